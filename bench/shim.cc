@@ -10,12 +10,10 @@ struct bench_run {
 
 void bench_add_argument(const char *name, void (*body)(bench_run *), int64_t argument)
 {
-    benchmark::RegisterBenchmark(name,
-                                 [body](benchmark::State &state) {
-                                     bench_run run{ state, state.range(0) };
-                                     body(&run);
-                                 })
-        ->Arg(argument);
+    benchmark::RegisterBenchmark(name, [body](benchmark::State &state) {
+        bench_run run{ state, state.range(0) };
+        body(&run);
+    })->Arg(argument);
 }
 
 void bench_add(const char *name, void (*body)(bench_run *))
