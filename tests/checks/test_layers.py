@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Every rule of tools/check_layers.py finds the fault planted for it."""
+from planted import CLEAN, SOURCE, Tree, expect, finish
+
+TURN_C, TURN_H = CLEAN["src/engine/turn.c"], CLEAN["src/engine/turn.h"]
+TICK_C, WIRE_C = CLEAN["src/base/tick.c"], CLEAN["src/net/wire.c"]
+
+
+def function(lines):
+    return "static int turn_long(void)\n{\n" + "    /* . */\n" * lines + "}\n"
+
+
+PLANTED = [  # name, file, text, what the check says (None: nothing)
+    ("engine includes net", "src/engine/turn.c", '#include "net/wire.h"\n', "may not include net"),
+    ("net includes store", "src/net/wire.c", '#include "store/disk.h"\n', "may not include store"),
+    ("base includes engine", "src/base/tick.c", '#include "engine/turn.h"\n', "may not include"),
+    ("no folder named", "src/net/wire.c", '#include "wire.h"\n', "without its folder"),
+    ("engine tests see net", "tests/engine/test_x.c", '#include "net/wire.h"\n', "may not include"),
+    ("node includes all", "src/node/matcher.c", '#include "engine/turn.h"\n', None),
+    ("engine touches stdio", "src/engine/turn.c", "#include <stdio.h>\n", "<stdio.h>"),
+    ("engine touches time", "src/engine/turn.c", "#include <time.h>\n", "<time.h>"),
+    ("engine touches stdlib", "src/engine/turn.c", "#include <stdlib.h>\n", "touch nothing"),
+    ("store has sockets", "src/store/disk.c", "#include <netinet/in.h>\n", "<netinet/in.h>"),
+    ("base has io_uring", "src/base/tick.c", "#include <liburing.h>\n", "<liburing.h>"),
+    ("store has io_uring", "src/store/disk.c", "#include <liburing.h>\n", None),
+    ("sodium outside hash.c", "src/base/tick.c", "#include <sodium.h>\n", "<sodium.h>"),
+    ("sodium in hash.c", "src/base/hash.c", "#include <sodium.h>\n", None),
+    ("ck outside keyring.c", "src/node/matcher.c", "#include <ck_ring.h>\n", "<ck_ring.h>"),
+    ("inih outside config.c", "src/node/start.c", "#include <ini.h>\n", "<ini.h>"),
+    ("jansson outside net", "src/node/start.c", "#include <jansson.h>\n", "<jansson.h>"),
+    ("threads in net", "src/net/wire.c", "#include <pthread.h>\n", "<pthread.h>"),
+    ("atomics header in node", "src/node/a.c", "#include <stdatomic.h>\n", "<stdatomic.h>"),
+    ("banned function", "src/base/tick.c", TICK_C + "/* */ int x = atoi(s);\n", "banned: atoi"),
+    ("member of that name", "src/base/tick.c", "    x = disk->random(disk);\n", None),
+    ("banned in tools", "tools/perp/main.c", "int n = sprintf(b, s);\n", "banned: sprintf"),
+    ("only in a comment", "src/base/tick.c", "/* strcpy(a, b)\n   atoi(x) */\n", None),
+    ("only in a string", "src/base/tick.c", 'static const char s[] = "gets(x)";\n', None),
+    ("volatile in net", "src/net/wire.c", "static volatile int x;\n", "banned: volatile"),
+    ("volatile in base", "src/base/tick.c", "static volatile int x;\n", None),
+    ("atomic in node", "src/node/a.c", "static _Atomic int x;\n", "banned: _Atomic"),
+    ("assembly in engine", "src/engine/turn.c", '__asm__("pause");\n', "banned: __asm__"),
+    ("print in net", "src/net/wire.c", '    fprintf(stderr, "x");\n', "banned: fprintf"),
+    ("float in engine", "src/engine/turn.c", "static double price;\n", "banned: double"),
+    ("abort in store", "src/store/disk.c", "    abort();\n", "banned: abort"),
+    ("assert", "src/base/tick.c", "    assert(x);\n", "banned: assert"),
+    ("static_assert", "src/base/tick.c", 'static_assert(1, "x");\n', None),
+    ("source too long", "src/net/wire.c", WIRE_C + "\n" * 600, "limit 600"),
+    ("header too long", "src/net/wire.h", "/* wire.h - x */\n" + "\n" * 200, "limit 200"),
+    ("function too long", "src/engine/turn.c", function(71), "function of 71 lines"),
+    ("function at the limit", "src/engine/turn.c", function(70), None),
+    ("line too long", "src/net/wire.c", "/* " + "x" * 98 + " */\n", "104 columns"),
+    ("table row too long", "src/net/wire.c", "    X(" + "x" * 115 + ")\n", "122 columns"),
+    ("table row wide", "src/net/wire.c", "    X(" + "x" * 105 + ")\n", None),
+    ("guard of another file", "src/engine/turn.h", TURN_H.replace("_TURN_H", "_TUNR_H"), "guard"),
+    ("guard without folder", "src/engine/turn.h", TURN_H.replace("ENGINE_", ""), "guard"),
+    ("no first sentence", "src/engine/turn.h", TURN_H.split("\n", 1)[1], "first sentence"),
+    ("file outside the layers", "src/extra/x.c", "int x;\n", "nothing else"),
+    ("folder in a layer", "src/net/http/x.c", "int x;\n", "nothing else"),
+]
+
+check = SOURCE / "tools" / "check_layers.py"
+with Tree({}) as tree:
+    expect("clean tree", None, tree.run(check, tree.root))
+for name, path, text, want in PLANTED:
+    with Tree({path: text}) as tree:
+        expect(name, want, tree.run(check, tree.root))
+finish()

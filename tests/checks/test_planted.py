@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Headers alone, words, format and tidy: each check finds the fault planted for it."""
+from planted import CLEAN, SOURCE, Tree, expect, finish
+
+TICK_C, TICK_H = CLEAN["src/base/tick.c"], CLEAN["src/base/tick.h"]
+
+HEADERS = [
+    ("clean headers", "README.md", "\n", None),
+    ("header needs another first", "src/base/tick.h", TICK_H.replace("#include <stdint.h>\n", ""),
+     "unknown type name"),
+    ("C++ only", "src/base/tick.h", TICK_H.replace("/* The", "class tick;\n/* The"), "error"),
+]
+
+WORDS = [
+    ("clean words", "A tree.", None),
+    ("promise", "TODO: the rest", "a promise"),
+    ("promise in prose", "Funding is not implemented.", "a promise"),
+    ("promise in passing", "It returns zero for now.", "a promise"),
+    ("stub", "static int stub(void);", "a promise"),
+    ("machine path", "see /work/main/src", "a path of one machine"),
+    ("home path", "cd /home/someone/perpd", "a path of one machine"),
+    ("relative path", "see perf/work/file and ~/work/x", None),
+    ("registry host", "pip install -i https://pypi.org/simple x", "a registry host"),
+    ("private address", "curl http://10.1.2.3:8080/", "an address of one network"),
+    ("loopback", "curl http://127.0.0.1:8080/", None),
+    ("making of", "as asked in issue 7", "not of its making"),
+    ("template of mktemp", "mktemp -d perpd.XXXXXX", None),
+]
+
+FORMAT = [
+    ("clean format", TICK_C, None),
+    ("tab", TICK_C.replace("    return", "\treturn"), "should be clang-formatted"),
+    ("brace", TICK_C.replace(")\n{", ") {"), "should be clang-formatted"),
+]
+
+TIDY = [
+    ("clean tidy", TICK_C, None),
+    ("null dereference", TICK_C.replace("return value + 1",
+     "const uint64_t *p = 0;\n    if (value)\n        p = &value;\n    return *p"),
+     "NullDereference"),
+    ("redundant expression", TICK_C.replace("value + 1", "(value | value) + 1"),
+     "misc-redundant-expression"),
+]
+
+with Tree({}) as tree:
+    tree.configure()
+    for name, path, text, want in HEADERS:
+        before = (tree.root / path).read_text()
+        (tree.root / path).write_text(text)
+        expect(name, want, tree.run(SOURCE / "tools/check_headers.sh", "build"))
+        (tree.root / path).write_text(before)
+    for name, text, want in WORDS:
+        (tree.root / "README.md").write_text(text + "\n")
+        expect(name, want, tree.run(SOURCE / "tools/check_words.py", tree.root))
+    for name, text, want in FORMAT:
+        (tree.root / "src/base/tick.c").write_text(text)
+        expect(name, want, tree.run(SOURCE / "tools/check_format.sh", tree.root))
+    for name, text, want in TIDY:
+        (tree.root / "src/base/tick.c").write_text(text)
+        expect(name, want, tree.run(SOURCE / "tools/check_tidy.sh", "build", tree.root))
+finish()

@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# check_format.sh [ROOT] - every C and C++ file is as clang-format leaves it.
+set -euo pipefail
+cd "${1:-$(dirname "$0")/..}"
+find src tools bench tests \( -name '*.c' -o -name '*.h' -o -name '*.cc' \) -print0 |
+    xargs -0 -r clang-format --dry-run -Werror --style=file --ferror-limit=1

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""check_layers.py [ROOT] - fails when the source breaks the architecture or the shape of a file.
+
+The tables below are the architecture (docs/ARCHITECTURE.md explains them). To change it, change a
+table in a commit of its own.
+"""
+import pathlib
+import re
+import sys
+
+LAYERS = ("base", "crypto", "engine", "store", "net", "node")
+
+MAY_INCLUDE = {  # folder -> the folders of src/ whose headers it may name
+    "base": {"base"},
+    "crypto": {"base", "crypto"},
+    "engine": {"base", "engine"},
+    "store": {"base", "store"},
+    "net": {"base", "crypto", "net"},
+    "node": set(LAYERS),
+    # A folder's tests see what the folder sees; what is not listed here sees all of src/.
+    "tests/base": {"base"},
+    "tests/crypto": {"base", "crypto"},
+    "tests/engine": {"base", "engine"},
+    "tests/store": {"base", "store"},
+    "tests/net": {"base", "crypto", "net"},
+}
+
+SYSTEM_ONLY_IN = {  # <header> prefix -> the only folders (or files) of src/ that may name it
+    "liburing": {"net", "store"},
+    "sodium": {"base/hash.c", "crypto"},
+    "secp256k1": {"crypto"},
+    "openssl/": {"crypto", "net"},
+    "ck_": {"base/keyring.c"},
+    "ini.h": {"base/config.c"},
+    "jansson": {"net"},
+    "stdatomic": {"base"},
+    "pthread": {"base", "node"},
+    "threads.h": {"base", "node"},
+    "sched.h": {"base", "node"},
+    "sys/": {"base", "store", "net", "node"},
+    "linux/": {"base", "store", "net", "node"},
+    "unistd": {"base", "store", "net", "node"},
+    "fcntl": {"base", "store", "net", "node"},
+    "dirent": {"base", "store", "node"},
+    "signal": {"base", "node"},
+    "poll": {"net", "node"},
+    "spawn": {"node"},
+    "netinet/": {"net", "node"},
+    "arpa/": {"net", "node"},
+    "netdb": {"net", "node"},
+    "time.h": {"base", "store", "net", "node"},
+    "stdio": {"base", "store", "net", "node"},
+}
+
+SYSTEM_WHITELIST = {  # folder -> the only system headers it may name: the engine touches nothing
+    "engine": {"assert.h", "limits.h", "stdalign.h", "stdbool.h", "stddef.h", "stdint.h",
+               "string.h"},
+}
+
+BANNED = [  # pattern, folders of src/ that may use it, why not elsewhere
+    (r"(?<![.>])\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|alloca|atoi|atol|atoll|atof|strncpy"
+     r"|strncat|sscanf|rand|srand|random|setjmp|longjmp|system|popen|gmtime|localtime|asctime"
+     r"|ctime)\s*\(",
+     set(), "unbounded, unsafe between threads, or silent about errors"),
+    (r"\bvolatile\b", {"base"}, "volatile stays in base"),
+    (r"\b(_Atomic\b|atomic_\w+|__atomic_\w+|__sync_\w+|_mm_[lsm]fence\b)", {"base"},
+     "threads meet in the structures of base"),
+    (r"\b(__asm__|asm)\b", {"base"}, "assembly stays in base"),
+    (r"\b(printf|vprintf|fprintf|vfprintf|puts|fputs|putchar|perror|fopen|freopen)\s*\(",
+     {"base", "node"}, "no output below the layer that decides"),
+    (r"\b(float|double)\b", {"base", "crypto", "store", "net", "node"}, "the engine has no float"),
+    (r"\bgetenv\s*\(", {"base"}, "the environment is read in base/config.c"),
+    (r"\b(exit|_exit|_Exit|quick_exit|abort)\s*\(", {"base", "node"},
+     "only the node decides to end the process"),
+    (r"\bNDEBUG\b|\bassert\s*\(", set(), "INVARIANT is always on; there is no other assertion"),
+]
+
+SOURCE_LINES, HEADER_LINES, FUNCTION_LINES, COLUMNS, TABLE_COLUMNS = 600, 200, 70, 100, 120
+
+
+def without_comments(text):
+    """Comments and the insides of string literals become blanks; line breaks stay."""
+    def blank(match):
+        token = match[0]
+        if token[0] in "\"'":
+            return token[0] + " " * (len(token) - 2) + token[0]
+        return re.sub(r"[^\n]", " ", token)
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text,
+                  flags=re.S)
+
+
+def shape(path, lines):
+    limit = HEADER_LINES if path.suffix == ".h" else SOURCE_LINES
+    if len(lines) > limit:
+        yield 1, f"{len(lines)} lines, limit {limit}"
+    table = False
+    start = None
+    for number, line in enumerate(lines, 1):
+        if "clang-format off" in line:
+            table = True
+        if "clang-format on" in line:
+            table = False
+        is_row = table or re.match(r"\s*X\(", line)
+        if len(line) > (TABLE_COLUMNS if is_row else COLUMNS):
+            yield number, f"{len(line)} columns"
+        if line == "{":
+            start = number
+        if line == "}" and start:
+            if number - start - 1 > FUNCTION_LINES:
+                yield start, f"function of {number - start - 1} lines, limit {FUNCTION_LINES}"
+            start = None
+
+
+def header_form(relative, lines):
+    """Starts with `/* name.h - `, guarded by the path in capitals (at least the last folder)."""
+    if not lines or not lines[0].startswith(f"/* {relative.name} - "):
+        yield 1, f"a header begins with its first sentence: /* {relative.name} - ..."
+    parts = [re.sub(r"\W", "_", part).upper() for part in relative.parts]
+    guards = {"_".join(parts[n:]) for n in range(max(1, len(parts) - 1))}
+    guard = next((m[1] for line in lines if (m := re.match(r"#ifndef (\w+)$", line))), None)
+    if guard not in guards or f"#define {guard}" not in lines or lines[-1] != "#endif":
+        yield 1, f"the include guard is {min(guards, key=len)}"
+
+
+def includes(folder, name, lines):
+    """`folder` is a layer, or tests/<folder>, tools, bench; `name` is folder/file."""
+    allowed = MAY_INCLUDE.get(folder, set(LAYERS))
+    for number, line in enumerate(lines, 1):
+        if match := re.match(r'\s*#\s*include\s+"(?:([\w/]+)/)?[\w.]+"', line):
+            target = match[1]
+            if folder in LAYERS and target not in allowed:
+                yield number, f"{folder} may not include {target or 'a file without its folder'}"
+            if folder not in LAYERS and target in LAYERS and target not in allowed:
+                yield number, f"{folder} may not include {target}"
+        match = re.match(r"\s*#\s*include\s+<([\w/.]+)>", line)
+        if not match or folder not in LAYERS:
+            continue
+        for prefix, places in SYSTEM_ONLY_IN.items():
+            if match[1].startswith(prefix) and folder not in places and name not in places:
+                yield number, f"<{match[1]}> belongs to {', '.join(sorted(places))}"
+        if folder in SYSTEM_WHITELIST and match[1] not in SYSTEM_WHITELIST[folder]:
+            yield number, f"<{match[1]}>: {folder} may touch nothing of the system"
+
+
+def banned(folder, lines):
+    for number, line in enumerate(lines, 1):
+        for pattern, places, why in BANNED:
+            if folder in places or (folder not in LAYERS and places):
+                continue
+            if match := re.search(pattern, line):
+                yield number, f"banned: {match[0].rstrip('( ')} ({why})"
+
+
+def problems(root, path):
+    relative = path.relative_to(root)
+    text = path.read_text()
+    lines = text.splitlines()
+    code = without_comments(text).splitlines()
+    yield from shape(path, lines)
+    top = relative.parts[0]
+    if top == "src":
+        relative = path.relative_to(root / "src")
+        if len(relative.parts) != 2 or relative.parts[0] not in LAYERS:
+            yield 1, f"src/ holds {', '.join(LAYERS)} and one level of files, nothing else"
+            return
+    if path.suffix == ".h":
+        yield from header_form(relative, lines)
+    if path.suffix in (".c", ".h"):
+        folder = top if top != "src" else relative.parts[0]
+        if top == "tests" and len(relative.parts) > 2:
+            folder = "/".join(relative.parts[:2])
+        yield from includes(folder, relative.as_posix(), lines)
+        if top != "tests":
+            yield from banned(folder, code)
+
+
+def sources(root):
+    for top in ("src", "tools", "bench", "tests", "perf"):
+        for path in sorted((root / top).rglob("*")):
+            if not path.is_file() or "__pycache__" in path.parts:
+                continue
+            if path.suffix in (".c", ".h", ".cc", ".py", ".sh"):
+                yield path
+            elif path.suffix == "" and path.read_bytes()[:2] == b"#!":
+                yield path
+
+
+def main(root):
+    count = 0
+    for path in sources(root):
+        for number, text in problems(root, path):
+            print(f"{path.relative_to(root)}:{number}: {text}")
+            count += 1
+    return 1 if count else 0
+
+
+sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()))

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""check_words.py [ROOT] - fails on words that do not belong in a finished tree: promises of later
+work, paths of one machine, hosts of a package registry, and talk about how the text came to be.
+
+This file and tests/checks, which plants such words, are not read.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+BANNED = [  # pattern, why
+    (r"\b(TODO|FIXME|XXX|HACK|WIP|TBD)\b", "a promise: do it, or state the limit as a fact"),
+    (r"(?i)\b(not (yet )?implemented|unimplemented|stub(s|bed)?|for now|placeholder)\b",
+     "a promise: do it, or state the limit as a fact"),
+    (r"(?<![\w.~$}])/(work|root|home/\w+|Users/\w+|mnt|workspace)/", "a path of one machine"),
+    (r"(?i)\b([\w-]+\.)*(pypi\.org|npmjs\.org|registry-\d\.docker\.io|docker\.io|gcr\.io|ghcr\.io"
+     r"|artifactory|jfrog\.io|snapshot\.debian\.org|deb\.debian\.org)\b", "a registry host"),
+    (r"\b(10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+)\b", "an address of one network"),
+    (r"(?i)\b(LLMs?|chatgpt|copilot|claude|(sub-?|coding |ai )agents?|ai assistant)\b",
+     "the repository speaks of the exchange, not of its making"),
+    (r"(?i)\b(issue|ticket) #?\d+\b|\bshared/(spec|prototypes|vectors)\b",
+     "the repository speaks of the exchange, not of its making"),
+]
+SKIPPED = ("tools/check_words.py", "tests/checks/", "LICENSE")
+
+
+def tracked(root):
+    git = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "-z"],
+                         capture_output=True)
+    if git.returncode == 0:
+        names = git.stdout.decode().split("\0")
+        return [root / name for name in sorted(filter(None, names)) if (root / name).is_file()]
+    return [path for path in sorted(root.rglob("*"))
+            if path.is_file() and "build" not in path.relative_to(root).parts]
+
+
+def main(root):
+    count = 0
+    for path in tracked(root):
+        name = path.relative_to(root).as_posix()
+        if name.startswith(SKIPPED):
+            continue
+        data = path.read_bytes()
+        if b"\0" in data or len(data) > 4 << 20:
+            continue
+        for number, line in enumerate(data.decode(errors="replace").splitlines(), 1):
+            for pattern, why in BANNED:
+                if match := re.search(pattern, line):
+                    print(f"{name}:{number}: {match[0]!r}: {why}")
+                    count += 1
+    return 1 if count else 0
+
+
+sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()))
