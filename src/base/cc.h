@@ -1,0 +1,72 @@
+/* cc.h - what we assume of the compiler and the machine, in one place. */
+#ifndef BASE_CC_H
+#define BASE_CC_H
+
+#include <assert.h>
+#include <limits.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define CC_LIKELY(x)        __builtin_expect(!!(x), 1)
+#define CC_UNLIKELY(x)      __builtin_expect(!!(x), 0)
+#define CC_MUST_USE         __attribute__((warn_unused_result))
+#define CC_NONNULL          __attribute__((nonnull))
+#define CC_PRINTF(fmt, arg) __attribute__((format(printf, fmt, arg)))
+#define CC_CACHE_LINE       64
+#define CC_NO_SHARE         alignas(2 * CC_CACHE_LINE) /* adjacent-line prefetcher pairs lines */
+#define CC_COUNT(array)     (sizeof(array) / sizeof(array)[0])
+
+/* 128-bit products: every money product goes through these (rules.md R1). */
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
+
+/* An invariant: cheap, always on, aborts. INVARIANT is for our bugs, never for client input. */
+_Noreturn void cc_invariant_failed(const char *file, int line, const char *text);
+#define INVARIANT(x) (CC_LIKELY(x) ? (void)0 : cc_invariant_failed(__FILE__, __LINE__, #x))
+
+static_assert(CHAR_BIT == 8, "bytes are octets");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "wire structs are copied as they are");
+static_assert(sizeof(void *) == 8, "LP64");
+
+/* Little-endian loads and stores at any alignment; the machine is little-endian (above). */
+static inline uint16_t cc_load16(const void *bytes)
+{
+    uint16_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static inline uint32_t cc_load32(const void *bytes)
+{
+    uint32_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static inline uint64_t cc_load64(const void *bytes)
+{
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static inline void cc_store16(void *bytes, uint16_t value)
+{
+    memcpy(bytes, &value, sizeof value);
+}
+
+static inline void cc_store32(void *bytes, uint32_t value)
+{
+    memcpy(bytes, &value, sizeof value);
+}
+
+static inline void cc_store64(void *bytes, uint64_t value)
+{
+    memcpy(bytes, &value, sizeof value);
+}
+
+#endif

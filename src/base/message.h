@@ -1,0 +1,196 @@
+/* message.h - the four messages between roles: command, answer, query, reply.
+ *
+ *   net ── command ring (1..34 slots) ──> matcher      net ── query ring (1 slot) ──> follower
+ *   net <── answer ring (1 slot) ──────── matcher      net <── reply ring (1 slot) ── follower
+ *
+ * Owner.  A message is its producer's until published, its consumer's until released (ring.h).
+ * Order.  Ring order; an answer leaves net only when durable_seq >= release_sequence.
+ * Units.  Times are unix ns, ticks are the cycle counter, *_ticks deltas count from
+ *         received_ticks and saturate. */
+#ifndef BASE_MESSAGE_H
+#define BASE_MESSAGE_H
+
+#include "base/cc.h"
+#include "base/request.h"
+
+enum {
+    MESSAGE_SLOT_BYTES = 128,
+    COMMAND_SLOTS_MAX = 34, /* a batch of 64 items with key and signature */
+};
+
+enum command_kind { COMMAND_UNSIGNED, COMMAND_SIGNED, COMMAND_PASSKEY };
+
+enum command_flag {
+    /* The session_pub of codes 11 to 13 is a canonical point of full order (W4). Recomputed from
+     * the record by follower, recovery and replay. */
+    COMMAND_SESSION_KEY_VALID = 1,
+    /* Journalled command that is applied again: the window check and the peek are not for it. */
+    COMMAND_REPLAYED = 2,
+};
+
+/* One request on its way to the engine. The parts follow the header without gap: payload (kind 0:
+ * the body alone), public key, signature (64 bytes, none for kind 0), extra. */
+struct command {
+    uint64_t t_ns;          /* engine time; the matcher stamps it */
+    uint16_t code;          /* enum request_type */
+    uint8_t kind;           /* enum command_kind */
+    uint8_t flags;          /* enum command_flag */
+    uint16_t payload_bytes; /* multiple of 8 */
+    uint16_t key_bytes;     /* 0, 32 or 33 */
+    uint16_t extra_bytes;   /* 32 for codes 33 and 34: keyed hash of the new secret */
+    uint16_t slot_count;    /* ring slots this message takes */
+    uint16_t signer_role;   /* enum operator_role, codes 1000-1099; else 0 */
+    uint16_t zero;
+    uint64_t duplicate_account; /* W5: key of the duplicate set where no account is named, else 0 */
+    uint64_t request_hash;      /* mix_id(hash_key, account, request id) */
+    uint64_t target_hash;       /* mix_id(hash_key, account, order_id of codes 1, 2, 3, 7) */
+    uint64_t token;             /* net's: names connection and request, comes back in the answer */
+    uint64_t received_ticks;
+    uint32_t verified_ticks; /* delta: signature checked */
+    uint32_t pushed_ticks;   /* delta: written to the ring */
+    uint64_t zero2;
+    uint8_t bytes[];
+};
+
+static_assert(sizeof(struct command) == 80, "an order fits two slots: 80 + 72 + 32 + 64 <= 256");
+static_assert(80 + REQUEST_FRAME_MAX <= COMMAND_SLOTS_MAX * MESSAGE_SLOT_BYTES, "largest batch");
+
+enum { SIGNATURE_BYTES = 64, SECRET_HASH_BYTES = 32 };
+
+static inline const uint8_t *command_payload(const struct command *command)
+{
+    return command->bytes;
+}
+
+/* The body: behind Header and RequestId, or the whole payload of an unsigned command. */
+static inline const uint8_t *command_body(const struct command *command)
+{
+    return command->bytes + (command->kind == COMMAND_UNSIGNED ? 0 : REQUEST_BODY_AT);
+}
+
+static inline uint32_t command_body_bytes(const struct command *command)
+{
+    uint32_t before = command->kind == COMMAND_UNSIGNED ? 0 : REQUEST_BODY_AT;
+    return command->payload_bytes - before;
+}
+
+/* The 16 bytes of the request id; NULL for an unsigned command. */
+static inline const uint8_t *command_request_id(const struct command *command)
+{
+    return command->kind == COMMAND_UNSIGNED ? NULL : command->bytes + REQUEST_HEADER_BYTES;
+}
+
+static inline const uint8_t *command_key(const struct command *command)
+{
+    return command->bytes + command->payload_bytes;
+}
+
+static inline uint32_t command_signature_bytes(const struct command *command)
+{
+    return command->kind == COMMAND_UNSIGNED ? 0 : SIGNATURE_BYTES;
+}
+
+static inline const uint8_t *command_signature(const struct command *command)
+{
+    return command_key(command) + command->key_bytes;
+}
+
+static inline const uint8_t *command_extra(const struct command *command)
+{
+    return command_signature(command) + command_signature_bytes(command);
+}
+
+/* Header and all parts, without slot padding. */
+static inline uint32_t command_bytes(const struct command *command)
+{
+    return (uint32_t)sizeof *command + command->payload_bytes + command->key_bytes +
+           command_signature_bytes(command) + command->extra_bytes;
+}
+
+/* Slots for a command whose parts add up to `part_bytes`. */
+static inline uint32_t command_slots(uint32_t part_bytes)
+{
+    return ((uint32_t)sizeof(struct command) + part_bytes + MESSAGE_SLOT_BYTES - 1) /
+           MESSAGE_SLOT_BYTES;
+}
+
+enum answer_member {
+    ANSWER_HAS_ACCOUNT = 1,  /* account_id */
+    ANSWER_HAS_ID = 2,       /* id: session_id of 11 to 13, api_key_id of 34 */
+    ANSWER_HAS_EXPIRY = 4,   /* expires_at_ns */
+    ANSWER_HAS_ORIGINAL = 8, /* original_status, original_processed_at_ns */
+};
+
+struct answer {
+    uint64_t token;
+    uint64_t sequence;         /* 0: refused before it was sequenced */
+    uint64_t release_sequence; /* may leave when durable_seq reaches it */
+    uint64_t processed_at_ns;
+    uint64_t original_processed_at_ns;
+    uint64_t account_id;
+    uint64_t expires_at_ns;
+    uint8_t id[16];
+    uint64_t received_ticks;
+    uint32_t verified_ticks; /* deltas, copied from the command */
+    uint32_t pushed_ticks;
+    uint32_t sequenced_ticks; /* delta: taken from the ring and stamped */
+    uint32_t matched_ticks;   /* delta: applied */
+    uint16_t code;
+    uint8_t status;          /* enum status */
+    uint8_t reason;          /* enum reason */
+    uint8_t original_status; /* enum status */
+    uint8_t members;         /* enum answer_member bits */
+    uint8_t zero[26];
+};
+
+static_assert(sizeof(struct answer) == MESSAGE_SLOT_BYTES, "one slot");
+
+enum query_kind {
+    QUERY_order,   /* account, id, pin -> struct row_order */
+    QUERY_balance, /* account, subaccount, portfolio -> struct row_balance */
+    QUERY_account, /* account -> struct row_account */
+    QUERY_markets, /* -> struct row_market, ascending asset id */
+    QUERY_market,  /* market -> struct row_market */
+    QUERY_book,    /* market, depth -> struct row_book, then row_level bids, asks */
+    QUERY_audit,   /* -> struct row_audit, then row_audit_market */
+    QUERY_KIND_COUNT
+};
+
+enum { QUERY_MARKET_BYTES = 32 };
+
+struct query {
+    uint64_t token;
+    uint64_t stamp; /* durable_seq loaded after the request was read: run when applied >= stamp */
+    uint64_t received_ticks;
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    int32_t pin;    /* of the credential; -1 = none */
+    uint32_t depth; /* levels a side */
+    uint8_t id[16];
+    char market[QUERY_MARKET_BYTES]; /* zero-padded symbol, at most 31 bytes */
+    uint16_t kind;                   /* enum query_kind */
+    uint8_t zero[30];
+};
+
+static_assert(sizeof(struct query) == MESSAGE_SLOT_BYTES, "one slot");
+
+enum { REPLY_NO_BUFFER = 0xFFFF, REPLY_BUFFERS = 64, REPLY_BUFFER_BYTES = 512 * 1024 };
+
+struct reply {
+    uint64_t token;
+    uint64_t applied; /* X-Sequence: the sequence the rows show */
+    uint64_t time_ns; /* its engine time */
+    uint64_t received_ticks;
+    uint64_t lag_ms;    /* with PROBLEM_not_ready */
+    uint32_t row_bytes; /* used bytes of the buffer */
+    uint32_t row_count;
+    uint16_t buffer;  /* index in the pool, REPLY_NO_BUFFER for none; net gives it back */
+    uint16_t problem; /* enum problem, 0 = rows */
+    uint16_t kind;    /* enum query_kind */
+    uint8_t zero[74];
+};
+
+static_assert(sizeof(struct reply) == MESSAGE_SLOT_BYTES, "one slot");
+
+#endif

@@ -1,0 +1,133 @@
+/* option.h - every key of the configuration (architecture.md, Configuration), one row each.
+ *
+ * Flags, environment names, --help, --print-config, record 2013 and GET /exchange derive from it.
+ * ENGINE options reach the engine only as record 2013. BUILT 0: the key belongs to a part that this
+ * binary does not have; naming it is refused (exit 2). */
+#ifndef BASE_OPTION_H
+#define BASE_OPTION_H
+
+#include "base/cc.h"
+
+enum option_type {
+    OPTION_TYPE_INT,    /* decimal, bounds in the row */
+    OPTION_TYPE_SIZE,   /* bytes, K/M/G suffix */
+    OPTION_TYPE_SWITCH, /* on, off */
+    OPTION_TYPE_TEXT,   /* path or address, at most OPTION_TEXT_MAX bytes */
+    OPTION_TYPE_KEY,    /* base64 Ed25519 public key */
+    OPTION_TYPE_KEYS,   /* such keys, comma-separated, at most OPTION_KEYS_MAX */
+    OPTION_TYPE_HEX32,  /* 64 hex digits */
+    OPTION_TYPE_CHOICE, /* one of the words of the row, those built marked with a leading '+' */
+};
+
+enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
+
+/* clang-format off */
+/*    section  key                     type    engine built default      minimum  maximum     choices / help */
+#define OPTION_LIST(X) \
+    X(net,      listen,                 TEXT,   0, 1, "127.0.0.1:8080", 0, 0, "address:port of the public interface") \
+    X(net,      threads,                INT,    0, 1, "1",              1, 1, "io_uring threads (topology shared has one)") \
+    X(net,      allow_plain,            SWITCH, 0, 1, "off",            0, 0, "plain HTTP on an address that is not loopback") \
+    X(net,      tls_certificate,        TEXT,   0, 0, "",               0, 0, "PEM file") \
+    X(net,      tls_key,                TEXT,   0, 0, "",               0, 0, "PEM file") \
+    X(net,      credit_wait_ms,         INT,    0, 1, "2",              0, 1000, "longest wait for a credit before request_dropped, ms") \
+    X(net,      output_pool,            SIZE,   0, 1, "256M",           1048576, 17179869184, "outbound bytes per net thread") \
+    X(net,      debug_payload,          SWITCH, 0, 0, "off",            0, 0, "POST /api/v1/debug/payload") \
+    X(net,      cors_origins,           TEXT,   0, 0, "",               0, 0, "origins allowed to read answers in a browser") \
+    X(admin,    listen,                 TEXT,   0, 1, "127.0.0.1:8081", 0, 0, "address:port of /livez /readyz /metrics /audit") \
+    X(node,     topology,               CHOICE, 0, 1, "auto",           0, 0, "+auto +shared dedicated") \
+    X(node,     follower_lag_max,       INT,    0, 1, "1000",           1, 3600000, "ms; above it reads answer 503") \
+    X(engine,   core,                   INT,    0, 0, "",               0, 4095, "CPU to pin the matching thread to") \
+    X(engine,   spin,                   CHOICE, 0, 0, "auto",           0, 0, "auto on off") \
+    X(engine,   makers_max,             INT,    1, 1, "4096",           1, 65536, "makers one taker meets") \
+    X(engine,   work_per_command,       INT,    1, 1, "64",             1, 1024, "units of deferred work after each command") \
+    X(engine,   accounts,               INT,    1, 1, "65536",          16, 16777216, "account slots") \
+    X(engine,   portfolios,             INT,    1, 1, "131072",         16, 16777216, "portfolio slots") \
+    X(engine,   orders,                 INT,    1, 1, "1048576",        16, 67108864, "order slots") \
+    X(engine,   positions,              INT,    1, 1, "262144",         16, 67108864, "(portfolio, market) slots") \
+    X(engine,   credentials,            INT,    1, 1, "262144",         16, 16777216, "master keys, sessions, API keys") \
+    X(engine,   deposits,               INT,    1, 1, "1048576",        16, 67108864, "external references, kept for ever") \
+    X(engine,   ladder_pages,           INT,    1, 1, "65536",          1, 16777216, "4 KiB ladder pages in use, all markets") \
+    X(store,    data,                   TEXT,   0, 1, "./perpd-data",   0, 0, "data directory") \
+    X(store,    durability,             CHOICE, 0, 1, "local",          0, 0, "+none +local replicated") \
+    X(store,    snapshot_tail,          SIZE,   0, 0, "256M",           0, 0, "journal bytes between snapshots") \
+    X(store,    archive_keep,           TEXT,   0, 0, "forever",        0, 0, "days of archive") \
+    X(exchange, id,                     HEX32,  1, 1, "",               0, 0, "64 hex digits, the EIP-712 salt; made at first start") \
+    X(exchange, markets,                TEXT,   0, 1, "",               0, 0, "file of market records for an empty data directory") \
+    X(exchange, operator_key,           KEY,    1, 1, "",               0, 0, "signs codes 1001-1099") \
+    X(exchange, oracle_keys,            KEYS,   1, 1, "",               0, 0, "sign code 1000 only") \
+    X(exchange, treasury_key,           KEY,    1, 1, "",               0, 0, "signs 1003, 1004, 1006 in the operator's place") \
+    X(exchange, testnet,                SWITCH, 1, 0, "off",            0, 0, "faucet") \
+    X(exchange, restart,                CHOICE, 0, 1, "resume",         0, 0, "+resume staged") \
+    X(exchange, oracle_max_age_ms,      INT,    1, 1, "10000",          0, 86400000, "0: never stale") \
+    X(exchange, clock_past_ms,          INT,    1, 1, "30000",          1000, 600000, "oldest request id") \
+    X(exchange, clock_future_ms,        INT,    1, 1, "5000",           100, 60000, "request id furthest ahead") \
+    X(exchange, passkey_origins,        TEXT,   0, 0, "",               0, 0, "WebAuthn origins") \
+    X(exchange, passkey_rp_id,          TEXT,   0, 0, "",               0, 0, "WebAuthn relying party") \
+    X(limits,   rate_limits,            SWITCH, 0, 0, "on",             0, 0, "token buckets") \
+    X(limits,   total_rate,             INT,    1, 0, "90000",          0, 0, "requests/s of all accounts together") \
+    X(limits,   duplicate_slots,        INT,    1, 1, "4194304",        1024, 134217728, "entries of the duplicate set") \
+    X(limits,   sessions,               INT,    1, 1, "64",             1, 4096, "live sessions of an account") \
+    X(limits,   sessions_per_parent,    INT,    1, 1, "16",             1, 4096, "live sessions of a parent key") \
+    X(limits,   admin_keys,             INT,    1, 0, "16",             0, 0, "per account") \
+    X(limits,   scoped_keys,            INT,    1, 0, "64",             0, 0, "per account") \
+    X(limits,   api_keys,               INT,    1, 1, "32",             1, 4096, "per account") \
+    X(limits,   device_keys,            INT,    1, 0, "16",             0, 0, "per account") \
+    X(limits,   subaccounts,            INT,    1, 0, "256",            0, 0, "per account") \
+    X(limits,   portfolios,             INT,    1, 0, "64",             0, 0, "per subaccount") \
+    X(limits,   open_orders,            INT,    1, 1, "2000",           1, 100000, "resting orders per portfolio") \
+    X(limits,   conditional_orders,     INT,    1, 0, "100",            0, 0, "per portfolio") \
+    X(limits,   session_life_default_s, INT,    1, 1, "2592000",        1, 315360000, "30 days") \
+    X(limits,   session_life_max_s,     INT,    1, 1, "15552000",       1, 315360000, "180 days") \
+    X(limits,   gtt_max_s,              INT,    1, 1, "7776000",        1, 315360000, "90 days") \
+    X(limits,   write_rate,             INT,    0, 0, "10000",          0, 0, "per account") \
+    X(limits,   write_burst,            INT,    0, 0, "20000",          0, 0, "per account") \
+    X(limits,   read_rate,              INT,    0, 0, "200",            0, 0, "per API key") \
+    X(limits,   read_burst,             INT,    0, 0, "400",            0, 0, "per API key") \
+    X(limits,   public_rate,            INT,    0, 0, "100",            0, 0, "public reads per address") \
+    X(limits,   public_burst,           INT,    0, 0, "200",            0, 0, "public reads per address") \
+    X(limits,   signature_rate,         INT,    0, 0, "50000",          0, 0, "signed requests per address") \
+    X(limits,   unknown_key_rate,       INT,    0, 0, "200",            0, 0, "per address") \
+    X(limits,   bad_signature_rate,     INT,    0, 0, "1000",           0, 0, "per address") \
+    X(limits,   stream_connections,     INT,    0, 0, "100",            0, 0, "WebSockets per address") \
+    X(limits,   stream_subscriptions,   INT,    0, 0, "256",            0, 0, "per connection") \
+    X(limits,   stream_backlog,         SIZE,   0, 0, "8M",             0, 0, "unsent bytes per connection")
+/* clang-format on */
+
+enum option {
+#define X(section, key, type, engine, built, initial, minimum, maximum, help) \
+    OPTION_##section##_##key,
+    OPTION_LIST(X)
+#undef X
+        OPTION_COUNT
+};
+
+/* One row; static storage. */
+struct option_row {
+    const char *name;    /* section.key */
+    const char *initial; /* text of the default, "" = none */
+    const char *help;    /* CHOICE: the words */
+    uint64_t minimum, maximum;
+    uint8_t type; /* enum option_type */
+    bool engine, built;
+};
+
+const struct option_row *option_row(enum option option);
+
+/* The engine options as the engine keeps them: the parsed form of the last record 2013. */
+struct option_engine {
+    uint64_t values[OPTION_COUNT]; /* INT, SIZE and SWITCH rows; others 0 */
+    uint8_t exchange_id[32];
+    uint8_t operator_key[32];
+    uint8_t treasury_key[32];
+    uint8_t oracle_keys[OPTION_KEYS_MAX][32];
+    uint32_t oracle_key_count;
+    bool has_operator_key, has_treasury_key, has_exchange_id;
+};
+
+/* Parses the body of a record 2013 (wire.md W3b: sorted `key=value\n` lines of every engine option
+ * that is built, zero-padded). Strict: an unknown, missing, repeated or unsorted key or a value out
+ * of its bounds gives false and leaves *options unspecified. Pure. */
+CC_MUST_USE bool option_parse_engine(struct option_engine *options, const uint8_t *body,
+                                     size_t body_bytes);
+
+#endif

@@ -1,0 +1,152 @@
+/* row.h - binary rows of a reply: what the follower hands to net, which formats the JSON.
+ *
+ * Owner.  A reply buffer is the follower's until the reply is published, then net's until it gives
+ *         the index back.
+ * Units.  Prices and sizes raw with the market's decimals beside them, amounts micro-USDC, times
+ *         unix ns. Rows are multiples of 8 bytes and stand back to back. */
+#ifndef BASE_ROW_H
+#define BASE_ROW_H
+
+#include "base/cc.h"
+
+struct row_order {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint8_t id[16];
+    char market[32];
+    uint64_t initial;
+    uint64_t remaining;
+    uint64_t filled;
+    int128 filled_notional; /* micro-USDC; average price = this / filled */
+    uint64_t price;
+    uint64_t expiry; /* 0 IOC, 1 FOK, UINT64_MAX GTC, else unix ns */
+    uint64_t sequence;
+    uint64_t time_ns;
+    uint64_t updated_at_ns;
+    uint32_t index;
+    uint8_t status;     /* order_status number of wire.md */
+    uint8_t order_type; /* order_type number */
+    uint8_t side;       /* 0 LONG, 1 SHORT */
+    uint8_t reason;     /* enum reason, 0 none */
+    uint8_t post_only;
+    uint8_t reduce_only;
+    uint8_t stp;
+    uint8_t price_decimals;
+    uint8_t size_decimals;
+    uint8_t zero[11];
+};
+
+enum { ROW_NAME_BYTES = 32 };
+
+struct row_balance {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    int64_t cash_balance; /* free = max(0, withdrawable) (R4) */
+    int64_t withdrawable;
+    int128 equity;
+    int128 initial_margin;
+    int128 maintenance_margin;
+    char name[ROW_NAME_BYTES];
+    uint8_t status; /* 0 ACTIVE, 1 IN_LIQUIDATION, 2 CLOSED */
+    uint8_t zero[15];
+};
+
+struct row_account {
+    uint64_t account_id;
+    int128 volume_14d; /* micro-USDC */
+    int32_t maker_fee_ppm;
+    int32_t taker_fee_ppm;
+    uint32_t subaccount_count;
+    uint8_t status; /* 0 ACTIVE, 1 CLOSED */
+    uint8_t fee_tier;
+    uint8_t zero[2];
+    char label[32];
+    uint8_t pad[16];
+};
+
+enum { ROW_TIERS_MAX = 8, ROW_FEE_TIERS = 6 };
+
+struct row_tier {
+    uint64_t upper_notional; /* micro-USDC; 0: no end */
+    uint32_t max_leverage;
+    uint32_t imr_ppm;
+    uint32_t mmr_ppm;
+    uint32_t zero;
+};
+
+struct row_market {
+    char market[32];
+    char base[32];
+    uint64_t tick_size; /* raw */
+    uint64_t lot_size;
+    uint64_t min_size;
+    uint64_t max_order_size;
+    uint64_t min_notional; /* micro-USDC */
+    uint64_t impact_notional;
+    uint64_t max_price; /* raw */
+    uint32_t max_leverage;
+    uint32_t price_band_ppm;
+    uint32_t max_slippage_ppm;
+    uint16_t asset_id;
+    uint8_t price_decimals;
+    uint8_t size_decimals;
+    uint8_t state; /* market state number */
+    uint8_t tier_count;
+    uint8_t next_tier_count; /* with effective_at_ns */
+    uint8_t zero[5];
+    uint64_t effective_at_ns; /* 0: none */
+    struct row_tier tiers[ROW_TIERS_MAX];
+    struct row_tier next_tiers[ROW_TIERS_MAX];
+    int32_t maker_fee_ppm[ROW_FEE_TIERS];
+    int32_t taker_fee_ppm[ROW_FEE_TIERS];
+};
+
+/* A book: this row, then bid_count bids and ask_count asks, best first. */
+struct row_book {
+    char market[32];
+    uint64_t book_seq;
+    uint32_t bid_count;
+    uint32_t ask_count;
+    uint8_t price_decimals;
+    uint8_t size_decimals;
+    uint8_t zero[6];
+};
+
+struct row_level {
+    uint64_t price;
+    uint64_t size;
+};
+
+/* Every term of R2's invariants at one sequence, then market_count struct row_audit_market. */
+struct row_audit {
+    int128 cash; /* micro-USDC, all portfolios with 0/0/0 */
+    int128 cost;
+    int64_t fee_account;
+    int64_t withdrawals_pending;
+    int128 funding_pool;
+    int128 deposits;
+    int128 faucet;
+    int128 top_ups;
+    int128 withdrawals_settled;
+    uint32_t recount_differences;
+    uint32_t market_count;
+    uint8_t invariants; /* bit k - 1 = I<k> holds */
+    uint8_t zero[7];
+};
+
+struct row_audit_market {
+    char market[32];
+    int64_t size_sum; /* raw; 0 when I1 holds */
+    int64_t zero;
+    int128 cost_sum;   /* micro-USDC */
+    uint64_t best_bid; /* raw; 0: none */
+    uint64_t best_ask;
+    int64_t funding_pool;
+    uint8_t price_decimals;
+    uint8_t size_decimals;
+    uint8_t pad[6];
+};
+
+#endif

@@ -1,0 +1,167 @@
+/* The wire tables against wire.md W2 and its enum lists, typed here from the spec a second time. */
+#include "base/field.h"
+#include "base/problem.h"
+#include "base/reason.h"
+#include "base/request.h"
+#include "base/status.h"
+#include "check.h"
+
+/* clang-format off */
+static const struct row {
+    int line; const char *name; uint32_t code; uint32_t bytes; const char *path;
+} rows[] = {
+#define R(...) { __LINE__, __VA_ARGS__ }
+    R("place_limit_order",                 0, 48, "/api/v1/trading/order/place/limit"),
+    R("order_reduction",                   1, 56, "/api/v1/trading/order/update"),
+    R("order_replacement",                 2, 72, "/api/v1/trading/order/update"),
+    R("order_cancel",                      3, 40, "/api/v1/trading/order/cancel"),
+    R("cancel_all_orders",                 4, 24, "/api/v1/trading/order/cancel-all"),
+    R("place_market_order",                5, 40, "/api/v1/trading/order/place/market"),
+    R("place_conditional_order",           6, 80, "/api/v1/trading/order/place/conditional"),
+    R("conditional_order_cancel",          7, 40, "/api/v1/trading/order/cancel/conditional"),
+    R("order_batch",                       8,  0, "/api/v1/trading/order/batch"),
+    R("transfer",                          9, 40, "/api/v1/cash/transfer"),
+    R("withdraw",                         10, 48, "/api/v1/cash/withdraw"),
+    R("create_account_secp256k1",         11, 80, "/api/v1/account/create"),
+    R("create_account_passkey",           12, 80, "/api/v1/account/create"),
+    R("create_session",                   13, 56, "/api/v1/auth/sessions/create"),
+    R("revoke_session",                   14, 40, "/api/v1/auth/sessions/revoke"),
+    R("revoke_all_sessions",              15,  8, "/api/v1/auth/sessions/revoke-all"),
+    R("add_admin_secp256k1_master_key",   16, 48, "/api/v1/auth/admin-keys/add"),
+    R("remove_admin_secp256k1_master_key", 17, 48, "/api/v1/auth/admin-keys/remove"),
+    R("add_admin_passkey_master_key",     19,  0, "/api/v1/auth/admin-keys/add"),
+    R("remove_admin_passkey_master_key",  20, 48, "/api/v1/auth/admin-keys/remove"),
+    R("create_subaccount",                22,  8, "/api/v1/subaccounts/create"),
+    R("close_subaccount",                 23, 16, "/api/v1/subaccounts/close"),
+    R("create_portfolio",                 24, 48, "/api/v1/portfolio/create"),
+    R("schedule_cancel_all",              25, 24, "/api/v1/trading/schedule-cancel"),
+    R("set_mmp",                          26, 48, "/api/v1/trading/mmp/set"),
+    R("reset_mmp",                        27, 24, "/api/v1/trading/mmp/reset"),
+    R("add_scoped_secp256k1_master_key",  28, 56, "/api/v1/auth/scoped-keys/add"),
+    R("remove_scoped_secp256k1_master_key", 29, 48, "/api/v1/auth/scoped-keys/remove"),
+    R("add_scoped_passkey_master_key",    30,  0, "/api/v1/auth/scoped-keys/add"),
+    R("remove_scoped_passkey_master_key", 31, 48, "/api/v1/auth/scoped-keys/remove"),
+    R("close_account",                    32,  8, "/api/v1/account/close"),
+    R("login",                            33, 24, "/api/v1/login"),
+    R("create_api_key",                   34, 48, "/api/v1/api-keys"),
+    R("revoke_api_key",                   35, 24, "/api/v1/api-keys/revoke"),
+    R("oracle_price",                   1000, 24, "/api/v1/operator"),
+    R("market_define",                  1001,  0, "/api/v1/operator"),
+    R("market_state",                   1002,  8, "/api/v1/operator"),
+    R("deposit_credit",                 1003, 56, "/api/v1/operator"),
+    R("withdrawal_settle",              1004, 24, "/api/v1/operator"),
+    R("suspend_account",                1005, 16, "/api/v1/operator"),
+    R("fund_top_up",                    1006,  8, "/api/v1/operator"),
+    R("operator_cancel",                1007, 40, "/api/v1/operator"),
+    R("halt_all",                       1008,  8, "/api/v1/operator"),
+    R("set_fee_tier",                   1009, 16, "/api/v1/operator"),
+    R("tick",                           2000,  8, ""),
+    R("set_leverage",                   2001, 40, ""),
+    R("portfolio_close",                2002, 32, ""),
+    R("portfolio_reopen",               2003, 32, ""),
+    R("faucet_credit",                  2009, 40, ""),
+    R("rename_portfolio",               2010, 64, ""),
+    R("cancel_on_disconnect",           2011, 16, ""),
+    R("disconnect_arm",                 2012, 56, ""),
+    R("configuration",                  2013,  0, ""),
+    R("boot",                           2014, 24, ""),
+    R("effects_hash",                   2015, 40, ""),
+#undef R
+};
+/* clang-format on */
+
+/* The codes that this binary serves; every other is a route that does not exist. */
+static const uint16_t built[] = {
+    0, 3, 4, 11, 13, 14, 34, 1000, 1001, 1003, 2000, 2013, 2014, 2015
+};
+
+static void check_requests(void)
+{
+    size_t count = 0;
+    (void)request_table(&count);
+    CHECK(count == CC_COUNT(rows) + 2); /* and the reserved 18 and 21 */
+    for (const struct row *row = rows; row != rows + CC_COUNT(rows); row++) {
+        const struct request *request = request_find(row->code);
+        CHECK_ROW(row, request != NULL && request->code == row->code);
+        CHECK_ROW(row, strcmp(request->name, row->name) == 0);
+        CHECK_ROW(row, strcmp(request->path, row->path) == 0);
+        CHECK_ROW(row, request->body_bytes == row->bytes);
+        bool expected = false;
+        for (size_t i = 0; i < CC_COUNT(built); i++)
+            expected = expected || built[i] == row->code;
+        CHECK_ROW(row, request->built == expected);
+    }
+    CHECK(request_find(18)->signer == SIGNER_NONE && request_find(21)->signer == SIGNER_NONE);
+    CHECK(request_find(36) == NULL && request_find(999) == NULL && request_find(2004) == NULL);
+}
+
+/* W3's offsets, a few of each shape. */
+static void check_fields(void)
+{
+    size_t count = 0;
+    const struct field *fields = field_table(0, &count);
+    CHECK(count == 10);
+    CHECK(strcmp(fields[6].name, "stp") == 0 && fields[6].offset == 42);
+    CHECK(fields[7].kind == FIELD_PAD && fields[7].offset == 43);
+    CHECK(strcmp(fields[8].name, "asset") == 0 && fields[8].offset == 44);
+    fields = field_table(1003, &count);
+    CHECK(strcmp(fields[2].name, "external_ref") == 0 && fields[2].offset == 24);
+    fields = field_table(30, &count);
+    CHECK(fields[count - 1].kind == FIELD_CREDENTIAL && fields[count - 1].offset == 52);
+
+    /* Every list is ascending and without a hole: a byte of a body belongs to one field. */
+    for (uint32_t code = 0; code <= 2015; code++) {
+        fields = field_table(code, &count);
+        for (size_t i = 0; i + 1 < count; i++)
+            CHECK(fields[i].offset + fields[i].size == fields[i + 1].offset);
+    }
+}
+
+static void check_statuses(void)
+{
+    CHECK(STATUS_COUNT == 56);
+    CHECK(STATUS_request_completed == 0 && STATUS_order_rejected_invalid == 7);
+    CHECK(STATUS_self_trade_prevention == 23);
+    CHECK(STATUS_rejected_market_not_found == 26 && STATUS_market_closed == 31);
+    CHECK(STATUS_insufficient_margin_to_place == 32);
+    CHECK(STATUS_rejected_f_o_k_not_fully_filled_low_liquidity == 36);
+    CHECK(STATUS_rejected_max_conditional_orders_exceeded == 37);
+    CHECK(STATUS_rejected_invalid_trigger == 42);
+    CHECK(STATUS_master_key_added == 43 && STATUS_master_key_rejected_last_key == 48);
+    CHECK(STATUS_session_created == 49 && STATUS_account_created_session_failed == 55);
+    CHECK(strcmp(status_name(STATUS_session_revoked), "session_revoked") == 0);
+}
+
+static void check_reasons(void)
+{
+    CHECK(REASON_match_limit == 128 && REASON_already_credited == 131);
+    CHECK(REASON_user_cancel == 145 && REASON_time_in_force == 147);
+    CHECK(REASON_liquidation == 153 && REASON_operator == 155);
+    CHECK(reason_name(REASON_none) == NULL);
+    CHECK(strcmp(reason_name(23), "self_trade_prevention") == 0);
+    CHECK(strcmp(reason_name(155), "operator") == 0);
+    CHECK(reason_name(56)[0] == '\0' && reason_name(156)[0] == '\0');
+}
+
+static void check_problems(void)
+{
+    CHECK(problem_http_status(PROBLEM_malformed_request) == 400);
+    CHECK(problem_http_status(PROBLEM_invalid_signature) == 401);
+    CHECK(problem_http_status(PROBLEM_pairing_expired) == 410);
+    CHECK(problem_http_status(PROBLEM_headers_too_large) == 431);
+    CHECK(strcmp(problem_code(PROBLEM_not_ready), "not_ready") == 0);
+    CHECK(strcmp(problem_http_title(413), "Payload Too Large") == 0);
+    CHECK(strcmp(problem_http_title(503), "Service Unavailable") == 0);
+    for (uint32_t problem = PROBLEM_none + 1; problem < PROBLEM_END; problem++)
+        CHECK(problem_http_title(problem_http_status((enum problem)problem))[0] != '\0');
+}
+
+int main(void)
+{
+    check_requests();
+    check_fields();
+    check_statuses();
+    check_reasons();
+    check_problems();
+    return 0;
+}
