@@ -1,0 +1,36 @@
+#include "base/arena.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+enum { PAGE_BYTES = 4096, HUGE_PAGE_BYTES = 2 * 1024 * 1024 };
+
+int arena_map(void **memory, size_t bytes, bool touch)
+{
+    void *region = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (region == MAP_FAILED)
+        return -errno;
+    if (bytes >= HUGE_PAGE_BYTES) {
+        /* A wish: without huge pages it only costs address translations. */
+        int refused = madvise(region, bytes, MADV_HUGEPAGE);
+        (void)refused;
+    }
+    if (touch && madvise(region, bytes, MADV_POPULATE_WRITE) != 0) {
+        if (errno != EINVAL) { /* EINVAL: a kernel that does not know the advice */
+            int error = errno;
+            munmap(region, bytes);
+            return -error;
+        }
+        for (size_t at = 0; at < bytes; at += PAGE_BYTES)
+            ((volatile uint8_t *)region)[at] = 0;
+    }
+    *memory = region;
+    return 0;
+}
+
+void arena_unmap(void *memory, size_t bytes)
+{
+    if (memory != NULL)
+        munmap(memory, bytes);
+}

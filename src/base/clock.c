@@ -1,0 +1,157 @@
+#include "base/clock.h"
+
+#include <time.h>
+
+enum { NS_PER_S = 1000 * 1000 * 1000, SLEW_DIVISOR = 1000 * 1000 / CLOCK_SLEW_PPM };
+
+static uint64_t read_ns(clockid_t id)
+{
+    struct timespec time;
+    int failed = clock_gettime(id, &time);
+    INVARIANT(failed == 0);
+    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+/* The three words a reader needs, taken in one piece. */
+struct base {
+    uint64_t monotonic_ns;
+    int64_t offset_ns;
+    int64_t target_ns;
+};
+
+static struct base base_read(const struct clock *clock)
+{
+    for (;;) {
+        /* acquire (pairs: base_write): the words are at least as new as this version. */
+        uint64_t before = atomic_load_explicit(&clock->version, memory_order_acquire);
+        /* acquire (pairs: base_write): a word that is newer brings its odd version along, so the
+         * last load sees that something changed. */
+        struct base base = {
+            .monotonic_ns = atomic_load_explicit(&clock->base_monotonic_ns, memory_order_acquire),
+            .offset_ns = atomic_load_explicit(&clock->base_offset_ns, memory_order_acquire),
+            .target_ns = atomic_load_explicit(&clock->target_offset_ns, memory_order_acquire),
+        };
+        uint64_t after = atomic_load_explicit(&clock->version, memory_order_relaxed);
+        if (CC_LIKELY(before == after && (before & 1) == 0))
+            return base;
+    }
+}
+
+static void base_write(struct clock *clock, struct base base)
+{
+    /* relaxed: only the owner writes it. */
+    uint64_t version = atomic_load_explicit(&clock->version, memory_order_relaxed);
+    atomic_store_explicit(&clock->version, version + 1, memory_order_relaxed);
+    /* release (pairs: base_read): who sees one of these sees the odd version before it. */
+    atomic_store_explicit(&clock->base_monotonic_ns, base.monotonic_ns, memory_order_release);
+    atomic_store_explicit(&clock->base_offset_ns, base.offset_ns, memory_order_release);
+    atomic_store_explicit(&clock->target_offset_ns, base.target_ns, memory_order_release);
+    /* release (pairs: base_read): who sees the even version sees all three. */
+    atomic_store_explicit(&clock->version, version + 2, memory_order_release);
+}
+
+/* The offset at a time: it walks from the base's offset to the target and stays there. */
+static int64_t offset_at(struct base base, uint64_t monotonic_ns)
+{
+    /* A reader may hold a time from just before the update: it gets the offset at the update. */
+    uint64_t elapsed_ns = monotonic_ns > base.monotonic_ns ? monotonic_ns - base.monotonic_ns : 0;
+    int64_t most_ns = (int64_t)(elapsed_ns / SLEW_DIVISOR);
+    int64_t wanted_ns = base.target_ns - base.offset_ns;
+    if (wanted_ns > most_ns)
+        wanted_ns = most_ns;
+    if (wanted_ns < -most_ns)
+        wanted_ns = -most_ns;
+    return base.offset_ns + wanted_ns;
+}
+
+int clock_init(struct clock *clock)
+{
+    memset(clock, 0, sizeof *clock);
+    uint64_t monotonic_ns = read_ns(CLOCK_MONOTONIC);
+    int64_t offset_ns = (int64_t)(read_ns(CLOCK_REALTIME) - monotonic_ns);
+    base_write(clock, (struct base){ monotonic_ns, offset_ns, offset_ns });
+    return 0;
+}
+
+void clock_init_simulated(struct clock *clock, uint64_t now_ns)
+{
+    memset(clock, 0, sizeof *clock);
+    clock->simulated = true;
+    clock_set(clock, now_ns);
+}
+
+void clock_set(struct clock *clock, uint64_t now_ns)
+{
+    INVARIANT(clock->simulated);
+    /* relaxed: one word, nothing else is published with it. */
+    atomic_store_explicit(&clock->simulated_ns, now_ns, memory_order_relaxed);
+}
+
+void clock_advance(struct clock *clock, uint64_t step_ns)
+{
+    clock_set(clock, clock_now_ns(clock) + step_ns);
+}
+
+uint64_t clock_at(const struct clock *clock, uint64_t monotonic_ns)
+{
+    return monotonic_ns + (uint64_t)offset_at(base_read(clock), monotonic_ns);
+}
+
+uint64_t clock_now_ns(const struct clock *clock)
+{
+    if (clock->simulated) /* relaxed: see clock_set */
+        return atomic_load_explicit(&clock->simulated_ns, memory_order_relaxed);
+    return clock_at(clock, read_ns(CLOCK_MONOTONIC));
+}
+
+uint64_t clock_monotonic_ns(const struct clock *clock)
+{
+    return clock->simulated ? clock_now_ns(clock) : read_ns(CLOCK_MONOTONIC);
+}
+
+void clock_follow_to(struct clock *clock, uint64_t monotonic_ns, uint64_t realtime_ns)
+{
+    struct base base = base_read(clock);
+    INVARIANT(monotonic_ns >= base.monotonic_ns);
+    base.offset_ns = offset_at(base, monotonic_ns);
+    base.monotonic_ns = monotonic_ns;
+    base.target_ns = (int64_t)(realtime_ns - monotonic_ns);
+    base_write(clock, base);
+    /* relaxed: a figure on its own, for display. */
+    atomic_store_explicit(&clock->difference_ns, base.target_ns - base.offset_ns,
+                          memory_order_relaxed);
+}
+
+void clock_follow(struct clock *clock)
+{
+    if (clock->simulated)
+        return;
+    uint64_t monotonic_ns = read_ns(CLOCK_MONOTONIC);
+    clock_follow_to(clock, monotonic_ns, read_ns(CLOCK_REALTIME));
+}
+
+int64_t clock_difference_ns(const struct clock *clock)
+{
+    return atomic_load_explicit(&clock->difference_ns, memory_order_relaxed); /* see above */
+}
+
+#if !defined(__x86_64__)
+uint64_t clock_ticks_slow(void)
+{
+    return read_ns(CLOCK_MONOTONIC);
+}
+#endif
+
+struct clock_rate clock_calibrate(void)
+{
+    const uint64_t measured_ns = 5 * 1000 * 1000;
+    uint64_t start_ns = read_ns(CLOCK_MONOTONIC_RAW);
+    uint64_t start_ticks = clock_ticks();
+    uint64_t elapsed_ns;
+    uint64_t ticks;
+    do {
+        elapsed_ns = read_ns(CLOCK_MONOTONIC_RAW) - start_ns;
+        ticks = clock_ticks() - start_ticks;
+    } while (elapsed_ns < measured_ns || ticks == 0);
+    return (struct clock_rate){ (elapsed_ns << 32) / ticks };
+}

@@ -1,0 +1,86 @@
+/* log: one line an event, bounded in length and rate; nothing breaks a line in two. */
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "check.h"
+
+static char output[1 << 20];
+
+/* What was written since the last call. */
+static size_t take(int descriptor)
+{
+    static off_t at;
+    ssize_t count = pread(descriptor, output, sizeof output - 1, at);
+    CHECK(count >= 0);
+    output[count] = '\0';
+    at += count;
+    return (size_t)count;
+}
+
+static size_t line_count(void)
+{
+    size_t count = 0;
+    for (const char *at = output; (at = strchr(at, '\n')) != NULL; at++)
+        count++;
+    return count;
+}
+
+static void test_form(int descriptor)
+{
+    log_line(LOG_INFO, "recovered", "sequence=%d ms=%d", 4711, 12);
+    CHECK(take(descriptor) > 0);
+    CHECK(output[4] == '-' && output[10] == 'T' && output[23] == 'Z');
+    CHECK(strcmp(output + 24, " info recovered sequence=4711 ms=12\n") == 0);
+    log_line(LOG_WARN, "alone", "%s", "");
+    CHECK(take(descriptor) > 0 && strcmp(output + 24, " warn alone \n") == 0);
+    log_line(LOG_DEBUG, "below the level", "%s", "x");
+    CHECK(take(descriptor) == 0);
+    log_line(LOG_INFO, "text", "value=%s",
+             "a\nb\x01"
+             "c\x7f");
+    CHECK(take(descriptor) > 0 && strcmp(output + 24, " info text value=a?b?c?\n") == 0);
+}
+
+static void test_length(int descriptor)
+{
+    static char text[3000];
+    memset(text, 'x', sizeof text - 1);
+    log_line(LOG_ERROR, "long", "text=%s", text);
+    size_t count = take(descriptor);
+    CHECK(count == LOG_LINE_MAX && line_count() == 1 && output[count - 1] == '\n');
+}
+
+/* Runs at the start of a second, so that all of it falls in one. */
+static void test_rate(int descriptor)
+{
+    time_t now = time(NULL);
+    while (time(NULL) == now)
+        continue;
+    for (unsigned i = 0; i < 2 * LOG_RATE_MAX; i++)
+        log_line(LOG_INFO, "flood", "i=%u", i);
+    log_line(LOG_ERROR, "fault", "%s", "");
+    CHECK(time(NULL) == now + 1);
+    take(descriptor);
+    CHECK(line_count() == LOG_RATE_MAX + 1); /* the error is always written */
+    CHECK(strstr(output, " error fault ") != NULL);
+    CHECK(log_dropped() == LOG_RATE_MAX);
+    while (time(NULL) == now + 1)
+        continue;
+    log_line(LOG_INFO, "after", "%s", "");
+    take(descriptor);
+    CHECK(line_count() == 2 && strstr(output, "log_lines_dropped count=200\n") != NULL);
+}
+
+int main(void)
+{
+    char path[] = "/tmp/test_log.XXXXXX";
+    int descriptor = mkstemp(path);
+    CHECK(descriptor >= 0 && unlink(path) == 0);
+    log_set_descriptor(descriptor);
+    test_form(descriptor);
+    test_length(descriptor);
+    test_rate(descriptor);
+    return 0;
+}
