@@ -1,0 +1,278 @@
+#include "base/keyring.h"
+
+#include <ck_ht.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/mix.h"
+
+enum {
+    KEY_WORDS = sizeof(struct keyring_key) / 8,
+    ENTRY_WORDS = sizeof(struct keyring_entry) / 8,
+    PLACES_PER_ENTRY = 4, /* the map is at most a quarter full: short probes, no growth */
+    HASHES = 2,           /* a key whose first hash is taken by another key uses the second */
+};
+
+/* A place for one entry. The words are atomic because a reader may copy while they change; the
+ * version is odd meanwhile. The lists are the writer's alone. */
+struct slot {
+    _Atomic uint64_t version;
+    _Atomic uint64_t words[ENTRY_WORDS]; /* a struct keyring_entry, its key first */
+    uint64_t hash;                       /* under which the map holds it */
+    uint32_t next, before;               /* ring of tombstones by sequence; free slots: next */
+};
+
+static_assert(offsetof(struct keyring_entry, key) == 0, "the first words of a slot are its key");
+
+struct keyring {
+    ck_ht_t map; /* hash -> slot */
+    struct mix_key hash_key;
+    uint32_t capacity;
+    uint32_t free_head; /* 0: none */
+    _Atomic uint32_t count;
+    struct slot slots[]; /* entries are 1 .. capacity; 0 closes the ring of tombstones */
+};
+
+static void *map_malloc(size_t bytes)
+{
+    return calloc(1, bytes);
+}
+
+/* `defer` means that the map moved while readers may be in the old one. It is sized so that it does
+ * not; should a run of places fill up all the same, the old map is left to them for good. */
+static void map_free(void *memory, size_t bytes, bool defer)
+{
+    (void)bytes;
+    if (!defer)
+        free(memory);
+}
+
+static struct ck_malloc map_allocator = { .malloc = map_malloc, .free = map_free };
+
+/* The map's keys are hashes already. */
+static void map_hash(ck_ht_hash_t *hash, const void *key, size_t bytes, uint64_t seed)
+{
+    (void)bytes;
+    (void)seed;
+    hash->value = cc_load64(key);
+}
+
+struct keyring_key keyring_key(enum keyring_kind kind, uint64_t account_id, const uint8_t *bytes)
+{
+    struct keyring_key key = { .kind = (uint8_t)kind };
+    if (kind == KEYRING_SESSION || kind == KEYRING_MASTER)
+        key.account_id = account_id;
+    memcpy(key.bytes, bytes, kind == KEYRING_MASTER ? KEYRING_KEY_BYTES : KEYRING_KEY_BYTES - 1);
+    return key;
+}
+
+/* The first or second hash of a key; 0 and ~0 mean empty and removed to the map. */
+static uint64_t key_hash(const struct keyring *keyring, const struct keyring_key *key,
+                         unsigned which)
+{
+    uint64_t account = key->account_id ^ (uint64_t)key->kind << 48 ^ (uint64_t)which << 56;
+    uint64_t hash = mix_credential(keyring->hash_key, account, key->bytes, KEYRING_KEY_BYTES);
+    return hash + (hash == 0) - (hash == UINT64_MAX);
+}
+
+static struct slot *map_get(const struct keyring *keyring, uint64_t hash)
+{
+    /* The map's reading functions take a pointer that is not const but change nothing. */
+    ck_ht_t *map = (ck_ht_t *)(uintptr_t)&keyring->map;
+    ck_ht_hash_t map_key = { hash };
+    ck_ht_entry_t entry;
+    ck_ht_entry_key_set_direct(&entry, hash);
+    return ck_ht_get_spmc(map, map_key, &entry) ? ck_ht_entry_value(&entry) : NULL;
+}
+
+static bool slot_read(const struct slot *slot, const struct keyring_key *key,
+                      struct keyring_entry *entry)
+{
+    uint64_t words[ENTRY_WORDS];
+    uint64_t before, after;
+    do {
+        /* acquire (pairs: slot_write): the words are at least as new as this version. */
+        before = atomic_load_explicit(&slot->version, memory_order_acquire);
+        for (unsigned i = 0; i < ENTRY_WORDS;
+             i++) /* acquire: a newer word brings its odd version */
+            words[i] = atomic_load_explicit(&slot->words[i], memory_order_acquire);
+        after = atomic_load_explicit(&slot->version, memory_order_relaxed);
+    } while (CC_UNLIKELY(before != after || (before & 1) != 0));
+    if (memcmp(words, key, sizeof *key) != 0)
+        return false;
+    memcpy(entry, words, sizeof *entry);
+    return true;
+}
+
+static void slot_write(struct slot *slot, const struct keyring_entry *entry)
+{
+    uint64_t words[ENTRY_WORDS];
+    memcpy(words, entry, sizeof words);
+    /* relaxed: only the writer changes it. */
+    uint64_t version = atomic_load_explicit(&slot->version, memory_order_relaxed);
+    atomic_store_explicit(&slot->version, version + 1, memory_order_relaxed);
+    for (unsigned i = 0; i < ENTRY_WORDS; i++) /* release (pairs: slot_read) */
+        atomic_store_explicit(&slot->words[i], words[i], memory_order_release);
+    atomic_store_explicit(&slot->version, version + 2, memory_order_release);
+}
+
+/* The slot of a key and its entry; NULL when it is absent. */
+static struct slot *find(const struct keyring *keyring, const struct keyring_key *key,
+                         struct keyring_entry *entry)
+{
+    for (unsigned which = 0; which < HASHES; which++) {
+        struct slot *slot = map_get(keyring, key_hash(keyring, key, which));
+        if (slot != NULL && slot_read(slot, key, entry))
+            return slot;
+    }
+    return NULL;
+}
+
+static uint32_t slot_index(const struct keyring *keyring, const struct slot *slot)
+{
+    return (uint32_t)(slot - keyring->slots);
+}
+
+/* The ring of tombstones: slot 0's next is the oldest, its before the newest, 0 closes it. */
+static void tombstone_append(struct keyring *keyring, struct slot *slot)
+{
+    struct slot *head = &keyring->slots[0];
+    uint32_t index = slot_index(keyring, slot);
+    slot->next = 0;
+    slot->before = head->before;
+    keyring->slots[head->before].next = index;
+    head->before = index;
+}
+
+static void tombstone_remove(struct keyring *keyring, struct slot *slot)
+{
+    keyring->slots[slot->before].next = slot->next;
+    keyring->slots[slot->next].before = slot->before;
+    slot->next = 0;
+    slot->before = 0;
+}
+
+static void slot_release(struct keyring *keyring, struct slot *slot)
+{
+    slot->next = keyring->free_head;
+    keyring->free_head = slot_index(keyring, slot);
+    /* relaxed: a figure on its own (pairs: keyring_count). */
+    atomic_fetch_sub_explicit(&keyring->count, 1, memory_order_relaxed);
+}
+
+int keyring_init(struct keyring **keyring, uint32_t capacity, const uint8_t hash_key[16])
+{
+    size_t bytes = sizeof(struct keyring) + ((size_t)capacity + 1) * sizeof(struct slot);
+    struct keyring *made = calloc(1, bytes);
+    if (made == NULL)
+        return -ENOMEM;
+    if (!ck_ht_init(&made->map, CK_HT_MODE_DIRECT | CK_HT_WORKLOAD_DELETE, map_hash, &map_allocator,
+                    (uint64_t)PLACES_PER_ENTRY * capacity, 0)) {
+        free(made);
+        return -ENOMEM;
+    }
+    made->hash_key = mix_key_load(hash_key);
+    made->capacity = capacity;
+    for (uint32_t i = capacity; i > 0; i--) {
+        made->slots[i].next = made->free_head;
+        made->free_head = i;
+    }
+    *keyring = made;
+    return 0;
+}
+
+void keyring_free(struct keyring *keyring)
+{
+    if (keyring == NULL)
+        return;
+    ck_ht_destroy(&keyring->map);
+    free(keyring);
+}
+
+/* Puts a slot into the map under the first of its hashes that no other key has. */
+static bool map_put(struct keyring *keyring, struct slot *slot, const struct keyring_key *key)
+{
+    for (unsigned which = 0; which < HASHES; which++) {
+        uint64_t hash = key_hash(keyring, key, which);
+        if (map_get(keyring, hash) != NULL)
+            continue;
+        ck_ht_entry_t entry = { 0 };
+        ck_ht_entry_set_direct(&entry, (ck_ht_hash_t){ hash }, hash, (uintptr_t)slot);
+        slot->hash = hash;
+        return ck_ht_put_spmc(&keyring->map, (ck_ht_hash_t){ hash }, &entry);
+    }
+    return false;
+}
+
+int keyring_add(struct keyring *keyring, const struct keyring_entry *entry)
+{
+    struct keyring_entry known;
+    struct slot *slot = find(keyring, &entry->key, &known);
+    if (slot != NULL) {
+        if (known.state == KEYRING_TOMBSTONE)
+            tombstone_remove(keyring, slot);
+        slot_write(slot, entry);
+        return 0;
+    }
+    if (keyring->free_head == 0)
+        return -ENOSPC;
+    slot = &keyring->slots[keyring->free_head];
+    uint32_t next_free = slot->next;
+    /* The slot is whole before the map names it; the map's store is a release. */
+    slot_write(slot, entry);
+    if (!map_put(keyring, slot, &entry->key))
+        return -ENOSPC;
+    keyring->free_head = next_free;
+    slot->next = 0;
+    slot->before = 0;
+    atomic_fetch_add_explicit(&keyring->count, 1, memory_order_relaxed); /* a figure on its own */
+    return 0;
+}
+
+bool keyring_end(struct keyring *keyring, const struct keyring_key *key, uint64_t sequence)
+{
+    struct keyring_entry entry;
+    struct slot *slot = find(keyring, key, &entry);
+    if (slot == NULL || entry.state == KEYRING_TOMBSTONE)
+        return false;
+    entry.state = KEYRING_TOMBSTONE;
+    entry.sequence = sequence;
+    slot_write(slot, &entry);
+    tombstone_append(keyring, slot);
+    return true;
+}
+
+uint32_t keyring_retire(struct keyring *keyring, uint64_t durable_seq, uint32_t limit)
+{
+    uint32_t retired = 0;
+    while (keyring->slots[0].next != 0 && (limit == 0 || retired < limit)) {
+        struct slot *slot = &keyring->slots[keyring->slots[0].next];
+        uint64_t words[ENTRY_WORDS];
+        for (unsigned i = 0; i < ENTRY_WORDS; i++) /* relaxed: the writer reads what it wrote */
+            words[i] = atomic_load_explicit(&slot->words[i], memory_order_relaxed);
+        struct keyring_entry entry;
+        memcpy(&entry, words, sizeof entry);
+        INVARIANT(entry.state == KEYRING_TOMBSTONE);
+        if (entry.sequence > durable_seq)
+            break;
+        ck_ht_entry_t place;
+        ck_ht_entry_key_set_direct(&place, slot->hash);
+        bool removed = ck_ht_remove_spmc(&keyring->map, (ck_ht_hash_t){ slot->hash }, &place);
+        INVARIANT(removed);
+        tombstone_remove(keyring, slot);
+        slot_release(keyring, slot);
+        retired++;
+    }
+    return retired;
+}
+
+bool keyring_find(const struct keyring *keyring, const struct keyring_key *key,
+                  struct keyring_entry *entry)
+{
+    return find(keyring, key, entry) != NULL;
+}
+
+uint32_t keyring_count(const struct keyring *keyring)
+{
+    return atomic_load_explicit(&keyring->count, memory_order_relaxed); /* a figure on its own */
+}
