@@ -1,0 +1,525 @@
+#include "base/config.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/base64.h"
+#include "base/decimal.h"
+#include "base/hex.h"
+#include "base/text.h"
+
+enum {
+    LINE_MAX_BYTES = 8192, /* of the file: room for OPTION_TEXT_MAX */
+    NAME_MAX_BYTES = 64,
+    KEY_BYTES = 32,
+    KEY_TEXT_BYTES = 44,
+};
+
+#define ENVIRONMENT_PREFIX "PERPD_"
+
+static const char *const source_names[] = { "default", "file", "environment", "flag" };
+
+/* Where a value comes from, for messages. */
+struct origin {
+    enum config_source source;
+    const char *file; /* CONFIG_FILE */
+};
+
+/* Writes the reason and gives false. */
+static bool refuse(struct config *config, const char *format, ...) CC_PRINTF(2, 3);
+
+static bool refuse(struct config *config, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(config->error, sizeof config->error, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static const char *origin_text(struct origin origin)
+{
+    return origin.source == CONFIG_FILE ? origin.file : source_names[origin.source];
+}
+
+static bool is_equal(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+/* Nearest known key, for the message about an unknown one. */
+static const char *nearest_key(const char *name)
+{
+    const char *nearest = option_row(0)->name;
+    unsigned best = UINT32_MAX;
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        unsigned distance = text_distance(name, option_row(i)->name, NAME_MAX_BYTES);
+        if (distance < best) {
+            best = distance;
+            nearest = option_row(i)->name;
+        }
+    }
+    return nearest;
+}
+
+/* ------------------------------------------------------------------ values */
+
+static bool parse_number(const char *text, const char *end, uint64_t *value)
+{
+    if (text == end || end - text > 19)
+        return false;
+    uint64_t number = 0;
+    for (; text < end; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        number = number * 10 + (uint64_t)(*text - '0');
+    }
+    *value = number;
+    return true;
+}
+
+/* A number with K, M or G behind it. */
+static bool parse_size(const char *text, uint64_t *value)
+{
+    const char *end = text + strlen(text);
+    unsigned shift = 0;
+    if (end > text) {
+        char suffix = (char)(end[-1] & ~0x20);
+        shift = suffix == 'K' ? 10 : suffix == 'M' ? 20 : suffix == 'G' ? 30 : 0;
+    }
+    if (!parse_number(text, shift != 0 ? end - 1 : end, value) || *value > UINT64_MAX >> shift)
+        return false;
+    *value <<= shift;
+    return true;
+}
+
+static bool is_key(const char *text, size_t count)
+{
+    uint8_t key[KEY_BYTES];
+    return count == KEY_TEXT_BYTES &&
+           base64_decode(key, sizeof key, text, count, NULL) == KEY_BYTES;
+}
+
+static bool is_key_list(const char *text)
+{
+    for (unsigned count = 1; count <= OPTION_KEYS_MAX; count++) {
+        size_t length = strcspn(text, ",");
+        if (!is_key(text, length))
+            return false;
+        if (text[length] == '\0')
+            return true;
+        text += length + 1;
+    }
+    return false;
+}
+
+/* Finds a word among those of a CHOICE row; *built says whether this binary has it. */
+static bool find_choice(const struct option_row *row, const char *word, bool *built)
+{
+    size_t count = strlen(word);
+    for (const char *at = row->help; *at != '\0';) {
+        *built = *at == '+';
+        at += *built;
+        size_t length = strcspn(at, " ");
+        if (length == count && memcmp(at, word, count) == 0)
+            return true;
+        at += length;
+        at += *at == ' ';
+    }
+    return false;
+}
+
+static bool parse_int(struct config *config, const struct option_row *row, const char *text,
+                      struct config_value *value)
+{
+    bool good = row->type == OPTION_TYPE_SIZE
+                    ? parse_size(text, &value->number)
+                    : parse_number(text, text + strlen(text), &value->number);
+    const char *kind = row->type == OPTION_TYPE_SIZE ? "a size (bytes, or K, M, G)" : "a number";
+    if (!good)
+        return refuse(config, "%s = %s: not %s", row->name, text, kind);
+    if (value->number < row->minimum || value->number > row->maximum)
+        return refuse(config, "%s = %s: must be %llu to %llu", row->name, text,
+                      (unsigned long long)row->minimum, (unsigned long long)row->maximum);
+    return true;
+}
+
+static bool parse_choice(struct config *config, const struct option_row *row, const char *text)
+{
+    bool built;
+    if (!find_choice(row, text, &built))
+        return refuse(config, "%s = %s: must be one of: %s", row->name, text, row->help);
+    if (!built)
+        return refuse(config, "%s = %s: this binary does not have it", row->name, text);
+    return true;
+}
+
+/* Checks a value against its row and fills value->number. */
+static bool parse_value(struct config *config, const struct option_row *row, const char *text,
+                        struct config_value *value)
+{
+    value->number = 0;
+    if (text[0] == '\0') { /* none, where the row's default is none too */
+        if (row->initial[0] != '\0')
+            return refuse(config, "%s: a value is needed", row->name);
+        return true;
+    }
+    switch ((enum option_type)row->type) {
+    case OPTION_TYPE_INT:
+    case OPTION_TYPE_SIZE:
+        return parse_int(config, row, text, value);
+    case OPTION_TYPE_SWITCH:
+        value->number = is_equal(text, "on");
+        return is_equal(text, "on") || is_equal(text, "off") ||
+               refuse(config, "%s = %s: must be on or off", row->name, text);
+    case OPTION_TYPE_TEXT:
+        return strlen(text) <= OPTION_TEXT_MAX || refuse(config, "%s: too long", row->name);
+    case OPTION_TYPE_KEY:
+        return is_key(text, strlen(text)) ||
+               refuse(config, "%s: not a Base64 Ed25519 public key", row->name);
+    case OPTION_TYPE_KEYS:
+        return is_key_list(text) ||
+               refuse(config, "%s: not 1 to %d Base64 Ed25519 public keys with commas between",
+                      row->name, OPTION_KEYS_MAX);
+    case OPTION_TYPE_HEX32: {
+        uint8_t bytes[KEY_BYTES];
+        return hex_decode(bytes, sizeof bytes, text, strlen(text)) ||
+               refuse(config, "%s: not 64 hex digits", row->name);
+    }
+    case OPTION_TYPE_CHOICE:
+        return parse_choice(config, row, text);
+    }
+    INVARIANT(false);
+    return false;
+}
+
+/* The canonical text of a checked value; NULL without memory. */
+static char *canonical_text(const struct option_row *row, const char *text, uint64_t number)
+{
+    char digits[DECIMAL_TEXT_MAX];
+    if (text[0] != '\0' && (row->type == OPTION_TYPE_INT || row->type == OPTION_TYPE_SIZE)) {
+        decimal_format_uint(digits, number);
+        text = digits;
+    }
+    char *copy = strdup(text);
+    for (char *at = copy; copy != NULL && row->type == OPTION_TYPE_HEX32 && *at != '\0'; at++)
+        *at = (char)(*at | 0x20);
+    return copy;
+}
+
+/* Takes a value unless a stronger source gave one. */
+static bool set_value(struct config *config, enum option option, const char *text,
+                      struct origin origin)
+{
+    const struct option_row *row = option_row(option);
+    struct config_value value = { .source = (uint8_t)origin.source };
+    if (origin.source != CONFIG_DEFAULT && !row->built)
+        return refuse(config, "%s (%s): this binary does not have that part", row->name,
+                      origin_text(origin));
+    bool checked = origin.source != CONFIG_DEFAULT || row->built;
+    if (checked && !parse_value(config, row, text, &value)) {
+        size_t used = strlen(config->error);
+        snprintf(config->error + used, sizeof config->error - used, " (%s)", origin_text(origin));
+        return false;
+    }
+    struct config_value *kept = &config->values[option];
+    if (kept->text != NULL && kept->source > value.source)
+        return true;
+    value.text = canonical_text(row, text, value.number);
+    if (value.text == NULL)
+        return refuse(config, "%s: no memory", row->name);
+    free(kept->text);
+    *kept = value;
+    return true;
+}
+
+static bool set_named(struct config *config, const char *name, const char *text,
+                      struct origin origin)
+{
+    for (unsigned i = 0; i < OPTION_COUNT; i++)
+        if (is_equal(option_row(i)->name, name))
+            return set_value(config, (enum option)i, text, origin);
+    return refuse(config, "unknown key %s (%s): did you mean %s?", name, origin_text(origin),
+                  nearest_key(name));
+}
+
+/* -------------------------------------------------------------------- file */
+
+struct file_reader {
+    struct config *config;
+    const char *path;
+    bool seen[OPTION_COUNT];
+};
+
+/* inih's callback: 0 stops at this line. */
+static int take_file_line(void *user, const char *section, const char *name, const char *text)
+{
+    struct file_reader *reader = user;
+    char key[NAME_MAX_BYTES];
+    int length = section[0] != '\0' ? snprintf(key, sizeof key, "%s.%s", section, name)
+                                    : snprintf(key, sizeof key, "%s", name);
+    if (length >= (int)sizeof key)
+        return refuse(reader->config, "unknown key %s... (%s)", key, reader->path);
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        if (!is_equal(option_row(i)->name, key))
+            continue;
+        if (reader->seen[i])
+            return refuse(reader->config, "%s appears twice (%s)", key, reader->path);
+        reader->seen[i] = true;
+    }
+    return set_named(reader->config, key, text, (struct origin){ CONFIG_FILE, reader->path });
+}
+
+static bool load_file(struct config *config, const char *path)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return refuse(config, "%s: %s", path, strerror(errno));
+    ini_use_stack = true; /* one buffer of ini_max_line bytes; the other way it starts at 200 */
+    ini_max_line = LINE_MAX_BYTES;
+    ini_allow_multiline = false;
+    ini_stop_on_first_error = true;
+    struct file_reader reader = { .config = config, .path = path };
+    int line = ini_parse_file(file, take_file_line, &reader);
+    fclose(file);
+    if (line == 0)
+        return true;
+    if (config->error[0] == '\0')
+        return refuse(config, "%s:%d: neither a section nor key = value", path, line);
+    size_t used = strlen(config->error);
+    snprintf(config->error + used, sizeof config->error - used, " line %d", line);
+    return false;
+}
+
+/* ------------------------------------------------- environment and flags */
+
+/* PERPD_NET_LISTEN for net.listen. */
+static void environment_name(const char *key, char name[NAME_MAX_BYTES])
+{
+    int length = snprintf(name, NAME_MAX_BYTES, ENVIRONMENT_PREFIX "%s", key);
+    INVARIANT(length < NAME_MAX_BYTES);
+    for (char *at = name; *at != '\0'; at++)
+        *at = *at == '.' ? '_' : *at >= 'a' && *at <= 'z' ? (char)(*at & ~0x20) : *at;
+}
+
+/* Variables PERPD_<one of our sections>_...; others with the prefix are somebody else's. */
+static bool names_section(const char *variable)
+{
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        char known[NAME_MAX_BYTES];
+        environment_name(option_row(i)->name, known);
+        size_t section = strcspn(option_row(i)->name, ".") + strlen(ENVIRONMENT_PREFIX) + 1;
+        if (strncmp(variable, known, section) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool load_variable(struct config *config, const char *variable)
+{
+    char name[NAME_MAX_BYTES];
+    size_t length = strcspn(variable, "=");
+    if (variable[length] == '\0' || !names_section(variable))
+        return true;
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        environment_name(option_row(i)->name, name);
+        if (strlen(name) == length && memcmp(name, variable, length) == 0)
+            return set_value(config, (enum option)i, variable + length + 1,
+                             (struct origin){ .source = CONFIG_ENVIRONMENT });
+    }
+    char key[NAME_MAX_BYTES];
+    const char *rest = variable + strlen(ENVIRONMENT_PREFIX);
+    snprintf(key, sizeof key, "%.*s", (int)(length - strlen(ENVIRONMENT_PREFIX)), rest);
+    for (char *at = key; *at != '\0'; at++)
+        *at = *at >= 'A' && *at <= 'Z' ? (char)(*at | 0x20) : *at;
+    key[strcspn(key, "_")] = '.';
+    environment_name(nearest_key(key), name);
+    return refuse(config, "unknown variable %.*s: did you mean %s?", (int)length, variable, name);
+}
+
+static bool load_flag(struct config *config, const char *argument)
+{
+    if (strncmp(argument, "--", 2) != 0)
+        return refuse(config, "unknown argument %s: flags are --section.key=value", argument);
+    size_t length = strcspn(argument + 2, "=");
+    char key[NAME_MAX_BYTES];
+    int written = snprintf(key, sizeof key, "%.*s", (int)length, argument + 2);
+    if (written >= (int)sizeof key)
+        return refuse(config, "unknown flag %s", argument);
+    struct origin origin = { .source = CONFIG_FLAG };
+    const char *text = argument + 2 + length;
+    if (*text == '=')
+        return set_named(config, key, text + 1, origin);
+    const char *nearest = nearest_key(key);
+    return refuse(config,
+                  is_equal(nearest, key) ? "--%s needs a value: --%s=VALUE"
+                                         : "unknown flag --%s: did you mean --%s=VALUE?",
+                  key, nearest);
+}
+
+/* -------------------------------------------------------------- the whole */
+
+static bool is_loopback(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strncmp(address, "localhost:", 10) == 0 ||
+           strncmp(address, "[::1]:", 6) == 0;
+}
+
+/* What single rows cannot say. */
+static bool check_together(struct config *config)
+{
+    if (!is_loopback(config_text(config, OPTION_net_listen)) &&
+        !config_switch(config, OPTION_net_allow_plain))
+        return refuse(config,
+                      "net.listen = %s: plain HTTP on an address that is not loopback "
+                      "needs net.allow_plain = on",
+                      config_text(config, OPTION_net_listen));
+    if (config_number(config, OPTION_limits_session_life_default_s) >
+        config_number(config, OPTION_limits_session_life_max_s))
+        return refuse(config, "limits.session_life_default_s is above limits.session_life_max_s");
+    return true;
+}
+
+/* Splits what is not `--section.key=value` off: --config, --help, --print-config. */
+static enum config_outcome read_commands(struct config *config, int argc, const char *const *argv,
+                                         const char **path)
+{
+    enum config_outcome outcome = CONFIG_RUN;
+    for (int i = 1; i < argc; i++) {
+        if (is_equal(argv[i], "--help") || is_equal(argv[i], "-h"))
+            return CONFIG_HELP;
+        if (is_equal(argv[i], "--print-config")) {
+            outcome = CONFIG_PRINT;
+        } else if (strncmp(argv[i], "--config=", 9) == 0) {
+            *path = argv[i] + 9;
+        } else if (is_equal(argv[i], "--config")) {
+            if (++i == argc) {
+                refuse(config, "--config needs a file");
+                return CONFIG_REFUSED;
+            }
+            *path = argv[i];
+        }
+    }
+    return outcome;
+}
+
+static bool is_command(const char *argument)
+{
+    return is_equal(argument, "--print-config") || strncmp(argument, "--config=", 9) == 0;
+}
+
+static bool load_all(struct config *config, int argc, const char *const *argv,
+                     const char *const *environment, const char *path)
+{
+    for (unsigned i = 0; i < OPTION_COUNT; i++)
+        if (!set_value(config, (enum option)i, option_row(i)->initial,
+                       (struct origin){ .source = CONFIG_DEFAULT }))
+            return false;
+    for (int i = 1; i < argc; i++) {
+        if (is_equal(argv[i], "--config"))
+            i++;
+        else if (!is_command(argv[i]) && !load_flag(config, argv[i]))
+            return false;
+    }
+    for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
+        if (strncmp(environment[i], ENVIRONMENT_PREFIX, strlen(ENVIRONMENT_PREFIX)) == 0 &&
+            !load_variable(config, environment[i]))
+            return false;
+    return (path == NULL || load_file(config, path)) && check_together(config);
+}
+
+enum config_outcome config_load(struct config *config, int argc, const char *const *argv,
+                                const char *const *environment)
+{
+    memset(config, 0, sizeof *config);
+    const char *path = NULL;
+    enum config_outcome outcome = read_commands(config, argc, argv, &path);
+    if (outcome == CONFIG_HELP || outcome == CONFIG_REFUSED)
+        return outcome;
+    return load_all(config, argc, argv, environment, path) ? outcome : CONFIG_REFUSED;
+}
+
+void config_free(struct config *config)
+{
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        free(config->values[i].text);
+        config->values[i].text = NULL;
+    }
+}
+
+bool config_is(const struct config *config, enum option option, const char *word)
+{
+    return is_equal(config->values[option].text, word);
+}
+
+ptrdiff_t config_engine_text(const struct config *config, const uint8_t exchange_id[32],
+                             uint8_t body[CONFIG_ENGINE_TEXT_MAX])
+{
+    char id[2 * KEY_BYTES + 1];
+    hex_encode(id, exchange_id, KEY_BYTES);
+    memset(body, 0, CONFIG_ENGINE_TEXT_MAX);
+    size_t used = 0;
+    const char *before = "";
+    for (;;) { /* the next key in the order of the text: few enough for a search each */
+        const struct option_row *next = NULL;
+        enum option option = OPTION_COUNT;
+        for (unsigned i = 0; i < OPTION_COUNT; i++) {
+            const struct option_row *row = option_row(i);
+            if (row->engine && row->built && strcmp(row->name, before) > 0 &&
+                (next == NULL || strcmp(row->name, next->name) < 0)) {
+                next = row;
+                option = (enum option)i;
+            }
+        }
+        if (next == NULL)
+            return (ptrdiff_t)((used + 7) & ~(size_t)7);
+        const char *text = option == OPTION_exchange_id ? id
+                           : next->type == OPTION_TYPE_SWITCH
+                               ? (config_switch(config, option) ? "on" : "off")
+                               : config_text(config, option);
+        int count = snprintf((char *)body + used, CONFIG_ENGINE_TEXT_MAX - used, "%s=%s\n",
+                             next->name, text);
+        if (count < 0 || (size_t)count >= CONFIG_ENGINE_TEXT_MAX - used)
+            return -E2BIG;
+        used += (size_t)count;
+        before = next->name;
+    }
+}
+
+void config_help(FILE *out)
+{
+    fprintf(out,
+            "usage: perpd [--config FILE] [--section.key=value ...]\n"
+            "       perpd --help | --print-config\n\n"
+            "Each key is also a variable PERPD_SECTION_KEY and a line `key = value` under\n"
+            "[section] of FILE; a flag goes before the environment, that before the file.\n\n");
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        const struct option_row *row = option_row(i);
+        fprintf(out, "  --%s=%s\n      %s%s%s\n", row->name,
+                row->initial[0] != '\0' ? row->initial : "(none)", row->help,
+                row->engine ? " [engine]" : "", row->built ? "" : " [not in this binary]");
+    }
+    fprintf(out, "\nexit codes: 0 clean, 1 failure at run time, 2 configuration, 3 data directory\n"
+                 "refused, 4 the machine lacks what perpd needs\n");
+}
+
+void config_print(const struct config *config, FILE *out)
+{
+    size_t section_count = 0;
+    const char *section = "";
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        const struct option_row *row = option_row(i);
+        if (!row->built)
+            continue;
+        size_t count = strcspn(row->name, ".");
+        if (count != section_count || memcmp(row->name, section, count) != 0) {
+            fprintf(out, "%s[%.*s]\n", section_count == 0 ? "" : "\n", (int)count, row->name);
+            section = row->name;
+            section_count = count;
+        }
+        fprintf(out, "%s = %s ; %s\n", row->name + count + 1, config->values[i].text,
+                source_names[config->values[i].source]);
+    }
+}
