@@ -2,7 +2,7 @@
 
 enum { ROUNDS = 24, LANES = 25 };
 
-/* Constants of FIPS 202: iota (3.2.5), rho offsets along the path that pi takes from lane 1. */
+/* Iota's constants (FIPS 202, 3.2.5). */
 static const uint64_t round_constants[ROUNDS] = {
     0x0000000000000001, 0x0000000000008082, 0x800000000000808a, 0x8000000080008000,
     0x000000000000808b, 0x0000000080000001, 0x8000000080008081, 0x8000000000008009,
@@ -11,40 +11,52 @@ static const uint64_t round_constants[ROUNDS] = {
     0x8000000000008002, 0x8000000000000080, 0x000000000000800a, 0x800000008000000a,
     0x8000000080008081, 0x8000000000008080, 0x0000000080000001, 0x8000000080008008,
 };
-static const uint8_t rho_offsets[ROUNDS] = { 1,  3,  6,  10, 15, 21, 28, 36, 45, 55, 2,  14,
-                                             27, 41, 56, 8,  25, 43, 62, 18, 39, 61, 20, 44 };
-static const uint8_t pi_lanes[ROUNDS] = { 10, 7,  11, 17, 18, 3, 5,  16, 8,  21, 24, 4,
-                                          15, 23, 19, 13, 12, 2, 20, 14, 22, 9,  6,  1 };
 
-static uint64_t rotate_left(uint64_t value, unsigned bits)
+static inline uint64_t rotate_left(uint64_t value, unsigned bits)
 {
-    return value << bits | value >> (64 - bits);
+    return bits == 0 ? value : value << bits | value >> (64 - bits);
+}
+
+/* One row of the next state: five lanes of the old one with theta applied, rotated by rho, brought
+ * here by pi, combined by chi. a..e are their indexes, ra..re their rotations; lane i is in column
+ * i mod 5. */
+#define ROW(next, lanes, mix, row, a, ra, b, rb, c, rc, d, rd, e, re)  \
+    do {                                                               \
+        uint64_t row_a = rotate_left((lanes)[a] ^ (mix)[(a) % 5], ra); \
+        uint64_t row_b = rotate_left((lanes)[b] ^ (mix)[(b) % 5], rb); \
+        uint64_t row_c = rotate_left((lanes)[c] ^ (mix)[(c) % 5], rc); \
+        uint64_t row_d = rotate_left((lanes)[d] ^ (mix)[(d) % 5], rd); \
+        uint64_t row_e = rotate_left((lanes)[e] ^ (mix)[(e) % 5], re); \
+        (next)[row] = row_a ^ (~row_b & row_c);                        \
+        (next)[(row) + 1] = row_b ^ (~row_c & row_d);                  \
+        (next)[(row) + 2] = row_c ^ (~row_d & row_e);                  \
+        (next)[(row) + 3] = row_d ^ (~row_e & row_a);                  \
+        (next)[(row) + 4] = row_e ^ (~row_a & row_b);                  \
+    } while (0)
+
+/* `next` = one round over `lanes`; written out so that every index and rotation is a constant. */
+static inline void permute_round(uint64_t next[LANES], const uint64_t lanes[LANES], uint64_t iota)
+{
+    uint64_t column[5];
+    uint64_t mix[5];
+    for (unsigned x = 0; x < 5; x++)
+        column[x] = lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20];
+    for (unsigned x = 0; x < 5; x++)
+        mix[x] = column[(x + 4) % 5] ^ rotate_left(column[(x + 1) % 5], 1);
+    ROW(next, lanes, mix, 0, 0, 0, 6, 44, 12, 43, 18, 21, 24, 14);
+    ROW(next, lanes, mix, 5, 3, 28, 9, 20, 10, 3, 16, 45, 22, 61);
+    ROW(next, lanes, mix, 10, 1, 1, 7, 6, 13, 25, 19, 8, 20, 18);
+    ROW(next, lanes, mix, 15, 4, 27, 5, 36, 11, 10, 17, 15, 23, 56);
+    ROW(next, lanes, mix, 20, 2, 62, 8, 55, 14, 39, 15, 41, 21, 2);
+    next[0] ^= iota;
 }
 
 static void permute(uint64_t lanes[LANES])
 {
-    for (unsigned round = 0; round < ROUNDS; round++) {
-        uint64_t columns[5];
-        for (unsigned x = 0; x < 5; x++) /* theta */
-            columns[x] = lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20];
-        for (unsigned x = 0; x < 5; x++) {
-            uint64_t mix = columns[(x + 4) % 5] ^ rotate_left(columns[(x + 1) % 5], 1);
-            for (unsigned y = 0; y < LANES; y += 5)
-                lanes[x + y] ^= mix;
-        }
-        uint64_t carried = lanes[1];
-        for (unsigned i = 0; i < ROUNDS; i++) { /* rho and pi */
-            uint64_t moved = lanes[pi_lanes[i]];
-            lanes[pi_lanes[i]] = rotate_left(carried, rho_offsets[i]);
-            carried = moved;
-        }
-        for (unsigned y = 0; y < LANES; y += 5) { /* chi */
-            uint64_t row[5];
-            memcpy(row, lanes + y, sizeof row);
-            for (unsigned x = 0; x < 5; x++)
-                lanes[y + x] = row[x] ^ (~row[(x + 1) % 5] & row[(x + 2) % 5]);
-        }
-        lanes[0] ^= round_constants[round];
+    uint64_t other[LANES];
+    for (unsigned round = 0; round < ROUNDS; round += 2) {
+        permute_round(other, lanes, round_constants[round]);
+        permute_round(lanes, other, round_constants[round + 1]);
     }
 }
 
