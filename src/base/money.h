@@ -1,0 +1,66 @@
+/* money.h - the divisions of the rule book (rules.md R1): every rounding of money has a name.
+ *
+ * Pure: any thread, and the engine.
+ *
+ * Units. Amounts micro-USDC, rates ppm; "raw" price times raw quantity is micro-USDC (R1).
+ * Bound. Sums that pass 64 bits are int128; no function here can overflow inside its stated range.
+ */
+#ifndef BASE_MONEY_H
+#define BASE_MONEY_H
+
+#include "base/cc.h"
+
+enum { MONEY_PPM = 1000000 };
+
+/* Toward zero. divisor != 0 (also below). */
+static inline int128 money_tdiv(int128 value, int128 divisor)
+{
+    return value / divisor;
+}
+
+/* Toward minus infinity. */
+static inline int128 money_fdiv(int128 value, int128 divisor)
+{
+    int128 quotient = value / divisor;
+    int128 rest = value % divisor;
+    return rest != 0 && (rest < 0) != (divisor < 0) ? quotient - 1 : quotient;
+}
+
+/* Toward plus infinity. */
+static inline int128 money_cdiv(int128 value, int128 divisor)
+{
+    int128 quotient = value / divisor;
+    int128 rest = value % divisor;
+    return rest != 0 && (rest < 0) == (divisor < 0) ? quotient + 1 : quotient;
+}
+
+/* cdiv(notional * ppm, 1e6) without a 128-bit product: the notional is split at 1e6, so both parts
+ * are exact. notional <= 2^62, ppm <= 2^21, and the result must fit 63 bits. */
+static inline int64_t money_ppm_up(uint64_t notional, uint32_t ppm)
+{
+    uint64_t whole = notional / MONEY_PPM;
+    uint64_t part = notional % MONEY_PPM;
+    return (int64_t)(whole * ppm + (part * ppm + (MONEY_PPM - 1)) / MONEY_PPM);
+}
+
+/* floor(notional * ppm / 1e6), same ranges. */
+static inline int64_t money_ppm_down(uint64_t notional, uint32_t ppm)
+{
+    uint64_t whole = notional / MONEY_PPM;
+    uint64_t part = notional % MONEY_PPM;
+    return (int64_t)(whole * ppm + part * ppm / MONEY_PPM);
+}
+
+/* tdiv(cost * part, whole) of R2: |part| <= whole <= 2^43, |cost| <= 2^62. The product passes 64
+ * bits for large positions only, and then the division is 128 bits wide. */
+static inline int64_t money_share(int64_t cost, uint64_t part, uint64_t whole)
+{
+    int64_t product;
+    if (part == whole)
+        return cost;
+    if (CC_LIKELY(!__builtin_mul_overflow(cost, (int64_t)part, &product)))
+        return product / (int64_t)whole;
+    return (int64_t)money_tdiv((int128)cost * (int64_t)part, (int64_t)whole);
+}
+
+#endif
