@@ -15,7 +15,7 @@ enum { BAD = 1 << 24 };
 #define BITS_1(v)       ((v) >> 4 | ((v) & 15) << 12)
 #define BITS_2(v)       ((v) >> 2 << 8 | ((v) & 3) << 22)
 #define BITS_3(v)       ((v) << 16)
-#define ENTRY(c, bits)  (VALUE(c) == BAD ? (uint32_t)BAD : (uint32_t)bits(VALUE(c)))
+#define ENTRY(c, bits)  (VALUE(c) == BAD ? (uint32_t)BAD : (uint32_t)bits((VALUE(c) & 63)))
 #define ROW4(c, bits)   ENTRY(c, bits), ENTRY((c) + 1, bits), ENTRY((c) + 2, bits), \
                         ENTRY((c) + 3, bits)
 #define ROW16(c, bits)  ROW4(c, bits), ROW4((c) + 4, bits), ROW4((c) + 8, bits), \
