@@ -102,7 +102,7 @@ void log_line(enum log_level level, const char *event, const char *format, ...)
 
     char line[LOG_LINE_MAX + 1];
     size_t count = begin_line(line, level, now_ms, event);
-    if (format[0] != '\0' && count + 1 < LOG_LINE_MAX) {
+    if (count + 1 < LOG_LINE_MAX) {
         line[count++] = ' ';
         va_list arguments;
         va_start(arguments, format);

@@ -27,8 +27,8 @@ void log_set_level(enum log_level level);
 /* Lines go to this descriptor instead of standard error. Before threads start. */
 void log_set_descriptor(int descriptor);
 
-/* Writes one line. `format` makes the key=value part ("" for none); control characters in the
- * result are written as '?', so that a line stays a line. */
+/* Writes one line; `format` makes the key=value part. Control characters in the result are written
+ * as '?', so that a line stays a line. */
 void log_line(enum log_level level, const char *event, const char *format, ...) CC_PRINTF(3, 4);
 
 /* Lines left out by the rate bound since the start. */
