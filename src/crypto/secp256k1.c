@@ -1,6 +1,5 @@
 #include "crypto/secp256k1.h"
 
-#include <errno.h>
 #include <secp256k1.h>
 
 /* Verification needs no tables of its own in libsecp256k1 0.2 and changes nothing in a context, so

@@ -14,7 +14,7 @@ enum {
     SECP256K1_DIGEST_BYTES = 32,
 };
 
-/* Once at start, before threads. 0 or -ENOMEM. */
+/* Once at start, before threads: the library checks itself and aborts when broken. Gives 0. */
 CC_MUST_USE int secp256k1_init(void);
 
 /* Is it a compressed encoding of a point of the curve. */
