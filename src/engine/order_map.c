@@ -1,0 +1,40 @@
+#include "engine/order_map.h"
+
+size_t order_map_bytes(uint32_t order_slots)
+{
+    return hash_index_bytes(order_slots);
+}
+
+void order_map_init(struct order_map *map, void *memory, uint32_t order_slots, struct order *orders)
+{
+    hash_index_init(&map->index, memory, order_slots);
+    map->orders = orders;
+}
+
+uint32_t order_map_find(const struct order_map *map, uint64_t hash, uint32_t account,
+                        const uint64_t id[2])
+{
+    struct hash_index_probe probe = hash_index_probe(&map->index, hash);
+
+    while (hash_index_next(&map->index, &probe)) {
+        const struct order *order = &map->orders[probe.index];
+        if (CC_LIKELY(order->id[0] == id[0] && order->id[1] == id[1] && order->account == account))
+            return probe.index;
+    }
+    return ORDER_NONE;
+}
+
+void order_map_insert(struct order_map *map, uint64_t hash, uint32_t order)
+{
+    map->orders[order].hash = (uint32_t)(hash >> 32);
+    map->orders[order].map_slot = hash_index_insert(&map->index, hash, order);
+}
+
+void order_map_remove(struct order_map *map, uint32_t order)
+{
+    const struct order *record = &map->orders[order];
+
+    INVARIANT(map->index.buckets[record->map_slot >> HASH_INDEX_PLACE_BITS]
+                  .index[record->map_slot & ((1u << HASH_INDEX_PLACE_BITS) - 1)] == order);
+    hash_index_remove(&map->index, record->hash, record->map_slot);
+}

@@ -1,0 +1,54 @@
+/* order_map.h - finds a live order by (account, order id). Owned by the engine.
+ *
+ * Bound.  Takes as many orders as the order table has slots; it never refuses, the table does.
+ * Order.  The 128-bit id and the account index are compared in the order's hot line; the keyed
+ *         64-bit hash of (account, id) comes with the command, or from the node on image load. */
+#ifndef ENGINE_ORDER_MAP_H
+#define ENGINE_ORDER_MAP_H
+
+#include "base/cc.h"
+#include "engine/hash_index.h"
+#include "engine/order.h"
+
+struct order_map {
+    struct hash_index index;
+    struct order *orders; /* order_table.hot */
+};
+
+size_t order_map_bytes(uint32_t order_slots);
+
+/* `memory`: order_map_bytes(order_slots) zero bytes, 64-byte aligned, that outlive the map.
+ * `orders` is the hot array of the order table of that many slots. */
+void order_map_init(struct order_map *map, void *memory, uint32_t order_slots,
+                    struct order *orders);
+
+/* Index of the live order with this account (table index) and id, or ORDER_NONE. */
+CC_MUST_USE uint32_t order_map_find(const struct order_map *map, uint64_t hash, uint32_t account,
+                                    const uint64_t id[2]);
+
+/* Makes an order findable; its id and account are set. Writes its hash and map_slot. The caller
+ * has made sure that no other live order has the same account and id. */
+void order_map_insert(struct order_map *map, uint64_t hash, uint32_t order);
+
+/* Undoes order_map_insert; needs neither id nor a probe. */
+void order_map_remove(struct order_map *map, uint32_t order);
+
+/* Prefetch, first stage: the bucket. */
+static inline void order_map_prefetch(const struct order_map *map, uint64_t hash)
+{
+    hash_index_prefetch(&map->index, hash);
+}
+
+/* Prefetch, second stage: the likely order (unverified; 0: none), for order_prefetch. */
+static inline uint32_t order_map_peek(const struct order_map *map, uint64_t hash)
+{
+    return hash_index_peek(&map->index, hash);
+}
+
+/* Prefetch, first stage of an order that will be removed (a maker about to be filled). */
+static inline void order_map_prefetch_place(const struct order_map *map, const struct order *order)
+{
+    __builtin_prefetch(&map->index.buckets[order->map_slot >> HASH_INDEX_PLACE_BITS], 1);
+}
+
+#endif

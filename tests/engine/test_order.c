@@ -1,0 +1,182 @@
+/* The order table: indexes, the limit, and order_move as the one guarded way to a state (R3). */
+
+#include "engine/order.h"
+#include "rig.h"
+
+static struct order_table make(uint32_t slots)
+{
+    struct order_table table;
+
+    order_table_init(&table, rig_memory(order_table_bytes(slots)), slots);
+    return table;
+}
+
+static void drop(struct order_table *table)
+{
+    rig_free(table->hot, order_table_bytes(table->slots));
+}
+
+static void test_take_and_release(void)
+{
+    struct order_table table = make(3);
+    uint32_t a = order_take(&table), b = order_take(&table), c = order_take(&table);
+
+    CHECK(a != ORDER_NONE && b != ORDER_NONE && c != ORDER_NONE);
+    CHECK(a != b && b != c && a != c);
+    CHECK(order_take(&table) == ORDER_NONE); /* by count */
+    CHECK(table.count == 3);
+    table.hot[a].remaining = 7;
+    table.cold[a].filled = 9;
+    order_release(&table, a);
+    order_release(&table, c);
+    CHECK(table.count == 1);
+    CHECK(order_take(&table) == c); /* last released first */
+    CHECK(order_take(&table) == a);
+    CHECK(table.hot[a].remaining == 0 && table.cold[a].filled == 0);
+    CHECK(table.cold[a].state == ORDER_NEW);
+    CHECK(order_take(&table) == ORDER_NONE);
+    drop(&table);
+}
+
+static void test_limit(void)
+{
+    struct order_table table = make(4);
+
+    order_table_set_limit(&table, 2);
+    uint32_t a = order_take(&table);
+    CHECK(a != ORDER_NONE && order_take(&table) != ORDER_NONE);
+    CHECK(order_take(&table) == ORDER_NONE);
+    order_table_set_limit(&table, 3);
+    CHECK(order_take(&table) != ORDER_NONE);
+    CHECK(order_take(&table) == ORDER_NONE);
+    order_release(&table, a);
+    order_table_set_limit(&table, 2); /* not below use, but down to it */
+    CHECK(order_take(&table) == ORDER_NONE);
+    drop(&table);
+}
+
+static void test_flags(void)
+{
+    struct order order = { .flags = order_flags(true, false, 3, ORDER_GTT) };
+
+    CHECK((order.flags & ORDER_POST_ONLY) != 0 && (order.flags & ORDER_REDUCE_ONLY) == 0);
+    CHECK(order_stp(&order) == 3 && order_tif(&order) == ORDER_GTT);
+    order.flags = order_flags(false, true, 2, ORDER_FOK);
+    CHECK((order.flags & ORDER_POST_ONLY) == 0 && (order.flags & ORDER_REDUCE_ONLY) != 0);
+    CHECK(order_stp(&order) == 2 && order_tif(&order) == ORDER_FOK);
+}
+
+static void test_fills(void)
+{
+    struct order_table table = make(1);
+    uint32_t index = order_take(&table);
+    struct order *order = &table.hot[index];
+    struct order_cold *cold = &table.cold[index];
+
+    order->remaining = 10;
+    order_move(order, cold, ORDER_OPEN);
+    CHECK(order_initial(order, cold) == 10);
+    order->remaining = 6;
+    order_add_fill(order, cold, 4, 400);
+    CHECK(cold->state == ORDER_PARTIALLY_FILLED && cold->filled == 4);
+    CHECK(order_initial(order, cold) == 10);
+    order->remaining = 5;
+    order_add_fill(order, cold, 1, 90); /* partly filled stays partly filled */
+    CHECK(cold->state == ORDER_PARTIALLY_FILLED && cold->filled_notional == 490);
+    order->remaining = 0;
+    order_add_fill(order, cold, 5, 500);
+    CHECK(cold->state == ORDER_FILLED && cold->filled == 10 && cold->filled_notional == 990);
+    CHECK(order_initial(order, cold) == 10);
+    order_release(&table, index);
+    drop(&table);
+}
+
+struct move {
+    int line;
+    const char *name;
+    uint64_t remaining, filled;
+    enum order_state from, to;
+    bool allowed;
+};
+
+static void make_move(void *context)
+{
+    const struct move *move = context;
+    struct order order = { .remaining = move->remaining };
+    struct order_cold cold = { .filled = move->filled, .state = (uint8_t)move->from };
+
+    order_move(&order, &cold, move->to);
+    CHECK(cold.state == move->to);
+}
+
+static void test_moves(void)
+{
+    static struct move moves[] = {
+#define M(name, remaining, filled, from, to, allowed) \
+    { __LINE__, name, remaining, filled, ORDER_##from, ORDER_##to, allowed }
+        M("rests", 5, 0, NEW, OPEN, true),
+        M("rests with a fill", 5, 1, NEW, PARTIALLY_FILLED, true),
+        M("rests with nothing", 0, 0, NEW, OPEN, false),
+        M("open, though filled", 5, 1, NEW, OPEN, false),
+        M("filled with a rest", 5, 1, OPEN, FILLED, false),
+        M("filled without a fill", 0, 0, OPEN, FILLED, false),
+        M("filled", 0, 5, PARTIALLY_FILLED, FILLED, true),
+        M("used up by STP", 0, 3, NEW, CANCELED, true),
+        M("rejected with a fill", 5, 1, NEW, REJECTED, false),
+        M("canceled twice", 5, 0, CANCELED, CANCELED, false),
+        M("expired after its end", 5, 0, FILLED, EXPIRED, false),
+        M("open again", 5, 0, OPEN, OPEN, false),
+        M("never new again", 5, 0, OPEN, NEW, false),
+#undef M
+    };
+
+    for (size_t i = 0; i < CC_COUNT(moves); i++)
+        CHECK_ROW(&moves[i], rig_aborts(make_move, &moves[i]) == !moves[i].allowed);
+}
+
+static void release_open(void *context)
+{
+    struct order_table *table = context;
+    uint32_t index = order_take(table);
+
+    table->hot[index].remaining = 1;
+    order_move(&table->hot[index], &table->cold[index], ORDER_OPEN);
+    order_release(table, index);
+}
+
+static void release_twice(void *context)
+{
+    struct order_table *table = context;
+    uint32_t index = order_take(table);
+
+    CHECK(order_take(table) != ORDER_NONE);
+    order_release(table, index);
+    order_release(table, index);
+}
+
+static void release_dummy(void *context)
+{
+    CHECK(order_take(context) != ORDER_NONE);
+    order_release(context, ORDER_NONE);
+}
+
+static void test_misuse(void)
+{
+    struct order_table table = make(4);
+
+    CHECK(rig_aborts(release_open, &table));
+    CHECK(rig_aborts(release_twice, &table));
+    CHECK(rig_aborts(release_dummy, &table));
+    drop(&table);
+}
+
+int main(void)
+{
+    test_take_and_release();
+    test_limit();
+    test_flags();
+    test_fills();
+    test_moves();
+    test_misuse();
+    return 0;
+}
