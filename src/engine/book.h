@@ -40,7 +40,10 @@ struct book_side {
     uint64_t *bitmap[BOOK_BITMAP_DEPTH]; /* [0]: a bit a level; [d]: a bit a word of [d - 1] */
     uint32_t best;                       /* lowest index with an order, or BOOK_TICK_NONE */
     uint32_t order_count;
+    uint64_t spare; /* a side is one line */
 };
+
+static_assert(sizeof(struct book_side) == CC_CACHE_LINE, "a side is one line");
 
 /* Pages in use by all books together (engine.ladder_pages). */
 struct book_pages {

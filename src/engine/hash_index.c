@@ -36,7 +36,7 @@ uint32_t hash_index_insert(struct hash_index *map, uint64_t hash, uint32_t index
         map->buckets[bucket].overflow++;
         bucket = bucket + 1 == map->bucket_count ? 0 : bucket + 1;
     }
-    uint32_t slot = (uint32_t)__builtin_ctz(vacant);
+    uint32_t slot = (uint32_t)__builtin_ctz(vacant) / 2;
     map->buckets[bucket].tag[slot] = hash_index_tag(hash);
     map->buckets[bucket].index[slot] = index;
     return bucket << HASH_INDEX_PLACE_BITS | slot;

@@ -15,11 +15,13 @@
 #define ENGINE_HASH_INDEX_H
 
 #include "base/cc.h"
+#include "base/lanes.h"
 
 enum {
-    HASH_INDEX_SLOTS = 10,     /* records a bucket */
-    HASH_INDEX_LOAD = 6,       /* records a bucket when the table is full: 4 % overflow */
-    HASH_INDEX_PLACE_BITS = 4, /* place = bucket << 4 | slot */
+    HASH_INDEX_SLOTS = 10,          /* records a bucket */
+    HASH_INDEX_LOAD = 6,            /* records a bucket when the table is full: 4 % overflow */
+    HASH_INDEX_PLACE_BITS = 4,      /* place = bucket << 4 | slot */
+    HASH_INDEX_SLOT_BITS = 0x55555, /* bit 2i for each slot i */
 };
 
 struct hash_index_bucket {
@@ -29,6 +31,7 @@ struct hash_index_bucket {
 };
 
 static_assert(sizeof(struct hash_index_bucket) == CC_CACHE_LINE, "a bucket is one line");
+static_assert(sizeof(uint16_t[HASH_INDEX_SLOTS]) <= LANES_BYTES, "one comparison sees all tags");
 
 struct hash_index {
     struct hash_index_bucket *buckets;
@@ -40,7 +43,7 @@ struct hash_index {
 struct hash_index_probe {
     uint32_t index;   /* the candidate, after hash_index_next gave true */
     uint32_t bucket;  /* being read */
-    uint32_t pending; /* its slots with this tag that were not given yet */
+    uint32_t pending; /* its slots with this tag that were not given yet, as hash_index_match */
     uint16_t tag;
 };
 
@@ -66,20 +69,11 @@ static inline uint16_t hash_index_tag(uint64_t hash)
     return (uint16_t)(hash | 1u);
 }
 
-/* Bit i is set when slot i has this tag. A lane's top bit survives only where all 16 bits of the
- * difference are zero: the addition carries into it from the lower 15 and never out of the lane. */
+/* Bit 2i is set when slot i has this tag: one comparison of the first half of the line, in which
+ * only the first 10 lanes are tags. */
 static inline uint32_t hash_index_match(const struct hash_index_bucket *bucket, uint16_t tag)
 {
-    const uint64_t ones = 0x0001000100010001u, lows = 0x7fff7fff7fff7fffu;
-    const uint8_t *bytes = (const uint8_t *)bucket;
-    uint32_t match = 0;
-
-    for (uint32_t word = 0; word < 3; word++) {
-        uint64_t lanes = cc_load64(bytes + 8 * word) ^ (tag * ones);
-        uint64_t zero = ~(((lanes & lows) + lows) | lanes | lows);
-        match |= (uint32_t)((zero >> 15) * 0x1000200040008000u >> 60) << (4 * word);
-    }
-    return match & ((1u << HASH_INDEX_SLOTS) - 1); /* the third word ends with `overflow` */
+    return lanes_equal16((const uint8_t *)bucket, tag) & HASH_INDEX_SLOT_BITS;
 }
 
 static inline struct hash_index_probe hash_index_probe(const struct hash_index *map, uint64_t hash)
@@ -100,7 +94,7 @@ static inline bool hash_index_next(const struct hash_index *map, struct hash_ind
         probe->bucket = probe->bucket + 1 == map->bucket_count ? 0 : probe->bucket + 1;
         probe->pending = hash_index_match(&map->buckets[probe->bucket], probe->tag);
     }
-    uint32_t slot = (uint32_t)__builtin_ctz(probe->pending);
+    uint32_t slot = (uint32_t)__builtin_ctz(probe->pending) / 2;
     probe->pending &= probe->pending - 1;
     probe->index = map->buckets[probe->bucket].index[slot];
     return true;
@@ -118,7 +112,7 @@ static inline uint32_t hash_index_peek(const struct hash_index *map, uint64_t ha
 
     if (probe.pending == 0)
         return 0;
-    return map->buckets[probe.bucket].index[__builtin_ctz(probe.pending)];
+    return map->buckets[probe.bucket].index[__builtin_ctz(probe.pending) / 2];
 }
 
 #endif

@@ -95,12 +95,27 @@ void order_release(struct order_table *table, uint32_t index);
 
 /* The only writer of a state: the table of order_state.h allows the move, and the order's sizes
  * agree with the new state. */
-void order_move(const struct order *order, struct order_cold *cold, enum order_state next);
+static inline void order_move(const struct order *order, struct order_cold *cold,
+                              enum order_state next)
+{
+    INVARIANT(order_state_may_become((enum order_state)cold->state, next)); /* so never to NEW */
+    INVARIANT(order_state_fits(next, order->remaining, cold->filled));
+    cold->state = (uint8_t)next;
+}
 
 /* Books a fill whose quantity is already off `remaining` (book_take for a maker): filled sums and
  * the state FILLED or PARTIALLY_FILLED follow. quantity > 0. */
-void order_add_fill(const struct order *order, struct order_cold *cold, uint64_t quantity,
-                    uint64_t notional);
+static inline void order_add_fill(const struct order *order, struct order_cold *cold,
+                                  uint64_t quantity, uint64_t notional)
+{
+    INVARIANT(quantity != 0);
+    cold->filled += quantity;
+    cold->filled_notional += notional;
+    if (order->remaining == 0)
+        order_move(order, cold, ORDER_FILLED);
+    else if (cold->state != ORDER_PARTIALLY_FILLED)
+        order_move(order, cold, ORDER_PARTIALLY_FILLED);
+}
 
 static inline uint64_t order_initial(const struct order *order, const struct order_cold *cold)
 {

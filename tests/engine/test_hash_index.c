@@ -84,7 +84,7 @@ static void test_match(void)
         for (uint32_t slot = 0; slot < HASH_INDEX_SLOTS; slot++) {
             bucket.tag[slot] = (uint16_t)(rig_below(&random, 4) * (turn % 2 == 0 ? 1 : 0x4000));
             bucket.index[slot] = 0;
-            want |= (bucket.tag[slot] == tag ? 1u : 0u) << slot;
+            want |= (bucket.tag[slot] == tag ? 1u : 0u) << 2 * slot;
         }
         bucket.overflow = rig_below(&random, 2) * 0xffff;
         CHECK(hash_index_match(&bucket, tag) == want);
