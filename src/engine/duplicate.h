@@ -3,7 +3,7 @@
  * One structure (wire.md W5): whole ids, found by their keyed hash and kept in slices of 16 ms of
  * the id's own time. A slice is dropped when no id that passes the engine's window check can fall
  * in it any more; dropping is O(1) a slice, and its entries are taken out of the index one at a
- * time by later inserts (whose cache lines are fetched an insert ahead), so no command pays for
+ * time by later inserts (whose cache lines are fetched inserts ahead), so no command pays for
  * 10^6 of them. Dropped entries never match and never count.
  *
  * Owner.  The engine. duplicate_find, _full and _floor_ms only read: they serve the peek; the rest
@@ -21,6 +21,7 @@
 enum {
     DUPLICATE_SLICE_MS = 16,
     DUPLICATE_SLOTS_MAX = 1 << 27,
+    DUPLICATE_AHEAD = 8,       /* entries that the freeing of dropped ones fetches ahead */
     DUPLICATE_SLACK_MS = 5000, /* the engine's window is this much wider at either end (W5) */
 };
 
@@ -38,9 +39,10 @@ static_assert(sizeof(struct duplicate_entry) == 40, "W5: an entry is 40 bytes");
 struct duplicate_slot {
     struct duplicate_entry entry;
     uint32_t next;  /* in its slice, then in the dead list, then in the free list; 0: last */
+    uint32_t ahead; /* the entry DUPLICATE_AHEAD places down that list, or 0: only a hint */
     uint32_t place; /* in the index */
     uint32_t home;  /* upper half of the hash */
-    uint32_t spare[3];
+    uint32_t spare[2];
 };
 
 static_assert(sizeof(struct duplicate_slot) == CC_CACHE_LINE, "an entry and links are one line");
@@ -49,6 +51,7 @@ struct duplicate_slice {
     uint32_t head; /* of the list of its entries, newest first; 0: empty */
     uint32_t tail;
     uint32_t count;
+    uint32_t recent[DUPLICATE_AHEAD]; /* its newest entries, by count at their insert */
 };
 
 struct duplicate {
@@ -56,14 +59,16 @@ struct duplicate {
     struct duplicate_slot *entries; /* [slots + 1], 0 unused */
     struct duplicate_slice *slices; /* ring by (slice number & slice_mask) */
     uint32_t slice_mask;
-    uint32_t slots;       /* laid out */
-    uint32_t limit;       /* live entries allowed (limits.duplicate_slots) */
-    uint32_t count;       /* live entries */
-    uint32_t fresh;       /* lowest entry never used */
-    uint32_t free_head;   /* freed entries, last first */
-    uint32_t dead_head;   /* entries of dropped slices, not yet out of the index */
-    uint64_t first_slice; /* number of the oldest slice that is not dropped */
-    uint64_t end_slice;   /* above every slice that has an entry */
+    uint32_t slots;     /* laid out */
+    uint32_t limit;     /* live entries allowed (limits.duplicate_slots) */
+    uint32_t count;     /* live entries */
+    uint32_t fresh;     /* lowest entry never used */
+    uint32_t free_head; /* freed entries, last first */
+    uint32_t dead_head; /* entries of dropped slices, not yet out of the index */
+    uint32_t freed;     /* how many were taken out: a place in `fetching` */
+    uint32_t fetching[DUPLICATE_AHEAD / 2]; /* dead entries whose lines were asked for */
+    uint64_t first_slice;                   /* number of the oldest slice that is not dropped */
+    uint64_t end_slice;                     /* above every slice that has an entry */
 };
 
 /* A place in the canonical enumeration. */
