@@ -1,0 +1,21 @@
+/* disk_real.h - the disk seam on files: io_uring for the journal's writes, plain calls else.
+ *
+ * Journal files are opened O_DIRECT and written with RWF_DSYNC; a file system that refuses O_DIRECT
+ * (tmpfs, some overlays) is written through the page cache with the same RWF_DSYNC.
+ *
+ * Wait.  disk_submit and disk_reap make at most one system call each and never wait.
+ * Owner. The ring is made by disk_real_open; submit, reap and wait are one thread's at a time. */
+#ifndef STORE_DISK_REAL_H
+#define STORE_DISK_REAL_H
+
+#include "store/disk.h"
+
+/* Opens (and makes, mode 0700, with its parent's entry synced) the data directory at `path`, and
+ * sets the ring up. NULL with *error = -errno; -EPERM, -ENOSYS or -ENOMEM with *ring_refused set
+ * means that the kernel refused io_uring (exit 4). */
+CC_MUST_USE struct disk *disk_real_open(const char *path, int *error, bool *ring_refused);
+
+/* Drops the lock and everything else; no write may be in flight. */
+void disk_real_close(struct disk *disk);
+
+#endif

@@ -1,0 +1,598 @@
+#include "store/sim_image.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+enum { NODES_MAX = 1024, NAMES_MAX = 512, CHANGES_MAX = 128 };
+
+/* One block as one write left it. */
+struct version {
+    struct version *next; /* newer */
+    uint64_t write;
+    uint64_t block; /* of the file */
+    uint32_t place; /* of the block in its write */
+    bool visible;
+    uint8_t bytes[];
+};
+
+struct node {
+    uint8_t *durable;
+    uint8_t *current;
+    uint64_t durable_bytes;
+    uint64_t current_bytes;
+    uint64_t capacity;
+    struct version *oldest;
+    struct version **newest; /* where the next version is hung */
+    bool used;
+};
+
+/* A folder has the node -1. */
+struct name {
+    char path[DISK_PATH_BYTES];
+    int node;
+};
+
+struct names {
+    struct name list[NAMES_MAX];
+    int count;
+};
+
+/* A change to a folder's names: `to` begins to mean `node`; `from`, if any, ends. */
+struct change {
+    char from[DISK_PATH_BYTES];
+    char to[DISK_PATH_BYTES];
+    int node;
+};
+
+struct sim_image {
+    uint32_t block_bytes;
+    struct node nodes[NODES_MAX];
+    struct names durable;
+    struct names current;
+    struct change changes[CHANGES_MAX];
+    int change_count;
+};
+
+uint64_t sim_image_random(uint64_t *state)
+{
+    uint64_t word = *state += 0x9E3779B97F4A7C15U;
+
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9U;
+    word = (word ^ word >> 27) * 0x94D049BB133111EBU;
+    return word ^ word >> 31;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static int names_index(const struct names *names, const char *path)
+{
+    for (int i = 0; i < names->count; i++) {
+        if (strcmp(names->list[i].path, path) == 0)
+            return i;
+    }
+    return -ENOENT;
+}
+
+static void names_remove(struct names *names, const char *path)
+{
+    int index = names_index(names, path);
+
+    if (index >= 0)
+        names->list[index] = names->list[--names->count];
+}
+
+static void names_put(struct names *names, const char *path, int node)
+{
+    int index = names_index(names, path);
+
+    if (index < 0) {
+        INVARIANT(names->count < NAMES_MAX);
+        index = names->count++;
+        memcpy(names->list[index].path, path, strlen(path) + 1);
+    }
+    names->list[index].node = node;
+}
+
+/* True if `path` stands directly in `folder`; the data directory itself stands in no folder. */
+static bool stands_in(const char *path, const char *folder)
+{
+    const char *slash = strrchr(path, '/');
+    size_t parent = slash ? (size_t)(slash - path) : 0;
+
+    return path[0] != '\0' && strlen(folder) == parent && strncmp(path, folder, parent) == 0;
+}
+
+static void parent_of(const char *path, char out[DISK_PATH_BYTES])
+{
+    const char *slash = strrchr(path, '/');
+    size_t parent = slash ? (size_t)(slash - path) : 0;
+
+    memcpy(out, path, parent);
+    out[parent] = '\0';
+}
+
+static void change_apply(struct names *names, const struct change *change)
+{
+    if (change->from[0] != '\0')
+        names_remove(names, change->from);
+    names_put(names, change->to, change->node);
+}
+
+static void change_note(struct sim_image *image, const char *from, const char *to, int node)
+{
+    struct change *change;
+
+    INVARIANT(image->change_count < CHANGES_MAX);
+    INVARIANT(strlen(from) < DISK_PATH_BYTES && strlen(to) < DISK_PATH_BYTES);
+    change = &image->changes[image->change_count++];
+    memcpy(change->from, from, strlen(from) + 1);
+    memcpy(change->to, to, strlen(to) + 1);
+    change->node = node;
+    change_apply(&image->current, change);
+}
+
+/* Makes the first `keep` changes of a folder durable and forgets all of them. */
+static void folder_settle(struct sim_image *image, const char *folder, int keep)
+{
+    int left = 0;
+
+    for (int i = 0; i < image->change_count; i++) {
+        struct change *change = &image->changes[i];
+        bool own = folder[0] == '\0' && change->to[0] == '\0';
+
+        if (!own && !stands_in(change->to, folder)) {
+            image->changes[left++] = *change;
+        } else if (keep > 0) {
+            keep--;
+            change_apply(&image->durable, change);
+        }
+    }
+    image->change_count = left;
+}
+
+int sim_image_find(const struct sim_image *image, const char *path)
+{
+    int index = names_index(&image->current, path);
+
+    return index < 0 ? index : image->current.list[index].node;
+}
+
+int sim_image_make(struct sim_image *image, const char *path)
+{
+    char folder[DISK_PATH_BYTES];
+
+    parent_of(path, folder);
+    if (names_index(&image->current, folder) < 0)
+        return -ENOENT;
+    for (int i = 0; i < NODES_MAX; i++) {
+        struct node *node = &image->nodes[i];
+
+        if (node->used)
+            continue;
+        *node = (struct node){ .used = true };
+        node->newest = &node->oldest;
+        change_note(image, "", path, i);
+        return i;
+    }
+    return -ENFILE;
+}
+
+int sim_image_rename(struct sim_image *image, const char *from, const char *to)
+{
+    int node = sim_image_find(image, from);
+
+    if (node < 0)
+        return -ENOENT;
+    change_note(image, from, to, node);
+    return 0;
+}
+
+int sim_image_make_folder(struct sim_image *image, const char *folder)
+{
+    char parent[DISK_PATH_BYTES];
+
+    parent_of(folder, parent);
+    if (names_index(&image->current, folder) >= 0)
+        return 0;
+    if (folder[0] != '\0' && names_index(&image->current, parent) < 0)
+        return -ENOENT;
+    change_note(image, "", folder, -1);
+    return 0;
+}
+
+int sim_image_sync_folder(struct sim_image *image, const char *folder)
+{
+    if (names_index(&image->current, folder) < 0)
+        return -ENOENT;
+    folder_settle(image, folder, CHANGES_MAX);
+    return 0;
+}
+
+int sim_image_list(const struct sim_image *image, const char *folder, disk_visit *visit,
+                   void *context)
+{
+    if (names_index(&image->current, folder) < 0)
+        return -ENOENT;
+    for (int i = 0; i < image->current.count; i++) {
+        const struct name *name = &image->current.list[i];
+        const char *slash = strrchr(name->path, '/');
+
+        if (name->node >= 0 && stands_in(name->path, folder))
+            visit(context, slash ? slash + 1 : name->path, image->nodes[name->node].current_bytes);
+    }
+    return 0;
+}
+
+void sim_image_remove(struct sim_image *image, const char *path)
+{
+    names_remove(&image->current, path);
+    names_remove(&image->durable, path);
+}
+
+/* ---- bytes ---------------------------------------------------------------------------------- */
+
+static void node_reserve(struct node *node, uint64_t bytes)
+{
+    uint64_t capacity = node->capacity ? node->capacity : 4096;
+
+    if (bytes <= node->capacity)
+        return;
+    while (capacity < bytes)
+        capacity *= 2;
+    node->durable = realloc(node->durable, capacity);
+    node->current = realloc(node->current, capacity);
+    INVARIANT(node->durable && node->current);
+    memset(node->durable + node->capacity, 0, capacity - node->capacity);
+    memset(node->current + node->capacity, 0, capacity - node->capacity);
+    node->capacity = capacity;
+}
+
+static void version_drop(struct node *node, struct version **at)
+{
+    struct version *version = *at;
+
+    *at = version->next;
+    if (node->newest == &version->next)
+        node->newest = at;
+    free(version);
+}
+
+static void versions_drop(struct node *node)
+{
+    while (node->oldest)
+        version_drop(node, &node->oldest);
+}
+
+static struct node *node_at(const struct sim_image *image, int node)
+{
+    INVARIANT(node >= 0 && node < NODES_MAX && image->nodes[node].used);
+    return (struct node *)&image->nodes[node];
+}
+
+uint64_t sim_image_size(const struct sim_image *image, int node)
+{
+    return node_at(image, node)->current_bytes;
+}
+
+void sim_image_resize(struct sim_image *image, int index, uint64_t bytes)
+{
+    struct node *node = node_at(image, index);
+
+    node_reserve(node, bytes);
+    if (bytes > node->current_bytes)
+        node->current_bytes = bytes;
+}
+
+size_t sim_image_read(const struct sim_image *image, int index, uint64_t offset, void *out,
+                      size_t count)
+{
+    const struct node *node = node_at(image, index);
+
+    if (offset >= node->current_bytes)
+        return 0;
+    if (count > node->current_bytes - offset)
+        count = node->current_bytes - offset;
+    memcpy(out, node->current + offset, count);
+    return count;
+}
+
+void sim_image_write(struct sim_image *image, int index, uint64_t offset, const void *bytes,
+                     size_t count, uint64_t write, bool visible)
+{
+    struct node *node = node_at(image, index);
+    const uint32_t block_bytes = image->block_bytes;
+    const uint64_t first = offset / block_bytes;
+    const uint64_t end = (offset + count + block_bytes - 1) / block_bytes;
+
+    node_reserve(node, end * block_bytes);
+    for (uint64_t block = first; block < end; block++) {
+        struct version *version = malloc(sizeof *version + block_bytes);
+        uint64_t at = block * block_bytes;
+        uint64_t from = offset > at ? offset : at;
+        uint64_t to = offset + count < at + block_bytes ? offset + count : at + block_bytes;
+
+        INVARIANT(version);
+        *version = (struct version){
+            .write = write, .block = block, .place = (uint32_t)(block - first), .visible = visible
+        };
+        memcpy(version->bytes, node->current + at, block_bytes);
+        memcpy(version->bytes + (from - at), (const uint8_t *)bytes + (from - offset), to - from);
+        if (visible)
+            memcpy(node->current + at, version->bytes, block_bytes);
+        *node->newest = version;
+        node->newest = &version->next;
+    }
+    if (visible && offset + count > node->current_bytes)
+        node->current_bytes = offset + count;
+}
+
+void sim_image_settle(struct sim_image *image, int index, uint64_t write, uint64_t bytes,
+                      bool durable)
+{
+    struct node *node = node_at(image, index);
+    const uint32_t block_bytes = image->block_bytes;
+    struct version **at = &node->oldest;
+
+    while (*at) {
+        struct version *version = *at;
+        uint64_t offset = version->block * block_bytes;
+
+        if (version->write != write || (uint64_t)version->place * block_bytes >= bytes) {
+            at = &version->next;
+            continue;
+        }
+        version->visible = true;
+        memcpy(node->current + offset, version->bytes, block_bytes);
+        if (node->current_bytes < offset + block_bytes)
+            node->current_bytes = offset + block_bytes;
+        if (!durable) {
+            at = &version->next;
+            continue;
+        }
+        memcpy(node->durable + offset, version->bytes, block_bytes);
+        if (node->durable_bytes < offset + block_bytes)
+            node->durable_bytes = offset + block_bytes;
+        version_drop(node, at);
+    }
+}
+
+void sim_image_forget(struct sim_image *image, int index, uint64_t write)
+{
+    struct node *node = node_at(image, index);
+    struct version **at = &node->oldest;
+
+    while (*at) {
+        if ((*at)->write == write && !(*at)->visible)
+            version_drop(node, at);
+        else
+            at = &(*at)->next;
+    }
+}
+
+void sim_image_sync(struct sim_image *image, int index)
+{
+    struct node *node = node_at(image, index);
+    struct version **at = &node->oldest;
+
+    while (*at) {
+        if ((*at)->visible)
+            version_drop(node, at);
+        else
+            at = &(*at)->next;
+    }
+    if (node->current_bytes > 0)
+        memcpy(node->durable, node->current, node->current_bytes);
+    node->durable_bytes = node->current_bytes;
+}
+
+void sim_image_poke(struct sim_image *image, int index, uint64_t offset, const void *bytes,
+                    size_t count)
+{
+    struct node *node = node_at(image, index);
+
+    INVARIANT(offset + count <= node->current_bytes);
+    memcpy(node->current + offset, bytes, count);
+    memcpy(node->durable + offset, bytes, count);
+}
+
+uint64_t sim_image_total(const struct sim_image *image)
+{
+    uint64_t total = 0;
+
+    for (int i = 0; i < image->current.count; i++) {
+        if (image->current.list[i].node >= 0)
+            total += image->nodes[image->current.list[i].node].current_bytes;
+    }
+    return total;
+}
+
+/* The names' digests are summed: their order in memory says nothing about the disk. */
+uint64_t sim_image_digest(const struct sim_image *image)
+{
+    uint64_t digest = 0;
+
+    for (int i = 0; i < image->current.count; i++) {
+        const struct name *name = &image->current.list[i];
+        struct hash_state state;
+        uint8_t hash[HASH_BYTES];
+
+        hash_begin(&state);
+        hash_add(&state, name->path, strlen(name->path) + 1);
+        if (name->node >= 0)
+            hash_add(&state, image->nodes[name->node].current,
+                     image->nodes[name->node].current_bytes);
+        hash_end(&state, hash);
+        digest += cc_load64(hash);
+    }
+    return digest;
+}
+
+/* ---- crash ---------------------------------------------------------------------------------- */
+
+/* Versions of one block are met oldest first, and among k of them and the durable bytes each is
+ * kept with the chance 1/(k+1): the j-th replaces what was kept with the chance 1/(j+1). */
+static void node_crash(struct sim_image *image, struct node *node, uint64_t *random)
+{
+    const uint32_t block_bytes = image->block_bytes;
+
+    for (struct version *version = node->oldest; version; version = version->next) {
+        uint64_t rank = 1;
+
+        for (struct version *older = node->oldest; older != version; older = older->next)
+            rank += older->block == version->block;
+        if (sim_image_random(random) % (rank + 1) != 0)
+            continue;
+        memcpy(node->durable + version->block * block_bytes, version->bytes, block_bytes);
+        if (node->durable_bytes < (version->block + 1) * block_bytes)
+            node->durable_bytes = (version->block + 1) * block_bytes;
+    }
+}
+
+static bool mask_keeps(const struct version *version, const uint64_t *writes, const uint64_t *masks,
+                       int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (writes[i] == version->write)
+            return version->place < 64 && (masks[i] >> version->place & 1U) != 0;
+    }
+    return false;
+}
+
+/* A file whose folder was lost is lost with it. */
+static void orphans_remove(struct sim_image *image)
+{
+    bool again = true;
+
+    while (again) {
+        again = false;
+        for (int i = 0; i < image->durable.count; i++) {
+            char parent[DISK_PATH_BYTES];
+
+            parent_of(image->durable.list[i].path, parent);
+            if (image->durable.list[i].path[0] != '\0' &&
+                names_index(&image->durable, parent) < 0) {
+                names_remove(&image->durable, image->durable.list[i].path);
+                again = true;
+                break;
+            }
+        }
+    }
+}
+
+/* What is durable is now all there is; nodes that no name means are free. */
+static void crash_end(struct sim_image *image)
+{
+    image->change_count = 0;
+    orphans_remove(image);
+    image->current = image->durable;
+    for (int i = 0; i < NODES_MAX; i++) {
+        struct node *node = &image->nodes[i];
+        bool named = false;
+
+        for (int k = 0; k < image->current.count; k++)
+            named |= image->current.list[k].node == i;
+        versions_drop(node);
+        if (!named) {
+            free(node->durable);
+            free(node->current);
+            *node = (struct node){ .used = false };
+            continue;
+        }
+        if (node->capacity > 0)
+            memcpy(node->current, node->durable, node->capacity);
+        node->current_bytes = node->durable_bytes;
+    }
+}
+
+void sim_image_crash(struct sim_image *image, uint64_t seed)
+{
+    uint64_t random = seed;
+
+    for (int i = 0; i < NODES_MAX; i++) {
+        if (image->nodes[i].used)
+            node_crash(image, &image->nodes[i], &random);
+    }
+    while (image->change_count > 0) {
+        char folder[DISK_PATH_BYTES];
+        int of_folder = 0;
+
+        parent_of(image->changes[0].to, folder);
+        for (int i = 0; i < image->change_count; i++)
+            of_folder += stands_in(image->changes[i].to, folder) || image->changes[i].to[0] == '\0';
+        folder_settle(image, folder, (int)(sim_image_random(&random) % (unsigned)(of_folder + 1)));
+    }
+    crash_end(image);
+}
+
+void sim_image_crash_exact(struct sim_image *image, const uint64_t *writes, const uint64_t *masks,
+                           int count)
+{
+    for (int i = 0; i < NODES_MAX; i++) {
+        struct node *node = &image->nodes[i];
+
+        for (struct version *version = node->oldest; version; version = version->next) {
+            if (mask_keeps(version, writes, masks, count))
+                memcpy(node->durable + version->block * image->block_bytes, version->bytes,
+                       image->block_bytes);
+        }
+    }
+    crash_end(image);
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+struct sim_image *sim_image_create(uint32_t block_bytes)
+{
+    struct sim_image *image = calloc(1, sizeof *image);
+
+    INVARIANT(image);
+    image->block_bytes = block_bytes;
+    return image;
+}
+
+void sim_image_destroy(struct sim_image *image)
+{
+    for (int i = 0; i < NODES_MAX; i++) {
+        versions_drop(&image->nodes[i]);
+        free(image->nodes[i].durable);
+        free(image->nodes[i].current);
+    }
+    free(image);
+}
+
+static void node_copy(struct node *to, const struct node *from, uint32_t block_bytes)
+{
+    to->newest = &to->oldest;
+    to->oldest = NULL;
+    to->durable = NULL;
+    to->current = NULL;
+    to->capacity = 0;
+    node_reserve(to, from->capacity);
+    if (from->capacity > 0) {
+        memcpy(to->durable, from->durable, from->capacity);
+        memcpy(to->current, from->current, from->capacity);
+    }
+    for (const struct version *version = from->oldest; version; version = version->next) {
+        struct version *twin = malloc(sizeof *twin + block_bytes);
+
+        INVARIANT(twin);
+        memcpy(twin, version, sizeof *twin + block_bytes);
+        twin->next = NULL;
+        *to->newest = twin;
+        to->newest = &twin->next;
+    }
+}
+
+struct sim_image *sim_image_copy(const struct sim_image *image)
+{
+    struct sim_image *copy = sim_image_create(image->block_bytes);
+
+    memcpy(copy, image, sizeof *copy);
+    for (int i = 0; i < NODES_MAX; i++) {
+        if (image->nodes[i].used)
+            node_copy(&copy->nodes[i], &image->nodes[i], image->block_bytes);
+    }
+    return copy;
+}
