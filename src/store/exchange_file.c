@@ -1,0 +1,215 @@
+#include "store/exchange_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/crc32c.h"
+
+/* The file as it stands on the disk. */
+struct exchange_image {
+    uint8_t magic[8];
+    uint16_t format_version;
+    uint16_t header_bytes;
+    uint32_t crc;
+    uint8_t journal_id[16];
+    uint8_t exchange_id[32];
+    uint8_t hash_key[16];
+    uint8_t secret_key[32];
+    uint64_t boot;
+    uint8_t zero[136];
+};
+
+static_assert(sizeof(struct exchange_image) == EXCHANGE_FILE_BYTES, "journal.md, Data directory");
+static_assert(offsetof(struct exchange_image, format_version) == 8, "journal.md, Data directory");
+static_assert(offsetof(struct exchange_image, header_bytes) == 10, "journal.md, Data directory");
+static_assert(offsetof(struct exchange_image, crc) == 12, "journal.md, Data directory");
+static_assert(offsetof(struct exchange_image, journal_id) == 16, "journal.md, Data directory");
+static_assert(offsetof(struct exchange_image, exchange_id) == 32, "journal.md, Data directory");
+static_assert(offsetof(struct exchange_image, hash_key) == 64, "journal.md, Data directory");
+static_assert(offsetof(struct exchange_image, secret_key) == 80, "journal.md, Data directory");
+static_assert(offsetof(struct exchange_image, boot) == 112, "journal.md, Data directory");
+static_assert(offsetof(struct exchange_image, zero) == 120, "journal.md, Data directory");
+
+enum {
+    CRC_FROM = 16 /* the checksum covers bytes 16..255 */
+};
+
+static const uint8_t magic[8] = { 'p', 'e', 'r', 'p', 'd', 'E', 'X', 'C' };
+static const char *const folders[] = { "journal", "snapshot", "archive" };
+
+void exchange_file_encode(uint8_t out[EXCHANGE_FILE_BYTES], const struct exchange_file *exchange)
+{
+    struct exchange_image image = {
+        .format_version = EXCHANGE_FILE_VERSION,
+        .header_bytes = EXCHANGE_FILE_BYTES,
+        .boot = exchange->boot,
+    };
+
+    memcpy(image.magic, magic, sizeof magic);
+    memcpy(image.journal_id, exchange->journal_id, sizeof image.journal_id);
+    memcpy(image.exchange_id, exchange->exchange_id, sizeof image.exchange_id);
+    memcpy(image.hash_key, exchange->hash_key, sizeof image.hash_key);
+    memcpy(image.secret_key, exchange->secret_key, sizeof image.secret_key);
+    memcpy(out, &image, sizeof image);
+    cc_store32(out + offsetof(struct exchange_image, crc),
+               crc32c(out + CRC_FROM, EXCHANGE_FILE_BYTES - CRC_FROM));
+}
+
+int exchange_file_decode(struct exchange_file *out, const uint8_t bytes[EXCHANGE_FILE_BYTES])
+{
+    static const uint8_t zero[sizeof((struct exchange_image *)0)->zero];
+    struct exchange_image image;
+
+    memcpy(&image, bytes, sizeof image);
+    if (memcmp(image.magic, magic, sizeof magic) != 0 ||
+        image.format_version != EXCHANGE_FILE_VERSION ||
+        image.header_bytes != EXCHANGE_FILE_BYTES ||
+        image.crc != crc32c(bytes + CRC_FROM, EXCHANGE_FILE_BYTES - CRC_FROM) ||
+        memcmp(image.zero, zero, sizeof zero) != 0)
+        return -EBADMSG;
+    memcpy(out->journal_id, image.journal_id, sizeof out->journal_id);
+    memcpy(out->exchange_id, image.exchange_id, sizeof out->exchange_id);
+    memcpy(out->hash_key, image.hash_key, sizeof out->hash_key);
+    memcpy(out->secret_key, image.secret_key, sizeof out->secret_key);
+    out->boot = image.boot;
+    return 0;
+}
+
+int exchange_file_write(struct disk *disk, const struct exchange_file *exchange)
+{
+    uint8_t bytes[EXCHANGE_FILE_BYTES];
+    int file = disk_open(disk, "exchange.next", DISK_CREATE);
+    int error;
+
+    if (file < 0)
+        return file;
+    exchange_file_encode(bytes, exchange);
+    error = disk_write(disk, file, 0, bytes, sizeof bytes);
+    if (error == 0)
+        error = disk_sync(disk, file);
+    disk_close(disk, file);
+    if (error == 0)
+        error = disk_rename(disk, "exchange.next", "exchange");
+    if (error == 0)
+        error = disk_sync_folder(disk, "");
+    return error;
+}
+
+/* What a folder holds that makes a new exchange in this directory impossible. */
+struct contents {
+    uint64_t files; /* neither .next nor .part */
+    char example[REFUSAL_TEXT_BYTES / 4];
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t name_length = strlen(name);
+    size_t end_length = strlen(end);
+
+    return name_length >= end_length && strcmp(name + name_length - end_length, end) == 0;
+}
+
+static void contents_visit(void *context, const char *name, uint64_t bytes)
+{
+    struct contents *contents = context;
+
+    (void)bytes;
+    if (ends_with(name, ".next") || ends_with(name, ".part"))
+        return;
+    contents->files++;
+    (void)snprintf(contents->example, sizeof contents->example, "%s", name);
+}
+
+/* Makes the folders and their names durable, so that no later name in one is lost with it. */
+static int folders_make(struct disk *disk)
+{
+    int error = disk_make_folder(disk, "");
+
+    for (size_t i = 0; error == 0 && i < CC_COUNT(folders); i++)
+        error = disk_make_folder(disk, folders[i]);
+    return error == 0 ? disk_sync_folder(disk, "") : error;
+}
+
+static enum refusal_kind exchange_create(struct disk *disk, const uint8_t *wanted_id,
+                                         struct exchange_file *out, struct refusal *refusal)
+{
+    int error;
+
+    memset(out, 0, sizeof *out);
+    disk_random(disk, out->journal_id, sizeof out->journal_id);
+    disk_random(disk, out->hash_key, sizeof out->hash_key);
+    disk_random(disk, out->secret_key, sizeof out->secret_key);
+    disk_random(disk, out->exchange_id, sizeof out->exchange_id);
+    if (wanted_id)
+        memcpy(out->exchange_id, wanted_id, sizeof out->exchange_id);
+    error = exchange_file_write(disk, out);
+    return error < 0 ? refusal_machine(refusal, "writing exchange", error) : REFUSAL_none;
+}
+
+static enum refusal_kind exchange_read(struct disk *disk, int file, const uint8_t *wanted_id,
+                                       struct exchange_file *out, struct refusal *refusal)
+{
+    uint8_t bytes[EXCHANGE_FILE_BYTES + 1]; /* one more, to see a file that is too long */
+    int64_t count = disk_read(disk, file, 0, bytes, sizeof bytes);
+
+    if (count < 0)
+        return refusal_machine(refusal, "reading exchange", (int)count);
+    if (count != EXCHANGE_FILE_BYTES)
+        return refusal_set(refusal, REFUSAL_exchange_damaged, "%lld bytes instead of %d",
+                           (long long)count, EXCHANGE_FILE_BYTES);
+    if (exchange_file_decode(out, bytes) < 0)
+        return refusal_set(refusal, REFUSAL_exchange_damaged, "its checksum or header is wrong");
+    if (wanted_id && memcmp(wanted_id, out->exchange_id, sizeof out->exchange_id) != 0)
+        return refusal_set(refusal, REFUSAL_exchange_id,
+                           "exchange.id begins %02x%02x%02x%02x, the directory's %02x%02x%02x%02x",
+                           wanted_id[0], wanted_id[1], wanted_id[2], wanted_id[3],
+                           out->exchange_id[0], out->exchange_id[1], out->exchange_id[2],
+                           out->exchange_id[3]);
+    return REFUSAL_none;
+}
+
+enum refusal_kind exchange_file_open(struct disk *disk, const uint8_t *wanted_id,
+                                     struct exchange_file *out, bool *is_new,
+                                     struct refusal *refusal)
+{
+    struct contents contents[CC_COUNT(folders)];
+    enum refusal_kind kind;
+    int error;
+    int file;
+
+    refusal_clear(refusal);
+    memset(contents, 0, sizeof contents);
+    *is_new = false;
+    error = folders_make(disk);
+    if (error < 0)
+        return refusal_machine(refusal, "making its folders", error);
+    error = disk_lock(disk);
+    if (error == -EWOULDBLOCK)
+        return refusal_set(refusal, REFUSAL_locked, "its lock is held");
+    if (error < 0)
+        return refusal_machine(refusal, "taking its lock", error);
+    for (size_t i = 0; i < CC_COUNT(folders); i++) {
+        error = disk_list(disk, folders[i], contents_visit, &contents[i]);
+        if (error < 0)
+            return refusal_machine(refusal, "listing its folders", error);
+    }
+    if (contents[1].files > 0)
+        return refusal_set(refusal, REFUSAL_snapshot_present, "snapshot/%s", contents[1].example);
+    if (contents[2].files > 0)
+        return refusal_set(refusal, REFUSAL_archive_present, "archive/%s", contents[2].example);
+
+    file = disk_open(disk, "exchange", 0);
+    if (file == -ENOENT && contents[0].files > 0)
+        return refusal_set(refusal, REFUSAL_exchange_missing, "journal/%s is there",
+                           contents[0].example);
+    if (file == -ENOENT) {
+        *is_new = true;
+        return exchange_create(disk, wanted_id, out, refusal);
+    }
+    if (file < 0)
+        return refusal_machine(refusal, "opening exchange", file);
+    kind = exchange_read(disk, file, wanted_id, out, refusal);
+    disk_close(disk, file);
+    return kind;
+}

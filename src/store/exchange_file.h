@@ -1,0 +1,47 @@
+/* exchange_file.h - the file `exchange`: identity, keys and boot number of a data directory.
+ *
+ * Read and written at start by the main thread, blocking. Layout in journal.md, Data directory.
+ * Replaced by write, fsync, rename, fsync of the directory: a crash leaves the old or the new. */
+#ifndef STORE_EXCHANGE_FILE_H
+#define STORE_EXCHANGE_FILE_H
+
+#include "store/disk.h"
+#include "store/refusal.h"
+
+enum {
+    EXCHANGE_FILE_BYTES = 256,
+    EXCHANGE_FILE_VERSION = 1,
+    EXCHANGE_FILE_JOURNAL_ID_BYTES = 16,
+    EXCHANGE_FILE_ID_BYTES = 32,
+    EXCHANGE_FILE_HASH_KEY_BYTES = 16,
+    EXCHANGE_FILE_SECRET_KEY_BYTES = 32
+};
+
+struct exchange_file {
+    uint8_t journal_id[EXCHANGE_FILE_JOURNAL_ID_BYTES];
+    uint8_t exchange_id[EXCHANGE_FILE_ID_BYTES]; /* the option exchange.id; EIP-712 salt */
+    uint8_t hash_key[EXCHANGE_FILE_HASH_KEY_BYTES];
+    uint8_t secret_key[EXCHANGE_FILE_SECRET_KEY_BYTES];
+    uint64_t boot; /* of the last start; 0 before the first */
+};
+
+void exchange_file_encode(uint8_t out[EXCHANGE_FILE_BYTES], const struct exchange_file *exchange);
+
+/* 0, or -EBADMSG for wrong magic, version, size, CRC or a zone that must be zero. */
+CC_MUST_USE int exchange_file_decode(struct exchange_file *out,
+                                     const uint8_t bytes[EXCHANGE_FILE_BYTES]);
+
+/* Opens the directory for this process: makes the folders, takes the lock, reads `exchange`, or
+ * makes a new one (boot 0, keys from disk_random) when the directory is new. `wanted_id` is the
+ * option exchange.id, NULL if not set: it becomes the id of a new directory and must equal that of
+ * an old one. A file in snapshot/ or archive/ is refused (a `.part` never counts).
+ * `*is_new` says whether `exchange` was made here. On refusal `out` is undefined and nothing was
+ * written but folders and an empty `lock`. */
+CC_MUST_USE enum refusal_kind exchange_file_open(struct disk *disk, const uint8_t *wanted_id,
+                                                 struct exchange_file *out, bool *is_new,
+                                                 struct refusal *refusal);
+
+/* Writes `exchange` anew, durable when it returns 0. On -errno the old or the new one stands. */
+CC_MUST_USE int exchange_file_write(struct disk *disk, const struct exchange_file *exchange);
+
+#endif
