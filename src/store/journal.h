@@ -1,0 +1,127 @@
+/* journal.h - the writer of the journal: records from the matcher to the disk, group by group.
+ *
+ *   matcher                       journal thread                            answers, follower
+ *   out = journal_reserve(n)      journal_step():
+ *   record_encode(out, ..)          reap finished writes --- durable_seq -> release answers
+ *   journal_publish() -- tail -->   gather what is there into a frame       journal_durable_seq()
+ *        buffer     <-- gathered -- submit it, 1..4 in flight
+ *
+ * A frame takes whatever was published while the frames before it were in flight: group commit
+ * without timers. `durable_seq` is the last sequence of the last frame that is durable together
+ * with every frame before it, in whatever order the disk completes them (journal.md, Durable).
+ *
+ * Order.  publish stores `tail` with release, step loads it with acquire: a record that is seen
+ *         is finished. step stores `gathered` with release, reserve loads it with acquire: room
+ *         that is seen is free. `durable_seq` is stored with release by step and loaded with
+ *         acquire anywhere.
+ * Wait.   Nothing blocks. A full buffer makes reserve return NULL: no credits (architecture).
+ * Owner.  reserve/publish: the matcher's thread. step: one thread. The rest: any thread.
+ * Fault.  After a failed write or sync, or a short write, step returns the error for ever and
+ *         nothing more becomes durable; the process must leave and restart through recovery.
+ * Units.  Sequences count records from 1; buffer positions are bytes since start. */
+#ifndef STORE_JOURNAL_H
+#define STORE_JOURNAL_H
+
+#include "store/disk.h"
+#include "store/exchange_file.h"
+#include "store/frame.h"
+#include "store/segment_pool.h"
+
+enum journal_durability {
+    JOURNAL_NONE, /* durable_seq follows what was handed to the kernel; durable_frame stays */
+    JOURNAL_LOCAL /* durable_seq follows the medium */
+};
+
+enum {
+    JOURNAL_FRAMES_MAX = 4, /* in flight */
+    JOURNAL_BUFFER_BYTES_DEFAULT = 64 << 20,
+    JOURNAL_BUFFER_BYTES_MIN = 1 << 14, /* two of the largest records */
+    JOURNAL_GROUP_BYTES_DEFAULT = 16384 /* see journal_config.group_bytes */
+};
+
+/* Where the journal continues: what recovery found, or frame_tail_start in a new directory. */
+struct journal_position {
+    struct frame_tail tail;
+    uint64_t segment; /* number */
+    uint64_t offset;  /* of the next frame: SEGMENT_FRAMES_OFFSET..segment_bytes */
+};
+
+struct journal_config {
+    struct disk *disk;
+    const struct exchange_file *exchange; /* outlives the journal */
+    struct segment_pool *pool;            /* whose first segment is position.segment */
+    struct journal_position position;
+    enum journal_durability durability;
+    uint64_t boot;         /* of this start */
+    uint64_t buffer_bytes; /* a power of two */
+    uint32_t segment_bytes;
+    uint32_t frames_in_flight; /* 1..JOURNAL_FRAMES_MAX */
+    uint32_t group_bytes;      /* published bytes that open a further frame while one is in flight;
+                                  with none in flight one record is enough */
+    uint32_t frame_bytes_max;  /* 0: FRAME_BYTES_MAX; tests take less */
+};
+
+/* Totals since start, for metrics; each is exact, together they are not one instant. */
+struct journal_counters {
+    uint64_t frames; /* submitted */
+    uint64_t records;
+    uint64_t record_bytes;
+    uint64_t written_bytes; /* frames with headers and padding */
+    uint64_t segments;      /* begun */
+    uint64_t full;          /* reserves that found no room */
+    uint64_t starved;       /* steps that had records and no segment */
+    uint32_t in_flight;     /* frames, now */
+};
+
+struct journal;
+
+/* Makes the buffer and the frames, touched; NULL without memory. */
+CC_MUST_USE struct journal *journal_create(const struct journal_config *config);
+
+/* Gives everything back. Writes still in flight are waited for (their outcome is of no use). A
+ * simulator crashes its disk first, then destroys what used it. */
+void journal_destroy(struct journal *journal);
+
+/* Room for one record of `bytes` (8..RECORD_BYTES_MAX, a multiple of 8), 8-aligned; NULL while the
+ * buffer is full. It stays the caller's until journal_publish or the next reserve: reserve before
+ * the command is applied, so that what was applied can always be journalled. */
+CC_MUST_USE uint8_t *journal_reserve(struct journal *journal, uint32_t bytes);
+
+/* Hands the record written at the reserved place to the journal. It gets the sequence that follows
+ * the last one's: position.tail.last_sequence + number of records published. */
+void journal_publish(struct journal *journal);
+
+/* One turn: reap, advance, gather, submit. The work done (0: nothing), or the fault, -errno. */
+CC_MUST_USE int journal_step(struct journal *journal);
+
+/* True when a turn could do nothing until a publish: nothing in flight, nothing published, and no
+ * stop under way. The journal's thread may then sleep (flag, then ask again). Journal thread. */
+CC_MUST_USE bool journal_idle(const struct journal *journal);
+
+/* The last sequence that may be shown or answered; 0: none. Acquire. */
+CC_MUST_USE uint64_t journal_durable_seq(const struct journal *journal);
+
+/* Begins a clean stop: nothing may be published any more; step writes what is left and then the
+ * closing frame. journal_stopped is true once that is durable. While the pool has no segment that
+ * frame waits too: a caller that cannot wait leaves without it, as after a crash. */
+void journal_stop(struct journal *journal);
+CC_MUST_USE bool journal_stopped(const struct journal *journal);
+
+/* The fault, 0 while there is none. */
+CC_MUST_USE int journal_error(const struct journal *journal);
+
+CC_MUST_USE struct journal_counters journal_counters(const struct journal *journal);
+
+/* ---- for follow.c only ---------------------------------------------------------------------- */
+
+/* Copies the record at buffer position `position` into `out` (RECORD_BYTES_MAX). Gives its length,
+ * 0 when nothing durable stands there yet, -EOVERFLOW when it was overwritten. */
+CC_MUST_USE int journal_copy(const struct journal *journal, uint64_t position, uint8_t *out);
+
+/* The last sequence whose bytes are surely in the segment files. Acquire. */
+CC_MUST_USE uint64_t journal_written_seq(const struct journal *journal);
+
+/* What the journal was made with. */
+CC_MUST_USE const struct journal_config *journal_config_of(const struct journal *journal);
+
+#endif

@@ -1,0 +1,275 @@
+#include "store/segment_pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* clang-format off */
+/*    state     may become                   one step of it ... */
+#define POOL_STATE_LIST(X)                                                                        \
+    X(WAITING,  TO(ZEROING) | TO(WAITING))   /* opens a segment that exists, or begins a .next */ \
+    X(ZEROING,  TO(NAMING) | TO(WAITING))    /* writes one chunk of zeros */                      \
+    X(NAMING,   TO(WAITING))                 /* header, sync, rename, sync of the folder */
+/* clang-format on */
+
+enum pool_state {
+#define X(name, next) POOL_##name,
+    POOL_STATE_LIST(X)
+#undef X
+        POOL_STATE_COUNT
+};
+
+struct segment_pool {
+    struct segment_pool_config config;
+    uint8_t *chunk; /* SEGMENT_POOL_CHUNK_BYTES of zeros, aligned for direct writes */
+    enum pool_state state;
+    int file;        /* being prepared */
+    uint64_t zeroed; /* bytes of it */
+    uint64_t due_ns;
+    struct {
+        int file;
+        uint32_t block_bytes;
+    } slots[SEGMENT_POOL_AHEAD_MAX];    /* segment n in slot n % SEGMENT_POOL_AHEAD_MAX */
+    CC_NO_SHARE _Atomic uint64_t ready; /* segments below it stand in slots or were taken */
+    _Atomic int error;
+    CC_NO_SHARE _Atomic uint64_t taken; /* segments below it were taken */
+};
+
+/* The only writer of `state`. */
+static void pool_move(struct segment_pool *pool, enum pool_state next)
+{
+#define TO(name)             (1U << POOL_##name)
+#define X(name, next_states) next_states,
+    static const unsigned allowed[POOL_STATE_COUNT] = { POOL_STATE_LIST(X) };
+#undef X
+#undef TO
+
+    INVARIANT((allowed[pool->state] >> next & 1U) != 0);
+    pool->state = next;
+    INVARIANT((pool->file >= 0) == (next != POOL_WAITING));
+}
+
+struct segment_pool *segment_pool_create(const struct segment_pool_config *config)
+{
+    struct segment_pool *pool = aligned_alloc(alignof(struct segment_pool), sizeof *pool);
+
+    INVARIANT(config->ahead >= 1 && config->ahead <= SEGMENT_POOL_AHEAD_MAX);
+    INVARIANT(config->segment_bytes >= SEGMENT_BYTES_MIN &&
+              config->segment_bytes % SEGMENT_FRAMES_OFFSET == 0);
+    INVARIANT(config->existing_end == 0 || config->existing_end >= config->first);
+    if (!pool)
+        return NULL;
+    memset(pool, 0, sizeof *pool);
+    pool->config = *config;
+    pool->file = -1;
+    pool->chunk = aligned_alloc(DISK_ALIGNMENT, SEGMENT_POOL_CHUNK_BYTES);
+    if (!pool->chunk) {
+        free(pool);
+        return NULL;
+    }
+    memset(pool->chunk, 0, SEGMENT_POOL_CHUNK_BYTES);
+    atomic_init(&pool->ready, config->first);
+    atomic_init(&pool->taken, config->first);
+    return pool;
+}
+
+void segment_pool_destroy(struct segment_pool *pool)
+{
+    uint64_t ready = atomic_load_explicit(&pool->ready, memory_order_relaxed);
+
+    for (uint64_t n = atomic_load_explicit(&pool->taken, memory_order_relaxed); n < ready; n++)
+        disk_close(pool->config.disk, pool->slots[n % SEGMENT_POOL_AHEAD_MAX].file);
+    if (pool->file >= 0)
+        disk_close(pool->config.disk, pool->file);
+    free(pool->chunk);
+    free(pool);
+}
+
+/* Hands the file of the next segment to the journal. */
+static void slot_fill(struct segment_pool *pool, int file, uint32_t block_bytes)
+{
+    /* relaxed: only this thread writes it */
+    uint64_t number = atomic_load_explicit(&pool->ready, memory_order_relaxed);
+
+    pool->slots[number % SEGMENT_POOL_AHEAD_MAX].file = file;
+    pool->slots[number % SEGMENT_POOL_AHEAD_MAX].block_bytes = block_bytes;
+    atomic_store_explicit(&pool->error, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->ready, number + 1, memory_order_release); /* pairs: take */
+}
+
+/* A segment that stands in the journal already: recovery has checked its header. */
+static int existing_open(struct segment_pool *pool, uint64_t number)
+{
+    char path[DISK_PATH_BYTES];
+    struct segment_header header;
+    int64_t count;
+    int file;
+
+    segment_path(path, number, true);
+    file = disk_open(pool->config.disk, path, DISK_WRITE | DISK_DIRECT | DISK_OWN);
+    if (file < 0)
+        return file;
+    count = disk_read(pool->config.disk, file, 0, pool->chunk, SEGMENT_FRAMES_OFFSET);
+    if (count != SEGMENT_FRAMES_OFFSET || segment_decode(&header, pool->chunk) < 0 ||
+        !segment_belongs(&header, pool->config.exchange, number)) {
+        disk_close(pool->config.disk, file);
+        count = count < 0 ? count : -EBADMSG;
+    }
+    memset(pool->chunk, 0, SEGMENT_FRAMES_OFFSET);
+    if (count < 0)
+        return (int)count;
+    slot_fill(pool, file, header.block_bytes);
+    return 1;
+}
+
+static int next_begin(struct segment_pool *pool, uint64_t number)
+{
+    char path[DISK_PATH_BYTES];
+    int error;
+
+    segment_path(path, number, false);
+    pool->file = disk_open(pool->config.disk, path, DISK_CREATE | DISK_DIRECT | DISK_OWN);
+    if (pool->file < 0) {
+        error = pool->file;
+        pool->file = -1;
+        return error;
+    }
+    pool->zeroed = 0;
+    pool_move(pool, POOL_ZEROING);
+    error = disk_allocate(pool->config.disk, pool->file, pool->config.segment_bytes);
+    return error < 0 ? error : 1;
+}
+
+static int next_zero(struct segment_pool *pool, uint64_t now_ns)
+{
+    uint64_t left = pool->config.segment_bytes - pool->zeroed;
+    uint32_t count =
+        left < SEGMENT_POOL_CHUNK_BYTES ? (uint32_t)left : (uint32_t)SEGMENT_POOL_CHUNK_BYTES;
+    int error = disk_write(pool->config.disk, pool->file, pool->zeroed, pool->chunk, count);
+
+    if (error < 0)
+        return error;
+    pool->zeroed += count;
+    if (pool->config.bytes_per_s > 0)
+        pool->due_ns = now_ns + count * UINT64_C(1000000000) / pool->config.bytes_per_s;
+    if (pool->zeroed == pool->config.segment_bytes)
+        pool_move(pool, POOL_NAMING);
+    return (int)count;
+}
+
+/* The name appears when zeros and header are on the medium, never before. */
+static int next_name(struct segment_pool *pool, uint64_t number)
+{
+    struct disk *disk = pool->config.disk;
+    struct segment_header header =
+        segment_header_of(pool->config.exchange, number, pool->config.boot, disk->block_bytes);
+    char from[DISK_PATH_BYTES];
+    char to[DISK_PATH_BYTES];
+    int file = pool->file;
+    int error;
+
+    segment_path(from, number, false);
+    segment_path(to, number, true);
+    segment_encode(pool->chunk, &header);
+    error = disk_write(disk, file, 0, pool->chunk, SEGMENT_FRAMES_OFFSET);
+    memset(pool->chunk, 0, SEGMENT_FRAMES_OFFSET);
+    if (error == 0)
+        error = disk_sync(disk, file);
+    if (error == 0)
+        error = disk_rename(disk, from, to);
+    if (error == 0)
+        error = disk_sync_folder(disk, "journal");
+    if (error < 0)
+        return error;
+    pool->file = -1;
+    pool_move(pool, POOL_WAITING);
+    slot_fill(pool, file, header.block_bytes);
+    return SEGMENT_FRAMES_OFFSET;
+}
+
+static void next_drop(struct segment_pool *pool, int error, uint64_t now_ns)
+{
+    if (pool->file >= 0)
+        disk_close(pool->config.disk, pool->file);
+    pool->file = -1;
+    pool_move(pool, POOL_WAITING);
+    pool->due_ns = now_ns + SEGMENT_POOL_RETRY_NS;
+    atomic_store_explicit(&pool->error, error, memory_order_relaxed);
+}
+
+static int pool_piece(struct segment_pool *pool, uint64_t number, uint64_t now_ns)
+{
+    switch (pool->state) {
+    case POOL_WAITING:
+        return number < pool->config.existing_end ? existing_open(pool, number)
+                                                  : next_begin(pool, number);
+    case POOL_ZEROING:
+        return next_zero(pool, now_ns);
+    case POOL_NAMING:
+        return next_name(pool, number);
+    case POOL_STATE_COUNT:
+        break;
+    }
+    INVARIANT(!"a state of the table");
+    return 0;
+}
+
+int segment_pool_step(struct segment_pool *pool, uint64_t now_ns)
+{
+    uint64_t ready = atomic_load_explicit(&pool->ready, memory_order_relaxed);
+    uint64_t taken = atomic_load_explicit(&pool->taken, memory_order_acquire); /* pairs: take */
+    int done;
+
+    if (ready - taken >= pool->config.ahead || now_ns < pool->due_ns)
+        return 0;
+    done = pool_piece(pool, ready, now_ns);
+    if (done < 0)
+        next_drop(pool, done, now_ns);
+    return done;
+}
+
+uint64_t segment_pool_due_ns(const struct segment_pool *pool)
+{
+    uint64_t ready = atomic_load_explicit(&pool->ready, memory_order_relaxed);
+    uint64_t taken = atomic_load_explicit(&pool->taken, memory_order_acquire);
+
+    return ready - taken >= pool->config.ahead ? UINT64_MAX : pool->due_ns;
+}
+
+int segment_pool_fill(struct segment_pool *pool, uint64_t now_ns)
+{
+    int done;
+
+    do {
+        pool->due_ns = 0;
+        done = segment_pool_step(pool, now_ns);
+    } while (done > 0);
+    return done;
+}
+
+int segment_pool_take(struct segment_pool *pool, uint64_t number, uint32_t *block_bytes)
+{
+    /* relaxed: only this thread writes it */
+    uint64_t taken = atomic_load_explicit(&pool->taken, memory_order_relaxed);
+    int file;
+
+    INVARIANT(number == taken);
+    if (atomic_load_explicit(&pool->ready, memory_order_acquire) == taken) /* pairs: slot_fill */
+        return -EAGAIN;
+    file = pool->slots[number % SEGMENT_POOL_AHEAD_MAX].file;
+    *block_bytes = pool->slots[number % SEGMENT_POOL_AHEAD_MAX].block_bytes;
+    atomic_store_explicit(&pool->taken, taken + 1, memory_order_release); /* pairs: step */
+    return file;
+}
+
+uint32_t segment_pool_ready(const struct segment_pool *pool)
+{
+    uint64_t taken = atomic_load_explicit(&pool->taken, memory_order_acquire);
+    uint64_t ready = atomic_load_explicit(&pool->ready, memory_order_acquire);
+
+    return (uint32_t)(ready - taken);
+}
+
+int segment_pool_error(const struct segment_pool *pool)
+{
+    return atomic_load_explicit(&pool->error, memory_order_relaxed);
+}
