@@ -1,0 +1,413 @@
+#include "store/recovery.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "store/segment_set.h"
+
+/* One recovery under way. */
+struct recovery {
+    const struct recovery_config *config;
+    struct recovery_result *result;
+    struct refusal *refusal;
+    struct segment_set set;
+    struct frame_tail tail; /* of the chain as far as it was read */
+    uint64_t segment;       /* the place behind the tail */
+    uint64_t offset;
+    uint64_t boot_max;      /* of everything seen */
+    uint64_t newest_boot;   /* B */
+    uint64_t durable_frame; /* D */
+    bool closed;            /* the tail is a closing frame */
+    bool dirty;             /* something behind the chain is not zero */
+};
+
+/* ---- steps 3 and 4: the chain, and what lies behind it --------------------------------------- */
+
+static void boot_seen(struct recovery *recovery, uint64_t boot, uint64_t durable_frame)
+{
+    if (boot > recovery->boot_max)
+        recovery->boot_max = boot;
+    if (boot > recovery->newest_boot) {
+        recovery->newest_boot = boot;
+        recovery->durable_frame = durable_frame;
+    } else if (boot == recovery->newest_boot && durable_frame > recovery->durable_frame) {
+        recovery->durable_frame = durable_frame;
+    }
+}
+
+/* Takes the frame that stands at (segment, offset), whose bytes these are, if it belongs there. */
+static bool chain_extend(struct recovery *recovery, const uint8_t *bytes, size_t available,
+                         uint64_t segment, uint64_t offset)
+{
+    struct segment_note *note = segment_set_note(&recovery->set, segment);
+    struct frame_header header;
+
+    if (frame_decode(&header, bytes, available, recovery->config->exchange->journal_id, segment,
+                     note->block_bytes) < 0 ||
+        !frame_chains(&recovery->tail, &header))
+        return false;
+    frame_tail_advance(&recovery->tail, &header, bytes);
+    boot_seen(recovery, header.boot, header.durable_frame);
+    if (note->first_frame == UINT64_MAX)
+        note->first_frame = header.number;
+    recovery->closed = header.record_count == 0;
+    recovery->segment = segment;
+    recovery->offset = offset + header.length;
+    recovery->result->frames++;
+    recovery->result->records += header.record_count;
+    return true;
+}
+
+/* At a zero block or the segment's end the chain may go on in the next segment. */
+static enum refusal_kind chain_cross(struct recovery *recovery, bool *crossed)
+{
+    struct segment_set *set = &recovery->set;
+    uint32_t block_bytes = segment_set_note(set, recovery->segment)->block_bytes;
+    uint64_t next = recovery->segment + 1;
+    enum refusal_kind kind;
+    size_t count;
+
+    *crossed = false;
+    if (recovery->offset < set->segment_bytes &&
+        !segment_set_zero(set->bytes + recovery->offset, block_bytes))
+        return REFUSAL_none;
+    if (!segment_set_has(set, next))
+        return REFUSAL_none;
+    kind = segment_set_peek(set, next, &count);
+    if (kind == REFUSAL_none)
+        *crossed = chain_extend(recovery, set->frame_bytes, count, next, SEGMENT_FRAMES_OFFSET);
+    return kind;
+}
+
+static enum refusal_kind chain_read(struct recovery *recovery)
+{
+    struct segment_set *set = &recovery->set;
+    bool crossed = segment_set_has(set, recovery->segment);
+
+    while (crossed) {
+        enum refusal_kind kind = segment_set_load(set, recovery->segment);
+
+        if (kind != REFUSAL_none)
+            return kind;
+        while (recovery->offset < set->segment_bytes &&
+               chain_extend(recovery, set->bytes + recovery->offset,
+                            set->segment_bytes - recovery->offset, recovery->segment,
+                            recovery->offset))
+            continue;
+        kind = chain_cross(recovery, &crossed);
+        if (kind != REFUSAL_none)
+            return kind;
+    }
+    return REFUSAL_none;
+}
+
+/* Looks at every block of the loaded segment from `offset` on. A frame of a boot below the tail's
+ * is a leftover and has no say. */
+static void blocks_scan(struct recovery *recovery, uint64_t segment, uint64_t offset)
+{
+    struct segment_set *set = &recovery->set;
+    const uint32_t block_bytes = segment_set_note(set, segment)->block_bytes;
+
+    for (; offset < set->segment_bytes; offset += block_bytes) {
+        const uint8_t *bytes = set->bytes + offset;
+        struct frame_header header;
+
+        if (segment_set_zero(bytes, block_bytes))
+            continue;
+        recovery->dirty = true;
+        if (frame_decode(&header, bytes, set->segment_bytes - offset,
+                         recovery->config->exchange->journal_id, segment, block_bytes) < 0)
+            continue;
+        recovery->result->cut_frames++;
+        if (header.boot >= recovery->tail.boot)
+            boot_seen(recovery, header.boot, header.durable_frame);
+    }
+}
+
+static enum refusal_kind tail_scan(struct recovery *recovery)
+{
+    uint64_t offset = recovery->offset;
+
+    for (uint64_t n = recovery->segment; segment_set_has(&recovery->set, n); n++) {
+        enum refusal_kind kind = segment_set_load(&recovery->set, n);
+
+        if (kind != REFUSAL_none)
+            return kind;
+        blocks_scan(recovery, n, offset);
+        offset = SEGMENT_FRAMES_OFFSET;
+    }
+    return REFUSAL_none;
+}
+
+/* ---- steps 5 and 6: refuse, or cut ----------------------------------------------------------- */
+
+static enum refusal_kind damage_refuse(struct recovery *recovery)
+{
+    if (recovery->tail.number + 1 > recovery->durable_frame)
+        return REFUSAL_none;
+    recovery->refusal->segment = recovery->segment;
+    recovery->refusal->offset = recovery->offset;
+    return refusal_set(recovery->refusal, REFUSAL_frame_damaged,
+                       "frame %" PRIu64 ", expected in segment %" PRIu64 " at offset %" PRIu64
+                       ", is missing or wrong, but frame %" PRIu64 " was durable in boot %" PRIu64,
+                       recovery->tail.number + 1, recovery->segment, recovery->offset,
+                       recovery->durable_frame, recovery->newest_boot);
+}
+
+/* Zeros every block of the loaded segment from `offset` on that is not, in runs. */
+static int blocks_zero(struct recovery *recovery, int file, uint64_t offset, uint32_t block_bytes)
+{
+    struct segment_set *set = &recovery->set;
+    int error = 0;
+
+#if defined(PLANTED_BUG) && PLANTED_BUG == 3 /* the cut is decided and not made */
+    offset = set->segment_bytes;
+#endif
+    memset(set->frame_bytes, 0, set->frame_bytes_max);
+    while (error == 0 && offset < set->segment_bytes) {
+        uint64_t end = offset;
+
+        while (end < set->segment_bytes && end - offset < set->frame_bytes_max &&
+               !segment_set_zero(set->bytes + end, block_bytes))
+            end += block_bytes;
+        if (end > offset)
+            error = disk_write(set->disk, file, offset, set->frame_bytes, end - offset);
+        recovery->result->cut_bytes += end - offset;
+        offset = end > offset ? end : offset + block_bytes;
+    }
+    return error;
+}
+
+/* Syncs even where all is zero already: those zeros may be a killed run's that never landed. */
+static enum refusal_kind segment_cut(struct recovery *recovery, uint64_t number, uint64_t offset)
+{
+    struct segment_set *set = &recovery->set;
+    enum refusal_kind kind = recovery->dirty ? segment_set_load(set, number) : REFUSAL_none;
+    int error = 0;
+    int file;
+
+    if (kind != REFUSAL_none)
+        return kind;
+    file = segment_set_edit(set, number);
+    if (file < 0)
+        return refusal_machine(recovery->refusal, "opening a segment", file);
+    if (recovery->dirty)
+        error = blocks_zero(recovery, file, offset, segment_set_note(set, number)->block_bytes);
+    if (error == 0)
+        error = disk_sync(set->disk, file);
+    disk_close(set->disk, file);
+    segment_set_unload(set);
+    return error < 0 ? refusal_machine(recovery->refusal, "zeroing a segment's tail", error)
+                     : REFUSAL_none;
+}
+
+static enum refusal_kind tail_cut(struct recovery *recovery)
+{
+    uint64_t offset = recovery->offset;
+
+    for (uint64_t n = recovery->segment; segment_set_has(&recovery->set, n); n++) {
+        enum refusal_kind kind = segment_cut(recovery, n, offset);
+
+        if (kind != REFUSAL_none)
+            return kind;
+        offset = SEGMENT_FRAMES_OFFSET;
+    }
+    return REFUSAL_none;
+}
+
+/* Syncs every segment from that of frame D to that of the tail: from here on the whole chain is
+ * known durable, and the next frame says so. */
+static enum refusal_kind chain_sync(struct recovery *recovery)
+{
+    struct segment_set *set = &recovery->set;
+
+    for (uint64_t n = set->first; n <= recovery->segment && segment_set_has(set, n); n++) {
+        int error;
+        int file;
+
+        if (n < recovery->segment &&
+            segment_set_note(set, n + 1)->first_frame <= recovery->durable_frame)
+            continue; /* all its frames are below D */
+        file = segment_set_edit(set, n);
+        if (file < 0)
+            return refusal_machine(recovery->refusal, "opening a segment", file);
+        error = disk_sync(set->disk, file);
+        disk_close(set->disk, file);
+        if (error < 0)
+            return refusal_machine(recovery->refusal, "syncing a segment", error);
+    }
+    return REFUSAL_none;
+}
+
+/* ---- step 7: apply --------------------------------------------------------------------------- */
+
+static enum refusal_kind frame_apply(struct recovery *recovery, const struct frame_header *header,
+                                     const uint8_t *bytes, uint64_t segment, uint64_t offset)
+{
+    const struct recovery_config *config = recovery->config;
+    struct frame_records records;
+    struct record_view record;
+    uint64_t sequence = 0;
+    int found;
+
+    recovery->refusal->segment = segment;
+    recovery->refusal->offset = offset;
+    frame_records_begin(&records, header, bytes);
+    while ((found = frame_records_next(&records, &record, &sequence)) > 0) {
+        int error = config->apply(config->context, sequence, header->number, &record);
+
+        recovery->result->last_t_ns = record.t_ns;
+        if (error == 0)
+            continue;
+        recovery->refusal->error = error;
+        return refusal_set(recovery->refusal, REFUSAL_record_refused,
+                           "sequence %" PRIu64 ", code %u, in frame %" PRIu64 ", segment %" PRIu64
+                           ", offset %" PRIu64,
+                           sequence, record.code, header->number, segment, offset);
+    }
+    if (found < 0)
+        return refusal_set(recovery->refusal, REFUSAL_record_malformed,
+                           "frame %" PRIu64 ", segment %" PRIu64 ", offset %" PRIu64,
+                           header->number, segment, offset);
+    return REFUSAL_none;
+}
+
+/* Walks the chain once more; it is as long as before, or the disk changed under us. */
+static enum refusal_kind chain_apply(struct recovery *recovery)
+{
+    struct segment_set *set = &recovery->set;
+    uint64_t number = recovery->config->start.tail.number;
+    uint64_t segment = recovery->config->start.segment;
+    uint64_t offset = recovery->config->start.offset;
+
+    while (number < recovery->tail.number) {
+        struct frame_header header;
+        enum refusal_kind kind = segment_set_load(set, segment);
+        const uint8_t *bytes = set->bytes + offset;
+
+        if (kind != REFUSAL_none)
+            return kind;
+        if (offset < set->segment_bytes &&
+            frame_decode(&header, bytes, set->segment_bytes - offset,
+                         recovery->config->exchange->journal_id, segment,
+                         segment_set_note(set, segment)->block_bytes) == 0 &&
+            header.number == number + 1) {
+            kind = frame_apply(recovery, &header, bytes, segment, offset);
+            if (kind != REFUSAL_none)
+                return kind;
+            number++;
+            offset += header.length;
+            continue;
+        }
+        if (segment == recovery->segment)
+            return refusal_machine(recovery->refusal, "reading the chain again", -EIO);
+        segment++;
+        offset = SEGMENT_FRAMES_OFFSET;
+    }
+    return REFUSAL_none;
+}
+
+/* ---- step 8 and the whole -------------------------------------------------------------------- */
+
+static enum refusal_kind blanks_head(struct recovery *recovery, uint64_t boot)
+{
+    struct segment_set *set = &recovery->set;
+
+    for (uint64_t n = set->first; segment_set_has(set, n); n++) {
+        struct segment_header header =
+            segment_header_of(set->exchange, n, boot, set->disk->block_bytes);
+        int error;
+        int file;
+
+        if (!segment_set_note(set, n)->blank)
+            continue;
+        file = segment_set_edit(set, n);
+        if (file < 0)
+            return refusal_machine(recovery->refusal, "opening a segment", file);
+        segment_encode(set->frame_bytes, &header);
+        error = disk_write(set->disk, file, 0, set->frame_bytes, SEGMENT_FRAMES_OFFSET);
+        if (error == 0)
+            error = disk_sync(set->disk, file);
+        disk_close(set->disk, file);
+        if (error < 0)
+            return refusal_machine(recovery->refusal, "writing a segment's header", error);
+    }
+    return REFUSAL_none;
+}
+
+static enum refusal_kind boot_begin(struct recovery *recovery)
+{
+    struct exchange_file *exchange = recovery->config->exchange;
+    struct recovery_result *result = recovery->result;
+    uint64_t boot = exchange->boot;
+    enum refusal_kind kind;
+    int error;
+
+    boot = recovery->boot_max > boot ? recovery->boot_max : boot;
+    boot = recovery->set.boot_max > boot ? recovery->set.boot_max : boot;
+    result->boot = boot + 1;
+    kind = blanks_head(recovery, result->boot);
+    if (kind != REFUSAL_none)
+        return kind;
+    exchange->boot = result->boot;
+    error = exchange_file_write(recovery->config->disk, exchange);
+    return error < 0 ? refusal_machine(recovery->refusal, "writing exchange", error) : REFUSAL_none;
+}
+
+static void result_fill(const struct recovery *recovery)
+{
+    struct recovery_result *result = recovery->result;
+
+    result->durable_frame = recovery->durable_frame;
+    result->clean_stop = recovery->closed;
+    result->segment_end = recovery->set.first + recovery->set.count;
+    result->position.tail = recovery->tail;
+    result->position.segment = recovery->segment;
+    result->position.offset = recovery->offset;
+    if (recovery->offset == recovery->set.segment_bytes) {
+        result->position.segment++;
+        result->position.offset = SEGMENT_FRAMES_OFFSET;
+    }
+    if (result->segment_end < result->position.segment)
+        result->segment_end = result->position.segment;
+}
+
+struct journal_position recovery_genesis(const struct exchange_file *exchange)
+{
+    struct journal_position position = { .segment = 0, .offset = SEGMENT_FRAMES_OFFSET };
+
+    frame_tail_start(&position.tail, exchange->exchange_id);
+    return position;
+}
+
+enum refusal_kind recovery_run(const struct recovery_config *config, struct recovery_result *result,
+                               struct refusal *refusal)
+{
+    static enum refusal_kind (*const steps[])(struct recovery *) = {
+        chain_read, tail_scan, damage_refuse, tail_cut, chain_sync, chain_apply, boot_begin,
+    };
+    struct recovery recovery = {
+        .config = config,
+        .result = result,
+        .refusal = refusal,
+        .tail = config->start.tail,
+        .segment = config->start.segment,
+        .offset = config->start.offset,
+        .boot_max = config->start.tail.boot,
+        .newest_boot = config->start.tail.boot,
+    };
+    enum refusal_kind kind;
+
+    INVARIANT(config->segment_bytes >= SEGMENT_BYTES_MIN &&
+              config->segment_bytes % SEGMENT_FRAMES_OFFSET == 0);
+    memset(result, 0, sizeof *result);
+    refusal_clear(refusal);
+    kind = segment_set_open(&recovery.set, config->disk, config->exchange, config->segment_bytes,
+                            config->start.segment, refusal);
+    for (size_t i = 0; kind == REFUSAL_none && i < CC_COUNT(steps); i++)
+        kind = steps[i](&recovery);
+    if (kind == REFUSAL_none)
+        result_fill(&recovery);
+    segment_set_close(&recovery.set);
+    return kind;
+}

@@ -1,0 +1,55 @@
+/* recovery.h - from a data directory to a position: read the chain, cut above what was promised,
+ * refuse below it, hand every record to the caller (journal.md, Recovery).
+ *
+ * Runs at start in the main thread, blocking, before any other role; exchange_file_open came first
+ * (step 1's lock). b is the number of the first frame that is missing; D is the largest
+ * durable_frame that the newest boot left behind: b <= D is damage and is refused with nothing
+ * written; b > D is an unacknowledged tail and is zeroed, synced, and forgotten.
+ *
+ * Bound.  Memory: one segment and one frame. Time: each segment from the start position on is read
+ *         twice (scan, apply). */
+#ifndef STORE_RECOVERY_H
+#define STORE_RECOVERY_H
+
+#include "store/journal.h"
+#include "store/refusal.h"
+
+/* Takes one record of the chain, in order, with its journalled t. Anything but 0 ends recovery with
+ * REFUSAL_record_refused, refusal->error = that value; the caller knows what it meant by it (a 2014
+ * of another rules_version, a 2015 that differs). Nothing of step 8 is written then. */
+typedef int recovery_apply(void *context, uint64_t sequence, uint64_t frame,
+                           const struct record_view *record);
+
+struct recovery_config {
+    struct disk *disk;
+    struct exchange_file *exchange; /* read; boot is raised and written at the end */
+    uint32_t segment_bytes;
+    recovery_apply *apply;
+    void *context;
+    struct journal_position start; /* the position behind the state that apply builds on: of the
+                                       whole frame a snapshot ends with, or recovery_genesis */
+};
+
+struct recovery_result {
+    struct journal_position position; /* where the journal continues */
+    uint64_t boot;                    /* of this start, written to `exchange` */
+    uint64_t segment_end;             /* segments [position.segment, segment_end) stand prepared */
+    uint64_t durable_frame;           /* D as found */
+    uint64_t frames;                  /* read and applied */
+    uint64_t records;
+    uint64_t last_t_ns;  /* of the last record; 0 without records */
+    uint64_t cut_bytes;  /* that were not zero and are now */
+    uint64_t cut_frames; /* whole frames among them */
+    bool clean_stop;     /* the chain ends with a closing frame */
+};
+
+/* The start of a journal that is read from its first segment: no frame, no sequence. */
+struct journal_position recovery_genesis(const struct exchange_file *exchange);
+
+/* Steps 1 (headers) and 3 to 8. On REFUSAL_frame_damaged and every kind found before the cut,
+ * nothing was written. After REFUSAL_machine the directory is as a crash would leave it: a later
+ * run comes to the same result. */
+CC_MUST_USE enum refusal_kind recovery_run(const struct recovery_config *config,
+                                           struct recovery_result *result, struct refusal *refusal);
+
+#endif

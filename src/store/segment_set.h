@@ -1,0 +1,68 @@
+/* segment_set.h - the segment files of a data directory as recovery needs them: listed, checked,
+ * read whole, one at a time.
+ *
+ * Main thread, blocking. The struct is open to recovery.c; its functions are the only writers of
+ * what they fill, but for first_frame.
+ * Bound.  Memory: one segment, one frame, a note for each segment. */
+#ifndef STORE_SEGMENT_SET_H
+#define STORE_SEGMENT_SET_H
+
+#include "store/frame.h"
+#include "store/refusal.h"
+#include "store/segment.h"
+
+/* What is known of one segment file. */
+struct segment_note {
+    uint64_t bytes;       /* of the file */
+    uint64_t first_frame; /* of the chain in it; UINT64_MAX: none. Recovery writes it. */
+    uint32_t block_bytes;
+    bool blank; /* all zero: gets a header when recovery ends */
+};
+
+struct segment_set {
+    struct disk *disk;
+    const struct exchange_file *exchange;
+    struct refusal *refusal;
+    uint32_t segment_bytes;
+    uint64_t first; /* the set is the segments [first, first + count) */
+    uint64_t count;
+    uint64_t boot_max;          /* of the headers */
+    struct segment_note *notes; /* of segment n at n - first */
+    uint8_t *bytes;             /* one whole segment ... */
+    uint64_t loaded;            /* ... this one; UINT64_MAX: none */
+    uint8_t *frame_bytes;       /* for whatever is short */
+    size_t frame_bytes_max;     /* the largest frame that a segment can hold, or its header */
+};
+
+/* Lists the segments from `first` on and checks every header: each number once, none missing, none
+ * below (they would be of another history), of the right size, of this exchange; a file of zeros
+ * from end to end is noted as blank. No segment at all is a set of none. */
+CC_MUST_USE enum refusal_kind segment_set_open(struct segment_set *set, struct disk *disk,
+                                               const struct exchange_file *exchange,
+                                               uint32_t segment_bytes, uint64_t first,
+                                               struct refusal *refusal);
+
+/* Gives the memory back; also after a refusal. */
+void segment_set_close(struct segment_set *set);
+
+/* True if segment `number` is one of the set; its note (INVARIANT: it is). */
+CC_MUST_USE bool segment_set_has(const struct segment_set *set, uint64_t number);
+CC_MUST_USE struct segment_note *segment_set_note(struct segment_set *set, uint64_t number);
+
+/* Brings a segment into `bytes`, unless it is there. Waits for writes of a dead process to end. */
+CC_MUST_USE enum refusal_kind segment_set_load(struct segment_set *set, uint64_t number);
+
+/* Forgets what was loaded: the file was changed. */
+void segment_set_unload(struct segment_set *set);
+
+/* Reads the largest first frame that a segment may have into `frame_bytes`; its *count. */
+CC_MUST_USE enum refusal_kind segment_set_peek(struct segment_set *set, uint64_t number,
+                                               size_t *count);
+
+/* Opens a segment to be written and synced: a file number or -errno. */
+CC_MUST_USE int segment_set_edit(struct segment_set *set, uint64_t number);
+
+/* True if `count` (1 or more) bytes are all zero. */
+CC_MUST_USE bool segment_set_zero(const uint8_t *bytes, size_t count);
+
+#endif

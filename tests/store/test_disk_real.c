@@ -1,0 +1,273 @@
+/* The store on real files: io_uring, three threads, a full turn of stop and start.
+ *
+ * With a folder as argument the journal is left there, for test_journal_format.py to read. */
+#include <errno.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "store/disk_real.h"
+#include "store/follow.h"
+#include "store/journal.h"
+#include "store/recovery.h"
+
+enum { SEGMENT = 1 << 20, RECORDS = 12000, PAYLOAD_MAX = 400 };
+
+struct life {
+    struct disk *disk;
+    struct exchange_file exchange;
+    struct recovery_result recovered;
+    struct segment_pool *pool;
+    struct journal *journal;
+    int wake_file;
+    uint64_t first; /* sequence of its first record */
+    uint64_t applied;
+};
+
+/* What stands in a record follows from its sequence alone. */
+static uint32_t payload_of(uint64_t sequence, uint8_t *out)
+{
+    uint32_t count = 8 + (uint32_t)(sequence * 2654435761U % PAYLOAD_MAX);
+
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = (uint8_t)(sequence * 31 + i);
+    return count;
+}
+
+static void record_check(const struct record_view *record, uint64_t sequence)
+{
+    uint8_t payload[PAYLOAD_MAX + 8];
+    uint32_t count = payload_of(sequence, payload);
+
+    CHECK(record->kind == RECORD_SIGNED && record->code == 7 && record->t_ns == sequence);
+    CHECK(record->payload_bytes == count && memcmp(record->payload, payload, count) == 0);
+    CHECK(record->key_bytes == 32 + sequence % 2 && record->key[0] == (uint8_t)sequence);
+    CHECK(record->signature[63] == (uint8_t)sequence);
+    CHECK(record->extra_bytes == (sequence % 3 == 0 ? 32 : 0));
+}
+
+static int apply(void *context, uint64_t sequence, uint64_t frame, const struct record_view *record)
+{
+    struct life *life = context;
+
+    (void)frame;
+    CHECK(sequence == ++life->applied);
+    record_check(record, sequence);
+    return 0;
+}
+
+static void life_begin(struct life *life, const char *path, enum journal_durability durability)
+{
+    struct refusal refusal;
+    bool ring_refused;
+    bool is_new;
+    int error;
+
+    memset(life, 0, sizeof *life);
+    life->disk = disk_real_open(path, &error, &ring_refused);
+    CHECK(life->disk && error == 0 && !ring_refused);
+    CHECK(life->disk->block_bytes == 512 || life->disk->block_bytes == 4096);
+    CHECK(exchange_file_open(life->disk, NULL, &life->exchange, &is_new, &refusal) == REFUSAL_none);
+    struct recovery_config recovery = {
+        .disk = life->disk,
+        .exchange = &life->exchange,
+        .segment_bytes = SEGMENT,
+        .apply = apply,
+        .context = life,
+        .start = recovery_genesis(&life->exchange),
+    };
+
+    CHECK(recovery_run(&recovery, &life->recovered, &refusal) == REFUSAL_none);
+    struct segment_pool_config pool = {
+        .disk = life->disk,
+        .exchange = &life->exchange,
+        .boot = life->recovered.boot,
+        .first = life->recovered.position.segment,
+        .existing_end = life->recovered.segment_end,
+        .segment_bytes = SEGMENT,
+        .ahead = 2,
+    };
+
+    life->pool = segment_pool_create(&pool);
+    CHECK(life->pool && segment_pool_fill(life->pool, 0) >= 0);
+    CHECK(segment_pool_ready(life->pool) == 2);
+    struct journal_config journal = {
+        .disk = life->disk,
+        .exchange = &life->exchange,
+        .pool = life->pool,
+        .position = life->recovered.position,
+        .durability = durability,
+        .boot = life->recovered.boot,
+        .buffer_bytes = 1 << 20,
+        .segment_bytes = SEGMENT,
+        .frames_in_flight = 4,
+        .group_bytes = JOURNAL_GROUP_BYTES_DEFAULT,
+    };
+
+    life->journal = journal_create(&journal);
+    CHECK(life->journal);
+    life->first = life->applied + 1;
+    life->wake_file = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    CHECK(life->wake_file >= 0);
+}
+
+static void life_end(struct life *life)
+{
+    journal_destroy(life->journal);
+    segment_pool_destroy(life->pool);
+    close(life->wake_file);
+    disk_real_close(life->disk);
+}
+
+static void *matcher_main(void *context)
+{
+    struct life *life = context;
+    uint64_t one = 1;
+
+    for (uint64_t sequence = life->first; sequence < life->first + RECORDS; sequence++) {
+        uint8_t payload[PAYLOAD_MAX + 8];
+        uint8_t parts[64];
+        struct record_view record = {
+            .t_ns = sequence,
+            .code = 7,
+            .kind = RECORD_SIGNED,
+            .payload_bytes = (uint16_t)payload_of(sequence, payload),
+            .key_bytes = (uint16_t)(32 + sequence % 2),
+            .extra_bytes = sequence % 3 == 0 ? 32 : 0,
+            .payload = payload,
+            .key = parts,
+            .signature = parts,
+            .extra = parts,
+        };
+        uint8_t *out;
+
+        memset(parts, (int)(sequence & 0xFF), sizeof parts);
+        do {
+            out =
+                journal_reserve(life->journal, record_length(record.kind, record.payload_bytes,
+                                                             record.key_bytes, record.extra_bytes));
+        } while (!out && usleep(50) == 0);
+        (void)record_encode(out, &record);
+        journal_publish(life->journal);
+        if (sequence % 64 == 0)
+            CHECK(write(life->wake_file, &one, sizeof one) == sizeof one);
+    }
+    journal_stop(life->journal);
+    CHECK(write(life->wake_file, &one, sizeof one) == sizeof one);
+    return NULL;
+}
+
+static void *journal_main(void *context)
+{
+    struct life *life = context;
+    uint64_t ignored;
+
+    while (!journal_stopped(life->journal)) {
+        int work = journal_step(life->journal);
+
+        CHECK(work >= 0);
+        if (work > 0)
+            continue;
+        CHECK(disk_wait(life->disk, life->wake_file, 2000000) == 0);
+        if (read(life->wake_file, &ignored, sizeof ignored) < 0)
+            CHECK(errno == EAGAIN);
+    }
+    return NULL;
+}
+
+static void *background_main(void *context)
+{
+    struct life *life = context;
+
+    while (!journal_stopped(life->journal)) {
+        CHECK(segment_pool_step(life->pool, 0) >= 0);
+        if (segment_pool_due_ns(life->pool) == UINT64_MAX)
+            usleep(500);
+    }
+    return NULL;
+}
+
+static void run_life(const char *path, enum journal_durability durability, uint64_t already)
+{
+    pthread_t matcher;
+    pthread_t writer;
+    pthread_t background;
+    struct follow *follow;
+    struct life life;
+
+    life_begin(&life, path, durability);
+    CHECK(life.applied == already);
+    follow = follow_create(life.journal);
+    CHECK(follow);
+    CHECK(pthread_create(&matcher, NULL, matcher_main, &life) == 0);
+    CHECK(pthread_create(&writer, NULL, journal_main, &life) == 0);
+    CHECK(pthread_create(&background, NULL, background_main, &life) == 0);
+    while (follow_sequence(follow) < already + RECORDS) {
+        struct record_view record;
+        uint64_t sequence = 0;
+        int found = follow_next(follow, &record, &sequence);
+
+        CHECK(found >= 0);
+        if (found > 0) {
+            record_check(&record, sequence);
+            CHECK(sequence <= journal_durable_seq(life.journal));
+        } else {
+            usleep(20);
+        }
+        if (sequence == already + RECORDS / 2)
+            usleep(200000); /* long enough to be overtaken */
+    }
+    CHECK(pthread_join(matcher, NULL) == 0);
+    CHECK(pthread_join(writer, NULL) == 0);
+    CHECK(pthread_join(background, NULL) == 0);
+    CHECK(journal_durable_seq(life.journal) == already + RECORDS);
+    CHECK(journal_counters(life.journal).records == RECORDS);
+    CHECK(journal_counters(life.journal).segments >= 3);
+    follow_destroy(follow);
+    life_end(&life);
+}
+
+/* One process at a time. */
+static void second_refused(const char *path)
+{
+    struct exchange_file exchange;
+    struct refusal refusal;
+    struct disk *second;
+    bool ring_refused;
+    struct life life;
+    bool is_new;
+    int error;
+
+    life_begin(&life, path, JOURNAL_LOCAL);
+    CHECK(life.recovered.clean_stop);
+    CHECK(life.applied == UINT64_C(2) * RECORDS);
+    second = disk_real_open(path, &error, &ring_refused);
+    CHECK(second);
+    CHECK(exchange_file_open(second, NULL, &exchange, &is_new, &refusal) == REFUSAL_locked);
+    disk_real_close(second);
+    life_end(&life);
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+    (void)status;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+int main(int argc, char **argv)
+{
+    char made[] = "/tmp/test_disk_real.XXXXXX";
+    const char *path = argc > 1 ? argv[1] : mkdtemp(made);
+
+    CHECK(path);
+    run_life(path, JOURNAL_LOCAL, 0);
+    run_life(path, JOURNAL_NONE, RECORDS);
+    second_refused(path);
+    if (argc < 2)
+        CHECK(nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
+    return 0;
+}

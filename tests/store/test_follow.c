@@ -1,0 +1,150 @@
+/* The follower sees every durable record once and in order, in memory or from the files. */
+#include <errno.h>
+
+#include "check.h"
+#include "store/disk_sim.h"
+#include "store/follow.h"
+#include "store/sim_image.h"
+#include "store_run.h"
+
+static struct store_model model;
+
+static struct disk *disk_new(uint64_t seed, uint32_t latency_max)
+{
+    struct disk_sim_config config = { .seed = seed,
+                                      .block_bytes = 512,
+                                      .latency_max = latency_max };
+    struct disk *disk = disk_sim_create(&config);
+
+    CHECK(disk);
+    memset(&model, 0, sizeof model);
+    model.random = seed;
+    return disk;
+}
+
+/* Takes at most `limit` records and compares them with what was published. */
+static uint64_t follow_some(struct follow *follow, const struct journal *journal, uint64_t limit)
+{
+    uint64_t taken = 0;
+
+    while (taken < limit) {
+        struct record_view record;
+        uint64_t sequence = 0;
+        uint64_t before = follow_sequence(follow);
+        int found = follow_next(follow, &record, &sequence);
+
+        CHECK(found >= 0);
+        if (found == 0)
+            break;
+        taken++;
+        CHECK(sequence == before + 1);
+        CHECK(sequence == follow_sequence(follow));
+        CHECK(sequence <= journal_durable_seq(journal)); /* nothing that is not durable is shown */
+        CHECK(record.t_ns == sequence);
+        CHECK(cc_load64(record.payload) == model.words[sequence]);
+    }
+    return taken;
+}
+
+/* Nothing is given before it is durable. */
+static void waits_for_durable(void)
+{
+    struct store_options options = store_run_options();
+    struct disk *disk = disk_new(1, 0);
+    struct follow *follow;
+    struct store_run run;
+
+    CHECK(store_run_begin(&run, disk, &model, &options) == REFUSAL_none);
+    CHECK(segment_pool_fill(run.pool, 0) >= 0);
+    follow = follow_create(run.journal);
+    CHECK(follow);
+    CHECK(store_run_publish(&run, 64));
+    CHECK(store_run_publish(&run, 64));
+    CHECK(follow_some(follow, run.journal, 10) == 0);
+    CHECK(store_run_step(&run) > 0);
+    CHECK(follow_some(follow, run.journal, 10) == 0);
+    disk_sim_complete(disk, 0);
+    CHECK(store_run_step(&run) > 0);
+    CHECK(follow_some(follow, run.journal, 10) == 2);
+    CHECK(follow_some(follow, run.journal, 10) == 0);
+    CHECK(follow_overruns(follow) == 0);
+    follow_destroy(follow);
+    store_run_end(&run);
+    disk_sim_destroy(disk);
+}
+
+/* A small buffer and a slow follower: overtaken again and again, in both durabilities, in a first
+ * and in a later life. */
+static void overtaken(void)
+{
+    uint64_t overruns = 0;
+
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct store_options options = store_run_options();
+        struct disk *disk = disk_new(seed, 1 + (uint32_t)(seed % 5));
+        uint64_t random = seed;
+
+        options.buffer_bytes = JOURNAL_BUFFER_BYTES_MIN;
+        options.durability = seed % 4 == 0 ? JOURNAL_NONE : JOURNAL_LOCAL;
+        for (int life = 0; life < 3; life++) {
+            struct follow *follow;
+            struct store_run run;
+
+            CHECK(store_run_begin(&run, disk, &model, &options) == REFUSAL_none);
+            follow = follow_create(run.journal);
+            CHECK(follow);
+            for (int i = 0; i < 150; i++) {
+                for (uint64_t k = sim_image_random(&random) % 4; k > 0; k--)
+                    (void)store_run_publish(&run, 8 + (uint32_t)(sim_image_random(&random) % 2500));
+                CHECK(store_run_step(&run) >= 0);
+                if (sim_image_random(&random) % 40 == 0)
+                    (void)follow_some(follow, run.journal, sim_image_random(&random) % 200);
+            }
+            CHECK(store_run_stop(&run) == 0);
+            (void)follow_some(follow, run.journal, UINT64_MAX);
+            CHECK(follow_sequence(follow) == model.published);
+            overruns += follow_overruns(follow);
+            follow_destroy(follow);
+            store_run_end(&run);
+            model.acknowledged = model.published;
+            disk_sim_kill(disk, seed);
+        }
+        disk_sim_destroy(disk);
+    }
+    CHECK(overruns > 100);
+}
+
+/* Files that do not hold what was made durable are an error, not an end. */
+static void damaged_file(void)
+{
+    struct store_options options = store_run_options();
+    struct disk *disk = disk_new(3, 1);
+    static const uint8_t zeros[512];
+    struct record_view record;
+    struct follow *follow;
+    struct store_run run;
+    uint64_t sequence;
+
+    options.buffer_bytes = JOURNAL_BUFFER_BYTES_MIN;
+    CHECK(store_run_begin(&run, disk, &model, &options) == REFUSAL_none);
+    follow = follow_create(run.journal);
+    CHECK(follow);
+    for (int i = 0; i < 60; i++) {
+        (void)store_run_publish(&run, 1000);
+        CHECK(store_run_step(&run) >= 0);
+    }
+    CHECK(store_run_settle(&run, 100) == 0);
+    disk_sim_poke(disk, "journal/0000000000.seg", SEGMENT_FRAMES_OFFSET, zeros, sizeof zeros);
+    CHECK(follow_next(follow, &record, &sequence) == -EBADMSG);
+    follow_destroy(follow);
+    store_run_end(&run);
+    disk_sim_destroy(disk);
+}
+
+int main(void)
+{
+    waits_for_durable();
+    overtaken();
+    damaged_file();
+    return 0;
+}
