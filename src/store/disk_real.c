@@ -10,18 +10,26 @@
 #include <sys/poll.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    RING_ENTRIES = 4 * DISK_WRITES_MAX,
-    OWN_TRIES = 500, /* of 10 ms: writes of a killed process end in far less */
+    RING_ENTRIES = 4 * DISK_WRITES_MAX, /* two for each write, one for the wake-up */
+    OWN_TRIES = 500,                    /* of 10 ms: writes of a killed process end in far less */
     OWN_PAUSE_NS = 10000000
 };
 
-/* The tag of the wait's poll; the journal's tags are frame numbers. */
-static const uint64_t wake_tag = UINT64_MAX;
+/* What a completion belongs to: a flight's number times two, plus one for its sync; or the poll. */
+static const uint64_t wake_mark = UINT64_MAX;
+
+/* One asynchronous write, and the fdatasync linked behind it if it is durable. */
+struct flight {
+    uint64_t tag;
+    int count;
+    bool busy;
+    bool durable;
+    bool failed; /* the write was reported already; its cancelled sync is not */
+};
 
 struct disk_real {
     struct disk disk; /* first: a struct disk * is a struct disk_real * */
@@ -29,7 +37,7 @@ struct disk_real {
     int folder;    /* the data directory */
     int lock_file; /* -1 until disk_lock */
     int wake_file; /* with a poll under way; -1: none */
-    int in_flight;
+    struct flight flights[DISK_WRITES_MAX];
 };
 
 static struct disk_real *real_of(struct disk *disk)
@@ -249,24 +257,62 @@ static void real_random(struct disk *disk, void *bytes, size_t count)
 
 /* ---- the ring -------------------------------------------------------------------------------- */
 
+static int flights_busy(const struct disk_real *real)
+{
+    int count = 0;
+
+    for (int i = 0; i < DISK_WRITES_MAX; i++)
+        count += real->flights[i].busy;
+    return count;
+}
+
+/* A linked fdatasync and not RWF_DSYNC: the sync of the latter is done by a kernel worker bound to
+ * one processor, which waits its turn there. With both processors busy a commit took 4.0 ms against
+ * 0.09 ms (16 KiB, virtio, Linux 6.18); on an idle machine they are equal. */
 static int real_submit(struct disk *disk, int file, uint64_t offset, const void *bytes,
                        size_t count, uint64_t tag, bool durable)
 {
     struct disk_real *real = real_of(disk);
-    struct io_uring_sqe *sqe = io_uring_get_sqe(&real->ring);
+    unsigned entries = durable ? 2 : 1;
+    struct io_uring_sqe *sqe;
+    uint64_t slot = 0;
     int started;
 
-    INVARIANT(real->in_flight < DISK_WRITES_MAX && tag != wake_tag);
-    if (!sqe)
+    while (slot < DISK_WRITES_MAX && real->flights[slot].busy)
+        slot++;
+    INVARIANT(slot < DISK_WRITES_MAX && count <= INT32_MAX);
+    if (io_uring_sq_space_left(&real->ring) < entries)
         return -EBUSY;
+    sqe = io_uring_get_sqe(&real->ring);
     io_uring_prep_write(sqe, file, bytes, (unsigned)count, offset);
-    sqe->rw_flags = durable ? RWF_DSYNC : 0;
-    io_uring_sqe_set_data64(sqe, tag);
+    io_uring_sqe_set_data64(sqe, slot * 2);
+    if (durable) {
+        sqe->flags |= IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS;
+        sqe = io_uring_get_sqe(&real->ring);
+        io_uring_prep_fsync(sqe, file, IORING_FSYNC_DATASYNC);
+        io_uring_sqe_set_data64(sqe, slot * 2 + 1);
+    }
     started = io_uring_submit(&real->ring);
-    if (started < 1)
+    if (started < (int)entries)
         return started < 0 ? started : -EIO;
-    real->in_flight++;
+    real->flights[slot] =
+        (struct flight){ .tag = tag, .count = (int)count, .busy = true, .durable = durable };
     return 0;
+}
+
+/* True if the completion ends its write; a short or failed write ends it before its sync does. */
+static bool flight_land(struct flight *flight, bool is_sync, int result, struct disk_done *done)
+{
+    if (is_sync) {
+        flight->busy = false;
+        *done =
+            (struct disk_done){ .tag = flight->tag, .result = result < 0 ? result : flight->count };
+        return !flight->failed;
+    }
+    flight->failed = true; /* of a durable write only a failure is told */
+    flight->busy = flight->durable;
+    *done = (struct disk_done){ .tag = flight->tag, .result = result };
+    return true;
 }
 
 static int real_reap(struct disk *disk, struct disk_done *done, int done_max)
@@ -276,15 +322,14 @@ static int real_reap(struct disk *disk, struct disk_done *done, int done_max)
     int count = 0;
 
     while (count < done_max && io_uring_peek_cqe(&real->ring, &cqe) == 0) {
-        uint64_t tag = io_uring_cqe_get_data64(cqe);
+        uint64_t mark = io_uring_cqe_get_data64(cqe);
+        int result = cqe->res;
 
-        if (tag == wake_tag) {
-            real->wake_file = -1;
-        } else {
-            done[count++] = (struct disk_done){ .tag = tag, .result = cqe->res };
-            real->in_flight--;
-        }
         io_uring_cqe_seen(&real->ring, cqe);
+        if (mark == wake_mark)
+            real->wake_file = -1;
+        else
+            count += flight_land(&real->flights[mark / 2], mark % 2 == 1, result, &done[count]);
     }
     return count;
 }
@@ -297,7 +342,7 @@ static int real_wait(struct disk *disk, int wake_file, uint64_t timeout_ns)
     struct io_uring_cqe *cqe;
     int error;
 
-    if (wake_file < 0 && real->in_flight == 0)
+    if (wake_file < 0 && flights_busy(real) == 0)
         return -ENOENT;
     INVARIANT(real->wake_file < 0 || wake_file < 0 || real->wake_file == wake_file);
     if (wake_file >= 0 && real->wake_file < 0) {
@@ -306,7 +351,7 @@ static int real_wait(struct disk *disk, int wake_file, uint64_t timeout_ns)
         if (!sqe)
             return -EBUSY;
         io_uring_prep_poll_add(sqe, wake_file, POLLIN);
-        io_uring_sqe_set_data64(sqe, wake_tag);
+        io_uring_sqe_set_data64(sqe, wake_mark);
         real->wake_file = wake_file;
     }
     error = io_uring_submit_and_wait_timeout(&real->ring, &cqe, 1, &timeout, NULL);
