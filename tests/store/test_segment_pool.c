@@ -1,4 +1,4 @@
-/* Segments are prepared ahead, at a bounded rate, and never named before they are zero and synced. */
+/* Segments are prepared ahead, at a bounded rate, and never named before they are synced zeros. */
 #include <errno.h>
 
 #include "check.h"
