@@ -24,6 +24,10 @@
 __extension__ typedef __int128 int128;
 __extension__ typedef unsigned __int128 uint128;
 
+/* The compiler forgets what it knows of the register's value: keeps words scalar where a vector load
+ * would wait for the narrower stores before it. */
+#define CC_OPAQUE(word) __asm__("" : "+r"(word))
+
 /* An invariant: cheap, always on, aborts. INVARIANT is for our bugs, never for client input. */
 _Noreturn void cc_invariant_failed(const char *file, int line, const char *text);
 #define INVARIANT(x) (CC_LIKELY(x) ? (void)0 : cc_invariant_failed(__FILE__, __LINE__, #x))
