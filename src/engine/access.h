@@ -1,0 +1,42 @@
+/* access.h - rows 3 and 5 of R11: who signed a command, and whether it may do what it asks.
+ *
+ * Rows 3's "unknown, expired or revoked" leaves the request id unused (W5); a known key that lacks
+ * the kind, scope or reach does not. No command of this rules version suspends an account, so row 4
+ * has nothing to check. */
+#ifndef ENGINE_ACCESS_H
+#define ENGINE_ACCESS_H
+
+#include "base/cc.h"
+#include "base/status.h"
+
+struct engine;
+struct command;
+
+enum access {
+    ACCESS_UNKNOWN, /* no such live credential: the id stays unused */
+    ACCESS_LACKING, /* the credential may not do this */
+    ACCESS_GRANTED,
+};
+
+/* The account that a command of a user's credential names in its body: the first eight bytes. */
+uint64_t access_account(const struct command *command);
+
+/* Key of the duplicate set at time t (W5): the account of the live credential, or the one derived
+ * from the key. False when the credential is not live. Only reads. */
+CC_MUST_USE bool access_duplicate_account(const struct engine *engine,
+                                          const struct command *command, uint64_t t_ns,
+                                          uint64_t *account);
+
+/* Row 3 at the engine's t; fills turn.credential and turn.account of a user's command. */
+CC_MUST_USE enum access access_check(struct engine *engine, const struct command *command);
+
+/* The status of row 3 for this code. */
+enum status access_refusal(uint32_t code);
+
+/* Row 5 of codes 0, 3 and 4; fills turn.portfolio. */
+CC_MUST_USE enum status access_portfolio(struct engine *engine, const struct command *command);
+
+/* Pads zero, bools 0 or 1, enum codes known (R11, "pads"), by the table of base/field.h. */
+CC_MUST_USE bool access_body_is_clean(const struct command *command);
+
+#endif

@@ -1,0 +1,60 @@
+/* account.h - the table of accounts; owned by the engine.
+ *
+ * The index of an account is its id: account 0 is the exchange's own (R1), users start at 1, ids
+ * are dense and never reused.
+ *
+ * Units. Volumes in micro-USDC, times unix ns. */
+#ifndef ENGINE_ACCOUNT_H
+#define ENGINE_ACCOUNT_H
+
+#include "base/cc.h"
+
+enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14 };
+
+enum account_status { ACCOUNT_ACTIVE, ACCOUNT_CLOSED };
+
+struct account {
+    uint64_t created_sequence;
+    uint64_t created_ns;
+    uint8_t label[ACCOUNT_LABEL_BYTES];
+    uint64_t volume[ACCOUNT_VOLUME_DAYS]; /* by UTC day mod 14 (R6) */
+    uint32_t volume_day;                  /* UTC day of the newest bucket; 0: none yet */
+    uint32_t subaccount_count;
+    uint32_t api_key_count; /* live */
+    uint32_t session_head;  /* list of its sessions; holds all live ones (credential.h) */
+    uint32_t portfolio_head;
+    uint32_t portfolio_tail; /* portfolios in order of creation */
+    uint8_t status;          /* enum account_status */
+    uint8_t fee_tier;
+    uint8_t zero[6];
+};
+
+/* clang-format off */
+#define ACCOUNT_FIELDS(X) \
+    X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
+    X(api_key_count) X(status) X(fee_tier)
+#define ACCOUNT_CACHES(X) X(session_head) X(portfolio_head) X(portfolio_tail) X(zero)
+/* clang-format on */
+
+struct account_table {
+    struct account *rows; /* [slots] */
+    uint32_t slots;       /* laid out */
+    uint32_t limit;       /* may be used (engine.accounts) */
+    uint32_t count;       /* in use, account 0 included */
+};
+
+struct engine;
+
+/* The account, or NULL when the id is unknown. Account 0 is found as well. */
+CC_MUST_USE const struct account *account_find(const struct engine *engine, uint64_t account_id);
+
+/* Whether there is room for an account and its portfolio. */
+CC_MUST_USE bool account_fits(const struct engine *engine);
+
+/* A new account with its subaccount 0 and portfolio 0 "Main" (R10); it fits. Gives its id. */
+uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES]);
+
+/* account_add, and the effect 2119 that says so. */
+uint32_t account_create(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES]);
+
+#endif

@@ -1,0 +1,67 @@
+#include "engine/api_key.h"
+
+#include "base/text.h"
+#include "engine/access.h"
+#include "engine/state.h"
+
+/* Body of code 34 (W3). */
+struct create_body {
+    uint64_t account_id;
+    int32_t subaccount_pin;
+    uint8_t scope; /* 0 READ, 1 READ_WRITE */
+    uint8_t pad[3];
+    uint8_t label[CREDENTIAL_LABEL_BYTES];
+};
+
+static_assert(sizeof(struct create_body) == 48, "W3: code 34");
+
+static bool is_sound(const struct engine *engine, const struct command *command,
+                     const struct create_body *body)
+{
+    const struct credential *signer = &engine->credentials.rows[engine->turn.credential];
+    const struct account *account = &engine->accounts.rows[engine->turn.account];
+    const char *label = (const char *)body->label;
+    int32_t pin = body->subaccount_pin;
+
+    if (!access_body_is_clean(command) ||
+        text_has_control(label, text_trim(label, sizeof body->label)))
+        return false;
+    if (signer->pin != CREDENTIAL_NO_PIN && pin != signer->pin)
+        return false;
+    return pin == CREDENTIAL_NO_PIN || (uint32_t)pin < account->subaccount_count;
+}
+
+enum status api_key_create(struct engine *engine, const struct command *command,
+                           struct engine_result *result)
+{
+    struct account *account = &engine->accounts.rows[engine->turn.account];
+    struct create_body body;
+
+    memcpy(&body, command_body(command), sizeof body);
+    INVARIANT(command->extra_bytes == SECRET_HASH_BYTES);
+    if (!is_sound(engine, command, &body))
+        return STATUS_order_rejected_invalid;
+    if (account->api_key_count >= state_option(engine, OPTION_limits_api_keys)) {
+        result->reason = REASON_limit_reached;
+        return STATUS_order_rejected_invalid;
+    }
+    credential_release_ended(engine);
+    if (!credential_fits(engine, 1))
+        return STATUS_order_rejected_internal;
+    struct credential_make make = {
+        .key = command_extra(command),
+        .account = engine->turn.account,
+        .key_bytes = SECRET_HASH_BYTES,
+        .kind = CREDENTIAL_API_KEY,
+        .scope = body.scope,
+        .pin = body.subaccount_pin,
+        .expires_ns = UINT64_MAX,
+        .parent_sequence = engine->credentials.rows[engine->turn.credential].created_sequence,
+        .label = body.label,
+    };
+    uint32_t key = credential_create(engine, &make);
+    account->api_key_count++;
+    credential_id(&engine->credentials.rows[key], result->id);
+    result->members |= ANSWER_HAS_ID;
+    return STATUS_request_completed;
+}

@@ -1,0 +1,281 @@
+#include "engine/credential.h"
+
+#include "base/uuid.h"
+#include "engine/state.h"
+
+#define COVERED(field) +sizeof(((struct credential *)0)->field)
+static_assert(sizeof(struct credential) == 0 CREDENTIAL_FIELDS(COVERED) CREDENTIAL_CACHES(COVERED),
+              "every byte of a credential is in one of its field lists");
+#undef COVERED
+
+#define CREDENTIAL_MS UINT64_C(1000000)
+
+enum { SESSION_KEY_BYTES = 32 };
+
+static size_t line_up(size_t bytes)
+{
+    return (bytes + CC_CACHE_LINE - 1) & ~(size_t)(CC_CACHE_LINE - 1);
+}
+
+static size_t rows_bytes(uint32_t slots)
+{
+    return line_up(((size_t)slots + 1) * sizeof(struct credential));
+}
+
+size_t credential_table_bytes(uint32_t slots)
+{
+    return rows_bytes(slots) + 2 * hash_index_bytes(slots) + timer_heap_bytes(slots);
+}
+
+void credential_table_init(struct credential_table *table, void *memory, uint32_t slots)
+{
+    uint8_t *at = memory;
+
+    *table = (struct credential_table){ .rows = memory, .slots = slots, .fresh = 1 };
+    at += rows_bytes(slots);
+    hash_index_init(&table->by_key, at, slots);
+    at += hash_index_bytes(slots);
+    hash_index_init(&table->by_sequence, at, slots);
+    at += hash_index_bytes(slots);
+    timer_heap_init(&table->releases, at, slots);
+}
+
+/* Sessions are found under their account, master keys anywhere (R11, code 11). */
+static uint64_t key_hash(const struct engine *engine, uint64_t account, const uint8_t *key,
+                         uint32_t key_bytes)
+{
+    return mix_credential(engine->key, key_bytes == SESSION_KEY_BYTES ? account : 0, key,
+                          key_bytes);
+}
+
+static uint64_t sequence_hash(const struct engine *engine, uint64_t sequence)
+{
+    return mix_fold(sequence ^ engine->key.low, engine->key.high ^ UINT64_C(0x9E3779B97F4A7C15));
+}
+
+static bool key_is(const struct credential *credential, const uint8_t *key, uint32_t key_bytes)
+{
+    return credential->key_bytes == key_bytes && memcmp(credential->key, key, key_bytes) == 0;
+}
+
+uint32_t credential_find(const struct engine *engine, uint64_t account_id, const uint8_t *key,
+                         uint32_t key_bytes, uint64_t t_ns)
+{
+    const struct hash_index *map = &engine->credentials.by_key;
+
+    if (key_bytes != SESSION_KEY_BYTES && key_bytes != CREDENTIAL_KEY_BYTES)
+        return CREDENTIAL_NONE;
+    struct hash_index_probe probe =
+        hash_index_probe(map, key_hash(engine, account_id, key, key_bytes));
+    while (hash_index_next(map, &probe)) {
+        const struct credential *credential = &engine->credentials.rows[probe.index];
+        if (credential->account == account_id && credential->kind != CREDENTIAL_API_KEY &&
+            key_is(credential, key, key_bytes) && credential_is_live(credential, t_ns))
+            return probe.index;
+    }
+    return CREDENTIAL_NONE;
+}
+
+uint32_t credential_find_master(const struct engine *engine, const uint8_t *key)
+{
+    const struct hash_index *map = &engine->credentials.by_key;
+    struct hash_index_probe probe =
+        hash_index_probe(map, key_hash(engine, 0, key, CREDENTIAL_KEY_BYTES));
+
+    while (hash_index_next(map, &probe))
+        if (key_is(&engine->credentials.rows[probe.index], key, CREDENTIAL_KEY_BYTES))
+            return probe.index;
+    return CREDENTIAL_NONE;
+}
+
+uint32_t credential_find_sequence(const struct engine *engine, uint64_t sequence,
+                                  enum credential_kind kind)
+{
+    const struct hash_index *map = &engine->credentials.by_sequence;
+    struct hash_index_probe probe = hash_index_probe(map, sequence_hash(engine, sequence));
+
+    while (hash_index_next(map, &probe)) {
+        const struct credential *credential = &engine->credentials.rows[probe.index];
+        if (credential->created_sequence == sequence && credential->kind == kind)
+            return probe.index;
+    }
+    return CREDENTIAL_NONE;
+}
+
+uint8_t credential_effect_kind(const struct credential *credential)
+{
+    static const uint8_t kinds[] = {
+        [CREDENTIAL_SESSION] = EFFECT_CREDENTIAL_SESSION,
+        [CREDENTIAL_API_KEY] = EFFECT_CREDENTIAL_API_KEY,
+        [CREDENTIAL_MASTER_SECP256K1] = EFFECT_CREDENTIAL_MASTER_KEY,
+    };
+    return kinds[credential->kind];
+}
+
+static void emit(struct engine *engine, uint32_t index, enum effect_credential_action action)
+{
+    const struct credential *credential = &engine->credentials.rows[index];
+    struct effect_credential body = {
+        .account_id = credential->account,
+        .pin = credential->pin,
+        .kind = credential_effect_kind(credential),
+        .action = (uint8_t)action,
+        .scope = credential->scope,
+    };
+
+    /* A compressed point gives its x coordinate: all but the first byte. */
+    memcpy(body.key, credential->key + credential->key_bytes - sizeof body.key, sizeof body.key);
+    effects_emit(engine, EFFECT_credential, index, 0, &body);
+}
+
+/* Takes the sessions that have ended, or this one, out of the list of the account. */
+static void prune(struct engine *engine, struct account *account, uint32_t out)
+{
+    struct credential *rows = engine->credentials.rows;
+    uint32_t *link = &account->session_head;
+
+    while (*link != CREDENTIAL_NONE) {
+        if (*link == out || !credential_is_live(&rows[*link], engine->t_ns))
+            *link = rows[*link].account_next;
+        else
+            link = &rows[*link].account_next;
+    }
+}
+
+static void release(struct engine *engine, uint32_t index)
+{
+    struct credential_table *table = &engine->credentials;
+    struct credential *credential = &table->rows[index];
+    uint64_t hash = key_hash(engine, credential->account, credential->key, credential->key_bytes);
+
+    INVARIANT(credential->kind == CREDENTIAL_SESSION);
+    INVARIANT(!credential_is_live(credential, engine->t_ns));
+    if (credential->ended_sequence == 0)
+        emit(engine, index, CREDENTIAL_EXPIRED);
+    prune(engine, &engine->accounts.rows[credential->account], index);
+    hash_index_remove(&table->by_key, (uint32_t)(hash >> 32), credential->key_place);
+    hash = sequence_hash(engine, credential->created_sequence);
+    hash_index_remove(&table->by_sequence, (uint32_t)(hash >> 32), credential->sequence_place);
+    timer_heap_remove(&table->releases, index);
+    *(credential->prev != CREDENTIAL_NONE ? &table->rows[credential->prev].next : &table->head) =
+        credential->next;
+    *(credential->next != CREDENTIAL_NONE ? &table->rows[credential->next].prev : &table->tail) =
+        credential->prev;
+    *credential = (struct credential){ .next = table->free_head };
+    table->free_head = index;
+    table->count--;
+}
+
+void credential_release_ended(struct engine *engine)
+{
+    const struct timer_heap *releases = &engine->credentials.releases;
+
+    for (unsigned i = 0; i < CREDENTIAL_RELEASES_MAX; i++) {
+        if (timer_heap_deadline(releases) > engine->t_ns)
+            break;
+        release(engine, timer_heap_first(releases));
+    }
+}
+
+bool credential_fits(const struct engine *engine, uint32_t count)
+{
+    return engine->credentials.limit - engine->credentials.count >= count;
+}
+
+/* The last t at which a repetition of a request applied now passes the window (W5), and a second
+ * for the roundings of milliseconds and slices. */
+static uint64_t keep_until(const struct engine *engine)
+{
+    uint64_t window_ms = state_option(engine, OPTION_exchange_clock_past_ms) +
+                         state_option(engine, OPTION_exchange_clock_future_ms) +
+                         2 * DUPLICATE_SLACK_MS + 1000;
+    return engine->t_ns + window_ms * CREDENTIAL_MS;
+}
+
+static uint32_t take(struct credential_table *table)
+{
+    uint32_t index = table->free_head;
+
+    INVARIANT(table->count < table->limit);
+    if (index != CREDENTIAL_NONE)
+        table->free_head = table->rows[index].next;
+    else
+        index = table->fresh++;
+    table->count++;
+    return index;
+}
+
+uint32_t credential_create(struct engine *engine, const struct credential_make *make)
+{
+    struct credential_table *table = &engine->credentials;
+    uint32_t index = take(table);
+    struct credential *credential = &table->rows[index];
+    struct account *account = &engine->accounts.rows[make->account];
+
+    INVARIANT(make->key_bytes <= sizeof credential->key);
+    *credential = (struct credential){
+        .created_sequence = engine->sequence,
+        .created_ns = engine->t_ns,
+        .expires_ns = make->expires_ns,
+        .parent_sequence = make->parent_sequence,
+        .key_bytes = make->key_bytes,
+        .kind = make->kind,
+        .scope = make->scope,
+        .pin = make->pin,
+        .account = make->account,
+        .prev = table->tail,
+    };
+    memcpy(credential->key, make->key, make->key_bytes);
+    if (make->label != NULL)
+        memcpy(credential->label, make->label, sizeof credential->label);
+    *(table->tail != CREDENTIAL_NONE ? &table->rows[table->tail].next : &table->head) = index;
+    table->tail = index;
+    uint64_t hash = key_hash(engine, make->account, make->key, make->key_bytes);
+    credential->key_place = hash_index_insert(&table->by_key, hash, index);
+    credential->sequence_place =
+        hash_index_insert(&table->by_sequence, sequence_hash(engine, engine->sequence), index);
+    if (make->kind == CREDENTIAL_SESSION) {
+        uint64_t keep_ns = keep_until(engine);
+        credential->release_ns = make->expires_ns > keep_ns ? make->expires_ns : keep_ns;
+        timer_heap_set(&table->releases, index, credential->release_ns,
+                       credential->created_sequence);
+        credential->account_next = account->session_head;
+        account->session_head = index;
+    }
+    emit(engine, index, CREDENTIAL_ADDED);
+    return index;
+}
+
+void credential_revoke(struct engine *engine, uint32_t index)
+{
+    struct credential *credential = &engine->credentials.rows[index];
+    uint64_t keep_ns = keep_until(engine);
+
+    INVARIANT(credential->kind == CREDENTIAL_SESSION);
+    INVARIANT(credential_is_live(credential, engine->t_ns));
+    credential->ended_sequence = engine->sequence;
+    credential->release_ns = keep_ns;
+    timer_heap_set(&engine->credentials.releases, index, keep_ns, credential->created_sequence);
+    emit(engine, index, CREDENTIAL_REMOVED);
+}
+
+struct credential_count credential_count_sessions(struct engine *engine, uint32_t account,
+                                                  uint64_t parent_sequence)
+{
+    struct credential_count count = { 0, 0 };
+    struct account *owner = &engine->accounts.rows[account];
+
+    prune(engine, owner, CREDENTIAL_NONE);
+    for (uint32_t i = owner->session_head; i != CREDENTIAL_NONE;
+         i = engine->credentials.rows[i].account_next) {
+        count.account++;
+        count.parent += engine->credentials.rows[i].parent_sequence == parent_sequence;
+    }
+    return count;
+}
+
+void credential_id(const struct credential *credential, uint8_t id[16])
+{
+    struct uuid uuid = uuid_engine(credential->created_ns, credential->created_sequence, 0);
+    memcpy(id, uuid.bytes, sizeof uuid.bytes);
+}

@@ -1,0 +1,105 @@
+#include "engine/deposit.h"
+
+#include "engine/risk.h"
+#include "engine/state.h"
+
+#define COVERED(field) +sizeof(((struct deposit *)0)->field)
+static_assert(sizeof(struct deposit) == 0 DEPOSIT_FIELDS(COVERED),
+              "every byte of a deposit is in its field list");
+#undef COVERED
+
+/* Body of code 1003 (W3a). */
+struct credit_body {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint64_t amount;
+    uint8_t external_ref[DEPOSIT_REF_BYTES];
+};
+
+static_assert(sizeof(struct credit_body) == 56, "W3a: code 1003");
+
+static size_t rows_bytes(uint32_t slots)
+{
+    size_t bytes = ((size_t)slots + 1) * sizeof(struct deposit);
+    return (bytes + CC_CACHE_LINE - 1) & ~(size_t)(CC_CACHE_LINE - 1);
+}
+
+size_t deposit_table_bytes(uint32_t slots)
+{
+    return rows_bytes(slots) + hash_index_bytes(slots);
+}
+
+void deposit_table_init(struct deposit_table *table, void *memory, uint32_t slots)
+{
+    *table = (struct deposit_table){ .rows = memory, .slots = slots };
+    hash_index_init(&table->map, (uint8_t *)memory + rows_bytes(slots), slots);
+}
+
+static bool is_seen(const struct deposit_table *table, uint64_t hash, const uint8_t *external_ref)
+{
+    struct hash_index_probe probe = hash_index_probe(&table->map, hash);
+
+    while (hash_index_next(&table->map, &probe))
+        if (memcmp(table->rows[probe.index].external_ref, external_ref, DEPOSIT_REF_BYTES) == 0)
+            return true;
+    return false;
+}
+
+static void remember(struct engine *engine, uint64_t hash, const uint8_t *external_ref)
+{
+    struct deposit_table *table = &engine->deposits_seen;
+    uint32_t index = ++table->count;
+
+    table->rows[index].sequence = engine->sequence;
+    memcpy(table->rows[index].external_ref, external_ref, DEPOSIT_REF_BYTES);
+    uint32_t place = hash_index_insert(&table->map, hash, index);
+    (void)place; /* a reference is never taken out */
+}
+
+/* The named portfolio, or portfolio 0 of its subaccount when there is none (R10). The exchange's
+ * own account takes no deposits: 1006 tops the fund up. */
+static uint32_t receiver(const struct engine *engine, const struct credit_body *body)
+{
+    const struct account *account = account_find(engine, body->account_id);
+
+    if (account == NULL || body->account_id == 0 || account->status == ACCOUNT_CLOSED ||
+        body->subaccount_index >= account->subaccount_count)
+        return PORTFOLIO_NONE;
+    uint32_t portfolio =
+        portfolio_find(engine, body->account_id, body->subaccount_index, body->portfolio_index);
+    if (portfolio == PORTFOLIO_NONE)
+        portfolio = portfolio_find(engine, body->account_id, body->subaccount_index, 0);
+    return portfolio;
+}
+
+enum status deposit_credit(struct engine *engine, const struct command *command,
+                           struct engine_result *result)
+{
+    struct deposit_table *table = &engine->deposits_seen;
+    struct credit_body body;
+
+    memcpy(&body, command_body(command), sizeof body);
+    uint64_t hash = mix_credential(engine->key, 0, body.external_ref, DEPOSIT_REF_BYTES);
+    if (is_seen(table, hash, body.external_ref)) {
+        result->reason = REASON_already_credited;
+        return STATUS_request_completed;
+    }
+    uint32_t portfolio = receiver(engine, &body);
+    if (portfolio == PORTFOLIO_NONE)
+        return STATUS_rejected_invalid_portfolio_id;
+    if (body.amount == 0)
+        return STATUS_rejected_size_zero;
+    risk_touch(engine, portfolio);
+    int64_t cash = engine->portfolios.rows[portfolio].cash;
+    if (body.amount > (uint64_t)PORTFOLIO_CASH_MAX ||
+        cash > PORTFOLIO_CASH_MAX - (int64_t)body.amount)
+        return STATUS_rejected_invalid_size;
+    if (table->count >= table->limit)
+        return STATUS_order_rejected_internal;
+    remember(engine, hash, body.external_ref);
+    engine->deposits += (int64_t)body.amount;
+    portfolio_cash(engine, portfolio, CASH_deposit, (int64_t)body.amount, 0);
+    risk_touch(engine, portfolio);
+    return STATUS_request_completed;
+}

@@ -1,0 +1,39 @@
+/* deposit.h - the external references of deposits, each credited once (R10); owned by the engine.
+ *
+ * Kept for ever, in order of crediting; the table never forgets and never moves. */
+#ifndef ENGINE_DEPOSIT_H
+#define ENGINE_DEPOSIT_H
+
+#include "base/cc.h"
+#include "base/status.h"
+#include "engine/hash_index.h"
+
+enum { DEPOSIT_REF_BYTES = 32 };
+
+struct deposit {
+    uint8_t external_ref[DEPOSIT_REF_BYTES];
+    uint64_t sequence; /* of the 1003 that credited it */
+};
+
+#define DEPOSIT_FIELDS(X) X(external_ref) X(sequence)
+
+struct deposit_table {
+    struct deposit *rows; /* [slots + 1], from 1 */
+    struct hash_index map;
+    uint32_t slots;
+    uint32_t limit; /* may be used (engine.deposits) */
+    uint32_t count;
+};
+
+struct engine;
+struct command;
+struct engine_result;
+
+size_t deposit_table_bytes(uint32_t slots);
+void deposit_table_init(struct deposit_table *table, void *memory, uint32_t slots);
+
+/* Code 1003 (R11): credits the named portfolio, or portfolio 0 of its subaccount. */
+CC_MUST_USE enum status deposit_credit(struct engine *engine, const struct command *command,
+                                       struct engine_result *result);
+
+#endif

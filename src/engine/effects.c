@@ -1,0 +1,60 @@
+#include "engine/effects.h"
+
+#include "engine/state.h"
+
+#define EFFECT_LANE_FACTOR UINT64_C(0x9E3779B97F4A7C15)
+
+enum { EFFECT_LANE_ROTATION = 29 };
+
+#define PIN(name) static_assert(sizeof(struct effect_##name) == EFFECT_BODY_BYTES, "W3c: 48 bytes")
+PIN(answer);
+PIN(order_state);
+PIN(fill);
+PIN(position);
+PIN(cash);
+PIN(book_level);
+PIN(book_order);
+PIN(trade);
+PIN(mark);
+PIN(market_state);
+PIN(timer);
+PIN(credential);
+PIN(account);
+#undef PIN
+
+static uint64_t rotate_left(uint64_t word, unsigned count)
+{
+    return word << count | word >> (64 - count);
+}
+
+static void fold_word(struct effects *effects, unsigned lane, uint64_t word)
+{
+    effects->lanes[lane] =
+        rotate_left(effects->lanes[lane] ^ word, EFFECT_LANE_ROTATION) * EFFECT_LANE_FACTOR;
+}
+
+void effects_emit(struct engine *engine, enum effect_code code, uint32_t record, uint16_t asset_id,
+                  const void *body)
+{
+    struct effects *effects = &engine->effects;
+    struct effect effect;
+
+    INVARIANT(engine->turn.sink != NULL);
+    effect.code = (uint16_t)code;
+    effect.asset_id = asset_id;
+    effect.index = effects->count++;
+    effect.sequence = engine->sequence;
+    effect.t_ns = engine->t_ns;
+    effect.record = record;
+    effect.engine = engine;
+    effect.command = engine->turn.command;
+    fold_word(effects, 0, code | (uint64_t)effect.index << 32);
+    fold_word(effects, 1, effect.sequence);
+    for (unsigned i = 0; i < EFFECT_BODY_BYTES / 8; i++) {
+        uint64_t word = cc_load64((const uint8_t *)body + 8 * i);
+        CC_OPAQUE(word); /* the caller has just stored it word by word */
+        fold_word(effects, 2 + i, word);
+        cc_store64(effect.bytes + 8 * i, word);
+    }
+    engine->turn.sink->emit(engine->turn.sink, &effect);
+}

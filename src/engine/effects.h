@@ -1,0 +1,77 @@
+/* effects.h - what a command caused, told one effect at a time (wire.md W3c); owned by the engine.
+ *
+ * An effect is a code and 48 bytes. It is folded into the running hash of the engine's image and
+ * handed to the sink of the command, which may not fail. It is emitted while the record that it
+ * speaks of is still in its table and already holds the new values.
+ *
+ * Order.  That of W3c: check-on-touch; the fills; the taker; what else the command caused; 2100;
+ *         the units of deferred work.
+ * Units.  Amounts micro-USDC, prices and sizes raw, times unix ns.
+ * Owner.  A struct effect lives for the call of emit; the sink copies what it keeps. */
+#ifndef ENGINE_EFFECTS_H
+#define ENGINE_EFFECTS_H
+
+#include "base/cc.h"
+#include "engine/effect_body.h"
+
+struct engine;
+struct command;
+
+enum { EFFECT_BODY_BYTES = 48, EFFECT_LANES = 8 };
+
+#define EFFECT_NO_RECORD UINT32_MAX
+
+/* clang-format off */
+/*    name               code   record: index in the table of */
+#define EFFECT_LIST(X) \
+    X(answer,            2100) /* none */ \
+    X(order_state,       2101) /* orders; a refused placement: none */ \
+    X(fill,              2102) /* orders */ \
+    X(position,          2103) /* holdings */ \
+    X(cash,              2104) /* portfolios */ \
+    X(book_level,        2106) /* markets */ \
+    X(book_order,        2107) /* orders */ \
+    X(trade,             2108) /* markets */ \
+    X(mark,              2109) /* markets */ \
+    X(market_state,      2111) /* markets */ \
+    X(timer,             2115) /* orders */ \
+    X(credential,        2118) /* credentials */ \
+    X(account,           2119) /* accounts, portfolios */
+/* clang-format on */
+
+enum effect_code {
+#define X(name, code) EFFECT_##name = (code),
+    EFFECT_LIST(X)
+#undef X
+};
+
+struct effect {
+    uint16_t code;
+    uint16_t asset_id; /* 0: none */
+    uint32_t index;    /* among the effects of its command */
+    uint64_t sequence;
+    uint64_t t_ns;
+    uint32_t record; /* index in the table of EFFECT_LIST, or EFFECT_NO_RECORD */
+    uint8_t bytes[EFFECT_BODY_BYTES];
+    const struct engine *engine;
+    const struct command *command;
+};
+
+/* What an effect goes to; embed it first in the struct of the sink. emit may not fail. */
+struct engine_sink {
+    void (*emit)(struct engine_sink *sink, const struct effect *effect);
+};
+
+/* The hash of journal.md (effects_hash) before its BLAKE2b. */
+struct effects {
+    uint64_t lanes[EFFECT_LANES];
+    uint32_t count; /* of the command being applied */
+    uint32_t zero;
+};
+
+/* Folds the effect into the lanes and gives it to the sink of the running command. `body` is one of
+ * effect_body.h (48 bytes). */
+void effects_emit(struct engine *engine, enum effect_code code, uint32_t record, uint16_t asset_id,
+                  const void *body);
+
+#endif

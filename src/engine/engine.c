@@ -1,0 +1,405 @@
+#include "engine/engine.h"
+
+#include "engine/access.h"
+#include "engine/api_key.h"
+#include "engine/cancel.h"
+#include "engine/capacity.h"
+#include "engine/image.h"
+#include "engine/mark.h"
+#include "engine/place.h"
+#include "engine/session.h"
+#include "engine/signup.h"
+#include "engine/state.h"
+
+#define ENGINE_MS UINT64_C(1000000)
+
+enum { ENGINE_ASSET_ALL = 0xFFFF };
+
+size_t engine_bytes(const struct option_engine *capacity)
+{
+    return state_bytes(capacity, NULL);
+}
+
+size_t engine_bytes_resident(const struct option_engine *capacity)
+{
+    size_t resident;
+    (void)state_bytes(capacity, &resident);
+    return resident;
+}
+
+struct engine *engine_init(void *memory, size_t bytes, struct mix_key key,
+                           const struct option_engine *capacity)
+{
+    static const uint8_t no_label[ACCOUNT_LABEL_BYTES];
+    struct engine *engine = state_init(memory, bytes, capacity);
+
+    engine->key = key;
+    uint32_t own = account_add(engine, no_label); /* account 0 and the fund, portfolio 0/0/0 (R1) */
+    INVARIANT(own == 0 && engine->portfolios.count == 1);
+    return engine;
+}
+
+uint64_t engine_sequence(const struct engine *engine)
+{
+    return engine->sequence;
+}
+
+uint64_t engine_time(const struct engine *engine)
+{
+    return engine->t_ns;
+}
+
+uint64_t engine_time_next(const struct engine *engine, uint64_t clock_ns)
+{
+    return clock_ns > engine->t_ns ? clock_ns : engine->t_ns + 1;
+}
+
+uint64_t engine_next_deadline(const struct engine *engine)
+{
+    return work_next_deadline(engine); /* tiers come into force with the second that follows */
+}
+
+bool engine_has_work(const struct engine *engine)
+{
+    return work_pending(engine);
+}
+
+void engine_effects_lanes(const struct engine *engine, uint64_t lanes[EFFECT_LANES])
+{
+    memcpy(lanes, engine->effects.lanes, sizeof engine->effects.lanes);
+}
+
+const uint8_t *engine_configuration(const struct engine *engine, size_t *bytes)
+{
+    *bytes = engine->configuration_bytes;
+    return engine->configuration_bytes == 0 ? NULL : engine->configuration;
+}
+
+const struct option_engine *engine_options(const struct engine *engine)
+{
+    return engine->configuration_bytes == 0 ? NULL : &engine->options;
+}
+
+void engine_image(struct engine *engine, struct image_sink *sink)
+{
+    image_write(engine, sink);
+}
+
+/* --- peek: rows 0 to 2 ------------------------------------------------------------------------ */
+
+static void load_id(const struct command *command, uint64_t id[2])
+{
+    const uint8_t *bytes = command_request_id(command);
+    id[0] = cc_load64(bytes);
+    id[1] = cc_load64(bytes + 8);
+}
+
+/* W5: the engine's own window, and what it has forgotten. */
+static bool is_in_window(const struct engine *engine, uint64_t id_ms, uint64_t t_ns)
+{
+    uint64_t past_ms = state_option(engine, OPTION_exchange_clock_past_ms) + DUPLICATE_SLACK_MS;
+    uint64_t future_ms = state_option(engine, OPTION_exchange_clock_future_ms) + DUPLICATE_SLACK_MS;
+    uint64_t t_ms = t_ns / ENGINE_MS;
+
+    return t_ms <= id_ms + past_ms && id_ms <= t_ms + future_ms &&
+           id_ms >= duplicate_floor_ms(&engine->duplicates);
+}
+
+/* The public identifiers of the first answer, found by its sequence (W5). */
+static void add_original_members(const struct engine *engine, uint64_t sequence,
+                                 struct engine_result *result)
+{
+    const struct credential *rows = engine->credentials.rows;
+    uint32_t found = credential_find_sequence(engine, sequence, CREDENTIAL_MASTER_SECP256K1);
+
+    if (found != CREDENTIAL_NONE) {
+        result->account_id = rows[found].account;
+        result->members |= ANSWER_HAS_ACCOUNT;
+    }
+    found = credential_find_sequence(engine, sequence, CREDENTIAL_SESSION);
+    if (found != CREDENTIAL_NONE) {
+        credential_id(&rows[found], result->id);
+        result->expires_at_ns = rows[found].expires_ns;
+        result->members |= ANSWER_HAS_ID | ANSWER_HAS_EXPIRY;
+    }
+    found = credential_find_sequence(engine, sequence, CREDENTIAL_API_KEY);
+    if (found != CREDENTIAL_NONE) {
+        credential_id(&rows[found], result->id);
+        result->members |= ANSWER_HAS_ID;
+    }
+}
+
+static bool answer_duplicate(const struct engine *engine, const struct command *command,
+                             uint64_t account, struct engine_result *result)
+{
+    uint64_t id[2];
+
+    load_id(command, id);
+    const struct duplicate_entry *entry =
+        duplicate_find(&engine->duplicates, command->request_hash, account, id);
+    if (entry == NULL)
+        return false;
+    result->status = STATUS_duplicate_request_id;
+    result->original_status = duplicate_status(entry);
+    result->original_processed_at_ns = entry->processed_at_ns;
+    result->members = ANSWER_HAS_ORIGINAL;
+    add_original_members(engine, duplicate_sequence(entry), result);
+    return true;
+}
+
+bool engine_peek(const struct engine *engine, const struct command *command, uint64_t t_ns,
+                 struct engine_result *result)
+{
+    uint64_t id[2], account;
+
+    *result = (struct engine_result){ .processed_at_ns = t_ns };
+    if (command->kind == COMMAND_UNSIGNED)
+        return false;
+    INVARIANT(engine->configuration_bytes != 0);
+    load_id(command, id);
+    if (!is_in_window(engine, duplicate_id_ms(id), t_ns)) {
+        result->status = STATUS_request_dropped;
+        return true;
+    }
+    if (!access_duplicate_account(engine, command, t_ns, &account))
+        return false;
+    if (answer_duplicate(engine, command, account, result))
+        return true;
+    if (duplicate_full(&engine->duplicates, 1)) {
+        result->status = STATUS_retry_required;
+        return true;
+    }
+    return false;
+}
+
+/* --- commands of the node and of operators ---------------------------------------------------- */
+
+static void apply_boot(struct engine *engine, const struct command *command)
+{
+    const uint8_t *body = command_body(command);
+
+    engine->boot = cc_load64(body);
+    engine->rules_version = cc_load32(body + 8);
+    engine->clock_step_ns = (int64_t)cc_load64(body + 16);
+}
+
+/* Memory is laid out for every 2013 that is applied (architecture.md): more is the node's fault. */
+static void require_layout(const struct option_engine *capacity, const struct option_engine *next)
+{
+    static const uint16_t laid_out[] = {
+        OPTION_engine_accounts,        OPTION_engine_portfolios,  OPTION_engine_orders,
+        OPTION_engine_positions,       OPTION_engine_credentials, OPTION_engine_deposits,
+        OPTION_limits_duplicate_slots,
+    };
+
+    for (size_t i = 0; i < CC_COUNT(laid_out); i++)
+        INVARIANT(next->values[laid_out[i]] <= capacity->values[laid_out[i]]);
+    INVARIANT(next->values[OPTION_exchange_clock_past_ms] +
+                  next->values[OPTION_exchange_clock_future_ms] <=
+              capacity->values[OPTION_exchange_clock_past_ms] +
+                  capacity->values[OPTION_exchange_clock_future_ms]);
+}
+
+/* Less than is in use is refused, and the configuration before stays. */
+static enum status apply_configuration(struct engine *engine, const struct command *command)
+{
+    struct option_engine next;
+    enum option short_of;
+
+    if (!option_parse_engine(&next, command_body(command), command_body_bytes(command)) ||
+        !capacity_suffices(engine, &next, &short_of))
+        return STATUS_order_rejected_invalid;
+    require_layout(&engine->capacity, &next);
+    engine->options = next;
+    engine->accounts.limit = (uint32_t)next.values[OPTION_engine_accounts];
+    engine->portfolios.limit = (uint32_t)next.values[OPTION_engine_portfolios];
+    engine->holdings.limit = (uint32_t)next.values[OPTION_engine_positions];
+    engine->credentials.limit = (uint32_t)next.values[OPTION_engine_credentials];
+    engine->deposits_seen.limit = (uint32_t)next.values[OPTION_engine_deposits];
+    engine->markets.pages.limit = (uint32_t)next.values[OPTION_engine_ladder_pages];
+    order_table_set_limit(&engine->orders, (uint32_t)next.values[OPTION_engine_orders]);
+    duplicate_set_limit(&engine->duplicates, (uint32_t)next.values[OPTION_limits_duplicate_slots]);
+    engine->configuration_bytes = command_body_bytes(command);
+    memset(engine->configuration, 0, sizeof engine->configuration);
+    memcpy(engine->configuration, command_body(command), engine->configuration_bytes);
+    return STATUS_request_completed;
+}
+
+/* Code 1000: pads, rows 7 and 8, CLOSED; price and time are R5's (mark). */
+static enum status apply_oracle(struct engine *engine, const struct command *command)
+{
+    const uint8_t *body = command_body(command);
+    uint16_t asset_id = cc_load16(body + 16);
+
+    if (!access_body_is_clean(command))
+        return STATUS_order_rejected_invalid;
+    if (asset_id == 0 || asset_id == ENGINE_ASSET_ALL)
+        return STATUS_order_rejected_invalid_market;
+    uint32_t market = market_find(engine, asset_id);
+    if (market == MARKET_NONE)
+        return STATUS_rejected_market_not_found;
+    if (engine->markets.rows[market].state == MARKET_CLOSED)
+        return STATUS_market_closed;
+    return mark_oracle(engine, market, cc_load64(body), cc_load64(body + 8));
+}
+
+static enum status apply_unsigned(struct engine *engine, const struct command *command,
+                                  uint32_t *units)
+{
+    switch (command->code) {
+    case REQUEST_market_define:
+        return market_define(engine, command);
+    case REQUEST_tick:
+        if (command_body(command)[0] == 1) /* kind: work */
+            *units = ENGINE_WORK_TICK_UNITS;
+        return STATUS_request_completed;
+    case REQUEST_configuration:
+        return apply_configuration(engine, command);
+    case REQUEST_boot:
+        apply_boot(engine, command);
+        return STATUS_request_completed;
+    case REQUEST_effects_hash: /* whoever applies it has compared */
+        return STATUS_request_completed;
+    default:
+        INVARIANT(!"the node authored a code without a handler");
+        return STATUS_order_rejected_internal;
+    }
+}
+
+static void touch_portfolios(struct engine *engine)
+{
+    const struct turn *turn = &engine->turn;
+    uint32_t subaccount = cc_load32(command_body(turn->command) + 8);
+    uint32_t portfolio = engine->accounts.rows[turn->account].portfolio_head;
+
+    if (turn->portfolio != PORTFOLIO_NONE) {
+        risk_touch(engine, turn->portfolio);
+        return;
+    }
+    for (; portfolio != PORTFOLIO_NONE;
+         portfolio = state_portfolio(engine, portfolio)->account_next)
+        if (state_portfolio(engine, portfolio)->subaccount_index == subaccount)
+            risk_touch(engine, portfolio);
+}
+
+/* Codes 0, 3 and 4: row 5 and check-on-touch, then rows 6 and later. */
+static enum status apply_trading(struct engine *engine, const struct command *command,
+                                 struct engine_result *result)
+{
+    enum status status = access_portfolio(engine, command);
+
+    if (status != STATUS_request_completed)
+        return status;
+    touch_portfolios(engine);
+    if (command->code == REQUEST_place_limit_order)
+        return place_limit(engine, command, result);
+    if (command->code == REQUEST_order_cancel)
+        return cancel_order(engine, command, result);
+    return cancel_all(engine, command, result);
+}
+
+static enum status apply_signed(struct engine *engine, const struct command *command,
+                                struct engine_result *result)
+{
+    switch (command->code) {
+    case REQUEST_place_limit_order:
+    case REQUEST_order_cancel:
+    case REQUEST_cancel_all_orders:
+        return apply_trading(engine, command, result);
+    case REQUEST_create_account_secp256k1:
+        return signup_create(engine, command, result);
+    case REQUEST_create_session:
+        return session_create(engine, command, result);
+    case REQUEST_revoke_session:
+        return session_revoke(engine, command);
+    case REQUEST_create_api_key:
+        return api_key_create(engine, command, result);
+    case REQUEST_oracle_price:
+        return apply_oracle(engine, command);
+    case REQUEST_market_define:
+        return market_define(engine, command);
+    case REQUEST_deposit_credit:
+        return deposit_credit(engine, command, result);
+    default:
+        INVARIANT(!"a code without a handler was routed");
+        return STATUS_order_rejected_internal;
+    }
+}
+
+/* --- apply ------------------------------------------------------------------------------------ */
+
+/* The id is used from here on (W5), and 2100 tells whose it is. */
+static void emit_answer(struct engine *engine, const struct command *command, bool is_consumed,
+                        const struct engine_result *result)
+{
+    struct effect_answer body = {
+        .status = result->status,
+        .reason = result->reason,
+        .item = EFFECT_NO_ITEM,
+    };
+    uint64_t account =
+        command->duplicate_account != 0 ? command->duplicate_account : access_account(command);
+    struct duplicate_entry entry = {
+        .account = account,
+        .processed_at_ns = engine->t_ns,
+        .outcome = duplicate_outcome(engine->sequence, result->status),
+    };
+
+    load_id(command, entry.id);
+    if (is_consumed) {
+        duplicate_insert(&engine->duplicates, command->request_hash, &entry);
+        body.account_id =
+            (result->members & ANSWER_HAS_ACCOUNT) != 0 ? result->account_id : account;
+    }
+    memcpy(body.request_id, command_request_id(command), sizeof body.request_id);
+    effects_emit(engine, EFFECT_answer, EFFECT_NO_RECORD, 0, &body);
+}
+
+static void begin(struct engine *engine, const struct command *command, struct engine_sink *sink)
+{
+    INVARIANT(command->t_ns > engine->t_ns);
+    INVARIANT(engine->configuration_bytes != 0 || command->code == REQUEST_configuration ||
+              command->code == REQUEST_boot);
+    engine->sequence++;
+    engine->t_ns = command->t_ns;
+    engine->effects.count = 0;
+    engine->turn = (struct turn){
+        .command = command,
+        .sink = sink,
+        .portfolio = PORTFOLIO_NONE,
+        .credential = CREDENTIAL_NONE,
+    };
+    work_timers_due(engine);
+    market_activate_tiers(engine);
+    if (engine->configuration_bytes != 0)
+        duplicate_advance(&engine->duplicates, engine->t_ns / ENGINE_MS,
+                          (uint32_t)state_option(engine, OPTION_exchange_clock_past_ms));
+}
+
+void engine_apply(struct engine *engine, const struct command *command, struct engine_sink *sink,
+                  struct engine_result *result)
+{
+    enum access access = ACCESS_GRANTED;
+    enum status status;
+
+    begin(engine, command, sink);
+    uint32_t units = (uint32_t)state_option(engine, OPTION_engine_work_per_command);
+    *result = (struct engine_result){
+        .sequence = engine->sequence,
+        .processed_at_ns = engine->t_ns,
+    };
+    if (command->kind == COMMAND_UNSIGNED) {
+        status = apply_unsigned(engine, command, &units);
+    } else {
+        access = access_check(engine, command);
+        status = access == ACCESS_GRANTED ? apply_signed(engine, command, result)
+                                          : access_refusal(command->code);
+    }
+    result->status = (uint8_t)status;
+    risk_flush(engine);
+    if (command->kind != COMMAND_UNSIGNED)
+        emit_answer(engine, command, access != ACCESS_UNKNOWN, result);
+    work_run(engine, units);
+    engine->turn.sink = NULL;
+    engine->turn.command = NULL;
+}

@@ -1,0 +1,88 @@
+/* engine.h - the deterministic state machine: commands in, effects and an answer out.
+ *
+ *   peek: rows 0-2 of R11 ── answered, no trace
+ *        │ not answered
+ *   apply: sequence + 1 ─ timers due ─ check-on-touch ─ own effect ─ 2100 ─ deferred work
+ *
+ * No clock, I/O, allocation, float, atomics or globals: time and configuration come in commands,
+ * memory comes from the caller. Two engines given the same commands are bit-identical.
+ *
+ * Owner.  One thread at a time; several engines may live in a process.
+ * Order.  2014, 2013, one 1001 a market, then anything (journal.md). Every signed command that is
+ *         not replayed has gone through engine_peek with the same t.
+ * Units.  Times unix ns, amounts micro-USDC. */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include "base/cc.h"
+#include "base/message.h"
+#include "base/mix.h"
+#include "base/option.h"
+#include "base/reason.h"
+#include "base/status.h"
+#include "engine/effects.h"
+
+enum { ENGINE_RULES_VERSION = 1, ENGINE_WORK_TICK_UNITS = 1024 };
+
+struct engine;
+struct image_sink;
+
+struct engine_result {
+    uint64_t sequence; /* 0: refused before it was sequenced */
+    uint64_t processed_at_ns;
+    uint64_t account_id; /* valid with ANSWER_HAS_ACCOUNT, and so on */
+    uint64_t expires_at_ns;
+    uint64_t original_processed_at_ns;
+    uint8_t id[16];
+    uint8_t status; /* enum status */
+    uint8_t reason; /* enum reason */
+    uint8_t original_status;
+    uint8_t members; /* enum answer_member bits */
+};
+
+/* Bytes of an engine of these capacities: the INT values engine.accounts, .portfolios, .orders,
+ * .positions, .credentials, .deposits, limits.duplicate_slots, exchange.clock_past_ms and
+ * .clock_future_ms. Map them NORESERVE: price ladders are most of it and stay untouched. */
+size_t engine_bytes(const struct option_engine *capacity);
+
+/* The leading bytes of these that are worth faulting in beforehand: all but the ladders. */
+size_t engine_bytes_resident(const struct option_engine *capacity);
+
+/* `memory`: engine_bytes(capacity) zero bytes, 4096-aligned, that outlive the engine. `capacity`
+ * lays out; what may be used is decided by each record 2013, which must not exceed it. */
+struct engine *engine_init(void *memory, size_t bytes, struct mix_key key,
+                           const struct option_engine *capacity);
+
+/* t of a command that is sequenced next: max(previous + 1, clock) (R3). */
+uint64_t engine_time_next(const struct engine *engine, uint64_t clock_ns);
+
+/* R11 rows 0-2 of a signed command at time t. True: *result is its answer, it takes no sequence.
+ * False: apply it. Only reads. */
+CC_MUST_USE bool engine_peek(const struct engine *engine, const struct command *command,
+                             uint64_t t_ns, struct engine_result *result);
+
+/* Applies a command at command->t_ns (> engine_time). Cannot fail: a refusal is its result. */
+void engine_apply(struct engine *engine, const struct command *command, struct engine_sink *sink,
+                  struct engine_result *result);
+
+uint64_t engine_sequence(const struct engine *engine); /* of the last command, 0: none */
+uint64_t engine_time(const struct engine *engine);     /* its t */
+
+/* t at which a timer is due (author 2000 kind 0), or UINT64_MAX. */
+uint64_t engine_next_deadline(const struct engine *engine);
+
+/* Deferred work waits (author 2000 kind 1 when no command does). */
+bool engine_has_work(const struct engine *engine);
+
+/* The state of effects_hash; the recorded value is BLAKE2b-256 of these 64 bytes. */
+void engine_effects_lanes(const struct engine *engine, uint64_t lanes[EFFECT_LANES]);
+
+/* The canonical image of the whole state through a callback (image.h). */
+void engine_image(struct engine *engine, struct image_sink *sink);
+
+/* The body of the last 2013, zero-padded; NULL and 0 before the first. */
+const uint8_t *engine_configuration(const struct engine *engine, size_t *bytes);
+/* The same parsed; NULL before the first. */
+const struct option_engine *engine_options(const struct engine *engine);
+
+#endif

@@ -1,0 +1,219 @@
+#include "engine/holding.h"
+
+#include "engine/state.h"
+
+#define COVERED(field) +sizeof(((struct holding_side *)0)->field)
+static_assert(sizeof(struct holding_side) == 0 HOLDING_SIDE_FIELDS(COVERED),
+              "every byte of a side is in its field list");
+#undef COVERED
+#define COVERED(field) +sizeof(((struct holding *)0)->field)
+static_assert(sizeof(struct holding) == 0 HOLDING_FIELDS(COVERED) HOLDING_CACHES(COVERED),
+              "every byte of a holding is in one of its field lists");
+#undef COVERED
+
+static size_t rows_bytes(uint32_t slots)
+{
+    size_t bytes = ((size_t)slots + 1) * sizeof(struct holding);
+    return (bytes + CC_CACHE_LINE - 1) & ~(size_t)(CC_CACHE_LINE - 1);
+}
+
+size_t holding_table_bytes(uint32_t slots)
+{
+    return rows_bytes(slots) + hash_index_bytes(slots);
+}
+
+void holding_table_init(struct holding_table *table, void *memory, uint32_t slots)
+{
+    *table = (struct holding_table){ .rows = memory, .slots = slots, .fresh = 1 };
+    hash_index_init(&table->map, (uint8_t *)memory + rows_bytes(slots), slots);
+}
+
+static uint64_t key_hash(const struct engine *engine, uint32_t portfolio, uint32_t market)
+{
+    return mix_fold(((uint64_t)portfolio << 16 | market) ^ engine->key.low,
+                    engine->key.high ^ UINT64_C(0x9E3779B97F4A7C15));
+}
+
+uint32_t holding_find(const struct engine *engine, uint32_t portfolio, uint32_t market)
+{
+    const struct hash_index *map = &engine->holdings.map;
+    struct hash_index_probe probe = hash_index_probe(map, key_hash(engine, portfolio, market));
+
+    while (hash_index_next(map, &probe)) {
+        const struct holding *holding = &engine->holdings.rows[probe.index];
+        if (holding->portfolio == portfolio && holding->market == market)
+            return probe.index;
+    }
+    return HOLDING_NONE;
+}
+
+bool holding_over_markets(const struct engine *engine, uint32_t portfolio, uint32_t market)
+{
+    const struct portfolio *owner = &engine->portfolios.rows[portfolio];
+
+    return owner->holding_count >= PORTFOLIO_MARKETS_MAX && owner->account != 0 &&
+           holding_find(engine, portfolio, market) == HOLDING_NONE;
+}
+
+bool holding_fits(const struct engine *engine, uint32_t portfolio, uint32_t market)
+{
+    if (holding_find(engine, portfolio, market) != HOLDING_NONE)
+        return true;
+    return engine->holdings.count < engine->holdings.limit &&
+           !holding_over_markets(engine, portfolio, market);
+}
+
+/* Sets the bit of the portfolio in the market's holders, and the bits above it. */
+static void holders_add(struct market *market, uint32_t portfolio)
+{
+    uint32_t at = portfolio;
+
+    for (unsigned depth = 0; depth < MARKET_HOLDER_DEPTH; depth++) {
+        market->holders[depth][at >> 6] |= UINT64_C(1) << (at & 63);
+        at >>= 6;
+    }
+}
+
+static void holders_remove(struct market *market, uint32_t portfolio)
+{
+    uint32_t at = portfolio;
+
+    for (unsigned depth = 0; depth < MARKET_HOLDER_DEPTH; depth++) {
+        uint64_t *word = &market->holders[depth][at >> 6];
+        *word &= ~(UINT64_C(1) << (at & 63));
+        if (*word != 0)
+            break;
+        at >>= 6;
+    }
+}
+
+/* Links a new record into its portfolio's list, which is sorted by market. */
+static void portfolio_link(struct engine *engine, uint32_t index)
+{
+    struct holding *holding = &engine->holdings.rows[index];
+    struct portfolio *owner = &engine->portfolios.rows[holding->portfolio];
+    uint32_t *link = &owner->holding_head;
+
+    while (*link != HOLDING_NONE && engine->holdings.rows[*link].market < holding->market)
+        link = &engine->holdings.rows[*link].next;
+    holding->next = *link;
+    *link = index;
+    owner->holding_count++;
+}
+
+static void portfolio_unlink(struct engine *engine, uint32_t index)
+{
+    struct holding *holding = &engine->holdings.rows[index];
+    struct portfolio *owner = &engine->portfolios.rows[holding->portfolio];
+    uint32_t *link = &owner->holding_head;
+
+    while (*link != index) {
+        INVARIANT(*link != HOLDING_NONE);
+        link = &engine->holdings.rows[*link].next;
+    }
+    *link = holding->next;
+    owner->holding_count--;
+}
+
+uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market)
+{
+    struct holding_table *table = &engine->holdings;
+    uint32_t index = holding_find(engine, portfolio, market);
+
+    if (index != HOLDING_NONE)
+        return index;
+    INVARIANT(table->count < table->limit);
+    index = table->free_head;
+    if (index != HOLDING_NONE)
+        table->free_head = table->rows[index].next;
+    else
+        index = table->fresh++;
+    table->count++;
+    table->rows[index] = (struct holding){
+        .portfolio = portfolio,
+        .market = (uint16_t)market,
+        .mark_seen = engine->markets.rows[market].mark,
+    };
+    table->rows[index].map_place =
+        hash_index_insert(&table->map, key_hash(engine, portfolio, market), index);
+    portfolio_link(engine, index);
+    holders_add(&engine->markets.rows[market], portfolio);
+    return index;
+}
+
+void holding_settle(struct engine *engine, uint32_t index)
+{
+    struct holding_table *table = &engine->holdings;
+    struct holding *holding = &table->rows[index];
+
+    INVARIANT(index != HOLDING_NONE);
+    if (holding->size != 0 || holding->order_head != ORDER_NONE)
+        return;
+    INVARIANT(holding->cost == 0);
+    INVARIANT(holding->sides[0].order_count == 0 && holding->sides[1].order_count == 0);
+    portfolio_unlink(engine, index);
+    holders_remove(&engine->markets.rows[holding->market], holding->portfolio);
+    uint64_t hash = key_hash(engine, holding->portfolio, holding->market);
+    hash_index_remove(&table->map, (uint32_t)(hash >> 32), holding->map_place);
+    *holding = (struct holding){ .next = table->free_head };
+    table->free_head = index;
+    table->count--;
+}
+
+void holding_link(struct engine *engine, uint32_t index, uint32_t order)
+{
+    struct holding *holding = &engine->holdings.rows[index];
+    struct order_cold *cold = &engine->orders.cold[order];
+
+    INVARIANT(engine->orders.hot[order].holding == index);
+    INVARIANT(holding->order_tail == ORDER_NONE ||
+              engine->orders.hot[holding->order_tail].sequence <=
+                  engine->orders.hot[order].sequence);
+    cold->list_next = ORDER_NONE;
+    cold->list_prev = holding->order_tail;
+    if (holding->order_tail == ORDER_NONE)
+        holding->order_head = order;
+    else
+        engine->orders.cold[holding->order_tail].list_next = order;
+    holding->order_tail = order;
+    engine->portfolios.rows[holding->portfolio].open_order_count++;
+}
+
+void holding_unlink(struct engine *engine, uint32_t order)
+{
+    struct order_cold *cold = &engine->orders.cold[order];
+    struct holding *holding = &engine->holdings.rows[engine->orders.hot[order].holding];
+    struct portfolio *owner = &engine->portfolios.rows[holding->portfolio];
+
+    if (cold->list_prev == ORDER_NONE)
+        holding->order_head = cold->list_next;
+    else
+        engine->orders.cold[cold->list_prev].list_next = cold->list_next;
+    if (cold->list_next == ORDER_NONE)
+        holding->order_tail = cold->list_prev;
+    else
+        engine->orders.cold[cold->list_next].list_prev = cold->list_prev;
+    cold->list_next = ORDER_NONE;
+    cold->list_prev = ORDER_NONE;
+    INVARIANT(owner->open_order_count > 0);
+    owner->open_order_count--;
+}
+
+uint32_t holding_next_holder(const struct engine *engine, uint32_t market, uint32_t from)
+{
+    uint64_t *const *levels = engine->markets.rows[market].holders;
+    uint32_t at = from;
+
+    INVARIANT(from <= engine->portfolios.slots);
+    for (unsigned depth = 0; depth < MARKET_HOLDER_DEPTH; depth++) {
+        uint64_t bits = levels[depth][at >> 6] >> (at & 63);
+        if (bits != 0) {
+            at += (uint32_t)__builtin_ctzll(bits);
+            while (depth-- > 0)
+                at = at << 6 | (uint32_t)__builtin_ctzll(levels[depth][at]);
+            return holding_find(engine, at, market);
+        }
+        at = (at >> 6) + 1;
+    }
+    return HOLDING_NONE;
+}

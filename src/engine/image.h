@@ -1,0 +1,73 @@
+/* image.h - the canonical image of the whole state (journal.md, Snapshot). Pure.
+ *
+ * Sections in code order, rows in key order, free slots and caches absent: equal states give equal
+ * bytes whatever their history. Rows are written field by field from the field lists beside each
+ * struct; a struct's lists cover its bytes (checked at compile time), so no field can be forgotten.
+ *
+ * Units. Integers little-endian as they stand in memory. */
+#ifndef ENGINE_IMAGE_H
+#define ENGINE_IMAGE_H
+
+#include "base/cc.h"
+
+struct engine;
+
+/* clang-format off */
+/*    name            code */
+#define IMAGE_SECTION_LIST(X) \
+    X(engine,            1) /* sequence, t, boot, sums, effects lanes */ \
+    X(configuration,     2) /* body of the last 2013 */ \
+    X(accounts,          3) /* by account id */ \
+    X(credentials,       4) /* by creation */ \
+    X(portfolios,        5) /* by creation number */ \
+    X(holdings,          6) /* by portfolio, market */ \
+    X(orders,            7) /* by market, side, then queue order */ \
+    X(markets,           8) /* by definition */ \
+    X(deposits,          9) /* by crediting */ \
+    X(duplicates,       10) /* by id, account */ \
+    X(work,             11) /* deferred work, head first */
+
+/* Which fields of an order the image holds; the place in its queue is where its row stands, and the
+ * portfolio stands for the holding. */
+#define IMAGE_ORDER_FIELDS(X) \
+    X(tick) X(remaining) X(id) X(sequence) X(market) X(side) X(flags) X(account)
+#define IMAGE_ORDER_CACHES(X) X(next) X(prev) X(map_slot) X(holding) X(hash)
+#define IMAGE_ORDER_COLD_FIELDS(X) \
+    X(expiry_ns) X(filled) X(filled_notional) X(placed_ns) X(updated_ns) X(placed_sequence) \
+    X(index) X(state) X(order_type) X(reason)
+#define IMAGE_ORDER_COLD_CACHES(X) X(list_next) X(list_prev) X(spare)
+/* clang-format on */
+
+enum image_section {
+#define X(name, code) IMAGE_##name = (code),
+    IMAGE_SECTION_LIST(X)
+#undef X
+};
+
+enum { IMAGE_VERSION = 1 };
+
+struct image_sink {
+    /* A section begins; its bytes follow. May be NULL. */
+    void (*section)(struct image_sink *sink, uint32_t code, uint32_t version);
+    /* The next bytes of the section; valid for the call. */
+    void (*bytes)(struct image_sink *sink, const void *bytes, size_t count);
+};
+
+/* Writes the image through the sink. image_hash is the hash of all bytes in their order. The engine
+ * is not changed in any way that another call can see (duplicate.h sorts its lists). */
+void image_write(struct engine *engine, struct image_sink *sink);
+
+static inline void image_bytes(struct image_sink *sink, const void *bytes, size_t count)
+{
+    sink->bytes(sink, bytes, count);
+}
+
+/* For a field list: the field of `row` goes to `sink`. */
+#define IMAGE_FIELD(field) image_bytes(sink, &row->field, sizeof row->field);
+
+static inline void image_u64(struct image_sink *sink, uint64_t value)
+{
+    sink->bytes(sink, &value, sizeof value);
+}
+
+#endif

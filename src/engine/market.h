@@ -1,0 +1,105 @@
+/* market.h - the table of markets: record, state, prices, book, holders; owned by the engine.
+ *
+ * The index of a market is its place in order of definition; markets are never taken out.
+ *
+ * Units. Prices and sizes raw, ema raw * 2^20 (R5), times unix ns. */
+#ifndef ENGINE_MARKET_H
+#define ENGINE_MARKET_H
+
+#include "base/cc.h"
+#include "base/status.h"
+#include "engine/book.h"
+#include "engine/effects.h"
+#include "engine/market_record.h"
+
+enum { ENGINE_MARKETS_MAX = 128, MARKET_HOLD_UPDATES = 3, MARKET_HOLDER_DEPTH = 4 };
+
+#define MARKET_NONE UINT32_MAX
+
+struct market {
+    struct market_record record;                     /* tiers: those in force */
+    struct market_tier next_tiers[MARKET_TIERS_MAX]; /* in force from record.effective_at_ns */
+    uint32_t next_tier_count;                        /* 0: none */
+    uint32_t next_max_leverage;
+    uint64_t index_price; /* last accepted oracle price, 0: none; written by mark */
+    uint64_t publish_ns;  /* publish time of the last oracle update, held ones included */
+    uint64_t valid_price; /* last valid index, and t of its update (R5: 10 % within 60 s) */
+    uint64_t valid_ns;
+    uint64_t hold_prices[MARKET_HOLD_UPDATES]; /* held updates, oldest first */
+    uint64_t mark;                             /* last computed, 0: never */
+    int64_t ema;
+    uint64_t last_price;   /* of the last trade, 0: none */
+    uint64_t second_ns;    /* full second of t at which ema and mark were last made */
+    uint64_t max_abs_size; /* running maximum of |size| of its holdings (R1) */
+    uint64_t book_seq;     /* raised by each public event (W9) */
+    uint64_t trade_seq;
+    int64_t funding_pool;
+    uint64_t scan_max;    /* max_abs_size being made exact by the running mark scan */
+    uint8_t state;        /* enum market_state; written by market_set_state */
+    uint8_t former_state; /* to return to when the hold ends */
+    uint8_t hold_count;   /* held updates so far, 0: not held */
+    bool mark_valid;      /* as of its last computation or loss (R5) */
+    uint32_t
+        tier_generation; /* raised when other tiers come in force: margin's figures are behind */
+    struct book book;
+    uint64_t *holders[MARKET_HOLDER_DEPTH]; /* bitmap of portfolio numbers, [0] a bit each */
+};
+
+/* clang-format off */
+#define MARKET_TIER_FIELDS(X) \
+    X(upper_notional) X(initial_deduction) X(maintenance_deduction) X(max_leverage) X(imr_ppm) \
+    X(mmr_ppm) X(zero)
+#define MARKET_RECORD_FIELDS(X) \
+    X(symbol) X(base) X(tick_size) X(lot_size) X(min_size) X(max_order_size) X(min_notional) \
+    X(impact_notional) X(max_price) X(effective_at_ns) X(tiers) X(maker_ppm) X(taker_ppm) \
+    X(max_leverage) X(tier_count) X(price_band_ppm) X(max_slippage_ppm) X(asset_id) \
+    X(price_decimals) X(size_decimals) X(state) X(zero)
+#define MARKET_FIELDS(X) \
+    X(record) X(next_tiers) X(next_tier_count) X(next_max_leverage) X(index_price) X(publish_ns) \
+    X(valid_price) X(valid_ns) X(hold_prices) X(mark) X(ema) X(last_price) X(second_ns) \
+    X(max_abs_size) X(book_seq) X(trade_seq) X(funding_pool) X(scan_max) X(state) \
+    X(former_state) X(hold_count) X(mark_valid)
+#define MARKET_CACHES(X) X(tier_generation) X(book) X(holders)
+/* clang-format on */
+
+struct market_table {
+    struct market rows[ENGINE_MARKETS_MAX];
+    uint32_t count;
+    uint64_t tiers_due_ns;   /* earliest effective_at_ns of next_tiers, UINT64_MAX: none */
+    struct book_pages pages; /* ladder pages in use, all books */
+    uint8_t *ladders;        /* ENGINE_MARKETS_MAX pieces of ladder_bytes */
+    size_t ladder_bytes;
+    uint8_t sorted[ENGINE_MARKETS_MAX]; /* indexes by ascending asset id */
+    uint8_t by_asset[1 << 16];          /* index + 1, 0: unknown */
+};
+
+struct engine;
+struct command;
+
+/* Index of a market by its asset id, or MARKET_NONE. */
+CC_MUST_USE uint32_t market_find(const struct engine *engine, uint32_t asset_id);
+
+/* Code 1001: parses, checks and defines or changes a market (J5, R10). */
+CC_MUST_USE enum status market_define(struct engine *engine, const struct command *command);
+
+/* Puts the next tiers of every market in force whose time has come. */
+void market_activate_tiers(struct engine *engine);
+
+/* The only writer of a market's state: emits 2111. Nothing happens when it has that state. */
+void market_set_state(struct engine *engine, uint32_t market, enum market_state state,
+                      enum effect_cause cause);
+
+/* Leverage that margin counts with: min(20, the market's maximum) (R4). */
+static inline uint32_t market_leverage(const struct market *market)
+{
+    return market->record.max_leverage < MARKET_LEVERAGE_DEFAULT ? market->record.max_leverage
+                                                                 : MARKET_LEVERAGE_DEFAULT;
+}
+
+/* The sequence of the market's next public event (W9: raised before each 2106-2111). */
+static inline uint64_t market_next_seq(struct market *market)
+{
+    return ++market->book_seq;
+}
+
+#endif

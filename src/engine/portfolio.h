@@ -1,0 +1,84 @@
+/* portfolio.h - portfolios, each one cross-margin pool (R4); owned by the engine.
+ *
+ * The index of a portfolio is its creation number: dense, never reused (R3). Portfolio 0 is 0/0/0,
+ * the insurance fund.
+ *
+ * Units. Amounts micro-USDC. */
+#ifndef ENGINE_PORTFOLIO_H
+#define ENGINE_PORTFOLIO_H
+
+#include "base/cc.h"
+#include "engine/effects.h"
+
+enum { PORTFOLIO_NAME_BYTES = 32, PORTFOLIO_MARKETS_MAX = 64 };
+
+#define PORTFOLIO_NONE     UINT32_MAX /* none; in a cancel-all: every one of the subaccount */
+#define PORTFOLIO_CASH_MAX (INT64_C(1) << 60) /* R1 */
+
+enum portfolio_status { PORTFOLIO_ACTIVE, PORTFOLIO_IN_LIQUIDATION, PORTFOLIO_CLOSED };
+
+struct portfolio {
+    int128 slack_maintenance; /* E - MM of the last exact check, less moves since (R7) */
+    int128 slack_initial;     /* E - IM, likewise */
+    int128 value;             /* sums of its holdings' figures (margin.h): E - cash, ... */
+    int128 maintenance;       /* ... MM, ... */
+    int128 initial;           /* ... IM, ... */
+    int128 loose;             /* ... by how much IM may be too high */
+    uint64_t figure_epoch;    /* risk.mark_epoch of the figures; holdings may be behind it, see */
+    uint32_t stale_holding;   /* the one that is, HOLDING_NONE, or RISK_STALE_MANY */
+    uint32_t changed_next;    /* list of portfolios to check (risk.h) */
+    int64_t cash;
+    uint64_t cancel_sequence; /* orders placed at or below it are dead (R3, cancellation list) */
+    uint8_t name[PORTFOLIO_NAME_BYTES];
+    uint32_t account; /* index = id */
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint32_t open_order_count; /* resting orders, dead ones included */
+    uint32_t holding_head;     /* its holdings, ascending market index */
+    uint32_t holding_count;
+    uint32_t account_next; /* next portfolio of the account, PORTFOLIO_NONE: last */
+    uint8_t status;        /* enum portfolio_status */
+    bool flagged;          /* E < IM at its last check (R7) */
+    bool changed;          /* is in the list of portfolios to check */
+    bool cancel_queued;    /* a cancellation list of it is in the queue (work.h) */
+};
+
+/* clang-format off */
+#define PORTFOLIO_FIELDS(X) \
+    X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
+    X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged)
+#define PORTFOLIO_CACHES(X) \
+    X(holding_head) X(holding_count) X(account_next) X(value) X(maintenance) X(initial) X(loose) \
+    X(figure_epoch) X(stale_holding) X(changed_next) X(changed) X(cancel_queued)
+/* clang-format on */
+
+struct portfolio_table {
+    struct portfolio *rows; /* [slots] */
+    uint32_t slots;
+    uint32_t limit;
+    uint32_t count; /* in use, portfolio 0 included */
+};
+
+struct engine;
+
+static inline struct effect_portfolio_id portfolio_effect_id(const struct portfolio *portfolio)
+{
+    return (struct effect_portfolio_id){ portfolio->account, portfolio->subaccount_index,
+                                         portfolio->portfolio_index };
+}
+
+/* Index of the portfolio, whatever its status, or PORTFOLIO_NONE. */
+CC_MUST_USE uint32_t portfolio_find(const struct engine *engine, uint64_t account_id,
+                                    uint32_t subaccount_index, uint32_t portfolio_index);
+
+/* A new portfolio at the end of the account's list; there is room (count < limit). */
+uint32_t portfolio_add(struct engine *engine, uint32_t account, uint32_t subaccount_index,
+                       uint32_t portfolio_index, const char *name);
+
+/* Adds `amount` to the cash and emits its ledger row (2104); an amount of 0 does nothing (R2). The
+ * caller has checked R1's bound. `ref`: see struct effect_cash. Slacks are the caller's business
+ * (risk). */
+void portfolio_cash(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,
+                    int64_t amount, uint64_t ref);
+
+#endif

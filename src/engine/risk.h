@@ -1,0 +1,49 @@
+/* risk.h - whose margin is short: the checks of R7 as far as `flagged`. Owned by the engine.
+ *
+ * A portfolio is checked exactly when it is touched at marks it has not seen, and at the end of
+ * every command that changed its cash, positions or orders. In between, a scan of each changed mark
+ * subtracts from two slacks (E - MM and E - IM of the last exact check) what the move can have cost
+ * at most, and checks exactly only when one is below zero.
+ *
+ * Order.  Marks do not move inside a command's own effect, so `flagged` stays what the touch found
+ *         until risk_flush: a walk and its execution see the same.
+ * Units.  Amounts micro-USDC. */
+#ifndef ENGINE_RISK_H
+#define ENGINE_RISK_H
+
+#include "base/cc.h"
+
+#define RISK_STALE_MANY UINT32_MAX /* portfolio.stale_holding: more than one is behind */
+
+struct engine;
+
+struct risk {
+    uint64_t mark_epoch;   /* raised by every change of a mark or of tiers; from 1 */
+    uint64_t walk_count;   /* names walks: walk_stamp of holdings */
+    uint32_t changed_head; /* portfolios to check exactly, linked by changed_next */
+};
+
+void risk_init(struct risk *risk);
+
+/* Check-on-touch: brings the portfolio's figures to the current marks and checks it exactly. Called
+ * before its cash, equity or positions are read or changed, and after a change of cash outside
+ * trading. Costs a comparison when nothing moved. */
+void risk_touch(struct engine *engine, uint32_t portfolio);
+
+/* The holding's position or orders changed: its portfolio is checked by the next risk_flush. */
+void risk_changed(struct engine *engine, uint32_t holding);
+
+/* Checks every changed portfolio exactly and gives back holdings that have become empty. At the end
+ * of a command's own effect and of each slice of work. */
+void risk_flush(struct engine *engine);
+
+/* A mark moved: every portfolio's figures are behind; queues the scan. */
+void risk_mark_moved(struct engine *engine, uint32_t market);
+
+/* The market's tiers changed: the slacks of its holders bound nothing any more. */
+void risk_tiers_changed(struct engine *engine, uint32_t market);
+
+/* One unit of a mark scan: the position of this holding (R7, fast exact scan). */
+void risk_scan(struct engine *engine, uint32_t holding, bool exact);
+
+#endif

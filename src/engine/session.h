@@ -1,0 +1,32 @@
+/* session.h - codes 13 and 14, and the session part of 11 (R11, R10). */
+#ifndef ENGINE_SESSION_H
+#define ENGINE_SESSION_H
+
+#include "base/cc.h"
+#include "base/status.h"
+
+struct engine;
+struct command;
+struct engine_result;
+
+/* What a new session is asked to be. */
+struct session_ask {
+    const uint8_t *public_key; /* 32 bytes */
+    uint64_t expires_ns;       /* 0: the default life from now */
+    int32_t pin;               /* -1: none */
+    uint8_t scope;             /* enum credential_scope, unchecked */
+};
+
+/* Makes a session of the account under credential `parent`: session_created and the members of
+ * *result, or the status and reason of the first condition of code 13 that fails. Row 3 and pads
+ * are the caller's. */
+CC_MUST_USE enum status session_open(struct engine *engine, const struct command *command,
+                                     uint32_t parent, const struct session_ask *ask,
+                                     struct engine_result *result);
+
+/* Codes 13 and 14 behind row 3. */
+CC_MUST_USE enum status session_create(struct engine *engine, const struct command *command,
+                                       struct engine_result *result);
+CC_MUST_USE enum status session_revoke(struct engine *engine, const struct command *command);
+
+#endif

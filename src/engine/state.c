@@ -1,0 +1,160 @@
+#include "engine/state.h"
+
+#include "base/arena.h"
+
+enum { STATE_PAGE_BYTES = 4096 };
+
+/* Where each table begins; all NULL in a dry run. */
+struct pieces {
+    struct engine *engine;
+    void *accounts;
+    void *portfolios;
+    void *holdings;
+    void *credentials;
+    void *orders;
+    void *order_map;
+    void *expiries;
+    void *deposits;
+    void *duplicates;
+    void *work;
+    uint64_t *holders;
+    uint8_t *ladders;
+};
+
+static uint32_t slots(const struct option_engine *capacity, enum option option)
+{
+    uint64_t count = capacity->values[option];
+
+    INVARIANT(count > 0 && count <= UINT32_MAX / 2);
+    return (uint32_t)count;
+}
+
+static uint32_t window_ms(const struct option_engine *capacity)
+{
+    return slots(capacity, OPTION_exchange_clock_past_ms) +
+           slots(capacity, OPTION_exchange_clock_future_ms);
+}
+
+/* Words of each depth of a bitmap over the portfolios, one more than needed so that a search may
+ * look behind the last. */
+static void holder_words(uint32_t portfolio_slots, size_t words[MARKET_HOLDER_DEPTH])
+{
+    size_t bits = portfolio_slots;
+
+    for (unsigned depth = 0; depth < MARKET_HOLDER_DEPTH; depth++) {
+        words[depth] = bits / 64 + 1;
+        bits = words[depth];
+    }
+}
+
+static size_t holder_words_market(uint32_t portfolio_slots)
+{
+    size_t words[MARKET_HOLDER_DEPTH], sum = 0;
+
+    holder_words(portfolio_slots, words);
+    for (unsigned depth = 0; depth < MARKET_HOLDER_DEPTH; depth++)
+        sum += words[depth];
+    return sum;
+}
+
+static void *take(struct arena *arena, size_t bytes)
+{
+    return arena_take(arena, bytes, 1, CC_CACHE_LINE);
+}
+
+static size_t ladder_bytes(void)
+{
+    size_t bytes = book_bytes(BOOK_TICKS_MAX);
+    return (bytes + STATE_PAGE_BYTES - 1) & ~(size_t)(STATE_PAGE_BYTES - 1);
+}
+
+/* Takes every piece; gives how many bytes stand before the ladders. */
+static size_t take_pieces(struct arena *arena, const struct option_engine *capacity,
+                          struct pieces *pieces)
+{
+    uint32_t accounts = slots(capacity, OPTION_engine_accounts);
+    uint32_t portfolios = slots(capacity, OPTION_engine_portfolios);
+    uint32_t orders = slots(capacity, OPTION_engine_orders);
+
+    pieces->engine = take(arena, sizeof(struct engine));
+    pieces->accounts = take(arena, accounts * sizeof(struct account));
+    pieces->portfolios = take(arena, portfolios * sizeof(struct portfolio));
+    pieces->holdings = take(arena, holding_table_bytes(slots(capacity, OPTION_engine_positions)));
+    pieces->credentials =
+        take(arena, credential_table_bytes(slots(capacity, OPTION_engine_credentials)));
+    pieces->orders = take(arena, order_table_bytes(orders));
+    pieces->order_map = take(arena, order_map_bytes(orders));
+    pieces->expiries = take(arena, timer_heap_bytes(orders));
+    pieces->deposits = take(arena, deposit_table_bytes(slots(capacity, OPTION_engine_deposits)));
+    pieces->duplicates = take(arena, duplicate_bytes(slots(capacity, OPTION_limits_duplicate_slots),
+                                                     window_ms(capacity)));
+    pieces->work = take(arena, work_bytes(capacity));
+    pieces->holders =
+        take(arena, ENGINE_MARKETS_MAX * holder_words_market(portfolios) * sizeof(uint64_t));
+    size_t resident = arena->used;
+    pieces->ladders = arena_take(arena, ENGINE_MARKETS_MAX, ladder_bytes(), STATE_PAGE_BYTES);
+    return resident;
+}
+
+size_t state_bytes(const struct option_engine *capacity, size_t *resident)
+{
+    struct pieces pieces;
+    struct arena arena;
+
+    arena_init(&arena, NULL, 0);
+    size_t before = take_pieces(&arena, capacity, &pieces);
+    if (resident != NULL)
+        *resident = before;
+    return arena.used;
+}
+
+static void init_markets(struct engine *engine, const struct pieces *pieces)
+{
+    struct market_table *table = &engine->markets;
+    uint64_t *at = pieces->holders;
+    size_t words[MARKET_HOLDER_DEPTH];
+
+    holder_words(engine->portfolios.slots, words);
+    table->ladders = pieces->ladders;
+    table->ladder_bytes = ladder_bytes();
+    table->tiers_due_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < ENGINE_MARKETS_MAX; i++) {
+        for (unsigned depth = 0; depth < MARKET_HOLDER_DEPTH; depth++) {
+            table->rows[i].holders[depth] = at;
+            at += words[depth];
+        }
+    }
+}
+
+struct engine *state_init(void *memory, size_t bytes, const struct option_engine *capacity)
+{
+    struct pieces pieces;
+    struct arena arena;
+
+    INVARIANT((uintptr_t)memory % STATE_PAGE_BYTES == 0);
+    arena_init(&arena, memory, bytes);
+    (void)take_pieces(&arena, capacity, &pieces);
+    struct engine *engine = pieces.engine;
+    uint32_t orders = slots(capacity, OPTION_engine_orders);
+
+    engine->capacity = *capacity;
+    engine->accounts.rows = pieces.accounts;
+    engine->accounts.slots = slots(capacity, OPTION_engine_accounts);
+    engine->portfolios.rows = pieces.portfolios;
+    engine->portfolios.slots = slots(capacity, OPTION_engine_portfolios);
+    holding_table_init(&engine->holdings, pieces.holdings,
+                       slots(capacity, OPTION_engine_positions));
+    credential_table_init(&engine->credentials, pieces.credentials,
+                          slots(capacity, OPTION_engine_credentials));
+    order_table_init(&engine->orders, pieces.orders, orders);
+    order_map_init(&engine->order_map, pieces.order_map, orders, engine->orders.hot);
+    timer_heap_init(&engine->expiries, pieces.expiries, orders);
+    deposit_table_init(&engine->deposits_seen, pieces.deposits,
+                       slots(capacity, OPTION_engine_deposits));
+    duplicate_init(&engine->duplicates, pieces.duplicates,
+                   slots(capacity, OPTION_limits_duplicate_slots), window_ms(capacity));
+    work_init(&engine->work, pieces.work, capacity);
+    risk_init(&engine->risk);
+    init_markets(engine, &pieces);
+    return engine;
+}

@@ -1,0 +1,112 @@
+/* state.h - struct engine: every table of the state machine. Private to src/engine.
+ *
+ * Fields marked C are caches and scratch: not in the image, made again from the rest. A table of
+ * variable size has X_bytes(slots) and X_init(table, memory, slots); state.c lays them out.
+ * Deferred work brings struct work, work_bytes(capacity), work_init(work, memory, capacity),
+ * work_image(engine, sink) and the entry points named in engine.c. */
+#ifndef ENGINE_STATE_H
+#define ENGINE_STATE_H
+
+#include "base/mix.h"
+#include "base/option.h"
+#include "base/request.h"
+#include "engine/account.h"
+#include "engine/credential.h"
+#include "engine/deposit.h"
+#include "engine/duplicate.h"
+#include "engine/effects.h"
+#include "engine/engine.h"
+#include "engine/holding.h"
+#include "engine/market.h"
+#include "engine/order.h"
+#include "engine/order_map.h"
+#include "engine/portfolio.h"
+#include "engine/risk.h"
+#include "engine/work.h"
+
+/* The command being applied: C. */
+struct turn {
+    const struct command *command;
+    struct engine_sink *sink;
+    uint32_t id_count;   /* ids made by it so far (R3) */
+    uint32_t portfolio;  /* of its portfolio_id once row 5 has passed, else PORTFOLIO_NONE */
+    uint32_t credential; /* that signed it, or CREDENTIAL_NONE */
+    uint32_t account;    /* of that credential */
+    uint8_t reason;      /* enum reason that goes with the status */
+};
+
+struct engine {
+    struct mix_key key;            /* C: given at init, part of the snapshot's header */
+    struct option_engine capacity; /* C: laid out */
+    struct option_engine options;  /* C: parsed from configuration */
+
+    int128 deposits; /* sum since genesis (I2) */
+    uint64_t sequence;
+    uint64_t t_ns;
+    uint64_t boot;
+    uint64_t rules_version;
+    int64_t clock_step_ns;
+    int64_t fee_account;
+    int64_t withdrawals_pending;
+    struct effects effects;
+    uint32_t configuration_bytes; /* 0: none yet */
+    uint8_t configuration[REQUEST_BODY_MAX];
+    uint8_t zero[4];
+
+    struct account_table accounts;
+    struct credential_table credentials;
+    struct portfolio_table portfolios;
+    struct holding_table holdings;
+    struct order_table orders;
+    struct order_map order_map; /* C */
+    struct timer_heap expiries; /* C: orders with a GTT expiry, rank = placed_sequence */
+    struct market_table markets;
+    struct deposit_table deposits_seen;
+    struct duplicate duplicates;
+    struct work work;
+    struct risk risk; /* C */
+
+    struct turn turn; /* C */
+};
+
+/* clang-format off */
+#define STATE_FIELDS(X) \
+    X(deposits) X(sequence) X(t_ns) X(boot) X(rules_version) X(clock_step_ns) X(fee_account) \
+    X(withdrawals_pending) X(effects.lanes)
+#define STATE_CONFIGURATION(X) X(configuration_bytes) X(configuration)
+#define STATE_CACHES(X) X(effects.count) X(effects.zero) X(zero)
+/* clang-format on */
+
+/* Bytes of an engine of these capacities; *resident (may be NULL) those before the ladders. */
+size_t state_bytes(const struct option_engine *capacity, size_t *resident);
+
+/* Lays an engine with empty tables out in state_bytes(capacity) zero bytes, 4096-aligned. */
+struct engine *state_init(void *memory, size_t bytes, const struct option_engine *capacity);
+
+static inline uint64_t state_option(const struct engine *engine, enum option option)
+{
+    return engine->options.values[option];
+}
+
+/* Index of the next id that the command makes (R3: fills, positions, sessions, keys). */
+static inline uint32_t state_next_id(struct engine *engine)
+{
+    return engine->turn.id_count++;
+}
+
+static inline struct portfolio *state_portfolio(struct engine *engine, uint32_t portfolio)
+{
+    return &engine->portfolios.rows[portfolio];
+}
+
+static inline struct holding *state_holding(struct engine *engine, uint32_t holding)
+{
+    return &engine->holdings.rows[holding];
+}
+
+static inline struct market *state_market(struct engine *engine, uint32_t market)
+{
+    return &engine->markets.rows[market];
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* work.h - deferred work: what a command causes beyond its own effect, done in slices (rules.md R3).
+ *
+ *   queue:  timers | mark scan of a market | cancellation list of a portfolio | ...
+ *           head: worked on until it is finished                    tail: queued last
+ *
+ * Order.  First in, first out. Due timers run by deadline, then market seconds by asset id before
+ *         expiries by placing sequence; a scan goes by portfolio number, a cancellation list by
+ *         placing sequence.
+ * Bound.  An item is queued at most once, so the queue has room for all of them. A command does
+ *         engine.work_per_command units, a work tick ENGINE_WORK_TICK_UNITS: since units are
+ *         counted by commands, every replica slices at the same places.
+ * Owner.  The engine; part of its image. */
+#ifndef ENGINE_WORK_H
+#define ENGINE_WORK_H
+
+#include "base/cc.h"
+#include "base/option.h"
+
+enum work_kind { WORK_TIMERS = 1, WORK_MARK_SCAN, WORK_CANCEL };
+
+enum { WORK_MARKETS_MAX = 128, WORK_ITEM_BITS = 28 };
+
+/* The scan of one market's positions. */
+struct work_scan {
+    uint32_t from;  /* portfolio number to go on at */
+    uint8_t queued; /* in the queue */
+    uint8_t begun;  /* visited a position since it was queued: `from` counts */
+    uint8_t again;  /* the mark changed since it began: run it again */
+    uint8_t exact;  /* the tiers changed: slacks bound nothing, check every position exactly */
+};
+
+struct work {
+    uint32_t *items; /* ring of kind << WORK_ITEM_BITS | index */
+    uint32_t mask;
+    uint32_t head; /* position of the first item, counted without wrapping */
+    uint32_t count;
+    bool timers_queued;
+    struct work_scan scans[WORK_MARKETS_MAX];
+    uint64_t next_second_ns; /* C: earliest second of a market that is due next */
+};
+
+struct engine;
+struct image_sink;
+
+size_t work_bytes(const struct option_engine *capacity);
+
+/* `memory`: work_bytes(capacity) zero bytes, 64-byte aligned, that outlive the queue. */
+void work_init(struct work *work, void *memory, const struct option_engine *capacity);
+
+/* Section 11 of the image. */
+void work_image(const struct engine *engine, struct image_sink *sink);
+
+/* Before a command's own effect: queues the timers when one is due at the engine's t. */
+void work_timers_due(struct engine *engine);
+
+/* Performs up to `units` units. */
+void work_run(struct engine *engine, uint32_t units);
+
+/* t of the earliest timer, UINT64_MAX: none. */
+CC_MUST_USE uint64_t work_next_deadline(const struct engine *engine);
+
+CC_MUST_USE bool work_pending(const struct engine *engine);
+
+/* Queues the scan of a market's positions (R7), or has the one that runs begin anew when done. */
+void work_queue_scan(struct engine *engine, uint32_t market);
+
+/* Queues the release of a portfolio's dead orders. `holding`: where the new dead ones are. */
+void work_queue_cancel(struct engine *engine, uint32_t holding);
+
+/* A market was defined, or its second was made: its timer's deadline moved. */
+void work_second_changed(struct engine *engine);
+
+/* An order is about to leave its holding's list: a cancellation list that stands there goes on. */
+void work_order_leaves(struct engine *engine, uint32_t order);
+
+#endif
