@@ -1,0 +1,303 @@
+#include "engine/match.h"
+
+#include "engine/fee.h"
+#include "engine/fill.h"
+#include "engine/margin.h"
+#include "engine/resting.h"
+
+#define MATCH_VALUE_MAX (UINT64_C(1) << 60)                       /* R1: N */
+#define MATCH_CASH_MAX  (PORTFOLIO_CASH_MAX - (INT64_C(1) << 54)) /* room for one command's PnL */
+
+/* A walk in progress. */
+struct walk {
+    const struct match_taker *taker;
+    struct market *market;
+    struct match *match;
+    uint64_t reducible; /* what a reduce-only taker may still fill */
+    uint64_t stamp;
+};
+
+/* How much of a resting order may fill from this position (R3: reduce-only is clipped to it). */
+static uint64_t usable(const struct order *maker, int64_t position)
+{
+    if (CC_LIKELY((maker->flags & ORDER_REDUCE_ONLY) == 0))
+        return maker->remaining;
+    bool opposes = maker->side == ORDER_LONG ? position < 0 : position > 0;
+    uint64_t size = opposes ? margin_abs(position) : 0;
+    return maker->remaining < size ? maker->remaining : size;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Whether R4's maker test applies to this fill at all. */
+static bool must_test(const struct portfolio *portfolio, const struct order *maker, uint64_t price,
+                      uint64_t mark, int64_t position, uint64_t quantity)
+{
+    if (margin_price_is_worse((enum order_side)maker->side, price, mark))
+        return true;
+    if (CC_LIKELY(!portfolio->flagged))
+        return false;
+    bool opposes = maker->side == ORDER_LONG ? position < 0 : position > 0;
+    return !opposes || quantity > margin_abs(position);
+}
+
+/* R1: position notional and cash stay in their bounds whatever this fill realises. */
+static bool within_bounds(const struct portfolio *portfolio, int64_t position, uint64_t mark)
+{
+    return (uint128)margin_abs(position) * mark <= MATCH_VALUE_MAX &&
+           portfolio->cash <= MATCH_CASH_MAX && portfolio->cash >= -MATCH_CASH_MAX;
+}
+
+/* Someone else's live order: a fill, a refusal by the maker test, or nothing. */
+static void walk_maker(struct engine *engine, struct walk *walk, const struct order *maker,
+                       struct holding *holding, const struct portfolio *portfolio, uint64_t price)
+{
+    const struct market *market = walk->market;
+    struct match *match = walk->match;
+    bool walked = holding->walk_stamp == walk->stamp;
+    int64_t position = holding->size + (walked ? holding->walk_quantity : 0);
+    int64_t equity = walked ? holding->walk_equity : 0;
+    uint64_t quantity = least(least(match->remaining, walk->reducible), usable(maker, position));
+
+    if (quantity == 0)
+        return; /* reduce-only without a position left: canceled when it is met again */
+    uint64_t notional = price * quantity;
+    int64_t moved = maker->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
+    int128 against_mark = margin_fill_equity(market->mark, price, moved);
+    int64_t maker_fee = fee_amount(notional, market->record.maker_ppm[FEE_TIER]);
+    int64_t taker_fee = fee_amount(notional, market->record.taker_ppm[FEE_TIER]);
+
+    if (CC_UNLIKELY(!within_bounds(portfolio, position + moved, market->mark)))
+        match->guard = true;
+    else if (CC_UNLIKELY(must_test(portfolio, maker, price, market->mark, position, quantity)) &&
+             !margin_maker_passes(portfolio, market, holding, position, moved, equity,
+                                  against_mark - maker_fee)) {
+        match->refused++;
+        return;
+    }
+    holding->walk_stamp = walk->stamp;
+    holding->walk_quantity = position + moved - holding->size;
+    holding->walk_equity = (int64_t)(equity + against_mark - maker_fee);
+    match->filled += quantity;
+    match->notional += notional;
+    match->remaining -= quantity;
+    match->equity -= against_mark + taker_fee;
+    walk->reducible -= walk->taker->reduce_only ? quantity : 0;
+    (void)engine;
+}
+
+/* Own order (R3, STP): true when the walk ends here. */
+static bool walk_own(struct walk *walk, const struct order *maker)
+{
+    struct match *match = walk->match;
+
+    match->self = true;
+    switch ((enum match_stp)walk->taker->stp) {
+    case STP_EXPIRE_TAKER:
+        match->self_first = match->filled == 0;
+        match->makers--; /* it stays as it is */
+        match->stop = MATCH_SELF;
+        return true;
+    case STP_EXPIRE_BOTH:
+        match->stop = MATCH_BOTH;
+        return true;
+    case STP_EXPIRE_MAKER:
+        return false;
+    case STP_DECREMENT:
+        if (match->remaining <= maker->remaining) {
+            match->used_up = true;
+            match->stop = MATCH_DONE;
+            return true;
+        }
+        match->remaining -= maker->remaining;
+        return false;
+    }
+    return false;
+}
+
+/* The reasons to stop that are known before the next maker is met. */
+static bool walk_is_over(const struct engine *engine, struct walk *walk)
+{
+    struct match *match = walk->match;
+
+    if (match->remaining == 0)
+        match->stop = MATCH_DONE;
+    else if (walk->reducible == 0)
+        match->stop = MATCH_REDUCED;
+    else if (match->makers == state_option(engine, OPTION_engine_makers_max))
+        match->stop = MATCH_MAX;
+    else
+        return false;
+    return true;
+}
+
+/* The orders of one level, in their queue. True when the walk ends here. */
+static bool walk_level(struct engine *engine, struct walk *walk, uint32_t head, uint64_t price)
+{
+    for (uint32_t at = head; at != ORDER_NONE;) {
+        const struct order *maker = &engine->orders.hot[at];
+        struct holding *holding = state_holding(engine, maker->holding);
+        uint32_t owner = holding->portfolio;
+        const struct portfolio *portfolio = state_portfolio(engine, owner);
+
+        if (walk_is_over(engine, walk))
+            return true;
+        __builtin_prefetch(&engine->orders.hot[maker->next]);
+        walk->match->makers++;
+        if (CC_UNLIKELY(portfolio->figure_epoch != engine->risk.mark_epoch))
+            risk_touch(engine, owner);
+        if (CC_LIKELY(!resting_is_dead(engine, maker, at, holding, portfolio))) {
+            if (CC_LIKELY(maker->account != walk->taker->account))
+                walk_maker(engine, walk, maker, holding, portfolio, price);
+            else if (walk_own(walk, maker))
+                return true;
+        }
+        at = maker->next;
+    }
+    return false;
+}
+
+void match_walk(struct engine *engine, const struct match_taker *taker, struct match *match)
+{
+    struct market *market = state_market(engine, taker->market);
+    enum order_side other = book_opposite((enum order_side)taker->side);
+    struct walk walk = {
+        .taker = taker,
+        .market = market,
+        .match = match,
+        .reducible = taker->reduce_only ? margin_abs(taker->position) : UINT64_MAX,
+        .stamp = ++engine->risk.walk_count,
+    };
+    uint32_t tick = book_best(&market->book, other);
+
+    *match = (struct match){ .remaining = taker->quantity, .stop = MATCH_BOOK };
+    while (tick <= taker->limit_tick && tick != BOOK_TICK_NONE) {
+        uint64_t price = book_price(&market->book, other, tick) * market->record.tick_size;
+        if (walk_level(engine, &walk, book_head(&market->book, other, tick), price))
+            break;
+        tick = book_next(&market->book, other, tick);
+    }
+    if (match->stop == MATCH_BOOK) {
+        if (match->remaining == 0)
+            match->stop = MATCH_DONE;
+        else if (walk.reducible == 0)
+            match->stop = MATCH_REDUCED;
+    }
+    const struct portfolio *portfolio = state_portfolio(engine, taker->portfolio);
+    int64_t moved = taker->side == ORDER_LONG ? (int64_t)match->filled : -(int64_t)match->filled;
+    if (match->filled != 0 && !within_bounds(portfolio, taker->position + moved, market->mark))
+        match->guard = true;
+}
+
+bool match_crosses(struct engine *engine, const struct match_taker *taker, struct match *match)
+{
+    const struct market *market = state_market(engine, taker->market);
+    enum order_side other = book_opposite((enum order_side)taker->side);
+    uint32_t tick = book_best(&market->book, other);
+
+    *match = (struct match){ .remaining = taker->quantity, .stop = MATCH_BOOK };
+    for (; tick <= taker->limit_tick && tick != BOOK_TICK_NONE;
+         tick = book_next(&market->book, other, tick)) {
+        uint32_t at = book_head(&market->book, other, tick);
+        for (; at != ORDER_NONE; at = engine->orders.hot[at].next) {
+            const struct order *maker = &engine->orders.hot[at];
+            const struct holding *holding = state_holding(engine, maker->holding);
+            const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+            if (!resting_is_dead(engine, maker, at, holding, portfolio))
+                return true;
+            if (match->makers == state_option(engine, OPTION_engine_makers_max))
+                return true;
+            match->makers++;
+        }
+    }
+    return false;
+}
+
+/* STP between the taker's order and the maker's, both of one account. */
+static void act_own(struct engine *engine, const struct match_taker *taker, struct order *order,
+                    uint32_t maker)
+{
+    uint64_t size = engine->orders.hot[maker].remaining;
+
+    if (taker->stp == STP_DECREMENT && order->remaining < size) {
+        resting_reduce(engine, maker, order->remaining);
+        return;
+    }
+    if (taker->stp == STP_DECREMENT && order->remaining > size)
+        order->remaining -= size;
+    resting_remove(engine, maker, ORDER_CANCELED, STATUS_self_trade_prevention);
+}
+
+/* The walk's test again, on figures that hold the fills so far. */
+static bool act_refuses(struct engine *engine, const struct market *market, uint32_t at,
+                        uint64_t price, uint64_t quantity)
+{
+    const struct order *maker = &engine->orders.hot[at];
+    const struct holding *holding = state_holding(engine, maker->holding);
+    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    uint64_t notional = price * quantity;
+    int64_t moved = maker->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
+
+    if (!must_test(portfolio, maker, price, market->mark, holding->size, quantity))
+        return false;
+    margin_bring(engine, holding->portfolio);
+    int64_t fee = fee_amount(notional, market->record.maker_ppm[FEE_TIER]);
+    return !margin_maker_passes(portfolio, market, holding, holding->size, moved, 0,
+                                margin_fill_equity(market->mark, price, moved) - fee);
+}
+
+/* One maker at the head of the book: removed, reduced or filled. Gives the quantity filled. */
+static uint64_t act_maker(struct engine *engine, const struct match_taker *taker,
+                          const struct match *match, struct market *market, uint32_t order_index,
+                          uint32_t at)
+{
+    struct order *order = &engine->orders.hot[order_index];
+    const struct order *maker = &engine->orders.hot[at];
+    const struct holding *holding = state_holding(engine, maker->holding);
+    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    uint64_t price = resting_price(engine, maker);
+
+    if (CC_UNLIKELY(resting_is_dead(engine, maker, at, holding, portfolio))) {
+        uint8_t reason;
+        enum order_state state = resting_death(engine, at, &reason);
+        resting_remove(engine, at, state, reason);
+        return 0;
+    }
+    if (CC_UNLIKELY(maker->account == taker->account)) {
+        act_own(engine, taker, order, at);
+        return 0;
+    }
+    uint64_t quantity = least(order->remaining, usable(maker, holding->size));
+    if (taker->reduce_only)
+        quantity = least(quantity, margin_abs(state_holding(engine, order->holding)->size));
+    INVARIANT(quantity != 0);
+    if (CC_UNLIKELY(match->refused != 0) && act_refuses(engine, market, at, price, quantity)) {
+        resting_remove(engine, at, ORDER_CANCELED, STATUS_insufficient_margin_to_trade);
+        return 0;
+    }
+    bool clipped = quantity < maker->remaining && quantity < order->remaining;
+    fill_execute(engine, at, order_index, quantity);
+    if (CC_UNLIKELY(clipped && resting_is_dead(engine, maker, at, holding, portfolio)))
+        resting_remove(engine, at, ORDER_CANCELED, REASON_reduce_only);
+    return quantity;
+}
+
+void match_act(struct engine *engine, const struct match_taker *taker, const struct match *match,
+               uint32_t order)
+{
+    struct market *market = state_market(engine, taker->market);
+    enum order_side other = book_opposite((enum order_side)taker->side);
+    uint64_t filled = 0;
+
+    for (uint32_t met = 0; met < match->makers; met++) {
+        uint32_t tick = book_best(&market->book, other);
+        INVARIANT(tick <= taker->limit_tick);
+        filled +=
+            act_maker(engine, taker, match, market, order, book_head(&market->book, other, tick));
+    }
+    INVARIANT(filled == match->filled);
+    INVARIANT(engine->orders.cold[order].filled_notional == match->notional);
+}

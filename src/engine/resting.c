@@ -1,0 +1,204 @@
+#include "engine/resting.h"
+
+#include "engine/risk.h"
+
+void resting_tell_state(struct engine *engine, uint32_t index)
+{
+    const struct order *order = &engine->orders.hot[index];
+    const struct order_cold *cold = &engine->orders.cold[index];
+    uint16_t asset_id = engine->markets.rows[order->market].record.asset_id;
+    struct effect_order_state body = {
+        .remaining = order->remaining,
+        .filled = cold->filled,
+        .price = resting_price(engine, order),
+        .status = cold->state,
+        .reason = cold->reason,
+        .side = order->side,
+        .order_type = cold->order_type,
+        .asset_id = asset_id,
+    };
+
+    memcpy(body.order_id, order->id, sizeof body.order_id);
+    effects_emit(engine, EFFECT_order_state, index, asset_id, &body);
+}
+
+void resting_tell(struct engine *engine, uint32_t index, enum effect_book_action action,
+                  uint64_t quantity)
+{
+    const struct order *order = &engine->orders.hot[index];
+    struct market *market = state_market(engine, order->market);
+    enum order_side side = (enum order_side)order->side;
+    uint16_t asset_id = market->record.asset_id;
+    uint64_t price = resting_price(engine, order);
+    struct effect_book_order change = {
+        .price = price,
+        .quantity = quantity,
+        .asset_id = asset_id,
+        .side = order->side,
+        .action = (uint8_t)action,
+    };
+    struct effect_book_level level = {
+        .price = price,
+        .size = book_quantity(&market->book, side, order->tick),
+        .orders = book_order_count(&market->book, side, order->tick),
+        .side = order->side,
+        .asset_id = asset_id,
+    };
+
+    resting_tell_state(engine, index);
+    memcpy(change.order_id, order->id, sizeof change.order_id);
+    change.book_seq = market_next_seq(market);
+    effects_emit(engine, EFFECT_book_order, index, asset_id, &change);
+    level.book_seq = market_next_seq(market);
+    effects_emit(engine, EFFECT_book_level, order->market, asset_id, &level);
+}
+
+bool resting_fits(const struct engine *engine, uint32_t market, enum order_side side, uint32_t tick)
+{
+    const struct book *book = &engine->markets.rows[market].book;
+    uint32_t words = BOOK_PAGE_LEVELS / 64;
+    const uint64_t *page = &book->sides[side].bitmap[0][tick / BOOK_PAGE_LEVELS * words];
+
+    if (CC_LIKELY(book->pages->used < book->pages->limit))
+        return true;
+    return (page[0] | page[1] | page[2] | page[3]) != 0;
+}
+
+/* The order's quantity enters the sums of R4 and R1. */
+static void add_sums(struct holding *holding, const struct order *order, uint64_t price)
+{
+    struct holding_side *side = &holding->sides[order->side];
+    int64_t size = (int64_t)order->remaining;
+    int64_t notional = size * (int64_t)price;
+
+    side->order_count++;
+    if (order->flags & ORDER_REDUCE_ONLY) {
+        side->reduce_size += size;
+        side->reduce_notional += notional;
+        return;
+    }
+    if (side->margin_count == 0 ||
+        (order->side == ORDER_LONG ? price > side->price_bound : price < side->price_bound))
+        side->price_bound = price;
+    side->margin_count++;
+    side->size += size;
+    side->notional += notional;
+}
+
+/* `quantity` leaves the sums; the order itself too when `all` of it does. */
+static void take_sums(struct holding *holding, const struct order *order, uint64_t price,
+                      uint64_t quantity, bool all)
+{
+    struct holding_side *side = &holding->sides[order->side];
+    int64_t size = (int64_t)quantity;
+    int64_t notional = size * (int64_t)price;
+
+    if (all)
+        side->order_count--;
+    if (order->flags & ORDER_REDUCE_ONLY) {
+        side->reduce_size -= size;
+        side->reduce_notional -= notional;
+        INVARIANT(side->reduce_size >= 0 && side->reduce_notional >= 0);
+        return;
+    }
+    side->size -= size;
+    side->notional -= notional;
+    INVARIANT(side->size >= 0 && side->notional >= 0);
+    if (all && --side->margin_count == 0)
+        side->price_bound = 0;
+}
+
+void resting_insert(struct engine *engine, uint32_t index, uint64_t hash)
+{
+    struct order *order = &engine->orders.hot[index];
+    struct order_cold *cold = &engine->orders.cold[index];
+    bool inserted = book_insert(&state_market(engine, order->market)->book, index);
+
+    INVARIANT(inserted);
+    order_map_insert(&engine->order_map, hash, index);
+    holding_link(engine, order->holding, index);
+    add_sums(state_holding(engine, order->holding), order, resting_price(engine, order));
+    if (order_tif(order) == ORDER_GTT)
+        timer_heap_set(&engine->expiries, index, cold->expiry_ns, cold->placed_sequence);
+    risk_changed(engine, order->holding);
+    resting_tell(engine, index, BOOK_ADD, order->remaining);
+}
+
+/* Out of map, list and timers; the book is the caller's. */
+static void unlink_order(struct engine *engine, uint32_t index)
+{
+    const struct order *order = &engine->orders.hot[index];
+
+    order_map_remove(&engine->order_map, index);
+    work_order_leaves(engine, index);
+    holding_unlink(engine, index);
+    if (order_tif(order) == ORDER_GTT)
+        timer_heap_remove(&engine->expiries, index);
+}
+
+void resting_remove(struct engine *engine, uint32_t index, enum order_state state, uint8_t reason)
+{
+    struct order *order = &engine->orders.hot[index];
+    struct order_cold *cold = &engine->orders.cold[index];
+
+    book_remove(&state_market(engine, order->market)->book, index);
+    take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
+              order->remaining, true);
+    unlink_order(engine, index);
+    risk_changed(engine, order->holding);
+    order_move(order, cold, state);
+    cold->reason = reason;
+    cold->updated_ns = engine->t_ns;
+    resting_tell(engine, index, BOOK_DELETE, order->remaining);
+    order_release(&engine->orders, index);
+}
+
+void resting_reduce(struct engine *engine, uint32_t index, uint64_t quantity)
+{
+    struct order *order = &engine->orders.hot[index];
+
+    book_reduce(&state_market(engine, order->market)->book, index, quantity);
+    take_sums(state_holding(engine, order->holding), order, resting_price(engine, order), quantity,
+              false);
+    risk_changed(engine, order->holding);
+    engine->orders.cold[index].updated_ns = engine->t_ns;
+    resting_tell(engine, index, BOOK_REDUCE, quantity);
+}
+
+bool resting_fill(struct engine *engine, uint32_t index, uint64_t quantity, uint64_t price)
+{
+    struct order *order = &engine->orders.hot[index];
+    struct order_cold *cold = &engine->orders.cold[index];
+    bool filled = book_take(&state_market(engine, order->market)->book, index, quantity);
+
+    take_sums(state_holding(engine, order->holding), order, price, quantity, filled);
+    order_add_fill(order, cold, quantity, quantity * price);
+    cold->updated_ns = engine->t_ns;
+    risk_changed(engine, order->holding);
+    if (filled)
+        unlink_order(engine, index);
+    return filled;
+}
+
+enum order_state resting_death(const struct engine *engine, uint32_t index, uint8_t *reason)
+{
+    const struct order *order = &engine->orders.hot[index];
+    const struct holding *holding = &engine->holdings.rows[order->holding];
+    const struct portfolio *portfolio = &engine->portfolios.rows[holding->portfolio];
+    uint64_t by_all = holding->sides[order->side].cancel_sequence;
+    uint64_t by_position = holding->reduce_cancel_sequence;
+
+    *reason = REASON_none;
+    if (!resting_is_dead(engine, order, index, holding, portfolio))
+        return ORDER_NEW;
+    if (portfolio->cancel_sequence > by_all)
+        by_all = portfolio->cancel_sequence;
+    if (!(order->flags & ORDER_REDUCE_ONLY) || by_position < order->sequence)
+        by_position = UINT64_MAX;
+    if (by_all < order->sequence)
+        by_all = UINT64_MAX;
+    if (by_all == UINT64_MAX && by_position == UINT64_MAX)
+        return ORDER_EXPIRED;
+    *reason = by_position < by_all ? REASON_reduce_only : REASON_cancel_all;
+    return ORDER_CANCELED;
+}
