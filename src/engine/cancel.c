@@ -1,0 +1,125 @@
+#include "engine/cancel.h"
+
+#include "base/uuid.h"
+#include "engine/resting.h"
+
+enum { CANCEL_ASSET_ALL = 0xFFFF };
+enum cancel_sides { CANCEL_BOTH, CANCEL_BUYS, CANCEL_SELLS };
+
+/* The body of code 3 (W3). */
+struct cancel_body {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint8_t order_id[UUID_BYTES];
+    uint16_t asset_id;
+    uint16_t pad;
+    uint32_t pad2;
+};
+
+/* The body of code 4. */
+struct cancel_all_body {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint16_t asset_id;
+    uint16_t pad;
+    uint8_t side; /* enum cancel_sides */
+    uint8_t include_conditional;
+    uint16_t pad2;
+};
+
+static_assert(sizeof(struct cancel_body) == 40, "W3: OrderCancel");
+static_assert(sizeof(struct cancel_all_body) == 24, "W3: CancelAll");
+
+enum status cancel_order(struct engine *engine, const struct command *command,
+                         struct engine_result *result)
+{
+    struct cancel_body body;
+    struct uuid id;
+    uint64_t words[2];
+
+    (void)result;
+    memcpy(&body, command_body(command), sizeof body);
+    uuid_load(&id, body.order_id);
+    if (!uuid_is_v7(&id))
+        return STATUS_rejected_invalid_uuid;
+    if (body.asset_id == 0 || body.asset_id == CANCEL_ASSET_ALL)
+        return STATUS_order_rejected_invalid_market;
+    uint32_t market = market_find(engine, body.asset_id);
+    if (market == MARKET_NONE)
+        return STATUS_rejected_market_not_found;
+    if ((body.pad | body.pad2) != 0)
+        return STATUS_order_rejected_invalid;
+    memcpy(words, body.order_id, sizeof words);
+    uint32_t index =
+        order_map_find(&engine->order_map, command->target_hash, engine->turn.account, words);
+    if (index == ORDER_NONE)
+        return STATUS_rejected_order_not_found;
+    const struct order *order = &engine->orders.hot[index];
+    const struct holding *holding = state_holding(engine, order->holding);
+    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    if (holding->portfolio != engine->turn.portfolio || order->market != market ||
+        resting_is_dead(engine, order, index, holding, portfolio))
+        return STATUS_rejected_order_not_found;
+    resting_remove(engine, index, ORDER_CANCELED, REASON_user_cancel);
+    return STATUS_request_completed;
+}
+
+/* The orders of one record: dead at once, released by deferred work. */
+static void cancel_holding(struct engine *engine, uint32_t index, uint8_t sides)
+{
+    struct holding *holding = state_holding(engine, index);
+    uint32_t dead = 0;
+
+    for (uint32_t side = 0; side < 2; side++) {
+        bool wanted =
+            sides == CANCEL_BOTH || sides == (side == ORDER_LONG ? CANCEL_BUYS : CANCEL_SELLS);
+        if (!wanted || holding->sides[side].order_count == 0)
+            continue;
+        holding->sides[side].cancel_sequence = engine->sequence;
+        dead += holding->sides[side].order_count;
+    }
+    if (dead != 0)
+        work_queue_cancel(engine, index);
+}
+
+static void cancel_portfolio(struct engine *engine, uint32_t portfolio, uint32_t market,
+                             uint8_t sides)
+{
+    uint32_t at = state_portfolio(engine, portfolio)->holding_head;
+
+    for (; at != HOLDING_NONE; at = state_holding(engine, at)->next)
+        if (market == MARKET_NONE || state_holding(engine, at)->market == market)
+            cancel_holding(engine, at, sides);
+}
+
+enum status cancel_all(struct engine *engine, const struct command *command,
+                       struct engine_result *result)
+{
+    struct cancel_all_body body;
+    uint32_t market = MARKET_NONE;
+
+    (void)result;
+    memcpy(&body, command_body(command), sizeof body);
+    if (body.asset_id == 0)
+        return STATUS_order_rejected_invalid_market;
+    if (body.asset_id != CANCEL_ASSET_ALL) {
+        market = market_find(engine, body.asset_id);
+        if (market == MARKET_NONE)
+            return STATUS_rejected_market_not_found;
+    }
+    if ((body.pad | body.pad2) != 0 || body.side > CANCEL_SELLS)
+        return STATUS_order_rejected_invalid;
+    if (body.include_conditional > 1)
+        return STATUS_rejected_invalid_order_flags;
+    if (engine->turn.portfolio != PORTFOLIO_NONE) {
+        cancel_portfolio(engine, engine->turn.portfolio, market, body.side);
+        return STATUS_request_completed;
+    }
+    uint32_t at = engine->accounts.rows[engine->turn.account].portfolio_head;
+    for (; at != PORTFOLIO_NONE; at = state_portfolio(engine, at)->account_next)
+        if (state_portfolio(engine, at)->subaccount_index == body.subaccount_index)
+            cancel_portfolio(engine, at, market, body.side);
+    return STATUS_request_completed;
+}

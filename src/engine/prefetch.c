@@ -1,0 +1,21 @@
+#include "engine/prefetch.h"
+
+#include "engine/state.h"
+
+void prefetch_buckets(const struct engine *engine, const struct command *command)
+{
+    if (command->kind == COMMAND_UNSIGNED)
+        return;
+    duplicate_prefetch(&engine->duplicates, command->request_hash);
+    if (command->code == REQUEST_place_limit_order)
+        order_map_prefetch(&engine->order_map, command->request_hash);
+    else if (command->code == REQUEST_order_cancel)
+        order_map_prefetch(&engine->order_map, command->target_hash);
+}
+
+void prefetch_records(const struct engine *engine, const struct command *command)
+{
+    if (command->code != REQUEST_order_cancel)
+        return;
+    order_prefetch(&engine->orders, order_map_peek(&engine->order_map, command->target_hash));
+}

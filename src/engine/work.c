@@ -1,0 +1,306 @@
+#include "engine/work.h"
+
+#include "engine/image.h"
+#include "engine/margin.h"
+#include "engine/mark.h"
+#include "engine/resting.h"
+
+static_assert((int)WORK_MARKETS_MAX == (int)ENGINE_MARKETS_MAX, "a scan for every market");
+
+#define WORK_INDEX_MASK ((UINT32_C(1) << WORK_ITEM_BITS) - 1)
+
+/* Room for the timers, every market's scan and every portfolio's list: a power of two. */
+static uint32_t ring_slots(const struct option_engine *capacity)
+{
+    uint64_t most = 1 + WORK_MARKETS_MAX + capacity->values[OPTION_engine_portfolios];
+    uint32_t slots = 64;
+
+    while (slots < most)
+        slots *= 2;
+    return slots;
+}
+
+size_t work_bytes(const struct option_engine *capacity)
+{
+    return (size_t)ring_slots(capacity) * sizeof(uint32_t);
+}
+
+void work_init(struct work *work, void *memory, const struct option_engine *capacity)
+{
+    INVARIANT(capacity->values[OPTION_engine_portfolios] <= WORK_INDEX_MASK);
+    *work = (struct work){
+        .items = memory,
+        .mask = ring_slots(capacity) - 1,
+        .next_second_ns = UINT64_MAX,
+    };
+}
+
+static void push(struct work *work, enum work_kind kind, uint32_t index)
+{
+    INVARIANT(work->count <= work->mask);
+    work->items[(work->head + work->count) & work->mask] = (uint32_t)kind << WORK_ITEM_BITS | index;
+    work->count++;
+}
+
+static void pop(struct work *work)
+{
+    INVARIANT(work->count > 0);
+    work->head++;
+    work->count--;
+}
+
+void work_image(const struct engine *engine, struct image_sink *sink)
+{
+    const struct work *work = &engine->work;
+
+    image_u64(sink, work->count);
+    for (uint32_t i = 0; i < work->count; i++) {
+        uint32_t item = work->items[(work->head + i) & work->mask];
+        image_u64(sink, item);
+        if (item >> WORK_ITEM_BITS != WORK_MARK_SCAN)
+            continue;
+        const struct work_scan *scan = &work->scans[item & WORK_INDEX_MASK];
+        image_u64(sink, scan->from);
+        image_u64(sink,
+                  (uint64_t)scan->begun | (uint64_t)scan->again << 8 | (uint64_t)scan->exact << 16);
+    }
+}
+
+/* Deadline of a market's next second. */
+static uint64_t second_due(const struct market *market)
+{
+    return market->second_ns + MARK_SECOND_NS;
+}
+
+/* The market whose second is due first (ties: lower asset id), or MARKET_NONE. */
+static uint32_t first_second(const struct engine *engine)
+{
+    uint32_t first = MARKET_NONE;
+
+    for (uint32_t i = 0; i < engine->markets.count; i++) {
+        const struct market *market = &engine->markets.rows[i];
+        const struct market *best = &engine->markets.rows[first == MARKET_NONE ? 0 : first];
+        if (market->state == MARKET_CLOSED)
+            continue;
+        if (first == MARKET_NONE || market->second_ns < best->second_ns ||
+            (market->second_ns == best->second_ns &&
+             market->record.asset_id < best->record.asset_id))
+            first = i;
+    }
+    return first;
+}
+
+void work_second_changed(struct engine *engine)
+{
+    uint32_t first = first_second(engine);
+
+    engine->work.next_second_ns =
+        first == MARKET_NONE ? UINT64_MAX : second_due(&engine->markets.rows[first]);
+}
+
+uint64_t work_next_deadline(const struct engine *engine)
+{
+    uint64_t expiry = timer_heap_deadline(&engine->expiries);
+    uint64_t second = engine->work.next_second_ns;
+
+    return expiry < second ? expiry : second;
+}
+
+bool work_pending(const struct engine *engine)
+{
+    return engine->work.count != 0;
+}
+
+void work_timers_due(struct engine *engine)
+{
+    struct work *work = &engine->work;
+
+    if (CC_LIKELY(work_next_deadline(engine) > engine->t_ns) || work->timers_queued)
+        return;
+    work->timers_queued = true;
+    push(work, WORK_TIMERS, 0);
+}
+
+void work_queue_scan(struct engine *engine, uint32_t market)
+{
+    struct work_scan *scan = &engine->work.scans[market];
+
+    if (scan->queued) {
+        scan->again = scan->begun;
+        return;
+    }
+    *scan = (struct work_scan){ .queued = 1, .exact = scan->exact };
+    push(&engine->work, WORK_MARK_SCAN, market);
+}
+
+void work_queue_cancel(struct engine *engine, uint32_t index)
+{
+    struct holding *holding = state_holding(engine, index);
+    struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+
+    holding->cancel_cursor = holding->order_head;
+    if (portfolio->cancel_queued)
+        return;
+    portfolio->cancel_queued = true;
+    push(&engine->work, WORK_CANCEL, holding->portfolio);
+}
+
+void work_order_leaves(struct engine *engine, uint32_t order)
+{
+    struct holding *holding = state_holding(engine, engine->orders.hot[order].holding);
+
+    if (CC_UNLIKELY(holding->cancel_cursor == order))
+        holding->cancel_cursor = engine->orders.cold[order].list_next;
+}
+
+static void expire(struct engine *engine, uint32_t index)
+{
+    const struct order *order = &engine->orders.hot[index];
+    const struct holding *holding = state_holding(engine, order->holding);
+    uint16_t asset_id = engine->markets.rows[order->market].record.asset_id;
+    struct effect_timer body = {
+        .portfolio = portfolio_effect_id(state_portfolio(engine, holding->portfolio)),
+        .kind = TIMER_EXPIRY,
+        .asset_id = asset_id,
+    };
+    uint8_t reason;
+    enum order_state state = resting_death(engine, index, &reason);
+
+    effects_emit(engine, EFFECT_timer, index, asset_id, &body);
+    resting_remove(engine, index, state, reason);
+}
+
+/* One due timer: the earliest, a market's second before an expiry. False: none is due. */
+static bool timers_unit(struct engine *engine)
+{
+    uint64_t second = engine->work.next_second_ns;
+    uint64_t expiry = timer_heap_deadline(&engine->expiries);
+
+    if (second <= engine->t_ns && second <= expiry) {
+        uint32_t market = first_second(engine);
+        mark_second(engine, market);
+        work_second_changed(engine);
+        return true;
+    }
+    if (expiry > engine->t_ns)
+        return false;
+    expire(engine, timer_heap_first(&engine->expiries));
+    return true;
+}
+
+/* One position of the scan. False: it is finished. */
+static bool scan_unit(struct engine *engine, uint32_t market_index)
+{
+    struct work_scan *scan = &engine->work.scans[market_index];
+    struct market *market = state_market(engine, market_index);
+
+    if (!scan->begun) {
+        scan->begun = 1;
+        scan->from = 0;
+        market->scan_max = 0;
+    }
+    uint32_t holding = holding_next_holder(engine, market_index, scan->from);
+    if (holding == HOLDING_NONE) {
+        market->max_abs_size = market->scan_max;
+        return false;
+    }
+    scan->from = state_holding(engine, holding)->portfolio + 1;
+    risk_scan(engine, holding, scan->exact);
+    return true;
+}
+
+static void scan_finish(struct engine *engine, uint32_t market)
+{
+    struct work_scan *scan = &engine->work.scans[market];
+    bool again = scan->again;
+
+    *scan = (struct work_scan){ .exact = again ? scan->exact : 0 };
+    if (again)
+        work_queue_scan(engine, market);
+}
+
+/* The dead order of the portfolio that was placed first and not passed yet, or ORDER_NONE. Cursors
+ * stay on it; live orders behind them are never looked at again by this list. */
+static uint32_t cancel_next(struct engine *engine, const struct portfolio *portfolio)
+{
+    const struct order_table *orders = &engine->orders;
+    uint32_t first = ORDER_NONE;
+
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;) {
+        struct holding *holding = state_holding(engine, at);
+        uint32_t order = holding->cancel_cursor;
+        while (order != ORDER_NONE &&
+               !resting_is_dead(engine, &orders->hot[order], order, holding, portfolio))
+            order = orders->cold[order].list_next;
+        holding->cancel_cursor = order;
+        if (order != ORDER_NONE &&
+            (first == ORDER_NONE || orders->hot[order].sequence < orders->hot[first].sequence))
+            first = order;
+        at = holding->next;
+    }
+    return first;
+}
+
+static bool cancel_unit(struct engine *engine, uint32_t portfolio)
+{
+    uint8_t reason;
+    uint32_t order = cancel_next(engine, state_portfolio(engine, portfolio));
+
+    if (order == ORDER_NONE)
+        return false;
+    enum order_state state = resting_death(engine, order, &reason);
+    resting_remove(engine, order, state, reason);
+    return true;
+}
+
+/* One unit of the item at the head. False: the item is finished, nothing was done. */
+static bool unit(struct engine *engine, uint32_t item)
+{
+    switch ((enum work_kind)(item >> WORK_ITEM_BITS)) {
+    case WORK_TIMERS:
+        return timers_unit(engine);
+    case WORK_MARK_SCAN:
+        return scan_unit(engine, item & WORK_INDEX_MASK);
+    case WORK_CANCEL:
+        return cancel_unit(engine, item & WORK_INDEX_MASK);
+    }
+    INVARIANT(false);
+    return false;
+}
+
+static void finish(struct engine *engine, uint32_t item)
+{
+    struct work *work = &engine->work;
+    uint32_t index = item & WORK_INDEX_MASK;
+
+    pop(work);
+    switch ((enum work_kind)(item >> WORK_ITEM_BITS)) {
+    case WORK_TIMERS:
+        work->timers_queued = false;
+        break;
+    case WORK_MARK_SCAN:
+        scan_finish(engine, index);
+        break;
+    case WORK_CANCEL:
+        state_portfolio(engine, index)->cancel_queued = false;
+        break;
+    }
+}
+
+void work_run(struct engine *engine, uint32_t units)
+{
+    struct work *work = &engine->work;
+
+    while (work->count != 0) {
+        uint32_t item = work->items[work->head & work->mask];
+        bool finished = false;
+        while (units != 0 && !finished) {
+            finished = !unit(engine, item);
+            units -= finished ? 0 : 1;
+        }
+        risk_flush(engine);
+        if (!finished)
+            return;
+        finish(engine, item);
+    }
+}
