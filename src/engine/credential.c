@@ -192,6 +192,26 @@ static uint64_t keep_until(const struct engine *engine)
     return engine->t_ns + window_ms * CREDENTIAL_MS;
 }
 
+/* A session of this key that has expired is over for good before the key gets another one: who
+ * follows the effects by key must not hear of its end afterwards. */
+static void end_expired(struct engine *engine, const struct credential_make *make)
+{
+    const struct hash_index *map = &engine->credentials.by_key;
+    struct hash_index_probe probe =
+        hash_index_probe(map, key_hash(engine, make->account, make->key, make->key_bytes));
+
+    while (hash_index_next(map, &probe)) {
+        struct credential *credential = &engine->credentials.rows[probe.index];
+        if (credential->account != make->account || credential->ended_sequence != 0 ||
+            credential->kind != CREDENTIAL_SESSION ||
+            !key_is(credential, make->key, make->key_bytes))
+            continue;
+        INVARIANT(!credential_is_live(credential, engine->t_ns));
+        credential->ended_sequence = engine->sequence;
+        emit(engine, probe.index, CREDENTIAL_EXPIRED);
+    }
+}
+
 static uint32_t take(struct credential_table *table)
 {
     uint32_t index = table->free_head;
@@ -208,10 +228,12 @@ static uint32_t take(struct credential_table *table)
 uint32_t credential_create(struct engine *engine, const struct credential_make *make)
 {
     struct credential_table *table = &engine->credentials;
-    uint32_t index = take(table);
-    struct credential *credential = &table->rows[index];
     struct account *account = &engine->accounts.rows[make->account];
 
+    if (make->kind == CREDENTIAL_SESSION)
+        end_expired(engine, make);
+    uint32_t index = take(table);
+    struct credential *credential = &table->rows[index];
     INVARIANT(make->key_bytes <= sizeof credential->key);
     *credential = (struct credential){
         .created_sequence = engine->sequence,

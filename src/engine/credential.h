@@ -33,7 +33,7 @@ struct credential {
     uint64_t created_sequence;
     uint64_t created_ns;      /* with the sequence: its id (R3), index 0 */
     uint64_t expires_ns;      /* UINT64_MAX: never; it is expired when expires_ns <= t */
-    uint64_t ended_sequence;  /* of its revocation, 0: none */
+    uint64_t ended_sequence;  /* of its revocation, or of a successor; 0: none */
     uint64_t release_ns;      /* t from which it need not be kept, once it has ended */
     uint64_t parent_sequence; /* created_sequence of the key that made it, 0: none */
     uint8_t label[CREDENTIAL_LABEL_BYTES];
@@ -113,7 +113,7 @@ void credential_release_ended(struct engine *engine);
 
 CC_MUST_USE bool credential_fits(const struct engine *engine, uint32_t count);
 
-/* Makes one (credential_fits) and emits 2118. Gives its index. */
+/* Makes one (credential_fits) and emits 2118, after that of an expired session of the same key. Gives its index. */
 uint32_t credential_create(struct engine *engine, const struct credential_make *make);
 
 /* Ends a live session now; emits 2118. */
