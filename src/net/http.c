@@ -1,0 +1,596 @@
+#include "net/http.h"
+
+#include <immintrin.h>
+
+enum { BLOCK = 64, WORDS_MAX = HTTP_HEAD_MAX / BLOCK + 1 };
+
+/* One bit for each of 64 bytes. */
+struct marks {
+    uint64_t stop; /* no token character */
+    uint64_t cr;
+    uint64_t lf;
+    uint64_t control; /* neither CR, LF nor tab */
+};
+
+struct maps {
+    uint64_t stop[WORDS_MAX];
+    uint64_t cr[WORDS_MAX];
+    uint32_t words;
+};
+
+/* A byte is a token character when the bit of its high nibble is set in the low nibble's entry
+ * (RFC 9110: ! # $ % & ' * + - . ^ _ ` | ~ digits letters). */
+static const uint8_t token_low[16] = { 0xE8, 0xFC, 0xF8, 0xFC, 0xFC, 0xFC, 0xFC, 0xFC,
+                                       0xF8, 0xF8, 0xF4, 0x54, 0xD0, 0x54, 0xF4, 0x70 };
+static const uint8_t nibble_bit[16] = { 1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0 };
+
+static inline struct marks mark_block(const char *text)
+{
+    const __m256i low_table = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)token_low));
+    const __m256i bit_table =
+        _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)nibble_bit));
+    const __m256i nibble = _mm256_set1_epi8(15);
+    struct marks marks = { 0 };
+    for (unsigned half = 0; half < 2; half++) {
+        __m256i bytes = _mm256_loadu_si256((const void *)(text + 32 * half));
+        __m256i low = _mm256_shuffle_epi8(low_table, _mm256_and_si256(bytes, nibble));
+        __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble);
+        __m256i token = _mm256_and_si256(low, _mm256_shuffle_epi8(bit_table, high));
+        __m256i stop = _mm256_cmpeq_epi8(token, _mm256_setzero_si256());
+        __m256i cr = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\r'));
+        __m256i lf = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\n'));
+        __m256i tab = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\t'));
+        __m256i below = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(31)), bytes);
+        __m256i allowed = _mm256_or_si256(_mm256_or_si256(cr, lf), tab);
+        __m256i control = _mm256_or_si256(_mm256_andnot_si256(allowed, below),
+                                          _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(127)));
+        marks.stop |= (uint64_t)(uint32_t)_mm256_movemask_epi8(stop) << (32 * half);
+        marks.cr |= (uint64_t)(uint32_t)_mm256_movemask_epi8(cr) << (32 * half);
+        marks.lf |= (uint64_t)(uint32_t)_mm256_movemask_epi8(lf) << (32 * half);
+        marks.control |= (uint64_t)(uint32_t)_mm256_movemask_epi8(control) << (32 * half);
+    }
+    return marks;
+}
+
+/* The marks of up to 64 bytes; bits from `left` up are zero. */
+static inline struct marks mark_bytes(const char *text, size_t left)
+{
+    if (CC_LIKELY(left >= BLOCK))
+        return mark_block(text);
+    char padded[BLOCK] = { 0 };
+    memcpy(padded, text, left);
+    struct marks marks = mark_block(padded);
+    uint64_t valid = (UINT64_C(1) << left) - 1;
+    marks.stop &= valid;
+    marks.cr &= valid;
+    marks.lf &= valid;
+    marks.control &= valid;
+    return marks;
+}
+
+/* The state between two blocks. */
+struct carry {
+    uint64_t after_cr; /* 1: the byte before was CR */
+    uint64_t after_lf; /* 1: the byte before was LF */
+    uint64_t empty;    /* 1: the byte before was the CR of an empty line */
+};
+
+enum { NOT_YET = -1, FAULTY = -2 };
+
+/* Checks one block and looks for the empty line. Gives the place behind its LF in the block, or
+ * NOT_YET, or FAULTY with *at. The end counts before any fault behind it. */
+static inline int check_block(const struct marks *marks, size_t left, struct carry *carry,
+                              uint8_t *fault, uint32_t *at)
+{
+    uint64_t valid = left >= BLOCK ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+    uint64_t expected = (marks->cr << 1) | carry->after_cr;
+    uint64_t empty = marks->cr & ((marks->lf << 1) | carry->after_lf);
+    uint64_t ends = marks->lf & ((empty << 1) | carry->empty);
+    uint64_t looked = ends == 0 ? valid : (ends & -ends) | ((ends & -ends) - 1);
+    uint64_t wrong = ((marks->lf ^ expected) | marks->control) & looked;
+    if (CC_UNLIKELY(wrong != 0)) {
+        uint64_t first = wrong & -wrong;
+        *at = (uint32_t)__builtin_ctzll(wrong);
+        *fault = marks->control & first ? HTTP_FAULT_CONTROL : HTTP_FAULT_LINE_END;
+        return FAULTY;
+    }
+    if (ends != 0)
+        return __builtin_ctzll(ends) + 1;
+    if (left >= BLOCK) {
+        carry->after_cr = marks->cr >> 63;
+        carry->after_lf = marks->lf >> 63;
+        carry->empty = empty >> 63;
+    }
+    return NOT_YET;
+}
+
+int http_scan(const char *text, size_t from, size_t count, uint8_t *fault, uint32_t *fault_at)
+{
+    struct carry carry = { 0 };
+    if (from > 0) {
+        carry.after_cr = text[from - 1] == '\r';
+        carry.after_lf = text[from - 1] == '\n';
+        carry.empty = carry.after_cr && from > 1 && text[from - 2] == '\n';
+    }
+    size_t limit = count < HTTP_HEAD_MAX ? count : HTTP_HEAD_MAX;
+    for (size_t at = from; at < limit; at += BLOCK) {
+        struct marks marks = mark_bytes(text + at, limit - at);
+        uint32_t place = 0;
+        int end = check_block(&marks, limit - at, &carry, fault, &place);
+        if (end >= 0)
+            return (int)at + end;
+        if (end == FAULTY) {
+            *fault_at = (uint32_t)at + place;
+            return -1;
+        }
+    }
+    if (count < HTTP_HEAD_MAX)
+        return 0;
+    *fault = HTTP_FAULT_TOO_LARGE;
+    *fault_at = HTTP_HEAD_MAX;
+    return -1;
+}
+
+/* First pass: fills the maps up to the empty line. As http_scan. */
+static int map_head(struct maps *maps, const char *text, size_t count, struct http_head *head)
+{
+    struct carry carry = { 0 };
+    size_t limit = count < HTTP_HEAD_MAX ? count : HTTP_HEAD_MAX;
+    maps->words = 0;
+    for (size_t at = 0; at < limit; at += BLOCK) {
+        struct marks marks = mark_bytes(text + at, limit - at);
+        uint32_t place = 0;
+        maps->stop[maps->words] = marks.stop;
+        maps->cr[maps->words++] = marks.cr;
+        int end = check_block(&marks, limit - at, &carry, &head->fault, &place);
+        if (end >= 0)
+            return (int)at + end;
+        if (CC_UNLIKELY(end == FAULTY)) {
+            head->fault_at = (uint32_t)at + place;
+            return -1;
+        }
+    }
+    if (count < HTTP_HEAD_MAX)
+        return 0;
+    head->fault = HTTP_FAULT_TOO_LARGE;
+    head->fault_at = HTTP_HEAD_MAX;
+    return -1;
+}
+
+/* The first set bit at or behind `from`; the caller knows that one is there or gets `none`. */
+static inline uint32_t next_bit(const uint64_t *map, uint32_t words, uint32_t from, uint32_t none)
+{
+    uint32_t word = from / BLOCK;
+    uint64_t bits = map[word] & (UINT64_MAX << (from % BLOCK));
+    while (bits == 0) {
+        if (++word >= words)
+            return none;
+        bits = map[word];
+    }
+    return word * BLOCK + (uint32_t)__builtin_ctzll(bits);
+}
+
+static int fail(struct http_head *head, enum http_fault fault, size_t at)
+{
+    head->fault = (uint8_t)fault;
+    head->fault_at = (uint32_t)at;
+    return -1;
+}
+
+/* Is text equal to the lower-case word, letters in either case. */
+static inline bool same(const char *text, const char *word, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c != (unsigned char)word[i] &&
+            ((c | 0x20) != (unsigned char)word[i] || c < 'A' || c > 'Z'))
+            return false;
+    }
+    return true;
+}
+
+/* A header name: token characters only, so that setting bit 5 folds letters and changes none of the
+ * others into a letter or '-'. */
+#define NAME_IS(text, literal) name_is((text), (literal), sizeof(literal) - 1)
+
+static inline __attribute__((always_inline)) bool name_is(const char *text, const char *word,
+                                                          size_t count)
+{
+    const uint64_t fold = UINT64_C(0x2020202020202020);
+    if (count >= 8) {
+        uint64_t head = (cc_load64(text) | fold) ^ cc_load64(word);
+        uint64_t tail = (cc_load64(text + count - 8) | fold) ^ cc_load64(word + count - 8);
+        if (count > 16)
+            head |= (cc_load64(text + 8) | fold) ^ cc_load64(word + 8);
+        return (head | tail) == 0;
+    }
+    uint32_t head = (cc_load32(text) | (uint32_t)fold) ^ cc_load32(word);
+    uint32_t tail = (cc_load32(text + count - 4) | (uint32_t)fold) ^ cc_load32(word + count - 4);
+    return (head | tail) == 0;
+}
+
+static enum http_media read_media(const char *value, size_t count)
+{
+    const char *semicolon = memchr(value, ';', count);
+    if (semicolon != NULL)
+        count = (size_t)(semicolon - value);
+    while (count > 0 && (value[count - 1] == ' ' || value[count - 1] == '\t'))
+        count--;
+    if (count == 16 && same(value, "application/json", 16))
+        return HTTP_MEDIA_JSON;
+    if (count == 24 && same(value, "application/octet-stream", 24))
+        return HTTP_MEDIA_OCTETS;
+    return HTTP_MEDIA_OTHER;
+}
+
+/* Calls for each element of a comma-separated list: its first and one-past-last character. */
+static const char *list_next(const char *at, const char *end, const char **first, size_t *count)
+{
+    while (at < end && (*at == ' ' || *at == '\t' || *at == ','))
+        at++;
+    *first = at;
+    while (at < end && *at != ',')
+        at++;
+    const char *last = at;
+    while (last > *first && (last[-1] == ' ' || last[-1] == '\t'))
+        last--;
+    *count = (size_t)(last - *first);
+    return at;
+}
+
+static void read_connection(struct http_head *head, const char *value, size_t count)
+{
+    const char *end = value + count;
+    const char *first;
+    size_t length;
+    while (value < end) {
+        value = list_next(value, end, &first, &length);
+        if (length == 5 && same(first, "close", 5))
+            head->keep_alive = false;
+        else if (length == 10 && same(first, "keep-alive", 10) && head->minor == 0)
+            head->keep_alive = true;
+    }
+}
+
+/* Bits gathered over all Accept lines. */
+enum { ACCEPT_OCTETS = 1, ACCEPT_JSON = 2 };
+
+static unsigned read_accept(const char *value, size_t count)
+{
+    const char *end = value + count;
+    const char *first;
+    size_t length;
+    unsigned bits = 0;
+    while (value < end) {
+        value = list_next(value, end, &first, &length);
+        const char *semicolon = memchr(first, ';', length);
+        if (semicolon != NULL)
+            length = (size_t)(semicolon - first);
+        while (length > 0 && (first[length - 1] == ' ' || first[length - 1] == '\t'))
+            length--;
+        if (length == 24 && same(first, "application/octet-stream", 24))
+            bits |= ACCEPT_OCTETS;
+        else if ((length == 3 && memcmp(first, "*/*", 3) == 0) ||
+                 (length == 13 && same(first, "application/*", 13)) ||
+                 (length == 16 && same(first, "application/json", 16)))
+            bits |= ACCEPT_JSON;
+    }
+    return bits;
+}
+
+static bool read_length(struct http_head *head, const char *value, size_t count)
+{
+    uint64_t length = 0;
+    if (count == 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        unsigned digit = (unsigned char)value[i] - (unsigned)'0';
+        if (digit > 9)
+            return false;
+        /* Saturates: any such body is too large all the same. */
+        length = length > UINT64_MAX / 16 ? UINT64_MAX / 2 : length * 10 + digit;
+    }
+    head->content_length = length;
+    head->has_length = true;
+    return true;
+}
+
+/* What was seen among the headers and is judged at the end. */
+struct seen {
+    bool host;
+    bool coding;
+    unsigned accept;
+};
+
+/* The headers that mean something here. */
+static int take_header(struct http_head *head, struct seen *seen, const char *text,
+                       struct http_span name, struct http_span value)
+{
+    const char *key = text + name.at;
+    const char *content = text + value.at;
+    switch (name.count) {
+    case 4:
+        if (NAME_IS(key, "host")) {
+            if (seen->host)
+                return fail(head, HTTP_FAULT_TWICE, name.at);
+            seen->host = true;
+        }
+        break;
+    case 5:
+        if (NAME_IS(key, "x-ack"))
+            head->has_ack = true;
+        break;
+    case 6:
+        if (NAME_IS(key, "accept"))
+            seen->accept |= read_accept(content, value.count);
+        else if (NAME_IS(key, "expect")) {
+            if (value.count != 12 || !same(content, "100-continue", 12))
+                return fail(head, HTTP_FAULT_EXPECT, value.at);
+            head->expects_continue = head->minor == 1;
+        }
+        break;
+    case 9:
+        if (NAME_IS(key, "x-api-key")) {
+            if (head->has_api_key)
+                return fail(head, HTTP_FAULT_TWICE, name.at);
+            head->has_api_key = true;
+            head->api_key = value;
+        }
+        break;
+    case 10:
+        if (NAME_IS(key, "connection"))
+            read_connection(head, content, value.count);
+        break;
+    case 12:
+        if (NAME_IS(key, "content-type")) {
+            if (head->media != HTTP_MEDIA_NONE)
+                return fail(head, HTTP_FAULT_TWICE, name.at);
+            head->media = (uint8_t)read_media(content, value.count);
+        }
+        break;
+    case 14:
+        if (NAME_IS(key, "content-length")) {
+            if (head->has_length)
+                return fail(head, HTTP_FAULT_TWICE, name.at);
+            if (!read_length(head, content, value.count))
+                return fail(head, HTTP_FAULT_LENGTH, value.at);
+        }
+        break;
+    case 17:
+        if (NAME_IS(key, "transfer-encoding")) {
+            if (seen->coding)
+                return fail(head, HTTP_FAULT_TWICE, name.at);
+            if (head->minor == 0 || value.count != 7 || !same(content, "chunked", 7))
+                return fail(head, HTTP_FAULT_CODING, value.at);
+            seen->coding = true;
+            head->chunked = true;
+        }
+        break;
+    default:
+        break;
+    }
+    return 0;
+}
+
+static enum http_method method_of(const char *text, uint32_t count)
+{
+    if (count == 3 && memcmp(text, "GET", 3) == 0)
+        return HTTP_GET;
+    if (count == 4 && memcmp(text, "POST", 4) == 0)
+        return HTTP_POST;
+    if (count == 4 && memcmp(text, "HEAD", 4) == 0)
+        return HTTP_HEAD;
+    return HTTP_OTHER;
+}
+
+/* Behind the method's space up to the space before the version: path and query. */
+static int take_target(struct http_head *head, const char *text, uint32_t at, uint32_t end)
+{
+    uint32_t path = at;
+    bool bad = false;
+    for (uint32_t i = at; i < end; i++) /* no exit: the compiler makes vectors of it */
+        bad |= (unsigned char)text[i] <= ' ' || (unsigned char)text[i] >= 127;
+    if (CC_UNLIKELY(bad)) {
+        while ((unsigned char)text[at] > ' ' && (unsigned char)text[at] < 127)
+            at++;
+        return fail(head, HTTP_FAULT_TARGET, at);
+    }
+    if (text[at] != '/') { /* absolute form: the authority is skipped, Host is what counts */
+        if (end - at < 8 || !same(text + at, "http://", 7))
+            return fail(head, HTTP_FAULT_TARGET, at);
+        path = at + 7;
+        while (path < end && text[path] != '/')
+            path++;
+        if (path == end || path == at + 7)
+            return fail(head, HTTP_FAULT_TARGET, at);
+    }
+    const char *mark = memchr(text + path, '?', end - path);
+    uint32_t path_end = mark != NULL ? (uint32_t)(mark - text) : end;
+    head->path = (struct http_span){ (uint16_t)path, (uint16_t)(path_end - path) };
+    if (mark != NULL)
+        head->query =
+            (struct http_span){ (uint16_t)(path_end + 1), (uint16_t)(end - path_end - 1) };
+    return 0;
+}
+
+/* The request line. Gives the place behind it, or -1. */
+static int take_request_line(struct http_head *head, const struct maps *maps, const char *text)
+{
+    uint32_t none = maps->words * BLOCK;
+    uint32_t space = next_bit(maps->stop, maps->words, 0, none);
+    if (space == 0 || space == none || text[space] != ' ')
+        return fail(head, HTTP_FAULT_METHOD, space == none ? 0 : space);
+    head->method = (uint8_t)method_of(text, space);
+    uint32_t line_end = next_bit(maps->cr, maps->words, space, none);
+    if (line_end == none)
+        return fail(head, HTTP_FAULT_TARGET, space + 1);
+    /* " HTTP/1.x" are the last nine bytes; the target has at least one. */
+    if (line_end < space + 11 || memcmp(text + line_end - 9, " HTTP/1.", 8) != 0 ||
+        (text[line_end - 1] != '0' && text[line_end - 1] != '1'))
+        return fail(head, HTTP_FAULT_VERSION, line_end < space + 11 ? space + 1 : line_end - 8);
+    head->minor = (uint8_t)(text[line_end - 1] - '0');
+    head->keep_alive = head->minor == 1;
+    if (take_target(head, text, space + 1, line_end - 9) != 0)
+        return -1;
+    return (int)line_end + 2;
+}
+
+static int take_headers(struct http_head *head, const struct maps *maps, const char *text,
+                        uint32_t at, uint32_t end)
+{
+    struct seen seen = { 0 };
+    unsigned lines = 0;
+    while (at < end) {
+        uint32_t colon = next_bit(maps->stop, maps->words, at, 0);
+        if (colon == at)
+            return fail(
+                head, text[at] == ' ' || text[at] == '\t' ? HTTP_FAULT_FOLD : HTTP_FAULT_NAME, at);
+        if (text[colon] != ':')
+            return fail(head, HTTP_FAULT_NAME, colon);
+        uint32_t line_end = next_bit(maps->cr, maps->words, colon, 0);
+        uint32_t value = colon + 1;
+        uint32_t value_end = line_end;
+        while (value < value_end && (text[value] == ' ' || text[value] == '\t'))
+            value++;
+        while (value_end > value && (text[value_end - 1] == ' ' || text[value_end - 1] == '\t'))
+            value_end--;
+        if (++lines > HTTP_HEADERS_MAX)
+            return fail(head, HTTP_FAULT_TOO_MANY, at);
+        struct http_span name_span = { (uint16_t)at, (uint16_t)(colon - at) };
+        struct http_span value_span = { (uint16_t)value, (uint16_t)(value_end - value) };
+        if (take_header(head, &seen, text, name_span, value_span) != 0)
+            return -1;
+        at = line_end + 2;
+    }
+    if (!seen.host && head->minor == 1)
+        return fail(head, HTTP_FAULT_HOST, end);
+    if (seen.coding && head->has_length)
+        return fail(head, HTTP_FAULT_BOTH, end);
+    head->accepts_octets = seen.accept == ACCEPT_OCTETS;
+    return 0;
+}
+
+int http_parse(struct http_head *head, const char *text, size_t count)
+{
+    struct maps maps;
+    memset(head, 0, sizeof *head);
+    int bytes = map_head(&maps, text, count, head);
+    if (bytes <= 0) {
+        if (head->fault == HTTP_FAULT_TOO_LARGE) { /* 404 and 405 come before 431 */
+            if (take_request_line(head, &maps, text) < 0)
+                head->path.count = 0;
+            head->fault = HTTP_FAULT_TOO_LARGE;
+            head->fault_at = HTTP_HEAD_MAX;
+        }
+        return bytes;
+    }
+    head->bytes = (uint32_t)bytes;
+    int headers = take_request_line(head, &maps, text);
+    if (headers < 0)
+        return -1;
+    if (take_headers(head, &maps, text, (uint32_t)headers, (uint32_t)bytes - 2) != 0)
+        return -1;
+    return bytes;
+}
+
+const char *http_fault_text(enum http_fault fault)
+{
+    static const char *const texts[] = {
+        [HTTP_FAULT_NONE] = "",
+        [HTTP_FAULT_LINE_END] = "a line does not end with CR LF",
+        [HTTP_FAULT_CONTROL] = "a control character",
+        [HTTP_FAULT_METHOD] = "the method is not a token followed by one space",
+        [HTTP_FAULT_TARGET] = "the request target is not a path",
+        [HTTP_FAULT_VERSION] = "the version is not HTTP/1.0 or HTTP/1.1",
+        [HTTP_FAULT_FOLD] = "a header line begins with white space",
+        [HTTP_FAULT_NAME] = "a header line has no colon right behind its name",
+        [HTTP_FAULT_HOST] = "HTTP/1.1 without a Host header",
+        [HTTP_FAULT_TWICE] = "a header that may come once came twice",
+        [HTTP_FAULT_LENGTH] = "Content-Length is not one decimal number",
+        [HTTP_FAULT_CODING] = "Transfer-Encoding is not chunked in HTTP/1.1",
+        [HTTP_FAULT_BOTH] = "Content-Length together with Transfer-Encoding",
+        [HTTP_FAULT_EXPECT] = "an expectation other than 100-continue",
+        [HTTP_FAULT_CHUNK] = "a chunked body must be plain chunks without extension and trailer",
+        [HTTP_FAULT_TOO_LARGE] = "the request line and headers exceed 16384 bytes",
+        [HTTP_FAULT_TOO_MANY] = "more than 64 headers",
+    };
+    return (size_t)fault < CC_COUNT(texts) ? texts[fault] : "";
+}
+
+enum {
+    CHUNK_SIZE,
+    CHUNK_SIZE_LF,
+    CHUNK_DATA,
+    CHUNK_DATA_CR,
+    CHUNK_DATA_LF,
+    CHUNK_LAST_CR,
+    CHUNK_LAST_LF,
+    CHUNK_END
+};
+
+enum { CHUNK_DIGITS_MAX = 8 };
+
+/* One byte outside chunk data. False: it cannot stand there. */
+static bool chunk_step(struct http_chunked *chunked, unsigned char c)
+{
+    switch (chunked->state) {
+    case CHUNK_SIZE: {
+        unsigned digit = c - (unsigned)'0';
+        if (digit > 9)
+            digit = (c | 0x20u) - (unsigned)'a' + 10;
+        if (digit <= 15 && (c >= 'A' || digit <= 9)) {
+            chunked->remaining = chunked->remaining * 16 + digit;
+            return ++chunked->digits <= CHUNK_DIGITS_MAX;
+        }
+        chunked->state = CHUNK_SIZE_LF;
+        return c == '\r' && chunked->digits > 0;
+    }
+    case CHUNK_SIZE_LF:
+        chunked->state = chunked->remaining > 0 ? CHUNK_DATA : CHUNK_LAST_CR;
+        return c == '\n';
+    case CHUNK_DATA_CR:
+        chunked->state = CHUNK_DATA_LF;
+        return c == '\r';
+    case CHUNK_DATA_LF:
+        chunked->state = CHUNK_SIZE;
+        chunked->digits = 0;
+        return c == '\n';
+    case CHUNK_LAST_CR:
+        chunked->state = CHUNK_LAST_LF;
+        return c == '\r';
+    case CHUNK_LAST_LF:
+        chunked->state = CHUNK_END;
+        return c == '\n';
+    default:
+        return false;
+    }
+}
+
+enum http_chunk_result http_chunked_read(struct http_chunked *chunked, const char *in, size_t count,
+                                         size_t *used, char *out, size_t room, size_t *written)
+{
+    *used = 0;
+    *written = 0;
+    while (*used < count) {
+        if (chunked->state == CHUNK_DATA) {
+            size_t part = count - *used;
+            if (part > chunked->remaining)
+                part = (size_t)chunked->remaining;
+            if (part > room - *written)
+                return HTTP_CHUNK_LARGE;
+            memmove(out + *written, in + *used, part);
+            *written += part;
+            *used += part;
+            chunked->remaining -= part;
+            if (chunked->remaining == 0)
+                chunked->state = CHUNK_DATA_CR;
+            continue;
+        }
+        if (!chunk_step(chunked, (unsigned char)in[*used]))
+            return HTTP_CHUNK_BAD;
+        ++*used;
+        if (chunked->state == CHUNK_END)
+            return HTTP_CHUNK_DONE;
+    }
+    return HTTP_CHUNK_MORE;
+}
