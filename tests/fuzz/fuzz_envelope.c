@@ -1,0 +1,46 @@
+/* Signed bodies from strangers (wire.md W1, W3): what is taken lies in the caller's space with the
+ * limits of W1; a frame that is taken is the bytes that came; a refusal says why. */
+#include <stdlib.h>
+
+#include "net/envelope.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(const struct envelope *envelope, const uint8_t *space)
+{
+    if (envelope->payload < space || envelope->payload_bytes < 24 ||
+        envelope->payload_bytes > REQUEST_PAYLOAD_MAX || envelope->payload_bytes % 8 != 0)
+        abort();
+    if (envelope->key_bytes != 32 && envelope->key_bytes != 33 &&
+        !(envelope->key_bytes == 0 && envelope->passkey))
+        abort();
+    if (envelope->key_bytes != 0 && envelope->key != envelope->payload + envelope->payload_bytes)
+        abort();
+    if (envelope->signature + 64 > space + ENVELOPE_SPACE)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct envelope envelope;
+    struct mistake mistake;
+    uint8_t *space = malloc(ENVELOPE_SPACE);
+    uint8_t *body = malloc(size > 0 ? size : 1);
+
+    memcpy(body, data, size);
+    memset(&envelope, 0, sizeof envelope);
+    memset(&mistake, 0, sizeof mistake);
+    if (envelope_json(&envelope, (const char *)body, size, space, &mistake))
+        check(&envelope, space);
+    memset(&envelope, 0, sizeof envelope);
+    memset(&mistake, 0, sizeof mistake);
+    if (envelope_frame(&envelope, body, size, space, &mistake)) {
+        check(&envelope, space);
+        if (envelope.payload_bytes + envelope.key_bytes + 64 != size ||
+            memcmp(envelope.payload, body, size) != 0)
+            abort();
+    }
+    free(body);
+    free(space);
+    return 0;
+}
