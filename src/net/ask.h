@@ -1,0 +1,26 @@
+/* ask.h - reads: API key, path and query parameters to a query, its reply back (json.md J2, J6,
+ * J7). Net thread.
+ *
+ * A read behind a write of its connection is held until that write's answer is released, then
+ * stamped with durable() and sent: it sees what was acknowledged. */
+#ifndef NET_ASK_H
+#define NET_ASK_H
+
+#include "net/gate.h"
+
+/* Takes one read with a complete head; it becomes a pending of the connection. */
+void ask_take(struct gate *gate, struct conn *conn, const char *head_text);
+
+/* Sends the held reads at the front of the connection that no write stands before. */
+void ask_release(struct gate *gate, struct conn *conn);
+
+/* Sends reads that waited for a credit, refuses those that waited too long. Gives the work done. */
+uint32_t ask_run(struct gate *gate);
+
+/* A reply of the follower. */
+void ask_reply(struct gate *gate, const struct reply *reply);
+
+/* The next credit wait that ends, clock_monotonic_ns; UINT64_MAX: none. */
+uint64_t ask_deadline_ns(const struct gate *gate);
+
+#endif

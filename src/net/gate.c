@@ -1,0 +1,371 @@
+#include "net/gate.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "net/ask.h"
+#include "net/inbound.h"
+#include "net/intake.h"
+#include "net/respond.h"
+
+enum { QUEUES = 4 };
+
+int gate_init(struct gate *gate, const struct net_config *config, uint32_t connections)
+{
+    gate->config = *config;
+    gate->answer_credits = config->answers->slot_mask + 1;
+    gate->reply_credits = config->replies->slot_mask + 1;
+    gate->rate = clock_calibrate();
+    gate->date_second = UINT64_MAX;
+    route_init(&gate->routes);
+    eip712_init(&gate->eip712, config->exchange_id);
+    size_t queue_bytes = sizeof(uint32_t) * connections;
+    gate->memory_bytes = QUEUES * queue_bytes + sizeof(uint32_t) * PENDING_MAX + GATE_SCRATCH_BYTES;
+    void *memory = mmap(NULL, gate->memory_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return -ENOMEM;
+    gate->memory = memory;
+    struct conn_queue *queues[QUEUES] = { &gate->ready, &gate->stalled, &gate->touched,
+                                          &gate->starved };
+    for (unsigned i = 0; i < QUEUES; i++)
+        *queues[i] = (struct conn_queue){ .items = (void *)((char *)memory + i * queue_bytes),
+                                          .mask = connections - 1 };
+    gate->asking = (void *)((char *)memory + QUEUES * queue_bytes);
+    gate->scratch = (char *)memory + gate->memory_bytes - GATE_SCRATCH_BYTES;
+    int error = conn_table_init(&gate->conns, connections);
+    if (error == 0)
+        error = pending_pool_init(&gate->pendings, PENDING_MAX);
+    if (error == 0)
+        error = output_pool_init(&gate->outputs, config->output_pool_bytes);
+    if (error == 0)
+        error = intake_create(&gate->intake);
+    if (error != 0)
+        gate_free(gate);
+    return error;
+}
+
+void gate_free(struct gate *gate)
+{
+    intake_destroy(gate->intake);
+    output_pool_free(&gate->outputs);
+    pending_pool_free(&gate->pendings);
+    conn_table_free(&gate->conns);
+    if (gate->memory != NULL)
+        (void)munmap(gate->memory, gate->memory_bytes);
+    gate->memory = NULL;
+    gate->intake = NULL;
+}
+
+struct conn *gate_open(struct gate *gate, bool admin)
+{
+    struct conn *conn = conn_open(&gate->conns);
+    if (conn == NULL)
+        return NULL;
+    conn->admin = admin;
+    gate->counters.connections_accepted++;
+    conn_time_start(&gate->conns, conn, CONN_TIME_IDLE, gate->now_ns);
+    return conn;
+}
+
+void gate_touch(struct gate *gate, struct conn *conn)
+{
+    conn_queue_push(&gate->touched, conn->index, &conn->in_touched);
+}
+
+void gate_resume(struct gate *gate, struct conn *conn)
+{
+    if (conn->blocked)
+        conn_queue_push(&gate->ready, conn->index, &conn->in_ready);
+}
+
+/* ---- outcomes to bytes ---------------------------------------------------------------------- */
+
+/* The pool is full: the connection whose oldest unsent byte is the oldest of all goes. */
+static void evict_oldest(struct gate *gate)
+{
+    uint64_t oldest_ns = UINT64_MAX;
+    struct conn *victim = NULL;
+    if (gate->evicted)
+        return;
+    for (uint32_t i = 0; i < gate->conns.capacity; i++) {
+        struct conn *conn = &gate->conns.conns[i];
+        uint64_t since = output_since_ns(&gate->outputs, &conn->output);
+        if (conn->open && !conn->broken && since < oldest_ns) {
+            oldest_ns = since;
+            victim = conn;
+        }
+    }
+    gate->evicted = true;
+    if (victim == NULL)
+        return;
+    victim->broken = true;
+    gate->counters.output_pool_closed++;
+    gate_touch(gate, victim);
+}
+
+/* Writes the answers at the front of the connection. False: the output pool had no room. */
+static bool flush(struct gate *gate, struct conn *conn)
+{
+    while (conn->pending_head != PENDING_NONE) {
+        struct pending *pending = &gate->pendings.items[conn->pending_head];
+        if (pending->state != PENDING_DONE)
+            return true;
+        if (!respond_write(gate, conn, pending))
+            return false;
+        if (pending->kind == PENDING_READ && pending->reply.buffer != REPLY_NO_BUFFER)
+            reply_pool_give(gate->config.reply_pool, pending->reply.buffer);
+        pending_remove_first(&gate->pendings, conn);
+        gate_touch(gate, conn);
+    }
+    if (conn->continue_due) {
+        if (!respond_continue(gate, conn))
+            return false;
+        conn->continue_due = false;
+        gate_touch(gate, conn);
+    }
+    return true;
+}
+
+void gate_settle(struct gate *gate, struct conn *conn)
+{
+    if (conn->broken)
+        return;
+    if (!flush(gate, conn) && !conn->broken) {
+        conn_queue_push(&gate->starved, conn->index, &conn->in_starved);
+        evict_oldest(gate);
+    }
+    ask_release(gate, conn);
+    gate_resume(gate, conn);
+}
+
+/* The bytes are kept, or the connection holds too much. */
+static void keep(struct gate *gate, struct conn *conn, const char *bytes, size_t count)
+{
+    if (count > 0 && !conn_input_append(&gate->conns, conn, bytes, count)) {
+        conn->broken = true;
+        gate_touch(gate, conn);
+    }
+}
+
+/* Takes requests from the kept input. */
+static void run_kept(struct gate *gate, struct conn *conn)
+{
+    size_t before = conn_input_bytes(conn);
+    size_t count = before;
+    size_t used = inbound_run(gate, conn, conn_input(&gate->conns, conn), &count);
+    conn->input_end -= (uint32_t)(before - count);
+    conn_input_take(&gate->conns, conn, used);
+}
+
+/* A connection that waits for nothing but the next turn must come back by itself. */
+static void requeue(struct gate *gate, struct conn *conn)
+{
+    if (conn->blocked && (gate->budget == 0 || !pending_available(&gate->pendings)))
+        conn_queue_push(&gate->ready, conn->index, &conn->in_ready);
+    gate_touch(gate, conn);
+}
+
+void gate_receive(struct gate *gate, struct conn *conn, char *bytes, size_t count)
+{
+    gate->counters.received_bytes += count;
+    conn->received_ticks = clock_ticks();
+    if (conn->broken || conn->lingering || (conn->last && conn->phase == CONN_HEAD))
+        return;
+    if (conn_input_bytes(conn) == 0) {
+        size_t left = count;
+        size_t used = inbound_run(gate, conn, bytes, &left);
+        keep(gate, conn, bytes + used, left - used);
+    } else {
+        keep(gate, conn, bytes, count);
+        if (!conn->broken && !conn->blocked)
+            run_kept(gate, conn);
+    }
+    requeue(gate, conn);
+}
+
+void gate_end_of_input(struct gate *gate, struct conn *conn)
+{
+    conn->ended = true;
+    if (!conn->blocked) { /* what is incomplete stays so */
+        conn->last = true;
+        conn->phase = CONN_HEAD;
+        conn_input_take(&gate->conns, conn, conn_input_bytes(conn));
+    }
+    gate_touch(gate, conn);
+}
+
+/* ---- turns ---------------------------------------------------------------------------------- */
+
+static void take_answers(struct gate *gate)
+{
+    struct ring *ring = gate->config.answers;
+    uint64_t ready = ring_ready(ring);
+    uint64_t taken = 0;
+    /* Release sequences do not go back from answer to answer: the first that must wait holds up
+     * none that may go. */
+    while (taken < ready) {
+        const struct answer *answer = ring_at(ring, taken);
+        if (answer->release_sequence > gate->durable)
+            break;
+        intake_answer(gate, answer);
+        taken++;
+    }
+    if (taken > 0)
+        ring_release(ring, taken);
+    gate->work += (uint32_t)taken;
+}
+
+static void take_replies(struct gate *gate)
+{
+    struct ring *ring = gate->config.replies;
+    uint64_t ready = ring_ready(ring);
+    for (uint64_t i = 0; i < ready; i++)
+        ask_reply(gate, ring_at(ring, i));
+    if (ready > 0)
+        ring_release(ring, ready);
+    gate->work += (uint32_t)ready;
+}
+
+/* Connections whose answer found no room try again. */
+static void feed_starved(struct gate *gate)
+{
+    uint32_t count = conn_queue_count(&gate->starved);
+    for (uint32_t i = 0; i < count; i++) {
+        struct conn_queue *queue = &gate->starved;
+        struct conn *conn = &gate->conns.conns[queue->items[queue->head++ & queue->mask]];
+        conn->in_starved = false;
+        if (conn->open)
+            gate_settle(gate, conn);
+    }
+}
+
+void gate_turn_begin(struct gate *gate)
+{
+    gate->now_ns = clock_monotonic_ns(gate->config.clock);
+    gate->unix_ns = clock_now_ns(gate->config.clock);
+    gate->durable = gate->config.source.durable(gate->config.source.context);
+    gate->budget = NET_TURN_REQUESTS;
+    gate->work = 0;
+    gate->evicted = false;
+    take_answers(gate);
+    take_replies(gate);
+    if (conn_queue_count(&gate->starved) > 0)
+        feed_starved(gate);
+}
+
+static void run_ready(struct gate *gate)
+{
+    struct conn_queue *queue = &gate->ready;
+    uint32_t count = conn_queue_count(queue);
+    for (uint32_t i = 0; i < count && gate->budget > 0; i++) {
+        struct conn *conn = &gate->conns.conns[queue->items[queue->head++ & queue->mask]];
+        conn->in_ready = false;
+        if (!conn->open || conn->broken || !conn->blocked)
+            continue;
+        run_kept(gate, conn);
+        if (conn->ended && !conn->blocked)
+            gate_end_of_input(gate, conn);
+        requeue(gate, conn);
+    }
+}
+
+static void time_out(struct gate *gate, struct conn *conn, enum conn_time time)
+{
+    if (time == CONN_TIME_LINGER) {
+        conn->broken = true;
+        gate_touch(gate, conn);
+        return;
+    }
+    if (conn->blocked || conn->pending_count > 0) { /* we make it wait, not the client */
+        conn_time_start(&gate->conns, conn, time, gate->now_ns);
+        return;
+    }
+    gate->counters.timeouts++;
+    if (time == CONN_TIME_IDLE) {
+        conn->broken = true;
+        gate_touch(gate, conn);
+        return;
+    }
+    struct mistake mistake;
+    (void)mistake_set(&mistake, PROBLEM_request_timeout, NULL,
+                      time == CONN_TIME_HEAD ? "the head was not complete 10 s after its first byte"
+                                             : "the body was not complete 30 s after the head");
+    conn_input_take(&gate->conns, conn, conn_input_bytes(conn));
+    conn->phase = CONN_HEAD;
+    conn->allow = NULL;
+    conn_time_start(&gate->conns, conn, CONN_TIME_IDLE, gate->now_ns);
+    inbound_refuse(gate, conn, &mistake);
+}
+
+static void run_times(struct gate *gate)
+{
+    if (conn_time_next_ns(&gate->conns) > gate->now_ns)
+        return;
+    for (unsigned i = 0; i < NET_TURN_REQUESTS; i++) {
+        enum conn_time time = CONN_TIMES;
+        struct conn *conn = conn_time_expired(&gate->conns, gate->now_ns, &time);
+        if (conn == NULL)
+            return;
+        time_out(gate, conn, time);
+        gate->work++;
+    }
+}
+
+uint32_t gate_turn_end(struct gate *gate)
+{
+    run_ready(gate);
+    gate->work += intake_run(gate);
+    gate->work += ask_run(gate);
+    run_times(gate);
+    return gate->work;
+}
+
+void gate_sent(struct gate *gate)
+{
+    uint64_t now = clock_ticks();
+    for (uint32_t i = 0; i < gate->sent_count; i++)
+        gate_stamp(gate, NET_STAGE_sent, now - gate->sent_ticks[i]);
+    gate->sent_count = 0;
+}
+
+void gate_close(struct gate *gate, struct conn *conn)
+{
+    while (conn->pending_head != PENDING_NONE) {
+        struct pending *pending = &gate->pendings.items[conn->pending_head];
+        conn->pending_head = pending->next;
+        conn->pending_count--;
+        pending->conn = CONN_NONE;
+        if (pending->state == PENDING_DONE && pending->kind == PENDING_READ &&
+            pending->reply.buffer != REPLY_NO_BUFFER)
+            reply_pool_give(gate->config.reply_pool, pending->reply.buffer);
+        if (pending->state == PENDING_DONE || pending->state == PENDING_HELD)
+            pending_free(&gate->pendings, pending);
+    }
+    conn->pending_tail = PENDING_NONE;
+    output_clear(&gate->outputs, &conn->output);
+    gate->counters.connections_closed++;
+    conn_release(&gate->conns, conn);
+}
+
+uint64_t gate_deadline_ns(const struct gate *gate)
+{
+    uint64_t deadline = conn_time_next_ns(&gate->conns);
+    uint64_t other = intake_deadline_ns(gate->intake);
+    if (other < deadline)
+        deadline = other;
+    other = ask_deadline_ns(gate);
+    return other < deadline ? other : deadline;
+}
+
+bool gate_has_work(const struct gate *gate)
+{
+    struct ring *answers = gate->config.answers;
+    if (conn_queue_count(&gate->ready) > 0 || conn_queue_count(&gate->touched) > 0 ||
+        intake_has_work(gate) || ring_ready(gate->config.replies) > 0)
+        return true;
+    if (ring_ready(answers) == 0)
+        return false;
+    const struct answer *answer = ring_at(answers, 0);
+    return answer->release_sequence <= gate->config.source.durable(gate->config.source.context);
+}

@@ -1,0 +1,130 @@
+/* gate.h - from bytes to requests and from outcomes to bytes: everything of net but the sockets.
+ *
+ *   gate_receive ─ parse ─ route ─┬─ signed: intake.h ──> command ring ──> answer ring ─┐
+ *                                 ├─ read: ask.h ──> query ring ──> reply ring ─────────┤
+ *                                 └─ mistake ────────────────────────────────────────┐  │
+ *   conn->output <── respond.h, oldest request of the connection first <─────────────┴──┘
+ *
+ * The transport (net.c, or a test) opens a connection, hands over received bytes, runs gate_turn,
+ * and sends what stands in conn->output of the connections in the queue `touched`.
+ *
+ * Order.  As net.h. Commands of a connection enter the ring in the order received because staged
+ *         requests are pushed first in, first out, and a connection whose signature waits for a
+ *         later turn is not read on.
+ * Wait.   Nothing blocks. A connection that cannot go on is `blocked`; whatever unblocks it puts
+ *         it into `ready`. Those that wait for a staging slot stand in `stalled`, those whose
+ *         answer finds no room in the output pool in `starved`.
+ * Owner.  The net thread.
+ * Bound.  All memory is mapped by gate_init. */
+#ifndef NET_GATE_H
+#define NET_GATE_H
+
+#include "crypto/eip712.h"
+#include "net/conn.h"
+#include "net/net.h"
+#include "net/pending.h"
+#include "net/writer.h"
+
+enum {
+    GATE_OUTPUT_PAUSE = 256 * 1024, /* unsent bytes above which a connection is not read on */
+    GATE_SCRATCH_BYTES = 4 << 20,   /* the longest body of an answer */
+    GATE_SENT_MAX = 1024,           /* answers of a turn whose `sent` stage is stamped */
+    GATE_DATE_BYTES = 29,
+};
+
+struct intake;
+
+struct gate {
+    struct net_config config;
+    uint32_t reply_credits; /* replies that the ring holds */
+    uint32_t answer_credits;
+    uint32_t commands_out; /* sent and not answered */
+    uint32_t queries_out;
+
+    struct route_table routes;
+    struct conn_table conns;
+    struct pending_pool pendings;
+    struct output_pool outputs;
+    struct intake *intake;
+    struct eip712 eip712;
+
+    struct conn_queue ready;
+    struct conn_queue stalled;
+    struct conn_queue touched;
+    struct conn_queue starved;
+    uint32_t *asking; /* ring of pendings that wait for a query credit, oldest first */
+    uint32_t asking_head, asking_tail;
+
+    uint64_t now_ns;  /* clock_monotonic_ns of this turn */
+    uint64_t unix_ns; /* clock_now_ns of this turn */
+    uint64_t durable; /* of this turn */
+    uint32_t budget;  /* requests that this turn may still take */
+    uint32_t work;    /* done in this turn */
+    bool draining;
+    bool evicted; /* a connection was closed for room in this turn: its chunks come back soon */
+
+    char *scratch; /* body of the answer being written */
+    uint64_t date_second;
+    char date[GATE_DATE_BYTES + 1];
+
+    struct clock_rate rate;
+    uint64_t sent_ticks[GATE_SENT_MAX]; /* received_ticks of answers appended in this turn */
+    uint32_t sent_count;
+    struct histogram stages[NET_STAGE_COUNT];
+    struct net_counters counters;
+    void *memory;
+    size_t memory_bytes;
+};
+
+/* 0 or -ENOMEM. `connections` is a power of two. The gate is zeroed before. */
+CC_MUST_USE int gate_init(struct gate *gate, const struct net_config *config, uint32_t connections);
+void gate_free(struct gate *gate);
+
+/* A new connection, or NULL when the table is full. */
+CC_MUST_USE struct conn *gate_open(struct gate *gate, bool admin);
+
+/* Received bytes. They may be changed (chunked bodies are decoded in place) and are not needed
+ * afterwards. */
+void gate_receive(struct gate *gate, struct conn *conn, char *bytes, size_t count);
+
+/* The peer will send nothing more: what is complete is still answered. */
+void gate_end_of_input(struct gate *gate, struct conn *conn);
+
+/* Begins a turn: time, budget; then answers and replies that arrived. */
+void gate_turn_begin(struct gate *gate);
+
+/* Ends a turn: connections that may go on, signatures, pushes, time-outs. Gives the work done. */
+uint32_t gate_turn_end(struct gate *gate);
+
+/* The answers appended since the last call were handed to the kernel now. */
+void gate_sent(struct gate *gate);
+
+/* Forgets the connection: requests in flight go on, their answers are dropped. The transport must
+ * have no operation of it in flight. */
+void gate_close(struct gate *gate, struct conn *conn);
+
+/* The next deadline, clock_monotonic_ns. */
+uint64_t gate_deadline_ns(const struct gate *gate);
+
+/* Is there work that a turn would do without any new event. */
+CC_MUST_USE bool gate_has_work(const struct gate *gate);
+
+/* ---- for intake.c, ask.c, respond.c --------------------------------------------------------- */
+
+/* The oldest requests of the connection may have their outcome: writes what can be written, sends
+ * reads that may go now, lets the connection read on. */
+void gate_settle(struct gate *gate, struct conn *conn);
+
+/* The connection has something for the transport. */
+void gate_touch(struct gate *gate, struct conn *conn);
+
+/* Whatever held the connection back may be gone. */
+void gate_resume(struct gate *gate, struct conn *conn);
+
+/* Counts a stage of a request in ns since it was received. */
+static inline void gate_stamp(struct gate *gate, enum net_stage stage, uint64_t delta_ticks)
+{
+    histogram_add(&gate->stages[stage], clock_ticks_to_ns(gate->rate, delta_ticks));
+}
+
+#endif

@@ -1,0 +1,271 @@
+#include "net/inbound.h"
+
+#include "net/ask.h"
+#include "net/intake.h"
+
+enum { BODY_MAX = REQUEST_PASSKEY_ENVELOPE_MAX }; /* any body that is read at all */
+
+void inbound_refuse(struct gate *gate, struct conn *conn, const struct mistake *mistake)
+{
+    conn->last = true;
+    conn->phase = CONN_HEAD;
+    struct pending *pending = pending_add(&gate->pendings, conn, PENDING_MISTAKE, PENDING_DONE);
+    pending->mistake = *mistake;
+    pending->allow = conn->allow;
+    gate->counters.requests++;
+    gate_settle(gate, conn);
+}
+
+/* A head that cannot be read. */
+static void refuse_head(struct gate *gate, struct conn *conn, const char *text)
+{
+    const struct http_head *head = &conn->head;
+    struct mistake mistake;
+    conn->allow = NULL;
+    if (head->fault == HTTP_FAULT_TOO_LARGE || head->fault == HTTP_FAULT_TOO_MANY) {
+        /* R11: path and method are judged first, where they are known. */
+        if (head->path.count == 0 || route_find(&gate->routes, head, text, conn->admin,
+                                                &conn->route, &mistake, &conn->allow))
+            (void)mistake_set(&mistake, PROBLEM_headers_too_large, NULL, "%s",
+                              http_fault_text(head->fault));
+    } else {
+        (void)mistake_set(&mistake, PROBLEM_malformed_request, NULL, "%s, at byte %u of the head",
+                          http_fault_text(head->fault), head->fault_at);
+    }
+    inbound_refuse(gate, conn, &mistake);
+}
+
+/* Headers that a signed request may not have, as long as what they ask for is not built. */
+static bool check_signed_head(const struct http_head *head, struct mistake *mistake)
+{
+    if (head->media != HTTP_MEDIA_JSON && head->media != HTTP_MEDIA_OCTETS)
+        return mistake_set(mistake, PROBLEM_unsupported_media_type, NULL,
+                           head->media == HTTP_MEDIA_NONE
+                               ? "Content-Type is missing; application/json or "
+                                 "application/octet-stream is taken"
+                               : "Content-Type must be application/json or "
+                                 "application/octet-stream");
+    if (head->has_ack)
+        return mistake_set(mistake, PROBLEM_invalid_parameter, "X-Ack",
+                           "X-Ack is not served by this version");
+    if (head->accepts_octets)
+        return mistake_set(mistake, PROBLEM_invalid_parameter, "Accept",
+                           "answers are application/json in this version");
+    return true;
+}
+
+static bool has_body(const struct http_head *head)
+{
+    return head->chunked || head->content_length > 0;
+}
+
+static void refuse_size(struct gate *gate, struct conn *conn)
+{
+    struct mistake mistake;
+    uint32_t limit = conn->body_limit;
+    if (conn->early.problem == PROBLEM_not_found ||
+        conn->early.problem == PROBLEM_method_not_allowed)
+        mistake = conn->early; /* R11: path and method come first */
+    else
+        (void)mistake_number(&mistake, PROBLEM_payload_too_large, limit,
+                             limit == REQUEST_FRAME_MAX ? "a binary frame has at most %u bytes"
+                                                        : "a body has at most %u bytes",
+                             limit);
+    inbound_refuse(gate, conn, &mistake);
+}
+
+/* A complete head. False: it was answered and the connection closes. */
+static bool take_head(struct gate *gate, struct conn *conn, const char *text, size_t count)
+{
+    struct http_head *head = &conn->head;
+    conn->early.problem = PROBLEM_none;
+    conn->allow = NULL;
+    conn->chunked = (struct http_chunked){ 0 };
+    conn->body_bytes = 0;
+    conn->body_limit = BODY_MAX;
+    conn->phase = CONN_BODY;
+    if (!head->keep_alive)
+        conn->last = true;
+    if ((head->method == HTTP_GET || head->method == HTTP_HEAD) && has_body(head)) {
+        struct mistake mistake;
+        (void)mistake_set(&mistake, PROBLEM_malformed_request, NULL,
+                          "a GET or HEAD request has no body");
+        inbound_refuse(gate, conn, &mistake);
+        return false;
+    }
+    if (!route_find(&gate->routes, head, text, conn->admin, &conn->route, &conn->early,
+                    &conn->allow)) {
+        conn->route.kind = ROUTE_NONE;
+    } else {
+        conn->allow = NULL;
+        if (conn->route.kind == ROUTE_SIGNED && head->media == HTTP_MEDIA_OCTETS)
+            conn->body_limit = REQUEST_FRAME_MAX;
+    }
+    if (!head->chunked && head->content_length > conn->body_limit) {
+        refuse_size(gate, conn);
+        return false;
+    }
+    if (conn->route.kind == ROUTE_SIGNED)
+        (void)check_signed_head(head, &conn->early);
+    if (head->expects_continue && has_body(head) && count == head->bytes) {
+        if (conn->early.problem != PROBLEM_none) { /* the body need not be sent at all */
+            inbound_refuse(gate, conn, &conn->early);
+            return false;
+        }
+        conn->continue_due = true;
+        gate_settle(gate, conn);
+    }
+    return true;
+}
+
+/* May the connection's next request be taken now. */
+static bool may_take(const struct gate *gate, const struct conn *conn)
+{
+    return gate->budget > 0 && !conn->slow_job && !conn->broken &&
+           conn->pending_count < CONN_PENDING_MAX && conn->output.bytes <= GATE_OUTPUT_PAUSE &&
+           pending_available(&gate->pendings);
+}
+
+/* The request is complete. */
+static void take_request(struct gate *gate, struct conn *conn, const char *text, size_t body_bytes)
+{
+    gate->budget--;
+    gate->work++;
+    gate->counters.requests++;
+    conn->continue_due = false;
+    if (conn->early.problem != PROBLEM_none) {
+        struct pending *pending = pending_add(&gate->pendings, conn, PENDING_MISTAKE, PENDING_DONE);
+        pending->mistake = conn->early;
+        pending->allow = conn->allow;
+        gate_settle(gate, conn);
+    } else if (conn->route.kind == ROUTE_SIGNED) {
+        intake_take(gate, conn, text + conn->head.bytes, body_bytes);
+    } else {
+        ask_take(gate, conn, text);
+    }
+}
+
+enum progress {
+    PROGRESS_TAKEN, /* one request */
+    PROGRESS_MORE,  /* needs more bytes */
+    PROGRESS_BLOCKED,
+    PROGRESS_CLOSED, /* nothing more is read */
+};
+
+/* The head at `text`. */
+static enum progress read_head(struct gate *gate, struct conn *conn, const char *text, size_t count)
+{
+    struct http_head *head = &conn->head;
+    int bytes;
+    if (conn->scanned == 0) {
+        bytes = http_parse(head, text, count);
+    } else {
+        bytes = http_scan(text, conn->scanned, count, &head->fault, &head->fault_at);
+        /* A head that is too long is parsed all the same: path and method come before 431. */
+        if (bytes > 0 || (bytes < 0 && head->fault == HTTP_FAULT_TOO_LARGE))
+            bytes = http_parse(head, text, bytes > 0 ? (size_t)bytes : count);
+        else if (bytes < 0)
+            head->path.count = 0;
+    }
+    if (bytes == 0) {
+        conn->scanned = (uint32_t)count;
+        return PROGRESS_MORE;
+    }
+    conn->scanned = 0;
+    if (bytes < 0) {
+        refuse_head(gate, conn, text);
+        return PROGRESS_CLOSED;
+    }
+    return take_head(gate, conn, text, count) ? PROGRESS_TAKEN : PROGRESS_CLOSED;
+}
+
+static enum progress refuse_chunk(struct gate *gate, struct conn *conn)
+{
+    struct mistake mistake;
+    (void)mistake_set(&mistake, PROBLEM_malformed_request, NULL, "%s",
+                      http_fault_text(HTTP_FAULT_CHUNK));
+    inbound_refuse(gate, conn, &mistake);
+    return PROGRESS_CLOSED;
+}
+
+/* The body behind the head at `text`; *count shrinks when chunk framing is taken out. *used gets
+ * the bytes of the whole request when it was taken. */
+static enum progress read_body(struct gate *gate, struct conn *conn, char *text, size_t *count,
+                               size_t *used)
+{
+    size_t at = conn->head.bytes;
+    size_t body_bytes = (size_t)conn->head.content_length;
+    if (conn->route.kind == ROUTE_SIGNED && conn->early.problem == PROBLEM_none &&
+        !intake_has_room(gate->intake)) {
+        conn_queue_push(&gate->stalled, conn->index, &conn->in_stalled);
+        return PROGRESS_BLOCKED;
+    }
+    if (conn->head.chunked) {
+        size_t taken, written;
+        char *body = text + at;
+        enum http_chunk_result result = http_chunked_read(
+            &conn->chunked, body + conn->body_bytes, *count - at - conn->body_bytes, &taken,
+            body + conn->body_bytes, conn->body_limit - conn->body_bytes, &written);
+        size_t raw_end = at + conn->body_bytes + taken;
+        conn->body_bytes += (uint32_t)written;
+        body_bytes = conn->body_bytes;
+        if (result == HTTP_CHUNK_BAD)
+            return refuse_chunk(gate, conn);
+        if (result == HTTP_CHUNK_LARGE) {
+            refuse_size(gate, conn);
+            return PROGRESS_CLOSED;
+        }
+        if (result == HTTP_CHUNK_MORE) {
+            *count = at + body_bytes;
+            return PROGRESS_MORE;
+        }
+        *used = raw_end;
+    } else {
+        if (*count < at + body_bytes)
+            return PROGRESS_MORE;
+        *used = at + body_bytes;
+    }
+    take_request(gate, conn, text, body_bytes);
+    conn->phase = CONN_HEAD;
+    conn->scanned = 0;
+    return PROGRESS_TAKEN;
+}
+
+size_t inbound_run(struct gate *gate, struct conn *conn, char *text, size_t *count)
+{
+    size_t used = 0;
+    conn->blocked = false;
+    while (used < *count) {
+        enum progress progress;
+        size_t left = *count - used;
+        size_t request_bytes = 0;
+        if (conn->phase == CONN_HEAD && conn->last) /* the answer before said close */
+            return *count;
+        if (!may_take(gate, conn)) {
+            conn->blocked = true;
+            break;
+        }
+        if (conn->phase == CONN_HEAD) {
+            progress = read_head(gate, conn, text + used, left);
+            if (progress == PROGRESS_CLOSED)
+                return *count;
+            if (progress == PROGRESS_MORE) {
+                if (conn->time != CONN_TIME_HEAD)
+                    conn_time_start(&gate->conns, conn, CONN_TIME_HEAD, gate->now_ns);
+                break;
+            }
+            conn_time_start(&gate->conns, conn, CONN_TIME_BODY, gate->now_ns);
+        }
+        progress = read_body(gate, conn, text + used, &left, &request_bytes);
+        *count = used + left;
+        if (progress == PROGRESS_CLOSED)
+            return *count;
+        if (progress == PROGRESS_BLOCKED)
+            conn->blocked = true;
+        if (progress != PROGRESS_TAKEN)
+            break;
+        used += request_bytes;
+        conn_time_start(&gate->conns, conn, CONN_TIME_IDLE, gate->now_ns);
+    }
+    return used;
+}

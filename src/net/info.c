@@ -1,0 +1,159 @@
+#include "net/info.h"
+
+#include "base/reason.h"
+#include "base/status.h"
+
+void info_time(struct gate *gate, struct writer *writer)
+{
+    WRITER_TEXT(writer, "{\"time_ms\":");
+    writer_uint(writer, gate->unix_ns / 1000000);
+    WRITER_TEXT(writer, ",\"time_ns\":");
+    writer_uint(writer, gate->unix_ns);
+    WRITER_TEXT(writer, "}");
+}
+
+/* Every limits.* number that the engine of this binary keeps. */
+static void write_limits(const struct gate *gate, struct writer *writer)
+{
+    static const char prefix[] = "limits.";
+    bool first = true;
+    WRITER_TEXT(writer, ",\"limits\":{");
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        const struct option_row *row = option_row(i);
+        if (!row->built || !row->engine || strncmp(row->name, prefix, sizeof prefix - 1) != 0)
+            continue;
+        if (!first)
+            WRITER_TEXT(writer, ",");
+        first = false;
+        WRITER_TEXT(writer, "\"");
+        writer_text(writer, row->name + sizeof prefix - 1);
+        WRITER_TEXT(writer, "\":");
+        writer_uint(writer, gate->config.options->values[i]);
+    }
+    WRITER_TEXT(writer, "}");
+}
+
+static void write_request_types(struct writer *writer)
+{
+    size_t count;
+    const struct request *requests = request_table(&count);
+    bool first = true;
+    WRITER_TEXT(writer, ",\"request_types\":[");
+    for (size_t i = 0; i < count; i++) {
+        if (!requests[i].built)
+            continue;
+        if (!first)
+            WRITER_TEXT(writer, ",");
+        first = false;
+        WRITER_TEXT(writer, "{\"code\":");
+        writer_uint(writer, requests[i].code);
+        WRITER_TEXT(writer, ",\"name\":\"");
+        writer_text(writer, requests[i].name);
+        WRITER_TEXT(writer, "\",\"path\":");
+        if (requests[i].path[0] == '\0') {
+            WRITER_TEXT(writer, "null}");
+        } else {
+            writer_string(writer, requests[i].path, strlen(requests[i].path));
+            WRITER_TEXT(writer, "}");
+        }
+    }
+    WRITER_TEXT(writer, "]");
+}
+
+static void write_outcomes(struct writer *writer)
+{
+    WRITER_TEXT(writer, ",\"statuses\":[");
+    for (unsigned i = 0; i < STATUS_COUNT; i++) {
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        WRITER_TEXT(writer, "\"");
+        writer_text(writer, status_name(i));
+        WRITER_TEXT(writer, "\"");
+    }
+    WRITER_TEXT(writer, "],\"reasons\":[");
+    for (unsigned i = REASON_FIRST; i < REASON_END; i++) {
+        if (i > REASON_FIRST)
+            WRITER_TEXT(writer, ",");
+        WRITER_TEXT(writer, "{\"code\":");
+        writer_uint(writer, i);
+        WRITER_TEXT(writer, ",\"name\":\"");
+        writer_text(writer, reason_name(i));
+        WRITER_TEXT(writer, "\"}");
+    }
+    WRITER_TEXT(writer, "]");
+}
+
+static void write_salt(const struct gate *gate, struct writer *writer)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[2 * 32];
+    for (unsigned i = 0; i < 32; i++) {
+        text[2 * i] = digits[gate->config.exchange_id[i] >> 4];
+        text[2 * i + 1] = digits[gate->config.exchange_id[i] & 15];
+    }
+    WRITER_TEXT(writer, "\"0x");
+    writer_bytes(writer, text, sizeof text);
+    WRITER_TEXT(writer, "\"");
+}
+
+static void write_domain(const struct gate *gate, struct writer *writer)
+{
+    WRITER_TEXT(writer, "{\"name\":\"Perpetuals\",\"version\":\"1\",\"salt\":");
+    write_salt(gate, writer);
+    WRITER_TEXT(writer, "}");
+}
+
+void info_exchange(struct gate *gate, struct writer *writer)
+{
+    const uint64_t *values = gate->config.options->values;
+    WRITER_TEXT(writer, "{\"exchange_id\":");
+    writer_hex(writer, gate->config.exchange_id, sizeof gate->config.exchange_id);
+    WRITER_TEXT(writer, ",\"eip712_domain\":");
+    write_domain(gate, writer);
+    WRITER_TEXT(writer, ",\"rules_version\":");
+    writer_uint(writer, gate->config.rules_version);
+    WRITER_TEXT(writer, ",\"epoch\":");
+    writer_uint(writer, gate->config.epoch);
+    WRITER_TEXT(writer, ",\"testnet\":");
+    writer_bool(writer, values[OPTION_exchange_testnet] != 0);
+    WRITER_TEXT(writer, ",\"durability\":");
+    writer_string(writer, gate->config.durability, strlen(gate->config.durability));
+    WRITER_TEXT(writer, ",\"request_id_window_ms\":{\"past\":");
+    writer_uint(writer, values[OPTION_exchange_clock_past_ms]);
+    WRITER_TEXT(writer, ",\"future\":");
+    writer_uint(writer, values[OPTION_exchange_clock_future_ms]);
+    WRITER_TEXT(writer, "}");
+    write_limits(gate, writer);
+    /* Volume tiers are not assigned by this binary: everybody trades in tier 0. */
+    WRITER_TEXT(writer, ",\"fee_tiers\":[{\"tier\":0,\"volume_14d\":\"0\"}]");
+    write_request_types(writer);
+    write_outcomes(writer);
+    WRITER_TEXT(writer, "}");
+}
+
+void info_eip712(struct gate *gate, uint16_t code, struct writer *writer)
+{
+    struct eip712_member members[EIP712_MEMBERS_MAX];
+    char name[EIP712_NAME_MAX];
+    unsigned count = eip712_members(code, members);
+    eip712_primary_type(code, name);
+    WRITER_TEXT(writer, "{\"types\":{\"EIP712Domain\":[{\"name\":\"name\",\"type\":\"string\"},"
+                        "{\"name\":\"version\",\"type\":\"string\"},"
+                        "{\"name\":\"salt\",\"type\":\"bytes32\"}],\"");
+    writer_text(writer, name);
+    WRITER_TEXT(writer, "\":[");
+    for (unsigned i = 0; i < count; i++) {
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        WRITER_TEXT(writer, "{\"name\":\"");
+        writer_text(writer, members[i].name);
+        WRITER_TEXT(writer, "\",\"type\":\"");
+        writer_text(writer, members[i].type);
+        WRITER_TEXT(writer, "\"}");
+    }
+    WRITER_TEXT(writer, "]},\"primaryType\":\"");
+    writer_text(writer, name);
+    WRITER_TEXT(writer, "\",\"domain\":");
+    write_domain(gate, writer);
+    WRITER_TEXT(writer, "}");
+}

@@ -1,0 +1,427 @@
+#include "net/intake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/status.h"
+#include "crypto/derive.h"
+#include "crypto/ed25519.h"
+#include "crypto/secp256k1.h"
+#include "crypto/secret.h"
+#include "net/ack.h"
+#include "net/admission.h"
+
+enum { MESSAGE_BYTES = sizeof(struct command) + ENVELOPE_SPACE + SECRET_HASH_BYTES };
+
+/* One staged request. `message` is the command as it will stand in the ring. */
+struct job {
+    alignas(8) uint8_t message[(MESSAGE_BYTES + 7) / 8 * 8];
+    const struct request *request;
+    uint64_t deadline_ns; /* 0: it has not waited for a credit yet */
+    uint32_t pending;
+    bool passkey;
+};
+
+/* A queue of job numbers; holds every job there is. */
+struct job_queue {
+    uint16_t items[INTAKE_JOBS];
+    uint32_t head, tail;
+};
+
+struct intake {
+    struct job jobs[INTAKE_JOBS];
+    uint16_t free[INTAKE_JOBS];
+    uint32_t free_count;
+    struct job_queue fresh; /* Ed25519, not verified */
+    struct job_queue slow;  /* Secp256k1, not verified */
+    struct job_queue good;  /* verified, to be pushed */
+};
+
+static void queue_push(struct job_queue *queue, uint32_t job)
+{
+    INVARIANT(queue->tail - queue->head < INTAKE_JOBS);
+    queue->items[queue->tail++ % INTAKE_JOBS] = (uint16_t)job;
+}
+
+static bool queue_is_empty(const struct job_queue *queue)
+{
+    return queue->head == queue->tail;
+}
+
+static struct command *job_command(struct job *job)
+{
+    return (void *)job->message;
+}
+
+int intake_create(struct intake **intake)
+{
+    struct intake *made = calloc(1, sizeof *made);
+    *intake = made;
+    if (made == NULL)
+        return -ENOMEM;
+    made->free_count = INTAKE_JOBS;
+    for (uint32_t i = 0; i < INTAKE_JOBS; i++)
+        made->free[i] = (uint16_t)(INTAKE_JOBS - 1 - i);
+    return 0;
+}
+
+void intake_destroy(struct intake *intake)
+{
+    free(intake);
+}
+
+bool intake_has_room(const struct intake *intake)
+{
+    return intake->free_count > 0;
+}
+
+static void free_job(struct gate *gate, uint32_t number)
+{
+    struct intake *intake = gate->intake;
+    intake->free[intake->free_count++] = (uint16_t)number;
+    while (conn_queue_count(&gate->stalled) > 0) {
+        struct conn_queue *stalled = &gate->stalled;
+        struct conn *conn = &gate->conns.conns[stalled->items[stalled->head++ & stalled->mask]];
+        conn->in_stalled = false;
+        if (conn->open)
+            gate_resume(gate, conn);
+    }
+}
+
+/* The connection of a pending, or NULL when it is gone. */
+static struct conn *conn_of(struct gate *gate, const struct pending *pending)
+{
+    return pending->conn == CONN_NONE ? NULL : &gate->conns.conns[pending->conn];
+}
+
+/* The outcome of a pending write is known. */
+static void settle(struct gate *gate, struct pending *pending)
+{
+    struct conn *conn = conn_of(gate, pending);
+    pending->state = PENDING_DONE;
+    if (conn == NULL)
+        pending_free(&gate->pendings, pending);
+    else
+        gate_settle(gate, conn);
+}
+
+static void refuse(struct gate *gate, struct job *job, enum status status)
+{
+    struct pending *pending = &gate->pendings.items[job->pending];
+    pending->answer = (struct answer){
+        .code = job->request->code,
+        .status = (uint8_t)status,
+        .processed_at_ns = gate->unix_ns,
+    };
+    settle(gate, pending);
+}
+
+static void refuse_signature(struct gate *gate, struct job *job, const char *detail)
+{
+    struct pending *pending = &gate->pendings.items[job->pending];
+    pending->kind = PENDING_MISTAKE;
+    (void)mistake_set(&pending->mistake, PROBLEM_invalid_signature, NULL, "%s", detail);
+    gate->counters.signatures_bad++;
+    settle(gate, pending);
+}
+
+static uint32_t delta_ticks(uint64_t since)
+{
+    uint64_t delta = clock_ticks() - since;
+    return delta > UINT32_MAX ? UINT32_MAX : (uint32_t)delta;
+}
+
+/* Envelope and R11 steps 5 to 9 into the job. */
+static bool decode(struct gate *gate, struct conn *conn, struct job *job, const char *body,
+                   size_t count, struct mistake *mistake)
+{
+    struct command *command = job_command(job);
+    struct envelope envelope;
+    const struct admission_window window = {
+        .now_ms = gate->unix_ns / 1000000,
+        .past_ms = gate->config.options->values[OPTION_exchange_clock_past_ms],
+        .future_ms = gate->config.options->values[OPTION_exchange_clock_future_ms],
+    };
+    bool read =
+        conn->head.media == HTTP_MEDIA_OCTETS
+            ? envelope_frame(&envelope, (const uint8_t *)body, count, command->bytes, mistake)
+            : envelope_json(&envelope, body, count, command->bytes, mistake);
+    if (!read)
+        return false;
+    job->request = admission_check(&envelope, conn->route.path, &window, mistake);
+    if (job->request == NULL)
+        return false;
+    job->passkey = envelope.passkey;
+    *command = (struct command){
+        .code = job->request->code,
+        .kind = COMMAND_SIGNED,
+        .payload_bytes = (uint16_t)envelope.payload_bytes,
+        .key_bytes = (uint16_t)envelope.key_bytes,
+        .received_ticks = conn->received_ticks,
+    };
+    return true;
+}
+
+void intake_take(struct gate *gate, struct conn *conn, const char *body, size_t count)
+{
+    struct intake *intake = gate->intake;
+    INVARIANT(intake->free_count > 0);
+    uint32_t number = intake->free[--intake->free_count];
+    struct job *job = &intake->jobs[number];
+    struct pending *pending = pending_add(&gate->pendings, conn, PENDING_WRITE, PENDING_STAGED);
+    gate->counters.signed_requests++;
+    job->pending = pending_index(&gate->pendings, pending);
+    job->deadline_ns = 0;
+    if (!decode(gate, conn, job, body, count, &pending->mistake)) {
+        pending->kind = PENDING_MISTAKE;
+        free_job(gate, number);
+        settle(gate, pending);
+        return;
+    }
+    if (job->passkey) { /* W4: this binary makes no passkey account, so no credential id is known */
+        refuse_signature(gate, job, "the credential id is unknown");
+        free_job(gate, number);
+        return;
+    }
+    if (job_command(job)->bytes[1] == SIGNATURE_SECP256K1) {
+        conn->slow_job = true;
+        queue_push(&intake->slow, number);
+    } else {
+        queue_push(&intake->fresh, number);
+    }
+}
+
+/* Is the key one that the configuration lets sign this operator code (W3a). */
+static bool operator_key_fits(const struct option_engine *options, uint16_t code,
+                              const uint8_t *key)
+{
+    if (code == REQUEST_oracle_price) {
+        for (uint32_t i = 0; i < options->oracle_key_count; i++)
+            if (memcmp(options->oracle_keys[i], key, 32) == 0)
+                return true;
+        return false;
+    }
+    bool is_treasury = code == REQUEST_deposit_credit || code == REQUEST_withdrawal_settle ||
+                       code == REQUEST_fund_top_up;
+    if (is_treasury && options->has_treasury_key)
+        return memcmp(options->treasury_key, key, 32) == 0;
+    return options->has_operator_key && memcmp(options->operator_key, key, 32) == 0;
+}
+
+/* R11 step 11 for a request whose signature is good: STATUS_request_completed to go on. */
+static enum status check_key(struct gate *gate, const struct job *job,
+                             const struct command *command)
+{
+    const struct request *request = job->request;
+    const uint8_t *key = command_key(command);
+    bool is_session = command->bytes[1] == SIGNATURE_ED25519;
+    if (!gate->config.source.ready(gate->config.source.context))
+        return STATUS_retry_required;
+    if (request->signer == SIGNER_OPERATOR)
+        return operator_key_fits(gate->config.options, request->code, key)
+                   ? STATUS_request_completed
+                   : STATUS_rejected_unauthorized;
+    if (request->signer == SIGNER_NEW_SECP256K1)
+        return STATUS_request_completed;
+    /* R11, code 14: a session revokes on /logout only. */
+    if (request->code == REQUEST_revoke_session && is_session)
+        return STATUS_session_rejected;
+    uint64_t account = admission_account(request, command_body(command));
+    struct keyring_key name =
+        keyring_key(is_session ? KEYRING_SESSION : KEYRING_MASTER, account, key);
+    struct keyring_entry entry;
+    if (keyring_find(gate->config.keyring, &name, &entry))
+        return STATUS_request_completed;
+    gate->counters.unknown_keys++;
+    return ack_unauthorized(request->code);
+}
+
+/* A verdict on a signature: refuses, or queues the command to be pushed. */
+static void take_verdict(struct gate *gate, uint32_t number, bool good)
+{
+    struct job *job = &gate->intake->jobs[number];
+    struct command *command = job_command(job);
+    if (!good) {
+        refuse_signature(gate, job, "the signature does not verify");
+        free_job(gate, number);
+        return;
+    }
+    gate->counters.signatures_good++;
+    command->verified_ticks = delta_ticks(command->received_ticks);
+    enum status status = check_key(gate, job, command);
+    if (status != STATUS_request_completed) {
+        refuse(gate, job, status);
+        free_job(gate, number);
+        return;
+    }
+    queue_push(&gate->intake->good, number);
+}
+
+/* The Ed25519 signatures taken in this turn, in batches. */
+static uint32_t verify_fresh(struct gate *gate)
+{
+    struct intake *intake = gate->intake;
+    struct ed25519_job batch[NET_TURN_REQUESTS];
+    uint16_t numbers[NET_TURN_REQUESTS];
+    unsigned count = 0;
+    while (count < NET_TURN_REQUESTS && !queue_is_empty(&intake->fresh)) {
+        uint16_t number = intake->fresh.items[intake->fresh.head++ % INTAKE_JOBS];
+        const struct command *command = job_command(&intake->jobs[number]);
+        numbers[count] = number;
+        batch[count++] = (struct ed25519_job){
+            .key = command_key(command),
+            .signature = command_signature(command),
+            .message = command_payload(command),
+            .message_bytes = command->payload_bytes,
+        };
+    }
+    if (count == 0)
+        return 0;
+    uint64_t good = ed25519_verify(batch, count);
+    for (unsigned i = 0; i < count; i++)
+        take_verdict(gate, numbers[i], good >> i & 1);
+    return count;
+}
+
+static uint32_t verify_slow(struct gate *gate)
+{
+    struct intake *intake = gate->intake;
+    struct eip712_hashes hashes;
+    uint32_t done = 0;
+    while (done < NET_TURN_SLOW && !queue_is_empty(&intake->slow)) {
+        uint16_t number = intake->slow.items[intake->slow.head++ % INTAKE_JOBS];
+        struct job *job = &intake->jobs[number];
+        const struct command *command = job_command(job);
+        struct conn *conn = conn_of(gate, &gate->pendings.items[job->pending]);
+        bool good =
+            eip712_hash(&gate->eip712, command_payload(command), command->payload_bytes, &hashes) ==
+                0 &&
+            secp256k1_verify(command_key(command), hashes.digest, command_signature(command));
+        if (conn != NULL)
+            conn->slow_job = false;
+        take_verdict(gate, number, good);
+        if (conn != NULL && conn->open)
+            gate_resume(gate, conn);
+        done++;
+    }
+    return done;
+}
+
+/* Completes the command: secret, hashes, token, sizes. False: the kernel gave no random bytes. */
+static bool complete(struct gate *gate, struct job *job)
+{
+    struct command *command = job_command(job);
+    struct pending *pending = &gate->pendings.items[job->pending];
+    if (command->code == REQUEST_create_api_key) {
+        if (secret_random(pending->secret, sizeof pending->secret) != 0)
+            return false;
+        pending->has_secret = true;
+        command->extra_bytes = SECRET_HASH_BYTES;
+        secret_hash(command->bytes + command->payload_bytes + command->key_bytes + SIGNATURE_BYTES,
+                    gate->config.secret_key, pending->secret);
+    }
+    derive_command(command, gate->config.hash_key);
+    command->token = pending_token(&gate->pendings, pending);
+    command->slot_count =
+        (uint16_t)command_slots(command_bytes(command) - (uint32_t)sizeof *command);
+    return true;
+}
+
+/* Pushes what credits and ring allow; publishes once. */
+static uint32_t push_good(struct gate *gate)
+{
+    struct intake *intake = gate->intake;
+    struct ring *ring = gate->config.commands;
+    uint32_t pushed = 0, done = 0;
+    while (!queue_is_empty(&intake->good) && gate->commands_out < gate->answer_credits) {
+        uint16_t number = intake->good.items[intake->good.head % INTAKE_JOBS];
+        struct job *job = &intake->jobs[number];
+        struct command *command = job_command(job);
+        struct pending *pending = &gate->pendings.items[job->pending];
+        if (command->slot_count == 0 && !complete(gate, job)) {
+            intake->good.head++;
+            refuse(gate, job, STATUS_retry_required);
+            free_job(gate, number);
+            done++;
+            continue;
+        }
+        void *slots = ring_claim(ring, command->slot_count);
+        if (slots == NULL)
+            break;
+        command->pushed_ticks = delta_ticks(command->received_ticks);
+        gate_stamp(gate, NET_STAGE_verified, command->verified_ticks);
+        gate_stamp(gate, NET_STAGE_pushed, command->pushed_ticks);
+        memcpy(slots, command, command_bytes(command));
+        intake->good.head++;
+        pending->state = PENDING_SENT;
+        gate->commands_out++;
+        pushed++;
+        free_job(gate, number);
+    }
+    if (pushed > 0)
+        ring_publish(ring);
+    gate->counters.commands_pushed += pushed;
+    return pushed + done;
+}
+
+/* R11 step 13: those that waited net.credit_wait_ms without a credit. */
+static uint32_t drop_late(struct gate *gate)
+{
+    struct intake *intake = gate->intake;
+    uint32_t dropped = 0;
+    for (uint32_t at = intake->good.head; at != intake->good.tail; at++) {
+        struct job *job = &intake->jobs[intake->good.items[at % INTAKE_JOBS]];
+        if (job->deadline_ns == 0)
+            job->deadline_ns =
+                gate->now_ns + (uint64_t)gate->config.credit_wait_ms * UINT64_C(1000000);
+    }
+    while (!queue_is_empty(&intake->good)) {
+        uint16_t number = intake->good.items[intake->good.head % INTAKE_JOBS];
+        struct job *job = &intake->jobs[number];
+        if (job->deadline_ns > gate->now_ns)
+            break;
+        intake->good.head++;
+        refuse(gate, job, STATUS_request_dropped);
+        free_job(gate, number);
+        gate->counters.commands_dropped++;
+        dropped++;
+    }
+    return dropped;
+}
+
+uint32_t intake_run(struct gate *gate)
+{
+    uint32_t done = verify_fresh(gate) + verify_slow(gate);
+    done += push_good(gate);
+    if (!queue_is_empty(&gate->intake->good))
+        done += drop_late(gate);
+    return done;
+}
+
+void intake_answer(struct gate *gate, const struct answer *answer)
+{
+    struct pending *pending = pending_of(&gate->pendings, answer->token);
+    INVARIANT(gate->commands_out > 0);
+    gate->commands_out--;
+    gate->counters.answers++;
+    pending->answer = *answer;
+    gate_stamp(gate, NET_STAGE_sequenced, answer->sequenced_ticks);
+    gate_stamp(gate, NET_STAGE_matched, answer->matched_ticks);
+    gate_stamp(gate, NET_STAGE_released, clock_ticks() - answer->received_ticks);
+    settle(gate, pending);
+}
+
+uint64_t intake_deadline_ns(const struct intake *intake)
+{
+    if (queue_is_empty(&intake->good))
+        return UINT64_MAX;
+    return intake->jobs[intake->good.items[intake->good.head % INTAKE_JOBS]].deadline_ns;
+}
+
+bool intake_has_work(const struct gate *gate)
+{
+    const struct intake *intake = gate->intake;
+    return !queue_is_empty(&intake->fresh) || !queue_is_empty(&intake->slow) ||
+           (!queue_is_empty(&intake->good) && gate->commands_out < gate->answer_credits &&
+            ring_free(gate->config.commands) >= COMMAND_SLOTS_MAX);
+}

@@ -1,0 +1,43 @@
+/* intake.h - signed requests on their way to the command ring: decode, check, verify, push.
+ *
+ *   staging slot ── envelope, admission ── keyring ──┬─ Ed25519: the batch of this turn ─┐
+ *                                                    └─ Secp256k1: one a turn ───────────┤
+ *   command ring <── first in, first out, while there are credits <──────────────────────┘
+ *
+ * Order.  Jobs are pushed in the order they were taken. Only a Secp256k1 job may wait for a later
+ *         turn unverified; its connection is not read on until then (architecture.md).
+ * Wait.   A job that finds no credit stays in its slot; after net.credit_wait_ms it is answered
+ *         request_dropped. No free slot: the connection is stalled, others go on.
+ * Owner.  The net thread.
+ * Bound.  INTAKE_JOBS slots; a turn verifies at most NET_TURN_REQUESTS + NET_TURN_SLOW. */
+#ifndef NET_INTAKE_H
+#define NET_INTAKE_H
+
+#include "net/gate.h"
+
+enum { INTAKE_JOBS = 256 };
+
+/* 0 or -ENOMEM. */
+CC_MUST_USE int intake_create(struct intake **intake);
+void intake_destroy(struct intake *intake);
+
+/* May another signed request be taken. */
+CC_MUST_USE bool intake_has_room(const struct intake *intake);
+
+/* Takes one signed request with its complete body; a slot is free. It becomes a pending of the
+ * connection, whatever its outcome. */
+void intake_take(struct gate *gate, struct conn *conn, const char *body, size_t count);
+
+/* Verifies what was taken, pushes what may go, drops what waited too long. Gives the work done. */
+uint32_t intake_run(struct gate *gate);
+
+/* An answer of the matcher whose release_sequence is durable. */
+void intake_answer(struct gate *gate, const struct answer *answer);
+
+/* The next credit wait that ends, clock_monotonic_ns; UINT64_MAX: none. */
+uint64_t intake_deadline_ns(const struct intake *intake);
+
+/* Jobs that a turn could go on with. */
+CC_MUST_USE bool intake_has_work(const struct gate *gate);
+
+#endif

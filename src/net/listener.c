@@ -1,0 +1,108 @@
+#include "net/listener.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { ADDRESS_MAX = 256 };
+
+/* Splits "host:port" or "[host]:port" into zero-ended parts. */
+static bool split(const char *address, char host[ADDRESS_MAX], const char **port)
+{
+    const char *colon = strrchr(address, ':');
+    if (colon == NULL || colon[1] == '\0' || colon == address)
+        return false;
+    for (const char *at = colon + 1; *at != '\0'; at++)
+        if (*at < '0' || *at > '9' || at - colon > 5)
+            return false;
+    const char *first = address;
+    const char *last = colon;
+    if (*first == '[') {
+        if (last[-1] != ']')
+            return false;
+        first++;
+        last--;
+    }
+    size_t count = (size_t)(last - first);
+    if (last <= first || count >= ADDRESS_MAX)
+        return false;
+    memcpy(host, first, count);
+    host[count] = '\0';
+    *port = colon + 1;
+    return true;
+}
+
+static int bind_and_listen(int file, const struct addrinfo *info)
+{
+    int on = 1;
+    int receive_bytes = LISTENER_RECEIVE_BYTES;
+    if (setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+        setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0 ||
+        setsockopt(file, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes) != 0 ||
+        bind(file, info->ai_addr, info->ai_addrlen) != 0 || listen(file, LISTENER_BACKLOG) != 0)
+        return -errno;
+    return 0;
+}
+
+/* What was bound, for the line `ready http://HOST:PORT`. */
+static int read_name(struct listener *listener)
+{
+    struct sockaddr_storage name;
+    socklen_t length = sizeof name;
+    char host[LISTENER_HOST_MAX - 2], port[8];
+    if (getsockname(listener->file, (struct sockaddr *)&name, &length) != 0)
+        return -errno;
+    if (getnameinfo((const struct sockaddr *)&name, length, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        return -EINVAL;
+    unsigned number = 0;
+    for (const char *at = port; *at != '\0'; at++)
+        number = number * 10 + (unsigned)(*at - '0');
+    listener->port = (uint16_t)number;
+    size_t count = strlen(host);
+    char *out = listener->host;
+    if (name.ss_family == AF_INET6)
+        *out++ = '[';
+    memcpy(out, host, count);
+    out += count;
+    if (name.ss_family == AF_INET6)
+        *out++ = ']';
+    *out = '\0';
+    return 0;
+}
+
+int listener_open(struct listener *listener, const char *address)
+{
+    char host[ADDRESS_MAX];
+    const char *port;
+    struct addrinfo *found = NULL;
+    const struct addrinfo hints = {
+        .ai_socktype = SOCK_STREAM,
+        .ai_flags = AI_NUMERICSERV | AI_PASSIVE,
+    };
+    *listener = (struct listener){ .file = -1 };
+    if (!split(address, host, &port) || getaddrinfo(host, port, &hints, &found) != 0)
+        return -EINVAL;
+    int error = -EADDRNOTAVAIL;
+    listener->file = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
+    if (listener->file < 0)
+        error = -errno;
+    else
+        error = bind_and_listen(listener->file, found);
+    freeaddrinfo(found);
+    if (error == 0)
+        error = read_name(listener);
+    if (error != 0)
+        listener_close(listener);
+    return error;
+}
+
+void listener_close(struct listener *listener)
+{
+    if (listener->file >= 0)
+        (void)close(listener->file);
+    listener->file = -1;
+}

@@ -1,0 +1,410 @@
+#include "net/net.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/gate.h"
+#include "net/inbound.h"
+#include "net/listener.h"
+#include "net/uring.h"
+
+enum {
+    LISTENERS = 2,
+    PUBLIC = 0,
+    ADMIN = 1,
+    FILES_RESERVED = 128,      /* descriptors that are not connections */
+    CONNECTIONS_RESERVED = 64, /* of the table, for the admin listener */
+    CONNECTIONS_MIN = 128,
+    ACCEPT_PAUSE_NS = 100000000, /* after the process ran out of descriptors */
+};
+
+struct net {
+    struct gate gate;
+    struct uring uring;
+    struct listener listeners[LISTENERS];
+    bool accepting[LISTENERS]; /* an accept is armed */
+    uint64_t accept_again_ns;  /* 0: at once */
+    int wake_file;
+};
+
+/* How many connections the table may hold: a power of two below the limit of descriptors. */
+static uint32_t connection_capacity(void)
+{
+    struct rlimit limit;
+    uint32_t capacity = NET_CONNECTIONS_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return CONNECTIONS_MIN;
+    if (limit.rlim_cur < limit.rlim_max && limit.rlim_cur < NET_CONNECTIONS_MAX + FILES_RESERVED) {
+        limit.rlim_cur = limit.rlim_max < NET_CONNECTIONS_MAX + FILES_RESERVED
+                             ? limit.rlim_max
+                             : NET_CONNECTIONS_MAX + FILES_RESERVED;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    while (capacity > CONNECTIONS_MIN && capacity + FILES_RESERVED > limit.rlim_cur)
+        capacity /= 2;
+    return capacity;
+}
+
+static int refuse_address(int error, const char *address, struct net_diagnosis *diagnosis)
+{
+    if (error == -EINVAL)
+        (void)snprintf(diagnosis->text, sizeof diagnosis->text, "%s is not an address:port",
+                       address);
+    else
+        (void)snprintf(diagnosis->text, sizeof diagnosis->text, "cannot listen on %s: %s", address,
+                       strerror(-error));
+    return error;
+}
+
+static int open_listeners(struct net *net, const struct net_config *config,
+                          struct net_diagnosis *diagnosis)
+{
+    int error = listener_open(&net->listeners[PUBLIC], config->listen);
+    if (error != 0)
+        return refuse_address(error, config->listen, diagnosis);
+    if (config->admin_listen == NULL)
+        return 0;
+    error = listener_open(&net->listeners[ADMIN], config->admin_listen);
+    return error == 0 ? 0 : refuse_address(error, config->admin_listen, diagnosis);
+}
+
+int net_create(struct net **net, const struct net_config *config, struct net_diagnosis *diagnosis)
+{
+    struct net *made = calloc(1, sizeof *made);
+    *net = NULL;
+    *diagnosis = (struct net_diagnosis){ 0 };
+    if (made == NULL)
+        return -ENOMEM;
+    made->listeners[PUBLIC].file = -1;
+    made->listeners[ADMIN].file = -1;
+    made->wake_file = config->wake_file;
+    int error = uring_init(&made->uring, diagnosis->text, sizeof diagnosis->text);
+    if (error != 0)
+        diagnosis->kernel_lacks = true;
+    if (error == 0)
+        error = open_listeners(made, config, diagnosis);
+    if (error == 0) {
+        error = gate_init(&made->gate, config, connection_capacity());
+        if (error != 0)
+            (void)snprintf(diagnosis->text, sizeof diagnosis->text,
+                           "no memory for the connection tables");
+    }
+    if (error != 0) {
+        net_destroy(made);
+        return error;
+    }
+    *net = made;
+    return 0;
+}
+
+void net_destroy(struct net *net)
+{
+    if (net == NULL)
+        return;
+    for (uint32_t i = 0; i < net->gate.conns.capacity && net->gate.conns.memory != NULL; i++)
+        if (net->gate.conns.conns[i].open && net->gate.conns.conns[i].file >= 0)
+            (void)close(net->gate.conns.conns[i].file);
+    listener_close(&net->listeners[PUBLIC]);
+    listener_close(&net->listeners[ADMIN]);
+    uring_close(&net->uring); /* ends what is in flight before its memory goes */
+    gate_free(&net->gate);
+    free(net);
+}
+
+/* ---- one connection ------------------------------------------------------------------------- */
+
+static void arm_receive(struct net *net, struct conn *conn)
+{
+    conn->receiving = true;
+    uring_receive(&net->uring, conn->file, conn->index, conn->bulk);
+}
+
+static void stop_receive(struct net *net, struct conn *conn)
+{
+    if (!conn->receiving || conn->cancelling)
+        return;
+    conn->cancelling = true;
+    uring_cancel(&net->uring, uring_user_data(URING_RECEIVE, conn->index));
+}
+
+/* Nothing of the connection is wanted any more. */
+static void abandon(struct net *net, struct conn *conn)
+{
+    if (conn->receiving || conn->sending) {
+        if (!conn->aborted)
+            (void)shutdown(conn->file, SHUT_RDWR); /* ends a send and a receive in flight */
+        conn->aborted = true;
+        stop_receive(net, conn);
+        return;
+    }
+    (void)close(conn->file);
+    conn->file = -1;
+    gate_close(&net->gate, conn);
+}
+
+static bool is_between_requests(const struct conn *conn)
+{
+    return conn->phase == CONN_HEAD && conn->scanned == 0 && conn_input_bytes(conn) == 0;
+}
+
+/* Everything is answered and sent, and nothing more will be read. */
+static bool is_finished(const struct conn *conn)
+{
+    return conn->last && conn->pending_head == PENDING_NONE && conn->output.bytes == 0 &&
+           !conn->sending && !conn->blocked && !conn->continue_due;
+}
+
+/* What the transport owes a connection after a turn. */
+static void attend(struct net *net, struct conn *conn)
+{
+    struct gate *gate = &net->gate;
+    const uint8_t *bytes;
+    if (gate->draining && is_between_requests(conn))
+        conn->last = true;
+    if (conn->broken || (is_finished(conn) && conn->ended)) {
+        conn->broken = true;
+        abandon(net, conn);
+        return;
+    }
+    if (!conn->sending && conn->output.bytes > 0) {
+        size_t count = output_next(&gate->outputs, &conn->output, &bytes);
+        conn->sending = true;
+        uring_send(&net->uring, conn->file, bytes, count, conn->index);
+    }
+    if (is_finished(conn) && !conn->lingering) {
+        /* Closing now could destroy the answer while the peer still sends (RFC 9112, 9.6). */
+        conn->lingering = true;
+        (void)shutdown(conn->file, SHUT_WR);
+        conn_time_start(&gate->conns, conn, CONN_TIME_LINGER, gate->now_ns);
+    }
+    if (conn_input_bytes(conn) >= CONN_INPUT_KEEP) {
+        conn->bulk = true;
+        stop_receive(net, conn);
+    } else if (!conn->receiving && !conn->ended) {
+        arm_receive(net, conn);
+    }
+}
+
+static void attend_touched(struct net *net)
+{
+    struct conn_queue *queue = &net->gate.touched;
+    uint32_t count = conn_queue_count(queue);
+    for (uint32_t i = 0; i < count; i++) {
+        struct conn *conn = &net->gate.conns.conns[queue->items[queue->head++ & queue->mask]];
+        conn->in_touched = false;
+        if (conn->open && conn->file >= 0)
+            attend(net, conn);
+    }
+}
+
+/* ---- completions ---------------------------------------------------------------------------- */
+
+static void arm_accepts(struct net *net)
+{
+    if (net->gate.draining)
+        return;
+    if (net->accept_again_ns != 0 && net->accept_again_ns > net->gate.now_ns)
+        return;
+    net->accept_again_ns = 0;
+    for (uint32_t i = 0; i < LISTENERS; i++) {
+        if (net->listeners[i].file < 0 || net->accepting[i])
+            continue;
+        net->accepting[i] = true;
+        uring_accept(&net->uring, net->listeners[i].file, i);
+    }
+}
+
+static void on_accept(struct net *net, const struct io_uring_cqe *cqe, uint32_t listener)
+{
+    struct gate *gate = &net->gate;
+    if ((cqe->flags & IORING_CQE_F_MORE) == 0)
+        net->accepting[listener] = false;
+    if (cqe->res < 0) {
+        gate->counters.accept_failures++;
+        if (cqe->res != -ECONNABORTED && cqe->res != -EINTR && cqe->res != -EAGAIN)
+            net->accept_again_ns = gate->now_ns + ACCEPT_PAUSE_NS;
+        return;
+    }
+    bool is_full =
+        listener == PUBLIC && gate->conns.open_count + CONNECTIONS_RESERVED >= gate->conns.capacity;
+    struct conn *conn = is_full || gate->draining ? NULL : gate_open(gate, listener == ADMIN);
+    if (conn == NULL) {
+        gate->counters.accept_failures++;
+        (void)close(cqe->res);
+        return;
+    }
+    conn->file = cqe->res;
+    arm_receive(net, conn);
+}
+
+static void on_receive(struct net *net, const struct io_uring_cqe *cqe, struct conn *conn)
+{
+    struct gate *gate = &net->gate;
+    INVARIANT(conn->open);
+    if (cqe->flags & IORING_CQE_F_BUFFER) {
+        if (cqe->res > 0)
+            gate_receive(gate, conn, (char *)uring_buffer(&net->uring, cqe), (size_t)cqe->res);
+        uring_give_buffer(&net->uring, cqe);
+    }
+    if ((cqe->flags & IORING_CQE_F_MORE) == 0) {
+        conn->receiving = false;
+        conn->cancelling = false;
+    }
+    if (cqe->res == 0)
+        gate_end_of_input(gate, conn);
+    else if (cqe->res < 0 && cqe->res != -ENOBUFS && cqe->res != -ECANCELED)
+        conn->broken = true;
+    gate_touch(gate, conn);
+}
+
+static void on_send(struct net *net, const struct io_uring_cqe *cqe, struct conn *conn)
+{
+    struct gate *gate = &net->gate;
+    INVARIANT(conn->open && conn->sending);
+    conn->sending = false;
+    if (cqe->res < 0) {
+        conn->broken = cqe->res != -EINTR && cqe->res != -EAGAIN;
+    } else {
+        gate->counters.sent_bytes += (uint32_t)cqe->res;
+        output_sent(&gate->outputs, &conn->output, (size_t)cqe->res);
+        if (conn->time == CONN_TIME_IDLE)
+            conn_time_start(&gate->conns, conn, CONN_TIME_IDLE, gate->now_ns);
+        gate_resume(gate, conn);
+    }
+    gate_touch(gate, conn);
+}
+
+static void on_completion(struct net *net, const struct io_uring_cqe *cqe)
+{
+    uint32_t index = (uint32_t)cqe->user_data;
+    switch ((enum uring_operation)(cqe->user_data >> 56)) {
+    case URING_ACCEPT:
+        on_accept(net, cqe, index);
+        break;
+    case URING_RECEIVE:
+        on_receive(net, cqe, &net->gate.conns.conns[index]);
+        break;
+    case URING_SEND:
+        on_send(net, cqe, &net->gate.conns.conns[index]);
+        break;
+    case URING_WAKE:
+        if ((cqe->flags & IORING_CQE_F_MORE) == 0)
+            uring_watch(&net->uring, net->wake_file);
+        break;
+    case URING_CANCEL:
+        break;
+    }
+}
+
+/* As many completions as the turn has requests left; the rest waits in the ring. */
+static uint32_t take_completions(struct net *net)
+{
+    struct io_uring *ring = &net->uring.ring;
+    struct io_uring_cqe *cqe;
+    unsigned head;
+    uint32_t seen = 0;
+    io_uring_for_each_cqe(ring, head, cqe)
+    {
+        if (net->gate.budget == 0)
+            break;
+        on_completion(net, cqe);
+        seen++;
+    }
+    io_uring_cq_advance(ring, seen);
+    return seen;
+}
+
+/* ---- turns ---------------------------------------------------------------------------------- */
+
+static void start(struct net *net)
+{
+    INVARIANT(uring_start(&net->uring) == 0); /* only a second owner could make it fail */
+    if (net->wake_file >= 0)
+        uring_watch(&net->uring, net->wake_file);
+}
+
+unsigned net_step(struct net *net)
+{
+    if (CC_UNLIKELY(!net->uring.started))
+        start(net);
+    gate_turn_begin(&net->gate);
+    arm_accepts(net);
+    uint32_t work = take_completions(net);
+    work += gate_turn_end(&net->gate);
+    attend_touched(net);
+    uring_flush(&net->uring);
+    gate_sent(&net->gate);
+    return work;
+}
+
+uint64_t net_deadline_ns(const struct net *net)
+{
+    uint64_t deadline = gate_deadline_ns(&net->gate);
+    if (net->accept_again_ns != 0 && net->accept_again_ns < deadline)
+        deadline = net->accept_again_ns;
+    return deadline;
+}
+
+void net_wait(struct net *net, uint64_t timeout_ns)
+{
+    if (!net->uring.started || uring_is_ready(&net->uring) || gate_has_work(&net->gate))
+        return;
+    uint64_t now = clock_monotonic_ns(net->gate.config.clock);
+    uint64_t deadline = net_deadline_ns(net);
+    if (deadline <= now)
+        return;
+    if (deadline - now < timeout_ns)
+        timeout_ns = deadline - now;
+    uring_wait(&net->uring, timeout_ns);
+}
+
+void net_drain(struct net *net)
+{
+    struct gate *gate = &net->gate;
+    if (gate->draining)
+        return;
+    gate->draining = true;
+    for (uint32_t i = 0; i < LISTENERS; i++) {
+        if (net->accepting[i] && net->uring.started)
+            uring_cancel(&net->uring, uring_user_data(URING_ACCEPT, i));
+        listener_close(&net->listeners[i]);
+    }
+    for (uint32_t i = 0; i < gate->conns.capacity; i++)
+        if (gate->conns.conns[i].open)
+            gate_touch(gate, &gate->conns.conns[i]);
+}
+
+bool net_drained(const struct net *net)
+{
+    return net->gate.pendings.used == 0 && net->gate.outputs.used == 0;
+}
+
+uint16_t net_port(const struct net *net)
+{
+    return net->listeners[PUBLIC].port;
+}
+
+uint16_t net_admin_port(const struct net *net)
+{
+    return net->listeners[ADMIN].port;
+}
+
+const char *net_host(const struct net *net)
+{
+    return net->listeners[PUBLIC].host;
+}
+
+const struct net_counters *net_counters(const struct net *net)
+{
+    return &net->gate.counters;
+}
+
+const struct histogram *net_stage(const struct net *net, enum net_stage stage)
+{
+    INVARIANT(stage < NET_STAGE_COUNT);
+    return &net->gate.stages[stage];
+}

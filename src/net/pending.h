@@ -1,0 +1,105 @@
+/* pending.h - requests in flight: from the last byte of a request to the first of its answer.
+ *
+ * A connection's pendings form a list in request order; only the oldest is ever answered. What is
+ * known of an outcome is kept in the smallest form (an answer, a reply, a mistake) and becomes JSON
+ * when its turn has come.
+ *
+ * Owner. The net thread. The token of a command or query names its pending and the pending's
+ *        generation, so that it outlives a closed connection and no token is taken for another's.
+ * Bound. PENDING_MAX at a time; a full pool pauses reading. */
+#ifndef NET_PENDING_H
+#define NET_PENDING_H
+
+#include "base/message.h"
+#include "net/conn.h"
+
+enum { PENDING_MAX = 32768 };
+
+#define PENDING_NONE CONN_NONE
+
+enum pending_state {
+    PENDING_FREE,
+    PENDING_STAGED, /* a write whose signature or credit is awaited (intake.h) */
+    PENDING_SENT,   /* a command is on its way to the matcher */
+    PENDING_HELD,   /* a read behind a write that is not answered */
+    PENDING_CREDIT, /* a read that waits for a credit */
+    PENDING_ASKED,  /* a query is on its way to the follower */
+    PENDING_DONE,   /* the outcome is known */
+};
+
+enum pending_kind {
+    PENDING_WRITE,   /* `answer` */
+    PENDING_READ,    /* `query`, then `reply` */
+    PENDING_LOCAL,   /* `local`: a read that the net thread answers at its turn */
+    PENDING_MISTAKE, /* `mistake` */
+};
+
+struct pending_local {
+    uint8_t kind; /* enum route_kind */
+    uint16_t code;
+};
+
+struct pending {
+    uint32_t next; /* in the connection's list, or of the free list */
+    uint32_t conn; /* CONN_NONE: the connection is gone */
+    uint32_t generation;
+    uint8_t state; /* enum pending_state */
+    uint8_t kind;  /* enum pending_kind */
+    bool last;     /* the connection closes behind this answer */
+    bool no_body;  /* HEAD */
+    uint8_t minor; /* HTTP/1.minor, for the Connection header */
+    bool has_secret;
+    uint64_t received_ticks;
+    uint64_t deadline_ns; /* PENDING_CREDIT */
+    const char *allow;    /* with 405 */
+    union {
+        struct {
+            struct answer answer;
+            uint8_t secret[32];
+        };
+        struct query query;
+        struct reply reply;
+        struct mistake mistake;
+        struct pending_local local;
+    };
+};
+
+struct pending_pool {
+    struct pending *items;
+    uint32_t capacity;
+    uint32_t free_head;
+    uint32_t touched; /* ever used */
+    uint32_t used;
+};
+
+/* 0 or -ENOMEM. */
+CC_MUST_USE int pending_pool_init(struct pending_pool *pool, uint32_t capacity);
+void pending_pool_free(struct pending_pool *pool);
+
+static inline bool pending_available(const struct pending_pool *pool)
+{
+    return pool->used < pool->capacity;
+}
+
+/* A new pending at the end of the connection's list; one must be available. Its outcome members are
+ * the caller's to fill. */
+struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum pending_kind kind,
+                            enum pending_state state);
+
+/* Takes the oldest pending off its connection's list and gives it back; a secret is wiped. */
+void pending_remove_first(struct pending_pool *pool, struct conn *conn);
+
+/* Gives back a pending whose connection is gone. */
+void pending_free(struct pending_pool *pool, struct pending *pending);
+
+uint64_t pending_token(const struct pending_pool *pool, const struct pending *pending);
+
+/* The pending of a token; it must be in flight (INVARIANT: our own rings bring it). */
+struct pending *pending_of(struct pending_pool *pool, uint64_t token);
+
+static inline uint32_t pending_index(const struct pending_pool *pool, const struct pending *pending)
+{
+    return (uint32_t)(pending - pool->items);
+}
+
+#endif

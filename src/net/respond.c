@@ -1,0 +1,303 @@
+#include "net/respond.h"
+
+#include <time.h>
+
+#include "crypto/secret.h"
+#include "net/ack.h"
+#include "net/admin.h"
+#include "net/info.h"
+#include "net/show.h"
+
+enum { HEAD_MAX = 512, NO_SEQUENCE = 0 };
+
+enum media { MEDIA_JSON, MEDIA_PROBLEM, MEDIA_METRICS };
+
+static const char *const media_names[] = {
+    [MEDIA_JSON] = "application/json",
+    [MEDIA_PROBLEM] = "application/problem+json",
+    [MEDIA_METRICS] = "text/plain; version=0.0.4; charset=utf-8",
+};
+
+/* What stands around a body. */
+struct frame {
+    uint32_t http_status;
+    enum media media;
+    bool has_sequence;
+    uint64_t sequence;
+    uint64_t retry_after_ms; /* 0: none */
+};
+
+static const char *date_text(struct gate *gate)
+{
+    static const char days[] = "SunMonTueWedThuFriSat";
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    uint64_t second = gate->unix_ns / UINT64_C(1000000000);
+    if (second == gate->date_second)
+        return gate->date;
+    struct tm tm;
+    time_t time = (time_t)second;
+    INVARIANT(gmtime_r(&time, &tm) != NULL);
+    unsigned year = (unsigned)tm.tm_year + 1900;
+    char *at = gate->date;
+    memcpy(at, days + 3 * tm.tm_wday, 3);
+    memcpy(at + 3, ", 00 ", 5);
+    at[5] = (char)('0' + tm.tm_mday / 10);
+    at[6] = (char)('0' + tm.tm_mday % 10);
+    memcpy(at + 8, months + 3 * tm.tm_mon, 3);
+    memcpy(at + 11, " 0000 00:00:00 GMT", 18);
+    at[12] = (char)('0' + year / 1000 % 10);
+    at[13] = (char)('0' + year / 100 % 10);
+    at[14] = (char)('0' + year / 10 % 10);
+    at[15] = (char)('0' + year % 10);
+    at[17] = (char)('0' + tm.tm_hour / 10);
+    at[18] = (char)('0' + tm.tm_hour % 10);
+    at[20] = (char)('0' + tm.tm_min / 10);
+    at[21] = (char)('0' + tm.tm_min % 10);
+    at[23] = (char)('0' + tm.tm_sec / 10);
+    at[24] = (char)('0' + tm.tm_sec % 10);
+    at[GATE_DATE_BYTES] = '\0';
+    gate->date_second = second;
+    return gate->date;
+}
+
+static void write_head(struct gate *gate, struct writer *head, const struct pending *pending,
+                       const struct frame *frame, size_t body_bytes)
+{
+    WRITER_TEXT(head, "HTTP/1.1 ");
+    writer_uint(head, frame->http_status);
+    WRITER_TEXT(head, " ");
+    writer_text(head, problem_http_title(frame->http_status));
+    WRITER_TEXT(head, "\r\nContent-Type: ");
+    writer_text(head, media_names[frame->media]);
+    WRITER_TEXT(head, "\r\nDate: ");
+    writer_bytes(head, date_text(gate), GATE_DATE_BYTES);
+    WRITER_TEXT(head, "\r\nContent-Length: ");
+    writer_uint(head, body_bytes);
+    if (frame->has_sequence) {
+        WRITER_TEXT(head, "\r\nX-Sequence: ");
+        writer_uint(head, frame->sequence);
+    }
+    if (frame->retry_after_ms != 0) {
+        WRITER_TEXT(head, "\r\nRetry-After: ");
+        writer_uint(head, (frame->retry_after_ms + 999) / 1000);
+    }
+    if (pending->allow != NULL) {
+        WRITER_TEXT(head, "\r\nAllow: ");
+        writer_text(head, pending->allow);
+    }
+    if (pending->last)
+        WRITER_TEXT(head, "\r\nConnection: close");
+    else if (pending->minor == 0)
+        WRITER_TEXT(head, "\r\nConnection: keep-alive");
+    WRITER_TEXT(head, "\r\n\r\n");
+}
+
+static void write_extra_number(struct writer *writer, const char *name, uint64_t number)
+{
+    WRITER_TEXT(writer, ",\"");
+    writer_text(writer, name);
+    WRITER_TEXT(writer, "\":");
+    writer_uint(writer, number);
+}
+
+static void write_extra_text(struct writer *writer, const char *name, const char *text)
+{
+    WRITER_TEXT(writer, ",\"");
+    writer_text(writer, name);
+    WRITER_TEXT(writer, "\":");
+    writer_string(writer, text, strlen(text));
+}
+
+/* J8: the extra members of each code. */
+static void write_extra(struct writer *writer, const struct mistake *mistake)
+{
+    switch (mistake->problem) {
+    case PROBLEM_request_timestamp_out_of_window:
+        write_extra_number(writer, "server_time_ms", mistake->number);
+        break;
+    case PROBLEM_request_type_not_allowed:
+        write_extra_number(writer, "request_type", mistake->number);
+        break;
+    case PROBLEM_payload_too_large:
+        write_extra_number(writer, "max_bytes", mistake->number);
+        break;
+    case PROBLEM_rate_limited:
+        write_extra_number(writer, "retry_after_ms", mistake->number);
+        break;
+    case PROBLEM_not_ready:
+        if (mistake->has_number)
+            write_extra_number(writer, "lag_ms", mistake->number);
+        break;
+    case PROBLEM_invalid_parameter:
+        write_extra_text(writer, "parameter", mistake->member);
+        break;
+    case PROBLEM_malformed_payload:
+    case PROBLEM_invalid_base64:
+        if (mistake->member != NULL)
+            write_extra_text(writer, "field", mistake->member);
+        break;
+    default:
+        break;
+    }
+}
+
+static void write_problem(struct writer *writer, const struct mistake *mistake, struct frame *frame)
+{
+    enum problem problem = mistake->problem;
+    const char *code = problem_code(problem);
+    frame->http_status = problem_http_status(problem);
+    frame->media = MEDIA_PROBLEM;
+    if (problem == PROBLEM_rate_limited)
+        frame->retry_after_ms = mistake->number;
+    WRITER_TEXT(writer, "{\"type\":\"urn:perps:problem:");
+    writer_text(writer, code);
+    WRITER_TEXT(writer, "\",\"title\":\"");
+    writer_text(writer, problem_http_title(frame->http_status));
+    WRITER_TEXT(writer, "\",\"status\":");
+    writer_uint(writer, frame->http_status);
+    WRITER_TEXT(writer, ",\"code\":\"");
+    writer_text(writer, code);
+    WRITER_TEXT(writer, "\",\"detail\":");
+    writer_string(writer, mistake->detail, strlen(mistake->detail));
+    write_extra(writer, mistake);
+    WRITER_TEXT(writer, "}");
+}
+
+/* A problem that the follower found. */
+static void reply_mistake(struct mistake *mistake, const struct reply *reply)
+{
+    const char *detail = "";
+    switch (reply->problem) {
+    case PROBLEM_order_not_found:
+        detail = "the account has no such order";
+        break;
+    case PROBLEM_portfolio_not_found:
+        detail = "the account has no such portfolio";
+        break;
+    case PROBLEM_account_not_found:
+        detail = "no such account";
+        break;
+    case PROBLEM_not_found:
+        detail = "no such market";
+        break;
+    case PROBLEM_not_ready:
+        if (reply->lag_ms != 0) {
+            (void)mistake_number(mistake, PROBLEM_not_ready, reply->lag_ms,
+                                 "reads lag %llu ms behind", (unsigned long long)reply->lag_ms);
+            return;
+        }
+        detail = "the read cannot be answered at the moment";
+        break;
+    default:
+        break;
+    }
+    (void)mistake_set(mistake, reply->problem, NULL, "%s", detail);
+}
+
+static void write_reply(struct gate *gate, struct writer *writer, const struct reply *reply,
+                        struct frame *frame)
+{
+    frame->has_sequence = true;
+    frame->sequence = reply->applied;
+    if (reply->problem != PROBLEM_none) {
+        struct mistake mistake;
+        reply_mistake(&mistake, reply);
+        write_problem(writer, &mistake, frame);
+        return;
+    }
+    INVARIANT(reply->buffer < REPLY_BUFFERS && reply->row_bytes <= REPLY_BUFFER_BYTES);
+    show_reply(writer, reply, reply_pool_at(gate->config.reply_pool, reply->buffer));
+}
+
+static void write_local(struct gate *gate, struct writer *writer, const struct pending_local *local,
+                        struct frame *frame)
+{
+    switch ((enum route_kind)local->kind) {
+    case ROUTE_LIVEZ:
+        admin_livez(writer);
+        return;
+    case ROUTE_READYZ:
+        frame->http_status = admin_readyz(gate, writer);
+        return;
+    case ROUTE_METRICS:
+        frame->media = MEDIA_METRICS;
+        admin_metrics(gate, writer);
+        return;
+    case ROUTE_TIME:
+        info_time(gate, writer);
+        break;
+    case ROUTE_EXCHANGE:
+        info_exchange(gate, writer);
+        break;
+    default:
+        INVARIANT(local->kind == ROUTE_EIP712);
+        info_eip712(gate, local->code, writer);
+        break;
+    }
+    frame->has_sequence = true;
+    frame->sequence = gate->config.source.applied(gate->config.source.context);
+}
+
+static void write_body(struct gate *gate, struct writer *writer, struct pending *pending,
+                       struct frame *frame)
+{
+    switch ((enum pending_kind)pending->kind) {
+    case PENDING_WRITE:
+        ack_write(writer, &pending->answer, pending->has_secret ? pending->secret : NULL);
+        return;
+    case PENDING_READ:
+        write_reply(gate, writer, &pending->reply, frame);
+        return;
+    case PENDING_LOCAL:
+        write_local(gate, writer, &pending->local, frame);
+        return;
+    case PENDING_MISTAKE:
+        gate->counters.problems++;
+        write_problem(writer, &pending->mistake, frame);
+        return;
+    }
+}
+
+bool respond_write(struct gate *gate, struct conn *conn, struct pending *pending)
+{
+    char head_text[HEAD_MAX];
+    struct writer head = writer_begin(head_text, sizeof head_text);
+    struct writer body = writer_begin(gate->scratch, GATE_SCRATCH_BYTES);
+    struct frame frame = { .http_status = 200, .media = MEDIA_JSON };
+    write_body(gate, &body, pending, &frame);
+    if (CC_UNLIKELY(body.full)) { /* longer than any answer of a bounded engine */
+        struct mistake mistake;
+        (void)mistake_set(&mistake, PROBLEM_internal_error, NULL, "the answer is too long");
+        body = writer_begin(gate->scratch, GATE_SCRATCH_BYTES);
+        write_problem(&body, &mistake, &frame);
+    }
+    write_head(gate, &head, pending, &frame, writer_count(&body));
+    INVARIANT(!head.full);
+    size_t body_bytes = pending->no_body ? 0 : writer_count(&body);
+    size_t total = writer_count(&head) + body_bytes;
+    if (total > OUTPUT_CONNECTION_MAX - conn->output.bytes) {
+        conn->broken = true;
+        gate_touch(gate, conn);
+        return false;
+    }
+    if (!output_fits(&gate->outputs, &conn->output, total))
+        return false;
+    output_append(&gate->outputs, &conn->output, head_text, writer_count(&head), gate->now_ns);
+    if (body_bytes > 0)
+        output_append(&gate->outputs, &conn->output, gate->scratch, body_bytes, gate->now_ns);
+    if (pending->has_secret)
+        secret_wipe(gate->scratch, writer_count(&body));
+    gate->counters.responses++;
+    if (gate->sent_count < GATE_SENT_MAX)
+        gate->sent_ticks[gate->sent_count++] = pending->received_ticks;
+    return true;
+}
+
+bool respond_continue(struct gate *gate, struct conn *conn)
+{
+    static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    if (!output_fits(&gate->outputs, &conn->output, sizeof text - 1))
+        return false;
+    output_append(&gate->outputs, &conn->output, text, sizeof text - 1, gate->now_ns);
+    return true;
+}

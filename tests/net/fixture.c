@@ -1,0 +1,421 @@
+#include "net/fixture.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include "base/base64.h"
+#include "base/row.h"
+#include "base/uuid.h"
+#include "check.h"
+#include "crypto/ed25519.h"
+#include "crypto/secp256k1.h"
+#include "crypto/secret.h"
+
+#define EPOCH_NS UINT64_C(1755582431240112233)
+
+static uint64_t source_durable(void *context)
+{
+    return ((struct fixture *)context)->durable;
+}
+
+static uint64_t source_applied(void *context)
+{
+    return ((struct fixture *)context)->applied;
+}
+
+static bool source_ready(void *context)
+{
+    return ((struct fixture *)context)->ready;
+}
+
+static void source_facts(void *context, struct net_facts *facts)
+{
+    *facts = ((struct fixture *)context)->facts;
+}
+
+static size_t source_metrics(void *context, char *text, size_t capacity)
+{
+    (void)context;
+    int count = snprintf(text, capacity, "node_line 1\n");
+    return (size_t)count;
+}
+
+static void init_ring(struct ring *ring, uint32_t slots)
+{
+    void *memory = NULL;
+    size_t bytes = (ring_bytes(slots, MESSAGE_SLOT_BYTES) + 63) & ~(size_t)63;
+    CHECK(posix_memalign(&memory, 64, bytes) == 0);
+    memset(memory, 0, bytes);
+    ring_init(ring, memory, slots, MESSAGE_SLOT_BYTES);
+}
+
+static void init_options(struct fixture *fixture)
+{
+    struct option_engine *options = &fixture->options;
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        const struct option_row *row = option_row(i);
+        if (row->engine && row->type == OPTION_TYPE_INT)
+            options->values[i] = strtoull(row->initial, NULL, 10);
+    }
+    options->has_operator_key = true;
+    memcpy(options->operator_key, fixture->operator.key, 32);
+    memcpy(options->oracle_keys[0], fixture->oracle.key, 32);
+    options->oracle_key_count = 1;
+}
+
+static void add_key(struct fixture *fixture, enum keyring_kind kind, const uint8_t *bytes,
+                    int32_t pin, uint8_t scope)
+{
+    struct keyring_entry entry = { 0 };
+    uint64_t named = kind == KEYRING_API ? 0 : FIXTURE_ACCOUNT;
+    entry.key = keyring_key(kind, named, bytes);
+    entry.account_id = FIXTURE_ACCOUNT;
+    entry.subaccount_pin = pin;
+    entry.scope = scope;
+    entry.admin = kind == KEYRING_MASTER;
+    entry.sequence = 1;
+    CHECK(keyring_add(fixture->keyring, &entry) == 0);
+}
+
+static void add_api_key(struct fixture *fixture, uint8_t fill, int32_t pin, char text[45])
+{
+    uint8_t hash[32];
+    memset(fixture->api_secret, fill, 32);
+    secret_hash(hash, fixture->config.secret_key, fixture->api_secret);
+    add_key(fixture, KEYRING_API, hash, pin, 0);
+    (void)base64_encode(text, fixture->api_secret, 32);
+}
+
+static void init_keys(struct fixture *fixture)
+{
+    uint8_t seed[32];
+    for (unsigned i = 0; i < 32; i++)
+        seed[i] = (uint8_t)i;
+    CHECK(signer_init() == 0);
+    signer_ed25519(&fixture->session, seed);
+    memset(seed, 0x51, sizeof seed);
+    signer_ed25519(&fixture->stranger, seed);
+    memset(seed, 0x52, sizeof seed);
+    signer_ed25519(&fixture->operator, seed);
+    memset(seed, 0x53, sizeof seed);
+    signer_ed25519(&fixture->oracle, seed);
+    memset(fixture->master_secret, 0x11, 32);
+    CHECK(signer_secp256k1_key(fixture->master_secret, fixture->master_key));
+    static const uint8_t hash_key[16] = { 1, 2, 3 };
+    CHECK(keyring_init(&fixture->keyring, 1024, hash_key) == 0);
+    add_key(fixture, KEYRING_SESSION, fixture->session.key, -1, 0);
+    add_key(fixture, KEYRING_MASTER, fixture->master_key, -1, 0);
+    add_api_key(fixture, 0x61, 1, fixture->pinned_api_key);
+    add_api_key(fixture, 0x62, -1, fixture->api_key);
+}
+
+void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_slots)
+{
+    memset(fixture, 0, sizeof *fixture);
+    CHECK(ed25519_init() == 0 && secp256k1_init() == 0);
+    if (simulated_clock)
+        clock_init_simulated(&fixture->clock, EPOCH_NS);
+    else
+        CHECK(clock_init(&fixture->clock) == 0);
+    struct ring *rings[] = { &fixture->commands, &fixture->answers, &fixture->queries,
+                             &fixture->replies };
+    for (unsigned i = 0; i < CC_COUNT(rings); i++)
+        init_ring(rings[i], ring_slots);
+    fixture->memory = mmap(NULL, REPLY_POOL_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    CHECK(fixture->memory != MAP_FAILED);
+    reply_pool_init(&fixture->pool, fixture->memory);
+    memset(fixture->config.secret_key, 0x77, 32);
+    for (unsigned i = 0; i < 32; i++)
+        fixture->config.exchange_id[i] = (uint8_t)i;
+    init_keys(fixture);
+    init_options(fixture);
+    eip712_init(&fixture->eip712, fixture->config.exchange_id);
+    fixture->ready = true;
+    fixture->config.listen = "127.0.0.1:0";
+    fixture->config.admin_listen = "127.0.0.1:0";
+    fixture->config.wake_file = -1;
+    fixture->config.commands = &fixture->commands;
+    fixture->config.answers = &fixture->answers;
+    fixture->config.queries = &fixture->queries;
+    fixture->config.replies = &fixture->replies;
+    fixture->config.reply_pool = &fixture->pool;
+    fixture->config.keyring = fixture->keyring;
+    fixture->config.clock = &fixture->clock;
+    fixture->config.options = &fixture->options;
+    fixture->config.source = (struct net_source){
+        .context = fixture,
+        .durable = source_durable,
+        .applied = source_applied,
+        .ready = source_ready,
+        .facts = source_facts,
+        .metrics = source_metrics,
+    };
+    fixture->config.hash_key = (struct mix_key){ 3, 5 };
+    fixture->config.durability = "local";
+    fixture->config.rules_version = 1;
+    fixture->config.epoch = 1;
+    fixture->config.credit_wait_ms = 2;
+    fixture->config.output_pool_bytes = 8 << 20;
+}
+
+void fixture_free(struct fixture *fixture)
+{
+    keyring_free(fixture->keyring);
+    free(fixture->commands.slots);
+    free(fixture->answers.slots);
+    free(fixture->queries.slots);
+    free(fixture->replies.slots);
+    (void)munmap(fixture->memory, REPLY_POOL_BYTES);
+}
+
+uint32_t fixture_match(struct fixture *fixture)
+{
+    uint64_t ready = ring_ready(&fixture->commands);
+    uint64_t taken = 0;
+    uint32_t count = 0;
+    while (taken < ready) {
+        const struct command *command = ring_at(&fixture->commands, taken);
+        struct answer *answer = ring_claim(&fixture->answers, 1);
+        CHECK(answer != NULL); /* credits: an answer always finds room */
+        CHECK(command->slot_count >= 1 &&
+              command_bytes(command) <= (uint32_t)command->slot_count * MESSAGE_SLOT_BYTES);
+        memcpy(fixture->last_command, command, command_bytes(command));
+        *answer = fixture->next_answer;
+        answer->token = command->token;
+        answer->code = command->code;
+        answer->sequence = ++fixture->sequence;
+        answer->release_sequence = fixture->sequence;
+        answer->processed_at_ns = EPOCH_NS;
+        answer->received_ticks = command->received_ticks;
+        answer->verified_ticks = command->verified_ticks;
+        answer->pushed_ticks = command->pushed_ticks;
+        ring_publish(&fixture->answers);
+        taken += command->slot_count;
+        fixture->command_count++;
+        count++;
+    }
+    if (taken > 0)
+        ring_release(&fixture->commands, taken);
+    if (!fixture->hold_durable) {
+        fixture->durable = fixture->sequence;
+        fixture->applied = fixture->sequence;
+    }
+    return count;
+}
+
+/* Rows of the examples of json.md. */
+static const struct row_order order_row = {
+    .account_id = 7,
+    .id = { 0x01, 0x98, 0xc0, 0xde, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 0xa1 },
+    .market = "BTC-PERP",
+    .initial = 50000,
+    .remaining = 20000,
+    .filled = 30000,
+    .filled_notional = (int128)30000 * 1000000,
+    .price = 1000000,
+    .expiry = UINT64_MAX,
+    .sequence = 4711,
+    .time_ns = UINT64_C(1755582431240112233),
+    .updated_at_ns = UINT64_C(1755582431900112233),
+    .status = 5,
+    .order_type = 1,
+    .side = 1,
+    .price_decimals = 1,
+    .size_decimals = 5,
+};
+
+static const struct row_balance balance_row = {
+    .account_id = 7,
+    .cash_balance = INT64_C(7495750000),
+    .withdrawable = INT64_C(7495750000),
+    .equity = INT64_C(9998500000),
+    .initial_margin = INT64_C(2499750000),
+    .maintenance_margin = INT64_C(299970000),
+    .name = "Main",
+};
+
+static const struct row_account account_row = {
+    .account_id = 7,
+    .maker_fee_ppm = 150,
+    .taker_fee_ppm = 450,
+    .subaccount_count = 1,
+    .label = "desk \"A\"",
+    .volume_14d = 1500000,
+};
+
+static const struct {
+    struct row_book book;
+    struct row_level levels[2];
+} book_rows = {
+    .book = { .market = "BTC-PERP",
+              .book_seq = 9001,
+              .bid_count = 1,
+              .ask_count = 1,
+              .price_decimals = 1,
+              .size_decimals = 5 },
+    .levels = { { 999999, 40000 }, { 1000000, 20000 } },
+};
+
+static const struct {
+    struct row_audit audit;
+    struct row_audit_market market;
+} audit_rows = {
+    .audit = { .cash = 5000000, .deposits = 5000000, .invariants = 0x3F, .market_count = 1 },
+    .market = { .market = "BTC-PERP", .best_bid = 999999, .price_decimals = 1, .size_decimals = 5 },
+};
+
+static const struct row_market market_row = {
+    .market = "BTC-PERP",
+    .base = "BTC",
+    .tick_size = 1,
+    .lot_size = 1,
+    .min_size = 1,
+    .max_order_size = UINT64_C(1099511627775),
+    .min_notional = 10000000,
+    .impact_notional = UINT64_C(20000000000),
+    .max_price = 16777215,
+    .max_leverage = 50,
+    .price_band_ppm = 100000,
+    .max_slippage_ppm = 50000,
+    .asset_id = 1,
+    .price_decimals = 1,
+    .size_decimals = 5,
+    .tier_count = 2,
+    .tiers = { { UINT64_C(20000000000000), 50, 20000, 10000, 0 }, { 0, 5, 200000, 100000, 0 } },
+    .maker_fee_ppm = { 150, 120, 80, 40, 0, -20 },
+    .taker_fee_ppm = { 450, 400, 350, 300, 280, 260 },
+};
+
+static uint32_t write_rows(uint16_t kind, uint8_t *out)
+{
+    static const struct {
+        const void *bytes;
+        uint32_t count;
+    } rows[QUERY_KIND_COUNT] = {
+        [QUERY_order] = { &order_row, sizeof order_row },
+        [QUERY_balance] = { &balance_row, sizeof balance_row },
+        [QUERY_account] = { &account_row, sizeof account_row },
+        [QUERY_markets] = { &market_row, sizeof market_row },
+        [QUERY_market] = { &market_row, sizeof market_row },
+        [QUERY_book] = { &book_rows, sizeof book_rows },
+        [QUERY_audit] = { &audit_rows, sizeof audit_rows },
+    };
+    CHECK(kind < QUERY_KIND_COUNT);
+    memcpy(out, rows[kind].bytes, rows[kind].count);
+    return rows[kind].count;
+}
+
+uint32_t fixture_follow(struct fixture *fixture)
+{
+    uint64_t ready = ring_ready(&fixture->queries);
+    uint32_t count = 0;
+    while (count < ready) {
+        const struct query *query = ring_at(&fixture->queries, count);
+        if (query->stamp > fixture->applied)
+            break;
+        struct reply *reply = ring_claim(&fixture->replies, 1);
+        CHECK(reply != NULL);
+        fixture->last_query = *query;
+        *reply = (struct reply){ .token = query->token,
+                                 .applied = fixture->applied,
+                                 .time_ns = EPOCH_NS,
+                                 .buffer = REPLY_NO_BUFFER,
+                                 .problem = (uint16_t)fixture->next_problem,
+                                 .row_count = 1,
+                                 .kind = query->kind };
+        if (reply->problem == PROBLEM_not_ready)
+            reply->lag_ms = 1400;
+        if (reply->problem == PROBLEM_none) {
+            reply->buffer = reply_pool_take(&fixture->pool);
+            if (reply->buffer == REPLY_NO_BUFFER)
+                reply->problem = PROBLEM_not_ready;
+            else
+                reply->row_bytes =
+                    write_rows(query->kind, reply_pool_at(&fixture->pool, reply->buffer));
+        }
+        ring_publish(&fixture->replies);
+        fixture->query_count++;
+        count++;
+    }
+    if (count > 0)
+        ring_release(&fixture->queries, count);
+    return count;
+}
+
+void fixture_request_id(struct fixture *fixture, uint8_t id[16])
+{
+    uint8_t random[10] = { 0 };
+    uint32_t number = ++fixture->request_number;
+    memcpy(random, &number, sizeof number);
+    struct uuid made = uuid_make_v7(clock_now_ns(&fixture->clock) / 1000000, random);
+    memcpy(id, made.bytes, 16);
+}
+
+size_t fixture_payload(struct fixture *fixture, uint8_t *payload, uint16_t code, uint8_t type,
+                       const void *body, size_t body_bytes)
+{
+    memset(payload, 0, 8);
+    payload[0] = 1;
+    payload[1] = type;
+    cc_store16(payload + 2, code);
+    fixture_request_id(fixture, payload + 8);
+    memcpy(payload + 24, body, body_bytes);
+    return 24 + body_bytes;
+}
+
+size_t fixture_frame(struct fixture *fixture, uint8_t *frame, uint16_t code,
+                     const struct signer_ed25519 *signer, const void *body, size_t body_bytes)
+{
+    size_t count = fixture_payload(fixture, frame, code, 0, body, body_bytes);
+    memcpy(frame + count, signer->key, 32);
+    signer_ed25519_sign(signer, frame, count, frame + count + 32);
+    return count + 96;
+}
+
+size_t fixture_master_frame(struct fixture *fixture, uint8_t *frame, uint16_t code,
+                            const uint8_t secret[32], const void *body, size_t body_bytes)
+{
+    struct eip712_hashes hashes;
+    size_t count = fixture_payload(fixture, frame, code, 1, body, body_bytes);
+    CHECK(signer_secp256k1_key(secret, frame + count));
+    CHECK(eip712_hash(&fixture->eip712, frame, count, &hashes) == 0);
+    CHECK(signer_secp256k1_sign(secret, hashes.digest, frame + count + 33));
+    return count + 97;
+}
+
+size_t fixture_envelope(char *json, const uint8_t *frame, size_t frame_bytes)
+{
+    static char payload[6000];
+    char key[64], signature[96];
+    size_t tail = frame[1] == 0 ? 96 : 97;
+    (void)base64_encode(payload, frame, frame_bytes - tail);
+    (void)base64_encode(key, frame + frame_bytes - tail, tail - 64);
+    (void)base64_encode(signature, frame + frame_bytes - 64, 64);
+    int count = sprintf(json, "{\"payload\":\"%s\",\"signature\":\"%s\",\"public_key\":\"%s\"}",
+                        payload, signature, key);
+    return (size_t)count;
+}
+
+void fixture_order(uint8_t body[48])
+{
+    memset(body, 0, 48);
+    cc_store64(body, FIXTURE_ACCOUNT);
+    cc_store64(body + 16, 1000000);
+    cc_store64(body + 24, (uint64_t)-50000);
+    cc_store64(body + 32, UINT64_MAX);
+    body[40] = 1;
+    cc_store16(body + 44, 1);
+}
+
+size_t fixture_post(char *text, size_t capacity, const char *path, const char *media,
+                    const void *body, size_t body_bytes)
+{
+    int count = snprintf(text, capacity,
+                         "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\n"
+                         "Content-Length: %zu\r\n\r\n",
+                         path, media, body_bytes);
+    CHECK((size_t)count + body_bytes < capacity);
+    memcpy(text + count, body, body_bytes);
+    return (size_t)count + body_bytes;
+}

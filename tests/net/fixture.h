@@ -1,0 +1,126 @@
+/* fixture.h - a net thread without the rest: rings, keyring, clock, a matcher and a follower that
+ * do as they are told, and a client that talks to the gate without a socket. */
+#ifndef TESTS_NET_FIXTURE_H
+#define TESTS_NET_FIXTURE_H
+
+#include "crypto/signer.h"
+#include "net/gate.h"
+
+enum {
+    FIXTURE_SLOTS = 1024,
+    FIXTURE_WIRE_BYTES = 4 << 20,
+    FIXTURE_BODY_MAX = 8192,
+    FIXTURE_ACCOUNT = 7,
+};
+
+struct fixture {
+    struct net_config config;
+    struct ring commands, answers, queries, replies;
+    struct reply_pool pool;
+    struct keyring *keyring;
+    struct clock clock;
+    struct option_engine options;
+    void *memory;
+
+    _Atomic uint64_t durable, applied;
+    _Atomic bool ready;
+    struct net_facts facts;
+
+    /* The matcher. */
+    uint64_t sequence;
+    uint32_t command_count; /* taken so far */
+    alignas(8) uint8_t last_command[COMMAND_SLOTS_MAX * MESSAGE_SLOT_BYTES];
+    struct answer next_answer; /* status, reason, members, ids of the answers it gives */
+    bool hold_durable;         /* durable is the test's to raise */
+
+    /* The follower. */
+    uint32_t query_count;
+    struct query last_query;
+    enum problem next_problem; /* of the replies it gives; PROBLEM_none: canned rows */
+
+    struct signer_ed25519 session;  /* seed 00 01 .. 1f, of FIXTURE_ACCOUNT, in the keyring */
+    struct signer_ed25519 stranger; /* in no keyring */
+    struct signer_ed25519 operator; /* exchange.operator_key */
+    struct signer_ed25519 oracle;
+    uint8_t master_secret[32];
+    uint8_t master_key[33]; /* in the keyring */
+    uint8_t api_secret[32]; /* unpinned, of FIXTURE_ACCOUNT */
+    char api_key[45];
+    char pinned_api_key[45]; /* pinned to subaccount 1 */
+    struct eip712 eip712;
+    uint32_t request_number; /* makes request ids */
+};
+
+/* Everything but the net itself, with a simulated clock or the real one. `ring_slots` is that of
+ * all four rings. */
+void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_slots);
+void fixture_free(struct fixture *fixture);
+
+/* Takes the commands that are there and answers each; gives their number. */
+uint32_t fixture_match(struct fixture *fixture);
+/* Answers the queries whose stamp is applied; gives their number. */
+uint32_t fixture_follow(struct fixture *fixture);
+
+/* A fresh UUIDv7 of the clock's time. */
+void fixture_request_id(struct fixture *fixture, uint8_t id[16]);
+
+/* Payload of a request: header, a fresh id, body. Gives its length. */
+size_t fixture_payload(struct fixture *fixture, uint8_t *payload, uint16_t code, uint8_t type,
+                       const void *body, size_t body_bytes);
+
+/* Frame of an Ed25519 request: payload, key, signature. */
+size_t fixture_frame(struct fixture *fixture, uint8_t *frame, uint16_t code,
+                     const struct signer_ed25519 *signer, const void *body, size_t body_bytes);
+/* Frame of a Secp256k1 request signed by `secret`. */
+size_t fixture_master_frame(struct fixture *fixture, uint8_t *frame, uint16_t code,
+                            const uint8_t secret[32], const void *body, size_t body_bytes);
+
+/* The JSON envelope of a frame. Gives its length. */
+size_t fixture_envelope(char *json, const uint8_t *frame, size_t frame_bytes);
+
+/* The body of a limit order of FIXTURE_ACCOUNT: 48 bytes. */
+void fixture_order(uint8_t body[48]);
+
+/* An HTTP POST. Gives its length. */
+size_t fixture_post(char *text, size_t capacity, const char *path, const char *media,
+                    const void *body, size_t body_bytes);
+
+/* A client without a socket. */
+struct wire {
+    struct fixture *fixture;
+    struct gate *gate;
+    struct conn *conn; /* NULL: closed by the gate */
+    char *text;        /* everything the gate answered */
+    size_t count;
+    size_t read; /* what wire_answer has given so far */
+    bool stuck;  /* takes no bytes: a slow reader */
+};
+
+struct gate *fixture_gate(struct fixture *fixture, uint32_t connections);
+void fixture_gate_free(struct gate *gate);
+
+void wire_open(struct wire *wire, struct fixture *fixture, struct gate *gate, bool admin);
+void wire_free(struct wire *wire);
+
+/* Hands bytes to the gate in pieces of at most `piece` (0: one piece) and runs a turn after each,
+ * matcher and follower included. */
+void wire_send(struct wire *wire, const void *bytes, size_t count, size_t piece);
+/* A turn without new bytes. */
+void wire_turn(struct wire *wire);
+/* A turn of net alone: neither matcher nor follower. */
+void wire_turn_net(struct wire *wire);
+
+struct wire_answer {
+    int status;
+    char head[1024];
+    const char *body; /* in wire->text */
+    size_t body_bytes;
+};
+
+/* The next complete answer; false when there is none. `no_body`: to a HEAD request. */
+bool wire_answer(struct wire *wire, struct wire_answer *answer, bool no_body);
+
+/* Does the body hold the text. */
+bool wire_has(const struct wire_answer *answer, const char *text);
+
+#endif

@@ -1,0 +1,131 @@
+#include <stdio.h>
+
+#include "check.h"
+#include "net/fixture.h"
+
+struct gate *fixture_gate(struct fixture *fixture, uint32_t connections)
+{
+    struct gate *gate = NULL;
+    CHECK(posix_memalign((void **)&gate, 128, sizeof *gate) == 0);
+    memset(gate, 0, sizeof *gate);
+    CHECK(gate_init(gate, &fixture->config, connections) == 0);
+    gate->rate = (struct clock_rate){ UINT64_C(1) << 32 };
+    return gate;
+}
+
+void fixture_gate_free(struct gate *gate)
+{
+    gate_free(gate);
+    free(gate);
+}
+
+void wire_open(struct wire *wire, struct fixture *fixture, struct gate *gate, bool admin)
+{
+    *wire = (struct wire){ .fixture = fixture, .gate = gate };
+    wire->text = malloc(FIXTURE_WIRE_BYTES);
+    CHECK(wire->text != NULL);
+    gate_turn_begin(gate);
+    wire->conn = gate_open(gate, admin);
+    CHECK(wire->conn != NULL);
+}
+
+void wire_free(struct wire *wire)
+{
+    if (wire->conn != NULL)
+        gate_close(wire->gate, wire->conn);
+    free(wire->text);
+}
+
+/* The transport's part: takes what stands in the output, closes what is finished. */
+static void transport(struct wire *wire)
+{
+    struct gate *gate = wire->gate;
+    struct conn_queue *queue = &gate->touched;
+    while (conn_queue_count(queue) > 0)
+        gate->conns.conns[queue->items[queue->head++ & queue->mask]].in_touched = false;
+    gate_sent(gate);
+    struct conn *conn = wire->conn;
+    const uint8_t *bytes;
+    if (conn == NULL)
+        return;
+    while (!wire->stuck && !conn->broken) {
+        size_t count = output_next(&gate->outputs, &conn->output, &bytes);
+        if (count == 0)
+            break;
+        CHECK(wire->count + count < FIXTURE_WIRE_BYTES);
+        memcpy(wire->text + wire->count, bytes, count);
+        wire->count += count;
+        output_sent(&gate->outputs, &conn->output, count);
+        gate_resume(gate, conn);
+    }
+    bool finished = conn->last && conn->pending_head == PENDING_NONE && conn->output.bytes == 0 &&
+                    !conn->blocked;
+    if (conn->broken || finished) {
+        gate_close(gate, conn);
+        wire->conn = NULL;
+    }
+}
+
+void wire_turn_net(struct wire *wire)
+{
+    gate_turn_begin(wire->gate);
+    (void)gate_turn_end(wire->gate);
+    transport(wire);
+}
+
+void wire_turn(struct wire *wire)
+{
+    wire_turn_net(wire);
+    (void)fixture_match(wire->fixture);
+    (void)fixture_follow(wire->fixture);
+}
+
+void wire_send(struct wire *wire, const void *bytes, size_t count, size_t piece)
+{
+    char *copy = malloc(count + 1);
+    CHECK(copy != NULL);
+    size_t at = 0;
+    if (piece == 0)
+        piece = count;
+    while (at < count && wire->conn != NULL) {
+        size_t part = count - at < piece ? count - at : piece;
+        memcpy(copy, (const char *)bytes + at, part);
+        gate_turn_begin(wire->gate);
+        gate_receive(wire->gate, wire->conn, copy, part);
+        (void)gate_turn_end(wire->gate);
+        transport(wire);
+        (void)fixture_match(wire->fixture);
+        (void)fixture_follow(wire->fixture);
+        at += part;
+    }
+    free(copy);
+    for (unsigned i = 0; i < 4; i++)
+        wire_turn(wire);
+}
+
+bool wire_answer(struct wire *wire, struct wire_answer *answer, bool no_body)
+{
+    wire->text[wire->count] = '\0';
+    const char *text = wire->text + wire->read;
+    const char *end = strstr(text, "\r\n\r\n");
+    if (end == NULL)
+        return false;
+    size_t head = (size_t)(end - text) + 4;
+    CHECK(head < sizeof answer->head && memcmp(text, "HTTP/1.1 ", 9) == 0);
+    memcpy(answer->head, text, head);
+    answer->head[head] = '\0';
+    answer->status = (int)strtol(text + 9, NULL, 10);
+    const char *length = strstr(answer->head, "Content-Length: ");
+    answer->body = text + head;
+    answer->body_bytes = length == NULL ? 0 : strtoul(length + 16, NULL, 10);
+    if (no_body)
+        answer->body_bytes = 0;
+    CHECK(wire->read + head + answer->body_bytes <= wire->count);
+    wire->read += head + answer->body_bytes;
+    return true;
+}
+
+bool wire_has(const struct wire_answer *answer, const char *text)
+{
+    return memmem(answer->body, answer->body_bytes, text, strlen(text)) != NULL;
+}
