@@ -1,0 +1,361 @@
+#include "node/core.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "engine/capacity.h"
+
+enum {
+    /* What the callback of recovery returns beside 0. */
+    APPLY_LAYOUT_TOO_SMALL = 1, /* a 2013 asks for more than memory was laid out for */
+    APPLY_RULES_VERSION = 2,
+    APPLY_EFFECTS_HASH = 3,
+    APPLY_CONFIGURATION = 4,
+    BOOT_BODY_BYTES = 24,
+    KEYRING_RETIRED_A_TURN = 64,
+};
+
+/* The engine options that lay memory out. */
+static const enum option capacities[] = {
+    OPTION_engine_accounts,        OPTION_engine_portfolios,      OPTION_engine_orders,
+    OPTION_engine_positions,       OPTION_engine_credentials,     OPTION_engine_deposits,
+    OPTION_limits_duplicate_slots, OPTION_exchange_clock_past_ms, OPTION_exchange_clock_future_ms,
+};
+
+/* Raises every capacity of `layout` to that of `wanted`; true when one was lower. */
+static bool raise_layout(struct option_engine *layout, const struct option_engine *wanted)
+{
+    bool raised = false;
+    for (size_t i = 0; i < CC_COUNT(capacities); i++) {
+        uint64_t *value = &layout->values[capacities[i]];
+        if (*value < wanted->values[capacities[i]]) {
+            *value = wanted->values[capacities[i]];
+            raised = true;
+        }
+    }
+    return raised;
+}
+
+enum refusal_kind core_create(struct core *core, const struct core_config *config,
+                              struct refusal *refusal)
+{
+    memset(core, 0, sizeof *core);
+    core->config = *config;
+    return exchange_file_open(config->disk, config->exchange_id, &core->exchange, &core->is_new,
+                              refusal);
+}
+
+bool core_configure(struct core *core, const uint8_t *body, uint32_t body_bytes)
+{
+    INVARIANT(body_bytes <= sizeof core->configuration);
+    if (!option_parse_engine(&core->options, body, body_bytes))
+        return false;
+    memcpy(core->configuration, body, body_bytes);
+    core->configuration_bytes = body_bytes;
+    core->layout = core->options;
+    return true;
+}
+
+int core_make_keyring(struct core *core)
+{
+    /* Twice: a tombstone keeps its place until its sequence is durable. */
+    uint32_t credentials = (uint32_t)core->options.values[OPTION_engine_credentials];
+    return keyring_init(&core->keyring, 2 * credentials, core->exchange.hash_key);
+}
+
+static void unmap(struct core *core)
+{
+    for (size_t i = 0; i < CC_COUNT(core->memory); i++) {
+        if (core->memory[i] != NULL)
+            munmap(core->memory[i], core->memory_bytes);
+        core->memory[i] = NULL;
+    }
+}
+
+static int lay_out(struct core *core)
+{
+    struct mix_key key = mix_key_load(core->exchange.hash_key);
+    struct engine **engines[] = { &core->primary, &core->replica };
+
+    core->memory_bytes = (engine_bytes(&core->layout) + 4095) & ~(size_t)4095;
+    for (size_t i = 0; i < CC_COUNT(core->memory); i++) {
+        void *memory = mmap(NULL, core->memory_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED)
+            return -errno;
+        core->memory[i] = memory;
+        *engines[i] = engine_init(memory, core->memory_bytes, key, &core->layout);
+    }
+    ended_destroy(core->follower.sink.ended);
+    struct ended *ended = ended_create(core->config.ended_orders, key);
+    follower_sink_init(&core->follower.sink, ended);
+    return ended == NULL ? -ENOMEM : 0;
+}
+
+/* A sink that keeps nothing: the keyring is filled once recovery is over. */
+static void ignore_effect(struct engine_sink *sink, const struct effect *effect)
+{
+    (void)sink;
+    (void)effect;
+}
+
+/* What a record asks of this binary before it may be applied; 0 or an APPLY_ code. */
+static int admit(struct core *core, const struct command *command)
+{
+    struct option_engine options;
+
+    if (command->code == REQUEST_boot) {
+        if (command_body_bytes(command) != BOOT_BODY_BYTES ||
+            cc_load32(command_body(command) + 8) != ENGINE_RULES_VERSION)
+            return APPLY_RULES_VERSION;
+    }
+    if (command->code == REQUEST_configuration) {
+        if (!option_parse_engine(&options, command_body(command), command_body_bytes(command)))
+            return APPLY_CONFIGURATION;
+        if (raise_layout(&core->layout, &options))
+            return APPLY_LAYOUT_TOO_SMALL;
+    }
+    if (!follower_hash_agrees(core->primary, command))
+        return APPLY_EFFECTS_HASH;
+    return 0;
+}
+
+static int replay(void *context, uint64_t sequence, uint64_t frame,
+                  const struct record_view *record)
+{
+    struct core *core = context;
+    struct engine_result result;
+    struct engine_sink ignore = { ignore_effect };
+    (void)frame;
+
+    struct command *command =
+        rebuild_command(&core->rebuilt, record, mix_key_load(core->exchange.hash_key));
+    int refused = admit(core, command);
+    if (refused != 0)
+        return refused;
+    engine_apply(core->primary, command, &ignore, &result);
+    INVARIANT(result.sequence == sequence);
+    engine_apply(core->replica, command, &core->follower.sink.sink, &result);
+    /* relaxed: shown on /readyz, decides nothing. */
+    atomic_store_explicit(&core->replayed, sequence, memory_order_relaxed);
+    return 0;
+}
+
+/* What the caller of recovery reads when a record was refused. */
+static void explain(struct refusal *refusal)
+{
+    switch (refusal->error) {
+    case APPLY_RULES_VERSION:
+        refusal_set(refusal, REFUSAL_record_refused,
+                    "the journal was written under another rules_version; recover it with that "
+                    "binary and stop it cleanly first (this one has rules_version %d)",
+                    ENGINE_RULES_VERSION);
+        break;
+    case APPLY_EFFECTS_HASH:
+        refusal_set(refusal, REFUSAL_record_refused,
+                    "an effects_hash record (2015) differs from the replayed state");
+        break;
+    case APPLY_CONFIGURATION:
+        refusal_set(refusal, REFUSAL_record_refused,
+                    "a configuration record (2013) does not parse in this binary");
+        break;
+    default:
+        break;
+    }
+}
+
+static enum refusal_kind replay_journal(struct core *core, struct refusal *refusal)
+{
+    struct recovery_config config = {
+        .disk = core->config.disk,
+        .exchange = &core->exchange,
+        .segment_bytes = core->config.segment_bytes,
+        .apply = replay,
+        .context = core,
+        .start = recovery_genesis(&core->exchange),
+    };
+    for (;;) {
+        int failed = lay_out(core);
+        if (failed != 0)
+            return refusal_machine(refusal, "memory for the engine", failed);
+        enum refusal_kind kind = recovery_run(&config, &core->recovered, refusal);
+        if (kind != REFUSAL_record_refused)
+            return kind;
+        if (refusal->error != APPLY_LAYOUT_TOO_SMALL) {
+            explain(refusal);
+            return kind;
+        }
+        unmap(core); /* an earlier 2013 had larger tables: once more with those */
+        refusal_clear(refusal);
+    }
+}
+
+static int make_writer(struct core *core)
+{
+    const struct core_config *config = &core->config;
+    struct segment_pool_config pool = {
+        .disk = config->disk,
+        .exchange = &core->exchange,
+        .boot = core->recovered.boot,
+        .first = core->recovered.position.segment,
+        .existing_end = core->recovered.segment_end,
+        .bytes_per_s = config->segment_bytes_per_s,
+        .segment_bytes = config->segment_bytes,
+        .ahead = SEGMENT_POOL_AHEAD_DEFAULT,
+    };
+    core->pool = segment_pool_create(&pool);
+    if (core->pool == NULL)
+        return -ENOMEM;
+    int failed = segment_pool_fill(core->pool, clock_monotonic_ns(config->clock));
+    if (failed != 0)
+        return failed;
+
+    struct journal_config journal = {
+        .disk = config->disk,
+        .exchange = &core->exchange,
+        .pool = core->pool,
+        .position = core->recovered.position,
+        .durability = config->durability,
+        .boot = core->recovered.boot,
+        .buffer_bytes = config->journal_buffer_bytes,
+        .segment_bytes = config->segment_bytes,
+        .frames_in_flight = config->frames_in_flight,
+        .group_bytes = config->group_bytes,
+        .frame_bytes_max = config->frame_bytes_max,
+    };
+    core->journal = journal_create(&journal);
+    return core->journal == NULL ? -ENOMEM : 0;
+}
+
+enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
+{
+    enum refusal_kind kind = replay_journal(core, refusal);
+    if (kind != REFUSAL_none)
+        return kind;
+
+    int failed = make_writer(core);
+    if (failed != 0)
+        return refusal_machine(refusal, "the journal's writer", failed);
+    struct follow *follow = follow_create(core->journal);
+    if (follow == NULL)
+        return refusal_machine(refusal, "the follower", -ENOMEM);
+
+    primary_sink_init(&core->primary_sink, core->keyring);
+    follower_init(&core->follower, core->replica, follow, core->journal, core->config.clock,
+                  mix_key_load(core->exchange.hash_key), core->config.follower_lag_max_ns,
+                  core->config.follower_commands_a_turn);
+    matcher_init(&core->matcher, core->primary, core->journal, core->config.clock,
+                 &core->primary_sink.sink);
+    return REFUSAL_none;
+}
+
+void core_link(struct core *core, const struct follower_link *link, struct ring *commands,
+               struct ring *answers)
+{
+    follower_link_add(&core->follower, link);
+    matcher_link(&core->matcher, commands, answers);
+}
+
+static void author(struct core *core, uint16_t code, const void *body, uint32_t body_bytes,
+                   struct engine_result *result)
+{
+    bool has_room = matcher_author(&core->matcher, code, body, body_bytes, result);
+    INVARIANT(has_room); /* the journal's buffer is empty at a start and holds far more */
+}
+
+static bool configuration_differs(const struct core *core)
+{
+    size_t bytes = 0;
+    const uint8_t *last = engine_configuration(core->primary, &bytes);
+    return bytes != core->configuration_bytes || memcmp(last, core->configuration, bytes) != 0;
+}
+
+static enum core_opening define_markets(struct core *core)
+{
+    struct engine_result result;
+    uint8_t body[REQUEST_BODY_MAX];
+
+    for (uint32_t i = 0; i < core->config.market_count; i++) {
+        const struct core_market *market = &core->config.markets[i];
+        uint32_t padded = (market->text_bytes + 7) & ~7u;
+        if (padded > sizeof body)
+            return CORE_MARKET_REFUSED;
+        memset(body, 0, sizeof body);
+        memcpy(body, market->text, market->text_bytes);
+        author(core, REQUEST_market_define, body, padded, &result);
+        if (result.status != STATUS_request_completed)
+            return CORE_MARKET_REFUSED;
+    }
+    return CORE_OPENED;
+}
+
+enum core_opening core_open(struct core *core)
+{
+    struct engine_result result;
+    uint8_t body[BOOT_BODY_BYTES] = { 0 };
+    bool is_first = engine_sequence(core->primary) == 0;
+
+    if (clock_now_ns(core->config.clock) < core->recovered.last_t_ns)
+        return CORE_CLOCK_BEHIND;
+    if (!capacity_suffices(core->primary, &core->options, &core->short_option))
+        return CORE_CAPACITY_TOO_SMALL;
+    primary_sink_load(&core->primary_sink, core->primary);
+    cc_store64(body, core->recovered.boot);
+    cc_store32(body + 8, ENGINE_RULES_VERSION);
+    author(core, REQUEST_boot, body, sizeof body, &result);
+    if (is_first || configuration_differs(core))
+        author(core, REQUEST_configuration, core->configuration, core->configuration_bytes,
+               &result);
+    return is_first ? define_markets(core) : CORE_OPENED;
+}
+
+uint32_t core_match(struct core *core)
+{
+    uint32_t work = matcher_step(&core->matcher);
+    work +=
+        keyring_retire(core->keyring, journal_durable_seq(core->journal), KEYRING_RETIRED_A_TURN);
+    return work;
+}
+
+int core_journal(struct core *core)
+{
+    return journal_step(core->journal);
+}
+
+int core_follow(struct core *core)
+{
+    return follower_step(&core->follower);
+}
+
+int core_prepare(struct core *core, uint64_t now_ns)
+{
+    return segment_pool_step(core->pool, now_ns);
+}
+
+void core_stop(struct core *core)
+{
+    journal_stop(core->journal);
+}
+
+bool core_stopped(const struct core *core)
+{
+    return journal_stopped(core->journal) &&
+           atomic_load_explicit(&core->follower.applied, memory_order_acquire) ==
+               journal_durable_seq(core->journal);
+}
+
+void core_destroy(struct core *core)
+{
+    if (core->follower.follow != NULL)
+        follow_destroy(core->follower.follow);
+    if (core->journal != NULL)
+        journal_destroy(core->journal);
+    if (core->pool != NULL)
+        segment_pool_destroy(core->pool);
+    if (core->keyring != NULL)
+        keyring_free(core->keyring);
+    ended_destroy(core->follower.sink.ended);
+    unmap(core);
+    memset(core, 0, sizeof *core);
+}

@@ -1,0 +1,12 @@
+/* divergence.h - the evidence of a follower that differs from the primary: both images, as files.
+ *
+ * Written after every role has ended, to DATA/divergence-primary.image and -follower.image, for
+ * comparison offline; the process then exits 1 (architecture.md, Effects). */
+#ifndef NODE_DIVERGENCE_H
+#define NODE_DIVERGENCE_H
+
+#include "node/core.h"
+
+void divergence_write(struct core *core, const char *data_directory);
+
+#endif

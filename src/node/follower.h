@@ -1,0 +1,93 @@
+/* follower.h - the role that serves: applies durable commands to its own engine, answers queries.
+ *
+ *   journal ── durable records ──> follower_step ──> replica engine, ended orders
+ *   net thread ── query ring ──>        │ applied >= stamp
+ *   net thread <── reply ring ── rows in a pool buffer
+ *
+ * Order.  A query runs when applied >= its stamp, so a read sees everything that was durable when
+ *         it was received; queries of a ring run in order.
+ * Wait.   follower_step never blocks but for the segment file it reads once it was overrun. The
+ *         matcher never waits for it: behind by more than the lag bound, queries answer 503.
+ * Owner.  One thread; the replica engine and the ended orders are its own. `applied` and the other
+ *         atomics are read by anyone. */
+#ifndef NODE_FOLLOWER_H
+#define NODE_FOLLOWER_H
+
+#include "base/clock.h"
+#include "base/reply_pool.h"
+#include "base/ring.h"
+#include "base/row.h"
+#include "engine/engine.h"
+#include "node/ended.h"
+#include "node/query.h"
+#include "node/rebuild.h"
+#include "store/follow.h"
+
+enum {
+    FOLLOWER_LINKS_MAX = 64,
+    FOLLOWER_COMMANDS_A_TURN = 256 + 64, /* what the matcher does a turn, and 64 to catch up:
+                                            perpd's budget; the simulator takes less */
+    FOLLOWER_QUERIES_A_TURN = 64,
+};
+
+/* Rings to and from one net thread and its reply buffers. */
+struct follower_link {
+    struct ring *queries;
+    struct ring *replies;
+    struct reply_pool *pool;
+};
+
+struct follower_sink {
+    struct engine_sink sink; /* first */
+    struct ended *ended;
+};
+
+struct follower_counters {
+    _Atomic uint64_t commands;
+    _Atomic uint64_t queries;
+    _Atomic uint64_t lagging; /* queries refused because it was behind */
+    _Atomic uint64_t hashes;  /* records 2015 compared */
+};
+
+struct follower {
+    struct engine *engine;
+    struct follow *follow;
+    const struct journal *journal;
+    const struct clock *clock;
+    struct mix_key key;
+    struct follower_sink sink;
+    uint64_t lag_max_ns;
+    int commands_a_turn;
+    struct follower_link links[FOLLOWER_LINKS_MAX];
+    uint32_t link_count;
+    struct rebuild_buffer rebuilt;
+    struct follower_counters counters;
+    _Atomic uint64_t applied;
+    _Atomic uint64_t applied_time_ns;
+    _Atomic uint32_t invariants_failed; /* bit k - 1: I<k> of R2 failed at a checkpoint */
+    _Atomic bool diverged;              /* a 2015 differed: the process must end */
+};
+
+/* Takes over `engine` as recovery left it. `follow` gives the records after it. */
+void follower_init(struct follower *follower, struct engine *engine, struct follow *follow,
+                   const struct journal *journal, const struct clock *clock, struct mix_key key,
+                   uint64_t lag_max_ns, int commands_a_turn);
+
+/* Ended orders are kept from the first record on, so recovery uses this sink too. */
+void follower_sink_init(struct follower_sink *sink, struct ended *ended);
+
+void follower_link_add(struct follower *follower, const struct follower_link *link);
+
+/* One turn: records, then queries. The work done; -EBADMSG when the replica differs from the
+ * journal's effects_hash or a segment holds something else than was written; -errno when it cannot
+ * be read. */
+CC_MUST_USE int follower_step(struct follower *follower);
+
+/* How far behind: node clock minus the applied t while something durable is not applied, else 0. */
+uint64_t follower_lag_ns(const struct follower *follower);
+
+/* Compares a record 2015 with the engine just before it is applied: true when equal, or when it is
+ * no 2015. Recovery uses it too. */
+CC_MUST_USE bool follower_hash_agrees(const struct engine *engine, const struct command *command);
+
+#endif

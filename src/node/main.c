@@ -1,0 +1,77 @@
+/* main.c - perpd: options in, exit code out. What runs is node.c. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/config.h"
+#include "base/log.h"
+#include "node/node.h"
+
+extern char **environ;
+
+static struct node node; /* reached by the signal handler */
+
+static void on_stop(int number)
+{
+    (void)number;
+    node_ask_stop(&node);
+}
+
+static void handle_signals(void)
+{
+    struct sigaction stop = { .sa_handler = on_stop };
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+    sigemptyset(&stop.sa_mask);
+    sigaction(SIGTERM, &stop, NULL);
+    sigaction(SIGINT, &stop, NULL);
+    sigaction(SIGPIPE, &ignore, NULL);
+}
+
+/* Connections are files: take what the hard limit allows. */
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        log_line(LOG_WARN, "files", "the limit of open files stays at its soft value");
+}
+
+static int run(const struct config *config)
+{
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2")) {
+        log_line(LOG_ERROR, "cpu", "this build needs an x86-64-v3 processor (AVX2, BMI2)");
+        return NODE_EXIT_KERNEL;
+    }
+    umask(077);
+    raise_file_limit();
+    handle_signals();
+    return node_run(&node, config);
+}
+
+int main(int argc, char **argv)
+{
+    static struct config config; /* lives as long as the process */
+    int code = NODE_EXIT_CLEAN;
+
+    switch (config_load(&config, argc, (const char *const *)argv, (const char *const *)environ)) {
+    case CONFIG_RUN:
+        code = run(&config);
+        break;
+    case CONFIG_HELP:
+        config_help(stdout);
+        break;
+    case CONFIG_PRINT:
+        config_print(&config, stdout);
+        break;
+    case CONFIG_REFUSED:
+        fprintf(stderr, "perpd: %s\n", config.error);
+        code = NODE_EXIT_CONFIGURATION;
+        break;
+    }
+    config_free(&config);
+    return code;
+}

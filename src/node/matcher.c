@@ -1,0 +1,235 @@
+#include "node/matcher.h"
+
+#include "base/hash.h"
+
+static void count(_Atomic uint64_t *counter)
+{
+    /* relaxed: single writer, readers only show it. */
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
+void matcher_init(struct matcher *matcher, struct engine *engine, struct journal *journal,
+                  const struct clock *clock, struct engine_sink *sink)
+{
+    memset(matcher, 0, sizeof *matcher);
+    matcher->engine = engine;
+    matcher->journal = journal;
+    matcher->clock = clock;
+    matcher->sink = sink;
+    matcher->last_t_ns = engine_time(engine);
+}
+
+void matcher_link(struct matcher *matcher, struct ring *commands, struct ring *answers)
+{
+    INVARIANT(matcher->link_count < MATCHER_LINKS_MAX);
+    matcher->links[matcher->link_count++] = (struct matcher_link){ commands, answers };
+}
+
+static uint32_t ticks_since(uint64_t received_ticks)
+{
+    uint64_t delta = clock_ticks() - received_ticks;
+    return delta > UINT32_MAX ? UINT32_MAX : (uint32_t)delta;
+}
+
+/* Room in the journal for the command, NULL when there is none. */
+static uint8_t *reserve(struct matcher *matcher, const struct command *command)
+{
+    uint32_t bytes = record_length(command->kind, command->payload_bytes, command->key_bytes,
+                                   command->extra_bytes);
+    return journal_reserve(matcher->journal, bytes);
+}
+
+/* Applies the command at t and appends its record to the room reserved for it. */
+static void sequence(struct matcher *matcher, struct command *command, uint64_t t_ns, uint8_t *room,
+                     struct engine_result *result)
+{
+    struct record_view record;
+
+    command->t_ns = t_ns;
+    engine_apply(matcher->engine, command, matcher->sink, result);
+    rebuild_record(&record, command);
+    record_encode(room, &record);
+    journal_publish(matcher->journal);
+    matcher->last_t_ns = t_ns;
+}
+
+bool matcher_author(struct matcher *matcher, uint16_t code, const void *body, uint32_t body_bytes,
+                    struct engine_result *result)
+{
+    INVARIANT(body_bytes % 8 == 0);
+    INVARIANT(body_bytes <= REQUEST_BODY_MAX);
+    struct record_view record = {
+        .code = code,
+        .kind = RECORD_UNSIGNED,
+        .payload_bytes = (uint16_t)body_bytes,
+        .payload = body,
+    };
+    struct mix_key unused = { 0, 0 }; /* an unsigned command carries no hashes */
+    struct command *command = rebuild_command(&matcher->authored, &record, unused);
+    command->flags = 0;
+
+    uint8_t *room = reserve(matcher, command);
+    if (room == NULL)
+        return false;
+    uint64_t t_ns = engine_time_next(matcher->engine, clock_now_ns(matcher->clock));
+    sequence(matcher, command, t_ns, room, result);
+    count(&matcher->counters.authored);
+    return true;
+}
+
+/* The record that comes as the very next command after sequence k x 65,536 (wire.md W3b, 2015). */
+static bool author_effects_hash(struct matcher *matcher)
+{
+    struct engine_result result;
+    uint64_t lanes[8];
+    uint8_t body[40];
+
+    engine_effects_lanes(matcher->engine, lanes);
+    cc_store64(body, engine_sequence(matcher->engine));
+    hash_blake2b256(body + 8, lanes, sizeof lanes);
+    return matcher_author(matcher, REQUEST_effects_hash, body, sizeof body, &result);
+}
+
+static bool effects_hash_due(const struct matcher *matcher)
+{
+    uint64_t sequence_now = engine_sequence(matcher->engine);
+    return sequence_now != 0 && sequence_now % MATCHER_HASH_INTERVAL == 0;
+}
+
+static void fill_answer(struct answer *answer, const struct command *command,
+                        const struct engine_result *result, uint64_t release_sequence,
+                        uint32_t sequenced_ticks)
+{
+    *answer = (struct answer){
+        .token = command->token,
+        .sequence = result->sequence,
+        .release_sequence = release_sequence,
+        .processed_at_ns = result->processed_at_ns,
+        .original_processed_at_ns = result->original_processed_at_ns,
+        .account_id = result->account_id,
+        .expires_at_ns = result->expires_at_ns,
+        .received_ticks = command->received_ticks,
+        .verified_ticks = command->verified_ticks,
+        .pushed_ticks = command->pushed_ticks,
+        .sequenced_ticks = sequenced_ticks,
+        .matched_ticks = ticks_since(command->received_ticks),
+        .code = command->code,
+        .status = (uint8_t)result->status,
+        .reason = (uint8_t)result->reason,
+        .original_status = (uint8_t)result->original_status,
+        .members = (uint8_t)result->members,
+    };
+    memcpy(answer->id, result->id, sizeof answer->id);
+}
+
+/* Takes one command of a client. False when the journal has no room: it stays in its ring. */
+static bool take(struct matcher *matcher, const struct matcher_link *link, struct command *command)
+{
+    struct engine_result result;
+    uint64_t t_ns = engine_time_next(matcher->engine, clock_now_ns(matcher->clock));
+    uint32_t sequenced_ticks = ticks_since(command->received_ticks);
+
+    if (engine_peek(matcher->engine, command, t_ns, &result)) {
+        count(&matcher->counters.peeked);
+    } else {
+        uint8_t *room = reserve(matcher, command);
+        if (room == NULL)
+            return false;
+        sequence(matcher, command, t_ns, room, &result);
+        count(&matcher->counters.commands);
+    }
+    count(&matcher->counters.status[result.status]);
+
+    struct answer *answer = ring_claim(link->answers, 1);
+    INVARIANT(answer != NULL); /* credits: commands sent - answers taken < answer ring size */
+    /* A peek leaves when everything it may have seen is durable (rules.md R11). */
+    uint64_t release_sequence = engine_sequence(matcher->engine);
+#if defined(PLANTED_BUG) && PLANTED_BUG == 4 /* an answer leaves before its command is durable */
+    release_sequence -= 1;
+#endif
+    fill_answer(answer, command, &result, release_sequence, sequenced_ticks);
+    return true;
+}
+
+/* At most MATCHER_RING_TURN commands of one link; *room_left is cleared when the journal is full. */
+static uint32_t drain_link(struct matcher *matcher, const struct matcher_link *link,
+                           uint32_t budget, bool *room_left)
+{
+    uint64_t slots = ring_ready(link->commands);
+    uint64_t used = 0;
+    uint32_t taken = 0;
+
+    while (used < slots && taken < budget) {
+        if (effects_hash_due(matcher) && !author_effects_hash(matcher)) {
+            *room_left = false;
+            break;
+        }
+        /* The slots are ours until the release: the stamp is written in place. */
+        struct command *command = (struct command *)ring_at(link->commands, used);
+        if (!take(matcher, link, command)) {
+            *room_left = false;
+            break;
+        }
+        used += command->slot_count;
+        taken++;
+    }
+    if (taken != 0) {
+        ring_release(link->commands, used);
+        ring_publish(link->answers);
+    }
+    return taken;
+}
+
+static uint32_t drain(struct matcher *matcher, bool *room_left)
+{
+    uint32_t taken = 0;
+    uint32_t idle_links = 0;
+
+    while (*room_left && taken < MATCHER_COMMANDS_A_TURN && idle_links < matcher->link_count) {
+        const struct matcher_link *link = &matcher->links[matcher->link_next];
+        uint32_t budget = MATCHER_COMMANDS_A_TURN - taken;
+        if (budget > MATCHER_RING_TURN)
+            budget = MATCHER_RING_TURN;
+        uint32_t n = drain_link(matcher, link, budget, room_left);
+        taken += n;
+        idle_links = n == 0 ? idle_links + 1 : 0;
+        matcher->link_next = (matcher->link_next + 1) % matcher->link_count;
+    }
+    return taken;
+}
+
+static bool author_tick(struct matcher *matcher, uint8_t kind)
+{
+    uint8_t body[8] = { kind };
+    struct engine_result result;
+    return matcher_author(matcher, REQUEST_tick, body, sizeof body, &result);
+}
+
+uint64_t matcher_deadline_ns(const struct matcher *matcher)
+{
+    uint64_t tick_ns = matcher->last_t_ns + MATCHER_TICK_NS;
+    uint64_t due_ns = engine_next_deadline(matcher->engine);
+    return due_ns < tick_ns ? due_ns : tick_ns;
+}
+
+uint32_t matcher_step(struct matcher *matcher)
+{
+    bool room_left = true;
+    uint32_t work = drain(matcher, &room_left);
+
+    if (room_left && effects_hash_due(matcher)) {
+        room_left = author_effects_hash(matcher);
+        work++;
+    }
+    if (room_left && clock_now_ns(matcher->clock) >= matcher_deadline_ns(matcher)) {
+        room_left = author_tick(matcher, 0);
+        work++;
+    } else if (room_left && work == 0 && engine_has_work(matcher->engine)) {
+        room_left = author_tick(matcher, 1);
+        work++;
+    }
+    if (!room_left)
+        count(&matcher->counters.journal_full);
+    return work;
+}

@@ -1,0 +1,75 @@
+/* matcher.h - the role that sequences: takes commands, stamps, applies and journals them, answers.
+ *
+ *   net thread ── command ring ──> matcher_step: peek │ reserve, stamp, apply, publish ──> journal
+ *   net thread <── answer ring ──  answer { sequence, release_sequence }
+ *
+ * Order.  Commands of a ring are sequenced in ring order; rings are drained round robin, at most
+ *         MATCHER_RING_TURN commands a ring a turn (wire.md, Fairness). Apply precedes append, and
+ *         the journal's room is reserved before apply: what was applied can always be journalled.
+ * Wait.   matcher_step never blocks. A full journal buffer leaves the commands in their rings.
+ * Owner.  One thread. It is the keyring's only writer once recovery is over.
+ * Bound.  MATCHER_COMMANDS_A_TURN commands, one work tick and one time tick a turn. */
+#ifndef NODE_MATCHER_H
+#define NODE_MATCHER_H
+
+#include "base/clock.h"
+#include "base/keyring.h"
+#include "base/ring.h"
+#include "engine/engine.h"
+#include "node/rebuild.h"
+#include "store/journal.h"
+
+enum {
+    MATCHER_RING_TURN = 16,
+    MATCHER_COMMANDS_A_TURN = 256,
+    MATCHER_LINKS_MAX = 64,
+    MATCHER_TICK_NS = 100 * 1000 * 1000, /* an idle primary's tick (journal.md, Durable) */
+    MATCHER_HASH_INTERVAL = 65536,       /* sequences between two records 2015 */
+};
+
+/* The two rings to and from one net thread. */
+struct matcher_link {
+    struct ring *commands;
+    struct ring *answers;
+};
+
+/* Totals since start; written by the matcher, read by anyone. */
+struct matcher_counters {
+    _Atomic uint64_t commands;             /* sequenced commands of clients */
+    _Atomic uint64_t peeked;               /* answered without a sequence */
+    _Atomic uint64_t authored;             /* ticks and other commands of the node */
+    _Atomic uint64_t status[STATUS_COUNT]; /* answers by status */
+    _Atomic uint64_t journal_full;         /* turns that ended for want of journal room */
+};
+
+struct matcher {
+    struct engine *engine;
+    struct journal *journal;
+    const struct clock *clock;
+    struct engine_sink *sink; /* the primary's: keyring changes */
+    struct matcher_link links[MATCHER_LINKS_MAX];
+    uint32_t link_count;
+    uint32_t link_next;
+    uint64_t last_t_ns; /* of the last command sequenced */
+    struct rebuild_buffer authored;
+    struct matcher_counters counters;
+};
+
+void matcher_init(struct matcher *matcher, struct engine *engine, struct journal *journal,
+                  const struct clock *clock, struct engine_sink *sink);
+
+/* Adds a pair of rings; before the first step. */
+void matcher_link(struct matcher *matcher, struct ring *commands, struct ring *answers);
+
+/* One turn. Gives the number of commands and ticks taken, 0 when there was nothing to do. */
+uint32_t matcher_step(struct matcher *matcher);
+
+/* When the next tick is due, on the node clock: a park must not last beyond it. */
+uint64_t matcher_deadline_ns(const struct matcher *matcher);
+
+/* Sequences and journals a command of the node (codes 2000-2099, 1001): `body` without Header and
+ * RequestId. False when the journal has no room: nothing happened. */
+CC_MUST_USE bool matcher_author(struct matcher *matcher, uint16_t code, const void *body,
+                                uint32_t body_bytes, struct engine_result *result);
+
+#endif

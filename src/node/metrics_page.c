@@ -1,0 +1,123 @@
+#include "node/metrics_page.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/log.h"
+
+struct page {
+    char *text;
+    size_t capacity;
+    size_t used;
+};
+
+static void CC_PRINTF(2, 3) line(struct page *page, const char *format, ...)
+{
+    va_list arguments;
+    size_t left = page->capacity - page->used;
+
+    va_start(arguments, format);
+    int wrote = vsnprintf(page->text + page->used, left, format, arguments);
+    va_end(arguments);
+    if (wrote > 0 && (size_t)wrote < left)
+        page->used += (size_t)wrote;
+    else
+        page->capacity = page->used; /* full: nothing follows a line that was left out */
+}
+
+static uint64_t read_counter(const _Atomic uint64_t *counter)
+{
+    /* relaxed: shown, decides nothing. */
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void metric(struct page *page, const char *name, const char *type, const char *help,
+                   uint64_t value)
+{
+    line(page, "# HELP perpd_%s %s\n# TYPE perpd_%s %s\nperpd_%s %lu\n", name, help, name, type,
+         name, value);
+}
+
+static void matcher_lines(struct page *page, const struct matcher *matcher)
+{
+    const struct matcher_counters *counters = &matcher->counters;
+
+    metric(page, "commands_total", "counter", "Commands of clients that were sequenced.",
+           read_counter(&counters->commands));
+    metric(page, "peeked_total", "counter", "Commands answered without a sequence.",
+           read_counter(&counters->peeked));
+    metric(page, "authored_total", "counter", "Commands of the node: ticks, boots, hashes.",
+           read_counter(&counters->authored));
+    metric(page, "journal_full_total", "counter", "Turns that ended for want of journal room.",
+           read_counter(&counters->journal_full));
+    line(page, "# HELP perpd_answers_total Answers by status.\n"
+               "# TYPE perpd_answers_total counter\n");
+    for (uint32_t status = 0; status < STATUS_COUNT; status++) {
+        uint64_t answers = read_counter(&counters->status[status]);
+        if (answers != 0)
+            line(page, "perpd_answers_total{status=\"%s\"} %lu\n", status_name((enum status)status),
+                 answers);
+    }
+}
+
+static void journal_lines(struct page *page, const struct core *core)
+{
+    struct journal_counters counters = journal_counters(core->journal);
+
+    metric(page, "journal_frames_total", "counter", "Frames submitted.", counters.frames);
+    metric(page, "journal_records_total", "counter", "Records submitted.", counters.records);
+    metric(page, "journal_record_bytes_total", "counter", "Bytes of those records.",
+           counters.record_bytes);
+    metric(page, "journal_written_bytes_total", "counter", "Bytes of frames, padding included.",
+           counters.written_bytes);
+    metric(page, "journal_in_flight", "gauge", "Frames being written.", counters.in_flight);
+    metric(page, "journal_durable_sequence", "gauge", "Last sequence that may be shown.",
+           journal_durable_seq(core->journal));
+    metric(page, "segments_ready", "gauge", "Segments prepared ahead.",
+           segment_pool_ready(core->pool));
+}
+
+static void follower_lines(struct page *page, const struct follower *follower)
+{
+    metric(page, "follower_applied_sequence", "gauge", "Last sequence that reads show.",
+           atomic_load_explicit(&follower->applied, memory_order_acquire));
+    metric(page, "follower_commands_total", "counter", "Commands applied by the follower.",
+           read_counter(&follower->counters.commands));
+    metric(page, "follower_queries_total", "counter", "Queries answered.",
+           read_counter(&follower->counters.queries));
+    metric(page, "follower_lagging_total", "counter", "Queries refused because it was behind.",
+           read_counter(&follower->counters.lagging));
+    metric(page, "follower_hashes_total", "counter", "effects_hash records compared.",
+           read_counter(&follower->counters.hashes));
+    metric(page, "follower_lag_ns", "gauge", "How far behind the follower is.",
+           follower_lag_ns(follower));
+    metric(page, "invariants_failed", "gauge", "Bit k - 1: invariant I<k> failed.",
+           atomic_load_explicit(&follower->invariants_failed, memory_order_relaxed));
+}
+
+size_t metrics_page_write(struct node *node, char *text, size_t capacity)
+{
+    struct page page = { text, capacity, 0 };
+    uint32_t phase = atomic_load_explicit(&node->phase, memory_order_acquire);
+    int64_t difference_ns = clock_difference_ns(&node->clock);
+
+    line(&page,
+         "# HELP perpd_build_info Constant 1, with what the process runs as.\n"
+         "# TYPE perpd_build_info gauge\n"
+         "perpd_build_info{durability=\"%s\",topology=\"shared\"} 1\n",
+         config_text(node->options, OPTION_store_durability));
+    line(&page,
+         "# HELP perpd_clock_difference_ns CLOCK_REALTIME minus the node clock.\n"
+         "# TYPE perpd_clock_difference_ns gauge\nperpd_clock_difference_ns %ld\n",
+         difference_ns);
+    metric(&page, "replayed_sequence", "gauge", "Last sequence that recovery applied.",
+           read_counter(&node->core.replayed));
+    metric(&page, "log_dropped_total", "counter", "Log lines left out by the rate bound.",
+           log_dropped());
+    if (phase == NODE_OPEN || phase == NODE_STOPPING) {
+        matcher_lines(&page, &node->core.matcher);
+        journal_lines(&page, &node->core);
+        follower_lines(&page, &node->core.follower);
+    }
+    return page.used;
+}

@@ -1,0 +1,46 @@
+#include "node/park.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+int park_init(struct park *park)
+{
+    atomic_init(&park->sleeping, 0);
+    park->file = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return park->file < 0 ? -errno : 0;
+}
+
+void park_close(struct park *park)
+{
+    if (park->file >= 0)
+        close(park->file);
+    park->file = -1;
+}
+
+void park_begin(struct park *park)
+{
+    /* An exchange, not a store: it reads what an earlier park_wake wrote, and with acquire the second
+     * look sees the work that was made visible before it (pairs: park_wake). */
+    atomic_exchange_explicit(&park->sleeping, 1, memory_order_acq_rel);
+}
+
+void park_end(struct park *park)
+{
+    uint64_t wakes;
+    /* relaxed: a waker that still sees the flag writes once more, which only wakes early. */
+    atomic_store_explicit(&park->sleeping, 0, memory_order_relaxed);
+    ssize_t got = read(park->file, &wakes, sizeof wakes);
+    (void)got; /* empty: nobody had to wake us */
+}
+
+void park_wake(struct park *park)
+{
+    uint64_t one = 1;
+
+    /* pairs: park_begin. Release: work first. */
+    if (atomic_exchange_explicit(&park->sleeping, 0, memory_order_acq_rel) == 0)
+        return; /* nobody sleeps, or another waker was first */
+    ssize_t put = write(park->file, &one, sizeof one);
+    INVARIANT(put == (ssize_t)sizeof one);
+}

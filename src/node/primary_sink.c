@@ -1,0 +1,79 @@
+#include "node/primary_sink.h"
+
+#include "engine/read.h"
+
+static enum keyring_kind keyring_kind_of(uint8_t kind)
+{
+    switch (kind) {
+    case EFFECT_CREDENTIAL_SESSION:
+        return KEYRING_SESSION;
+    case EFFECT_CREDENTIAL_API_KEY:
+        return KEYRING_API;
+    case EFFECT_CREDENTIAL_DEVICE_KEY:
+        return KEYRING_DEVICE;
+    default:
+        INVARIANT(kind == EFFECT_CREDENTIAL_MASTER_KEY);
+        return KEYRING_MASTER;
+    }
+}
+
+/* API and device keys are found by their hash alone, the others together with the account. */
+static struct keyring_key key_of(const struct read_credential *view)
+{
+    enum keyring_kind kind = keyring_kind_of(view->kind);
+    bool by_hash = kind == KEYRING_API || kind == KEYRING_DEVICE;
+    return keyring_key(kind, by_hash ? 0 : view->account_id, view->key);
+}
+
+static void add(struct primary_sink *primary, const struct read_credential *view, uint64_t sequence)
+{
+    struct keyring_entry entry = {
+        .key = key_of(view),
+        .account_id = view->account_id,
+        .expires_at_ns = view->expires_ns == UINT64_MAX ? 0 : view->expires_ns,
+        .sequence = sequence,
+        .subaccount_pin = view->pin,
+        .scope = view->scope,
+        .state = KEYRING_LIVE,
+        .admin = view->kind == EFFECT_CREDENTIAL_MASTER_KEY,
+    };
+    uuid_load(&entry.credential_id, view->id);
+    int full = keyring_add(primary->keyring, &entry);
+    INVARIANT(full == 0); /* as many places as the engine has credentials, and tombstones besides */
+}
+
+static void primary_emit(struct engine_sink *sink, const struct effect *effect)
+{
+    /* The sink is the first member. */
+    struct primary_sink *primary = (struct primary_sink *)(void *)sink;
+    if (effect->code != EFFECT_credential)
+        return;
+
+    struct effect_credential body;
+    struct read_credential view;
+    memcpy(&body, effect->bytes, sizeof body);
+    read_credential(effect->engine, effect->record, &view);
+    if (body.action == CREDENTIAL_ADDED) {
+        add(primary, &view, effect->sequence);
+        return;
+    }
+    struct keyring_key key = key_of(&view);
+    /* An expired credential may have been refused its place long ago; absence is no fault. */
+    (void)keyring_end(primary->keyring, &key, effect->sequence);
+}
+
+void primary_sink_init(struct primary_sink *primary, struct keyring *keyring)
+{
+    primary->sink.emit = primary_emit;
+    primary->keyring = keyring;
+}
+
+void primary_sink_load(struct primary_sink *primary, const struct engine *engine)
+{
+    struct read_credential view;
+    uint32_t cursor = 0;
+
+    while (read_credential_at(engine, &cursor, &view))
+        if (view.expires_ns > engine_time(engine))
+            add(primary, &view, engine_sequence(engine));
+}
