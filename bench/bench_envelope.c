@@ -1,0 +1,93 @@
+/* Signed envelopes: the body of a limit order to payload, key and signature, and the checks that
+ * need no key (rules.md R11, steps 5 to 9). */
+#include <string.h>
+
+#include "net/admission.h"
+#include "shim.h"
+
+/* The Ed25519 vector of wire.md W4. */
+static const char json[] =
+    "{\"payload\":\"AQAAAAAAAAABmMDeAABwAIAAAAAAAAChBwAAAAAAAAAAAAAAAAAAAEBCDwAAAAAAsDz////////////"
+    "//"
+    "////wEAAAABAAAA\",\"signature\":"
+    "\"MDOYaB3LoxeAoDfi7JgBluJZrLngl/B9omH1yjEviFMI8tE0wk7OT9K6zlbyBIMvhPkZf+laJJf8P6HNe9gDAg==\","
+    "\"public_key\":\"A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=\"}";
+
+enum { FRAME_BYTES = 168 };
+
+static const struct route_path *order_path(struct route_table *table)
+{
+    route_init(table);
+    for (uint16_t i = 0; i < table->count; i++)
+        if (strcmp(table->paths[i].path, "/api/v1/trading/order/place/limit") == 0)
+            return &table->paths[i];
+    return NULL;
+}
+
+static const struct admission_window window = {
+    .now_ms = UINT64_C(1755582431232),
+    .past_ms = 30000,
+    .future_ms = 5000,
+};
+
+static void read_json(struct bench_run *run)
+{
+    uint8_t space[ENVELOPE_SPACE];
+    struct envelope envelope;
+    struct mistake mistake;
+    while (bench_next(run)) {
+        if (!envelope_json(&envelope, json, sizeof json - 1, space, &mistake)) {
+            bench_fail(run, mistake.detail);
+            return;
+        }
+        bench_keep(&envelope);
+    }
+    bench_bytes(run, sizeof json - 1);
+}
+
+static void read_frame(struct bench_run *run)
+{
+    uint8_t space[ENVELOPE_SPACE], frame[ENVELOPE_SPACE];
+    struct envelope envelope;
+    struct mistake mistake;
+    if (!envelope_json(&envelope, json, sizeof json - 1, frame, &mistake)) {
+        bench_fail(run, mistake.detail);
+        return;
+    }
+    while (bench_next(run)) {
+        if (!envelope_frame(&envelope, frame, FRAME_BYTES, space, &mistake)) {
+            bench_fail(run, mistake.detail);
+            return;
+        }
+        bench_keep(&envelope);
+    }
+    bench_bytes(run, FRAME_BYTES);
+}
+
+static void check(struct bench_run *run)
+{
+    uint8_t space[ENVELOPE_SPACE];
+    struct route_table table;
+    struct envelope envelope;
+    struct mistake mistake;
+    const struct route_path *path = order_path(&table);
+    if (path == NULL || !envelope_json(&envelope, json, sizeof json - 1, space, &mistake)) {
+        bench_fail(run, "no envelope");
+        return;
+    }
+    while (bench_next(run)) {
+        const struct request *request = admission_check(&envelope, path, &window, &mistake);
+        if (request == NULL) {
+            bench_fail(run, mistake.detail);
+            return;
+        }
+        bench_keep(request);
+    }
+}
+
+void bench_register(void)
+{
+    bench_add("envelope/json_order", read_json);
+    bench_add("envelope/frame_order", read_frame);
+    bench_add("envelope/admission_order", check);
+}
