@@ -177,23 +177,12 @@ static int fail(struct http_head *head, enum http_fault fault, size_t at)
     return -1;
 }
 
-/* Is text equal to the lower-case word, letters in either case. */
-static inline bool same(const char *text, const char *word, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c != (unsigned char)word[i] &&
-            ((c | 0x20) != (unsigned char)word[i] || c < 'A' || c > 'Z'))
-            return false;
-    }
-    return true;
-}
+/* Is the text, without control characters, equal to a lower-case word of letters, digits, '-' and
+ * '/' of at least four characters, letters in either case. Setting bit 5 folds letters and makes
+ * one of those characters of no other byte but a control character. */
+#define IS(text, literal) is_word((text), (literal), sizeof(literal) - 1)
 
-/* A header name: token characters only, so that setting bit 5 folds letters and changes none of the
- * others into a letter or '-'. */
-#define NAME_IS(text, literal) name_is((text), (literal), sizeof(literal) - 1)
-
-static inline __attribute__((always_inline)) bool name_is(const char *text, const char *word,
+static inline __attribute__((always_inline)) bool is_word(const char *text, const char *word,
                                                           size_t count)
 {
     const uint64_t fold = UINT64_C(0x2020202020202020);
@@ -216,9 +205,9 @@ static enum http_media read_media(const char *value, size_t count)
         count = (size_t)(semicolon - value);
     while (count > 0 && (value[count - 1] == ' ' || value[count - 1] == '\t'))
         count--;
-    if (count == 16 && same(value, "application/json", 16))
+    if (count == 16 && IS(value, "application/json"))
         return HTTP_MEDIA_JSON;
-    if (count == 24 && same(value, "application/octet-stream", 24))
+    if (count == 24 && IS(value, "application/octet-stream"))
         return HTTP_MEDIA_OCTETS;
     return HTTP_MEDIA_OTHER;
 }
@@ -245,9 +234,9 @@ static void read_connection(struct http_head *head, const char *value, size_t co
     size_t length;
     while (value < end) {
         value = list_next(value, end, &first, &length);
-        if (length == 5 && same(first, "close", 5))
+        if (length == 5 && IS(first, "close"))
             head->keep_alive = false;
-        else if (length == 10 && same(first, "keep-alive", 10) && head->minor == 0)
+        else if (length == 10 && IS(first, "keep-alive") && head->minor == 0)
             head->keep_alive = true;
     }
 }
@@ -268,11 +257,11 @@ static unsigned read_accept(const char *value, size_t count)
             length = (size_t)(semicolon - first);
         while (length > 0 && (first[length - 1] == ' ' || first[length - 1] == '\t'))
             length--;
-        if (length == 24 && same(first, "application/octet-stream", 24))
+        if (length == 24 && IS(first, "application/octet-stream"))
             bits |= ACCEPT_OCTETS;
         else if ((length == 3 && memcmp(first, "*/*", 3) == 0) ||
-                 (length == 13 && same(first, "application/*", 13)) ||
-                 (length == 16 && same(first, "application/json", 16)))
+                 (length == 13 && IS(first, "application/*")) ||
+                 (length == 16 && IS(first, "application/json")))
             bits |= ACCEPT_JSON;
     }
     return bits;
@@ -310,27 +299,27 @@ static int take_header(struct http_head *head, struct seen *seen, const char *te
     const char *content = text + value.at;
     switch (name.count) {
     case 4:
-        if (NAME_IS(key, "host")) {
+        if (IS(key, "host")) {
             if (seen->host)
                 return fail(head, HTTP_FAULT_TWICE, name.at);
             seen->host = true;
         }
         break;
     case 5:
-        if (NAME_IS(key, "x-ack"))
+        if (IS(key, "x-ack"))
             head->has_ack = true;
         break;
     case 6:
-        if (NAME_IS(key, "accept"))
+        if (IS(key, "accept"))
             seen->accept |= read_accept(content, value.count);
-        else if (NAME_IS(key, "expect")) {
-            if (value.count != 12 || !same(content, "100-continue", 12))
+        else if (IS(key, "expect")) {
+            if (value.count != 12 || !IS(content, "100-continue"))
                 return fail(head, HTTP_FAULT_EXPECT, value.at);
             head->expects_continue = head->minor == 1;
         }
         break;
     case 9:
-        if (NAME_IS(key, "x-api-key")) {
+        if (IS(key, "x-api-key")) {
             if (head->has_api_key)
                 return fail(head, HTTP_FAULT_TWICE, name.at);
             head->has_api_key = true;
@@ -338,18 +327,18 @@ static int take_header(struct http_head *head, struct seen *seen, const char *te
         }
         break;
     case 10:
-        if (NAME_IS(key, "connection"))
+        if (IS(key, "connection"))
             read_connection(head, content, value.count);
         break;
     case 12:
-        if (NAME_IS(key, "content-type")) {
+        if (IS(key, "content-type")) {
             if (head->media != HTTP_MEDIA_NONE)
                 return fail(head, HTTP_FAULT_TWICE, name.at);
             head->media = (uint8_t)read_media(content, value.count);
         }
         break;
     case 14:
-        if (NAME_IS(key, "content-length")) {
+        if (IS(key, "content-length")) {
             if (head->has_length)
                 return fail(head, HTTP_FAULT_TWICE, name.at);
             if (!read_length(head, content, value.count))
@@ -357,10 +346,10 @@ static int take_header(struct http_head *head, struct seen *seen, const char *te
         }
         break;
     case 17:
-        if (NAME_IS(key, "transfer-encoding")) {
+        if (IS(key, "transfer-encoding")) {
             if (seen->coding)
                 return fail(head, HTTP_FAULT_TWICE, name.at);
-            if (head->minor == 0 || value.count != 7 || !same(content, "chunked", 7))
+            if (head->minor == 0 || value.count != 7 || !IS(content, "chunked"))
                 return fail(head, HTTP_FAULT_CODING, value.at);
             seen->coding = true;
             head->chunked = true;
@@ -396,7 +385,7 @@ static int take_target(struct http_head *head, const char *text, uint32_t at, ui
         return fail(head, HTTP_FAULT_TARGET, at);
     }
     if (text[at] != '/') { /* absolute form: the authority is skipped, Host is what counts */
-        if (end - at < 8 || !same(text + at, "http://", 7))
+        if (end - at < 8 || !IS(text + at, "http") || memcmp(text + at + 4, "://", 3) != 0)
             return fail(head, HTTP_FAULT_TARGET, at);
         path = at + 7;
         while (path < end && text[path] != '/')
