@@ -1,6 +1,9 @@
 #include "node/matcher.h"
 
 #include "base/hash.h"
+#include "engine/prefetch.h"
+
+enum { PREFETCH_AHEAD = 4 }; /* commands between fetching an order and applying its cancel */
 
 static void count(_Atomic uint64_t *counter)
 {
@@ -152,27 +155,45 @@ static bool take(struct matcher *matcher, const struct matcher_link *link, struc
     return true;
 }
 
+/* The commands of a turn, in ring order, and the slots they take. */
+struct batch {
+    struct command *commands[MATCHER_RING_TURN];
+    uint32_t count;
+};
+
+static void gather(struct batch *batch, const struct matcher_link *link, uint32_t budget)
+{
+    uint64_t slots = ring_ready(link->commands);
+    uint64_t at = 0;
+
+    for (batch->count = 0; at < slots && batch->count < budget; batch->count++) {
+        /* The slots are ours until the release: the stamp is written in place. */
+        struct command *command = (struct command *)ring_at(link->commands, at);
+        batch->commands[batch->count] = command;
+        at += command->slot_count;
+    }
+}
+
 /* At most MATCHER_RING_TURN commands of one link; *room_left is cleared when the journal is full. */
 static uint32_t drain_link(struct matcher *matcher, const struct matcher_link *link,
                            uint32_t budget, bool *room_left)
 {
-    uint64_t slots = ring_ready(link->commands);
+    struct batch batch;
     uint64_t used = 0;
     uint32_t taken = 0;
 
-    while (used < slots && taken < budget) {
-        if (effects_hash_due(matcher) && !author_effects_hash(matcher)) {
+    gather(&batch, link, budget);
+    for (uint32_t i = 0; i < batch.count; i++)
+        prefetch_buckets(matcher->engine, batch.commands[i]);
+    for (; taken < batch.count; taken++) {
+        if (taken + PREFETCH_AHEAD < batch.count)
+            prefetch_records(matcher->engine, batch.commands[taken + PREFETCH_AHEAD]);
+        if ((effects_hash_due(matcher) && !author_effects_hash(matcher)) ||
+            !take(matcher, link, batch.commands[taken])) {
             *room_left = false;
             break;
         }
-        /* The slots are ours until the release: the stamp is written in place. */
-        struct command *command = (struct command *)ring_at(link->commands, used);
-        if (!take(matcher, link, command)) {
-            *room_left = false;
-            break;
-        }
-        used += command->slot_count;
-        taken++;
+        used += batch.commands[taken]->slot_count;
     }
     if (taken != 0) {
         ring_release(link->commands, used);
