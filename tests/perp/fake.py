@@ -1,0 +1,130 @@
+"""fake.py - a small exchange for tests of perp: HTTP/1.1 with keep-alive, fixed answers by path.
+
+It knows what perp sends (json.md's envelope, wire.md's frame) and nothing of perpd.
+"""
+import base64
+import json
+import pathlib
+import socketserver
+import subprocess
+import sys
+import tempfile
+import threading
+
+BTC = {
+    "market": "BTC-PERP", "asset_id": 1, "base": "BTC", "price_decimals": 1, "size_decimals": 5,
+    "tick_size": "0.1", "lot_size": "0.00001", "min_size": "0.00001",
+    "max_order_size": "10995116.27775", "min_notional": "10", "impact_notional": "20000",
+    "max_leverage": 50, "state": "ACTIVE",
+}
+ETH = dict(BTC, market="ETH-PERP", asset_id=2, base="ETH", price_decimals=2, size_decimals=4,
+           tick_size="0.01", lot_size="0.0001", min_size="0.0001",
+           max_order_size="109951162.7775")
+EXCHANGE_ID = "de1f65a1c46df48dc3b78dc898f022dee2d054734b7744c77edf5b4b1a2866f7"
+
+
+def problem(status, code, **extra):
+    body = {"type": f"urn:perps:problem:{code}", "title": "x", "status": status, "code": code,
+            "detail": f"detail of {code}"}
+    body.update(extra)
+    return status, body
+
+
+class Handler(socketserver.StreamRequestHandler):
+    def handle(self):
+        while self.one():
+            pass
+
+    def one(self):
+        line = self.rfile.readline().decode()
+        if not line.strip():
+            return False
+        method, target, _ = line.split()
+        headers = {}
+        while (header := self.rfile.readline().decode().strip()):
+            name, value = header.split(":", 1)
+            headers[name.lower()] = value.strip()
+        body = self.rfile.read(int(headers.get("content-length", 0)))
+        self.server.seen.append((method, target, headers, body))
+        status, answer = self.server.answer(method, target)
+        if status == "close":
+            return False
+        if status == "raw":
+            self.wfile.write(answer)
+            return False
+        data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        kind = "application/json" if status == 200 else "application/problem+json"
+        self.wfile.write(f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\n"
+                         f"Content-Length: {len(data)}\r\n\r\n".encode() + data)
+        return True
+
+
+class Exchange(socketserver.ThreadingTCPServer):
+    """`answers` maps a path (without query) to (status, object)."""
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self, **answers):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.seen = []
+        self.answers = {
+            "/api/v1/markets": (200, {"markets": [BTC, ETH]}),
+            "/api/v1/exchange": (200, {"exchange_id": EXCHANGE_ID, "rules_version": 1,
+                                       "limits": {"sessions": 64},
+                                       "request_types": [{"code": 0, "name": "place_limit_order",
+                                                          "path": "/x"}]}),
+        }
+        self.answers.update(answers)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def answer(self, method, target):
+        return self.answers.get(target.split("?")[0], problem(404, "not_found"))
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def last(self):
+        """Method, target, headers and body of the newest request."""
+        return self.seen[-1]
+
+
+class Perp:
+    """Runs the built perp in a folder of its own, with no configuration of the machine's owner."""
+
+    def __init__(self, build):
+        self.program = pathlib.Path(build) / "perp"
+        self.held = tempfile.TemporaryDirectory(prefix="perp-test-")
+        self.folder = pathlib.Path(self.held.name)
+
+    def run(self, *words, code=0, environment=None, text=True, stdin=None):
+        env = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin"}
+        env.update(environment or {})
+        done = subprocess.run([self.program, *map(str, words)], capture_output=True, env=env,
+                              cwd=self.folder, input=stdin, text=text, timeout=60)
+        if done.returncode != code:
+            print(f"perp {' '.join(map(str, words))}: exit {done.returncode}, wanted {code}\n"
+                  f"{done.stdout}\n{done.stderr}", file=sys.stderr)
+            sys.exit(1)
+        return done
+
+    def key(self, name, curve, secret, public):
+        """A key file from hex."""
+        path = self.folder / name
+        b64 = [base64.b64encode(bytes.fromhex(part)).decode() for part in (public, secret)]
+        path.write_text(f"curve = {curve}\npublic = {b64[0]}\nsecret = {b64[1]}\n")
+        path.chmod(0o600)
+        return path
+
+
+def check(condition, *shown):
+    if not condition:
+        frame = sys._getframe(1)
+        print(f"{frame.f_code.co_filename}:{frame.f_lineno}: failed", *shown, file=sys.stderr)
+        sys.exit(1)
+
+
+def vectors(name):
+    """Vectors of the wire contract, beside the tests."""
+    folder = pathlib.Path(__file__).resolve().parents[1] / "vectors" / "perpd"
+    return {row["name"]: row for row in json.loads((folder / name).read_text())["vectors"]}

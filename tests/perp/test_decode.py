@@ -1,0 +1,93 @@
+"""test_decode.py BUILD - perp decode names every byte, and refuses what is no payload."""
+import base64
+import json
+import sys
+
+from fake import Perp, check, vectors
+
+perp = Perp(sys.argv[1])
+ED25519 = vectors("ed25519.json")
+EIP712 = vectors("eip712.json")
+ORDER = bytes.fromhex(ED25519["place_limit_gtc_post_only"]["payload_hex"])
+
+# Every valid vector decodes; the rows cover it byte for byte.
+for row in [*ED25519.values(), *EIP712.values()]:
+    if not row["valid"] or "request_type" not in row:
+        continue
+    refused = 5 if "unknown" in row["name"] else 0  # a code that no enum has
+    done = perp.run("decode", "-o", "json", row["payload_hex"], code=refused)
+    fields = json.loads(done.stdout)["fields"]
+    at = 0
+    for field in fields:
+        check(field["offset"] == at and len(field["hex"]) == 2 * field["size"], row["name"])
+        at += field["size"]
+    check("".join(field["hex"] for field in fields) == row["payload_hex"], row["name"])
+    if "binary_frame_hex" in row:
+        done = perp.run("decode", "--frame", "-o", "json", row["binary_frame_hex"], code=refused)
+        tail = json.loads(done.stdout)["fields"][-2:]
+        check([field["name"] for field in tail] == ["public_key", "signature"], row["name"])
+        check(tail[0]["hex"] + tail[1]["hex"] == base64.b64decode(
+            row["envelope"]["public_key"]).hex() + base64.b64decode(
+            row["envelope"]["signature"]).hex(), row["name"])
+
+# Values of W4's example, by name.
+fields = {field["name"]: field["value"] for field in json.loads(
+    perp.run("decode", "-o", "json", base64.b64encode(ORDER).decode()).stdout)["fields"]}
+check(fields["portfolio_id.account_id"] == "7" and fields["price"] == "1000000 raw")
+check(fields["quantity"] == "-50000 raw, sell" and fields["expiry"] == "GTC")
+check(fields["post_only"] == "true" and fields["stp"] == "0 EXPIRE_TAKER")
+check(fields["request_id"].startswith("0198c0de-0000-7000-8000-0000000000a1"))
+check("2025-08-19T05:47:11.232Z" in fields["request_id"])
+
+# Forms of input: hex with 0x, standard input, raw bytes, a whole envelope.
+want = perp.run("decode", ORDER.hex()).stdout
+envelope = json.dumps(ED25519["place_limit_gtc_post_only"]["envelope"])
+check(perp.run("decode", "0x" + ORDER.hex().upper()).stdout == want)
+check(perp.run("decode", stdin=ORDER.hex() + "\n").stdout == want)
+check(perp.run("decode", "--format", "raw", stdin=ORDER, text=False).stdout.decode() == want)
+check(perp.run("decode", stdin=envelope).stdout == want)
+check(perp.run("decode", "-", stdin=envelope).stdout == want)
+
+
+def changed(offset, value):
+    return (ORDER[:offset] + bytes([value]) + ORDER[offset + 1:]).hex()
+
+
+# What is no payload: nothing on standard output, the offset and the reason on standard error.
+rows = [
+    ("", "nothing to decode"),
+    ("zzzz!", "character 4, '!'"),
+    ("AQEN_AAA", "URL-safe"),
+    ("AQE", "no multiple of 4"),
+    ("{\"payload\":1}", "no 'payload' that is a string"),
+    ("{\"payload\":\"AQ==\"", "no JSON"),
+    ("00" * 23, "24 to 4144 bytes; these are 23"),
+    (ORDER[:64].hex(), "ends inside 'post_only'"),
+    (ORDER.hex() + "00" * 8, "offset 72: bytes beyond the body"),
+    (changed(0, 2), "offset 0: version is 2"),
+    (changed(1, 3), "offset 1: signature_type is 3"),
+    (changed(2, 18), "offset 2: request_type 18 is reserved"),
+    (changed(3, 7), "not in the table"),
+    ((ORDER[:2] + (2000).to_bytes(2, "little") + ORDER[4:32]).hex(), "a record of the journal"),
+]
+for text, wanted in rows:
+    for more in ([], ["-o", "json"]):
+        done = perp.run("decode", *more, code=5, stdin=text)
+        check(wanted in done.stderr, text, done.stderr)
+        check(done.stdout == "", text)
+done = perp.run("decode", "--frame", ORDER.hex(), code=5)
+check("at least 120 bytes" in done.stderr, done.stderr)
+
+# Bytes that are a payload, but one that the exchange refuses: shown, with the offset, and exit 5.
+rows = [
+    (changed(4, 1), "offset 4: padding must be zero"),
+    (changed(67, 9), "offset 67: padding must be zero"),
+    (changed(14, 0x40), "offset 8: a request id is a UUIDv7"),
+    (changed(64, 2), "offset 64: a bool is 0 or 1"),
+    (changed(66, 4), "offset 66: no such code"),
+    (changed(68, 0), "offset 68: asset 0 is no market"),
+]
+for text, wanted in rows:
+    done = perp.run("decode", text, code=5)
+    check(wanted in done.stdout, wanted, done.stdout)
+    check("refuses 1 of these" in done.stderr, wanted)

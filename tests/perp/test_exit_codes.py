@@ -1,0 +1,145 @@
+"""test_exit_codes.py BUILD - every exit code of docs/perp.md, and what is said beside it."""
+import json
+import os
+import socket
+import sys
+
+from fake import Exchange, Perp, check, problem
+
+perp = Perp(sys.argv[1])
+PLACE = "/api/v1/trading/order/place/limit"
+exchange = Exchange()
+perp.run("keys", "new", "ed25519", "session.key")
+common = ["--url", exchange.url, "--account", "7", "--session-key", "session.key"]
+order = ["order", "BTC-PERP", "buy", "0.1", "100000", *common]
+
+
+def answered(status, body):
+    exchange.answers[PLACE] = (status, body)
+
+
+# 0 accepted; the order's id is shown, in JSON too.
+answered(200, {"status": "request_completed", "processed_at_ns": 1755582431240112233,
+               "sequence": 4711})
+done = perp.run(*order, "--id", "0198c0de-0000-7000-8000-0000000000a1")
+check("0198c0de-0000-7000-8000-0000000000a1" in done.stdout and "4711" in done.stdout)
+check("2025-08-19T05:47:11.240Z" in done.stdout, done.stdout)
+answer = json.loads(perp.run(*order, "-o", "json").stdout)
+check(answer["status"] == "request_completed" and answer["sequence"] == 4711)
+check(answer["processed_at_ns"] == 1755582431240112233)  # beyond 2^53: kept whole
+check(answer["request_id"][14] == "7")
+method, target, headers, body = exchange.last()
+check((method, target) == ("POST", PLACE) and headers["content-type"] == "application/json")
+perp.run(*order, "--binary")
+check(exchange.last()[2]["content-type"] == "application/octet-stream")
+check(len(exchange.last()[3]) == 72 + 32 + 64)
+
+# 1 rejected, with a hint; a duplicate counts as its original did.
+answered(200, {"status": "rejected_invalid_price", "processed_at_ns": 1, "sequence": 2})
+done = perp.run(*order, code=1)
+check("rejected_invalid_price" in done.stderr and "tick" in done.stderr)
+answered(200, {"status": "duplicate_request_id", "processed_at_ns": 5,
+               "original_status": "request_completed", "original_processed_at_ns": 4})
+perp.run(*order, code=0)
+answered(200, {"status": "duplicate_request_id", "processed_at_ns": 5,
+               "original_status": "insufficient_margin_to_place", "original_processed_at_ns": 4})
+check("insufficient_margin_to_place" in perp.run(*order, code=1).stderr)
+
+# 3 problem objects: code, detail, what they name, the clock's difference.
+answered(*problem(401, "invalid_signature"))
+done = perp.run(*order, code=3)
+check("HTTP 401 invalid_signature: detail of invalid_signature" in done.stderr, done.stderr)
+answered(*problem(400, "request_timestamp_out_of_window", server_time_ms=1))
+check("clock is +" in perp.run(*order, code=3).stderr)
+answered(*problem(400, "malformed_payload", field="label"))
+check("(label)" in perp.run(*order, code=3).stderr)
+check(json.loads(perp.run(*order, "-o", "json", code=3).stdout)["code"] == "malformed_payload")
+answered(502, b"<html>bad gateway</html>")
+check("not perpd's" in perp.run(*order, code=3).stderr)
+check("not_found" in perp.run("book", "BTC-PERP", "--url", exchange.url, code=3).stderr)
+
+# 4 the connection ends before the answer: the id to repeat is named.
+answered("close", None)
+done = perp.run(*order, code=4)
+check("--id 0" in done.stderr and "closed the connection" in done.stderr, done.stderr)
+answered("raw", b"SSH-2.0-OpenSSH_9.2\r\n\r\n")
+check("no HTTP/1.1 answer" in perp.run(*order, code=4).stderr)
+closed = socket.socket()
+closed.bind(("127.0.0.1", 0))
+done = perp.run("time", "--url", f"http://127.0.0.1:{closed.getsockname()[1]}", code=4)
+check("is perpd running there?" in done.stderr)
+silent = socket.socket()
+silent.bind(("127.0.0.1", 0))
+silent.listen()
+done = perp.run("time", "--url", f"http://127.0.0.1:{silent.getsockname()[1]}", "--timeout-ms",
+                "200", code=4)
+check("within 200 ms" in done.stderr)
+
+# 2 local mistakes: nothing is sent.
+count = len(exchange.seen)
+rows = [
+    (["ordr"], "did you mean 'perp order'"),
+    ([], "which command"),
+    (["keys"], "perp keys new"),
+    (["order", "BTC-PERP", "buy", "1"], "PRICE is missing"),
+    (["order", "BTC-PERP", "buy", "1", "2", "3"], "'3' is one word too many"),
+    ([*order, "--postonly"], "did you mean --post-only"),
+    ([*order, "--label", "x"], "does not take --label"),
+    ([*order, "-o", "yaml"], "neither table nor json"),
+    ([*order, "-x"], "unknown flag -x"),
+    ([*order, "--tif", "GFD"], "none of GTC, IOC, FOK"),
+    ([*order, "--tif", "GTT:2030-02-30T00:00:00Z"], "none of GTC"),
+    ([*order, "--stp", "NONE"], "EXPIRE_TAKER, EXPIRE_MAKER, EXPIRE_BOTH, DECREMENT"),
+    ([*order, "--id", "0198c0de-0000-4000-8000-0000000000a1"], "not of version 7"),
+    ([*order, "--id", "x"], "is no UUID"),
+    ([*order, "--account", "seven"], "account 'seven' (flag)"),
+    (["order", "BTC-PERP", "up", "1", "2", *common], "neither buy nor sell"),
+    (["order", "BTC-PERP", "buy", "1", "2", "--url", exchange.url], "PERP_SESSION_KEY"),
+    (["book", "../time", "--url", exchange.url], "no market name"),
+    (["time", "--url", "https://example.com"], "plain HTTP"),
+    (["time", "--url", "example.com"], "http://HOST:PORT"),
+    (["time", "--config", "absent"], "cannot read absent"),
+    (["keys", "new", "rsa", "x"], "neither ed25519"),
+    (["keys", "new", "ed25519", "session.key"], "exists"),
+    (["keys", "show", "absent"], "No such file"),
+    (["deposit", "0.0000001", "--operator-key", "session.key", "--account", "1"],
+     "finer than a micro-USDC"),
+    (["show", "x"], "is no UUID"),
+    (["balance"], "needs an API key"),
+    (["session", "revoke", "x", "--master-key", "session.key", "--account", "7"],
+     "curve ed25519; master_key has curve secp256k1"),
+]
+for words, wanted in rows:
+    done = perp.run(*words, code=2)
+    check(wanted in done.stderr, words, done.stderr)
+    check(done.stdout == "", words)
+check(len(exchange.seen) == count)
+
+# The market's record decides about decimals and names (nothing but reads are sent).
+rows = [
+    (["DOGE-PERP", "buy", "1", "1"], "known: BTC-PERP ETH-PERP"),
+    (["BTC", "buy", "1", "1"], "did you mean BTC-PERP?"),
+    (["BTC-PERP", "buy", "0.000001", "1"], "SIZE '0.000001' has too many decimals"),
+    (["BTC-PERP", "buy", "1", "1.05"], "BTC-PERP has 1 (step 0.1)"),
+    (["BTC-PERP", "buy", "1e3", "1"], "not a plain decimal"),
+    (["BTC-PERP", "buy", "1", "200000000000"], "out of range"),
+]
+for words, wanted in rows:
+    check(wanted in perp.run("order", *words, *common, code=2).stderr, words)
+check(all(method == "GET" for method, *_ in exchange.seen[count:]))
+
+# Key files: mode 0600, secrets shown on request only, refused when others may read them.
+path = perp.folder / "session.key"
+check(os.stat(path).st_mode & 0o777 == 0o600)
+secret = next(line.split(" = ")[1] for line in path.read_text().splitlines() if "secret =" in line)
+check(secret not in perp.run("keys", "show", "session.key").stdout)
+check(secret in perp.run("keys", "show", "session.key", "--show").stdout)
+done = perp.run("keys", "new", "secp256k1", "master.key", "-o", "json")
+check(set(json.loads(done.stdout)) == {"curve", "public_key", "file"})
+path.chmod(0o640)
+check("mode 0640" in perp.run("keys", "show", "session.key", code=2).stderr)
+path.chmod(0o600)
+broken = perp.folder / "broken.key"
+broken.write_text(path.read_text().replace("secret = ", "secret = A"))
+broken.chmod(0o600)
+check("not the Base64" in perp.run("keys", "show", "broken.key", code=2).stderr)

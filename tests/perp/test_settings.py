@@ -1,0 +1,88 @@
+"""test_settings.py BUILD - flags, environment, profiles and defaults, and what --save writes."""
+import base64
+import json
+import sys
+
+from fake import Exchange, Perp, check, problem
+
+perp = Perp(sys.argv[1])
+exchange = Exchange()
+perp.run("keys", "new", "ed25519", "session.key")
+config = perp.folder / ".config/perp/config"
+
+
+def account_of(*words, environment=None):
+    done = perp.run("cancel-all", "--dry-run", *words, environment=environment)
+    return int.from_bytes(base64.b64decode(json.loads(done.stdout)["payload"])[24:32], "little")
+
+
+# Precedence: flag, environment, profile, default.
+config.parent.mkdir(parents=True)
+config.write_text(f"# comment\n[default]\nurl = {exchange.url}\naccount = 1\n"
+                  f"session_key = {perp.folder}/session.key\n\n"
+                  f"[other]\naccount = 2\nsession_key = {perp.folder}/session.key\n")
+check(account_of() == 1)
+check(account_of("--profile", "other") == 2)
+check(account_of(environment={"PERP_PROFILE": "other"}) == 2)
+check(account_of(environment={"PERP_ACCOUNT": "3"}) == 3)
+check(account_of("--account", "4", environment={"PERP_ACCOUNT": "3"}) == 4)
+elsewhere = perp.folder / "elsewhere"
+elsewhere.write_text(config.read_text().replace("account = 1", "account = 5"))
+check(account_of("--config", elsewhere) == 5)
+check(account_of(environment={"PERP_CONFIG": str(elsewhere)}) == 5)
+
+# A profile's mistakes are named with file and line.
+elsewhere.write_text("[default]\nacount = 1\n")
+done = perp.run("time", "--config", elsewhere, code=2)
+check(f"{elsewhere}:2: unknown setting 'acount'; did you mean 'account'?" in done.stderr,
+      done.stderr)
+check("no profile [third]" in perp.run("time", "--profile", "third", code=2).stderr)
+
+# account create --save and apikey create --save fill the profile; the rest of the file stays.
+exchange.answers["/api/v1/account/create"] = (200, {
+    "success": True, "message": "account_created_with_session", "processed_at_ns": 1,
+    "sequence": 12, "account_id": 42, "session_id": "0198c0de-0008-71cb-8000-000003000000",
+    "expires_at": "2025-09-18T05:47:11.240Z"})
+exchange.answers["/api/v1/api-keys"] = (200, {
+    "success": True, "message": "request_completed", "processed_at_ns": 1, "sequence": 13,
+    "api_key_id": "0198c0de-0008-71cb-8000-000003000001",
+    "api_key": "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U="})
+done = perp.run("account", "create", "--profile", "new", "--master-key", "m.key", "--session-key",
+                "s.key", "--save", "--url", exchange.url, "--label", "mine",
+                code=2)
+check("no profile [new]" in done.stderr)
+done = perp.run("account", "create", "--master-key", "m.key", "--session-key", "s.key", "--save",
+                "--label", "mine")
+check("42" in done.stdout and "made the key file m.key" in done.stderr)
+check(account_of() == 42)
+check(f"master_key = {perp.folder}/m.key" in config.read_text())
+check("# comment" in config.read_text() and "[other]\naccount = 2" in config.read_text())
+done = perp.run("apikey", "create", "--save")
+check("c2VjcmV0" not in done.stdout + done.stderr)
+check("api_key = c2VjcmV0" in config.read_text())
+exchange.answers["/api/v1/account"] = (200, {"account_id": 42, "status": "ACTIVE"})
+check("ACTIVE" in perp.run("account", "show").stdout)
+check(exchange.last()[2]["x-api-key"] == "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U=")
+
+# The secret goes to a file of mode 0600, and is read back from it; without either it is shown.
+done = perp.run("apikey", "create", "--out", "api.key")
+check("c2VjcmV0" not in done.stdout and (perp.folder / "api.key").stat().st_mode & 0o777 == 0o600)
+perp.run("account", "show", "--api-key", "@api.key")
+check(exchange.last()[2]["x-api-key"] == "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U=")
+check("exists" in perp.run("apikey", "create", "--out", "api.key", code=2).stderr)
+check("c2VjcmV0" in perp.run("apikey", "create").stdout)
+
+# Reads: what is asked, and how a book is shown.
+exchange.answers["/api/v1/portfolio/balance"] = (200, {"cash_balance": "7495.75", "name": "Main"})
+check("7495.75" in perp.run("balance", "--subaccount", "2").stdout)
+check(exchange.last()[1] == "/api/v1/portfolio/balance?subaccount_index=2&portfolio_index=0")
+exchange.answers["/api/v1/markets/BTC-PERP/book"] = (200, {
+    "market": "BTC-PERP", "seq": 9001, "engine_seq": 4720, "time_ns": 1755582431900112233,
+    "bids": [["99999.9", "0.4"], ["99999.8", "1"]], "asks": [["100000", "0.2"], ["100001", "3"]]})
+lines = perp.run("book", "BTC-PERP", "--depth", "2").stdout.splitlines()
+check(exchange.last()[1].endswith("?depth=2"))
+check([line.split()[1] for line in lines[2:]] == ["100001", "100000", "99999.9", "99999.8"], lines)
+check(json.loads(perp.run("book", "BTC-PERP", "-o", "json").stdout)["seq"] == 9001)
+check("limits.sessions" in perp.run("exchange").stdout)
+exchange.answers["/api/v1/portfolio/balance"] = problem(404, "portfolio_not_found")
+check("portfolio_not_found" in perp.run("balance", code=3).stderr)

@@ -1,0 +1,92 @@
+/* arguments.h - the command line of perp: its flags, its commands and what was written.
+ *
+ * One table of flags and one of commands (command.h) serve parsing and help texts. */
+#ifndef PERP_ARGUMENTS_H
+#define PERP_ARGUMENTS_H
+
+#include <stdio.h>
+
+#include "perp/settings.h"
+
+enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024 };
+
+/* clang-format off */
+/*    name           value       help */
+#define FLAG_LIST(X) \
+    X(help,          NULL,       "what the command does and takes") \
+    X(output,        "FORMAT",   "-o: table (for people) or json (for programs); default table") \
+    X(config,        "FILE",     "configuration file instead of ~/.config/perp/config") \
+    X(profile,       "NAME",     "section of the configuration file; default 'default'") \
+    X(explain,       NULL,       "print the bytes signed and the curl command that sends the same") \
+    X(dry_run,       NULL,       "sign, but send nothing; --explain then shows what would be sent") \
+    X(binary,        NULL,       "send the binary frame instead of the JSON envelope") \
+    X(id,            "UUID",     "request id (UUIDv7); the same id again never acts twice") \
+    X(tif,           "WHEN",     "GTC, IOC, FOK or GTT:TIME as GTT:2030-01-31T12:00:00Z; default GTC") \
+    X(post_only,     NULL,       "rest or be rejected, never take") \
+    X(reduce_only,   NULL,       "only shrink the position") \
+    X(stp,           "MODE",     "meeting an own order: EXPIRE_TAKER (default), EXPIRE_MAKER, " \
+                                 "EXPIRE_BOTH, DECREMENT") \
+    X(side,          "SIDE",     "buys or sells; default both") \
+    X(all,           NULL,       "every portfolio of the subaccount") \
+    X(depth,         "N",        "levels of each side, 1 to 1000; default 10") \
+    X(label,         "TEXT",     "a name for people, at most 32 bytes") \
+    X(scope,         "SCOPE",    "session: FULL_ACCESS (default) or TRADING_ONLY; API key: READ " \
+                                 "(default) or READ_WRITE") \
+    X(pin,           "INDEX",    "only this subaccount; default the whole account") \
+    X(expires,       "TIME",     "end of its life, as 2030-01-31T12:00:00Z; default 30 days") \
+    X(signer,        "WHICH",    "session (default) or master") \
+    X(new_key,       "FILE",     "session key file to be admitted; made when it does not exist") \
+    X(ref,           "HEX",      "64 hex digits naming the payment: the same one credits once; default fresh") \
+    X(sources,       "N",        "number of price sources behind the price; default 1") \
+    X(out,           "FILE",     "write the secret to this file (mode 0600) instead of printing it") \
+    X(save,          NULL,       "keep the result in the profile of the configuration file") \
+    X(show,          NULL,       "print the secret too") \
+    X(force,         NULL,       "overwrite an existing file") \
+    X(format,        "FORM",     "base64, hex or raw; default: told from the text") \
+    X(frame,         NULL,       "the bytes are a binary frame: payload, public key, signature") \
+    X(market,        "MARKET",   "show prices and sizes in units of this market")
+/* clang-format on */
+
+enum flag {
+#define X(name, value, initial, help) FLAG_##name,
+    SETTINGS_LIST(X)
+#undef X
+#define X(name, value, help) FLAG_##name,
+        FLAG_LIST(X)
+#undef X
+            FLAG_COUNT
+};
+
+static_assert(FLAG_COUNT <= 64, "a set of flags is one word");
+static_assert((int)FLAG_url == (int)SETTING_url, "a setting is a flag of the same number");
+
+#define FLAG(name) (UINT64_C(1) << FLAG_##name)
+
+struct command;
+
+struct arguments {
+    const struct command *command;
+    const char *values[FLAG_COUNT]; /* NULL: not given; "" for a flag without value */
+    const char *words[ARGUMENTS_WORDS_MAX];
+    uint32_t word_count;
+    bool json; /* -o json */
+};
+
+enum arguments_result {
+    ARGUMENTS_OK,
+    ARGUMENTS_HELP,  /* `error` is empty: help was asked for; command NULL: of everything */
+    ARGUMENTS_WRONG, /* a sentence in `error` */
+};
+
+enum arguments_result arguments_parse(struct arguments *arguments, int argc, char **argv,
+                                      char error[ARGUMENTS_ERROR_MAX]);
+
+/* The help of one command, or of everything for NULL, on a stream. */
+void arguments_help(FILE *out, const struct command *command);
+
+static inline bool arguments_has(const struct arguments *arguments, enum flag flag)
+{
+    return arguments->values[flag] != NULL;
+}
+
+#endif

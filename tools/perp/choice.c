@@ -1,0 +1,88 @@
+#include "perp/choice.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+#include "base/field.h"
+#include "base/text.h"
+#include "perp/command.h"
+#include "perp/instant.h"
+
+enum { NAMES_MAX = 256, LABEL_MAX = 32 };
+
+bool choice_enum(struct context *context, uint32_t flag, uint32_t code, const char *field_name,
+                 uint64_t missing, uint64_t *value)
+{
+    const char *text = context->arguments->values[flag];
+    char names[NAMES_MAX] = "";
+    size_t count, at = 0;
+    const struct field *fields = field_table(code, &count), *field = NULL;
+    *value = missing;
+    if (text == NULL)
+        return true;
+    for (size_t i = 0; i < count; i++) {
+        if (fields[i].names != NULL && strcmp(fields[i].name, field_name) == 0)
+            field = &fields[i];
+    }
+    INVARIANT(field != NULL);
+    for (size_t i = 0; field->names[i] != NULL; i++) {
+        if (strcasecmp(field->names[i], text) == 0) {
+            *value = i;
+            return true;
+        }
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i > 0 ? ", " : "",
+                               field->names[i]);
+    }
+    return context_fail(context, EXIT_CODE_usage, "%s '%.40s' is none of %s", field_name, text,
+                        names);
+}
+
+bool choice_pin(struct context *context, uint64_t *value)
+{
+    if (!choice_number(context, FLAG_pin, 0, INT32_MAX, UINT32_MAX, value))
+        return false;
+    return true;
+}
+
+bool choice_expires(struct context *context, uint64_t *ns)
+{
+    const char *text = context->arguments->values[FLAG_expires];
+    *ns = 0;
+    if (text == NULL)
+        return true;
+    if (!instant_parse(text, ns))
+        return context_fail(context, EXIT_CODE_usage,
+                            "--expires '%.60s' is no time: write 2030-01-31T12:00:00Z", text);
+    return *ns > instant_now_ns() ||
+           context_fail(context, EXIT_CODE_usage, "--expires %.60s has passed", text);
+}
+
+bool choice_label(struct context *context, const char **label)
+{
+    const char *text = context->arguments->values[FLAG_label];
+    *label = text != NULL ? text : "";
+    size_t count = strlen(*label);
+    if (count > LABEL_MAX)
+        return context_fail(context, EXIT_CODE_usage, "--label has %zu bytes; at most %d are kept",
+                            count, LABEL_MAX);
+    if (!text_is_utf8(*label, count) || text_has_control(*label, count))
+        return context_fail(context, EXIT_CODE_usage,
+                            "--label must be UTF-8 without control characters");
+    return true;
+}
+
+bool choice_number(struct context *context, uint32_t flag, uint64_t minimum, uint64_t maximum,
+                   uint64_t missing, uint64_t *value)
+{
+    const char *text = context->arguments->values[flag];
+    int64_t number;
+    *value = missing;
+    if (text == NULL)
+        return true;
+    if (decimal_parse(text, strlen(text), 0, (int64_t)minimum, (int64_t)maximum, &number) !=
+        DECIMAL_OK)
+        return context_fail(context, EXIT_CODE_usage, "'%.60s' is no whole number of %llu to %llu",
+                            text, (unsigned long long)minimum, (unsigned long long)maximum);
+    *value = (uint64_t)number;
+    return true;
+}

@@ -1,0 +1,110 @@
+/* command.h - every command of perp and the exit codes they share. */
+#ifndef PERP_COMMAND_H
+#define PERP_COMMAND_H
+
+#include "perp/arguments.h"
+#include "perp/context.h"
+
+/* clang-format off */
+#define EXIT_CODE_LIST(X) \
+    X(accepted,   0, "done: the exchange accepted the request, or the command worked") \
+    X(rejected,   1, "the exchange answered and refused: the status says why") \
+    X(usage,      2, "the command line, the configuration or a local file is wrong; nothing was sent") \
+    X(problem,    3, "the exchange answered with an HTTP error and a problem object") \
+    X(connection, 4, "no connection, or it ended before the answer: the request may have been executed") \
+    X(malformed,  5, "decode: the bytes are no payload, or one that the exchange refuses")
+
+/* Sets of flags that go together. */
+#define FLAGS_SIGNED  (FLAG(explain) | FLAG(dry_run) | FLAG(binary) | FLAG(id))
+#define FLAGS_WHERE   (FLAG(account) | FLAG(subaccount) | FLAG(portfolio))
+#define FLAGS_ORDER   (FLAGS_SIGNED | FLAGS_WHERE | FLAG(session_key))
+#define FLAGS_MASTER  (FLAGS_SIGNED | FLAG(account) | FLAG(master_key))
+#define FLAGS_KEY     (FLAG(label) | FLAG(scope) | FLAG(pin))
+
+/*    words, handler, positionals, flags, summary, text */
+#define COMMAND_LIST(X) \
+    X("keys new", command_keys_new, "CURVE FILE", FLAG(show) | FLAG(force), \
+      "make a signing key", \
+      "CURVE is ed25519 (sessions, operator, oracle) or secp256k1 (master keys). FILE gets mode\n" \
+      "0600. Only the public key is printed, unless --show.") \
+    X("keys show", command_keys_show, "FILE", FLAG(show), \
+      "print the public key of a key file", "") \
+    X("account create", command_account_create, "", \
+      FLAGS_SIGNED | FLAG(master_key) | FLAG(session_key) | FLAG(label) | FLAG(scope) | \
+      FLAG(expires) | FLAG(save), \
+      "open an account with a master key and a first session", \
+      "Signed by --master-key (EIP-712), which becomes the first admin key; --session-key is\n" \
+      "admitted with it. Key files that do not exist are made. --save keeps account and keys in\n" \
+      "the profile.") \
+    X("account show", command_account_show, "", FLAG(api_key), \
+      "the account of the API key", "") \
+    X("session create", command_session_create, "", \
+      FLAGS_MASTER | FLAG(new_key) | FLAG(session_key) | FLAG(scope) | FLAG(pin) | FLAG(expires), \
+      "admit another session key", \
+      "Signed by --master-key. The key admitted is --new-key, else --session-key.") \
+    X("session revoke", command_session_revoke, "PUBLIC_KEY", FLAGS_MASTER, \
+      "end a session", "PUBLIC_KEY is the Base64 public key of the session, or its key file.") \
+    X("apikey create", command_apikey_create, "", \
+      FLAGS_MASTER | FLAGS_KEY | FLAG(session_key) | FLAG(signer) | FLAG(out) | FLAG(save), \
+      "make an API key for reads", \
+      "The key is shown once and never again: --out writes it to a file, --save into the profile.") \
+    X("deposit", command_operator_deposit, "AMOUNT", \
+      FLAGS_SIGNED | FLAGS_WHERE | FLAG(operator_key) | FLAG(ref), \
+      "credit a portfolio (operator)", "AMOUNT in USDC, at most 6 decimals.") \
+    X("oracle", command_operator_oracle, "MARKET PRICE", \
+      FLAGS_SIGNED | FLAG(oracle_key) | FLAG(sources), \
+      "publish an index price (oracle)", "Signed by --oracle-key. The publish time is now.") \
+    X("market define", command_operator_market, "FILE", FLAGS_SIGNED | FLAG(operator_key), \
+      "define or change a market (operator)", \
+      "FILE holds one market record as JSON; '-' reads standard input.") \
+    X("order", command_trade_order, "MARKET SIDE SIZE PRICE", \
+      FLAGS_ORDER | FLAG(tif) | FLAG(post_only) | FLAG(reduce_only) | FLAG(stp), \
+      "place a limit order", \
+      "SIDE is buy or sell. SIZE is in base units, PRICE in USDC, both plain decimals. The order's\n" \
+      "id is the request id. After a lost answer send the same line with --id: it never acts twice.") \
+    X("cancel", command_trade_cancel, "MARKET ORDER_ID", FLAGS_ORDER, \
+      "cancel one order", "") \
+    X("cancel-all", command_trade_cancel_all, "[MARKET]", FLAGS_ORDER | FLAG(side) | FLAG(all), \
+      "cancel every order of a portfolio", "Without MARKET: in all markets.") \
+    X("show", command_read_order, "ORDER_ID", FLAG(api_key), \
+      "one order", "") \
+    X("balance", command_read_balance, "", FLAG(api_key) | FLAG(subaccount) | FLAG(portfolio), \
+      "cash, equity and margins of a portfolio", "") \
+    X("book", command_read_book, "MARKET", FLAG(depth), \
+      "the order book", "") \
+    X("markets", command_read_markets, "[MARKET]", 0, \
+      "market records", "") \
+    X("exchange", command_read_exchange, "", 0, \
+      "what this exchange is and has", "") \
+    X("time", command_read_time, "", 0, \
+      "the exchange's clock", "") \
+    X("decode", command_decode, "[TEXT]", FLAG(format) | FLAG(frame) | FLAG(market), \
+      "name every byte of a signed payload", \
+      "TEXT is a payload in Base64 or hex, or a whole JSON envelope; without it, or for '-',\n" \
+      "standard input is read. --frame: the binary frame, which ends with public key and signature.")
+/* clang-format on */
+
+enum exit_code {
+#define X(name, code, help) EXIT_CODE_##name = (code),
+    EXIT_CODE_LIST(X)
+#undef X
+};
+
+typedef int command_handler(struct context *context);
+
+struct command {
+    const char *words;
+    command_handler *handler;
+    const char *positionals; /* "[X]": may be left out */
+    uint64_t flags;          /* besides those that every command takes */
+    const char *summary, *text;
+};
+
+#define X(words, handler, positionals, flags, summary, text) int handler(struct context *context);
+COMMAND_LIST(X)
+#undef X
+
+/* All commands in the order of the table; *count gets their number. */
+const struct command *command_table(size_t *count);
+
+#endif

@@ -1,0 +1,68 @@
+/* context.h - one run of a command: settings, connection, keys, and how an answer is shown.
+ *
+ * Functions that give a bool say what went wrong on standard error themselves and leave the exit
+ * code in `exit_code`.
+ *
+ * Owner. The command's thread. */
+#ifndef PERP_CONTEXT_H
+#define PERP_CONTEXT_H
+
+#include "perp/client.h"
+#include "perp/draft.h"
+#include "perp/dump.h"
+#include "perp/instrument.h"
+#include "perp/verdict.h"
+
+struct arguments;
+struct settings;
+
+struct context {
+    const struct arguments *arguments;
+    const struct settings *settings;
+    struct client client;
+    bool client_ready;
+    bool hide_secret; /* leave `api_key` out of the answer shown */
+    int exit_code;
+    struct instrument record; /* of the command's market, when asked for */
+    bool has_record;
+    struct eip712 eip712;
+    bool has_eip712;
+};
+
+/* Prints "perp COMMAND: ..." and sets the exit code; always false. */
+CC_PRINTF(3, 4) bool context_fail(struct context *context, int exit_code, const char *format, ...);
+
+/* The key file of a setting. `make`: a file that does not exist is made. */
+CC_MUST_USE bool context_key(struct context *context, uint32_t setting, uint32_t curve, bool make,
+                             struct key_file *key);
+/* The same for a path; `what` names it in messages. */
+CC_MUST_USE bool context_key_at(struct context *context, const char *path, const char *what,
+                                uint32_t curve, bool make, struct key_file *key);
+
+/* A setting that must be an integer of 0..maximum. */
+CC_MUST_USE bool context_number(struct context *context, uint32_t setting, uint64_t maximum,
+                                uint64_t *value);
+/* Account, subaccount and portfolio of the settings. */
+CC_MUST_USE bool context_portfolio(struct context *context, struct draft_portfolio *portfolio);
+
+/* The market's record from GET /markets, kept in `record`. */
+CC_MUST_USE bool context_market(struct context *context, const char *market);
+
+/* The id of --id, or a fresh one. */
+CC_MUST_USE bool context_id(struct context *context, struct uuid *id);
+
+/* Signs, explains and sends, by the flags, and shows the answer. Gives the exit code. After
+ * --dry-run, or when there was no answer, verdict->kind is VERDICT_UNREADABLE. */
+int context_write(struct context *context, struct draft *draft, const struct key_file *key,
+                  struct verdict *verdict);
+
+/* GET of a target. False unless it answered 200. */
+CC_MUST_USE bool context_get(struct context *context, const char *target, bool with_api_key,
+                             struct client_answer *answer);
+
+/* GET, then shows the answer by -o. Gives the exit code. */
+int context_read(struct context *context, const char *target, bool with_api_key);
+
+void context_end(struct context *context);
+
+#endif

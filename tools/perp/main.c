@@ -1,0 +1,42 @@
+/* main.c - the program perp: arguments, settings, one command, an exit code. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "crypto/signer.h"
+#include "perp/command.h"
+
+int main(int argc, char **argv)
+{
+    static struct settings settings;
+    struct arguments arguments;
+    char error[ARGUMENTS_ERROR_MAX], reason[SETTINGS_ERROR_MAX];
+    (void)signal(SIGPIPE, SIG_IGN);
+    enum arguments_result result = arguments_parse(&arguments, argc, argv, error);
+    if (result == ARGUMENTS_WRONG) {
+        fprintf(stderr, "perp: %s\n", error);
+        return EXIT_CODE_usage;
+    }
+    if (result == ARGUMENTS_HELP) {
+        arguments_help(stdout, arguments.command);
+        return EXIT_CODE_accepted;
+    }
+    const char *const *flags = arguments.values; /* settings come first among the flags */
+    if (!settings_load(&settings, flags, arguments.values[FLAG_config],
+                       arguments.values[FLAG_profile], reason)) {
+        fprintf(stderr, "perp: %s\n", reason);
+        return EXIT_CODE_usage;
+    }
+    if (signer_init() != 0) {
+        fprintf(stderr, "perp: the cryptographic library does not start\n");
+        return EXIT_CODE_usage;
+    }
+    struct context context = { .arguments = &arguments, .settings = &settings };
+    int code = arguments.command->handler(&context);
+    context_end(&context);
+    if (fflush(stdout) != 0 && errno != EPIPE) {
+        fprintf(stderr, "perp: cannot write the answer: %s\n", strerror(errno));
+        return code != EXIT_CODE_accepted ? code : EXIT_CODE_usage;
+    }
+    return code;
+}
