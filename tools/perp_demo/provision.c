@@ -1,0 +1,219 @@
+#include "perp_demo/provision.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/hex.h"
+#include "base/json_scan.h"
+#include "crypto/secret.h"
+#include "perp/instant.h"
+#include "perp/verdict.h"
+
+/* The default BTC-PERP (wire.md W10, json.md J5). */
+static const char market_file[] =
+    "{\"markets\":[{\"market\":\"BTC-PERP\",\"asset_id\":1,\"base\":\"BTC\","
+    "\"price_decimals\":1,\"size_decimals\":5,\"tick_size\":\"0.1\",\"lot_size\":\"0.00001\","
+    "\"min_size\":\"0.00001\",\"max_order_size\":\"10995116.27775\",\"min_notional\":\"10\","
+    "\"impact_notional\":\"20000\",\"max_leverage\":50,\"tiers\":["
+    "{\"upper_notional\":\"20000000\",\"max_leverage\":50},"
+    "{\"upper_notional\":\"100000000\",\"max_leverage\":25},"
+    "{\"upper_notional\":\"500000000\",\"max_leverage\":10},"
+    "{\"upper_notional\":null,\"max_leverage\":5}],"
+    "\"price_band_ppm\":100000,\"max_slippage_ppm\":50000,\"fees\":["
+    "{\"tier\":0,\"maker_fee_rate\":\"0.00015\",\"taker_fee_rate\":\"0.00045\"},"
+    "{\"tier\":1,\"maker_fee_rate\":\"0.00012\",\"taker_fee_rate\":\"0.0004\"},"
+    "{\"tier\":2,\"maker_fee_rate\":\"0.00008\",\"taker_fee_rate\":\"0.00035\"},"
+    "{\"tier\":3,\"maker_fee_rate\":\"0.00004\",\"taker_fee_rate\":\"0.0003\"},"
+    "{\"tier\":4,\"maker_fee_rate\":\"0\",\"taker_fee_rate\":\"0.00028\"},"
+    "{\"tier\":5,\"maker_fee_rate\":\"-0.00002\",\"taker_fee_rate\":\"0.00026\"}]}]}\n";
+
+static bool write_text(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (!good)
+        fprintf(stderr, "demo: cannot write %s: %s\n", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+static bool make_key(struct key_file *key, uint32_t curve, const char *path)
+{
+    char error[KEY_FILE_ERROR_MAX];
+    if (key_file_make(key, curve) == 0 && key_file_write(key, path, false, error))
+        return true;
+    fprintf(stderr, "demo: no key %s\n", path);
+    return false;
+}
+
+bool provision_files(struct provision *provision, const char *folder)
+{
+    char path[PROVISION_PATH_MAX + 64];
+    snprintf(provision->folder, sizeof provision->folder, "%s", folder);
+    snprintf(path, sizeof path, "%s/operator.key", folder);
+    if (!make_key(&provision->operator_key, SIGNATURE_ED25519, path))
+        return false;
+    snprintf(path, sizeof path, "%s/oracle.key", folder);
+    if (!make_key(&provision->oracle_key, SIGNATURE_ED25519, path))
+        return false;
+    snprintf(path, sizeof path, "%s/markets.json", folder);
+    return write_text(path, market_file);
+}
+
+bool provision_greet(struct provision *provision, struct client *client)
+{
+    struct client_request request = { .method = "GET", .target = "/api/v1/exchange" };
+    struct client_answer answer;
+    struct json_member member = JSON_MEMBER("exchange_id");
+    uint8_t id[32];
+    if (client_call(client, &request, &answer) != 0) {
+        fprintf(stderr, "demo: %s\n", client->error);
+        return false;
+    }
+    if (answer.status != 200 ||
+        json_scan_members(answer.body, answer.body_count, &member, 1, NULL) != JSON_OK ||
+        member.kind != JSON_STRING ||
+        !hex_decode(id, sizeof id, member.value.text, member.value.count)) {
+        fprintf(stderr, "demo: /api/v1/exchange answered %u without an exchange_id\n",
+                answer.status);
+        return false;
+    }
+    eip712_init(&provision->eip712, id);
+    return true;
+}
+
+/* Sends a draft and demands that it is done. */
+static bool perform(struct provision *provision, struct client *client, struct draft *draft,
+                    const struct key_file *key, struct verdict *verdict)
+{
+    static char envelope[REQUEST_ENVELOPE_MAX];
+    struct client_answer answer;
+    if (!draft_sign(draft, key, &provision->eip712)) {
+        fprintf(stderr, "demo: cannot sign %s\n", draft->request->name);
+        return false;
+    }
+    struct client_request request = {
+        .method = "POST",
+        .target = draft->request->path,
+        .content_type = "application/json",
+        .body = envelope,
+        .body_count = draft_envelope(draft, envelope),
+    };
+    if (client_call(client, &request, &answer) != 0) {
+        fprintf(stderr, "demo: %s: %s\n", draft->request->name, client->error);
+        return false;
+    }
+    verdict_read(verdict, &answer);
+    if (verdict_is_done(verdict))
+        return true;
+    fprintf(stderr, "demo: %s: HTTP %u %s %s\n", draft->request->name, answer.status, verdict->word,
+            verdict->detail);
+    return false;
+}
+
+static bool fresh(struct uuid *id)
+{
+    return draft_fresh_id(id) == 0;
+}
+
+bool provision_price(struct provision *provision, struct client *client)
+{
+    struct draft draft;
+    struct verdict verdict;
+    struct uuid id;
+    if (!fresh(&id))
+        return false;
+    draft_begin(&draft, REQUEST_oracle_price, SIGNATURE_ED25519, &id);
+    draft_set(&draft, "publish_ts_ns", instant_now_ns());
+    draft_set(&draft, "index_price", PROVISION_PRICE);
+    draft_set(&draft, "asset", 1);
+    draft_set(&draft, "source_count", 1);
+    return perform(provision, client, &draft, &provision->oracle_key, &verdict);
+}
+
+static bool open_account(struct provision *provision, struct client *client,
+                         struct provision_account *account, const struct key_file *session)
+{
+    char path[PROVISION_PATH_MAX + 64];
+    struct key_file master;
+    struct verdict verdict;
+    struct draft draft;
+    struct uuid id;
+    snprintf(path, sizeof path, "%s/%s.master", provision->folder, account->name);
+    if (!make_key(&master, SIGNATURE_SECP256K1, path) || !fresh(&id))
+        return false;
+    draft_begin(&draft, REQUEST_create_account_secp256k1, SIGNATURE_SECP256K1, &id);
+    draft_set_bytes(&draft, "session_pub", session->public_key, session->public_bytes);
+    draft_set_bytes(&draft, "label", account->name, strlen(account->name));
+    bool good = perform(provision, client, &draft, &master, &verdict);
+    account->account_id = verdict.account_id;
+    key_file_wipe(&master);
+    return good;
+}
+
+static bool make_api_key(struct provision *provision, struct client *client,
+                         const struct provision_account *account, const struct key_file *session)
+{
+    struct verdict verdict;
+    struct draft draft;
+    struct uuid id;
+    if (!fresh(&id))
+        return false;
+    draft_begin(&draft, REQUEST_create_api_key, SIGNATURE_ED25519, &id);
+    draft_set(&draft, "account_id", account->account_id);
+    draft_set(&draft, "subaccount_pin", UINT32_MAX);
+    draft_set_bytes(&draft, "label", account->name, strlen(account->name));
+    return perform(provision, client, &draft, session, &verdict) &&
+           write_text(account->api_key_path, verdict.api_key);
+}
+
+static bool deposit(struct provision *provision, struct client *client,
+                    const struct provision_account *account)
+{
+    struct draft_portfolio portfolio = { .account_id = account->account_id };
+    struct verdict verdict;
+    struct draft draft;
+    struct uuid id;
+    uint8_t ref[32];
+    if (!fresh(&id) || secret_random(ref, sizeof ref) != 0)
+        return false;
+    draft_begin(&draft, REQUEST_deposit_credit, SIGNATURE_ED25519, &id);
+    draft_set_portfolio(&draft, "portfolio_id", &portfolio);
+    draft_set(&draft, "amount", (uint64_t)account->deposit);
+    draft_set_bytes(&draft, "external_ref", ref, sizeof ref);
+    return perform(provision, client, &draft, &provision->operator_key, &verdict);
+}
+
+bool provision_account(struct provision *provision, struct client *client, const char *name,
+                       int64_t amount, struct provision_account *account)
+{
+    struct key_file session;
+    *account = (struct provision_account){ .deposit = amount };
+    snprintf(account->name, sizeof account->name, "%s", name);
+    snprintf(account->key_path, sizeof account->key_path, "%s/%s.session", provision->folder, name);
+    snprintf(account->api_key_path, sizeof account->api_key_path, "%s/%s.api", provision->folder,
+             name);
+    bool good = make_key(&session, SIGNATURE_ED25519, account->key_path) &&
+                open_account(provision, client, account, &session) &&
+                make_api_key(provision, client, account, &session) &&
+                deposit(provision, client, account);
+    key_file_wipe(&session);
+    return good;
+}
+
+bool provision_profile(const struct provision *provision, const char *url,
+                       const struct provision_account *account, const char *path)
+{
+    char text[6 * (PROVISION_PATH_MAX + 96)];
+    snprintf(text, sizeof text,
+             "# perp acts as the account '%s' of this demo, and as its operator and oracle.\n"
+             "[default]\nurl = %s\naccount = %llu\nsession_key = %s\nmaster_key = %s/%s.master\n"
+             "api_key = @%s\noperator_key = %s/operator.key\noracle_key = %s/oracle.key\n",
+             account->name, url, (unsigned long long)account->account_id, account->key_path,
+             provision->folder, account->name, account->api_key_path, provision->folder,
+             provision->folder);
+    return write_text(path, text);
+}

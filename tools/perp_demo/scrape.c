@@ -1,0 +1,130 @@
+#include "perp_demo/scrape.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LINE_MAX_BYTES = 512 };
+
+/* The value of a label in `{a="b",c="d"}`, copied; false when it is not there. */
+static bool label(const char *line, const char *name, char *value, size_t capacity)
+{
+    char wanted[SCRAPE_NAME_MAX];
+    snprintf(wanted, sizeof wanted, "%s=\"", name);
+    const char *at = strpbrk(line, "{ ");
+    if (at == NULL || *at != '{')
+        return false;
+    for (at = strstr(at, wanted); at != NULL; at = strstr(at + 1, wanted)) {
+        if (at[-1] != '{' && at[-1] != ',')
+            continue;
+        at += strlen(wanted);
+        size_t count = strcspn(at, "\"");
+        if (count >= capacity)
+            return false;
+        memcpy(value, at, count);
+        value[count] = '\0';
+        return true;
+    }
+    return false;
+}
+
+static struct scrape_stage *stage_of(struct scrape *scrape, const char *name)
+{
+    for (uint32_t i = 0; i < scrape->stage_count; i++) {
+        if (strcmp(scrape->stages[i].name, name) == 0)
+            return &scrape->stages[i];
+    }
+    if (scrape->stage_count == SCRAPE_STAGES_MAX)
+        return NULL;
+    struct scrape_stage *stage = &scrape->stages[scrape->stage_count++];
+    *stage = (struct scrape_stage){ .quantile_ns = { -1, -1 } };
+    snprintf(stage->name, sizeof stage->name, "%s", name);
+    return stage;
+}
+
+/* Metrics in seconds say so in their name; everything else here counts ns. */
+static double to_ns(const char *line, double value)
+{
+    const char *end = strpbrk(line, "{ ");
+    const char *seconds = strstr(line, "_seconds");
+    return seconds != NULL && end != NULL && seconds < end ? value * 1e9 : value;
+}
+
+static void take_stage(struct scrape *scrape, const char *line, double value)
+{
+    char name[SCRAPE_NAME_MAX], bound[SCRAPE_NAME_MAX];
+    if (!label(line, "stage", name, sizeof name))
+        return;
+    struct scrape_stage *stage = stage_of(scrape, name);
+    if (stage == NULL)
+        return;
+    if (label(line, "le", bound, sizeof bound) && stage->bucket_count < SCRAPE_BUCKETS_MAX) {
+        bool infinite = strcmp(bound, "+Inf") == 0;
+        stage->bound_ns[stage->bucket_count] =
+            infinite ? INFINITY : to_ns(line, strtod(bound, NULL));
+        stage->below[stage->bucket_count++] = (uint64_t)value;
+    } else if (label(line, "quantile", bound, sizeof bound)) {
+        double quantile = strtod(bound, NULL);
+        if (fabs(quantile - 0.5) < 1e-9)
+            stage->quantile_ns[0] = to_ns(line, value);
+        else if (fabs(quantile - 0.99) < 1e-9)
+            stage->quantile_ns[1] = to_ns(line, value);
+    }
+}
+
+static bool counter(const char *line, const char *name, double value, uint64_t *into)
+{
+    size_t count = strlen(name);
+    if (strncmp(line, name, count) != 0 || (line[count] != ' ' && line[count] != '{'))
+        return false;
+    *into = (uint64_t)value;
+    return true;
+}
+
+static void take_line(struct scrape *scrape, const char *line)
+{
+    const char *space = strrchr(line, ' ');
+    if (line[0] == '#' || space == NULL)
+        return;
+    double value = strtod(space + 1, NULL);
+    if (counter(line, "perpd_journal_record_bytes_total", value, &scrape->journal_record_bytes) ||
+        counter(line, "perpd_journal_written_bytes_total", value, &scrape->journal_written_bytes) ||
+        counter(line, "perpd_journal_records_total", value, &scrape->journal_records))
+        scrape->has_journal = true;
+    else
+        take_stage(scrape, line, value);
+}
+
+void scrape_read(struct scrape *scrape, const char *text, size_t count)
+{
+    *scrape = (struct scrape){ 0 };
+    for (size_t at = 0; at < count;) {
+        char line[LINE_MAX_BYTES];
+        const char *end = memchr(text + at, '\n', count - at);
+        size_t length = end != NULL ? (size_t)(end - text) - at : count - at;
+        if (length < sizeof line) {
+            memcpy(line, text + at, length);
+            line[length] = '\0';
+            take_line(scrape, line);
+        }
+        at += length + 1;
+    }
+}
+
+uint64_t scrape_count(const struct scrape_stage *stage)
+{
+    return stage->bucket_count > 0 ? stage->below[stage->bucket_count - 1] : 0;
+}
+
+double scrape_quantile(const struct scrape_stage *stage, double quantile)
+{
+    uint64_t count = scrape_count(stage);
+    if (count == 0)
+        return stage->quantile_ns[quantile > 0.75];
+    double wanted = quantile * (double)count;
+    for (uint32_t i = 0; i < stage->bucket_count; i++) {
+        if ((double)stage->below[i] >= wanted)
+            return isinf(stage->bound_ns[i]) && i > 0 ? stage->bound_ns[i - 1] : stage->bound_ns[i];
+    }
+    return -1;
+}

@@ -1,0 +1,104 @@
+/* stage.h - the demo: starts perpd and the processes that trade on it, shows them, ends them, and
+ * compares what they believe with what the exchange says.
+ *
+ *   perpd (child)  <--- HTTP --- oracle, makers, takers (children) --- lines ---> stage
+ *        ^------- book, /metrics, /audit -------------------------------------------'
+ *
+ * Owner. One process, one thread.
+ * Units. Sizes raw, money micro-USDC, times ns. */
+#ifndef PERP_DEMO_STAGE_H
+#define PERP_DEMO_STAGE_H
+
+#include "base/status.h"
+#include "perp/instrument.h"
+#include "perp_demo/audit_answer.h"
+#include "perp_demo/crew.h"
+#include "perp_demo/feed.h"
+#include "perp_demo/provision.h"
+#include "perp_demo/scrape.h"
+
+enum {
+    STAGE_MAKERS = 4,
+    STAGE_TAKERS = 4,
+    STAGE_PLAYERS = STAGE_MAKERS + STAGE_TAKERS,
+    STAGE_PERPD = 0, /* places in `members` */
+    STAGE_ORACLE = 1,
+    STAGE_FIRST_PLAYER = 2,
+    STAGE_MEMBERS = STAGE_FIRST_PLAYER + STAGE_PLAYERS,
+    STAGE_TRADES_SHOWN = 12,
+    STAGE_PATH_MAX = PROVISION_PATH_MAX,
+};
+
+enum player_state { PLAYER_TRADING, PLAYER_STOPPED, PLAYER_FLATTENING, PLAYER_SETTLED };
+
+struct player {
+    struct provision_account account;
+    enum player_state state;
+    uint64_t sent, trades, problems;
+    uint64_t p50_ns, p99_ns; /* round trip as the client sees it */
+    uint64_t statuses[STATUS_COUNT];
+    int64_t position; /* by its own reads, now */
+    int64_t held;     /* position when it stopped */
+    int128 notional;  /* signed: bought is positive */
+    int128 gross;
+    int64_t cash;
+};
+
+struct stage_trade {
+    int64_t size, notional;
+    const char *taker;
+};
+
+struct stage {
+    uint32_t seconds; /* 0: until Ctrl-C */
+    int64_t at_least; /* trades that must happen; below 0: 50 a second, at most 1,000 */
+    bool keep;        /* leave the folder behind */
+    bool live;        /* redraw a screen; else a line now and then */
+    char folder[STAGE_PATH_MAX];
+    char bin[STAGE_PATH_MAX]; /* where this program and perpd are */
+    char url[64], admin_url[64];
+
+    struct provision provision;
+    struct client client, admin;
+    struct instrument record;
+    struct feed *feed;
+    struct crew_member members[STAGE_MEMBERS];
+    struct player oracle;
+    struct player players[STAGE_PLAYERS];
+    struct provision_account you; /* an account for whoever watches */
+    struct stage_trade trades[STAGE_TRADES_SHOWN];
+    uint64_t trade_count;
+    struct scrape scrape;
+    struct audit_answer audit;
+
+    uint64_t begin_ns, end_ns; /* of trading */
+    uint32_t failures;
+};
+
+/* Runs the whole demo; the exit code. */
+int stage_run(int argc, char **argv);
+
+/* Reads and clears the request to stop (Ctrl-C). */
+bool stage_interrupted(void);
+
+/* Sums over all players. */
+uint64_t stage_sent(const struct stage *stage);
+uint64_t stage_trades(const struct stage *stage);
+uint64_t stage_status(const struct stage *stage, enum status status);
+uint64_t stage_rejected(const struct stage *stage);
+
+/* One line of the summary: "ok" or "FAIL" and a sentence; counts failures. */
+CC_PRINTF(3, 4) void stage_check(struct stage *stage, bool good, const char *format, ...);
+
+/* stage_settle.c: stops the players, closes their positions against each other, reads the audit and
+ * says whether the books agree. */
+void stage_settle(struct stage *stage);
+
+/* stage_show.c: the live view, and what to try next. */
+void stage_show(struct stage *stage);
+void stage_show_hints(const struct stage *stage);
+
+/* Listens to all members for at most timeout_ms; a member that ended early is a failure. */
+void stage_listen(struct stage *stage, int timeout_ms);
+
+#endif
