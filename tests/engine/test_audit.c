@@ -1,0 +1,126 @@
+/* I1 to I6 (R2): the terms are the sums of the tables, and each broken one is found by its bit. */
+#include "engine/audit.h"
+#include "engine/state.h"
+#include "host.h"
+#include "rig.h"
+
+static struct host host;
+
+/* Accounts 1 and 2 deposit 1 m each; 2 buys 0.01 BTC at 100,100.0 of 1: notional 1,001 USDC. */
+static void fill(void)
+{
+    struct host_order order = { .price = 1001000, .quantity = -2000, .expiry = UINT64_MAX };
+
+    host_open(&host, NULL);
+    for (uint32_t n = 1; n <= 2; n++) {
+        (void)host_account(&host, n);
+        CHECK(host_deposit(&host, n, 1000000 * HOST_USDC) == STATUS_request_completed);
+    }
+    CHECK(host_oracle(&host, HOST_BTC, 1000000) == STATUS_request_completed);
+    CHECK(host_limit(&host, 1, &order) == STATUS_request_completed);
+    order.quantity = 1000;
+    order.expiry = 0;
+    CHECK(host_limit(&host, 2, &order) == STATUS_request_completed);
+    order = (struct host_order){ .price = 999000, .quantity = 500, .expiry = UINT64_MAX };
+    CHECK(host_limit(&host, 2, &order) == STATUS_request_completed);
+    order = (struct host_order){
+        .price = 1002000, .quantity = -500, .expiry = UINT64_MAX, .reduce_only = 1
+    };
+    CHECK(host_limit(&host, 2, &order) == STATUS_request_completed);
+}
+
+static void test_terms(void)
+{
+    struct row_audit row;
+    struct row_audit_market market;
+    const int64_t notional = INT64_C(1001000000);
+    const int64_t taker_fee = 450450, maker_fee = 150150; /* R6, tier 0: 450 and 150 ppm */
+
+    audit_read(host.engine, &row, &market);
+    CHECK(row.invariants == 0x3f && row.market_count == 1 && row.recount_differences == 0);
+    CHECK(row.deposits == (int128)(2000000 * HOST_USDC));
+    CHECK(row.fee_account == taker_fee + maker_fee);
+    CHECK(row.cash == row.deposits - row.fee_account); /* R2: opening moves cost, not cash */
+    CHECK(row.cost == 0 && row.withdrawals_pending == 0 && row.funding_pool == 0);
+    CHECK(row.faucet == 0 && row.top_ups == 0 && row.withdrawals_settled == 0);
+    CHECK(market.size_sum == 0 && market.cost_sum == 0 && market.funding_pool == 0);
+    CHECK(market.best_bid == 999000 && market.best_ask == 1001000);
+    CHECK(market.price_decimals == 1 && market.size_decimals == 5);
+    CHECK(strcmp(market.market, "BTC-PERP") == 0);
+    const struct holding *taker = state_holding(host.engine, holding_find(host.engine, 2, 0));
+    CHECK(taker->size == 1000 && taker->cost == notional);
+    CHECK(audit_holds(host.engine));
+}
+
+static uint8_t broken(void)
+{
+    struct row_audit row;
+
+    audit_read(host.engine, &row, NULL);
+    CHECK(audit_holds(host.engine) == (row.invariants == 0x3f));
+    return (uint8_t)(0x3f & ~row.invariants);
+}
+
+#define BREAKS(field, delta, bits) \
+    do {                           \
+        CHECK(broken() == 0);      \
+        (field) += (delta);        \
+        CHECK(broken() == (bits)); \
+        (field) -= (delta);        \
+    } while (0)
+
+enum { I1 = 1, I2 = 2, I3 = 4, I4 = 8, I5 = 16, I6 = 32 };
+
+static void test_each_is_found(void)
+{
+    struct engine *engine = host.engine;
+    struct holding *taker = state_holding(engine, holding_find(engine, 2, 0));
+    struct market *market = state_market(engine, 0);
+
+    BREAKS(engine->fee_account, 1, I2 | I3);
+    BREAKS(engine->deposits, 1, I2 | I3);
+    BREAKS(engine->withdrawals_pending, 1, I2 | I3);
+    BREAKS(market->funding_pool, 1, I2 | I3);
+    BREAKS(state_portfolio(engine, 1)->cash, 1, I2 | I3);
+    BREAKS(state_portfolio(engine, 0)->cash, 1, I2 | I3); /* 0/0/0 counts */
+    BREAKS(taker->cost, 1, I2 | I3);
+    BREAKS(taker->size, -1, I1 | I3);
+    BREAKS(taker->size, 1, I1 | I3 | I6); /* above the market's running maximum too */
+    BREAKS(taker->sides[ORDER_LONG].size, 1, I6);
+    BREAKS(taker->sides[ORDER_LONG].notional, 1, I6);
+    BREAKS(taker->sides[ORDER_LONG].order_count, 1, I6);
+    BREAKS(taker->sides[ORDER_LONG].margin_count, 1, I6);
+    BREAKS(taker->sides[ORDER_SHORT].reduce_size, 1, I6);
+    BREAKS(taker->sides[ORDER_SHORT].reduce_notional, 1, I6);
+    BREAKS(taker->sides[ORDER_LONG].price_bound, -1ull, I6); /* a price above buy_price_max */
+    BREAKS(state_portfolio(engine, 2)->open_order_count, 1, I6);
+    BREAKS(state_portfolio(engine, 2)->holding_count, 1, I6);
+    BREAKS(engine->orders.count, 1, I6);
+    BREAKS(engine->orders.hot[taker->order_head].remaining, 1, I6);
+    BREAKS(state_portfolio(engine, 2)->status, PORTFOLIO_CLOSED, I4);
+}
+
+/* I5: best bid < best ask. A book that crosses itself cannot be made by commands: the ask's level
+ * is given another number. */
+static void test_crossed_book(void)
+{
+    struct book *book = &state_market(host.engine, 0)->book;
+
+    uint32_t best = book->sides[ORDER_SHORT].best;
+    book->sides[ORDER_SHORT].best = 999000;
+    CHECK((broken() & I5) != 0);
+    book->sides[ORDER_SHORT].best = 999001;
+    CHECK((broken() & I5) == 0);
+    book->sides[ORDER_SHORT].best = best;
+    CHECK(broken() == 0);
+}
+
+int main(void)
+{
+    fill();
+    test_terms();
+    test_each_is_found();
+    test_crossed_book();
+    host_close(&host);
+    return 0;
+}

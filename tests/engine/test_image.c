@@ -1,0 +1,278 @@
+/* The image holds everything the engine decides by: change any byte of any field of any table and
+ * its hash changes. The lists that the writer and this test go by cover their structs byte for byte
+ * (static assertions beside the code), so a new field cannot be left out of both. */
+#include "engine/image.h"
+#include "engine/state.h"
+#include "host.h"
+#include "rig.h"
+
+static struct host host;
+static uint8_t original[32];
+static uint32_t changed_bytes;
+
+/* Changes each byte in turn. */
+static void flip(void *field, size_t bytes, const char *name)
+{
+    uint8_t *at = field, hash[32];
+
+    for (size_t i = 0; i < bytes; i++) {
+        at[i] ^= 1;
+        host_image_hash(&host, hash);
+        if (memcmp(hash, original, sizeof hash) == 0) {
+            fprintf(stderr, "byte %zu of %s is not in the image\n", i, name);
+            exit(1);
+        }
+        at[i] ^= 1;
+        changed_bytes++;
+    }
+    host_image_hash(&host, hash);
+    CHECK(memcmp(hash, original, sizeof hash) == 0);
+}
+
+#define FLIP(field) flip(&row->field, sizeof row->field, #field);
+
+/* Two makers on either side of the book, a trade, a session, an API key, and deferred work left
+ * over: every table has rows, every section bytes. */
+static void fill(void)
+{
+    host_open(&host, "engine.work_per_command=1\n");
+    host.skip_audit = false;
+    for (uint32_t n = 1; n <= 4; n++) {
+        (void)host_account(&host, n);
+        CHECK(host_deposit(&host, n, 1000000 * HOST_USDC) == STATUS_request_completed);
+    }
+    CHECK(host_oracle(&host, HOST_BTC, 1000000) == STATUS_request_completed);
+    for (uint32_t n = 1; n <= 3; n++) {
+        struct host_order buy = { .price = 999000 - n, .quantity = 1000, .expiry = UINT64_MAX };
+        struct host_order sell = { .price = 1001000, .quantity = -1000, .expiry = UINT64_MAX };
+        CHECK(host_limit(&host, n, &buy) == STATUS_request_completed);
+        sell.expiry = n == 2 ? host.clock_ns + 3600 * HOST_SECOND_NS : UINT64_MAX;
+        CHECK(host_limit(&host, n, &sell) == STATUS_request_completed);
+    }
+    struct host_order take = { .price = 1001000, .quantity = 1500, .expiry = 0 };
+    CHECK(host_limit(&host, 4, &take) == STATUS_request_completed);
+    CHECK(host_effect(&host, EFFECT_trade, 1) != NULL);
+    CHECK(host_oracle(&host, HOST_BTC, 1000500) == STATUS_request_completed);
+    CHECK(host_cancel_all(&host, 3, 0xFFFF, 0) == STATUS_request_completed);
+    CHECK(engine_has_work(host.engine));
+    host_image_hash(&host, original);
+}
+
+static void test_own_fields(void)
+{
+    struct engine *row = host.engine;
+
+    STATE_FIELDS(FLIP)
+    flip(&row->configuration_bytes, 1, "configuration_bytes");
+    flip(row->configuration, row->configuration_bytes, "configuration");
+}
+
+static void test_accounts(void)
+{
+    for (uint32_t i = 0; i < host.engine->accounts.count; i++) {
+        struct account *row = &host.engine->accounts.rows[i];
+        ACCOUNT_FIELDS(FLIP)
+    }
+}
+
+static void test_credentials(void)
+{
+    uint32_t i = host.engine->credentials.head;
+
+    for (unsigned k = 0; k < 2; k++) {
+        struct credential *row = &host.engine->credentials.rows[i];
+        CREDENTIAL_FIELDS(FLIP)
+        i = row->next;
+    }
+}
+
+static void test_portfolios(void)
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        struct portfolio *row = &host.engine->portfolios.rows[i];
+        PORTFOLIO_FIELDS(FLIP)
+    }
+}
+
+static void test_holdings(void)
+{
+    uint32_t index = holding_find(host.engine, 1, 0);
+
+    CHECK(index != HOLDING_NONE);
+    struct holding *row = &host.engine->holdings.rows[index];
+    CHECK(row->size != 0 && row->order_head != ORDER_NONE);
+    HOLDING_FIELDS(FLIP)
+}
+
+static void test_orders(void)
+{
+    const struct book *book = &host.engine->markets.rows[0].book;
+
+    for (unsigned side = 0; side < 2; side++) {
+        uint32_t index =
+            book_head(book, (enum order_side)side, book_best(book, (enum order_side)side));
+        CHECK(index != ORDER_NONE);
+        {
+            struct order *row = &host.engine->orders.hot[index];
+            IMAGE_ORDER_FIELDS(FLIP)
+        }
+        {
+            struct order_cold *row = &host.engine->orders.cold[index];
+            IMAGE_ORDER_COLD_FIELDS(FLIP)
+        }
+    }
+}
+
+static void test_markets(void)
+{
+    struct market *row = &host.engine->markets.rows[0];
+    MARKET_FIELDS(FLIP)
+}
+
+static void test_deposits(void)
+{
+    for (uint32_t i = 1; i <= host.engine->deposits_seen.count; i++) {
+        struct deposit *row = &host.engine->deposits_seen.rows[i];
+        DEPOSIT_FIELDS(FLIP)
+    }
+}
+
+/* The time of an id is what its slice stands for: all bytes behind it are flipped here. */
+static void test_duplicates(void)
+{
+    struct duplicate_cursor cursor;
+
+    duplicate_first(&host.engine->duplicates, &cursor);
+    CHECK(cursor.entry != NULL);
+    struct duplicate_entry *row = (struct duplicate_entry *)(uintptr_t)cursor.entry;
+    flip((uint8_t *)row->id + 6, sizeof row->id - 6, "id");
+    FLIP(account)
+    FLIP(processed_at_ns)
+    FLIP(outcome)
+}
+
+static void test_work(void)
+{
+    struct work *row = &host.engine->work;
+    uint32_t scans = 0;
+
+    for (uint32_t i = 0; i < row->count; i++) {
+        uint32_t *item = &row->items[(row->head + i) & row->mask];
+        if (*item >> WORK_ITEM_BITS == WORK_MARK_SCAN)
+            scans++;
+        else
+            flip(item, 1, "items");
+    }
+    CHECK(scans == 1);
+    FLIP(scans[0].from)
+    FLIP(scans[0].begun)
+    FLIP(scans[0].again)
+    FLIP(scans[0].exact)
+}
+
+struct sections {
+    struct image_sink sink; /* first */
+    uint32_t last;
+    uint32_t count;
+    size_t bytes[16];
+};
+
+static void take_section(struct image_sink *sink, uint32_t code, uint32_t version)
+{
+    struct sections *sections = (void *)sink;
+
+    CHECK(code > sections->last && code < CC_COUNT(sections->bytes)); /* in code order */
+    CHECK(version == IMAGE_VERSION);
+    sections->last = code;
+    sections->count++;
+}
+
+static void take_bytes(struct image_sink *sink, const void *bytes, size_t count)
+{
+    struct sections *sections = (void *)sink;
+
+    CHECK(bytes != NULL && count > 0);
+    sections->bytes[sections->last] += count;
+}
+
+static void test_sections(void)
+{
+    struct sections sections = { .sink = { .section = take_section, .bytes = take_bytes } };
+
+    engine_image(host.engine, &sections.sink);
+    CHECK(sections.count == 11);
+    for (uint32_t code = 1; code <= 11; code++)
+        CHECK(sections.bytes[code] > 0);
+    /* W5: 40 bytes an entry, behind the floor. */
+    CHECK(sections.bytes[IMAGE_duplicates] == 8 + 40 * (size_t)host.engine->duplicates.count);
+    CHECK(sections.bytes[IMAGE_deposits] == 40 * 4);
+}
+
+/* journal.md: equal states give equal bytes whatever their history. Accounts 1 and 2 place and
+ * cancel in another order and other orders in between; what is left is the same. */
+static void test_history_does_not_show(void)
+{
+    static struct host other;
+    uint8_t a[32], b[32];
+    struct host *hosts[] = { &host, &other };
+
+    for (unsigned k = 0; k < 2; k++) {
+        struct host *one = hosts[k];
+        uint8_t ids[4][16];
+        host_open(one, NULL);
+        for (uint32_t n = 1; n <= 2; n++) {
+            (void)host_account(one, n);
+            CHECK(host_deposit(one, n, 1000000 * HOST_USDC) == STATUS_request_completed);
+        }
+        CHECK(host_oracle(one, HOST_BTC, 1000000) == STATUS_request_completed);
+        for (uint32_t i = 0; i < 4; i++) {
+            struct host_order buy = { .price = 999000, .quantity = 1000, .expiry = UINT64_MAX };
+            CHECK(host_limit(one, 1 + i % 2, &buy) == STATUS_request_completed);
+            memcpy(ids[i], one->id, 16);
+        }
+        /* Cancels of 0 and 1, or of 1 and 0: other slots are freed first. */
+        for (uint32_t i = 0; i < 2; i++) {
+            uint32_t at = k == 0 ? i : 1 - i;
+            CHECK(host_cancel(one, 1 + at % 2, ids[at]) == STATUS_request_completed);
+        }
+        one->clock_ns += 60 * HOST_SECOND_NS;
+        one->id_count = 1000;
+        host_tick(one, 1); /* the ids are forgotten: nothing tells of the order any more */
+        CHECK(host_oracle(one, HOST_BTC, 1000000) == STATUS_request_completed);
+    }
+    CHECK(host.engine->orders.free_head != other.engine->orders.free_head);
+    /* Free slots differ now: the next two orders get other indexes and the same rows. */
+    for (unsigned k = 0; k < 2; k++)
+        for (uint32_t n = 1; n <= 2; n++) {
+            struct host_order buy = { .price = 998000, .quantity = 500, .expiry = UINT64_MAX };
+            CHECK(host_limit(hosts[k], n, &buy) == STATUS_request_completed);
+        }
+    /* The running hash of effects tells the two apart, by its purpose; nothing else does. */
+    memset(host.engine->effects.lanes, 0, sizeof host.engine->effects.lanes);
+    memset(other.engine->effects.lanes, 0, sizeof other.engine->effects.lanes);
+    host_image_hash(&host, a);
+    host_image_hash(&other, b);
+    CHECK(memcmp(a, b, sizeof a) == 0);
+    host_close(&host);
+    host_close(&other);
+}
+
+int main(void)
+{
+    fill();
+    test_sections();
+    test_own_fields();
+    test_accounts();
+    test_credentials();
+    test_portfolios();
+    test_holdings();
+    test_orders();
+    test_markets();
+    test_deposits();
+    test_duplicates();
+    test_work();
+    printf("%u bytes changed, every one seen\n", changed_bytes);
+    host_close(&host);
+    test_history_does_not_show();
+    return 0;
+}

@@ -1,0 +1,242 @@
+/* The strict parser of 1001 (json.md J5; rules.md R1, R4, R6; wire.md W7, W10). */
+#include "engine/market_record.h"
+#include "engine/tier.h"
+#include "host.h"
+#include "rig.h"
+
+enum { TEXT_MAX = 8192 };
+
+/* The published record with the first `from` replaced by `to`. */
+static size_t edited(const char *from, const char *to, char text[TEXT_MAX])
+{
+    const char *at = strstr(host_btc_record, from);
+
+    CHECK(at != NULL);
+    return (size_t)snprintf(text, TEXT_MAX, "%.*s%s%s", (int)(at - host_btc_record),
+                            host_btc_record, to, at + strlen(from));
+}
+
+static bool parses(const char *text, size_t count, struct market_record *record)
+{
+    uint8_t body[TEXT_MAX] = { 0 };
+
+    memcpy(body, text, count);
+    return market_record_parse(record, body, (count + 7) & ~(size_t)7);
+}
+
+static void test_published(void)
+{
+    struct market_record record;
+
+    CHECK(parses(host_btc_record, strlen(host_btc_record), &record));
+    CHECK(strcmp(record.symbol, "BTC-PERP") == 0 && strcmp(record.base, "BTC") == 0);
+    CHECK(record.asset_id == 1 && record.price_decimals == 1 && record.size_decimals == 5);
+    CHECK(record.tick_size == 1 && record.lot_size == 1 && record.min_size == 1);
+    CHECK(record.max_order_size == (UINT64_C(1) << 40) - 1); /* W10 */
+    CHECK(record.min_notional == 10000000 && record.impact_notional == UINT64_C(20000000000));
+    CHECK(record.max_leverage == 50 && record.price_band_ppm == 100000);
+    CHECK(record.max_slippage_ppm == 50000 && record.state == MARKET_ACTIVE);
+    CHECK(record.max_price == 16777215 && record.effective_at_ns == 0); /* W7: tick * (2^24 - 1) */
+    CHECK(record.tier_count == 4 && record.tiers[3].upper_notional == UINT64_MAX);
+    CHECK(record.tiers[0].imr_ppm == 20000 && record.tiers[0].mmr_ppm == 10000);
+    /* R4: ded_2 = 20 m * 1 % = 200,000 USDC; ded_3 = ded_2 + 100 m * 3 % = 3.2 m; ded_4 = 28.2 m.
+     * Of initial margin: 20 m * 2 % = 400,000; + 100 m * 6 % = 6.4 m; + 500 m * 10 % = 56.4 m. */
+    CHECK(record.tiers[0].maintenance_deduction == 0 && record.tiers[0].initial_deduction == 0);
+    CHECK(record.tiers[1].maintenance_deduction == INT64_C(200000000000));
+    CHECK(record.tiers[2].maintenance_deduction == INT64_C(3200000000000));
+    CHECK(record.tiers[3].maintenance_deduction == INT64_C(28200000000000));
+    CHECK(record.tiers[1].initial_deduction == INT64_C(400000000000));
+    CHECK(record.tiers[2].initial_deduction == INT64_C(6400000000000));
+    CHECK(record.tiers[3].initial_deduction == INT64_C(56400000000000));
+    CHECK(record.maker_ppm[0] == 150 && record.taker_ppm[0] == 450);
+    CHECK(record.maker_ppm[5] == -20 && record.taker_ppm[5] == 260);
+}
+
+#define R(name, from, to, want)        \
+    {                                  \
+        __LINE__, name, from, to, want \
+    }
+
+static const struct row {
+    int line;
+    const char *name, *from, *to;
+    bool want;
+} rows[] = {
+    R("unknown member", "\"asset_id\":1", "\"asset_id\":1,\"x\":1", false),
+    R("duplicate member", "\"asset_id\":1", "\"asset_id\":1,\"asset_id\":1", false),
+    R("missing asset id", "\"asset_id\":1,", "", false),
+    R("missing tiers", "\"max_leverage\":50,\"tiers\":[", "\"max_leverage\":50,\"fee\":[", false),
+    R("missing band", "\"price_band_ppm\":100000,", "", false),
+    R("trailing text", "\"ACTIVE\"}", "\"ACTIVE\"}x", false),
+    R("no end", "\"ACTIVE\"}", "\"ACTIVE\"", false),
+    R("white space", "\"asset_id\":1", " \"asset_id\" : 1 ", true),
+    R("escaped name", "\"asset_id\"", "\"asset_i\\u0064\"", true),
+    R("escaped text", "\"0.00001\"", "\"0.0000\\u0031\"", true),
+    R("lower case", "\"BTC-PERP\"", "\"btc-PERP\"", false),
+    R("no suffix", "\"BTC-PERP\"", "\"BTC-PERQ\"", false),
+    R("only suffix", "\"BTC-PERP\"", "\"-PERP\"", false),
+    R("other base", "\"base\":\"BTC\"", "\"base\":\"ETH\"", false),
+    R("id 0", "\"asset_id\":1", "\"asset_id\":0", false),
+    R("highest id", "\"asset_id\":1", "\"asset_id\":65534", true),
+    R("id too high", "\"asset_id\":1", "\"asset_id\":65535", false),
+    R("id as text", "\"asset_id\":1", "\"asset_id\":\"1\"", false),
+    R("id with decimals", "\"asset_id\":1", "\"asset_id\":1.0", false),
+    R("decimals 7", "\"price_decimals\":1", "\"price_decimals\":2", false),
+    R("decimals 5", "\"size_decimals\":5", "\"size_decimals\":4", false),
+    R("negative decimals", "\"price_decimals\":1", "\"price_decimals\":-1", false),
+    R("tick 0", "\"tick_size\":\"0.1\"", "\"tick_size\":\"0\"", false),
+    R("tick below raw", "\"tick_size\":\"0.1\"", "\"tick_size\":\"0.05\"", false),
+    R("tick as number", "\"tick_size\":\"0.1\"", "\"tick_size\":0.1", false),
+    R("tick with exponent", "\"tick_size\":\"0.1\"", "\"tick_size\":\"1e-1\"", false),
+    R("tick of 1, another max_price", "\"tick_size\":\"0.1\"", "\"tick_size\":\"1\"", false),
+    R("max_price left out", ",\"max_price\":\"1677721.5\"", "", true),
+    R("other max_price", "1677721.5", "1677721.4", false),
+    R("lot 0", "\"lot_size\":\"0.00001\"", "\"lot_size\":\"0\"", false),
+    R("sizes not of the lot", "\"lot_size\":\"0.00001\"", "\"lot_size\":\"0.00002\"", false),
+    R("size above 2^40-1", "10995116.27775", "10995116.27776", false),
+    R("smaller size", "10995116.27775", "1", true),
+    R("min above max", "\"min_size\":\"0.00001\"", "\"min_size\":\"10995116.27776\"", false),
+    R("no impact", "\"impact_notional\":\"20000\"", "\"impact_notional\":\"0\"", false),
+    R("no min notional", "\"min_notional\":\"10\"", "\"min_notional\":\"0\"", true),
+    R("negative min notional", "\"min_notional\":\"10\"", "\"min_notional\":\"-10\"", false),
+    R("leverage 101", "\"max_leverage\":50,\"tiers\"", "\"max_leverage\":101,\"tiers\"", false),
+    R("leverage 0", "\"max_leverage\":50,\"tiers\"", "\"max_leverage\":0,\"tiers\"", false),
+    R("tier above the market", "\"max_leverage\":50,\"tiers\"", "\"max_leverage\":49,\"tiers\"",
+      false),
+    R("market above the tier", "\"max_leverage\":50,\"tiers\"", "\"max_leverage\":51,\"tiers\"",
+      true),
+    R("rates left out", ",\"imr_ppm\":20000,\"mmr_ppm\":10000", "", true),
+    R("other rate", "\"imr_ppm\":20000", "\"imr_ppm\":20001", false),
+    R("other maintenance", "\"mmr_ppm\":10000", "\"mmr_ppm\":9999", false),
+    R("tiers not ascending", "\"upper_notional\":\"100000000\"", "\"upper_notional\":\"20000000\"",
+      false),
+    R("last tier has an end", "\"upper_notional\":null", "\"upper_notional\":\"600000000\"", false),
+    R("two without end", "\"upper_notional\":\"500000000\"", "\"upper_notional\":null", false),
+    R("two tiers of one leverage", "\"max_leverage\":25,\"imr_ppm\":40000,\"mmr_ppm\":20000",
+      "\"max_leverage\":10,\"imr_ppm\":100000,\"mmr_ppm\":50000", true),
+    R("leverage rises", "\"max_leverage\":25,\"imr_ppm\":40000,\"mmr_ppm\":20000",
+      "\"max_leverage\":9", false),
+    R("unknown in tier", "\"max_leverage\":25", "\"max_leverage\":25,\"x\":0", false),
+    R("band 0", "\"price_band_ppm\":100000", "\"price_band_ppm\":0", false),
+    R("band 100 %", "\"price_band_ppm\":100000", "\"price_band_ppm\":1000000", false),
+    R("slippage 0", "\"max_slippage_ppm\":50000", "\"max_slippage_ppm\":0", false),
+    R("half a ppm", "0.00045", "0.0004505", false),
+    R("maker above taker", "\"maker_fee_rate\":\"0.00015\"", "\"maker_fee_rate\":\"0.001\"", true),
+    R("rebate above the lowest taker", "-0.00002", "-0.000261", false),
+    R("rebate equal to it", "-0.00002", "-0.00026", true),
+    R("negative taker", "0.00045", "-0.00001", false),
+    R("tier twice", "{\"tier\":1", "{\"tier\":0", false),
+    R("five tiers", "{\"tier\":0,\"maker_fee_rate\":\"0.00015\",\"taker_fee_rate\":\"0.00045\"},",
+      "", false),
+    R("funding interval", "\"funding_interval_s\":3600", "\"funding_interval_s\":28800", false),
+    R("funding interval left out", "\"funding_interval_s\":3600,", "", true),
+    R("state", "\"ACTIVE\"", "\"POST_ONLY\"", true),
+    R("unknown state", "\"ACTIVE\"", "\"active\"", false),
+    R("state left out", ",\"state\":\"ACTIVE\"", "", true),
+    R("effective at", "\"state\":\"ACTIVE\"", "\"effective_at_ns\":1755582431240112233", true),
+    R("effective at 0", "\"state\":\"ACTIVE\"", "\"effective_at_ns\":0", false),
+    R("effective at as text", "\"state\":\"ACTIVE\"", "\"effective_at_ns\":\"1\"", false),
+    R("an array for a number", "\"asset_id\":1", "\"asset_id\":[1]", false),
+    R("an object for a number", "\"asset_id\":1", "\"asset_id\":{}", false),
+    R("null for a number", "\"asset_id\":1", "\"asset_id\":null", false),
+    R("a number for tiers", "\"funding_interval_s\":3600", "\"funding_interval_s\":[]", false),
+};
+
+static void test_rows(void)
+{
+    char text[TEXT_MAX];
+    struct market_record record;
+
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        size_t count = edited(rows[i].from, rows[i].to, text);
+        CHECK_ROW(&rows[i], parses(text, count, &record) == rows[i].want);
+    }
+}
+
+/* Every beginning of the record, and every single byte changed, parses to nothing worse than a
+ * refusal: with sanitizers this is the memory test of the parser. */
+static void test_damage(void)
+{
+    char text[TEXT_MAX];
+    size_t count = strlen(host_btc_record);
+    struct market_record record;
+    uint32_t refused = 0;
+
+    for (size_t cut = 0; cut < count; cut++)
+        CHECK(!parses(host_btc_record, cut, &record));
+    memcpy(text, host_btc_record, count);
+    for (size_t at = 0; at < count; at++) {
+        text[at] ^= 0x40;
+        refused += !parses(text, count, &record);
+        text[at] ^= 0x40;
+    }
+    CHECK(refused > count - 60);
+}
+
+/* R4: 3x gives 333,333 and 166,666; max_price is capped at 2^40 - 1 raw. */
+static void test_rates_and_bounds(void)
+{
+    char text[TEXT_MAX];
+    struct market_record record;
+    size_t count = edited("\"max_leverage\":5,\"imr_ppm\":200000,\"mmr_ppm\":100000",
+                          "\"max_leverage\":3,\"imr_ppm\":333333,\"mmr_ppm\":166666", text);
+
+    CHECK(parses(text, count, &record));
+    CHECK(record.tiers[3].imr_ppm == 333333 && record.tiers[3].mmr_ppm == 166666);
+    count = edited("\"tick_size\":\"0.1\"", "\"tick_size\":\"100000\"", text);
+    CHECK(!parses(text, count, &record)); /* max_price sent is not W7's */
+    char *price = strstr(text, "1677721.5");
+    char tail[64];
+    snprintf(tail, sizeof tail, "%s", price + strlen("1677721.5"));
+    snprintf(price, 128, "109951162777.5%s", tail);
+    CHECK(parses(text, strlen(text), &record));
+    CHECK(record.max_price == (UINT64_C(1) << 40) - 1);
+}
+
+/* R10: tighter is more margin at some notional. */
+static void test_tighter(void)
+{
+    static const struct tighter_row {
+        int line;
+        const char *name, *from, *to;
+        bool want;
+    } changes[] = {
+        R("the same", "\"asset_id\":1", "\"asset_id\":1", false),
+        R("band", "\"price_band_ppm\":100000", "\"price_band_ppm\":5", false),
+        R("a tier ends earlier", "\"upper_notional\":\"20000000\"",
+          "\"upper_notional\":\"19999999\"", true),
+        R("a tier ends later", "\"upper_notional\":\"20000000\"", "\"upper_notional\":\"20000001\"",
+          false),
+        R("more leverage in the last", "\"max_leverage\":5,\"imr_ppm\":200000,\"mmr_ppm\":100000",
+          "\"max_leverage\":6", false),
+        R("less leverage in the last", "\"max_leverage\":5,\"imr_ppm\":200000,\"mmr_ppm\":100000",
+          "\"max_leverage\":4", true),
+    };
+    char text[TEXT_MAX];
+    struct market_record now, next;
+
+    CHECK(parses(host_btc_record, strlen(host_btc_record), &now));
+    for (size_t i = 0; i < CC_COUNT(changes); i++) {
+        size_t count = edited(changes[i].from, changes[i].to, text);
+        CHECK_ROW(&changes[i], parses(text, count, &next));
+        CHECK_ROW(&changes[i], market_record_is_tighter(&next, &now) == changes[i].want);
+        /* The other way round it is the other answer, unless margin did not change. */
+        bool is_margin = market_record_is_tighter(&now, &next) || changes[i].want;
+        CHECK_ROW(&changes[i], is_margin == (i >= 2));
+    }
+    next = now;
+    next.max_leverage = 25; /* 20 is what margin counts with (R4): no change */
+    CHECK(!market_record_is_tighter(&next, &now));
+    next.max_leverage = 19;
+    CHECK(market_record_is_tighter(&next, &now));
+}
+
+int main(void)
+{
+    test_published();
+    test_rows();
+    test_damage();
+    test_rates_and_bounds();
+    test_tighter();
+    return 0;
+}
