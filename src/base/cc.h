@@ -24,8 +24,8 @@
 __extension__ typedef __int128 int128;
 __extension__ typedef unsigned __int128 uint128;
 
-/* The compiler forgets what it knows of the register's value: keeps words scalar where a vector load
- * would wait for the narrower stores before it. */
+/* The compiler forgets what it knows of the register's value: words stay scalar where a vector load
+ * would wait for narrower stores. */
 #define CC_OPAQUE(word) __asm__("" : "+r"(word))
 
 /* An invariant: cheap, always on, aborts. INVARIANT is for our bugs, never for client input. */
