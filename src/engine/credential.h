@@ -113,7 +113,8 @@ void credential_release_ended(struct engine *engine);
 
 CC_MUST_USE bool credential_fits(const struct engine *engine, uint32_t count);
 
-/* Makes one (credential_fits) and emits 2118, after that of an expired session of the same key. Gives its index. */
+/* Makes one (credential_fits) and emits 2118, after that of an expired session of the same key.
+ * Gives its index. */
 uint32_t credential_create(struct engine *engine, const struct credential_make *make);
 
 /* Ends a live session now; emits 2118. */
