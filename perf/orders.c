@@ -1,0 +1,403 @@
+/* orders.c - whole-system run: signed limit orders (binary frame, keep-alive) against a real perpd.
+ *
+ * `perf-orders [--connections N] [--seconds S] [--rate R] [--durability local|none] [--accounts A]
+ *              [--perpd PATH]`
+ *
+ * Starts perpd on a fresh data directory beside the binary, opens the accounts, signs every order
+ * before the clock starts, then sends them: closed loop (one request in flight a connection), or
+ * with --rate open loop, where latency counts from the intended send time. Prints one JSON object:
+ * accepted orders and their rate, answers by status, latency percentiles, server CPU per accepted
+ * order from the process's own accounting, journal bytes, durability mode, machine.
+ *
+ * `perf-orders [...] -- COMMAND...` signs the orders to a file of frames of FRAME_BYTES each and lets
+ * COMMAND send them, with PERF_FRAMES naming the file and the URL as its last word:
+ *   perf-orders --seconds 5 -- wrk -t1 -c64 -d5s -s perf/orders.lua
+ *
+ * The client shares the machine with the server: on two cores the rate is that of both. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/histogram.h"
+#include "system/rig.h"
+
+enum {
+    CONNECTIONS_MAX = 1024,
+    ACCOUNTS_MAX = 64,
+    PRICE_RAW = 1000000, /* 100,000.0 USDC */
+    ASSET = 1,
+    FRAME_BYTES = 168, /* payload 72, key 32, signature 64 */
+    HEAD_BYTES = 256,
+    ORDER_BYTES = HEAD_BYTES + FRAME_BYTES,
+    INPUT_BYTES = 4096,
+    SIGNED_MAX = 600000,
+    TEXT_BYTES = 1 << 20,
+};
+
+struct settings {
+    uint32_t connections, seconds, accounts;
+    double rate; /* orders/s, 0: closed loop */
+    const char *durability;
+    const char *perpd;
+    char **command; /* NULL: this program sends */
+};
+
+struct order {
+    uint16_t bytes;
+    uint8_t text[ORDER_BYTES];
+};
+
+struct connection {
+    struct client client;
+    char input[INPUT_BYTES];
+    size_t input_count;
+    uint64_t sent_ns; /* or the intended send time */
+    bool busy;
+};
+
+struct run {
+    struct settings settings;
+    struct rig rig;
+    struct rig_trader traders[ACCOUNTS_MAX];
+    struct connection *connections;
+    struct order *orders;
+    uint32_t order_count;
+    uint32_t next;
+    uint64_t answered, accepted, problems;
+    struct histogram latency_ns;
+    uint64_t random;
+};
+
+static uint64_t next_random(struct run *run)
+{
+    run->random = run->random * 6364136223846793005u + 1442695040888963407u;
+    return run->random >> 33;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* 80 % rest within 20 ticks of the mid, 20 % cross and cancel what is left (goals.md, Workload). */
+static void sign_order(struct run *run, struct order *out, uint64_t unix_ms)
+{
+    static uint8_t frame[REQUEST_FRAME_MAX];
+    struct draft draft;
+    bool buys = (next_random(run) & 1) != 0;
+    bool crosses = next_random(run) % 5 == 0;
+    uint64_t away = 1 + next_random(run) % 20;
+    int64_t quantity = (int64_t)(20 + next_random(run) % 200);
+    struct rig_order order = {
+        .price_raw = buys == crosses ? PRICE_RAW + away : PRICE_RAW - away,
+        .quantity_raw = buys ? quantity : -quantity,
+        .expiry = crosses ? 0 : UINT64_MAX,
+        .asset = ASSET,
+    };
+    struct uuid id = rig_id(unix_ms);
+    const struct rig_trader *trader = &run->traders[next_random(run) % run->settings.accounts];
+
+    rig_order(trader, &order, &id, &draft);
+    if (!draft_sign(&draft, &trader->session, NULL))
+        exit(1);
+    size_t frame_bytes = draft_frame(&draft, frame);
+    int head = snprintf((char *)out->text, HEAD_BYTES,
+                        "POST %s HTTP/1.1\r\nHost: perpd\r\n"
+                        "Content-Type: application/octet-stream\r\nContent-Length: %zu\r\n\r\n",
+                        draft.request->path, frame_bytes);
+    memcpy(out->text + head, frame, frame_bytes);
+    out->bytes = (uint16_t)((size_t)head + frame_bytes);
+}
+
+static void sign_all(struct run *run, double orders_per_s)
+{
+    double wanted = orders_per_s * run->settings.seconds;
+    run->order_count = wanted < SIGNED_MAX ? (uint32_t)wanted : SIGNED_MAX;
+    run->orders = calloc(run->order_count, sizeof *run->orders);
+    if (run->orders == NULL)
+        exit(1);
+    uint64_t begin_ms = rig_now_ns() / 1000000;
+    for (uint32_t i = 0; i < run->order_count; i++)
+        sign_order(run, &run->orders[i], begin_ms);
+}
+
+static void post(struct run *run, struct connection *connection, uint64_t from_ns)
+{
+    const struct order *order = &run->orders[run->next++];
+    connection->sent_ns = from_ns;
+    connection->busy = true;
+    if (write(connection->client.fd, order->text, order->bytes) != order->bytes) {
+        perror("perf-orders: write");
+        exit(1);
+    }
+}
+
+/* One whole answer in the input, or 0: its bytes. */
+static size_t answer_bytes(const struct connection *connection)
+{
+    const char *text = connection->input;
+    const char *end = memmem(text, connection->input_count, "\r\n\r\n", 4);
+    if (end == NULL)
+        return 0;
+    const char *length = memmem(text, (size_t)(end - text), "Content-Length: ", 16);
+    size_t bytes = (size_t)(end - text) + 4;
+    if (length != NULL)
+        bytes += strtoul(length + 16, NULL, 10);
+    return bytes <= connection->input_count ? bytes : 0;
+}
+
+static void take_answer(struct run *run, struct connection *connection)
+{
+    ssize_t got = read(connection->client.fd, connection->input + connection->input_count,
+                       sizeof connection->input - connection->input_count);
+    if (got < 0 && errno == EAGAIN)
+        return;
+    if (got <= 0) {
+        fprintf(stderr, "perf-orders: the server closed a connection\n");
+        exit(1);
+    }
+    connection->input_count += (size_t)got;
+    size_t bytes = answer_bytes(connection);
+    if (bytes == 0)
+        return;
+    bool accepted =
+        memmem(connection->input, bytes, "\"status\":\"request_completed\"", 28) != NULL;
+    run->answered++;
+    run->accepted += accepted;
+    run->problems += memcmp(connection->input, "HTTP/1.1 200", 12) != 0;
+    histogram_add(&run->latency_ns, now_ns() - connection->sent_ns);
+    memmove(connection->input, connection->input + bytes, connection->input_count - bytes);
+    connection->input_count -= bytes;
+    connection->busy = false;
+}
+
+static uint64_t server_cpu_us(const struct run *run)
+{
+    char path[64], text[1024];
+    unsigned long user = 0, system = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)run->rig.pid);
+    FILE *in = fopen(path, "r");
+    if (in == NULL)
+        return 0;
+    size_t got = fread(text, 1, sizeof text - 1, in);
+    fclose(in);
+    text[got] = '\0';
+    const char *at = strrchr(text, ')');
+    if (at == NULL ||
+        sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
+        return 0;
+    return (user + system) * 1000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+static void closed_turn(struct run *run)
+{
+    for (uint32_t i = 0; i < run->settings.connections; i++)
+        if (!run->connections[i].busy && run->next < run->order_count)
+            post(run, &run->connections[i], now_ns());
+}
+
+/* Sends what is due by now on whatever connections are free; a late send counts from when it was
+ * due. */
+static void open_turn(struct run *run, uint64_t begin_ns)
+{
+    for (uint32_t i = 0; i < run->settings.connections; i++) {
+        uint64_t due_ns = begin_ns + (uint64_t)(run->next * 1e9 / run->settings.rate);
+        if (run->next == run->order_count || due_ns > now_ns())
+            return;
+        if (!run->connections[i].busy)
+            post(run, &run->connections[i], due_ns);
+    }
+}
+
+static double measure(struct run *run)
+{
+    struct epoll_event events[256];
+    int poll_file = epoll_create1(EPOLL_CLOEXEC);
+    for (uint32_t i = 0; i < run->settings.connections; i++) {
+        struct epoll_event event = { .events = EPOLLIN, .data.u32 = i };
+        if (epoll_ctl(poll_file, EPOLL_CTL_ADD, run->connections[i].client.fd, &event) != 0)
+            exit(1);
+    }
+    uint64_t begin_ns = now_ns();
+    uint64_t end_ns = begin_ns + run->settings.seconds * UINT64_C(1000000000);
+    while (now_ns() < end_ns && run->answered < run->order_count) {
+        if (run->settings.rate > 0)
+            open_turn(run, begin_ns);
+        else
+            closed_turn(run);
+        int ready =
+            epoll_wait(poll_file, events, (int)CC_COUNT(events), run->settings.rate > 0 ? 0 : 10);
+        for (int i = 0; i < ready; i++)
+            take_answer(run, &run->connections[events[i].data.u32]);
+    }
+    close(poll_file);
+    return (double)(now_ns() - begin_ns) / 1e9;
+}
+
+/* Lets another load generator send the frames; the time from its start to its end. */
+static double let_send(struct run *run)
+{
+    char path[RIG_PATH_BYTES + 32], url[RIG_URL_BYTES + 64], *argv[32];
+    size_t count = 0;
+    int status;
+
+    snprintf(path, sizeof path, "%s/frames", run->rig.folder);
+    FILE *out = fopen(path, "wb");
+    for (uint32_t i = 0; out != NULL && i < run->order_count; i++) {
+        const struct order *order = &run->orders[i];
+        fwrite(order->text + order->bytes - FRAME_BYTES, 1, FRAME_BYTES, out);
+    }
+    if (out == NULL || fclose(out) != 0) {
+        perror(path);
+        exit(1);
+    }
+    for (; run->settings.command[count] != NULL && count < CC_COUNT(argv) - 2; count++)
+        argv[count] = run->settings.command[count];
+    snprintf(url, sizeof url, "%s/api/v1/trading/order/place/limit", run->rig.url);
+    argv[count++] = url;
+    argv[count] = NULL;
+    uint64_t begin_ns = now_ns();
+    pid_t pid = fork();
+    if (pid == 0) {
+        setenv("PERF_FRAMES", path, 1);
+        execvp(argv[0], argv);
+        _exit(127);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0) {
+        fprintf(stderr, "perf-orders: %s failed\n", argv[0]);
+        exit(1);
+    }
+    return (double)(now_ns() - begin_ns) / 1e9;
+}
+
+static double metric(const char *text, const char *name)
+{
+    char line[128];
+    snprintf(line, sizeof line, "\n%s ", name);
+    const char *at = strstr(text, line);
+    return at == NULL ? 0 : strtod(at + strlen(line), NULL);
+}
+
+static void report(struct run *run, double seconds, uint64_t cpu_us)
+{
+    static char metrics[TEXT_BYTES];
+    struct client admin;
+    const struct histogram *latency = &run->latency_ns;
+
+    rig_connect(&run->rig, &admin, true);
+    (void)rig_get(&admin, "/metrics", NULL, metrics, sizeof metrics);
+    if (run->settings.command != NULL)
+        run->accepted =
+            (uint64_t)metric(metrics, "perpd_answers_total{status=\"request_completed\"}");
+    client_close(&admin);
+    printf("{\"run\":\"signed limit orders, binary frame, keep-alive\",\"durability\":\"%s\","
+           "\"loop\":\"%s\",\"rate_wanted\":%.0f,\"connections\":%u,\"accounts\":%u,"
+           "\"seconds\":%.2f,\"answered\":%lu,\"accepted\":%lu,\"accepted_per_s\":%.0f,"
+           "\"http_problems\":%lu,\"latency_us\":{\"p50\":%.0f,\"p99\":%.0f,\"p99.9\":%.0f,"
+           "\"max\":%.0f},\"server_cpu_us_per_accepted\":%.2f,\"journal_record_bytes\":%.0f,"
+           "\"journal_written_bytes\":%.0f,\"verifier\":\"libsodium\",\"cores\":%ld}\n",
+           run->settings.durability, run->settings.rate > 0 ? "open" : "closed", run->settings.rate,
+           run->settings.connections, run->settings.accounts, seconds, run->answered, run->accepted,
+           (double)run->accepted / seconds, run->problems,
+           (double)histogram_quantile(latency, 500000) / 1e3,
+           (double)histogram_quantile(latency, 990000) / 1e3,
+           (double)histogram_quantile(latency, 999000) / 1e3, (double)histogram_max(latency) / 1e3,
+           run->accepted != 0 ? (double)cpu_us / (double)run->accepted : 0.0,
+           metric(metrics, "perpd_journal_record_bytes_total"),
+           metric(metrics, "perpd_journal_written_bytes_total"), sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static void read_settings(struct settings *settings, int argc, char **argv)
+{
+    static const struct option names[] = {
+        { "connections", required_argument, NULL, 'c' },
+        { "seconds", required_argument, NULL, 's' },
+        { "rate", required_argument, NULL, 'r' },
+        { "durability", required_argument, NULL, 'd' },
+        { "accounts", required_argument, NULL, 'a' },
+        { "perpd", required_argument, NULL, 'p' },
+        { NULL, 0, NULL, 0 },
+    };
+    *settings = (struct settings){ 64, 5, 16, 0, "local", "build/release/perpd", NULL };
+    for (int name; (name = getopt_long(argc, argv, "+", names, NULL)) != -1;) {
+        switch (name) {
+        case 'c':
+            settings->connections = (uint32_t)atoi(optarg);
+            break;
+        case 's':
+            settings->seconds = (uint32_t)atoi(optarg);
+            break;
+        case 'r':
+            settings->rate = strtod(optarg, NULL);
+            break;
+        case 'd':
+            settings->durability = optarg;
+            break;
+        case 'a':
+            settings->accounts = (uint32_t)atoi(optarg);
+            break;
+        case 'p':
+            settings->perpd = optarg;
+            break;
+        default:
+            exit(2);
+        }
+    }
+    if (optind < argc)
+        settings->command = argv + optind;
+    if (settings->connections - 1 >= CONNECTIONS_MAX || settings->accounts - 1 >= ACCOUNTS_MAX ||
+        settings->seconds - 1 >= 25) {
+        fprintf(stderr,
+                "perf-orders: 1..%d connections, 1..%d accounts, 1..25 seconds (ids signed "
+                "beforehand live 30 s)\n",
+                CONNECTIONS_MAX, ACCOUNTS_MAX);
+        exit(2);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static struct run run;
+    char durability[64];
+    struct client setup;
+
+    signal(SIGPIPE, SIG_IGN);
+    run.random = 1;
+    read_settings(&run.settings, argc, argv);
+    snprintf(durability, sizeof durability, "--store.durability=%s", run.settings.durability);
+    const char *const options[] = { durability, "--exchange.oracle_max_age_ms=0",
+                                    "--limits.open_orders=100000", NULL };
+    rig_init(&run.rig, run.settings.perpd, ".");
+    if (!rig_start(&run.rig, options)) {
+        fprintf(stderr, "perf-orders: perpd did not start; see %s/log\n", run.rig.folder);
+        return 1;
+    }
+    rig_connect(&run.rig, &setup, false);
+    rig_oracle(&run.rig, &setup, ASSET, PRICE_RAW);
+    for (uint32_t i = 0; i < run.settings.accounts; i++) {
+        rig_open_account(&run.rig, &setup, &run.traders[i]);
+        rig_deposit(&run.rig, &setup, run.traders[i].account_id, 1000000000);
+    }
+    run.connections = calloc(run.settings.connections, sizeof *run.connections);
+    for (uint32_t i = 0; i < run.settings.connections; i++) {
+        rig_connect(&run.rig, &run.connections[i].client, false);
+        if (client_connect(&run.connections[i].client) != 0)
+            return 1;
+    }
+    sign_all(&run, run.settings.rate > 0 ? run.settings.rate : 40000);
+
+    uint64_t cpu_us = server_cpu_us(&run);
+    double seconds = run.settings.command != NULL ? let_send(&run) : measure(&run);
+    report(&run, seconds, server_cpu_us(&run) - cpu_us);
+    int status = rig_end(&run.rig, SIGTERM);
+    rig_remove(&run.rig);
+    return status == 0 && run.accepted != 0 ? 0 : 1;
+}

@@ -1,0 +1,242 @@
+/* kill -9 under load, start again, CYCLES times: every acknowledged order is there, every replayed id
+ * answers duplicate_request_id with its original outcome, /audit balances.
+ *
+ * `heavy_system_kill9 [CYCLES]`; perpd is taken from the build directory (PERPD_BUILD). */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/json_scan.h"
+#include "check.h"
+#include "system/rig.h"
+
+enum {
+    CYCLES = 20,
+    TRADERS = 3,
+    PIPELINE = 16, /* requests of a connection in flight */
+    SENT_MAX = 20000,
+    PRICE_RAW = 1000000, /* 100,000.0 USDC */
+    ASSET = 1,
+    LOOKS = 60, /* acknowledged orders read back a trader a cycle */
+    ROOM_BYTES = 8192,
+};
+
+struct sent {
+    struct draft draft;
+    struct verdict verdict;
+    bool acknowledged;
+};
+
+struct load {
+    struct rig *rig;
+    struct rig_trader trader;
+    struct sent *sent; /* [SENT_MAX] */
+    uint32_t sent_count;
+    uint32_t answered_count; /* of them; answers come in order */
+    uint64_t random;
+};
+
+static uint64_t next_random(struct load *load)
+{
+    load->random = load->random * 6364136223846793005u + 1442695040888963407u;
+    return load->random >> 33;
+}
+
+static bool queue_order(struct load *load, struct client *client)
+{
+    static _Thread_local uint8_t frame[REQUEST_FRAME_MAX];
+    struct sent *sent = &load->sent[load->sent_count];
+    struct uuid id = rig_id(rig_now_ns() / 1000000);
+    int64_t quantity = (int64_t)(100 + next_random(load) % 1000);
+    struct rig_order order = {
+        .price_raw = PRICE_RAW - 20 + next_random(load) % 41,
+        .quantity_raw = (next_random(load) & 1) != 0 ? quantity : -quantity,
+        .expiry = next_random(load) % 4 == 0 ? 0 : UINT64_MAX,
+        .asset = ASSET,
+    };
+
+    memset(sent, 0, sizeof *sent);
+    rig_order(&load->trader, &order, &id, &sent->draft);
+    CHECK(draft_sign(&sent->draft, &load->trader.session, NULL));
+    struct client_request request = {
+        .method = "POST",
+        .target = sent->draft.request->path,
+        .content_type = "application/octet-stream",
+        .body = frame,
+        .body_count = draft_frame(&sent->draft, frame),
+    };
+    if (client_queue(client, &request) != 0)
+        return false;
+    load->sent_count++;
+    return true;
+}
+
+/* Sends until the server is killed under it. */
+static void *send_load(void *context)
+{
+    struct load *load = context;
+    struct client client;
+
+    rig_connect(load->rig, &client, false);
+    if (client_connect(&client) == 0) {
+        while (load->sent_count < SENT_MAX) {
+            struct client_answer answer;
+            while (client.pending < PIPELINE && load->sent_count < SENT_MAX)
+                CHECK(queue_order(load, &client));
+            if (client_read(&client, &answer) != 0)
+                break;
+            struct sent *sent = &load->sent[load->answered_count++];
+            verdict_read(&sent->verdict, &answer);
+            sent->acknowledged = true;
+        }
+    }
+    client_close(&client);
+    return NULL;
+}
+
+/* The same bytes again: executed once, with the outcome that was acknowledged. */
+static void replay(struct rig *rig, struct load *load)
+{
+    static uint8_t frame[REQUEST_FRAME_MAX];
+    struct client client;
+    struct client_answer answer;
+    struct verdict verdict;
+
+    rig_connect(rig, &client, false);
+    CHECK(client_connect(&client) == 0);
+    for (uint32_t from = 0; from < load->answered_count; from += PIPELINE) {
+        uint32_t end =
+            from + PIPELINE < load->answered_count ? from + PIPELINE : load->answered_count;
+        for (uint32_t i = from; i < end; i++) {
+            struct client_request request = {
+                .method = "POST",
+                .target = load->sent[i].draft.request->path,
+                .content_type = "application/octet-stream",
+                .body = frame,
+                .body_count = draft_frame(&load->sent[i].draft, frame),
+            };
+            CHECK(client_queue(&client, &request) == 0);
+        }
+        for (uint32_t i = from; i < end; i++) {
+            const struct verdict *first = &load->sent[i].verdict;
+            CHECK(client_read(&client, &answer) == 0);
+            verdict_read(&verdict, &answer);
+            if (first->sequence == 0)
+                continue; /* refused without a sequence: its id is unused */
+            CHECK(verdict.kind == VERDICT_DUPLICATE);
+            CHECK(verdict.original == first->status);
+            CHECK(verdict.original_processed_at_ns == first->processed_at_ns);
+        }
+    }
+    client_close(&client);
+}
+
+/* Acknowledged placements are readable, with the sequence that was acknowledged. */
+static uint32_t look(struct rig *rig, struct load *load)
+{
+    static char text[ROOM_BYTES];
+    char target[128], id_text[UUID_TEXT_BYTES + 1];
+    struct client client;
+    uint32_t looked = 0;
+
+    rig_connect(rig, &client, false);
+    for (uint32_t k = 0; k < LOOKS && load->answered_count != 0; k++) {
+        uint32_t i = (uint32_t)(next_random(load) % load->answered_count);
+        struct sent *sent = &load->sent[i];
+        if (sent->verdict.status != STATUS_request_completed)
+            continue;
+        struct uuid id = draft_id(&sent->draft);
+        uuid_format(&id, id_text);
+        snprintf(target, sizeof target, "/api/v1/orders/%s", id_text);
+        struct json_member member = JSON_MEMBER("sequence");
+        uint64_t sequence = 0;
+        CHECK(rig_get(&client, target, load->trader.api_key, text, sizeof text) == 200);
+        CHECK(json_scan_members(text, strlen(text), &member, 1, NULL) == JSON_OK);
+        CHECK(json_scan_uint64(&member.value, &sequence));
+        CHECK(sequence == sent->verdict.sequence);
+        looked++;
+    }
+    client_close(&client);
+    return looked;
+}
+
+static void audit(struct rig *rig)
+{
+    static char text[ROOM_BYTES];
+    struct client client;
+    rig_connect(rig, &client, true);
+    CHECK(rig_get(&client, "/audit", NULL, text, sizeof text) == 200);
+    CHECK(strstr(text, "\"i1\":true,\"i2\":true,\"i3\":true,\"i4\":true,\"i5\":true,\"i6\":true") !=
+          NULL);
+    CHECK(strstr(text, "\"recount_differences\":0") != NULL);
+    client_close(&client);
+}
+
+static void kill_under_load(struct rig *rig, struct load loads[TRADERS], uint32_t cycle)
+{
+    pthread_t threads[TRADERS];
+
+    for (int i = 0; i < TRADERS; i++) {
+        loads[i].sent_count = 0;
+        loads[i].answered_count = 0;
+        CHECK(pthread_create(&threads[i], NULL, send_load, &loads[i]) == 0);
+    }
+    usleep(60000 + 17000 * (cycle % 9));
+    rig_end(rig, SIGKILL);
+    for (int i = 0; i < TRADERS; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+}
+
+static void open_traders(struct rig *rig, struct load loads[TRADERS])
+{
+    struct client client;
+    rig_connect(rig, &client, false);
+    rig_oracle(rig, &client, ASSET, PRICE_RAW);
+    for (int i = 0; i < TRADERS; i++) {
+        loads[i] = (struct load){ .rig = rig, .random = (uint64_t)i + 1 };
+        loads[i].sent = calloc(SENT_MAX, sizeof *loads[i].sent);
+        CHECK(loads[i].sent != NULL);
+        rig_open_account(rig, &client, &loads[i].trader);
+        rig_deposit(rig, &client, loads[i].trader.account_id, 10000000);
+    }
+    client_close(&client);
+}
+
+int main(int argc, char **argv)
+{
+    static struct load loads[TRADERS];
+    static const char *const options[] = { "--exchange.oracle_max_age_ms=0", NULL };
+    uint32_t cycles = argc > 1 ? (uint32_t)atoi(argv[1]) : CYCLES;
+    uint64_t acknowledged = 0, unanswered = 0, looked = 0;
+    char perpd[RIG_PATH_BYTES];
+    struct rig rig;
+    const char *build = getenv("PERPD_BUILD");
+
+    signal(SIGPIPE, SIG_IGN);
+    snprintf(perpd, sizeof perpd, "%s/perpd", build != NULL ? build : ".");
+    rig_init(&rig, perpd, build != NULL ? build : "/tmp");
+    CHECK(rig_start(&rig, options));
+    open_traders(&rig, loads);
+    for (uint32_t cycle = 0; cycle < cycles; cycle++) {
+        kill_under_load(&rig, loads, cycle);
+        CHECK(rig_start(&rig, options));
+        for (int i = 0; i < TRADERS; i++) {
+            acknowledged += loads[i].answered_count;
+            unanswered += loads[i].sent_count - loads[i].answered_count;
+            looked += look(&rig, &loads[i]);
+            replay(&rig, &loads[i]);
+        }
+        audit(&rig);
+    }
+    CHECK(rig_end(&rig, SIGTERM) == 0); /* a clean stop: exit code 0 */
+    printf("cycles %u acknowledged %lu replayed %lu unanswered_at_kill %lu read_back %lu\n", cycles,
+           acknowledged, acknowledged, unanswered, looked);
+    /* Of use only under load: requests were in flight when it was killed. */
+    CHECK(acknowledged > 50u * cycles && unanswered > cycles && looked > 10u * cycles);
+    rig_remove(&rig);
+    for (int i = 0; i < TRADERS; i++)
+        free(loads[i].sent);
+    return 0;
+}

@@ -1,0 +1,133 @@
+/* main.c - docs/reference.md, made from the wire tables: requests with every field, statuses, reasons,
+ * problem codes, options. `perp-reference > docs/reference.md`; a test compares the two. */
+#include <stdio.h>
+
+#include "base/field.h"
+#include "base/option.h"
+#include "base/problem.h"
+#include "base/reason.h"
+#include "base/request.h"
+#include "base/status.h"
+
+static const char *const signer_names[] = {
+    [SIGNER_NONE] = "nobody",
+    [SIGNER_SESSION] = "session",
+    [SIGNER_SESSION_OR_MASTER] = "FULL_ACCESS session or master key",
+    [SIGNER_MASTER] = "master key",
+    [SIGNER_ADMIN] = "admin master key",
+    [SIGNER_NEW_SECP256K1] = "the new master key",
+    [SIGNER_NEW_PASSKEY] = "the new passkey",
+    [SIGNER_OPERATOR] = "operator, oracle or treasury key",
+    [SIGNER_NODE] = "node",
+};
+
+static const char *const kind_names[] = {
+    [FIELD_PORTFOLIO] = "portfolio id",
+    [FIELD_ACCOUNT] = "account id",
+    [FIELD_COUNT64] = "u64",
+    [FIELD_SIGNED64] = "i64",
+    [FIELD_INDEX] = "index u32",
+    [FIELD_COUNT32] = "u32",
+    [FIELD_COUNT16] = "u16",
+    [FIELD_COUNT8] = "u8",
+    [FIELD_BOOL] = "bool",
+    [FIELD_PIN] = "pin i32",
+    [FIELD_ENUM] = "enum u8",
+    [FIELD_AMOUNT] = "micro-USDC u64",
+    [FIELD_TIME] = "unix ns u64",
+    [FIELD_EXPIRY] = "expiry u64",
+    [FIELD_PRICE] = "raw price u64",
+    [FIELD_QUANTITY] = "raw quantity i64",
+    [FIELD_SIZE] = "raw size u64",
+    [FIELD_ASSET] = "market id u16",
+    [FIELD_UUID] = "uuid",
+    [FIELD_ADDRESS] = "address",
+    [FIELD_TEXT] = "text, zero-padded",
+    [FIELD_KEY] = "public key",
+    [FIELD_HASH] = "32 bytes",
+    [FIELD_LENGTH] = "length u16",
+    [FIELD_CREDENTIAL] = "credential id",
+    [FIELD_ITEMS] = "items of 64 bytes",
+    [FIELD_DOCUMENT] = "text to the end",
+    [FIELD_PAD] = "zero",
+};
+
+static void print_fields(uint32_t code)
+{
+    size_t count;
+    const struct field *fields = field_table(code, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct field *field = &fields[i];
+        if (field->size != 0)
+            printf("| %u | %u | `%s` | %s", field->offset, field->size, field->name,
+                   kind_names[field->kind]);
+        else
+            printf("| %u | rest | `%s` | %s", field->offset, field->name, kind_names[field->kind]);
+        for (uint32_t value = 0; field->kind == FIELD_ENUM && field->names[value] != NULL; value++)
+            printf("%s %u %s", value == 0 ? ":" : ",", value, field->names[value]);
+        printf(" |\n");
+    }
+}
+
+static void print_requests(void)
+{
+    size_t count;
+    const struct request *requests = request_table(&count);
+
+    printf(
+        "## Requests\nOffsets are bytes from the start of the body. A request that is not served "
+        "by this version has no\nroute (404).\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct request *request = &requests[i];
+        if (request->signer == SIGNER_NONE)
+            continue;
+        printf("\n### %u %s\n", request->code, request->name);
+        printf("Signed by: %s.%s%s%s %s.\n", signer_names[request->signer],
+               request->path[0] != '\0' ? " POST `" : "", request->path,
+               request->path[0] != '\0' ? "`." : "",
+               request->built ? "Served" : "Not served by this version");
+        printf("\n| offset | bytes | field | kind |\n|---|---|---|---|\n");
+        print_fields(request->code);
+    }
+}
+
+static void print_lists(void)
+{
+    printf("\n## Statuses\n| number | name |\n|---|---|\n");
+    for (uint32_t status = 0; status < STATUS_COUNT; status++)
+        printf("| %u | `%s` |\n", status, status_name((enum status)status));
+    printf("\n## Reasons\n0 is none, 1 to 127 are the status of that number.\n\n"
+           "| number | name |\n|---|---|\n");
+    for (uint32_t reason = REASON_FIRST; reason < REASON_END; reason++)
+        printf("| %u | `%s` |\n", reason, reason_name(reason));
+    printf("\n## Problem codes\n| HTTP | code |\n|---|---|\n");
+    for (uint32_t problem = PROBLEM_none + 1; problem < PROBLEM_END; problem++)
+        printf("| %u | `%s` |\n", problem_http_status((enum problem)problem),
+               problem_code((enum problem)problem));
+}
+
+static void print_options(void)
+{
+    printf(
+        "\n## Options\nFlag `--section.key=value`, variable `PERPD_SECTION_KEY`, or the file of "
+        "`--config`. E: an engine option,\njournalled as record 2013. An option that is not built "
+        "is refused (exit 2).\n\n| key | E | built | default | meaning |\n|---|---|---|---|---|\n");
+    for (uint32_t option = 0; option < OPTION_COUNT; option++) {
+        const struct option_row *row = option_row((enum option)option);
+        printf("| `%s` | %s | %s | %s%s%s | %s |\n", row->name, row->engine ? "E" : "",
+               row->built ? "yes" : "no", row->initial[0] != '\0' ? "`" : "", row->initial,
+               row->initial[0] != '\0' ? "`" : "none", row->help);
+    }
+}
+
+int main(void)
+{
+    printf(
+        "# Reference\nMade by `build/release/perp-reference` from the tables in `src/base`; do not "
+        "edit.\n\n");
+    print_requests();
+    print_lists();
+    print_options();
+    return 0;
+}
