@@ -17,6 +17,7 @@ int gate_init(struct gate *gate, const struct net_config *config, uint32_t conne
     gate->reply_credits = config->replies->slot_mask + 1;
     gate->rate = clock_calibrate();
     gate->date_second = UINT64_MAX;
+    gate->evicting = CONN_NONE;
     route_init(&gate->routes);
     eip712_init(&gate->eip712, config->exchange_id);
     size_t queue_bytes = sizeof(uint32_t) * connections;
@@ -86,7 +87,7 @@ static void evict_oldest(struct gate *gate)
 {
     uint64_t oldest_ns = UINT64_MAX;
     struct conn *victim = NULL;
-    if (gate->evicted)
+    if (gate->evicting != CONN_NONE)
         return;
     for (uint32_t i = 0; i < gate->conns.capacity; i++) {
         struct conn *conn = &gate->conns.conns[i];
@@ -96,9 +97,9 @@ static void evict_oldest(struct gate *gate)
             victim = conn;
         }
     }
-    gate->evicted = true;
     if (victim == NULL)
         return;
+    gate->evicting = victim->index;
     victim->broken = true;
     gate->counters.output_pool_closed++;
     gate_touch(gate, victim);
@@ -247,7 +248,6 @@ void gate_turn_begin(struct gate *gate)
     gate->durable = gate->config.source.durable(gate->config.source.context);
     gate->budget = NET_TURN_REQUESTS;
     gate->work = 0;
-    gate->evicted = false;
     take_answers(gate);
     take_replies(gate);
     if (conn_queue_count(&gate->starved) > 0)
@@ -343,6 +343,8 @@ void gate_close(struct gate *gate, struct conn *conn)
             pending_free(&gate->pendings, pending);
     }
     conn->pending_tail = PENDING_NONE;
+    if (gate->evicting == conn->index)
+        gate->evicting = CONN_NONE;
     output_clear(&gate->outputs, &conn->output);
     gate->counters.connections_closed++;
     conn_release(&gate->conns, conn);

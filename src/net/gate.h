@@ -61,7 +61,7 @@ struct gate {
     uint32_t budget;  /* requests that this turn may still take */
     uint32_t work;    /* done in this turn */
     bool draining;
-    bool evicted; /* a connection was closed for room in this turn: its chunks come back soon */
+    uint32_t evicting; /* connection closed for room whose chunks are not back, or CONN_NONE */
 
     char *scratch; /* body of the answer being written */
     uint64_t date_second;

@@ -169,6 +169,13 @@ void fixture_free(struct fixture *fixture)
     (void)munmap(fixture->memory, REPLY_POOL_BYTES);
 }
 
+void fixture_widen_commands(struct fixture *fixture, uint32_t slots)
+{
+    CHECK(ring_ready(&fixture->commands) == 0);
+    free(fixture->commands.slots);
+    init_ring(&fixture->commands, slots);
+}
+
 uint32_t fixture_match(struct fixture *fixture)
 {
     uint64_t ready = ring_ready(&fixture->commands);

@@ -56,6 +56,9 @@ struct fixture {
 void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_slots);
 void fixture_free(struct fixture *fixture);
 
+/* A command ring of more slots, while it is empty. */
+void fixture_widen_commands(struct fixture *fixture, uint32_t slots);
+
 /* Takes the commands that are there and answers each; gives their number. */
 uint32_t fixture_match(struct fixture *fixture);
 /* Answers the queries whose stamp is applied; gives their number. */

@@ -1,0 +1,567 @@
+/* Order within a connection, durability, credits, pools and time-outs (architecture.md, Flow control
+ * and Order within a connection; wire.md W10; rules.md R11 steps 11 to 13). */
+#include <stdio.h>
+
+#include "base/base64.h"
+#include "base/status.h"
+#include "check.h"
+#include "crypto/secret.h"
+#include "net/fixture.h"
+
+#define ORDER_PATH "/api/v1/trading/order/place/limit"
+#define OCTETS     "application/octet-stream"
+#define BOOK       "GET /api/v1/markets/BTC-PERP/book?depth=1 HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static struct fixture fixture;
+static struct gate *gate;
+
+static void begin(uint32_t slots, uint64_t pool_bytes)
+{
+    fixture_init(&fixture, true, slots);
+    fixture.config.output_pool_bytes = pool_bytes;
+    gate = fixture_gate(&fixture, 64);
+}
+
+static void end(void)
+{
+    CHECK(gate->pendings.used == 0 && gate->outputs.used == 0 && gate->conns.open_count == 0);
+    CHECK(gate->commands_out == 0 && gate->queries_out == 0);
+    CHECK(fixture.pool.free == UINT64_MAX);
+    fixture_gate_free(gate);
+    fixture_free(&fixture);
+}
+
+static size_t order(char *text, size_t capacity)
+{
+    uint8_t body[48], frame[512];
+    fixture_order(body);
+    size_t count = fixture_frame(&fixture, frame, 0, &fixture.session, body, 48);
+    return fixture_post(text, capacity, ORDER_PATH, OCTETS, frame, count);
+}
+
+/* Hands bytes over and runs one turn of net, without matcher and follower. */
+static void feed(struct wire *wire, const char *bytes, size_t count)
+{
+    char *copy = malloc(count);
+    CHECK(copy != NULL);
+    memcpy(copy, bytes, count);
+    gate_turn_begin(gate);
+    gate_receive(gate, wire->conn, copy, count);
+    (void)gate_turn_end(gate);
+    free(copy);
+}
+
+static void command_carries_what_was_signed(void)
+{
+    char text[4096];
+    struct wire wire;
+    struct wire_answer answer;
+    begin(1024, 1 << 20);
+    wire_open(&wire, &fixture, gate, false);
+    wire_send(&wire, text, order(text, sizeof text), 0);
+    CHECK(wire_answer(&wire, &answer, false) && answer.status == 200);
+    static const char want[] = "{\"status\":\"request_completed\",\"processed_at_ns\":"
+                               "1755582431240112233,\"sequence\":1}";
+    CHECK(answer.body_bytes == sizeof want - 1 && wire_has(&answer, want));
+    CHECK(strstr(answer.head, "\r\nDate: Tue, 19 Aug 2025 05:47:11 GMT\r\n") != NULL);
+    const struct command *command = (const void *)fixture.last_command;
+    CHECK(command->code == 0 && command->kind == COMMAND_SIGNED && command->flags == 0);
+    CHECK(command->payload_bytes == 72 && command->key_bytes == 32 && command->slot_count == 2);
+    CHECK(memcmp(command_key(command), fixture.session.key, 32) == 0);
+    CHECK(command->duplicate_account == 0 && command->extra_bytes == 0);
+    CHECK(command->request_hash == mix_id(fixture.config.hash_key, 7, command_request_id(command)));
+    wire_free(&wire);
+    end();
+}
+
+/* An answer leaves only when its command is durable; a read behind it is dispatched then. */
+static void nothing_leaves_before_it_is_durable(void)
+{
+    char text[8192];
+    struct wire wire;
+    struct wire_answer answer;
+    begin(1024, 1 << 20);
+    fixture.hold_durable = true;
+    wire_open(&wire, &fixture, gate, false);
+    size_t count = order(text, sizeof text);
+    memcpy(text + count, BOOK, sizeof BOOK - 1);
+    count += sizeof BOOK - 1;
+    wire_send(&wire, text, count, 0);
+    CHECK(fixture.command_count == 1 && fixture.query_count == 0);
+    CHECK(!wire_answer(&wire, &answer, false));
+    fixture.durable = 1;
+    wire_turn(&wire); /* the answer is released and the query sent, stamped with durable */
+    CHECK(wire_answer(&wire, &answer, false) && wire_has(&answer, "\"sequence\":1"));
+    CHECK(fixture.query_count == 0); /* applied is behind the stamp */
+    fixture.applied = 1;
+    wire_turn(&wire);
+    CHECK(fixture.query_count == 1 && fixture.last_query.stamp == 1);
+    wire_turn(&wire);
+    CHECK(wire_answer(&wire, &answer, false) &&
+          wire_has(&answer, "\"bids\":[[\"99999.9\",\"0.4\"]]"));
+    CHECK(strstr(answer.head, "\r\nX-Sequence: 1\r\n") != NULL);
+    wire_free(&wire);
+    end();
+}
+
+/* A write behind a read is not held back; its answer is. Refusals take their place in the order. */
+static void answers_come_in_request_order(void)
+{
+    static const char missing[] = "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n";
+    char text[16384];
+    struct wire wire;
+    struct wire_answer answer;
+    begin(1024, 1 << 20);
+    wire_open(&wire, &fixture, gate, false);
+    size_t count = sizeof BOOK - 1;
+    memcpy(text, BOOK, count);
+    count += order(text + count, sizeof text - count);
+    memcpy(text + count, missing, sizeof missing - 1);
+    count += sizeof missing - 1;
+    feed(&wire, text, count);
+    CHECK(fixture_match(&fixture) == 1); /* the write is in the ring though the read is open */
+    wire_turn_net(&wire);
+    CHECK(!wire_answer(&wire, &answer, false));
+    CHECK(fixture_follow(&fixture) == 1);
+    wire_turn_net(&wire);
+    CHECK(wire_answer(&wire, &answer, false) && wire_has(&answer, "\"bids\""));
+    CHECK(wire_answer(&wire, &answer, false) && wire_has(&answer, "request_completed"));
+    CHECK(wire_answer(&wire, &answer, false) && answer.status == 404);
+    wire_free(&wire);
+    end();
+}
+
+/* A read may show writes that came behind it: the digits of what it shows are masked. */
+static void mask(struct wire *wire, const char *before)
+{
+    char *at = wire->text;
+    wire->text[wire->count] = '\0';
+    while ((at = strstr(at, before)) != NULL) {
+        at += strlen(before);
+        while (*at >= '0' && *at <= '9')
+            *at++ = '#';
+    }
+}
+
+/* However the bytes are cut, the answers are the same. */
+static void cuts_change_nothing(void)
+{
+    static char text[65536];
+    static char first[65536];
+    size_t first_count = 0;
+    for (size_t piece = 0; piece < 400; piece = piece < 40 ? piece + 1 : piece + 37) {
+        struct wire wire;
+        begin(1024, 1 << 20);
+        size_t count = 0;
+        for (unsigned i = 0; i < 3; i++) {
+            count += order(text + count, sizeof text - count);
+            memcpy(text + count, BOOK, sizeof BOOK - 1);
+            count += sizeof BOOK - 1;
+            count += (size_t)sprintf(text + count, "POST " ORDER_PATH " HTTP/1.1\r\nHost: x\r\n"
+                                                   "Content-Type: application/json\r\n"
+                                                   "Transfer-Encoding: chunked\r\n\r\n"
+                                                   "3\r\n{\"a\r\n6\r\n\":[]} \r\n00\r\n\r\n");
+            count += (size_t)sprintf(text + count, "HEAD /api/v1/time HTTP/1.1\r\nHost: x\r\n\r\n");
+        }
+        wire_open(&wire, &fixture, gate, false);
+        wire_send(&wire, text, count, piece);
+        for (unsigned i = 0; i < 8; i++)
+            wire_turn(&wire);
+        CHECK(wire.conn != NULL);
+        mask(&wire, "X-Sequence: ");
+        mask(&wire, "\"engine_seq\":");
+        if (piece == 0) {
+            memcpy(first, wire.text, wire.count);
+            first_count = wire.count;
+            CHECK(fixture.command_count == 3 && fixture.query_count == 3);
+        }
+        CHECK(wire.count == first_count && memcmp(wire.text, first, first_count) == 0);
+        wire_free(&wire);
+        end();
+    }
+}
+
+/* 64 slots of answers are 64 credits: the 65th command waits, and is dropped after 2 ms. */
+static void no_credit_drops_after_its_time(void)
+{
+    enum { ORDERS = 70, CREDITS = 64 };
+    static char text[65536];
+    struct wire wire[2];
+    struct wire_answer answer;
+    begin(CREDITS, 1 << 20);
+    fixture_widen_commands(&fixture, 1024);
+    wire_open(&wire[0], &fixture, gate, false);
+    wire_open(&wire[1], &fixture, gate, false);
+    for (unsigned i = 0; i < ORDERS; i++) {
+        feed(&wire[i % 2], text, order(text, sizeof text));
+        CHECK(gate->commands_out == (i < CREDITS ? i + 1 : CREDITS));
+    }
+    clock_advance(&fixture.clock, 1999999);
+    wire_turn_net(&wire[0]);
+    CHECK(gate->counters.commands_dropped == 0);
+    clock_advance(&fixture.clock, 1);
+    wire_turn_net(&wire[0]);
+    CHECK(gate->counters.commands_dropped == ORDERS - CREDITS);
+    CHECK(fixture_match(&fixture) == CREDITS); /* those that had a credit are executed */
+    wire_turn_net(&wire[0]);
+    wire_turn_net(&wire[1]);
+    unsigned completed = 0, dropped = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        while (wire_answer(&wire[i], &answer, false)) {
+            CHECK(answer.status == 200);
+            completed += wire_has(&answer, "\"request_completed\"");
+            /* W5: refused without a sequence. */
+            dropped += wire_has(&answer, "{\"status\":\"request_dropped\",\"processed_at_ns\":"
+                                         "1755582431242112233}");
+        }
+        wire_free(&wire[i]);
+    }
+    CHECK(completed == CREDITS && dropped == ORDERS - CREDITS);
+    end();
+}
+
+/* Credits that come back in time are used in the order of arrival. */
+static void waiting_commands_keep_their_order(void)
+{
+    enum { ORDERS = 100 };
+    static char text[131072];
+    struct wire wire;
+    struct wire_answer answer;
+    size_t count = 0;
+    begin(64, 1 << 20);
+    for (unsigned i = 0; i < ORDERS; i++)
+        count += order(text + count, sizeof text - count);
+    wire_open(&wire, &fixture, gate, false);
+    wire_send(&wire, text, count, 0);
+    for (unsigned i = 0; i < 40; i++)
+        wire_turn(&wire);
+    for (unsigned i = 1; i <= ORDERS; i++) {
+        char want[32];
+        (void)snprintf(want, sizeof want, "\"sequence\":%u}", i);
+        CHECK(wire_answer(&wire, &answer, false) && wire_has(&answer, want));
+    }
+    wire_free(&wire);
+    end();
+}
+
+/* A Secp256k1 request holds back what follows on its connection, never another connection. */
+static void slow_signature_holds_its_own_connection(void)
+{
+    static char text[16384];
+    uint8_t body[56] = { FIXTURE_ACCOUNT }, frame[512];
+    struct wire wire[3];
+    begin(1024, 1 << 20);
+    for (unsigned i = 0; i < 3; i++)
+        wire_open(&wire[i], &fixture, gate, false);
+    cc_store32(body + 48, UINT32_MAX);
+    memcpy(body + 8, fixture.stranger.key, 32);
+    gate_turn_begin(gate);
+    for (unsigned i = 0; i < 2; i++) { /* two slow ones, each with an order behind it */
+        size_t count = fixture_master_frame(&fixture, frame, 13, fixture.master_secret, body, 56);
+        count =
+            fixture_post(text, sizeof text, "/api/v1/auth/sessions/create", OCTETS, frame, count);
+        count += order(text + count, sizeof text - count);
+        gate_receive(gate, wire[i].conn, text, count);
+    }
+    gate_receive(gate, wire[2].conn, text, order(text, sizeof text));
+    (void)gate_turn_end(gate);
+    CHECK(gate->commands_out ==
+          2); /* one slow signature a turn, and the third connection's order */
+    CHECK(fixture_match(&fixture) == 2);
+    CHECK(((const struct command *)(const void *)fixture.last_command)->code == 13);
+    wire_turn(&wire[0]);
+    wire_turn(&wire[0]);
+    wire_turn(&wire[0]);
+    CHECK(fixture.command_count == 5);
+    /* W4: the session key is a canonical point of full order. */
+    for (unsigned i = 0; i < 3; i++) {
+        wire_turn(&wire[i]);
+        wire_free(&wire[i]);
+    }
+    end();
+}
+
+/* Code 34: 32 random bytes, shown once; the command carries their keyed hash (W7). */
+static void api_key_is_shown_once(void)
+{
+    static char text[4096];
+    uint8_t body[48] = { FIXTURE_ACCOUNT }, frame[512], hash[32], secret[33];
+    struct wire wire;
+    struct wire_answer answer;
+    size_t at;
+    begin(1024, 1 << 20);
+    cc_store32(body + 8, UINT32_MAX);
+    fixture.next_answer.members = ANSWER_HAS_ID;
+    fixture.next_answer.id[0] = 0xAB;
+    wire_open(&wire, &fixture, gate, false);
+    for (unsigned round = 0; round < 2; round++) {
+        bool duplicate = round == 1;
+        if (duplicate) {
+            fixture.next_answer.status = STATUS_duplicate_request_id;
+            fixture.next_answer.members |= ANSWER_HAS_ORIGINAL;
+            fixture.next_answer.original_processed_at_ns = 5;
+        }
+        size_t count = fixture_frame(&fixture, frame, 34, &fixture.session, body, 48);
+        count = fixture_post(text, sizeof text, "/api/v1/api-keys", OCTETS, frame, count);
+        wire_send(&wire, text, count, 0);
+        CHECK(wire_answer(&wire, &answer, false));
+        const struct command *command = (const void *)fixture.last_command;
+        CHECK(command->code == 34 && command->extra_bytes == 32);
+        const char *key = memmem(answer.body, answer.body_bytes, "\"api_key\":\"", 11);
+        CHECK((key != NULL) == !duplicate);
+        CHECK(wire_has(&answer, "\"api_key_id\":\"ab000000-0000-0000-0000-000000000000\""));
+        if (duplicate) {
+            CHECK(wire_has(&answer, "{\"success\":false,\"message\":\"duplicate_request_id\","));
+            CHECK(wire_has(&answer, "\"original_status\":\"request_completed\","
+                                    "\"original_processed_at_ns\":5,\"api_key_id\""));
+            continue;
+        }
+        CHECK(wire_has(&answer, "{\"success\":true,\"message\":\"request_completed\","));
+        CHECK(base64_decode(secret, sizeof secret, key + 11, 44, &at) == 32);
+        secret_hash(hash, fixture.config.secret_key, secret);
+        CHECK(memcmp(command_extra(command), hash, 32) == 0);
+    }
+    wire_free(&wire);
+    end();
+}
+
+/* R11: while the engine is not ready a signed request answers retry_required, a read 503. */
+static void not_ready(void)
+{
+    static char text[4096];
+    struct wire wire;
+    struct wire_answer answer;
+    begin(1024, 1 << 20);
+    fixture.ready = false;
+    wire_open(&wire, &fixture, gate, false);
+    wire_send(&wire, text, order(text, sizeof text), 0);
+    CHECK(wire_answer(&wire, &answer, false) && answer.status == 200);
+    CHECK(wire_has(&answer, "{\"status\":\"retry_required\",\"processed_at_ns\":"));
+    wire_send(&wire, BOOK, sizeof BOOK - 1, 0);
+    CHECK(wire_answer(&wire, &answer, false) && answer.status == 503);
+    CHECK(wire_has(&answer, "\"code\":\"not_ready\""));
+    CHECK(fixture.command_count == 0 && fixture.query_count == 0);
+    fixture.ready = true;
+    fixture.next_problem = PROBLEM_not_ready;
+    wire_send(&wire, BOOK, sizeof BOOK - 1, 0);
+    CHECK(wire_answer(&wire, &answer, false) && answer.status == 503);
+    CHECK(wire_has(&answer, "\"detail\":\"reads lag 1400 ms behind\",\"lag_ms\":1400}"));
+    wire_free(&wire);
+    end();
+}
+
+/* A connection that reads nothing is not read on; its output stays bounded. */
+static void slow_reader_is_paused(void)
+{
+    static char text[262144];
+    static const char request[] = "GET /api/v1/exchange HTTP/1.1\r\nHost: x\r\n\r\n";
+    struct wire wire;
+    size_t count = 0;
+    begin(1024, 8 << 20);
+    while (count + sizeof request < sizeof text) {
+        memcpy(text + count, request, sizeof request - 1);
+        count += sizeof request - 1;
+    }
+    wire_open(&wire, &fixture, gate, false);
+    wire.stuck = true;
+    wire_send(&wire, text, count, 0);
+    for (unsigned i = 0; i < 50; i++)
+        wire_turn(&wire);
+    CHECK(wire.conn != NULL && wire.conn->blocked);
+    CHECK(wire.conn->output.bytes > GATE_OUTPUT_PAUSE &&
+          wire.conn->output.bytes < 2 * GATE_OUTPUT_PAUSE);
+    wire.stuck = false;
+    unsigned answers = 0;
+    struct wire_answer answer;
+    for (unsigned i = 0; i < 400; i++) {
+        wire_turn(&wire);
+        while (wire_answer(&wire, &answer, false))
+            answers++;
+        wire.count = wire.read = 0;
+    }
+    CHECK(answers == count / (sizeof request - 1));
+    wire_free(&wire);
+    end();
+}
+
+/* The pool is full: the connection with the oldest unsent byte is closed, the others go on. */
+static void full_pool_closes_the_oldest(void)
+{
+    enum { WIRES = 6 };
+    static const char request[] = "GET /api/v1/exchange HTTP/1.1\r\nHost: x\r\n\r\n";
+    struct wire wires[WIRES];
+    begin(1024, 4 * OUTPUT_CHUNK_BYTES);
+    for (unsigned i = 0; i < WIRES; i++)
+        wire_open(&wires[i], &fixture, gate, false);
+    for (unsigned i = 0; i < WIRES; i++) {
+        wires[i].stuck = true;
+        clock_advance(&fixture.clock, 1000);
+        wire_send(&wires[i], request, sizeof request - 1, 0);
+        for (unsigned k = 0; k < WIRES; k++)
+            wire_turn(&wires[k]);
+    }
+    CHECK(gate->counters.output_pool_closed == WIRES - 4);
+    for (unsigned i = 0; i < WIRES; i++) {
+        struct wire_answer answer;
+        CHECK((wires[i].conn == NULL) == (i < WIRES - 4));
+        if (wires[i].conn == NULL)
+            continue;
+        wires[i].stuck = false;
+        wire_turn(&wires[i]);
+        CHECK(wire_answer(&wires[i], &answer, false) && answer.status == 200);
+    }
+    for (unsigned i = 0; i < WIRES; i++)
+        wire_free(&wires[i]);
+    end();
+}
+
+#define SECONDS(n) ((uint64_t)(n)*UINT64_C(1000000000))
+
+/* W10: head 10 s after its first byte, body 30 s after its head, idle 75 s. */
+static void time_outs(void)
+{
+    static const struct {
+        int line;
+        const char *name, *text;
+        uint64_t ns;
+        bool answered;
+    } rows[] = {
+        { __LINE__, "head", "GET /api", SECONDS(10), true },
+        { __LINE__, "body",
+          "POST " ORDER_PATH " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+          "Content-Length: 5\r\n\r\n{",
+          SECONDS(30), true },
+        { __LINE__, "idle", "", SECONDS(75), false },
+    };
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        struct wire wire;
+        struct wire_answer answer;
+        begin(1024, 1 << 20);
+        wire_open(&wire, &fixture, gate, false);
+        wire_send(&wire, rows[i].text, strlen(rows[i].text), 0);
+        clock_advance(&fixture.clock, rows[i].ns - 1);
+        CHECK_ROW(&rows[i], gate_deadline_ns(gate) == clock_monotonic_ns(&fixture.clock) + 1);
+        wire_turn(&wire);
+        CHECK_ROW(&rows[i], wire.conn != NULL);
+        clock_advance(&fixture.clock, 1);
+        wire_turn(&wire);
+        CHECK_ROW(&rows[i], wire.conn == NULL);
+        CHECK_ROW(&rows[i], wire_answer(&wire, &answer, false) == rows[i].answered);
+        if (rows[i].answered)
+            CHECK_ROW(&rows[i], answer.status == 408 && wire_has(&answer, "request_timeout"));
+        wire_free(&wire);
+        end();
+    }
+}
+
+/* A drip of bytes does not put the head's time-out off. */
+static void slow_head_is_cut_off(void)
+{
+    struct wire wire;
+    begin(1024, 1 << 20);
+    wire_open(&wire, &fixture, gate, false);
+    for (unsigned i = 0; i < 11 && wire.conn != NULL; i++) {
+        wire_send(&wire, "A", 1, 0);
+        clock_advance(&fixture.clock, SECONDS(1));
+        wire_turn(&wire);
+    }
+    CHECK(wire.conn == NULL);
+    wire_free(&wire);
+    end();
+}
+
+static void continue_is_sent_in_its_place(void)
+{
+    static char text[4096];
+    uint8_t body[48], frame[512];
+    struct wire wire;
+    begin(1024, 1 << 20);
+    fixture_order(body);
+    size_t count = fixture_frame(&fixture, frame, 0, &fixture.session, body, 48);
+    int head = sprintf(text,
+                       "POST " ORDER_PATH " HTTP/1.1\r\nHost: x\r\nContent-Type: " OCTETS
+                       "\r\nExpect: 100-continue\r\nContent-Length: %zu\r\n\r\n",
+                       count);
+    wire_open(&wire, &fixture, gate, false);
+    wire_send(&wire, text, (size_t)head, 0);
+    CHECK(wire.count == 25 && memcmp(wire.text, "HTTP/1.1 100 Continue\r\n\r\n", 25) == 0);
+    wire_send(&wire, frame, count, 0);
+    wire.read = 25;
+    struct wire_answer answer;
+    CHECK(wire_answer(&wire, &answer, false) && wire_has(&answer, "request_completed"));
+    /* Nothing is asked for where the answer is known from the head. */
+    static const char refused[] = "POST /nothing HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+                                  "Content-Length: 5\r\n\r\n";
+    wire_send(&wire, refused, sizeof refused - 1, 0);
+    CHECK(wire_answer(&wire, &answer, false) && answer.status == 404 && wire.conn == NULL);
+    wire_free(&wire);
+    end();
+}
+
+static void head_has_no_body(void)
+{
+    static const char text[] = "HEAD /api/v1/time HTTP/1.1\r\nHost: x\r\n\r\n"
+                               "GET /api/v1/time HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
+                               "GET /api/v1/time HTTP/1.0\r\n\r\nGET /api/v1/time HTTP/1.0\r\n\r\n";
+    struct wire wire;
+    struct wire_answer answer;
+    begin(1024, 1 << 20);
+    wire_open(&wire, &fixture, gate, false);
+    wire_send(&wire, text, sizeof text - 1, 0);
+    CHECK(wire_answer(&wire, &answer, true) && answer.status == 405);
+    CHECK(strstr(answer.head, "\r\nAllow: GET\r\n") != NULL);
+    CHECK(wire_answer(&wire, &answer, false) && answer.status == 200);
+    CHECK(strstr(answer.head, "\r\nConnection: keep-alive\r\n") != NULL);
+    CHECK(wire_has(&answer, "{\"time_ms\":1755582431240,\"time_ns\":1755582431240112233}"));
+    CHECK(wire_answer(&wire, &answer, false) && answer.status == 200);
+    CHECK(strstr(answer.head, "\r\nConnection: close\r\n") != NULL);
+    CHECK(!wire_answer(&wire, &answer, false) && wire.conn == NULL);
+    wire_free(&wire);
+    end();
+}
+
+/* A client that goes away leaves nothing behind: its commands are executed, answers dropped. */
+static void gone_clients_leave_nothing(void)
+{
+    static char text[8192];
+    struct wire wire;
+    begin(1024, 1 << 20);
+    wire_open(&wire, &fixture, gate, false);
+    size_t count = order(text, sizeof text);
+    memcpy(text + count, BOOK, sizeof BOOK - 1);
+    feed(&wire, text, count + sizeof BOOK - 1);
+    gate_close(gate, wire.conn);
+    wire.conn = NULL;
+    CHECK(fixture_match(&fixture) == 1);
+    wire_turn(&wire);
+    wire_free(&wire);
+    wire_open(&wire, &fixture, gate, false);
+    feed(&wire, BOOK, sizeof BOOK - 1);
+    gate_close(gate, wire.conn); /* a query is on its way: its buffer comes back */
+    wire.conn = NULL;
+    CHECK(fixture_follow(&fixture) == 1);
+    wire_turn(&wire);
+    wire_free(&wire);
+    end();
+}
+
+int main(void)
+{
+    command_carries_what_was_signed();
+    nothing_leaves_before_it_is_durable();
+    answers_come_in_request_order();
+    cuts_change_nothing();
+    no_credit_drops_after_its_time();
+    waiting_commands_keep_their_order();
+    slow_signature_holds_its_own_connection();
+    api_key_is_shown_once();
+    not_ready();
+    slow_reader_is_paused();
+    full_pool_closes_the_oldest();
+    time_outs();
+    slow_head_is_cut_off();
+    continue_is_sent_in_its_place();
+    head_has_no_body();
+    gone_clients_leave_nothing();
+    return 0;
+}

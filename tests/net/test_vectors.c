@@ -1,0 +1,185 @@
+/* Every vector of tests/vectors/perpd sent as a client sends it: envelope and frame through the
+ * whole of net. What this binary has no path for is refused as such; the crypto tests judge the rest. */
+#include <jansson.h>
+#include <stdio.h>
+
+#include "base/base64.h"
+#include "base/hex.h"
+#include "base/request.h"
+#include "check.h"
+#include "net/fixture.h"
+
+#define OCTETS "application/octet-stream"
+#define JSON   "application/json"
+
+static struct fixture fixture;
+static struct gate *gate;
+
+static json_t *load(const char *name)
+{
+    const char *source = getenv("PERPD_SOURCE");
+    char path[4096];
+    json_error_t error;
+    (void)snprintf(path, sizeof path, "%s/tests/vectors/perpd/%s.json",
+                   source != NULL ? source : ".", name);
+    json_t *document = json_load_file(path, 0, &error);
+    if (document == NULL)
+        fprintf(stderr, "%s: %s\n", path, error.text);
+    CHECK(document != NULL);
+    return document;
+}
+
+static void begin(uint64_t now_ms, const char *exchange_id)
+{
+    fixture_init(&fixture, true, FIXTURE_SLOTS);
+    if (exchange_id != NULL)
+        CHECK(hex_decode(fixture.config.exchange_id, 32, exchange_id, 64));
+    clock_set(&fixture.clock, now_ms * 1000000);
+    gate = fixture_gate(&fixture, 64);
+}
+
+static void end(void)
+{
+    fixture_gate_free(gate);
+    fixture_free(&fixture);
+}
+
+/* Sends a body; gives the status, and the problem code or "" in `code`. */
+static int post(const char *path, const char *media, const void *body, size_t count, char code[64])
+{
+    static char text[32768];
+    struct wire wire;
+    struct wire_answer answer;
+    size_t bytes = fixture_post(text, sizeof text, path, media, body, count);
+    wire_open(&wire, &fixture, gate, false);
+    wire_send(&wire, text, bytes, 0);
+    CHECK(wire_answer(&wire, &answer, false));
+    const char *at = memmem(answer.body, answer.body_bytes, "\"code\":\"", 8);
+    code[0] = '\0';
+    if (at != NULL)
+        (void)snprintf(code, 64, "%.*s", (int)strcspn(at + 8, "\""), at + 8);
+    int status = answer.status;
+    wire_free(&wire);
+    return status;
+}
+
+static void judge(const char *name, const struct request *request, bool valid, const char *media,
+                  const void *body, size_t count)
+{
+    char code[64];
+    int status = post(request->path, media, body, count, code);
+    bool right;
+    if (!request->built) /* no path, or a path of another code */
+        right = status == 404 || (status == 400 && strcmp(code, "request_type_not_allowed") == 0);
+    else if (valid)
+        right = status == 200;
+    else
+        right = status == 401 && strcmp(code, "invalid_signature") == 0;
+    if (!right)
+        fprintf(stderr, "%s as %s: %d %s\n", name, media, status, code);
+    CHECK(right);
+}
+
+static unsigned signed_vectors(const char *file)
+{
+    json_t *document = load(file);
+    json_t *vector;
+    size_t i;
+    unsigned count = 0;
+    json_array_foreach(json_object_get(document, "vectors"), i, vector)
+    {
+        uint8_t payload[REQUEST_FRAME_MAX], id[16];
+        const char *name = json_string_value(json_object_get(vector, "name"));
+        const char *hex = json_string_value(json_object_get(vector, "payload_hex"));
+        const char *frame = json_string_value(json_object_get(vector, "binary_frame_hex"));
+        const char *exchange_id = json_string_value(json_object_get(vector, "exchange_id"));
+        int code = (int)json_integer_value(json_object_get(vector, "request_type"));
+        bool valid = json_is_true(json_object_get(vector, "valid"));
+        const struct request *request = request_find((uint32_t)code);
+        CHECK(request != NULL && hex_decode(payload, strlen(hex) / 2, hex, strlen(hex)));
+        memcpy(id, payload + 8, 16);
+        begin(__builtin_bswap64(cc_load64(id)) >> 16, exchange_id);
+        char *json = json_dumps(json_object_get(vector, "envelope"), JSON_COMPACT);
+        judge(name, request, valid, JSON, json, strlen(json));
+        if (frame != NULL) {
+            CHECK(hex_decode(payload, strlen(frame) / 2, frame, strlen(frame)));
+            judge(name, request, valid, OCTETS, payload, strlen(frame) / 2);
+        }
+        free(json);
+        end();
+        count++;
+    }
+    json_decref(document);
+    return count;
+}
+
+/* The verdict on a request id, in an order signed for it. */
+static unsigned id_vectors(void)
+{
+    json_t *document = load("uuid7");
+    json_t *vector;
+    size_t i;
+    unsigned count = 0;
+    json_array_foreach(json_object_get(document, "vectors"), i, vector)
+    {
+        uint8_t body[48], frame[256];
+        char code[64];
+        const char *hex = json_string_value(json_object_get(vector, "hex"));
+        const char *verdict = json_string_value(json_object_get(vector, "verdict"));
+        begin((uint64_t)json_integer_value(json_object_get(vector, "now_ms")), NULL);
+        fixture_order(body);
+        size_t bytes = fixture_payload(&fixture, frame, 0, 0, body, sizeof body);
+        CHECK(hex_decode(frame + 8, 16, hex, strlen(hex)));
+        memcpy(frame + bytes, fixture.session.key, 32);
+        signer_ed25519_sign(&fixture.session, frame, bytes, frame + bytes + 32);
+        int status = post("/api/v1/trading/order/place/limit", OCTETS, frame, bytes + 96, code);
+        if (strcmp(verdict, "accept") == 0)
+            CHECK(status == 200);
+        else
+            CHECK(status == 400 && strcmp(code, verdict) == 0);
+        end();
+        count++;
+    }
+    json_decref(document);
+    return count;
+}
+
+/* No passkey credential is known to this binary: whatever the assertion, its path or its credential
+ * is refused; never is anything executed. */
+static unsigned passkey_vectors(void)
+{
+    json_t *document = load("passkey");
+    json_t *vector;
+    size_t i;
+    unsigned count = 0;
+    json_array_foreach(json_object_get(document, "vectors"), i, vector)
+    {
+        uint8_t payload[REQUEST_PAYLOAD_MAX];
+        char code[64];
+        const char *hex = json_string_value(json_object_get(vector, "payload_hex"));
+        CHECK(hex_decode(payload, strlen(hex) / 2, hex, strlen(hex)));
+        const struct request *request = request_find(cc_load16(payload + 2));
+        begin(__builtin_bswap64(cc_load64(payload + 8)) >> 16, NULL);
+        char *json = json_dumps(json_object_get(vector, "envelope"), JSON_COMPACT);
+        int status = post(request->path, JSON, json, strlen(json), code);
+        if (request->built)
+            CHECK(status == 401 && strcmp(code, "invalid_signature") == 0);
+        else
+            CHECK(status == 404 || status == 400);
+        CHECK(fixture.command_count == 0);
+        free(json);
+        end();
+        count++;
+    }
+    json_decref(document);
+    return count;
+}
+
+int main(void)
+{
+    CHECK(signed_vectors("ed25519") >= 33);
+    CHECK(signed_vectors("eip712") >= 30);
+    CHECK(id_vectors() >= 18);
+    CHECK(passkey_vectors() >= 18);
+    return 0;
+}
