@@ -1,0 +1,296 @@
+/* Index and mark (rules.md R5, without premium samples and funding) and R1's mark bound. Every
+ * number is worked out by hand; prices raw, BTC-PERP of W10. */
+#include "engine/mark.h"
+#include "trade.h"
+
+#define S HOST_SECOND_NS
+
+static enum status oracle(struct host *host, uint64_t publish_ns, uint64_t price)
+{
+    uint8_t body[24] = { 0 };
+
+    cc_store64(body, publish_ns);
+    cc_store64(body + 8, price);
+    cc_store16(body + 16, HOST_BTC);
+    struct host_request request = { .code = REQUEST_oracle_price,
+                                    .body = body,
+                                    .body_bytes = sizeof body,
+                                    .key = host_oracle_key,
+                                    .key_bytes = 32 };
+    return host_signed(host, &request);
+}
+
+static uint64_t next_t(const struct host *host)
+{
+    return engine_time_next(host->engine, host->clock_ns);
+}
+
+/* Publish time: above the last one, within [t - 10 s, t + 1 s]; price 1 .. 2^40 - 1, first. */
+static void test_time(void)
+{
+    static struct host host;
+
+    trade_open(&host, NULL);
+    uint64_t last = trade_market(&host)->publish_ns;
+    host.clock_ns = last + 20 * S;
+    CHECK(oracle(&host, 1, 0) == STATUS_rejected_invalid_price);
+    CHECK(oracle(&host, next_t(&host), UINT64_C(1) << 40) == STATUS_rejected_invalid_price);
+    uint64_t t = next_t(&host);
+    CHECK(oracle(&host, t - 10 * S - 1, 1000001) == STATUS_order_rejected_expired);
+    t = next_t(&host);
+    CHECK(oracle(&host, t + S + 1, 1000001) == STATUS_order_rejected_expired);
+    CHECK(trade_market(&host)->index_price == 1000000);
+    t = next_t(&host);
+    CHECK(oracle(&host, t - 10 * S, 1000001) == TRADE_OK);
+    CHECK(oracle(&host, t - 10 * S, 1000002) == STATUS_order_rejected_expired); /* not newer */
+    CHECK(trade_market(&host)->index_price == 1000001);
+    t = next_t(&host);
+    CHECK(oracle(&host, t + S, 1000003) == TRADE_OK);
+    CHECK(trade_market(&host)->index_price == 1000003);
+    CHECK(oracle(&host, t, 1000004) == STATUS_order_rejected_expired);
+    host_close(&host);
+
+    trade_open(&host, "exchange.oracle_max_age_ms=0\n"); /* never stale: only the order counts */
+    last = trade_market(&host)->publish_ns;
+    host.clock_ns = last + 86400 * S;
+    CHECK(mark_is_valid(host.engine, 0));
+    CHECK(oracle(&host, last + 1, 1000001) == TRADE_OK);
+    CHECK(trade_limit(&host, 1, 1000, 990000) == TRADE_OK);
+    host_close(&host);
+}
+
+/* A move beyond 10 % within 60 s is held: CANCEL_ONLY until three in a row agree within 2 %. */
+static void test_hold(void)
+{
+    static struct host host;
+
+    trade_open(&host, NULL);
+    struct market *market = trade_market(&host);
+    CHECK(oracle(&host, next_t(&host), 1100000) == TRADE_OK); /* exactly 10 %: not beyond */
+    CHECK(market->index_price == 1100000 && market->state == MARKET_ACTIVE);
+    CHECK(oracle(&host, next_t(&host), 989999) == TRADE_OK); /* 10.00009 % down */
+    CHECK(market->index_price == 1100000 && market->state == MARKET_CANCEL_ONLY);
+    CHECK(!mark_is_valid(host.engine, 0));
+    struct effect_market_state state;
+    memcpy(&state, host_effect(&host, EFFECT_market_state, 0)->bytes, sizeof state);
+    CHECK(state.state == MARKET_CANCEL_ONLY && state.cause == CAUSE_ORACLE);
+    struct effect_mark mark;
+    memcpy(&mark, host_effect(&host, EFFECT_mark, 0)->bytes, sizeof mark);
+    CHECK(mark.valid == 0 && mark.mark == market->mark && mark.index == 1100000);
+    CHECK(trade_limit(&host, 1, 1000, 990000) == STATUS_rejected_market_cancel_only);
+    /* the held one is the first; 2 % of 989,999 is 19,799.98: 1,009,799 would agree, 1,009,800 does
+     * not; then the window slides */
+    CHECK(oracle(&host, next_t(&host), 1000000) == TRADE_OK);
+    CHECK(oracle(&host, next_t(&host), 1009799 + 1) == TRADE_OK);
+    CHECK(market->state == MARKET_CANCEL_ONLY && market->index_price == 1100000);
+    CHECK(oracle(&host, next_t(&host), 1019999) == TRADE_OK); /* 1,000,000 .. 1,019,999 agree */
+    CHECK(market->state == MARKET_ACTIVE && market->index_price == 1019999);
+    CHECK(mark_is_valid(host.engine, 0) && market->mark == 1019999);
+    CHECK(trade_limit(&host, 1, 1000, 990000) == TRADE_OK);
+    CHECK(host_cancel(&host, 1, host.id) == TRADE_OK);
+    /* after more than 60 s without a valid index any move is taken */
+    uint64_t last = market->valid_ns;
+    host.clock_ns = last + 60 * S;
+    CHECK(oracle(&host, next_t(&host), 1500000) == TRADE_OK);
+    CHECK(market->hold_count == 1); /* 60 s exactly: within */
+    for (uint32_t i = 0; i < 2; i++)
+        CHECK(oracle(&host, next_t(&host), 1500000) == TRADE_OK);
+    CHECK(market->hold_count == 0 && market->index_price == 1500000);
+    last = market->valid_ns;
+    host.clock_ns = last + 60 * S + 1;
+    CHECK(oracle(&host, next_t(&host), 1000000) == TRADE_OK);
+    CHECK(market->hold_count == 0 && market->index_price == 1000000);
+    host_close(&host);
+}
+
+/* A hold never loosens a state: a market that is HALTED stays so, and comes back HALTED. */
+static void test_hold_of_halted(void)
+{
+    static struct host host;
+
+    trade_open(&host, NULL);
+    struct market *market = trade_market(&host);
+    market->state = MARKET_HALTED;
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK(oracle(&host, next_t(&host), 1300000) == TRADE_OK);
+        CHECK(market->state == MARKET_HALTED);
+    }
+    CHECK(market->hold_count == 0 && market->index_price == 1300000);
+    CHECK(market->mark == 1000000); /* HALTED: the mark is not recomputed */
+    host_close(&host);
+}
+
+/* third: of best bid, best ask and last those that exist. */
+static void test_median(void)
+{
+    static struct host host;
+
+    trade_open(&host, NULL);
+    struct market *market = trade_market(&host);
+    /* none: the mean of index and index + ema, floored */
+    market->ema = INT64_C(101) << 20;
+    CHECK(oracle(&host, next_t(&host), 1000000) == TRADE_OK);
+    CHECK(market->mark == 1000050); /* (1,000,000 + 1,000,101) / 2 = 1,000,050.5 */
+    market->ema = -(INT64_C(101) << 20);
+    CHECK(oracle(&host, next_t(&host), 1000000) == TRADE_OK);
+    CHECK(market->mark == 999949); /* 999,949.5 */
+    market->ema = -1;              /* -1 >> 20 = -1 */
+    CHECK(oracle(&host, next_t(&host), 1000000) == TRADE_OK);
+    CHECK(market->mark == 999999); /* (2,000,000 - 1) / 2, floored */
+    market->ema = INT64_C(100) << 20;
+    /* one: a bid at 999,000: median of 1,000,000, 1,000,100, 999,000 */
+    struct trade_id bid = trade_rest(&host, 1, 1000, 999000);
+    CHECK(oracle(&host, next_t(&host), 1000000) == TRADE_OK && market->mark == 1000000);
+    /* two: (999,000 + 1,001,101) / 2 = 1,000,050.5: between */
+    struct trade_id ask = trade_rest(&host, 2, -1000, 1001101);
+    CHECK(oracle(&host, next_t(&host), 1000000) == TRADE_OK && market->mark == 1000050);
+    /* three: last 1,001,101, bid 999,000, ask 1,001,110: their median 1,001,101; then the median of
+     * 1,000,000, 1,000,100, 1,001,101 */
+    CHECK(trade_tif(&host, 3, 1000, 1001101, TRADE_IOC) == TRADE_OK);
+    trade_rest(&host, 2, -1000, 1001110);
+    CHECK(trade_remaining(&host, 2, ask) == 0);
+    CHECK(oracle(&host, next_t(&host), 1000000) == TRADE_OK && market->mark == 1000100);
+    /* one of last alone: the median with 1,001,101 is the same */
+    CHECK(host_cancel(&host, 1, bid.bytes) == TRADE_OK);
+    CHECK(host_cancel_all(&host, 2, HOST_BTC, 0) == TRADE_OK);
+    CHECK(oracle(&host, next_t(&host), 1000000) == TRADE_OK && market->mark == 1000100);
+    /* clamp: index * (1 +- 5 %), inside: 1,000,001 * 1.05 = 1,050,001.05, * 0.95 = 950,000.95 */
+    market->ema = INT64_C(90000) << 20;
+    market->last_price = 1080000;
+    CHECK(oracle(&host, next_t(&host), 1000001) == TRADE_OK && market->mark == 1050001);
+    market->ema = -(INT64_C(90000) << 20);
+    market->last_price = 920000;
+    CHECK(oracle(&host, next_t(&host), 1000001) == TRADE_OK && market->mark == 950001);
+    host_close(&host);
+}
+
+/* impact_notional 20,000 USDC. Bids 0.1 BTC at 100,000 and 0.15 at 99,900 (24,985 USDC): the first
+ * gives 10,000, the rest 10,000 / 99,900 = 0.1001001 BTC: average 20,000 / 0.2001001 =
+ * 99,949.9749..., down to 99,949.9. Asks 0.1 at 100,100 and 0.15 at 100,200: 10,010, then
+ * 9,990 / 100,200 = 0.0997006: 20,000 / 0.1997006 = 100,149.925..., up to 100,150.0. */
+static void test_impact(void)
+{
+    static struct host host;
+
+    trade_open(&host, NULL);
+    trade_rest(&host, 1, 10000, 1000000);
+    CHECK(mark_impact(host.engine, 0, true) == 0); /* not enough depth */
+    trade_rest(&host, 1, 15000, 999000);
+    CHECK(mark_impact(host.engine, 0, true) == 999499);
+    CHECK(mark_impact(host.engine, 0, false) == 0);
+    trade_rest(&host, 2, -10000, 1001000);
+    trade_rest(&host, 2, -15000, 1002000);
+    CHECK(mark_impact(host.engine, 0, false) == 1001500);
+    /* exactly the notional at one price is that price */
+    CHECK(host_cancel_all(&host, 1, HOST_BTC, 0) == TRADE_OK);
+    trade_rest(&host, 1, 20000, 1000000);
+    CHECK(mark_impact(host.engine, 0, true) == 1000000);
+    host_close(&host);
+
+    /* within makers_max orders: two of 0.1 BTC suffice, the third does not count */
+    trade_open(&host, "engine.makers_max=2\n");
+    trade_rest(&host, 1, 10000, 1000000);
+    trade_rest(&host, 1, 9999, 1000000);
+    trade_rest(&host, 1, 10000, 1000000);
+    CHECK(mark_impact(host.engine, 0, true) == 0);
+    trade_rest(&host, 2, -10000, 1001000);
+    trade_rest(&host, 2, -10000, 1001000);
+    trade_rest(&host, 2, -10000, 1001000);
+    CHECK(mark_impact(host.engine, 0, false) == 1001000);
+    host_close(&host);
+}
+
+/* ema += tdiv((x << 20) - ema, 150) at each full second, once however many have passed. */
+static void test_ema(void)
+{
+    static struct host host;
+
+    trade_open(&host, NULL);
+    struct market *market = trade_market(&host);
+    trade_rest(&host, 1, 1000, 1000000);
+    trade_rest(&host, 2, -1000, 1000301); /* mid 1,000,150.5 -> 1,000,150: x = 150; no impact */
+    uint64_t second = market->second_ns;
+    host_tick(&host, second + S - host.clock_ns - 1); /* not yet */
+    CHECK(market->ema == 0);
+    host.clock_ns = second + S;
+    host_tick(&host, 0);
+    CHECK(market->second_ns == second + S);
+    CHECK(market->ema == INT64_C(1) << 20); /* 150 << 20 / 150 */
+    CHECK(trade_effects(&host, EFFECT_mark) == 1);
+    CHECK(market->mark == 1000001);         /* median of 1,000,000, 1,000,001, 1,000,150 */
+    host.clock_ns = second + 5 * S + S / 2; /* four seconds passed over: one step */
+    host_tick(&host, 0);
+    /* (157,286,400 - 1,048,576) / 150 = 1,041,585.4933 */
+    CHECK(market->ema == (INT64_C(1) << 20) + 1041585);
+    CHECK(market->second_ns == second + 5 * S);
+    host_tick(&host, S / 4);
+    CHECK(trade_effects(&host, EFFECT_mark) == 0);
+    /* a side without orders: ema += tdiv(-ema, 150): 2,090,161 / 150 = 13,934.4 */
+    CHECK(host_cancel_all(&host, 2, HOST_BTC, 0) == TRADE_OK);
+    host.clock_ns = second + 6 * S;
+    host_tick(&host, 0);
+    CHECK(market->ema == 2090161 - 13934);
+    /* toward zero below 0 as well: -2,090,161: + 13,934 */
+    market->ema = -2090161;
+    host.clock_ns = second + 7 * S;
+    host_tick(&host, 0);
+    CHECK(market->ema == -2090161 + 13934);
+    /* the impact mid comes first: bids average 99,949.9, asks 100,150.0 (see above): mid 100,049.95
+     * raw (999,499 + 1,001,500) / 2 = 1,000,499; x = 499: (499 << 20) / 150 = 3,488,262.8 */
+    CHECK(host_cancel_all(&host, 1, HOST_BTC, 0) == TRADE_OK);
+    trade_rest(&host, 1, 10000, 1000000);
+    trade_rest(&host, 1, 15000, 999000);
+    trade_rest(&host, 2, -10000, 1001000);
+    trade_rest(&host, 2, -15000, 1002000);
+    market->ema = 0;
+    host.clock_ns = second + 8 * S;
+    host_tick(&host, 0);
+    CHECK(market->ema == 3488262);
+    /* while the index is not valid ema stays, and the mark; its loss is told once */
+    host.clock_ns = second + 30 * S;
+    host_tick(&host, 0);
+    CHECK(market->ema == 3488262 && trade_effects(&host, EFFECT_mark) == 1);
+    CHECK(!market->mark_valid);
+    host_tick(&host, S);
+    CHECK(market->ema == 3488262 && trade_effects(&host, EFFECT_mark) == 0);
+    host_close(&host);
+}
+
+/* R1: a mark that would bring mark * max|s| above 2^60 is not taken; the market goes HALTED. */
+static void test_bound(void)
+{
+    static struct host host;
+
+    trade_open(&host, NULL);
+    struct market *market = trade_market(&host);
+    trade_rest(&host, 1, 2000, 1000000);
+    CHECK(trade_limit(&host, 2, -3000, 1000000) == TRADE_OK);
+    CHECK(market->max_abs_size == 2000);
+    CHECK(host_cancel_all(&host, 2, HOST_BTC, 0) == TRADE_OK);
+    /* 2^60 / 1,010,000 = 1,141,506,440,204.8 */
+    market->max_abs_size = 1141506440204;
+    CHECK(oracle(&host, next_t(&host), 1010000) == TRADE_OK);
+    CHECK(market->mark == 1010000 && market->state == MARKET_ACTIVE);
+    CHECK(market->max_abs_size == 2000); /* the scan of the move made it exact */
+    market->max_abs_size = 1141506440205;
+    CHECK(oracle(&host, next_t(&host), 1010000) == TRADE_OK);
+    CHECK(market->state == MARKET_HALTED);
+    CHECK(market->mark == 1010000 && market->index_price == 1010000);
+    struct effect_market_state state;
+    memcpy(&state, host_effect(&host, EFFECT_market_state, 0)->bytes, sizeof state);
+    CHECK(state.state == MARKET_HALTED && state.cause == CAUSE_ORACLE);
+    CHECK(trade_limit(&host, 1, 1000, 1000000) == STATUS_rejected_market_halted);
+    host_close(&host);
+}
+
+int main(void)
+{
+    test_time();
+    test_hold();
+    test_hold_of_halted();
+    test_median();
+    test_impact();
+    test_ema();
+    test_bound();
+    return 0;
+}
