@@ -206,6 +206,7 @@ static bool begin(struct actor *actor, char **argv)
         return false;
     }
     actor->interval_ns = NS_PER_S / rate;
+    bot->sends_frames = actor->turn == actor_turn_taker; /* so both forms are in use */
     bot->feed = feed_open(argv[8]);
     if (bot->feed == NULL || !read_api_key(bot, argv[6])) {
         fprintf(stderr, "%s: %s: %s\n", bot->name, bot->feed == NULL ? argv[8] : argv[6],

@@ -27,18 +27,21 @@ static void queue(struct bot *bot, const struct client_request *request)
         die(bot, bot->client.error);
 }
 
-/* As a browser would: the JSON envelope. To the engine it and the binary frame are the same. */
 static void queue_signed(struct bot *bot, struct draft *draft)
 {
-    static char envelope[REQUEST_ENVELOPE_MAX];
+    static union {
+        char envelope[REQUEST_ENVELOPE_MAX];
+        uint8_t frame[REQUEST_FRAME_MAX];
+    } body;
     if (!draft_sign(draft, &bot->key, NULL))
         die(bot, "cannot sign");
     struct client_request request = {
         .method = "POST",
         .target = draft->request->path,
-        .content_type = "application/json",
-        .body = envelope,
-        .body_count = draft_envelope(draft, envelope),
+        .content_type = bot->sends_frames ? "application/octet-stream" : "application/json",
+        .body = &body,
+        .body_count = bot->sends_frames ? draft_frame(draft, body.frame)
+                                        : draft_envelope(draft, body.envelope),
     };
     queue(bot, &request);
     bot->sent++;

@@ -38,6 +38,7 @@ struct bot {
     char api_key[BOT_API_KEY_MAX];
     struct instrument record;
     struct feed *feed;
+    bool sends_frames; /* binary frames instead of JSON envelopes */
     uint64_t random;
 
     struct bot_slot slots[BOT_SLOTS_MAX];
