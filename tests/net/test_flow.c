@@ -1,5 +1,5 @@
-/* Order within a connection, durability, credits, pools and time-outs (architecture.md, Flow control
- * and Order within a connection; wire.md W10; rules.md R11 steps 11 to 13). */
+/* Order within a connection, durability, credits, pools and time-outs (architecture.md, Flow
+ * control and Order within a connection; wire.md W10; rules.md R11 steps 11 to 13). */
 #include <stdio.h>
 
 #include "base/base64.h"

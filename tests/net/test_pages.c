@@ -1,4 +1,5 @@
-/* Reads, byte for byte against the examples of json.md J2, J6, J7, and the pages of admin.listen. */
+/* Reads, byte for byte against the examples of json.md J2, J6 and J7, and the pages of the admin
+ * listener. */
 #include <jansson.h>
 #include <stdio.h>
 

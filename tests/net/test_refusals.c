@@ -1,5 +1,5 @@
-/* Every refusal of the network thread, as a client sees it: HTTP status, problem code, detail, extra
- * member (rules.md R11, wire.md W1, W3, W4, W10, json.md J8). */
+/* Every refusal of the network thread, as a client sees it: HTTP status, problem code, detail,
+ * extra member (rules.md R11, wire.md W1, W3, W4, W10, json.md J8). */
 #include <stdio.h>
 
 #include "base/base64.h"
@@ -195,42 +195,80 @@ static const struct signed_row {
         __LINE__, name, path, code, signs, body, at, bytes, value, after, grow, status, problem, \
             part                                                                                 \
     }
-    /* clang-format off */
-    S("good", ORDER_PATH, 0, SESSION, 48, -1, 0, 0, false, 0, 200, "request_completed", "\"sequence\":"),
-    S("version", ORDER_PATH, 0, SESSION, 48, 0, 1, 2, false, 0, 400, "unsupported_version", "header version 2"),
-    S("header pad", ORDER_PATH, 0, SESSION, 48, 7, 1, 1, false, 0, 400, "malformed_payload", "\"field\":\"padding\""),
-    S("signature type 3", ORDER_PATH, 0, SESSION, 48, 1, 1, 3, false, 0, 400, "malformed_payload", "signature_type 3 is none of 0, 1, 2"),
-    S("code of another path", CANCEL_PATH, 0, SESSION, 48, -1, 0, 0, false, 0, 400, "request_type_not_allowed", "\"detail\":\"request type 0 belongs to " ORDER_PATH "\",\"request_type\":0"),
-    S("code not built", ORDER_PATH, 5, SESSION, 40, -1, 0, 0, false, 0, 400, "request_type_not_allowed", "\"request_type\":5"),
-    S("reserved code", ORDER_PATH, 18, SESSION, 48, -1, 0, 0, false, 0, 400, "request_type_not_allowed", "request type 18 has no path"),
-    S("node's code", ORDER_PATH, 2000, SESSION, 8, -1, 0, 0, false, 0, 400, "request_type_not_allowed", "request type 2000 has no path"),
-    S("unknown code", ORDER_PATH, 65535, SESSION, 48, -1, 0, 0, false, 0, 400, "request_type_not_allowed", "\"request_type\":65535"),
-    S("body too short", ORDER_PATH, 0, SESSION, 48, -1, 0, 0, false, -8, 400, "malformed_payload", "place_limit_order has a body of 48 bytes, not 40"),
-    S("body too long", ORDER_PATH, 0, SESSION, 48, -1, 0, 0, false, 8, 400, "malformed_payload", "place_limit_order has a body of 48 bytes, not 56"),
-    S("not a multiple of 8", ORDER_PATH, 0, SESSION, 48, -1, 0, 0, false, 4, 400, "malformed_payload", "the payload has 76 bytes, not a multiple of 8"),
-    S("id version 4", ORDER_PATH, 0, SESSION, 48, 14, 1, 0x40, false, 0, 400, "request_id_not_v7", "version 4"),
-    S("id variant", ORDER_PATH, 0, SESSION, 48, 16, 1, 0xC0, false, 0, 400, "request_id_not_v7", "variant 3"),
-    S("pin below -1", SESSION_PATH, 13, MASTER, 56, 24 + 48, 4, 0xFFFFFFFE, false, 0, 400, "malformed_payload", "\"detail\":\"subaccount_pin is -2; -1 or an index is allowed\",\"field\":\"subaccount_pin\""),
-    S("zero in a text", CREATE_PATH, 11, MASTER, 80, 24 + 41, 1, 'a', false, 0, 400, "malformed_payload", "\"detail\":\"label holds a zero byte\",\"field\":\"label\""),
-    S("text not UTF-8", KEYS_PATH, 34, MASTER, 48, 24 + 16, 1, 0xFF, false, 0, 400, "malformed_payload", "\"detail\":\"label is not UTF-8\",\"field\":\"label\""),
-    S("secp256k1 on an order", ORDER_PATH, 0, SESSION, 48, 1, 1, 1, false, 1, 400, "request_type_not_allowed", "signature_type 1 cannot sign request type 0"),
-    S("Ed25519 on account creation", CREATE_PATH, 11, SESSION, 80, -1, 0, 0, false, 0, 400, "request_type_not_allowed", "signature_type 0 cannot sign request type 11"),
-    S("bad signature", ORDER_PATH, 0, SESSION, 48, 24 + 16, 8, 999, true, 0, 401, "invalid_signature", "the signature does not verify"),
-    S("bad signature of a stranger", ORDER_PATH, 0, STRANGER, 48, 24 + 16, 8, 999, true, 0, 401, "invalid_signature", "the signature does not verify"),
-    S("bad master signature", SESSION_PATH, 13, MASTER, 56, 24 + 40, 8, 5, true, 0, 401, "invalid_signature", "the signature does not verify"),
-    S("unknown session", ORDER_PATH, 0, STRANGER, 48, -1, 0, 0, false, 0, 200, "rejected_unauthorized", "{\"status\":\"rejected_unauthorized\",\"processed_at_ns\":1755582431240112233}"),
-    S("session of another account", ORDER_PATH, 0, SESSION, 48, 24, 8, 8, false, 0, 200, "rejected_unauthorized", "processed_at_ns"),
-    S("unknown master", SESSION_PATH, 13, OTHER_MASTER, 56, -1, 0, 0, false, 0, 200, "session_rejected", "{\"success\":false,\"message\":\"session_rejected\",\"processed_at_ns\":1755582431240112233}"),
-    S("unknown master, API key", KEYS_PATH, 34, OTHER_MASTER, 48, -1, 0, 0, false, 0, 200, "rejected_unauthorized", "\"success\":false"),
-    S("session revokes on the wrong path", REVOKE_PATH, 14, SESSION, 40, -1, 0, 0, false, 0, 200, "session_rejected", "\"success\":false"),
-    S("new account", CREATE_PATH, 11, OTHER_MASTER, 80, -1, 0, 0, false, 0, 200, "request_completed", "\"sequence\":"),
-    S("operator", OPERATOR_PATH, 1003, OPERATOR, 56, -1, 0, 0, false, 0, 200, "request_completed", "\"sequence\":"),
-    S("oracle", OPERATOR_PATH, 1000, ORACLE, 24, -1, 0, 0, false, 0, 200, "request_completed", "\"sequence\":"),
-    S("operator is no oracle", OPERATOR_PATH, 1000, OPERATOR, 24, -1, 0, 0, false, 0, 200, "rejected_unauthorized", "\"status\""),
-    S("oracle is no operator", OPERATOR_PATH, 1003, ORACLE, 56, -1, 0, 0, false, 0, 200, "rejected_unauthorized", "\"status\""),
-    S("session is no operator", OPERATOR_PATH, 1003, SESSION, 56, -1, 0, 0, false, 0, 200, "rejected_unauthorized", "\"status\""),
-    S("market text not UTF-8", OPERATOR_PATH, 1001, OPERATOR, 16, 24, 1, 0xC3, false, 0, 400, "malformed_payload", "\"field\":\"record\""),
-    /* clang-format on */
+    S("good", ORDER_PATH, 0, SESSION, 48, -1, 0, 0, false, 0, 200, "request_completed",
+      "\"sequence\":"),
+    S("version", ORDER_PATH, 0, SESSION, 48, 0, 1, 2, false, 0, 400, "unsupported_version",
+      "header version 2"),
+    S("header pad", ORDER_PATH, 0, SESSION, 48, 7, 1, 1, false, 0, 400, "malformed_payload",
+      "\"field\":\"padding\""),
+    S("signature type 3", ORDER_PATH, 0, SESSION, 48, 1, 1, 3, false, 0, 400, "malformed_payload",
+      "signature_type 3 is none of 0, 1, 2"),
+    S("code of another path", CANCEL_PATH, 0, SESSION, 48, -1, 0, 0, false, 0, 400,
+      "request_type_not_allowed",
+      "\"detail\":\"request type 0 belongs to " ORDER_PATH "\",\"request_type\":0"),
+    S("code not built", ORDER_PATH, 5, SESSION, 40, -1, 0, 0, false, 0, 400,
+      "request_type_not_allowed", "\"request_type\":5"),
+    S("reserved code", ORDER_PATH, 18, SESSION, 48, -1, 0, 0, false, 0, 400,
+      "request_type_not_allowed", "request type 18 has no path"),
+    S("node's code", ORDER_PATH, 2000, SESSION, 8, -1, 0, 0, false, 0, 400,
+      "request_type_not_allowed", "request type 2000 has no path"),
+    S("unknown code", ORDER_PATH, 65535, SESSION, 48, -1, 0, 0, false, 0, 400,
+      "request_type_not_allowed", "\"request_type\":65535"),
+    S("body too short", ORDER_PATH, 0, SESSION, 48, -1, 0, 0, false, -8, 400, "malformed_payload",
+      "place_limit_order has a body of 48 bytes, not 40"),
+    S("body too long", ORDER_PATH, 0, SESSION, 48, -1, 0, 0, false, 8, 400, "malformed_payload",
+      "place_limit_order has a body of 48 bytes, not 56"),
+    S("not a multiple of 8", ORDER_PATH, 0, SESSION, 48, -1, 0, 0, false, 4, 400,
+      "malformed_payload", "the payload has 76 bytes, not a multiple of 8"),
+    S("id version 4", ORDER_PATH, 0, SESSION, 48, 14, 1, 0x40, false, 0, 400, "request_id_not_v7",
+      "version 4"),
+    S("id variant", ORDER_PATH, 0, SESSION, 48, 16, 1, 0xC0, false, 0, 400, "request_id_not_v7",
+      "variant 3"),
+    S("pin below -1", SESSION_PATH, 13, MASTER, 56, 24 + 48, 4, 0xFFFFFFFE, false, 0, 400,
+      "malformed_payload",
+      "\"detail\":\"subaccount_pin is -2; -1 or an index is "
+      "allowed\",\"field\":\"subaccount_pin\""),
+    S("zero in a text", CREATE_PATH, 11, MASTER, 80, 24 + 41, 1, 'a', false, 0, 400,
+      "malformed_payload", "\"detail\":\"label holds a zero byte\",\"field\":\"label\""),
+    S("text not UTF-8", KEYS_PATH, 34, MASTER, 48, 24 + 16, 1, 0xFF, false, 0, 400,
+      "malformed_payload", "\"detail\":\"label is not UTF-8\",\"field\":\"label\""),
+    S("secp256k1 on an order", ORDER_PATH, 0, SESSION, 48, 1, 1, 1, false, 1, 400,
+      "request_type_not_allowed", "signature_type 1 cannot sign request type 0"),
+    S("Ed25519 on account creation", CREATE_PATH, 11, SESSION, 80, -1, 0, 0, false, 0, 400,
+      "request_type_not_allowed", "signature_type 0 cannot sign request type 11"),
+    S("bad signature", ORDER_PATH, 0, SESSION, 48, 24 + 16, 8, 999, true, 0, 401,
+      "invalid_signature", "the signature does not verify"),
+    S("bad signature of a stranger", ORDER_PATH, 0, STRANGER, 48, 24 + 16, 8, 999, true, 0, 401,
+      "invalid_signature", "the signature does not verify"),
+    S("bad master signature", SESSION_PATH, 13, MASTER, 56, 24 + 40, 8, 5, true, 0, 401,
+      "invalid_signature", "the signature does not verify"),
+    S("unknown session", ORDER_PATH, 0, STRANGER, 48, -1, 0, 0, false, 0, 200,
+      "rejected_unauthorized",
+      "{\"status\":\"rejected_unauthorized\",\"processed_at_ns\":1755582431240112233}"),
+    S("session of another account", ORDER_PATH, 0, SESSION, 48, 24, 8, 8, false, 0, 200,
+      "rejected_unauthorized", "processed_at_ns"),
+    S("unknown master", SESSION_PATH, 13, OTHER_MASTER, 56, -1, 0, 0, false, 0, 200,
+      "session_rejected",
+      "{\"success\":false,\"message\":\"session_rejected\",\"processed_at_ns\":"
+      "1755582431240112233}"),
+    S("unknown master, API key", KEYS_PATH, 34, OTHER_MASTER, 48, -1, 0, 0, false, 0, 200,
+      "rejected_unauthorized", "\"success\":false"),
+    S("session revokes on the wrong path", REVOKE_PATH, 14, SESSION, 40, -1, 0, 0, false, 0, 200,
+      "session_rejected", "\"success\":false"),
+    S("new account", CREATE_PATH, 11, OTHER_MASTER, 80, -1, 0, 0, false, 0, 200,
+      "request_completed", "\"sequence\":"),
+    S("operator", OPERATOR_PATH, 1003, OPERATOR, 56, -1, 0, 0, false, 0, 200, "request_completed",
+      "\"sequence\":"),
+    S("oracle", OPERATOR_PATH, 1000, ORACLE, 24, -1, 0, 0, false, 0, 200, "request_completed",
+      "\"sequence\":"),
+    S("operator is no oracle", OPERATOR_PATH, 1000, OPERATOR, 24, -1, 0, 0, false, 0, 200,
+      "rejected_unauthorized", "\"status\""),
+    S("oracle is no operator", OPERATOR_PATH, 1003, ORACLE, 56, -1, 0, 0, false, 0, 200,
+      "rejected_unauthorized", "\"status\""),
+    S("session is no operator", OPERATOR_PATH, 1003, SESSION, 56, -1, 0, 0, false, 0, 200,
+      "rejected_unauthorized", "\"status\""),
+    S("market text not UTF-8", OPERATOR_PATH, 1001, OPERATOR, 16, 24, 1, 0xC3, false, 0, 400,
+      "malformed_payload", "\"field\":\"record\""),
 };
 
 static const struct signer_ed25519 *ed25519_signer(uint8_t signs)
@@ -344,6 +382,14 @@ static void window_is_exact(void)
 #define SIGNATURE \
     "MDOYaB3LoxeAoDfi7JgBluJZrLngl/B9omH1yjEviFMI8tE0wk7OT9K6zlbyBIMvhPkZf+laJJf8P6HNe9gDAg=="
 
+#define E(name, type, format, status, code, part)        \
+    {                                                    \
+        __LINE__, name, type, format, status, code, part \
+    }
+#define PLAIN(key)    "{\"payload\":\"%s\",\"signature\":\"" SIGNATURE "\",\"public_key\":\"" key "\"}"
+#define PASSKEY(more) "{\"payload\":\"%s\",\"signature\":\"" SIGNATURE "\"," more "}"
+#define AUTHENTICATOR "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=="
+
 /* JSON envelopes that fail before or beside the payload; %s is a fresh payload of type 0 or 2. */
 static const struct envelope_row {
     int line;
@@ -353,31 +399,66 @@ static const struct envelope_row {
     int status;
     const char *code, *part;
 } envelope_rows[] = {
-/* clang-format off */
-#define E(name, type, format, status, code, part) { __LINE__, name, type, format, status, code, part }
-#define PLAIN(key) "{\"payload\":\"%s\",\"signature\":\"" SIGNATURE "\",\"public_key\":\"" key "\"}"
-#define PASSKEY(more) "{\"payload\":\"%s\",\"signature\":\"" SIGNATURE "\"," more "}"
-#define AUTHENTICATOR "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=="
-    E("no signature", 0, "{\"payload\":\"%s\",\"public_key\":\"" K32 "\"}", 400, "malformed_payload", "signature is missing"),
-    E("no key", 0, "{\"payload\":\"%s\",\"signature\":\"" SIGNATURE "\"}", 400, "malformed_payload", "\"detail\":\"public_key is missing\",\"field\":\"public_key\""),
-    E("null key", 0, "{\"payload\":\"%s\",\"signature\":\"" SIGNATURE "\",\"public_key\":null}", 400, "malformed_payload", "public_key is not a string"),
-    E("URL-safe Base64", 0, PLAIN("AAAAAAAAAAAAAAAAAAAA_AAAAAAAAAAAAAAAAAAAAAA="), 400, "invalid_base64", "\"detail\":\"public_key is not standard Base64 at character 20\",\"field\":\"public_key\""),
-    E("key of 31 bytes", 0, PLAIN("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=="), 400, "malformed_payload", "public_key has 31 bytes, neither 32 nor 33"),
-    E("key of 34 bytes", 0, PLAIN("AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg=="), 400, "malformed_payload", "public_key has more than 33 bytes"),
-    E("short signature", 0, "{\"payload\":\"%s\",\"signature\":\"AAAA\",\"public_key\":\"" K32 "\"}", 400, "malformed_payload", "\"detail\":\"signature has 3 bytes, not 64\",\"field\":\"signature\""),
-    E("key of the other curve", 0, PLAIN(K33), 401, "signature_type_mismatch", "the header says Ed25519, whose keys have 32 bytes; this one has 33"),
-    E("plain envelope under a passkey header", 2, PLAIN(K33), 401, "signature_type_mismatch", "the header says passkey, the envelope is not a passkey's"),
-    E("passkey envelope under header 0", 0, PASSKEY("\"credential_id\":\"AAAA\",\"authenticator_data\":\"" AUTHENTICATOR "\",\"client_data_json\":\"e30=\""), 401, "signature_type_mismatch", "the header says Ed25519, the envelope is a passkey's"),
-    E("unknown passkey", 2, PASSKEY("\"credential_id\":\"AAAA\",\"authenticator_data\":\"" AUTHENTICATOR "\",\"client_data_json\":\"e30=\""), 401, "invalid_signature", "the credential id is unknown"),
-    E("passkey with an Ed25519 key", 2, PASSKEY("\"public_key\":\"" K32 "\",\"credential_id\":\"AAAA\",\"authenticator_data\":\"" AUTHENTICATOR "\",\"client_data_json\":\"e30=\""), 400, "malformed_payload", "a passkey's public_key has 33 bytes"),
-    E("empty credential id", 2, PASSKEY("\"credential_id\":\"\",\"authenticator_data\":\"" AUTHENTICATOR "\",\"client_data_json\":\"e30=\""), 400, "malformed_payload", "credential_id is empty"),
-    E("no authenticator data", 2, PASSKEY("\"credential_id\":\"AAAA\",\"client_data_json\":\"e30=\""), 400, "malformed_payload", "authenticator_data is missing"),
-    E("authenticator data of 36 bytes", 2, PASSKEY("\"credential_id\":\"AAAA\",\"authenticator_data\":\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\",\"client_data_json\":\"e30=\""), 400, "malformed_payload", "authenticator_data has 36 bytes, fewer than 37"),
-    E("client data no JSON", 2, PASSKEY("\"credential_id\":\"AAAA\",\"authenticator_data\":\"" AUTHENTICATOR "\",\"client_data_json\":\"AAAA\""), 400, "malformed_payload", "\"detail\":\"client_data_json at byte 0: "),
-    E("client data with a member twice", 2, PASSKEY("\"credential_id\":\"AAAA\",\"authenticator_data\":\"" AUTHENTICATOR "\",\"client_data_json\":\"eyJhIjoxLCJhIjoyfQ==\""), 400, "malformed_payload", "\"field\":\"client_data_json\""),
-    E("unknown members are ignored", 0, "{\"x\":[1,{\"payload\":2}],\"payload\":\"%s\",\"signature\":\"" SIGNATURE "\",\"public_key\":\"" K32 "\"}", 401, "invalid_signature", "the signature does not verify"),
-    E("escapes are resolved", 0, "{\"pay\\u006coad\":\"%s\",\"signature\":\"MDOYaB3LoxeAoDfi7JgBluJZrLngl\\/B9omH1yjEviFMI8tE0wk7OT9K6zlbyBIMvhPkZf+laJJf8P6HNe9gDAg==\",\"public_key\":\"" K32 "\"}", 401, "invalid_signature", "the signature does not verify"),
-    /* clang-format on */
+    E("no signature", 0, "{\"payload\":\"%s\",\"public_key\":\"" K32 "\"}", 400,
+      "malformed_payload", "signature is missing"),
+    E("no key", 0, "{\"payload\":\"%s\",\"signature\":\"" SIGNATURE "\"}", 400, "malformed_payload",
+      "\"detail\":\"public_key is missing\",\"field\":\"public_key\""),
+    E("null key", 0, "{\"payload\":\"%s\",\"signature\":\"" SIGNATURE "\",\"public_key\":null}",
+      400, "malformed_payload", "public_key is not a string"),
+    E("URL-safe Base64", 0, PLAIN("AAAAAAAAAAAAAAAAAAAA_AAAAAAAAAAAAAAAAAAAAAA="), 400,
+      "invalid_base64",
+      "\"detail\":\"public_key is not standard Base64 at character 20\",\"field\":\"public_key\""),
+    E("key of 31 bytes", 0, PLAIN("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=="), 400,
+      "malformed_payload", "public_key has 31 bytes, neither 32 nor 33"),
+    E("key of 34 bytes", 0, PLAIN("AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg=="), 400,
+      "malformed_payload", "public_key has more than 33 bytes"),
+    E("short signature", 0,
+      "{\"payload\":\"%s\",\"signature\":\"AAAA\",\"public_key\":\"" K32 "\"}", 400,
+      "malformed_payload", "\"detail\":\"signature has 3 bytes, not 64\",\"field\":\"signature\""),
+    E("key of the other curve", 0, PLAIN(K33), 401, "signature_type_mismatch",
+      "the header says Ed25519, whose keys have 32 bytes; this one has 33"),
+    E("plain envelope under a passkey header", 2, PLAIN(K33), 401, "signature_type_mismatch",
+      "the header says passkey, the envelope is not a passkey's"),
+    E("passkey envelope under header 0", 0,
+      PASSKEY("\"credential_id\":\"AAAA\",\"authenticator_data\":\"" AUTHENTICATOR
+              "\",\"client_data_json\":\"e30=\""),
+      401, "signature_type_mismatch", "the header says Ed25519, the envelope is a passkey's"),
+    E("unknown passkey", 2,
+      PASSKEY("\"credential_id\":\"AAAA\",\"authenticator_data\":\"" AUTHENTICATOR
+              "\",\"client_data_json\":\"e30=\""),
+      401, "invalid_signature", "the credential id is unknown"),
+    E("passkey with an Ed25519 key", 2,
+      PASSKEY("\"public_key\":\"" K32
+              "\",\"credential_id\":\"AAAA\",\"authenticator_data\":\"" AUTHENTICATOR
+              "\",\"client_data_json\":\"e30=\""),
+      400, "malformed_payload", "a passkey's public_key has 33 bytes"),
+    E("empty credential id", 2,
+      PASSKEY("\"credential_id\":\"\",\"authenticator_data\":\"" AUTHENTICATOR
+              "\",\"client_data_json\":\"e30=\""),
+      400, "malformed_payload", "credential_id is empty"),
+    E("no authenticator data", 2,
+      PASSKEY("\"credential_id\":\"AAAA\",\"client_data_json\":\"e30=\""), 400, "malformed_payload",
+      "authenticator_data is missing"),
+    E("authenticator data of 36 bytes", 2,
+      PASSKEY("\"credential_id\":\"AAAA\",\"authenticator_data\":"
+              "\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\",\"client_data_json\":\"e30=\""),
+      400, "malformed_payload", "authenticator_data has 36 bytes, fewer than 37"),
+    E("client data no JSON", 2,
+      PASSKEY("\"credential_id\":\"AAAA\",\"authenticator_data\":\"" AUTHENTICATOR
+              "\",\"client_data_json\":\"AAAA\""),
+      400, "malformed_payload", "\"detail\":\"client_data_json at byte 0: "),
+    E("client data with a member twice", 2,
+      PASSKEY("\"credential_id\":\"AAAA\",\"authenticator_data\":\"" AUTHENTICATOR
+              "\",\"client_data_json\":\"eyJhIjoxLCJhIjoyfQ==\""),
+      400, "malformed_payload", "\"field\":\"client_data_json\""),
+    E("unknown members are ignored", 0,
+      "{\"x\":[1,{\"payload\":2}],\"payload\":\"%s\",\"signature\":\"" SIGNATURE
+      "\",\"public_key\":\"" K32 "\"}",
+      401, "invalid_signature", "the signature does not verify"),
+    E("escapes are resolved", 0,
+      "{\"pay\\u006coad\":\"%s\",\"signature\":\"MDOYaB3LoxeAoDfi7JgBluJZrLngl\\/"
+      "B9omH1yjEviFMI8tE0wk7OT9K6zlbyBIMvhPkZf+laJJf8P6HNe9gDAg==\",\"public_key\":\"" K32 "\"}",
+      401, "invalid_signature", "the signature does not verify"),
 };
 
 static void envelopes(void)

@@ -1,5 +1,6 @@
 /* Every vector of tests/vectors/perpd sent as a client sends it: envelope and frame through the
- * whole of net. What this binary has no path for is refused as such; the crypto tests judge the rest. */
+ * whole of net. What this binary has no path for is refused as such; the crypto tests judge the
+ * rest. */
 #include <jansson.h>
 #include <stdio.h>
 
