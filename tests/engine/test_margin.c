@@ -223,6 +223,22 @@ static void test_maker_reducing(void)
     host_close(&host);
 }
 
+/* Own makers that the walk cancels still count (decision 10). A sale of 10 BTC at 95,000 has 50,000 +
+ * an open loss of 50,000; a bid of 20 BTC at 95,000 that cancels it would alone need 100,000. */
+static void test_own_makers_count(void)
+{
+    static struct host host;
+
+    trade_open(&host, NULL);
+    CHECK(trade_limit(&host, 1, -1000000, 950000) == TRADE_OK);
+    CHECK(trade_stp(&host, 1, 2000000, 950000, TRADE_GTC, 1) ==
+          STATUS_insufficient_margin_to_place);
+    CHECK(trade_stp(&host, 1, 1000000, 950000, TRADE_GTC, 1) == TRADE_OK);
+    CHECK(host_cancel_all(&host, 1, HOST_BTC, 0) == TRADE_OK);
+    CHECK(trade_limit(&host, 1, 2000000, 950000) == TRADE_OK);
+    host_close(&host);
+}
+
 /* `flagged` follows marks by the scan, and back; touched or not. */
 static void test_flagged(void)
 {
@@ -255,6 +271,7 @@ int main(void)
     test_under_water();
     test_maker();
     test_maker_reducing();
+    test_own_makers_count();
     test_flagged();
     return 0;
 }
