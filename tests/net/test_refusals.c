@@ -386,7 +386,9 @@ static void window_is_exact(void)
     {                                                    \
         __LINE__, name, type, format, status, code, part \
     }
-#define PLAIN(key)    "{\"payload\":\"%s\",\"signature\":\"" SIGNATURE "\",\"public_key\":\"" key "\"}"
+
+#define PLAIN(key) "{\"payload\":\"%s\",\"signature\":\"" SIGNATURE "\",\"public_key\":\"" key "\"}"
+
 #define PASSKEY(more) "{\"payload\":\"%s\",\"signature\":\"" SIGNATURE "\"," more "}"
 #define AUTHENTICATOR "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=="
 
