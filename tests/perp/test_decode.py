@@ -1,6 +1,8 @@
 """test_decode.py BUILD - perp decode names every byte, and refuses what is no payload."""
 import base64
 import json
+import random
+import subprocess
 import sys
 
 from fake import Perp, check, vectors
@@ -91,3 +93,17 @@ for text, wanted in rows:
     done = perp.run("decode", text, code=5)
     check(wanted in done.stdout, wanted, done.stdout)
     check("refuses 1 of these" in done.stderr, wanted)
+
+# Whatever the bytes are: shown or refused, never anything else.
+random = random.Random(20)
+for _ in range(150):
+    row = random.choice([row for row in EIP712.values() if "request_type" in row])
+    data = bytearray.fromhex(row["payload_hex"])
+    for _ in range(random.randrange(1, 4)):
+        data[random.randrange(len(data))] = random.randrange(256)
+    data = data[:random.choice([len(data), len(data), random.randrange(len(data) + 1)])]
+    data += bytes(random.choice([0, 0, 1, 8, 64, 97]))
+    words = ["decode", "--format", "raw"] + random.choice([[], ["--frame"], ["-o", "json"]])
+    done = subprocess.run([perp.program, *words], input=bytes(data), capture_output=True)
+    check(done.returncode in (0, 5), data.hex(), done.stderr.decode())
+    check((done.returncode == 5) == bool(done.stderr), data.hex(), done.stderr.decode())

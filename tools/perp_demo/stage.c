@@ -29,8 +29,8 @@ enum {
 };
 
 #define NS_PER_S       UINT64_C(1000000000)
-#define PLAYER_DEPOSIT INT64_C(1000000000000) /* 1,000,000 USDC */
-#define YOUR_DEPOSIT   INT64_C(100000000000)  /* 100,000 USDC */
+#define PLAYER_DEPOSIT INT64_C(100000000000000) /* 100,000,000 USDC: fees of many days */
+#define YOUR_DEPOSIT   INT64_C(100000000000)    /* 100,000 USDC */
 
 /* Stages of a signed request without which a summary of latencies would say nothing. */
 static const char *const wanted_stages[] = { "verified", "sequenced", "matched", "released",
