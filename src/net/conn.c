@@ -60,6 +60,7 @@ struct conn *conn_open(struct conn_table *table)
         .time_next = CONN_NONE,
         .in_ready = conn->in_ready,
         .in_stalled = conn->in_stalled,
+        .in_slow = conn->in_slow,
         .in_touched = conn->in_touched,
         .in_starved = conn->in_starved,
     };

@@ -30,6 +30,7 @@ enum {
 enum conn_time { CONN_TIME_IDLE, CONN_TIME_HEAD, CONN_TIME_BODY, CONN_TIME_LINGER, CONN_TIMES };
 
 #define CONN_SECOND_NS UINT64_C(1000000000)
+#define CONN_DEAF_NS   (75 * CONN_SECOND_NS) /* a peer that took no byte for so long is gone */
 
 enum conn_phase { CONN_HEAD, CONN_BODY };
 
@@ -42,8 +43,9 @@ struct conn {
     struct http_chunked chunked;
     uint32_t body_bytes; /* chunked: decoded so far */
     uint32_t body_limit;
-    uint32_t scanned; /* of the head */
-    uint8_t phase;    /* enum conn_phase */
+    uint32_t complete_bytes; /* not 0: the whole request stands in the input and waits for room */
+    uint32_t scanned;        /* of the head */
+    uint8_t phase;           /* enum conn_phase */
 
     bool open;
     bool admin;        /* came in through admin.listen */
@@ -54,7 +56,7 @@ struct conn {
     bool blocked;      /* has input that could not be taken yet */
 
     /* Places in queues; these survive the connection, as the queue entry does. */
-    bool in_ready, in_stalled, in_touched, in_starved;
+    bool in_ready, in_stalled, in_slow, in_touched, in_starved;
 
     /* Transport. */
     bool receiving;  /* a receive is armed */

@@ -8,7 +8,7 @@
 #include "net/intake.h"
 #include "net/respond.h"
 
-enum { QUEUES = 4 };
+enum { QUEUES = 5 };
 
 int gate_init(struct gate *gate, const struct net_config *config, uint32_t connections)
 {
@@ -27,7 +27,7 @@ int gate_init(struct gate *gate, const struct net_config *config, uint32_t conne
     if (memory == MAP_FAILED)
         return -ENOMEM;
     gate->memory = memory;
-    struct conn_queue *queues[QUEUES] = { &gate->ready, &gate->stalled, &gate->touched,
+    struct conn_queue *queues[QUEUES] = { &gate->ready, &gate->stalled, &gate->slow, &gate->touched,
                                           &gate->starved };
     for (unsigned i = 0; i < QUEUES; i++)
         *queues[i] = (struct conn_queue){ .items = (void *)((char *)memory + i * queue_bytes),
@@ -277,12 +277,14 @@ static void time_out(struct gate *gate, struct conn *conn, enum conn_time time)
         gate_touch(gate, conn);
         return;
     }
-    if (conn->blocked || conn->pending_count > 0) { /* we make it wait, not the client */
+    uint64_t since_ns = output_since_ns(&gate->outputs, &conn->output);
+    bool is_deaf = since_ns != UINT64_MAX && gate->now_ns - since_ns >= CONN_DEAF_NS;
+    if (!is_deaf && (conn->blocked || conn->pending_count > 0)) { /* we make it wait */
         conn_time_start(&gate->conns, conn, time, gate->now_ns);
         return;
     }
     gate->counters.timeouts++;
-    if (time == CONN_TIME_IDLE) {
+    if (time == CONN_TIME_IDLE || is_deaf) {
         conn->broken = true;
         gate_touch(gate, conn);
         return;

@@ -12,8 +12,9 @@
  *         requests are pushed first in, first out, and a connection whose signature waits for a
  *         later turn is not read on.
  * Wait.   Nothing blocks. A connection that cannot go on is `blocked`; whatever unblocks it puts
- *         it into `ready`. Those that wait for a staging slot stand in `stalled`, those whose
- *         answer finds no room in the output pool in `starved`.
+ *         it into `ready`. Those that wait for a staging slot stand in `stalled`, those whose slow
+ *         signature is one too many in `slow`, those whose answer finds no room in the output pool
+ *         in `starved`.
  * Owner.  The net thread.
  * Bound.  All memory is mapped by gate_init. */
 #ifndef NET_GATE_H
@@ -50,6 +51,7 @@ struct gate {
 
     struct conn_queue ready;
     struct conn_queue stalled;
+    struct conn_queue slow;
     struct conn_queue touched;
     struct conn_queue starved;
     uint32_t *asking; /* ring of pendings that wait for a query credit, oldest first */
@@ -98,6 +100,13 @@ uint32_t gate_turn_end(struct gate *gate);
 
 /* The answers appended since the last call were handed to the kernel now. */
 void gate_sent(struct gate *gate);
+
+/* Everything is answered and handed over, and nothing more will be read: the transport may close. */
+static inline bool gate_is_finished(const struct conn *conn)
+{
+    return conn->last && conn->phase == CONN_HEAD && conn->pending_head == PENDING_NONE &&
+           conn->output.bytes == 0 && !conn->blocked && !conn->continue_due;
+}
 
 /* Forgets the connection: requests in flight go on, their answers are dropped. The transport must
  * have no operation of it in flight. */

@@ -82,6 +82,7 @@ static bool take_head(struct gate *gate, struct conn *conn, const char *text, si
     conn->allow = NULL;
     conn->chunked = (struct http_chunked){ 0 };
     conn->body_bytes = 0;
+    conn->complete_bytes = 0;
     conn->body_limit = BODY_MAX;
     conn->phase = CONN_BODY;
     if (!head->keep_alive)
@@ -126,12 +127,16 @@ static bool may_take(const struct gate *gate, const struct conn *conn)
            pending_available(&gate->pendings);
 }
 
-/* The request is complete. */
-static void take_request(struct gate *gate, struct conn *conn, const char *text, size_t body_bytes)
+enum progress {
+    PROGRESS_TAKEN, /* one request */
+    PROGRESS_MORE,  /* needs more bytes */
+    PROGRESS_BLOCKED,
+    PROGRESS_CLOSED, /* nothing more is read */
+};
+
+/* The request is complete. False: it must wait, nothing happened. */
+static bool take_request(struct gate *gate, struct conn *conn, const char *text, size_t body_bytes)
 {
-    gate->budget--;
-    gate->work++;
-    gate->counters.requests++;
     conn->continue_due = false;
     if (conn->early.problem != PROBLEM_none) {
         struct pending *pending = pending_add(&gate->pendings, conn, PENDING_MISTAKE, PENDING_DONE);
@@ -139,18 +144,16 @@ static void take_request(struct gate *gate, struct conn *conn, const char *text,
         pending->allow = conn->allow;
         gate_settle(gate, conn);
     } else if (conn->route.kind == ROUTE_SIGNED) {
-        intake_take(gate, conn, text + conn->head.bytes, body_bytes);
+        if (!intake_take(gate, conn, text + conn->head.bytes, body_bytes))
+            return false;
     } else {
         ask_take(gate, conn, text);
     }
+    gate->budget--;
+    gate->work++;
+    gate->counters.requests++;
+    return true;
 }
-
-enum progress {
-    PROGRESS_TAKEN, /* one request */
-    PROGRESS_MORE,  /* needs more bytes */
-    PROGRESS_BLOCKED,
-    PROGRESS_CLOSED, /* nothing more is read */
-};
 
 /* The head at `text`. */
 static enum progress read_head(struct gate *gate, struct conn *conn, const char *text, size_t count)
@@ -188,44 +191,56 @@ static enum progress refuse_chunk(struct gate *gate, struct conn *conn)
     return PROGRESS_CLOSED;
 }
 
+/* Takes the chunk framing out of a body. *count shrinks when more is to come; complete_bytes is set
+ * when the last chunk was read. */
+static enum progress read_chunks(struct gate *gate, struct conn *conn, char *text, size_t *count)
+{
+    size_t at = conn->head.bytes + conn->body_bytes;
+    size_t taken, written;
+    enum http_chunk_result result =
+        http_chunked_read(&conn->chunked, text + at, *count - at, &taken, text + at,
+                          conn->body_limit - conn->body_bytes, &written);
+    conn->body_bytes += (uint32_t)written;
+    switch (result) {
+    case HTTP_CHUNK_BAD:
+        return refuse_chunk(gate, conn);
+    case HTTP_CHUNK_LARGE:
+        refuse_size(gate, conn);
+        return PROGRESS_CLOSED;
+    case HTTP_CHUNK_MORE:
+        *count = at + written;
+        return PROGRESS_MORE;
+    case HTTP_CHUNK_DONE:
+        break;
+    }
+    conn->complete_bytes = (uint32_t)(at + taken);
+    return PROGRESS_TAKEN;
+}
+
 /* The body behind the head at `text`; *count shrinks when chunk framing is taken out. *used gets
  * the bytes of the whole request when it was taken. */
 static enum progress read_body(struct gate *gate, struct conn *conn, char *text, size_t *count,
                                size_t *used)
 {
-    size_t at = conn->head.bytes;
-    size_t body_bytes = (size_t)conn->head.content_length;
     if (conn->route.kind == ROUTE_SIGNED && conn->early.problem == PROBLEM_none &&
         !intake_has_room(gate->intake)) {
         conn_queue_push(&gate->stalled, conn->index, &conn->in_stalled);
         return PROGRESS_BLOCKED;
     }
-    if (conn->head.chunked) {
-        size_t taken, written;
-        char *body = text + at;
-        enum http_chunk_result result = http_chunked_read(
-            &conn->chunked, body + conn->body_bytes, *count - at - conn->body_bytes, &taken,
-            body + conn->body_bytes, conn->body_limit - conn->body_bytes, &written);
-        size_t raw_end = at + conn->body_bytes + taken;
-        conn->body_bytes += (uint32_t)written;
-        body_bytes = conn->body_bytes;
-        if (result == HTTP_CHUNK_BAD)
-            return refuse_chunk(gate, conn);
-        if (result == HTTP_CHUNK_LARGE) {
-            refuse_size(gate, conn);
-            return PROGRESS_CLOSED;
-        }
-        if (result == HTTP_CHUNK_MORE) {
-            *count = at + body_bytes;
+    if (conn->complete_bytes == 0 && conn->head.chunked) {
+        enum progress progress = read_chunks(gate, conn, text, count);
+        if (progress != PROGRESS_TAKEN)
+            return progress;
+    } else if (conn->complete_bytes == 0) {
+        if (*count < conn->head.bytes + conn->head.content_length)
             return PROGRESS_MORE;
-        }
-        *used = raw_end;
-    } else {
-        if (*count < at + body_bytes)
-            return PROGRESS_MORE;
-        *used = at + body_bytes;
+        conn->body_bytes = (uint32_t)conn->head.content_length;
+        conn->complete_bytes = conn->head.bytes + conn->body_bytes;
     }
-    take_request(gate, conn, text, body_bytes);
+    if (!take_request(gate, conn, text, conn->body_bytes))
+        return PROGRESS_BLOCKED;
+    *used = conn->complete_bytes;
+    conn->complete_bytes = 0;
     conn->phase = CONN_HEAD;
     conn->scanned = 0;
     return PROGRESS_TAKEN;

@@ -20,6 +20,7 @@ struct job {
     uint64_t deadline_ns; /* 0: it has not waited for a credit yet */
     uint32_t pending;
     bool passkey;
+    bool known; /* its key was known when it was taken */
 };
 
 /* A queue of job numbers; holds every job there is. */
@@ -32,8 +33,8 @@ struct intake {
     struct job jobs[INTAKE_JOBS];
     uint16_t free[INTAKE_JOBS];
     uint32_t free_count;
-    struct job_queue fresh; /* Ed25519, not verified */
-    struct job_queue slow;  /* Secp256k1, not verified */
+    struct job_queue fresh; /* known Ed25519 keys, not verified */
+    struct job_queue slow;  /* Secp256k1 and unknown keys, not verified */
     struct job_queue good;  /* verified, to be pushed */
 };
 
@@ -162,35 +163,6 @@ static bool decode(struct gate *gate, struct conn *conn, struct job *job, const 
     return true;
 }
 
-void intake_take(struct gate *gate, struct conn *conn, const char *body, size_t count)
-{
-    struct intake *intake = gate->intake;
-    INVARIANT(intake->free_count > 0);
-    uint32_t number = intake->free[--intake->free_count];
-    struct job *job = &intake->jobs[number];
-    struct pending *pending = pending_add(&gate->pendings, conn, PENDING_WRITE, PENDING_STAGED);
-    gate->counters.signed_requests++;
-    job->pending = pending_index(&gate->pendings, pending);
-    job->deadline_ns = 0;
-    if (!decode(gate, conn, job, body, count, &pending->mistake)) {
-        pending->kind = PENDING_MISTAKE;
-        free_job(gate, number);
-        settle(gate, pending);
-        return;
-    }
-    if (job->passkey) { /* W4: this binary makes no passkey account, so no credential id is known */
-        refuse_signature(gate, job, "the credential id is unknown");
-        free_job(gate, number);
-        return;
-    }
-    if (job_command(job)->bytes[1] == SIGNATURE_SECP256K1) {
-        conn->slow_job = true;
-        queue_push(&intake->slow, number);
-    } else {
-        queue_push(&intake->fresh, number);
-    }
-}
-
 /* Is the key one that the configuration lets sign this operator code (W3a). */
 static bool operator_key_fits(const struct option_engine *options, uint16_t code,
                               const uint8_t *key)
@@ -208,32 +180,80 @@ static bool operator_key_fits(const struct option_engine *options, uint16_t code
     return options->has_operator_key && memcmp(options->operator_key, key, 32) == 0;
 }
 
+/* Is the key of the request known: configured, or in the keyring for the account it names. Account
+ * creation brings its own. */
+static bool key_is_known(const struct gate *gate, const struct request *request,
+                         const struct command *command)
+{
+    const uint8_t *key = command_key(command);
+    struct keyring_entry entry;
+    if (request->signer == SIGNER_OPERATOR)
+        return operator_key_fits(gate->config.options, request->code, key);
+    if (request->signer == SIGNER_NEW_SECP256K1)
+        return true;
+    uint64_t account = admission_account(request, command_body(command));
+    bool is_session = command->bytes[1] == SIGNATURE_ED25519;
+    struct keyring_key name =
+        keyring_key(is_session ? KEYRING_SESSION : KEYRING_MASTER, account, key);
+    return keyring_find(gate->config.keyring, &name, &entry);
+}
+
 /* R11 step 11 for a request whose signature is good: STATUS_request_completed to go on. */
 static enum status check_key(struct gate *gate, const struct job *job,
                              const struct command *command)
 {
     const struct request *request = job->request;
-    const uint8_t *key = command_key(command);
-    bool is_session = command->bytes[1] == SIGNATURE_ED25519;
     if (!gate->config.source.ready(gate->config.source.context))
         return STATUS_retry_required;
-    if (request->signer == SIGNER_OPERATOR)
-        return operator_key_fits(gate->config.options, request->code, key)
-                   ? STATUS_request_completed
-                   : STATUS_rejected_unauthorized;
-    if (request->signer == SIGNER_NEW_SECP256K1)
-        return STATUS_request_completed;
     /* R11, code 14: a session revokes on /logout only. */
-    if (request->code == REQUEST_revoke_session && is_session)
+    if (request->code == REQUEST_revoke_session && command->bytes[1] == SIGNATURE_ED25519)
         return STATUS_session_rejected;
-    uint64_t account = admission_account(request, command_body(command));
-    struct keyring_key name =
-        keyring_key(is_session ? KEYRING_SESSION : KEYRING_MASTER, account, key);
-    struct keyring_entry entry;
-    if (keyring_find(gate->config.keyring, &name, &entry))
+    /* Looked up again: a key may have been added while the signature waited. */
+    if (job->known || key_is_known(gate, request, command))
         return STATUS_request_completed;
     gate->counters.unknown_keys++;
     return ack_unauthorized(request->code);
+}
+
+bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t count)
+{
+    struct intake *intake = gate->intake;
+    INVARIANT(intake->free_count > 0);
+    uint32_t number = intake->free[intake->free_count - 1];
+    struct job *job = &intake->jobs[number];
+    struct mistake mistake;
+    bool decoded = decode(gate, conn, job, body, count, &mistake);
+    bool is_slow = false;
+    if (decoded && !job->passkey) {
+        const struct command *command = job_command(job);
+        job->known = key_is_known(gate, job->request, command);
+        is_slow = !job->known || command->bytes[1] == SIGNATURE_SECP256K1;
+        if (is_slow && intake->slow.tail - intake->slow.head >= INTAKE_SLOW_MAX) {
+            conn_queue_push(&gate->slow, conn->index, &conn->in_slow);
+            return false;
+        }
+    }
+    intake->free_count--;
+    struct pending *pending = pending_add(&gate->pendings, conn, PENDING_WRITE, PENDING_STAGED);
+    gate->counters.signed_requests++;
+    job->pending = pending_index(&gate->pendings, pending);
+    job->deadline_ns = 0;
+    if (!decoded) {
+        pending->kind = PENDING_MISTAKE;
+        pending->mistake = mistake;
+        free_job(gate, number);
+        settle(gate, pending);
+    } else if (job->passkey) {
+        /* W4: this binary makes no passkey account, so no credential id is known. */
+        refuse_signature(gate, job, "the credential id is unknown");
+        free_job(gate, number);
+    } else if (is_slow) {
+        conn->slow_job = true;
+        queue_push(&intake->slow, number);
+    } else {
+        queue_push(&intake->fresh, number);
+    }
+    return true;
 }
 
 /* A verdict on a signature: refuses, or queues the command to be pushed. */
@@ -283,25 +303,50 @@ static uint32_t verify_fresh(struct gate *gate)
     return count;
 }
 
+/* A slow signature is done: the connection that waits longest for its place may try again. */
+static void resume_slow(struct gate *gate)
+{
+    struct conn_queue *queue = &gate->slow;
+    if (conn_queue_count(queue) == 0)
+        return;
+    struct conn *conn = &gate->conns.conns[queue->items[queue->head++ & queue->mask]];
+    conn->in_slow = false;
+    if (conn->open)
+        gate_resume(gate, conn);
+}
+
+static bool verify_one(const struct gate *gate, const struct command *command)
+{
+    struct eip712_hashes hashes;
+    if (command->bytes[1] == SIGNATURE_ED25519) {
+        const struct ed25519_job one = {
+            .key = command_key(command),
+            .signature = command_signature(command),
+            .message = command_payload(command),
+            .message_bytes = command->payload_bytes,
+        };
+        return ed25519_verify(&one, 1) == 1;
+    }
+    return eip712_hash(&gate->eip712, command_payload(command), command->payload_bytes, &hashes) ==
+               0 &&
+           secp256k1_verify(command_key(command), hashes.digest, command_signature(command));
+}
+
 static uint32_t verify_slow(struct gate *gate)
 {
     struct intake *intake = gate->intake;
-    struct eip712_hashes hashes;
     uint32_t done = 0;
     while (done < NET_TURN_SLOW && !queue_is_empty(&intake->slow)) {
         uint16_t number = intake->slow.items[intake->slow.head++ % INTAKE_JOBS];
         struct job *job = &intake->jobs[number];
-        const struct command *command = job_command(job);
         struct conn *conn = conn_of(gate, &gate->pendings.items[job->pending]);
-        bool good =
-            eip712_hash(&gate->eip712, command_payload(command), command->payload_bytes, &hashes) ==
-                0 &&
-            secp256k1_verify(command_key(command), hashes.digest, command_signature(command));
+        bool good = verify_one(gate, job_command(job));
         if (conn != NULL)
             conn->slow_job = false;
         take_verdict(gate, number, good);
         if (conn != NULL && conn->open)
             gate_resume(gate, conn);
+        resume_slow(gate);
         done++;
     }
     return done;

@@ -1,11 +1,14 @@
 /* intake.h - signed requests on their way to the command ring: decode, check, verify, push.
  *
- *   staging slot ── envelope, admission ── keyring ──┬─ Ed25519: the batch of this turn ─┐
- *                                                    └─ Secp256k1: one a turn ───────────┤
- *   command ring <── first in, first out, while there are credits <──────────────────────┘
+ *   staging slot ── envelope, admission ── keyring ──┬─ known Ed25519 key: this turn's batch ─┐
+ *                                                    └─ slow: one a turn ─────────────────────┤
+ *   command ring <── first in, first out, while there are credits <───────────────────────────┘
  *
- * Order.  Jobs are pushed in the order they were taken. Only a Secp256k1 job may wait for a later
- *         turn unverified; its connection is not read on until then (architecture.md).
+ * Slow are Secp256k1 signatures and keys that the keyring does not have: whoever sends those delays
+ * nobody's known key by more than one verification a turn, and holds at most half of the slots.
+ *
+ * Order.  Jobs are pushed in the order they were taken. Only a slow job may wait for a later turn
+ *         unverified; its connection is not read on until then (architecture.md).
  * Wait.   A job that finds no credit stays in its slot; after net.credit_wait_ms it is answered
  *         request_dropped. No free slot: the connection is stalled, others go on.
  * Owner.  The net thread.
@@ -15,7 +18,7 @@
 
 #include "net/gate.h"
 
-enum { INTAKE_JOBS = 256 };
+enum { INTAKE_JOBS = 256, INTAKE_SLOW_MAX = INTAKE_JOBS / 2 };
 
 /* 0 or -ENOMEM. */
 CC_MUST_USE int intake_create(struct intake **intake);
@@ -25,8 +28,9 @@ void intake_destroy(struct intake *intake);
 CC_MUST_USE bool intake_has_room(const struct intake *intake);
 
 /* Takes one signed request with its complete body; a slot is free. It becomes a pending of the
- * connection, whatever its outcome. */
-void intake_take(struct gate *gate, struct conn *conn, const char *body, size_t count);
+ * connection, whatever its outcome. False: it is a slow one and too many of those wait; the
+ * connection stands in the queue `slow` and nothing else happened. */
+CC_MUST_USE bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t count);
 
 /* Verifies what was taken, pushes what may go, drops what waited too long. Gives the work done. */
 uint32_t intake_run(struct gate *gate);

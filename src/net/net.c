@@ -151,13 +151,6 @@ static bool is_between_requests(const struct conn *conn)
     return conn->phase == CONN_HEAD && conn->scanned == 0 && conn_input_bytes(conn) == 0;
 }
 
-/* Everything is answered and sent, and nothing more will be read. */
-static bool is_finished(const struct conn *conn)
-{
-    return conn->last && conn->pending_head == PENDING_NONE && conn->output.bytes == 0 &&
-           !conn->sending && !conn->blocked && !conn->continue_due;
-}
-
 /* What the transport owes a connection after a turn. */
 static void attend(struct net *net, struct conn *conn)
 {
@@ -165,7 +158,8 @@ static void attend(struct net *net, struct conn *conn)
     const uint8_t *bytes;
     if (gate->draining && is_between_requests(conn))
         conn->last = true;
-    if (conn->broken || (is_finished(conn) && conn->ended)) {
+    bool finished = gate_is_finished(conn) && !conn->sending;
+    if (conn->broken || (finished && conn->ended)) {
         conn->broken = true;
         abandon(net, conn);
         return;
@@ -175,7 +169,7 @@ static void attend(struct net *net, struct conn *conn)
         conn->sending = true;
         uring_send(&net->uring, conn->file, bytes, count, conn->index);
     }
-    if (is_finished(conn) && !conn->lingering) {
+    if (finished && !conn->lingering) {
         /* Closing now could destroy the answer while the peer still sends (RFC 9112, 9.6). */
         conn->lingering = true;
         (void)shutdown(conn->file, SHUT_WR);

@@ -8,7 +8,7 @@
 
 enum {
     FIXTURE_SLOTS = 1024,
-    FIXTURE_WIRE_BYTES = 4 << 20,
+    FIXTURE_WIRE_BYTES = 1 << 20,
     FIXTURE_BODY_MAX = 8192,
     FIXTURE_ACCOUNT = 7,
 };

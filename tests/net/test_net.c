@@ -5,11 +5,14 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "net/fixture.h"
+
+enum { FILES_MAX = 128 }; /* descriptors of this process */
 
 static struct fixture fixture;
 static struct net *net;
@@ -256,6 +259,32 @@ static void slow_reader(void)
     close(file);
 }
 
+/* Out of descriptors: accepting pauses and goes on when some are free again. */
+static void out_of_descriptors(void)
+{
+    int files[FILES_MAX];
+    unsigned count = 0;
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_port = htons(public_port),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    while (count < FILES_MAX && (files[count] = socket(AF_INET, SOCK_STREAM, 0)) >= 0)
+        count++;
+    for (unsigned i = 0; i < count; i++) /* they stand in the backlog */
+        CHECK(connect(files[i], (struct sockaddr *)&address, sizeof address) == 0);
+    usleep(150000);
+    while (count > 0)
+        close(files[--count]);
+    one_order();
+    static const char request[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+    char text[32768];
+    int file = dial(admin_port);
+    send_all(file, request, sizeof request - 1);
+    read_answers(file, text, sizeof text, 1);
+    const char *failures = strstr(text, "\nperpd_net_accept_failures_total ");
+    CHECK(failures != NULL && strtoul(failures + 33, NULL, 10) > 0);
+    close(file);
+}
+
 int main(void)
 {
     pthread_t matcher, thread;
@@ -271,6 +300,11 @@ int main(void)
     admin_port = net_admin_port(net);
     CHECK(public_port != 0 && admin_port != 0 && strcmp(net_host(net), "127.0.0.1") == 0);
     net_is_up = true;
+    /* The limit counts when an accept is armed: before the thread starts. */
+    struct rlimit limit;
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    limit.rlim_cur = FILES_MAX;
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
     CHECK(pthread_create(&matcher, NULL, run_matcher, NULL) == 0);
     CHECK(pthread_create(&thread, NULL, run_net, NULL) == 0);
     one_order();
@@ -282,6 +316,7 @@ int main(void)
     vanishing_clients();
     half_closed();
     slow_reader();
+    out_of_descriptors();
     stop_net = true;
     wake();
     CHECK(pthread_join(thread, NULL) == 0);

@@ -58,9 +58,7 @@ static void transport(struct wire *wire)
         output_sent(&gate->outputs, &conn->output, count);
         gate_resume(gate, conn);
     }
-    bool finished = conn->last && conn->pending_head == PENDING_NONE && conn->output.bytes == 0 &&
-                    !conn->blocked;
-    if (conn->broken || finished) {
+    if (conn->broken || gate_is_finished(conn)) {
         gate_close(gate, conn);
         wire->conn = NULL;
     }
