@@ -351,6 +351,7 @@ static void *journal_main(void *context)
     struct node *node = context;
     int work = 0;
 
+    pthread_setname_np(pthread_self(), "perpd-journal");
     recover(node);
     while (phase_of(node) == NODE_RECOVERED) {
         park_begin(&node->journal_park);
@@ -379,6 +380,7 @@ static void *background_main(void *context)
 {
     struct node *node = context;
 
+    pthread_setname_np(pthread_self(), "perpd-prepare");
     for (;;) {
         uint32_t phase = phase_of(node);
         if (phase == NODE_FAILED || phase == NODE_STOPPING)

@@ -7,6 +7,7 @@
 int park_init(struct park *park)
 {
     atomic_init(&park->sleeping, 0);
+    park->owed = 0;
     park->file = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     return park->file < 0 ? -errno : 0;
 }
@@ -28,10 +29,13 @@ void park_begin(struct park *park)
 void park_end(struct park *park)
 {
     uint64_t wakes;
-    /* relaxed: a waker that still sees the flag writes once more, which only wakes early. */
-    atomic_store_explicit(&park->sleeping, 0, memory_order_relaxed);
-    ssize_t got = read(park->file, &wakes, sizeof wakes);
-    (void)got; /* empty: nobody had to wake us */
+
+    /* Each waker that takes the flag writes a one, perhaps only after this read: what is owed keeps
+     * being read for, so that the file does not stay readable. Nobody took it: nothing to read. */
+    if (atomic_exchange_explicit(&park->sleeping, 0, memory_order_acq_rel) == 0)
+        park->owed++;
+    if (park->owed != 0 && read(park->file, &wakes, sizeof wakes) == (ssize_t)sizeof wakes)
+        park->owed -= wakes;
 }
 
 void park_wake(struct park *park)

@@ -17,7 +17,8 @@
 
 struct park {
     _Atomic uint32_t sleeping;
-    int file; /* eventfd */
+    int file;      /* eventfd */
+    uint64_t owed; /* sleeper's: ones that wakers have written or are about to, not read yet */
 };
 
 /* 0 or -errno. */

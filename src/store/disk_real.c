@@ -334,6 +334,18 @@ static int real_reap(struct disk *disk, struct disk_done *done, int done_max)
     return count;
 }
 
+/* A wake-up that nothing has reaped must not end every later wait: with no write in flight nobody
+ * calls reap. */
+static void wake_forget(struct disk_real *real)
+{
+    struct io_uring_cqe *cqe;
+
+    while (io_uring_peek_cqe(&real->ring, &cqe) == 0 && io_uring_cqe_get_data64(cqe) == wake_mark) {
+        io_uring_cqe_seen(&real->ring, cqe);
+        real->wake_file = -1;
+    }
+}
+
 static int real_wait(struct disk *disk, int wake_file, uint64_t timeout_ns)
 {
     struct disk_real *real = real_of(disk);
@@ -345,6 +357,7 @@ static int real_wait(struct disk *disk, int wake_file, uint64_t timeout_ns)
     if (wake_file < 0 && flights_busy(real) == 0)
         return -ENOENT;
     INVARIANT(real->wake_file < 0 || wake_file < 0 || real->wake_file == wake_file);
+    wake_forget(real);
     if (wake_file >= 0 && real->wake_file < 0) {
         struct io_uring_sqe *sqe = io_uring_get_sqe(&real->ring);
 

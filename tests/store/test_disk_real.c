@@ -5,6 +5,7 @@
 #include <ftw.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -253,6 +254,37 @@ static void second_refused(const char *path)
     life_end(&life);
 }
 
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* A wake-up ends one wait, not those after it: without a write in flight nobody reaps, and a thread
+ * that parks would otherwise spin. A lower bound of the time waited cannot fail on a slow machine. */
+static void wake_ends_one_wait(const char *path)
+{
+    enum { WAIT_NS = 20 * 1000000 };
+    bool ring_refused;
+    int error;
+    uint64_t one = 1;
+    int wake_file = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    struct disk *disk = disk_real_open(path, &error, &ring_refused);
+
+    CHECK(disk != NULL && wake_file >= 0);
+    for (int round = 0; round < 3; round++) {
+        CHECK(write(wake_file, &one, sizeof one) == sizeof one);
+        CHECK(disk_wait(disk, wake_file, UINT64_C(10) * 1000000000) == 0);
+        CHECK(read(wake_file, &one, sizeof one) == sizeof one);
+        uint64_t begin_ns = monotonic_ns();
+        CHECK(disk_wait(disk, wake_file, WAIT_NS) == 0);
+        CHECK(monotonic_ns() - begin_ns >= WAIT_NS / 2);
+    }
+    disk_real_close(disk);
+    close(wake_file);
+}
+
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
     (void)status;
@@ -270,6 +302,7 @@ int main(int argc, char **argv)
     run_life(path, JOURNAL_LOCAL, 0);
     run_life(path, JOURNAL_NONE, RECORDS);
     second_refused(path);
+    wake_ends_one_wait(path);
     if (argc < 2)
         CHECK(nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
     return 0;
