@@ -101,7 +101,7 @@ uint32_t gate_turn_end(struct gate *gate);
 /* The answers appended since the last call were handed to the kernel now. */
 void gate_sent(struct gate *gate);
 
-/* Everything is answered and handed over, and nothing more will be read: the transport may close. */
+/* Everything is answered and handed over, nothing more will be read: the transport may close. */
 static inline bool gate_is_finished(const struct conn *conn)
 {
     return conn->last && conn->phase == CONN_HEAD && conn->pending_head == PENDING_NONE &&
