@@ -9,8 +9,8 @@
  * accepted orders and their rate, answers by status, latency percentiles, server CPU per accepted
  * order from the process's own accounting, journal bytes, durability mode, machine.
  *
- * `perf-orders [...] -- COMMAND...` signs the orders to a file of frames of FRAME_BYTES each and lets
- * COMMAND send them, with PERF_FRAMES naming the file and the URL as its last word:
+ * `perf-orders [...] -- COMMAND...` signs the orders to a file of frames of FRAME_BYTES each and
+ * lets COMMAND send them, with PERF_FRAMES naming the file and the URL as its last word:
  *   perf-orders --seconds 5 -- wrk -t1 -c64 -d5s -s perf/orders.lua
  *
  * The client shares the machine with the server: on two cores the rate is that of both. */

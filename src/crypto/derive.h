@@ -12,9 +12,9 @@
 /* Fills duplicate_account, request_hash, target_hash and COMMAND_SESSION_KEY_VALID of a command
  * whose code, kind, sizes and bytes stand. Other members and flags stay as they are.
  *
- * The account of the hashes is the one the duplicate set uses (wire.md W5): the account of the body,
- * or for account creation and operator codes the first 8 bytes of BLAKE2b-256(public key) as a
- * little-endian number with bit 63 set. */
+ * The account of the hashes is the one the duplicate set uses (wire.md W5): the account of the
+ * body, or for account creation and operator codes the first 8 bytes of BLAKE2b-256(public key) as
+ * a little-endian number with bit 63 set. */
 void derive_command(struct command *command, struct mix_key key);
 
 /* That number of a public key. */

@@ -7,8 +7,9 @@
  * perpd runs it on threads with the real disk and clock, the simulator runs the same steps in one
  * thread under a seeded scheduler: everything it needs of the world is in struct core_config.
  *
- * Order.  core_create, core_configure, core_make_keyring, core_recover (blocking), core_link for each net thread,
- *         core_open, then the steps; core_stop ends them cleanly; core_destroy gives everything back.
+ * Order.  core_create, core_configure, core_make_keyring, core_recover (blocking), core_link for
+ *         each net thread, core_open, then the steps; core_stop ends them cleanly; core_destroy
+ *         gives everything back.
  * Owner.  Each step belongs to one thread; the calls before core_open to one thread at a time.
  * Bound.  All memory is taken by core_create and core_recover. */
 #ifndef NODE_CORE_H
@@ -94,8 +95,8 @@ enum core_opening {
     CORE_MARKET_REFUSED,     /* exchange.markets has a record that 1001 refuses */
 };
 
-/* Sequences the commands of a start: 2014, 2013 if an engine option differs, and for a new directory
- * one 1001 a market. */
+/* Sequences the commands of a start: 2014, 2013 if an engine option differs, and for a new
+ * directory one 1001 a market. */
 CC_MUST_USE enum core_opening core_open(struct core *core);
 
 /* Steps. Each gives the work done, 0 for none; core_journal gives -errno after a failed write or

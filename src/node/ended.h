@@ -2,8 +2,8 @@
  *
  * Until history on disk exists, an order that is FILLED, CANCELED, EXPIRED or REJECTED is readable
  * from here while it is among the newest ENDED_ORDERS_DEFAULT. Once one was dropped, an id that is
- * unknown and not dated after the newest dropped one may have been an order: the reader answers 503,
- * never a false 404.
+ * unknown and not dated after the newest dropped one may have been an order: the reader answers
+ * 503, never a false 404.
  *
  * Owner. The follower's thread.
  * Bound. `capacity` rows and a map of twice as many places, taken at start. */

@@ -174,7 +174,7 @@ static void gather(struct batch *batch, const struct matcher_link *link, uint32_
     }
 }
 
-/* At most MATCHER_RING_TURN commands of one link; *room_left is cleared when the journal is full. */
+/* At most MATCHER_RING_TURN commands of one link; a full journal clears *room_left. */
 static uint32_t drain_link(struct matcher *matcher, const struct matcher_link *link,
                            uint32_t budget, bool *room_left)
 {

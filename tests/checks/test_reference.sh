@@ -10,7 +10,8 @@ if ! diff -u "$source/docs/reference.md" "$made"; then
     echo "docs/reference.md is old: build/release/perp-reference > docs/reference.md"
     exit 1
 fi
-if sed 's/place_limit_order/place_order/' "$made" | diff -q "$source/docs/reference.md" - >/dev/null; then
+if sed 's/place_limit_order/place_order/' "$made" |
+    diff -q "$source/docs/reference.md" - >/dev/null; then
     echo "the comparison does not see a planted change"
     exit 1
 fi

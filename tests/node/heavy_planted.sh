@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Each planted bug is found by the simulator within 200 seeds, and replays from the seed it was found
-# at. Prints how many seeds each took.
+# Each planted bug is found by the simulator within 200 seeds, and replays from the seed it was
+# found at. Prints how many seeds each took.
 set -u
 build=${1:?build directory}
 bad=0

@@ -71,8 +71,6 @@ static void CC_PRINTF(2, 3) fail(struct sim *sim, const char *format, ...)
     va_end(arguments);
 }
 
-/* ---- start and stop --------------------------------------------------------------------------- */
-
 static void configure(struct sim *sim)
 {
     static struct config config;
@@ -159,8 +157,6 @@ static void start(struct sim *sim)
     if (opening != CORE_OPENED)
         fail(sim, "the start was refused: %d", opening);
 }
-
-/* ---- what is compared ------------------------------------------------------------------------- */
 
 static const struct boundary *find_boundary(const struct sim *sim, uint64_t sequence)
 {
@@ -268,8 +264,6 @@ static void image_hash(struct engine *engine, uint8_t out[HASH_BYTES])
     image_write(engine, &sink.sink);
     hash_end(&sink.hash, out);
 }
-
-/* ---- steps ------------------------------------------------------------------------------------ */
 
 static void step_send(struct sim *sim)
 {

@@ -1,13 +1,14 @@
-/* sim.h - one seeded run of a whole exchange in one thread: virtual clock, a disk that completes out
- * of order and loses what was not synced, a scheduler that picks the next step, crashes, recovery.
+/* sim.h - one seeded run of a whole exchange in one thread: virtual clock, a disk that completes
+ * out of order and loses what was not synced, a scheduler that picks the next step, crashes,
+ * recovery.
  *
  * After each recovery the state is compared with what was acknowledged before:
  *   every acknowledged command lies at or below the recovered sequence; sent again it answers
- *   duplicate_request_id with its original outcome; the effects hash equals the one that the primary
- *   had at that sequence. While it runs: a read shows what was acknowledged before it was asked, the
- *   follower has the primary's hash at every sequence both are known at. At the end: equal images of
- *   primary and follower, of the state before a clean stop and the one recovered after it, and R2's
- *   invariants.
+ *   duplicate_request_id with its original outcome; the effects hash equals the one that the
+ *   primary had at that sequence. While it runs: a read shows what was acknowledged before it was
+ *   asked, the follower has the primary's hash at every sequence both are known at. At the end:
+ *   equal images of primary and follower, of the state before a clean stop and the one recovered
+ *   after it, and R2's invariants.
  *
  * Everything that happens is a function of the seed. */
 #ifndef TESTS_NODE_SIM_H

@@ -60,8 +60,8 @@ static inline uint64_t traffic_below(struct traffic *traffic, uint64_t bound)
     return traffic_random(traffic) % bound;
 }
 
-/* The next request at `now_ns`, as a new entry; NULL when TRAFFIC_SENT_MAX are used up. Its token is
- * the entry's number. */
+/* The next request at `now_ns`, as a new entry; NULL when TRAFFIC_SENT_MAX are used up. Its token
+ * is the entry's number. */
 struct traffic_sent *traffic_next(struct traffic *traffic, uint64_t now_ns);
 
 static inline struct command *traffic_command(struct traffic_sent *sent)

@@ -1,5 +1,5 @@
-/* Two threads hand a counter back and forth; each sleeps until woken. A lost wake-up would leave one
- * asleep for its whole time-out, and the round trips would not end in time. */
+/* Two threads hand a counter back and forth; each sleeps until woken. A lost wake-up would leave
+ * one asleep for its whole time-out, and the round trips would not end in time. */
 #include <poll.h>
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-/* A few seeds of the simulator (sim.h) under every build's sanitizers; heavy_simulator runs more. */
+/* A few seeds of the simulator (sim.h) in every build; heavy_simulator runs more. */
 #include "check.h"
 #include "sim.h"
 

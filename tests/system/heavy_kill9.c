@@ -1,5 +1,5 @@
-/* kill -9 under load, start again, CYCLES times: every acknowledged order is there, every replayed id
- * answers duplicate_request_id with its original outcome, /audit balances.
+/* kill -9 under load, start again, CYCLES times: every acknowledged order is there, every replayed
+ * id answers duplicate_request_id with its original outcome, /audit balances.
  *
  * `heavy_system_kill9 [CYCLES]`; perpd is taken from the build directory (PERPD_BUILD). */
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* rig.h - a real perpd in a fresh data directory, and clients with accounts: for system tests and for
- * whole-system measurements (perf/).
+/* rig.h - a real perpd in a fresh data directory, and clients with accounts: for system tests and
+ * for whole-system measurements (perf/).
  *
  * Owner. One thread per struct client; a rig is started and ended by one thread.
  * Wait.  rig_start waits for the ready line, at most RIG_READY_S_MAX. */

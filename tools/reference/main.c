@@ -1,5 +1,5 @@
-/* main.c - docs/reference.md, made from the wire tables: requests with every field, statuses, reasons,
- * problem codes, options. `perp-reference > docs/reference.md`; a test compares the two. */
+/* main.c - docs/reference.md, made from the wire tables: requests with every field, statuses,
+ * reasons, problem codes, options. `perp-reference > docs/reference.md`; a test compares both. */
 #include <stdio.h>
 
 #include "base/field.h"
