@@ -330,10 +330,10 @@ static void read_settings(struct settings *settings, int argc, char **argv)
     for (int name; (name = getopt_long(argc, argv, "+", names, NULL)) != -1;) {
         switch (name) {
         case 'c':
-            settings->connections = (uint32_t)atoi(optarg);
+            settings->connections = (uint32_t)strtoul(optarg, NULL, 10);
             break;
         case 's':
-            settings->seconds = (uint32_t)atoi(optarg);
+            settings->seconds = (uint32_t)strtoul(optarg, NULL, 10);
             break;
         case 'r':
             settings->rate = strtod(optarg, NULL);
@@ -342,7 +342,7 @@ static void read_settings(struct settings *settings, int argc, char **argv)
             settings->durability = optarg;
             break;
         case 'a':
-            settings->accounts = (uint32_t)atoi(optarg);
+            settings->accounts = (uint32_t)strtoul(optarg, NULL, 10);
             break;
         case 'p':
             settings->perpd = optarg;
