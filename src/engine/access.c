@@ -95,6 +95,7 @@ enum access access_check(struct engine *engine, const struct command *command)
     const struct credential *credential = &engine->credentials.rows[index];
     engine->turn.credential = index;
     engine->turn.account = credential->account;
+    engine->accounts.rows[credential->account].signer_hint = index;
     return kind_is_right(credential, signer) && pin_is_right(credential, command) ? ACCESS_GRANTED
                                                                                   : ACCESS_LACKING;
 }

@@ -24,16 +24,17 @@ struct account {
     uint32_t session_head;  /* list of its sessions; holds all live ones (credential.h) */
     uint32_t portfolio_head;
     uint32_t portfolio_tail; /* portfolios in order of creation */
+    uint32_t signer_hint;    /* credential that signed last: tried before the map */
     uint8_t status;          /* enum account_status */
     uint8_t fee_tier;
-    uint8_t zero[6];
+    uint8_t zero[2];
 };
 
 /* clang-format off */
 #define ACCOUNT_FIELDS(X) \
     X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
     X(api_key_count) X(status) X(fee_tier)
-#define ACCOUNT_CACHES(X) X(session_head) X(portfolio_head) X(portfolio_tail) X(zero)
+#define ACCOUNT_CACHES(X) X(session_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(zero)
 /* clang-format on */
 
 struct account_table {

@@ -55,7 +55,21 @@ static uint64_t sequence_hash(const struct engine *engine, uint64_t sequence)
 
 static bool key_is(const struct credential *credential, const uint8_t *key, uint32_t key_bytes)
 {
-    return credential->key_bytes == key_bytes && memcmp(credential->key, key, key_bytes) == 0;
+    const uint8_t *own = credential->key;
+
+    return credential->key_bytes == key_bytes &&
+           ((cc_load64(own) ^ cc_load64(key)) | (cc_load64(own + 8) ^ cc_load64(key + 8)) |
+            (cc_load64(own + 16) ^ cc_load64(key + 16)) |
+            (cc_load64(own + 24) ^ cc_load64(key + 24))) == 0 &&
+           (key_bytes == SESSION_KEY_BYTES || own[SESSION_KEY_BYTES] == key[SESSION_KEY_BYTES]);
+}
+
+/* A live session or master key of the account with this key. */
+static bool is_signer(const struct credential *credential, uint64_t account_id, const uint8_t *key,
+                      uint32_t key_bytes, uint64_t t_ns)
+{
+    return credential->account == account_id && credential->kind != CREDENTIAL_API_KEY &&
+           key_is(credential, key, key_bytes) && credential_is_live(credential, t_ns);
 }
 
 uint32_t credential_find(const struct engine *engine, uint64_t account_id, const uint8_t *key,
@@ -65,14 +79,17 @@ uint32_t credential_find(const struct engine *engine, uint64_t account_id, const
 
     if (key_bytes != SESSION_KEY_BYTES && key_bytes != CREDENTIAL_KEY_BYTES)
         return CREDENTIAL_NONE;
+    const struct credential *rows = engine->credentials.rows;
+    if (account_id < engine->accounts.count) {
+        uint32_t hint = engine->accounts.rows[account_id].signer_hint;
+        if (hint != CREDENTIAL_NONE && is_signer(&rows[hint], account_id, key, key_bytes, t_ns))
+            return hint;
+    }
     struct hash_index_probe probe =
         hash_index_probe(map, key_hash(engine, account_id, key, key_bytes));
-    while (hash_index_next(map, &probe)) {
-        const struct credential *credential = &engine->credentials.rows[probe.index];
-        if (credential->account == account_id && credential->kind != CREDENTIAL_API_KEY &&
-            key_is(credential, key, key_bytes) && credential_is_live(credential, t_ns))
+    while (hash_index_next(map, &probe))
+        if (is_signer(&rows[probe.index], account_id, key, key_bytes, t_ns))
             return probe.index;
-    }
     return CREDENTIAL_NONE;
 }
 

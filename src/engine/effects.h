@@ -69,6 +69,13 @@ struct effects {
     uint32_t zero;
 };
 
+/* Stores eight bytes of a body at once, `low` first. Small fields that are stored one by one and read
+ * back as a word would make the reader wait for each of the stores. */
+static inline void effects_put(void *body, size_t at, uint32_t low, uint32_t high)
+{
+    cc_store64((uint8_t *)body + at, low | (uint64_t)high << 32);
+}
+
 /* Folds the effect into the lanes and gives it to the sink of the running command. `body` is one of
  * effect_body.h (48 bytes). */
 void effects_emit(struct engine *engine, enum effect_code code, uint32_t record, uint16_t asset_id,

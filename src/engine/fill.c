@@ -73,10 +73,9 @@ static void tell_fill(struct engine *engine, const struct market *market, const 
         .price = price,
         .quantity = party->quantity,
         .fee = party->fee,
-        .index = party->fill_index,
-        .liquidity = party->liquidity,
     };
 
+    effects_put(&body, offsetof(struct effect_fill, index), party->fill_index, party->liquidity);
     memcpy(body.order_id, engine->orders.hot[party->order].id, sizeof body.order_id);
     effects_emit(engine, EFFECT_fill, party->order, market->record.asset_id, &body);
 }
@@ -95,14 +94,17 @@ static void tell_position(struct engine *engine, const struct market *market,
                           const struct party *party)
 {
     struct holding *holding = state_holding(engine, party->holding);
+    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
     struct effect_position body = {
-        .portfolio = portfolio_effect_id(state_portfolio(engine, holding->portfolio)),
+        .portfolio.account_id = portfolio->account,
         .size = holding->size,
         .cost = holding->cost,
         .net_funding = holding->net_funding,
-        .asset_id = market->record.asset_id,
     };
 
+    effects_put(&body, offsetof(struct effect_position, portfolio.subaccount_index),
+                portfolio->subaccount_index, portfolio->portfolio_index);
+    effects_put(&body, offsetof(struct effect_position, asset_id), market->record.asset_id, 0);
     effects_emit(engine, EFFECT_position, party->holding, market->record.asset_id, &body);
     if (holding->size == 0) {
         holding->net_funding = 0;
@@ -120,10 +122,10 @@ static void tell_trade(struct engine *engine, struct market *market, uint32_t ma
         .size = quantity,
         .trade_seq = ++market->trade_seq,
         .book_seq = market_next_seq(market),
-        .asset_id = market->record.asset_id,
-        .taker_side = taker_side,
     };
 
+    effects_put(&body, offsetof(struct effect_trade, asset_id), market->record.asset_id,
+                taker_side);
     market->last_price = price;
     effects_emit(engine, EFFECT_trade, market_index, market->record.asset_id, &body);
 }

@@ -309,7 +309,9 @@ static uint32_t take_order(struct engine *engine, const struct command *command,
     order->tick = place->tick;
     order->remaining = place->quantity;
     order->sequence = engine->sequence;
-    order->holding = holding_get(engine, place->portfolio, place->market_index);
+    order->holding = place->holding != HOLDING_NONE
+                         ? place->holding
+                         : holding_get(engine, place->portfolio, place->market_index);
     order->market = (uint16_t)place->market_index;
     order->side = (uint8_t)place->side;
     order->flags =

@@ -61,11 +61,13 @@ void portfolio_cash(struct engine *engine, uint32_t index, enum effect_cash_kind
         return;
     portfolio->cash += amount;
     struct effect_cash body = {
-        .portfolio = portfolio_effect_id(portfolio),
+        .portfolio.account_id = portfolio->account,
         .amount = amount,
         .balance_after = portfolio->cash,
         .ref = ref,
-        .kind = (uint8_t)kind,
     };
+    effects_put(&body, offsetof(struct effect_cash, portfolio.subaccount_index),
+                portfolio->subaccount_index, portfolio->portfolio_index);
+    effects_put(&body, offsetof(struct effect_cash, kind), kind, 0);
     effects_emit(engine, EFFECT_cash, index, 0, &body);
 }

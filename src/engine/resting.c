@@ -11,13 +11,11 @@ void resting_tell_state(struct engine *engine, uint32_t index)
         .remaining = order->remaining,
         .filled = cold->filled,
         .price = resting_price(engine, order),
-        .status = cold->state,
-        .reason = cold->reason,
-        .side = order->side,
-        .order_type = cold->order_type,
-        .asset_id = asset_id,
     };
+    uint32_t codes = (uint32_t)cold->state | (uint32_t)cold->reason << 8 |
+                     (uint32_t)order->side << 16 | (uint32_t)cold->order_type << 24;
 
+    effects_put(&body, offsetof(struct effect_order_state, status), codes, asset_id);
     memcpy(body.order_id, order->id, sizeof body.order_id);
     effects_emit(engine, EFFECT_order_state, index, asset_id, &body);
 }
@@ -33,19 +31,18 @@ void resting_tell(struct engine *engine, uint32_t index, enum effect_book_action
     struct effect_book_order change = {
         .price = price,
         .quantity = quantity,
-        .asset_id = asset_id,
-        .side = order->side,
-        .action = (uint8_t)action,
     };
     struct effect_book_level level = {
         .price = price,
         .size = book_quantity(&market->book, side, order->tick),
-        .orders = book_order_count(&market->book, side, order->tick),
-        .side = order->side,
-        .asset_id = asset_id,
     };
 
     resting_tell_state(engine, index);
+    effects_put(&change, offsetof(struct effect_book_order, asset_id), asset_id,
+                (uint32_t)order->side | (uint32_t)action << 8);
+    effects_put(&level, offsetof(struct effect_book_level, orders),
+                book_order_count(&market->book, side, order->tick), order->side);
+    effects_put(&level, offsetof(struct effect_book_level, asset_id), asset_id, 0);
     memcpy(change.order_id, order->id, sizeof change.order_id);
     change.book_seq = market_next_seq(market);
     effects_emit(engine, EFFECT_book_order, index, asset_id, &change);

@@ -179,7 +179,7 @@ static const struct left_out {
 } left_out[] = {
     /* Lists and indexes of rows, made again by reading the rows in their order. */
     { __LINE__, "account", ACCOUNT_CACHES(TEXT),
-      "session_head portfolio_head portfolio_tail zero " },
+      "session_head portfolio_head portfolio_tail signer_hint zero " },
     { __LINE__, "credential", CREDENTIAL_CACHES(TEXT),
       "account_next next prev key_place sequence_place " },
     /* Margin's figures at the marks of the last look, and which rows are in a list or queue. */
