@@ -565,8 +565,6 @@ enum http_chunk_result http_chunked_read(struct http_chunked *chunked, const cha
             size_t part = count - *used;
             if (part > chunked->remaining)
                 part = (size_t)chunked->remaining;
-            if (part > room - *written)
-                return HTTP_CHUNK_LARGE;
             memmove(out + *written, in + *used, part);
             *written += part;
             *used += part;
@@ -580,6 +578,8 @@ enum http_chunk_result http_chunked_read(struct http_chunked *chunked, const cha
         ++*used;
         if (chunked->state == CHUNK_END)
             return HTTP_CHUNK_DONE;
+        if (chunked->state == CHUNK_DATA && chunked->remaining > room - *written)
+            return HTTP_CHUNK_LARGE;
     }
     return HTTP_CHUNK_MORE;
 }

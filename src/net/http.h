@@ -96,7 +96,8 @@ struct http_chunked {
 enum http_chunk_result { HTTP_CHUNK_MORE, HTTP_CHUNK_DONE, HTTP_CHUNK_BAD, HTTP_CHUNK_LARGE };
 
 /* Takes bytes from `in`, writes body bytes to `out` (which may be `in` itself or lie before it).
- * *used gets the bytes taken, *written those written. LARGE: the body would exceed `room`. */
+ * *used gets the bytes taken, *written those written. LARGE: the body would exceed `room`, known
+ * as soon as the size of the chunk is read. */
 CC_MUST_USE enum http_chunk_result http_chunked_read(struct http_chunked *chunked, const char *in,
                                                      size_t count, size_t *used, char *out,
                                                      size_t room, size_t *written);

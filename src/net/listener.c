@@ -15,9 +15,12 @@ static bool split(const char *address, char host[ADDRESS_MAX], const char **port
     const char *colon = strrchr(address, ':');
     if (colon == NULL || colon[1] == '\0' || colon == address)
         return false;
-    for (const char *at = colon + 1; *at != '\0'; at++)
-        if (*at < '0' || *at > '9' || at - colon > 5)
+    unsigned number = 0;
+    for (const char *at = colon + 1; *at != '\0'; at++) {
+        number = number * 10 + (unsigned)(*at - '0');
+        if (*at < '0' || *at > '9' || number > UINT16_MAX)
             return false;
+    }
     const char *first = address;
     const char *last = colon;
     if (*first == '[') {

@@ -49,14 +49,16 @@ static uint32_t connection_capacity(void)
     return capacity;
 }
 
-static int refuse_address(int error, const char *address, struct net_diagnosis *diagnosis)
+static int refuse_address(int error, const char *option, const char *address,
+                          struct net_diagnosis *diagnosis)
 {
+    diagnosis->bad_address = error == -EINVAL;
     if (error == -EINVAL)
-        (void)snprintf(diagnosis->text, sizeof diagnosis->text, "%s is not an address:port",
-                       address);
+        (void)snprintf(diagnosis->text, sizeof diagnosis->text, "%s: %s is not an address:port",
+                       option, address);
     else
-        (void)snprintf(diagnosis->text, sizeof diagnosis->text, "cannot listen on %s: %s", address,
-                       strerror(-error));
+        (void)snprintf(diagnosis->text, sizeof diagnosis->text, "%s: cannot listen on %s: %s",
+                       option, address, strerror(-error));
     return error;
 }
 
@@ -65,11 +67,11 @@ static int open_listeners(struct net *net, const struct net_config *config,
 {
     int error = listener_open(&net->listeners[PUBLIC], config->listen);
     if (error != 0)
-        return refuse_address(error, config->listen, diagnosis);
+        return refuse_address(error, "net.listen", config->listen, diagnosis);
     if (config->admin_listen == NULL)
         return 0;
     error = listener_open(&net->listeners[ADMIN], config->admin_listen);
-    return error == 0 ? 0 : refuse_address(error, config->admin_listen, diagnosis);
+    return error == 0 ? 0 : refuse_address(error, "admin.listen", config->admin_listen, diagnosis);
 }
 
 int net_create(struct net **net, const struct net_config *config, struct net_diagnosis *diagnosis)

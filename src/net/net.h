@@ -100,20 +100,20 @@ enum net_stage {
 };
 
 /* Totals since start. One writer, the net thread; read them there (the metrics page does). */
-#define NET_COUNTER_LIST(X)                                                               \
-    X(connections_accepted)                                                               \
-    X(connections_closed)                                                                 \
-    X(connections_open)                                                                   \
-    X(accept_failures)                                                                    \
-    X(requests)                                                                           \
-    X(signed_requests)                                                                    \
-    X(reads)                                                                              \
-    X(problems)                                                                           \
-    X(responses)                                                                          \
-    X(received_bytes)                                                                     \
-    X(sent_bytes) X(signatures_good) X(signatures_bad) X(unknown_keys) X(commands_pushed) \
-        X(commands_dropped) X(answers) X(replies) X(timeouts) X(output_pool_closed)       \
-            X(output_bytes)
+#define NET_COUNTER_LIST(X)                                                                     \
+    X(connections_accepted)                                                                     \
+    X(connections_closed)                                                                       \
+    X(connections_open)                                                                         \
+    X(accept_failures)                                                                          \
+    X(requests)                                                                                 \
+    X(signed_requests)                                                                          \
+    X(reads)                                                                                    \
+    X(problems)                                                                                 \
+    X(responses)                                                                                \
+    X(received_bytes)                                                                           \
+    X(sent_bytes)                                                                               \
+    X(signatures_good) X(signatures_bad) X(unknown_keys) X(commands_pushed) X(commands_dropped) \
+        X(answers) X(replies) X(timeouts) X(output_pool_closed) X(output_bytes)
 struct net_counters {
 #define X(name) uint64_t name;
     NET_COUNTER_LIST(X)
@@ -122,7 +122,8 @@ struct net_counters {
 
 /* Why net_create failed, for the operator: what is missing and how to mend it. */
 struct net_diagnosis {
-    bool kernel_lacks; /* io_uring refused: perpd exits 4 (else 1) */
+    bool kernel_lacks; /* io_uring refused: perpd exits 4 */
+    bool bad_address;  /* an option is no address:port: perpd exits 2; else 1 */
     char text[400];
 };
 

@@ -304,7 +304,8 @@ static const struct {
     C("bare LF", "5\nhello", BAD, ""),
     C("no CR LF behind", "5\r\nhelloX", BAD, "hello"),
     C("too many digits", "000000005\r\nhello", BAD, ""),
-    C("too large", "41\r\n", MORE, ""),
+    C("of the room's size", "40\r\n", MORE, ""),
+    C("larger than room, announced", "41\r\n", LARGE, ""),
     C("larger than room", "41\r\n01234567890123456789012345678901234567890123456789012345678901234",
       LARGE, ""),
 };

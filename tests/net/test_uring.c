@@ -65,13 +65,22 @@ static void addresses_are_named(void)
     struct net_diagnosis diagnosis;
     struct net *net, *other;
     char taken[64];
-    static const char *const bad[] = {
-        "",        "8080",         "127.0.0.1",        "127.0.0.1:",  ":80",
-        "[::1:80", "127.0.0.1:8x", "127.0.0.1:123456", "300.1.1.1:80"
-    };
+    static const char *const bad[] = { "",
+                                       "8080",
+                                       "127.0.0.1",
+                                       "127.0.0.1:",
+                                       ":80",
+                                       "[::1:80",
+                                       "127.0.0.1:8x",
+                                       "127.0.0.1:123456",
+                                       "300.1.1.1:80",
+                                       "127.0.0.1:65536",
+                                       "127.0.0.1:-1" };
     for (size_t i = 0; i < CC_COUNT(bad); i++) {
         fixture.config.listen = bad[i];
-        CHECK(net_create(&net, &fixture.config, &diagnosis) < 0 && !diagnosis.kernel_lacks);
+        CHECK(net_create(&net, &fixture.config, &diagnosis) == -EINVAL);
+        CHECK(diagnosis.bad_address && !diagnosis.kernel_lacks);
+        CHECK(strstr(diagnosis.text, "net.listen: ") == diagnosis.text);
         CHECK(strstr(diagnosis.text, bad[i]) != NULL);
     }
     fixture.config.listen = "127.0.0.1:0";
@@ -81,7 +90,8 @@ static void addresses_are_named(void)
     (void)snprintf(taken, sizeof taken, "127.0.0.1:%u", net_port(net));
     fixture.config.listen = taken;
     CHECK(net_create(&other, &fixture.config, &diagnosis) == -EADDRINUSE);
-    CHECK(strstr(diagnosis.text, "cannot listen on ") == diagnosis.text);
+    CHECK(!diagnosis.bad_address && !diagnosis.kernel_lacks);
+    CHECK(strstr(diagnosis.text, "net.listen: cannot listen on ") == diagnosis.text);
     net_destroy(net);
     fixture.config.listen = "[::1]:0";
     if (net_create(&net, &fixture.config, &diagnosis) == 0) { /* where the machine has IPv6 */
