@@ -8,8 +8,6 @@
 #include "base/log.h"
 #include "node/node.h"
 
-extern char **environ;
-
 static struct node node; /* reached by the signal handler */
 
 static void on_stop(int number)
@@ -27,6 +25,7 @@ static void handle_signals(void)
     sigaction(SIGTERM, &stop, NULL);
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL); /* a limit of file size is -EFBIG, as a full disk -ENOSPC */
 }
 
 /* Connections are files: take what the hard limit allows. */
