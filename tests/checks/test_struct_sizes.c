@@ -1,0 +1,57 @@
+/* The sizes that matter, pinned in one place: what crosses rings in slots, what is one cache line
+ * because the figures depend on it, and what the formats on disk fix. A change here is a decision.
+ * The program does nothing: a wrong size does not compile. */
+#include "base/cc.h"
+#include "base/keyring.h"
+#include "base/message.h"
+#include "base/row.h"
+#include "base/uuid.h"
+#include "engine/book.h"
+#include "engine/duplicate.h"
+#include "engine/hash_index.h"
+#include "engine/order.h"
+#include "store/exchange_file.h"
+#include "store/frame.h"
+#include "store/record.h"
+#include "store/segment.h"
+
+#define PIN(what, bytes) static_assert((what) == (bytes), #what " is pinned to " #bytes)
+
+/* Rings (architecture, Flow control): slots of 128 bytes; an order is 2 slots with its parts
+ * behind the command; an answer, a query and a reply are 1. */
+PIN(MESSAGE_SLOT_BYTES, 128);
+PIN(sizeof(struct command), 80);
+PIN(sizeof(struct answer), 128);
+PIN(sizeof(struct query), 128);
+PIN(sizeof(struct reply), 128);
+
+/* Hot structures (architecture, Decisions that rest on measurements). */
+PIN(sizeof(struct order), 64);
+PIN(sizeof(struct order_cold), 64);
+PIN(sizeof(struct book_level), 16);
+PIN(sizeof(struct hash_index_bucket), 64);
+PIN(sizeof(struct duplicate_entry), 40); /* wire.md, W5 */
+PIN(sizeof(struct duplicate_slot), 64);
+PIN(sizeof(struct keyring_key), 48);
+PIN(sizeof(struct keyring_entry), 96);
+PIN(sizeof(struct uuid), 16);
+
+/* Rows of a reply stand back to back and are read as int128: multiples of 8. */
+PIN(sizeof(struct row_order) % 8, 0);
+PIN(sizeof(struct row_balance) % 8, 0);
+PIN(sizeof(struct row_account) % 8, 0);
+PIN(sizeof(struct row_market) % 8, 0);
+PIN(sizeof(struct row_book) % 8, 0);
+PIN(sizeof(struct row_level), 16);
+
+/* Formats on disk (journal.md). */
+PIN(EXCHANGE_FILE_BYTES, 256);
+PIN(SEGMENT_HEADER_BYTES, 128);
+PIN(FRAME_HEADER_BYTES, 128);
+PIN(RECORD_HEADER_BYTES, 24);
+PIN(RECORD_SIGNATURE_BYTES, 64);
+
+int main(void)
+{
+    return 0;
+}
