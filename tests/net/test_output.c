@@ -1,0 +1,89 @@
+/* Unsent bytes: what goes in comes out in order, whatever the pieces; the pool counts right. */
+#include "check.h"
+#include "net/output.h"
+
+enum { CONNECTIONS = 5, CHUNKS = 16 };
+
+static uint64_t random_state = 88172645463325252u;
+
+static uint32_t next_random(uint32_t bound)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (uint32_t)(random_state >> 32) % bound;
+}
+
+/* Byte `at` of the stream of a connection. */
+static uint8_t expected(unsigned connection, uint64_t at)
+{
+    return (uint8_t)(at * 31 + connection * 97 + (at >> 8));
+}
+
+static void bytes_keep_their_order(void)
+{
+    static uint8_t buffer[3 * OUTPUT_CHUNK_BYTES];
+    struct output_pool pool;
+    struct output outputs[CONNECTIONS];
+    uint64_t in[CONNECTIONS] = { 0 }, out[CONNECTIONS] = { 0 };
+    CHECK(output_pool_init(&pool, CHUNKS * OUTPUT_CHUNK_BYTES) == 0);
+    for (unsigned i = 0; i < CONNECTIONS; i++)
+        output_init(&outputs[i]);
+    for (unsigned round = 0; round < 20000; round++) {
+        unsigned i = next_random(CONNECTIONS);
+        if (next_random(2) == 0) {
+            size_t count = next_random(next_random(4) == 0 ? sizeof buffer : 600);
+            if (!output_fits(&pool, &outputs[i], count))
+                continue;
+            for (size_t k = 0; k < count; k++)
+                buffer[k] = expected(i, in[i] + k);
+            output_append(&pool, &outputs[i], buffer, count, round + 1);
+            in[i] += count;
+        } else {
+            const uint8_t *bytes;
+            size_t count = output_next(&pool, &outputs[i], &bytes);
+            CHECK((count == 0) == (in[i] == out[i]));
+            if (count == 0)
+                continue;
+            size_t part = 1 + next_random((uint32_t)count);
+            for (size_t k = 0; k < part; k++)
+                CHECK(bytes[k] == expected(i, out[i] + k));
+            output_sent(&pool, &outputs[i], part);
+            out[i] += part;
+        }
+        CHECK(outputs[i].bytes == in[i] - out[i]);
+        CHECK((output_since_ns(&pool, &outputs[i]) == UINT64_MAX) == (in[i] == out[i]));
+    }
+    for (unsigned i = 0; i < CONNECTIONS; i++)
+        output_clear(&pool, &outputs[i]);
+    CHECK(pool.used == 0 && pool.touched <= CHUNKS);
+    output_pool_free(&pool);
+}
+
+static void a_full_pool_says_so(void)
+{
+    static uint8_t buffer[OUTPUT_CHUNK_BYTES];
+    struct output_pool pool;
+    struct output first, second;
+    CHECK(output_pool_init(&pool, 2 * OUTPUT_CHUNK_BYTES) == 0);
+    output_init(&first);
+    output_init(&second);
+    output_append(&pool, &first, buffer, OUTPUT_CHUNK_BYTES - 1, 5);
+    CHECK(output_fits(&pool, &first, OUTPUT_CHUNK_BYTES + 1));
+    CHECK(!output_fits(&pool, &first, OUTPUT_CHUNK_BYTES + 2));
+    CHECK(output_fits(&pool, &second, OUTPUT_CHUNK_BYTES));
+    output_append(&pool, &second, buffer, 1, 6);
+    CHECK(output_fits(&pool, &first, 1) && !output_fits(&pool, &first, 2));
+    CHECK(output_since_ns(&pool, &first) == 5 && output_since_ns(&pool, &second) == 6);
+    output_clear(&pool, &first);
+    CHECK(output_fits(&pool, &second, 2 * OUTPUT_CHUNK_BYTES - 1));
+    output_clear(&pool, &second);
+    output_pool_free(&pool);
+}
+
+int main(void)
+{
+    bytes_keep_their_order();
+    a_full_pool_says_so();
+    return 0;
+}

@@ -1,0 +1,134 @@
+/* Routes derive from the table of request types; query parameters are read strictly. */
+#include <stdio.h>
+
+#include "check.h"
+#include "net/route.h"
+
+static struct route_table table;
+
+/* Finds the route of a request line; gives the problem, 0 for none. */
+static enum problem find(const char *method, const char *target, bool admin, struct route *route)
+{
+    char text[512];
+    struct http_head head;
+    struct mistake mistake = { 0 };
+    const char *allow;
+    int count = snprintf(text, sizeof text, "%s %s HTTP/1.1\r\nHost: x\r\n\r\n", method, target);
+    CHECK(http_parse(&head, text, (size_t)count) == count);
+    if (route_find(&table, &head, text, admin, route, &mistake, &allow))
+        return PROBLEM_none;
+    CHECK((mistake.problem == PROBLEM_method_not_allowed) == (allow != NULL));
+    return mistake.problem;
+}
+
+/* W2: every built code of a client has its path; a path without a built code does not exist. */
+static void codes_have_their_paths(void)
+{
+    size_t count;
+    const struct request *requests = request_table(&count);
+    for (size_t i = 0; i < count; i++) {
+        struct route route;
+        const struct request *request = &requests[i];
+        if (request->path[0] == '\0')
+            continue;
+        enum problem problem = find("POST", request->path, false, &route);
+        bool path_is_built = false;
+        for (size_t k = 0; k < count; k++)
+            path_is_built |= requests[k].built && strcmp(requests[k].path, request->path) == 0;
+        CHECK((problem == PROBLEM_none) == path_is_built);
+        if (problem == PROBLEM_none)
+            CHECK(route.kind == ROUTE_SIGNED &&
+                  route_has_code(route.path, request->code) == request->built);
+        CHECK(find("POST", request->path, true, &route) == PROBLEM_not_found);
+    }
+}
+
+static const struct {
+    int line;
+    const char *name, *target;
+    bool admin;
+    enum problem problem;
+    enum route_kind kind;
+    const char *argument;
+} rows[] = {
+#define R(name, target, admin, problem, kind, argument)                          \
+    {                                                                            \
+        __LINE__, name, target, admin, PROBLEM_##problem, ROUTE_##kind, argument \
+    }
+    R("order", "/api/v1/orders/abc", false, none, ORDER, "abc"),
+    R("list of orders is not built", "/api/v1/orders", false, not_found, NONE, ""),
+    R("empty argument", "/api/v1/orders/", false, not_found, NONE, ""),
+    R("argument with a slash", "/api/v1/orders/a/b", false, not_found, NONE, ""),
+    R("markets", "/api/v1/markets", false, none, MARKETS, ""),
+    R("market", "/api/v1/markets/BTC-PERP", false, none, MARKET, "BTC-PERP"),
+    R("book", "/api/v1/markets/BTC-PERP/book", false, none, BOOK, "BTC-PERP"),
+    R("a market called book", "/api/v1/markets/book", false, none, MARKET, "book"),
+    R("other child", "/api/v1/markets/BTC-PERP/trades", false, not_found, NONE, ""),
+    R("percent signs", "/api/v1/mark%65ts/%42TC%2dPERP/book?x", false, none, BOOK, "BTC-PERP"),
+    R("percent sign cut off", "/api/v1/markets/A%4", false, not_found, NONE, ""),
+    R("zero byte", "/api/v1/markets/A%00", false, not_found, NONE, ""),
+    R("case counts", "/API/v1/time", false, not_found, NONE, ""),
+    R("trailing slash", "/api/v1/time/", false, not_found, NONE, ""),
+    R("livez on admin", "/livez", true, none, LIVEZ, ""),
+    R("livez in public", "/livez", false, not_found, NONE, ""),
+    R("time on admin", "/api/v1/time", true, not_found, NONE, ""),
+    R("absolute form", "http://any/api/v1/time?x=1", false, none, TIME, ""),
+};
+
+static void reads_are_found(void)
+{
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        struct route route = { 0 };
+        CHECK_ROW(&rows[i], find("GET", rows[i].target, rows[i].admin, &route) == rows[i].problem);
+        if (rows[i].problem != PROBLEM_none)
+            continue;
+        CHECK_ROW(&rows[i], route.kind == rows[i].kind && route.path == NULL);
+        if (rows[i].argument[0] != '\0')
+            CHECK_ROW(&rows[i], strcmp(route.argument, rows[i].argument) == 0);
+    }
+    struct route route;
+    CHECK(find("PUT", "/api/v1/time", false, &route) == PROBLEM_method_not_allowed);
+    CHECK(find("HEAD", "/api/v1/api-keys", false, &route) == PROBLEM_method_not_allowed);
+}
+
+static const struct {
+    int line;
+    const char *name, *query;
+    int count;
+    const char *value;
+} parameters[] = {
+    { __LINE__, "there", "a=1&depth=7", 1, "7" },
+    { __LINE__, "not there", "a=1", -1, "" },
+    { __LINE__, "empty query", "", -1, "" },
+    { __LINE__, "empty", "depth=", 0, "" },
+    { __LINE__, "without =", "depth", 0, "" },
+    { __LINE__, "twice", "depth=1&depth=1", -2, "" },
+    { __LINE__, "escaped", "depth=%31%2b+", 3, "1+ " },
+    { __LINE__, "bad escape", "depth=%3", -2, "" },
+    { __LINE__, "zero byte", "depth=%00", -2, "" },
+    { __LINE__, "too long", "depth=12345678", -2, "" },
+    { __LINE__, "longest", "depth=1234567", 7, "1234567" },
+    { __LINE__, "prefix of a name", "depths=1&dept=2", -1, "" },
+    { __LINE__, "separators", "&&depth=1&&", 1, "1" },
+};
+
+static void parameters_are_strict(void)
+{
+    for (size_t i = 0; i < CC_COUNT(parameters); i++) {
+        char value[8] = "";
+        int count = route_parameter(parameters[i].query, strlen(parameters[i].query), "depth",
+                                    value, sizeof value);
+        CHECK_ROW(&parameters[i], count == parameters[i].count);
+        if (count >= 0)
+            CHECK_ROW(&parameters[i], strcmp(value, parameters[i].value) == 0);
+    }
+}
+
+int main(void)
+{
+    route_init(&table);
+    codes_have_their_paths();
+    reads_are_found();
+    parameters_are_strict();
+    return 0;
+}
