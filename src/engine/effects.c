@@ -37,24 +37,27 @@ void effects_emit(struct engine *engine, enum effect_code code, uint32_t record,
                   const void *body)
 {
     struct effects *effects = &engine->effects;
+    struct engine_sink *sink = engine->turn.sink;
     struct effect effect;
 
-    INVARIANT(engine->turn.sink != NULL);
+    INVARIANT(sink != NULL);
+    effect.index = effects->count++;
+    fold_word(effects, 0, code | (uint64_t)effect.index << 32);
+    fold_word(effects, 1, engine->sequence);
+    for (unsigned i = 0; i < EFFECT_BODY_BYTES / 8; i++) {
+        uint64_t word = cc_load64((const uint8_t *)body + 8 * i);
+        CC_OPAQUE(word); /* the caller has just stored it word by word */
+        fold_word(effects, 2 + i, word);
+    }
+    if ((sink->ignores & EFFECT_BIT(code)) != 0)
+        return;
     effect.code = (uint16_t)code;
     effect.asset_id = asset_id;
-    effect.index = effects->count++;
     effect.sequence = engine->sequence;
     effect.t_ns = engine->t_ns;
     effect.record = record;
     effect.engine = engine;
     effect.command = engine->turn.command;
-    fold_word(effects, 0, code | (uint64_t)effect.index << 32);
-    fold_word(effects, 1, effect.sequence);
-    for (unsigned i = 0; i < EFFECT_BODY_BYTES / 8; i++) {
-        uint64_t word = cc_load64((const uint8_t *)body + 8 * i);
-        CC_OPAQUE(word); /* the caller has just stored it word by word */
-        fold_word(effects, 2 + i, word);
-        cc_store64(effect.bytes + 8 * i, word);
-    }
-    engine->turn.sink->emit(engine->turn.sink, &effect);
+    memcpy(effect.bytes, body, sizeof effect.bytes);
+    sink->emit(sink, &effect);
 }

@@ -21,6 +21,10 @@ enum { EFFECT_BODY_BYTES = 48, EFFECT_LANES = 8 };
 
 #define EFFECT_NO_RECORD UINT32_MAX
 
+enum { EFFECT_FIRST = 2100 };
+
+#define EFFECT_BIT(code) (UINT32_C(1) << ((code)-EFFECT_FIRST))
+
 /* clang-format off */
 /*    name               code   record: index in the table of */
 #define EFFECT_LIST(X) \
@@ -60,6 +64,7 @@ struct effect {
 /* What an effect goes to; embed it first in the struct of the sink. emit may not fail. */
 struct engine_sink {
     void (*emit)(struct engine_sink *sink, const struct effect *effect);
+    uint32_t ignores; /* bit (code - EFFECT_FIRST): folded into the hash, never given to emit */
 };
 
 /* The hash of journal.md (effects_hash) before its BLAKE2b. */

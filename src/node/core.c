@@ -12,8 +12,10 @@ enum {
     APPLY_RULES_VERSION = 2,
     APPLY_EFFECTS_HASH = 3,
     APPLY_CONFIGURATION = 4,
+    APPLY_GIVEN_UP = 5,
     BOOT_BODY_BYTES = 24,
     KEYRING_RETIRED_A_TURN = 64,
+    KEYRING_ADDED_A_TURN = 2 * MATCHER_COMMANDS_A_TURN, /* a new account: master key and session */
 };
 
 /* The engine options that lay memory out. */
@@ -61,7 +63,8 @@ int core_make_keyring(struct core *core)
 {
     /* Twice: a tombstone keeps its place until its sequence is durable. */
     uint32_t credentials = (uint32_t)core->options.values[OPTION_engine_credentials];
-    return keyring_init(&core->keyring, 2 * credentials, core->exchange.hash_key);
+    core->keyring_places = 2 * credentials + KEYRING_ADDED_A_TURN;
+    return keyring_init(&core->keyring, core->keyring_places, core->exchange.hash_key);
 }
 
 static void unmap(struct core *core)
@@ -126,8 +129,12 @@ static int replay(void *context, uint64_t sequence, uint64_t frame,
 {
     struct core *core = context;
     struct engine_result result;
-    struct engine_sink ignore = { ignore_effect };
+    struct engine_sink ignore = { .emit = ignore_effect, .ignores = UINT32_MAX };
+    const _Atomic bool *give_up = core->config.give_up;
     (void)frame;
+
+    if (give_up != NULL && atomic_load_explicit(give_up, memory_order_relaxed)) /* a flag alone */
+        return APPLY_GIVEN_UP;
 
     struct command *command =
         rebuild_command(&core->rebuilt, record, mix_key_load(core->exchange.hash_key));
@@ -159,6 +166,9 @@ static void explain(struct refusal *refusal)
     case APPLY_CONFIGURATION:
         refusal_set(refusal, REFUSAL_record_refused,
                     "a configuration record (2013) does not parse in this binary");
+        break;
+    case APPLY_GIVEN_UP:
+        refusal_set(refusal, REFUSAL_record_refused, "the start was given up");
         break;
     default:
         break;
@@ -312,9 +322,12 @@ enum core_opening core_open(struct core *core)
 
 uint32_t core_match(struct core *core)
 {
-    uint32_t work = matcher_step(&core->matcher);
-    work +=
+    uint32_t work =
         keyring_retire(core->keyring, journal_durable_seq(core->journal), KEYRING_RETIRED_A_TURN);
+
+    /* A disk that stands still keeps tombstones: commands wait before the places run out. */
+    if (keyring_count(core->keyring) + KEYRING_ADDED_A_TURN <= core->keyring_places)
+        work += matcher_step(&core->matcher);
     return work;
 }
 

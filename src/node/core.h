@@ -42,6 +42,7 @@ struct core_config {
     uint32_t ended_orders;    /* a power of two */
     uint64_t follower_lag_max_ns;
     int follower_commands_a_turn;
+    const _Atomic bool *give_up; /* true: core_recover ends, record_refused; NULL: never */
 };
 
 struct core {
@@ -50,6 +51,7 @@ struct core {
     bool is_new; /* the data directory was made by this start */
     struct recovery_result recovered;
     struct keyring *keyring;
+    uint32_t keyring_places;
     struct primary_sink primary_sink;
     void *memory[2]; /* arenas of primary and follower */
     size_t memory_bytes;

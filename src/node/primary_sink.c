@@ -65,6 +65,7 @@ static void primary_emit(struct engine_sink *sink, const struct effect *effect)
 void primary_sink_init(struct primary_sink *primary, struct keyring *keyring)
 {
     primary->sink.emit = primary_emit;
+    primary->sink.ignores = ~EFFECT_BIT(EFFECT_credential);
     primary->keyring = keyring;
 }
 
