@@ -1,4 +1,4 @@
-/* work.h - deferred work: what a command causes beyond its own effect, done in slices (rules.md R3).
+/* work.h - deferred work: what a command causes beyond its own effect, done in slices (R3).
  *
  *   queue:  timers | mark scan of a market | cancellation list of a portfolio | ...
  *           head: worked on until it is finished                    tail: queued last
