@@ -170,6 +170,62 @@ static void no_credit_drops_after_its_time(void)
     end();
 }
 
+/* The same for reads: 64 slots of replies are 64 credits, then 503 after 2 ms; a client that goes
+ * away while its read waits leaves nothing. */
+static void reads_wait_for_credits(void)
+{
+    enum { READS = 70, CREDITS = 64 };
+    struct wire wire[3];
+    struct wire_answer answer;
+    begin(CREDITS, 1 << 20);
+    for (unsigned i = 0; i < 3; i++)
+        wire_open(&wire[i], &fixture, gate, false);
+    for (unsigned i = 0; i < READS; i++)
+        feed(&wire[i % 2], BOOK, sizeof BOOK - 1);
+    feed(&wire[2], BOOK, sizeof BOOK - 1);
+    CHECK(gate->queries_out == CREDITS);
+    CHECK(gate_deadline_ns(gate) == clock_monotonic_ns(&fixture.clock) + 2000000);
+    gate_close(gate, wire[2].conn);
+    wire[2].conn = NULL;
+    wire_free(&wire[2]);
+    clock_advance(&fixture.clock, 2000000);
+    wire_turn_net(&wire[0]);
+    CHECK(fixture_follow(&fixture) == CREDITS);
+    feed(&wire[0], BOOK, sizeof BOOK - 1); /* there is credit again */
+    CHECK(fixture_follow(&fixture) == 1);
+    wire_turn_net(&wire[0]);
+    wire_turn_net(&wire[1]);
+    unsigned shown = 0, refused = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        while (wire_answer(&wire[i], &answer, false)) {
+            shown += answer.status == 200 && wire_has(&answer, "\"bids\"");
+            refused += answer.status == 503 && wire_has(&answer, "too many reads are waiting");
+        }
+        wire_free(&wire[i]);
+    }
+    CHECK(shown == CREDITS + 1 && refused == READS - CREDITS);
+    end();
+}
+
+/* The follower has no buffer left: 503, and the buffers that were given are all back. */
+static void no_reply_buffer(void)
+{
+    struct wire wire;
+    struct wire_answer answer;
+    begin(1024, 1 << 20);
+    fixture.pool.free = 1; /* one buffer */
+    wire_open(&wire, &fixture, gate, false);
+    feed(&wire, BOOK BOOK, 2 * (sizeof BOOK - 1));
+    CHECK(fixture_follow(&fixture) == 2);
+    wire_turn_net(&wire);
+    CHECK(wire_answer(&wire, &answer, false) && answer.status == 200);
+    CHECK(wire_answer(&wire, &answer, false) && answer.status == 503);
+    CHECK(wire_has(&answer, "\"code\":\"not_ready\"") && fixture.pool.free == 1);
+    fixture.pool.free = UINT64_MAX;
+    wire_free(&wire);
+    end();
+}
+
 /* Credits that come back in time are used in the order of arrival. */
 static void waiting_commands_keep_their_order(void)
 {
@@ -412,6 +468,8 @@ int main(void)
     nothing_leaves_before_it_is_durable();
     answers_come_in_request_order();
     no_credit_drops_after_its_time();
+    reads_wait_for_credits();
+    no_reply_buffer();
     waiting_commands_keep_their_order();
     slow_signature_holds_its_own_connection();
     strangers_delay_nobody();
