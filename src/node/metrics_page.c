@@ -98,7 +98,7 @@ static void follower_lines(struct page *page, const struct follower *follower)
 size_t metrics_page_write(struct node *node, char *text, size_t capacity)
 {
     struct page page = { text, capacity, 0 };
-    uint32_t phase = atomic_load_explicit(&node->phase, memory_order_acquire);
+    enum node_phase phase = phase_now(&node->phase);
     int64_t difference_ns = clock_difference_ns(&node->clock);
 
     line(&page,

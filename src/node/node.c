@@ -13,7 +13,7 @@
 #include "crypto/secp256k1.h"
 #include "node/divergence.h"
 #include "node/market_file.h"
-#include "node/metrics_page.h"
+#include "node/net_source.h"
 #include "store/disk_real.h"
 
 enum {
@@ -23,101 +23,47 @@ enum {
     FRAMES_IN_FLIGHT = 4,
     CLOCK_WAIT_NS_MAX_S = 5,
     DRAIN_S_MAX = 10,
+    STOP_S_MAX = 10,             /* from the last command to the closing frame */
     WAIT_NS = 50 * 1000 * 1000,  /* longest park */
-    BUSY_WAIT_NS = 100 * 1000,   /* one thread, writes in flight */
+    BUSY_WAIT_NS = 100 * 1000,   /* writes in flight or no room for more */
     PREPARE_IDLE_US = 20 * 1000, /* the background thread's look for a taken segment */
 };
 
 #define NS_PER_S UINT64_C(1000000000)
 
-static uint32_t phase_of(const struct node *node)
+static enum node_phase phase_of(const struct node *node)
 {
-    /* pairs: set_phase */
-    return atomic_load_explicit(&node->phase, memory_order_acquire);
+    return phase_now(&node->phase);
 }
 
-static void set_phase(struct node *node, enum node_phase phase)
+static void wake_both(struct node *node)
 {
-    /* Release: what was done in the phase before is seen by who sees this one. */
-    atomic_store_explicit(&node->phase, (uint32_t)phase, memory_order_release);
     park_wake(&node->net_park);
     park_wake(&node->journal_park);
 }
 
+static bool advance(struct node *node, enum node_phase from, enum node_phase to)
+{
+    bool moved = phase_advance(&node->phase, from, to);
+    wake_both(node);
+    return moved;
+}
+
 static void fail(struct node *node, int exit_code)
 {
-    if (phase_of(node) == NODE_FAILED)
-        return;
-    node->exit_code = exit_code;
-    set_phase(node, NODE_FAILED);
+    phase_fail(&node->phase, exit_code);
+    wake_both(node);
+}
+
+static bool is_stop_asked(const struct node *node)
+{
+    return atomic_load_explicit(&node->stop_asked, memory_order_relaxed);
 }
 
 void node_ask_stop(struct node *node)
 {
     atomic_store_explicit(&node->stop_asked, true, memory_order_relaxed);
     park_wake(&node->net_park);
-}
-
-/* ---- what net asks ---------------------------------------------------------------------------- */
-
-static bool serving(uint32_t phase)
-{
-    return phase == NODE_OPEN || phase == NODE_STOPPING;
-}
-
-static uint64_t source_durable(void *context)
-{
-    struct node *node = context;
-    return serving(phase_of(node)) ? journal_durable_seq(node->core.journal) : 0;
-}
-
-static uint64_t source_applied(void *context)
-{
-    struct node *node = context;
-    if (!serving(phase_of(node)))
-        return 0;
-    return atomic_load_explicit(&node->core.follower.applied, memory_order_acquire);
-}
-
-static bool source_ready(void *context)
-{
-    struct node *node = context;
-    return phase_of(node) == NODE_OPEN;
-}
-
-static void source_facts(void *context, struct net_facts *facts)
-{
-    struct node *node = context;
-    uint32_t phase = phase_of(node);
-    int64_t difference_ns = clock_difference_ns(&node->clock);
-    int64_t bound_ns = CLOCK_DIFFERENCE_MAX_NS;
-
-    *facts = (struct net_facts){ .clock_difference_ms = difference_ns / 1000000 };
-    if (difference_ns > bound_ns || difference_ns < -bound_ns)
-        facts->not_ready |= NET_NOT_CLOCK;
-    if (phase != NODE_OPEN)
-        facts->not_ready |= NET_NOT_ACCEPTING;
-    if (!serving(phase)) {
-        facts->not_ready |= NET_NOT_RECOVERED;
-        facts->applied = atomic_load_explicit(&node->core.replayed, memory_order_relaxed);
-        return;
-    }
-    struct follower *follower = &node->core.follower;
-    facts->durable = journal_durable_seq(node->core.journal);
-    facts->applied = atomic_load_explicit(&follower->applied, memory_order_acquire);
-    facts->applied_time_ns = atomic_load_explicit(&follower->applied_time_ns, memory_order_relaxed);
-    facts->lag_ms = follower_lag_ns(follower) / 1000000;
-    if (facts->lag_ms > config_number(node->options, OPTION_node_follower_lag_max))
-        facts->not_ready |= NET_NOT_FOLLOWER;
-    if (segment_pool_ready(node->core.pool) == 0)
-        facts->not_ready |= NET_NOT_SEGMENTS;
-    if (atomic_load_explicit(&follower->invariants_failed, memory_order_relaxed) != 0)
-        facts->not_ready |= NET_NOT_INVARIANT;
-}
-
-static size_t source_metrics(void *context, char *text, size_t capacity)
-{
-    return metrics_page_write(context, text, capacity);
 }
 
 /* ---- start ------------------------------------------------------------------------------------ */
@@ -184,6 +130,7 @@ static int open_core(struct node *node, const struct market_file *markets)
         .ended_orders = ENDED_ORDERS_DEFAULT,
         .follower_lag_max_ns = config_number(node->options, OPTION_node_follower_lag_max) * 1000000,
         .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,
+        .give_up = &node->stop_asked,
     };
     if (!local)
         log_line(LOG_WARN, "durability",
@@ -238,8 +185,7 @@ static int open_net(struct node *node)
         .keyring = node->core.keyring,
         .clock = &node->clock,
         .options = &node->core.options,
-        .source = { node, source_durable, source_applied, source_ready, source_facts,
-                    source_metrics },
+        .source = net_source_of(node),
         .hash_key = mix_key_load(node->core.exchange.hash_key),
         .durability = config_text(node->options, OPTION_store_durability),
         .rules_version = ENGINE_RULES_VERSION,
@@ -255,7 +201,9 @@ static int open_net(struct node *node)
     if (failed == 0)
         return 0;
     log_line(LOG_ERROR, diagnosis.kernel_lacks ? "kernel" : "net", "%s", diagnosis.text);
-    return diagnosis.kernel_lacks ? NODE_EXIT_KERNEL : NODE_EXIT_FAILED;
+    if (diagnosis.kernel_lacks)
+        return NODE_EXIT_KERNEL;
+    return diagnosis.bad_address ? NODE_EXIT_CONFIGURATION : NODE_EXIT_FAILED;
 }
 
 /* Everything that needs no journal: machine, options, directory, rings, sockets. */
@@ -297,7 +245,12 @@ static int prepare(struct node *node, struct market_file *markets)
 
 static void recover(struct node *node)
 {
-    if (core_recover(&node->core, &node->refusal) != REFUSAL_none) {
+    enum refusal_kind kind = core_recover(&node->core, &node->refusal);
+    if (kind == REFUSAL_record_refused && is_stop_asked(node)) {
+        fail(node, NODE_EXIT_CLEAN); /* given up: nothing was promised, nothing was written */
+        return;
+    }
+    if (kind != REFUSAL_none) {
         fail(node, refuse(node));
         return;
     }
@@ -306,7 +259,24 @@ static void recover(struct node *node)
     core_link(&node->core, &link, &node->commands, &node->answers);
     log_line(LOG_INFO, "recovered", "boot=%lu records=%lu frames=%lu cut_bytes=%lu clean_stop=%d",
              found->boot, found->records, found->frames, found->cut_bytes, found->clean_stop);
-    set_phase(node, NODE_RECOVERED);
+    (void)advance(node, NODE_RECOVERING, NODE_RECOVERED); /* false: a stop was asked meanwhile */
+}
+
+/* Is all written and applied, or the time for it over: a disk that takes nothing ends a stop as a
+ * crash would, and the next start recovers. */
+static bool has_stopped(struct node *node)
+{
+    if (core_stopped(&node->core))
+        return true;
+    if (clock_monotonic_ns(&node->clock) < node->stop_end_ns)
+        return false;
+    log_line(LOG_ERROR, "stop",
+             "the journal did not end within %d s: durable=%lu segments_ready=%u; stopped as after "
+             "a crash",
+             STOP_S_MAX, journal_durable_seq(node->core.journal),
+             segment_pool_ready(node->core.pool));
+    fail(node, NODE_EXIT_FAILED);
+    return true;
 }
 
 /* One turn of T1; false when it must end. */
@@ -328,7 +298,7 @@ static bool journal_turn(struct node *node, int *work)
         return false;
     }
     *work = written + applied;
-    return phase_of(node) != NODE_STOPPING || !core_stopped(&node->core);
+    return phase_of(node) != NODE_STOPPING || !has_stopped(node);
 }
 
 static void journal_park_until_work(struct node *node)
@@ -382,11 +352,11 @@ static void *background_main(void *context)
 
     pthread_setname_np(pthread_self(), "perpd-prepare");
     for (;;) {
-        uint32_t phase = phase_of(node);
-        if (phase == NODE_FAILED || phase == NODE_STOPPING)
+        enum node_phase phase = phase_of(node);
+        if (phase == NODE_FAILED || phase == NODE_STOPPED)
             return NULL;
         int prepared = 0;
-        if (phase == NODE_OPEN) {
+        if (phase == NODE_OPEN || phase == NODE_STOPPING) {
             prepared = core_prepare(&node->core, clock_monotonic_ns(&node->clock));
             if (prepared < 0)
                 log_line(LOG_ERROR, "segment", "preparation failed: %s", strerror(-prepared));
@@ -403,8 +373,7 @@ static bool open_engine(struct node *node)
 {
     switch (core_open(&node->core)) {
     case CORE_OPENED:
-        set_phase(node, NODE_OPEN);
-        return true;
+        return advance(node, NODE_RECOVERED, NODE_OPEN);
     case CORE_CLOCK_BEHIND:
         if (clock_monotonic_ns(&node->clock) - node->started_monotonic_ns <
             CLOCK_WAIT_NS_MAX_S * NS_PER_S)
@@ -429,7 +398,7 @@ static bool open_engine(struct node *node)
 /* The line scripts wait for: as soon as the commands of the start are durable. */
 static void announce(struct node *node)
 {
-    if (node->announced || source_durable(node) < engine_sequence(node->core.primary))
+    if (node->announced || net_source_durable(node) < engine_sequence(node->core.primary))
         return;
     node->announced = true;
     printf("ready http://%s:%u\n", net_host(node->net), net_port(node->net));
@@ -449,8 +418,8 @@ static uint64_t net_timeout_ns(struct node *node)
         return BUSY_WAIT_NS;
     uint64_t now_ns = clock_now_ns(&node->clock);
     uint64_t due_ns = matcher_deadline_ns(&node->core.matcher);
-    if (due_ns <= now_ns)
-        return 0;
+    if (due_ns <= now_ns) /* the journal has no room for the tick: no spinning meanwhile */
+        return BUSY_WAIT_NS;
     return due_ns - now_ns < longest_ns ? due_ns - now_ns : longest_ns;
 }
 
@@ -495,7 +464,7 @@ static void serve(struct node *node)
     uint64_t followed_ns = 0;
     uint32_t work = 0;
 
-    while (!atomic_load_explicit(&node->stop_asked, memory_order_relaxed)) {
+    while (!is_stop_asked(node)) {
         uint64_t now_ns = clock_monotonic_ns(&node->clock);
         if (now_ns - followed_ns >= CLOCK_FOLLOW_INTERVAL_NS) {
             clock_follow(&node->clock);
@@ -529,7 +498,9 @@ static void drain(struct node *node)
     if (phase_of(node) != NODE_OPEN)
         return;
     core_stop(&node->core);
-    set_phase(node, NODE_STOPPING);
+    node->stop_end_ns = clock_monotonic_ns(&node->clock) + STOP_S_MAX * NS_PER_S;
+    if (!advance(node, NODE_OPEN, NODE_STOPPING))
+        return;
     while (node->one_thread && journal_turn(node, &(int){ 0 }))
         usleep(PREPARE_IDLE_US / 100);
 }
@@ -554,9 +525,11 @@ static int run_threads(struct node *node)
         fail(node, NODE_EXIT_CLEAN);
     if (!node->one_thread)
         pthread_join(journal, NULL);
+    if (phase_of(node) != NODE_FAILED)
+        (void)advance(node, NODE_STOPPING, NODE_STOPPED);
     if (prepares)
         pthread_join(background, NULL);
-    return phase_of(node) == NODE_FAILED ? node->exit_code : NODE_EXIT_CLEAN;
+    return phase_exit_code(&node->phase);
 }
 
 static void give_back(struct node *node)
@@ -577,6 +550,7 @@ int node_run(struct node *node, const struct config *options)
     static struct market_file markets; /* 2 KiB of places, start-up only */
 
     node->options = options;
+    phase_init(&node->phase);
     node->net_park.file = -1;
     node->journal_park.file = -1;
     node->one_thread = sysconf(_SC_NPROCESSORS_ONLN) == 1;

@@ -15,6 +15,7 @@
 #include "net/net.h"
 #include "node/core.h"
 #include "node/park.h"
+#include "node/phase.h"
 
 /* Exit codes of perpd (architecture.md, Configuration). */
 enum node_exit {
@@ -23,15 +24,6 @@ enum node_exit {
     NODE_EXIT_CONFIGURATION = 2,
     NODE_EXIT_REFUSED = 3,
     NODE_EXIT_KERNEL = 4,
-};
-
-/* What T0 and T1 tell each other about the start and the end. */
-enum node_phase {
-    NODE_RECOVERING,
-    NODE_RECOVERED, /* T1 has replayed the journal: T0 may open */
-    NODE_OPEN,      /* T0 has sequenced the commands of the start: both step */
-    NODE_STOPPING,  /* no command can come any more: T1 ends when all is durable and applied */
-    NODE_FAILED,    /* one of them failed: everybody leaves */
 };
 
 struct node {
@@ -49,10 +41,10 @@ struct node {
     void *pool_memory;
     bool one_thread;
     bool announced;                /* the ready line is out */
-    int exit_code;                 /* of a failure; T1 writes it before NODE_FAILED */
     uint64_t started_monotonic_ns; /* for the wait for the clock */
+    uint64_t stop_end_ns;          /* clock_monotonic_ns; T0 writes it before NODE_STOPPING */
     struct refusal refusal;
-    _Atomic uint32_t phase; /* enum node_phase */
+    struct phase phase;
     _Atomic bool stop_asked;
 };
 

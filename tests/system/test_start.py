@@ -1,0 +1,310 @@
+"""test_start.py - how perpd starts, refuses and ends: exit codes (architecture.md, Configuration), what
+is left behind, and that a next start finds the directory whole.
+
+    python3 test_start.py BUILD [CASE...]
+"""
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+CLEAN, FAILED, CONFIGURATION, REFUSED, KERNEL = 0, 1, 2, 3, 4
+READY_S, END_S = 60, 60
+FEES = ",".join(f'{{"tier":{tier},"maker_fee_rate":"0","taker_fee_rate":"0"}}' for tier in range(6))
+RECORD = ('{"market":"%s-PERP","asset_id":%d,"base":"%s","price_decimals":1,"size_decimals":5,'
+          '"tick_size":"0.1","lot_size":"0.00001","min_size":"0.00001","max_order_size":"1000",'
+          '"min_notional":"10","impact_notional":"20000","max_leverage":50,'
+          '"tiers":[{"upper_notional":null,"max_leverage":50}],"price_band_ppm":100000,'
+          '"max_slippage_ppm":50000,"fees":[' + FEES + "]}")
+SMALL = ["--engine.accounts=64", "--engine.portfolios=64", "--engine.orders=4096",
+         "--engine.positions=256", "--engine.credentials=256", "--engine.deposits=1024",
+         "--limits.duplicate_slots=4096", "--engine.ladder_pages=1024"]
+
+
+class Perpd:
+    """One process; standard output and the log are read to their end when it has ended."""
+
+    def __init__(self, program, data, *options, prepare=None, listen="127.0.0.1:0"):
+        self.process = subprocess.Popen(
+            [program, f"--store.data={data}", f"--net.listen={listen}",
+             "--admin.listen=127.0.0.1:0", *options],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=prepare)
+        self.lines, self.ports = [], {}
+
+    def ready(self):
+        """Waits for the line on standard output; the ports are those of the log."""
+        line = self.process.stdout.readline()
+        assert re.fullmatch(r"ready http://127\.0\.0\.1:\d+\n", line), (line, self.end()[1])
+        self.ports["net"] = int(line.rsplit(":", 1)[1])
+        while "admin" not in self.ports:
+            self.lines.append(self.process.stderr.readline())
+            if match := re.search(r"admin_port=(\d+)", self.lines[-1]):
+                self.ports["admin"] = int(match[1])
+        return self
+
+    def get(self, path, port="admin"):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.ports[port]}{path}") as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def end(self, number=None, seconds=END_S):
+        """The exit code and the whole log; fails when it does not end in time."""
+        if number is not None:
+            self.process.send_signal(number)
+        try:
+            _, log = self.process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise AssertionError(f"still running {seconds} s after signal {number}") from None
+        return self.process.returncode, "".join(self.lines) + log
+
+
+class World:
+    def __init__(self, program, folder):
+        self.program, self.folder, self.count = str(program), folder, 0
+
+    def fresh(self):
+        self.count += 1
+        return self.folder / f"data{self.count}"
+
+    def run(self, data, *options, **more):
+        """A start that must not reach `ready`: its exit code and log."""
+        return Perpd(self.program, data, *SMALL, *options, **more).end()
+
+    def start(self, data, *options, **more):
+        return Perpd(self.program, data, *SMALL, *options, **more).ready()
+
+    def is_usable(self, data, *options):
+        """A start without the obstacle serves: nothing was left locked or half made."""
+        perpd = self.start(data, *options)
+        status, body = perpd.get("/readyz")
+        code, log = perpd.end(signal.SIGTERM)
+        assert (status, code) == (200, CLEAN), (status, body, code, log)
+
+
+def names(error, log, code, want_code):
+    assert code == want_code, (code, log)
+    assert error in log, (error, log)
+
+
+def case_clean_stop(world):
+    """SIGTERM and SIGINT end a served start with 0; the next start says that the stop was clean."""
+    data = world.fresh()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        code, log = world.start(data).end(number)
+        assert code == CLEAN, (code, log)
+    perpd = world.start(data)
+    assert any("clean_stop=1" in line for line in perpd.lines), perpd.lines
+    assert perpd.end(signal.SIGTERM)[0] == CLEAN
+
+
+def case_stop_during_start(world):
+    """A stop asked at any moment of a start, recovery included, ends the process with 0."""
+    for step in range(8):
+        data = world.fresh()
+        perpd = Perpd(world.program, data, *SMALL)
+        while not data.exists():  # signals are taken from here on
+            time.sleep(0.001)
+        time.sleep(0.025 * step)
+        code, log = perpd.end(signal.SIGTERM, 20)
+        assert code == CLEAN, (step, code, log)
+        if step % 4 == 0:
+            world.is_usable(data)
+
+
+def case_bad_options(world):
+    """Exit 2, the option is named, the data directory is not even made."""
+    for option, word in (("--engine.orders=1", "engine.orders"),
+                         ("--engine.orders=many", "engine.orders"),
+                         ("--no.such=1", "no.such"),
+                         ("--node.topology=dedicated", "node.topology"),
+                         ("--store.durability=replicated", "store.durability"),
+                         ("--net.tls_certificate=x", "net.tls_certificate"),
+                         ("--exchange.id=12", "exchange.id"),
+                         ("--exchange.operator_key=AAAA", "exchange.operator_key"),
+                         ("--exchange.markets=/nonexistent", "exchange.markets")):
+        data = world.fresh()
+        code, log = world.run(data, option)
+        names(word, log, code, CONFIGURATION)
+        assert not data.exists(), option
+
+
+def case_bad_markets(world):
+    """exchange.markets with a record that 1001 would refuse: exit 2 before anything is written."""
+    btc = RECORD % ("BTC", 1, "BTC")
+    for text, word in (("{", "byte"), ('{"markets":[]}', "no member"),
+                       ('{"markets":[%s,%s]}' % (btc, RECORD % ("ETH", 1, "ETH")), "record 2"),
+                       ('{"markets":[%s,%s]}' % (btc, RECORD % ("BTC", 2, "BTC")), "record 2"),
+                       ('{"markets":[{"market":"BTC-PERP"}]}', "record 1")):
+        path, data = world.folder / "markets.json", world.fresh()
+        path.write_text(text)
+        code, log = world.run(data, f"--exchange.markets={path}")
+        names(word, log, code, CONFIGURATION)
+        assert not data.exists(), text
+    path.write_text('{"markets":[%s]}' % btc)
+    perpd = world.start(world.fresh(), f"--exchange.markets={path}")
+    assert perpd.get("/api/v1/markets", "net")[1].count('"asset_id"') == 1
+    assert perpd.end(signal.SIGTERM)[0] == CLEAN
+
+
+def case_port_in_use(world):
+    """Exit 1, the address is named, and the directory is free again."""
+    data = world.fresh()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        code, log = world.run(data, listen=address)
+        names(address, log, code, FAILED)
+        code, log = world.run(data, f"--admin.listen={address}")
+        names(address, log, code, FAILED)
+    world.is_usable(data)
+
+
+def case_second_primary(world):
+    """A second perpd on a directory exits 3 and does not disturb the first."""
+    data = world.fresh()
+    first = world.start(data)
+    for _ in range(2):
+        code, log = world.run(data)
+        names("lock", log, code, REFUSED)
+    assert first.get("/readyz")[0] == 200
+    assert first.end(signal.SIGTERM)[0] == CLEAN
+    world.is_usable(data)
+
+
+def case_killed(world):
+    """kill -9 leaves nothing locked; the next start recovers and says that it was no clean stop."""
+    data = world.fresh()
+    assert world.start(data).end(signal.SIGKILL)[0] == -signal.SIGKILL
+    perpd = world.start(data)
+    assert any("clean_stop=0" in line for line in perpd.lines), perpd.lines
+    assert perpd.end(signal.SIGTERM)[0] == CLEAN
+
+
+def case_data_not_a_directory(world):
+    path = world.folder / "file"
+    path.write_text("")
+    code, log = world.run(path)
+    names(str(path), log, code, FAILED)
+    code, log = world.run(path / "below")
+    names(str(path), log, code, FAILED)
+
+
+def case_no_space(world):
+    """A machine that takes no segment: exit 1 and no signal; once it takes one, the start goes on."""
+    data = world.fresh()
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+    code, log = world.run(data, prepare=limit)
+    names("File too large", log, code, FAILED)
+    world.is_usable(data)
+
+
+def case_exchange_of_another(world):
+    """exchange.id of another exchange: exit 3; the directory's own: served."""
+    data = world.fresh()
+    world.is_usable(data, "--exchange.id=" + "11" * 32)
+    code, log = world.run(data, "--exchange.id=" + "22" * 32)
+    names("exchange.id", log, code, REFUSED)
+    world.is_usable(data, "--exchange.id=" + "11" * 32)
+
+
+def case_damaged(world):
+    """A damaged `exchange`, a missing one, a missing segment, a header: exit 3, nothing changed."""
+    source = world.fresh()
+    world.is_usable(source)
+    segment = pathlib.Path("journal/0000000000.seg")
+
+    def flip(path, at):
+        with open(path, "r+b") as file:
+            file.seek(at)
+            byte = file.read(1)
+            file.seek(at)
+            file.write(bytes([byte[0] ^ 1]))
+
+    for name, damage in (("exchange", lambda data: flip(data / "exchange", 40)),
+                         ("missing", lambda data: (data / "exchange").unlink()),
+                         ("segment 0", lambda data: (data / segment).unlink()),
+                         ("header", lambda data: flip(data / segment, 20)),
+                         ("frame", lambda data: flip(data / segment, 4096 + 200))):
+        data = world.fresh()
+        shutil.copytree(source, data)
+        damage(data)
+        before = (data / segment).read_bytes() if (data / segment).exists() else None
+        code, log = world.run(data)
+        assert code == REFUSED, (name, code, log)
+        assert " refused " in log, (name, log)
+        after = (data / segment).read_bytes() if (data / segment).exists() else None
+        assert before == after, name
+
+
+def case_capacities(world):
+    """Lower capacities (docs/decisions/0007): taken while they hold what there is, as are higher."""
+    data = world.fresh()
+    world.is_usable(data)
+    for option in ("--engine.orders=64", "--engine.orders=65536", "--engine.credentials=16"):
+        world.is_usable(data, option)
+
+
+def case_pages(world):
+    """The admin pages of a served start; /metrics has each name once with its type."""
+    perpd = world.start(world.fresh(), "--store.durability=none")
+    assert perpd.get("/livez") == (200, '{"live":true}')
+    status, body = perpd.get("/metrics")
+    assert status == 200
+    assert 'perpd_build_info{durability="none",topology="shared"} 1' in body
+    types = re.findall(r"^# TYPE (\S+) (?:counter|gauge|summary)$", body, re.M)
+    assert len(types) == len(set(types)), sorted(types)
+    for line in body.splitlines():
+        if line.startswith("#"):
+            continue
+        match = re.fullmatch(r"([a-z_0-9]+)(\{[^}]*\})? -?\d+", line)
+        assert match, line
+        name = re.sub(r"_(sum|count)$", "", match[1]) if match[1] not in types else match[1]
+        assert name in types, line
+    for name in ("perpd_journal_durable_sequence", "perpd_follower_applied_sequence",
+                 "perpd_segments_ready", "perpd_authored_total", "perpd_net_connections_open"):
+        assert name in types, name
+    assert "invariants" not in perpd.get("/readyz")[1]
+    status, body = perpd.get("/audit")
+    assert status == 200 and '"i1":true' in body, body
+    code, log = perpd.end(signal.SIGTERM)
+    assert code == CLEAN and "store.durability=none" in "".join(perpd.lines) + log, log
+
+
+def main():
+    program = pathlib.Path(sys.argv[1]) / "perpd"
+    wanted = sys.argv[2:]
+    failed = 0
+    cases = [(name, value) for name, value in globals().items() if name.startswith("case_")]
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="perpd-start-"))
+    try:
+        for name, function in cases:
+            if wanted and name not in wanted:
+                continue
+            begun = time.monotonic()
+            try:
+                function(World(program, folder / name) if (folder / name).mkdir() is None else None)
+            except AssertionError as error:
+                failed += 1
+                print(f"FAILED {name}: {error}")
+            print(f"{name} {time.monotonic() - begun:.1f} s")
+            shutil.rmtree(folder / name, ignore_errors=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
