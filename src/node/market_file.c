@@ -82,8 +82,10 @@ static bool split(struct market_file *file, const char *path, size_t count)
         }
         if (token.kind == JSON_ARRAY_END)
             inside = false;
-        if (!inside || token.kind != JSON_OBJECT)
+        if (!inside)
             continue;
+        if (token.kind != JSON_OBJECT)
+            return fail(file, path, "`markets` holds something else than records");
         if (file->market_count == MARKET_FILE_MARKETS_MAX)
             return fail(file, path, "has more than 128 markets");
         if (!json_scan_skip(&scan, &token))
@@ -111,6 +113,37 @@ static int by_asset(const void *a, const void *b)
     return (left.asset_id > right.asset_id) - (left.asset_id < right.asset_id);
 }
 
+/* Why 1001 would refuse the record in an empty exchange; NULL: it would not. */
+static const char *fault_of(struct market_record *record, const struct core_market *market)
+{
+    if (market->text_bytes > REQUEST_BODY_MAX)
+        return "is longer than a command's body";
+    if (!market_record_parse(record, (const uint8_t *)market->text, market->text_bytes))
+        return "breaks a rule of the market record";
+    if (record->effective_at_ns != 0)
+        return "has effective_at_ns, which is for changes of tiers";
+    if (record->state == MARKET_CLOSED)
+        return "is CLOSED from the start";
+    return NULL;
+}
+
+/* The first record before `place` with the same asset_id or name, or `place`. */
+static uint32_t twin_of(const struct market_file *file, uint32_t place,
+                        const struct market_record *record)
+{
+    struct market_record other;
+    for (uint32_t i = 0; i < place; i++) {
+        const struct core_market *market = &file->markets[i];
+        bool parsed =
+            market_record_parse(&other, (const uint8_t *)market->text, market->text_bytes);
+        INVARIANT(parsed);
+        if (other.asset_id == record->asset_id ||
+            memcmp(other.symbol, record->symbol, sizeof other.symbol) == 0)
+            return i;
+    }
+    return place;
+}
+
 /* A record that 1001 would refuse must not reach an empty directory: it is named here. */
 static bool check(struct market_file *file, const char *path)
 {
@@ -118,11 +151,16 @@ static bool check(struct market_file *file, const char *path)
     char detail[96];
 
     for (uint32_t i = 0; i < file->market_count; i++) {
-        const struct core_market *market = &file->markets[i];
-        if (!market_record_parse(&record, (const uint8_t *)market->text, market->text_bytes)) {
-            snprintf(detail, sizeof detail, "record %u breaks a rule of the market record", i + 1);
-            return fail(file, path, detail);
-        }
+        const char *fault = fault_of(&record, &file->markets[i]);
+        uint32_t twin = fault == NULL ? twin_of(file, i, &record) : i;
+        if (fault == NULL && twin == i)
+            continue;
+        if (fault != NULL)
+            snprintf(detail, sizeof detail, "record %u %s", i + 1, fault);
+        else
+            snprintf(detail, sizeof detail, "record %u has the asset_id or name of record %u",
+                     i + 1, twin + 1);
+        return fail(file, path, detail);
     }
     qsort(file->markets, file->market_count, sizeof file->markets[0], by_asset);
     return true;
