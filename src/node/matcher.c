@@ -241,14 +241,14 @@ uint32_t matcher_step(struct matcher *matcher)
 
     if (room_left && effects_hash_due(matcher)) {
         room_left = author_effects_hash(matcher);
-        work++;
+        work += room_left;
     }
     if (room_left && clock_now_ns(matcher->clock) >= matcher_deadline_ns(matcher)) {
         room_left = author_tick(matcher, 0);
-        work++;
+        work += room_left;
     } else if (room_left && work == 0 && engine_has_work(matcher->engine)) {
         room_left = author_tick(matcher, 1);
-        work++;
+        work += room_left;
     }
     if (!room_left)
         count(&matcher->counters.journal_full);
