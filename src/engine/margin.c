@@ -95,9 +95,10 @@ void margin_bring(struct engine *engine, uint32_t index)
     }
     for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;) {
         struct holding *holding = state_holding(engine, at);
-        uint64_t now = margin_figure_mark(&engine->markets.rows[holding->market]);
-        if (holding->figure_mark != now)
+        const struct market *market = &engine->markets.rows[holding->market];
+        if (holding->figure_mark != margin_figure_mark(market))
             refresh(engine, portfolio, holding);
+        holding->mark_seen = market->mark; /* a scan may have left it at another mark */
         at = holding->next;
     }
     portfolio->figure_epoch = engine->risk.mark_epoch;

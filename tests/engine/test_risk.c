@@ -1,0 +1,63 @@
+/* The fast exact scan of R7: slacks bound what the moves of a mark can have cost, whoever was looked
+ * at in between. */
+#include "engine/margin.h"
+#include "trade.h"
+
+static struct host host;
+
+static void finish_work(void)
+{
+    while (engine_has_work(host.engine))
+        host_tick(&host, 1000);
+}
+
+static void check_slacks(uint32_t n)
+{
+    const struct portfolio *portfolio = trade_portfolio(&host, n);
+    struct margin_view view;
+
+    margin_view(host.engine, portfolio_find(host.engine, n, 0, 0), &view);
+    CHECK(portfolio->slack_maintenance <= view.equity - view.maintenance);
+    CHECK(portfolio->slack_initial <= view.equity - view.initial);
+    CHECK(portfolio->flagged == (view.equity < view.initial));
+}
+
+/* Cash 1,000 USDC, 0.19 BTC long at 100,000: E - IM = 991.45 - 950 = 41.45 USDC, and 23.40 at a mark
+ * of 99,900. A scan sees 99,900; the mark returns to 100,000 and the portfolio is touched before the
+ * scan reaches it; the mark is 99,900 again when the scan does. */
+static void test_touch_before_the_scan(void)
+{
+    trade_open(&host, "engine.work_per_command=1\n");
+    CHECK(host_account(&host, TRADE_ACCOUNTS + 1) == TRADE_ACCOUNTS + 1);
+    CHECK(host_deposit(&host, TRADE_ACCOUNTS + 1, 1000 * HOST_USDC) == TRADE_OK);
+    for (uint32_t n = 1; n < TRADE_ACCOUNTS; n++)
+        (void)trade_rest(&host, n, 100000, 900000);
+    (void)trade_rest(&host, TRADE_ACCOUNTS, -19000, TRADE_MARK);
+    CHECK(trade_tif(&host, TRADE_ACCOUNTS + 1, 19000, TRADE_MARK, TRADE_IOC) == TRADE_OK);
+    finish_work();
+    check_slacks(TRADE_ACCOUNTS + 1);
+
+    CHECK(host_oracle(&host, HOST_BTC, 999000) == TRADE_OK);
+    finish_work();
+    check_slacks(TRADE_ACCOUNTS + 1);
+    CHECK(host_oracle(&host, HOST_BTC, TRADE_MARK) == TRADE_OK);
+    CHECK(host_cancel_all(&host, TRADE_ACCOUNTS + 1, HOST_BTC, 0) == TRADE_OK);
+    CHECK(trade_portfolio(&host, TRADE_ACCOUNTS + 1)->slack_initial == 41450000);
+    CHECK(host_oracle(&host, HOST_BTC, 999000) == TRADE_OK);
+    finish_work();
+    check_slacks(TRADE_ACCOUNTS + 1);
+
+    for (uint64_t price = 998900; price > 997000; price -= 100) {
+        CHECK(host_oracle(&host, HOST_BTC, price) == TRADE_OK);
+        finish_work();
+        check_slacks(TRADE_ACCOUNTS + 1);
+    }
+    CHECK(trade_portfolio(&host, TRADE_ACCOUNTS + 1)->flagged);
+    host_close(&host);
+}
+
+int main(void)
+{
+    test_touch_before_the_scan();
+    return 0;
+}
