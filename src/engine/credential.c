@@ -145,6 +145,19 @@ static void emit(struct engine *engine, uint32_t index, enum effect_credential_a
     effects_emit(engine, EFFECT_credential, index, 0, &body);
 }
 
+/* A session that has ended is found by its sequence alone: however often its key is used again, one
+ * record has it in by_key. */
+static void end(struct engine *engine, uint32_t index, enum effect_credential_action action)
+{
+    struct credential *credential = &engine->credentials.rows[index];
+    uint64_t hash = key_hash(engine, credential->account, credential->key, credential->key_bytes);
+
+    INVARIANT(credential->ended_sequence == 0);
+    credential->ended_sequence = engine->sequence;
+    hash_index_remove(&engine->credentials.by_key, (uint32_t)(hash >> 32), credential->key_place);
+    emit(engine, index, action);
+}
+
 /* Takes the sessions that have ended, or this one, out of the list of the account. */
 static void prune(struct engine *engine, struct account *account, uint32_t out)
 {
@@ -163,15 +176,13 @@ static void release(struct engine *engine, uint32_t index)
 {
     struct credential_table *table = &engine->credentials;
     struct credential *credential = &table->rows[index];
-    uint64_t hash = key_hash(engine, credential->account, credential->key, credential->key_bytes);
+    uint64_t hash = sequence_hash(engine, credential->created_sequence);
 
     INVARIANT(credential->kind == CREDENTIAL_SESSION);
     INVARIANT(!credential_is_live(credential, engine->t_ns));
     if (credential->ended_sequence == 0)
-        emit(engine, index, CREDENTIAL_EXPIRED);
+        end(engine, index, CREDENTIAL_EXPIRED);
     prune(engine, &engine->accounts.rows[credential->account], index);
-    hash_index_remove(&table->by_key, (uint32_t)(hash >> 32), credential->key_place);
-    hash = sequence_hash(engine, credential->created_sequence);
     hash_index_remove(&table->by_sequence, (uint32_t)(hash >> 32), credential->sequence_place);
     timer_heap_remove(&table->releases, index);
     *(credential->prev != CREDENTIAL_NONE ? &table->rows[credential->prev].next : &table->head) =
@@ -218,14 +229,13 @@ static void end_expired(struct engine *engine, const struct credential_make *mak
         hash_index_probe(map, key_hash(engine, make->account, make->key, make->key_bytes));
 
     while (hash_index_next(map, &probe)) {
-        struct credential *credential = &engine->credentials.rows[probe.index];
-        if (credential->account != make->account || credential->ended_sequence != 0 ||
-            credential->kind != CREDENTIAL_SESSION ||
+        const struct credential *credential = &engine->credentials.rows[probe.index];
+        if (credential->account != make->account || credential->kind != CREDENTIAL_SESSION ||
             !key_is(credential, make->key, make->key_bytes))
             continue;
         INVARIANT(!credential_is_live(credential, engine->t_ns));
-        credential->ended_sequence = engine->sequence;
-        emit(engine, probe.index, CREDENTIAL_EXPIRED);
+        end(engine, probe.index, CREDENTIAL_EXPIRED);
+        return;
     }
 }
 
@@ -292,10 +302,9 @@ void credential_revoke(struct engine *engine, uint32_t index)
 
     INVARIANT(credential->kind == CREDENTIAL_SESSION);
     INVARIANT(credential_is_live(credential, engine->t_ns));
-    credential->ended_sequence = engine->sequence;
     credential->release_ns = keep_ns;
     timer_heap_set(&engine->credentials.releases, index, keep_ns, credential->created_sequence);
-    emit(engine, index, CREDENTIAL_REMOVED);
+    end(engine, index, CREDENTIAL_REMOVED);
 }
 
 struct credential_count credential_count_sessions(struct engine *engine, uint32_t account,

@@ -46,7 +46,7 @@ struct credential {
     uint32_t account_next; /* list of the account's sessions */
     uint32_t next;         /* all credentials in order of creation; in the free list: next free */
     uint32_t prev;
-    uint32_t key_place; /* in by_key, by_sequence */
+    uint32_t key_place; /* in by_key, until it ends */
     uint32_t sequence_place;
 };
 
@@ -59,8 +59,8 @@ struct credential {
 /* clang-format on */
 
 struct credential_table {
-    struct credential *rows; /* [slots + 1] */
-    struct hash_index by_key;
+    struct credential *rows;  /* [slots + 1] */
+    struct hash_index by_key; /* those that have not been ended */
     struct hash_index by_sequence;
     struct timer_heap releases; /* sessions by release_ns */
     uint32_t slots;

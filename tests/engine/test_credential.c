@@ -1,6 +1,7 @@
 /* Accounts, sessions and API keys: codes 11, 13, 14 and 34 (R10, R11, W5, W6, W8). */
 #include "base/uuid.h"
 #include "engine/read.h"
+#include "engine/state.h"
 #include "host.h"
 #include "rig.h"
 
@@ -532,6 +533,26 @@ static void test_kept_for_duplicates(void)
     host_close(&host);
 }
 
+/* A key that is used again and again leaves one record to be met by its key (no command may hold the
+ * matcher for more than 1 ms), and all of them by sequence, for duplicates (W5). */
+static void test_key_used_again(void)
+{
+    enum { TIMES = 200 };
+    struct test_key admin = master(1);
+
+    host_open(&host, NULL);
+    (void)host_account(&host, 1);
+    const struct credential_table *table = &host.engine->credentials;
+    for (uint32_t k = 0; k < TIMES; k++) {
+        CHECK(plain_session(50) == STATUS_session_created);
+        CHECK(table->by_key.count == 3);
+        CHECK(end_session(1, 50, &admin) == STATUS_session_revoked);
+        CHECK(table->by_key.count == 2);
+    }
+    CHECK(table->by_sequence.count == TIMES + 2);
+    host_close(&host);
+}
+
 /* The keyring is filled from these after a start. */
 static void test_read_credentials(void)
 {
@@ -570,6 +591,7 @@ int main(void)
     test_api_keys();
     test_release();
     test_kept_for_duplicates();
+    test_key_used_again();
     test_read_credentials();
     return 0;
 }
