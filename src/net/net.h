@@ -100,20 +100,14 @@ enum net_stage {
 };
 
 /* Totals since start. One writer, the net thread; read them there (the metrics page does). */
-#define NET_COUNTER_LIST(X)                                                                     \
-    X(connections_accepted)                                                                     \
-    X(connections_closed)                                                                       \
-    X(connections_open)                                                                         \
-    X(accept_failures)                                                                          \
-    X(requests)                                                                                 \
-    X(signed_requests)                                                                          \
-    X(reads)                                                                                    \
-    X(problems)                                                                                 \
-    X(responses)                                                                                \
-    X(received_bytes)                                                                           \
-    X(sent_bytes)                                                                               \
-    X(signatures_good) X(signatures_bad) X(unknown_keys) X(commands_pushed) X(commands_dropped) \
-        X(answers) X(replies) X(timeouts) X(output_pool_closed) X(output_bytes)
+/* clang-format off */
+#define NET_COUNTER_LIST(X) \
+    X(connections_accepted) X(connections_closed) X(connections_open) X(accept_failures) \
+    X(requests) X(signed_requests) X(reads) X(problems) X(responses) \
+    X(received_bytes) X(sent_bytes) X(signatures_good) X(signatures_bad) X(unknown_keys) \
+    X(commands_pushed) X(commands_dropped) X(answers) X(replies) X(timeouts) \
+    X(output_pool_closed) X(output_bytes)
+/* clang-format on */
 struct net_counters {
 #define X(name) uint64_t name;
     NET_COUNTER_LIST(X)
