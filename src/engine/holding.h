@@ -62,11 +62,11 @@ struct holding {
     X(order_count) X(margin_count)
 #define HOLDING_FIELDS(X) \
     X(size) X(cost) X(net_funding) X(mark_seen) X(sides) X(reduce_cancel_sequence) X(position_ns) \
-    X(position_sequence) X(position_index) X(portfolio) X(market)
+    X(position_sequence) X(position_index) X(portfolio) X(market) X(figure_initial) \
+    X(figure_loose) X(figure_value) X(figure_maintenance) X(figure_mark)
 #define HOLDING_CACHES(X) \
     X(zero) X(walk_quantity) X(walk_equity) X(walk_stamp) X(order_head) X(order_tail) X(next) \
-    X(map_place) X(figure_initial) X(figure_loose) X(figure_value) X(figure_maintenance) \
-    X(figure_mark) X(cancel_cursor) X(zero2)
+    X(map_place) X(cancel_cursor) X(zero2)
 /* clang-format on */
 
 struct holding_table {

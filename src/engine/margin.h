@@ -35,7 +35,7 @@ struct margin_view {
 void margin_bring(struct engine *engine, uint32_t portfolio);
 
 /* Makes IM of an up-to-date portfolio exact: walks the order lists where a bound was used, and
- * tightens their price bounds. */
+ * tightens their price bounds. Its slacks are to be made anew (risk_touch). */
 void margin_resolve(struct engine *engine, uint32_t portfolio);
 
 /* The holding is about to be given back: its figures leave the sums. */
@@ -74,7 +74,7 @@ static inline bool margin_price_is_worse(enum order_side side, uint64_t price, u
 /* What figures of a holding are made at: mark and tiers. Never 0. */
 static inline uint64_t margin_figure_mark(const struct market *market)
 {
-    return market->mark | (uint64_t)(market->tier_generation + 1) << 40;
+    return market->mark | (uint64_t)(market->tier_generation + 1) << 41; /* mark < 2^40 * 1.05 */
 }
 
 /* A fill of `quantity` at `price` against the mark: mark * q - p * q. */

@@ -58,8 +58,8 @@ struct market {
     X(record) X(next_tiers) X(next_tier_count) X(next_max_leverage) X(index_price) X(publish_ns) \
     X(valid_price) X(valid_ns) X(hold_prices) X(mark) X(ema) X(last_price) X(second_ns) \
     X(max_abs_size) X(book_seq) X(trade_seq) X(funding_pool) X(scan_max) X(state) \
-    X(former_state) X(hold_count) X(mark_valid)
-#define MARKET_CACHES(X) X(tier_generation) X(book) X(holders)
+    X(former_state) X(hold_count) X(mark_valid) X(tier_generation)
+#define MARKET_CACHES(X) X(book) X(holders)
 /* clang-format on */
 
 struct market_table {

@@ -49,6 +49,24 @@ static void pop(struct work *work)
     work->count--;
 }
 
+static void image_scan(const struct work_scan *scan, struct image_sink *sink)
+{
+    image_u64(sink, scan->from);
+    image_u64(sink,
+              (uint64_t)scan->begun | (uint64_t)scan->again << 8 | (uint64_t)scan->exact << 16);
+}
+
+/* Where the list goes on in each record: what it has passed it does not look at again. */
+static void image_cancel(const struct engine *engine, uint32_t portfolio, struct image_sink *sink)
+{
+    uint32_t at = engine->portfolios.rows[portfolio].holding_head;
+
+    for (; at != HOLDING_NONE; at = engine->holdings.rows[at].next) {
+        uint32_t cursor = engine->holdings.rows[at].cancel_cursor;
+        image_u64(sink, cursor == ORDER_NONE ? 0 : engine->orders.hot[cursor].sequence);
+    }
+}
+
 void work_image(const struct engine *engine, struct image_sink *sink)
 {
     const struct work *work = &engine->work;
@@ -57,12 +75,10 @@ void work_image(const struct engine *engine, struct image_sink *sink)
     for (uint32_t i = 0; i < work->count; i++) {
         uint32_t item = work->items[(work->head + i) & work->mask];
         image_u64(sink, item);
-        if (item >> WORK_ITEM_BITS != WORK_MARK_SCAN)
-            continue;
-        const struct work_scan *scan = &work->scans[item & WORK_INDEX_MASK];
-        image_u64(sink, scan->from);
-        image_u64(sink,
-                  (uint64_t)scan->begun | (uint64_t)scan->again << 8 | (uint64_t)scan->exact << 16);
+        if (item >> WORK_ITEM_BITS == WORK_MARK_SCAN)
+            image_scan(&work->scans[item & WORK_INDEX_MASK], sink);
+        if (item >> WORK_ITEM_BITS == WORK_CANCEL)
+            image_cancel(engine, item & WORK_INDEX_MASK, sink);
     }
 }
 

@@ -164,6 +164,14 @@ static void test_work(void)
             flip(item, 1, "items");
     }
     CHECK(scans == 1);
+    struct holding *listed = state_holding(host.engine, holding_find(host.engine, 3, 0));
+    uint32_t cursor = listed->cancel_cursor;
+    uint8_t hash[32];
+    CHECK(cursor != ORDER_NONE);
+    listed->cancel_cursor = host.engine->orders.cold[cursor].list_next;
+    host_image_hash(&host, hash);
+    CHECK(memcmp(hash, original, sizeof hash) != 0);
+    listed->cancel_cursor = cursor;
     FLIP(scans[0].from)
     FLIP(scans[0].begun)
     FLIP(scans[0].again)
@@ -182,16 +190,15 @@ static const struct left_out {
       "session_head portfolio_head portfolio_tail signer_hint zero " },
     { __LINE__, "credential", CREDENTIAL_CACHES(TEXT),
       "account_next next prev key_place sequence_place " },
-    /* Margin's figures at the marks of the last look, and which rows are in a list or queue. */
+    /* Sums of the records' figures, and which rows are in a list or queue. */
     { __LINE__, "portfolio", PORTFOLIO_CACHES(TEXT),
       "holding_head holding_count account_next value maintenance initial loose figure_epoch "
       "stale_holding changed_next changed cancel_queued " },
-    /* The same, and the scratch of one walk. */
+    /* Links and the scratch of one walk; a cursor is told with its cancellation list. */
     { __LINE__, "holding", HOLDING_CACHES(TEXT),
       "zero walk_quantity walk_equity walk_stamp order_head order_tail next map_place "
-      "figure_initial figure_loose figure_value figure_maintenance figure_mark cancel_cursor "
-      "zero2 " },
-    { __LINE__, "market", MARKET_CACHES(TEXT), "tier_generation book holders " },
+      "cancel_cursor zero2 " },
+    { __LINE__, "market", MARKET_CACHES(TEXT), "book holders " },
     { __LINE__, "order", IMAGE_ORDER_CACHES(TEXT), "next prev map_slot holding hash " },
     { __LINE__, "order_cold", IMAGE_ORDER_COLD_CACHES(TEXT), "list_next list_prev spare " },
     { __LINE__, "engine", STATE_CACHES(TEXT), "effects.count effects.zero zero " },

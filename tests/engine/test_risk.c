@@ -56,8 +56,30 @@ static void test_touch_before_the_scan(void)
     host_close(&host);
 }
 
+/* Bids of 1 BTC at 105,000 and at 104,000, 100,000 USDC of cash. IM = 200,000 / 20 + 5,000 + 4,000 =
+ * 19,000, by the bound of the higher price 20,000. A bid of 17 BTC at the mark needs 104,000 and is
+ * refused by the exact sum alone; from then on the slack is that of the exact sum, not only from the
+ * next touch on: what decides must not depend on who looked when. */
+static void test_slack_follows_the_figures(void)
+{
+    uint8_t before[32], after[32];
+
+    trade_open(&host, NULL);
+    (void)trade_rest(&host, 1, 100000, 1050000);
+    (void)trade_rest(&host, 1, 100000, 1040000);
+    CHECK(trade_portfolio(&host, 1)->slack_initial == 80000 * (int64_t)HOST_USDC);
+    CHECK(trade_limit(&host, 1, 1700000, TRADE_MARK) == STATUS_insufficient_margin_to_place);
+    CHECK(trade_portfolio(&host, 1)->slack_initial == 81000 * (int64_t)HOST_USDC);
+    host_image_hash(&host, before);
+    risk_touch(host.engine, portfolio_find(host.engine, 1, 0, 0));
+    host_image_hash(&host, after);
+    CHECK(memcmp(before, after, sizeof before) == 0);
+    host_close(&host);
+}
+
 int main(void)
 {
     test_touch_before_the_scan();
+    test_slack_follows_the_figures();
     return 0;
 }
