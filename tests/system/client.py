@@ -1,0 +1,688 @@
+"""client.py - a second, independent client of perpd: nothing of src/ is used or read.
+
+Bodies are packed by hand from the layouts of wire.md W3, requests are signed with libsodium and
+libsecp256k1 through ctypes, the EIP-712 digest of W4 is built with a Keccak of its own, and HTTP
+goes through a plain socket, so that a test can send what no library would.
+
+    python3 client.py      checks the encoders against the vectors that wire.md prints
+"""
+import base64
+import ctypes
+import datetime
+import http
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+
+GTC = 2**64 - 1
+IOC, FOK = 0, 1
+ALL_PORTFOLIOS = 0xFFFFFFFF
+ALL_ASSETS = 0xFFFF
+NO_PIN = -1
+ED25519, SECP256K1, PASSKEY = 0, 1, 2
+SECP256K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+
+PLACE_LIMIT, CANCEL, CANCEL_ALL, CREATE_ACCOUNT = 0, 3, 4, 11
+CREATE_SESSION, REVOKE_SESSION, CREATE_API_KEY = 13, 14, 34
+ORACLE_PRICE, MARKET_DEFINE, DEPOSIT = 1000, 1001, 1003
+PATHS = {  # W2
+    PLACE_LIMIT: "/api/v1/trading/order/place/limit",
+    CANCEL: "/api/v1/trading/order/cancel",
+    CANCEL_ALL: "/api/v1/trading/order/cancel-all",
+    CREATE_ACCOUNT: "/api/v1/account/create",
+    CREATE_SESSION: "/api/v1/auth/sessions/create",
+    REVOKE_SESSION: "/api/v1/auth/sessions/revoke",
+    CREATE_API_KEY: "/api/v1/api-keys",
+    ORACLE_PRICE: "/api/v1/operator",
+    MARKET_DEFINE: "/api/v1/operator",
+    DEPOSIT: "/api/v1/operator",
+}
+
+
+def b64(data):
+    return base64.b64encode(data).decode()
+
+
+# --- Keccak-256 (the padding byte 0x01 of Ethereum, not SHA-3's 0x06) -----------------------------
+
+def _round_constants():
+    """The 24 iota constants from the LFSR x^8 + x^6 + x^5 + x^4 + 1 of the Keccak reference."""
+    register, constants = 1, []
+    for _ in range(24):
+        constant = 0
+        for bit in range(7):
+            if register & 1:
+                constant |= 1 << ((1 << bit) - 1)
+            register = (register << 1) ^ (0x171 if register & 0x80 else 0)
+        constants.append(constant)
+    return constants
+
+
+_IOTA = _round_constants()
+_WORD = 2**64 - 1
+
+
+def _rotate(word, count):
+    return ((word << count) | (word >> (64 - count))) & _WORD if count else word
+
+
+def _permute(lanes):
+    for constant in _IOTA:
+        columns = [lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20]
+                   for x in range(5)]
+        for x in range(5):
+            mixed = columns[x - 1] ^ _rotate(columns[(x + 1) % 5], 1)
+            for y in range(0, 25, 5):
+                lanes[x + y] ^= mixed
+        x, y, word = 1, 0, lanes[1]
+        for step in range(24):
+            x, y = y, (2 * x + 3 * y) % 5
+            word, lanes[x + 5 * y] = (lanes[x + 5 * y],
+                                      _rotate(word, (step + 1) * (step + 2) // 2 % 64))
+        for y in range(0, 25, 5):
+            row = lanes[y:y + 5]
+            for x in range(5):
+                lanes[x + y] = row[x] ^ (~row[(x + 1) % 5] & row[(x + 2) % 5] & _WORD)
+        lanes[0] ^= constant
+
+
+def keccak256(data):
+    rate = 136
+    padded = bytearray(data) + b"\x01"
+    padded += bytes(-len(padded) % rate)
+    padded[-1] |= 0x80
+    lanes = [0] * 25
+    for start in range(0, len(padded), rate):
+        for at, word in enumerate(struct.unpack_from("<17Q", padded, start)):
+            lanes[at] ^= word
+        _permute(lanes)
+    return struct.pack("<4Q", *lanes[:4])
+
+
+# --- keys ----------------------------------------------------------------------------------------
+
+_sodium = ctypes.CDLL("libsodium.so.23")
+_secp = ctypes.CDLL("libsecp256k1.so.1")
+_sodium.sodium_init()
+_secp.secp256k1_context_create.restype = ctypes.c_void_p
+_secp.secp256k1_context_create.argtypes = [ctypes.c_uint]
+_context = ctypes.c_void_p(_secp.secp256k1_context_create(1))  # SECP256K1_CONTEXT_NONE
+
+
+class Ed25519Key:
+    signature_type = ED25519
+
+    def __init__(self, seed=None):
+        public, secret = ctypes.create_string_buffer(32), ctypes.create_string_buffer(64)
+        _sodium.crypto_sign_seed_keypair(public, secret, seed or os.urandom(32))
+        self.public, self._secret = public.raw, secret.raw
+
+    def sign(self, payload, salt=None):
+        signature = ctypes.create_string_buffer(64)
+        _sodium.crypto_sign_detached(signature, None, payload, ctypes.c_ulonglong(len(payload)),
+                                     self._secret)
+        return signature.raw
+
+
+class Secp256k1Key:
+    signature_type = SECP256K1
+
+    def __init__(self, secret=None):
+        self._secret = secret or (1 + int.from_bytes(os.urandom(31), "big")).to_bytes(32, "big")
+        point, public = ctypes.create_string_buffer(64), ctypes.create_string_buffer(33)
+        size = ctypes.c_size_t(33)
+        if not _secp.secp256k1_ec_pubkey_create(_context, point, self._secret):
+            raise ValueError("secret out of range")
+        _secp.secp256k1_ec_pubkey_serialize(_context, public, ctypes.byref(size), point,
+                                            258)  # SECP256K1_EC_COMPRESSED
+        self.public = public.raw
+
+    def sign_digest(self, digest):
+        """r || s with the low s, as libsecp256k1 always makes it."""
+        signature, compact = ctypes.create_string_buffer(64), ctypes.create_string_buffer(64)
+        if not _secp.secp256k1_ecdsa_sign(_context, signature, digest, self._secret, None, None):
+            raise ValueError("signing failed")
+        _secp.secp256k1_ecdsa_signature_serialize_compact(_context, compact, signature)
+        return compact.raw
+
+    def sign(self, payload, salt):
+        return self.sign_digest(eip712_digest(payload, salt))
+
+
+def high_s(signature):
+    """The other signature of the same digest: (r, n - s)."""
+    s = int.from_bytes(signature[32:], "big")
+    return signature[:32] + (SECP256K1_ORDER - s).to_bytes(32, "big")
+
+
+# --- payloads ------------------------------------------------------------------------------------
+
+def now_ms():
+    return time.time_ns() // 1_000_000
+
+
+def new_id(at_ms=None):
+    """A UUIDv7: 48 bits of time, version 7, variant 10, the rest random."""
+    raw = bytearray((at_ms if at_ms is not None else now_ms()).to_bytes(6, "big") + os.urandom(10))
+    raw[6] = 0x70 | raw[6] & 0x0F
+    raw[8] = 0x80 | raw[8] & 0x3F
+    return bytes(raw)
+
+
+def id_text(raw):
+    text = raw.hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+def header(code, signature_type, version=1, pad=bytes(4)):
+    return struct.pack("<BBH", version, signature_type, code) + pad
+
+
+def portfolio_bytes(account, subaccount=0, portfolio=0):
+    return struct.pack("<QII", account, subaccount, portfolio)
+
+
+def limit_body(account, price, quantity, expiry=GTC, asset=1, post_only=0, reduce_only=0, stp=0,
+               subaccount=0, portfolio=0, pad43=0, pad46=0):
+    """W3 code 0, 48 bytes: price[16] quantity[24] expiry[32] flags[40] asset[44] pads 43, 46."""
+    return portfolio_bytes(account, subaccount, portfolio) + struct.pack(
+        "<QqQBBBBHH", price, quantity, expiry, post_only, reduce_only, stp, pad43, asset, pad46)
+
+
+def cancel_body(account, order_id, asset=1, subaccount=0, portfolio=0, asset_pad=0, pad=0):
+    return portfolio_bytes(account, subaccount, portfolio) + order_id + struct.pack(
+        "<HHI", asset, asset_pad, pad)
+
+
+def cancel_all_body(account, asset=ALL_ASSETS, side=0, conditional=0, subaccount=0,
+                    portfolio=ALL_PORTFOLIOS, pad=0):
+    return portfolio_bytes(account, subaccount, portfolio) + struct.pack(
+        "<HHBBH", asset, 0, side, conditional, pad)
+
+
+def account_body(session_public, expires_ns=0, label=b"", scope=0, pad=bytes(7)):
+    return session_public + struct.pack("<Q", expires_ns) + label.ljust(32, b"\0") + bytes(
+        [scope]) + pad
+
+
+def session_body(account, session_public, expires_ns=0, pin=NO_PIN, scope=0, pad=bytes(3)):
+    return struct.pack("<Q", account) + session_public + struct.pack(
+        "<QiB", expires_ns, pin, scope) + pad
+
+
+def revoke_body(account, session_public):
+    return struct.pack("<Q", account) + session_public
+
+
+def api_key_body(account, pin=NO_PIN, scope=0, label=b"", pad=bytes(3)):
+    return struct.pack("<QiB", account, pin, scope) + pad + label.ljust(32, b"\0")
+
+
+def oracle_body(price, asset=1, publish_ns=None, sources=1, pad=0):
+    return struct.pack("<QQHHHH", time.time_ns() if publish_ns is None else publish_ns, price,
+                       asset, 0, sources, pad)
+
+
+def deposit_body(account, amount, reference=None, subaccount=0, portfolio=0):
+    return portfolio_bytes(account, subaccount, portfolio) + struct.pack("<Q", amount) + (
+        reference or os.urandom(32))
+
+
+def market_body(record):
+    text = json.dumps(record).encode()
+    return text + bytes(-len(text) % 8)
+
+
+def payload_of(code, body, key, request_id=None):
+    return header(code, key.signature_type) + (request_id or new_id()) + body
+
+
+# --- EIP-712 by the rule of W4, for the codes that a Secp256k1 key signs --------------------------
+
+def _utc(milliseconds):
+    whole, rest = divmod(milliseconds, 1000)
+    try:
+        moment = datetime.datetime.fromtimestamp(whole, datetime.timezone.utc)
+    except (OverflowError, ValueError):
+        return str(milliseconds)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{rest:03d}Z"
+
+
+def _time(raw):
+    value = struct.unpack("<Q", raw)[0]
+    return "default" if value == 0 else _utc(value // 1_000_000)
+
+
+def _pin(raw):
+    value = struct.unpack("<i", raw)[0]
+    return "whole account" if value == -1 else f"subaccount {value}"
+
+
+def _enum(*names):
+    return lambda raw: names[raw[0]] if raw[0] < len(names) else str(raw[0])
+
+
+def _text(raw):
+    return raw.rstrip(b"\0").decode()
+
+
+def _u64(raw):
+    return struct.unpack("<Q", raw)[0]
+
+
+_SCOPE = _enum("FULL_ACCESS", "TRADING_ONLY")
+EIP712 = {  # code: name, body fields as (member, type, offset, size, value)
+    CREATE_ACCOUNT: ("create_account_secp256k1", (
+        ("sessionPub", "bytes", 0, 32, bytes), ("sessionExpiresAt", "string", 32, 8, _time),
+        ("label", "string", 40, 32, _text), ("sessionScope", "string", 72, 1, _SCOPE))),
+    CREATE_SESSION: ("create_session", (
+        ("accountId", "uint64", 0, 8, _u64), ("sessionPub", "bytes", 8, 32, bytes),
+        ("expiresAt", "string", 40, 8, _time), ("subaccountPin", "string", 48, 4, _pin),
+        ("scope", "string", 52, 1, _SCOPE))),
+    REVOKE_SESSION: ("revoke_session", (
+        ("accountId", "uint64", 0, 8, _u64), ("sessionPub", "bytes", 8, 32, bytes))),
+    CREATE_API_KEY: ("create_api_key", (
+        ("accountId", "uint64", 0, 8, _u64), ("subaccountPin", "string", 8, 4, _pin),
+        ("scope", "string", 12, 1, _enum("READ", "READ_WRITE")),
+        ("label", "string", 16, 32, _text))),
+}
+
+
+def eip712_members(payload):
+    """The primary type and its members as (name, type, value), in order."""
+    name, fields = EIP712.get(struct.unpack_from("<H", payload, 2)[0], ("unknown", ()))
+    members = [("action", "string", name)]
+    for member, kind, offset, size, value in fields:
+        raw = payload[24 + offset:24 + offset + size]
+        try:
+            members.append((member, kind, value(raw)))
+        except (struct.error, IndexError, UnicodeDecodeError):
+            members.append((member, kind, 0 if kind == "uint64" else b""))
+    request_id = payload[8:24]
+    members.append(("requestId", "string", id_text(request_id)))
+    members.append(("signedAt", "string", _utc(int.from_bytes(request_id[:6], "big"))))
+    members.append(("payload", "bytes", payload))
+    return "".join(word.capitalize() for word in name.split("_")), members
+
+
+def _word(kind, value):
+    if kind == "uint64":
+        return value.to_bytes(32, "big")
+    return keccak256(value.encode() if isinstance(value, str) else value)
+
+
+def eip712_domain(salt):
+    kind = b"EIP712Domain(string name,string version,bytes32 salt)"
+    return keccak256(keccak256(kind) + keccak256(b"Perpetuals") + keccak256(b"1") + salt)
+
+
+def eip712_struct(payload):
+    primary, members = eip712_members(payload)
+    kind = primary + "(" + ",".join(f"{kind} {name}" for name, kind, _ in members) + ")"
+    return keccak256(keccak256(kind.encode()) +
+                     b"".join(_word(kind, value) for _, kind, value in members))
+
+
+def eip712_digest(payload, salt):
+    return keccak256(b"\x19\x01" + eip712_domain(salt) + eip712_struct(payload))
+
+
+# --- envelopes -----------------------------------------------------------------------------------
+
+def envelope(payload, public, signature, **more):
+    return json.dumps({"payload": b64(payload), "signature": b64(signature),
+                       "public_key": b64(public), **more}).encode()
+
+
+def frame(payload, public, signature):
+    return payload + public + signature
+
+
+# --- HTTP ----------------------------------------------------------------------------------------
+
+class Response:
+    """status, headers as (lower-case name, value) in order, body; .json parses it."""
+
+    def __init__(self, status, phrase, headers, body):
+        self.status, self.phrase, self.headers, self.body = status, phrase, headers, body
+
+    def header(self, name):
+        values = [value for key, value in self.headers if key == name.lower()]
+        if len(values) > 1:
+            raise AssertionError(f"{name} comes {len(values)} times")
+        return values[0] if values else None
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    def __repr__(self):
+        return f"{self.status} {self.phrase} {self.body[:300]!r}"
+
+
+class Connection:
+    """One TCP connection: bytes out, responses in, in order."""
+
+    def __init__(self, port, timeout=20):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.buffer = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.socket.close()
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def _more(self):
+        data = self.socket.recv(65536)
+        if not data:
+            raise EOFError("closed")
+        self.buffer += data
+
+    def receive(self, body=True):
+        """The next response; body=False after a HEAD. EOFError when the server has closed."""
+        while b"\r\n\r\n" not in self.buffer:
+            self._more()
+        head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
+        lines = head.decode("latin-1").split("\r\n")
+        match = re.fullmatch(r"HTTP/1\.1 (\d{3}) (.*)", lines[0])
+        if not match:
+            raise AssertionError(f"no status line: {lines[0]!r}")
+        headers = []
+        for line in lines[1:]:
+            name, value = line.split(":", 1)
+            headers.append((name.lower(), value.strip(" \t")))
+        status = int(match[1])
+        response = Response(status, match[2], headers, b"")
+        if body and status >= 200 and status != 204:
+            length = int(response.header("content-length"))
+            while len(self.buffer) < length:
+                self._more()
+            response.body, self.buffer = self.buffer[:length], self.buffer[length:]
+        return response
+
+    def closed(self, seconds=5):
+        """True when the server closes within the time without sending anything further."""
+        if self.buffer:
+            return False
+        self.socket.settimeout(seconds)
+        try:
+            return self.socket.recv(1) == b""
+        except ConnectionResetError:
+            return True
+        except TimeoutError:
+            return False
+
+    def exchange(self, data):
+        self.send(data)
+        return self.receive()
+
+
+def request_bytes(method, path, body=None, headers=(), version="HTTP/1.1", host=True):
+    lines = [f"{method} {path} {version}"]
+    if host:
+        lines.append("Host: perpd")
+    lines += [f"{name}: {value}" for name, value in headers]
+    if body is not None:
+        lines.append(f"Content-Length: {len(body)}")
+    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + (body or b"")
+
+
+JSON = ("Content-Type", "application/json")
+OCTETS = ("Content-Type", "application/octet-stream")
+
+
+class Exchange:
+    """A running perpd's public and admin ports with the keys of its configuration."""
+
+    def __init__(self, port, admin_port, operator, oracle):
+        self.port, self.admin_port = port, admin_port
+        self.operator, self.oracle = operator, oracle
+        self._local = threading.local()
+        self._salt = None
+
+    def open(self, timeout=20):
+        return Connection(self.port, timeout)
+
+    @property
+    def salt(self):
+        if self._salt is None:
+            self._salt = bytes.fromhex(self.get("/api/v1/exchange").json["exchange_id"])
+        return self._salt
+
+    def raw(self, data):
+        """One request on a connection of its own."""
+        with self.open() as connection:
+            return connection.exchange(data)
+
+    def kept(self, data):
+        """One request on this thread's kept connection, opened anew when it was closed."""
+        connection = getattr(self._local, "connection", None)
+        for attempt in (0, 1):
+            if connection is None:
+                connection = self._local.connection = self.open()
+            try:
+                return connection.exchange(data)
+            except (EOFError, ConnectionError):
+                connection.close()
+                connection = self._local.connection = None
+                if attempt:
+                    raise
+        return None
+
+    def forget_connections(self):
+        """In a forked child: the kept connections are the parent's."""
+        self._local = threading.local()
+
+    def get(self, path, api_key=None, headers=()):
+        headers = list(headers)
+        if api_key is not None:
+            headers.append(("X-API-KEY", api_key))
+        return self.kept(request_bytes("GET", path, None, headers))
+
+    def admin(self, path):
+        with Connection(self.admin_port) as connection:
+            return connection.exchange(request_bytes("GET", path))
+
+    def signed(self, code, body, key, request_id=None, binary=False):
+        """The bytes of a whole HTTP request; good in every part the caller did not choose."""
+        payload = payload_of(code, body, key, request_id)
+        return self.wrap(PATHS[code], payload, key, binary)
+
+    def wrap(self, path, payload, key, binary=False):
+        signature = key.sign(payload, self.salt)
+        if binary:
+            return request_bytes("POST", path, frame(payload, key.public, signature), [OCTETS])
+        return request_bytes("POST", path, envelope(payload, key.public, signature), [JSON])
+
+    def send(self, code, body, key, request_id=None, binary=False):
+        return self.kept(self.signed(code, body, key, request_id, binary))
+
+    def ack(self, code, body, key, request_id=None, binary=False):
+        response = self.send(code, body, key, request_id, binary)
+        if response.status != 200:
+            raise AssertionError(f"code {code}: {response!r}")
+        return response.json
+
+    def set_price(self, price, asset=1):
+        return self.ack(ORACLE_PRICE, oracle_body(price, asset), self.oracle)
+
+
+class Account:
+    """An account with its master key, a full session and an API key without a pin."""
+
+    def __init__(self, exchange, deposit=0, label=b""):
+        self.exchange = exchange
+        self.master, self.session = Secp256k1Key(), Ed25519Key()
+        born = exchange.ack(CREATE_ACCOUNT, account_body(self.session.public, label=label),
+                            self.master)
+        if not born["success"]:
+            raise AssertionError(f"account: {born}")
+        self.born = born
+        self.id = born["account_id"]
+        self.api_key = exchange.ack(CREATE_API_KEY, api_key_body(self.id),
+                                    self.session)["api_key"]
+        if deposit:
+            done = exchange.ack(DEPOSIT, deposit_body(self.id, deposit), exchange.operator)
+            if done["status"] != "request_completed":
+                raise AssertionError(f"deposit: {done}")
+
+    def limit(self, price, quantity, request_id=None, binary=False, **more):
+        return self.exchange.ack(PLACE_LIMIT, limit_body(self.id, price, quantity, **more),
+                                 self.session, request_id, binary)
+
+    def cancel(self, order_id, **more):
+        return self.exchange.ack(CANCEL, cancel_body(self.id, order_id, **more), self.session)
+
+    def cancel_all(self, **more):
+        return self.exchange.ack(CANCEL_ALL, cancel_all_body(self.id, **more), self.session)
+
+    def read(self, path):
+        return self.exchange.get(path, self.api_key)
+
+    def order(self, order_id):
+        return self.read("/api/v1/orders/" + id_text(order_id))
+
+
+# --- the process ---------------------------------------------------------------------------------
+
+SMALL_TABLES = ("--engine.accounts=4096", "--engine.portfolios=8192", "--engine.orders=65536",
+                "--engine.positions=16384", "--engine.credentials=16384",
+                "--engine.deposits=8192")
+
+
+class Perpd:
+    """perpd on a data directory of its own under the system's temporary folder."""
+
+    def __init__(self, program, *options, folder=None, environment=None):
+        self.program = str(program)
+        self.own_folder = folder is None
+        self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="perpd-system-"))
+        self.operator, self.oracle = Ed25519Key(), Ed25519Key()
+        self.options, self.environment = list(options), environment or {}
+        self.process, self.exchange = None, None
+
+    def arguments(self):
+        return [self.program, f"--store.data={self.folder / 'data'}", "--net.listen=127.0.0.1:0",
+                "--admin.listen=127.0.0.1:0",
+                f"--exchange.operator_key={b64(self.operator.public)}",
+                f"--exchange.oracle_keys={b64(self.oracle.public)}", *self.options]
+
+    def start(self, seconds=60):
+        with open(self.folder / "log", "ab") as log:
+            begun = log.tell()
+            self.process = subprocess.Popen(self.arguments(), stdout=subprocess.PIPE, stderr=log,
+                                            env={**os.environ, **self.environment})
+        timer = threading.Timer(seconds, self.process.kill)
+        timer.start()
+        line = self.process.stdout.readline().decode()
+        timer.cancel()
+        match = re.fullmatch(r"ready http://127\.0\.0\.1:(\d+)\n", line)
+        log = (self.folder / "log").read_bytes()[begun:].decode(errors="replace")
+        if not match:
+            self.process.wait()
+            raise AssertionError(f"perpd did not start: {line!r}\n{log}")
+        self.exchange = Exchange(int(match[1]), self._admin_port(begun), self.operator,
+                                 self.oracle)
+        return self.exchange
+
+    def _admin_port(self, begun):
+        """From the log line of the start, which may come after the one on standard output."""
+        until = time.monotonic() + 10
+        while time.monotonic() < until:
+            log = (self.folder / "log").read_bytes()[begun:]
+            if match := re.search(rb"admin_port=(\d+)", log):
+                return int(match[1])
+            time.sleep(0.01)
+        raise AssertionError(f"no admin_port in the log: {log.decode(errors='replace')}")
+
+    def log(self):
+        return (self.folder / "log").read_text(errors="replace")
+
+    def rss_bytes(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) * 1024
+
+    def stop(self, number=signal.SIGTERM, seconds=60):
+        """The exit code; None if it already ended or never ran."""
+        if self.process is None:
+            return None
+        self.process.send_signal(number)
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError(f"perpd does not end on signal {number}") from None
+
+    def remove(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if self.process is not None:
+            self.process.stdout.close()
+        if self.own_folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+
+def title(status):
+    """The reason phrase that J8 and W7 use for a status (RFC 9110's, 413 by its older name)."""
+    return "Payload Too Large" if status == 413 else http.HTTPStatus(status).phrase
+
+
+# --- against the vectors that wire.md prints ------------------------------------------------------
+
+def check_vectors():
+    """W4, Vectors: raises AssertionError on the first that differs."""
+    key = Ed25519Key(bytes(range(32)))
+    request_id = bytes.fromhex("0198c0de0000700080000000000000a1")
+    payload = payload_of(PLACE_LIMIT, limit_body(7, 1_000_000, -50_000, post_only=1), key,
+                         request_id)
+    assert b64(payload) == ("AQAAAAAAAAABmMDeAABwAIAAAAAAAAChBwAAAAAAAAAAAAAAAAAAAEBCDwAAAAAAsDz/"
+                            "/////////////////wEAAAABAAAA"), b64(payload)
+    assert b64(key.public) == "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg="
+    assert b64(key.sign(payload)) == ("MDOYaB3LoxeAoDfi7JgBluJZrLngl/B9omH1yjEviFMI8tE0wk7OT9K6"
+                                      "zlbyBIMvhPkZf+laJJf8P6HNe9gDAg==")
+    master = Secp256k1Key(bytes(31) + b"\1")
+    assert master.public.hex() == ("0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16"
+                                   "f81798")  # SEC 2, the generator
+    payload = payload_of(CREATE_SESSION, session_body(7, key.public), master, request_id)
+    assert b64(payload) == ("AQENAAAAAAABmMDeAABwAIAAAAAAAAChBwAAAAAAAAADoQe/884Qvh1w3RjnS8CZZ+TW"
+                            "MJulDV8d3IZkElUxuAAAAAAAAAAA/////wAAAAA="), b64(payload)
+    salt = bytes(range(32))
+    assert keccak256(b"").hex() == ("c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85"
+                                    "a470")
+    assert eip712_domain(salt).hex() == ("fe544d8977bbb126430bcb36a85ac390c04c0fcd693815d3f2b7f42"
+                                         "064319bbc")
+    assert eip712_struct(payload).hex() == ("45459a89edbad3282de2de53a75ee66f51b8ffc279db19d2bf36"
+                                            "4610cd1fdabd")
+    assert eip712_digest(payload, salt).hex() == ("4ffadfeb69dd9f0fde48d1f59409f6a12a21ae2622e105"
+                                                  "0affdd95b762fbde83")
+
+
+if __name__ == "__main__":
+    check_vectors()
+    print("the vectors of wire.md hold")
