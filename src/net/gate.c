@@ -241,19 +241,6 @@ static void feed_starved(struct gate *gate)
     }
 }
 
-void gate_turn_begin(struct gate *gate)
-{
-    gate->now_ns = clock_monotonic_ns(gate->config.clock);
-    gate->unix_ns = clock_now_ns(gate->config.clock);
-    gate->durable = gate->config.source.durable(gate->config.source.context);
-    gate->budget = NET_TURN_REQUESTS;
-    gate->work = 0;
-    take_answers(gate);
-    take_replies(gate);
-    if (conn_queue_count(&gate->starved) > 0)
-        feed_starved(gate);
-}
-
 static void run_ready(struct gate *gate)
 {
     struct conn_queue *queue = &gate->ready;
@@ -268,6 +255,23 @@ static void run_ready(struct gate *gate)
             gate_end_of_input(gate, conn);
         requeue(gate, conn);
     }
+}
+
+void gate_turn_begin(struct gate *gate)
+{
+    gate->now_ns = clock_monotonic_ns(gate->config.clock);
+    gate->unix_ns = clock_now_ns(gate->config.clock);
+    gate->durable = gate->config.source.durable(gate->config.source.context);
+    gate->work = 0;
+    take_answers(gate);
+    take_replies(gate);
+    if (conn_queue_count(&gate->starved) > 0)
+        feed_starved(gate);
+    /* Who waits since an earlier turn and what arrives now get half of it each, and what the other
+     * leaves: neither can keep the other out. */
+    gate->budget = NET_TURN_REQUESTS / 2;
+    run_ready(gate);
+    gate->budget += NET_TURN_REQUESTS / 2;
 }
 
 static void time_out(struct gate *gate, struct conn *conn, enum conn_time time)

@@ -92,7 +92,7 @@ void gate_receive(struct gate *gate, struct conn *conn, char *bytes, size_t coun
 /* The peer will send nothing more: what is complete is still answered. */
 void gate_end_of_input(struct gate *gate, struct conn *conn);
 
-/* Begins a turn: time, budget; then answers and replies that arrived. */
+/* Begins a turn: time, budget; answers and replies that arrived; then connections that wait. */
 void gate_turn_begin(struct gate *gate);
 
 /* Ends a turn: connections that may go on, signatures, pushes, time-outs. Gives the work done. */

@@ -1,0 +1,57 @@
+/* A turn takes at most NET_TURN_REQUESTS requests (architecture.md, Threads and budgets). A
+ * connection whose requests wait for the next turn is not kept out by others that never stop, nor
+ * keeps them out. */
+#include "check.h"
+#include "net/fixture.h"
+
+#define TIME "GET /api/v1/time HTTP/1.1\r\nHost: x\r\n\r\n"
+
+enum { WAITING = 64, TURNS = 8, TEXT_MAX = 16384 };
+
+static size_t repeat(char *text, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(text + i * (sizeof TIME - 1), TIME, sizeof TIME - 1);
+    return count * (sizeof TIME - 1);
+}
+
+int main(void)
+{
+    static struct fixture fixture;
+    static char text[TEXT_MAX];
+    struct wire waiting, busy[TURNS];
+    struct wire_answer answer;
+    uint32_t answered = 0;
+
+    fixture_init(&fixture, true, 64);
+    fixture.config.output_pool_bytes = 1 << 20;
+    struct gate *gate = fixture_gate(&fixture, 256);
+    wire_open(&waiting, &fixture, gate, false);
+    for (int i = 0; i < TURNS; i++)
+        wire_open(&busy[i], &fixture, gate, false);
+
+    gate_turn_begin(gate);
+    gate_receive(gate, waiting.conn, text, repeat(text, WAITING));
+    (void)gate_turn_end(gate);
+    CHECK(gate->counters.requests == NET_TURN_REQUESTS);
+    for (int i = 0; i < TURNS; i++) {
+        uint64_t before = gate->counters.requests;
+        gate_turn_begin(gate);
+        CHECK(gate->budget >= NET_TURN_REQUESTS / 2); /* left for what arrives */
+        gate_receive(gate, busy[i].conn, text, repeat(text, NET_TURN_REQUESTS));
+        (void)gate_turn_end(gate);
+        CHECK(gate->counters.requests - before <= NET_TURN_REQUESTS);
+    }
+    CHECK(!waiting.conn->blocked); /* all 64 were taken though every turn had more than it takes */
+    wire_turn_net(&waiting);
+    while (wire_answer(&waiting, &answer, false))
+        answered += answer.status == 200;
+    CHECK(answered == WAITING);
+
+    wire_free(&waiting);
+    for (int i = 0; i < TURNS; i++)
+        wire_free(&busy[i]);
+    fixture_gate_free(gate);
+    fixture_free(&fixture);
+    return 0;
+}
