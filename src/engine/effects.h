@@ -74,8 +74,8 @@ struct effects {
     uint32_t zero;
 };
 
-/* Stores eight bytes of a body at once, `low` first. Small fields that are stored one by one and read
- * back as a word would make the reader wait for each of the stores. */
+/* Stores eight bytes of a body at once, `low` first. Small fields that are stored one by one and
+ * read back as a word would make the reader wait for each of the stores. */
 static inline void effects_put(void *body, size_t at, uint32_t low, uint32_t high)
 {
     cc_store64((uint8_t *)body + at, low | (uint64_t)high << 32);

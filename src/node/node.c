@@ -66,7 +66,7 @@ void node_ask_stop(struct node *node)
     park_wake(&node->net_park);
 }
 
-/* ---- start ------------------------------------------------------------------------------------ */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 static int refuse(struct node *node)
 {
@@ -241,7 +241,7 @@ static int prepare(struct node *node, struct market_file *markets)
     return open_net(node);
 }
 
-/* ---- T1: recovery, journal and follower ------------------------------------------------------- */
+/* ---- T1: recovery, journal and follower ------------------------------------------------------ */
 
 static void recover(struct node *node)
 {
@@ -344,7 +344,7 @@ static void *journal_main(void *context)
     return NULL;
 }
 
-/* ---- background ------------------------------------------------------------------------------- */
+/* ---- background ------------------------------------------------------------------------------ */
 
 static void *background_main(void *context)
 {
@@ -366,7 +366,7 @@ static void *background_main(void *context)
     }
 }
 
-/* ---- T0: net and matcher ---------------------------------------------------------------------- */
+/* ---- T0: net and matcher --------------------------------------------------------------------- */
 
 /* Sequences the commands of the start once the clock allows; false when the start has failed. */
 static bool open_engine(struct node *node)

@@ -21,8 +21,8 @@ void park_close(struct park *park)
 
 void park_begin(struct park *park)
 {
-    /* An exchange, not a store: it reads what an earlier park_wake wrote, and with acquire the second
-     * look sees the work that was made visible before it (pairs: park_wake). */
+    /* An exchange, not a store: it reads what an earlier park_wake wrote, and with acquire the
+     * second look sees the work that was made visible before it (pairs: park_wake). */
     atomic_exchange_explicit(&park->sleeping, 1, memory_order_acq_rel);
 }
 

@@ -533,8 +533,8 @@ static void test_kept_for_duplicates(void)
     host_close(&host);
 }
 
-/* A key that is used again and again leaves one record to be met by its key (no command may hold the
- * matcher for more than 1 ms), and all of them by sequence, for duplicates (W5). */
+/* A key that is used again and again leaves one record to be met by its key (no command may hold
+ * the matcher for more than 1 ms), and all of them by sequence, for duplicates (W5). */
 static void test_key_used_again(void)
 {
     enum { TIMES = 200 };

@@ -1,5 +1,5 @@
-/* The fast exact scan of R7: slacks bound what the moves of a mark can have cost, whoever was looked
- * at in between. */
+/* The fast exact scan of R7: slacks bound what the moves of a mark can have cost, whoever was
+ * looked at in between. */
 #include "engine/margin.h"
 #include "trade.h"
 
@@ -22,9 +22,9 @@ static void check_slacks(uint32_t n)
     CHECK(portfolio->flagged == (view.equity < view.initial));
 }
 
-/* Cash 1,000 USDC, 0.19 BTC long at 100,000: E - IM = 991.45 - 950 = 41.45 USDC, and 23.40 at a mark
- * of 99,900. A scan sees 99,900; the mark returns to 100,000 and the portfolio is touched before the
- * scan reaches it; the mark is 99,900 again when the scan does. */
+/* Cash 1,000 USDC, 0.19 BTC long at 100,000: E - IM = 991.45 - 950 = 41.45 USDC, and 23.40 at a
+ * mark of 99,900. A scan sees 99,900; the mark returns to 100,000 and the portfolio is touched
+ * before the scan reaches it; the mark is 99,900 again when the scan does. */
 static void test_touch_before_the_scan(void)
 {
     trade_open(&host, "engine.work_per_command=1\n");
@@ -56,10 +56,10 @@ static void test_touch_before_the_scan(void)
     host_close(&host);
 }
 
-/* Bids of 1 BTC at 105,000 and at 104,000, 100,000 USDC of cash. IM = 200,000 / 20 + 5,000 + 4,000 =
- * 19,000, by the bound of the higher price 20,000. A bid of 17 BTC at the mark needs 104,000 and is
- * refused by the exact sum alone; from then on the slack is that of the exact sum, not only from the
- * next touch on: what decides must not depend on who looked when. */
+/* Bids of 1 BTC at 105,000 and at 104,000, 100,000 USDC of cash. IM = 200,000 / 20 + 5,000 + 4,000
+ * = 19,000, by the bound of the higher price 20,000. A bid of 17 BTC at the mark needs 104,000 and
+ * is refused by the exact sum alone; from then on the slack is that of the exact sum, not only from
+ * the next touch on: what decides must not depend on who looked when. */
 static void test_slack_follows_the_figures(void)
 {
     uint8_t before[32], after[32];

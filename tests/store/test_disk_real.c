@@ -262,7 +262,8 @@ static uint64_t monotonic_ns(void)
 }
 
 /* A wake-up ends one wait, not those after it: without a write in flight nobody reaps, and a thread
- * that parks would otherwise spin. A lower bound of the time waited cannot fail on a slow machine. */
+ * that parks would otherwise spin. A lower bound of the time waited cannot fail on a slow
+ * machine. */
 static void wake_ends_one_wait(const char *path)
 {
     enum { WAIT_NS = 20 * 1000000 };
