@@ -73,8 +73,12 @@ static void journal_lines(struct page *page, const struct core *core)
     metric(page, "journal_in_flight", "gauge", "Frames being written.", counters.in_flight);
     metric(page, "journal_durable_sequence", "gauge", "Last sequence that may be shown.",
            journal_durable_seq(core->journal));
+    metric(page, "journal_starved_total", "counter", "Turns that had records and no segment.",
+           counters.starved);
     metric(page, "segments_ready", "gauge", "Segments prepared ahead.",
            segment_pool_ready(core->pool));
+    metric(page, "segment_error", "gauge", "Error number of the last preparation, 0: none.",
+           (uint64_t)-segment_pool_error(core->pool));
 }
 
 static void follower_lines(struct page *page, const struct follower *follower)

@@ -3,11 +3,14 @@
  * clock fail it (architecture.md, Journal). */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/config.h"
 #include "check.h"
 #include "crypto/derive.h"
 #include "node/core.h"
+#include "node/divergence.h"
 #include "node/market_file.h"
 #include "store/disk_sim.h"
 
@@ -282,6 +285,25 @@ static void check_capacities(void)
     rig_free();
 }
 
+/* The evidence of a difference: both images, readable by their owner alone (they hold hashes of
+ * keys). */
+static void check_evidence(void)
+{
+    static const char *const names[] = { "divergence-primary.image", "divergence-follower.image" };
+    char folder[] = "/tmp/perpd-divergence-XXXXXX", path[128];
+    struct stat status;
+
+    CHECK(mkdtemp(folder) != NULL);
+    umask(077); /* as main.c sets it */
+    divergence_write(&rig.core, folder);
+    for (size_t i = 0; i < CC_COUNT(names); i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        CHECK(stat(path, &status) == 0 && status.st_size > 0 && (status.st_mode & 0777) == 0600);
+        CHECK(unlink(path) == 0);
+    }
+    CHECK(rmdir(folder) == 0);
+}
+
 /* W3b: a 2014 of another rules_version, and a 2015 that differs, end recovery with exit 3. */
 static void check_refused_records(void)
 {
@@ -310,6 +332,7 @@ static void check_refused_records(void)
     CHECK(followed == -EBADMSG && rig.core.follower.diverged);
     /* What differs is not shown: the follower stands before the record. */
     CHECK(engine_sequence(rig.core.replica) + 1 == engine_sequence(rig.core.primary));
+    check_evidence();
     crash();
     refused_with("2015");
     rig_free();
