@@ -1,5 +1,5 @@
-"""test_start.py - how perpd starts, refuses and ends: exit codes (architecture.md, Configuration), what
-is left behind, and that a next start finds the directory whole.
+"""test_start.py - how perpd starts, refuses and ends: exit codes (architecture.md, Configuration),
+what is left behind, and that a next start finds the directory whole.
 
     python3 test_start.py BUILD [CASE...]
 """
@@ -200,7 +200,7 @@ def case_data_not_a_directory(world):
 
 
 def case_no_space(world):
-    """A machine that takes no segment: exit 1 and no signal; once it takes one, the start goes on."""
+    """A machine that takes no segment: exit 1 and no signal; later the start goes on."""
     data = world.fresh()
 
     def limit():
@@ -250,7 +250,7 @@ def case_damaged(world):
 
 
 def case_capacities(world):
-    """Lower capacities (docs/decisions/0007): taken while they hold what there is, as are higher."""
+    """Lower capacities (docs/decisions/0007) are taken while they hold what there is."""
     data = world.fresh()
     world.is_usable(data)
     for option in ("--engine.orders=64", "--engine.orders=65536", "--engine.credentials=16"):
@@ -295,7 +295,8 @@ def main():
                 continue
             begun = time.monotonic()
             try:
-                function(World(program, folder / name) if (folder / name).mkdir() is None else None)
+                (folder / name).mkdir()
+                function(World(program, folder / name))
             except AssertionError as error:
                 failed += 1
                 print(f"FAILED {name}: {error}")
