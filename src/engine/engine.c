@@ -355,6 +355,39 @@ static void emit_answer(struct engine *engine, const struct command *command, bo
     effects_emit(engine, EFFECT_answer, EFFECT_NO_RECORD, 0, &body);
 }
 
+/* Key and extra as the handlers of signed codes read them. */
+static bool has_lawful_parts(const struct command *command, const struct request *row)
+{
+    uint32_t extra_bytes = command->code == REQUEST_create_api_key ? SECRET_HASH_BYTES : 0;
+
+    if (command->extra_bytes != extra_bytes)
+        return false;
+    if (row->signer == SIGNER_NEW_SECP256K1)
+        return command->key_bytes == CREDENTIAL_KEY_BYTES;
+    return command->key_bytes == 32 || command->key_bytes == CREDENTIAL_KEY_BYTES;
+}
+
+bool engine_admits(const struct engine *engine, const struct command *command)
+{
+    const struct request *row = request_find(command->code);
+    bool is_first = command->code == REQUEST_boot || command->code == REQUEST_configuration;
+    bool is_signed = command->kind == COMMAND_SIGNED;
+
+    if (row == NULL || !row->built || command->t_ns <= engine->t_ns)
+        return false;
+    if (engine->configuration_bytes == 0 && !is_first)
+        return false;
+    if (command->payload_bytes < (is_signed ? REQUEST_BODY_AT : 0))
+        return false;
+    uint32_t body_bytes = command_body_bytes(command);
+    if (row->form == BODY_FIXED ? body_bytes != row->body_bytes : body_bytes > REQUEST_BODY_MAX)
+        return false;
+    if (is_signed)
+        return row->signer != SIGNER_NODE && has_lawful_parts(command, row);
+    return command->kind == COMMAND_UNSIGNED &&
+           (row->signer == SIGNER_NODE || command->code == REQUEST_market_define);
+}
+
 static void begin(struct engine *engine, const struct command *command, struct engine_sink *sink)
 {
     INVARIANT(command->t_ns > engine->t_ns);

@@ -13,6 +13,7 @@ enum {
     APPLY_EFFECTS_HASH = 3,
     APPLY_CONFIGURATION = 4,
     APPLY_GIVEN_UP = 5,
+    APPLY_NOT_ADMITTED = 6,
     BOOT_BODY_BYTES = 24,
     KEYRING_RETIRED_A_TURN = 64,
     KEYRING_ADDED_A_TURN = 2 * MATCHER_COMMANDS_A_TURN, /* a new account: master key and session */
@@ -121,6 +122,8 @@ static int admit(struct core *core, const struct command *command)
     }
     if (!follower_hash_agrees(core->primary, command))
         return APPLY_EFFECTS_HASH;
+    if (!engine_admits(core->primary, command))
+        return APPLY_NOT_ADMITTED;
     return 0;
 }
 
@@ -166,6 +169,10 @@ static void explain(struct refusal *refusal)
     case APPLY_CONFIGURATION:
         refusal_set(refusal, REFUSAL_record_refused,
                     "a configuration record (2013) does not parse in this binary");
+        break;
+    case APPLY_NOT_ADMITTED:
+        refusal_set(refusal, REFUSAL_record_refused,
+                    "a record has a code, a size or a time that this binary cannot apply");
         break;
     case APPLY_GIVEN_UP:
         refusal_set(refusal, REFUSAL_record_refused, "the start was given up");

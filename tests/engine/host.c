@@ -206,6 +206,7 @@ static enum status run(struct host *host, const struct host_request *request)
     host->is_peeked = engine_peek(host->engine, command, command->t_ns, &host->result);
     if (!host->is_peeked) {
         uint64_t before = engine_sequence(host->engine);
+        CHECK(engine_admits(host->engine, command));
         engine_apply(host->engine, command, &host->sink, &host->result);
         CHECK(host->result.sequence == before + 1);
         CHECK(engine_sequence(host->engine) == before + 1);

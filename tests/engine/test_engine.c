@@ -312,6 +312,7 @@ static void test_every_built_code(void)
             (void)host_unsigned(&host, rows[i].code, body, bytes);
         } else {
             bool is_operator = rows[i].signer == SIGNER_OPERATOR;
+            bool makes_secret = rows[i].code == REQUEST_create_api_key;
             bool is_master =
                 rows[i].signer == SIGNER_MASTER || rows[i].signer == SIGNER_NEW_SECP256K1;
             struct host_request request = { .code = rows[i].code,
@@ -322,7 +323,7 @@ static void test_every_built_code(void)
                                                                : session,
                                             .key_bytes = is_master ? 33 : 32,
                                             .extra = hash,
-                                            .extra_bytes = 32 };
+                                            .extra_bytes = makes_secret ? 32 : 0 };
             if (rows[i].code == REQUEST_oracle_price)
                 request.key = host_oracle_key;
             CHECK(host_signed(&host, &request) != STATUS_rejected_unauthorized);
@@ -380,6 +381,70 @@ static void test_two_engines(void)
     host_close(&other);
 }
 
+/* A journal that another binary wrote, or whose records are not whole, is refused, never applied. */
+static void test_admits(void)
+{
+    static const struct admit_row {
+        int line;
+        const char *name;
+        uint16_t code, payload_bytes, key_bytes, extra_bytes;
+        uint8_t kind;
+        int64_t later_ns;
+        bool admitted;
+    } rows[] = {
+        { __LINE__, "a tick", REQUEST_tick, 8, 0, 0, COMMAND_UNSIGNED, 1, true },
+        { __LINE__, "t must rise", REQUEST_tick, 8, 0, 0, COMMAND_UNSIGNED, 0, false },
+        { __LINE__, "no body", REQUEST_tick, 0, 0, 0, COMMAND_UNSIGNED, 1, false },
+        { __LINE__, "nobody signs it", REQUEST_tick, 32, 32, 0, COMMAND_SIGNED, 1, false },
+        { __LINE__, "no such code", 999, 8, 0, 0, COMMAND_UNSIGNED, 1, false },
+        { __LINE__, "not built", REQUEST_market_state, 8, 0, 0, COMMAND_UNSIGNED, 1, false },
+        { __LINE__, "a whole record", REQUEST_market_define, 4120, 0, 0, COMMAND_UNSIGNED, 1,
+          true },
+        { __LINE__, "too long", REQUEST_configuration, 4128, 0, 0, COMMAND_UNSIGNED, 1, false },
+        { __LINE__, "an order", REQUEST_place_limit_order, 72, 32, 0, COMMAND_SIGNED, 1, true },
+        { __LINE__, "no passkey signs it", REQUEST_place_limit_order, 72, 32, 0, COMMAND_PASSKEY, 1,
+          false },
+        { __LINE__, "unsigned order", REQUEST_place_limit_order, 48, 0, 0, COMMAND_UNSIGNED, 1,
+          false },
+        { __LINE__, "body too short", REQUEST_place_limit_order, 64, 32, 0, COMMAND_SIGNED, 1,
+          false },
+        { __LINE__, "no body at all", REQUEST_place_limit_order, 16, 32, 0, COMMAND_SIGNED, 1,
+          false },
+        { __LINE__, "no key", REQUEST_place_limit_order, 72, 0, 0, COMMAND_SIGNED, 1, false },
+        { __LINE__, "extra of no use", REQUEST_place_limit_order, 72, 32, 32, COMMAND_SIGNED, 1,
+          false },
+        { __LINE__, "reduction", REQUEST_order_reduction, 80, 32, 0, COMMAND_SIGNED, 1, false },
+        { __LINE__, "with its secret", REQUEST_create_api_key, 72, 33, 32, COMMAND_SIGNED, 1,
+          true },
+        { __LINE__, "without it", REQUEST_create_api_key, 72, 33, 0, COMMAND_SIGNED, 1, false },
+        { __LINE__, "a new account", REQUEST_create_account_secp256k1, 104, 33, 0, COMMAND_SIGNED,
+          1, true },
+        { __LINE__, "under a session key", REQUEST_create_account_secp256k1, 104, 32, 0,
+          COMMAND_SIGNED, 1, false },
+    };
+
+    host_open(&host, NULL);
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        struct command command = {
+            .t_ns = engine_time(host.engine) + (uint64_t)rows[i].later_ns,
+            .code = rows[i].code,
+            .kind = rows[i].kind,
+            .payload_bytes = rows[i].payload_bytes,
+            .key_bytes = rows[i].key_bytes,
+            .extra_bytes = rows[i].extra_bytes,
+        };
+        CHECK_ROW(&rows[i], engine_admits(host.engine, &command) == rows[i].admitted);
+    }
+    host_close(&host);
+    host_open_bare(&host, NULL); /* 2014 and 2013 come first */
+    struct command tick = { .t_ns = 1, .code = REQUEST_tick, .payload_bytes = 8 };
+    CHECK(!engine_admits(host.engine, &tick));
+    tick.code = REQUEST_boot;
+    tick.payload_bytes = 24;
+    CHECK(engine_admits(host.engine, &tick));
+    host_close(&host);
+}
+
 int main(void)
 {
     test_time();
@@ -395,5 +460,6 @@ int main(void)
     test_every_built_code();
     test_window_grows();
     test_two_engines();
+    test_admits();
     return 0;
 }
