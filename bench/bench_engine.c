@@ -13,7 +13,7 @@
 #include <x86intrin.h>
 
 #include "engine/prefetch.h"
-#include "engine_load.h"
+#include "engine_venue.h"
 #include "shim.h"
 
 enum {
@@ -25,8 +25,6 @@ enum {
     LIVE_MAX = 1 << 20,
     AHEAD = 8, /* commands between two prefetch stages */
 };
-
-static const uint8_t OPERATOR_KEY[32] = { 1 }, ORACLE_KEY[32] = { 2 };
 
 /* Orders that rest, some of them ended since. */
 struct live_order {
@@ -49,40 +47,6 @@ static struct command *command_at(const struct load *load, uint64_t at)
     return (struct command *)(void *)(load->slots + at * LOAD_SLOT_BYTES);
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-    return strcmp((*(const struct option_row *const *)a)->name,
-                  (*(const struct option_row *const *)b)->name);
-}
-
-/* The body of a 2013 with the defaults, two keys and tables for the load. */
-static uint32_t configuration(char body[LOAD_BODY_MAX])
-{
-    const struct option_row *rows[OPTION_COUNT];
-    uint32_t count = 0, at = 0;
-
-    for (unsigned i = 0; i < OPTION_COUNT; i++)
-        if (option_row((enum option)i)->engine && option_row((enum option)i)->built)
-            rows[count++] = option_row((enum option)i);
-    qsort(rows, count, sizeof rows[0], compare_rows);
-    memset(body, 0, LOAD_BODY_MAX);
-    for (uint32_t i = 0; i < count; i++) {
-        const char *name = rows[i]->name, *value = rows[i]->initial;
-        if (strcmp(name, "exchange.operator_key") == 0)
-            value = "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
-        if (strcmp(name, "exchange.oracle_keys") == 0)
-            value = "AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
-        if (strcmp(name, "exchange.id") == 0)
-            value = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
-        if (strcmp(name, "limits.open_orders") == 0)
-            value = "100000";
-        if (strcmp(name, "engine.orders") == 0)
-            value = "2097152";
-        at += (uint32_t)snprintf(body + at, LOAD_BODY_MAX - at, "%s=%s\n", name, value);
-    }
-    return (at + 7) & ~7u;
-}
-
 /* The duplicate set as it is after a minute at the load's rate. */
 static void fill_duplicates(struct load_venue *venue)
 {
@@ -100,62 +64,11 @@ static void fill_duplicates(struct load_venue *venue)
         }
 }
 
-static void add_traders(struct load_venue *venue)
+/* The primary's sink keeps credentials only; the duplicate set is full of a minute's ids. */
+static void as_timed(struct load_venue *venue)
 {
-    for (uint32_t n = 1; n <= LOAD_ACCOUNTS; n++) {
-        uint8_t create[80] = { 0 }, deposit[56] = { 0 }, master[33];
-        load_key(0xA5, n, master, sizeof master);
-        load_key(0x5A, n, create, 32);
-        load_request(venue, REQUEST_create_account_secp256k1, create, sizeof create, master,
-                     sizeof master);
-        cc_store64(deposit, n);
-        cc_store64(deposit + 16, UINT64_C(100000000000000));
-        cc_store32(deposit + 24, n);
-        load_request(venue, REQUEST_deposit_credit, deposit, sizeof deposit, OPERATOR_KEY, 32);
-    }
-}
-
-static void oracle_body(uint8_t body[24], uint64_t publish_ns, uint64_t price)
-{
-    memset(body, 0, 24);
-    cc_store64(body, publish_ns);
-    cc_store64(body + 8, price);
-    cc_store16(body + 16, 1);
-}
-
-static void venue_open(struct load_venue *venue, bool duplicates)
-{
-    static const uint8_t boot[24] = { 1, 0, 0, 0, 0, 0, 0, 0, ENGINE_RULES_VERSION };
-    static struct option_engine capacity;
-    static char body[LOAD_BODY_MAX];
-    uint8_t oracle[24];
-    uint32_t body_bytes = configuration(body);
-
-    *venue = (struct load_venue){ .t_ns = LOAD_START_NS, .random = 1 };
-    venue->sink.sink.emit = load_count;
-    if (duplicates) /* to be timed: as the primary's sink, which keeps credentials only */
-        venue->sink.sink.ignores = ~EFFECT_BIT(EFFECT_credential);
-    if (!option_parse_engine(&capacity, (const uint8_t *)body, body_bytes))
-        abort();
-    venue->bytes = engine_bytes(&capacity);
-    venue->memory = load_map(venue->bytes);
-    madvise(venue->memory, engine_bytes_resident(&capacity) & ~(size_t)4095, MADV_POPULATE_WRITE);
-    venue->engine = engine_init(venue->memory, venue->bytes, LOAD_KEY, &capacity);
-    load_node(venue, REQUEST_boot, boot, sizeof boot);
-    load_node(venue, REQUEST_configuration, body, body_bytes);
-    if (duplicates)
-        fill_duplicates(venue);
-    memset(body, 0, sizeof body);
-    memcpy(body, LOAD_MARKET, sizeof LOAD_MARKET);
-    load_node(venue, REQUEST_market_define, body, (sizeof LOAD_MARKET + 7) & ~7u);
-    add_traders(venue);
-    oracle_body(oracle, venue->t_ns + 1000, LOAD_PRICE);
-    load_request(venue, REQUEST_oracle_price, oracle, sizeof oracle, ORACLE_KEY, 32);
-}
-
-static void venue_close(struct load_venue *venue)
-{
-    munmap(venue->memory, venue->bytes);
+    venue->sink.sink.ignores = ~EFFECT_BIT(EFFECT_credential);
+    fill_duplicates(venue);
 }
 
 static void make_order(struct load *load, struct load_venue *venue, struct command *command,
@@ -169,7 +82,6 @@ static void make_order(struct load *load, struct load_venue *venue, struct comma
     int64_t quantity = 1000 + load_below(random, 20000);
     uint64_t away = 1 + load_below(random, 20);
     uint64_t price = side == ORDER_LONG ? load->mid - away : load->mid + away;
-    uint8_t body[48] = { 0 }, key[32];
 
     if (best != BOOK_TICK_NONE) {
         uint64_t touch = book_price(book, book_opposite(side), best);
@@ -180,14 +92,7 @@ static void make_order(struct load *load, struct load_venue *venue, struct comma
         else if (side == ORDER_LONG ? price >= touch : price <= touch)
             price = side == ORDER_LONG ? touch - 1 : touch + 1;
     }
-    cc_store64(body, n);
-    cc_store64(body + 16, price);
-    cc_store64(body + 24, (uint64_t)(side == ORDER_LONG ? quantity : -quantity));
-    cc_store64(body + 32, UINT64_MAX);
-    body[42] = 1; /* EXPIRE_MAKER */
-    cc_store16(body + 44, 1);
-    load_key(0x5A, n, key, sizeof key);
-    load_sign(venue, command, REQUEST_place_limit_order, body, sizeof body, key, sizeof key);
+    order_build(venue, command, n, side == ORDER_LONG ? quantity : -quantity, price);
 }
 
 static bool is_live(const struct load_venue *venue, const struct live_order *order)
@@ -270,7 +175,7 @@ static const struct load *load_of(uint32_t live)
     load = (struct load){ .live = live, .prefill = live, .mid = LOAD_PRICE };
     load.slots = load_map((load.prefill + OPS) * LOAD_SLOT_BYTES);
     load.resting = load_map(LIVE_MAX * sizeof load.resting[0]);
-    venue_open(&venue, false);
+    venue_open(&venue, LOAD_ACCOUNTS, NULL);
     for (uint64_t i = 0; i < load.prefill + OPS; i++) {
         if (i == load.prefill)
             venue.sink.effect_count = venue.sink.trade_count = 0;
@@ -310,7 +215,7 @@ static void run_engine(struct bench_run *run)
     while (bench_next(run)) {
         struct load_venue venue;
         bench_pause(run);
-        venue_open(&venue, true);
+        venue_open(&venue, LOAD_ACCOUNTS, as_timed);
         apply_prefill(load, &venue);
         refused = 0;
         bench_resume(run);
@@ -386,7 +291,7 @@ static void run_percentiles(struct bench_run *run)
 
     while (bench_next(run)) {
         struct load_venue venue;
-        venue_open(&venue, true);
+        venue_open(&venue, LOAD_ACCOUNTS, as_timed);
         apply_prefill(load, &venue);
         uint32_t overhead = cycles_overhead(samples);
         for (uint64_t i = 0; i < OPS; i++) {

@@ -1,5 +1,5 @@
 /* engine_load.h - an engine with one market and traders, and signed orders as the matcher gets
- * them, for the engine benchmarks. One C file includes it.
+ * them, for the engine benchmarks. Included once by a C file.
  *
  * Units. As the engine's: prices raw with one decimal, quantities raw with five (BTC-PERP). */
 #ifndef BENCH_ENGINE_LOAD_H

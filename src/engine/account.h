@@ -14,11 +14,7 @@ enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14 };
 enum account_status { ACCOUNT_ACTIVE, ACCOUNT_CLOSED };
 
 struct account {
-    uint64_t created_sequence;
-    uint64_t created_ns;
-    uint8_t label[ACCOUNT_LABEL_BYTES];
-    uint64_t volume[ACCOUNT_VOLUME_DAYS]; /* by UTC day mod 14 (R6) */
-    uint32_t volume_day;                  /* UTC day of the newest bucket; 0: none yet */
+    uint32_t volume_day; /* UTC day of the newest bucket; 0: none yet */
     uint32_t subaccount_count;
     uint32_t api_key_count; /* live */
     uint32_t session_head;  /* list of its sessions; holds all live ones (credential.h) */
@@ -28,6 +24,10 @@ struct account {
     uint8_t status;          /* enum account_status */
     uint8_t fee_tier;
     uint8_t zero[2];
+    uint64_t volume[ACCOUNT_VOLUME_DAYS]; /* by UTC day mod 14 (R6) */
+    uint64_t created_sequence;
+    uint64_t created_ns;
+    uint8_t label[ACCOUNT_LABEL_BYTES];
 };
 
 /* clang-format off */

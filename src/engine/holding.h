@@ -27,34 +27,37 @@ struct holding_side {
     uint32_t margin_count;    /* those of them that are not reduce-only */
 };
 
+/* Five lines: what a walk reads; the orders' sums and the position's id; margin; links. */
 struct holding {
-    int128 figure_initial; /* margin's figures at figure_mark (margin.h): IM_m, ... */
-    int128 figure_loose;   /* ... by how much it may be too high, 0: exact */
-    int64_t size;          /* signed */
-    int64_t cost;          /* signed */
+    int64_t size; /* signed */
+    int64_t cost; /* signed */
     int64_t net_funding;
-    uint64_t mark_seen;              /* mark of the last look of the scan (R7) */
-    struct holding_side sides[2];    /* by enum order_side */
     uint64_t reduce_cancel_sequence; /* reduce-only orders placed at or below it are dead */
-    uint64_t position_ns;            /* t, sequence and index that make the position's id (R3) */
-    uint64_t position_sequence;
-    uint32_t position_index;
+    uint64_t walk_stamp;             /* scratch of one walk (R3): valid while it is the walk's */
+    int64_t walk_quantity;
+    int64_t walk_equity;
     uint32_t portfolio;
     uint16_t market; /* index in the market table */
-    uint8_t zero[6];
-    int64_t walk_quantity; /* scratch of one walk (R3): valid while walk_stamp is the walk's */
-    int64_t walk_equity;
-    uint64_t walk_stamp;
+    uint8_t zero[2];
+    struct holding_side sides[2]; /* by enum order_side */
+    uint64_t position_ns;         /* t, sequence and index that make the position's id (R3) */
+    uint64_t position_sequence;
+    int128 figure_initial;      /* margin's figures at figure_mark (margin.h): IM_m, ... */
+    int128 figure_loose;        /* ... by how much it may be too high, 0: exact */
+    int64_t figure_value;       /* mark * size - cost */
+    int64_t figure_maintenance; /* MM_m */
+    uint64_t figure_mark;       /* 0: the figures are behind the record */
+    uint64_t mark_seen;         /* mark of the last look of the scan (R7) */
+    uint32_t position_index;
     uint32_t order_head; /* list of its orders, oldest placing sequence first */
     uint32_t order_tail;
     uint32_t next; /* next holding of the portfolio; in the free list: next free */
     uint32_t map_place;
-    int64_t figure_value;       /* mark * size - cost */
-    int64_t figure_maintenance; /* MM_m */
-    uint64_t figure_mark;       /* 0: the figures are behind the record */
-    uint32_t cancel_cursor;     /* order that a cancellation list goes on at (work.h) */
-    uint8_t zero2[4];
+    uint32_t cancel_cursor; /* order that a cancellation list goes on at (work.h) */
+    uint8_t zero2[40];
 };
+
+static_assert(sizeof(struct holding) == 5 * CC_CACHE_LINE, "rows stay on lines");
 
 /* clang-format off */
 #define HOLDING_SIDE_FIELDS(X) \

@@ -4,9 +4,12 @@
 #include "engine/fill.h"
 #include "engine/margin.h"
 #include "engine/resting.h"
+#include "engine/risk.h"
 
 #define MATCH_VALUE_MAX (UINT64_C(1) << 60)                       /* R1: N */
 #define MATCH_CASH_MAX  (PORTFOLIO_CASH_MAX - (INT64_C(1) << 54)) /* room for one command's PnL */
+
+enum { MATCH_LONG = 8 }; /* makers from which on it pays to fetch ahead */
 
 /* A walk in progress. */
 struct walk {
@@ -134,6 +137,26 @@ static bool walk_is_over(const struct engine *engine, struct walk *walk)
     return true;
 }
 
+/* A long walk is bound by memory: three orders ahead the order's line is fetched, two ahead what it
+ * names, one ahead its owner. `at` and the two behind it are in the cache by then. */
+static void fetch_ahead(const struct engine *engine, uint32_t at)
+{
+    const struct order *hot = engine->orders.hot;
+    uint32_t first = hot[at].next, second = hot[first].next;
+    const char *record = (const char *)&engine->holdings.rows[hot[second].holding];
+    uint32_t owner = engine->holdings.rows[hot[first].holding].portfolio;
+    const char *portfolio = (const char *)&engine->portfolios.rows[owner];
+
+    __builtin_prefetch(&hot[hot[second].next], 1);
+    __builtin_prefetch(&engine->orders.cold[second], 1);
+    order_map_prefetch_place(&engine->order_map, &hot[second]);
+    for (size_t line = 0; line < sizeof(struct holding); line += CC_CACHE_LINE)
+        __builtin_prefetch(record + line, 1);
+    for (size_t line = 0; line < sizeof(struct portfolio); line += CC_CACHE_LINE)
+        __builtin_prefetch(portfolio + line, 1);
+    __builtin_prefetch(engine->accounts.rows[hot[first].account].volume, 1);
+}
+
 /* The orders of one level, in their queue. True when the walk ends here. */
 static bool walk_level(struct engine *engine, struct walk *walk, uint32_t head, uint64_t price)
 {
@@ -145,8 +168,10 @@ static bool walk_level(struct engine *engine, struct walk *walk, uint32_t head, 
 
         if (walk_is_over(engine, walk))
             return true;
-        __builtin_prefetch(&engine->orders.hot[maker->next]);
-        walk->match->makers++;
+        if (walk->match->makers++ >= MATCH_LONG)
+            fetch_ahead(engine, at);
+        else
+            __builtin_prefetch(&engine->orders.hot[maker->next]);
         if (CC_UNLIKELY(portfolio->figure_epoch != engine->risk.mark_epoch))
             risk_touch(engine, owner);
         if (CC_LIKELY(!resting_is_dead(engine, maker, at, holding, portfolio))) {
@@ -292,11 +317,19 @@ void match_act(struct engine *engine, const struct match_taker *taker, const str
     enum order_side other = book_opposite((enum order_side)taker->side);
     uint64_t filled = 0;
 
+    /* The taker's portfolio comes first in the list of those to check, each maker's goes out at
+     * once. Where a maker was refused, `flagged` is asked again, so all wait for the end. */
+    risk_changed(engine, engine->orders.hot[order].holding);
+    uint32_t last = engine->risk.changed_head;
     for (uint32_t met = 0; met < match->makers; met++) {
         uint32_t tick = book_best(&market->book, other);
         INVARIANT(tick <= taker->limit_tick);
-        filled +=
-            act_maker(engine, taker, match, market, order, book_head(&market->book, other, tick));
+        uint32_t at = book_head(&market->book, other, tick);
+        if (match->makers - met > MATCH_LONG)
+            fetch_ahead(engine, at);
+        filled += act_maker(engine, taker, match, market, order, at);
+        if (CC_LIKELY(match->refused == 0))
+            risk_flush_until(engine, last);
     }
     INVARIANT(filled == match->filled);
     INVARIANT(engine->orders.cold[order].filled_notional == match->notional);

@@ -17,31 +17,34 @@ enum { PORTFOLIO_NAME_BYTES = 32, PORTFOLIO_MARKETS_MAX = 64 };
 
 enum portfolio_status { PORTFOLIO_ACTIVE, PORTFOLIO_IN_LIQUIDATION, PORTFOLIO_CLOSED };
 
+/* Three lines: what every fill reads; the sums of margin; the rest. */
 struct portfolio {
-    int128 slack_maintenance; /* E - MM of the last exact check, less moves since (R7) */
-    int128 slack_initial;     /* E - IM, likewise */
-    int128 value;             /* sums of its holdings' figures (margin.h): E - cash, ... */
-    int128 maintenance;       /* ... MM, ... */
-    int128 initial;           /* ... IM, ... */
-    int128 loose;             /* ... by how much IM may be too high */
+    int64_t cash;
+    uint64_t cancel_sequence; /* orders placed at or below it are dead (R3, cancellation list) */
     uint64_t figure_epoch;    /* risk.mark_epoch of the figures; holdings may be behind it, see */
     uint32_t stale_holding;   /* the one that is, HOLDING_NONE, or RISK_STALE_MANY */
     uint32_t changed_next;    /* list of portfolios to check (risk.h) */
-    int64_t cash;
-    uint64_t cancel_sequence; /* orders placed at or below it are dead (R3, cancellation list) */
-    uint8_t name[PORTFOLIO_NAME_BYTES];
-    uint32_t account; /* index = id */
+    uint32_t account;         /* index = id */
     uint32_t subaccount_index;
     uint32_t portfolio_index;
     uint32_t open_order_count; /* resting orders, dead ones included */
     uint32_t holding_head;     /* its holdings, ascending market index */
     uint32_t holding_count;
-    uint32_t account_next; /* next portfolio of the account, PORTFOLIO_NONE: last */
-    uint8_t status;        /* enum portfolio_status */
-    bool flagged;          /* E < IM at its last check (R7) */
-    bool changed;          /* is in the list of portfolios to check */
-    bool cancel_queued;    /* a cancellation list of it is in the queue (work.h) */
+    uint32_t account_next;    /* next portfolio of the account, PORTFOLIO_NONE: last */
+    uint8_t status;           /* enum portfolio_status */
+    bool flagged;             /* E < IM at its last check (R7) */
+    bool changed;             /* is in the list of portfolios to check */
+    bool cancel_queued;       /* a cancellation list of it is in the queue (work.h) */
+    int128 value;             /* sums of its holdings' figures (margin.h): E - cash, ... */
+    int128 maintenance;       /* ... MM, ... */
+    int128 initial;           /* ... IM, ... */
+    int128 loose;             /* ... by how much IM may be too high */
+    int128 slack_maintenance; /* E - MM of the last exact check, less moves since (R7) */
+    int128 slack_initial;     /* E - IM, likewise */
+    uint8_t name[PORTFOLIO_NAME_BYTES];
 };
+
+static_assert(sizeof(struct portfolio) == 3 * CC_CACHE_LINE, "rows stay on lines");
 
 /* clang-format off */
 #define PORTFOLIO_FIELDS(X) \

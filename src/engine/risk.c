@@ -62,26 +62,38 @@ static void settle_empty(struct engine *engine, uint32_t portfolio)
     }
 }
 
+/* Takes the newest of the changed portfolios from the list and checks it. */
+static void check_newest(struct engine *engine)
+{
+    uint32_t index = engine->risk.changed_head;
+    struct portfolio *portfolio = state_portfolio(engine, index);
+
+    engine->risk.changed_head = portfolio->changed_next;
+    portfolio->changed = false;
+    if (portfolio->stale_holding == RISK_STALE_MANY) {
+        settle_empty(engine, index);
+    } else if (portfolio->stale_holding != HOLDING_NONE) {
+        uint32_t at = portfolio->stale_holding;
+        const struct holding *holding = state_holding(engine, at);
+        if (holding->size == 0 && holding->order_head == ORDER_NONE) {
+            margin_drop(engine, at);
+            holding_settle(engine, at);
+        }
+    }
+    risk_touch(engine, index);
+}
+
+void risk_flush_until(struct engine *engine, uint32_t last)
+{
+    while (engine->risk.changed_head != last) {
+        INVARIANT(engine->risk.changed_head != RISK_LIST_END);
+        check_newest(engine);
+    }
+}
+
 void risk_flush(struct engine *engine)
 {
-    while (engine->risk.changed_head != RISK_LIST_END) {
-        uint32_t index = engine->risk.changed_head;
-        struct portfolio *portfolio = state_portfolio(engine, index);
-
-        engine->risk.changed_head = portfolio->changed_next;
-        portfolio->changed = false;
-        if (portfolio->stale_holding == RISK_STALE_MANY) {
-            settle_empty(engine, index);
-        } else if (portfolio->stale_holding != HOLDING_NONE) {
-            uint32_t at = portfolio->stale_holding;
-            const struct holding *holding = state_holding(engine, at);
-            if (holding->size == 0 && holding->order_head == ORDER_NONE) {
-                margin_drop(engine, at);
-                holding_settle(engine, at);
-            }
-        }
-        risk_touch(engine, index);
-    }
+    risk_flush_until(engine, RISK_LIST_END);
 }
 
 void risk_mark_moved(struct engine *engine, uint32_t market)

@@ -37,6 +37,10 @@ void risk_changed(struct engine *engine, uint32_t holding);
  * of a command's own effect and of each slice of work. */
 void risk_flush(struct engine *engine);
 
+/* The same for those that changed since `last` was the newest of the list: while their records are
+ * near. `flagged` must decide nothing more before the flush. */
+void risk_flush_until(struct engine *engine, uint32_t last);
+
 /* A mark moved: every portfolio's figures are behind; queues the scan. */
 void risk_mark_moved(struct engine *engine, uint32_t market);
 

@@ -1,0 +1,213 @@
+/* bench_worst.c - the longest single commands that the rules allow, one at a time (goals.md: none
+ * holds the matcher for more than 1 ms).
+ *
+ *   worst/makers          one order fills 4,096 makers of as many portfolios
+ *   worst/makers_moved    the same as the first command after the mark moved: each is checked anew
+ *   worst/dead            a post-only order passes 4,096 orders that have just expired
+ *   worst/cancel_all      2,000 orders of a portfolio, 64 units of it with the command
+ *   worst/work_tick       the next 1,024 units
+ *   worst/mark_move       a mark that moves under 100,000 positions, 64 units with the command
+ *   worst/scan_tick       the next 1,024 positions
+ *
+ * Each builds its state and times the one command by the thread's clock. `us` is the least of three
+ * runs or more: what the command costs when nothing else has the processor. The reported time is
+ * that of building the state. */
+#include <time.h>
+
+#include "engine_venue.h"
+#include "shim.h"
+
+enum { MAKERS = 4096, HOLDERS = 100000, ORDERS = 2000, TAKER = 1 };
+
+enum { REPEATS = 3 };
+
+/* A case: how many traders, what happens before, and the command that is timed. */
+struct worst {
+    uint32_t traders;
+    void (*prepare)(struct load_venue *venue);
+    void (*command)(struct load_venue *venue, struct command *command);
+};
+
+/* Of this thread alone: what others take of the processor does not count. */
+static uint64_t cpu_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void place(struct load_venue *venue, uint32_t n, int64_t quantity, uint64_t price)
+{
+    alignas(16) uint8_t slot[LOAD_SLOT_BYTES] = { 0 };
+    struct command *command = (struct command *)(void *)slot;
+
+    venue->t_ns += 1000;
+    order_build(venue, command, n, quantity, price);
+    if (load_apply(venue, command) != STATUS_request_completed)
+        abort();
+}
+
+static void tick(struct load_venue *venue, uint8_t kind)
+{
+    uint8_t body[8] = { kind };
+    load_node(venue, REQUEST_tick, body, sizeof body);
+}
+
+static void move_index(struct load_venue *venue, uint64_t price)
+{
+    uint8_t body[24];
+
+    oracle_body(body, venue->t_ns + 2000, price);
+    load_request(venue, REQUEST_oracle_price, body, sizeof body, ORACLE_KEY, 32);
+}
+
+static void prepare_makers(struct load_venue *venue)
+{
+    for (uint32_t n = 2; n < 2 + MAKERS; n++)
+        place(venue, n, -1000, LOAD_PRICE + n % 16);
+}
+
+static void prepare_makers_moved(struct load_venue *venue)
+{
+    prepare_makers(venue);
+    move_index(venue, LOAD_PRICE + 50);
+}
+
+static void command_take(struct load_venue *venue, struct command *command)
+{
+    order_build(venue, command, TAKER, 1000 * (MAKERS + 1), LOAD_PRICE + 16);
+}
+
+static void prepare_dead(struct load_venue *venue)
+{
+    for (uint32_t n = 2; n < 2 + MAKERS; n++) {
+        alignas(16) uint8_t slot[LOAD_SLOT_BYTES] = { 0 };
+        struct command *command = (struct command *)(void *)slot;
+        venue->t_ns += 1000;
+        order_build(venue, command, n, -1000, LOAD_PRICE + n % 16);
+        cc_store64(command->bytes + REQUEST_BODY_AT + 32, LOAD_START_NS + 900000000);
+        if (load_apply(venue, command) != STATUS_request_completed)
+            abort();
+    }
+    venue->t_ns = LOAD_START_NS + 900000000;
+}
+
+static void command_post(struct load_venue *venue, struct command *command)
+{
+    order_build(venue, command, TAKER, 1000, LOAD_PRICE + 16);
+    command->bytes[REQUEST_BODY_AT + 40] = 1; /* post_only */
+}
+
+static void prepare_orders(struct load_venue *venue)
+{
+    for (uint32_t i = 0; i < ORDERS; i++)
+        place(venue, 2, i % 2 == 0 ? 1000 : -1000,
+              i % 2 == 0 ? LOAD_PRICE - 1 - i : LOAD_PRICE + 1 + i);
+}
+
+static void command_cancel_all(struct load_venue *venue, struct command *command)
+{
+    uint8_t body[24] = { 0 }, key[32];
+
+    cc_store64(body, 2);
+    cc_store16(body + 16, 0xFFFF);
+    load_key(0x5A, 2, key, sizeof key);
+    load_sign(venue, command, REQUEST_cancel_all_orders, body, sizeof body, key, sizeof key);
+}
+
+static void prepare_canceled(struct load_venue *venue)
+{
+    alignas(16) uint8_t slot[LOAD_SLOT_BYTES] = { 0 };
+    struct command *command = (struct command *)(void *)slot;
+
+    prepare_orders(venue);
+    venue->t_ns += 1000;
+    command_cancel_all(venue, command);
+    if (load_apply(venue, command) != STATUS_request_completed)
+        abort();
+}
+
+static void command_tick(struct load_venue *venue, struct command *command)
+{
+    command->t_ns = venue->t_ns;
+    command->code = REQUEST_tick;
+    command->payload_bytes = 8;
+    command->bytes[0] = 1; /* work */
+}
+
+/* Every trader has a position: each buys of trader 1. */
+static void prepare_holders(struct load_venue *venue)
+{
+    for (uint32_t n = 2; n < 2 + HOLDERS; n++) {
+        place(venue, TAKER, -1000, LOAD_PRICE);
+        place(venue, n, 1000, LOAD_PRICE);
+    }
+}
+
+static void prepare_scan(struct load_venue *venue)
+{
+    prepare_holders(venue);
+    move_index(venue, LOAD_PRICE + 500);
+}
+
+static void command_move(struct load_venue *venue, struct command *command)
+{
+    uint8_t body[24];
+
+    oracle_body(body, venue->t_ns, LOAD_PRICE + 500);
+    load_sign(venue, command, REQUEST_oracle_price, body, sizeof body, ORACLE_KEY, 32);
+}
+
+static const struct {
+    const char *name;
+    struct worst worst;
+} CASES[] = {
+    { "worst/makers", { MAKERS + 1, prepare_makers, command_take } },
+    { "worst/makers_moved", { MAKERS + 1, prepare_makers_moved, command_take } },
+    { "worst/dead", { MAKERS + 1, prepare_dead, command_post } },
+    { "worst/cancel_all", { 2, prepare_orders, command_cancel_all } },
+    { "worst/work_tick", { 2, prepare_canceled, command_tick } },
+    { "worst/mark_move", { HOLDERS + 1, prepare_holders, command_move } },
+    { "worst/scan_tick", { HOLDERS + 1, prepare_scan, command_tick } },
+};
+
+/* CPU time of the case's command on a state of its own; UINT64_MAX when it was refused. */
+static uint64_t time_command(const struct worst *worst)
+{
+    alignas(16) uint8_t slot[LOAD_SLOT_BYTES] = { 0 };
+    struct command *command = (struct command *)(void *)slot;
+    struct load_venue venue;
+
+    venue_open(&venue, worst->traders, NULL);
+    worst->prepare(&venue);
+    while (engine_has_work(venue.engine) && worst->command != command_tick)
+        tick(&venue, 1);
+    venue.sink.sink.ignores = ~EFFECT_BIT(EFFECT_credential);
+    venue.t_ns += 1000;
+    worst->command(&venue, command);
+    uint64_t begin_ns = cpu_ns();
+    enum status status = load_apply(&venue, command);
+    uint64_t ns = cpu_ns() - begin_ns;
+    venue_close(&venue);
+    return status == STATUS_request_completed ? ns : UINT64_MAX;
+}
+
+static void run_case(struct bench_run *run)
+{
+    const struct worst *worst = &CASES[bench_argument(run)].worst;
+    uint64_t least = UINT64_MAX;
+
+    while (bench_next(run))
+        for (uint32_t i = 0; i < REPEATS; i++) {
+            uint64_t ns = time_command(worst);
+            least = ns < least ? ns : least;
+        }
+    bench_counter(run, "us", (double)least / 1000);
+}
+
+void bench_register(void)
+{
+    for (size_t i = 0; i < CC_COUNT(CASES); i++)
+        bench_add_argument(CASES[i].name, run_case, (int64_t)i);
+}
