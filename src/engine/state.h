@@ -32,7 +32,6 @@ struct turn {
     uint32_t portfolio;  /* of its portfolio_id once row 5 has passed, else PORTFOLIO_NONE */
     uint32_t credential; /* that signed it, or CREDENTIAL_NONE */
     uint32_t account;    /* of that credential */
-    uint8_t reason;      /* enum reason that goes with the status */
 };
 
 struct engine {
