@@ -537,6 +537,7 @@ static void give_back(struct node *node)
     if (node->net != NULL)
         net_destroy(node->net);
     core_destroy(&node->core);
+    explicit_bzero(&node->core.exchange, sizeof node->core.exchange);
     if (node->disk != NULL)
         disk_real_close(node->disk);
     arena_unmap(node->ring_memory, node->ring_bytes);

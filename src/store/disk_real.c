@@ -230,10 +230,13 @@ static int real_write(struct disk *disk, int file, uint64_t offset, const void *
 /* A file system without fallocate finds out by writing the zeros that follow anyway. */
 static int real_allocate(struct disk *disk, int file, uint64_t bytes)
 {
+    int failed;
+
     (void)disk;
-    if (fallocate(file, 0, 0, (off_t)bytes) < 0 && errno != EOPNOTSUPP)
-        return -errno;
-    return 0;
+    do /* a signal that asks for a stop is no fault of the disk */
+        failed = fallocate(file, 0, 0, (off_t)bytes) < 0 ? errno : 0;
+    while (failed == EINTR);
+    return failed == EOPNOTSUPP ? 0 : -failed;
 }
 
 static int real_sync(struct disk *disk, int file)

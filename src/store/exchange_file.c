@@ -52,6 +52,7 @@ void exchange_file_encode(uint8_t out[EXCHANGE_FILE_BYTES], const struct exchang
     memcpy(image.hash_key, exchange->hash_key, sizeof image.hash_key);
     memcpy(image.secret_key, exchange->secret_key, sizeof image.secret_key);
     memcpy(out, &image, sizeof image);
+    explicit_bzero(&image, sizeof image);
     cc_store32(out + offsetof(struct exchange_image, crc),
                crc32c(out + CRC_FROM, EXCHANGE_FILE_BYTES - CRC_FROM));
 }
@@ -73,6 +74,7 @@ int exchange_file_decode(struct exchange_file *out, const uint8_t bytes[EXCHANGE
     memcpy(out->hash_key, image.hash_key, sizeof out->hash_key);
     memcpy(out->secret_key, image.secret_key, sizeof out->secret_key);
     out->boot = image.boot;
+    explicit_bzero(&image, sizeof image);
     return 0;
 }
 
@@ -86,6 +88,7 @@ int exchange_file_write(struct disk *disk, const struct exchange_file *exchange)
         return file;
     exchange_file_encode(bytes, exchange);
     error = disk_write(disk, file, 0, bytes, sizeof bytes);
+    explicit_bzero(bytes, sizeof bytes); /* holds secret_key */
     if (error == 0)
         error = disk_sync(disk, file);
     disk_close(disk, file);
@@ -158,7 +161,9 @@ static enum refusal_kind exchange_read(struct disk *disk, int file, const uint8_
     if (count != EXCHANGE_FILE_BYTES)
         return refusal_set(refusal, REFUSAL_exchange_damaged, "%lld bytes instead of %d",
                            (long long)count, EXCHANGE_FILE_BYTES);
-    if (exchange_file_decode(out, bytes) < 0)
+    int damaged = exchange_file_decode(out, bytes);
+    explicit_bzero(bytes, sizeof bytes); /* holds secret_key */
+    if (damaged < 0)
         return refusal_set(refusal, REFUSAL_exchange_damaged, "its checksum or header is wrong");
     if (wanted_id && memcmp(wanted_id, out->exchange_id, sizeof out->exchange_id) != 0)
         return refusal_set(refusal, REFUSAL_exchange_id,
