@@ -1,0 +1,149 @@
+"""Deferred work: one FIFO of items, done in slices by a quota of units (rules.md R3)."""
+from collections import deque
+from heapq import heappop, heappush
+
+SECOND = 1000000000
+TIMERS, SCAN, LIST = range(3)
+TIMER_SECOND, TIMER_EXPIRY = 0, 1
+
+
+class Item:
+    __slots__ = ("kind", "market", "cursor", "again", "portfolio", "cursors")
+
+    def __init__(self, kind):
+        self.kind = kind
+
+
+class Work:
+    def __init__(self, exchange):
+        self.exchange = exchange
+        self.queue = deque()
+        self.timers = []  # (deadline, kind, asset or placing sequence, market or order)
+        self.timers_queued = False
+
+    def add_second(self, market):
+        heappush(self.timers, (market.next_second, TIMER_SECOND, market.id, market))
+
+    def add_expiry(self, order):
+        heappush(self.timers, (order.expiry, TIMER_EXPIRY, order.sequence, order))
+
+    def due(self, t):
+        """The head of the timers when it is due; expiries of removed orders are skipped."""
+        timers = self.timers
+        while timers and timers[0][0] <= t:
+            if timers[0][1] == TIMER_EXPIRY and timers[0][3].level is None:
+                heappop(timers)
+            else:
+                return timers[0]
+        return None
+
+    def queue_timers(self, t):
+        if not self.timers_queued and self.due(t):
+            self.timers_queued = True
+            self.queue.append(Item(TIMERS))
+
+    def queue_scan(self, market):
+        """Once per market; a change during the scan runs it again."""
+        if market.scan:
+            market.scan.again = market.scan.cursor > 0
+            return
+        item = market.scan = Item(SCAN)
+        item.market, item.cursor, item.again = market, 0, False
+        self.queue.append(item)
+
+    def queue_list(self, portfolio, assets):
+        """Releases what is dead of a portfolio in these markets: one item a portfolio, which in
+        each market goes through the orders once, by placing sequence, to the last one."""
+        if portfolio.list is None:
+            item = portfolio.list = Item(LIST)
+            item.portfolio, item.cursors = portfolio, {}
+            self.queue.append(item)
+        for asset in assets:
+            portfolio.list.cursors[asset] = next(iter(portfolio.holdings[asset].orders))
+
+    def taken_out(self, order):
+        """Before an order leaves: a list that stands at it goes on to the next one."""
+        item = order.owner.list
+        if item and item.cursors.get(order.market.id) is order:
+            orders = list(order.holding.orders)
+            self.move(item, order.market.id, orders[orders.index(order) + 1:])
+
+    def move(self, item, asset, orders):
+        if orders:
+            item.cursors[asset] = orders[0]
+        else:
+            del item.cursors[asset]
+
+    def perform(self, units):
+        queue = self.queue
+        while queue and units:
+            item = queue[0]
+            if item.kind == TIMERS:
+                units = self.perform_timers(units)
+            elif item.kind == SCAN:
+                units = self.perform_scan(item, units)
+            else:
+                units = self.perform_list(item, units)
+
+    # Each gives the units that are left. A quota that is used up ends the work at once: whether the
+    # item is finished is seen with the next unit to spend.
+    def perform_timers(self, units):
+        exchange = self.exchange
+        t = exchange.t
+        while units:
+            head = self.due(t)
+            if head is None:
+                self.queue.popleft()
+                self.timers_queued = False
+                break
+            units -= 1
+            heappop(self.timers)
+            if head[1] == TIMER_SECOND:
+                market = head[3]
+                market.next_second = (t // SECOND + 1) * SECOND
+                self.add_second(market)
+                exchange.second(market)
+            else:
+                exchange.expire(head[3])
+        return units
+
+    def perform_scan(self, item, units):
+        """One unit a holder, by portfolio number; at its end max|s| is exact (R1)."""
+        portfolios, market = self.exchange.by_number, item.market
+        while units:
+            if item.cursor < len(portfolios):
+                holding = portfolios[item.cursor].holdings.get(market.id)
+                item.cursor += 1
+                if holding is not None and (holding.size or holding.orders):
+                    units -= 1
+                continue
+            market.max_position = max((abs(portfolio.holdings[market.id].size)
+                                       for portfolio in portfolios
+                                       if market.id in portfolio.holdings), default=0)
+            self.queue.popleft()
+            market.scan = None
+            if item.again:  # behind what was queued meanwhile
+                self.queue_scan(market)
+            break
+        return units
+
+    def perform_list(self, item, units):
+        """The oldest dead order first; a market whose end is reached is finished."""
+        exchange = self.exchange
+        while units:
+            found = []
+            for asset, cursor in list(item.cursors.items()):
+                orders = list(item.portfolio.holdings[asset].orders)
+                orders = orders[orders.index(cursor):]
+                while orders and not exchange.dead_state(orders[0]):
+                    orders.pop(0)
+                self.move(item, asset, orders)
+                found += orders[:1]
+            if not found:
+                item.portfolio.list = None
+                self.queue.popleft()
+                break
+            units -= 1
+            order = min(found, key=lambda order: order.sequence)
+            exchange.remove(order, *exchange.dead_state(order))
+        return units

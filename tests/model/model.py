@@ -1,0 +1,449 @@
+"""A naive exchange: what the rule book says, with dictionaries and sorted lists and no thought of
+speed of matching. It is written from the rules and shares nothing with the engine but them; what
+it takes for granted where they are silent is in README.md.
+
+Exchange.apply takes what the pipe takes and gives (sequence, t, status, original status) and the
+list of effects (code, 48 bytes) in the order of wire.md W3c."""
+from base64 import b64decode
+from collections import Counter
+from heapq import heappop, heappush
+
+from coverage import MODES
+from deferred import Work
+from keys import duplicate_account
+from market import Market, SECOND
+from place import place
+from portfolio import Portfolio
+from wire import (ALL16, ALL32, CANCEL, CANCELED, CANCEL_ALL, CANCEL_ALL_BODY, CANCEL_BODY,
+                  CANCEL_ONLY, CASH_DEPOSIT, CONFIGURATION, CREATE_ACCOUNT, CREATE_SESSION, DEFINE,
+                  DELETE, DEPOSIT, DEPOSIT_BODY, EXPIRED, HALTED, ORACLE, ORACLE_BODY, PACK, PLACE,
+                  REASON, REVOKE_BODY, REVOKE_SESSION, SESSION_BODY, STATUS, TICK, is_uuid7,
+                  uuid_ms)
+
+S = STATUS
+MS = 1000000
+WORK_TICK_UNITS = 1024
+MARK_VALUE_MAX = 2**60
+SLICE_MS = 16
+CAUSE_OPERATOR, CAUSE_ORACLE = 0, 1
+
+
+class Session:
+    __slots__ = ("expires_at", "pin", "scope", "revoked")
+
+
+class Exchange:
+    def __init__(self):
+        self.t = self.sequence = 0
+        self.limits = {}
+        self.markets = {}
+        self.portfolios = {}      # (account, subaccount, portfolio) -> Portfolio
+        self.by_number = []       # index = creation number
+        self.orders = {}          # (account, order id) -> resting Order
+        self.masters = {}         # public key -> account
+        self.sessions = {}        # (account, public key) -> Session
+        self.seen = {}            # (account, request id) -> (status, t)
+        self.slices = {}          # slice number -> keys of seen
+        self.oldest = []          # heap of the slice numbers in use
+        self.accounts = 0
+        self.deposits = set()
+        self.deposited = 0
+        self.fee_account = 0
+        self.work = Work(self)
+        self.effects = []
+        self.id_index = 0
+        self.counts, self.ends = Counter(), Counter()  # what was met
+        self.create_portfolio(0)  # the fund
+
+    # ---- effects and coverage
+
+    def emit(self, code, *fields):
+        self.effects.append((code, PACK[code](*fields)))
+
+    def note_walk(self, walk, status):
+        if walk.contact:
+            self.counts["contact " + MODES[walk.order.stp]] += 1
+        if walk.filled and not status:
+            kind = ("IOC", "FOK", "resting kinds")[min(walk.order.expiry, 2)]
+            self.counts["filled " + kind] += 1
+
+    def note_state(self, status, reason):
+        self.ends[status, reason] += 1
+
+    def show(self, order, action, quantity):
+        """2107 and 2106 of an order whose change is done: what was added, or taken away."""
+        market = order.market
+        market.book_seq += 1
+        self.emit(2107, order.id, order.price, quantity, market.book_seq, market.id, order.side < 0,
+                  action)
+        level = market.side(order.side).levels.get(order.price)
+        market.book_seq += 1
+        self.emit(2106, order.price, level.size if level else 0, len(level.orders) if level else 0,
+                  order.side < 0, market.book_seq, market.id)
+
+    def show_position(self, holding):
+        owner = holding.portfolio
+        self.emit(2103, owner.account, owner.subaccount, owner.index, holding.size, holding.cost, 0,
+                  holding.market.id)
+
+    def cash(self, portfolio, amount, ref, kind):
+        portfolio.cash += amount
+        self.emit(2104, portfolio.account, portfolio.subaccount, portfolio.index, amount,
+                  portfolio.cash, ref, kind)
+
+    # ---- orders that end
+
+    def dead_state(self, order):
+        """R3: (status, reason) of an order that is dead at t, else None. A list goes before the
+        expiry, the first list before a later one."""
+        if order.dead:
+            return order.dead
+        return (EXPIRED, 0) if order.expiry <= self.t else None
+
+    def take_out(self, order):
+        """Out of book and sums; `remaining` stays as it is."""
+        holding = order.holding
+        self.work.taken_out(order)
+        holding.count(order, -order.remaining)
+        del holding.orders[order]
+        order.owner.order_count -= 1
+        order.market.side(order.side).remove(order)
+        del self.orders[order.owner.account, order.id]
+
+    def remove(self, order, status, reason):
+        self.note_state(status, reason)
+        self.take_out(order)
+        self.emit(2101, order.id, order.remaining, order.filled, order.price, status, reason,
+                  order.side < 0, 1, order.market.id)
+        self.show(order, DELETE, order.remaining)
+
+    def list_orders(self, orders, reason):
+        """Puts orders of a portfolio on a cancellation list: dead at once, released by the work."""
+        orders = list(orders)
+        for order in orders:
+            if not order.dead:
+                order.dead = (CANCELED, reason)
+        if orders:
+            self.work.queue_list(orders[0].owner, [order.market.id for order in orders])
+
+    def end_reduce_only(self, holding):
+        self.list_orders((order for order in holding.orders if order.reduce_only),
+                         REASON["reduce_only"])
+
+    def expire(self, order):
+        owner = order.owner
+        self.emit(2115, owner.account, owner.subaccount, owner.index, 0, order.market.id)
+        self.counts["expired by timer"] += 1
+        self.remove(order, *self.dead_state(order))
+
+    # ---- marks
+
+    def second(self, market):
+        """The full second of a market: ema, then mark (R5)."""
+        if market.index_valid(self.t, self.max_age):
+            market.update_ema(self.makers_max)
+            self.recompute(market)
+        elif market.shown_valid:
+            self.show_mark(market, 0)
+
+    def recompute(self, market):
+        if market.state == HALTED:
+            return
+        mark = market.next_mark()
+        if mark * market.max_position > MARK_VALUE_MAX:
+            self.counts["halted by mark"] += 1
+            market.state = HALTED
+            self.show_state(market, CAUSE_ORACLE)
+            return
+        changed = mark != market.mark
+        market.mark = mark
+        self.show_mark(market, 1)
+        if changed:
+            self.work.queue_scan(market)
+
+    def show_state(self, market, cause):
+        market.book_seq += 1
+        self.emit(2111, market.id, market.state, cause, 0)
+
+    def show_mark(self, market, valid):
+        market.shown_valid = valid
+        market.book_seq += 1
+        self.emit(2109, market.index, market.mark, market.ema, 0, market.id, valid)
+
+    def oracle(self, body):
+        publish_ts, price, asset, pad, _, pad2 = ORACLE_BODY.unpack(body)
+        if pad or pad2:
+            return S["order_rejected_invalid"]
+        if asset in (0, ALL16):
+            return S["order_rejected_invalid_market"]
+        market = self.markets.get(asset)
+        if market is None:
+            return S["rejected_market_not_found"]
+        if price == 0 or price > 2**40 - 1:
+            return S["rejected_invalid_price"]
+        if publish_ts <= market.publish_ts or self.max_age and not (
+                self.t - self.max_age <= publish_ts <= self.t + SECOND):
+            return S["order_rejected_expired"]
+        market.publish_ts = publish_ts
+        if market.is_held:
+            market.held = (market.held + [price])[-3:]
+            if not market.release():
+                return 0
+            market.is_held, market.held = False, []
+            self.counts["hold released"] += 1
+            if market.state == CANCEL_ONLY:
+                market.state = market.former_state
+                self.show_state(market, CAUSE_ORACLE)
+        elif market.hold(price, publish_ts):
+            market.is_held, market.held = True, [price]
+            self.counts["hold"] += 1
+            if market.state != HALTED:
+                market.enter_cancel_only()
+                self.show_state(market, CAUSE_ORACLE)
+            if market.shown_valid:
+                self.show_mark(market, 0)
+            return 0
+        market.index, market.index_at = price, publish_ts
+        self.recompute(market)
+        return 0
+
+    # ---- cancels
+
+    def cancel(self, body):
+        account, subaccount, index, order_id, asset, pad, pad2 = CANCEL_BODY.unpack(body)
+        portfolio = self.portfolios.get((account, subaccount, index))
+        if portfolio is None:
+            return S["rejected_invalid_portfolio_id"]
+        if not is_uuid7(order_id):
+            return S["rejected_invalid_uuid"]
+        if asset in (0, ALL16):
+            return S["order_rejected_invalid_market"]
+        if asset not in self.markets:
+            return S["rejected_market_not_found"]
+        if pad or pad2:
+            return S["order_rejected_invalid"]
+        order = self.orders.get((account, order_id))
+        if (order is None or order.owner is not portfolio or order.market.id != asset
+                or self.dead_state(order)):
+            return S["rejected_order_not_found"]
+        self.remove(order, CANCELED, REASON["user_cancel"])
+        return 0
+
+    def cancel_all(self, body):
+        (account, subaccount, index, asset, pad, side, conditional, pad2) = \
+            CANCEL_ALL_BODY.unpack(body)
+        portfolio = self.portfolios.get((account, subaccount, 0 if index == ALL32 else index))
+        if portfolio is None:
+            return S["rejected_invalid_portfolio_id"]
+        if asset == 0:
+            return S["order_rejected_invalid_market"]
+        if asset != ALL16 and asset not in self.markets:
+            return S["rejected_market_not_found"]
+        if pad or pad2 or side > 2:
+            return S["order_rejected_invalid"]
+        if conditional > 1:
+            return S["rejected_invalid_order_flags"]
+        sides = ((1, -1), (1,), (-1,))[side]
+        self.list_orders((order for holding in portfolio.holdings.values()
+                          if asset in (ALL16, holding.market.id)
+                          for order in holding.orders if order.side in sides),
+                         REASON["cancel_all"])
+        return 0
+
+    # ---- accounts and cash
+
+    def create_portfolio(self, account):
+        portfolio = Portfolio(account, len(self.by_number))
+        self.by_number.append(portfolio)
+        self.portfolios[account, 0, 0] = portfolio
+
+    def session_times(self, expires_at):
+        """The stored expiry, or None when it is not allowed."""
+        if expires_at == 0:
+            return self.t + self.limits["limits.session_life_default_s"] * SECOND
+        longest = self.t + self.limits["limits.session_life_max_s"] * SECOND
+        return expires_at if self.t < expires_at <= longest else None
+
+    def add_session(self, account, key, expires_at, pin, scope):
+        session = Session()
+        session.expires_at, session.pin, session.scope = expires_at, pin, scope
+        session.revoked = False
+        self.sessions[account, key] = session
+
+    def create_account(self, body, key):
+        if key in self.masters:
+            return S["creation_rejected"]
+        self.accounts += 1
+        self.masters[key] = self.accounts
+        self.create_portfolio(self.accounts)
+        expires_at = self.session_times(int.from_bytes(body[32:40], "little"))
+        if expires_at is None or body[72] > 1:
+            return S["account_created_session_failed"]
+        self.add_session(self.accounts, body[:32], expires_at, -1, body[72])
+        return S["account_created_with_session"]
+
+    def live_session(self, account, key):
+        session = self.sessions.get((account, key))
+        return session and not session.revoked and session.expires_at > self.t
+
+    def create_session(self, body):
+        account, key, expires_at, pin, scope, pad = SESSION_BODY.unpack(body)
+        expires_at = self.session_times(expires_at)
+        if (any(pad) or scope > 1 or expires_at is None or (account, key) in self.sessions
+                or pin > 0):
+            return S["session_rejected"]
+        live = sum(1 for (owner, _), session in self.sessions.items()
+                   if owner == account and not session.revoked and session.expires_at > self.t)
+        if live >= self.limits["limits.sessions_per_parent"]:
+            self.reason = REASON["max_sessions_exceeded"]
+            return S["session_rejected_max_sessions"]
+        self.add_session(account, key, expires_at, pin, scope)
+        return S["session_created"]
+
+    def revoke_session(self, body):
+        account, key = REVOKE_BODY.unpack(body)
+        if not self.live_session(account, key):
+            return S["session_rejected"]
+        self.sessions[account, key].revoked = True
+        return S["session_revoked"]
+
+    def deposit(self, body):
+        account, subaccount, index, amount, reference = DEPOSIT_BODY.unpack(body)
+        if reference in self.deposits:
+            self.reason = REASON["already_credited"]
+            return 0
+        portfolio = self.portfolios.get((account, subaccount, 0))
+        if portfolio is None or account == 0:
+            return S["rejected_invalid_portfolio_id"]
+        if amount == 0:
+            return S["rejected_size_zero"]
+        if amount > 2**60 or portfolio.cash + amount > 2**60:
+            return S["rejected_invalid_size"]
+        self.deposits.add(reference)
+        self.deposited += amount
+        self.cash(portfolio, amount, 0, CASH_DEPOSIT)
+        return 0
+
+    # ---- commands
+
+    def configure(self, body):
+        for line in body.rstrip(b"\0").decode().splitlines():
+            key, value = line.split("=", 1)
+            self.limits[key] = int(value) if value.isdigit() else value
+        self.oracle_keys = self.key_list("exchange.oracle_keys")
+        self.operator_keys = self.key_list("exchange.operator_key")
+        self.max_age = self.limits["exchange.oracle_max_age_ms"] * MS
+        self.makers_max = self.limits["engine.makers_max"]
+        self.open_orders = self.limits["limits.open_orders"]
+        self.units = self.limits["engine.work_per_command"]
+        self.past = self.limits["exchange.clock_past_ms"] + 5000
+        self.future = self.limits["exchange.clock_future_ms"] + 5000
+        self.order_slots = self.limits["engine.orders"]
+        self.slots = self.limits["limits.duplicate_slots"]
+
+    def key_list(self, name):
+        return [b64decode(text) for text in self.limits[name].split(",") if text]
+
+    def unsigned(self, code, body):
+        units = self.units if self.limits else 0
+        if code == CONFIGURATION:
+            self.configure(body)
+        elif code == DEFINE:
+            market = Market(body.rstrip(b"\0").decode(), self.t)
+            self.markets[market.id] = market
+            self.work.add_second(market)
+            self.show_state(market, CAUSE_OPERATOR)
+        elif code == TICK and body[0] == 1:
+            units = WORK_TICK_UNITS
+        return units
+
+    def credential(self, code, body, key, t):
+        """(account of the duplicate set or None, whether row 3 refuses)."""
+        if code == CREATE_ACCOUNT:
+            return duplicate_account(key), False
+        if code >= 1000:
+            if key in (self.oracle_keys if code == ORACLE else self.operator_keys):
+                return duplicate_account(key), False
+            return None, True
+        account = int.from_bytes(body[:8], "little")
+        if code in (CREATE_SESSION, REVOKE_SESSION):
+            known = self.masters.get(key) == account
+            return (account if known else None), not known
+        session = self.sessions.get((account, key))
+        if session is None or session.revoked or session.expires_at <= t:
+            return (account if self.masters.get(key) == account else None), True
+        return account, 0 <= session.pin != int.from_bytes(body[8:12], "little")
+
+    def drop_slices(self, t):
+        """W5: a slice goes when no id that the window lets through can fall in it."""
+        first = (t // MS - self.past) // SLICE_MS
+        while self.oldest and self.oldest[0] < first:
+            for entry in self.slices.pop(heappop(self.oldest)):
+                del self.seen[entry]
+
+    def remember(self, entry, status, milliseconds):
+        self.seen[entry] = status, self.t
+        number = milliseconds // SLICE_MS
+        if number not in self.slices:
+            self.slices[number] = []
+            heappush(self.oldest, number)
+        self.slices[number].append(entry)
+
+    def apply(self, kind, code, payload, key, clock):
+        t = max(self.t + 1, clock)
+        self.effects = []
+        self.id_index = self.reason = 0
+        if kind == 0:
+            self.t = t
+            self.sequence += 1
+            self.work.queue_timers(t)
+            units = self.unsigned(code, payload)
+            if self.limits:
+                self.drop_slices(t)
+            self.work.perform(units)
+            return self.sequence, t, 0, 0
+        request_id, body = payload[8:24], payload[24:]
+        milliseconds = uuid_ms(request_id)
+        if not t // MS - self.past <= milliseconds <= t // MS + self.future:
+            return 0, t, S["request_dropped"], 0
+        account, refused = self.credential(code, body, key, t)
+        entry = account, request_id
+        if account is not None:
+            if entry in self.seen:
+                return 0, t, S["duplicate_request_id"], self.seen[entry][0]
+            if len(self.seen) >= self.slots:
+                return 0, t, S["retry_required"], 0
+        self.t = t
+        self.sequence += 1
+        self.work.queue_timers(t)
+        self.drop_slices(t)
+        status = self.execute(code, body, key, request_id, refused)
+        if account is not None:
+            self.remember(entry, status, milliseconds)
+        else:
+            account = 0  # the id stays unused: there is no duplicate key
+        if status in (S["account_created_with_session"], S["account_created_session_failed"]):
+            account = self.accounts
+        self.emit(2100, request_id, account, status, self.reason, 255)
+        self.work.perform(self.units)
+        return self.sequence, t, status, 0
+
+    def execute(self, code, body, key, request_id, refused):
+        if refused:
+            return S["session_rejected" if code in (CREATE_SESSION, REVOKE_SESSION)
+                     else "rejected_unauthorized"]
+        if code == PLACE:
+            return place(self, None, request_id, body)
+        if code == CANCEL:
+            return self.cancel(body)
+        if code == CANCEL_ALL:
+            return self.cancel_all(body)
+        if code == ORACLE:
+            return self.oracle(body)
+        if code == DEPOSIT:
+            return self.deposit(body)
+        if code == CREATE_ACCOUNT:
+            return self.create_account(body, key)
+        if code == CREATE_SESSION:
+            return self.create_session(body)
+        return self.revoke_session(body)

@@ -1,0 +1,115 @@
+"""Portfolios: exact positions and cash (rules.md R2), margin (R4)."""
+from market import tdiv
+
+
+class Holding:
+    """A portfolio in one market: position and resting orders."""
+    __slots__ = ("portfolio", "market", "size", "cost", "orders", "buy", "sell", "buy_notional",
+                 "sell_notional", "all_buy", "all_sell", "all_buy_notional", "all_sell_notional")
+
+    def __init__(self, portfolio, market):
+        self.portfolio = portfolio
+        self.market = market
+        self.size = self.cost = 0
+        self.orders = {}  # Order -> Order, by placing sequence
+        self.buy = self.sell = self.buy_notional = self.sell_notional = 0
+        self.all_buy = self.all_sell = self.all_buy_notional = self.all_sell_notional = 0
+
+    def count(self, order, quantity):
+        """Adds `quantity` of a resting order to the sums (negative: takes it away)."""
+        value = quantity * order.price
+        if order.side > 0:
+            self.all_buy += quantity
+            self.all_buy_notional += value
+            if not order.reduce_only:
+                self.buy += quantity
+                self.buy_notional += value
+        else:
+            self.all_sell += quantity
+            self.all_sell_notional += value
+            if not order.reduce_only:
+                self.sell += quantity
+                self.sell_notional += value
+
+    def open_loss(self):
+        """R4: each order alone, reduce-only excluded."""
+        mark, loss = self.market.mark, 0
+        if self.buy or self.sell:
+            for order in self.orders:
+                if not order.reduce_only:
+                    worse = (order.price - mark) * order.side
+                    if worse > 0:
+                        loss += worse * order.remaining
+        return loss
+
+    def margins(self):
+        """(IM, MM) of this market."""
+        size, market = self.size, self.market
+        if not size and not self.buy and not self.sell:
+            return 0, 0
+        worst = max(abs(size), abs(size + self.buy), abs(size - self.sell))
+        initial = market.initial_margin(worst * market.mark) + self.open_loss()
+        maintenance = market.maintenance_margin(abs(size) * market.mark) if size else 0
+        return initial, maintenance
+
+    def trade(self, quantity, price):
+        """R2. Gives (realised PnL, whether a position was opened or flipped)."""
+        size, value = self.size, price * quantity
+        if size == 0 or (size > 0) == (quantity > 0):
+            self.size += quantity
+            self.cost += value
+            return 0, size == 0
+        if abs(quantity) <= abs(size):
+            closed = tdiv(self.cost * abs(quantity), abs(size))
+            self.cost -= closed
+            self.size += quantity
+            return -value - closed, False
+        realised = price * size - self.cost  # the closing part trades -size
+        self.size = size + quantity
+        self.cost = price * self.size
+        return realised, True
+
+
+class Portfolio:
+    __slots__ = ("account", "subaccount", "index", "number", "cash", "holdings", "order_count",
+                 "list")
+
+    def __init__(self, account, number):
+        self.account = account
+        self.subaccount = self.index = 0
+        self.number = number
+        self.cash = 0
+        self.holdings = {}  # market id -> Holding
+        self.order_count = 0
+        self.list = None    # the queued item of the deferred work that releases its orders
+
+    def holding(self, market):
+        holding = self.holdings.get(market.id)
+        if holding is None:
+            holding = self.holdings[market.id] = Holding(self, market)
+        return holding
+
+    def risk(self):
+        """R4: (equity, IM, MM)."""
+        equity, initial, maintenance = self.cash, 0, 0
+        for holding in self.holdings.values():
+            if holding.size or holding.buy or holding.sell:
+                equity += holding.market.mark * holding.size - holding.cost
+                im, mm = holding.margins()
+                initial += im
+                maintenance += mm
+        return equity, initial, maintenance
+
+    def balance(self):
+        """(free, withdrawable, equity, IM, MM) as a read shows them (R4)."""
+        equity, initial, maintenance = self.risk()
+        unrealised = equity - self.cash
+        withdrawable = self.cash + min(0, unrealised) - initial
+        return max(0, withdrawable), withdrawable, equity, initial, maintenance
+
+
+def reducing_rule(before, after):
+    """R4's reducing rule; each side is (equity, MM)."""
+    return (after[0] >= after[1]
+            or after[0] >= 0 and after[0] - after[1] >= before[0] - before[1]
+            or after[0] >= before[0])

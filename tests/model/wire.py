@@ -1,0 +1,136 @@
+"""Bytes of requests and effects (wire.md W2, W3, W3c), and their readable form."""
+import re
+import struct
+
+GTC = 2**64 - 1
+IOC, FOK = 0, 1
+ALL16, ALL32 = 0xFFFF, 0xFFFFFFFF
+PLACE, CANCEL, CANCEL_ALL, CREATE_ACCOUNT, CREATE_SESSION, REVOKE_SESSION = 0, 3, 4, 11, 13, 14
+ORACLE, DEFINE, DEPOSIT, TICK, CONFIGURATION, BOOT = 1000, 1001, 1003, 2000, 2013, 2014
+ACTIVE, CANCEL_ONLY, HALTED = 0, 3, 4
+OPEN, FILLED, CANCELED, REJECTED, UNTRIGGERED, PARTIALLY_FILLED, EXPIRED = range(7)
+ADD, REDUCE, DELETE, EXECUTE = range(4)
+CASH_TRADE, CASH_FEE, CASH_DEPOSIT = 0, 1, 4
+
+STATUSES = """request_completed duplicate_request_id request_dropped retry_required
+rejected_unauthorized rejected_rate_limited rejected_account_suspended order_rejected_invalid
+order_rejected_expired order_rejected_internal order_rejected_invalid_market
+rejected_invalid_portfolio_id rejected_invalid_price rejected_invalid_size rejected_size_zero
+rejected_size_not_equal rejected_order_not_found rejected_invalid_uuid rejected_mark_price_zero
+rejected_invalid_order_flags invalid_reduce_only_order rejected_slippage_exceeds_maximum
+rejected_self_transfer self_trade_prevention rejected_max_open_orders_exceeded
+rejected_post_only_would_cross_book rejected_market_not_found rejected_market_halted
+rejected_market_reduce_only rejected_market_post_only rejected_market_cancel_only market_closed
+insufficient_margin_to_place insufficient_margin_to_trade rejected_insufficient_free_equity
+rejected_f_o_k_not_fully_filled_insufficient_margin
+rejected_f_o_k_not_fully_filled_low_liquidity rejected_max_conditional_orders_exceeded
+rejected_trigger_already_satisfied conditional_order_on_books conditional_order_not_found
+rejected_conditional_order_expired rejected_invalid_trigger master_key_added master_key_removed
+master_key_rejected_invalid master_key_rejected_unauthorized master_key_rejected_self_removal
+master_key_rejected_last_key session_created session_revoked session_rejected
+session_rejected_max_sessions account_created_with_session creation_rejected
+account_created_session_failed""".split()
+STATUS = {name: number for number, name in enumerate(STATUSES)}
+
+REASONS = """match_limit mmp_frozen batch_aborted already_credited max_sessions_exceeded
+limit_reached subaccount_not_permitted read_only_key portfolio_not_active portfolio_not_empty
+portfolio_not_closed subaccount_not_active subaccount_not_closed withdrawal_pending
+insufficient_free_equity invalid_parameter faucet_limit_exceeded user_cancel cancel_all
+time_in_force reduce_only oco dead_man disconnect mmp liquidation market_state operator""".split()
+REASON = {name: 128 + number for number, name in enumerate(REASONS)}
+
+
+def reason_name(number):
+    if number == 0:
+        return "none"
+    if number < 128:
+        return STATUSES[number] if number < len(STATUSES) else str(number)
+    return REASONS[number - 128] if number - 128 < len(REASONS) else str(number)
+
+
+# An effect: code, layout of its 48 bytes, names of the fields.
+LAYOUTS = {
+    2100: ("<16sQHBB4x16x", "request_id account status reason item"),
+    2101: ("<16sQQQBBBBHxx", "order_id remaining filled price status reason side type asset"),
+    2102: ("<16sQqqIB3x", "order_id price quantity fee index liquidity"),
+    2103: ("<QIIqqqHxx4x", "account subaccount portfolio size cost net_funding asset"),
+    2104: ("<QIIqqQB7x", "account subaccount portfolio amount balance_after ref kind"),
+    2106: ("<QQIB3xQHxx12x", "price size orders side book_seq asset"),
+    2107: ("<16sQQQHxxBBxx", "order_id price quantity book_seq asset side action"),
+    2108: ("<QQQQHxxBBxx8x", "price size trade_seq book_seq asset taker_side flags"),
+    2109: ("<QQqqHxxB3x8x", "index mark ema premium_ppb asset valid"),
+    2111: ("<HxxBBxxQ32x", "asset state cause price"),
+    2115: ("<QIIB3xHxx24x", "account subaccount portfolio kind asset"),
+    2118: ("<32sQiBBB1x", "hash account pin kind action scope"),
+    2119: ("<QIIBBB29x", "account subaccount portfolio status fee_tier what"),
+}
+PACK = {code: struct.Struct(layout).pack for code, (layout, _) in LAYOUTS.items()}
+assert all(struct.calcsize(layout) == 48 for layout, _ in LAYOUTS.values())
+EFFECTS = struct.Struct("<H6x48s")
+
+
+def effect_text(effect):
+    code, body = effect
+    if code not in LAYOUTS:
+        return f"{code} {body.hex()}"
+    layout, names = LAYOUTS[code]
+    parts = [str(code)]
+    for name, value in zip(names.split(), struct.unpack(layout, body)):
+        if isinstance(value, bytes):
+            value = value.hex()[:32]
+        elif name == "reason":
+            value = reason_name(value)
+        parts.append(f"{name}={value}")
+    return " ".join(parts)
+
+
+HEADER = struct.Struct("<BBHI")
+PLACE_BODY = struct.Struct("<QIIQqQBBBBHH")
+CANCEL_BODY = struct.Struct("<QII16sHHI")
+CANCEL_ALL_BODY = struct.Struct("<QIIHHBBH")
+ACCOUNT_BODY = struct.Struct("<32sQ32sB7s")
+SESSION_BODY = struct.Struct("<Q32sQiB3s")
+REVOKE_BODY = struct.Struct("<Q32s")
+ORACLE_BODY = struct.Struct("<QQHHHH")
+DEPOSIT_BODY = struct.Struct("<QIIQ32s")
+BOOT_BODY = struct.Struct("<QIIq")
+HEADERS = {code: HEADER.pack(1, 1 if 11 <= code <= 35 else 0, code, 0)
+           for code in (PLACE, CANCEL, CANCEL_ALL, CREATE_ACCOUNT, CREATE_SESSION, REVOKE_SESSION,
+                        ORACLE, DEPOSIT)}
+
+
+def uuid7(milliseconds, number):
+    """A UUIDv7 of that time; `number` fills its 74 free bits."""
+    value = (milliseconds << 80 | 7 << 76 | (number >> 62 & 0xFFF) << 64 | 2 << 62
+             | number & (1 << 62) - 1)
+    return value.to_bytes(16, "big")
+
+
+def is_uuid7(value):
+    return value[6] >> 4 == 7 and value[8] >> 6 == 2
+
+
+def uuid_ms(value):
+    return int.from_bytes(value[:6], "big")
+
+
+def pad8(text):
+    return text + b"\0" * (-len(text) % 8)
+
+
+def option_rows(source):
+    """(name, default) of every engine option that is built, from the table in option.h."""
+    with open(f"{source}/src/base/option.h", encoding="utf-8") as file:
+        text = file.read()
+    rows = re.findall(r'X\((\w+),\s*(\w+),\s*\w+,\s*([01]),\s*([01]),\s*"([^"]*)"', text)
+    return sorted((f"{section}.{key}", value) for section, key, engine, built, value in rows
+                  if engine == "1" and built == "1")
+
+
+def configuration(source, values):
+    """The body of record 2013 with `values` in place of defaults."""
+    rows = dict(option_rows(source))
+    unknown = set(values) - set(rows)
+    assert not unknown, unknown
+    rows.update(values)
+    return pad8("".join(f"{key}={value}\n" for key, value in sorted(rows.items())).encode())
