@@ -61,7 +61,7 @@ uint64_t engine_time_next(const struct engine *engine, uint64_t clock_ns);
 CC_MUST_USE bool engine_peek(const struct engine *engine, const struct command *command,
                              uint64_t t_ns, struct engine_result *result);
 
-/* Whether a record of a journal can be applied as the next command: its code has a handler here, its
+/* Whether a record of a journal can be applied as the next command: its code has a handler, its
  * parts have the sizes that the handler reads, and t rises. False: another binary's, or damage. */
 CC_MUST_USE bool engine_admits(const struct engine *engine, const struct command *command);
 

@@ -381,7 +381,7 @@ static void test_two_engines(void)
     host_close(&other);
 }
 
-/* A journal that another binary wrote, or whose records are not whole, is refused, never applied. */
+/* A record that another binary wrote, or that is not whole, is refused, never applied. */
 static void test_admits(void)
 {
     static const struct admit_row {
