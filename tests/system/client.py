@@ -568,14 +568,13 @@ SMALL_TABLES = ("--engine.accounts=4096", "--engine.portfolios=8192", "--engine.
 
 
 class Perpd:
-    """perpd on a data directory of its own under the system's temporary folder."""
+    """perpd on a data directory of its own, under the system's temporary folder or `parent`."""
 
-    def __init__(self, program, *options, folder=None, environment=None):
+    def __init__(self, program, *options, parent=None):
         self.program = str(program)
-        self.own_folder = folder is None
-        self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="perpd-system-"))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="perpd-system-", dir=parent))
         self.operator, self.oracle = Ed25519Key(), Ed25519Key()
-        self.options, self.environment = list(options), environment or {}
+        self.options = list(options)
         self.process, self.exchange = None, None
 
     def arguments(self):
@@ -587,8 +586,7 @@ class Perpd:
     def start(self, seconds=60):
         with open(self.folder / "log", "ab") as log:
             begun = log.tell()
-            self.process = subprocess.Popen(self.arguments(), stdout=subprocess.PIPE, stderr=log,
-                                            env={**os.environ, **self.environment})
+            self.process = subprocess.Popen(self.arguments(), stdout=subprocess.PIPE, stderr=log)
         timer = threading.Timer(seconds, self.process.kill)
         timer.start()
         line = self.process.stdout.readline().decode()
@@ -637,8 +635,7 @@ class Perpd:
             self.process.wait()
         if self.process is not None:
             self.process.stdout.close()
-        if self.own_folder:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self):
         self.start()
