@@ -40,6 +40,17 @@ static void add_open_loss(struct figures *figures, const struct holding_side *si
         figures->loose += most;
 }
 
+static void add_open_losses(const struct market *market, const struct holding *holding,
+                            struct figures *figures)
+{
+    const struct holding_side *buys = &holding->sides[ORDER_LONG];
+    const struct holding_side *sells = &holding->sides[ORDER_SHORT];
+    int64_t mark = (int64_t)market->mark;
+
+    add_open_loss(figures, buys, (int64_t)buys->price_bound - mark);
+    add_open_loss(figures, sells, mark - (int64_t)sells->price_bound);
+}
+
 static void holding_figures(const struct market *market, const struct holding *holding,
                             struct figures *figures)
 {
@@ -51,8 +62,7 @@ static void holding_figures(const struct market *market, const struct holding *h
     figures->maintenance = maintenance_of(market, holding->size);
     figures->initial = initial_of_worst(market, holding->size, buys->size, sells->size);
     figures->loose = 0;
-    add_open_loss(figures, buys, (int64_t)buys->price_bound - mark);
-    add_open_loss(figures, sells, mark - (int64_t)sells->price_bound);
+    add_open_losses(market, holding, figures);
 }
 
 static void put_figures(struct portfolio *portfolio, struct holding *holding,
@@ -186,7 +196,7 @@ bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_
         holding_index == HOLDING_NONE ? &nothing : state_holding(engine, holding_index);
     struct portfolio *portfolio = state_portfolio(engine, index);
     int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
-    int128 was = initial_of_worst(market, holding->size, buys, sells);
+    int64_t buys_before = buys, sells_before = sells;
 
     int64_t worse = (int64_t)(change->rest_price - market->mark);
     if (change->side == ORDER_LONG) {
@@ -200,6 +210,9 @@ bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_
         becomes += (int128)worse * change->rest_size;
     int128 equity = margin_equity(portfolio);
     int128 equity_after = equity + change->equity;
+    if (CC_LIKELY(equity_after >= portfolio->initial + becomes))
+        return true; /* whatever the record's part of IM was */
+    int128 was = initial_of_worst(market, holding->size, buys_before, sells_before);
     if (equity_after >= portfolio->initial - was + becomes)
         return true;
 

@@ -41,7 +41,10 @@ static inline int128 tier_initial(const struct market_tier *tiers, uint128 notio
         return tier_initial_wide(tiers, (int128)notional, leverage);
     uint64_t narrow = (uint64_t)notional;
     const struct market_tier *tier = tier_find(tiers, narrow);
-    int64_t by_leverage = (int64_t)((narrow + leverage - 1) / leverage);
+    int64_t by_leverage = (int64_t)(leverage == MARKET_LEVERAGE_DEFAULT
+                                        ? (narrow + MARKET_LEVERAGE_DEFAULT - 1) /
+                                              MARKET_LEVERAGE_DEFAULT /* a multiplication */
+                                        : (narrow + leverage - 1) / leverage);
     int64_t by_tier = money_ppm_up(narrow, tier->imr_ppm) - tier->initial_deduction;
     return by_leverage > by_tier ? by_leverage : by_tier;
 }
