@@ -684,6 +684,33 @@ def duplicates_of_orders(world):
 
 
 @suite.case
+def one_id_at_once(world):
+    """W5: the same request on eight connections at once is executed once."""
+    table = Table()
+    account, exchange = world.account(), world.exchange
+    for number in range(20):
+        request_id = new_id()
+        data = exchange.signed(PLACE_LIMIT, limit_body(account.id, 900_000, 20), account.session,
+                               request_id, binary=bool(number % 2))
+        connections = [exchange.open() for _ in range(8)]
+        for connection in connections:
+            connection.send(data)
+        answers = [connection.receive().json for connection in connections]
+        for connection in connections:
+            connection.close()
+        done = [body for body in answers if body["status"] == "request_completed"]
+        table.same(f"round {number}: executed", len(done), 1)
+        for body in answers:
+            if done and body is not done[0]:
+                table.same(f"round {number}", [body["status"], body.get("original_status"),
+                                               body.get("original_processed_at_ns")],
+                           ["duplicate_request_id", "request_completed",
+                            done[0]["processed_at_ns"]])
+        account.cancel(request_id)
+    return table.wrong
+
+
+@suite.case
 def accounts(world):
     """R11, code 11, and W6: members of the answer and of its duplicate."""
     table = Table()
@@ -1016,6 +1043,21 @@ def markets_defined(world):
     for row, body in bad:
         body += bytes(-len(body) % 8)
         table.ack(row, define(body), "order_rejected_invalid")
+    # W1, W3a: at most 4,120 bytes of text; in a frame 4,241 of all.
+    for binary in (False, True):
+        response = exchange.send(MARKET_DEFINE, b"{}".ljust(4_120, b"\0"), exchange.operator,
+                                 binary=binary)
+        table.ack(f"4,120 bytes, binary {binary}", response, "order_rejected_invalid")
+        response = exchange.send(MARKET_DEFINE, b"{}".ljust(4_128, b"\0"), exchange.operator,
+                                 binary=binary)
+        if binary:
+            table.problem("4,128 bytes in a frame", response, 413, "payload_too_large",
+                          max_bytes=4_241)
+        else:
+            table.problem("4,128 bytes in JSON", response, 400, "malformed_payload")
+        response = exchange.send(MARKET_DEFINE, b"{}".ljust(12, b"\0"), exchange.operator,
+                                 binary=binary)
+        table.problem(f"no multiple of 8, binary {binary}", response, 400, "malformed_payload")
     table.problem("not there", exchange.get("/api/v1/markets/TEST-PERP"), 404, "not_found")
     table.ack("defined", define(market_body(market_record())), "request_completed")
     shown = exchange.get("/api/v1/markets/TEST-PERP").json

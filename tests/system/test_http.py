@@ -21,7 +21,7 @@ class World:
         exchange.set_price(1_000_000, 1)
         self.account = client.Account(exchange, 1_000_000_000_000)
         self.slow = [threading.Thread(target=check, args=(self,), daemon=True)
-                     for check in (slow_head, slow_body, idle)]
+                     for check in (slow_head, slow_body, dripping_head, idle)]
         self.slow_wrong = []
         for thread in self.slow:
             thread.start()
@@ -482,6 +482,26 @@ def slow_body(world):
     timed_out(world, "a body that does not come", (
         f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: perpd\r\nContent-Type: application/json\r\n"
         "Content-Length: 400\r\n\r\n{").encode(), 29.5, 34)
+
+
+def dripping_head(world):
+    """A byte now and then does not prolong the 10 s."""
+    table = Table()
+    try:
+        with world.exchange.open(timeout=60) as connection:
+            begun = time.monotonic()
+            connection.send(b"GET /api/v1/time HTTP/1.1\r\nHost: x\r\nX: ")
+            connection.socket.settimeout(0.5)
+            while not connection.buffer and time.monotonic() - begun < 20:
+                try:
+                    connection._more()
+                except TimeoutError:
+                    connection.send(b"y")
+            table.problem("a dripping head", connection.receive(), 408, "request_timeout")
+            within(table, "a dripping head", begun, 9.5, 13)
+    except Exception as error:
+        table.true("a dripping head", False, repr(error))
+    world.slow_wrong += table.wrong
 
 
 def idle(world):

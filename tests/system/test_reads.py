@@ -503,6 +503,27 @@ def profit_and_open_loss(world):
 
 
 @suite.case
+def fees_are_rounded_up(world):
+    """R6: taker cdiv(n * 450, 1e6), maker cdiv(n * 150, 1e6), in micro-USDC."""
+    table = Table()
+    maker, taker = world.account(), world.account()
+    maker.limit(1_000_003, -17)  # 100,000.3 * 0.00017 = 17.000051 USDC
+    table.same("trade", taker.limit(1_000_003, 17)["status"], "request_completed")
+    # 17,000,051 * 450 / 1e6 = 7,650.02 -> 7,651; * 150 / 1e6 = 2,550.007 -> 2,551. Position
+    # +-0.00017 at 100,000.3, mark 100,000: uPnL of the taker -51 micro-USDC, of the maker +51.
+    table.same("taker", taker.read(balance_path()).json["equity"], "9999.992298")
+    table.same("maker", maker.read(balance_path()).json["equity"], "9999.9975")
+    # IM = cdiv(17,000,000 / 20) = 0.85; taker's free cash 10,000 - 0.007651 - 0.000051 - 0.85.
+    table.same("taker's free cash", taker.read(balance_path()).json["cash_balance"],
+               "9999.142298")
+    table.same("maker's free cash", maker.read(balance_path()).json["cash_balance"],
+               "9999.147449")
+    for who in (maker, taker):
+        table.same("volume", who.read("/api/v1/account").json["volume_14d"], "17.000051")
+    return table.wrong
+
+
+@suite.case
 def acknowledged_is_shown(world):
     """architecture.md: a read begun after an acknowledgement shows it, on any connection."""
     table = Table()
