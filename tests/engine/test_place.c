@@ -253,6 +253,15 @@ static void test_bounds(struct host *host)
     CHECK(trade_tif(host, 3, -1000, 990000, TRADE_IOC) == STATUS_order_rejected_internal);
     CHECK(trade_tif(host, 3, 1000, 1000000, TRADE_IOC) == TRADE_OK);
     CHECK(trade_size(host, 3) == 1000);
+
+    /* reduce-only orders count: 2 is short 1,000; 3 * (2^40 - 1) + 1,000 + rest = 2^42 */
+    CHECK(trade_size(host, 2) == -1000);
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK(trade_reduce(host, 2, most, 100, TRADE_GTC) == TRADE_OK);
+    CHECK(trade_reduce(host, 2, most, 100, TRADE_GTC) == STATUS_rejected_invalid_size);
+    CHECK(trade_reduce(host, 2, most + 1 - 1000 + 3, 100, TRADE_GTC) == TRADE_OK);
+    CHECK(trade_limit(host, 2, 11, 990000) == STATUS_rejected_invalid_size);
+    CHECK(trade_limit(host, 2, -11, 1010000) == TRADE_OK);
 }
 
 /* Row 10: every state that a record can open a market in. */
