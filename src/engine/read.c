@@ -195,6 +195,28 @@ bool read_market_named(const struct engine *engine, const char symbol[32], struc
     return true;
 }
 
+bool read_market_is(const struct engine *engine, const uint8_t *text, size_t text_bytes)
+{
+    struct market_record wanted, stands;
+
+    if (!market_record_parse(&wanted, text, text_bytes))
+        return false;
+    uint32_t index = market_find(engine, wanted.asset_id);
+    if (index == MARKET_NONE)
+        return false;
+    const struct market *market = &engine->markets.rows[index];
+    stands = market->record;
+    if (market->next_tier_count != 0) {
+        memcpy(stands.tiers, market->next_tiers, sizeof stands.tiers);
+        stands.tier_count = market->next_tier_count;
+        stands.max_leverage = market->next_max_leverage;
+    }
+    /* The first state and the date of a change speak of the day they were given. */
+    wanted.state = stands.state = 0;
+    wanted.effective_at_ns = stands.effective_at_ns = 0;
+    return memcmp(&wanted, &stands, sizeof wanted) == 0;
+}
+
 static uint32_t fill_levels(const struct market *market, enum order_side side, uint32_t depth,
                             struct row_level *levels)
 {

@@ -35,6 +35,11 @@ void read_market(const struct engine *engine, uint32_t k, struct row_market *row
 CC_MUST_USE bool read_market_named(const struct engine *engine, const char symbol[32],
                                    struct row_market *row);
 
+/* Whether the record that a 1001 body makes is the one in force (or waiting for its time) of the
+ * market of its asset id; its first state does not count. `text` parses (market_record.h). */
+CC_MUST_USE bool read_market_is(const struct engine *engine, const uint8_t *text,
+                                size_t text_bytes);
+
 /* Book of a market: *row, then up to `depth` bids and asks in `levels` (room for 2 * depth), best
  * first. False: no such market. */
 CC_MUST_USE bool read_book(const struct engine *engine, const char symbol[32], uint32_t depth,

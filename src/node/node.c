@@ -11,6 +11,8 @@
 #include "base/log.h"
 #include "crypto/ed25519.h"
 #include "crypto/secp256k1.h"
+#include "engine/market_record.h"
+#include "engine/read.h"
 #include "node/divergence.h"
 #include "node/market_file.h"
 #include "node/net_source.h"
@@ -368,11 +370,34 @@ static void *background_main(void *context)
 
 /* ---- T0: net and matcher --------------------------------------------------------------------- */
 
+/* The file is read for an empty directory only; later a difference is reported, not applied. */
+static void compare_markets(const struct node *node)
+{
+    const struct core_config *config = &node->core.config;
+
+    if (config_text(node->options, OPTION_exchange_markets)[0] == '\0')
+        return;
+    for (uint32_t i = 0; i < config->market_count; i++) {
+        const struct core_market *market = &config->markets[i];
+        struct market_record record;
+        const uint8_t *text = (const uint8_t *)market->text;
+        if (read_market_is(node->core.primary, text, market->text_bytes))
+            continue;
+        bool parsed = market_record_parse(&record, text, market->text_bytes);
+        INVARIANT(parsed); /* market_file.c has refused any other */
+        log_line(LOG_WARN, "markets",
+                 "exchange.markets differs from the journal: market=%s; not applied, a 1001 by the "
+                 "operator changes a market",
+                 record.symbol);
+    }
+}
+
 /* Sequences the commands of the start once the clock allows; false when the start has failed. */
 static bool open_engine(struct node *node)
 {
     switch (core_open(&node->core)) {
     case CORE_OPENED:
+        compare_markets(node);
         return advance(node, NODE_RECOVERED, NODE_OPEN);
     case CORE_CLOCK_BEHIND:
         if (clock_monotonic_ns(&node->clock) - node->started_monotonic_ns <
