@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "crypto/secret.h"
+
 static size_t chunk_table_bytes(uint32_t count)
 {
     return (sizeof(struct output_chunk) * count + 4095) & ~(size_t)4095;
@@ -54,6 +56,8 @@ static void chunk_give(struct output_pool *pool, uint32_t index)
 {
     INVARIANT(pool->used > 0);
     pool->used--;
+    if (pool->chunks[index].secret)
+        secret_wipe(pool->memory + (size_t)index * OUTPUT_CHUNK_BYTES, OUTPUT_CHUNK_BYTES);
     pool->chunks[index].next = pool->free_head;
     pool->free_head = index;
 }
@@ -92,6 +96,20 @@ void output_append(struct output_pool *pool, struct output *output, const void *
         output->bytes += (uint32_t)part;
         from += part;
         count -= part;
+    }
+}
+
+void output_mark_secret(struct output_pool *pool, const struct output *output, size_t count)
+{
+    size_t before = output->bytes - count; /* bytes in front of the newest `count` */
+
+    INVARIANT(count <= output->bytes);
+    for (uint32_t index = output->head; index != OUTPUT_NONE; index = pool->chunks[index].next) {
+        struct output_chunk *chunk = &pool->chunks[index];
+        size_t held = chunk->end - chunk->start;
+        if (held > before)
+            chunk->secret = true;
+        before -= held < before ? held : before;
     }
 }
 

@@ -24,7 +24,8 @@ struct output_chunk {
     uint32_t next;     /* in the connection's list or in the list of free chunks */
     uint32_t start;    /* bytes before it are sent */
     uint32_t end;
-    uint32_t zero;
+    bool secret; /* wiped when it is given back */
+    uint8_t zero[3];
 };
 
 struct output_pool {
@@ -59,6 +60,10 @@ CC_MUST_USE bool output_fits(const struct output_pool *pool, const struct output
 /* Appends; the bytes fit (output_fits). */
 void output_append(struct output_pool *pool, struct output *output, const void *bytes, size_t count,
                    uint64_t now_ns);
+
+/* What was appended last holds a secret: the chunks that the newest `count` bytes stand in are wiped
+ * when they are given back, sent or not. */
+void output_mark_secret(struct output_pool *pool, const struct output *output, size_t count);
 
 /* The bytes to send next; 0 when there are none. They stay where they are. */
 CC_MUST_USE size_t output_next(const struct output_pool *pool, const struct output *output,

@@ -285,8 +285,10 @@ bool respond_write(struct gate *gate, struct conn *conn, struct pending *pending
     output_append(&gate->outputs, &conn->output, head_text, writer_count(&head), gate->now_ns);
     if (body_bytes > 0)
         output_append(&gate->outputs, &conn->output, gate->scratch, body_bytes, gate->now_ns);
-    if (pending->has_secret)
+    if (pending->has_secret) {
+        output_mark_secret(&gate->outputs, &conn->output, total);
         secret_wipe(gate->scratch, writer_count(&body));
+    }
     gate->counters.responses++;
     if (gate->sent_count < GATE_SENT_MAX)
         gate->sent_ticks[gate->sent_count++] = pending->received_ticks;

@@ -81,8 +81,37 @@ static void a_full_pool_says_so(void)
     output_pool_free(&pool);
 }
 
+/* A chunk that held a secret is zero once it is given back; one that did not is left as it was. */
+static void secrets_are_wiped(void)
+{
+    static const char plain[] = "plain", secret[] = "secret";
+    static uint8_t filler[OUTPUT_CHUNK_BYTES];
+    struct output_pool pool;
+    struct output output;
+    const uint8_t *bytes;
+
+    CHECK(output_pool_init(&pool, CHUNKS * OUTPUT_CHUNK_BYTES) == 0);
+    output_init(&output);
+    memset(filler, 'x', sizeof filler);
+    output_append(&pool, &output, filler, OUTPUT_CHUNK_BYTES, 1);
+    output_append(&pool, &output, plain, sizeof plain, 1);
+    output_append(&pool, &output, secret, sizeof secret, 1);
+    output_mark_secret(&pool, &output, sizeof secret);
+    CHECK(output_next(&pool, &output, &bytes) == OUTPUT_CHUNK_BYTES);
+    const uint8_t *first = bytes;
+    output_sent(&pool, &output, OUTPUT_CHUNK_BYTES);
+    CHECK(first[0] == 'x' && first[OUTPUT_CHUNK_BYTES - 1] == 'x');
+    CHECK(output_next(&pool, &output, &bytes) == sizeof plain + sizeof secret);
+    CHECK(memcmp(bytes + sizeof plain, secret, sizeof secret) == 0);
+    output_clear(&pool, &output); /* given back unsent */
+    for (size_t k = 0; k < sizeof plain + sizeof secret; k++)
+        CHECK(bytes[k] == 0);
+    output_pool_free(&pool);
+}
+
 int main(void)
 {
+    secrets_are_wiped();
     bytes_keep_their_order();
     a_full_pool_says_so();
     return 0;
