@@ -95,10 +95,12 @@ static void tell_position(struct engine *engine, const struct market *market,
 {
     struct holding *holding = state_holding(engine, party->holding);
     const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    int64_t size = holding->size, cost = holding->cost;
+    CC_OPAQUE(size); /* just stored one by one: a load of both would wait for all stores before */
     struct effect_position body = {
         .portfolio.account_id = portfolio->account,
-        .size = holding->size,
-        .cost = holding->cost,
+        .size = size,
+        .cost = cost,
         .net_funding = holding->net_funding,
     };
 

@@ -146,6 +146,7 @@ static void fetch_ahead(const struct engine *engine, uint32_t at)
     const char *record = (const char *)&engine->holdings.rows[hot[second].holding];
     uint32_t owner = engine->holdings.rows[hot[first].holding].portfolio;
     const char *portfolio = (const char *)&engine->portfolios.rows[owner];
+    const char *account = (const char *)&engine->accounts.rows[hot[first].account];
 
     __builtin_prefetch(&hot[hot[second].next], 1);
     __builtin_prefetch(&engine->orders.cold[second], 1);
@@ -154,7 +155,8 @@ static void fetch_ahead(const struct engine *engine, uint32_t at)
         __builtin_prefetch(record + line, 1);
     for (size_t line = 0; line < sizeof(struct portfolio); line += CC_CACHE_LINE)
         __builtin_prefetch(portfolio + line, 1);
-    __builtin_prefetch(engine->accounts.rows[hot[first].account].volume, 1);
+    for (size_t line = 0; line < sizeof(struct account); line += CC_CACHE_LINE)
+        __builtin_prefetch(account + line, 1);
 }
 
 /* The orders of one level, in their queue. True when the walk ends here. */
