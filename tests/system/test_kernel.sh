@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# A kernel that refuses io_uring: perpd exits 4 and says what is missing and how to mend it
+# (architecture.md, exit codes). The same command without the filter serves.
+set -u
+build=${1:?build directory}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+run() { # run NAME COMMAND...: output in the folder, exit code in $code
+    "${@:2}" --store.data="$folder/$1" --net.listen=127.0.0.1:0 --admin.listen=127.0.0.1:0 \
+        >"$folder/$1.out" 2>"$folder/$1.err"
+    code=$?
+}
+bad=0
+run refused timeout -k 5 60 "$build/tests/no_uring" "$build/perpd"
+if [ $code -ne 4 ]; then
+    echo "a kernel without io_uring: exit $code, expected 4"
+    bad=1
+fi
+if ! grep -q 'io_uring' "$folder/refused.err" || ! grep -qE 'sysctl|seccomp' "$folder/refused.err"; then
+    echo "the diagnosis names neither io_uring nor a remedy: $(cat "$folder/refused.err")"
+    bad=1
+fi
+if grep -q ready "$folder/refused.out"; then
+    echo "it said that it is ready"
+    bad=1
+fi
+run served timeout -s TERM -k 10 8 "$build/perpd"
+if ! grep -q '^ready http://' "$folder/served.out"; then
+    echo "without the filter it does not serve: $(cat "$folder/served.err")"
+    bad=1
+fi
+exit $bad
