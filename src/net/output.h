@@ -61,8 +61,8 @@ CC_MUST_USE bool output_fits(const struct output_pool *pool, const struct output
 void output_append(struct output_pool *pool, struct output *output, const void *bytes, size_t count,
                    uint64_t now_ns);
 
-/* What was appended last holds a secret: the chunks that the newest `count` bytes stand in are wiped
- * when they are given back, sent or not. */
+/* What was appended last holds a secret: the chunks that the newest `count` bytes stand in are
+ * wiped when they are given back, sent or not. */
 void output_mark_secret(struct output_pool *pool, const struct output *output, size_t count);
 
 /* The bytes to send next; 0 when there are none. They stay where they are. */
