@@ -1,9 +1,10 @@
 """test_hostile.py - peers that mean harm or are broken, while one good client trades: no crash, no
 500, memory bounded, the good client served, every later answer right, /audit balanced.
 
-The data directory is in memory where it can be: what a peer can do to others is asked here, not how
-long the machine's disk is busy with other tests. All randomness is seeded: HOSTILE_SEED=n repeats a run, the seed is printed. Limits of time, not of
-count, so that a sanitizer build does the same work more slowly and not for longer.
+The data directory is in memory where it can be: what a peer can do to others is asked here, not
+how long the machine's disk is busy with other tests. All randomness is seeded: HOSTILE_SEED=n
+repeats a run, the seed is printed. Limits of time, not of count, so that a sanitizer build does the
+same work more slowly and not for longer.
 """
 import errno
 import multiprocessing

@@ -16,7 +16,7 @@ if [ $code -ne 4 ]; then
     echo "a kernel without io_uring: exit $code, expected 4"
     bad=1
 fi
-if ! grep -q 'io_uring' "$folder/refused.err" || ! grep -qE 'sysctl|seccomp' "$folder/refused.err"; then
+if ! grep -E 'io_uring.*(sysctl|seccomp)' "$folder/refused.err" >/dev/null; then
     echo "the diagnosis names neither io_uring nor a remedy: $(cat "$folder/refused.err")"
     bad=1
 fi

@@ -181,29 +181,6 @@ def public_reads(world):
 
 
 @suite.case
-def typed_data(world):
-    """J6, W4: the types a wallet signs, by code; any code that no Secp256k1 key signs: 404."""
-    table = Table()
-    exchange = world.exchange
-    salt = "0x" + exchange.salt.hex()
-    for code in client.EIP712:
-        body = table.ok(f"{code}", exchange.get(f"/api/v1/eip712/{code}"))
-        payload = client.header(code, 1) + new_id() + bytes(80)
-        primary, members = client.eip712_members(payload)
-        table.same(f"{code}", body, {
-            "types": {"EIP712Domain": [{"name": "name", "type": "string"},
-                                       {"name": "version", "type": "string"},
-                                       {"name": "salt", "type": "bytes32"}],
-                      primary: [{"name": name, "type": kind} for name, kind, _ in members]},
-            "primaryType": primary,
-            "domain": {"name": "Perpetuals", "version": "1", "salt": salt}})
-    for code in (0, 3, 4, 12, 18, 21, 36, 1000, 1003, 2000, 65535, 65549, -13, "x", "13x", "0x0d"):
-        response = exchange.get(f"/api/v1/eip712/{code}")
-        table.problem(f"{code}", response, 404, "not_found")
-    return table.wrong
-
-
-@suite.case
 def reads_without_a_handler(world):
     """A read of a part this binary does not have is no route: 404, with a key or without."""
     table = Table()

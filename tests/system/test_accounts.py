@@ -1,0 +1,308 @@
+"""test_accounts.py - accounts, sessions, keys and operator commands seen from outside.
+
+Expected values are the specification's, the section named beside them. W: wire.md, R: rules.md,
+J: json.md.
+"""
+import base64
+import os
+import sys
+import time
+
+import eip712
+from client import (ALL_ASSETS, CREATE_ACCOUNT, CREATE_API_KEY, CREATE_SESSION, DEPOSIT,
+                    ORACLE_PRICE, PLACE_LIMIT, REVOKE_SESSION, Ed25519Key, Secp256k1Key,
+                    account_body, api_key_body, deposit_body, limit_body, new_id, oracle_body,
+                    revoke_body, session_body)
+from harness import Suite, Table
+from world import DAY, ETH, SECOND, USDC, run
+
+suite = Suite("accounts")
+
+
+@suite.case
+def accounts(world):
+    """R11, code 11, and W6: members of the answer and of its duplicate."""
+    table = Table()
+    exchange = world.exchange
+    master, session, request_id = Secp256k1Key(), Ed25519Key(), new_id()
+    body = account_body(session.public, label="Kästchen 7".encode())
+    born = table.success("created", exchange.send(CREATE_ACCOUNT, body, master, request_id), True,
+                         "account_created_with_session", account_id=..., session_id=...,
+                         expires_at=...)
+    table.true("account id", born["account_id"] >= 1, born)  # R1: account 0 is reserved
+    expiry = born["processed_at_ns"] + 30 * DAY  # W3, code 13: 0 = now + 30 d
+    table.same("expires_at", born["expires_at"], eip712.utc(expiry // 1_000_000))
+    again = table.success(
+        "duplicate", exchange.send(CREATE_ACCOUNT, body, master, request_id), False,
+        "duplicate_request_id", sequenced=False, original_status="account_created_with_session",
+        original_processed_at_ns=born["processed_at_ns"], account_id=born["account_id"],
+        session_id=born["session_id"], expires_at=born["expires_at"])
+    table.true("duplicate has no sequence", "sequence" not in again, again)
+    table.success("the master key again", exchange.send(
+        CREATE_ACCOUNT, account_body(Ed25519Key().public), master), False, "creation_rejected")
+    rows = [
+        ("pad", account_body(Ed25519Key().public, pad=b"\0\0\0\0\0\0\1")),
+        ("control character", account_body(Ed25519Key().public, label=b"a\nb")),
+        ("U+007F", account_body(Ed25519Key().public, label=b"a\x7fb")),
+        ("U+0085", account_body(Ed25519Key().public, label="a\u0085b".encode())),
+    ]
+    for row, text in rows:
+        table.success(row, exchange.send(CREATE_ACCOUNT, text, Secp256k1Key()), False,
+                      "creation_rejected")
+    for row, text in (("not UTF-8", b"\xff\xfe"), ("cut UTF-8", b"a\xc3"),
+                      ("an overlong form", b"\xc0\xaf"), ("a surrogate", b"\xed\xa0\x80"),
+                      ("a NUL inside", b"a\0b")):  # W1: 400 before the signature
+        response = exchange.send(CREATE_ACCOUNT, account_body(Ed25519Key().public, label=text),
+                                 Secp256k1Key())
+        table.problem(row, response, 400, "malformed_payload", field="label")
+    table.success("a label of 32 bytes", exchange.send(
+        CREATE_ACCOUNT, account_body(Ed25519Key().public, label=b"x" * 32), Secp256k1Key()), True,
+        "account_created_with_session", account_id=..., session_id=..., expires_at=...)
+    now = time.time_ns()
+    small_order = bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05")
+    for row, text in (("expired", account_body(Ed25519Key().public, expires_ns=1)),
+                      ("too long", account_body(Ed25519Key().public, expires_ns=now + 181 * DAY)),
+                      ("small order", account_body(small_order)),
+                      ("the identity", account_body(b"\1" + bytes(31))),
+                      ("not canonical", account_body(b"\xee" + b"\xff" * 30 + b"\x7f"))):
+        table.success(row, exchange.send(CREATE_ACCOUNT, text, Secp256k1Key()), True,
+                      "account_created_session_failed", account_id=...)
+    return table.wrong
+
+
+@suite.case
+def sessions(world):
+    """R11, codes 13 and 14."""
+    table = Table()
+    exchange, account = world.exchange, world.account(100)
+    master = account.master
+
+    def create(body, request_id=None):
+        return exchange.send(CREATE_SESSION, body, master, request_id)
+
+    made = {"session_id": ..., "expires_at": ...}
+    key, request_id = Ed25519Key(), new_id()
+    born = table.success("created", create(session_body(account.id, key.public), request_id), True,
+                         "session_created", **made)
+    table.success("duplicate", create(session_body(account.id, key.public), request_id), False,
+                  "duplicate_request_id", sequenced=False, original_status="session_created",
+                  original_processed_at_ns=born["processed_at_ns"],
+                  session_id=born["session_id"], expires_at=born["expires_at"])
+    table.same("its first order", exchange.ack(
+        PLACE_LIMIT, limit_body(account.id, 900_000, 20), key)["status"], "request_completed")
+    now = time.time_ns()
+    fresh = Ed25519Key().public
+    for row, body in (
+            ("pad", session_body(account.id, fresh, pad=b"\0\0\1")),
+            ("already a session", session_body(account.id, key.public)),
+            ("small order", session_body(account.id, b"\0" * 32)),
+            ("not canonical", session_body(account.id, b"\xf0" + b"\xff" * 30 + b"\x7f")),
+            ("expired", session_body(account.id, fresh, expires_ns=now - SECOND)),
+            ("longer than 180 days", session_body(account.id, fresh, now + 181 * DAY)),
+            ("the last nanosecond", session_body(account.id, fresh, 2**64 - 1)),
+            ("unknown scope", session_body(account.id, fresh, scope=2)),
+            ("pinned to a missing subaccount", session_body(account.id, fresh, pin=7))):
+        table.success(row, create(body), False, "session_rejected")
+    response = create(session_body(account.id, fresh, pin=-2))
+    table.problem("a pin below -1", response, 400, "malformed_payload")  # W1
+    expiry = now + 179 * DAY
+    body = table.success("179 days", create(session_body(account.id, fresh, expiry)), True,
+                         "session_created", **made)
+    table.same("its expires_at", body["expires_at"], eip712.utc(expiry // 1_000_000))
+    # R10: TRADING_ONLY = codes 0-8, 25-27 and 14 on /logout.
+    trading = Ed25519Key()
+    table.success("TRADING_ONLY", create(session_body(account.id, trading.public, scope=1)), True,
+                  "session_created", **made)
+    table.same("it trades", exchange.ack(
+        PLACE_LIMIT, limit_body(account.id, 900_000, 20), trading)["status"], "request_completed")
+    table.success("it makes no API key", exchange.send(CREATE_API_KEY, api_key_body(account.id),
+                                                       trading), False, "rejected_unauthorized",
+                  sequenced=None)
+    pinned = Ed25519Key()
+    table.success("pinned", create(session_body(account.id, pinned.public, pin=0)), True,
+                  "session_created", **made)
+    table.same("in its subaccount", exchange.ack(
+        PLACE_LIMIT, limit_body(account.id, 900_000, 20), pinned)["status"], "request_completed")
+    table.ack("outside (row 3 before row 5)", exchange.send(
+        PLACE_LIMIT, limit_body(account.id, 900_000, 20, subaccount=1), pinned),
+        "rejected_unauthorized", sequenced=None)
+    table.success("its API key reaches no further", exchange.send(
+        CREATE_API_KEY, api_key_body(account.id), pinned), False, "order_rejected_invalid",
+        sequenced=None)
+
+    def revoke(target, signer=master, request_id=None, owner=None):
+        return exchange.send(REVOKE_SESSION, revoke_body(owner or account.id, target), signer,
+                             request_id)
+
+    table.success("an unknown session", revoke(Ed25519Key().public), False, "session_rejected")
+    request_id = new_id()
+    gone = table.success("revoked", revoke(key.public, request_id=request_id), True,
+                         "session_revoked")
+    table.success("revoke again", revoke(key.public, request_id=request_id), False,
+                  "duplicate_request_id", sequenced=False, original_status="session_revoked",
+                  original_processed_at_ns=gone["processed_at_ns"])
+    table.ack("its orders are refused", exchange.send(
+        PLACE_LIMIT, limit_body(account.id, 900_000, 20), key), "rejected_unauthorized",
+        sequenced=None)
+    table.success("revoked twice", revoke(key.public), False, "session_rejected")
+    other = world.account(1)
+    table.success("another account's session", revoke(other.session.public), False,
+                  "session_rejected")
+    table.success("in another account's name", revoke(other.session.public, owner=other.id), False,
+                  "session_rejected", sequenced=False)
+    short = Ed25519Key()
+    table.success("a short life", create(session_body(account.id, short.public,
+                                                      time.time_ns() + SECOND // 2)), True,
+                  "session_created", **made)
+    time.sleep(0.7)
+    table.ack("is over", exchange.send(PLACE_LIMIT, limit_body(account.id, 900_000, 20), short),
+              "rejected_unauthorized", sequenced=None)
+    return table.wrong
+
+
+@suite.case
+def session_count(world):
+    """W8: 16 live sessions a parent; R11: session_rejected_max_sessions with its reason."""
+    table = Table()
+    account = world.account(1)
+    for number in range(15):  # with the account's first one 16
+        body = world.exchange.ack(CREATE_SESSION, session_body(account.id, Ed25519Key().public),
+                                  account.master)
+        table.same(f"session {number + 2}", body["message"], "session_created")
+    response = world.exchange.send(CREATE_SESSION, session_body(account.id, Ed25519Key().public),
+                                   account.master)
+    table.success("one more", response, False, "session_rejected_max_sessions",
+                  reason="max_sessions_exceeded")
+    world.exchange.ack(REVOKE_SESSION, revoke_body(account.id, account.session.public),
+                       account.master)
+    response = world.exchange.send(CREATE_SESSION, session_body(account.id, Ed25519Key().public),
+                                   account.master)
+    table.success("after a revocation", response, True, "session_created", session_id=...,
+                  expires_at=...)
+    return table.wrong
+
+
+@suite.case
+def api_keys(world):
+    """R11, code 34, and W7: the secret is shown once."""
+    table = Table()
+    exchange, account = world.exchange, world.account(1)
+
+    def create(body, key=None, request_id=None):
+        return exchange.send(CREATE_API_KEY, body, key or account.session, request_id)
+
+    request_id = new_id()
+    born = table.success("by a session", create(api_key_body(account.id), request_id=request_id),
+                         True, "request_completed", api_key_id=..., api_key=...)
+    table.same("32 bytes", len(base64.b64decode(born["api_key"])), 32)
+    table.success("duplicate without the secret", create(api_key_body(account.id),
+                                                         request_id=request_id), False,
+                  "duplicate_request_id", sequenced=False, original_status="request_completed",
+                  original_processed_at_ns=born["processed_at_ns"],
+                  api_key_id=born["api_key_id"])
+    second = table.success("by the master", create(
+        api_key_body(account.id, scope=1, label=b"bot"), account.master), True,
+        "request_completed", api_key_id=..., api_key=...)
+    table.true("another secret", second["api_key"] != born["api_key"])
+    for row, body in (("pad", api_key_body(account.id, pad=b"\1\0\0")),
+                      ("unknown scope", api_key_body(account.id, scope=2)),
+                      ("control character", api_key_body(account.id, label=b"\x1b[1m")),
+                      ("a missing subaccount", api_key_body(account.id, pin=3))):
+        table.success(row, create(body), False, "order_rejected_invalid")
+    table.problem("a pin below -1", create(api_key_body(account.id, pin=-7)), 400,
+                  "malformed_payload")
+    for number in range(29):  # with the account's own and two above: 32
+        assert create(api_key_body(account.id)).json["success"], number
+    table.success("number 33", create(api_key_body(account.id)), False, "order_rejected_invalid",
+                  reason="limit_reached")
+    return table.wrong
+
+
+# --- operator codes -------------------------------------------------------------------------------
+
+@suite.case
+def oracle_prices(world):
+    """R11 code 1000 and R5: order of publish times, the 10 % hold and its end."""
+    table = Table()
+    exchange = world.exchange
+
+    def price(value, publish_ns=None, **more):
+        return exchange.send(ORACLE_PRICE, oracle_body(value, publish_ns=publish_ns, **more),
+                             exchange.oracle)
+
+    asset = {"asset": ETH}
+    start = time.time_ns()
+    table.ack("first", price(300_000, start, **asset), "request_completed")
+    for row, body, status in (
+            ("pad", oracle_body(300_000, ETH, pad=1), "order_rejected_invalid"),
+            ("asset 0", oracle_body(300_000, 0), "order_rejected_invalid_market"),
+            ("asset 65535", oracle_body(300_000, ALL_ASSETS), "order_rejected_invalid_market"),
+            ("unknown asset", oracle_body(300_000, 77), "rejected_market_not_found"),
+            ("price 0", oracle_body(0, ETH), "rejected_invalid_price"),
+            ("price 2^40", oracle_body(2**40, ETH), "rejected_invalid_price"),
+            ("pad before asset", oracle_body(300_000, 77, pad=1), "order_rejected_invalid"),
+            ("price before time", oracle_body(0, ETH, start), "rejected_invalid_price"),
+            ("not newer", oracle_body(300_000, ETH, start), "order_rejected_expired"),
+            ("older", oracle_body(300_000, ETH, start - 1), "order_rejected_expired")):
+        table.ack(row, exchange.send(ORACLE_PRICE, body, exchange.oracle), status)
+    account = world.account()
+    resting = new_id()
+    table.same("an order", account.limit(290_000, 1_000, resting, **asset)["status"],
+               "request_completed")
+    table.ack("10 % is no more than 10 %", price(330_000, **asset), "request_completed")
+    table.same("ACTIVE", exchange.get("/api/v1/markets/ETH-PERP").json["state"], "ACTIVE")
+    table.ack("a jump", price(400_000, **asset), "request_completed")
+    table.same("held", exchange.get("/api/v1/markets/ETH-PERP").json["state"], "CANCEL_ONLY")
+    table.same("placing", account.limit(400_000, 1_000, **asset)["status"],
+               "rejected_market_cancel_only")
+    table.same("canceling", account.cancel(resting, **asset)["status"], "request_completed")
+    table.ack("within 2 %", price(404_000, **asset), "request_completed")
+    table.same("still held", exchange.get("/api/v1/markets/ETH-PERP").json["state"],
+               "CANCEL_ONLY")
+    table.ack("a third", price(402_000, **asset), "request_completed")
+    table.same("released", exchange.get("/api/v1/markets/ETH-PERP").json["state"], "ACTIVE")
+    table.same("placing", account.limit(400_000, 1_000, **asset)["status"], "request_completed")
+    account.cancel_all()
+    return table.wrong
+
+
+@suite.case
+def deposits(world):
+    """R11 code 1003, R10: a reference is credited once."""
+    table = Table()
+    exchange, account = world.exchange, world.account(0)
+
+    def deposit(body, request_id=None):
+        return exchange.send(DEPOSIT, body, exchange.operator, request_id)
+
+    reference, request_id = os.urandom(32), new_id()
+    first = table.ack("credited", deposit(deposit_body(account.id, 5 * USDC, reference),
+                                          request_id), "request_completed")
+    table.ack("the same id", deposit(deposit_body(account.id, 5 * USDC, reference), request_id),
+              "duplicate_request_id", sequenced=False, original_status="request_completed",
+              original_processed_at_ns=first["processed_at_ns"])
+    table.ack("the same reference", deposit(deposit_body(account.id, 5 * USDC, reference)),
+              "request_completed", reason="already_credited")
+    table.ack("the same reference, no account", deposit(deposit_body(10**9, 0, reference)),
+              "request_completed", reason="already_credited")
+    for row, body, status in (
+            ("unknown account", deposit_body(10**9, USDC), "rejected_invalid_portfolio_id"),
+            ("account 0", deposit_body(0, USDC, subaccount=1), "rejected_invalid_portfolio_id"),
+            ("unknown subaccount", deposit_body(account.id, USDC, subaccount=1),
+             "rejected_invalid_portfolio_id"),
+            ("no account before no amount", deposit_body(10**9, 0),
+             "rejected_invalid_portfolio_id"),
+            ("no amount", deposit_body(account.id, 0), "rejected_size_zero"),
+            ("above 2^60", deposit_body(account.id, 2**60 + 1), "rejected_invalid_size"),
+            ("2^64 - 1", deposit_body(account.id, 2**64 - 1), "rejected_invalid_size")):
+        table.ack(row, deposit(body), status)
+    table.ack("a missing portfolio", deposit(deposit_body(account.id, USDC, portfolio=9)),
+              "request_completed")  # R10: portfolio 0 of the subaccount
+    balance = account.read("/api/v1/portfolio/balance?subaccount_index=0&portfolio_index=0").json
+    table.same("cash", balance["cash_balance"], "6")
+    return table.wrong
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    sys.exit(run(suite))

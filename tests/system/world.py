@@ -1,0 +1,48 @@
+"""world.py - the exchange that the conformance suites share: prices, a rich account, constants.
+"""
+import client
+from client import Account, Perpd
+from harness import only, perpd_program
+
+SECOND = 1_000_000_000
+DAY = 86_400 * SECOND
+USDC = 1_000_000
+BTC, ETH, SOL, XRP, DOGE, TEST = 1, 2, 3, 4, 5, 6
+NO_MARK = DOGE  # no oracle price is ever sent for it
+BTC_PRICE = 1_000_000  # 100,000.0 USDC: price_decimals 1
+
+
+class World:
+    """The exchange, with prices, a rich account and a market whose lot is ten raw units."""
+
+    def __init__(self, exchange):
+        self.exchange = exchange
+        self.btc(BTC_PRICE)
+        self.rich = Account(exchange, 1_000_000 * USDC)
+
+    def btc(self, price):
+        done = self.exchange.set_price(price, BTC)
+        assert done["status"] == "request_completed", done
+
+    def account(self, usdc=100_000):
+        return Account(self.exchange, usdc * USDC)
+
+
+def run(suite):
+    """Runs a suite on one exchange; the audit must hold at its end, and SIGTERM end it with 0."""
+    client.check_vectors()
+    perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", "--limits.open_orders=20",
+                  *client.SMALL_TABLES)
+    try:
+        result = suite.run(World(perpd.start()), only())
+        audit = perpd.exchange.admin("/audit").json
+        if not all(audit[f"i{number}"] for number in range(1, 7)) or audit["recount_differences"]:
+            print(f"FAILED audit (R2): {audit}")
+            result = 1
+        code = perpd.stop()
+        if code != 0:
+            print(f"FAILED stop: exit code {code}\n{perpd.log()}")
+            result = 1
+        return result
+    finally:
+        perpd.remove()
