@@ -13,7 +13,7 @@
 #include "store/journal.h"
 #include "store/recovery.h"
 
-enum { SEGMENT = 1 << 20, CYCLES = 12, BURST = 40 };
+enum { SEGMENT = 1 << 20, CYCLES = 12, CYCLES_MAX = 200, BURST = 40 };
 
 /* In memory that outlives the child. */
 struct shared {
@@ -135,6 +135,37 @@ static int remove_one(const char *path, const struct stat *status, int type, str
     return remove(path);
 }
 
+/* One life of the writer that ends in SIGKILL; the frames that were in flight then. */
+static uint32_t killed_life(const char *path, int cycle)
+{
+    int status = 0;
+    atomic_store(&shared->running, 0);
+    pid_t process = fork();
+    CHECK(process >= 0);
+    if (process == 0)
+        child(path, false);
+    for (int i = 0; i < 10000 && atomic_load(&shared->running) == 0; i++)
+        usleep(1000);
+    usleep(3000 + (unsigned)(cycle * 7919 % 20000));
+    CHECK(kill(process, SIGKILL) == 0);
+    CHECK(waitpid(process, &status, 0) == process);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    return atomic_load(&shared->in_flight);
+}
+
+/* The last life checks everything and stops cleanly. */
+static void clean_life(const char *path)
+{
+    int status = 0;
+    atomic_store(&shared->running, 0);
+    pid_t process = fork();
+    CHECK(process >= 0);
+    if (process == 0)
+        child(path, true);
+    CHECK(waitpid(process, &status, 0) == process);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(void)
 {
     char made[] = "/tmp/test_kill.XXXXXX";
@@ -144,29 +175,13 @@ int main(void)
     CHECK(path);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(shared != MAP_FAILED);
-    for (int cycle = 0; cycle <= CYCLES; cycle++) {
-        int status = 0;
-        pid_t process;
-
-        atomic_store(&shared->running, 0);
-        process = fork();
-        CHECK(process >= 0);
-        if (process == 0)
-            child(path, cycle == CYCLES);
-        if (cycle < CYCLES) {
-            for (int i = 0; i < 10000 && atomic_load(&shared->running) == 0; i++)
-                usleep(1000);
-            usleep(3000 + (unsigned)(cycle * 7919 % 20000));
-            CHECK(kill(process, SIGKILL) == 0);
-        }
-        CHECK(waitpid(process, &status, 0) == process);
-        if (cycle < CYCLES)
-            CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-        else
-            CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-        if (atomic_load(&shared->in_flight) > in_flight_max)
-            in_flight_max = atomic_load(&shared->in_flight);
+    /* On a slow machine a kill may find one frame in flight only: more kills then, not a failure. */
+    for (int cycle = 0; cycle < CYCLES || (in_flight_max < 2 && cycle < CYCLES_MAX); cycle++) {
+        uint32_t in_flight = killed_life(path, cycle);
+        if (in_flight > in_flight_max)
+            in_flight_max = in_flight;
     }
+    clean_life(path);
     CHECK(atomic_load(&shared->acknowledged) > 100);
     CHECK(in_flight_max >= 2);
     CHECK(nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
