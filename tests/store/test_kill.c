@@ -175,7 +175,8 @@ int main(void)
     CHECK(path);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(shared != MAP_FAILED);
-    /* On a slow machine a kill may find one frame in flight only: more kills then, not a failure. */
+    /* On a slow machine a kill may find one frame in flight only: more kills then, not a
+     * failure. */
     for (int cycle = 0; cycle < CYCLES || (in_flight_max < 2 && cycle < CYCLES_MAX); cycle++) {
         uint32_t in_flight = killed_life(path, cycle);
         if (in_flight > in_flight_max)
