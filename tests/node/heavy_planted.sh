@@ -12,7 +12,7 @@ for bug in 1 2 3 4 5 6; do
         bad=1
         continue
     fi
-    seed=$(echo "$found" | cut -d' ' -f2)
+    seed=$(echo "$found" | cut -d' ' -f2 | tr -d ':')
     again=$("$program" "$seed" 1 8000 stop 2>/dev/null | grep -m1 '^seed ')
     if [ "$found" != "$again" ]; then
         echo "planted bug $bug: seed $seed does not replay: '$found' then '$again'"
