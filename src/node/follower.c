@@ -7,17 +7,11 @@
 #include "base/row.h"
 #include "engine/audit.h"
 #include "engine/order_state.h"
+#include "node/counter.h"
 #include "node/ended_row.h"
 #include "node/query.h"
 
 enum { HASH_RECORD_BYTES = 40 };
-
-static void count(_Atomic uint64_t *counter)
-{
-    /* relaxed: single writer, readers only show it. */
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-}
 
 /* Keeps an order at the moment it ends, while its record is still in the table. */
 static void follower_emit(struct engine_sink *sink, const struct effect *effect)
@@ -117,9 +111,9 @@ static int apply(struct follower *follower, const struct record_view *record, ui
         return -EBADMSG;
     }
     engine_apply(follower->engine, command, &follower->sink.sink, &result);
-    count(&follower->counters.commands);
+    counter_add(&follower->counters.commands);
     if (command->code == REQUEST_effects_hash) {
-        count(&follower->counters.hashes);
+        counter_add(&follower->counters.hashes);
         audit(follower);
     }
     return 0;
@@ -149,7 +143,7 @@ static bool answer(struct follower *follower, const struct follower_link *link,
         lag_ns = follower_lag_ns(follower);
         if (lag_ns <= follower->lag_max_ns)
             return false;
-        count(&follower->counters.lagging);
+        counter_add(&follower->counters.lagging);
     }
     struct reply *reply = ring_claim(link->replies, 1);
     INVARIANT(reply != NULL); /* credits: queries sent - replies taken < reply ring size */
@@ -167,7 +161,7 @@ static bool answer(struct follower *follower, const struct follower_link *link,
     } else {
         query_run(follower->engine, follower->sink.ended, query, link->pool, reply);
     }
-    count(&follower->counters.queries);
+    counter_add(&follower->counters.queries);
     return true;
 }
 

@@ -2,15 +2,9 @@
 
 #include "base/hash.h"
 #include "engine/prefetch.h"
+#include "node/counter.h"
 
 enum { PREFETCH_AHEAD = 4 }; /* commands between fetching an order and applying its cancel */
-
-static void count(_Atomic uint64_t *counter)
-{
-    /* relaxed: single writer, readers only show it. */
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-}
 
 void matcher_init(struct matcher *matcher, struct engine *engine, struct journal *journal,
                   const struct clock *clock, struct engine_sink *sink)
@@ -77,7 +71,7 @@ bool matcher_author(struct matcher *matcher, uint16_t code, const void *body, ui
         return false;
     uint64_t t_ns = engine_time_next(matcher->engine, clock_now_ns(matcher->clock));
     sequence(matcher, command, t_ns, room, result);
-    count(&matcher->counters.authored);
+    counter_add(&matcher->counters.authored);
     return true;
 }
 
@@ -134,15 +128,15 @@ static bool take(struct matcher *matcher, const struct matcher_link *link, struc
     uint32_t sequenced_ticks = ticks_since(command->received_ticks);
 
     if (engine_peek(matcher->engine, command, t_ns, &result)) {
-        count(&matcher->counters.peeked);
+        counter_add(&matcher->counters.peeked);
     } else {
         uint8_t *room = reserve(matcher, command);
         if (room == NULL)
             return false;
         sequence(matcher, command, t_ns, room, &result);
-        count(&matcher->counters.commands);
+        counter_add(&matcher->counters.commands);
     }
-    count(&matcher->counters.status[result.status]);
+    counter_add(&matcher->counters.status[result.status]);
 
     struct answer *answer = ring_claim(link->answers, 1);
     INVARIANT(answer != NULL); /* credits: commands sent - answers taken < answer ring size */
@@ -251,6 +245,6 @@ uint32_t matcher_step(struct matcher *matcher)
         work += room_left;
     }
     if (!room_left)
-        count(&matcher->counters.journal_full);
+        counter_add(&matcher->counters.journal_full);
     return work;
 }

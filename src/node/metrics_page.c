@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "node/counter.h"
 
 struct page {
     char *text;
@@ -25,12 +26,6 @@ static void CC_PRINTF(2, 3) line(struct page *page, const char *format, ...)
         page->capacity = page->used; /* full: nothing follows a line that was left out */
 }
 
-static uint64_t read_counter(const _Atomic uint64_t *counter)
-{
-    /* relaxed: shown, decides nothing. */
-    return atomic_load_explicit(counter, memory_order_relaxed);
-}
-
 static void metric(struct page *page, const char *name, const char *type, const char *help,
                    uint64_t value)
 {
@@ -43,17 +38,17 @@ static void matcher_lines(struct page *page, const struct matcher *matcher)
     const struct matcher_counters *counters = &matcher->counters;
 
     metric(page, "commands_total", "counter", "Commands of clients that were sequenced.",
-           read_counter(&counters->commands));
+           counter_read(&counters->commands));
     metric(page, "peeked_total", "counter", "Commands answered without a sequence.",
-           read_counter(&counters->peeked));
+           counter_read(&counters->peeked));
     metric(page, "authored_total", "counter", "Commands of the node: ticks, boots, hashes.",
-           read_counter(&counters->authored));
+           counter_read(&counters->authored));
     metric(page, "journal_full_total", "counter", "Turns that ended for want of journal room.",
-           read_counter(&counters->journal_full));
+           counter_read(&counters->journal_full));
     line(page, "# HELP perpd_answers_total Answers by status.\n"
                "# TYPE perpd_answers_total counter\n");
     for (uint32_t status = 0; status < STATUS_COUNT; status++) {
-        uint64_t answers = read_counter(&counters->status[status]);
+        uint64_t answers = counter_read(&counters->status[status]);
         if (answers != 0)
             line(page, "perpd_answers_total{status=\"%s\"} %lu\n", status_name((enum status)status),
                  answers);
@@ -86,13 +81,13 @@ static void follower_lines(struct page *page, const struct follower *follower)
     metric(page, "follower_applied_sequence", "gauge", "Last sequence that reads show.",
            atomic_load_explicit(&follower->applied, memory_order_acquire));
     metric(page, "follower_commands_total", "counter", "Commands applied by the follower.",
-           read_counter(&follower->counters.commands));
+           counter_read(&follower->counters.commands));
     metric(page, "follower_queries_total", "counter", "Queries answered.",
-           read_counter(&follower->counters.queries));
+           counter_read(&follower->counters.queries));
     metric(page, "follower_lagging_total", "counter", "Queries refused because it was behind.",
-           read_counter(&follower->counters.lagging));
+           counter_read(&follower->counters.lagging));
     metric(page, "follower_hashes_total", "counter", "effects_hash records compared.",
-           read_counter(&follower->counters.hashes));
+           counter_read(&follower->counters.hashes));
     metric(page, "follower_lag_ns", "gauge", "How far behind the follower is.",
            follower_lag_ns(follower));
     metric(page, "invariants_failed", "gauge", "Bit k - 1: invariant I<k> failed.",
@@ -115,7 +110,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
          "# TYPE perpd_clock_difference_ns gauge\nperpd_clock_difference_ns %ld\n",
          difference_ns);
     metric(&page, "replayed_sequence", "gauge", "Last sequence that recovery applied.",
-           read_counter(&node->core.replayed));
+           counter_read(&node->core.replayed));
     metric(&page, "log_dropped_total", "counter", "Log lines left out by the rate bound.",
            log_dropped());
     if (phase == NODE_OPEN || phase == NODE_STOPPING) {

@@ -7,9 +7,10 @@ import threading
 import time
 
 import client
-from client import (JSON, OCTETS, PATHS, PLACE_LIMIT, Connection, Perpd, b64, envelope, frame,
+from client import (JSON, OCTETS, PATHS, PLACE_LIMIT, Connection, b64, envelope, frame,
                     id_text, limit_body, new_id, payload_of, request_bytes)
-from harness import Suite, Table, only, perpd_program
+from harness import Suite, Table
+from world import run
 
 suite = Suite("http")
 TIME = "/api/v1/time"
@@ -524,18 +525,5 @@ def slow_peers(world):
     return world.slow_wrong
 
 
-def main():
-    perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", *client.SMALL_TABLES)
-    try:
-        result = suite.run(World(perpd.start()), only())
-        code = perpd.stop()
-        if code != 0:
-            print(f"FAILED stop: exit code {code}\n{perpd.log()}")
-            result = 1
-        return result
-    finally:
-        perpd.remove()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(suite, World, ()))

@@ -7,9 +7,10 @@ import sys
 import time
 
 import client
-from client import (CREATE_API_KEY, FOK, IOC, Account, Perpd, api_key_body, b64,
+from client import (CREATE_API_KEY, FOK, IOC, Account, api_key_body, b64,
                     id_text, new_id, request_bytes)
-from harness import Suite, Table, only, perpd_program
+from harness import Suite, Table
+from world import run
 
 suite = Suite("reads")
 USDC = 1_000_000
@@ -575,18 +576,5 @@ def admin_reads(world):
     return table.wrong
 
 
-def main():
-    perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", *client.SMALL_TABLES)
-    try:
-        result = suite.run(World(perpd.start()), only())
-        code = perpd.stop()
-        if code != 0:
-            print(f"FAILED stop: exit code {code}\n{perpd.log()}")
-            result = 1
-        return result
-    finally:
-        perpd.remove()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(suite, World, ()))

@@ -28,13 +28,13 @@ class World:
         return Account(self.exchange, usdc * USDC)
 
 
-def run(suite):
+def run(suite, make_world=World, options=("--limits.open_orders=20",)):
     """Runs a suite on one exchange; the audit must hold at its end, and SIGTERM end it with 0."""
     client.check_vectors()
-    perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", "--limits.open_orders=20",
+    perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", *options,
                   *client.SMALL_TABLES)
     try:
-        result = suite.run(World(perpd.start()), only())
+        result = suite.run(make_world(perpd.start()), only())
         audit = perpd.exchange.admin("/audit").json
         if not all(audit[f"i{number}"] for number in range(1, 7)) or audit["recount_differences"]:
             print(f"FAILED audit (R2): {audit}")
