@@ -1,7 +1,7 @@
-/* message.h - the four messages between roles: command, answer, query, reply.
+/* message.h - the messages of writes between roles: command and answer (reads: query_message.h).
  *
- *   net ── command ring (1..34 slots) ──> matcher      net ── query ring (1 slot) ──> follower
- *   net <── answer ring (1 slot) ──────── matcher      net <── reply ring (1 slot) ── follower
+ *   net ── command ring (1..34 slots) ──> matcher
+ *   net <── answer ring (1 slot) ──────── matcher
  *
  * Owner.  A message is its producer's until published, its consumer's until released (ring.h).
  * Order.  Ring order; an answer leaves net only when durable_seq >= release_sequence.
@@ -26,6 +26,9 @@ enum command_flag {
     COMMAND_SESSION_KEY_VALID = 1,
     /* Journalled command that is applied again: the window check and the peek are not for it. */
     COMMAND_REPLAYED = 2,
+    /* The answer shall tell what the order has become (X-Ack: full, the binary acknowledgement). Of
+     * a live command only: it is not journalled and alters no outcome. */
+    COMMAND_WANTS_EVIDENCE = 4,
 };
 
 /* One request on its way to the engine. The parts follow the header without gap: payload (kind 0:
@@ -119,6 +122,9 @@ enum answer_member {
     ANSWER_HAS_ID = 2,       /* id: session_id of 11 to 13, api_key_id of 34 */
     ANSWER_HAS_EXPIRY = 4,   /* expires_at_ns */
     ANSWER_HAS_ORIGINAL = 8, /* original_status, original_processed_at_ns */
+    ANSWER_HAS_ORDER = 16,   /* order_status, remaining, filled, filled_notional */
+    ANSWER_HAS_AHEAD = 32,   /* quantity_ahead: the order rests */
+    ANSWER_HAS_MARKET = 64,  /* best_bid, best_ask, book_seq, price_decimals */
 };
 
 struct answer {
@@ -126,10 +132,21 @@ struct answer {
     uint64_t sequence;         /* 0: refused before it was sequenced */
     uint64_t release_sequence; /* may leave when durable_seq reaches it */
     uint64_t processed_at_ns;
-    uint64_t original_processed_at_ns;
-    uint64_t account_id;
-    uint64_t expires_at_ns;
-    uint8_t id[16];
+    union {
+        struct {
+            uint64_t original_processed_at_ns;
+            uint64_t account_id;
+            uint64_t expires_at_ns;
+            uint8_t id[16];
+        };
+        struct { /* ANSWER_HAS_ORDER; raw quantities, micro-USDC */
+            uint64_t remaining;
+            uint64_t filled;
+            uint64_t filled_notional;
+            uint64_t quantity_ahead; /* in its level's queue, dead orders included (R3) */
+            uint64_t no_member;
+        };
+    };
     uint64_t received_ticks;
     uint32_t verified_ticks; /* deltas, copied from the command */
     uint32_t pushed_ticks;
@@ -140,57 +157,13 @@ struct answer {
     uint8_t reason;          /* enum reason */
     uint8_t original_status; /* enum status */
     uint8_t members;         /* enum answer_member bits */
-    uint8_t zero[26];
+    uint8_t order_status;    /* order_status number of wire.md */
+    uint8_t price_decimals;  /* of the market; size_decimals = 6 - price_decimals (W1) */
+    uint64_t best_bid;       /* raw price, 0: that side is empty */
+    uint64_t best_ask;
+    uint64_t book_seq;
 };
 
 static_assert(sizeof(struct answer) == MESSAGE_SLOT_BYTES, "one slot");
-
-enum query_kind {
-    QUERY_order,   /* account, id, pin -> struct row_order */
-    QUERY_balance, /* account, subaccount, portfolio -> struct row_balance */
-    QUERY_account, /* account -> struct row_account */
-    QUERY_markets, /* -> struct row_market, ascending asset id */
-    QUERY_market,  /* market -> struct row_market */
-    QUERY_book,    /* market, depth -> struct row_book, then row_level bids, asks */
-    QUERY_audit,   /* -> struct row_audit, then row_audit_market */
-    QUERY_KIND_COUNT
-};
-
-enum { QUERY_MARKET_BYTES = 32 };
-
-struct query {
-    uint64_t token;
-    uint64_t stamp; /* durable_seq loaded after the request was read: run when applied >= stamp */
-    uint64_t received_ticks;
-    uint64_t account_id;
-    uint32_t subaccount_index;
-    uint32_t portfolio_index;
-    int32_t pin;    /* of the credential; -1 = none */
-    uint32_t depth; /* levels a side */
-    uint8_t id[16];
-    char market[QUERY_MARKET_BYTES]; /* zero-padded symbol, at most 31 bytes */
-    uint16_t kind;                   /* enum query_kind */
-    uint8_t zero[30];
-};
-
-static_assert(sizeof(struct query) == MESSAGE_SLOT_BYTES, "one slot");
-
-enum { REPLY_NO_BUFFER = 0xFFFF, REPLY_BUFFERS = 64, REPLY_BUFFER_BYTES = 512 * 1024 };
-
-struct reply {
-    uint64_t token;
-    uint64_t applied; /* X-Sequence: the sequence the rows show */
-    uint64_t time_ns; /* its engine time */
-    uint64_t received_ticks;
-    uint64_t lag_ms;    /* with PROBLEM_not_ready */
-    uint32_t row_bytes; /* used bytes of the buffer */
-    uint32_t row_count;
-    uint16_t buffer;  /* index in the pool, REPLY_NO_BUFFER for none; net gives it back */
-    uint16_t problem; /* enum problem, 0 = rows */
-    uint16_t kind;    /* enum query_kind */
-    uint8_t zero[74];
-};
-
-static_assert(sizeof(struct reply) == MESSAGE_SLOT_BYTES, "one slot");
 
 #endif

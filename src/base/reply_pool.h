@@ -12,7 +12,7 @@
 #ifndef BASE_REPLY_POOL_H
 #define BASE_REPLY_POOL_H
 
-#include "base/message.h"
+#include "base/query_message.h"
 
 static_assert(REPLY_BUFFERS == 64, "one word of bits");
 

@@ -53,6 +53,36 @@ struct row_balance {
     uint8_t zero[15];
 };
 
+struct row_subaccount {
+    uint32_t subaccount_index;
+    uint32_t portfolio_count; /* ACTIVE and IN_LIQUIDATION */
+    int128 cash_balance;      /* sum of their free cash */
+    uint8_t status;           /* 0 ACTIVE, 1 CLOSED */
+    uint8_t zero[7];
+    uint64_t pad;
+};
+
+struct row_position {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint8_t id[16];
+    char market[32];
+    int64_t size; /* signed */
+    int64_t cost; /* micro-USDC; average entry price = cost / size */
+    int64_t net_funding;
+    uint64_t mark_price;
+    int128 unrealized_pnl;
+    int128 initial_margin; /* of the market: IM_m, MM_m (R4) */
+    int128 maintenance_margin;
+    uint64_t liquidation_price; /* 0: none */
+    uint32_t leverage;
+    uint8_t adl_quantile; /* 0..4, 4 = first to be deleveraged */
+    uint8_t price_decimals;
+    uint8_t size_decimals;
+    uint8_t zero;
+};
+
 struct row_account {
     uint64_t account_id;
     int128 volume_14d; /* micro-USDC */

@@ -115,7 +115,7 @@ static bool fill_market(const struct conn *conn, const char *text, struct query 
     memcpy(query->market, conn->route.argument, conn->route.argument_bytes);
     if (query->kind == QUERY_market)
         return true;
-    return take_number(conn, text, "depth", DEPTH_DEFAULT, 1, DEPTH_MAX, &query->depth, mistake);
+    return take_number(conn, text, "depth", DEPTH_DEFAULT, 1, DEPTH_MAX, &query->limit, mistake);
 }
 
 static bool fill(struct gate *gate, const struct conn *conn, const char *text, struct query *query,

@@ -10,7 +10,7 @@
 #ifndef NET_PENDING_H
 #define NET_PENDING_H
 
-#include "base/message.h"
+#include "base/query_message.h"
 #include "net/conn.h"
 
 enum { PENDING_MAX = 32768 };

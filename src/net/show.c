@@ -214,6 +214,13 @@ void show_reply(struct writer *writer, const struct reply *reply, const uint8_t 
     case QUERY_audit:
         show_market_audit(writer, reply, rows);
         return;
+    case QUERY_orders:
+    case QUERY_fills:
+    case QUERY_request:
+    case QUERY_positions:
+    case QUERY_balances:
+    case QUERY_subaccounts:
+    case QUERY_trades:
     case QUERY_KIND_COUNT:
         break;
     }

@@ -2,7 +2,7 @@
 #ifndef NET_SHOW_H
 #define NET_SHOW_H
 
-#include "base/message.h"
+#include "base/query_message.h"
 #include "net/writer.h"
 
 /* Writes the body of a reply without problem; `rows` are its row_bytes bytes. */

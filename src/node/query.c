@@ -97,7 +97,7 @@ static void run_market(const struct engine *engine, const struct query *query, s
 static void run_book(const struct engine *engine, const struct query *query, struct rows *rows)
 {
     struct row_book row;
-    uint32_t depth = query->depth < QUERY_DEPTH_MAX ? query->depth : QUERY_DEPTH_MAX;
+    uint32_t depth = query->limit < QUERY_DEPTH_MAX ? query->limit : QUERY_DEPTH_MAX;
     /* The buffer is aligned for rows (reply_pool.h), and so is the place behind the first one. */
     static_assert(sizeof(struct row_book) % alignof(struct row_level) == 0, "levels follow it");
     struct row_level *levels = (struct row_level *)(void *)(rows->bytes + sizeof row);
@@ -154,6 +154,13 @@ void query_run(const struct engine *engine, const struct ended *ended, const str
     case QUERY_audit:
         run_audit(engine, &rows);
         break;
+    case QUERY_orders:
+    case QUERY_fills:
+    case QUERY_request:
+    case QUERY_positions:
+    case QUERY_balances:
+    case QUERY_subaccounts:
+    case QUERY_trades:
     case QUERY_KIND_COUNT:
         INVARIANT(false);
     }

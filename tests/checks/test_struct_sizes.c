@@ -3,8 +3,9 @@
  * The program does nothing: a wrong size does not compile. */
 #include "base/cc.h"
 #include "base/keyring.h"
-#include "base/message.h"
+#include "base/query_message.h"
 #include "base/row.h"
+#include "base/row_history.h"
 #include "base/uuid.h"
 #include "engine/book.h"
 #include "engine/duplicate.h"
@@ -43,6 +44,12 @@ PIN(sizeof(struct row_account) % 8, 0);
 PIN(sizeof(struct row_market) % 8, 0);
 PIN(sizeof(struct row_book) % 8, 0);
 PIN(sizeof(struct row_level), 16);
+PIN(sizeof(struct row_subaccount) % 8, 0);
+PIN(sizeof(struct row_position) % 8, 0);
+PIN(sizeof(struct row_fill) % 8, 0);
+PIN(sizeof(struct row_trades) % 8, 0);
+PIN(sizeof(struct row_trade) % 8, 0);
+PIN(sizeof(struct row_request) % 8, 0);
 
 /* Formats on disk (journal.md). */
 PIN(EXCHANGE_FILE_BYTES, 256);

@@ -129,9 +129,9 @@ static void parameters_name_themselves(void)
     CHECK(get("/api/v1/orders/0198c0de", fixture.api_key, false, head, body) == 400);
     CHECK(strstr(body, "\"detail\":\"id is not a UUID\",\"parameter\":\"id\"}") != NULL);
     CHECK(get("/api/v1/markets/A/book?unknown=1&depth=%37", NULL, false, head, body) == 200);
-    CHECK(fixture.last_query.depth == 7);
+    CHECK(fixture.last_query.limit == 7);
     CHECK(get("/api/v1/markets/A/book", NULL, false, head, body) == 200);
-    CHECK(fixture.last_query.depth == 50);
+    CHECK(fixture.last_query.limit == 50);
 }
 
 static void problems_of_the_follower(void)

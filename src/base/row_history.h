@@ -1,0 +1,73 @@
+/* row_history.h - binary rows of what has happened: fills, public trades, requests (see row.h).
+ *
+ * Owner.  As row.h: the follower's until the reply is published, then net's.
+ * Units.  Prices and sizes raw with the market's decimals beside them, amounts micro-USDC, times
+ *         unix ns. `sequence` and `index` order every list (json.md J1, `at`). */
+#ifndef BASE_ROW_HISTORY_H
+#define BASE_ROW_HISTORY_H
+
+#include "base/cc.h"
+
+struct row_fill {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint8_t id[16];
+    uint8_t request_id[16]; /* of the order */
+    char market[32];
+    uint64_t price;
+    uint64_t quantity;
+    int64_t fee;
+    uint64_t sequence;
+    uint64_t time_ns;
+    uint64_t trade_seq; /* 0: null (ADL and takeover) */
+    uint32_t index;
+    uint8_t side;      /* 0 LONG, 1 SHORT: of the order */
+    uint8_t liquidity; /* 0 TAKER, 1 MAKER */
+    uint8_t price_decimals;
+    uint8_t size_decimals;
+};
+
+/* Public trades of a market: this row, then trade_count struct row_trade, newest first. */
+struct row_trades {
+    char market[32];
+    uint64_t book_seq;
+    uint32_t trade_count;
+    uint8_t price_decimals;
+    uint8_t size_decimals;
+    uint8_t zero[2];
+};
+
+struct row_trade {
+    uint64_t price;
+    uint64_t size;
+    uint64_t trade_seq;
+    uint64_t sequence;
+    uint64_t time_ns;
+    uint32_t index; /* that of the maker's fill, the effect behind the trade */
+    uint8_t taker_side;
+    uint8_t liquidation;
+    uint8_t zero[2];
+};
+
+enum row_request_member {
+    ROW_REQUEST_ACCOUNT = 1, /* account_id */
+    ROW_REQUEST_SESSION = 2, /* id is a session_id */
+    ROW_REQUEST_API_KEY = 4, /* id is an api_key_id */
+};
+
+/* A request as it was acknowledged, with what it made. */
+struct row_request {
+    uint8_t request_id[16];
+    uint64_t sequence;
+    uint64_t processed_at_ns;
+    uint64_t account_id;
+    uint8_t id[16];
+    uint16_t code;   /* enum request_type */
+    uint8_t status;  /* enum status */
+    uint8_t reason;  /* enum reason */
+    uint8_t members; /* enum row_request_member bits */
+    uint8_t zero[3];
+};
+
+#endif
