@@ -1,37 +1,75 @@
 #include "engine/fee.h"
 
-/* The buckets of days that have begun since the newest one are empty. */
-static void rotate(struct account *account, uint32_t day)
+/* R6's ladder. */
+static const uint64_t thresholds[MARKET_FEE_TIERS] = {
+    0,
+    UINT64_C(5000000) * 1000000,
+    UINT64_C(25000000) * 1000000,
+    UINT64_C(100000000) * 1000000,
+    UINT64_C(500000000) * 1000000,
+    UINT64_C(2000000000) * 1000000,
+};
+
+/* The volume of the 14 days that end with `last`, as far as it is in the buckets. */
+static int128 volume_until(const struct account *account, uint32_t last)
 {
-    uint32_t passed = day - account->volume_day;
-
-    if (account->volume_day == 0 || passed > ACCOUNT_VOLUME_DAYS)
-        passed = ACCOUNT_VOLUME_DAYS;
-    for (uint32_t i = 0; i < passed; i++)
-        account->volume[(day - i) % ACCOUNT_VOLUME_DAYS] = 0;
-    account->volume_day = day;
-}
-
-void fee_count_volume(struct account *account, uint64_t t_ns, uint64_t notional)
-{
-    uint32_t day = (uint32_t)(t_ns / FEE_DAY_NS);
-
-    if (CC_UNLIKELY(day != account->volume_day))
-        rotate(account, day);
-    account->volume[day % ACCOUNT_VOLUME_DAYS] += notional;
-}
-
-int128 fee_volume(const struct account *account, uint64_t t_ns)
-{
-    uint32_t day = (uint32_t)(t_ns / FEE_DAY_NS);
     int128 sum = 0;
 
     if (account->volume_day == 0)
         return 0;
     for (uint32_t age = 0; age < ACCOUNT_VOLUME_DAYS; age++) {
-        uint32_t bucket_day = account->volume_day - age;
-        if (bucket_day + ACCOUNT_VOLUME_DAYS > day)
-            sum += account->volume[bucket_day % ACCOUNT_VOLUME_DAYS];
+        uint32_t day = account->volume_day - age;
+        if (day + ACCOUNT_VOLUME_DAYS > last)
+            sum += account->volume[day % ACCOUNT_VOLUME_DAYS];
     }
     return sum;
+}
+
+int128 fee_volume(const struct account *account, uint64_t t_ns)
+{
+    return volume_until(account, fee_day(t_ns));
+}
+
+uint8_t fee_tier(const struct account *account, uint64_t t_ns)
+{
+    uint32_t day = fee_day(t_ns);
+    uint8_t tier = MARKET_FEE_TIERS - 1;
+
+    if (day == account->volume_day)
+        return account->fee_tier;
+    int128 volume = volume_until(account, day - 1);
+    while (volume < (int128)thresholds[tier])
+        tier--;
+    return tier;
+}
+
+bool fee_turn_day(struct account *account, uint64_t t_ns)
+{
+    uint32_t day = fee_day(t_ns), passed = day - account->volume_day;
+    uint8_t tier = fee_tier(account, t_ns);
+    bool is_changed = tier != account->fee_tier;
+
+    INVARIANT(day >= account->volume_day);
+    if (passed > ACCOUNT_VOLUME_DAYS)
+        passed = ACCOUNT_VOLUME_DAYS;
+    for (uint32_t i = 0; i < passed; i++)
+        account->volume[(day - i) % ACCOUNT_VOLUME_DAYS] = 0;
+    account->volume_day = day;
+    account->fee_tier = tier;
+    return is_changed;
+}
+
+void fee_begin_day(struct engine *engine, uint32_t id)
+{
+    struct account *account = &engine->accounts.rows[id];
+
+    if (!fee_turn_day(account, engine->t_ns))
+        return;
+    struct effect_account body = {
+        .account_id = id,
+        .status = account->status,
+        .fee_tier = account->fee_tier,
+        .what = ACCOUNT_WHAT_TIER,
+    };
+    effects_emit(engine, EFFECT_account, id, 0, &body);
 }

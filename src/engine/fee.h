@@ -1,13 +1,18 @@
-/* fee.h - what a fill costs, and the volume it counts for (rules.md R6). Owned by the engine.
+/* fee.h - what a fill costs, the volume it counts for, and the tier that follows (rules.md R6).
+ * Owned by the engine.
  *
- * Units. Notionals and fees micro-USDC, rates ppm. A negative fee is a rebate. */
+ * The tier of a UTC day D is the highest whose threshold the volume of the days D-14 to D-1
+ * reaches. It is made, and the buckets are rotated, when the account is first touched on D: as the
+ * taker of a walk, or as a maker that a walk meets. Whenever that is, it comes to the tier that a
+ * computation at 00:00 of D would have made.
+ *
+ * Units. Notionals and fees micro-USDC, rates ppm. A negative fee is a rebate.
+ * Bound. A bucket stops at 2^64 - 1. */
 #ifndef ENGINE_FEE_H
 #define ENGINE_FEE_H
 
 #include "base/money.h"
-#include "engine/account.h"
-
-enum { FEE_TIER = 0 }; /* of every account: tiers by volume are not in this rules version */
+#include "engine/state.h"
 
 #define FEE_DAY_NS (UINT64_C(86400) * 1000000000)
 
@@ -18,10 +23,40 @@ static inline int64_t fee_amount(uint64_t notional, int32_t rate_ppm)
                          : -money_ppm_down(notional, (uint32_t)-rate_ppm);
 }
 
-/* Adds to the account's bucket of today (UTC), after rotating those that have passed. */
-void fee_count_volume(struct account *account, uint64_t t_ns, uint64_t notional);
+static inline uint32_t fee_day(uint64_t t_ns)
+{
+    return (uint32_t)(t_ns / FEE_DAY_NS);
+}
 
 /* The 14-day volume as of t, today included; stores nothing. */
 int128 fee_volume(const struct account *account, uint64_t t_ns);
+
+/* The tier in force at t; stores nothing. */
+uint8_t fee_tier(const struct account *account, uint64_t t_ns);
+
+/* Makes the tier of the day of t, then empties the buckets that are of no use any more. The day is
+ * not before the account's. True when the tier has changed. */
+bool fee_turn_day(struct account *account, uint64_t t_ns);
+
+/* fee_turn_day of an account, and the effect 2119 of a changed tier. */
+void fee_begin_day(struct engine *engine, uint32_t account);
+
+/* What comes before the tier of an account is used: a comparison, but for its first of a day. */
+static inline void fee_touch(struct engine *engine, uint32_t account)
+{
+    if (CC_UNLIKELY(engine->accounts.rows[account].volume_day != fee_day(engine->t_ns)))
+        fee_begin_day(engine, account);
+}
+
+/* Adds to the bucket of today of a touched account. */
+static inline void fee_count_volume(struct account *account, uint64_t t_ns, uint64_t notional)
+{
+    uint32_t day = fee_day(t_ns);
+    uint64_t *bucket = &account->volume[day % ACCOUNT_VOLUME_DAYS];
+
+    INVARIANT(day == account->volume_day);
+    if (CC_UNLIKELY(__builtin_add_overflow(*bucket, notional, bucket)))
+        *bucket = UINT64_MAX;
+}
 
 #endif

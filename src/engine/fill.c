@@ -139,6 +139,8 @@ void fill_execute(struct engine *engine, uint32_t maker_index, uint32_t taker_in
     struct order *taker_order = &engine->orders.hot[taker_index];
     struct market *market = state_market(engine, maker_order->market);
     uint64_t price = resting_price(engine, maker_order);
+    struct account *maker_account = &engine->accounts.rows[maker_order->account];
+    struct account *taker_account = &engine->accounts.rows[taker_order->account];
     uint64_t notional = price * quantity;
     int64_t signed_quantity =
         taker_order->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
@@ -146,14 +148,14 @@ void fill_execute(struct engine *engine, uint32_t maker_index, uint32_t taker_in
         .order = maker_index,
         .holding = maker_order->holding,
         .quantity = -signed_quantity,
-        .fee = fee_amount(notional, market->record.maker_ppm[FEE_TIER]),
+        .fee = fee_amount(notional, market->record.maker_ppm[maker_account->fee_tier]),
         .liquidity = LIQUIDITY_MAKER,
     };
     struct party taker = {
         .order = taker_index,
         .holding = taker_order->holding,
         .quantity = signed_quantity,
-        .fee = fee_amount(notional, market->record.taker_ppm[FEE_TIER]),
+        .fee = fee_amount(notional, market->record.taker_ppm[taker_account->fee_tier]),
         .liquidity = LIQUIDITY_TAKER,
     };
 
@@ -162,8 +164,8 @@ void fill_execute(struct engine *engine, uint32_t maker_index, uint32_t taker_in
     order_add_fill(taker_order, &engine->orders.cold[taker_index], quantity, notional);
     move_position(engine, market, &maker, price);
     move_position(engine, market, &taker, price);
-    fee_count_volume(&engine->accounts.rows[maker_order->account], engine->t_ns, notional);
-    fee_count_volume(&engine->accounts.rows[taker_order->account], engine->t_ns, notional);
+    fee_count_volume(maker_account, engine->t_ns, notional);
+    fee_count_volume(taker_account, engine->t_ns, notional);
 
     tell_trade(engine, market, maker_order->market, price, quantity, taker_order->side);
     tell_fill(engine, market, &maker, price);

@@ -18,6 +18,7 @@ struct walk {
     struct match *match;
     uint64_t reducible; /* what a reduce-only taker may still fill */
     uint64_t stamp;
+    uint8_t fee_tier; /* of the taker */
 };
 
 /* How much of a resting order may fill from this position (R3: reduce-only is clipped to it). */
@@ -70,8 +71,10 @@ static void walk_maker(struct engine *engine, struct walk *walk, const struct or
     uint64_t notional = price * quantity;
     int64_t moved = maker->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
     int128 against_mark = margin_fill_equity(market->mark, price, moved);
-    int64_t maker_fee = fee_amount(notional, market->record.maker_ppm[FEE_TIER]);
-    int64_t taker_fee = fee_amount(notional, market->record.taker_ppm[FEE_TIER]);
+    fee_touch(engine, maker->account);
+    uint8_t maker_tier = engine->accounts.rows[maker->account].fee_tier;
+    int64_t maker_fee = fee_amount(notional, market->record.maker_ppm[maker_tier]);
+    int64_t taker_fee = fee_amount(notional, market->record.taker_ppm[walk->fee_tier]);
 
     if (CC_UNLIKELY(!within_bounds(portfolio, position + moved, market->mark)))
         match->guard = true;
@@ -89,7 +92,6 @@ static void walk_maker(struct engine *engine, struct walk *walk, const struct or
     match->remaining -= quantity;
     match->equity -= against_mark + taker_fee;
     walk->reducible -= walk->taker->reduce_only ? quantity : 0;
-    (void)engine;
 }
 
 /* Own order (R3, STP): true when the walk ends here. */
@@ -191,12 +193,14 @@ void match_walk(struct engine *engine, const struct match_taker *taker, struct m
 {
     struct market *market = state_market(engine, taker->market);
     enum order_side other = book_opposite((enum order_side)taker->side);
+    fee_touch(engine, taker->account);
     struct walk walk = {
         .taker = taker,
         .market = market,
         .match = match,
         .reducible = taker->reduce_only ? margin_abs(taker->position) : UINT64_MAX,
         .stamp = ++engine->risk.walk_count,
+        .fee_tier = engine->accounts.rows[taker->account].fee_tier,
     };
     uint32_t tick = book_best(&market->book, other);
 
@@ -271,7 +275,8 @@ static bool act_refuses(struct engine *engine, const struct market *market, uint
     if (!must_test(portfolio, maker, price, market->mark, holding->size, quantity))
         return false;
     margin_bring(engine, holding->portfolio);
-    int64_t fee = fee_amount(notional, market->record.maker_ppm[FEE_TIER]);
+    uint8_t tier = engine->accounts.rows[maker->account].fee_tier;
+    int64_t fee = fee_amount(notional, market->record.maker_ppm[tier]);
     return !margin_maker_passes(portfolio, market, holding, holding->size, moved, 0,
                                 margin_fill_equity(market->mark, price, moved) - fee);
 }

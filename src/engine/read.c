@@ -113,13 +113,13 @@ bool read_account(const struct engine *engine, uint64_t account_id, struct row_a
         .volume_14d = fee_volume(account, engine->t_ns),
         .subaccount_count = account->subaccount_count,
         .status = account->status,
-        .fee_tier = account->fee_tier,
+        .fee_tier = fee_tier(account, engine->t_ns),
     };
     memcpy(row->label, account->label, sizeof row->label);
     if (markets->count > 0) { /* rates are the markets'; all of W10 have the same */
         const struct market_record *record = &markets->rows[markets->sorted[0]].record;
-        row->maker_fee_ppm = record->maker_ppm[account->fee_tier];
-        row->taker_fee_ppm = record->taker_ppm[account->fee_tier];
+        row->maker_fee_ppm = record->maker_ppm[row->fee_tier];
+        row->taker_fee_ppm = record->taker_ppm[row->fee_tier];
     }
     return true;
 }

@@ -1,4 +1,4 @@
-/* Position accounting (rules.md R2), fees and volume (R6), and the order in which one fill is told
+/* Position accounting (rules.md R2), fees (R6), and the order in which one fill is told
  * (wire.md W3c). Every number is worked out by hand. */
 #include "base/uuid.h"
 #include "check.h"
@@ -79,26 +79,6 @@ static void test_fee(void)
     /* rebate 20 ppm of 10.049999 USDC: 200.99998, floored: the maker gets 200 */
     CHECK(fee_amount(10049999, -20) == -200);
     CHECK(fee_amount(49999, -20) == 0);
-}
-
-static void test_volume(void)
-{
-    const uint64_t day = FEE_DAY_NS, start = 20000 * FEE_DAY_NS;
-    struct account account = { 0 };
-
-    CHECK(fee_volume(&account, start) == 0);
-    fee_count_volume(&account, start, 100);
-    fee_count_volume(&account, start + day - 1, 10); /* the same UTC day */
-    fee_count_volume(&account, start + day, 1);
-    CHECK(fee_volume(&account, start + day) == 111);
-    /* 14 buckets with today: day 0 counts until the end of day 13 */
-    CHECK(fee_volume(&account, start + 14 * day - 1) == 111);
-    CHECK(fee_volume(&account, start + 14 * day) == 1);
-    CHECK(fee_volume(&account, start + 15 * day) == 0);
-    fee_count_volume(&account, start + 14 * day, 1000);
-    CHECK(fee_volume(&account, start + 14 * day) == 1001);
-    fee_count_volume(&account, start + 40 * day, 5);
-    CHECK(fee_volume(&account, start + 40 * day) == 5);
 }
 
 /* 1 sells 0.5 BTC at 100,000, 2 buys 0.3 of it: notional 30,000 USDC. Maker fee 150 ppm: 4.5 USDC,
@@ -189,7 +169,6 @@ int main(void)
     test_position();
     test_position_conserves();
     test_fee();
-    test_volume();
     trade_open(&host, NULL);
     test_open(&host);
     test_order_of_effects(&host);
