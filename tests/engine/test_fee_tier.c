@@ -188,8 +188,8 @@ static void test_refused(struct host *host)
     CHECK(taker - trade_cash(host, 3) == (int64_t)(45 * HOST_USDC)); /* 450 ppm of 100,000 */
 }
 
-/* Tier 5: the maker is paid 20 ppm, floored; tier 4: the taker pays 280 ppm. 49 USDC: 980 and 13,720
- * micro-USDC. 10.00001 USDC: 200.0002, floored. */
+/* Tier 5: the maker is paid 20 ppm, floored; tier 4: the taker pays 280 ppm. 49 USDC: 980 and
+ * 13,720 micro-USDC. 10.00001 USDC: 200.0002, floored. */
 static void test_rebate(struct host *host)
 {
     struct account *accounts = host->engine->accounts.rows;
@@ -212,8 +212,8 @@ static void test_rebate(struct host *host)
     CHECK(trade_cash(host, 1) - maker == 200);
 }
 
-/* Reads compute the same without storing: a follower that is asked all the time has the image of the
- * primary that is not. */
+/* Reads compute the same without storing: a follower that is asked all the time has the image of
+ * the primary that is not. */
 static void test_reads(void)
 {
     static struct host host, mirror;
