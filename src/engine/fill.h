@@ -20,8 +20,8 @@ CC_MUST_USE int64_t fill_position(struct fill_position *position, int64_t quanti
                                   bool *opened);
 
 /* Executes a fill of the maker's resting order against the taker's order, at the maker's price, and
- * removes the maker when nothing is left of it. Both holdings exist, bounds were checked, the walk has touched both accounts
- * (fee_touch). */
+ * removes the maker when nothing is left of it. Both holdings exist, bounds were checked, the walk
+ * has touched both accounts (fee_touch). */
 void fill_execute(struct engine *engine, uint32_t maker, uint32_t taker, uint64_t quantity);
 
 #endif
