@@ -178,6 +178,16 @@ void margin_resolve(struct engine *engine, uint32_t index)
     INVARIANT(portfolio->loose == 0);
 }
 
+/* What one order loses when it fills, against the mark. */
+static int128 order_loss(const struct market *market, uint8_t side, uint64_t price, int64_t size)
+{
+    int64_t worse = (int64_t)(price - market->mark);
+
+    if (side == ORDER_SHORT)
+        worse = -worse;
+    return worse > 0 ? (int128)worse * size : 0;
+}
+
 /* E' >= MM', or E' >= 0 and the gap to MM is no worse than it was, or E' >= E. */
 static bool reducing_rule(int128 equity, int128 maintenance, int128 equity_after,
                           int128 maintenance_after)
@@ -198,16 +208,14 @@ bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_
     int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
     int64_t buys_before = buys, sells_before = sells;
 
-    int64_t worse = (int64_t)(change->rest_price - market->mark);
-    if (change->side == ORDER_LONG) {
-        buys += change->rest_size;
-    } else {
-        sells += change->rest_size;
-        worse = -worse;
-    }
-    int128 becomes = initial_of_worst(market, change->size_after, buys, sells);
-    if (worse > 0)
-        becomes += (int128)worse * change->rest_size;
+    if (change->side == ORDER_LONG)
+        buys += change->rest_size - change->out_size;
+    else
+        sells += change->rest_size - change->out_size;
+    int128 becomes = initial_of_worst(market, change->size_after, buys, sells) +
+                     order_loss(market, change->side, change->rest_price, change->rest_size);
+    if (CC_UNLIKELY(change->out_size != 0))
+        becomes -= order_loss(market, change->side, change->out_price, change->out_size);
     int128 equity = margin_equity(portfolio);
     int128 equity_after = equity + change->equity;
     if (CC_LIKELY(equity_after >= portfolio->initial + becomes))

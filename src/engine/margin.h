@@ -20,6 +20,8 @@ struct margin_change {
     int128 equity;      /* E' - E: mark * q - p * q - fee over the walk's fills */
     int64_t rest_size;  /* remainder that rests and is not reduce-only, else 0 */
     uint64_t rest_price;
+    int64_t out_size; /* own old rest that a replacement takes out, unless reduce-only, else 0 */
+    uint64_t out_price;
     uint8_t side; /* of the order */
 };
 
