@@ -42,13 +42,18 @@ static void add(struct primary_sink *primary, const struct read_credential *view
     INVARIANT(full == 0); /* as many places as the engine has credentials, and tombstones besides */
 }
 
-static void primary_emit(struct engine_sink *sink, const struct effect *effect)
+/* All markets: few, and told so seldom that looking for the new one would save nothing. */
+static void add_symbols(struct primary_sink *primary, const struct engine *engine)
 {
-    /* The sink is the first member. */
-    struct primary_sink *primary = (struct primary_sink *)(void *)sink;
-    if (effect->code != EFFECT_credential)
-        return;
+    for (uint32_t k = 0; k < read_market_count(engine); k++) {
+        struct row_market row;
+        read_market(engine, k, &row);
+        symbols_add(&primary->symbols, row.market, row.asset_id);
+    }
+}
 
+static void take_credential(struct primary_sink *primary, const struct effect *effect)
+{
     struct effect_credential body;
     struct read_credential view;
     memcpy(&body, effect->bytes, sizeof body);
@@ -62,10 +67,20 @@ static void primary_emit(struct engine_sink *sink, const struct effect *effect)
     (void)keyring_end(primary->keyring, &key, effect->sequence);
 }
 
+static void primary_emit(struct engine_sink *sink, const struct effect *effect)
+{
+    /* The sink is the first member. */
+    struct primary_sink *primary = (struct primary_sink *)(void *)sink;
+    if (effect->code == EFFECT_credential)
+        take_credential(primary, effect);
+    else if (effect->code == EFFECT_market_state) /* a market's first state is told with it */
+        add_symbols(primary, effect->engine);
+}
+
 void primary_sink_init(struct primary_sink *primary, struct keyring *keyring)
 {
     primary->sink.emit = primary_emit;
-    primary->sink.ignores = ~EFFECT_BIT(EFFECT_credential);
+    primary->sink.ignores = ~(EFFECT_BIT(EFFECT_credential) | EFFECT_BIT(EFFECT_market_state));
     primary->keyring = keyring;
 }
 
@@ -77,4 +92,5 @@ void primary_sink_load(struct primary_sink *primary, const struct engine *engine
     while (read_credential_at(engine, &cursor, &view))
         if (view.expires_ns > engine_time(engine))
             add(primary, &view, engine_sequence(engine));
+    add_symbols(primary, engine);
 }

@@ -1,20 +1,24 @@
-/* primary_sink.h - where the primary's effects go: of all it tells only the keyring needs news.
+/* primary_sink.h - where the primary's effects go: of all it tells only keys and symbols are news.
  *
- * Owner. The matcher's thread; it is the keyring's writer. */
+ * Owner. The matcher's thread; it is the writer of the keyring and of the symbols. */
 #ifndef NODE_PRIMARY_SINK_H
 #define NODE_PRIMARY_SINK_H
 
 #include "base/keyring.h"
+#include "base/symbols.h"
 #include "engine/engine.h"
 
 struct primary_sink {
     struct engine_sink sink; /* first: emit gets a pointer to it */
     struct keyring *keyring;
+    struct symbols symbols; /* read by net threads, which have its address before the first start */
 };
 
+/* Leaves `symbols` alone: zeroed memory is an empty table. */
 void primary_sink_init(struct primary_sink *primary, struct keyring *keyring);
 
-/* Fills the keyring with the credentials that are live at the engine's time: after recovery. */
+/* Fills the keyring with the credentials that are live at the engine's time, and the symbols with
+ * its markets: after recovery. */
 void primary_sink_load(struct primary_sink *primary, const struct engine *engine);
 
 #endif

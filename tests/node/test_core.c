@@ -224,6 +224,15 @@ static void refused_with(const char *word)
     }
 }
 
+/* wire.md W10: the default markets; whoever may ask for them by name does so from now on. */
+static void check_symbols(void)
+{
+    const struct symbols *symbols = &rig.core.primary_sink.symbols;
+    CHECK(symbols->count == MARKETS);
+    CHECK(symbols_find(symbols, "BTC-PERP", 8) == 1);
+    CHECK(symbols_find(symbols, "DOGE-PERP", 9) == 5);
+}
+
 /* journal.md: sequences begin at 1: 2014, 2013, one 1001 a market; later starts 2014, and 2013 only
  * if an engine option differs. */
 static void check_first_sequences(void)
@@ -232,6 +241,7 @@ static void check_first_sequences(void)
     start(NULL);
     CHECK(rig.core.is_new && rig.core.recovered.boot == 1);
     CHECK(engine_sequence(rig.core.primary) == 2 + MARKETS);
+    check_symbols(); /* told by the effects of 1001 */
     CHECK(journal_durable_seq(rig.core.journal) == 0);
     settle();
     CHECK(journal_durable_seq(rig.core.journal) == 2 + MARKETS);
@@ -240,6 +250,7 @@ static void check_first_sequences(void)
     start(NULL);
     CHECK(!rig.core.is_new && rig.core.recovered.boot == 2 && rig.core.recovered.clean_stop);
     CHECK(engine_sequence(rig.core.primary) == 3 + MARKETS);
+    check_symbols(); /* loaded */
     settle();
     crash();
 
