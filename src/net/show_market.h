@@ -5,9 +5,6 @@
 #include "base/row.h"
 #include "net/show.h"
 
-/* A text of a fixed field without its zero padding, as a JSON string. */
-void show_market_text(struct writer *writer, const char *field, size_t count);
-
 void show_market_record(struct writer *writer, const struct row_market *row);
 
 /* All rows as {"markets":[...]}. */
