@@ -254,6 +254,21 @@ bool margin_maker_passes(const struct portfolio *portfolio, const struct market 
                          maintenance_after);
 }
 
+void margin_part(const struct engine *engine, const struct holding *holding,
+                 struct margin_part *part)
+{
+    const struct market *market = &engine->markets.rows[holding->market];
+    struct holding copy = *holding; /* the walk also tightens bounds */
+    struct figures figures;
+
+    holding_figures(market, holding, &figures);
+    part->value = figures.value;
+    part->maintenance = figures.maintenance;
+    part->initial = initial_of_worst(market, holding->size, holding->sides[ORDER_LONG].size,
+                                     holding->sides[ORDER_SHORT].size) +
+                    walk_open_loss(engine, market, &copy);
+}
+
 void margin_view(const struct engine *engine, uint32_t index, struct margin_view *view)
 {
     const struct portfolio *portfolio = &engine->portfolios.rows[index];
@@ -262,17 +277,27 @@ void margin_view(const struct engine *engine, uint32_t index, struct margin_view
     *view = (struct margin_view){ .equity = portfolio->cash };
     for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;) {
         const struct holding *holding = &engine->holdings.rows[at];
-        const struct market *market = &engine->markets.rows[holding->market];
-        struct holding copy = *holding; /* the walk below also tightens bounds */
-        struct figures figures;
-        holding_figures(market, holding, &figures);
-        value += figures.value;
-        view->maintenance += figures.maintenance;
-        view->initial += initial_of_worst(market, holding->size, holding->sides[ORDER_LONG].size,
-                                          holding->sides[ORDER_SHORT].size);
-        view->initial += walk_open_loss(engine, market, &copy);
+        struct margin_part part;
+        margin_part(engine, holding, &part);
+        value += part.value;
+        view->maintenance += part.maintenance;
+        view->initial += part.initial;
         at = holding->next;
     }
     view->equity += value;
     view->withdrawable = portfolio->cash + (value < 0 ? value : 0) - view->initial;
+}
+
+void margin_standing(const struct engine *engine, uint32_t index, struct margin_standing *standing)
+{
+    const struct portfolio *portfolio = &engine->portfolios.rows[index];
+
+    *standing = (struct margin_standing){ .equity = portfolio->cash };
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;) {
+        const struct holding *holding = &engine->holdings.rows[at];
+        const struct market *market = &engine->markets.rows[holding->market];
+        standing->equity += (int64_t)market->mark * holding->size - holding->cost;
+        standing->maintenance += maintenance_of(market, holding->size);
+        at = holding->next;
+    }
 }

@@ -33,6 +33,17 @@ struct margin_view {
     int128 withdrawable; /* cash + min(0, sum of uPnL) - IM */
 };
 
+/* Of a portfolio without its open orders, and of one of its records with them (R4). */
+struct margin_standing {
+    int128 equity;
+    int128 maintenance;
+};
+struct margin_part {
+    int128 initial;      /* IM_m */
+    int64_t value;       /* mark * s - c */
+    int64_t maintenance; /* MM_m */
+};
+
 /* Figures up to date at the current marks. */
 void margin_bring(struct engine *engine, uint32_t portfolio);
 
@@ -56,6 +67,14 @@ CC_MUST_USE bool margin_maker_passes(const struct portfolio *portfolio, const st
 
 /* E, IM, MM and withdrawable of a portfolio, recomputed without caches. */
 void margin_view(const struct engine *engine, uint32_t portfolio, struct margin_view *view);
+
+/* E and MM alone: no order is looked at. */
+void margin_standing(const struct engine *engine, uint32_t portfolio,
+                     struct margin_standing *standing);
+
+/* What a record is of its portfolio's figures, recomputed without caches. */
+void margin_part(const struct engine *engine, const struct holding *holding,
+                 struct margin_part *part);
 
 static inline int128 margin_equity(const struct portfolio *portfolio)
 {

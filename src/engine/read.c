@@ -46,11 +46,22 @@ void read_order_record(const struct engine *engine, uint32_t index, struct row_o
     memcpy(row->market, market->record.symbol, sizeof row->market);
 }
 
+void read_order_shown(const struct engine *engine, uint32_t index, struct row_order *row)
+{
+    uint8_t reason;
+    enum order_state death = resting_death(engine, index, &reason);
+
+    read_order_record(engine, index, row);
+    if (death != ORDER_NEW) {
+        row->status = (uint8_t)death;
+        row->reason = reason;
+    }
+}
+
 bool read_order(const struct engine *engine, uint64_t account_id, const uint8_t id[16], int32_t pin,
                 struct row_order *row)
 {
     uint64_t words[2] = { cc_load64(id), cc_load64(id + 8) };
-    uint8_t reason;
 
     if (account_id >= engine->accounts.count)
         return false;
@@ -58,15 +69,8 @@ bool read_order(const struct engine *engine, uint64_t account_id, const uint8_t 
                                     (uint32_t)account_id, words);
     if (order == ORDER_NONE)
         return false;
-    read_order_record(engine, order, row);
-    if (pin != CREDENTIAL_NO_PIN && (uint32_t)pin != row->subaccount_index)
-        return false;
-    enum order_state death = resting_death(engine, order, &reason);
-    if (death != ORDER_NEW) {
-        row->status = (uint8_t)death;
-        row->reason = reason;
-    }
-    return true;
+    read_order_shown(engine, order, row);
+    return pin == CREDENTIAL_NO_PIN || (uint32_t)pin == row->subaccount_index;
 }
 
 static int64_t clamp64(int128 value)
@@ -98,6 +102,48 @@ bool read_balance(const struct engine *engine, uint64_t account_id, uint32_t sub
         .status = portfolio->status,
     };
     memcpy(row->name, portfolio->name, sizeof row->name);
+    return true;
+}
+
+bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
+                         uint32_t *subaccount_index, uint32_t *portfolio_index)
+{
+    const struct account *account = account_find(engine, account_id);
+    uint64_t from = (uint64_t)*subaccount_index << 32 | *portfolio_index, first = UINT64_MAX;
+
+    uint32_t at = account == NULL ? PORTFOLIO_NONE : account->portfolio_head;
+    for (; at != PORTFOLIO_NONE; at = engine->portfolios.rows[at].account_next) {
+        const struct portfolio *portfolio = &engine->portfolios.rows[at];
+        uint64_t place = (uint64_t)portfolio->subaccount_index << 32 | portfolio->portfolio_index;
+        if (place >= from && place < first)
+            first = place;
+    }
+    if (first == UINT64_MAX)
+        return false;
+    *subaccount_index = (uint32_t)(first >> 32);
+    *portfolio_index = (uint32_t)first;
+    return true;
+}
+
+bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
+                     struct row_subaccount *row)
+{
+    const struct account *account = account_find(engine, account_id);
+
+    if (account == NULL || subaccount_index >= account->subaccount_count)
+        return false;
+    *row = (struct row_subaccount){ .subaccount_index = subaccount_index };
+    uint32_t at = account->portfolio_head;
+    for (; at != PORTFOLIO_NONE; at = engine->portfolios.rows[at].account_next) {
+        const struct portfolio *portfolio = &engine->portfolios.rows[at];
+        struct margin_view view;
+        if (portfolio->subaccount_index != subaccount_index ||
+            portfolio->status == PORTFOLIO_CLOSED)
+            continue;
+        margin_view(engine, at, &view);
+        row->portfolio_count++;
+        row->cash_balance += view.withdrawable > 0 ? clamp64(view.withdrawable) : 0;
+    }
     return true;
 }
 

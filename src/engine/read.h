@@ -6,9 +6,28 @@
 #define ENGINE_READ_H
 
 #include "base/cc.h"
+#include "base/query_message.h"
 #include "base/row.h"
 
 struct engine;
+
+/* What a list is asked for; a pinned key's subaccount is the caller's to put in. */
+struct read_filter {
+    uint64_t account_id;
+    uint32_t subaccount_index;       /* QUERY_ANY_INDEX: every one */
+    uint32_t portfolio_index;        /* likewise */
+    char market[QUERY_MARKET_BYTES]; /* zero-padded symbol; empty: every one */
+    uint8_t status;                  /* orders: order_status number, or QUERY_ANY_STATUS */
+};
+
+static inline bool read_filter_admits(const struct read_filter *filter, uint32_t subaccount_index,
+                                      uint32_t portfolio_index)
+{
+    return (filter->subaccount_index == QUERY_ANY_INDEX ||
+            filter->subaccount_index == subaccount_index) &&
+           (filter->portfolio_index == QUERY_ANY_INDEX ||
+            filter->portfolio_index == portfolio_index);
+}
 
 /* A live order by (account, id); pin >= 0: only of that subaccount. False: there is none. */
 CC_MUST_USE bool read_order(const struct engine *engine, uint64_t account_id, const uint8_t id[16],
@@ -17,10 +36,22 @@ CC_MUST_USE bool read_order(const struct engine *engine, uint64_t account_id, co
 /* The row of an order in the table: `record` of effects 2101, 2102, 2107 while they are told. */
 void read_order_record(const struct engine *engine, uint32_t order, struct row_order *row);
 
+/* The row of an order in the table as a read shows it: a dead one as it will end. */
+void read_order_shown(const struct engine *engine, uint32_t order, struct row_order *row);
+
 /* False: no such portfolio. */
 CC_MUST_USE bool read_balance(const struct engine *engine, uint64_t account_id,
                               uint32_t subaccount_index, uint32_t portfolio_index,
                               struct row_balance *row);
+
+/* The first portfolio of the account at or behind (*subaccount_index, *portfolio_index), in that
+ * order; CLOSED ones are found as well. False: there is none. Cost: the account's portfolios. */
+CC_MUST_USE bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
+                                     uint32_t *subaccount_index, uint32_t *portfolio_index);
+
+/* False: no such subaccount; they are dense from 0. */
+CC_MUST_USE bool read_subaccount(const struct engine *engine, uint64_t account_id,
+                                 uint32_t subaccount_index, struct row_subaccount *row);
 
 /* False: no such account. */
 CC_MUST_USE bool read_account(const struct engine *engine, uint64_t account_id,
