@@ -1,184 +1,64 @@
 #include "net/ask.h"
 
-#include "base/base64.h"
-#include "base/uuid.h"
-#include "crypto/secret.h"
-
-enum { DEPTH_DEFAULT = 50, DEPTH_MAX = 1000, PARAMETER_MAX = 32, NO_PIN = -1 };
-
-/* A whole number in minimum..maximum. */
-static bool read_number(const char *text, int count, uint64_t minimum, uint64_t maximum,
-                        uint32_t *value)
-{
-    uint64_t number = 0;
-    if (count <= 0 || count > 10)
-        return false;
-    for (int i = 0; i < count; i++) {
-        unsigned digit = (unsigned char)text[i] - (unsigned)'0';
-        if (digit > 9)
-            return false;
-        number = number * 10 + digit;
-    }
-    *value = (uint32_t)number;
-    return number >= minimum && number <= maximum;
-}
-
-/* Query parameter `name`; `absent` when it is not there, UINT32_MAX: it must be. */
-static bool take_number(const struct conn *conn, const char *text, const char *name,
-                        uint32_t absent, uint32_t minimum, uint32_t maximum, uint32_t *value,
-                        struct mistake *mistake)
-{
-    char number[PARAMETER_MAX];
-    int count = route_parameter(text + conn->head.query.at, conn->head.query.count, name, number,
-                                sizeof number);
-    *value = absent;
-    if (count == -1 && absent != UINT32_MAX)
-        return true;
-    if (count == -1)
-        return mistake_set(mistake, PROBLEM_invalid_parameter, name, "%s is missing", name);
-    if (read_number(number, count, minimum, maximum, value))
-        return true;
-    return mistake_set(mistake, PROBLEM_invalid_parameter, name, "%s must be %u to %u", name,
-                       minimum, maximum);
-}
-
-/* The API key of X-API-KEY. */
-static bool authenticate(struct gate *gate, const struct conn *conn, const char *text,
-                         struct keyring_entry *entry, struct mistake *mistake)
-{
-    uint8_t secret[SECRET_BYTES];
-    uint8_t hash[HASH_BYTES];
-    if (!conn->head.has_api_key)
-        return mistake_set(mistake, PROBLEM_invalid_api_key, NULL, "X-API-KEY is missing");
-    ptrdiff_t count = base64_decode(secret, sizeof secret, text + conn->head.api_key.at,
-                                    conn->head.api_key.count, NULL);
-    if (count != SECRET_BYTES)
-        return mistake_set(mistake, PROBLEM_invalid_api_key, NULL,
-                           "X-API-KEY is not the Base64 of %d bytes", SECRET_BYTES);
-    secret_hash(hash, gate->config.secret_key, secret);
-    secret_wipe(secret, sizeof secret);
-    struct keyring_key key = keyring_key(KEYRING_API, 0, hash);
-    if (!keyring_find(gate->config.keyring, &key, entry) || entry->state != KEYRING_LIVE ||
-        (entry->expires_at_ns != 0 && entry->expires_at_ns <= gate->unix_ns))
-        return mistake_set(mistake, PROBLEM_invalid_api_key, NULL,
-                           "X-API-KEY names no live API key");
-    return true;
-}
-
-static bool fill_order(const struct conn *conn, struct query *query, struct mistake *mistake)
-{
-    struct uuid id;
-    query->kind = QUERY_order;
-    if (!uuid_parse(&id, conn->route.argument, conn->route.argument_bytes))
-        return mistake_set(mistake, PROBLEM_invalid_parameter, "id", "id is not a UUID");
-    memcpy(query->id, id.bytes, sizeof query->id);
-    return true;
-}
-
-static bool fill_balance(const struct conn *conn, const char *text, struct query *query,
-                         struct mistake *mistake)
-{
-    query->kind = QUERY_balance;
-    if (!take_number(conn, text, "subaccount_index", UINT32_MAX, 0, INT32_MAX,
-                     &query->subaccount_index, mistake) ||
-        !take_number(conn, text, "portfolio_index", UINT32_MAX, 0, INT32_MAX,
-                     &query->portfolio_index, mistake))
-        return false;
-    if (query->pin != NO_PIN && (uint32_t)query->pin != query->subaccount_index)
-        return mistake_set(mistake, PROBLEM_subaccount_not_permitted, NULL,
-                           "the API key is pinned to subaccount %d", query->pin);
-    return true;
-}
-
-static bool fill_private(struct gate *gate, const struct conn *conn, const char *text,
-                         struct query *query, struct mistake *mistake)
-{
-    struct keyring_entry entry;
-    if (!authenticate(gate, conn, text, &entry, mistake))
-        return false;
-    query->account_id = entry.account_id;
-    query->pin = entry.subaccount_pin;
-    if (conn->route.kind == ROUTE_ORDER)
-        return fill_order(conn, query, mistake);
-    if (conn->route.kind == ROUTE_BALANCE)
-        return fill_balance(conn, text, query, mistake);
-    query->kind = QUERY_account;
-    return true;
-}
-
-static bool fill_market(const struct conn *conn, const char *text, struct query *query,
-                        struct mistake *mistake)
-{
-    query->kind = conn->route.kind == ROUTE_BOOK ? QUERY_book : QUERY_market;
-    if (conn->route.argument_bytes >= QUERY_MARKET_BYTES)
-        return mistake_set(mistake, PROBLEM_not_found, NULL, "no such market");
-    memcpy(query->market, conn->route.argument, conn->route.argument_bytes);
-    if (query->kind == QUERY_market)
-        return true;
-    return take_number(conn, text, "depth", DEPTH_DEFAULT, 1, DEPTH_MAX, &query->limit, mistake);
-}
-
-static bool fill(struct gate *gate, const struct conn *conn, const char *text, struct query *query,
-                 struct mistake *mistake)
-{
-    memset(query, 0, sizeof *query);
-    query->pin = NO_PIN;
-    query->received_ticks = conn->received_ticks;
-    if (!gate->config.source.ready(gate->config.source.context))
-        return mistake_set(mistake, PROBLEM_not_ready, NULL, "the service is recovering");
-    switch ((enum route_kind)conn->route.kind) {
-    case ROUTE_ORDER:
-    case ROUTE_BALANCE:
-    case ROUTE_ACCOUNT:
-        return fill_private(gate, conn, text, query, mistake);
-    case ROUTE_MARKET:
-    case ROUTE_BOOK:
-        return fill_market(conn, text, query, mistake);
-    case ROUTE_MARKETS:
-        query->kind = QUERY_markets;
-        return true;
-    default:
-        INVARIANT(conn->route.kind == ROUTE_AUDIT);
-        query->kind = QUERY_audit;
-        return true;
-    }
-}
+#include "net/caller.h"
+#include "net/parameter.h"
+#include "net/question.h"
 
 /* Answered by the net thread itself, at their turn. */
 static bool is_local(enum route_kind kind)
 {
-    return kind == ROUTE_TIME || kind == ROUTE_EXCHANGE || kind == ROUTE_EIP712 ||
-           kind == ROUTE_LIVEZ || kind == ROUTE_READYZ || kind == ROUTE_METRICS;
+    return kind == ROUTE_TIME || kind == ROUTE_STATUS || kind == ROUTE_EXCHANGE ||
+           kind == ROUTE_LIMITS || kind == ROUTE_EIP712 || kind == ROUTE_LIVEZ ||
+           kind == ROUTE_READYZ || kind == ROUTE_METRICS;
 }
 
-static void take_local(struct gate *gate, struct conn *conn)
+/* The request type that the path names. */
+static bool fill_eip712(const struct conn *conn, struct pending_local *local,
+                        struct mistake *mistake)
 {
-    struct pending *pending = pending_add(&gate->pendings, conn, PENDING_LOCAL, PENDING_DONE);
-    uint32_t code = UINT16_MAX;
-    if (conn->route.kind == ROUTE_EIP712 &&
-        (!read_number(conn->route.argument, conn->route.argument_bytes, 0, UINT16_MAX - 1, &code) ||
-         !eip712_signable((uint16_t)code))) {
-        pending->kind = PENDING_MISTAKE;
-        (void)mistake_set(&pending->mistake, PROBLEM_not_found, NULL,
-                          "no request type of this number is signed as typed data");
-        return;
+    uint64_t code = UINT64_MAX;
+    if (!parameter_read_number(conn->route.argument, conn->route.argument_bytes, &code) ||
+        code >= UINT16_MAX || !eip712_signable((uint16_t)code))
+        return mistake_set(mistake, PROBLEM_not_found, NULL,
+                           "no request type of this number is signed as typed data");
+    local->code = (uint16_t)code;
+    return true;
+}
+
+static bool fill_local(struct gate *gate, const struct conn *conn, const char *head_text,
+                       struct pending_local *local, struct mistake *mistake)
+{
+    struct keyring_entry entry;
+    local->kind = conn->route.kind;
+    bool needs_state =
+        local->kind == ROUTE_STATUS || (local->kind == ROUTE_LIMITS && conn->head.has_api_key);
+    if (needs_state && !gate->config.source.ready(gate->config.source.context) && !gate->draining)
+        return mistake_set(mistake, PROBLEM_not_ready, NULL, "the service is recovering");
+    if (local->kind == ROUTE_EIP712)
+        return fill_eip712(conn, local, mistake);
+    if (local->kind == ROUTE_LIMITS && conn->head.has_api_key) {
+        local->keyed = true;
+        return caller_find(gate, &conn->head, head_text, &entry, mistake);
     }
-    pending->local = (struct pending_local){ .kind = conn->route.kind, .code = (uint16_t)code };
+    return true;
 }
 
 void ask_take(struct gate *gate, struct conn *conn, const char *head_text)
 {
-    gate->counters.reads++;
-    if (is_local(conn->route.kind)) {
-        take_local(gate, conn);
-        gate_settle(gate, conn);
-        return;
-    }
     struct query query;
     struct mistake mistake;
-    struct pending *pending = pending_add(&gate->pendings, conn, PENDING_READ, PENDING_HELD);
-    if (fill(gate, conn, head_text, &query, &mistake)) {
-        pending->query = query;
+    struct pending_local local = { 0 };
+    bool local_read = is_local(conn->route.kind);
+    gate->counters.reads++;
+    struct pending *pending =
+        pending_add(&gate->pendings, conn, local_read ? PENDING_LOCAL : PENDING_READ,
+                    local_read ? PENDING_DONE : PENDING_HELD);
+    if (local_read ? fill_local(gate, conn, head_text, &local, &mistake)
+                   : question_fill(gate, conn, head_text, &query, &mistake)) {
+        if (local_read)
+            pending->local = local;
+        else
+            pending->query = query;
     } else {
         pending->kind = PENDING_MISTAKE;
         pending->state = PENDING_DONE;

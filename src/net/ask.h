@@ -1,5 +1,4 @@
-/* ask.h - reads: API key, path and query parameters to a query, its reply back (json.md J2, J6,
- * J7). Net thread.
+/* ask.h - reads on their way: to the follower and back, or answered here at their turn. Net thread.
  *
  * A read behind a write of its connection is held until that write's answer is released, then
  * stamped with durable() and sent: it sees what was acknowledged. */

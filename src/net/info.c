@@ -1,5 +1,7 @@
 #include "net/info.h"
 
+#include <stdlib.h>
+
 #include "base/reason.h"
 #include "base/status.h"
 
@@ -12,12 +14,32 @@ void info_time(struct gate *gate, struct writer *writer)
     WRITER_TEXT(writer, "}");
 }
 
+void info_status(struct gate *gate, struct writer *writer)
+{
+    struct net_facts facts = { 0 };
+    const char *state = "ready";
+    gate->config.source.facts(gate->config.source.context, &facts);
+    if (gate->draining || (facts.not_ready & NET_NOT_ACCEPTING) != 0)
+        state = "draining";
+    else if ((facts.not_ready & NET_NOT_FOLLOWER) != 0)
+        state = "lagging";
+    WRITER_TEXT(writer, "{\"state\":\"");
+    writer_text(writer, state);
+    WRITER_TEXT(writer, "\",\"applied\":");
+    writer_uint(writer, facts.applied);
+    WRITER_TEXT(writer, ",\"durable\":");
+    writer_uint(writer, facts.durable);
+    WRITER_TEXT(writer, ",\"lag_ms\":");
+    writer_uint(writer, facts.lag_ms);
+    WRITER_TEXT(writer, "}");
+}
+
 /* Every limits.* number that the engine of this binary keeps. */
 static void write_limits(const struct gate *gate, struct writer *writer)
 {
     static const char prefix[] = "limits.";
     bool first = true;
-    WRITER_TEXT(writer, ",\"limits\":{");
+    WRITER_TEXT(writer, "\"limits\":{");
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
         const struct option_row *row = option_row(i);
         if (!row->built || !row->engine || strncmp(row->name, prefix, sizeof prefix - 1) != 0)
@@ -31,6 +53,25 @@ static void write_limits(const struct gate *gate, struct writer *writer)
         writer_uint(writer, gate->config.options->values[i]);
     }
     WRITER_TEXT(writer, "}");
+}
+
+/* The volumes of rules.md R6. */
+static void write_fee_tiers(struct writer *writer)
+{
+    static const uint64_t volumes_usdc[] = {
+        0, 5000000, 25000000, 100000000, 500000000, 2000000000
+    };
+    WRITER_TEXT(writer, ",\"fee_tiers\":[");
+    for (unsigned i = 0; i < CC_COUNT(volumes_usdc); i++) {
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        WRITER_TEXT(writer, "{\"tier\":");
+        writer_uint(writer, i);
+        WRITER_TEXT(writer, ",\"volume_14d\":\"");
+        writer_uint(writer, volumes_usdc[i]);
+        WRITER_TEXT(writer, "\"}");
+    }
+    WRITER_TEXT(writer, "]");
 }
 
 static void write_request_types(struct writer *writer)
@@ -122,13 +163,39 @@ void info_exchange(struct gate *gate, struct writer *writer)
     writer_uint(writer, values[OPTION_exchange_clock_past_ms]);
     WRITER_TEXT(writer, ",\"future\":");
     writer_uint(writer, values[OPTION_exchange_clock_future_ms]);
-    WRITER_TEXT(writer, "}");
+    WRITER_TEXT(writer, "},");
     write_limits(gate, writer);
-    /* Volume tiers are not assigned by this binary: everybody trades in tier 0. */
-    WRITER_TEXT(writer, ",\"fee_tiers\":[{\"tier\":0,\"volume_14d\":\"0\"}]");
+    write_fee_tiers(writer);
     write_request_types(writer);
     write_outcomes(writer);
     WRITER_TEXT(writer, "}");
+}
+
+/* W8's bursts. No bucket is built, so nothing is ever taken from them. */
+static void write_remaining(struct writer *writer, const char *name, enum option burst, bool twice)
+{
+    uint64_t tokens = strtoull(option_row(burst)->initial, NULL, 10);
+    WRITER_TEXT(writer, "\"");
+    writer_text(writer, name);
+    WRITER_TEXT(writer, "\":");
+    writer_uint(writer, twice ? 2 * tokens : tokens);
+}
+
+void info_limits(struct gate *gate, bool keyed, struct writer *writer)
+{
+    WRITER_TEXT(writer, "{");
+    write_limits(gate, writer);
+    WRITER_TEXT(writer, ",\"remaining\":{");
+    write_remaining(writer, "public", OPTION_limits_public_burst, false);
+    if (keyed) {
+        WRITER_TEXT(writer, ",");
+        write_remaining(writer, "read", OPTION_limits_read_burst, false);
+        WRITER_TEXT(writer, ",");
+        write_remaining(writer, "write", OPTION_limits_write_burst, false);
+        WRITER_TEXT(writer, ",");
+        write_remaining(writer, "cancel", OPTION_limits_write_burst, true);
+    }
+    WRITER_TEXT(writer, "},\"rate_limits\":false}");
 }
 
 void info_eip712(struct gate *gate, uint16_t code, struct writer *writer)

@@ -1,5 +1,5 @@
-/* info.h - reads that the net thread answers itself: time, exchange, typed-data types (json.md J6).
- * Net thread. */
+/* info.h - reads that the net thread answers itself: time, status, exchange, limits, typed-data
+ * types (json.md J6). Net thread. */
 #ifndef NET_INFO_H
 #define NET_INFO_H
 
@@ -7,8 +7,15 @@
 
 void info_time(struct gate *gate, struct writer *writer);
 
+/* State and sequences of this process as the `status` channel shows them (J9). */
+void info_status(struct gate *gate, struct writer *writer);
+
 /* What this binary has: options, limits, request types with a handler, statuses, reasons. */
 void info_exchange(struct gate *gate, struct writer *writer);
+
+/* The limits of /exchange, and what is left of the caller's allowances; `keyed`: it showed a live
+ * API key. */
+void info_limits(struct gate *gate, bool keyed, struct writer *writer);
 
 /* The types of a signable request type, ready for eth_signTypedData_v4. */
 void info_eip712(struct gate *gate, uint16_t code, struct writer *writer);

@@ -36,6 +36,7 @@ enum pending_kind {
 
 struct pending_local {
     uint8_t kind; /* enum route_kind */
+    bool keyed;   /* ROUTE_LIMITS: with a live API key */
     uint16_t code;
 };
 

@@ -163,6 +163,26 @@ static void write_problem(struct writer *writer, const struct mistake *mistake, 
     WRITER_TEXT(writer, "}");
 }
 
+/* What not_ready means (architecture.md, Flow control). */
+static void not_ready_mistake(struct mistake *mistake, const struct reply *reply)
+{
+    switch ((enum reply_cause)reply->cause) {
+    case REPLY_LAG:
+        (void)mistake_number(mistake, PROBLEM_not_ready, reply->lag_ms, "reads lag %llu ms behind",
+                             (unsigned long long)reply->lag_ms);
+        return;
+    case REPLY_NOT_KEPT:
+        (void)mistake_set(mistake, PROBLEM_not_ready, NULL,
+                          "the answer needs older rows than the newest 1048576, which are kept in "
+                          "memory");
+        return;
+    case REPLY_POOL_EMPTY:
+        break;
+    }
+    (void)mistake_set(mistake, PROBLEM_not_ready, NULL,
+                      "too many reads are being answered at the moment");
+}
+
 /* A problem that the follower found. */
 static void reply_mistake(struct mistake *mistake, const struct reply *reply)
 {
@@ -177,17 +197,19 @@ static void reply_mistake(struct mistake *mistake, const struct reply *reply)
     case PROBLEM_account_not_found:
         detail = "no such account";
         break;
+    case PROBLEM_request_not_found:
+        detail = "no such request of this account was executed up to X-Sequence";
+        break;
     case PROBLEM_not_found:
+    case PROBLEM_invalid_market:
         detail = "no such market";
         break;
-    case PROBLEM_not_ready:
-        if (reply->lag_ms != 0) {
-            (void)mistake_number(mistake, PROBLEM_not_ready, reply->lag_ms,
-                                 "reads lag %llu ms behind", (unsigned long long)reply->lag_ms);
-            return;
-        }
-        detail = "the read cannot be answered at the moment";
+    case PROBLEM_internal_error:
+        detail = "the list is too long for an answer";
         break;
+    case PROBLEM_not_ready:
+        not_ready_mistake(mistake, reply);
+        return;
     default:
         break;
     }
@@ -226,8 +248,14 @@ static void write_local(struct gate *gate, struct writer *writer, const struct p
     case ROUTE_TIME:
         info_time(gate, writer);
         break;
+    case ROUTE_STATUS:
+        info_status(gate, writer);
+        break;
     case ROUTE_EXCHANGE:
         info_exchange(gate, writer);
+        break;
+    case ROUTE_LIMITS:
+        info_limits(gate, local->keyed, writer);
         break;
     default:
         INVARIANT(local->kind == ROUTE_EIP712);

@@ -3,21 +3,33 @@
 enum { TARGET_MAX = 256 };
 
 /* Reads that this binary has. A path that ends with '/' takes an argument. */
-#define READ_LIST(X)                               \
-    X(ORDER, false, "/api/v1/orders/")             \
-    X(BALANCE, false, "/api/v1/portfolio/balance") \
-    X(ACCOUNT, false, "/api/v1/account")           \
-    X(TIME, false, "/api/v1/time")                 \
-    X(EXCHANGE, false, "/api/v1/exchange")         \
-    X(MARKETS, false, "/api/v1/markets")           \
-    X(MARKET, false, "/api/v1/markets/")           \
-    X(EIP712, false, "/api/v1/eip712/")            \
-    X(LIVEZ, true, "/livez")                       \
-    X(READYZ, true, "/readyz")                     \
-    X(METRICS, true, "/metrics")                   \
+#define READ_LIST(X)                                      \
+    X(ORDER, false, "/api/v1/orders/")                    \
+    X(ORDERS, false, "/api/v1/orders")                    \
+    X(FILLS, false, "/api/v1/fills")                      \
+    X(REQUEST, false, "/api/v1/requests/")                \
+    X(POSITIONS, false, "/api/v1/positions")              \
+    X(BALANCE, false, "/api/v1/portfolio/balance")        \
+    X(BALANCES, false, "/api/v1/portfolio/cash_balances") \
+    X(SUBACCOUNTS, false, "/api/v1/subaccounts")          \
+    X(ACCOUNT, false, "/api/v1/account")                  \
+    X(TIME, false, "/api/v1/time")                        \
+    X(STATUS, false, "/api/v1/status")                    \
+    X(EXCHANGE, false, "/api/v1/exchange")                \
+    X(LIMITS, false, "/api/v1/limits")                    \
+    X(MARKETS, false, "/api/v1/markets")                  \
+    X(MARKET, false, "/api/v1/markets/")                  \
+    X(EIP712, false, "/api/v1/eip712/")                   \
+    X(LIVEZ, true, "/livez")                              \
+    X(READYZ, true, "/readyz")                            \
+    X(METRICS, true, "/metrics")                          \
     X(AUDIT, true, "/audit")
 
-static const char book_suffix[] = "/book";
+/* What may stand behind the name of a market. */
+static const struct {
+    const char *suffix;
+    uint8_t kind; /* enum route_kind */
+} market_parts[] = { { "/book", ROUTE_BOOK }, { "/trades", ROUTE_TRADES } };
 
 static struct route_path *add_path(struct route_table *table, const char *path)
 {
@@ -94,6 +106,19 @@ static int unescape(char *out, size_t capacity, const char *text, size_t count, 
     return (int)length;
 }
 
+/* Cuts the part of a market off what stands behind "markets/"; gives what is left. */
+static size_t take_market_part(struct route *route, const char *argument, size_t length)
+{
+    for (unsigned i = 0; i < CC_COUNT(market_parts); i++) {
+        size_t part = strlen(market_parts[i].suffix);
+        if (length <= part || memcmp(argument + length - part, market_parts[i].suffix, part) != 0)
+            continue;
+        route->kind = market_parts[i].kind;
+        return length - part;
+    }
+    return length;
+}
+
 /* Takes what stands behind a path that ends with '/'. */
 static bool take_argument(struct route *route, const struct route_path *path, const char *text,
                           size_t count)
@@ -101,12 +126,8 @@ static bool take_argument(struct route *route, const struct route_path *path, co
     size_t length = count - path->path_bytes;
     const char *argument = text + path->path_bytes;
     route->kind = path->kind;
-    if (path->kind == ROUTE_MARKET && length > sizeof book_suffix - 1 &&
-        memcmp(argument + length - (sizeof book_suffix - 1), book_suffix, sizeof book_suffix - 1) ==
-            0) {
-        route->kind = ROUTE_BOOK;
-        length -= sizeof book_suffix - 1;
-    }
+    if (path->kind == ROUTE_MARKET)
+        length = take_market_part(route, argument, length);
     if (length == 0 || length >= ROUTE_ARGUMENT_MAX || memchr(argument, '/', length) != NULL)
         return false;
     memcpy(route->argument, argument, length);

@@ -15,13 +15,22 @@ enum route_kind {
     ROUTE_NONE,
     ROUTE_SIGNED, /* POST, envelope or frame */
     ROUTE_ORDER,  /* GET, X-API-KEY */
+    ROUTE_ORDERS,
+    ROUTE_FILLS,
+    ROUTE_REQUEST,
+    ROUTE_POSITIONS,
     ROUTE_BALANCE,
+    ROUTE_BALANCES,
+    ROUTE_SUBACCOUNTS,
     ROUTE_ACCOUNT,
     ROUTE_TIME, /* GET, public */
+    ROUTE_STATUS,
     ROUTE_EXCHANGE,
+    ROUTE_LIMITS, /* X-API-KEY if sent */
     ROUTE_MARKETS,
     ROUTE_MARKET,
     ROUTE_BOOK,
+    ROUTE_TRADES,
     ROUTE_EIP712,
     ROUTE_LIVEZ, /* GET, admin listener only */
     ROUTE_READYZ,
@@ -29,7 +38,7 @@ enum route_kind {
     ROUTE_AUDIT,
 };
 
-enum { ROUTE_PATHS_MAX = 48, ROUTE_CODES_MAX = 16, ROUTE_ARGUMENT_MAX = 64 };
+enum { ROUTE_PATHS_MAX = 64, ROUTE_CODES_MAX = 16, ROUTE_ARGUMENT_MAX = 64 };
 
 struct route_path {
     const char *path; /* static; of a path with an argument the part before it */

@@ -161,6 +161,9 @@ void query_run(const struct engine *engine, const struct ended *ended, const str
     case QUERY_balances:
     case QUERY_subaccounts:
     case QUERY_trades:
+        reply->problem = PROBLEM_not_ready;
+        reply->cause = REPLY_NOT_KEPT;
+        break;
     case QUERY_KIND_COUNT:
         INVARIANT(false);
     }

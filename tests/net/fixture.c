@@ -5,6 +5,7 @@
 
 #include "base/base64.h"
 #include "base/row.h"
+#include "base/row_history.h"
 #include "base/uuid.h"
 #include "check.h"
 #include "crypto/ed25519.h"
@@ -74,15 +75,17 @@ static void add_key(struct fixture *fixture, enum keyring_kind kind, const uint8
     entry.scope = scope;
     entry.admin = kind == KEYRING_MASTER;
     entry.sequence = 1;
+    memset(entry.credential_id.bytes, bytes[0], sizeof entry.credential_id.bytes);
     CHECK(keyring_add(fixture->keyring, &entry) == 0);
 }
 
-static void add_api_key(struct fixture *fixture, uint8_t fill, int32_t pin, char text[45])
+static void add_api_key(struct fixture *fixture, uint8_t fill, int32_t pin, uint8_t scope,
+                        char text[45])
 {
     uint8_t hash[32];
     memset(fixture->api_secret, fill, 32);
     secret_hash(hash, fixture->config.secret_key, fixture->api_secret);
-    add_key(fixture, KEYRING_API, hash, pin, 0);
+    add_key(fixture, KEYRING_API, hash, pin, scope);
     (void)base64_encode(text, fixture->api_secret, 32);
 }
 
@@ -105,8 +108,10 @@ static void init_keys(struct fixture *fixture)
     CHECK(keyring_init(&fixture->keyring, 1024, hash_key) == 0);
     add_key(fixture, KEYRING_SESSION, fixture->session.key, -1, 0);
     add_key(fixture, KEYRING_MASTER, fixture->master_key, -1, 0);
-    add_api_key(fixture, 0x61, 1, fixture->pinned_api_key);
-    add_api_key(fixture, 0x62, -1, fixture->api_key);
+    add_api_key(fixture, 0x63, -1, 1, fixture->trading_api_key);
+    add_api_key(fixture, 0x64, 1, 1, fixture->pinned_trading_api_key);
+    add_api_key(fixture, 0x61, 1, 0, fixture->pinned_api_key);
+    add_api_key(fixture, 0x62, -1, 0, fixture->api_key);
 }
 
 void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_slots)
@@ -294,6 +299,12 @@ static const struct row_market market_row = {
     .taker_fee_ppm = { 450, 400, 350, 300, 280, 260 },
 };
 
+static const struct row_subaccount subaccount_row = { .portfolio_count = 1 };
+
+static const struct row_trades trades_row = { .market = "BTC-PERP", .book_seq = 9001 };
+
+static const struct row_request request_row = { .sequence = 4711 };
+
 static uint32_t write_rows(uint16_t kind, uint8_t *out)
 {
     static const struct {
@@ -307,6 +318,13 @@ static uint32_t write_rows(uint16_t kind, uint8_t *out)
         [QUERY_market] = { &market_row, sizeof market_row },
         [QUERY_book] = { &book_rows, sizeof book_rows },
         [QUERY_audit] = { &audit_rows, sizeof audit_rows },
+        [QUERY_orders] = { &order_row, sizeof order_row },
+        [QUERY_fills] = { "", 0 },
+        [QUERY_positions] = { "", 0 },
+        [QUERY_balances] = { &balance_row, sizeof balance_row },
+        [QUERY_subaccounts] = { &subaccount_row, sizeof subaccount_row },
+        [QUERY_trades] = { &trades_row, sizeof trades_row },
+        [QUERY_request] = { &request_row, sizeof request_row },
     };
     CHECK(kind < QUERY_KIND_COUNT);
     memcpy(out, rows[kind].bytes, rows[kind].count);
@@ -330,8 +348,9 @@ uint32_t fixture_follow(struct fixture *fixture)
                                  .buffer = REPLY_NO_BUFFER,
                                  .problem = (uint16_t)fixture->next_problem,
                                  .row_count = 1,
+                                 .cause = (uint8_t)fixture->next_cause,
                                  .kind = query->kind };
-        if (reply->problem == PROBLEM_not_ready)
+        if (reply->problem == PROBLEM_not_ready && reply->cause == REPLY_LAG)
             reply->lag_ms = 1400;
         if (reply->problem == PROBLEM_none) {
             reply->buffer = reply_pool_take(&fixture->pool);
@@ -340,6 +359,7 @@ uint32_t fixture_follow(struct fixture *fixture)
             else
                 reply->row_bytes =
                     write_rows(query->kind, reply_pool_at(&fixture->pool, reply->buffer));
+            reply->row_count = reply->row_bytes != 0;
         }
         ring_publish(&fixture->replies);
         fixture->query_count++;

@@ -37,6 +37,7 @@ struct fixture {
     uint32_t query_count;
     struct query last_query;
     enum problem next_problem; /* of the replies it gives; PROBLEM_none: canned rows */
+    enum reply_cause next_cause;
 
     struct signer_ed25519 session;  /* seed 00 01 .. 1f, of FIXTURE_ACCOUNT, in the keyring */
     struct signer_ed25519 stranger; /* in no keyring */
@@ -46,7 +47,9 @@ struct fixture {
     uint8_t master_key[33]; /* in the keyring */
     uint8_t api_secret[32]; /* unpinned, of FIXTURE_ACCOUNT */
     char api_key[45];
-    char pinned_api_key[45]; /* pinned to subaccount 1 */
+    char pinned_api_key[45];  /* pinned to subaccount 1 */
+    char trading_api_key[45]; /* unpinned, READ_WRITE; the two above are READ */
+    char pinned_trading_api_key[45];
     struct eip712 eip712;
     uint32_t request_number; /* makes request ids */
 };

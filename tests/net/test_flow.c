@@ -390,6 +390,7 @@ static void not_ready(void)
     CHECK(fixture.command_count == 0 && fixture.query_count == 0);
     fixture.ready = true;
     fixture.next_problem = PROBLEM_not_ready;
+    fixture.next_cause = REPLY_LAG;
     wire_send(&wire, BOOK, sizeof BOOK - 1, 0);
     CHECK(wire_answer(&wire, &answer, false) && answer.status == 503);
     CHECK(wire_has(&answer, "\"detail\":\"reads lag 1400 ms behind\",\"lag_ms\":1400}"));

@@ -1,0 +1,34 @@
+#include "net/caller.h"
+
+#include "base/base64.h"
+#include "crypto/secret.h"
+
+bool caller_find(struct gate *gate, const struct http_head *head, const char *text,
+                 struct keyring_entry *entry, struct mistake *mistake)
+{
+    uint8_t secret[SECRET_BYTES];
+    uint8_t hash[HASH_BYTES];
+    if (!head->has_api_key)
+        return mistake_set(mistake, PROBLEM_invalid_api_key, NULL, "X-API-KEY is missing");
+    ptrdiff_t count =
+        base64_decode(secret, sizeof secret, text + head->api_key.at, head->api_key.count, NULL);
+    if (count != SECRET_BYTES)
+        return mistake_set(mistake, PROBLEM_invalid_api_key, NULL,
+                           "X-API-KEY is not the Base64 of %d bytes", SECRET_BYTES);
+    secret_hash(hash, gate->config.secret_key, secret);
+    secret_wipe(secret, sizeof secret);
+    struct keyring_key key = keyring_key(KEYRING_API, 0, hash);
+    if (!keyring_find(gate->config.keyring, &key, entry) || entry->state != KEYRING_LIVE ||
+        (entry->expires_at_ns != 0 && entry->expires_at_ns <= gate->unix_ns))
+        return mistake_set(mistake, PROBLEM_invalid_api_key, NULL,
+                           "X-API-KEY names no live API key");
+    return true;
+}
+
+bool caller_reaches(int32_t pin, uint32_t subaccount_index, struct mistake *mistake)
+{
+    if (pin == CALLER_NO_PIN || (uint32_t)pin == subaccount_index)
+        return true;
+    return mistake_set(mistake, PROBLEM_subaccount_not_permitted, NULL,
+                       "the API key is pinned to subaccount %d", pin);
+}

@@ -1,0 +1,22 @@
+/* caller.h - who asks: the API key of a request without a signature (header X-API-KEY). Net thread.
+ *
+ * The keyring only spares work: a key that it shows as live may have ended since, and where that
+ * matters (command 2001) the engine looks again. */
+#ifndef NET_CALLER_H
+#define NET_CALLER_H
+
+#include "net/gate.h"
+
+enum { CALLER_READ, CALLER_READ_WRITE }; /* scope of a keyring entry (wire.md, Enum codes) */
+
+#define CALLER_NO_PIN (-1)
+
+/* The live API key that the head names; false with invalid_api_key in *mistake. `text` is the
+ * head's first byte. */
+CC_MUST_USE bool caller_find(struct gate *gate, const struct http_head *head, const char *text,
+                             struct keyring_entry *entry, struct mistake *mistake);
+
+/* May a credential with this pin reach the subaccount; false with subaccount_not_permitted. */
+CC_MUST_USE bool caller_reaches(int32_t pin, uint32_t subaccount_index, struct mistake *mistake);
+
+#endif

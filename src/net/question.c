@@ -1,0 +1,202 @@
+#include "net/question.h"
+
+#include "base/uuid.h"
+#include "net/caller.h"
+#include "net/parameter.h"
+#include "net/show_order.h"
+
+enum { DEPTH_DEFAULT = 50, DEPTH_MAX = 1000, LIMIT_DEFAULT = 100, LIMIT_MAX = 1000 };
+
+/* What a read takes. */
+enum take {
+    TAKE_KEY = 1,    /* X-API-KEY */
+    TAKE_ID = 2,     /* the path ends with a UUID */
+    TAKE_SYMBOL = 4, /* the path names a market */
+    TAKE_SUBACCOUNT = 8,
+    TAKE_PORTFOLIO = 16,
+    TAKE_MARKET = 32,
+    TAKE_STATUS = 64,
+    TAKE_PAGE = 128, /* limit, offset, before_sequence, before_index */
+    TAKE_DEPTH = 256,
+    NEED_SUBACCOUNT = 512,
+    NEED_PORTFOLIO = 1024,
+};
+
+#define PAGE   (TAKE_PAGE)
+#define PLACE  (TAKE_SUBACCOUNT | TAKE_PORTFOLIO)
+#define IN_ALL (TAKE_SUBACCOUNT | NEED_SUBACCOUNT)
+#define IN_ONE (IN_ALL | TAKE_PORTFOLIO | NEED_PORTFOLIO)
+
+static const struct {
+    uint8_t kind; /* enum query_kind */
+    uint16_t takes;
+} questions[] = {
+    /* clang-format off */
+    [ROUTE_ORDER]       = { QUERY_order,       TAKE_KEY | TAKE_ID },
+    [ROUTE_ORDERS]      = { QUERY_orders,      TAKE_KEY | PLACE | TAKE_MARKET | TAKE_STATUS | PAGE },
+    [ROUTE_FILLS]       = { QUERY_fills,       TAKE_KEY | IN_ALL | TAKE_PORTFOLIO | PAGE },
+    [ROUTE_REQUEST]     = { QUERY_request,     TAKE_KEY | TAKE_ID },
+    [ROUTE_POSITIONS]   = { QUERY_positions,   TAKE_KEY | PLACE | TAKE_MARKET },
+    [ROUTE_BALANCE]     = { QUERY_balance,     TAKE_KEY | IN_ONE },
+    [ROUTE_BALANCES]    = { QUERY_balances,    TAKE_KEY },
+    [ROUTE_SUBACCOUNTS] = { QUERY_subaccounts, TAKE_KEY },
+    [ROUTE_ACCOUNT]     = { QUERY_account,     TAKE_KEY },
+    [ROUTE_MARKETS]     = { QUERY_markets,     0 },
+    [ROUTE_MARKET]      = { QUERY_market,      TAKE_SYMBOL },
+    [ROUTE_BOOK]        = { QUERY_book,        TAKE_SYMBOL | TAKE_DEPTH },
+    [ROUTE_TRADES]      = { QUERY_trades,      TAKE_SYMBOL | PAGE },
+    [ROUTE_AUDIT]       = { QUERY_audit,       0 },
+    /* clang-format on */
+};
+
+static bool take_id(const struct conn *conn, struct query *query, struct mistake *mistake)
+{
+    struct uuid id;
+    if (!uuid_parse(&id, conn->route.argument, conn->route.argument_bytes))
+        return mistake_set(mistake, PROBLEM_invalid_parameter, "id", "id is not a UUID");
+    memcpy(query->id, id.bytes, sizeof query->id);
+    return true;
+}
+
+static bool take_symbol(const struct conn *conn, struct query *query, struct mistake *mistake)
+{
+    if (conn->route.argument_bytes >= QUERY_MARKET_BYTES)
+        return mistake_set(mistake, PROBLEM_not_found, NULL, "no such market");
+    memcpy(query->market, conn->route.argument, conn->route.argument_bytes);
+    return true;
+}
+
+/* An index of a subaccount or portfolio; stays as it is when there is none. */
+static bool take_index(const struct parameters *parameters, const char *name, bool needed,
+                       uint32_t *index, struct mistake *mistake)
+{
+    uint64_t value = 0;
+    switch (parameter_number(parameters, name, 0, INT32_MAX, &value, mistake)) {
+    case PARAMETER_ABSENT:
+        if (needed)
+            return mistake_set(mistake, PROBLEM_invalid_parameter, name, "%s is missing", name);
+        return true;
+    case PARAMETER_GIVEN:
+        *index = (uint32_t)value;
+        return true;
+    case PARAMETER_BAD:
+        break;
+    }
+    return false;
+}
+
+/* A market that cannot exist is told from one that does not by nobody: both are invalid_market. */
+static bool take_market(const struct parameters *parameters, struct query *query,
+                        struct mistake *mistake)
+{
+    char text[PARAMETER_TEXT_MAX];
+    enum parameter_found found = parameter_text(parameters, "market", text, mistake);
+    if (found != PARAMETER_GIVEN)
+        return found == PARAMETER_ABSENT;
+    size_t count = strlen(text);
+    if (count == 0 || count >= QUERY_MARKET_BYTES)
+        return mistake_set(mistake, PROBLEM_invalid_market, NULL, "no such market");
+    memcpy(query->market, text, count);
+    return true;
+}
+
+static bool take_status(const struct parameters *parameters, struct query *query,
+                        struct mistake *mistake)
+{
+    char text[PARAMETER_TEXT_MAX];
+    enum parameter_found found = parameter_text(parameters, "status", text, mistake);
+    if (found != PARAMETER_GIVEN)
+        return found == PARAMETER_ABSENT;
+    if (show_order_status_of(text, &query->status))
+        return true;
+    return mistake_set(mistake, PROBLEM_invalid_parameter, "status",
+                       "status is none of OPEN, FILLED, CANCELED, REJECTED, UNTRIGGERED, "
+                       "PARTIALLY_FILLED, EXPIRED");
+}
+
+static bool take_page(const struct parameters *parameters, struct query *query,
+                      struct mistake *mistake)
+{
+    uint64_t limit = LIMIT_DEFAULT;
+    uint64_t before_index = 0;
+    enum parameter_found before;
+    if (parameter_number(parameters, "limit", 1, LIMIT_MAX, &limit, mistake) == PARAMETER_BAD ||
+        parameter_number(parameters, "offset", 0, UINT64_MAX, &query->offset, mistake) ==
+            PARAMETER_BAD)
+        return false;
+    before = parameter_number(parameters, "before_sequence", 0, UINT64_MAX, &query->before_sequence,
+                              mistake);
+    if (before == PARAMETER_BAD || parameter_number(parameters, "before_index", 0, UINT64_MAX,
+                                                    &before_index, mistake) == PARAMETER_BAD)
+        return false;
+    query->limit = (uint32_t)limit;
+    /* No index is as high: the highest stands for all that are higher. */
+    query->before_index = before_index < UINT32_MAX ? (uint32_t)before_index : UINT32_MAX;
+    if (before == PARAMETER_GIVEN && query->before_sequence == 0) {
+        /* A query's 0 asks for all rows, a client's for those below the first: none. */
+        query->before_sequence = 1;
+        query->before_index = 0;
+    }
+    return true;
+}
+
+static bool take_depth(const struct parameters *parameters, struct query *query,
+                       struct mistake *mistake)
+{
+    uint64_t depth = DEPTH_DEFAULT;
+    if (parameter_number(parameters, "depth", 1, DEPTH_MAX, &depth, mistake) == PARAMETER_BAD)
+        return false;
+    query->limit = (uint32_t)depth;
+    return true;
+}
+
+static bool take_parameters(unsigned takes, const struct parameters *parameters,
+                            struct query *query, struct mistake *mistake)
+{
+    return ((takes & TAKE_SUBACCOUNT) == 0 ||
+            take_index(parameters, "subaccount_index", takes & NEED_SUBACCOUNT,
+                       &query->subaccount_index, mistake)) &&
+           ((takes & TAKE_PORTFOLIO) == 0 ||
+            take_index(parameters, "portfolio_index", takes & NEED_PORTFOLIO,
+                       &query->portfolio_index, mistake)) &&
+           ((takes & TAKE_MARKET) == 0 || take_market(parameters, query, mistake)) &&
+           ((takes & TAKE_STATUS) == 0 || take_status(parameters, query, mistake)) &&
+           ((takes & TAKE_PAGE) == 0 || take_page(parameters, query, mistake)) &&
+           ((takes & TAKE_DEPTH) == 0 || take_depth(parameters, query, mistake));
+}
+
+static bool take_key(struct gate *gate, const struct conn *conn, const char *head_text,
+                     struct query *query, struct mistake *mistake)
+{
+    struct keyring_entry entry;
+    if (!caller_find(gate, &conn->head, head_text, &entry, mistake))
+        return false;
+    query->account_id = entry.account_id;
+    query->pin = entry.subaccount_pin;
+    return true;
+}
+
+bool question_fill(struct gate *gate, const struct conn *conn, const char *head_text,
+                   struct query *query, struct mistake *mistake)
+{
+    const struct parameters parameters = { head_text + conn->head.query.at,
+                                           conn->head.query.count };
+    INVARIANT(conn->route.kind < CC_COUNT(questions));
+    unsigned takes = questions[conn->route.kind].takes;
+    *query = (struct query){
+        .received_ticks = conn->received_ticks,
+        .kind = questions[conn->route.kind].kind,
+        .pin = CALLER_NO_PIN,
+        .subaccount_index = QUERY_ANY_INDEX,
+        .portfolio_index = QUERY_ANY_INDEX,
+        .status = QUERY_ANY_STATUS,
+    };
+    if (!gate->config.source.ready(gate->config.source.context))
+        return mistake_set(mistake, PROBLEM_not_ready, NULL, "the service is recovering");
+    return ((takes & TAKE_KEY) == 0 || take_key(gate, conn, head_text, query, mistake)) &&
+           ((takes & TAKE_ID) == 0 || take_id(conn, query, mistake)) &&
+           ((takes & TAKE_SYMBOL) == 0 || take_symbol(conn, query, mistake)) &&
+           take_parameters(takes, &parameters, query, mistake) &&
+           (query->subaccount_index == QUERY_ANY_INDEX ||
+            caller_reaches(query->pin, query->subaccount_index, mistake));
+}

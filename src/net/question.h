@@ -1,0 +1,16 @@
+/* question.h - what a read asks: its route, API key and query parameters as a query (wire.md W7,
+ * json.md J6, J7). Net thread.
+ *
+ * Order. Credential first, then parameters in the order of the table, then the pin: the first
+ *        mistake is the one that is told. */
+#ifndef NET_QUESTION_H
+#define NET_QUESTION_H
+
+#include "net/gate.h"
+
+/* Fills *query for a read that the follower answers; false with the problem in *mistake.
+ * `head_text` is the first byte of the connection's head. */
+CC_MUST_USE bool question_fill(struct gate *gate, const struct conn *conn, const char *head_text,
+                               struct query *query, struct mistake *mistake);
+
+#endif
