@@ -159,8 +159,9 @@ int client_queue(struct client *client, const struct client_request *request)
 {
     char head[2048];
     int count = snprintf(
-        head, sizeof head, "%s %s HTTP/1.1\r\nHost: %s\r\n%s%s%s%s%s%s", request->method,
-        request->target, client->authority, request->api_key != NULL ? "X-API-KEY: " : "",
+        head, sizeof head, "%s %s HTTP/1.1\r\nHost: %s\r\n%s%s%s%s%s%s%s", request->method,
+        request->target, client->authority, request->headers != NULL ? request->headers : "",
+        request->api_key != NULL ? "X-API-KEY: " : "",
         request->api_key != NULL ? request->api_key : "", request->api_key != NULL ? "\r\n" : "",
         request->content_type != NULL ? "Content-Type: " : "",
         request->content_type != NULL ? request->content_type : "",
@@ -244,6 +245,13 @@ static bool header_is(const char *line, size_t name_count, const char *name)
     return strlen(name) == name_count && strncasecmp(line, name, name_count) == 0;
 }
 
+/* Is a Content-Type this one, whatever its parameters. */
+static bool type_is(const char *value, size_t value_count, const char *type)
+{
+    size_t count = strlen(type);
+    return value_count >= count && strncasecmp(value, type, count) == 0;
+}
+
 struct head {
     struct client_answer answer;
     size_t head_count; /* with the empty line */
@@ -265,10 +273,10 @@ static bool read_header(struct head *head, const char *line, size_t count)
         head->has_length = true;
         return header_number(value, value_count, &head->body_count);
     }
-    if (header_is(line, name_count, "Content-Type"))
-        head->answer.is_problem =
-            value_count >= 24 && strncasecmp(value, "application/problem+json", 24) == 0;
-    else if (header_is(line, name_count, "Transfer-Encoding"))
+    if (header_is(line, name_count, "Content-Type")) {
+        head->answer.is_problem = type_is(value, value_count, "application/problem+json");
+        head->answer.is_binary = type_is(value, value_count, "application/octet-stream");
+    } else if (header_is(line, name_count, "Transfer-Encoding"))
         head->is_chunked = true;
     else if (header_is(line, name_count, "Connection"))
         head->closes = value_count == 5 && strncasecmp(value, "close", 5) == 0;

@@ -44,6 +44,7 @@ struct client_request {
     const char *method;       /* "GET" */
     const char *target;       /* "/api/v1/time?..." */
     const char *api_key;      /* X-API-KEY, NULL: none */
+    const char *headers;      /* more header lines, each ended by CR LF; NULL: none */
     const char *content_type; /* NULL: no body */
     const void *body;
     size_t body_count;
@@ -54,6 +55,7 @@ struct client_answer {
     const char *body;
     size_t body_count;
     bool is_problem;      /* Content-Type: application/problem+json */
+    bool is_binary;       /* Content-Type: application/octet-stream */
     uint64_t retry_after; /* s, 0: no such header */
 };
 

@@ -1,12 +1,16 @@
 #include "perp/verdict.h"
 
+#include <stdio.h>
+
 #include "base/json_scan.h"
+#include "perp/binary_ack.h"
 
 /* clang-format off */
 /*    status or problem code, what to look at */
 #define HINT_LIST(X) \
     X(duplicate_request_id, \
-      "this request id was used before; nothing was done a second time") \
+      "this request id was used before; nothing was done a second time; without --ack binary the " \
+      "answer says how it ended") \
     X(request_dropped, \
       "the exchange is busy or the id is too old; nothing was done: send it again with a " \
       "new id") \
@@ -34,7 +38,14 @@
       "the size must be a multiple of the lot, between min_size and max_order_size, and " \
       "worth at least min_notional: perp markets") \
     X(rejected_order_not_found, \
-      "no such live order in this portfolio and market") \
+      "no such live order in this portfolio and market: perp orders --open") \
+    X(rejected_size_zero, \
+      "a size of nothing: to take all of an order away use perp cancel") \
+    X(rejected_size_not_equal, \
+      "the order has another remaining size than was expected; nothing was changed: perp show") \
+    X(rejected_slippage_exceeds_maximum, \
+      "the book is thinner than the slippage allows, or the slippage is above the market's " \
+      "max_slippage_ppm: perp book, perp markets") \
     X(rejected_mark_price_zero, \
       "a market that this portfolio is in has no valid mark price: the oracle is late") \
     X(rejected_invalid_order_flags, \
@@ -85,8 +96,19 @@
       "this exchange has nothing there: an unknown market, or a part that it does not have") \
     X(order_not_found, \
       "no such order of this account") \
+    X(request_not_found, \
+      "not executed so far; when its id is older than the window of request ids it never will be") \
+    X(read_only_key, \
+      "this key only reads; make one that writes: perp apikey create --scope READ_WRITE") \
+    X(subaccount_not_permitted, \
+      "this key is pinned to another subaccount: check --subaccount") \
+    X(insufficient_free_equity, \
+      "not enough margin at that leverage: perp balance, perp positions") \
+    X(portfolio_not_active, \
+      "the portfolio is closed or in liquidation: perp balances") \
     X(not_ready, \
-      "the exchange is starting or its reads are behind; try again")
+      "the exchange is starting, its reads are behind, or the rows asked for are older than " \
+      "those it keeps")
 /* clang-format on */
 
 bool verdict_is_done(const struct verdict *verdict)
@@ -157,6 +179,15 @@ static void read_problem(struct verdict *verdict, const struct json_member *memb
     verdict->server_time_ms = number(&members[SERVER_TIME_MEMBER]);
 }
 
+static void judge(struct verdict *verdict)
+{
+    verdict->kind = VERDICT_ACCEPTED;
+    if (verdict->status == STATUS_duplicate_request_id)
+        verdict->kind = VERDICT_DUPLICATE;
+    else if (!verdict_is_done(verdict))
+        verdict->kind = VERDICT_REJECTED;
+}
+
 static void read_write(struct verdict *verdict, const struct json_member *members)
 {
     bool success_style = members[SUCCESS_MEMBER].kind != JSON_NONE;
@@ -172,11 +203,17 @@ static void read_write(struct verdict *verdict, const struct json_member *member
     verdict->original_processed_at_ns = number(&members[ORIGINAL_PROCESSED_MEMBER]);
     verdict->status = find_status(verdict->word);
     verdict->original = find_status(original);
-    verdict->kind = VERDICT_ACCEPTED;
-    if (verdict->status == STATUS_duplicate_request_id)
-        verdict->kind = VERDICT_DUPLICATE;
-    else if (!verdict_is_done(verdict))
-        verdict->kind = VERDICT_REJECTED;
+    judge(verdict);
+}
+
+/* The 64 bytes say of a duplicate that it is one, not how the original ended. */
+static void read_binary(struct verdict *verdict, const struct binary_ack *ack)
+{
+    verdict->status = ack->status;
+    verdict->sequence = ack->sequence;
+    verdict->processed_at_ns = ack->processed_at_ns;
+    snprintf(verdict->word, sizeof verdict->word, "%s", status_name((enum status)ack->status));
+    judge(verdict);
 }
 
 void verdict_read(struct verdict *verdict, const struct client_answer *answer)
@@ -202,6 +239,12 @@ void verdict_read(struct verdict *verdict, const struct client_answer *answer)
                                  .http_status = answer->status,
                                  .status = STATUS_COUNT,
                                  .original = STATUS_COUNT };
+    struct binary_ack ack;
+    if (answer->status == 200 && answer->is_binary) {
+        if (binary_ack_read(&ack, answer->body, answer->body_count))
+            read_binary(verdict, &ack);
+        return;
+    }
     if (json_scan_members(answer->body, answer->body_count, members, MEMBERS, NULL) != JSON_OK)
         return;
     if (answer->status != 200 && members[CODE_MEMBER].kind == JSON_STRING)
