@@ -43,13 +43,21 @@ uint32_t admin_readyz(struct gate *gate, struct writer *writer)
     return facts.not_ready == 0 ? 200 : 503;
 }
 
-static void write_stage(struct writer *writer, const char *name, const struct histogram *stage)
+/* A stage of all net threads together. */
+static void write_stage(struct writer *writer, const struct gate *gate, const char *name,
+                        enum net_stage number)
 {
+    struct histogram sum; /* 9 KiB */
+    const struct histogram *stage = &sum;
     static const struct {
         uint32_t ppm;
         const char *text;
     } quantiles[] = { { 500000, "0.5" },   { 900000, "0.9" },    { 990000, "0.99" },
                       { 999000, "0.999" }, { 999900, "0.9999" }, { 1000000, "1" } };
+    histogram_clear(&sum);
+    histogram_merge(&sum, &gate->stages[number]);
+    for (uint32_t i = 0; i < gate->other_count; i++)
+        histogram_merge(&sum, net_stage(gate->others[i], number));
     for (unsigned i = 0; i < CC_COUNT(quantiles); i++) {
         WRITER_TEXT(writer, "perpd_net_stage_ns{stage=\"");
         writer_text(writer, name);
@@ -97,11 +105,14 @@ void admin_metrics(struct gate *gate, struct writer *writer)
     writer->at += used;
     gate->counters.connections_open = gate->conns.open_count;
     gate->counters.output_bytes = (uint64_t)gate->outputs.used * OUTPUT_CHUNK_BYTES;
-#define X(name) write_counter(writer, #name, gate->counters.name);
+    struct net_counters sum = gate->counters;
+    for (uint32_t i = 0; i < gate->other_count; i++)
+        net_add_counters(gate->others[i], &sum);
+#define X(name) write_counter(writer, #name, sum.name);
     NET_COUNTER_LIST(X)
 #undef X
     WRITER_TEXT(writer, "# TYPE perpd_net_stage_ns summary\n");
-#define X(name) write_stage(writer, #name, &gate->stages[NET_STAGE_##name]);
+#define X(name) write_stage(writer, gate, #name, NET_STAGE_##name);
     NET_STAGE_LIST(X)
 #undef X
 }

@@ -31,6 +31,7 @@ enum {
     GATE_SCRATCH_BYTES = 4 << 20,   /* the longest body of an answer */
     GATE_SENT_MAX = 1024,           /* answers of a turn whose `sent` stage is stamped */
     GATE_DATE_BYTES = 29,
+    GATE_OTHERS_MAX = 31, /* net threads beside this one */
 };
 
 struct intake;
@@ -74,6 +75,8 @@ struct gate {
     uint32_t sent_count;
     struct histogram stages[NET_STAGE_COUNT];
     struct net_counters counters;
+    const struct net *others[GATE_OTHERS_MAX]; /* whose figures /metrics adds to these */
+    uint32_t other_count;
     void *memory;
     size_t memory_bytes;
 };

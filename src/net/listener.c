@@ -38,16 +38,37 @@ static bool split(const char *address, char host[ADDRESS_MAX], const char **port
     return true;
 }
 
-static int bind_and_listen(int file, const struct addrinfo *info)
+/* How a listener comes to its port. */
+enum sharing {
+    ALONE,
+    FIRST, /* of several: it must not find the port taken, the others must */
+    JOINS,
+};
+
+static int set(int file, int level, int option, int value)
 {
-    int on = 1;
-    int receive_bytes = LISTENER_RECEIVE_BYTES;
-    if (setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-        setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0 ||
-        setsockopt(file, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes) != 0 ||
-        bind(file, info->ai_addr, info->ai_addrlen) != 0 || listen(file, LISTENER_BACKLOG) != 0)
-        return -errno;
-    return 0;
+    return setsockopt(file, level, option, &value, sizeof value) == 0 ? 0 : -errno;
+}
+
+/* SO_REUSEPORT before bind would let the first into the port of another perpd of this user; after
+ * it the port is known to be ours, and those that join find it set on both sides. */
+static int bind_and_listen(int file, const struct sockaddr *address, socklen_t bytes,
+                           enum sharing sharing)
+{
+    int error = set(file, SOL_SOCKET, SO_REUSEADDR, 1);
+    if (error == 0)
+        error = set(file, IPPROTO_TCP, TCP_NODELAY, 1);
+    if (error == 0)
+        error = set(file, SOL_SOCKET, SO_RCVBUF, LISTENER_RECEIVE_BYTES);
+    if (error == 0 && sharing == JOINS)
+        error = set(file, SOL_SOCKET, SO_REUSEPORT, 1);
+    if (error == 0 && bind(file, address, bytes) != 0)
+        error = -errno;
+    if (error == 0 && sharing == FIRST)
+        error = set(file, SOL_SOCKET, SO_REUSEPORT, 1);
+    if (error == 0 && listen(file, LISTENER_BACKLOG) != 0)
+        error = -errno;
+    return error;
 }
 
 /* What was bound, for the line `ready http://HOST:PORT`. */
@@ -77,7 +98,21 @@ static int read_name(struct listener *listener)
     return 0;
 }
 
-int listener_open(struct listener *listener, const char *address)
+static int open_at(struct listener *listener, const struct sockaddr *address, socklen_t bytes,
+                   enum sharing sharing)
+{
+    listener->file = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
+    if (listener->file < 0)
+        return -errno;
+    int error = bind_and_listen(listener->file, address, bytes, sharing);
+    if (error == 0)
+        error = read_name(listener);
+    if (error != 0)
+        listener_close(listener);
+    return error;
+}
+
+int listener_open(struct listener *listener, const char *address, bool shared)
 {
     char host[ADDRESS_MAX];
     const char *port;
@@ -89,18 +124,19 @@ int listener_open(struct listener *listener, const char *address)
     *listener = (struct listener){ .file = -1 };
     if (!split(address, host, &port) || getaddrinfo(host, port, &hints, &found) != 0)
         return -EINVAL;
-    int error = -EADDRNOTAVAIL;
-    listener->file = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
-    if (listener->file < 0)
-        error = -errno;
-    else
-        error = bind_and_listen(listener->file, found);
+    int error = open_at(listener, found->ai_addr, found->ai_addrlen, shared ? FIRST : ALONE);
     freeaddrinfo(found);
-    if (error == 0)
-        error = read_name(listener);
-    if (error != 0)
-        listener_close(listener);
     return error;
+}
+
+int listener_join(struct listener *listener, const struct listener *first)
+{
+    struct sockaddr_storage name;
+    socklen_t bytes = sizeof name;
+    *listener = (struct listener){ .file = -1 };
+    if (getsockname(first->file, (struct sockaddr *)&name, &bytes) != 0)
+        return -errno;
+    return open_at(listener, (const struct sockaddr *)&name, bytes, JOINS);
 }
 
 void listener_close(struct listener *listener)

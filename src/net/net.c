@@ -29,6 +29,7 @@ struct net {
     bool accepting[LISTENERS]; /* an accept is armed */
     uint64_t accept_again_ns;  /* 0: at once */
     int wake_file;
+    _Atomic uint64_t shown[NET_COUNTER_COUNT]; /* copies of the gate's counters, for others */
 };
 
 /* How many connections the table may hold: a power of two below the limit of descriptors. */
@@ -65,12 +66,14 @@ static int refuse_address(int error, const char *option, const char *address,
 static int open_listeners(struct net *net, const struct net_config *config,
                           struct net_diagnosis *diagnosis)
 {
-    int error = listener_open(&net->listeners[PUBLIC], config->listen);
+    int error = config->first != NULL
+                    ? listener_join(&net->listeners[PUBLIC], &config->first->listeners[PUBLIC])
+                    : listener_open(&net->listeners[PUBLIC], config->listen, config->shares_port);
     if (error != 0)
         return refuse_address(error, "net.listen", config->listen, diagnosis);
     if (config->admin_listen == NULL)
         return 0;
-    error = listener_open(&net->listeners[ADMIN], config->admin_listen);
+    error = listener_open(&net->listeners[ADMIN], config->admin_listen, false);
     return error == 0 ? 0 : refuse_address(error, "admin.listen", config->admin_listen, diagnosis);
 }
 
@@ -323,6 +326,18 @@ static void start(struct net *net)
         uring_watch(&net->uring, net->wake_file);
 }
 
+/* relaxed throughout: one writer, and readers only show sums (pairs: net_add_counters). */
+static void show_counters(struct net *net)
+{
+    struct net_counters *counters = &net->gate.counters;
+    counters->connections_open = net->gate.conns.open_count;
+    counters->output_bytes = (uint64_t)net->gate.outputs.used * OUTPUT_CHUNK_BYTES;
+    uint32_t i = 0;
+#define X(name) atomic_store_explicit(&net->shown[i++], counters->name, memory_order_relaxed);
+    NET_COUNTER_LIST(X)
+#undef X
+}
+
 unsigned net_step(struct net *net)
 {
     if (CC_UNLIKELY(!net->uring.started))
@@ -334,6 +349,8 @@ unsigned net_step(struct net *net)
     attend_touched(net);
     uring_flush(&net->uring);
     gate_sent(&net->gate);
+    if (work != 0)
+        show_counters(net);
     return work;
 }
 
@@ -394,9 +411,25 @@ const char *net_host(const struct net *net)
     return net->listeners[PUBLIC].host;
 }
 
-const struct net_counters *net_counters(const struct net *net)
+bool net_awaits_answers(const struct net *net)
 {
-    return &net->gate.counters;
+    return net->gate.commands_out != 0;
+}
+
+void net_show_others(struct net *net, const struct net *const *others, uint32_t count)
+{
+    INVARIANT(count <= GATE_OTHERS_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        net->gate.others[i] = others[i];
+    net->gate.other_count = count;
+}
+
+void net_add_counters(const struct net *net, struct net_counters *sum)
+{
+    uint32_t i = 0;
+#define X(name) sum->name += atomic_load_explicit(&net->shown[i++], memory_order_relaxed);
+    NET_COUNTER_LIST(X)
+#undef X
 }
 
 const struct histogram *net_stage(const struct net *net, enum net_stage stage)

@@ -10,7 +10,7 @@
  *         timeout ends it. To wake a sleeping net thread write to `wake_file`, an eventfd of the
  *         node, which says when it sleeps and empties the file when it wakes.
  * Owner.  net_create may run on any thread; the thread of the first net_step owns it from then on
- *         (the kernel holds it to that) and makes every later call, net_destroy too.
+ *         (the kernel holds it to that) and makes every later call that is not said to be others'.
  * Units.  Times are unix ns of the node clock; timeouts ns.
  * Bound.  NET_CONNECTIONS_MAX connections, `output_pool_bytes` unsent bytes; all memory is mapped
  *         by net_create and nothing is allocated afterwards. */
@@ -67,6 +67,8 @@ struct net_source {
 struct net_config {
     const char *listen;       /* address:port, IPv6 in brackets; port 0 takes a free one */
     const char *admin_listen; /* the same; NULL: none */
+    bool shares_port;         /* other net threads will listen on the same port */
+    const struct net *first;  /* of those; NULL: this is it. Else `listen` is not looked at */
     int wake_file;            /* eventfd whose readability ends net_wait; -1: none */
 
     struct ring *commands; /* producer; slots of MESSAGE_SLOT_BYTES */
@@ -99,7 +101,7 @@ enum net_stage {
         NET_STAGE_COUNT
 };
 
-/* Totals since start. One writer, the net thread; read them there (the metrics page does). */
+/* Totals since start. One writer, the net thread, which shows them to others once a turn. */
 /* clang-format off */
 #define NET_COUNTER_LIST(X) \
     X(connections_accepted) X(connections_closed) X(connections_open) X(accept_failures) \
@@ -113,6 +115,8 @@ struct net_counters {
     NET_COUNTER_LIST(X)
 #undef X
 };
+
+enum { NET_COUNTER_COUNT = sizeof(struct net_counters) / sizeof(uint64_t) };
 
 /* Why net_create failed, for the operator: what is missing and how to mend it. */
 struct net_diagnosis {
@@ -128,7 +132,8 @@ struct net;
 CC_MUST_USE int net_create(struct net **net, const struct net_config *config,
                            struct net_diagnosis *diagnosis);
 
-/* Closes every connection at once and gives everything back. */
+/* Closes every connection at once and gives everything back. Its thread makes this call, or any
+ * other once that thread has ended. */
 void net_destroy(struct net *net);
 
 /* One turn: answers, replies, received bytes, signatures, sends. The work done; 0: nothing. */
@@ -156,7 +161,15 @@ uint16_t net_admin_port(const struct net *net);
 /* The address of the public listener as a URL host: "127.0.0.1" or "[::1]". */
 const char *net_host(const struct net *net);
 
-const struct net_counters *net_counters(const struct net *net);
+/* Is a command sent whose answer was not taken: then durable() moving is of use to a sleeper. */
+CC_MUST_USE bool net_awaits_answers(const struct net *net);
+
+/* The other net threads, whose counters and stages this one's metrics page adds to its own; before
+ * the first net_step, and they live as long as this net is stepped. */
+void net_show_others(struct net *net, const struct net *const *others, uint32_t count);
+
+/* Adds what the net thread has counted, as of its last turn that had work. Any thread. */
+void net_add_counters(const struct net *net, struct net_counters *sum);
 
 /* Written by the net thread, readable anywhere through histogram_merge. */
 const struct histogram *net_stage(const struct net *net, enum net_stage stage);
