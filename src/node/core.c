@@ -91,10 +91,11 @@ static int lay_out(struct core *core)
         core->memory[i] = memory;
         *engines[i] = engine_init(memory, core->memory_bytes, key, &core->layout);
     }
-    ended_destroy(core->follower.sink.ended);
-    struct ended *ended = ended_create(core->config.ended_orders, key);
-    follower_sink_init(&core->follower.sink, ended);
-    return ended == NULL ? -ENOMEM : 0;
+    history_destroy(core->follower.sink.history);
+    struct history *history = history_create(
+        core->config.history_rows, (uint32_t)core->layout.values[OPTION_engine_accounts] + 1, key);
+    history_sink_init(&core->follower.sink, history);
+    return history == NULL ? -ENOMEM : 0;
 }
 
 /* A sink that keeps nothing: the keyring is filled once recovery is over. */
@@ -259,9 +260,12 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
         return refusal_machine(refusal, "the follower", -ENOMEM);
 
     primary_sink_init(&core->primary_sink, core->keyring);
-    follower_init(&core->follower, core->replica, follow, core->journal, core->config.clock,
-                  mix_key_load(core->exchange.hash_key), core->config.follower_lag_max_ns,
-                  core->config.follower_commands_a_turn);
+    failed =
+        follower_init(&core->follower, core->replica, follow, core->journal, core->config.clock,
+                      mix_key_load(core->exchange.hash_key), core->config.follower_lag_max_ns,
+                      core->config.follower_commands_a_turn);
+    if (failed != 0)
+        return refusal_machine(refusal, "the follower", failed);
     matcher_init(&core->matcher, core->primary, core->journal, core->config.clock,
                  &core->primary_sink.sink);
     return REFUSAL_none;
@@ -375,7 +379,7 @@ void core_destroy(struct core *core)
         segment_pool_destroy(core->pool);
     if (core->keyring != NULL)
         keyring_free(core->keyring);
-    ended_destroy(core->follower.sink.ended);
+    follower_free(&core->follower);
     unmap(core);
     memset(core, 0, sizeof *core);
 }

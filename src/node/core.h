@@ -39,7 +39,7 @@ struct core_config {
     uint32_t frames_in_flight;
     uint32_t group_bytes;
     uint32_t frame_bytes_max; /* 0: the format's */
-    uint32_t ended_orders;    /* a power of two */
+    uint32_t history_rows;    /* that are kept of each kind, a power of two */
     uint64_t follower_lag_max_ns;
     int follower_commands_a_turn;
     const _Atomic bool *give_up; /* true: core_recover ends, record_refused; NULL: never */

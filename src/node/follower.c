@@ -1,43 +1,13 @@
 #include "node/follower.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/hash.h"
-#include "base/problem.h"
-#include "base/row.h"
 #include "engine/audit.h"
-#include "engine/order_state.h"
 #include "node/counter.h"
-#include "node/ended_row.h"
-#include "node/query.h"
 
 enum { HASH_RECORD_BYTES = 40 };
-
-/* Keeps an order at the moment it ends, while its record is still in the table. */
-static void follower_emit(struct engine_sink *sink, const struct effect *effect)
-{
-    /* The sink is the first member. */
-    struct follower_sink *follower = (struct follower_sink *)(void *)sink;
-    if (effect->code != EFFECT_order_state)
-        return;
-    struct effect_order_state state;
-    memcpy(&state, effect->bytes, sizeof state);
-    if (!order_state_is_final((enum order_state)state.status))
-        return;
-
-    struct ended_order order;
-    if (effect->record == EFFECT_NO_RECORD)
-        ended_row_of_refusal(&order, effect, &state);
-    else
-        ended_row_of_record(&order, effect, &state);
-    ended_add(follower->ended, &order);
-}
-
-void follower_sink_init(struct follower_sink *sink, struct ended *ended)
-{
-    sink->sink.emit = follower_emit;
-    sink->ended = ended;
-}
 
 static void show(struct follower *follower)
 {
@@ -48,11 +18,11 @@ static void show(struct follower *follower)
                           memory_order_release);
 }
 
-void follower_init(struct follower *follower, struct engine *engine, struct follow *follow,
-                   const struct journal *journal, const struct clock *clock, struct mix_key key,
-                   uint64_t lag_max_ns, int commands_a_turn)
+int follower_init(struct follower *follower, struct engine *engine, struct follow *follow,
+                  const struct journal *journal, const struct clock *clock, struct mix_key key,
+                  uint64_t lag_max_ns, int commands_a_turn)
 {
-    struct follower_sink sink = follower->sink; /* recovery has used it */
+    struct history_sink sink = follower->sink; /* recovery has used it */
     INVARIANT(commands_a_turn > 0);
     memset(follower, 0, sizeof *follower);
     follower->sink = sink;
@@ -63,7 +33,22 @@ void follower_init(struct follower *follower, struct engine *engine, struct foll
     follower->key = key;
     follower->lag_max_ns = lag_max_ns;
     follower->commands_a_turn = commands_a_turn;
+    follower->aside = calloc(FOLLOWER_LINKS_MAX, sizeof *follower->aside);
+    follower->ranks = adl_rank_create();
+    if (follower->aside == NULL || follower->ranks == NULL)
+        return -ENOMEM; /* follower_free gives back what there is */
     show(follower);
+    return 0;
+}
+
+void follower_free(struct follower *follower)
+{
+    free(follower->aside);
+    adl_rank_destroy(follower->ranks);
+    history_destroy(follower->sink.history);
+    follower->aside = NULL;
+    follower->ranks = NULL;
+    follower->sink.history = NULL;
 }
 
 void follower_link_add(struct follower *follower, const struct follower_link *link)
@@ -129,58 +114,126 @@ uint64_t follower_lag_ns(const struct follower *follower)
     return now_ns > shown_ns ? now_ns - shown_ns : 0;
 }
 
-/* Answers one query, or says that it must wait. */
-static bool answer(struct follower *follower, const struct follower_link *link,
-                   const struct query *query)
+/* The reply of a task that is done with. */
+static void publish(struct follower *follower, const struct follower_link *link,
+                    const struct query_task *task)
 {
-    uint64_t lag_ns = 0;
+    struct reply *reply = ring_claim(link->replies, 1);
+    INVARIANT(reply != NULL); /* credits: queries sent - replies taken < reply ring size */
+    *reply = task->reply;
+    counter_add(&follower->counters.queries);
+}
+
+static struct query_sources sources_of(const struct follower *follower)
+{
+    return (struct query_sources){
+        .engine = follower->engine,
+        .history = follower->sink.history,
+        .ranks = follower->ranks,
+    };
+}
+
+/* Goes on with the queries that are aside, each once, the longest waiting first. */
+static void resume(struct follower *follower, uint32_t at, struct query_budget *budget)
+{
+    const struct follower_link *link = &follower->links[at];
+    struct follower_aside *aside = &follower->aside[at];
+    struct query_sources sources = sources_of(follower);
+
+    for (uint32_t left = aside->count; left > 0; left--) {
+        if (budget->rows <= FOLLOWER_ROWS_A_TURN / 2)
+            return;
+        struct query_task task = aside->tasks[0];
+        bool done = query_step(&task, &sources, link->pool, budget);
+        aside->count--;
+        memmove(&aside->tasks[0], &aside->tasks[1], aside->count * sizeof task);
+        if (done)
+            publish(follower, link, &task);
+        else
+            aside->tasks[aside->count++] = task;
+    }
+}
+
+/* A query that needs more turns, or the refusal when too many do. */
+static void put_aside(struct follower *follower, uint32_t at, struct query_task *task)
+{
+    struct follower_aside *aside = &follower->aside[at];
+
+    if (aside->count < FOLLOWER_ASIDE_MAX) {
+        aside->tasks[aside->count++] = *task;
+        counter_add(&follower->counters.aside);
+        return;
+    }
+    query_give_up(task, follower->links[at].pool);
+    publish(follower, &follower->links[at], task);
+    counter_add(&follower->counters.given_up);
+}
+
+/* Begins one query, or says that it must wait. */
+static bool begin(struct follower *follower, uint32_t at, const struct query *query,
+                  struct query_budget *budget)
+{
+    const struct follower_link *link = &follower->links[at];
+    struct query_sources sources = sources_of(follower);
+    struct query_task task;
     uint64_t stamp = query->stamp;
 
 #if defined(PLANTED_BUG) && PLANTED_BUG == 5 /* a read may show less than was acknowledged */
     stamp = 0;
 #endif
     if (stamp > engine_sequence(follower->engine)) {
-        lag_ns = follower_lag_ns(follower);
+        uint64_t lag_ns = follower_lag_ns(follower);
         if (lag_ns <= follower->lag_max_ns)
             return false;
+        query_refuse(&task, &sources, query, lag_ns);
+        publish(follower, link, &task);
         counter_add(&follower->counters.lagging);
-    }
-    struct reply *reply = ring_claim(link->replies, 1);
-    INVARIANT(reply != NULL); /* credits: queries sent - replies taken < reply ring size */
-    *reply = (struct reply){
-        .token = query->token,
-        .applied = engine_sequence(follower->engine),
-        .time_ns = engine_time(follower->engine),
-        .received_ticks = query->received_ticks,
-        .buffer = REPLY_NO_BUFFER,
-        .kind = query->kind,
-    };
-    if (lag_ns != 0) {
-        reply->problem = PROBLEM_not_ready;
-        reply->lag_ms = lag_ns / 1000000;
+    } else if (query_begin(&task, &sources, query, link->pool, budget)) {
+        publish(follower, link, &task);
     } else {
-        query_run(follower->engine, follower->sink.ended, query, link->pool, reply);
+        put_aside(follower, at, &task);
     }
-    counter_add(&follower->counters.queries);
     return true;
 }
 
-static int serve(struct follower *follower, const struct follower_link *link, int budget)
+static int serve(struct follower *follower, uint32_t at, struct query_budget *budget)
 {
+    const struct follower_link *link = &follower->links[at];
     uint64_t ready = ring_ready(link->queries);
     uint64_t done = 0;
 
-    while (done < ready && (int)done < budget) {
-        const struct query *query = ring_at(link->queries, done);
-        if (!answer(follower, link, query))
+    while (done < ready && done < FOLLOWER_QUERIES_A_TURN && budget->rows != 0) {
+        if (!begin(follower, at, ring_at(link->queries, done), budget))
             break;
         done++;
     }
-    if (done != 0) {
+    if (done != 0)
         ring_release(link->queries, done);
-        ring_publish(link->replies);
-    }
     return (int)done;
+}
+
+/* Queries of every link; the work done, and those aside count as work to come. */
+static int answer(struct follower *follower)
+{
+    struct query_budget budget = {
+        .rows = FOLLOWER_ROWS_A_TURN,
+        .holders = ADL_RANK_HOLDERS_A_TURN,
+    };
+    int work = 0;
+
+    for (uint32_t i = 0; i < follower->link_count; i++) {
+        uint32_t at = (follower->link_next + i) % follower->link_count;
+        work += (int)follower->aside[at].count;
+        resume(follower, at, &budget);
+    }
+    for (uint32_t i = 0; i < follower->link_count; i++) {
+        uint32_t at = (follower->link_next + i) % follower->link_count;
+        work += serve(follower, at, &budget);
+        ring_publish(follower->links[at].replies);
+    }
+    if (follower->link_count != 0)
+        follower->link_next = (follower->link_next + 1) % follower->link_count;
+    return work;
 }
 
 int follower_step(struct follower *follower)
@@ -202,7 +255,5 @@ int follower_step(struct follower *follower)
     }
     if (work != 0)
         show(follower);
-    for (uint32_t i = 0; i < follower->link_count; i++)
-        work += serve(follower, &follower->links[i], FOLLOWER_QUERIES_A_TURN);
-    return work;
+    return work + answer(follower);
 }

@@ -1,14 +1,19 @@
 /* follower.h - the role that serves: applies durable commands to its own engine, answers queries.
  *
- *   journal ── durable records ──> follower_step ──> replica engine, ended orders
+ *   journal ── durable records ──> follower_step ──> replica engine, history
  *   net thread ── query ring ──>        │ applied >= stamp
- *   net thread <── reply ring ── rows in a pool buffer
+ *   net thread <── reply ring ──────────┤ rows in a pool buffer
+ *                     put aside <───────┘ not done in this turn: goes on in the next
  *
- * Order.  A query runs when applied >= its stamp, so a read sees everything that was durable when
- *         it was received; queries of a ring run in order.
+ * Order.  A query begins when applied >= its stamp, so a read sees everything that was durable when
+ *         it was received; queries of a ring begin in order. One that has more to look at than a
+ *         turn allows is put aside, and those behind it go on: replies may overtake it.
  * Wait.   follower_step never blocks but for the segment file it reads once it was overrun. The
  *         matcher never waits for it: behind by more than the lag bound, queries answer 503.
- * Owner.  One thread; the replica engine and the ended orders are its own. `applied` and the other
+ * Bound.  FOLLOWER_ASIDE_MAX queries a link are aside, so that half of its buffers stay with the
+ *         others; one more answers not_ready. A turn looks at FOLLOWER_ROWS_A_TURN rows, of which
+ *         those aside take at most half.
+ * Owner.  One thread; the replica engine and its history are its own. `applied` and the other
  *         atomics are read by anyone. */
 #ifndef NODE_FOLLOWER_H
 #define NODE_FOLLOWER_H
@@ -18,7 +23,7 @@
 #include "base/ring.h"
 #include "base/row.h"
 #include "engine/engine.h"
-#include "node/ended.h"
+#include "node/history.h"
 #include "node/query.h"
 #include "node/rebuild.h"
 #include "store/follow.h"
@@ -28,6 +33,8 @@ enum {
     FOLLOWER_COMMANDS_A_TURN = 256 + 64, /* what the matcher does a turn, and 64 to catch up:
                                             perpd's budget; the simulator takes less */
     FOLLOWER_QUERIES_A_TURN = 64,
+    FOLLOWER_ROWS_A_TURN = 4 * QUERY_TASK_ROWS_A_TURN,
+    FOLLOWER_ASIDE_MAX = REPLY_BUFFERS / 2,
 };
 
 /* Rings to and from one net thread and its reply buffers. */
@@ -37,16 +44,19 @@ struct follower_link {
     struct reply_pool *pool;
 };
 
-struct follower_sink {
-    struct engine_sink sink; /* first */
-    struct ended *ended;
+/* Queries of one link that take several turns, the one that goes on next first. */
+struct follower_aside {
+    uint32_t count;
+    struct query_task tasks[FOLLOWER_ASIDE_MAX];
 };
 
 struct follower_counters {
     _Atomic uint64_t commands;
     _Atomic uint64_t queries;
-    _Atomic uint64_t lagging; /* queries refused because it was behind */
-    _Atomic uint64_t hashes;  /* records 2015 compared */
+    _Atomic uint64_t lagging;  /* queries refused because it was behind */
+    _Atomic uint64_t aside;    /* queries put aside */
+    _Atomic uint64_t given_up; /* queries refused because too many were aside */
+    _Atomic uint64_t hashes;   /* records 2015 compared */
 };
 
 struct follower {
@@ -55,11 +65,14 @@ struct follower {
     const struct journal *journal;
     const struct clock *clock;
     struct mix_key key;
-    struct follower_sink sink;
+    struct history_sink sink;
+    struct adl_rank *ranks;
     uint64_t lag_max_ns;
     int commands_a_turn;
     struct follower_link links[FOLLOWER_LINKS_MAX];
+    struct follower_aside *aside; /* [FOLLOWER_LINKS_MAX] */
     uint32_t link_count;
+    uint32_t link_next; /* whose turn it is to be first */
     struct rebuild_buffer rebuilt;
     struct follower_counters counters;
     _Atomic uint64_t applied;
@@ -68,13 +81,15 @@ struct follower {
     _Atomic bool diverged;              /* a 2015 differed: the process must end */
 };
 
-/* Takes over `engine` as recovery left it. `follow` gives the records after it. */
-void follower_init(struct follower *follower, struct engine *engine, struct follow *follow,
-                   const struct journal *journal, const struct clock *clock, struct mix_key key,
-                   uint64_t lag_max_ns, int commands_a_turn);
+/* Takes over `engine` as recovery left it, and the sink that recovery has used: it holds the
+ * history of the records so far. `follow` gives the records after them. 0 or -ENOMEM. */
+CC_MUST_USE int follower_init(struct follower *follower, struct engine *engine,
+                              struct follow *follow, const struct journal *journal,
+                              const struct clock *clock, struct mix_key key, uint64_t lag_max_ns,
+                              int commands_a_turn);
 
-/* Ended orders are kept from the first record on, so recovery uses this sink too. */
-void follower_sink_init(struct follower_sink *sink, struct ended *ended);
+/* What follower_init took, and the history; works in every state after zeroing. */
+void follower_free(struct follower *follower);
 
 void follower_link_add(struct follower *follower, const struct follower_link *link);
 

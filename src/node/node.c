@@ -129,7 +129,7 @@ static int open_core(struct node *node, const struct market_file *markets)
         .journal_buffer_bytes = JOURNAL_BUFFER_BYTES_DEFAULT,
         .frames_in_flight = FRAMES_IN_FLIGHT,
         .group_bytes = JOURNAL_GROUP_BYTES_DEFAULT,
-        .ended_orders = ENDED_ORDERS_DEFAULT,
+        .history_rows = HISTORY_ROWS_DEFAULT,
         .follower_lag_max_ns = config_number(node->options, OPTION_node_follower_lag_max) * 1000000,
         .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,
         .give_up = &node->stop_asked,

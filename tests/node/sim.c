@@ -24,7 +24,7 @@ enum {
     FRAME_BYTES = 8 << 10,
     BLOCK_BYTES = 512,
     LATENCY_MAX = 12,
-    ENDED_ORDERS = 1 << 12,
+    HISTORY_ROWS = 1 << 12,
     BOUNDARIES_MAX = 1 << 16,
     QUIESCE_TURNS_MAX = 1 << 14,
     CRASH_ODDS = 700, /* one step in so many */
@@ -130,7 +130,7 @@ static void start(struct sim *sim)
         .frames_in_flight = JOURNAL_FRAMES_MAX,
         .group_bytes = 1,
         .frame_bytes_max = FRAME_BYTES,
-        .ended_orders = ENDED_ORDERS,
+        .history_rows = HISTORY_ROWS,
         .follower_lag_max_ns = LAG_MAX_NS,
         .follower_commands_a_turn = FOLLOWER_COMMANDS,
     };

@@ -110,7 +110,7 @@ static enum refusal_kind recover(const char *more)
         .frames_in_flight = JOURNAL_FRAMES_MAX,
         .group_bytes = 1,
         .frame_bytes_max = 16 << 10,
-        .ended_orders = 1 << 10,
+        .history_rows = 1 << 10,
         .follower_lag_max_ns = LAG_NS,
         .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,
         .give_up = &rig.give_up,

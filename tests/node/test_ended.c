@@ -13,9 +13,9 @@ static struct uuid id_of(uint64_t number)
     return uuid_make_v7(1755582431232 + number, random);
 }
 
-static struct ended_order order_of(uint64_t number)
+static struct kept_order order_of(uint64_t number)
 {
-    return (struct ended_order){ .account_id = number % 7, .id = id_of(number), .price = number };
+    return (struct kept_order){ .account_id = number % 7, .id = id_of(number), .price = number };
 }
 
 static void check_newest(void)
@@ -23,12 +23,12 @@ static void check_newest(void)
     struct ended *ended = ended_create(CAPACITY, key);
     CHECK(ended != NULL);
     for (uint64_t n = 0; n < ORDERS; n++) {
-        struct ended_order order = order_of(n);
+        struct kept_order order = order_of(n);
         ended_add(ended, &order);
         /* Every one of the newest CAPACITY is found with its own row, no older one is. */
         for (uint64_t m = n >= 2 * CAPACITY ? n - 2 * CAPACITY : 0; m <= n; m++) {
             struct uuid id = id_of(m);
-            const struct ended_order *found = ended_find(ended, m % 7, &id);
+            const struct kept_order *found = ended_find(ended, m % 7, &id);
             CHECK((found != NULL) == (n - m < CAPACITY));
             CHECK(found == NULL || found->price == m);
             CHECK(ended_find(ended, m % 7 + 1, &id) == NULL); /* another account's */
@@ -45,12 +45,12 @@ static void check_dropped(void)
     unknown.bytes[15] ^= 1; /* same date, never an order */
 
     for (uint64_t n = 0; n < CAPACITY; n++) {
-        struct ended_order order = order_of(n);
+        struct kept_order order = order_of(n);
         ended_add(ended, &order);
     }
     CHECK(!ended_may_have_dropped(ended, &unknown)); /* nothing was dropped: it is a true 404 */
     for (uint64_t n = CAPACITY; n < CAPACITY + 4; n++) {
-        struct ended_order order = order_of(n);
+        struct kept_order order = order_of(n);
         ended_add(ended, &order);
     }
     /* Numbers 0 to 3 were dropped: an id dated at or before number 3 may have been one of them. */
@@ -62,7 +62,7 @@ static void check_dropped(void)
 static void check_replaced(void)
 {
     struct ended *ended = ended_create(CAPACITY, key);
-    struct ended_order order = order_of(1);
+    struct kept_order order = order_of(1);
     ended_add(ended, &order);
     order.price = 99;
     ended_add(ended, &order);

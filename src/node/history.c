@@ -1,0 +1,57 @@
+#include "node/history.h"
+
+#include <stdlib.h>
+
+struct history *history_create(uint32_t capacity, uint32_t account_count, struct mix_key key)
+{
+    struct history *history = calloc(1, sizeof *history);
+
+    if (history == NULL)
+        return NULL;
+    if (order_log_init(&history->orders, capacity, account_count, key) == 0 &&
+        fill_log_init(&history->fills, capacity, account_count) == 0 &&
+        request_log_init(&history->requests, capacity, key) == 0)
+        return history;
+    history_destroy(history);
+    return NULL;
+}
+
+void history_destroy(struct history *history)
+{
+    if (history == NULL)
+        return;
+    order_log_free(&history->orders);
+    fill_log_free(&history->fills);
+    request_log_free(&history->requests);
+    free(history);
+}
+
+static void emit(struct engine_sink *sink, const struct effect *effect)
+{
+    /* The sink is the first member. */
+    struct history *history = ((struct history_sink *)(void *)sink)->history;
+
+    if (effect->code == EFFECT_order_state) {
+        struct effect_order_state state;
+        struct kept_order order;
+        memcpy(&state, effect->bytes, sizeof state);
+        kept_order_make(&order, effect, &state);
+        order_log_tell(&history->orders, &order, effect->sequence);
+        return;
+    }
+    fill_log_tell(&history->fills, effect);
+    request_log_tell(&history->requests, effect);
+}
+
+void history_sink_init(struct history_sink *sink, struct history *history)
+{
+    /* What no log takes is not even handed over. */
+    const uint32_t ignored = EFFECT_BIT(EFFECT_position) | EFFECT_BIT(EFFECT_book_level) |
+                             EFFECT_BIT(EFFECT_book_order) | EFFECT_BIT(EFFECT_mark) |
+                             EFFECT_BIT(EFFECT_market_state) | EFFECT_BIT(EFFECT_timer) |
+                             EFFECT_BIT(EFFECT_account);
+
+    sink->sink.emit = emit;
+    sink->sink.ignores = ignored;
+    sink->history = history;
+}

@@ -1,0 +1,42 @@
+/* history.h - what has happened, as far as memory keeps it: orders, fills, trades, requests.
+ *
+ *   follower, recovery ── effects ──> history_sink ──> order_log, fill_log, request_log
+ *                                                            └── read by query.h
+ *
+ * The newest HISTORY_ROWS_DEFAULT rows of each kind are kept; a reader is told exactly when an
+ * answer lies beyond them.
+ *
+ * Owner.  The follower's thread; recovery before it. Made anew when recovery begins again.
+ * Bound.  All memory is taken by history_create, and touched as rows come. */
+#ifndef NODE_HISTORY_H
+#define NODE_HISTORY_H
+
+#include "engine/effects.h"
+#include "node/fill_log.h"
+#include "node/market_names.h"
+#include "node/order_log.h"
+#include "node/request_log.h"
+
+enum { HISTORY_ROWS_DEFAULT = 1 << 20 };
+
+struct history {
+    struct order_log orders;
+    struct fill_log fills;
+    struct request_log requests;
+    struct market_names names;
+};
+
+/* Rows from the first record on, so recovery uses the same sink. */
+struct history_sink {
+    struct engine_sink sink; /* first */
+    struct history *history;
+};
+
+/* `capacity` rows of each kind, a power of two; account ids are below account_count. NULL without
+ * memory. */
+struct history *history_create(uint32_t capacity, uint32_t account_count, struct mix_key key);
+void history_destroy(struct history *history);
+
+void history_sink_init(struct history_sink *sink, struct history *history);
+
+#endif

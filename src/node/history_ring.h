@@ -1,0 +1,79 @@
+/* history_ring.h - the newest rows of one kind, and through them a chain for each key.
+ *
+ *   position   0 ... added - capacity ... added - 1
+ *              └─ dropped ─┘└──────── kept ───────┘    each row links to the key's next older one
+ *
+ * A key is an account or a market. Its rows are added in ascending (sequence, index); a page walks
+ * its chain and never touches the rows of another. A second link leads far back (the jump pointers
+ * of E. W. Myers, An applicative random-access stack, 1983), so a place is found in O(log rows).
+ *
+ * Owner.  The follower's thread.
+ * Units.  A position counts rows since start: it names a row for ever, kept or dropped.
+ * Bound.  `capacity` rows and a head for each key, taken at start and touched when first used. */
+#ifndef NODE_HISTORY_RING_H
+#define NODE_HISTORY_RING_H
+
+#include "base/cc.h"
+
+#define HISTORY_NONE UINT64_MAX
+
+/* First member of every row; written by history_ring_add only. */
+struct history_link {
+    uint64_t older; /* position of the key's next older row, HISTORY_NONE: it is its first */
+    uint64_t far;   /* position of one much older, or as `older` */
+    uint64_t sequence;
+    uint32_t index;
+    uint32_t ordinal; /* counts the key's rows: differences between kept ones mean something */
+};
+
+struct history_head {
+    uint64_t newest_next; /* position of the key's newest row + 1, 0: it has none */
+    uint64_t first_sequence;
+    uint32_t first_index;
+    uint32_t zero;
+};
+
+struct history_ring {
+    uint8_t *rows;
+    struct history_head *heads;
+    uint64_t mask; /* capacity - 1 */
+    uint64_t added;
+    uint32_t row_bytes;
+    uint32_t key_count;
+};
+
+/* Room for `capacity` rows, a power of two; 0 or -ENOMEM, then there is nothing to free. */
+CC_MUST_USE int history_ring_init(struct history_ring *ring, uint32_t capacity, size_t row_bytes,
+                                  uint32_t key_count);
+void history_ring_free(struct history_ring *ring);
+
+/* The row that the next history_ring_add overwrites; NULL while there is room. */
+void *history_ring_victim(const struct history_ring *ring);
+
+/* A row at the newest end, behind every row of `key` < key_count; the caller fills what follows the
+ * link. The oldest row is dropped when full. */
+CC_MUST_USE void *history_ring_add(struct history_ring *ring, uint32_t key, uint64_t sequence,
+                                   uint32_t index);
+
+/* The row at a position, NULL when it is dropped or HISTORY_NONE. Valid until the next add. */
+const void *history_ring_at(const struct history_ring *ring, uint64_t position);
+
+/* Position of the newest row of `key` with a lower (sequence, index); HISTORY_NONE: there never was
+ * one. It may be dropped, and so may all that is older. */
+uint64_t history_ring_below(const struct history_ring *ring, uint64_t key, uint64_t sequence,
+                            uint32_t index);
+
+/* Number of a kept row: its place in `rows`. */
+static inline uint32_t history_ring_number(const struct history_ring *ring, uint64_t position)
+{
+    return (uint32_t)(position & ring->mask);
+}
+
+/* Whether (sequence, index) of the link is lower. */
+static inline bool history_link_below(const struct history_link *link, uint64_t sequence,
+                                      uint32_t index)
+{
+    return link->sequence < sequence || (link->sequence == sequence && link->index < index);
+}
+
+#endif

@@ -1,0 +1,79 @@
+#include "node/id_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int id_map_init(struct id_map *map, struct mix_key key, uint32_t capacity, const void *rows,
+                size_t row_bytes, size_t id_at)
+{
+    INVARIANT(capacity != 0 && (capacity & (capacity - 1)) == 0);
+    INVARIANT(capacity <= 1u << 30);
+    *map = (struct id_map){
+        .key = key,
+        .rows = rows,
+        .places = calloc(2 * (size_t)capacity, sizeof *map->places),
+        .mask = 2 * capacity - 1,
+        .row_bytes = (uint32_t)row_bytes,
+        .id_at = (uint32_t)id_at,
+    };
+    return map->places == NULL ? -ENOMEM : 0;
+}
+
+void id_map_free(struct id_map *map)
+{
+    free(map->places);
+    map->places = NULL;
+}
+
+static const uint8_t *id_of(const struct id_map *map, uint32_t row)
+{
+    return map->rows + (size_t)row * map->row_bytes + map->id_at;
+}
+
+static uint32_t home(const struct id_map *map, uint64_t account_id, const uint8_t *id)
+{
+    return (uint32_t)(mix_id(map->key, account_id, id) >> 32) & map->mask;
+}
+
+/* Place of (account, id), or of the free place that ends its run. */
+static uint32_t place(const struct id_map *map, uint64_t account_id, const uint8_t *id)
+{
+    uint32_t at = home(map, account_id, id);
+    for (; map->places[at] != 0; at = (at + 1) & map->mask) {
+        const uint8_t *found = id_of(map, map->places[at] - 1);
+        if (cc_load64(found) == account_id && memcmp(found + 8, id, UUID_BYTES) == 0)
+            break;
+    }
+    return at;
+}
+
+uint32_t id_map_find(const struct id_map *map, uint64_t account_id, const uint8_t id[UUID_BYTES])
+{
+    uint32_t entry = map->places[place(map, account_id, id)];
+    return entry == 0 ? ID_MAP_NONE : entry - 1;
+}
+
+void id_map_add(struct id_map *map, uint32_t row)
+{
+    const uint8_t *id = id_of(map, row);
+    uint32_t at = place(map, cc_load64(id), id + 8);
+    INVARIANT(map->places[at] == 0);
+    map->places[at] = row + 1;
+}
+
+/* Frees a place and moves later entries of its run back, so that no search meets a false end. */
+void id_map_remove(struct id_map *map, uint32_t row)
+{
+    const uint8_t *id = id_of(map, row);
+    uint32_t hole = place(map, cc_load64(id), id + 8);
+    INVARIANT(map->places[hole] == row + 1);
+    for (uint32_t at = (hole + 1) & map->mask; map->places[at] != 0; at = (at + 1) & map->mask) {
+        const uint8_t *other = id_of(map, map->places[at] - 1);
+        uint32_t wanted = home(map, cc_load64(other), other + 8);
+        if (((at - wanted) & map->mask) < ((at - hole) & map->mask))
+            continue; /* its home lies behind the hole: it stays reachable */
+        map->places[hole] = map->places[at];
+        hole = at;
+    }
+    map->places[hole] = 0;
+}

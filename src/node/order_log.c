@@ -1,0 +1,163 @@
+#include "node/order_log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "engine/order_state.h"
+#include "node/ended.h"
+
+int order_log_init(struct order_log *log, uint32_t capacity, uint32_t account_count,
+                   struct mix_key key)
+{
+    memset(log, 0, sizeof *log);
+    if (history_ring_init(&log->ring, capacity, sizeof(struct order_row), account_count) != 0)
+        return -ENOMEM;
+    log->accounts = calloc(account_count, sizeof *log->accounts);
+    log->ended = ended_create(capacity, key);
+    if (log->accounts != NULL && log->ended != NULL &&
+        id_map_init(&log->map, key, capacity, log->ring.rows, sizeof(struct order_row),
+                    offsetof(struct order_row, order.account_id)) == 0)
+        return 0;
+    order_log_free(log);
+    return -ENOMEM;
+}
+
+void order_log_free(struct order_log *log)
+{
+    history_ring_free(&log->ring);
+    id_map_free(&log->map);
+    ended_destroy(log->ended);
+    free(log->accounts);
+    memset(log, 0, sizeof *log);
+}
+
+static bool is_below(uint64_t a_sequence, uint32_t a_index, uint64_t b_sequence, uint32_t b_index)
+{
+    return a_sequence < b_sequence || (a_sequence == b_sequence && a_index < b_index);
+}
+
+static void add_lost(struct order_lost *lost, const struct kept_order *order)
+{
+    if (!lost->any ||
+        is_below(lost->newest_sequence, lost->newest_index, order->sequence, order->index)) {
+        lost->newest_sequence = order->sequence;
+        lost->newest_index = order->index;
+    }
+    if (!lost->any ||
+        is_below(order->sequence, order->index, lost->oldest_sequence, lost->oldest_index)) {
+        lost->oldest_sequence = order->sequence;
+        lost->oldest_index = order->index;
+    }
+    lost->any = true;
+}
+
+static bool is_recent(const struct order_account *account, uint64_t rejection)
+{
+    return account->rejection_count - rejection < ORDER_LOG_REJECTED;
+}
+
+bool order_log_is_shown(const struct order_log *log, const struct order_row *row)
+{
+    return row->order.status != ORDER_REJECTED ||
+           is_recent(&log->accounts[row->order.account_id], row->rejection);
+}
+
+/* The oldest row makes room: what was live stays in the engine, what nobody would see is gone, the
+ * rest is lost. */
+static void drop(struct order_log *log, const struct order_row *row, uint32_t number)
+{
+    const struct kept_order *order = &row->order;
+    struct order_account *account = &log->accounts[order->account_id];
+
+    id_map_remove(&log->map, number);
+    if (!kept_order_is_final(order) || !order_log_is_shown(log, row))
+        return;
+    if (order->status == ORDER_REJECTED) {
+        add_lost(&account->lost_rejected, order);
+        if (row->rejection > account->rejection_lost)
+            account->rejection_lost = row->rejection;
+    } else {
+        add_lost(&account->lost, order);
+    }
+    uint64_t date_ms = uuid_time_ms(&order->id);
+    if (!log->dropped || date_ms > log->newest_dropped_ms)
+        log->newest_dropped_ms = date_ms;
+    log->dropped = true;
+}
+
+static void place(struct order_log *log, const struct kept_order *order)
+{
+    uint32_t number = history_ring_number(&log->ring, log->ring.added);
+    const struct order_row *victim = history_ring_victim(&log->ring);
+
+    if (victim != NULL)
+        drop(log, victim, number);
+    INVARIANT(order->account_id < log->ring.key_count);
+    struct order_row *row =
+        history_ring_add(&log->ring, (uint32_t)order->account_id, order->sequence, order->index);
+    row->order = *order;
+    if (order->status == ORDER_REJECTED)
+        row->rejection = ++log->accounts[order->account_id].rejection_count;
+    id_map_add(&log->map, number);
+}
+
+void order_log_tell(struct order_log *log, const struct kept_order *order, uint64_t sequence)
+{
+    bool is_placing = order->sequence == sequence;
+
+    /* What is neither first nor last is read from the engine. */
+    if (!is_placing && !kept_order_is_final(order))
+        return;
+    uint32_t number = id_map_find(&log->map, order->account_id, order->id.bytes);
+    if (number != ID_MAP_NONE) {
+        struct order_row *row = &((struct order_row *)(void *)log->ring.rows)[number];
+        INVARIANT(!kept_order_is_final(&row->order));
+        row->order = *order;
+    } else if (is_placing) {
+        place(log, order);
+    } else {
+        ended_add(log->ended, order);
+        add_lost(&log->accounts[order->account_id].lost, order);
+    }
+}
+
+const struct kept_order *order_log_find(const struct order_log *log, uint64_t account_id,
+                                        const struct uuid *id)
+{
+    uint32_t number = id_map_find(&log->map, account_id, id->bytes);
+
+    if (number == ID_MAP_NONE)
+        return ended_find(log->ended, account_id, id);
+    const struct order_row *row = &((const struct order_row *)(const void *)log->ring.rows)[number];
+    return kept_order_is_final(&row->order) && order_log_is_shown(log, row) ? &row->order : NULL;
+}
+
+bool order_log_may_have_dropped(const struct order_log *log, const struct uuid *id)
+{
+    return (log->dropped && uuid_time_ms(id) <= log->newest_dropped_ms) ||
+           ended_may_have_dropped(log->ended, id);
+}
+
+bool order_log_lost_between(const struct order_log *log, uint64_t account_id, bool rejected,
+                            bool others, uint64_t below_sequence, uint32_t below_index,
+                            uint64_t from_sequence, uint32_t from_index)
+{
+    if (account_id >= log->ring.key_count)
+        return false;
+    const struct order_account *account = &log->accounts[account_id];
+    const struct order_lost *kinds[] = {
+        others ? &account->lost : NULL,
+        rejected && account->rejection_lost != 0 && is_recent(account, account->rejection_lost)
+            ? &account->lost_rejected
+            : NULL,
+    };
+
+    for (size_t i = 0; i < CC_COUNT(kinds); i++) {
+        const struct order_lost *lost = kinds[i];
+        if (lost != NULL && lost->any &&
+            is_below(lost->oldest_sequence, lost->oldest_index, below_sequence, below_index) &&
+            !is_below(lost->newest_sequence, lost->newest_index, from_sequence, from_index))
+            return true;
+    }
+    return false;
+}
