@@ -211,6 +211,42 @@ bool book_take(struct book *book, uint32_t order, uint64_t quantity)
     return true;
 }
 
+bool book_frees_page(const struct book *book, enum order_side side, uint32_t tick)
+{
+    const struct book_side *ladder = &book->sides[side];
+    const uint64_t *words = &ladder->bitmap[0][tick / BOOK_PAGE_LEVELS * BOOK_PAGE_WORDS];
+    int levels = 0;
+
+    for (uint32_t i = 0; i < BOOK_PAGE_WORDS; i++)
+        levels += __builtin_popcountll(words[i]);
+    return levels == 1 && ladder->order_counts[tick] == 1;
+}
+
+bool book_ahead(const struct book *book, uint32_t order, uint32_t steps, uint64_t *quantity)
+{
+    const struct order *record = &book->orders[order];
+    const struct book_level *level = &book->sides[record->side].levels[record->tick];
+    uint32_t before = record->prev, behind = record->next;
+    uint64_t sum_before = 0, sum_behind = 0;
+
+    for (uint32_t step = 0; step <= steps; step++) {
+        if (before == ORDER_NONE) {
+            *quantity = sum_before;
+            return true;
+        }
+        if (behind == ORDER_NONE) {
+            INVARIANT(level->quantity >= record->remaining + sum_behind);
+            *quantity = level->quantity - record->remaining - sum_behind;
+            return true;
+        }
+        sum_before += book->orders[before].remaining;
+        sum_behind += book->orders[behind].remaining;
+        before = book->orders[before].prev;
+        behind = book->orders[behind].next;
+    }
+    return false;
+}
+
 uint32_t book_next(const struct book *book, enum order_side side, uint32_t tick)
 {
     return book_find(&book->sides[side], tick + 1, book->top);

@@ -82,6 +82,14 @@ void book_remove(struct book *book, uint32_t order);
 /* Takes 0 < quantity < remaining off a resting order; it keeps its place. */
 void book_reduce(struct book *book, uint32_t order, uint64_t quantity);
 
+/* Whether taking out the one order at `tick` would give its page back: nothing else is in it. */
+CC_MUST_USE bool book_frees_page(const struct book *book, enum order_side side, uint32_t tick);
+
+/* What stands before a resting order in its level: *quantity of all orders ahead of it. Walks the
+ * queue toward both ends at once, at most `steps` orders a way; false: neither end was reached. */
+CC_MUST_USE bool book_ahead(const struct book *book, uint32_t order, uint32_t steps,
+                            uint64_t *quantity);
+
 /* Fills a resting order: 0 < quantity <= remaining. True when nothing is left: it is then out of
  * its queue with remaining 0. */
 bool book_take(struct book *book, uint32_t order, uint64_t quantity);

@@ -223,6 +223,34 @@ void match_walk(struct engine *engine, const struct match_taker *taker, struct m
         match->guard = true;
 }
 
+/* The first live order from `at` on in its level, or ORDER_NONE. Dead ones are passed over, each at
+ * the cost of one of `left`. */
+static uint32_t first_live(const struct engine *engine, uint32_t at, uint64_t *left)
+{
+    for (; at != ORDER_NONE && *left != 0; at = engine->orders.hot[at].next, --*left) {
+        const struct order *maker = &engine->orders.hot[at];
+        const struct holding *holding = &engine->holdings.rows[maker->holding];
+        const struct portfolio *portfolio = &engine->portfolios.rows[holding->portfolio];
+        if (!resting_is_dead(engine, maker, at, holding, portfolio))
+            return at;
+    }
+    return ORDER_NONE;
+}
+
+uint64_t match_best_live(const struct engine *engine, uint32_t market, enum order_side side)
+{
+    const struct book *book = &engine->markets.rows[market].book;
+    uint64_t left = state_option(engine, OPTION_engine_makers_max);
+
+    for (uint32_t tick = book_best(book, side); tick != BOOK_TICK_NONE && left != 0;
+         tick = book_next(book, side, tick)) {
+        uint32_t at = first_live(engine, book_head(book, side, tick), &left);
+        if (at != ORDER_NONE)
+            return resting_price(engine, &engine->orders.hot[at]);
+    }
+    return 0;
+}
+
 bool match_crosses(struct engine *engine, const struct match_taker *taker, struct match *match)
 {
     const struct market *market = state_market(engine, taker->market);

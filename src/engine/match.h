@@ -60,7 +60,13 @@ void match_walk(struct engine *engine, const struct match_taker *taker, struct m
 CC_MUST_USE bool match_crosses(struct engine *engine, const struct match_taker *taker,
                                struct match *match);
 
-/* Executes what was walked for the taken order (its holding exists); it is not ended or rested. */
+/* Row 22: the best price (raw) at which a live order stands, dead ones passed over; 0 when there is
+ * none, or when makers_max dead ones come first: then it is the walk that decides. */
+CC_MUST_USE uint64_t match_best_live(const struct engine *engine, uint32_t market,
+                                     enum order_side side);
+
+/* Executes what was walked for an order that is in no book (its holding exists): taken by a
+ * placement or lifted by a replacement. It is not ended or rested. */
 void match_act(struct engine *engine, const struct match_taker *taker, const struct match *match,
                uint32_t order);
 

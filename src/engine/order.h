@@ -23,6 +23,9 @@ enum order_side { ORDER_LONG = 0, ORDER_SHORT = 1 };
 /* Time in force, numbered so that 0..2 are the wire's live_tif. */
 enum order_tif { ORDER_IOC = 0, ORDER_FOK = 1, ORDER_GTC = 2, ORDER_GTT = 3 };
 
+/* The wire's order_type, as far as this version has them. */
+enum order_type { ORDER_MARKET = 0, ORDER_LIMIT = 1 };
+
 enum {
     ORDER_POST_ONLY = 1 << 0,
     ORDER_REDUCE_ONLY = 1 << 1,
@@ -59,7 +62,7 @@ struct order_cold {
     uint32_t list_prev;
     uint16_t index;     /* its item in the command that placed it (batch), else 0 */
     uint8_t state;      /* enum order_state; written by order_move only */
-    uint8_t order_type; /* the wire's order_type */
+    uint8_t order_type; /* enum order_type */
     uint8_t reason;     /* the wire's reason of its end */
     uint8_t spare[3];
 };

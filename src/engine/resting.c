@@ -10,7 +10,7 @@ void resting_tell_state(struct engine *engine, uint32_t index)
     struct effect_order_state body = {
         .remaining = order->remaining,
         .filled = cold->filled,
-        .price = resting_price(engine, order),
+        .price = cold->order_type == ORDER_MARKET ? 0 : resting_price(engine, order),
     };
     uint32_t codes = (uint32_t)cold->state | (uint32_t)cold->reason << 8 |
                      (uint32_t)order->side << 16 | (uint32_t)cold->order_type << 24;
@@ -20,8 +20,9 @@ void resting_tell_state(struct engine *engine, uint32_t index)
     effects_emit(engine, EFFECT_order_state, index, asset_id, &body);
 }
 
-void resting_tell(struct engine *engine, uint32_t index, enum effect_book_action action,
-                  uint64_t quantity)
+/* 2107 and 2106: what happened to the order in its level, and what the level is now. */
+static void tell_book(struct engine *engine, uint32_t index, enum effect_book_action action,
+                      uint64_t quantity)
 {
     const struct order *order = &engine->orders.hot[index];
     struct market *market = state_market(engine, order->market);
@@ -37,7 +38,6 @@ void resting_tell(struct engine *engine, uint32_t index, enum effect_book_action
         .size = book_quantity(&market->book, side, order->tick),
     };
 
-    resting_tell_state(engine, index);
     effects_put(&change, offsetof(struct effect_book_order, asset_id), asset_id,
                 (uint32_t)order->side | (uint32_t)action << 8);
     effects_put(&level, offsetof(struct effect_book_level, orders),
@@ -48,6 +48,13 @@ void resting_tell(struct engine *engine, uint32_t index, enum effect_book_action
     effects_emit(engine, EFFECT_book_order, index, asset_id, &change);
     level.book_seq = market_next_seq(market);
     effects_emit(engine, EFFECT_book_level, order->market, asset_id, &level);
+}
+
+void resting_tell(struct engine *engine, uint32_t index, enum effect_book_action action,
+                  uint64_t quantity)
+{
+    resting_tell_state(engine, index);
+    tell_book(engine, index, action, quantity);
 }
 
 bool resting_fits(const struct engine *engine, uint32_t market, enum order_side side, uint32_t tick)
@@ -105,20 +112,47 @@ static void take_sums(struct holding *holding, const struct order *order, uint64
         side->price_bound = 0;
 }
 
-void resting_insert(struct engine *engine, uint32_t index, uint64_t hash)
+/* Into the book, at the back of its level, and into the sums. */
+static void enter_book(struct engine *engine, uint32_t index)
 {
-    struct order *order = &engine->orders.hot[index];
-    struct order_cold *cold = &engine->orders.cold[index];
+    const struct order *order = &engine->orders.hot[index];
     bool inserted = book_insert(&state_market(engine, order->market)->book, index);
 
     INVARIANT(inserted);
-    order_map_insert(&engine->order_map, hash, index);
-    holding_link(engine, order->holding, index);
     add_sums(state_holding(engine, order->holding), order, resting_price(engine, order));
-    if (order_tif(order) == ORDER_GTT)
-        timer_heap_set(&engine->expiries, index, cold->expiry_ns, cold->placed_sequence);
     risk_changed(engine, order->holding);
     resting_tell(engine, index, BOOK_ADD, order->remaining);
+}
+
+void resting_insert(struct engine *engine, uint32_t index, uint64_t hash)
+{
+    const struct order *order = &engine->orders.hot[index];
+    const struct order_cold *cold = &engine->orders.cold[index];
+
+    order_map_insert(&engine->order_map, hash, index);
+    holding_link(engine, order->holding, index);
+    if (order_tif(order) == ORDER_GTT)
+        timer_heap_set(&engine->expiries, index, cold->expiry_ns, cold->placed_sequence);
+    enter_book(engine, index);
+}
+
+uint32_t resting_find(struct engine *engine, const struct command *command, uint32_t market,
+                      const uint8_t *id)
+{
+    uint64_t words[2];
+
+    memcpy(words, id, sizeof words);
+    uint32_t index =
+        order_map_find(&engine->order_map, command->target_hash, engine->turn.account, words);
+    if (index == ORDER_NONE)
+        return ORDER_NONE;
+    const struct order *order = &engine->orders.hot[index];
+    const struct holding *holding = state_holding(engine, order->holding);
+    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    if (holding->portfolio != engine->turn.portfolio || order->market != market ||
+        resting_is_dead(engine, order, index, holding, portfolio))
+        return ORDER_NONE;
+    return index;
 }
 
 /* Out of map, list and timers; the book is the caller's. */
@@ -148,6 +182,60 @@ void resting_remove(struct engine *engine, uint32_t index, enum order_state stat
     cold->updated_ns = engine->t_ns;
     resting_tell(engine, index, BOOK_DELETE, order->remaining);
     order_release(&engine->orders, index);
+}
+
+void resting_set_terms(struct engine *engine, uint32_t index, const struct resting_terms *terms)
+{
+    struct order *order = &engine->orders.hot[index];
+    struct order_cold *cold = &engine->orders.cold[index];
+    bool was_timed = order_tif(order) == ORDER_GTT;
+
+    order->flags = terms->flags;
+    cold->expiry_ns = terms->expiry_ns;
+    cold->updated_ns = engine->t_ns;
+    if (order_tif(order) == ORDER_GTT)
+        timer_heap_set(&engine->expiries, index, cold->expiry_ns, cold->placed_sequence);
+    else if (was_timed)
+        timer_heap_remove(&engine->expiries, index);
+}
+
+void resting_change(struct engine *engine, uint32_t index, uint64_t fall,
+                    const struct resting_terms *terms)
+{
+    struct order *order = &engine->orders.hot[index];
+    struct holding *holding = state_holding(engine, order->holding);
+    uint64_t price = resting_price(engine, order);
+
+    take_sums(holding, order, price, order->remaining, true);
+    if (fall != 0)
+        book_reduce(&state_market(engine, order->market)->book, index, fall);
+    resting_set_terms(engine, index, terms);
+    add_sums(holding, order, price);
+    risk_changed(engine, order->holding);
+    resting_tell_state(engine, index);
+    if (fall != 0)
+        tell_book(engine, index, BOOK_REDUCE, fall);
+}
+
+void resting_lift(struct engine *engine, uint32_t index)
+{
+    const struct order *order = &engine->orders.hot[index];
+
+    book_remove(&state_market(engine, order->market)->book, index);
+    take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
+              order->remaining, true);
+    risk_changed(engine, order->holding);
+    tell_book(engine, index, BOOK_DELETE, order->remaining);
+}
+
+void resting_return(struct engine *engine, uint32_t index)
+{
+    enter_book(engine, index);
+}
+
+void resting_drop(struct engine *engine, uint32_t index)
+{
+    unlink_order(engine, index);
 }
 
 void resting_reduce(struct engine *engine, uint32_t index, uint64_t quantity)

@@ -1,12 +1,24 @@
 /* resting.h - orders that rest: in the book, the id map, their holding's list and sums, and the
  * expiry timers, all at once. Owned by the engine.
  *
- * Order.  2101, 2107, 2106 of each order that leaves or changes, told while it is in its table.
+ *   resting_insert ──> rests ── resting_change: keeps its place ──> resting_remove
+ *                      │   ^
+ *       resting_lift   v   │  resting_return       (a replacement that loses its place, R3)
+ *                      lifted ── resting_drop ──> released by the caller
+ *
+ * Order.  2101, 2107, 2106 of each order that leaves or changes, told while it is in its table. A
+ *         holding's list stays in the order of placing, whatever is entered anew.
  * Bound.  Nothing here walks a list. What is dead stays in every sum until it is removed (R3). */
 #ifndef ENGINE_RESTING_H
 #define ENGINE_RESTING_H
 
 #include "engine/state.h"
+
+/* What a replacement may change of an order in its place; flags of order.h. */
+struct resting_terms {
+    uint64_t expiry_ns; /* as signed */
+    uint8_t flags;
+};
 
 /* Whether there is room for an order at this tick: its ladder page is in use or may be. */
 CC_MUST_USE bool resting_fits(const struct engine *engine, uint32_t market, enum order_side side,
@@ -18,7 +30,31 @@ void resting_insert(struct engine *engine, uint32_t order, uint64_t hash);
 /* Takes a resting order out with a final state and tells it; its index is free afterwards. */
 void resting_remove(struct engine *engine, uint32_t order, enum order_state state, uint8_t reason);
 
-/* Takes 0 < quantity < remaining off an order without a fill (STP DECREMENT) and tells it. */
+/* The live order that a body names: found by (account, id) and of the turn's portfolio and of this
+ * market, else ORDER_NONE (R3). `id` are the UUID's 16 bytes. */
+CC_MUST_USE uint32_t resting_find(struct engine *engine, const struct command *command,
+                                  uint32_t market, const uint8_t *id);
+
+/* Gives a resting order other terms and takes 0 <= fall < remaining off it; it keeps its place.
+ * Tells 2101 and, when it fell, 2107 and 2106. */
+void resting_change(struct engine *engine, uint32_t order, uint64_t fall,
+                    const struct resting_terms *terms);
+
+/* Takes an order out of the book and the sums, to be entered anew in the same command: tells 2107
+ * and 2106 of the level it leaves. */
+void resting_lift(struct engine *engine, uint32_t order);
+
+/* A lifted order gets its terms; its tick and its remaining are the caller's. */
+void resting_set_terms(struct engine *engine, uint32_t order, const struct resting_terms *terms);
+
+/* A lifted order rests again, at the back of its level (resting_fits); tells 2101, 2107, 2106. */
+void resting_return(struct engine *engine, uint32_t order);
+
+/* A lifted order ends: out of map, list and timers. The caller tells and releases it. */
+void resting_drop(struct engine *engine, uint32_t order);
+
+/* Takes 0 < quantity < remaining off an order without a fill (a reduction, STP DECREMENT) and tells
+ * it. */
 void resting_reduce(struct engine *engine, uint32_t order, uint64_t quantity);
 
 /* Books a fill of a resting order: book, sums and state. The caller tells it (resting_tell) and

@@ -249,8 +249,8 @@ static uint32_t cancel_next(struct engine *engine, const struct portfolio *portf
                !resting_is_dead(engine, &orders->hot[order], order, holding, portfolio))
             order = orders->cold[order].list_next;
         holding->cancel_cursor = order;
-        if (order != ORDER_NONE &&
-            (first == ORDER_NONE || orders->hot[order].sequence < orders->hot[first].sequence))
+        if (order != ORDER_NONE && (first == ORDER_NONE || orders->cold[order].placed_sequence <
+                                                               orders->cold[first].placed_sequence))
             first = order;
         at = holding->next;
     }
