@@ -56,11 +56,11 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
 /*    name                                code  signer             path                                      body        bytes  answer   built */
 #define REQUEST_LIST(X) \
     X(place_limit_order,                     0, SESSION,           "/api/v1/trading/order/place/limit",       FIXED,        48, ACK,     1) \
-    X(order_reduction,                       1, SESSION,           PATH_UPDATE,                               FIXED,        56, ACK,     0) \
-    X(order_replacement,                     2, SESSION,           PATH_UPDATE,                               FIXED,        72, ACK,     0) \
+    X(order_reduction,                       1, SESSION,           PATH_UPDATE,                               FIXED,        56, ACK,     1) \
+    X(order_replacement,                     2, SESSION,           PATH_UPDATE,                               FIXED,        72, ACK,     1) \
     X(order_cancel,                          3, SESSION,           "/api/v1/trading/order/cancel",            FIXED,        40, ACK,     1) \
     X(cancel_all_orders,                     4, SESSION,           "/api/v1/trading/order/cancel-all",        FIXED,        24, ACK,     1) \
-    X(place_market_order,                    5, SESSION,           "/api/v1/trading/order/place/market",      FIXED,        40, ACK,     0) \
+    X(place_market_order,                    5, SESSION,           "/api/v1/trading/order/place/market",      FIXED,        40, ACK,     1) \
     X(place_conditional_order,               6, SESSION,           "/api/v1/trading/order/place/conditional", FIXED,        80, ACK,     0) \
     X(conditional_order_cancel,              7, SESSION,           "/api/v1/trading/order/cancel/conditional", FIXED,       40, ACK,     0) \
     X(order_batch,                           8, SESSION,           "/api/v1/trading/order/batch",             BATCH,         0, ACK,     0) \
@@ -70,7 +70,7 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(create_account_passkey,               12, NEW_PASSKEY,       PATH_CREATE,                               FIXED,        80, SUCCESS, 0) \
     X(create_session,                       13, MASTER,            "/api/v1/auth/sessions/create",            FIXED,        56, SUCCESS, 1) \
     X(revoke_session,                       14, MASTER,            "/api/v1/auth/sessions/revoke",            FIXED,        40, SUCCESS, 1) \
-    X(revoke_all_sessions,                  15, MASTER,            "/api/v1/auth/sessions/revoke-all",        FIXED,         8, SUCCESS, 0) \
+    X(revoke_all_sessions,                  15, MASTER,            "/api/v1/auth/sessions/revoke-all",        FIXED,         8, SUCCESS, 1) \
     X(add_admin_secp256k1_master_key,       16, ADMIN,             PATH_ADMIN_ADD,                            FIXED,        48, SUCCESS, 0) \
     X(remove_admin_secp256k1_master_key,    17, ADMIN,             PATH_ADMIN_REMOVE,                         FIXED,        48, SUCCESS, 0) \
     X(reserved_18,                          18, NONE,              PATH_NONE,                                 FIXED,         0, ACK,     0) \
@@ -90,7 +90,7 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(close_account,                        32, ADMIN,             "/api/v1/account/close",                   FIXED,         8, ACK,     0) \
     X(login,                                33, SESSION_OR_MASTER, "/api/v1/login",                           FIXED,        24, SUCCESS, 0) \
     X(create_api_key,                       34, SESSION_OR_MASTER, "/api/v1/api-keys",                        FIXED,        48, SUCCESS, 1) \
-    X(revoke_api_key,                       35, SESSION_OR_MASTER, "/api/v1/api-keys/revoke",                 FIXED,        24, SUCCESS, 0) \
+    X(revoke_api_key,                       35, SESSION_OR_MASTER, "/api/v1/api-keys/revoke",                 FIXED,        24, SUCCESS, 1) \
     X(oracle_price,                       1000, OPERATOR,          PATH_OPERATOR,                             FIXED,        24, ACK,     1) \
     X(market_define,                      1001, OPERATOR,          PATH_OPERATOR,                             TEXT,          0, ACK,     1) \
     X(market_state,                       1002, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     0) \
@@ -102,7 +102,7 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(halt_all,                           1008, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     0) \
     X(set_fee_tier,                       1009, OPERATOR,          PATH_OPERATOR,                             FIXED,        16, ACK,     0) \
     X(tick,                               2000, NODE,              PATH_NONE,                                 FIXED,         8, ACK,     1) \
-    X(set_leverage,                       2001, NODE,              PATH_NONE,                                 FIXED,        40, HTTP,    0) \
+    X(set_leverage,                       2001, NODE,              PATH_NONE,                                 FIXED,        40, HTTP,    1) \
     X(portfolio_close,                    2002, NODE,              PATH_NONE,                                 FIXED,        32, HTTP,    0) \
     X(portfolio_reopen,                   2003, NODE,              PATH_NONE,                                 FIXED,        32, HTTP,    0) \
     X(faucet_credit,                      2009, NODE,              PATH_NONE,                                 FIXED,        40, HTTP,    0) \

@@ -73,9 +73,7 @@ static bool kind_is_right(const struct credential *credential, enum signer signe
 /* Codes of portfolios: the pin of the credential is the subaccount of the portfolio_id. */
 static bool pin_is_right(const struct credential *credential, const struct command *command)
 {
-    bool names_portfolio = command->code == REQUEST_place_limit_order ||
-                           command->code == REQUEST_order_cancel ||
-                           command->code == REQUEST_cancel_all_orders;
+    bool names_portfolio = command->code <= REQUEST_place_market_order; /* codes 0 to 5 */
 
     return !names_portfolio || credential->pin == CREDENTIAL_NO_PIN ||
            (uint32_t)credential->pin == cc_load32(command_body(command) + 8);

@@ -1,6 +1,7 @@
 #include "engine/cancel.h"
 
 #include "base/uuid.h"
+#include "engine/evidence.h"
 #include "engine/resting.h"
 
 enum { CANCEL_ASSET_ALL = 0xFFFF };
@@ -37,9 +38,7 @@ enum status cancel_order(struct engine *engine, const struct command *command,
 {
     struct cancel_body body;
     struct uuid id;
-    uint64_t words[2];
 
-    (void)result;
     memcpy(&body, command_body(command), sizeof body);
     uuid_load(&id, body.order_id);
     if (!uuid_is_v7(&id))
@@ -51,17 +50,10 @@ enum status cancel_order(struct engine *engine, const struct command *command,
         return STATUS_rejected_market_not_found;
     if ((body.pad | body.pad2) != 0)
         return STATUS_order_rejected_invalid;
-    memcpy(words, body.order_id, sizeof words);
-    uint32_t index =
-        order_map_find(&engine->order_map, command->target_hash, engine->turn.account, words);
+    uint32_t index = resting_find(engine, command, market, body.order_id);
     if (index == ORDER_NONE)
         return STATUS_rejected_order_not_found;
-    const struct order *order = &engine->orders.hot[index];
-    const struct holding *holding = state_holding(engine, order->holding);
-    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
-    if (holding->portfolio != engine->turn.portfolio || order->market != market ||
-        resting_is_dead(engine, order, index, holding, portfolio))
-        return STATUS_rejected_order_not_found;
+    evidence_of_end(engine, result, index, ORDER_CANCELED);
     resting_remove(engine, index, ORDER_CANCELED, REASON_user_cancel);
     return STATUS_request_completed;
 }

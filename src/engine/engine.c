@@ -1,9 +1,11 @@
 #include "engine/engine.h"
 
 #include "engine/access.h"
+#include "engine/amend.h"
 #include "engine/api_key.h"
 #include "engine/cancel.h"
 #include "engine/capacity.h"
+#include "engine/evidence.h"
 #include "engine/image.h"
 #include "engine/mark.h"
 #include "engine/place.h"
@@ -147,15 +149,12 @@ static bool answer_duplicate(const struct engine *engine, const struct command *
     return true;
 }
 
-bool engine_peek(const struct engine *engine, const struct command *command, uint64_t t_ns,
-                 struct engine_result *result)
+/* Rows 0 to 2. True: *result has their answer. */
+static bool peek_answers(const struct engine *engine, const struct command *command, uint64_t t_ns,
+                         struct engine_result *result)
 {
     uint64_t id[2], account;
 
-    *result = (struct engine_result){ .processed_at_ns = t_ns };
-    if (command->kind == COMMAND_UNSIGNED)
-        return false;
-    INVARIANT(engine->configuration_bytes != 0);
     load_id(command, id);
     if (!is_in_window(engine, duplicate_id_ms(id), t_ns)) {
         result->status = STATUS_request_dropped;
@@ -170,6 +169,20 @@ bool engine_peek(const struct engine *engine, const struct command *command, uin
         return true;
     }
     return false;
+}
+
+bool engine_peek(const struct engine *engine, const struct command *command, uint64_t t_ns,
+                 struct engine_result *result)
+{
+    *result = (struct engine_result){ .processed_at_ns = t_ns };
+    if (command->kind == COMMAND_UNSIGNED)
+        return false;
+    INVARIANT(engine->configuration_bytes != 0);
+    if (!peek_answers(engine, command, t_ns, result))
+        return false;
+    if (evidence_is_wanted(command))
+        evidence_of_market(engine, command, result);
+    return true;
 }
 
 /* --- commands of the node and of operators ---------------------------------------------------- */
@@ -282,7 +295,7 @@ static void touch_portfolios(struct engine *engine)
             risk_touch(engine, portfolio);
 }
 
-/* Codes 0, 3 and 4: row 5 and check-on-touch, then rows 6 and later. */
+/* Codes 0 to 5: row 5 and check-on-touch, then rows 6 and later. */
 static enum status apply_trading(struct engine *engine, const struct command *command,
                                  struct engine_result *result)
 {
@@ -291,11 +304,20 @@ static enum status apply_trading(struct engine *engine, const struct command *co
     if (status != STATUS_request_completed)
         return status;
     touch_portfolios(engine);
-    if (command->code == REQUEST_place_limit_order)
+    switch (command->code) {
+    case REQUEST_place_limit_order:
         return place_limit(engine, command, result);
-    if (command->code == REQUEST_order_cancel)
+    case REQUEST_order_reduction:
+        return amend_reduce(engine, command, result);
+    case REQUEST_order_replacement:
+        return amend_replace(engine, command, result);
+    case REQUEST_order_cancel:
         return cancel_order(engine, command, result);
-    return cancel_all(engine, command, result);
+    case REQUEST_cancel_all_orders:
+        return cancel_all(engine, command, result);
+    default:
+        return place_market(engine, command, result);
+    }
 }
 
 static enum status apply_signed(struct engine *engine, const struct command *command,
@@ -303,8 +325,11 @@ static enum status apply_signed(struct engine *engine, const struct command *com
 {
     switch (command->code) {
     case REQUEST_place_limit_order:
+    case REQUEST_order_reduction:
+    case REQUEST_order_replacement:
     case REQUEST_order_cancel:
     case REQUEST_cancel_all_orders:
+    case REQUEST_place_market_order:
         return apply_trading(engine, command, result);
     case REQUEST_create_account_secp256k1:
         return signup_create(engine, command, result);
@@ -401,6 +426,7 @@ static void begin(struct engine *engine, const struct command *command, struct e
         .sink = sink,
         .portfolio = PORTFOLIO_NONE,
         .credential = CREDENTIAL_NONE,
+        .resting = ORDER_NONE,
     };
     work_timers_due(engine);
     market_activate_tiers(engine);
@@ -433,6 +459,8 @@ void engine_apply(struct engine *engine, const struct command *command, struct e
     if (command->kind != COMMAND_UNSIGNED)
         emit_answer(engine, command, access != ACCESS_UNKNOWN, result);
     work_run(engine, units);
+    if (evidence_is_wanted(command))
+        evidence_end(engine, result);
     engine->turn.sink = NULL;
     engine->turn.command = NULL;
 }

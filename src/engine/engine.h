@@ -33,11 +33,21 @@ struct engine_result {
     uint64_t account_id; /* valid with ANSWER_HAS_ACCOUNT, and so on */
     uint64_t expires_at_ns;
     uint64_t original_processed_at_ns;
+    uint64_t remaining; /* evidence (evidence.h); raw quantities and prices, micro-USDC */
+    uint64_t filled;
+    uint64_t filled_notional;
+    uint64_t quantity_ahead;
+    uint64_t best_bid;
+    uint64_t best_ask;
+    uint64_t book_seq;
     uint8_t id[16];
     uint8_t status; /* enum status */
     uint8_t reason; /* enum reason */
     uint8_t original_status;
-    uint8_t members; /* enum answer_member bits */
+    uint8_t members;      /* enum answer_member bits */
+    uint8_t order_status; /* enum order_state */
+    uint8_t price_decimals;
+    uint8_t zero[2];
 };
 
 /* Bytes of an engine of these capacities: the INT values engine.accounts, .portfolios, .orders,

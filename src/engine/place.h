@@ -1,4 +1,4 @@
-/* place.h - code 0, a limit order: rows 7 to 35 of R11, then walk and act. Owned by the engine. */
+/* place.h - codes 0 and 5, a limit and a market order: rows 7 to 35 of R11. Owned by the engine. */
 #ifndef ENGINE_PLACE_H
 #define ENGINE_PLACE_H
 
@@ -12,5 +12,9 @@ struct engine_result;
  * REJECTED order (2101); any refusal leaves the state as check-on-touch left it. */
 CC_MUST_USE enum status place_limit(struct engine *engine, const struct command *command,
                                     struct engine_result *result);
+
+/* The same for a market order: it matches up to the bound of its slippage and never rests. */
+CC_MUST_USE enum status place_market(struct engine *engine, const struct command *command,
+                                     struct engine_result *result);
 
 #endif

@@ -32,6 +32,7 @@ struct turn {
     uint32_t portfolio;  /* of its portfolio_id once row 5 has passed, else PORTFOLIO_NONE */
     uint32_t credential; /* that signed it, or CREDENTIAL_NONE */
     uint32_t account;    /* of that credential */
+    uint32_t resting;    /* the order whose evidence is wanted, while it rests, else ORDER_NONE */
 };
 
 struct engine {

@@ -116,8 +116,20 @@ static void fill_answer(struct answer *answer, const struct command *command,
         .reason = (uint8_t)result->reason,
         .original_status = (uint8_t)result->original_status,
         .members = (uint8_t)result->members,
+        .order_status = result->order_status,
+        .price_decimals = result->price_decimals,
+        .best_bid = result->best_bid,
+        .best_ask = result->best_ask,
+        .book_seq = result->book_seq,
     };
     memcpy(answer->id, result->id, sizeof answer->id);
+    if ((result->members & ANSWER_HAS_ORDER) != 0) { /* in the place of the other members */
+        answer->remaining = result->remaining;
+        answer->filled = result->filled;
+        answer->filled_notional = result->filled_notional;
+        answer->quantity_ahead = result->quantity_ahead;
+        answer->no_member = 0;
+    }
 }
 
 /* Takes one command of a client. False when the journal has no room: it stays in its ring. */

@@ -1,0 +1,188 @@
+#include "engine/amend.h"
+
+#include "base/uuid.h"
+#include "engine/entry.h"
+#include "engine/evidence.h"
+#include "engine/resting.h"
+
+enum { AMEND_ASSET_ALL = 0xFFFF };
+
+/* The body of code 1 (W3). */
+struct reduction_body {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint8_t order_id[UUID_BYTES];
+    uint64_t reduce_by;
+    uint64_t expected_remaining;
+    uint16_t asset_id;
+    uint16_t pad;
+    uint32_t pad2;
+};
+
+/* The body of code 2. */
+struct replacement_body {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint8_t order_id[UUID_BYTES];
+    uint64_t price;
+    int64_t quantity;
+    uint64_t expiry;
+    uint8_t post_only;
+    uint8_t reduce_only;
+    uint8_t stp;
+    uint8_t pad;
+    uint16_t asset_id;
+    uint16_t pad2;
+    uint64_t expected_remaining;
+};
+
+static_assert(sizeof(struct reduction_body) == 56, "W3: OrderReduction");
+static_assert(sizeof(struct replacement_body) == 72, "W3: OrderReplacement");
+
+static bool is_v7(const uint8_t *bytes)
+{
+    struct uuid id;
+
+    uuid_load(&id, bytes);
+    return uuid_is_v7(&id);
+}
+
+/* Rows 13 and 14: the live order, if it still has what its owner thinks it has. */
+static enum status find_target(struct engine *engine, const struct command *command,
+                               uint32_t market, const uint8_t *id, uint64_t expected,
+                               struct engine_result *result, uint32_t *order)
+{
+    *order = resting_find(engine, command, market, id);
+    if (*order == ORDER_NONE)
+        return STATUS_rejected_order_not_found;
+    evidence_of_order(engine, result, *order);
+    if (expected != 0 && expected != engine->orders.hot[*order].remaining)
+        return STATUS_rejected_size_not_equal;
+    return STATUS_request_completed;
+}
+
+enum status amend_reduce(struct engine *engine, const struct command *command,
+                         struct engine_result *result)
+{
+    struct reduction_body body;
+    uint32_t order;
+
+    memcpy(&body, command_body(command), sizeof body);
+    if (!is_v7(body.order_id))
+        return STATUS_rejected_invalid_uuid;
+    if (body.asset_id == 0 || body.asset_id == AMEND_ASSET_ALL)
+        return STATUS_order_rejected_invalid_market;
+    uint32_t market = market_find(engine, body.asset_id);
+    if (market == MARKET_NONE)
+        return STATUS_rejected_market_not_found;
+    if ((body.pad | body.pad2) != 0)
+        return STATUS_order_rejected_invalid;
+    enum status status = find_target(engine, command, market, body.order_id,
+                                     body.expected_remaining, result, &order);
+    if (status != STATUS_request_completed)
+        return status;
+    if (body.reduce_by == 0)
+        return STATUS_rejected_size_zero;
+    if (body.reduce_by >= engine->orders.hot[order].remaining) {
+        evidence_of_end(engine, result, order, ORDER_CANCELED);
+        resting_remove(engine, order, ORDER_CANCELED, REASON_user_cancel);
+        return STATUS_request_completed;
+    }
+    if (body.reduce_by % state_market(engine, market)->record.lot_size != 0)
+        return STATUS_rejected_invalid_size;
+    resting_reduce(engine, order, body.reduce_by);
+    evidence_of_order(engine, result, order);
+    return STATUS_request_completed;
+}
+
+/* Rows 6 to 34 of a replacement. */
+static enum status replace_rows(struct engine *engine, const struct command *command,
+                                struct engine_result *result, struct entry *entry,
+                                struct entry_plan *plan)
+{
+    struct replacement_body body;
+
+    memcpy(&body, command_body(command), sizeof body);
+    if (!is_v7(body.order_id))
+        return STATUS_rejected_invalid_uuid;
+    *entry = (struct entry){
+        .price = body.price,
+        .signed_quantity = body.quantity,
+        .expiry = body.expiry,
+        .pads = body.pad | body.pad2,
+        .portfolio = engine->turn.portfolio,
+        .asset_id = body.asset_id,
+        .order_type = ORDER_LIMIT,
+        .post_only = body.post_only,
+        .reduce_only = body.reduce_only,
+        .stp = body.stp,
+    };
+    enum status status = entry_form(engine, entry, true);
+    if (status == STATUS_request_completed)
+        status = find_target(engine, command, entry->market_index, body.order_id,
+                             body.expected_remaining, result, &entry->replaced);
+    if (status == STATUS_request_completed)
+        status = entry_terms(engine, entry);
+    return status != STATUS_request_completed ? status : entry_decide(engine, entry, plan);
+}
+
+/* Lists of reduce-only orders cover those that were reduce-only when they were made. Before an
+ * older order turns reduce-only in its place, what the last list covers leaves, and the list with
+ * it: else it would cover this one too. */
+static void close_reduce_list(struct engine *engine, uint32_t index)
+{
+    const struct order_table *orders = &engine->orders;
+    struct holding *holding = state_holding(engine, orders->hot[index].holding);
+    uint32_t next;
+
+    for (uint32_t at = holding->order_head; at != ORDER_NONE; at = next) {
+        const struct order *order = &orders->hot[at];
+        uint8_t reason;
+        next = orders->cold[at].list_next;
+        if (!(order->flags & ORDER_REDUCE_ONLY) ||
+            order->sequence > holding->reduce_cancel_sequence)
+            continue;
+        enum order_state state = resting_death(engine, at, &reason);
+        resting_remove(engine, at, state, reason);
+    }
+    holding->reduce_cancel_sequence = 0;
+}
+
+static void keep_place(struct engine *engine, const struct entry *entry,
+                       const struct resting_terms *terms)
+{
+    const struct order *order = &engine->orders.hot[entry->replaced];
+    const struct holding *holding = state_holding(engine, order->holding);
+
+    if (entry->reduce_only && !(order->flags & ORDER_REDUCE_ONLY) &&
+        order->sequence <= holding->reduce_cancel_sequence)
+        close_reduce_list(engine, entry->replaced);
+    resting_change(engine, entry->replaced, order->remaining - entry->quantity, terms);
+}
+
+enum status amend_replace(struct engine *engine, const struct command *command,
+                          struct engine_result *result)
+{
+    struct entry entry;
+    struct entry_plan plan;
+    enum status status = replace_rows(engine, command, result, &entry, &plan);
+
+    if (status != STATUS_request_completed)
+        return status;
+    struct order *order = &engine->orders.hot[entry.replaced];
+    struct resting_terms terms = { .expiry_ns = entry.expiry, .flags = entry_flags(&entry) };
+    if (entry.keeps_place) {
+        keep_place(engine, &entry, &terms);
+        evidence_of_order(engine, result, entry.replaced);
+        return STATUS_request_completed;
+    }
+    resting_lift(engine, entry.replaced);
+    resting_set_terms(engine, entry.replaced, &terms);
+    order->tick = entry.tick;
+    order->remaining = entry.quantity;
+    order->sequence = engine->sequence;
+    entry_act(engine, &entry, &plan, entry.replaced, 0, result);
+    return STATUS_request_completed;
+}

@@ -1,0 +1,73 @@
+/* entry.h - an order on its way in: rows 7 to 34 of R11 and the walk, for placements (codes 0 and
+ * 5) and for replacements (code 2). Owned by the engine.
+ *
+ *   the code fills struct entry ── entry_form ── entry_terms ── entry_decide ── entry_act
+ *                                    7-12          15-26          28-34        cannot fail
+ *
+ * A replacement meets every row as if its own old rest were gone: in R1's bounds, in R4's sums and
+ * in row 26's count that rest is left out, without being taken out (`out`).
+ *
+ * Order.  The steps in this order; rows 13 and 14 are the caller's, between form and terms. Nothing
+ *         but check-on-touch has changed before entry_act.
+ * Units.  Prices and quantities raw, notionals micro-USDC, rates ppm. */
+#ifndef ENGINE_ENTRY_H
+#define ENGINE_ENTRY_H
+
+#include "engine/match.h"
+
+/* The first part is the caller's, from the body; entry_form and entry_terms fill the rest. */
+struct entry {
+    uint64_t price;          /* limit; of a market order: 0, then the bound of its slippage */
+    int64_t signed_quantity; /* as in the body; INT64_MIN is met by row 16 */
+    uint64_t expiry;
+    uint32_t slippage_ppm; /* parameter of a market order, 0: the market's */
+    uint32_t pads;         /* all pad bytes of the body, any bit */
+    uint32_t portfolio;
+    uint32_t replaced; /* the order that this replaces, or ORDER_NONE; known at row 13 */
+    uint16_t asset_id;
+    uint8_t order_type; /* enum order_type */
+    uint8_t post_only, reduce_only, stp;
+
+    uint8_t side;     /* enum order_side */
+    uint8_t tif;      /* enum order_tif */
+    bool keeps_place; /* a replacement at its price with no more than it had (R3) */
+    uint32_t market_index;
+    uint32_t holding; /* HOLDING_NONE: the portfolio has nothing in the market */
+    uint32_t tick;    /* in the order's own ladder */
+    struct market *market;
+    uint64_t quantity; /* unsigned */
+    uint64_t notional;
+    int64_t position;
+    uint64_t out_quantity; /* old rest of the replaced order, 0: a placement */
+    uint64_t out_price;
+};
+
+/* What was decided: the taker and what its walk found. */
+struct entry_plan {
+    struct match_taker taker;
+    struct match match;
+};
+
+/* Rows 7 to 12; finds the market. must_rest: neither IOC nor FOK will do (a replacement). */
+CC_MUST_USE enum status entry_form(struct engine *engine, struct entry *entry, bool must_rest);
+
+/* Rows 15 to 26. Rows 23 and 25 are of conditional orders; row 27 has no producer. */
+CC_MUST_USE enum status entry_terms(struct engine *engine, struct entry *entry);
+
+/* Rows 28 to 34. */
+CC_MUST_USE enum status entry_decide(struct engine *engine, const struct entry *entry,
+                                     struct entry_plan *plan);
+
+/* Executes the plan for an order whose record has the entry's terms and is in no book: taken by a
+ * placement (`hash` names it in the id map), or lifted by a replacement. Afterwards it rests or is
+ * ended, told and released. */
+void entry_act(struct engine *engine, const struct entry *entry, const struct entry_plan *plan,
+               uint32_t order, uint64_t hash, struct engine_result *result);
+
+static inline uint8_t entry_flags(const struct entry *entry)
+{
+    return order_flags(entry->post_only, entry->reduce_only, entry->stp,
+                       (enum order_tif)entry->tif);
+}
+
+#endif
