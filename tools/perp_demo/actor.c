@@ -8,17 +8,22 @@
 #include <unistd.h>
 
 #include "perp/instant.h"
+#include "perp_demo/role.h"
 
-enum { ARGUMENTS = 11, LINE_MAX_BYTES = 256, TIMEOUT_MS = 10000, STAT_NS = 200000000 };
+enum {
+    ARGUMENTS = 10,
+    LINE_MAX_BYTES = 256,
+    STAT_NS = 200000000,
+    READS_MAX = 250,
+    READS_AT_ONCE = 8
+};
 
-#define NS_PER_S UINT64_C(1000000000)
-
-typedef void turn(struct bot *bot);
+#define NS_PER_S  UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
 
 struct actor {
     struct bot bot;
-    turn *turn;
-    uint64_t interval_ns;
+    const struct role *role;
     uint64_t reported[STATUS_COUNT];
     bool stopped;
     char line[LINE_MAX_BYTES];
@@ -34,21 +39,15 @@ static bool number(const char *text, uint64_t *value)
     return true;
 }
 
-static void say_int128(const char *before, int128 value, const char *after)
-{
-    char text[DECIMAL_TEXT_MAX];
-    decimal_format(text, value, 0);
-    printf("%s%s%s", before, text, after);
-}
-
 static void report(struct actor *actor)
 {
     const struct bot *bot = &actor->bot;
-    printf("stat %llu %llu %llu %lld %llu %llu\n", (unsigned long long)bot->sent,
+    const struct histogram *round_trip = &bot->courier.round_trip;
+    printf("stat %llu %llu %llu %llu %llu %llu\n", (unsigned long long)bot->sent,
            (unsigned long long)bot->trades, (unsigned long long)bot->problems,
-           (long long)bot->position,
-           (unsigned long long)histogram_quantile(&bot->round_trip, 500000),
-           (unsigned long long)histogram_quantile(&bot->round_trip, 990000));
+           (unsigned long long)bot->postponed,
+           (unsigned long long)histogram_quantile(round_trip, 500000),
+           (unsigned long long)histogram_quantile(round_trip, 990000));
     for (int i = 0; i < STATUS_COUNT; i++) {
         if (bot->statuses[i] != actor->reported[i])
             printf("status %s %llu\n", status_name((enum status)i),
@@ -71,10 +70,12 @@ static bool any_used(const struct bot *bot)
 static void read_to_the_end(struct bot *bot)
 {
     const struct timespec pause = { .tv_nsec = 20000000 };
-    for (int tries = 0; any_used(bot) && tries < 250; tries++) {
+    for (int tries = 0; any_used(bot) && tries < READS_MAX; tries++) {
         for (uint32_t slot = 0; slot < BOT_SLOTS_MAX; slot++) {
             if (bot->slots[slot].used)
                 bot_read(bot, slot);
+            if (bot->courier.count == READS_AT_ONCE)
+                bot_flush(bot); /* the others want to read too */
         }
         bot_flush(bot);
         if (any_used(bot))
@@ -82,39 +83,53 @@ static void read_to_the_end(struct bot *bot)
     }
 }
 
-static void say_books(const char *word, const struct bot *bot)
+static void say_books(const struct bot *bot)
 {
-    printf("%s %lld", word, (long long)bot->position);
-    say_int128(" ", bot->notional, "");
-    say_int128(" ", bot->gross, "");
+    for (uint32_t market = 0; market < LISTING_MARKETS; market++) {
+        const struct bot_book *book = &bot->books[market];
+        char notional[DECIMAL_TEXT_MAX], gross[DECIMAL_TEXT_MAX];
+        decimal_format(notional, book->notional, 0);
+        decimal_format(gross, book->gross, 0);
+        printf("own %u %lld %s %s\n", market, (long long)book->position, notional, gross);
+    }
+}
+
+static bool is_oracle(const struct actor *actor)
+{
+    return actor->role == role_at(ROLE_oracle);
 }
 
 static void stop(struct actor *actor)
 {
-    if (actor->turn != actor_turn_oracle) {
+    if (!is_oracle(actor)) {
         bot_cancel_all(&actor->bot);
         bot_flush(&actor->bot);
         read_to_the_end(&actor->bot);
     }
-    actor->stopped = actor->turn != actor_turn_oracle; /* the oracle goes on: marks must live */
+    actor->stopped = !is_oracle(actor); /* the oracle goes on: marks must live */
     report(actor);
-    say_books("stopped", &actor->bot);
-    printf("\n");
+    say_books(&actor->bot);
+    printf("stopped\n");
 }
 
 static void flatten(struct actor *actor, const char *text)
 {
-    uint64_t price;
     struct bot *bot = &actor->bot;
-    if (number(text, &price) && bot->position != 0 && !bot->slots[0].used) {
-        struct bot_wish wish = { .quantity = -bot->position,
-                                 .price = (int64_t)price,
+    for (uint32_t market = 0; market < LISTING_MARKETS && *text != '\0'; market++) {
+        char *end;
+        int64_t price = strtoll(text, &end, 10);
+        text = end;
+        if (price <= 0 || bot->books[market].position == 0 || bot->slots[market].used)
+            continue;
+        struct bot_wish wish = { .market = market,
+                                 .quantity = -bot->books[market].position,
+                                 .price = price,
                                  .expiry = UINT64_MAX,
                                  .reduce_only = true };
-        bot_place(bot, 0, &wish);
-        bot_flush(bot);
-        report(actor);
+        bot_place(bot, market, &wish);
     }
+    bot_flush(bot);
+    report(actor);
     printf("flattening\n");
 }
 
@@ -122,10 +137,9 @@ static void settle(struct actor *actor)
 {
     read_to_the_end(&actor->bot);
     bot_balance(&actor->bot);
-    bot_flush(&actor->bot);
     report(actor);
-    say_books("settled", &actor->bot);
-    printf(" %lld\n", (long long)actor->bot.cash);
+    say_books(&actor->bot);
+    printf("settled %lld\n", (long long)actor->bot.cash);
 }
 
 static void obey(struct actor *actor, const char *line)
@@ -163,63 +177,69 @@ static bool listen_to_stage(struct actor *actor, uint64_t wait_ns)
     return true;
 }
 
-static bool fetch_market(struct bot *bot, const char *market)
+static bool fetch_markets(struct bot *bot)
 {
     char error[INSTRUMENT_ERROR_MAX];
     struct client_request request = { .method = "GET", .target = "/api/v1/markets" };
     struct client_answer answer;
-    if (client_call(&bot->client, &request, &answer) != 0)
-        fprintf(stderr, "%s: %s\n", bot->name, bot->client.error);
-    else if (!instrument_parse(&bot->record, answer.body, answer.body_count, market, error))
-        fprintf(stderr, "%s: %s\n", bot->name, error);
-    else
-        return true;
-    return false;
+    if (client_call(&bot->courier.client, &request, &answer) != 0) {
+        fprintf(stderr, "%s: %s\n", bot->name, bot->courier.client.error);
+        return false;
+    }
+    for (uint32_t market = 0; market < LISTING_MARKETS; market++) {
+        if (!instrument_parse(&bot->records[market], answer.body, answer.body_count,
+                              listing_at(market)->market, error)) {
+            fprintf(stderr, "%s: %s\n", bot->name, error);
+            return false;
+        }
+    }
+    return true;
 }
 
-static bool read_api_key(struct bot *bot, const char *path)
+static bool read_api_key(char api_key[COURIER_KEY_MAX], const char *path)
 {
+    api_key[0] = '\0';
     if (strcmp(path, "-") == 0)
         return true;
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return false;
-    size_t count = fread(bot->api_key, 1, sizeof bot->api_key - 1, file);
+    size_t count = fread(api_key, 1, COURIER_KEY_MAX - 1, file);
     fclose(file);
-    bot->api_key[count] = '\0';
-    bot->api_key[strcspn(bot->api_key, "\n")] = '\0';
+    api_key[count] = '\0';
+    api_key[strcspn(api_key, "\n")] = '\0';
     return count > 0;
 }
 
 static bool begin(struct actor *actor, char **argv)
 {
     struct bot *bot = &actor->bot;
-    char error[KEY_FILE_ERROR_MAX];
-    uint64_t rate;
+    char error[KEY_FILE_ERROR_MAX], api_key[COURIER_KEY_MAX];
+    uint64_t patience_ms;
     snprintf(bot->name, sizeof bot->name, "%s", argv[2]);
-    actor->turn = strcmp(argv[1], "maker") == 0   ? actor_turn_maker
-                  : strcmp(argv[1], "taker") == 0 ? actor_turn_taker
-                                                  : actor_turn_oracle;
-    if (!number(argv[7], &bot->portfolio.account_id) || !number(argv[9], &bot->random) ||
-        !number(argv[10], &rate) || rate == 0 || bot->random == 0) {
+    actor->role = role_find(argv[1]);
+    INVARIANT(actor->role != NULL); /* main.c looked */
+    if (!number(argv[6], &bot->portfolio.account_id) || !number(argv[8], &bot->random) ||
+        !number(argv[9], &patience_ms) || patience_ms > UINT32_MAX || bot->random == 0) {
         fprintf(stderr, "%s: a number is wrong\n", bot->name);
         return false;
     }
-    actor->interval_ns = NS_PER_S / rate;
-    bot->sends_frames = actor->turn == actor_turn_taker; /* so both forms are in use */
-    bot->feed = feed_open(argv[8]);
-    if (bot->feed == NULL || !read_api_key(bot, argv[6])) {
-        fprintf(stderr, "%s: %s: %s\n", bot->name, bot->feed == NULL ? argv[8] : argv[6],
+    bot->feed = feed_open(argv[7]);
+    if (bot->feed == NULL || !read_api_key(api_key, argv[5])) {
+        fprintf(stderr, "%s: %s: %s\n", bot->name, bot->feed == NULL ? argv[7] : argv[5],
                 strerror(errno));
         return false;
     }
-    if (!client_init(&bot->client, argv[3], TIMEOUT_MS) ||
-        !key_file_read(&bot->key, argv[5], error)) {
-        fprintf(stderr, "%s: %s\n", bot->name,
-                bot->client.error[0] != '\0' ? bot->client.error : error);
+    bot->courier.sends_frames = actor->role->sends_frames;
+    if (!courier_init(&bot->courier, argv[3], api_key, (uint32_t)patience_ms)) {
+        fprintf(stderr, "%s: %s\n", bot->name, bot->courier.client.error);
         return false;
     }
-    return fetch_market(bot, argv[4]);
+    if (!key_file_read(&bot->key, argv[4], error)) {
+        fprintf(stderr, "%s: %s\n", bot->name, error);
+        return false;
+    }
+    return fetch_markets(bot);
 }
 
 int actor_run(int argc, char **argv)
@@ -231,8 +251,9 @@ int actor_run(int argc, char **argv)
     for (bool present = true; present;) {
         uint64_t now_ns = instant_monotonic_ns();
         if (now_ns >= next_ns && !actor.stopped) {
-            actor.turn(&actor.bot);
-            next_ns += actor.interval_ns;
+            actor.role->turn(&actor.bot);
+            actor.bot.turn++;
+            next_ns += actor.role->turn_ms * NS_PER_MS;
             if (next_ns < now_ns)
                 next_ns = now_ns; /* behind: no bursts to catch up */
         }
@@ -244,7 +265,7 @@ int actor_run(int argc, char **argv)
         uint64_t until_ns = actor.stopped || stat_ns < next_ns ? stat_ns : next_ns;
         present = listen_to_stage(&actor, until_ns > now_ns ? until_ns - now_ns : 0);
     }
-    client_close(&actor.bot.client);
+    client_close(&actor.bot.courier.client);
     key_file_wipe(&actor.bot.key);
     return 0;
 }

@@ -13,27 +13,28 @@ static bool read_decimal(const json_t *object, const char *name, unsigned scale,
                          INT64_MIN + 1, INT64_MAX, value) == DECIMAL_OK;
 }
 
-static const char *read_market(struct audit_answer *audit, const json_t *markets,
-                               const char *market, unsigned size_decimals)
+static const char *read_market(struct audit_answer *audit, const json_t *markets, uint32_t place,
+                               unsigned size_decimals)
 {
     size_t index;
     json_t *row;
     json_array_foreach(markets, index, row)
     {
         const char *name = json_string_value(json_object_get(row, "market"));
-        if (name == NULL || strcmp(name, market) != 0)
+        if (name == NULL || strcmp(name, listing_at(place)->market) != 0)
             continue;
-        audit->book_empty = json_is_null(json_object_get(row, "best_bid")) &&
-                            json_is_null(json_object_get(row, "best_ask"));
-        return !read_decimal(row, "size_sum", size_decimals, &audit->size_sum) ? "size_sum"
-               : !read_decimal(row, "cost_sum", 6, &audit->cost_sum)           ? "cost_sum"
-                                                                               : NULL;
+        audit->markets[place].book_empty = json_is_null(json_object_get(row, "best_bid")) &&
+                                           json_is_null(json_object_get(row, "best_ask"));
+        return !read_decimal(row, "size_sum", size_decimals, &audit->markets[place].size_sum)
+                   ? "size_sum"
+               : !read_decimal(row, "cost_sum", 6, &audit->markets[place].cost_sum) ? "cost_sum"
+                                                                                    : NULL;
     }
     return "markets";
 }
 
-static const char *read_all(struct audit_answer *audit, const json_t *root, const char *market,
-                            unsigned size_decimals)
+static const char *read_all(struct audit_answer *audit, const json_t *root,
+                            const struct instrument *records)
 {
     const json_t *totals = json_object_get(root, "totals");
     const json_t *differences = json_object_get(root, "recount_differences");
@@ -53,11 +54,17 @@ static const char *read_all(struct audit_answer *audit, const json_t *root, cons
         return "recount_differences";
     audit->recount_differences = json_integer_value(differences);
     audit->sequence = (uint64_t)json_integer_value(json_object_get(root, "sequence"));
-    return read_market(audit, json_object_get(root, "markets"), market, size_decimals);
+    for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
+        const char *wrong =
+            read_market(audit, json_object_get(root, "markets"), i, records[i].size_decimals);
+        if (wrong != NULL)
+            return wrong;
+    }
+    return NULL;
 }
 
-bool audit_answer_read(struct audit_answer *audit, struct client *admin, const char *market,
-                       unsigned size_decimals)
+bool audit_answer_read(struct audit_answer *audit, struct client *admin,
+                       const struct instrument records[LISTING_MARKETS])
 {
     struct client_request request = { .method = "GET", .target = "/audit" };
     struct client_answer answer;
@@ -72,7 +79,7 @@ bool audit_answer_read(struct audit_answer *audit, struct client *admin, const c
         return false;
     }
     json_t *root = json_loadb(answer.body, answer.body_count, 0, NULL);
-    const char *wrong = read_all(audit, root, market, size_decimals);
+    const char *wrong = read_all(audit, root, records);
     json_decref(root);
     if (wrong != NULL)
         fprintf(stderr, "demo: /audit: no usable '%s' in %.*s\n", wrong, (int)answer.body_count,

@@ -1,10 +1,12 @@
 /* audit_answer.h - GET /audit as numbers, and the comparison of it with the demo's own books.
  *
- * Units. micro-USDC; sizes raw of the one market. */
+ * Units. micro-USDC; sizes raw of their market. */
 #ifndef PERP_DEMO_AUDIT_ANSWER_H
 #define PERP_DEMO_AUDIT_ANSWER_H
 
 #include "perp/client.h"
+#include "perp/instrument.h"
+#include "perp_demo/listing.h"
 
 #define AUDIT_TOTAL_LIST(X) \
     X(cash)                 \
@@ -19,15 +21,17 @@ struct audit_answer {
 #define X(name) int64_t name;
     AUDIT_TOTAL_LIST(X)
 #undef X
-    int64_t size_sum, cost_sum; /* of the market */
-    bool book_empty;
+    struct {
+        int64_t size_sum, cost_sum;
+        bool book_empty;
+    } markets[LISTING_MARKETS];
     bool holds[AUDIT_INVARIANTS]; /* i1..i6 as the exchange says */
     int64_t recount_differences;
 };
 
 /* Asks the admin listener. False: a message was printed. */
 CC_MUST_USE bool audit_answer_read(struct audit_answer *audit, struct client *admin,
-                                   const char *market, unsigned size_decimals);
+                                   const struct instrument records[LISTING_MARKETS]);
 
 /* I2 from the terms: what came in is what is there. */
 bool audit_answer_balances(const struct audit_answer *audit);

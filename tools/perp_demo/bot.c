@@ -2,153 +2,144 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/json_scan.h"
-#include "perp/instant.h"
-#include "perp/verdict.h"
 
-_Noreturn static void die(const struct bot *bot, const char *what)
+enum { TRIES_MAX = 100 };
+
+enum action { PLACE, OTHER, READ, LOOK, BALANCE };
+
+_Noreturn void bot_die(const struct bot *bot, const char *what)
 {
     fprintf(stderr, "%s: %s\n", bot->name, what);
     exit(1);
 }
 
-static void expect(struct bot *bot, enum bot_action action, uint32_t slot)
+static void begin(const struct bot *bot, struct draft *draft, uint32_t code, const struct uuid *id)
 {
-    INVARIANT(bot->pending_count < BOT_PENDING_MAX);
-    bot->pending[bot->pending_count].action = (uint8_t)action;
-    bot->pending[bot->pending_count].slot = (uint8_t)slot;
-    bot->pending_count++;
+    struct uuid fresh;
+    if (id == NULL && draft_fresh_id(&fresh) != 0)
+        bot_die(bot, "no random bytes");
+    draft_begin(draft, code, SIGNATURE_ED25519, id != NULL ? id : &fresh);
+    draft_set_portfolio(draft, "portfolio_id", &bot->portfolio);
 }
 
-static void queue(struct bot *bot, const struct client_request *request)
+static void post(struct bot *bot, struct draft *draft, enum action action, uint32_t slot)
 {
-    if (client_queue(&bot->client, request) != 0)
-        die(bot, bot->client.error);
-}
-
-static void queue_signed(struct bot *bot, struct draft *draft)
-{
-    static union {
-        char envelope[REQUEST_ENVELOPE_MAX];
-        uint8_t frame[REQUEST_FRAME_MAX];
-    } body;
-    if (!draft_sign(draft, &bot->key, NULL))
-        die(bot, "cannot sign");
-    struct client_request request = {
-        .method = "POST",
-        .target = draft->request->path,
-        .content_type = bot->sends_frames ? "application/octet-stream" : "application/json",
-        .body = &body,
-        .body_count = bot->sends_frames ? draft_frame(draft, body.frame)
-                                        : draft_envelope(draft, body.envelope),
-    };
-    queue(bot, &request);
+    courier_post(&bot->courier, draft, &bot->key, (uint8_t)action, (uint8_t)slot);
     bot->sent++;
 }
 
-static void fresh_id(const struct bot *bot, struct uuid *id)
+static struct bot_slot *slot_at(struct bot *bot, uint32_t slot)
 {
-    if (draft_fresh_id(id) != 0)
-        die(bot, "no random bytes");
+    INVARIANT(slot < BOT_SLOTS_MAX);
+    return &bot->slots[slot];
 }
 
-static void queue_place(struct bot *bot, const struct uuid *id, const struct bot_wish *wish)
+static void post_place(struct bot *bot, uint32_t slot, const struct bot_wish *wish,
+                       enum action action)
 {
     struct draft draft;
-    draft_begin(&draft, REQUEST_place_limit_order, SIGNATURE_ED25519, id);
-    draft_set_portfolio(&draft, "portfolio_id", &bot->portfolio);
+    begin(bot, &draft, REQUEST_place_limit_order, &slot_at(bot, slot)->id);
     draft_set(&draft, "price", (uint64_t)wish->price);
     draft_set(&draft, "quantity", (uint64_t)wish->quantity);
     draft_set(&draft, "expiry", wish->expiry);
     draft_set(&draft, "post_only", wish->post_only);
     draft_set(&draft, "reduce_only", wish->reduce_only);
-    draft_set(&draft, "asset", bot->record.asset_id);
-    queue_signed(bot, &draft);
+    draft_set(&draft, "asset", bot->records[wish->market].asset_id);
+    post(bot, &draft, action, slot);
 }
 
 void bot_place(struct bot *bot, uint32_t slot, const struct bot_wish *wish)
 {
-    INVARIANT(slot < BOT_SLOTS_MAX && !bot->slots[slot].used);
-    bot->slots[slot] = (struct bot_slot){ .used = true, .quantity = wish->quantity };
-    fresh_id(bot, &bot->slots[slot].id);
-    queue_place(bot, &bot->slots[slot].id, wish);
-    expect(bot, BOT_PLACE, slot);
+    struct bot_slot *order = slot_at(bot, slot);
+    INVARIANT(!order->used && wish->market < LISTING_MARKETS && wish->quantity != 0);
+    *order =
+        (struct bot_slot){ .used = true,
+                           .market = (uint8_t)wish->market,
+                           .sign = wish->quantity < 0 ? -1 : 1,
+                           .price = wish->price,
+                           .remaining = wish->quantity < 0 ? -wish->quantity : wish->quantity };
+    if (draft_fresh_id(&order->id) != 0)
+        bot_die(bot, "no random bytes");
+    post_place(bot, slot, wish, PLACE);
 }
 
 void bot_repeat(struct bot *bot, uint32_t slot, const struct bot_wish *wish)
 {
-    queue_place(bot, &bot->slots[slot].id, wish);
-    expect(bot, BOT_CANCEL_ALL, slot); /* counted, changes no slot */
+    post_place(bot, slot, wish, OTHER); /* counted, changes no slot */
 }
 
 void bot_cancel(struct bot *bot, uint32_t slot)
 {
+    const struct bot_slot *order = slot_at(bot, slot);
     struct draft draft;
-    struct uuid id;
-    fresh_id(bot, &id);
-    draft_begin(&draft, REQUEST_order_cancel, SIGNATURE_ED25519, &id);
-    draft_set_portfolio(&draft, "portfolio_id", &bot->portfolio);
-    draft_set_bytes(&draft, "order_id", bot->slots[slot].id.bytes, UUID_BYTES);
-    draft_set(&draft, "asset", bot->record.asset_id);
-    queue_signed(bot, &draft);
-    expect(bot, BOT_CANCEL, slot);
+    begin(bot, &draft, REQUEST_order_cancel, NULL);
+    draft_set_bytes(&draft, "order_id", order->id.bytes, UUID_BYTES);
+    draft_set(&draft, "asset", bot->records[order->market].asset_id);
+    post(bot, &draft, OTHER, slot);
 }
 
 void bot_cancel_all(struct bot *bot)
 {
     struct draft draft;
-    struct uuid id;
-    fresh_id(bot, &id);
-    draft_begin(&draft, REQUEST_cancel_all_orders, SIGNATURE_ED25519, &id);
-    draft_set_portfolio(&draft, "portfolio_id", &bot->portfolio);
-    draft_set(&draft, "asset", bot->record.asset_id);
-    queue_signed(bot, &draft);
-    expect(bot, BOT_CANCEL_ALL, 0);
-}
-
-static void queue_get(struct bot *bot, const char *target)
-{
-    struct client_request request = { .method = "GET", .target = target, .api_key = bot->api_key };
-    queue(bot, &request);
+    begin(bot, &draft, REQUEST_cancel_all_orders, NULL);
+    draft_set(&draft, "asset", UINT16_MAX);
+    post(bot, &draft, OTHER, 0);
 }
 
 void bot_read(struct bot *bot, uint32_t slot)
 {
     char target[64], id[UUID_TEXT_BYTES + 1];
-    uuid_format(&bot->slots[slot].id, id);
+    uuid_format(&slot_at(bot, slot)->id, id);
     snprintf(target, sizeof target, "/api/v1/orders/%s", id);
-    queue_get(bot, target);
-    expect(bot, BOT_READ, slot);
+    courier_ask(&bot->courier, target, READ, (uint8_t)slot);
 }
 
-void bot_balance(struct bot *bot)
+void bot_look(struct bot *bot, uint32_t market)
+{
+    char target[96];
+    snprintf(target, sizeof target, "/api/v1/markets/%s/book?depth=1", listing_at(market)->market);
+    courier_ask(&bot->courier, target, LOOK, (uint8_t)market);
+}
+
+void bot_post(struct bot *bot, struct draft *draft)
+{
+    post(bot, draft, OTHER, 0);
+}
+
+static void ask_balance(struct bot *bot)
 {
     char target[96];
     snprintf(target, sizeof target,
              "/api/v1/portfolio/balance?subaccount_index=%u&portfolio_index=%u",
              bot->portfolio.subaccount_index, bot->portfolio.portfolio_index);
-    bot->cash = -1;
-    queue_get(bot, target);
-    expect(bot, BOT_BALANCE, 0);
+    courier_ask(&bot->courier, target, BALANCE, 0);
 }
 
-static void take_ack(struct bot *bot, const struct client_answer *answer, enum bot_action action,
-                     struct bot_slot *slot)
+static void take_ack(struct bot *bot, const struct courier_parcel *parcel,
+                     const struct verdict *verdict)
 {
-    struct verdict verdict;
-    verdict_read(&verdict, answer);
-    if (verdict.kind == VERDICT_UNREADABLE || verdict.status >= STATUS_COUNT) {
+    struct bot_slot *order = &bot->slots[parcel->slot];
+    if (verdict->kind == VERDICT_UNREADABLE || verdict->status >= STATUS_COUNT) {
         bot->problems++;
-        fprintf(stderr, "%s: HTTP %u %s: %s\n", bot->name, answer->status, verdict.word,
-                verdict.detail);
-        if (verdict.kind == VERDICT_UNREADABLE)
-            die(bot, "an answer of unknown form");
+        fprintf(stderr, "%s: HTTP %u %s: %s\n", bot->name, verdict->http_status, verdict->word,
+                verdict->detail);
+        if (verdict->kind == VERDICT_UNREADABLE)
+            bot_die(bot, "an answer of unknown form");
     } else {
-        bot->statuses[verdict.status]++;
+        bot->statuses[verdict->status]++;
     }
-    if (action == BOT_PLACE && verdict.kind != VERDICT_ACCEPTED)
-        slot->used = false; /* refused: there is no order */
+    if (parcel->action != PLACE)
+        return;
+    bot->accepted_orders += verdict_is_done(verdict);
+    if (verdict_is_done(verdict))
+        return;
+    /* Refused, so there is no order; unless nothing was said of a request whose answer was lost. */
+    order->unsure =
+        parcel->sent_again && verdict->sequence == 0 && verdict->kind != VERDICT_DUPLICATE;
+    order->used = order->unsure;
 }
 
 static bool read_decimal(const struct json_member *member, unsigned scale, int64_t *value)
@@ -170,67 +161,126 @@ static int64_t notional_of(int64_t filled, int64_t average)
     return (int64_t)(((int128)filled * average + 50000000) / 100000000);
 }
 
-static void take_order(struct bot *bot, const struct client_answer *answer, struct bot_slot *slot)
+static void book_fill(struct bot *bot, struct bot_slot *order, int64_t filled, int64_t notional)
 {
-    struct json_member members[] = { JSON_MEMBER("order_status"), JSON_MEMBER("filled_size"),
-                                     JSON_MEMBER("average_price") };
-    int64_t filled, average = 0;
-    if (!slot->used)
-        return; /* the placement was refused */
-    if (answer->status != 200) {
-        bot->problems++; /* read again in the next turn */
-        return;
-    }
-    if (json_scan_members(answer->body, answer->body_count, members, 3, NULL) != JSON_OK ||
-        members[0].kind != JSON_STRING ||
-        !read_decimal(&members[1], bot->record.size_decimals, &filled) ||
-        (filled > 0 &&
-         !read_decimal(&members[2], bot->record.price_decimals + DECIMAL_AVERAGE_DIGITS, &average)))
-        die(bot, "an order of unknown form");
-    int64_t notional = notional_of(filled, average), sign = slot->quantity < 0 ? -1 : 1;
-    if (filled < slot->filled)
-        die(bot, "an order's filled size went down");
-    if (filled > slot->filled) {
-        int64_t paid = notional - slot->notional;
-        bot->position += sign * (filled - slot->filled);
-        bot->notional += sign * paid;
-        bot->gross += paid;
+    struct bot_book *book = &bot->books[order->market];
+    if (filled < order->filled)
+        bot_die(bot, "an order's filled size went down");
+    if (filled > order->filled) {
+        int64_t paid = notional - order->notional;
+        book->position += order->sign * (filled - order->filled);
+        book->notional += order->sign * paid;
+        book->gross += paid;
         bot->trades++;
     }
-    slot->filled = filled;
-    slot->notional = notional;
-    slot->used = !is_final(&members[0]);
+    order->filled = filled;
+    order->notional = notional;
+}
+
+static void take_order(struct bot *bot, const struct client_answer *answer, struct bot_slot *order)
+{
+    struct json_member members[] = { JSON_MEMBER("order_status"), JSON_MEMBER("filled_size"),
+                                     JSON_MEMBER("average_price"), JSON_MEMBER("remaining_size"),
+                                     JSON_MEMBER("price") };
+    const struct instrument *record = &bot->records[order->market];
+    int64_t filled, average = 0;
+    if (!order->used)
+        return; /* the placement was refused */
+    if (answer->status == 404 && order->unsure) {
+        order->used = false; /* it never came to be */
+        return;
+    }
+    if (answer->status == 503) {
+        bot->postponed++; /* read again in the next turn */
+        return;
+    }
+    if (answer->status != 200) {
+        bot->problems++;
+        fprintf(stderr, "%s: an order: HTTP %u %.*s\n", bot->name, answer->status,
+                (int)answer->body_count, answer->body);
+        return;
+    }
+    if (json_scan_members(answer->body, answer->body_count, members, 5, NULL) != JSON_OK ||
+        members[0].kind != JSON_STRING ||
+        !read_decimal(&members[1], record->size_decimals, &filled) ||
+        !read_decimal(&members[3], record->size_decimals, &order->remaining) ||
+        (members[4].kind == JSON_STRING &&
+         !read_decimal(&members[4], record->price_decimals, &order->price)) ||
+        (filled > 0 &&
+         !read_decimal(&members[2], record->price_decimals + DECIMAL_AVERAGE_DIGITS, &average)))
+        bot_die(bot, "an order of unknown form");
+    bot->accepted_orders += order->unsure;
+    order->unsure = false;
+    book_fill(bot, order, filled, notional_of(filled, average));
+    order->used = !is_final(&members[0]);
+}
+
+/* The first string behind `bids` and behind `asks` is the price of the best level. */
+static void take_book(struct bot *bot, const struct client_answer *answer, uint32_t market)
+{
+    static struct json_scan scan;
+    struct json_token token;
+    struct bot_best *best = &bot->best[market];
+    int64_t *side = NULL;
+    *best = (struct bot_best){ 0 };
+    bot->postponed += answer->status == 503;
+    bot->problems += answer->status != 503 && answer->status != 200;
+    json_scan_begin(&scan, answer->body, answer->body_count);
+    while (json_scan_next(&scan, &token)) {
+        if (token.named)
+            side = json_scan_equal(&token.name, "bids", 4)   ? &best->bid
+                   : json_scan_equal(&token.name, "asks", 4) ? &best->ask
+                                                             : NULL;
+        if (side == NULL || token.kind != JSON_STRING)
+            continue;
+        if (decimal_parse(token.value.text, token.value.count, bot->records[market].price_decimals,
+                          1, INT64_MAX, side) != DECIMAL_OK)
+            bot_die(bot, "a book of unknown form");
+        side = NULL;
+    }
 }
 
 static void take_balance(struct bot *bot, const struct client_answer *answer)
 {
     struct json_member cash = JSON_MEMBER("cash_balance");
-    if (answer->status != 200 ||
-        json_scan_members(answer->body, answer->body_count, &cash, 1, NULL) != JSON_OK ||
-        !read_decimal(&cash, 6, &bot->cash))
+    if (answer->status == 503)
+        bot->postponed++;
+    else if (answer->status != 200 ||
+             json_scan_members(answer->body, answer->body_count, &cash, 1, NULL) != JSON_OK ||
+             !read_decimal(&cash, 6, &bot->cash))
         bot->problems++;
+}
+
+static void take(void *context, const struct courier_parcel *parcel,
+                 const struct client_answer *answer, const struct verdict *verdict)
+{
+    struct bot *bot = context;
+    if (verdict != NULL)
+        take_ack(bot, parcel, verdict);
+    else if (parcel->action == READ)
+        take_order(bot, answer, &bot->slots[parcel->slot]);
+    else if (parcel->action == LOOK)
+        take_book(bot, answer, parcel->slot);
+    else
+        take_balance(bot, answer);
 }
 
 void bot_flush(struct bot *bot)
 {
-    uint64_t begin_ns = instant_monotonic_ns();
-    uint32_t count = bot->pending_count;
-    for (uint32_t i = 0; i < count; i++) {
-        struct client_answer answer;
-        enum bot_action action = (enum bot_action)bot->pending[i].action;
-        struct bot_slot *slot = &bot->slots[bot->pending[i].slot];
-        if (client_read(&bot->client, &answer) != 0)
-            die(bot, bot->client.error);
-        if (i == 0)
-            histogram_add(&bot->round_trip, instant_monotonic_ns() - begin_ns);
-        if (action == BOT_READ)
-            take_order(bot, &answer, slot);
-        else if (action == BOT_BALANCE)
-            take_balance(bot, &answer);
-        else
-            take_ack(bot, &answer, action, slot);
+    if (!courier_collect(&bot->courier, take, bot))
+        bot_die(bot, bot->courier.client.error);
+}
+
+void bot_balance(struct bot *bot)
+{
+    const struct timespec pause = { .tv_nsec = 20000000 };
+    bot->cash = -1;
+    for (int tries = 0; bot->cash < 0 && bot->problems == 0 && tries < TRIES_MAX; tries++) {
+        if (tries > 0)
+            (void)nanosleep(&pause, NULL);
+        ask_balance(bot);
+        bot_flush(bot);
     }
-    bot->pending_count = 0;
 }
 
 uint64_t bot_draw(struct bot *bot, uint64_t bound)
@@ -241,12 +291,13 @@ uint64_t bot_draw(struct bot *bot, uint64_t bound)
     return bot->random % bound;
 }
 
-int64_t bot_tick(const struct bot *bot, int64_t price)
+int64_t bot_part(int64_t value, int64_t ppm)
 {
-    return price / bot->record.tick * bot->record.tick;
+    return (int64_t)((int128)value * ppm / 1000000);
 }
 
-int64_t bot_lot(const struct bot *bot, int64_t size)
+int64_t bot_tick(const struct bot *bot, uint32_t market, int64_t price, bool sell)
 {
-    return size / bot->record.lot * bot->record.lot;
+    int64_t tick = bot->records[market].tick;
+    return (price + (sell ? tick - 1 : 0)) / tick * tick;
 }

@@ -1,66 +1,70 @@
-/* bot.h - what makers and takers share: one account, its connection, its orders, and its own books.
+/* bot.h - what the traders share: one account, its orders in all markets, and its own books.
  *
- *   bot_place, bot_cancel, bot_read      queue requests
- *   bot_flush                            sends them in one go and takes every answer
+ *   bot_place, bot_amend, bot_cancel, bot_read ...   queue requests
+ *   bot_flush                                        sends them in one go and takes every answer
  *
  * A bot believes only what it reads of its own orders (GET /orders/{id}): filled size and average
- * price give its position and the notional it paid. The demo compares that with the exchange.
+ * price give its positions and the notionals it paid. The demo compares that with the exchange.
  *
  * Owner. One process, one thread.
  * Units. Sizes and prices raw, notionals micro-USDC, signed: bought is positive. */
 #ifndef PERP_DEMO_BOT_H
 #define PERP_DEMO_BOT_H
 
-#include "base/histogram.h"
-#include "base/status.h"
-#include "perp/client.h"
-#include "perp/draft.h"
 #include "perp/instrument.h"
+#include "perp_demo/courier.h"
 #include "perp_demo/feed.h"
 
-enum { BOT_SLOTS_MAX = 16, BOT_PENDING_MAX = 64, BOT_API_KEY_MAX = 64, BOT_NAME_MAX = 32 };
-
-enum bot_action { BOT_PLACE, BOT_CANCEL, BOT_READ, BOT_CANCEL_ALL, BOT_BALANCE };
+enum { BOT_SLOTS_MAX = 96, BOT_NAME_MAX = 32 };
 
 struct bot_slot {
-    bool used; /* an order that may still trade, or whose end was not read yet */
+    bool used;   /* an order that may still trade, or whose end was not read yet */
+    bool unsure; /* whether it was ever placed was not answered: a read tells */
+    uint8_t market;
     struct uuid id;
-    int64_t quantity; /* signed */
-    int64_t filled;   /* as last read, >= 0 */
-    int64_t notional; /* of `filled`, >= 0 */
+    int64_t sign;      /* 1 bought, -1 sold */
+    int64_t price;     /* as last accepted or read, 0: a market order */
+    int64_t remaining; /* as above, >= 0 */
+    int64_t filled;    /* as last read, >= 0 */
+    int64_t notional;  /* of `filled`, >= 0 */
+};
+
+struct bot_book {
+    int64_t position;
+    int128 notional; /* signed */
+    int128 gross;    /* sum of absolute values */
+};
+
+struct bot_best {
+    int64_t bid, ask; /* 0: none */
 };
 
 struct bot {
     char name[BOT_NAME_MAX];
-    struct client client;
+    struct courier courier;
     struct key_file key;
     struct draft_portfolio portfolio;
-    char api_key[BOT_API_KEY_MAX];
-    struct instrument record;
+    struct instrument records[LISTING_MARKETS];
     struct feed *feed;
-    bool sends_frames; /* binary frames instead of JSON envelopes */
     uint64_t random;
+    uint32_t turn; /* turns done */
 
     struct bot_slot slots[BOT_SLOTS_MAX];
-    struct {
-        uint8_t action; /* enum bot_action */
-        uint8_t slot;
-    } pending[BOT_PENDING_MAX];
-    uint32_t pending_count;
+    struct bot_book books[LISTING_MARKETS];
+    struct bot_best best[LISTING_MARKETS]; /* as last seen by bot_look */
 
     uint64_t sent;                   /* signed requests */
     uint64_t trades;                 /* reads that found a new fill */
     uint64_t problems;               /* HTTP errors */
+    uint64_t postponed;              /* reads answered not_ready: made again */
+    uint64_t accepted_orders;        /* placements that were done */
     uint64_t statuses[STATUS_COUNT]; /* acknowledgements */
-    int64_t position;
-    int128 notional;             /* signed */
-    int128 gross;                /* sum of absolute values */
-    int64_t cash;                /* as last read by bot_balance; -1: not read */
-    struct histogram round_trip; /* ns from the first byte sent to the last answer of a flush */
+    int64_t cash;                    /* as last read by bot_balance; -1: not read */
 };
 
 struct bot_wish {
-    int64_t quantity;
+    uint32_t market;
+    int64_t quantity; /* signed */
     int64_t price;
     uint64_t expiry; /* 0 IOC, 1 FOK, max GTC */
     bool post_only, reduce_only;
@@ -72,21 +76,32 @@ void bot_place(struct bot *bot, uint32_t slot, const struct bot_wish *wish);
  * exchange must answer duplicate_request_id. */
 void bot_repeat(struct bot *bot, uint32_t slot, const struct bot_wish *wish);
 void bot_cancel(struct bot *bot, uint32_t slot);
+/* Every order of the account, in all markets. */
 void bot_cancel_all(struct bot *bot);
 /* Queues a read of the slot's order; an order found ended frees its slot. */
 void bot_read(struct bot *bot, uint32_t slot);
-/* Queues a read of the portfolio's cash. */
-void bot_balance(struct bot *bot);
+/* Queues a look at the best prices of a market. */
+void bot_look(struct bot *bot, uint32_t market);
+/* Queues any other signed request; its status is counted. */
+void bot_post(struct bot *bot, struct draft *draft);
 
 /* Sends and takes all answers. Ends the process with a message on standard error when the
- * connection fails: what a bot does not know it cannot vouch for. */
+ * connection fails for longer than the courier's patience. */
 void bot_flush(struct bot *bot);
+
+/* Reads the portfolio's cash, with nothing else queued; -1 in `cash`: it cannot be read. */
+void bot_balance(struct bot *bot);
+
+/* Ends the process with a message. */
+_Noreturn void bot_die(const struct bot *bot, const char *what);
 
 /* A number of 0..bound-1. */
 uint64_t bot_draw(struct bot *bot, uint64_t bound);
 
-/* Rounds to the market's steps. */
-int64_t bot_tick(const struct bot *bot, int64_t price);
-int64_t bot_lot(const struct bot *bot, int64_t size);
+/* The share `ppm` of a value. */
+int64_t bot_part(int64_t value, int64_t ppm);
+
+/* Rounds a price to the market's tick: away from the middle, a buy down and a sale up. */
+int64_t bot_tick(const struct bot *bot, uint32_t market, int64_t price, bool sell);
 
 #endif

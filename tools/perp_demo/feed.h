@@ -1,29 +1,31 @@
-/* feed.h - the price outside the exchange: one number in a shared file, which the oracle process
- * moves and the makers and takers watch, as they would watch other venues.
+/* feed.h - the prices outside the exchange: a shared file, one number a market, which the oracle
+ * process moves and the traders watch, as they would watch other venues.
  *
  * Owner. One writer (the oracle); any number of readers.
- * Units. Raw price of the market. */
+ * Units. Raw prices of the markets. */
 #ifndef PERP_DEMO_FEED_H
 #define PERP_DEMO_FEED_H
 
-#include "base/cc.h"
+#include "perp_demo/listing.h"
 
 struct feed {
-    _Atomic uint64_t price;
+    _Atomic uint64_t price[LISTING_MARKETS];
 };
 
 /* Maps the file, making it when it is not there. NULL: errno says why. Mapped until exit. */
 struct feed *feed_open(const char *path);
 
-static inline uint64_t feed_price(const struct feed *feed)
+static inline uint64_t feed_price(const struct feed *feed, uint32_t place)
 {
+    INVARIANT(place < LISTING_MARKETS);
     /* relaxed: one word, nothing is ordered by it. */
-    return atomic_load_explicit(&feed->price, memory_order_relaxed);
+    return atomic_load_explicit(&feed->price[place], memory_order_relaxed);
 }
 
-static inline void feed_set(struct feed *feed, uint64_t price)
+static inline void feed_set(struct feed *feed, uint32_t place, uint64_t price)
 {
-    atomic_store_explicit(&feed->price, price, memory_order_relaxed); /* relaxed: as above */
+    INVARIANT(place < LISTING_MARKETS);
+    atomic_store_explicit(&feed->price[place], price, memory_order_relaxed); /* as above */
 }
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "crypto/signer.h"
 #include "perp_demo/actor.h"
+#include "perp_demo/role.h"
 #include "perp_demo/stage.h"
 
 int main(int argc, char **argv)
@@ -11,7 +12,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "perp-demo: the cryptographic library does not start\n");
         return 1;
     }
-    bool actor = argc > 1 && (strcmp(argv[1], "maker") == 0 || strcmp(argv[1], "taker") == 0 ||
-                              strcmp(argv[1], "oracle") == 0);
-    return actor ? actor_run(argc, argv) : stage_run(argc, argv);
+    return argc > 1 && role_find(argv[1]) != NULL ? actor_run(argc, argv) : stage_run(argc, argv);
 }

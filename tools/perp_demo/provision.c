@@ -10,24 +10,9 @@
 #include "crypto/secret.h"
 #include "perp/instant.h"
 #include "perp/verdict.h"
+#include "perp_demo/listing.h"
 
-/* The default BTC-PERP (wire.md W10, json.md J5). */
-static const char market_file[] =
-    "{\"markets\":[{\"market\":\"BTC-PERP\",\"asset_id\":1,\"base\":\"BTC\","
-    "\"price_decimals\":1,\"size_decimals\":5,\"tick_size\":\"0.1\",\"lot_size\":\"0.00001\","
-    "\"min_size\":\"0.00001\",\"max_order_size\":\"10995116.27775\",\"min_notional\":\"10\","
-    "\"impact_notional\":\"20000\",\"max_leverage\":50,\"tiers\":["
-    "{\"upper_notional\":\"20000000\",\"max_leverage\":50},"
-    "{\"upper_notional\":\"100000000\",\"max_leverage\":25},"
-    "{\"upper_notional\":\"500000000\",\"max_leverage\":10},"
-    "{\"upper_notional\":null,\"max_leverage\":5}],"
-    "\"price_band_ppm\":100000,\"max_slippage_ppm\":50000,\"fees\":["
-    "{\"tier\":0,\"maker_fee_rate\":\"0.00015\",\"taker_fee_rate\":\"0.00045\"},"
-    "{\"tier\":1,\"maker_fee_rate\":\"0.00012\",\"taker_fee_rate\":\"0.0004\"},"
-    "{\"tier\":2,\"maker_fee_rate\":\"0.00008\",\"taker_fee_rate\":\"0.00035\"},"
-    "{\"tier\":3,\"maker_fee_rate\":\"0.00004\",\"taker_fee_rate\":\"0.0003\"},"
-    "{\"tier\":4,\"maker_fee_rate\":\"0\",\"taker_fee_rate\":\"0.00028\"},"
-    "{\"tier\":5,\"maker_fee_rate\":\"-0.00002\",\"taker_fee_rate\":\"0.00026\"}]}]}\n";
+enum { MARKET_FILE_MAX = 16384, KEY_READ_WRITE = 1 };
 
 static bool write_text(const char *path, const char *text)
 {
@@ -49,6 +34,20 @@ static bool make_key(struct key_file *key, uint32_t curve, const char *path)
     return false;
 }
 
+static bool write_markets(const char *folder)
+{
+    char path[PROVISION_PATH_MAX + 64], text[MARKET_FILE_MAX];
+    int at = snprintf(text, sizeof text, "{\"markets\":[");
+    for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", i > 0 ? "," : "",
+                       listing_at(i)->record);
+        INVARIANT(at > 0 && (size_t)at < sizeof text - 8);
+    }
+    snprintf(text + at, sizeof text - (size_t)at, "]}\n");
+    snprintf(path, sizeof path, "%s/markets.json", folder);
+    return write_text(path, text);
+}
+
 bool provision_files(struct provision *provision, const char *folder)
 {
     char path[PROVISION_PATH_MAX + 64];
@@ -59,28 +58,30 @@ bool provision_files(struct provision *provision, const char *folder)
     snprintf(path, sizeof path, "%s/oracle.key", folder);
     if (!make_key(&provision->oracle_key, SIGNATURE_ED25519, path))
         return false;
-    snprintf(path, sizeof path, "%s/markets.json", folder);
-    return write_text(path, market_file);
+    return write_markets(folder);
 }
 
 bool provision_greet(struct provision *provision, struct client *client)
 {
     struct client_request request = { .method = "GET", .target = "/api/v1/exchange" };
     struct client_answer answer;
-    struct json_member member = JSON_MEMBER("exchange_id");
+    struct json_member members[] = { JSON_MEMBER("exchange_id"), JSON_MEMBER("durability") };
+    const struct json_member *exchange_id = &members[0], *durability = &members[1];
     uint8_t id[32];
     if (client_call(client, &request, &answer) != 0) {
         fprintf(stderr, "demo: %s\n", client->error);
         return false;
     }
     if (answer.status != 200 ||
-        json_scan_members(answer.body, answer.body_count, &member, 1, NULL) != JSON_OK ||
-        member.kind != JSON_STRING ||
-        !hex_decode(id, sizeof id, member.value.text, member.value.count)) {
-        fprintf(stderr, "demo: /api/v1/exchange answered %u without an exchange_id\n",
+        json_scan_members(answer.body, answer.body_count, members, 2, NULL) != JSON_OK ||
+        exchange_id->kind != JSON_STRING || durability->kind != JSON_STRING ||
+        !hex_decode(id, sizeof id, exchange_id->value.text, exchange_id->value.count)) {
+        fprintf(stderr, "demo: /api/v1/exchange answered %u without exchange_id or durability\n",
                 answer.status);
         return false;
     }
+    snprintf(provision->durability, sizeof provision->durability, "%.*s",
+             (int)durability->value.count, durability->value.text);
     eip712_init(&provision->eip712, id);
     return true;
 }
@@ -119,19 +120,23 @@ static bool fresh(struct uuid *id)
     return draft_fresh_id(id) == 0;
 }
 
-bool provision_price(struct provision *provision, struct client *client)
+bool provision_prices(struct provision *provision, struct client *client)
 {
-    struct draft draft;
-    struct verdict verdict;
-    struct uuid id;
-    if (!fresh(&id))
-        return false;
-    draft_begin(&draft, REQUEST_oracle_price, SIGNATURE_ED25519, &id);
-    draft_set(&draft, "publish_ts_ns", instant_now_ns());
-    draft_set(&draft, "index_price", PROVISION_PRICE);
-    draft_set(&draft, "asset", 1);
-    draft_set(&draft, "source_count", 1);
-    return perform(provision, client, &draft, &provision->oracle_key, &verdict);
+    for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
+        struct draft draft;
+        struct verdict verdict;
+        struct uuid id;
+        if (!fresh(&id))
+            return false;
+        draft_begin(&draft, REQUEST_oracle_price, SIGNATURE_ED25519, &id);
+        draft_set(&draft, "publish_ts_ns", instant_now_ns());
+        draft_set(&draft, "index_price", listing_at(i)->price);
+        draft_set(&draft, "asset", i + 1);
+        draft_set(&draft, "source_count", 1);
+        if (!perform(provision, client, &draft, &provision->oracle_key, &verdict))
+            return false;
+    }
+    return true;
 }
 
 static bool open_account(struct provision *provision, struct client *client,
@@ -165,6 +170,7 @@ static bool make_api_key(struct provision *provision, struct client *client,
     draft_begin(&draft, REQUEST_create_api_key, SIGNATURE_ED25519, &id);
     draft_set(&draft, "account_id", account->account_id);
     draft_set(&draft, "subaccount_pin", UINT32_MAX);
+    draft_set(&draft, "scope", KEY_READ_WRITE);
     draft_set_bytes(&draft, "label", account->name, strlen(account->name));
     return perform(provision, client, &draft, session, &verdict) &&
            write_text(account->api_key_path, verdict.api_key);

@@ -12,13 +12,11 @@
 
 enum { PROVISION_PATH_MAX = 3072, PROVISION_NAME_MAX = 32 };
 
-#define PROVISION_MARKET "BTC-PERP"
-#define PROVISION_PRICE  UINT64_C(1000000) /* raw: 100,000.0 USDC */
-
 struct provision {
     char folder[PROVISION_PATH_MAX];
     struct key_file operator_key, oracle_key;
-    struct eip712 eip712; /* after provision_greet */
+    struct eip712 eip712; /* after provision_greet, as durability */
+    char durability[PROVISION_NAME_MAX];
 };
 
 struct provision_account {
@@ -29,15 +27,15 @@ struct provision_account {
     char api_key_path[PROVISION_PATH_MAX + 64];
 };
 
-/* Makes operator and oracle keys and the file of the one market in the folder. False: a message was
+/* Makes operator and oracle keys and the file of the markets in the folder. False: a message was
  * printed. */
 CC_MUST_USE bool provision_files(struct provision *provision, const char *folder);
 
-/* Learns the exchange id. */
+/* Learns the exchange id and how durable an acknowledgement is. */
 CC_MUST_USE bool provision_greet(struct provision *provision, struct client *client);
 
-/* Publishes a first index price, so that the market has a mark. */
-CC_MUST_USE bool provision_price(struct provision *provision, struct client *client);
+/* Publishes the first index prices, so that the markets have marks. */
+CC_MUST_USE bool provision_prices(struct provision *provision, struct client *client);
 
 /* Opens an account with keys in the folder, an API key and a deposit. */
 CC_MUST_USE bool provision_account(struct provision *provision, struct client *client,

@@ -111,6 +111,15 @@ void scrape_read(struct scrape *scrape, const char *text, size_t count)
     }
 }
 
+const struct scrape_stage *scrape_find(const struct scrape *scrape, const char *name)
+{
+    for (uint32_t i = 0; i < scrape->stage_count; i++) {
+        if (strcmp(scrape->stages[i].name, name) == 0)
+            return &scrape->stages[i];
+    }
+    return NULL;
+}
+
 uint64_t scrape_count(const struct scrape_stage *stage)
 {
     return stage->bucket_count > 0 ? stage->below[stage->bucket_count - 1] : 0;

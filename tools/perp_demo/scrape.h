@@ -28,6 +28,9 @@ struct scrape {
 
 void scrape_read(struct scrape *scrape, const char *text, size_t count);
 
+/* The stage of a name, NULL when there is none. */
+const struct scrape_stage *scrape_find(const struct scrape *scrape, const char *name);
+
 /* The upper end of the bucket in which the quantile (0.5, 0.99) of the values lies; below 0: no
  * values. */
 double scrape_quantile(const struct scrape_stage *stage, double quantile);

@@ -1,8 +1,8 @@
 /* stage.h - the demo: starts perpd and the processes that trade on it, shows them, ends them, and
  * compares what they believe with what the exchange says.
  *
- *   perpd (child)  <--- HTTP --- oracle, makers, takers (children) --- lines ---> stage
- *        ^------- book, /metrics, /audit -------------------------------------------'
+ *   perpd (child)  <--- HTTP --- oracle, makers, takers, whale (children) --- lines ---> stage
+ *        ^------- books, /metrics, /audit ----------------------------------------------'
  *
  * Owner. One process, one thread.
  * Units. Sizes raw, money micro-USDC, times ns. */
@@ -10,43 +10,54 @@
 #define PERP_DEMO_STAGE_H
 
 #include "base/status.h"
-#include "perp/instrument.h"
 #include "perp_demo/audit_answer.h"
-#include "perp_demo/crew.h"
 #include "perp_demo/feed.h"
-#include "perp_demo/provision.h"
+#include "perp_demo/role.h"
 #include "perp_demo/scrape.h"
+#include "perp_demo/server.h"
 
 enum {
-    STAGE_MAKERS = 4,
-    STAGE_TAKERS = 4,
-    STAGE_PLAYERS = STAGE_MAKERS + STAGE_TAKERS,
-    STAGE_PERPD = 0, /* places in `members` */
+    STAGE_PLAYERS = ROLE_PROCESSES - 1, /* all but the oracle */
+    STAGE_PERPD = 0,                    /* places in `members` */
     STAGE_ORACLE = 1,
     STAGE_FIRST_PLAYER = 2,
     STAGE_MEMBERS = STAGE_FIRST_PLAYER + STAGE_PLAYERS,
-    STAGE_TRADES_SHOWN = 12,
+    STAGE_TRADES_SHOWN = 8,
     STAGE_PATH_MAX = PROVISION_PATH_MAX,
 };
 
 enum player_state { PLAYER_TRADING, PLAYER_STOPPED, PLAYER_FLATTENING, PLAYER_SETTLED };
 
+struct player_book {
+    int64_t position, notional, gross;
+};
+
 struct player {
     struct provision_account account;
+    const struct role *role;
     enum player_state state;
-    uint64_t sent, trades, problems;
+    uint64_t sent, trades, problems, postponed;
     uint64_t p50_ns, p99_ns; /* round trip as the client sees it */
     uint64_t statuses[STATUS_COUNT];
-    int64_t position; /* by its own reads, now */
-    int64_t held;     /* position when it stopped */
-    int128 notional;  /* signed: bought is positive */
-    int128 gross;
+    struct player_book own[LISTING_MARKETS]; /* by its own orders */
+    int64_t held[LISTING_MARKETS];           /* position when it stopped */
     int64_t cash;
 };
 
 struct stage_trade {
     int64_t size, notional;
     const char *taker;
+    uint32_t market;
+};
+
+/* What is shown of a market. */
+struct stage_market {
+    char bid[DECIMAL_TEXT_MAX], ask[DECIMAL_TEXT_MAX], bid_size[DECIMAL_TEXT_MAX],
+        ask_size[DECIMAL_TEXT_MAX];
+    int64_t last; /* raw, 0: none yet */
+    uint64_t trades, trades_before;
+    int128 notional;
+    double trades_s;
 };
 
 struct stage {
@@ -56,16 +67,17 @@ struct stage {
     bool live;        /* redraw a screen; else a line now and then */
     char folder[STAGE_PATH_MAX];
     char bin[STAGE_PATH_MAX]; /* where this program and perpd are */
-    char url[64], admin_url[64];
 
     struct provision provision;
+    struct server server;
     struct client client, admin;
-    struct instrument record;
     struct feed *feed;
     struct crew_member members[STAGE_MEMBERS];
     struct player oracle;
     struct player players[STAGE_PLAYERS];
     struct provision_account you; /* an account for whoever watches */
+    struct instrument records[LISTING_MARKETS];
+    struct stage_market markets[LISTING_MARKETS];
     struct stage_trade trades[STAGE_TRADES_SHOWN];
     uint64_t trade_count;
     struct scrape scrape;
@@ -78,17 +90,12 @@ struct stage {
 /* Runs the whole demo; the exit code. */
 int stage_run(int argc, char **argv);
 
-/* Reads and clears the request to stop (Ctrl-C). */
-bool stage_interrupted(void);
-
-/* Sums over all players. */
-uint64_t stage_sent(const struct stage *stage);
-uint64_t stage_trades(const struct stage *stage);
-uint64_t stage_status(const struct stage *stage, enum status status);
-uint64_t stage_rejected(const struct stage *stage);
-
 /* One line of the summary: "ok" or "FAIL" and a sentence; counts failures. */
 CC_PRINTF(3, 4) void stage_check(struct stage *stage, bool good, const char *format, ...);
+
+/* stage_hear.c: listens to all members for at most timeout_ms; a member that ended early is a
+ * failure. */
+void stage_hear(struct stage *stage, int timeout_ms);
 
 /* stage_settle.c: stops the players, closes their positions against each other, reads the audit and
  * says whether the books agree. */
@@ -98,7 +105,12 @@ void stage_settle(struct stage *stage);
 void stage_show(struct stage *stage);
 void stage_show_hints(const struct stage *stage);
 
-/* Listens to all members for at most timeout_ms; a member that ended early is a failure. */
-void stage_listen(struct stage *stage, int timeout_ms);
+/* stage_sum.c: sums over all players, and the summary at the end with its checks. */
+uint64_t stage_sum_sent(const struct stage *stage);
+uint64_t stage_sum_trades(const struct stage *stage);
+uint64_t stage_sum_status(const struct stage *stage, enum status status);
+uint64_t stage_sum_rejected(const struct stage *stage);
+void stage_sum_check(struct stage *stage);
+void stage_sum_show(struct stage *stage);
 
 #endif

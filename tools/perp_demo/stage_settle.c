@@ -1,14 +1,13 @@
 /* stage_settle.c - the end of the demo: all orders canceled, all positions closed against each
- * other at one price, then money and sizes compared with GET /audit, to the micro-USDC. */
+ * other at one price a market, then money and sizes compared with GET /audit, to the micro-USDC. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "perp/instant.h"
-#include "perp_demo/bot.h"
 #include "perp_demo/stage.h"
 
-enum { PHASE_MS = 15000, LISTEN_MS = 50 };
+enum { PHASE_MS = 15000, LISTEN_MS = 50, LINE_BYTES = 256 };
 
 static const char *money(int128 micro)
 {
@@ -42,53 +41,57 @@ static bool phase(struct stage *stage, const char *line, enum player_state state
                         missing, line, name, stage->folder);
             return false;
         }
-        stage_listen(stage, LISTEN_MS);
+        stage_hear(stage, LISTEN_MS);
     }
 }
 
-static int64_t held(const struct stage *stage)
+static int64_t held(const struct stage *stage, uint32_t market)
 {
     int64_t sum = 0;
     for (int i = 0; i < STAGE_PLAYERS; i++)
-        sum += stage->players[i].held;
+        sum += stage->players[i].held[market];
     return sum;
 }
 
 /* Your account, as a bot that only ends things. */
 static bool as_you(struct stage *stage, struct bot *bot)
 {
-    char error[KEY_FILE_ERROR_MAX];
-    *bot = (struct bot){ .record = stage->record, .random = 1 };
+    char error[KEY_FILE_ERROR_MAX], api_key[COURIER_KEY_MAX] = "";
+    memset(bot, 0, sizeof *bot);
+    memcpy(bot->records, stage->records, sizeof bot->records);
     snprintf(bot->name, sizeof bot->name, "you");
+    bot->random = 1;
     bot->portfolio.account_id = stage->you.account_id;
     FILE *file = fopen(stage->you.api_key_path, "re");
     if (file != NULL) {
-        size_t count = fread(bot->api_key, 1, sizeof bot->api_key - 1, file);
-        bot->api_key[count] = '\0';
+        size_t count = fread(api_key, 1, sizeof api_key - 1, file);
+        api_key[count] = '\0';
         fclose(file);
     }
     return file != NULL && key_file_read(&bot->key, stage->you.key_path, error) &&
-           client_init(&bot->client, stage->url, CLIENT_TIMEOUT_MS) &&
-           client_connect(&bot->client) == 0;
+           courier_init(&bot->courier, stage->server.url, api_key, 0) &&
+           client_connect(&bot->courier.client) == 0;
 }
 
-/* Cancels your orders and, since the others' positions show yours, closes yours against them. Your
- * cash goes to *cash. */
-static bool flatten_you(struct stage *stage, int64_t price)
+/* Cancels your orders and, since the others' positions show yours, closes yours against them. */
+static bool flatten_you(struct stage *stage, const int64_t prices[LISTING_MARKETS])
 {
     static struct bot bot;
     if (!as_you(stage, &bot))
         return false;
     bot_cancel_all(&bot);
     bot_flush(&bot);
-    if (held(stage) != 0) {
-        struct bot_wish wish = {
-            .quantity = held(stage), .price = price, .expiry = UINT64_MAX, .reduce_only = true
-        };
-        bot_place(&bot, 0, &wish);
-        bot_flush(&bot);
+    for (uint32_t market = 0; market < LISTING_MARKETS; market++) {
+        struct bot_wish wish = { .market = market,
+                                 .quantity = held(stage, market),
+                                 .price = prices[market],
+                                 .expiry = UINT64_MAX,
+                                 .reduce_only = true };
+        if (wish.quantity != 0)
+            bot_place(&bot, market, &wish);
     }
-    client_close(&bot.client);
+    bot_flush(&bot);
+    client_close(&bot.courier.client);
     return true;
 }
 
@@ -98,23 +101,32 @@ static bool read_your_cash(struct stage *stage, int64_t *cash)
     if (!as_you(stage, &bot))
         return false;
     bot_balance(&bot);
-    bot_flush(&bot);
     *cash = bot.cash;
-    client_close(&bot.client);
+    client_close(&bot.courier.client);
     return bot.cash >= 0;
+}
+
+static struct player_book total(const struct player *player)
+{
+    struct player_book sum = { 0 };
+    for (int i = 0; i < LISTING_MARKETS; i++) {
+        sum.notional += player->own[i].notional;
+        sum.gross += player->own[i].gross;
+    }
+    return sum;
 }
 
 /* A player's fees are what its own fills do not explain; each must be possible at the rates. */
 static int128 check_fees(struct stage *stage, const struct player *player)
 {
-    int128 fees = (int128)player->account.deposit - player->notional - player->cash;
+    struct player_book sum = total(player);
+    int128 fees = (int128)player->account.deposit - sum.notional - player->cash;
     /* tier 0: makers 150 ppm, takers 450 ppm; each fill rounds up by less than one micro-USDC. */
-    int128 least = player->gross * 150 / 1000000;
-    int128 most = player->gross * 450 / 1000000 + (int128)player->trades * 1000;
+    int128 least = (int128)sum.gross * 150 / 1000000;
+    int128 most = (int128)sum.gross * 450 / 1000000 + (int128)player->trades * 1000;
     if (fees < least || fees > most)
         stage_check(stage, false, "%s paid %s USDC of fees on %s USDC traded; %s to %s is possible",
-                    player->account.name, money(fees), money(player->gross), money(least),
-                    money(most));
+                    player->account.name, money(fees), money(sum.gross), money(least), money(most));
     return fees;
 }
 
@@ -126,22 +138,22 @@ static void compare_money(struct stage *stage)
     if (stage->seconds == 0)
         stage->you.deposit = audit->deposits - STAGE_PLAYERS * stage->players[0].account.deposit;
     int128 cash = 0, fees = 0, deposits = stage->you.deposit, notional = 0;
-    int64_t your_cash = 0, position = 0;
+    int64_t your_cash = 0, open = 0;
     stage_check(stage, read_your_cash(stage, &your_cash), "your balance is readable");
     cash = your_cash;
     for (int i = 0; i < STAGE_PLAYERS; i++) {
         const struct player *player = &stage->players[i];
         cash += player->cash;
         deposits += player->account.deposit;
-        notional += player->notional;
-        position += player->position;
+        notional += total(player).notional;
+        for (int market = 0; market < LISTING_MARKETS; market++)
+            open += player->own[market].position != 0;
         fees += check_fees(stage, player);
     }
     /* Every trade has two sides: what the players did not pay among themselves, you did. */
     int128 your_fees = (int128)stage->you.deposit + notional - your_cash;
     fees += your_fees;
-    stage_check(stage, position == 0, "positions of all players: %" PRId64 " (all closed)",
-                position);
+    stage_check(stage, open == 0, "%" PRId64 " positions of the players are open", open);
     stage_check(stage, audit->deposits == deposits, "deposits: %s USDC, audit %s", money(deposits),
                 money(audit->deposits));
     stage_check(stage, audit->cash == cash, "cash of all balances: %s USDC, audit %s", money(cash),
@@ -149,8 +161,10 @@ static void compare_money(struct stage *stage)
     stage_check(stage, audit->fee_account == fees,
                 "fees that the fills leave over: %s USDC, audit %s", money(fees),
                 money(audit->fee_account));
-    stage_check(stage, audit->cost == 0 && audit->cost_sum == 0,
-                "cost of open positions: audit %s USDC", money(audit->cost));
+    int64_t cost = audit->cost;
+    for (int i = 0; i < LISTING_MARKETS && cost == 0; i++)
+        cost = audit->markets[i].cost_sum;
+    stage_check(stage, cost == 0, "cost of open positions: audit %s USDC", money(cost));
     if (your_fees == 0)
         stage_check(stage, notional == 0, "notional bought = notional sold (difference %s USDC)",
                     money(notional));
@@ -159,36 +173,57 @@ static void compare_money(struct stage *stage)
 static void check_audit(struct stage *stage, const char *when)
 {
     struct audit_answer *audit = &stage->audit;
-    if (!audit_answer_read(audit, &stage->admin, PROVISION_MARKET, stage->record.size_decimals)) {
+    if (!audit_answer_read(audit, &stage->admin, stage->records)) {
         stage_check(stage, false, "GET /audit %s", when);
         return;
     }
-    bool all = true;
+    bool all = true, sizes = true;
     for (int i = 0; i < AUDIT_INVARIANTS; i++)
         all = all && audit->holds[i];
     stage_check(stage, all && audit->recount_differences == 0,
                 "audit %s: I1-I6 %s, %" PRId64 " recount differences, sequence %" PRIu64, when,
                 all ? "hold" : "DO NOT HOLD", audit->recount_differences, audit->sequence);
-    stage_check(stage, audit->size_sum == 0, "audit %s: sum of sizes %" PRId64, when,
-                audit->size_sum);
+    for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
+        sizes = sizes && audit->markets[i].size_sum == 0;
+        if (audit->markets[i].size_sum != 0)
+            stage_check(stage, false, "audit %s: sum of sizes %" PRId64 " in %s", when,
+                        audit->markets[i].size_sum, listing_at(i)->market);
+    }
+    if (sizes)
+        stage_check(stage, true, "audit %s: sum of sizes 0 in every market", when);
     stage_check(stage, audit_answer_balances(audit),
                 "audit %s: cash - cost + fees + pools = deposits (%s USDC)", when,
                 money(audit->deposits));
 }
 
+static void check_stopped(struct stage *stage)
+{
+    bool empty = true, agreed = true;
+    for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
+        empty = empty && stage->audit.markets[i].book_empty;
+        agreed = agreed && held(stage, i) == 0;
+    }
+    if (stage->seconds == 0)
+        return; /* you may have traded with them */
+    stage_check(stage, agreed, "positions by own fills sum to 0 in every market");
+    stage_check(stage, empty, "the books are empty");
+}
+
 void stage_settle(struct stage *stage)
 {
-    char line[64];
+    char line[LINE_BYTES];
+    int64_t prices[LISTING_MARKETS];
     printf("settling:\n");
     if (!phase(stage, "stop", PLAYER_STOPPED))
         return;
-    int64_t price = (int64_t)feed_price(stage->feed);
-    if (stage->seconds != 0)
-        stage_check(stage, held(stage) == 0, "positions by own fills sum to %" PRId64, held(stage));
+    int at = snprintf(line, sizeof line, "flatten");
+    for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
+        prices[i] = (int64_t)feed_price(stage->feed, i);
+        at += snprintf(line + at, sizeof line - (size_t)at, " %" PRId64, prices[i]);
+    }
     check_audit(stage, "with positions open");
-    stage_check(stage, flatten_you(stage, price), "your account is wound up");
-    stage_check(stage, stage->audit.book_empty || stage->seconds == 0, "the book is empty");
-    snprintf(line, sizeof line, "flatten %" PRId64, price);
+    check_stopped(stage);
+    stage_check(stage, flatten_you(stage, prices), "your account is wound up");
     if (!phase(stage, line, PLAYER_FLATTENING) || !phase(stage, "settle", PLAYER_SETTLED))
         return;
     check_audit(stage, "after closing");

@@ -1,0 +1,73 @@
+/* courier.h - one connection that delivers requests in pipelines and takes the answers.
+ *
+ *   courier_post, courier_ask    a signed request, a read: kept until it is answered
+ *   courier_collect              sends all, hands over each answer, in order
+ *
+ * When the connection is lost, the courier makes another, for as long as its patience lasts, and
+ * sends what was not answered again: reads anew, signed requests as the very same bytes. Those are
+ * executed at most once whatever had become of them (wire.md W5): the answer is a duplicate's, or
+ * the first. Every answer to a signed request leaves a receipt.
+ *
+ * Owner. One process, one thread.
+ * Wait.  courier_collect: the client's time-out, and patience_ms for a new connection.
+ * Bound. COURIER_PARCELS_MAX requests in a pipeline, those sent again included. */
+#ifndef PERP_DEMO_COURIER_H
+#define PERP_DEMO_COURIER_H
+
+#include "base/histogram.h"
+#include "perp/draft.h"
+#include "perp/verdict.h"
+#include "perp_demo/receipt.h"
+
+enum {
+    COURIER_PARCELS_MAX = 256,
+    COURIER_TARGET_MAX = 160,
+    COURIER_BODY_MAX = 640, /* an order's envelope has less than 480 bytes */
+    COURIER_KEY_MAX = 64,
+};
+
+struct courier_parcel {
+    uint8_t action, slot; /* the sender's own, come back with the answer */
+    bool is_signed;
+    bool sent_again; /* its answer was lost */
+    uint8_t tries;   /* after an answer that settled nothing */
+    uint16_t body_count;
+    struct uuid id;
+    char target[COURIER_TARGET_MAX];
+    uint8_t body[COURIER_BODY_MAX];
+};
+
+struct courier {
+    struct client client;
+    char api_key[COURIER_KEY_MAX];
+    bool sends_frames; /* binary frames instead of JSON envelopes */
+    uint32_t patience_ms;
+    uint8_t generation;      /* connections lost */
+    uint64_t unanswered;     /* signed requests whose answers were lost */
+    uint64_t refused_unused; /* of them: refused without using their id, in the end */
+    struct courier_parcel parcels[COURIER_PARCELS_MAX];
+    uint32_t count;
+    struct receipts receipts;
+    struct histogram round_trip; /* ns from the first byte sent to the first answer */
+};
+
+/* `verdict` is NULL for reads. */
+typedef void courier_taker(void *context, const struct courier_parcel *parcel,
+                           const struct client_answer *answer, const struct verdict *verdict);
+
+/* Takes the address and the API key ("" for none). False: client.error says why. */
+CC_MUST_USE bool courier_init(struct courier *courier, const char *url, const char *api_key,
+                              uint32_t patience_ms);
+
+/* Signs a draft and queues it. */
+void courier_post(struct courier *courier, struct draft *draft, const struct key_file *key,
+                  uint8_t action, uint8_t slot);
+
+/* Queues a GET of the target. */
+void courier_ask(struct courier *courier, const char *target, uint8_t action, uint8_t slot);
+
+/* Delivers everything queued. False, with client.error set: no answer and no new connection within
+ * the courier's patience; what a sender does not know then it cannot vouch for. */
+CC_MUST_USE bool courier_collect(struct courier *courier, courier_taker *taker, void *context);
+
+#endif

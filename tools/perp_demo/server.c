@@ -1,0 +1,112 @@
+#include "perp_demo/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/base64.h"
+#include "perp/instant.h"
+
+enum { READY_MS = 30000, PATH_BYTES = PROVISION_PATH_MAX };
+
+/* A port that is free now: `wanted` if it is, else any. */
+static uint16_t free_port(uint16_t wanted)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                                   .sin_port = htons(wanted) };
+    socklen_t count = sizeof address;
+    int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    bool good = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+                listen(fd, 1) == 0 && getsockname(fd, (struct sockaddr *)&address, &count) == 0;
+    if (fd >= 0)
+        close(fd);
+    if (good)
+        return ntohs(address.sin_port);
+    return wanted != 0 ? free_port(0) : 0;
+}
+
+void server_choose_ports(struct server *server, uint16_t wanted)
+{
+    server->port = free_port(wanted);
+    server->admin_port = free_port(0);
+    snprintf(server->admin_url, sizeof server->admin_url, "http://127.0.0.1:%u",
+             server->admin_port);
+}
+
+static void take_ready(void *context, struct crew_member *member, const char *line)
+{
+    struct server *server = context;
+    (void)member;
+    if (strncmp(line, "ready http://", 13) != 0)
+        return;
+    snprintf(server->url, sizeof server->url, "%s", line + 6);
+    server->ready = true;
+}
+
+static void show_log(const struct server *server, const char *name)
+{
+    char path[PATH_BYTES + 64], line[512];
+    snprintf(path, sizeof path, "%s/%s", server->folder, name);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return;
+    if (fseek(file, -2000, SEEK_END) != 0)
+        rewind(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        fprintf(stderr, "  | %s", line);
+    fclose(file);
+}
+
+static bool spawn(const struct server *server, struct crew_member *member,
+                  const struct provision *provision)
+{
+    char program[PATH_BYTES + 16], data[PATH_BYTES + 64], markets[PATH_BYTES + 64];
+    char operator_key[128], oracle_key[128], listen_flag[64], admin_flag[64], topology[64];
+    char log[PATH_BYTES + 64], text[BASE64_TEXT_BYTES(32) + 1];
+    snprintf(program, sizeof program, "%s/perpd", server->bin);
+    snprintf(log, sizeof log, "%s/perpd.log", server->folder);
+    snprintf(data, sizeof data, "--store.data=%s/data", server->folder);
+    snprintf(markets, sizeof markets, "--exchange.markets=%s/markets.json", server->folder);
+    base64_encode(text, provision->operator_key.public_key, 32);
+    snprintf(operator_key, sizeof operator_key, "--exchange.operator_key=%s", text);
+    base64_encode(text, provision->oracle_key.public_key, 32);
+    snprintf(oracle_key, sizeof oracle_key, "--exchange.oracle_keys=%s", text);
+    snprintf(listen_flag, sizeof listen_flag, "--net.listen=127.0.0.1:%u", server->port);
+    snprintf(admin_flag, sizeof admin_flag, "--admin.listen=127.0.0.1:%u", server->admin_port);
+    snprintf(topology, sizeof topology, "--node.topology=%s",
+             server->topology != NULL ? server->topology : "");
+    const char *argv[] = {
+        program,    data,        markets,    operator_key,
+        oracle_key, listen_flag, admin_flag, server->topology != NULL ? topology : NULL,
+        NULL,
+    };
+    int error = crew_start(member, "perpd", argv, log, SIGTERM);
+    if (error != 0)
+        fprintf(stderr, "demo: cannot start %s: %s\n", program, strerror(-error));
+    return error == 0;
+}
+
+bool server_start(struct server *server, struct crew_member *member,
+                  const struct provision *provision, const volatile sig_atomic_t *interrupted)
+{
+    server->ready = false;
+    if (!spawn(server, member, provision))
+        return false;
+    uint64_t end_ns = instant_monotonic_ns() + (uint64_t)READY_MS * 1000000;
+    while (!server->ready && member->pid != 0 && instant_monotonic_ns() < end_ns &&
+           *interrupted == 0)
+        crew_listen(member, 1, 100, take_ready, server);
+    if (server->ready)
+        return true;
+    if (*interrupted == 0) {
+        fprintf(stderr, "demo: perpd %s:\n",
+                member->pid == 0 ? "ended before it was ready" : "was not ready within 30 s");
+        show_log(server, "perpd.log");
+    }
+    return false;
+}

@@ -1,0 +1,121 @@
+/* stage_hear.c - the lines that the actors tell the stage (actor.h). */
+#include <stdio.h>
+
+#include "perp_demo/stage.h"
+
+enum { WORDS_MAX = 12 };
+
+/* A line taken apart: its first word, and the others as numbers where they are numbers. */
+struct told {
+    const char *word, *name;
+    size_t count; /* words behind the first */
+    size_t numeric;
+    int64_t numbers[WORDS_MAX];
+};
+
+static void take_apart(struct told *told, char *line)
+{
+    char *rest = line;
+    *told = (struct told){ .word = strsep(&rest, " ") };
+    for (char *word; rest != NULL && told->count < WORDS_MAX;) {
+        word = strsep(&rest, " ");
+        told->name = told->count == 0 ? word : told->name;
+        told->numeric += decimal_parse(word, strlen(word), 0, INT64_MIN + 1, INT64_MAX,
+                                       &told->numbers[told->count]) == DECIMAL_OK;
+        told->count++;
+    }
+}
+
+static bool says(const struct told *told, const char *word, size_t numbers)
+{
+    return strcmp(told->word, word) == 0 && told->count == numbers && told->numeric == numbers;
+}
+
+static void take_stat(struct player *player, const int64_t *numbers)
+{
+    player->sent = (uint64_t)numbers[0];
+    player->trades = (uint64_t)numbers[1];
+    player->problems = (uint64_t)numbers[2];
+    player->postponed = (uint64_t)numbers[3];
+    player->p50_ns = (uint64_t)numbers[4];
+    player->p99_ns = (uint64_t)numbers[5];
+}
+
+static void take_status(struct player *player, const char *name, int64_t count)
+{
+    for (int i = 0; i < STATUS_COUNT; i++) {
+        if (strcmp(name, status_name((enum status)i)) == 0)
+            player->statuses[i] = (uint64_t)count;
+    }
+}
+
+static void take_trade(struct stage *stage, const struct player *player, const int64_t *numbers)
+{
+    struct stage_market *market = &stage->markets[numbers[0]];
+    int64_t size = numbers[1] < 0 ? -numbers[1] : numbers[1];
+    stage->trades[stage->trade_count++ % STAGE_TRADES_SHOWN] = (struct stage_trade){
+        .market = (uint32_t)numbers[0],
+        .size = numbers[1],
+        .notional = numbers[2],
+        .taker = player->account.name,
+    };
+    market->last = numbers[2] / size;
+    market->trades++;
+    market->notional += numbers[2];
+}
+
+static bool is_market(int64_t place)
+{
+    return place >= 0 && place < LISTING_MARKETS;
+}
+
+static void take_told(struct stage *stage, struct player *player, const struct told *told)
+{
+    const int64_t *numbers = told->numbers;
+    if (says(told, "stat", 6)) {
+        take_stat(player, numbers);
+    } else if (strcmp(told->word, "status") == 0 && told->count == 2) {
+        take_status(player, told->name, numbers[1]);
+    } else if (says(told, "trade", 3) && is_market(numbers[0]) && numbers[1] != 0) {
+        take_trade(stage, player, numbers);
+    } else if (says(told, "own", 4) && is_market(numbers[0])) {
+        player->own[numbers[0]] = (struct player_book){ numbers[1], numbers[2], numbers[3] };
+    } else if (says(told, "stopped", 0)) {
+        for (int i = 0; i < LISTING_MARKETS; i++)
+            player->held[i] = player->own[i].position;
+        player->state = PLAYER_STOPPED;
+    } else if (says(told, "flattening", 0)) {
+        player->state = PLAYER_FLATTENING;
+    } else if (says(told, "settled", 1)) {
+        player->cash = numbers[0];
+        player->state = PLAYER_SETTLED;
+    }
+}
+
+static void take_line(void *context, struct crew_member *member, const char *line)
+{
+    struct stage *stage = context;
+    ptrdiff_t place = member - stage->members;
+    char text[CREW_LINE_MAX];
+    struct told told;
+    if (place == STAGE_PERPD)
+        return;
+    snprintf(text, sizeof text, "%s", line);
+    take_apart(&told, text);
+    take_told(stage,
+              place == STAGE_ORACLE ? &stage->oracle : &stage->players[place - STAGE_FIRST_PLAYER],
+              &told);
+}
+
+void stage_hear(struct stage *stage, int timeout_ms)
+{
+    crew_listen(stage->members, STAGE_MEMBERS, timeout_ms, take_line, stage);
+    for (int i = 0; i < STAGE_MEMBERS; i++) {
+        struct crew_member *member = &stage->members[i];
+        if (member->name[0] == '\0' || member->pid != 0)
+            continue;
+        stage_check(stage, false, "%s ended early, exit code %d; see %s/%s.log", member->name,
+                    member->exit_code, stage->folder, i == STAGE_PERPD ? "perpd" : "players");
+        member->name[0] = '\0'; /* said once */
+    }
+}
