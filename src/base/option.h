@@ -25,7 +25,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
 /*    section  key                     type    engine built default      minimum  maximum     choices / help */
 #define OPTION_LIST(X) \
     X(net,      listen,                 TEXT,   0, 1, "127.0.0.1:8080", 0, 0, "address:port of the public interface") \
-    X(net,      threads,                INT,    0, 1, "1",              1, 1, "io_uring threads (topology shared has one)") \
+    X(net,      threads,                INT,    0, 1, "",               1, 32, "io_uring threads; none: CPUs - 1 in topology dedicated, 1 in shared, which has no more") \
     X(net,      allow_plain,            SWITCH, 0, 1, "off",            0, 0, "plain HTTP on an address that is not loopback") \
     X(net,      tls_certificate,        TEXT,   0, 0, "",               0, 0, "PEM file") \
     X(net,      tls_key,                TEXT,   0, 0, "",               0, 0, "PEM file") \
@@ -34,10 +34,10 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(net,      debug_payload,          SWITCH, 0, 0, "off",            0, 0, "POST /api/v1/debug/payload") \
     X(net,      cors_origins,           TEXT,   0, 0, "",               0, 0, "origins allowed to read answers in a browser") \
     X(admin,    listen,                 TEXT,   0, 1, "127.0.0.1:8081", 0, 0, "address:port of /livez /readyz /metrics /audit") \
-    X(node,     topology,               CHOICE, 0, 1, "auto",           0, 0, "+auto +shared dedicated") \
+    X(node,     topology,               CHOICE, 0, 1, "auto",           0, 0, "+auto +shared +dedicated") \
     X(node,     follower_lag_max,       INT,    0, 1, "1000",           1, 3600000, "ms; above it reads answer 503") \
-    X(engine,   core,                   INT,    0, 0, "",               0, 4095, "CPU to pin the matching thread to") \
-    X(engine,   spin,                   CHOICE, 0, 0, "auto",           0, 0, "auto on off") \
+    X(engine,   core,                   INT,    0, 1, "",               0, 4095, "CPU to pin the matching thread to; the others keep off it") \
+    X(engine,   spin,                   CHOICE, 0, 1, "auto",           0, 0, "+auto +on +off") \
     X(engine,   makers_max,             INT,    1, 1, "4096",           1, 65536, "makers one taker meets") \
     X(engine,   work_per_command,       INT,    1, 1, "64",             1, 1024, "units of deferred work after each command") \
     X(engine,   accounts,               INT,    1, 1, "65536",          16, 16777216, "account slots") \

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "node/counter.h"
@@ -94,6 +95,26 @@ static void follower_lines(struct page *page, const struct follower *follower)
            atomic_load_explicit(&follower->invariants_failed, memory_order_relaxed));
 }
 
+static void thread_line(struct page *page, const char *name, const _Atomic clockid_t *clock)
+{
+    struct timespec used;
+    clockid_t id = atomic_load_explicit(clock, memory_order_relaxed); /* relaxed: shown only */
+
+    if (id == DUTY_NO_CLOCK || clock_gettime(id, &used) != 0)
+        return; /* it has not begun, or it has ended */
+    line(page, "perpd_thread_cpu_seconds{thread=\"%s\"} %ld.%09ld\n", name, (long)used.tv_sec,
+         used.tv_nsec);
+}
+
+static void thread_lines(struct page *page, const struct node *node)
+{
+    line(page, "# HELP perpd_thread_cpu_seconds CPU time of each thread.\n"
+               "# TYPE perpd_thread_cpu_seconds counter\n");
+    for (uint32_t i = 0; i < node->topology.thread_count; i++)
+        thread_line(page, node->topology.threads[i].name, &node->duties[i].cpu_clock);
+    thread_line(page, "prepare", &node->background_clock);
+}
+
 size_t metrics_page_write(struct node *node, char *text, size_t capacity)
 {
     struct page page = { text, capacity, 0 };
@@ -103,8 +124,9 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
     line(&page,
          "# HELP perpd_build_info Constant 1, with what the process runs as.\n"
          "# TYPE perpd_build_info gauge\n"
-         "perpd_build_info{durability=\"%s\",topology=\"shared\"} 1\n",
-         config_text(node->options, OPTION_store_durability));
+         "perpd_build_info{durability=\"%s\",topology=\"%s\"} 1\n",
+         config_text(node->options, OPTION_store_durability), node->topology.name);
+    thread_lines(&page, node);
     line(&page,
          "# HELP perpd_clock_difference_ns CLOCK_REALTIME minus the node clock.\n"
          "# TYPE perpd_clock_difference_ns gauge\nperpd_clock_difference_ns %ld\n",
@@ -113,7 +135,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
            counter_read(&node->core.replayed));
     metric(&page, "log_dropped_total", "counter", "Log lines left out by the rate bound.",
            log_dropped());
-    if (phase == NODE_OPEN || phase == NODE_STOPPING) {
+    if (phase_serves(phase)) {
         matcher_lines(&page, &node->core.matcher);
         journal_lines(&page, &node->core);
         follower_lines(&page, &node->core.follower);

@@ -2,21 +2,16 @@
 
 #include "node/metrics_page.h"
 
-static bool serving(enum node_phase phase)
-{
-    return phase == NODE_OPEN || phase == NODE_STOPPING;
-}
-
-uint64_t net_source_durable(void *context)
+static uint64_t source_durable(void *context)
 {
     struct node *node = context;
-    return serving(phase_now(&node->phase)) ? journal_durable_seq(node->core.journal) : 0;
+    return phase_serves(phase_now(&node->phase)) ? journal_durable_seq(node->core.journal) : 0;
 }
 
 static uint64_t source_applied(void *context)
 {
     struct node *node = context;
-    if (!serving(phase_now(&node->phase)))
+    if (!phase_serves(phase_now(&node->phase)))
         return 0;
     return atomic_load_explicit(&node->core.follower.applied, memory_order_acquire);
 }
@@ -24,7 +19,8 @@ static uint64_t source_applied(void *context)
 static bool source_ready(void *context)
 {
     struct node *node = context;
-    return phase_now(&node->phase) == NODE_OPEN;
+    enum node_phase phase = phase_now(&node->phase);
+    return phase == NODE_OPEN || phase == NODE_DRAINING; /* what was received is answered */
 }
 
 static void source_facts(void *context, struct net_facts *facts)
@@ -39,7 +35,7 @@ static void source_facts(void *context, struct net_facts *facts)
         facts->not_ready |= NET_NOT_CLOCK;
     if (phase != NODE_OPEN)
         facts->not_ready |= NET_NOT_ACCEPTING;
-    if (!serving(phase)) {
+    if (!phase_serves(phase)) {
         facts->not_ready |= NET_NOT_RECOVERED;
         facts->applied = atomic_load_explicit(&node->core.replayed, memory_order_relaxed);
         return;
@@ -66,7 +62,7 @@ struct net_source net_source_of(struct node *node)
 {
     return (struct net_source){
         .context = node,
-        .durable = net_source_durable,
+        .durable = source_durable,
         .applied = source_applied,
         .ready = source_ready,
         .facts = source_facts,

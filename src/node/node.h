@@ -1,11 +1,10 @@
-/* node.h - perpd's roles on threads: topology `shared`, two threads and a background one.
+/* node.h - perpd's roles on threads: start, threads, stop.
  *
- *   T0 (main)    net_step, core_match        parks on sockets and its wake file
- *   T1           recovery, then              parks on the disk's completions and its wake file
- *                core_journal, core_follow
- *   background   core_prepare                sleeps between pieces
+ *   start.h     what is made before a thread runs; recovery; the commands of a start
+ *   topology.h  which roles each thread has
+ *   duty.h      one thread: the steps of its roles in turn, sleeping and waking
  *
- * With one CPU there is no T1: T0 takes all steps in turn and parks briefly while writes are out.
+ * Beside the threads of the table runs one in the background: core_prepare, which blocks.
  *
  * Owner. node_run is the main thread's; node_ask_stop may be called from a signal handler. */
 #ifndef NODE_NODE_H
@@ -14,8 +13,9 @@
 #include "base/config.h"
 #include "net/net.h"
 #include "node/core.h"
-#include "node/park.h"
+#include "node/duty.h"
 #include "node/phase.h"
+#include "node/topology.h"
 
 /* Exit codes of perpd (architecture.md, Configuration). */
 enum node_exit {
@@ -26,23 +26,39 @@ enum node_exit {
     NODE_EXIT_KERNEL = 4,
 };
 
+/* One net thread's rings and reply buffers. */
+struct node_net {
+    struct net *net;
+    struct ring commands, answers, queries, replies;
+    struct reply_pool pool;
+    void *ring_memory;
+    size_t ring_bytes;
+    void *pool_memory;
+    struct duty *duty; /* the thread that has it */
+    /* Up to where each ring's consumer was woken; the producer's own. */
+    CC_NO_SHARE uint64_t commands_told;
+    uint64_t queries_told;
+    CC_NO_SHARE uint64_t answers_told;
+    CC_NO_SHARE uint64_t replies_told;
+};
+
 struct node {
     const struct config *options;
+    struct topology topology;
     struct clock clock;
     struct disk *disk;
     struct core core;
-    struct net *net;
-    struct park net_park;     /* T0 sleeps on it */
-    struct park journal_park; /* T1 sleeps on it */
-    void *ring_memory;
-    size_t ring_bytes;
-    struct ring commands, answers, queries, replies;
-    struct reply_pool pool;
-    void *pool_memory;
-    bool one_thread;
-    bool announced;                /* the ready line is out */
-    uint64_t started_monotonic_ns; /* for the wait for the clock */
-    uint64_t stop_end_ns;          /* clock_monotonic_ns; T0 writes it before NODE_STOPPING */
+    struct node_net nets[TOPOLOGY_NETS_MAX];
+    struct duty duties[TOPOLOGY_THREADS_MAX];
+    struct duty *matcher, *journal, *follower; /* the threads that have these roles */
+    _Atomic clockid_t background_clock;        /* CPU time of the background thread */
+    bool announced;                            /* the first thread's: the ready line is out */
+    uint64_t followed_ns;                      /* the first thread's: last clock_follow */
+    uint64_t opened_sequence;                  /* of the start's last command; before NODE_OPEN */
+    uint64_t started_monotonic_ns;             /* for the wait for the clock */
+    uint64_t drain_end_ns;                     /* clock_monotonic_ns; before NODE_DRAINING */
+    uint64_t stop_end_ns;                      /* the same; before NODE_STOPPING */
+    _Atomic uint32_t nets_left;                /* net threads that are not drained */
     struct refusal refusal;
     struct phase phase;
     _Atomic bool stop_asked;
@@ -54,5 +70,15 @@ int node_run(struct node *node, const struct config *options);
 
 /* Asks for a clean stop. Safe in a signal handler. */
 void node_ask_stop(struct node *node);
+
+/* Moves on, or ends it all, and wakes every thread. As phase_advance and phase_fail. */
+bool node_advance(struct node *node, enum node_phase from, enum node_phase to);
+void node_fail(struct node *node, int exit_code);
+
+static inline bool node_is_stop_asked(const struct node *node)
+{
+    /* relaxed: a flag alone; node_ask_stop wakes who looks at it. */
+    return atomic_load_explicit(&node->stop_asked, memory_order_relaxed);
+}
 
 #endif

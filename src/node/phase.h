@@ -1,11 +1,13 @@
-/* phase.h - how far a node's start or end has come: one word that both threads move.
+/* phase.h - how far a node's start or end has come: one word that its threads move.
  *
- *   RECOVERING ─T1─> RECOVERED ─T0─> OPEN ─T0─> STOPPING ─T0─> STOPPED
- *       └───────────────┴──────────────┴───────────┴── FAILED, by whoever fails first; final
+ *   RECOVERING ─journal─> RECOVERED ─matcher─> OPEN ─first─> DRAINING ─matcher─> STOPPING
+ *       │                     │                 │                │            ─first─> STOPPED
+ *       └─────────────────────┴─────────────────┴────────────────┴── FAILED, by whoever fails
+ *                                                                    first; final
  *
  * Order.  A move is a release, a look an acquire: what was done in the phase before is seen by who
  *         sees this one. A move names the phase it leaves, so none can undo a failure.
- * Owner.  Any thread. */
+ * Owner.  Any thread; the thread that has the role named above each arrow makes that move. */
 #ifndef NODE_PHASE_H
 #define NODE_PHASE_H
 
@@ -13,10 +15,12 @@
 
 enum node_phase {
     NODE_RECOVERING,
-    NODE_RECOVERED, /* T1 has replayed the journal: T0 may open */
-    NODE_OPEN,      /* T0 has sequenced the commands of the start: both step */
-    NODE_STOPPING,  /* no command can come any more: T1 ends when all is durable and applied */
-    NODE_STOPPED,   /* it has: the background thread ends */
+    NODE_RECOVERED, /* the journal is replayed: the matcher may open */
+    NODE_OPEN,      /* the commands of the start are sequenced: every role steps */
+    NODE_DRAINING,  /* a stop was asked: net threads answer what they have received, then end */
+    NODE_STOPPING,  /* no command can come: journal and follower end when all is durable and
+                       applied */
+    NODE_STOPPED,   /* they have: the background thread ends */
     NODE_FAILED,    /* one of them failed, or a start was given up: everybody leaves */
 };
 
@@ -29,6 +33,12 @@ struct phase {
 void phase_init(struct phase *phase);
 
 enum node_phase phase_now(const struct phase *phase);
+
+/* From NODE_OPEN to NODE_STOPPING: journal, matcher and follower are there to be looked at. */
+static inline bool phase_serves(enum node_phase phase)
+{
+    return phase >= NODE_OPEN && phase <= NODE_STOPPING;
+}
 
 /* Moves from one phase to the next. False when a failure came first: nothing changed. */
 CC_MUST_USE bool phase_advance(struct phase *phase, enum node_phase from, enum node_phase to);

@@ -405,6 +405,19 @@ bool journal_idle(const struct journal *journal)
            (!LOAD(journal->stopping, acquire) || LOAD(journal->stopped, relaxed));
 }
 
+uint64_t journal_wanted_bytes(const struct journal *journal)
+{
+    if (journal->flight_count == journal->config.frames_in_flight)
+        return UINT64_MAX;
+    return journal->flight_count == 0 ? 1 : journal->config.group_bytes;
+}
+
+uint64_t journal_waiting_bytes(const struct journal *journal)
+{
+    /* relaxed: the caller's own. Acquire: an older `gathered` only makes it more. */
+    return LOAD(journal->tail, relaxed) - LOAD(journal->gathered, acquire);
+}
+
 uint64_t journal_durable_seq(const struct journal *journal)
 {
     return LOAD(journal->durable_seq, acquire); /* pairs: release_to */

@@ -98,6 +98,13 @@ CC_MUST_USE int journal_step(struct journal *journal);
  * stop under way. The journal's thread may then sleep (flag, then ask again). Journal thread. */
 CC_MUST_USE bool journal_idle(const struct journal *journal);
 
+/* How many published bytes would let the next turn open a frame: 1 when none is in flight, else
+ * group_bytes; UINT64_MAX while only a completion can. Journal thread. */
+CC_MUST_USE uint64_t journal_wanted_bytes(const struct journal *journal);
+
+/* Published bytes that no frame has taken yet; never too few. The matcher's. */
+CC_MUST_USE uint64_t journal_waiting_bytes(const struct journal *journal);
+
 /* The last sequence that may be shown or answered; 0: none. Acquire. */
 CC_MUST_USE uint64_t journal_durable_seq(const struct journal *journal);
 

@@ -15,7 +15,7 @@ static _Atomic uint32_t round_ended; /* threads that are through with it */
 static void check_moves(void)
 {
     static const enum node_phase life[] = { NODE_RECOVERING, NODE_RECOVERED, NODE_OPEN,
-                                            NODE_STOPPING, NODE_STOPPED };
+                                            NODE_DRAINING,   NODE_STOPPING,  NODE_STOPPED };
 
     phase_init(&phase);
     for (uint32_t i = 0; i + 1 < CC_COUNT(life); i++) {

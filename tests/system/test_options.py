@@ -60,14 +60,18 @@ def refused_options(world):
         ("--limits.open_order=5", "limits.open_orders"),
         ("--store.durabilty=none", "store.durability"),
         ("--engine.account=64", "engine.accounts"),
-        ("--node.topology=dedicated", "node.topology"),
+        ("--node.topology=both", "node.topology"),
+        ("--net.threads=0", "net.threads"),
+        ("--net.threads=33", "net.threads"),
+        ("--engine.spin=yes", "engine.spin"),
+        ("--engine.core=4096", "engine.core"),
+        ("--engine.core=4095", "engine.core"),  # a CPU that no machine of these tests has
         ("--store.durability=replicated", "store.durability"),
         ("--exchange.restart=staged", "exchange.restart"),
         ("--net.tls_certificate=/etc/x.pem", "net.tls_certificate"),
         ("--net.tls_key=/etc/x.pem", "net.tls_key"),
         ("--net.debug_payload=on", "net.debug_payload"),
         ("--net.cors_origins=*", "net.cors_origins"),
-        ("--engine.core=1", "engine.core"),
         ("--store.snapshot_tail=64M", "store.snapshot_tail"),
         ("--store.archive_keep=7", "store.archive_keep"),
         ("--exchange.testnet=on", "exchange.testnet"),
@@ -149,16 +153,16 @@ def configuration_file(world):
             ("unknown section", "[limit]\nopen_orders = 77\n", "limits.open_orders"),
             ("no section", "open_orders = 77\n", "open_orders"),
             ("no value", "[limits]\nopen_orders\n", str(path)),
-            ("a part not built", "[node]\ntopology = dedicated\n", "node.topology"),
+            ("a part not built", "[store]\ndurability = replicated\n", "store.durability"),
             ("a bad value", "[limits]\nopen_orders = lots\n", "limits.open_orders")):
         path.write_text(text)
         code, _, errors = world.run(*file)
         table.same(f"{row}: exit code", code, 2)
         table.true(f"{row} names {named}", named in errors, errors[-300:])
-    code, _, errors = world.run(environment={"PERPD_NODE_TOPOLOGY": "dedicated"})
-    table.same("environment, dedicated", code, 2)
-    table.true("environment names it", "node.topology" in errors or
-               "PERPD_NODE_TOPOLOGY" in errors, errors)
+    code, _, errors = world.run(environment={"PERPD_STORE_DURABILITY": "replicated"})
+    table.same("environment, replicated", code, 2)
+    table.true("environment names it", "store.durability" in errors or
+               "PERPD_STORE_DURABILITY" in errors, errors)
     done = subprocess.run([world.program, "--help"], capture_output=True, text=True)
     table.same("--help", done.returncode, 0)
     for key in ("net.listen", "exchange.oracle_keys", "limits.open_orders", "store.durability"):

@@ -4,6 +4,7 @@ what is left behind, and that a next start finds the directory whole.
     python3 test_start.py BUILD [CASE...]
 """
 import pathlib
+import os
 import re
 import resource
 import shutil
@@ -127,7 +128,8 @@ def case_bad_options(world):
     for option, word in (("--engine.orders=1", "engine.orders"),
                          ("--engine.orders=many", "engine.orders"),
                          ("--no.such=1", "no.such"),
-                         ("--node.topology=dedicated", "node.topology"),
+                         ("--node.topology=both", "node.topology"),
+                         ("--engine.core=4095", "engine.core"),
                          ("--store.durability=replicated", "store.durability"),
                          ("--net.tls_certificate=x", "net.tls_certificate"),
                          ("--exchange.id=12", "exchange.id"),
@@ -263,13 +265,15 @@ def case_pages(world):
     assert perpd.get("/livez") == (200, '{"live":true}')
     status, body = perpd.get("/metrics")
     assert status == 200
-    assert 'perpd_build_info{durability="none",topology="shared"} 1' in body
+    topology = os.environ.get("PERPD_NODE_TOPOLOGY",
+                              "shared" if os.cpu_count() < 4 else "dedicated")
+    assert f'perpd_build_info{{durability="none",topology="{topology}"}} 1' in body
     types = re.findall(r"^# TYPE (\S+) (?:counter|gauge|summary)$", body, re.M)
     assert len(types) == len(set(types)), sorted(types)
     for line in body.splitlines():
         if line.startswith("#"):
             continue
-        match = re.fullmatch(r"([a-z_0-9]+)(\{[^}]*\})? -?\d+", line)
+        match = re.fullmatch(r"([a-z_0-9]+)(\{[^}]*\})? -?\d+(\.\d+)?", line)
         assert match, line
         name = re.sub(r"_(sum|count)$", "", match[1]) if match[1] not in types else match[1]
         assert name in types, line

@@ -1,0 +1,344 @@
+#include "node/start.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include "base/arena.h"
+#include "base/hex.h"
+#include "base/log.h"
+#include "crypto/ed25519.h"
+#include "crypto/secp256k1.h"
+#include "engine/market_record.h"
+#include "engine/read.h"
+#include "node/net_source.h"
+#include "store/disk_real.h"
+
+enum {
+    COMMAND_SLOTS = 16384, /* a net thread's */
+    MESSAGE_SLOTS = 8192,  /* answers, queries, replies: credits of a net thread */
+    SEGMENT_BYTES = 64 << 20,
+    FRAMES_IN_FLIGHT = 4,
+    CLOCK_WAIT_S_MAX = 5,
+};
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* ---- what needs no journal ------------------------------------------------------------------- */
+
+static int refuse(struct node *node)
+{
+    log_line(LOG_ERROR, "refused", "%s", node->refusal.text);
+    return refusal_exit_code(node->refusal.kind);
+}
+
+static int open_disk(struct node *node)
+{
+    int error = 0;
+    bool ring_refused = false;
+    const char *path = config_text(node->options, OPTION_store_data);
+
+    node->disk = disk_real_open(path, &error, &ring_refused);
+    if (node->disk != NULL)
+        return 0;
+    if (ring_refused) {
+        log_line(LOG_ERROR, "kernel",
+                 "io_uring for the journal was refused: %s; perpd needs Linux 6.1 with io_uring "
+                 "allowed (sysctl kernel.io_uring_disabled=0, no seccomp filter against it)",
+                 strerror(-error));
+        return NODE_EXIT_KERNEL;
+    }
+    log_line(LOG_ERROR, "data", "path=%s: %s", path, strerror(-error));
+    return NODE_EXIT_FAILED;
+}
+
+static int configure(struct node *node)
+{
+    uint8_t body[CONFIG_ENGINE_TEXT_MAX];
+    ptrdiff_t bytes = config_engine_text(node->options, node->core.exchange.exchange_id, body);
+
+    if (bytes < 0) {
+        log_line(LOG_ERROR, "configuration", "the engine options are longer than 4120 bytes");
+        return NODE_EXIT_CONFIGURATION;
+    }
+    bool parsed = core_configure(&node->core, body, (uint32_t)bytes);
+    INVARIANT(parsed); /* config.c writes what option.c reads */
+    return 0;
+}
+
+static int open_core(struct node *node, const struct market_file *markets)
+{
+    bool local = config_is(node->options, OPTION_store_durability, "local");
+    uint8_t wanted_id[EXCHANGE_FILE_ID_BYTES];
+    const char *id_text = config_text(node->options, OPTION_exchange_id);
+    bool has_id =
+        id_text[0] != '\0' && hex_decode(wanted_id, sizeof wanted_id, id_text, strlen(id_text));
+    struct core_config config = {
+        .disk = node->disk,
+        .clock = &node->clock,
+        .exchange_id = has_id ? wanted_id : NULL,
+        .markets = markets->markets,
+        .market_count = markets->market_count,
+        .durability = local ? JOURNAL_LOCAL : JOURNAL_NONE,
+        .segment_bytes = SEGMENT_BYTES,
+        .segment_bytes_per_s = SEGMENT_POOL_RATE_DEFAULT,
+        .journal_buffer_bytes = JOURNAL_BUFFER_BYTES_DEFAULT,
+        .frames_in_flight = FRAMES_IN_FLIGHT,
+        .group_bytes = JOURNAL_GROUP_BYTES_DEFAULT,
+        .history_rows = HISTORY_ROWS_DEFAULT,
+        .follower_lag_max_ns = config_number(node->options, OPTION_node_follower_lag_max) * 1000000,
+        .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,
+        .give_up = &node->stop_asked,
+    };
+    if (!local)
+        log_line(LOG_WARN, "durability",
+                 "store.durability=none: acknowledged orders are lost with the power");
+    if (core_create(&node->core, &config, &node->refusal) != REFUSAL_none)
+        return refuse(node);
+    return configure(node);
+}
+
+static int make_rings(struct node_net *net)
+{
+    const struct {
+        struct ring *ring;
+        uint32_t slots;
+    } rings[] = {
+        { &net->commands, COMMAND_SLOTS },
+        { &net->answers, MESSAGE_SLOTS },
+        { &net->queries, MESSAGE_SLOTS },
+        { &net->replies, MESSAGE_SLOTS },
+    };
+    size_t bytes[CC_COUNT(rings)];
+    int failed;
+
+    for (size_t i = 0; i < CC_COUNT(rings); i++) {
+        bytes[i] = (ring_bytes(rings[i].slots, MESSAGE_SLOT_BYTES) + 4095) & ~(size_t)4095;
+        net->ring_bytes += bytes[i];
+    }
+    if ((failed = arena_map(&net->ring_memory, net->ring_bytes, true)) != 0 ||
+        (failed = arena_map(&net->pool_memory, REPLY_POOL_BYTES, false)) != 0)
+        return failed;
+    uint8_t *at = net->ring_memory;
+    for (size_t i = 0; i < CC_COUNT(rings); i++) {
+        ring_init(rings[i].ring, at, rings[i].slots, MESSAGE_SLOT_BYTES);
+        at += bytes[i];
+    }
+    reply_pool_init(&net->pool, net->pool_memory);
+    return 0;
+}
+
+static int open_net(struct node *node, uint32_t number)
+{
+    struct node_net *net = &node->nets[number];
+    struct net_diagnosis diagnosis = { 0 };
+    struct net_config config = {
+        .listen = config_text(node->options, OPTION_net_listen),
+        .admin_listen = number == 0 ? config_text(node->options, OPTION_admin_listen) : NULL,
+        .shares_port = node->topology.net_count > 1,
+        .first = number == 0 ? NULL : node->nets[0].net,
+        .wake_file = net->duty->park.file,
+        .commands = &net->commands,
+        .answers = &net->answers,
+        .queries = &net->queries,
+        .replies = &net->replies,
+        .reply_pool = &net->pool,
+        .keyring = node->core.keyring,
+        .clock = &node->clock,
+        .options = &node->core.options,
+        .source = net_source_of(node),
+        .hash_key = mix_key_load(node->core.exchange.hash_key),
+        .durability = config_text(node->options, OPTION_store_durability),
+        .rules_version = ENGINE_RULES_VERSION,
+        .epoch = 1,
+        .credit_wait_ms = (uint32_t)config_number(node->options, OPTION_net_credit_wait_ms),
+        .output_pool_bytes = config_number(node->options, OPTION_net_output_pool),
+    };
+    memcpy(config.secret_key, node->core.exchange.secret_key, sizeof config.secret_key);
+    memcpy(config.exchange_id, node->core.exchange.exchange_id, sizeof config.exchange_id);
+
+    int failed = net_create(&net->net, &config, &diagnosis);
+    explicit_bzero(config.secret_key, sizeof config.secret_key);
+    if (failed == 0)
+        return 0;
+    log_line(LOG_ERROR, diagnosis.kernel_lacks ? "kernel" : "net", "%s", diagnosis.text);
+    if (diagnosis.kernel_lacks)
+        return NODE_EXIT_KERNEL;
+    return diagnosis.bad_address ? NODE_EXIT_CONFIGURATION : NODE_EXIT_FAILED;
+}
+
+/* Who runs where: what the options ask for and this machine has. */
+static int plan(struct node *node)
+{
+    struct topology *topology = &node->topology;
+    cpu_set_t allowed;
+    int failed = 0;
+
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+        log_line(LOG_ERROR, "start", "sched_getaffinity: %s", strerror(errno));
+        return NODE_EXIT_FAILED;
+    }
+    if (!topology_make(topology, node->options, &allowed)) {
+        log_line(LOG_ERROR, "configuration", "%s", topology->error);
+        return NODE_EXIT_CONFIGURATION;
+    }
+    for (uint32_t i = 0; i < topology->thread_count && failed == 0; i++) {
+        const struct topology_thread *thread = &topology->threads[i];
+        failed = duty_init(&node->duties[i], node, thread);
+        if ((thread->roles & ROLE_NET) != 0)
+            node->nets[thread->net].duty = &node->duties[i];
+    }
+    node->matcher = &node->duties[topology_thread_of(topology, ROLE_MATCHER)];
+    node->journal = &node->duties[topology_thread_of(topology, ROLE_JOURNAL)];
+    node->follower = &node->duties[topology_thread_of(topology, ROLE_FOLLOWER)];
+    atomic_init(&node->nets_left, topology->net_count);
+    if (failed == 0)
+        return 0;
+    log_line(LOG_ERROR, "start", "%s", strerror(-failed));
+    return NODE_EXIT_FAILED;
+}
+
+static int open_nets(struct node *node)
+{
+    const struct net *others[TOPOLOGY_NETS_MAX];
+    uint32_t count = node->topology.net_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        int failed = make_rings(&node->nets[i]);
+        if (failed != 0) {
+            log_line(LOG_ERROR, "start", "memory: %s", strerror(-failed));
+            return NODE_EXIT_FAILED;
+        }
+        int code = open_net(node, i);
+        if (code != 0)
+            return code;
+        others[i] = node->nets[i].net;
+    }
+    net_show_others(node->nets[0].net, others + 1, count - 1);
+    return 0;
+}
+
+int start_prepare(struct node *node, struct market_file *markets)
+{
+    int code = plan(node);
+    if (code != 0)
+        return code;
+    int failed = clock_init(&node->clock);
+    if (failed == 0)
+        failed = ed25519_init();
+    if (failed == 0)
+        failed = secp256k1_init();
+    if (failed != 0) {
+        log_line(LOG_ERROR, "start", "%s", strerror(-failed));
+        return NODE_EXIT_FAILED;
+    }
+    if (!market_file_load(markets, config_text(node->options, OPTION_exchange_markets))) {
+        log_line(LOG_ERROR, "configuration", "%s", markets->error);
+        return NODE_EXIT_CONFIGURATION;
+    }
+    code = open_disk(node);
+    if (code == 0)
+        code = open_core(node, markets);
+    if (code != 0)
+        return code;
+    failed = core_make_keyring(&node->core);
+    if (failed != 0) {
+        log_line(LOG_ERROR, "start", "memory: %s", strerror(-failed));
+        return NODE_EXIT_FAILED;
+    }
+    return open_nets(node);
+}
+
+void start_undo(struct node *node)
+{
+    for (uint32_t i = 0; i < node->topology.net_count; i++)
+        if (node->nets[i].net != NULL)
+            net_destroy(node->nets[i].net);
+    core_destroy(&node->core);
+    explicit_bzero(&node->core.exchange, sizeof node->core.exchange);
+    if (node->disk != NULL)
+        disk_real_close(node->disk);
+    for (uint32_t i = 0; i < node->topology.net_count; i++) {
+        arena_unmap(node->nets[i].ring_memory, node->nets[i].ring_bytes);
+        arena_unmap(node->nets[i].pool_memory, REPLY_POOL_BYTES);
+    }
+    for (uint32_t i = 0; i < node->topology.thread_count; i++)
+        duty_free(&node->duties[i]);
+}
+
+/* ---- recovery -------------------------------------------------------------------------------- */
+
+void start_recover(struct node *node)
+{
+    enum refusal_kind kind = core_recover(&node->core, &node->refusal);
+    if (kind == REFUSAL_record_refused && node_is_stop_asked(node)) {
+        node_fail(node, NODE_EXIT_CLEAN); /* given up: nothing was promised, nothing was written */
+        return;
+    }
+    if (kind != REFUSAL_none) {
+        node_fail(node, refuse(node));
+        return;
+    }
+    const struct recovery_result *found = &node->core.recovered;
+    for (uint32_t i = 0; i < node->topology.net_count; i++) {
+        struct node_net *net = &node->nets[i];
+        struct follower_link link = { &net->queries, &net->replies, &net->pool };
+        core_link(&node->core, &link, &net->commands, &net->answers);
+    }
+    log_line(LOG_INFO, "recovered", "boot=%lu records=%lu frames=%lu cut_bytes=%lu clean_stop=%d",
+             found->boot, found->records, found->frames, found->cut_bytes, found->clean_stop);
+    (void)node_advance(node, NODE_RECOVERING,
+                       NODE_RECOVERED); /* false: a stop was asked meanwhile */
+}
+
+/* ---- the commands of a start ----------------------------------------------------------------- */
+
+/* The file is read for an empty directory only; later a difference is reported, not applied. */
+static void compare_markets(const struct node *node)
+{
+    const struct core_config *config = &node->core.config;
+
+    if (config_text(node->options, OPTION_exchange_markets)[0] == '\0')
+        return;
+    for (uint32_t i = 0; i < config->market_count; i++) {
+        const struct core_market *market = &config->markets[i];
+        struct market_record record;
+        const uint8_t *text = (const uint8_t *)market->text;
+        if (read_market_is(node->core.primary, text, market->text_bytes))
+            continue;
+        bool parsed = market_record_parse(&record, text, market->text_bytes);
+        INVARIANT(parsed); /* market_file.c has refused any other */
+        log_line(LOG_WARN, "markets",
+                 "exchange.markets differs from the journal: market=%s; not applied, a 1001 by the "
+                 "operator changes a market",
+                 record.symbol);
+    }
+}
+
+uint32_t start_open(struct node *node)
+{
+    switch (core_open(&node->core)) {
+    case CORE_OPENED:
+        compare_markets(node);
+        node->opened_sequence = engine_sequence(node->core.primary);
+        return node_advance(node, NODE_RECOVERED, NODE_OPEN);
+    case CORE_CLOCK_BEHIND:
+        if (clock_monotonic_ns(&node->clock) - node->started_monotonic_ns <
+            CLOCK_WAIT_S_MAX * NS_PER_S)
+            return 0; /* asked again next turn */
+        log_line(LOG_ERROR, "clock", "the clock is more than %d s behind the last journalled time",
+                 CLOCK_WAIT_S_MAX);
+        node_fail(node, NODE_EXIT_FAILED);
+        return 0;
+    case CORE_CAPACITY_TOO_SMALL:
+        log_line(LOG_ERROR, "configuration", "%s is below what the data directory uses",
+                 option_row(node->core.short_option)->name);
+        node_fail(node, NODE_EXIT_CONFIGURATION);
+        return 0;
+    case CORE_MARKET_REFUSED:
+        break;
+    }
+    log_line(LOG_ERROR, "configuration", "exchange.markets has a record that 1001 refuses");
+    node_fail(node, NODE_EXIT_CONFIGURATION);
+    return 0;
+}
