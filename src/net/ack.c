@@ -1,8 +1,12 @@
 #include "net/ack.h"
 
 #include "base/request.h"
+#include "net/show_member.h"
+#include "net/show_order.h"
 
-enum { SECRET_LENGTH = 32 };
+enum { SECRET_LENGTH = 32, NO_ORDER_STATUS = 255, DECIMALS = 6 };
+
+enum { STATUS_OPEN = 0, STATUS_PARTIALLY_FILLED = 5 }; /* order_status numbers that rest */
 
 static void write_reason(struct writer *writer, const struct answer *answer)
 {
@@ -79,7 +83,69 @@ static void write_made(struct writer *writer, const struct answer *answer, const
     }
 }
 
-void ack_write(struct writer *writer, const struct answer *answer, const uint8_t *secret)
+static bool has_order(const struct answer *answer)
+{
+    return (answer->members & ANSWER_HAS_ORDER) != 0 && (answer->members & ANSWER_HAS_MARKET) != 0;
+}
+
+static void write_order(struct writer *writer, const struct answer *answer)
+{
+    if (!has_order(answer)) {
+        WRITER_TEXT(writer, ",\"order_status\":null,\"remaining_size\":null,"
+                            "\"filled_size\":null,\"average_price\":null,"
+                            "\"quantity_ahead\":null");
+        return;
+    }
+    INVARIANT(answer->price_decimals <= DECIMALS); /* W1 */
+    unsigned size_decimals = DECIMALS - (unsigned)answer->price_decimals;
+    SHOW_WORD(writer, "order_status", show_order_status(answer->order_status));
+    SHOW_DECIMAL(writer, "remaining_size", answer->remaining, size_decimals);
+    SHOW_DECIMAL(writer, "filled_size", answer->filled, size_decimals);
+    if (answer->filled == 0)
+        WRITER_TEXT(writer, ",\"average_price\":null");
+    else
+        show_member_average(writer, "average_price", answer->filled_notional, answer->filled,
+                            answer->price_decimals);
+    if (answer->members & ANSWER_HAS_AHEAD)
+        SHOW_DECIMAL(writer, "quantity_ahead", answer->quantity_ahead, size_decimals);
+    else
+        WRITER_TEXT(writer, ",\"quantity_ahead\":null");
+}
+
+static void write_market(struct writer *writer, const struct answer *answer)
+{
+    if ((answer->members & ANSWER_HAS_MARKET) == 0) {
+        WRITER_TEXT(writer, ",\"best_bid\":null,\"best_ask\":null,\"book_seq\":null");
+        return;
+    }
+    if (answer->best_bid == 0)
+        WRITER_TEXT(writer, ",\"best_bid\":null");
+    else
+        SHOW_DECIMAL(writer, "best_bid", answer->best_bid, answer->price_decimals);
+    if (answer->best_ask == 0)
+        WRITER_TEXT(writer, ",\"best_ask\":null");
+    else
+        SHOW_DECIMAL(writer, "best_ask", answer->best_ask, answer->price_decimals);
+    SHOW_UINT(writer, "book_seq", answer->book_seq);
+}
+
+static void write_stages(struct writer *writer, const struct ack_stages *stages)
+{
+    WRITER_TEXT(writer, ",\"timing_ns\":{\"verified\":");
+    writer_uint(writer, stages->verified_ns);
+    SHOW_UINT(writer, "sequenced", stages->sequenced_ns);
+    SHOW_UINT(writer, "matched", stages->matched_ns);
+    SHOW_UINT(writer, "ack", stages->ack_ns);
+    WRITER_TEXT(writer, "}");
+}
+
+bool ack_has_evidence(uint16_t code)
+{
+    return code <= REQUEST_order_batch;
+}
+
+void ack_write(struct writer *writer, const struct answer *answer, const uint8_t *secret,
+               const struct ack_stages *stages)
 {
     const struct request *request = request_find(answer->code);
     INVARIANT(request != NULL);
@@ -100,7 +166,46 @@ void ack_write(struct writer *writer, const struct answer *answer, const uint8_t
     }
     write_original(writer, answer);
     write_made(writer, answer, secret);
+    if (stages != NULL && ack_has_evidence(answer->code)) {
+        write_order(writer, answer);
+        write_market(writer, answer);
+        write_stages(writer, stages);
+    }
     WRITER_TEXT(writer, "}");
+}
+
+static uint64_t binary_ahead(const struct answer *answer)
+{
+    if (answer->members & ANSWER_HAS_AHEAD)
+        return answer->quantity_ahead;
+    bool rests =
+        answer->order_status == STATUS_OPEN || answer->order_status == STATUS_PARTIALLY_FILLED;
+    return rests ? UINT64_MAX : 0;
+}
+
+static uint32_t binary_ns(uint64_t ns)
+{
+    return ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
+}
+
+void ack_write_binary(struct writer *writer, const struct answer *answer,
+                      const uint8_t request_id[16], const struct ack_stages *stages)
+{
+    uint8_t bytes[ACK_BINARY_BYTES] = { 0 };
+    cc_store16(bytes, answer->status);
+    bytes[2] = NO_ORDER_STATUS;
+    bytes[3] = ACK_BINARY_VERSION;
+    cc_store64(bytes + 8, answer->processed_at_ns);
+    cc_store64(bytes + 16, answer->sequence);
+    memcpy(bytes + 24, request_id, 16);
+    if (has_order(answer)) {
+        bytes[2] = answer->order_status;
+        cc_store64(bytes + 40, answer->remaining);
+        cc_store64(bytes + 48, binary_ahead(answer));
+    }
+    cc_store32(bytes + 56, binary_ns(stages->verified_ns));
+    cc_store32(bytes + 60, binary_ns(stages->matched_ns));
+    writer_bytes(writer, bytes, sizeof bytes);
 }
 
 enum status ack_unauthorized(uint16_t code)

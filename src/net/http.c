@@ -241,6 +241,15 @@ static void read_connection(struct http_head *head, const char *value, size_t co
     }
 }
 
+static enum http_ack read_ack(const char *value, size_t count)
+{
+    if (count == 4 && IS(value, "full"))
+        return HTTP_ACK_FULL;
+    if (count == 6 && IS(value, "binary"))
+        return HTTP_ACK_BINARY;
+    return HTTP_ACK_OTHER;
+}
+
 /* Bits gathered over all Accept lines. */
 enum { ACCEPT_OCTETS = 1, ACCEPT_JSON = 2 };
 
@@ -306,8 +315,11 @@ static int take_header(struct http_head *head, struct seen *seen, const char *te
         }
         break;
     case 5:
-        if (IS(key, "x-ack"))
-            head->has_ack = true;
+        if (IS(key, "x-ack")) {
+            if (head->ack != HTTP_ACK_NONE)
+                return fail(head, HTTP_FAULT_TWICE, name.at);
+            head->ack = (uint8_t)read_ack(content, value.count);
+        }
         break;
     case 6:
         if (IS(key, "accept"))

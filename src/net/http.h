@@ -9,7 +9,7 @@
  * (obs-fold), white space before the colon, a method that is no token, a target that is neither
  * origin nor absolute form, a missing or second Host, Content-Length that is not one decimal
  * number, Content-Length together with Transfer-Encoding, any coding but `chunked`, an unknown
- * expectation, a second Content-Type or X-API-KEY.
+ * expectation, a second Content-Type, X-API-KEY or X-Ack.
  *
  * Owner. Spans are offsets from the first byte of the head.
  * Bound. HTTP_HEAD_MAX bytes, HTTP_HEADERS_MAX header lines. */
@@ -26,6 +26,8 @@ enum {
 enum http_method { HTTP_GET, HTTP_POST, HTTP_HEAD, HTTP_OTHER };
 
 enum http_media { HTTP_MEDIA_NONE, HTTP_MEDIA_JSON, HTTP_MEDIA_OCTETS, HTTP_MEDIA_OTHER };
+
+enum http_ack { HTTP_ACK_NONE, HTTP_ACK_FULL, HTTP_ACK_BINARY, HTTP_ACK_OTHER };
 
 /* What is wrong with a head; the text of each is in http.c. */
 enum http_fault {
@@ -62,7 +64,7 @@ struct http_head {
     bool has_length;
     bool expects_continue;
     bool has_api_key;
-    bool has_ack;        /* X-Ack was sent */
+    uint8_t ack;         /* enum http_ack, of X-Ack */
     bool accepts_octets; /* Accept names application/octet-stream and nothing that JSON fits */
     uint64_t content_length;
     struct http_span path;  /* without the query, percent signs as sent */

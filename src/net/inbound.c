@@ -35,7 +35,7 @@ static void refuse_head(struct gate *gate, struct conn *conn, const char *text)
     inbound_refuse(gate, conn, &mistake);
 }
 
-/* Headers that a signed request may not have, as long as what they ask for is not built. */
+/* Headers of a signed request: what it is and how it wants to be answered (W5). */
 static bool check_signed_head(const struct http_head *head, struct mistake *mistake)
 {
     if (head->media != HTTP_MEDIA_JSON && head->media != HTTP_MEDIA_OCTETS)
@@ -45,12 +45,13 @@ static bool check_signed_head(const struct http_head *head, struct mistake *mist
                                  "application/octet-stream is taken"
                                : "Content-Type must be application/json or "
                                  "application/octet-stream");
-    if (head->has_ack)
+    if (head->ack == HTTP_ACK_OTHER)
         return mistake_set(mistake, PROBLEM_invalid_parameter, "X-Ack",
-                           "X-Ack is not served by this version");
-    if (head->accepts_octets)
-        return mistake_set(mistake, PROBLEM_invalid_parameter, "Accept",
-                           "answers are application/json in this version");
+                           "X-Ack is neither full nor binary");
+    if (head->ack == HTTP_ACK_BINARY && head->media == HTTP_MEDIA_JSON && !head->accepts_octets)
+        return mistake_set(mistake, PROBLEM_invalid_parameter, "X-Ack",
+                           "X-Ack: binary is for binary requests; with a JSON envelope send "
+                           "Accept: application/octet-stream");
     return true;
 }
 

@@ -113,6 +113,7 @@ static void refuse(struct gate *gate, struct job *job, enum status status)
         .code = job->request->code,
         .status = (uint8_t)status,
         .processed_at_ns = gate->unix_ns,
+        .verified_ticks = job_command(job)->verified_ticks,
     };
     settle(gate, pending);
 }
@@ -130,6 +131,14 @@ static uint32_t delta_ticks(uint64_t since)
 {
     uint64_t delta = clock_ticks() - since;
     return delta > UINT32_MAX ? UINT32_MAX : (uint32_t)delta;
+}
+
+/* How the request wants to be answered; inbound.c let no other headers through. */
+static enum ack_form ack_form_of(const struct http_head *head)
+{
+    if (head->accepts_octets || head->ack == HTTP_ACK_BINARY)
+        return ACK_BINARY;
+    return head->ack == HTTP_ACK_FULL ? ACK_FULL : ACK_BRIEF;
 }
 
 /* Envelope and R11 steps 5 to 9 into the job. */
@@ -160,6 +169,8 @@ static bool decode(struct gate *gate, struct conn *conn, struct job *job, const 
         .key_bytes = (uint16_t)envelope.key_bytes,
         .received_ticks = conn->received_ticks,
     };
+    if (ack_form_of(&conn->head) != ACK_BRIEF && ack_has_evidence(command->code))
+        command->flags = COMMAND_WANTS_EVIDENCE;
     return true;
 }
 
@@ -238,6 +249,10 @@ bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t 
     gate->counters.signed_requests++;
     job->pending = pending_index(&gate->pendings, pending);
     job->deadline_ns = 0;
+    if (decoded) {
+        pending->ack_form = (uint8_t)ack_form_of(&conn->head);
+        memcpy(pending->request_id, command_request_id(job_command(job)), REQUEST_ID_BYTES);
+    }
     if (!decoded) {
         pending->kind = PENDING_MISTAKE;
         pending->mistake = mistake;

@@ -28,7 +28,7 @@ enum pending_state {
 };
 
 enum pending_kind {
-    PENDING_WRITE,   /* `answer` */
+    PENDING_WRITE,   /* `answer`, to be told in `ack_form` */
     PENDING_READ,    /* `query`, then `reply` */
     PENDING_LOCAL,   /* `local`: a read that the net thread answers at its turn */
     PENDING_MISTAKE, /* `mistake` */
@@ -57,6 +57,8 @@ struct pending {
         struct {
             struct answer answer;
             uint8_t secret[32];
+            uint8_t request_id[16];
+            uint8_t ack_form; /* enum ack_form (ack.h) */
         };
         struct query query;
         struct reply reply;

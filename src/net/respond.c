@@ -10,10 +10,11 @@
 
 enum { HEAD_MAX = 512, NO_SEQUENCE = 0 };
 
-enum media { MEDIA_JSON, MEDIA_PROBLEM, MEDIA_METRICS };
+enum media { MEDIA_JSON, MEDIA_OCTETS, MEDIA_PROBLEM, MEDIA_METRICS };
 
 static const char *const media_names[] = {
     [MEDIA_JSON] = "application/json",
+    [MEDIA_OCTETS] = "application/octet-stream",
     [MEDIA_PROBLEM] = "application/problem+json",
     [MEDIA_METRICS] = "text/plain; version=0.0.4; charset=utf-8",
 };
@@ -266,12 +267,31 @@ static void write_local(struct gate *gate, struct writer *writer, const struct p
     frame->sequence = gate->config.source.applied(gate->config.source.context);
 }
 
+static void write_ack(struct gate *gate, struct writer *writer, const struct pending *pending,
+                      struct frame *frame)
+{
+    const struct answer *answer = &pending->answer;
+    const struct ack_stages stages = {
+        .verified_ns = clock_ticks_to_ns(gate->rate, answer->verified_ticks),
+        .sequenced_ns = clock_ticks_to_ns(gate->rate, answer->sequenced_ticks),
+        .matched_ns = clock_ticks_to_ns(gate->rate, answer->matched_ticks),
+        .ack_ns = clock_ticks_to_ns(gate->rate, clock_ticks() - pending->received_ticks),
+    };
+    if (pending->ack_form == ACK_BINARY && request_find(answer->code)->answer == ANSWER_ACK) {
+        frame->media = MEDIA_OCTETS;
+        ack_write_binary(writer, answer, pending->request_id, &stages);
+        return;
+    }
+    ack_write(writer, answer, pending->has_secret ? pending->secret : NULL,
+              pending->ack_form == ACK_FULL ? &stages : NULL);
+}
+
 static void write_body(struct gate *gate, struct writer *writer, struct pending *pending,
                        struct frame *frame)
 {
     switch ((enum pending_kind)pending->kind) {
     case PENDING_WRITE:
-        ack_write(writer, &pending->answer, pending->has_secret ? pending->secret : NULL);
+        write_ack(gate, writer, pending, frame);
         return;
     case PENDING_READ:
         write_reply(gate, writer, &pending->reply, frame);

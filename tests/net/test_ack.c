@@ -1,4 +1,7 @@
-/* Answers of signed writes: the examples of json.md J4, wire.md W6, every status in both styles. */
+/* Answers of signed writes: the examples of json.md J4, wire.md W6, every status in both styles,
+ * evidence, and the 64 bytes of wire.md W5. */
+#include <stdio.h>
+
 #include "base/request.h"
 #include "check.h"
 #include "net/ack.h"
@@ -137,7 +140,7 @@ static void answers_are_the_examples(void)
     for (size_t i = 0; i < CC_COUNT(rows); i++) {
         char text[ACK_BYTES_MAX];
         struct writer writer = writer_begin(text, sizeof text);
-        ack_write(&writer, &rows[i].answer, rows[i].with_secret ? secret : NULL);
+        ack_write(&writer, &rows[i].answer, rows[i].with_secret ? secret : NULL, NULL);
         CHECK_ROW(&rows[i], !writer.full);
         if (writer_count(&writer) != strlen(rows[i].text) ||
             memcmp(text, rows[i].text, writer_count(&writer)) != 0)
@@ -163,11 +166,238 @@ static void every_status_fits(void)
                 answer.status = (uint8_t)status;
                 answer.original_status = (uint8_t)status;
                 answer.reason = (uint8_t)reason;
-                ack_write(&writer, &answer, secret);
+                const struct ack_stages stages = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+                answer.price_decimals = 6;
+                ack_write(&writer, &answer, secret, &stages);
                 CHECK(!writer.full);
                 CHECK(memmem(text, writer_count(&writer), status_name(status),
                              strlen(status_name(status))) != NULL);
             }
+}
+
+static const struct ack_stages stages = { 4100, 5200, 5500, 210000 };
+
+#define FACE "{\"status\":\"request_completed\",\"processed_at_ns\":1755582431240112233"
+#define NO_ORDER                                                                                  \
+    ",\"order_status\":null,\"remaining_size\":null,\"filled_size\":null,\"average_price\":null," \
+    "\"quantity_ahead\":null"
+#define TIMES \
+    ",\"timing_ns\":{\"verified\":4100,\"sequenced\":5200,\"matched\":5500,\"ack\":210000}}"
+
+/* J4, X-Ack: full: the members in their order, and when each is null. */
+static const struct {
+    int line;
+    const char *name;
+    struct answer answer;
+    const char *text;
+} full_rows[] = {
+    { __LINE__,
+      "the example",
+      { .code = 0,
+        .sequence = 4711,
+        .processed_at_ns = T,
+        .remaining = 50000,
+        .quantity_ahead = 120000,
+        .price_decimals = 1,
+        .best_bid = 999999,
+        .best_ask = 1000000,
+        .book_seq = 9001,
+        .members = ANSWER_HAS_ORDER | ANSWER_HAS_AHEAD | ANSWER_HAS_MARKET },
+      FACE ",\"sequence\":4711,\"order_status\":\"OPEN\",\"remaining_size\":\"0.5\","
+           "\"filled_size\":\"0\",\"average_price\":null,\"quantity_ahead\":\"1.2\","
+           "\"best_bid\":\"99999.9\",\"best_ask\":\"100000\",\"book_seq\":9001" TIMES },
+    /* 1 at 100,000 and 2 at 100,000.1: R1 rounds 300000.2 / 3 to nine decimals. */
+    { __LINE__,
+      "filled",
+      { .code = 5,
+        .sequence = 4711,
+        .processed_at_ns = T,
+        .filled = 3,
+        .filled_notional = 3000002,
+        .order_status = 1,
+        .price_decimals = 1,
+        .best_ask = 1000001,
+        .book_seq = 1,
+        .members = ANSWER_HAS_ORDER | ANSWER_HAS_MARKET },
+      FACE ",\"sequence\":4711,\"order_status\":\"FILLED\",\"remaining_size\":\"0\","
+           "\"filled_size\":\"0.00003\",\"average_price\":\"100000.066666667\","
+           "\"quantity_ahead\":null,\"best_bid\":null,\"best_ask\":\"100000.1\","
+           "\"book_seq\":1" TIMES },
+    { __LINE__,
+      "first of its level",
+      { .code = 1,
+        .sequence = 4711,
+        .processed_at_ns = T,
+        .remaining = 1,
+        .order_status = 5,
+        .filled = 1,
+        .filled_notional = 20001,
+        .best_bid = 20001,
+        .price_decimals = 6,
+        .members = ANSWER_HAS_ORDER | ANSWER_HAS_AHEAD | ANSWER_HAS_MARKET },
+      FACE ",\"sequence\":4711,\"order_status\":\"PARTIALLY_FILLED\",\"remaining_size\":\"1\","
+           "\"filled_size\":\"1\",\"average_price\":\"0.020001\",\"quantity_ahead\":\"0\","
+           "\"best_bid\":\"0.020001\",\"best_ask\":null,\"book_seq\":0" TIMES },
+    { __LINE__,
+      "a market and no order",
+      { .code = 3,
+        .processed_at_ns = T,
+        .sequence = 9,
+        .reason = REASON_user_cancel,
+        .best_bid = 5,
+        .best_ask = 6,
+        .book_seq = 7,
+        .members = ANSWER_HAS_MARKET },
+      FACE ",\"sequence\":9,\"reason\":\"user_cancel\"" NO_ORDER
+           ",\"best_bid\":\"5\",\"best_ask\":\"6\",\"book_seq\":7" TIMES },
+    { __LINE__,
+      "neither",
+      { .code = 4, .processed_at_ns = T },
+      FACE NO_ORDER ",\"best_bid\":null,\"best_ask\":null,\"book_seq\":null" TIMES },
+    { __LINE__,
+      "duplicate",
+      { .code = 0,
+        .processed_at_ns = T2,
+        .status = STATUS_duplicate_request_id,
+        .original_processed_at_ns = T,
+        .best_bid = 1,
+        .price_decimals = 1,
+        .book_seq = 2,
+        .members = ANSWER_HAS_ORIGINAL | ANSWER_HAS_MARKET },
+      "{\"status\":\"duplicate_request_id\",\"processed_at_ns\":1755582433000000000,"
+      "\"original_status\":\"request_completed\",\"original_processed_at_ns\":"
+      "1755582431240112233" NO_ORDER
+      ",\"best_bid\":\"0.1\",\"best_ask\":null,\"book_seq\":2" TIMES },
+    { __LINE__,
+      "other codes have none",
+      { .code = 1003, .processed_at_ns = T, .sequence = 9 },
+      FACE ",\"sequence\":9}" },
+};
+
+static void evidence_is_the_example(void)
+{
+    for (size_t i = 0; i < CC_COUNT(full_rows); i++) {
+        char text[ACK_BYTES_MAX + 1];
+        struct writer writer = writer_begin(text, ACK_BYTES_MAX);
+        ack_write(&writer, &full_rows[i].answer, NULL, &stages);
+        CHECK_ROW(&full_rows[i], !writer.full);
+        text[writer_count(&writer)] = '\0';
+        if (strcmp(text, full_rows[i].text) != 0)
+            fprintf(stderr, "%s\n", text);
+        CHECK_ROW(&full_rows[i], strcmp(text, full_rows[i].text) == 0);
+    }
+}
+
+/* W5: status u16, order_status u8, version u8, pad4, processed_at_ns u64, sequence u64,
+ * request_id 16, remaining u64, quantity_ahead u64, verify_ns u32, match_ns u32. */
+static void binary_is_the_layout(void)
+{
+    static const uint8_t id[16] = { 0x01, 0x98, 0xc0, 0xde, 0, 0, 0x70, 0,
+                                    0x80, 0,    0,    0,    0, 0, 0,    0xa1 };
+    static const uint8_t want[64] = {
+        /* 25 = rejected_post_only_would_cross_book; PARTIALLY_FILLED; version; pad */
+        25,
+        0,
+        5,
+        1,
+        0,
+        0,
+        0,
+        0,
+        /* 1755582431240112233 = 0x185d14eb73fbc869 */
+        0x69,
+        0xc8,
+        0xfb,
+        0x73,
+        0xeb,
+        0x14,
+        0x5d,
+        0x18,
+        /* 4711 = 0x1267 */
+        0x67,
+        0x12,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0x01,
+        0x98,
+        0xc0,
+        0xde,
+        0,
+        0,
+        0x70,
+        0,
+        0x80,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0xa1,
+        /* 50,000 = 0xc350; 120,000 = 0x1d4c0 */
+        0x50,
+        0xc3,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0xc0,
+        0xd4,
+        1,
+        0,
+        0,
+        0,
+        0,
+        0,
+        /* 4,100 = 0x1004; 5,500 = 0x157c */
+        0x04,
+        0x10,
+        0,
+        0,
+        0x7c,
+        0x15,
+        0,
+        0,
+    };
+    struct answer answer = { .code = 0,
+                             .status = 25,
+                             .sequence = 4711,
+                             .processed_at_ns = T,
+                             .order_status = 5,
+                             .remaining = 50000,
+                             .quantity_ahead = 120000,
+                             .price_decimals = 1,
+                             .members = ANSWER_HAS_ORDER | ANSWER_HAS_AHEAD | ANSWER_HAS_MARKET };
+    char bytes[ACK_BINARY_BYTES];
+    struct writer writer = writer_begin(bytes, sizeof bytes);
+    ack_write_binary(&writer, &answer, id, &stages);
+    CHECK(!writer.full && writer_count(&writer) == 64);
+    CHECK(memcmp(bytes, want, sizeof want) == 0);
+
+    /* It rests, but too far from both ends of its queue to be counted. */
+    answer.members = ANSWER_HAS_ORDER | ANSWER_HAS_MARKET;
+    writer = writer_begin(bytes, sizeof bytes);
+    ack_write_binary(&writer, &answer, id, &stages);
+    CHECK(cc_load64((uint8_t *)bytes + 48) == UINT64_MAX);
+    answer.order_status = 1; /* FILLED: nothing stands before it */
+    writer = writer_begin(bytes, sizeof bytes);
+    ack_write_binary(&writer, &answer, id, &stages);
+    CHECK(cc_load64((uint8_t *)bytes + 48) == 0);
+
+    /* No order, no sequence, stages beyond 32 bits. */
+    const struct ack_stages slow = { UINT64_C(1) << 32, 0, UINT64_MAX, 0 };
+    answer = (struct answer){ .code = 0, .status = STATUS_request_dropped, .processed_at_ns = T };
+    writer = writer_begin(bytes, sizeof bytes);
+    ack_write_binary(&writer, &answer, id, &slow);
+    CHECK((uint8_t)bytes[2] == 255 && cc_load64((uint8_t *)bytes + 16) == 0);
+    CHECK(cc_load64((uint8_t *)bytes + 40) == 0 && cc_load64((uint8_t *)bytes + 48) == 0);
+    CHECK(cc_load64((uint8_t *)bytes + 56) == UINT64_MAX);
 }
 
 static void a_full_writer_stays_full(void)
@@ -199,6 +429,8 @@ int main(void)
 {
     answers_are_the_examples();
     every_status_fits();
+    evidence_is_the_example();
+    binary_is_the_layout();
     a_full_writer_stays_full();
     strings_are_escaped();
     return 0;

@@ -100,7 +100,8 @@ static void reads_the_headers_that_count(void)
     CHECK(http_parse(&head, text, sizeof text - 1) == (int)sizeof text - 5);
     CHECK(head.method == HTTP_POST && head.minor == 1 && head.media == HTTP_MEDIA_JSON);
     CHECK(head.has_length && head.content_length == 288 && !head.chunked);
-    CHECK(!head.keep_alive && head.has_ack && head.accepts_octets && head.expects_continue);
+    CHECK(!head.keep_alive && head.ack == HTTP_ACK_FULL && head.accepts_octets &&
+          head.expects_continue);
     CHECK(head.path.count == 4 && memcmp(text + head.path.at, "/api", 4) == 0);
     CHECK(head.query.count == 5 && memcmp(text + head.query.at, "x=1&y", 5) == 0);
     CHECK(head.has_api_key && head.api_key.count == 3);
@@ -161,6 +162,33 @@ static void octets_alone_are_noticed(void)
         CHECK(http_parse(&head, text, (size_t)count) == count);
         CHECK(head.accepts_octets == accepts[i].octets);
     }
+}
+
+/* W5: full and binary; what else is asked for is kept to be refused. */
+static void forms_of_an_answer(void)
+{
+    static const struct {
+        const char *headers;
+        enum http_ack ack;
+    } asked[] = {
+        { "", HTTP_ACK_NONE },
+        { "X-Ack: full\r\n", HTTP_ACK_FULL },
+        { "x-ack:  BINARY \r\n", HTTP_ACK_BINARY },
+        { "X-Ack:\r\n", HTTP_ACK_OTHER },
+        { "X-Ack: full, binary\r\n", HTTP_ACK_OTHER },
+        { "X-Ack: fuller\r\n", HTTP_ACK_OTHER },
+    };
+    struct http_head head;
+    char text[256];
+    for (size_t i = 0; i < CC_COUNT(asked); i++) {
+        int count =
+            snprintf(text, sizeof text, "GET / HTTP/1.1\r\nHost: x\r\n%s\r\n", asked[i].headers);
+        CHECK(http_parse(&head, text, (size_t)count) == count);
+        CHECK(head.ack == asked[i].ack);
+    }
+    int count = snprintf(text, sizeof text,
+                         "GET / HTTP/1.1\r\nHost: x\r\nX-Ack: full\r\nX-Ack: full\r\n\r\n");
+    CHECK(http_parse(&head, text, (size_t)count) == -1 && head.fault == HTTP_FAULT_TWICE);
 }
 
 /* W10: at most 16,384 bytes and 64 headers. */
@@ -339,6 +367,7 @@ int main(void)
     reads_the_headers_that_count();
     keeps_alive_as_the_version_says();
     octets_alone_are_noticed();
+    forms_of_an_answer();
     bounds_are_exact();
     prefixes_are_incomplete();
     agrees_with_a_plain_reader();

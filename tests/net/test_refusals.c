@@ -95,15 +95,15 @@ static const struct {
       "POST " ORDER_PATH " HTTP/1.1\r\n" HOST
       "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}",
       415, "unsupported_media_type", "Content-Type must be application/json", false),
-    H("X-Ack",
+    H("X-Ack of another kind",
       "POST " ORDER_PATH " HTTP/1.1\r\n" HOST
-      "Content-Type: application/json\r\nX-Ack: full\r\nContent-Length: 2\r\n\r\n{}",
-      400, "invalid_parameter", "\"parameter\":\"X-Ack\"", false),
-    H("binary answer",
+      "Content-Type: application/json\r\nX-Ack: brief\r\nContent-Length: 2\r\n\r\n{}",
+      400, "invalid_parameter",
+      "\"detail\":\"X-Ack is neither full nor binary\",\"parameter\":\"X-Ack\"}", false),
+    H("X-Ack: binary with an envelope",
       "POST " ORDER_PATH " HTTP/1.1\r\n" HOST
-      "Content-Type: application/json\r\nAccept: application/octet-stream\r\n"
-      "Content-Length: 2\r\n\r\n{}",
-      400, "invalid_parameter", "\"parameter\":\"Accept\"", false),
+      "Content-Type: application/json\r\nX-Ack: binary\r\nContent-Length: 2\r\n\r\n{}",
+      400, "invalid_parameter", "\"parameter\":\"X-Ack\"}", false),
     H("body too large",
       "POST " ORDER_PATH " HTTP/1.1\r\n" HOST
       "Content-Type: application/json\r\nContent-Length: 16385\r\n\r\n",
