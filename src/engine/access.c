@@ -100,7 +100,8 @@ enum access access_check(struct engine *engine, const struct command *command)
 
 enum status access_refusal(uint32_t code)
 {
-    return code == REQUEST_create_session || code == REQUEST_revoke_session
+    return code == REQUEST_create_session || code == REQUEST_revoke_session ||
+                   code == REQUEST_revoke_all_sessions
                ? STATUS_session_rejected
                : STATUS_rejected_unauthorized;
 }

@@ -65,3 +65,22 @@ enum status api_key_create(struct engine *engine, const struct command *command,
     result->members |= ANSWER_HAS_ID;
     return STATUS_request_completed;
 }
+
+/* An unknown key changes nothing; that of another subaccount is beyond the reach of a pinned
+ * session, whatever its scope (R11, 35). */
+enum status api_key_revoke(struct engine *engine, const struct command *command)
+{
+    const struct credential *signer = &engine->credentials.rows[engine->turn.credential];
+    const uint8_t *id = command_body(command) + sizeof(uint64_t);
+    uint32_t index = credential_find_id(engine, id, CREDENTIAL_API_KEY);
+    const struct credential *key = &engine->credentials.rows[index];
+
+    if (index == CREDENTIAL_NONE || key->account != engine->turn.account ||
+        !credential_is_live(key, engine->t_ns))
+        return STATUS_order_rejected_invalid;
+    if (signer->pin != CREDENTIAL_NO_PIN && key->pin != signer->pin)
+        return STATUS_rejected_unauthorized;
+    credential_revoke(engine, index);
+    engine->accounts.rows[engine->turn.account].api_key_count--;
+    return STATUS_request_completed;
+}

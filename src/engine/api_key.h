@@ -1,4 +1,4 @@
-/* api_key.h - code 34: the keyed hash of a secret that the network thread drew (W7). */
+/* api_key.h - codes 34 and 35: the keyed hash of a secret that the network thread drew (W7). */
 #ifndef ENGINE_API_KEY_H
 #define ENGINE_API_KEY_H
 
@@ -9,8 +9,9 @@ struct engine;
 struct command;
 struct engine_result;
 
-/* Code 34 behind row 3 (R11). */
+/* Codes 34 and 35 behind row 3 (R11). */
 CC_MUST_USE enum status api_key_create(struct engine *engine, const struct command *command,
                                        struct engine_result *result);
+CC_MUST_USE enum status api_key_revoke(struct engine *engine, const struct command *command);
 
 #endif

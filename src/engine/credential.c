@@ -119,6 +119,26 @@ uint32_t credential_find_sequence(const struct engine *engine, uint64_t sequence
     return CREDENTIAL_NONE;
 }
 
+uint32_t credential_find_id(const struct engine *engine, const uint8_t id[16],
+                            enum credential_kind kind)
+{
+    const uint64_t turn = UINT64_C(1) << 40;
+    uint64_t low = (__builtin_bswap64(cc_load64(id + 8)) >> 22) & (turn - 1);
+    uint64_t sequence = (engine->sequence & ~(turn - 1)) | low;
+
+    for (;; sequence -= turn) {
+        uint32_t found = credential_find_sequence(engine, sequence, kind);
+        uint8_t own[16];
+        if (found != CREDENTIAL_NONE) {
+            credential_id(&engine->credentials.rows[found], own);
+            if (memcmp(own, id, sizeof own) == 0)
+                return found;
+        }
+        if (sequence < turn)
+            return CREDENTIAL_NONE;
+    }
+}
+
 uint8_t credential_effect_kind(const struct credential *credential)
 {
     static const uint8_t kinds[] = {
@@ -178,11 +198,12 @@ static void release(struct engine *engine, uint32_t index)
     struct credential *credential = &table->rows[index];
     uint64_t hash = sequence_hash(engine, credential->created_sequence);
 
-    INVARIANT(credential->kind == CREDENTIAL_SESSION);
+    INVARIANT(credential->kind == CREDENTIAL_SESSION || credential->ended_sequence != 0);
     INVARIANT(!credential_is_live(credential, engine->t_ns));
     if (credential->ended_sequence == 0)
         end(engine, index, CREDENTIAL_EXPIRED);
-    prune(engine, &engine->accounts.rows[credential->account], index);
+    if (credential->kind == CREDENTIAL_SESSION)
+        prune(engine, &engine->accounts.rows[credential->account], index);
     hash_index_remove(&table->by_sequence, (uint32_t)(hash >> 32), credential->sequence_place);
     timer_heap_remove(&table->releases, index);
     *(credential->prev != CREDENTIAL_NONE ? &table->rows[credential->prev].next : &table->head) =
@@ -300,7 +321,7 @@ void credential_revoke(struct engine *engine, uint32_t index)
     struct credential *credential = &engine->credentials.rows[index];
     uint64_t keep_ns = keep_until(engine);
 
-    INVARIANT(credential->kind == CREDENTIAL_SESSION);
+    INVARIANT(credential->kind != CREDENTIAL_MASTER_SECP256K1);
     INVARIANT(credential_is_live(credential, engine->t_ns));
     credential->release_ns = keep_ns;
     timer_heap_set(&engine->credentials.releases, index, keep_ns, credential->created_sequence);

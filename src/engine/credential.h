@@ -26,8 +26,9 @@ enum {
 
 enum credential_kind { CREDENTIAL_SESSION, CREDENTIAL_API_KEY, CREDENTIAL_MASTER_SECP256K1 };
 
-/* Scope of sessions and master keys; that of an API key is READ, READ_WRITE (W3). */
+/* Scope of sessions and master keys, and that of API keys (W3). */
 enum credential_scope { SCOPE_FULL_ACCESS, SCOPE_TRADING_ONLY };
+enum credential_key_scope { SCOPE_READ, SCOPE_READ_WRITE };
 
 struct credential {
     uint64_t created_sequence;
@@ -62,7 +63,7 @@ struct credential_table {
     struct credential *rows;  /* [slots + 1] */
     struct hash_index by_key; /* those that have not been ended */
     struct hash_index by_sequence;
-    struct timer_heap releases; /* sessions by release_ns */
+    struct timer_heap releases; /* sessions, and API keys that have ended, by release_ns */
     uint32_t slots;
     uint32_t limit; /* may be used (engine.credentials) */
     uint32_t count; /* live or kept */
@@ -107,6 +108,11 @@ CC_MUST_USE uint32_t credential_find_master(const struct engine *engine, const u
 CC_MUST_USE uint32_t credential_find_sequence(const struct engine *engine, uint64_t sequence,
                                               enum credential_kind kind);
 
+/* Index of the kept credential of this kind with this id, live or not, or CREDENTIAL_NONE. Cost: a
+ * lookup for every 2^40 commands since genesis, whose sequences an id cannot tell apart. */
+CC_MUST_USE uint32_t credential_find_id(const struct engine *engine, const uint8_t id[16],
+                                        enum credential_kind kind);
+
 /* Takes out up to CREDENTIAL_RELEASES_MAX ended ones that need not be kept at t; emits 2118 of
  * those that expired. Called by commands that make credentials, before credential_fits. */
 void credential_release_ended(struct engine *engine);
@@ -117,7 +123,7 @@ CC_MUST_USE bool credential_fits(const struct engine *engine, uint32_t count);
  * Gives its index. */
 uint32_t credential_create(struct engine *engine, const struct credential_make *make);
 
-/* Ends a live session now; emits 2118. */
+/* Ends a live session or API key now; emits 2118. */
 void credential_revoke(struct engine *engine, uint32_t credential);
 
 /* Live sessions of the account, and those of one parent. Expired and revoked ones leave the list

@@ -7,6 +7,7 @@
 #include "engine/capacity.h"
 #include "engine/evidence.h"
 #include "engine/image.h"
+#include "engine/leverage.h"
 #include "engine/mark.h"
 #include "engine/place.h"
 #include "engine/session.h"
@@ -227,6 +228,7 @@ static enum status apply_configuration(struct engine *engine, const struct comma
     engine->accounts.limit = (uint32_t)next.values[OPTION_engine_accounts];
     engine->portfolios.limit = (uint32_t)next.values[OPTION_engine_portfolios];
     engine->holdings.limit = (uint32_t)next.values[OPTION_engine_positions];
+    engine->leverages.limit = (uint32_t)next.values[OPTION_engine_positions];
     engine->credentials.limit = (uint32_t)next.values[OPTION_engine_credentials];
     engine->deposits_seen.limit = (uint32_t)next.values[OPTION_engine_deposits];
     engine->markets.pages.limit = (uint32_t)next.values[OPTION_engine_ladder_pages];
@@ -257,7 +259,7 @@ static enum status apply_oracle(struct engine *engine, const struct command *com
 }
 
 static enum status apply_unsigned(struct engine *engine, const struct command *command,
-                                  uint32_t *units)
+                                  struct engine_result *result, uint32_t *units)
 {
     switch (command->code) {
     case REQUEST_market_define:
@@ -266,6 +268,8 @@ static enum status apply_unsigned(struct engine *engine, const struct command *c
         if (command_body(command)[0] == 1) /* kind: work */
             *units = ENGINE_WORK_TICK_UNITS;
         return STATUS_request_completed;
+    case REQUEST_set_leverage:
+        return leverage_set(engine, command, result);
     case REQUEST_configuration:
         return apply_configuration(engine, command);
     case REQUEST_boot:
@@ -337,8 +341,12 @@ static enum status apply_signed(struct engine *engine, const struct command *com
         return session_create(engine, command, result);
     case REQUEST_revoke_session:
         return session_revoke(engine, command);
+    case REQUEST_revoke_all_sessions:
+        return session_revoke_all(engine, command);
     case REQUEST_create_api_key:
         return api_key_create(engine, command, result);
+    case REQUEST_revoke_api_key:
+        return api_key_revoke(engine, command);
     case REQUEST_oracle_price:
         return apply_oracle(engine, command);
     case REQUEST_market_define:
@@ -448,7 +456,7 @@ void engine_apply(struct engine *engine, const struct command *command, struct e
         .processed_at_ns = engine->t_ns,
     };
     if (command->kind == COMMAND_UNSIGNED) {
-        status = apply_unsigned(engine, command, &units);
+        status = apply_unsigned(engine, command, result, &units);
     } else {
         access = access_check(engine, command);
         status = access == ACCESS_GRANTED ? apply_signed(engine, command, result)

@@ -133,6 +133,7 @@ uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market)
         .portfolio = portfolio,
         .market = (uint16_t)market,
         .mark_seen = engine->markets.rows[market].mark,
+        .leverage = leverage_setting(engine, portfolio, market),
     };
     table->rows[index].map_place =
         hash_index_insert(&table->map, key_hash(engine, portfolio, market), index);

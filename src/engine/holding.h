@@ -54,7 +54,8 @@ struct holding {
     uint32_t next; /* next holding of the portfolio; in the free list: next free */
     uint32_t map_place;
     uint32_t cancel_cursor; /* order that a cancellation list goes on at (work.h) */
-    uint8_t zero2[40];
+    uint32_t leverage;      /* copy of the portfolio's setting (leverage.h), 0: none */
+    uint8_t zero2[36];
 };
 
 static_assert(sizeof(struct holding) == 5 * CC_CACHE_LINE, "rows stay on lines");
@@ -69,7 +70,7 @@ static_assert(sizeof(struct holding) == 5 * CC_CACHE_LINE, "rows stay on lines")
     X(figure_loose) X(figure_value) X(figure_maintenance) X(figure_mark)
 #define HOLDING_CACHES(X) \
     X(zero) X(walk_quantity) X(walk_equity) X(walk_stamp) X(order_head) X(order_tail) X(next) \
-    X(map_place) X(cancel_cursor) X(zero2)
+    X(map_place) X(cancel_cursor) X(leverage) X(zero2)
 /* clang-format on */
 
 struct holding_table {

@@ -147,6 +147,20 @@ static void write_duplicates(struct engine *engine, struct image_sink *sink)
         image_bytes(sink, cursor.entry, sizeof *cursor.entry);
 }
 
+static void write_leverages(const struct engine *engine, struct image_sink *sink)
+{
+    uint32_t count = 0;
+
+    begin(sink, IMAGE_leverages);
+    for (uint32_t i = 0; i < engine->portfolios.count && count < engine->leverages.count; i++) {
+        uint32_t at = leverage_first(engine, i);
+        for (; at != LEVERAGE_NONE; at = engine->leverages.rows[at].next, count++) {
+            const struct leverage *row = &engine->leverages.rows[at];
+            LEVERAGE_FIELDS(IMAGE_FIELD)
+        }
+    }
+}
+
 void image_write(struct engine *engine, struct image_sink *sink)
 {
     write_engine(engine, sink);
@@ -161,4 +175,5 @@ void image_write(struct engine *engine, struct image_sink *sink)
     write_duplicates(engine, sink);
     begin(sink, IMAGE_work);
     work_image(engine, sink);
+    write_leverages(engine, sink);
 }

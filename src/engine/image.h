@@ -25,7 +25,8 @@ struct engine;
     X(markets,           8) /* by definition */ \
     X(deposits,          9) /* by crediting */ \
     X(duplicates,       10) /* by id, account */ \
-    X(work,             11) /* deferred work, head first */
+    X(work,             11) /* deferred work, head first */ \
+    X(leverages,        12) /* by portfolio, market */
 
 /* Which fields of an order the image holds; the place in its queue is where its row stands, and the
  * portfolio stands for the holding. */

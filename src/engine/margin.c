@@ -8,9 +8,9 @@ struct figures {
     int64_t maintenance;
 };
 
-/* IM(worst * mark), worst = max(|s|, |s + B|, |s - S|). */
-static int128 initial_of_worst(const struct market *market, int64_t size, int64_t buys,
-                               int64_t sells)
+/* IM(worst * mark), worst = max(|s|, |s + B|, |s - S|); `leverage` as set, 0: the default. */
+static int128 initial_of_worst(const struct market *market, uint32_t leverage, int64_t size,
+                               int64_t buys, int64_t sells)
 {
     uint64_t worst = margin_abs(size);
     uint64_t bought = margin_abs(size + buys), sold = margin_abs(size - sells);
@@ -18,7 +18,7 @@ static int128 initial_of_worst(const struct market *market, int64_t size, int64_
     worst = bought > worst ? bought : worst;
     worst = sold > worst ? sold : worst;
     return tier_initial(market->record.tiers, (uint128)worst * market->mark,
-                        market_leverage(market));
+                        leverage_in_force(market, leverage));
 }
 
 static int64_t maintenance_of(const struct market *market, int64_t size)
@@ -60,7 +60,8 @@ static void holding_figures(const struct market *market, const struct holding *h
 
     figures->value = mark * holding->size - holding->cost;
     figures->maintenance = maintenance_of(market, holding->size);
-    figures->initial = initial_of_worst(market, holding->size, buys->size, sells->size);
+    figures->initial =
+        initial_of_worst(market, holding->leverage, holding->size, buys->size, sells->size);
     figures->loose = 0;
     add_open_losses(market, holding, figures);
 }
@@ -167,9 +168,9 @@ void margin_resolve(struct engine *engine, uint32_t index)
             int128 loss = walk_open_loss(engine, market, holding);
             struct figures figures = { .value = holding->figure_value,
                                        .maintenance = holding->figure_maintenance };
-            figures.initial =
-                loss + initial_of_worst(market, holding->size, holding->sides[ORDER_LONG].size,
-                                        holding->sides[ORDER_SHORT].size);
+            figures.initial = loss + initial_of_worst(market, holding->leverage, holding->size,
+                                                      holding->sides[ORDER_LONG].size,
+                                                      holding->sides[ORDER_SHORT].size);
             INVARIANT(figures.initial <= holding->figure_initial);
             put_figures(portfolio, holding, &figures);
         }
@@ -207,12 +208,15 @@ bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_
     struct portfolio *portfolio = state_portfolio(engine, index);
     int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
     int64_t buys_before = buys, sells_before = sells;
+    uint32_t leverage = holding_index == HOLDING_NONE
+                            ? leverage_setting(engine, index, market_index)
+                            : holding->leverage;
 
     if (change->side == ORDER_LONG)
         buys += change->rest_size - change->out_size;
     else
         sells += change->rest_size - change->out_size;
-    int128 becomes = initial_of_worst(market, change->size_after, buys, sells) +
+    int128 becomes = initial_of_worst(market, leverage, change->size_after, buys, sells) +
                      order_loss(market, change->side, change->rest_price, change->rest_size);
     if (CC_UNLIKELY(change->out_size != 0))
         becomes -= order_loss(market, change->side, change->out_price, change->out_size);
@@ -220,7 +224,7 @@ bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_
     int128 equity_after = equity + change->equity;
     if (CC_LIKELY(equity_after >= portfolio->initial + becomes))
         return true; /* whatever the record's part of IM was */
-    int128 was = initial_of_worst(market, holding->size, buys_before, sells_before);
+    int128 was = initial_of_worst(market, leverage, holding->size, buys_before, sells_before);
     if (equity_after >= portfolio->initial - was + becomes)
         return true;
 
@@ -264,9 +268,10 @@ void margin_part(const struct engine *engine, const struct holding *holding,
     holding_figures(market, holding, &figures);
     part->value = figures.value;
     part->maintenance = figures.maintenance;
-    part->initial = initial_of_worst(market, holding->size, holding->sides[ORDER_LONG].size,
-                                     holding->sides[ORDER_SHORT].size) +
-                    walk_open_loss(engine, market, &copy);
+    part->initial =
+        initial_of_worst(market, holding->leverage, holding->size, holding->sides[ORDER_LONG].size,
+                         holding->sides[ORDER_SHORT].size) +
+        walk_open_loss(engine, market, &copy);
 }
 
 void margin_view(const struct engine *engine, uint32_t index, struct margin_view *view)

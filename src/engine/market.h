@@ -89,7 +89,7 @@ void market_activate_tiers(struct engine *engine);
 void market_set_state(struct engine *engine, uint32_t market, enum market_state state,
                       enum effect_cause cause);
 
-/* Leverage that margin counts with: min(20, the market's maximum) (R4). */
+/* Leverage of who has not chosen another: min(20, the market's maximum) (R4). */
 static inline uint32_t market_leverage(const struct market *market)
 {
     return market->record.max_leverage < MARKET_LEVERAGE_DEFAULT ? market->record.max_leverage

@@ -60,7 +60,7 @@ static void fill_row(const struct engine *engine, const struct holding *holding,
         .initial_margin = part.initial,
         .maintenance_margin = part.maintenance,
         .liquidation_price = liquidation_price_of(holding, market, &standing, &part),
-        .leverage = market_leverage(market),
+        .leverage = leverage_in_force(market, holding->leverage),
         .price_decimals = market->record.price_decimals,
         .size_decimals = market->record.size_decimals,
     };

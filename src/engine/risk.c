@@ -134,7 +134,7 @@ void risk_scan(struct engine *engine, uint32_t index, bool exact)
     if (move == 0)
         return;
     const struct market_record *record = &market->record;
-    uint32_t by_leverage = (MONEY_PPM - 1) / market_leverage(market) + 1;
+    uint32_t by_leverage = (MONEY_PPM - 1) / leverage_in_force(market, holding->leverage) + 1;
     uint32_t initial_ppm = tier_imr_max(record->tiers, record->tier_count);
     uint64_t orders = (uint64_t)(holding->sides[0].size + holding->sides[1].size);
 

@@ -120,3 +120,16 @@ enum status session_revoke(struct engine *engine, const struct command *command)
     credential_revoke(engine, session);
     return STATUS_session_revoked;
 }
+
+/* Newest first. Every master key is an admin key: all sessions of the account are in its reach. */
+enum status session_revoke_all(struct engine *engine, const struct command *command)
+{
+    const struct credential *rows = engine->credentials.rows;
+    uint32_t at = engine->accounts.rows[engine->turn.account].session_head;
+
+    (void)command;
+    for (; at != CREDENTIAL_NONE; at = rows[at].account_next)
+        if (credential_is_live(&rows[at], engine->t_ns))
+            credential_revoke(engine, at);
+    return STATUS_session_revoked;
+}

@@ -1,4 +1,4 @@
-/* session.h - codes 13 and 14, and the session part of 11 (R11, R10). */
+/* session.h - codes 13 to 15, and the session part of 11 (R11, R10). */
 #ifndef ENGINE_SESSION_H
 #define ENGINE_SESSION_H
 
@@ -24,9 +24,11 @@ CC_MUST_USE enum status session_open(struct engine *engine, const struct command
                                      uint32_t parent, const struct session_ask *ask,
                                      struct engine_result *result);
 
-/* Codes 13 and 14 behind row 3. */
+/* Codes 13 to 15 behind row 3. 15 costs what its sessions do, at most limits.sessions: about 0.3 us
+ * each, so 20 us with the default and 1 ms with the 4,096 that the option allows at most. */
 CC_MUST_USE enum status session_create(struct engine *engine, const struct command *command,
                                        struct engine_result *result);
 CC_MUST_USE enum status session_revoke(struct engine *engine, const struct command *command);
+CC_MUST_USE enum status session_revoke_all(struct engine *engine, const struct command *command);
 
 #endif

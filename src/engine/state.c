@@ -10,6 +10,7 @@ struct pieces {
     void *accounts;
     void *portfolios;
     void *holdings;
+    void *leverages;
     void *credentials;
     void *orders;
     void *order_map;
@@ -80,6 +81,7 @@ static size_t take_pieces(struct arena *arena, const struct option_engine *capac
     pieces->accounts = take(arena, accounts * sizeof(struct account));
     pieces->portfolios = take(arena, portfolios * sizeof(struct portfolio));
     pieces->holdings = take(arena, holding_table_bytes(slots(capacity, OPTION_engine_positions)));
+    pieces->leverages = take(arena, leverage_table_bytes(slots(capacity, OPTION_engine_positions)));
     pieces->credentials =
         take(arena, credential_table_bytes(slots(capacity, OPTION_engine_credentials)));
     pieces->orders = take(arena, order_table_bytes(orders));
@@ -144,6 +146,8 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
     engine->portfolios.slots = slots(capacity, OPTION_engine_portfolios);
     holding_table_init(&engine->holdings, pieces.holdings,
                        slots(capacity, OPTION_engine_positions));
+    leverage_table_init(&engine->leverages, pieces.leverages,
+                        slots(capacity, OPTION_engine_positions));
     credential_table_init(&engine->credentials, pieces.credentials,
                           slots(capacity, OPTION_engine_credentials));
     order_table_init(&engine->orders, pieces.orders, orders);

@@ -17,6 +17,7 @@
 #include "engine/effects.h"
 #include "engine/engine.h"
 #include "engine/holding.h"
+#include "engine/leverage.h"
 #include "engine/market.h"
 #include "engine/order.h"
 #include "engine/order_map.h"
@@ -57,6 +58,7 @@ struct engine {
     struct credential_table credentials;
     struct portfolio_table portfolios;
     struct holding_table holdings;
+    struct leverage_table leverages;
     struct order_table orders;
     struct order_map order_map; /* C */
     struct timer_heap expiries; /* C: orders with a GTT expiry, rank = placed_sequence */

@@ -4,6 +4,7 @@
 #include "engine/image.h"
 #include "engine/state.h"
 #include "host.h"
+#include "keys.h"
 #include "rig.h"
 
 static struct host host;
@@ -52,6 +53,8 @@ static void fill(void)
     struct host_order take = { .price = 1001000, .quantity = 1500, .expiry = 0 };
     CHECK(host_limit(&host, 4, &take) == STATUS_request_completed);
     CHECK(host_effect(&host, EFFECT_trade, 1) != NULL);
+    struct keys_id key = keys_make(&host, 1, KEYS_READ_WRITE, KEYS_NO_PIN);
+    CHECK(keys_leverage(&host, key, 1, HOST_BTC, 5) == STATUS_request_completed);
     CHECK(host_oracle(&host, HOST_BTC, 1000500) == STATUS_request_completed);
     CHECK(host_cancel_all(&host, 3, 0xFFFF, 0) == STATUS_request_completed);
     CHECK(engine_has_work(host.engine));
@@ -102,6 +105,14 @@ static void test_holdings(void)
     struct holding *row = &host.engine->holdings.rows[index];
     CHECK(row->size != 0 && row->order_head != ORDER_NONE);
     HOLDING_FIELDS(FLIP)
+}
+
+static void test_leverages(void)
+{
+    struct leverage *row = &host.engine->leverages.rows[leverage_first(host.engine, 1)];
+
+    CHECK(host.engine->leverages.count == 1 && row->setting == 5);
+    LEVERAGE_FIELDS(FLIP)
 }
 
 static void test_orders(void)
@@ -197,7 +208,8 @@ static const struct left_out {
     /* Links and the scratch of one walk; a cursor is told with its cancellation list. */
     { __LINE__, "holding", HOLDING_CACHES(TEXT),
       "zero walk_quantity walk_equity walk_stamp order_head order_tail next map_place "
-      "cancel_cursor zero2 " },
+      "cancel_cursor leverage zero2 " },
+    { __LINE__, "leverage", LEVERAGE_CACHES(TEXT), "next map_place " },
     { __LINE__, "market", MARKET_CACHES(TEXT), "book holders " },
     { __LINE__, "order", IMAGE_ORDER_CACHES(TEXT), "next prev map_slot holding hash " },
     { __LINE__, "order_cold", IMAGE_ORDER_COLD_CACHES(TEXT), "list_next list_prev spare " },
@@ -240,8 +252,8 @@ static void test_sections(void)
     struct sections sections = { .sink = { .section = take_section, .bytes = take_bytes } };
 
     engine_image(host.engine, &sections.sink);
-    CHECK(sections.count == 11);
-    for (uint32_t code = 1; code <= 11; code++)
+    CHECK(sections.count == 12);
+    for (uint32_t code = 1; code <= 12; code++)
         CHECK(sections.bytes[code] > 0);
     /* W5: 40 bytes an entry, behind the floor. */
     CHECK(sections.bytes[IMAGE_duplicates] == 8 + 40 * (size_t)host.engine->duplicates.count);
@@ -307,6 +319,7 @@ int main(void)
     test_credentials();
     test_portfolios();
     test_holdings();
+    test_leverages();
     test_orders();
     test_markets();
     test_deposits();

@@ -370,11 +370,11 @@ def codes_and_paths(world):
     exchange, account = world.exchange, world.rich
     unbuilt = ("trading/order/update", "trading/order/place/market",
                "trading/order/place/conditional", "trading/order/cancel/conditional",
-               "trading/order/batch", "cash/transfer", "cash/withdraw", "auth/sessions/revoke-all",
+               "trading/order/batch", "cash/transfer", "cash/withdraw",
                "auth/admin-keys/add", "auth/admin-keys/remove", "auth/scoped-keys/add",
                "auth/scoped-keys/remove", "account/close", "subaccounts/create",
                "subaccounts/close", "portfolio/create", "trading/schedule-cancel",
-               "trading/mmp/set", "trading/mmp/reset", "login", "logout", "api-keys/revoke")
+               "trading/mmp/set", "trading/mmp/reset", "login", "logout")
     for path in unbuilt:  # a code whose handler is not there has no route
         body = envelope(payload_of(1, bytes(48), account.session), account.session.public,
                         bytes(64))
