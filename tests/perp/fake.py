@@ -52,15 +52,19 @@ class Handler(socketserver.StreamRequestHandler):
         if status == "raw":
             self.wfile.write(answer)
             return False
+        if callable(answer):
+            answer = answer()
         data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         kind = "application/json" if status == 200 else "application/problem+json"
+        if status == "binary":
+            status, kind = 200, "application/octet-stream"
         self.wfile.write(f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\n"
                          f"Content-Length: {len(data)}\r\n\r\n".encode() + data)
         return True
 
 
 class Exchange(socketserver.ThreadingTCPServer):
-    """`answers` maps a path (without query) to (status, object)."""
+    """`answers` maps a path, with its query or without, to (status, object, bytes or function)."""
     allow_reuse_address = True
     daemon_threads = True
 
@@ -78,7 +82,8 @@ class Exchange(socketserver.ThreadingTCPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def answer(self, method, target):
-        return self.answers.get(target.split("?")[0], problem(404, "not_found"))
+        path = self.answers.get(target.split("?")[0], problem(404, "not_found"))
+        return self.answers.get(target, path)
 
     @property
     def url(self):

@@ -2,6 +2,7 @@
 import base64
 import json
 import sys
+import uuid
 
 from fake import Exchange, Perp, check, vectors
 
@@ -69,6 +70,73 @@ check(payload("cancel-all")[40:] == bytes([0xff, 0xff, 0, 0, 0, 0, 0, 0]))
 check(payload("cancel-all", "BTC-PERP", "--side", "sells", "--all")[36:]
       == bytes([0xff] * 4 + [1, 0, 0, 0, 2, 0, 0, 0]))
 
+# W3: market orders, code 5. 1 % is 10,000 ppm; 0 leaves the slippage to the market.
+rows = [  # words, quantity raw, slippage ppm, asset, reduce_only, stp
+    (["BTC-PERP", "buy", "0.5", "--market"], 50000, 0, 1, 0, 0),
+    (["ETH-PERP", "sell", "2", "--market", "--max-slippage", "0.5%"], -20000, 5000, 2, 0, 0),
+    (["--market", "BTC-PERP", "buy", "1", "--max-slippage=99.9999%"], 100000, 999999, 1, 0, 0),
+    (["BTC-PERP", "--market", "sell", "1", "--max-slippage", "7ppm", "--reduce-only", "--stp",
+      "EXPIRE_BOTH"], -100000, 7, 1, 1, 2),
+]
+for words, quantity, slippage, asset, reduce_only, stp in rows:
+    whole = payload("order", *words)
+    check(whole[:8] == bytes([1, 0, 5, 0, 0, 0, 0, 0]) and len(whole) == 24 + 40, words)
+    check(whole[24:] == (7).to_bytes(8, "little") + bytes(8)
+          + quantity.to_bytes(8, "little", signed=True) + slippage.to_bytes(4, "little")
+          + bytes([asset, 0, 0, 0, reduce_only, stp, 0, 0, 0, 0, 0, 0]), words, whole.hex())
+
+# W3: reduction, code 1.
+ORDER = "0198c0de-0000-7000-8000-0000000000a2"
+where = (7).to_bytes(8, "little") + bytes(8) + bytes.fromhex(ORDER.replace("-", ""))
+
+
+def u64(value):
+    return value.to_bytes(8, "little")
+
+
+whole = payload("amend", "BTC-PERP", ORDER, "--reduce-by", "0.3")
+check(whole[2:4] == bytes([1, 0]) and whole[24:] == where + u64(30000) + u64(0)
+      + bytes([1, 0, 0, 0, 0, 0, 0, 0]), whole.hex())
+whole = payload("amend", "ETH-PERP", ORDER, "--reduce-by", "1", "--expected-remaining", "2.5")
+check(whole[24:] == where + u64(10000) + u64(25000) + bytes([2, 0, 0, 0, 0, 0, 0, 0]))
+
+# W3: replacement, code 2. With --side nothing is read: the rest is as in a new order.
+count = len(exchange.seen)
+whole = payload("amend", "BTC-PERP", ORDER, "--side", "sell", "--size", "0.5", "--price", "99",
+                "--tif", "GTT:2030-01-31T12:00:00Z", "--post-only", "--stp", "DECREMENT",
+                "--expected-remaining", "1")
+check(whole[2:4] == bytes([2, 0]) and len(whole) == 24 + 72)
+check(whole[24:] == where + u64(990) + (-50000).to_bytes(8, "little", signed=True)
+      + u64(1896091200 * 10**9) + bytes([1, 0, 3, 0, 1, 0, 0, 0]) + u64(100000), whole.hex())
+check(not any("/orders/" in target for _, target, *_ in exchange.seen[count:]))
+
+# Without --side what is not named stays as the exchange shows it; a size that is kept must still be
+# so (docs/decisions/0039): expected_remaining is the one read.
+resting = {"id": ORDER, "market": "BTC-PERP", "side": "LONG", "remaining_size": "0.2",
+           "initial_size": "0.5", "price": "100000.5", "time_in_force": "GTT",
+           "expires_at": 1896091200 * 10**9 + 1, "post_only": True, "reduce_only": False,
+           "stp": "EXPIRE_MAKER", "order_status": "PARTIALLY_FILLED"}
+exchange.answers[f"/api/v1/orders/{ORDER}"] = (200, resting)
+read = ["--api-key", "a2V5"]
+late = u64(1896091200 * 10**9 + 1)
+rows = [  # flags, price, quantity, expiry, post_only, reduce_only, stp, expected_remaining
+    (["--price", "100001"], 1000010, 20000, late, 1, 0, 1, 20000),
+    (["--size", "0.1"], 1000005, 10000, late, 1, 0, 1, 0),
+    (["--size", "0.1", "--expected-remaining", "0.2"], 1000005, 10000, late, 1, 0, 1, 20000),
+    (["--tif", "GTC", "--reduce-only"], 1000005, 20000, u64(2**64 - 1), 1, 1, 1, 20000),
+    (["--stp", "expire_both"], 1000005, 20000, late, 1, 0, 2, 20000),
+]
+for flags, price, quantity, expiry, post_only, reduce_only, stp, expected in rows:
+    whole = payload("amend", "BTC-PERP", ORDER, *flags, *read)
+    check(whole[24:] == where + u64(price) + u64(quantity) + expiry
+          + bytes([post_only, reduce_only, stp, 0, 1, 0, 0, 0]) + u64(expected), flags, whole.hex())
+resting.update(side="SHORT", time_in_force="GTC", expires_at=None, post_only=False)
+whole = payload("amend", "BTC-PERP", ORDER, "--price", "5", *read)
+check(whole[24:] == where + u64(50) + (-20000).to_bytes(8, "little", signed=True)
+      + u64(2**64 - 1) + bytes([0, 0, 1, 0, 1, 0, 0, 0]) + u64(20000), whole.hex())
+check("is of BTC-PERP" in perp.run("amend", "ETH-PERP", ORDER, "--price", "5", *common,
+                                   *read, code=2).stderr)
+
 # Operator codes 1003 and 1000 (W3a), signed by the keys of their settings.
 done = perp.run("deposit", "1250.5", "--account", "9", "--ref", "ab" * 32, "--operator-key", key,
                 "--url", exchange.url, "--dry-run", "--id", seed["request_id"])
@@ -101,6 +169,13 @@ wallet("create_api_key", "apikey", "create", "--account", "7", "--signer", "mast
        "--label", "reader")
 wallet("create_api_key_read_write", "apikey", "create", "--account", "7", "--signer", "master",
        "--scope", "read_write")
+wallet("revoke_all_sessions", "session", "revoke-all", "--account", "7")
+row = EIP712["revoke_api_key"]
+key_id = bytes.fromhex(row["payload_hex"][64:96])
+wallet("revoke_api_key", "apikey", "revoke", str(uuid.UUID(bytes=key_id)), "--account", "7",
+       "--signer", "master")
+whole = payload("apikey", "revoke", str(uuid.UUID(bytes=key_id)))
+check(whole[:4] == bytes([1, 0, 35, 0]) and whole[24:] == u64(7) + key_id, whole.hex())
 wallet("revoke_session", "session", "revoke", base64.b64encode(bytes.fromhex(
     EIP712["revoke_session"]["payload_hex"][64:128])).decode(), "--account", "7")
 

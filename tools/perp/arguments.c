@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "perp/command.h"
 
-enum { NAME_MAX_BYTES = 32, NEAREST_MAX = 4 };
+enum { NEAREST_MAX = 4 };
 
 struct flag_row {
     const char *name, *value, *initial, *help;
@@ -22,25 +22,30 @@ static const struct flag_row flag_rows[] = {
 #define FLAGS_COMMON \
     (FLAG(help) | FLAG(output) | FLAG(config) | FLAG(profile) | FLAG(url) | FLAG(timeout_ms))
 
-/* session_key -> session-key. */
-static void flag_text(enum flag flag, char text[NAME_MAX_BYTES])
+static const char bare_suffix[] = "_bare";
+
+/* session_key -> session-key, market_bare -> market. */
+static void flag_text(enum flag flag, char text[ARGUMENTS_NAME_MAX])
 {
-    size_t i;
-    for (i = 0; flag_rows[flag].name[i] != '\0' && i + 1 < NAME_MAX_BYTES; i++)
-        text[i] = flag_rows[flag].name[i] == '_' ? '-' : flag_rows[flag].name[i];
+    const char *name = flag_rows[flag].name;
+    size_t i, count = strlen(name), tail = sizeof bare_suffix - 1;
+    if (count > tail && strcmp(name + count - tail, bare_suffix) == 0)
+        count -= tail;
+    for (i = 0; i < count && i + 1 < ARGUMENTS_NAME_MAX; i++)
+        text[i] = name[i] == '_' ? '-' : name[i];
     text[i] = '\0';
 }
 
 static bool flag_is(enum flag flag, const char *text, size_t count)
 {
-    char name[NAME_MAX_BYTES];
+    char name[ARGUMENTS_NAME_MAX];
     flag_text(flag, name);
     return strlen(name) == count && strncmp(name, text, count) == 0;
 }
 
 static enum arguments_result unknown_flag(const char *text, size_t count, char *error)
 {
-    char wanted[NAME_MAX_BYTES], name[NAME_MAX_BYTES];
+    char wanted[ARGUMENTS_NAME_MAX], name[ARGUMENTS_NAME_MAX];
     int nearest = -1;
     unsigned distance = NEAREST_MAX;
     snprintf(wanted, sizeof wanted, "%.*s", (int)count, text);
@@ -58,6 +63,37 @@ static enum arguments_result unknown_flag(const char *text, size_t count, char *
              nearest >= 0 ? "; did you mean --" : "", nearest >= 0 ? name : "",
              nearest >= 0 ? "?" : "");
     return ARGUMENTS_WRONG;
+}
+
+/* The number of words of `command` with which `words` begin; 0: another command. */
+static uint32_t match(const struct command *command, const char *const *words, uint32_t count)
+{
+    const char *space = strchr(command->words, ' ');
+    size_t first = space != NULL ? (size_t)(space - command->words) : strlen(command->words);
+    if (count == 0 || strlen(words[0]) != first || strncmp(words[0], command->words, first) != 0)
+        return 0;
+    if (space == NULL)
+        return 1;
+    return count >= 2 && strcmp(words[1], space + 1) == 0 ? 2 : 0;
+}
+
+/* The row of a flag's name; of two rows the one that the command named so far takes. */
+static int find_flag(const struct arguments *arguments, const char *name, size_t count)
+{
+    size_t commands;
+    const struct command *table = command_table(&commands);
+    uint64_t taken = 0;
+    int found = FLAG_COUNT;
+    for (size_t i = 0; i < commands && taken == 0; i++) {
+        if (match(&table[i], arguments->words, arguments->word_count) > 0)
+            taken = table[i].flags;
+    }
+    for (int flag = 0; flag < FLAG_COUNT; flag++) {
+        if (flag_is((enum flag)flag, name, count) &&
+            (found == FLAG_COUNT || (taken >> flag & 1) != 0))
+            found = flag;
+    }
+    return found;
 }
 
 /* One word that begins with '-': takes its value from `next` where it needs one. */
@@ -79,8 +115,7 @@ static enum arguments_result take_flag(struct arguments *arguments, const char *
     count = strcspn(name, "=");
     if (name[count] == '=')
         value = name + count + 1;
-    for (flag = 0; flag < FLAG_COUNT && !flag_is((enum flag)flag, name, count);)
-        flag++;
+    flag = find_flag(arguments, name, count);
     if (flag == FLAG_COUNT)
         return unknown_flag(name, count, error);
     *used_next = false;
@@ -100,22 +135,10 @@ static enum arguments_result take_flag(struct arguments *arguments, const char *
     return ARGUMENTS_OK;
 }
 
-/* The number of words of `command` with which `words` begin; 0: another command. */
-static uint32_t match(const struct command *command, const char *const *words, uint32_t count)
-{
-    const char *space = strchr(command->words, ' ');
-    size_t first = space != NULL ? (size_t)(space - command->words) : strlen(command->words);
-    if (count == 0 || strlen(words[0]) != first || strncmp(words[0], command->words, first) != 0)
-        return 0;
-    if (space == NULL)
-        return 1;
-    return count >= 2 && strcmp(words[1], space + 1) == 0 ? 2 : 0;
-}
-
 static enum arguments_result unknown_command(const struct arguments *arguments, char *error)
 {
     const char *const *words = arguments->words;
-    char wanted[NAME_MAX_BYTES * 2];
+    char wanted[ARGUMENTS_NAME_MAX * 2];
     const struct command *nearest = NULL;
     unsigned distance = NEAREST_MAX;
     size_t count, at;
@@ -185,8 +208,8 @@ static enum arguments_result check_words(const struct arguments *arguments, char
 
 static enum arguments_result check_flags(struct arguments *arguments, char *error)
 {
-    uint64_t known = arguments->command->flags | FLAGS_COMMON;
-    char name[NAME_MAX_BYTES];
+    uint64_t known = arguments_flags(arguments->command);
+    char name[ARGUMENTS_NAME_MAX];
     for (int flag = 0; flag < FLAG_COUNT; flag++) {
         if (arguments->values[flag] == NULL || (known >> flag & 1) != 0)
             continue;
@@ -264,9 +287,25 @@ enum arguments_result arguments_parse(struct arguments *arguments, int argc, cha
     return result == ARGUMENTS_OK ? check_words(arguments, error) : result;
 }
 
+void arguments_flag(struct arguments_flag *row, enum flag flag)
+{
+    const struct flag_row *from = &flag_rows[flag];
+    *row = (struct arguments_flag){
+        .value = from->value,
+        .initial = from->initial != NULL ? from->initial : "",
+        .help = from->help,
+    };
+    flag_text(flag, row->name);
+}
+
+uint64_t arguments_flags(const struct command *command)
+{
+    return FLAGS_COMMON | (command != NULL ? command->flags : 0);
+}
+
 static void help_flag(FILE *out, enum flag flag)
 {
-    char name[NAME_MAX_BYTES], left[NAME_MAX_BYTES * 2];
+    char name[ARGUMENTS_NAME_MAX], left[ARGUMENTS_NAME_MAX * 2];
     const struct flag_row *row = &flag_rows[flag];
     flag_text(flag, name);
     snprintf(left, sizeof left, "--%s%s%s", name, row->value != NULL ? " " : "",
@@ -316,7 +355,7 @@ void arguments_help(FILE *out, const struct command *command)
         fprintf(out, "\n%s\n", command->text);
     fprintf(out, "\nflags\n");
     for (int flag = 0; flag < FLAG_COUNT; flag++) {
-        if (((command->flags | FLAGS_COMMON) >> flag & 1) != 0)
+        if ((arguments_flags(command) >> flag & 1) != 0)
             help_flag(out, (enum flag)flag);
     }
 }

@@ -1,6 +1,7 @@
 /* arguments.h - the command line of perp: its flags, its commands and what was written.
  *
- * One table of flags and one of commands (command.h) serve parsing and help texts. */
+ * One table of flags and one of commands (command.h) serve parsing, help texts, manual pages and
+ * completion. */
 #ifndef PERP_ARGUMENTS_H
 #define PERP_ARGUMENTS_H
 
@@ -8,9 +9,11 @@
 
 #include "perp/settings.h"
 
-enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024 };
+enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX = 32 };
 
 /* clang-format off */
+/* A name ends in _bare where the same word stands in another row too, with a value: --market MARKET
+ * filters a list, --market makes a market order. The command says which one is meant. */
 /*    name           value       help */
 #define FLAG_LIST(X) \
     X(help,          NULL,       "what the command does and takes") \
@@ -26,8 +29,22 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024 };
     X(reduce_only,   NULL,       "only shrink the position") \
     X(stp,           "MODE",     "meeting an own order: EXPIRE_TAKER (default), EXPIRE_MAKER, " \
                                  "EXPIRE_BOTH, DECREMENT") \
-    X(side,          "SIDE",     "buys or sells; default both") \
+    X(side,          "SIDE",     "cancel-all: buys or sells (default both); amend: buy or sell") \
     X(all,           NULL,       "every portfolio of the subaccount") \
+    X(market_bare,   NULL,       "a market order: no PRICE, never rests") \
+    X(max_slippage,  "SLIPPAGE", "how far from the mark it may trade: 0.5% or 5000ppm; default the market's") \
+    X(ack,           "ACK",      "full: all evidence of what happened; binary: the 64-byte acknowledgement") \
+    X(reduce_by,     "SIZE",     "take this much off; the order keeps its place") \
+    X(size,          "SIZE",     "new remaining size; default as it is") \
+    X(price,         "PRICE",    "new price; default as it is") \
+    X(expected_remaining, "SIZE", "change nothing unless this much of the order is left") \
+    X(open,          NULL,       "only orders that are live") \
+    X(status,        "STATUS",   "only orders of this order_status") \
+    X(limit,         "N",        "rows to show, 1 to 20000; default 100") \
+    X(offset,        "N",        "rows to pass over first") \
+    X(before,        "PLACE",    "only rows older than SEQUENCE:INDEX") \
+    X(interval,      "SECONDS",  "time between two reads, 0.05 to 3600; default 1") \
+    X(count,         "N",        "watch: end after so many reads; time: samples, default 8") \
     X(depth,         "N",        "levels of each side, 1 to 1000; default 10") \
     X(label,         "TEXT",     "a name for people, at most 32 bytes") \
     X(scope,         "SCOPE",    "session: FULL_ACCESS (default) or TRADING_ONLY; API key: READ " \
@@ -44,7 +61,7 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024 };
     X(force,         NULL,       "overwrite an existing file") \
     X(format,        "FORM",     "base64, hex or raw; default: told from the text") \
     X(frame,         NULL,       "the bytes are a binary frame: payload, public key, signature") \
-    X(market,        "MARKET",   "show prices and sizes in units of this market")
+    X(market,        "MARKET",   "lists: only this market; decode: show prices and sizes in its units")
 /* clang-format on */
 
 enum flag {
@@ -80,6 +97,17 @@ enum arguments_result {
 
 enum arguments_result arguments_parse(struct arguments *arguments, int argc, char **argv,
                                       char error[ARGUMENTS_ERROR_MAX]);
+
+/* One row of the flags as people write it. */
+struct arguments_flag {
+    char name[ARGUMENTS_NAME_MAX];      /* without the dashes */
+    const char *value, *initial, *help; /* value NULL: takes none; initial "": no default */
+};
+
+void arguments_flag(struct arguments_flag *row, enum flag flag);
+
+/* Every flag that a command takes, those of every command among them; NULL: the latter only. */
+uint64_t arguments_flags(const struct command *command);
 
 /* The help of one command, or of everything for NULL, on a stream. */
 void arguments_help(FILE *out, const struct command *command);

@@ -8,7 +8,7 @@
 #include "perp/command.h"
 #include "perp/instant.h"
 
-enum { NAMES_MAX = 256, LABEL_MAX = 32 };
+enum { NAMES_MAX = 256, LABEL_MAX = 32, PPM = 1000000 };
 
 bool choice_enum(struct context *context, uint32_t flag, uint32_t code, const char *field_name,
                  uint64_t missing, uint64_t *value)
@@ -35,6 +35,81 @@ bool choice_enum(struct context *context, uint32_t flag, uint32_t code, const ch
     }
     return context_fail(context, EXIT_CODE_usage, "%s '%.40s' is none of %s", field_name, text,
                         names);
+}
+
+bool choice_side(struct context *context, const char *what, const char *text, bool *sell)
+{
+    *sell = strcasecmp(text, "sell") == 0 || strcasecmp(text, "short") == 0;
+    return *sell || strcasecmp(text, "buy") == 0 || strcasecmp(text, "long") == 0 ||
+           context_fail(context, EXIT_CODE_usage, "%s '%.40s' is neither buy nor sell", what, text);
+}
+
+bool choice_expiry(struct context *context, uint64_t *expiry)
+{
+    const char *text = context->arguments->values[FLAG_tif];
+    if (text == NULL || strcasecmp(text, "GTC") == 0) {
+        *expiry = UINT64_MAX;
+        return true;
+    }
+    if (strcasecmp(text, "IOC") == 0 || strcasecmp(text, "FOK") == 0) {
+        *expiry = strcasecmp(text, "FOK") == 0;
+        return true;
+    }
+    if (strncasecmp(text, "GTT:", 4) == 0 && instant_parse(text + 4, expiry))
+        return true;
+    return context_fail(context, EXIT_CODE_usage,
+                        "--tif '%.60s' is none of GTC, IOC, FOK, GTT:2030-01-31T12:00:00Z", text);
+}
+
+bool choice_slippage(struct context *context, uint64_t *ppm)
+{
+    const char *text = context->arguments->values[FLAG_max_slippage];
+    int64_t number = 0;
+    *ppm = 0;
+    if (text == NULL)
+        return true;
+    size_t count = strlen(text);
+    bool percent = count > 1 && text[count - 1] == '%';
+    bool parts = count > 3 && strcmp(text + count - 3, "ppm") == 0;
+    /* 1 % is 10,000 ppm: four decimals. */
+    if ((percent || parts) && decimal_parse(text, count - (percent ? 1 : 3), percent ? 4 : 0, 1,
+                                            PPM - 1, &number) == DECIMAL_OK)
+        *ppm = (uint64_t)number;
+    return number > 0 ||
+           context_fail(context, EXIT_CODE_usage,
+                        "--max-slippage '%.40s' is neither like 0.5%% nor like 5000ppm", text);
+}
+
+bool choice_uuid(struct context *context, const char *what, const char *text, struct uuid *id)
+{
+    return uuid_parse(id, text, strlen(text)) ||
+           context_fail(context, EXIT_CODE_usage, "%s '%.60s' is no UUID", what, text);
+}
+
+bool choice_size(struct context *context, uint32_t flag, int64_t missing, int64_t *raw)
+{
+    const char *text = context->arguments->values[flag];
+    char error[INSTRUMENT_ERROR_MAX];
+    *raw = missing;
+    return text == NULL || instrument_size(&context->record, text, raw, error) ||
+           context_fail(context, EXIT_CODE_usage, "%s", error);
+}
+
+bool choice_price(struct context *context, uint32_t flag, int64_t missing, int64_t *raw)
+{
+    const char *text = context->arguments->values[flag];
+    char error[INSTRUMENT_ERROR_MAX];
+    *raw = missing;
+    return text == NULL || instrument_price(&context->record, text, raw, error) ||
+           context_fail(context, EXIT_CODE_usage, "%s", error);
+}
+
+bool choice_market(struct context *context, const char *market)
+{
+    size_t count = strspn(market, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
+    return (count > 0 && market[count] == '\0' && count <= 32) ||
+           context_fail(context, EXIT_CODE_usage,
+                        "MARKET '%.40s' is no market name; they look like BTC-PERP", market);
 }
 
 bool choice_pin(struct context *context, uint64_t *value)

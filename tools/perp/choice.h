@@ -9,6 +9,28 @@
 CC_MUST_USE bool choice_enum(struct context *context, uint32_t flag, uint32_t code,
                              const char *field, uint64_t missing, uint64_t *value);
 
+/* buy or sell, also long or short; `what` names the word in messages. */
+CC_MUST_USE bool choice_side(struct context *context, const char *what, const char *text,
+                             bool *sell);
+
+/* --tif as the wire's expiry; GTC without the flag. */
+CC_MUST_USE bool choice_expiry(struct context *context, uint64_t *expiry);
+
+/* --max-slippage in ppm; 0, the market's own, without the flag. */
+CC_MUST_USE bool choice_slippage(struct context *context, uint64_t *ppm);
+
+/* A word that must be a UUID; `what` names it in messages. */
+CC_MUST_USE bool choice_uuid(struct context *context, const char *what, const char *text,
+                             struct uuid *id);
+
+/* A flag's value as size or price of the command's market; `missing` without the flag. */
+CC_MUST_USE bool choice_size(struct context *context, uint32_t flag, int64_t missing, int64_t *raw);
+CC_MUST_USE bool choice_price(struct context *context, uint32_t flag, int64_t missing,
+                              int64_t *raw);
+
+/* The name of a market, fit to be a part of a path or a query. */
+CC_MUST_USE bool choice_market(struct context *context, const char *market);
+
 /* --pin: a subaccount, or -1 without the flag, as the wire has it. */
 CC_MUST_USE bool choice_pin(struct context *context, uint64_t *value);
 

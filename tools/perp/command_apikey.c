@@ -17,7 +17,7 @@ static bool choose_signer(struct context *context, struct key_file *key)
                         which);
 }
 
-static bool fill(struct context *context, struct draft *draft, uint32_t signature_type)
+static bool fill_create(struct context *context, struct draft *draft, uint32_t signature_type)
 {
     uint64_t account_id, pin, scope;
     const char *label;
@@ -81,10 +81,39 @@ int command_apikey_create(struct context *context)
     if (!choose_signer(context, &key))
         return context->exit_code;
     context->hide_secret = out != NULL || arguments_has(context->arguments, FLAG_save);
-    int code = fill(context, &draft, key.curve) ? context_write(context, &draft, &key, &verdict)
-                                                : context->exit_code;
+    int code = fill_create(context, &draft, key.curve)
+                   ? context_write(context, &draft, &key, &verdict)
+                   : context->exit_code;
     key_file_wipe(&key);
     if (code == EXIT_CODE_accepted && verdict.api_key[0] != '\0' && !keep(context, &verdict))
         code = context->exit_code;
+    return code;
+}
+
+static bool fill_revoke(struct context *context, struct draft *draft, uint32_t signature_type)
+{
+    struct uuid id, api_key_id;
+    uint64_t account_id;
+    if (!context_id(context, &id) ||
+        !context_number(context, SETTING_account, INT64_MAX, &account_id) ||
+        !choice_uuid(context, "API_KEY_ID", context->arguments->words[0], &api_key_id))
+        return false;
+    draft_begin(draft, REQUEST_revoke_api_key, signature_type, &id);
+    draft_set(draft, "account_id", account_id);
+    draft_set_bytes(draft, "api_key_id", api_key_id.bytes, UUID_BYTES);
+    return true;
+}
+
+int command_apikey_revoke(struct context *context)
+{
+    struct key_file key;
+    struct verdict verdict;
+    struct draft draft;
+    if (!choose_signer(context, &key))
+        return context->exit_code;
+    int code = fill_revoke(context, &draft, key.curve)
+                   ? context_write(context, &draft, &key, &verdict)
+                   : context->exit_code;
+    key_file_wipe(&key);
     return code;
 }

@@ -6,27 +6,26 @@
 
 enum { TARGET_MAX = 256, DEPTH_DEFAULT = 10, DEPTH_MAX = 1000 };
 
-/* A market's name as a part of a path: what no market has is refused here. */
-static bool market_in_path(struct context *context, const char *market)
+/* One record named by a UUID. */
+static int read_by_id(struct context *context, const char *what, const char *path)
 {
-    size_t count = strspn(market, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
-    return (count > 0 && market[count] == '\0' && count <= 32) ||
-           context_fail(context, EXIT_CODE_usage,
-                        "MARKET '%.40s' is no market name; they look like BTC-PERP", market);
+    char target[TARGET_MAX], id[UUID_TEXT_BYTES + 1];
+    struct uuid uuid;
+    if (!choice_uuid(context, what, context->arguments->words[0], &uuid))
+        return context->exit_code;
+    uuid_format(&uuid, id);
+    snprintf(target, sizeof target, "%s/%s", path, id);
+    return context_read(context, target, true);
 }
 
 int command_read_order(struct context *context)
 {
-    const char *text = context->arguments->words[0];
-    char target[TARGET_MAX], id[UUID_TEXT_BYTES + 1];
-    struct uuid uuid;
-    if (!uuid_parse(&uuid, text, strlen(text))) {
-        (void)context_fail(context, EXIT_CODE_usage, "ORDER_ID '%.60s' is no UUID", text);
-        return EXIT_CODE_usage;
-    }
-    uuid_format(&uuid, id);
-    snprintf(target, sizeof target, "/api/v1/orders/%s", id);
-    return context_read(context, target, true);
+    return read_by_id(context, "ORDER_ID", "/api/v1/orders");
+}
+
+int command_read_request(struct context *context)
+{
+    return read_by_id(context, "REQUEST_ID", "/api/v1/requests");
 }
 
 int command_read_balance(struct context *context)
@@ -48,7 +47,7 @@ int command_read_book(struct context *context)
     char target[TARGET_MAX];
     struct client_answer answer;
     uint64_t depth;
-    if (!market_in_path(context, market) ||
+    if (!choice_market(context, market) ||
         !choice_number(context, FLAG_depth, 1, DEPTH_MAX, DEPTH_DEFAULT, &depth))
         return context->exit_code;
     snprintf(target, sizeof target, "/api/v1/markets/%s/book?depth=%llu", market,
@@ -66,7 +65,7 @@ int command_read_markets(struct context *context)
     char target[TARGET_MAX];
     if (context->arguments->word_count == 0)
         return context_read(context, "/api/v1/markets", false);
-    if (!market_in_path(context, context->arguments->words[0]))
+    if (!choice_market(context, context->arguments->words[0]))
         return context->exit_code;
     snprintf(target, sizeof target, "/api/v1/markets/%s", context->arguments->words[0]);
     return context_read(context, target, false);
@@ -77,7 +76,13 @@ int command_read_exchange(struct context *context)
     return context_read(context, "/api/v1/exchange", false);
 }
 
-int command_read_time(struct context *context)
+int command_read_status(struct context *context)
 {
-    return context_read(context, "/api/v1/time", false);
+    return context_read(context, "/api/v1/status", false);
+}
+
+/* With an API key the answer says what is left to that key, too. */
+int command_read_limits(struct context *context)
+{
+    return context_read(context, "/api/v1/limits", context_is_set(context, SETTING_api_key));
 }

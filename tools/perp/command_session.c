@@ -68,25 +68,29 @@ static bool fill_revoke(struct context *context, struct draft *draft)
     return true;
 }
 
-static int submit(struct context *context, bool (*fill)(struct context *, struct draft *))
+static bool fill_revoke_all(struct context *context, struct draft *draft)
 {
-    struct key_file master;
-    struct verdict verdict;
-    struct draft draft;
-    if (!context_key(context, SETTING_master_key, SIGNATURE_SECP256K1, false, &master))
-        return context->exit_code;
-    int code = fill(context, &draft) ? context_write(context, &draft, &master, &verdict)
-                                     : context->exit_code;
-    key_file_wipe(&master);
-    return code;
+    uint64_t account_id;
+    struct uuid id;
+    if (!context_id(context, &id) ||
+        !context_number(context, SETTING_account, INT64_MAX, &account_id))
+        return false;
+    draft_begin(draft, REQUEST_revoke_all_sessions, SIGNATURE_SECP256K1, &id);
+    draft_set(draft, "account_id", account_id);
+    return true;
 }
 
 int command_session_create(struct context *context)
 {
-    return submit(context, fill_create);
+    return context_submit(context, SETTING_master_key, SIGNATURE_SECP256K1, fill_create);
 }
 
 int command_session_revoke(struct context *context)
 {
-    return submit(context, fill_revoke);
+    return context_submit(context, SETTING_master_key, SIGNATURE_SECP256K1, fill_revoke);
+}
+
+int command_session_revoke_all(struct context *context)
+{
+    return context_submit(context, SETTING_master_key, SIGNATURE_SECP256K1, fill_revoke_all);
 }

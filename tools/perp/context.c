@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/hex.h"
+#include "perp/binary_ack.h"
 #include "perp/command.h"
 #include "perp/report.h"
 
@@ -177,16 +178,21 @@ static bool read_api_key(struct context *context, char text[SETTINGS_VALUE_MAX])
     return true;
 }
 
-bool context_get(struct context *context, const char *target, bool with_api_key,
+bool context_is_set(const struct context *context, uint32_t setting)
+{
+    return strcmp(context->settings->from[setting], "default") != 0;
+}
+
+/* Sends a request that no key signs. False unless it answered 200. */
+static bool call(struct context *context, struct client_request *request, bool with_api_key,
                  struct client_answer *answer)
 {
     char key[SETTINGS_VALUE_MAX];
-    struct client_request request = { .method = "GET", .target = target };
     if (!ready(context) || (with_api_key && !read_api_key(context, key)))
         return false;
     if (with_api_key)
-        request.api_key = key;
-    if (client_call(&context->client, &request, answer) != 0)
+        request->api_key = key;
+    if (client_call(&context->client, request, answer) != 0)
         return context_fail(context, EXIT_CODE_connection, "%s", context->client.error);
     if (answer->status == 200)
         return true;
@@ -194,6 +200,26 @@ bool context_get(struct context *context, const char *target, bool with_api_key,
     verdict_read(&verdict, answer);
     (void)refuse(context, &verdict, answer);
     return false;
+}
+
+bool context_get(struct context *context, const char *target, bool with_api_key,
+                 struct client_answer *answer)
+{
+    struct client_request request = { .method = "GET", .target = target };
+    return call(context, &request, with_api_key, answer);
+}
+
+bool context_put(struct context *context, const char *target, const char *body,
+                 struct client_answer *answer)
+{
+    struct client_request request = {
+        .method = "PUT",
+        .target = target,
+        .content_type = "application/json",
+        .body = body,
+        .body_count = strlen(body),
+    };
+    return call(context, &request, true, answer);
 }
 
 int context_read(struct context *context, const char *target, bool with_api_key)
@@ -272,7 +298,24 @@ static void explain_wallet(const struct draft *draft)
     fprintf(stderr, "digest      %s\n", hash);
 }
 
-static void explain(struct context *context, const struct draft *draft)
+/* The header that asks for more, or for less, than the plain acknowledgement (wire.md W5). */
+static bool choose_ack(struct context *context)
+{
+    const char *text = context->arguments->values[FLAG_ack];
+    const char **header = &context->ack_header;
+    if (text == NULL)
+        return true;
+    if (strcmp(text, "full") == 0)
+        *header = "X-Ack: full";
+    else if (strcmp(text, "binary") == 0)
+        *header = arguments_has(context->arguments, FLAG_binary)
+                      ? "X-Ack: binary"
+                      : "Accept: application/octet-stream";
+    return *header != NULL ||
+           context_fail(context, EXIT_CODE_usage, "--ack '%.40s' is neither full nor binary", text);
+}
+
+static void explain(struct context *context, const struct draft *draft, const char *header)
 {
     static char text[REQUEST_ENVELOPE_MAX];
     char error[DUMP_ERROR_MAX];
@@ -281,6 +324,9 @@ static void explain(struct context *context, const struct draft *draft)
     struct report_dump dump = { .out = stderr };
     const char *url = context->settings->values[SETTING_url];
     int url_count = (int)strlen(url) - (url[strlen(url) - 1] == '/');
+    const char *open = header != NULL ? " -H '" : "", *close = header != NULL ? "'" : "";
+    if (header == NULL)
+        header = "";
     fprintf(stderr, "payload: %zu bytes, %s (%u)\n", draft->count, draft->request->name,
             draft->request->code);
     if (!dump_rows(draft->payload, draft->count, DUMP_PAYLOAD, context->has_record ? &scale : NULL,
@@ -296,19 +342,21 @@ static void explain(struct context *context, const struct draft *draft)
         base64_encode(text, frame, count);
         fprintf(stderr,
                 "\nprintf %%s '%s' | base64 -d | curl -sS -X POST '%.*s%s' "
-                "-H 'Content-Type: application/octet-stream' --data-binary @-\n\n",
-                text, url_count, url, draft->request->path);
+                "-H 'Content-Type: application/octet-stream'%s%s%s --data-binary @-\n\n",
+                text, url_count, url, draft->request->path, open, header, close);
     } else {
         (void)draft_envelope(draft, text);
         fprintf(stderr,
-                "\ncurl -sS -X POST '%.*s%s' -H 'Content-Type: application/json' -d '%s'\n\n",
-                url_count, url, draft->request->path, text);
+                "\ncurl -sS -X POST '%.*s%s' -H 'Content-Type: application/json'%s%s%s "
+                "-d '%s'\n\n",
+                url_count, url, draft->request->path, open, header, close, text);
     }
 }
 
-static int send_draft(struct context *context, const struct draft *draft, struct verdict *verdict,
-                      struct client_answer *answer)
+static int send_draft(struct context *context, const struct draft *draft, const char *header,
+                      struct verdict *verdict, struct client_answer *answer)
 {
+    char headers[64] = "";
     static uint8_t body[REQUEST_ENVELOPE_MAX];
     bool binary = arguments_has(context->arguments, FLAG_binary);
     size_t count = binary ? draft_frame(draft, body) : draft_envelope(draft, (char *)body);
@@ -318,9 +366,12 @@ static int send_draft(struct context *context, const struct draft *draft, struct
             fprintf(stdout, "\n");
         return EXIT_CODE_accepted;
     }
+    if (header != NULL)
+        snprintf(headers, sizeof headers, "%s\r\n", header);
     struct client_request request = {
         .method = "POST",
         .target = draft->request->path,
+        .headers = headers,
         .content_type = binary ? "application/octet-stream" : "application/json",
         .body = body,
         .body_count = count,
@@ -358,7 +409,14 @@ static void show_answer(struct context *context, const struct draft *draft, int 
         { context->hide_secret && verdict->api_key[0] != '\0' ? "api_key" : NULL, NULL },
         { NULL, NULL },
     };
-    report_answer(stdout, answer->body, answer->body_count, context->arguments->json, extra);
+    struct binary_ack ack;
+    if (answer->is_binary && binary_ack_read(&ack, answer->body, answer->body_count)) {
+        char text[BINARY_ACK_TEXT_MAX];
+        binary_ack_json(&ack, context->has_record ? &context->record : NULL, text);
+        report_answer(stdout, text, strlen(text), context->arguments->json, NULL);
+    } else {
+        report_answer(stdout, answer->body, answer->body_count, context->arguments->json, extra);
+    }
     if (code != EXIT_CODE_rejected)
         return;
     const char *word = verdict->word;
@@ -373,6 +431,7 @@ int context_write(struct context *context, struct draft *draft, const struct key
                   struct verdict *verdict)
 {
     bool wallet = key->curve == SIGNATURE_SECP256K1;
+    const char *header = context->ack_header;
     struct client_answer answer;
     *verdict = (struct verdict){ .kind = VERDICT_UNREADABLE };
     if (!ready(context) || (wallet && !ready_eip712(context)))
@@ -383,10 +442,23 @@ int context_write(struct context *context, struct draft *draft, const struct key
         return context->exit_code;
     }
     if (arguments_has(context->arguments, FLAG_explain))
-        explain(context, draft);
-    int code = send_draft(context, draft, verdict, &answer);
+        explain(context, draft, header);
+    int code = send_draft(context, draft, header, verdict, &answer);
     if (verdict->kind != VERDICT_UNREADABLE && verdict->kind != VERDICT_PROBLEM)
         show_answer(context, draft, code, verdict, &answer);
+    return code;
+}
+
+int context_submit(struct context *context, uint32_t setting, uint32_t curve, context_fill *fill)
+{
+    struct key_file key;
+    struct verdict verdict;
+    struct draft draft;
+    if (!choose_ack(context) || !context_key(context, setting, curve, false, &key))
+        return context->exit_code;
+    int code =
+        fill(context, &draft) ? context_write(context, &draft, &key, &verdict) : context->exit_code;
+    key_file_wipe(&key);
     return code;
 }
 

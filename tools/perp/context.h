@@ -21,7 +21,8 @@ struct context {
     const struct settings *settings;
     struct client client;
     bool client_ready;
-    bool hide_secret; /* leave `api_key` out of the answer shown */
+    bool hide_secret;       /* leave `api_key` out of the answer shown */
+    const char *ack_header; /* of --ack, NULL without it */
     int exit_code;
     struct instrument record; /* of the command's market, when asked for */
     bool has_record;
@@ -56,9 +57,22 @@ CC_MUST_USE bool context_id(struct context *context, struct uuid *id);
 int context_write(struct context *context, struct draft *draft, const struct key_file *key,
                   struct verdict *verdict);
 
+/* Fills a request; false: it said why. */
+typedef bool context_fill(struct context *context, struct draft *draft);
+
+/* The whole of a command that signs one request with the key of a setting. Gives the exit code. */
+int context_submit(struct context *context, uint32_t setting, uint32_t curve, context_fill *fill);
+
 /* GET of a target. False unless it answered 200. */
 CC_MUST_USE bool context_get(struct context *context, const char *target, bool with_api_key,
                              struct client_answer *answer);
+
+/* A plain JSON write with the API key. False unless it answered 200. */
+CC_MUST_USE bool context_put(struct context *context, const char *target, const char *body,
+                             struct client_answer *answer);
+
+/* Was this setting given, by flag, environment or profile. */
+bool context_is_set(const struct context *context, uint32_t setting);
 
 /* GET, then shows the answer by -o. Gives the exit code. */
 int context_read(struct context *context, const char *target, bool with_api_key);

@@ -40,54 +40,85 @@ static void show_scalar(FILE *out, const char *name, const json_t *value)
     fprintf(out, "\n");
 }
 
-static void show_row(FILE *out, const json_t *object, const char *const *names, const int *widths,
-                     size_t count)
+/* The columns of a table. */
+struct columns {
+    const char *names[COLUMNS_MAX];
+    int widths[COLUMNS_MAX];
+    size_t count;
+};
+
+static void cell_text(const json_t *object, const char *name, char *text, size_t capacity)
 {
-    for (size_t i = 0; i < count; i++) {
-        char text[512];
-        const json_t *value = json_object_get(object, names[i]);
-        text[0] = '\0';
-        if (json_is_array(value) || json_is_object(value))
-            snprintf(text, sizeof text, "(%zu)",
-                     json_is_array(value) ? json_array_size(value) : json_object_size(value));
-        else if (value != NULL)
-            scalar_text(value, text, sizeof text);
-        fprintf(out, "  %-*s", i + 1 < count ? widths[i] : 0, text);
+    const json_t *value = json_object_get(object, name);
+    text[0] = '\0';
+    if (json_is_array(value) || json_is_object(value))
+        snprintf(text, capacity, "(%zu)",
+                 json_is_array(value) ? json_array_size(value) : json_object_size(value));
+    else if (strcmp(name, "time") == 0 && json_is_integer(value))
+        timestamp_format_ms((uint64_t)json_integer_value(value), text);
+    else if (value != NULL)
+        scalar_text(value, text, capacity);
+}
+
+static void add_column(struct columns *columns, const char *name)
+{
+    if (columns->count == COLUMNS_MAX)
+        return;
+    columns->names[columns->count] = name;
+    columns->widths[columns->count++] = (int)strlen(name);
+}
+
+static void show_columns(FILE *out, const json_t *array, struct columns *columns)
+{
+    char text[512];
+    size_t index, last = columns->count - 1;
+    json_t *object;
+    json_array_foreach((json_t *)(uintptr_t)array, index, object)
+    {
+        for (size_t i = 0; i < columns->count; i++) {
+            cell_text(object, columns->names[i], text, sizeof text);
+            if ((int)strlen(text) > columns->widths[i])
+                columns->widths[i] = (int)strlen(text);
+        }
     }
+    for (size_t i = 0; i < columns->count; i++)
+        fprintf(out, "  %-*s", i < last ? columns->widths[i] : 0, columns->names[i]);
     fprintf(out, "\n");
+    json_array_foreach((json_t *)(uintptr_t)array, index, object)
+    {
+        for (size_t i = 0; i < columns->count; i++) {
+            cell_text(object, columns->names[i], text, sizeof text);
+            fprintf(out, "  %-*s", i < last ? columns->widths[i] : 0, text);
+        }
+        fprintf(out, "\n");
+    }
 }
 
 /* An array of objects: the members of the first are the columns. */
 static void show_table(FILE *out, const char *name, const json_t *array)
 {
-    const char *names[COLUMNS_MAX];
-    int widths[COLUMNS_MAX];
-    size_t count = 0, index;
+    struct columns columns = { .count = 0 };
     const char *member;
-    json_t *value, *object;
-    json_object_foreach(json_array_get(array, 0), member, value)
-    {
-        if (count == COLUMNS_MAX)
-            break;
-        names[count] = member;
-        widths[count++] = (int)strlen(member);
-    }
-    json_array_foreach(array, index, object)
-    {
-        for (size_t i = 0; i < count; i++) {
-            char text[512] = "";
-            const json_t *cell = json_object_get(object, names[i]);
-            if (cell != NULL && !json_is_array(cell) && !json_is_object(cell))
-                scalar_text(cell, text, sizeof text);
-            if ((int)strlen(text) > widths[i])
-                widths[i] = (int)strlen(text);
-        }
-    }
+    json_t *value;
+    json_object_foreach(json_array_get(array, 0), member, value) add_column(&columns, member);
     fprintf(out, "%s\n", name);
-    for (size_t i = 0; i < count; i++)
-        fprintf(out, "  %-*s", i + 1 < count ? widths[i] : 0, names[i]);
-    fprintf(out, "\n");
-    json_array_foreach(array, index, object) show_row(out, object, names, widths, count);
+    if (columns.count > 0)
+        show_columns(out, array, &columns);
+}
+
+void report_rows(FILE *out, const json_t *rows, const char *columns)
+{
+    struct columns wanted = { .count = 0 };
+    char names[COLUMNS_MAX][48];
+    while (*columns != '\0' && wanted.count < COLUMNS_MAX) {
+        size_t count = strcspn(columns, " ");
+        snprintf(names[wanted.count], sizeof names[0], "%.*s", (int)count, columns);
+        add_column(&wanted, names[wanted.count]);
+        columns += count;
+        columns += strspn(columns, " ");
+    }
+    INVARIANT(wanted.count > 0);
+    show_columns(out, rows, &wanted);
 }
 
 /* An array of scalars on lines of about 90 columns. */

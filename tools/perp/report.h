@@ -10,6 +10,8 @@
 #include "base/cc.h"
 #include "perp/dump.h"
 
+struct json_t; /* jansson.h */
+
 /* A member put before the answer's own; value NULL: that member of the answer is left out. */
 struct report_extra {
     const char *name, *value;
@@ -19,6 +21,10 @@ struct report_extra {
  * as it is. */
 void report_answer(FILE *out, const char *text, size_t count, bool json,
                    const struct report_extra *extra);
+
+/* Rows of a list as a table: an array of objects, and the members that are its columns, separated
+ * by blanks. A member `time` is unix ms. */
+void report_rows(FILE *out, const struct json_t *rows, const char *columns);
 
 /* Shows GET /markets/{m}/book as a ladder: asks above bids, sizes summed towards the ends. */
 void report_book(FILE *out, const char *text, size_t count);
