@@ -54,8 +54,8 @@ static uint32_t holding_differences(const struct engine *engine, const struct ho
     for (uint32_t at = holding->order_head; at != ORDER_NONE;
          at = engine->orders.cold[at].list_next) {
         count_order(engine, holding, at, recounts);
-        wrong += engine->orders.hot[at].sequence < sequence; /* oldest first */
-        sequence = engine->orders.hot[at].sequence;
+        wrong += engine->orders.cold[at].placed_sequence < sequence; /* oldest first */
+        sequence = engine->orders.cold[at].placed_sequence;
     }
     *orders = recounts[0].sums.order_count + recounts[1].sums.order_count;
     for (unsigned side = 0; side < 2; side++)

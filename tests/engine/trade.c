@@ -61,6 +61,69 @@ struct trade_id trade_rest(struct host *host, uint32_t n, int64_t quantity, uint
     return id;
 }
 
+struct trade_id trade_last_id(const struct host *host)
+{
+    struct trade_id id;
+
+    memcpy(id.bytes, host->id, sizeof id.bytes);
+    return id;
+}
+
+static enum status send(struct host *host, uint16_t code, uint32_t n, uint8_t *body,
+                        uint32_t body_bytes)
+{
+    uint8_t key[32];
+
+    host_session_key(n, key);
+    cc_store64(body, n);
+    struct host_request request = {
+        .code = code, .body = body, .body_bytes = body_bytes, .key = key, .key_bytes = sizeof key
+    };
+    return host_signed(host, &request);
+}
+
+enum status trade_cut(struct host *host, uint32_t n, struct trade_id id, uint64_t reduce_by,
+                      uint64_t expected)
+{
+    uint8_t body[56] = { 0 };
+
+    memcpy(body + 16, id.bytes, sizeof id.bytes);
+    cc_store64(body + 32, reduce_by);
+    cc_store64(body + 40, expected);
+    cc_store16(body + 48, HOST_BTC);
+    return send(host, REQUEST_order_reduction, n, body, sizeof body);
+}
+
+enum status trade_replace(struct host *host, uint32_t n, struct trade_id id,
+                          const struct host_order *order, uint64_t expected)
+{
+    uint8_t body[72] = { 0 };
+
+    memcpy(body + 16, id.bytes, sizeof id.bytes);
+    cc_store64(body + 32, order->price);
+    cc_store64(body + 40, (uint64_t)order->quantity);
+    cc_store64(body + 48, order->expiry);
+    body[56] = order->post_only;
+    body[57] = order->reduce_only;
+    body[58] = order->stp;
+    cc_store16(body + 60, order->asset != 0 ? order->asset : HOST_BTC);
+    cc_store64(body + 64, expected);
+    return send(host, REQUEST_order_replacement, n, body, sizeof body);
+}
+
+enum status trade_at_market(struct host *host, uint32_t n, const struct host_order *order,
+                            uint32_t slippage_ppm)
+{
+    uint8_t body[40] = { 0 };
+
+    cc_store64(body + 16, (uint64_t)order->quantity);
+    cc_store32(body + 24, slippage_ppm);
+    cc_store16(body + 28, order->asset != 0 ? order->asset : HOST_BTC);
+    body[32] = order->reduce_only;
+    body[33] = order->stp;
+    return send(host, REQUEST_place_market_order, n, body, sizeof body);
+}
+
 void trade_index(struct host *host, uint64_t price)
 {
     for (;;) {
@@ -106,13 +169,18 @@ struct market *trade_market(const struct host *host)
     return state_market(host->engine, 0);
 }
 
-uint64_t trade_remaining(const struct host *host, uint32_t n, struct trade_id id)
+uint32_t trade_order(const struct host *host, uint32_t n, struct trade_id id)
 {
     uint64_t words[2];
 
     memcpy(words, id.bytes, sizeof words);
     uint64_t hash = mix_id(host->key, n, id.bytes);
-    uint32_t order = order_map_find(&host->engine->order_map, hash, n, words);
+    return order_map_find(&host->engine->order_map, hash, n, words);
+}
+
+uint64_t trade_remaining(const struct host *host, uint32_t n, struct trade_id id)
+{
+    uint32_t order = trade_order(host, n, id);
     return order == ORDER_NONE ? 0 : host->engine->orders.hot[order].remaining;
 }
 

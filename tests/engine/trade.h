@@ -38,6 +38,17 @@ struct trade_id {
 };
 struct trade_id trade_rest(struct host *host, uint32_t n, int64_t quantity, uint64_t price);
 
+/* Codes 1, 2 and 5. `order` as in host_limit; a market order reads quantity, flags and asset. */
+enum status trade_cut(struct host *host, uint32_t n, struct trade_id id, uint64_t reduce_by,
+                      uint64_t expected);
+enum status trade_replace(struct host *host, uint32_t n, struct trade_id id,
+                          const struct host_order *order, uint64_t expected);
+enum status trade_at_market(struct host *host, uint32_t n, const struct host_order *order,
+                            uint32_t slippage_ppm);
+
+/* The id of the last request. */
+struct trade_id trade_last_id(const struct host *host);
+
 /* Moves the index (and, with an empty book, the mark) in steps that are not held. */
 void trade_index(struct host *host, uint64_t price);
 
@@ -49,6 +60,9 @@ struct market *trade_market(const struct host *host);
 
 /* Remaining of a resting order, 0: it does not rest. */
 uint64_t trade_remaining(const struct host *host, uint32_t n, struct trade_id id);
+
+/* Index of a resting order, ORDER_NONE: it does not rest. */
+uint32_t trade_order(const struct host *host, uint32_t n, struct trade_id id);
 
 /* The k-th order_state of the last command. CHECKs that there is one. */
 struct effect_order_state trade_state(const struct host *host, uint32_t k);
