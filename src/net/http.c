@@ -381,6 +381,8 @@ static enum http_method method_of(const char *text, uint32_t count)
         return HTTP_POST;
     if (count == 4 && memcmp(text, "HEAD", 4) == 0)
         return HTTP_HEAD;
+    if (count == 3 && memcmp(text, "PUT", 3) == 0)
+        return HTTP_PUT;
     return HTTP_OTHER;
 }
 

@@ -23,7 +23,7 @@ enum {
     HTTP_HEADERS_MAX = 64,
 };
 
-enum http_method { HTTP_GET, HTTP_POST, HTTP_HEAD, HTTP_OTHER };
+enum http_method { HTTP_GET, HTTP_POST, HTTP_PUT, HTTP_HEAD, HTTP_OTHER };
 
 enum http_media { HTTP_MEDIA_NONE, HTTP_MEDIA_JSON, HTTP_MEDIA_OCTETS, HTTP_MEDIA_OTHER };
 

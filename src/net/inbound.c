@@ -2,6 +2,7 @@
 
 #include "net/ask.h"
 #include "net/intake.h"
+#include "net/setting.h"
 
 enum { BODY_MAX = REQUEST_PASSKEY_ENVELOPE_MAX }; /* any body that is read at all */
 
@@ -55,6 +56,23 @@ static bool check_signed_head(const struct http_head *head, struct mistake *mist
     return true;
 }
 
+/* Headers of a plain JSON write. */
+static bool check_plain_head(const struct http_head *head, struct mistake *mistake)
+{
+    if (head->media == HTTP_MEDIA_JSON)
+        return true;
+    return mistake_set(mistake, PROBLEM_unsupported_media_type, NULL,
+                       head->media == HTTP_MEDIA_NONE
+                           ? "Content-Type is missing; application/json is taken"
+                           : "Content-Type must be application/json");
+}
+
+/* Does the request become a command. */
+static bool is_write(const struct conn *conn)
+{
+    return conn->route.kind == ROUTE_SIGNED || conn->route.kind == ROUTE_LEVERAGE;
+}
+
 static bool has_body(const struct http_head *head)
 {
     return head->chunked || head->content_length > 0;
@@ -102,6 +120,8 @@ static bool take_head(struct gate *gate, struct conn *conn, const char *text, si
         conn->allow = NULL;
         if (conn->route.kind == ROUTE_SIGNED && head->media == HTTP_MEDIA_OCTETS)
             conn->body_limit = REQUEST_FRAME_MAX;
+        else if (conn->route.kind == ROUTE_LEVERAGE)
+            conn->body_limit = REQUEST_ENVELOPE_MAX;
     }
     if (!head->chunked && head->content_length > conn->body_limit) {
         refuse_size(gate, conn);
@@ -109,6 +129,8 @@ static bool take_head(struct gate *gate, struct conn *conn, const char *text, si
     }
     if (conn->route.kind == ROUTE_SIGNED)
         (void)check_signed_head(head, &conn->early);
+    else if (conn->route.kind == ROUTE_LEVERAGE)
+        (void)check_plain_head(head, &conn->early);
     if (head->expects_continue && has_body(head) && count == head->bytes) {
         if (conn->early.problem != PROBLEM_none) { /* the body need not be sent at all */
             inbound_refuse(gate, conn, &conn->early);
@@ -147,6 +169,8 @@ static bool take_request(struct gate *gate, struct conn *conn, const char *text,
     } else if (conn->route.kind == ROUTE_SIGNED) {
         if (!intake_take(gate, conn, text + conn->head.bytes, body_bytes))
             return false;
+    } else if (conn->route.kind == ROUTE_LEVERAGE) {
+        setting_take(gate, conn, text, text + conn->head.bytes, body_bytes);
     } else {
         ask_take(gate, conn, text);
     }
@@ -223,8 +247,7 @@ static enum progress read_chunks(struct gate *gate, struct conn *conn, char *tex
 static enum progress read_body(struct gate *gate, struct conn *conn, char *text, size_t *count,
                                size_t *used)
 {
-    if (conn->route.kind == ROUTE_SIGNED && conn->early.problem == PROBLEM_none &&
-        !intake_has_room(gate->intake)) {
+    if (is_write(conn) && conn->early.problem == PROBLEM_none && !intake_has_room(gate->intake)) {
         conn_queue_push(&gate->stalled, conn->index, &conn->in_stalled);
         return PROGRESS_BLOCKED;
     }

@@ -1,4 +1,4 @@
-/* intake.h - signed requests on their way to the command ring: decode, check, verify, push.
+/* intake.h - requests on their way to the command ring: decode, check, verify, push.
  *
  *   staging slot ── envelope, admission ── keyring ──┬─ known Ed25519 key: this turn's batch ─┐
  *                                                    └─ slow: one a turn ─────────────────────┤
@@ -6,6 +6,8 @@
  *
  * Slow are Secp256k1 signatures and keys that the keyring does not have: whoever sends those delays
  * nobody's known key by more than one verification a turn, and holds at most half of the slots.
+ *
+ * A command that no client signs stands among the known keys, and is good when its turn comes.
  *
  * Order.  Jobs are pushed in the order they were taken. Only a slow job may wait for a later turn
  *         unverified; its connection is not read on until then (architecture.md).
@@ -31,6 +33,11 @@ CC_MUST_USE bool intake_has_room(const struct intake *intake);
  * connection, whatever its outcome. False: it is a slow one and too many of those wait; the
  * connection stands in the queue `slow` and nothing else happened. */
 CC_MUST_USE bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t count);
+
+/* Takes a command that no client signs (W3b), checked as far as net can; a slot is free. Gives its
+ * pending, which waits for the answer like that of a signed request. */
+struct pending *intake_take_plain(struct gate *gate, struct conn *conn, uint16_t code,
+                                  const uint8_t *body, uint16_t body_bytes);
 
 /* Verifies what was taken, pushes what may go, drops what waited too long. Gives the work done. */
 uint32_t intake_run(struct gate *gate);

@@ -24,6 +24,7 @@
 #include "base/option.h"
 #include "base/reply_pool.h"
 #include "base/ring.h"
+#include "base/symbols.h"
 
 enum {
     NET_CONNECTIONS_MAX = 16384,
@@ -78,6 +79,7 @@ struct net_config {
     struct reply_pool *reply_pool;
 
     const struct keyring *keyring;
+    const struct symbols *symbols;
     const struct clock *clock;
     const struct option_engine *options; /* the engine options in force; outlive the net */
     struct net_source source;

@@ -40,6 +40,15 @@ struct pending_local {
     uint16_t code;
 };
 
+/* A leverage setting as it is asked for and, when it is stored, shown (setting.h). */
+struct pending_setting {
+    char market[32]; /* zero-padded */
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint32_t leverage;
+};
+
 struct pending {
     uint32_t next; /* in the connection's list, or of the free list */
     uint32_t conn; /* CONN_NONE: the connection is gone */
@@ -56,9 +65,12 @@ struct pending {
     union {
         struct {
             struct answer answer;
-            uint8_t secret[32];
-            uint8_t request_id[16];
-            uint8_t ack_form; /* enum ack_form (ack.h) */
+            union {
+                uint8_t secret[32];
+                struct pending_setting setting; /* code 2001 */
+            };
+            uint8_t request_id[16]; /* of a signed request */
+            uint8_t ack_form;       /* enum ack_form (ack.h) */
         };
         struct query query;
         struct reply reply;

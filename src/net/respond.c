@@ -6,6 +6,7 @@
 #include "net/ack.h"
 #include "net/admin.h"
 #include "net/info.h"
+#include "net/setting.h"
 #include "net/show.h"
 
 enum { HEAD_MAX = 512, NO_SEQUENCE = 0 };
@@ -280,6 +281,17 @@ static void write_ack(struct gate *gate, struct writer *writer, const struct pen
     if (pending->ack_form == ACK_BINARY && request_find(answer->code)->answer == ANSWER_ACK) {
         frame->media = MEDIA_OCTETS;
         ack_write_binary(writer, answer, pending->request_id, &stages);
+        return;
+    }
+    if (answer->code == REQUEST_set_leverage) {
+        struct mistake mistake;
+        frame->has_sequence = answer->sequence != 0;
+        frame->sequence = answer->sequence;
+        if (setting_succeeded(answer, &mistake))
+            setting_write(writer, &pending->setting);
+        else
+            write_problem(writer, &mistake, frame);
+        gate->counters.problems += frame->http_status != 200;
         return;
     }
     ack_write(writer, answer, pending->has_secret ? pending->secret : NULL,

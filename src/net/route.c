@@ -25,6 +25,12 @@ enum { TARGET_MAX = 256 };
     X(METRICS, true, "/metrics")                          \
     X(AUDIT, true, "/audit")
 
+static const char *const method_names[] = {
+    [HTTP_GET] = "GET",
+    [HTTP_POST] = "POST",
+    [HTTP_PUT] = "PUT",
+};
+
 /* What may stand behind the name of a market. */
 static const struct {
     const char *suffix;
@@ -71,6 +77,11 @@ void route_init(struct route_table *table)
     }
     READ_LIST(X)
 #undef X
+    if (request_find(REQUEST_set_leverage)->built) {
+        struct route_path *path = add_path(table, "/api/v1/leverage");
+        path->kind = ROUTE_LEVERAGE;
+        path->method = HTTP_PUT;
+    }
 }
 
 static int hex_digit(char c)
@@ -149,7 +160,7 @@ static const struct route_path *match(const struct route_table *table, const cha
             continue;
         if (prefix && !take_argument(route, path, text, count))
             continue;
-        *allow = path->method == HTTP_POST ? "POST" : "GET";
+        *allow = method_names[path->method];
         if (path->method != method)
             continue; /* another row may have the same path and this method */
         if (!prefix)

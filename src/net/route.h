@@ -13,8 +13,9 @@
 
 enum route_kind {
     ROUTE_NONE,
-    ROUTE_SIGNED, /* POST, envelope or frame */
-    ROUTE_ORDER,  /* GET, X-API-KEY */
+    ROUTE_SIGNED,   /* POST, envelope or frame */
+    ROUTE_LEVERAGE, /* PUT, X-API-KEY */
+    ROUTE_ORDER,    /* GET, X-API-KEY */
     ROUTE_ORDERS,
     ROUTE_FILLS,
     ROUTE_REQUEST,

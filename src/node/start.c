@@ -144,6 +144,7 @@ static int open_net(struct node *node, uint32_t number)
         .replies = &net->replies,
         .reply_pool = &net->pool,
         .keyring = node->core.keyring,
+        .symbols = &node->core.primary_sink.symbols,
         .clock = &node->clock,
         .options = &node->core.options,
         .source = net_source_of(node),

@@ -146,6 +146,10 @@ void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_s
     fixture->config.replies = &fixture->replies;
     fixture->config.reply_pool = &fixture->pool;
     fixture->config.keyring = fixture->keyring;
+    static const char btc[SYMBOL_BYTES] = "BTC-PERP", eth[SYMBOL_BYTES] = "ETH-PERP";
+    symbols_add(&fixture->symbols, btc, 1);
+    symbols_add(&fixture->symbols, eth, 2);
+    fixture->config.symbols = &fixture->symbols;
     fixture->config.clock = &fixture->clock;
     fixture->config.options = &fixture->options;
     fixture->config.source = (struct net_source){

@@ -18,6 +18,7 @@ struct fixture {
     struct ring commands, answers, queries, replies;
     struct reply_pool pool;
     struct keyring *keyring;
+    struct symbols symbols; /* BTC-PERP 1, ETH-PERP 2 */
     struct clock clock;
     struct option_engine options;
     void *memory;

@@ -102,6 +102,12 @@ static void reads_are_found(void)
     struct route route;
     CHECK(find("PUT", "/api/v1/time", false, &route) == PROBLEM_method_not_allowed);
     CHECK(find("HEAD", "/api/v1/api-keys", false, &route) == PROBLEM_method_not_allowed);
+    /* A plain write has its route when its command is built. */
+    enum problem put = find("PUT", "/api/v1/leverage", false, &route);
+    CHECK(put == (request_find(2001)->built ? PROBLEM_none : PROBLEM_not_found));
+    CHECK(put != PROBLEM_none || route.kind == ROUTE_LEVERAGE);
+    CHECK(find("GET", "/api/v1/leverage", false, &route) ==
+          (put == PROBLEM_none ? PROBLEM_method_not_allowed : PROBLEM_not_found));
 }
 
 static const struct {
