@@ -30,6 +30,7 @@ int follower_init(struct follower *follower, struct engine *engine, struct follo
     follower->follow = follow;
     follower->journal = journal;
     follower->clock = clock;
+    follower->began_ns = clock_now_ns(clock);
     follower->key = key;
     follower->lag_max_ns = lag_max_ns;
     follower->commands_a_turn = commands_a_turn;
@@ -110,6 +111,8 @@ uint64_t follower_lag_ns(const struct follower *follower)
     if (applied >= journal_durable_seq(follower->journal))
         return 0;
     uint64_t shown_ns = atomic_load_explicit(&follower->applied_time_ns, memory_order_relaxed);
+    if (shown_ns < follower->began_ns) /* of a start before this one, or of none */
+        shown_ns = follower->began_ns;
     uint64_t now_ns = clock_now_ns(follower->clock);
     return now_ns > shown_ns ? now_ns - shown_ns : 0;
 }

@@ -68,6 +68,7 @@ struct follower {
     struct history_sink sink;
     struct adl_rank *ranks;
     uint64_t lag_max_ns;
+    uint64_t began_ns; /* node clock: what recovery left was not its to apply earlier */
     int commands_a_turn;
     struct follower_link links[FOLLOWER_LINKS_MAX];
     struct follower_aside *aside; /* [FOLLOWER_LINKS_MAX] */
@@ -98,7 +99,8 @@ void follower_link_add(struct follower *follower, const struct follower_link *li
  * be read. */
 CC_MUST_USE int follower_step(struct follower *follower);
 
-/* How far behind: node clock minus the applied t while something durable is not applied, else 0. */
+/* How far behind while something durable is not applied, else 0: node clock minus the applied t, or
+ * minus its own beginning if nothing was applied since. */
 uint64_t follower_lag_ns(const struct follower *follower);
 
 /* Compares a record 2015 with the engine just before it is applied: true when equal, or when it is
