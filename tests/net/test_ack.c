@@ -288,83 +288,24 @@ static void evidence_is_the_example(void)
     }
 }
 
+/* clang-format off */
+static const uint8_t id[16] = { 0x01, 0x98, 0xc0, 0xde, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 0xa1 };
+
+static const uint8_t binary[64] = {
+    25, 0, 5, 1, 0, 0, 0, 0, /* rejected_post_only_would_cross_book; PARTIALLY_FILLED; version; pad */
+    0x69, 0xc8, 0xfb, 0x73, 0xeb, 0x14, 0x5d, 0x18, /* 1755582431240112233 = 0x185d14eb73fbc869 */
+    0x67, 0x12, 0, 0, 0, 0, 0, 0,                   /* 4711 = 0x1267 */
+    0x01, 0x98, 0xc0, 0xde, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 0xa1,
+    0x50, 0xc3, 0, 0, 0, 0, 0, 0,                   /* 50,000 = 0xc350 */
+    0xc0, 0xd4, 1, 0, 0, 0, 0, 0,                   /* 120,000 = 0x1d4c0 */
+    0x04, 0x10, 0, 0, 0x7c, 0x15, 0, 0,             /* 4,100 = 0x1004; 5,500 = 0x157c */
+};
+/* clang-format on */
+
 /* W5: status u16, order_status u8, version u8, pad4, processed_at_ns u64, sequence u64,
  * request_id 16, remaining u64, quantity_ahead u64, verify_ns u32, match_ns u32. */
 static void binary_is_the_layout(void)
 {
-    static const uint8_t id[16] = { 0x01, 0x98, 0xc0, 0xde, 0, 0, 0x70, 0,
-                                    0x80, 0,    0,    0,    0, 0, 0,    0xa1 };
-    static const uint8_t want[64] = {
-        /* 25 = rejected_post_only_would_cross_book; PARTIALLY_FILLED; version; pad */
-        25,
-        0,
-        5,
-        1,
-        0,
-        0,
-        0,
-        0,
-        /* 1755582431240112233 = 0x185d14eb73fbc869 */
-        0x69,
-        0xc8,
-        0xfb,
-        0x73,
-        0xeb,
-        0x14,
-        0x5d,
-        0x18,
-        /* 4711 = 0x1267 */
-        0x67,
-        0x12,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0x01,
-        0x98,
-        0xc0,
-        0xde,
-        0,
-        0,
-        0x70,
-        0,
-        0x80,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0xa1,
-        /* 50,000 = 0xc350; 120,000 = 0x1d4c0 */
-        0x50,
-        0xc3,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0xc0,
-        0xd4,
-        1,
-        0,
-        0,
-        0,
-        0,
-        0,
-        /* 4,100 = 0x1004; 5,500 = 0x157c */
-        0x04,
-        0x10,
-        0,
-        0,
-        0x7c,
-        0x15,
-        0,
-        0,
-    };
     struct answer answer = { .code = 0,
                              .status = 25,
                              .sequence = 4711,
@@ -378,7 +319,7 @@ static void binary_is_the_layout(void)
     struct writer writer = writer_begin(bytes, sizeof bytes);
     ack_write_binary(&writer, &answer, id, &stages);
     CHECK(!writer.full && writer_count(&writer) == 64);
-    CHECK(memcmp(bytes, want, sizeof want) == 0);
+    CHECK(memcmp(bytes, binary, sizeof binary) == 0);
 
     /* It rests, but too far from both ends of its queue to be counted. */
     answer.members = ANSWER_HAS_ORDER | ANSWER_HAS_MARKET;
