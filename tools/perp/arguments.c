@@ -310,7 +310,7 @@ static void help_flag(FILE *out, enum flag flag)
     flag_text(flag, name);
     snprintf(left, sizeof left, "--%s%s%s", name, row->value != NULL ? " " : "",
              row->value != NULL ? row->value : "");
-    fprintf(out, "  %-22s %s", left, row->help);
+    fprintf(out, "  %-26s %s", left, row->help);
     if (row->initial != NULL && row->initial[0] != '\0')
         fprintf(out, "; default %s", row->initial);
     fprintf(out, "\n");
