@@ -234,6 +234,8 @@ enum status host_signed(struct host *host, const struct host_request *request)
     uint8_t random[10] = { 0 };
 
     copy.kind = COMMAND_SIGNED;
+    if (host->wants_evidence)
+        copy.flags |= COMMAND_WANTS_EVIDENCE;
     if (request->id != NULL) {
         memcpy(host->id, request->id, sizeof host->id);
     } else {

@@ -37,6 +37,7 @@ struct host {
     uint64_t id_count;           /* request ids made */
     bool is_peeked;              /* the last command was answered by the peek */
     bool skip_audit;             /* for runs of many commands */
+    bool wants_evidence;         /* every signed command asks for it */
     struct host *mirror;         /* applies every sequenced command too, as a follower; or NULL */
     struct engine_result result; /* of the last command */
     uint8_t id[16];              /* its request id */
