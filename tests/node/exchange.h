@@ -1,0 +1,72 @@
+/* exchange.h - an engine whose effects go into a history, and a list of all that ever happened.
+ *
+ * The list is made from the effects and the commands by what wire.md W3c says of them, without the
+ * files that it checks: orders in placing order, fills, trades and requests as they come. */
+#ifndef TESTS_NODE_EXCHANGE_H
+#define TESTS_NODE_EXCHANGE_H
+
+#include "engine/host.h"
+#include "node/history.h"
+#include "node/query.h"
+
+enum { EXCHANGE_ETH = 2, EXCHANGE_ROWS_MAX = 1 << 16 };
+
+struct exchange_order {
+    uint64_t account, sequence, remaining, filled, price;
+    uint8_t id[16];
+    uint16_t asset;
+    uint8_t status, reason, side, order_type;
+};
+
+struct exchange_fill {
+    uint64_t account, sequence, price, quantity, trade_seq;
+    int64_t fee;
+    uint32_t index;
+    uint16_t asset;
+    uint8_t order_id[16];
+    uint8_t side, liquidity;
+};
+
+struct exchange_trade {
+    uint64_t sequence, price, size, trade_seq;
+    uint32_t index;
+    uint16_t asset;
+    uint8_t taker_side;
+};
+
+struct exchange_request {
+    uint64_t account, sequence;
+    uint16_t code;
+    uint8_t id[16];
+    uint8_t status, reason;
+};
+
+struct exchange {
+    struct host host; /* first */
+    struct history_sink sink;
+    uint32_t capacity;
+    uint32_t account_count;
+    uint64_t seed;                    /* of exchange_random_run */
+    uint32_t replaced, market_orders; /* that succeeded in it */
+    uint64_t counted_sequence;        /* effects 2102, 2104, 2105 of it so far */
+    uint32_t counted;
+    uint64_t trade_seq;
+    uint32_t trade_index; /* of the effect 2108: its fills are the next two */
+    uint32_t order_count, fill_count, trade_count, request_count;
+    struct exchange_order orders[EXCHANGE_ROWS_MAX];
+    struct exchange_fill fills[EXCHANGE_ROWS_MAX];
+    struct exchange_trade trades[EXCHANGE_ROWS_MAX];
+    struct exchange_request requests[EXCHANGE_ROWS_MAX];
+};
+
+/* Markets BTC-PERP and ETH-PERP at a mark of 100,000 and 4,000 USDC, `accounts` accounts (ids from
+ * 1) with 100,000,000 USDC each, and a history of `capacity` rows of each kind that has room for
+ * one account more. */
+void exchange_open(struct exchange *exchange, uint32_t capacity, uint32_t accounts);
+void exchange_close(struct exchange *exchange);
+
+/* Code 5. `quantity` is signed. */
+enum status exchange_market_order(struct exchange *exchange, uint32_t account, uint16_t asset,
+                                  int64_t quantity, bool reduce_only);
+
+#endif

@@ -1,0 +1,104 @@
+#include "exchange_random.h"
+
+#include "check.h"
+#include "engine/rig.h"
+
+static void cancel_some(struct exchange *exchange)
+{
+    if (exchange->order_count == 0)
+        return;
+    uint32_t near = exchange->order_count < 200 ? exchange->order_count : 200;
+    bool is_old = rig_below(&exchange->seed, 8) == 0;
+    const struct exchange_order *order =
+        &exchange->orders[is_old ? rig_below(&exchange->seed, exchange->order_count)
+                                 : exchange->order_count - 1 - rig_below(&exchange->seed, near)];
+    uint8_t body[40] = { 0 }, key[32];
+
+    host_session_key((uint32_t)order->account, key);
+    cc_store64(body, order->account);
+    memcpy(body + 16, order->id, 16);
+    cc_store16(body + 32, order->asset);
+    struct host_request request = { .code = REQUEST_order_cancel,
+                                    .body = body,
+                                    .body_bytes = sizeof body,
+                                    .key = key,
+                                    .key_bytes = sizeof key };
+    (void)host_signed(&exchange->host, &request);
+}
+
+static void place_some(struct exchange *exchange, uint32_t account)
+{
+    uint16_t asset = rig_below(&exchange->seed, 4) == 0 ? EXCHANGE_ETH : HOST_BTC;
+    uint64_t mark = asset == HOST_BTC ? 1000000 : 400000;
+    uint64_t price = mark - 40 + rig_below(&exchange->seed, 80);
+    int64_t quantity = 20000 + (int64_t)rig_below(&exchange->seed, 1000);
+    uint32_t fate = rig_below(&exchange->seed, 16);
+    struct host_order order = {
+        .price = price,
+        .quantity = rig_below(&exchange->seed, 2) == 0 ? quantity : -quantity,
+        .expiry = fate < 2 ? 0 : UINT64_MAX,
+        .post_only = fate == 3,
+        .reduce_only = fate == 4,
+        .stp = (uint8_t)rig_below(&exchange->seed, 4),
+        .asset = asset,
+    };
+    if (fate == 5)
+        order.price = 0; /* row 17: REJECTED */
+    if (fate == 6)
+        order.quantity = 1; /* row 21 */
+    if (fate >= 12)         /* far from the others: it rests for long */
+        order.price = order.quantity > 0 ? mark / 2 + rig_below(&exchange->seed, 1000)
+                                         : mark + mark / 2 + rig_below(&exchange->seed, 1000);
+    (void)host_limit(&exchange->host, account, &order);
+}
+
+/* Code 2: another price, or less of it. */
+static void replace_some(struct exchange *exchange)
+{
+    const struct exchange_order *order =
+        &exchange->orders[rig_below(&exchange->seed, exchange->order_count)];
+    uint8_t body[72] = { 0 }, key[32];
+    int64_t quantity = (int64_t)(order->remaining != 0 ? order->remaining : 20000);
+
+    host_session_key((uint32_t)order->account, key);
+    cc_store64(body, order->account);
+    memcpy(body + 16, order->id, 16);
+    cc_store64(body + 32, order->price - 20 + rig_below(&exchange->seed, 40));
+    cc_store64(body + 40, (uint64_t)(order->side == ORDER_LONG ? quantity : -quantity));
+    cc_store64(body + 48, UINT64_MAX);
+    cc_store16(body + 60, order->asset);
+    struct host_request request = { .code = REQUEST_order_replacement,
+                                    .body = body,
+                                    .body_bytes = sizeof body,
+                                    .key = key,
+                                    .key_bytes = sizeof key };
+    exchange->replaced += host_signed(&exchange->host, &request) == STATUS_request_completed;
+}
+
+void exchange_random_run(struct exchange *exchange, uint32_t commands)
+{
+    for (uint32_t n = 0; n < commands; n++) {
+        uint32_t account = 1 + rig_below(&exchange->seed, exchange->account_count);
+        uint32_t kind = rig_below(&exchange->seed, 100);
+        exchange->host.clock_ns += rig_below(&exchange->seed, 3) * UINT64_C(1000000);
+        if (kind < 60)
+            place_some(exchange, account);
+        else if (kind < 64)
+            exchange->market_orders +=
+                exchange_market_order(
+                    exchange, account, HOST_BTC, rig_below(&exchange->seed, 2) ? 20000 : -20000,
+                    rig_below(&exchange->seed, 4) == 0) == STATUS_request_completed;
+        else if (kind < 70 && exchange->order_count != 0)
+            replace_some(exchange);
+        else if (kind < 99)
+            cancel_some(exchange);
+        else
+            (void)host_cancel_all(&exchange->host, account,
+                                  rig_below(&exchange->seed, 2) ? HOST_BTC : 0xFFFF,
+                                  (uint8_t)rig_below(&exchange->seed, 3));
+        if (n % 100 == 0) {
+            CHECK(host_oracle(&exchange->host, HOST_BTC, 1000000) == STATUS_request_completed);
+            CHECK(host_oracle(&exchange->host, EXCHANGE_ETH, 400000) == STATUS_request_completed);
+        }
+    }
+}
