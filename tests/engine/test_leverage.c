@@ -307,7 +307,8 @@ static void test_capacity(void)
 }
 
 /* R7: the slacks of a scan bound what a move costs at a low leverage as well. Short 0.5 BTC at 2x:
- * IM = 25,000; a mark 1,000 higher costs 500 of equity and 250 more of margin, 1.5 times the move. */
+ * IM = 25,000; a mark 1,000 higher costs 500 of equity and 250 more of margin, 1.5 times the
+ * move. */
 static void test_scan(void)
 {
     open(NULL);

@@ -1,5 +1,5 @@
-/* The liquidation price shown (rules.md R7): worked by hand for BTC's tiers, and against a walk over
- * every tick with margins made from R4's definitions. */
+/* The liquidation price shown (rules.md R7): worked by hand for BTC's tiers, and against a walk
+ * over every tick with margins made from R4's definitions. */
 #include "engine/liquidation_price.h"
 #include "rig.h"
 
