@@ -1,8 +1,9 @@
 /* ack.h - a signed write's answer: RequestAck and success style as JSON (json.md J4), and the 64
  * bytes of the binary acknowledgement (wire.md W5). Pure.
  *
- *   0 status u16   2 order_status u8   3 version u8   8 processed_at_ns u64   16 sequence u64
- *   24 request_id 16   40 remaining u64   48 quantity_ahead u64   56 verify_ns u32   60 match_ns u32
+ *   0 status u16       8 processed_at_ns u64    24 request_id 16   48 quantity_ahead u64
+ *   2 order_status u8  16 sequence u64          40 remaining u64   56 verify_ns u32
+ *   3 version u8                                                   60 match_ns u32
  *
  * Units. Stages are ns since the request was received, 0: not reached. */
 #ifndef NET_ACK_H

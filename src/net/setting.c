@@ -66,7 +66,7 @@ bool setting_read(struct pending_setting *setting, const char *text, size_t coun
         !read_int32(&members[PORTFOLIO_INDEX], 0, &portfolio, mistake) ||
         !read_int32(&members[SUBACCOUNT_INDEX], 0, &subaccount, mistake))
         return false;
-    /* A negative leverage is outside 1..max as 0 is, and meets the engine's checks in their order. */
+    /* A negative leverage is outside 1..max as 0 is, and meets the checks in their order. */
     setting->leverage = leverage > 0 ? (uint32_t)leverage : 0;
     setting->portfolio_index = (uint32_t)portfolio;
     setting->subaccount_index = (uint32_t)subaccount;

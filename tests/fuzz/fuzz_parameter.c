@@ -1,6 +1,5 @@
-/* Query strings from strangers (wire.md W7): a value is what stands behind its name with the escapes
- * resolved, a number is within its bounds and its digits are those that were sent, and nothing is
- * read behind the end. */
+/* Query strings from strangers (wire.md W7): a value is there when its name is there once, a number
+ * is within its bounds and its digits are those that were sent, nothing is read behind the end. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Bodies of PUT /api/v1/leverage from strangers (interface.md, Leverage setting; wire.md W1): what is
- * taken has members in their bounds and a symbol that ends, what is refused says why. */
+/* Bodies of PUT /api/v1/leverage from strangers (interface.md, Leverage setting; wire.md W1): what
+ * is taken has members in their bounds and a symbol that ends, what is refused says why. */
 #include <stdlib.h>
 
 #include "net/setting.h"
