@@ -184,15 +184,16 @@ bool context_is_set(const struct context *context, uint32_t setting)
 }
 
 /* Sends a request that no key signs. False unless it answered 200. */
-static bool call(struct context *context, struct client_request *request, bool with_api_key,
+static bool call(struct context *context, const struct client_request *request, bool with_api_key,
                  struct client_answer *answer)
 {
     char key[SETTINGS_VALUE_MAX];
+    struct client_request keyed = *request;
     if (!ready(context) || (with_api_key && !read_api_key(context, key)))
         return false;
     if (with_api_key)
-        request->api_key = key;
-    if (client_call(&context->client, request, answer) != 0)
+        keyed.api_key = key;
+    if (client_call(&context->client, &keyed, answer) != 0)
         return context_fail(context, EXIT_CODE_connection, "%s", context->client.error);
     if (answer->status == 200)
         return true;

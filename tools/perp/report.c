@@ -31,6 +31,7 @@ static void show_scalar(FILE *out, const char *name, const json_t *value)
     fprintf(out, "%-30s %s", name, text);
     bool ns = count > 3 && strcmp(name + count - 3, "_ns") == 0;
     bool ms = count > 3 && strcmp(name + count - 3, "_ms") == 0;
+    ms |= strcmp(name, "time") == 0;
     uint64_t number = json_is_integer(value) ? (uint64_t)json_integer_value(value) : 0;
     uint64_t unix_ms = ns ? number / 1000000 : ms ? number : 0;
     if (unix_ms > 1000000000000 && unix_ms < 4000000000000) {
