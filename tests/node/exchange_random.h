@@ -1,5 +1,5 @@
-/* exchange_random.h - random commands for an exchange, by the seed in it: orders that rest, cross, are
- * refused, canceled and replaced in two markets. */
+/* exchange_random.h - random commands for an exchange, by the seed in it: orders that rest, cross,
+ * are refused, canceled and replaced in two markets. */
 #ifndef TESTS_NODE_EXCHANGE_RANDOM_H
 #define TESTS_NODE_EXCHANGE_RANDOM_H
 
