@@ -41,11 +41,16 @@ static void post_place(struct bot *bot, uint32_t slot, const struct bot_wish *wi
                        enum action action)
 {
     struct draft draft;
-    begin(bot, &draft, REQUEST_place_limit_order, &slot_at(bot, slot)->id);
-    draft_set(&draft, "price", (uint64_t)wish->price);
+    begin(bot, &draft, wish->at_market ? REQUEST_place_market_order : REQUEST_place_limit_order,
+          &slot_at(bot, slot)->id);
+    if (wish->at_market) {
+        draft_set(&draft, "max_slippage_ppm", wish->slippage_ppm);
+    } else {
+        draft_set(&draft, "price", (uint64_t)wish->price);
+        draft_set(&draft, "expiry", wish->expiry);
+        draft_set(&draft, "post_only", wish->post_only);
+    }
     draft_set(&draft, "quantity", (uint64_t)wish->quantity);
-    draft_set(&draft, "expiry", wish->expiry);
-    draft_set(&draft, "post_only", wish->post_only);
     draft_set(&draft, "reduce_only", wish->reduce_only);
     draft_set(&draft, "asset", bot->records[wish->market].asset_id);
     post(bot, &draft, action, slot);
@@ -59,7 +64,7 @@ void bot_place(struct bot *bot, uint32_t slot, const struct bot_wish *wish)
         (struct bot_slot){ .used = true,
                            .market = (uint8_t)wish->market,
                            .sign = wish->quantity < 0 ? -1 : 1,
-                           .price = wish->price,
+                           .price = wish->at_market ? 0 : wish->price,
                            .remaining = wish->quantity < 0 ? -wish->quantity : wish->quantity };
     if (draft_fresh_id(&order->id) != 0)
         bot_die(bot, "no random bytes");
@@ -71,13 +76,39 @@ void bot_repeat(struct bot *bot, uint32_t slot, const struct bot_wish *wish)
     post_place(bot, slot, wish, OTHER); /* counted, changes no slot */
 }
 
-void bot_cancel(struct bot *bot, uint32_t slot)
+/* A request about the slot's order. */
+static void begin_about(struct bot *bot, struct draft *draft, uint32_t code, uint32_t slot)
 {
     const struct bot_slot *order = slot_at(bot, slot);
+    begin(bot, draft, code, NULL);
+    draft_set_bytes(draft, "order_id", order->id.bytes, UUID_BYTES);
+    draft_set(draft, "asset", bot->records[order->market].asset_id);
+}
+
+void bot_replace(struct bot *bot, uint32_t slot, int64_t price, int64_t remaining)
+{
     struct draft draft;
-    begin(bot, &draft, REQUEST_order_cancel, NULL);
-    draft_set_bytes(&draft, "order_id", order->id.bytes, UUID_BYTES);
-    draft_set(&draft, "asset", bot->records[order->market].asset_id);
+    begin_about(bot, &draft, REQUEST_order_replacement, slot);
+    draft_set(&draft, "price", (uint64_t)price);
+    draft_set(&draft, "quantity", (uint64_t)(slot_at(bot, slot)->sign * remaining));
+    draft_set(&draft, "expiry", UINT64_MAX);
+    draft_set(&draft, "post_only", true);
+    post(bot, &draft, OTHER, slot);
+}
+
+void bot_reduce(struct bot *bot, uint32_t slot, int64_t reduce_by)
+{
+    struct draft draft;
+    begin_about(bot, &draft, REQUEST_order_reduction, slot);
+    draft_set(&draft, "reduce_by", (uint64_t)reduce_by);
+    draft_set(&draft, "expected_remaining", (uint64_t)slot_at(bot, slot)->remaining);
+    post(bot, &draft, OTHER, slot);
+}
+
+void bot_cancel(struct bot *bot, uint32_t slot)
+{
+    struct draft draft;
+    begin_about(bot, &draft, REQUEST_order_cancel, slot);
     post(bot, &draft, OTHER, slot);
 }
 
@@ -154,9 +185,7 @@ static bool is_final(const struct json_member *status)
            !json_scan_equal(&status->value, "PARTIALLY_FILLED", 16);
 }
 
-/* filled * average is the notional to less than half a micro-USDC below 10^8 raw of size, for the
- * average has 8 decimals more than a price: the nearest integer is exact. */
-static int64_t notional_of(int64_t filled, int64_t average)
+int64_t bot_notional(int64_t filled, int64_t average)
 {
     return (int64_t)(((int128)filled * average + 50000000) / 100000000);
 }
@@ -164,8 +193,11 @@ static int64_t notional_of(int64_t filled, int64_t average)
 static void book_fill(struct bot *bot, struct bot_slot *order, int64_t filled, int64_t notional)
 {
     struct bot_book *book = &bot->books[order->market];
-    if (filled < order->filled)
-        bot_die(bot, "an order's filled size went down");
+    if (filled < order->filled) { /* what was shown once is gone */
+        fprintf(stderr, "%s: the filled size of an order went down\n", bot->name);
+        bot->problems++;
+        return;
+    }
     if (filled > order->filled) {
         int64_t paid = notional - order->notional;
         book->position += order->sign * (filled - order->filled);
@@ -211,7 +243,7 @@ static void take_order(struct bot *bot, const struct client_answer *answer, stru
         bot_die(bot, "an order of unknown form");
     bot->accepted_orders += order->unsure;
     order->unsure = false;
-    book_fill(bot, order, filled, notional_of(filled, average));
+    book_fill(bot, order, filled, bot_notional(filled, average));
     order->used = !is_final(&members[0]);
 }
 

@@ -68,6 +68,8 @@ struct bot_wish {
     int64_t price;
     uint64_t expiry; /* 0 IOC, 1 FOK, max GTC */
     bool post_only, reduce_only;
+    bool at_market;        /* a market order: price and expiry are not used */
+    uint32_t slippage_ppm; /* of a market order; 0: the market's own bound */
 };
 
 /* Queues a new order in an unused slot; its id is slots[slot].id. */
@@ -75,6 +77,11 @@ void bot_place(struct bot *bot, uint32_t slot, const struct bot_wish *wish);
 /* Queues the slot's placement once more, the same bytes, as a client does that lost the answer: the
  * exchange must answer duplicate_request_id. */
 void bot_repeat(struct bot *bot, uint32_t slot, const struct bot_wish *wish);
+/* Queues other terms for the slot's resting post-only order: a new price and what shall remain of
+ * it (code 2). It keeps its place when the price stays and the size does not grow. */
+void bot_replace(struct bot *bot, uint32_t slot, int64_t price, int64_t remaining);
+/* Queues a reduction, refused unless the order remains as last read (code 1). */
+void bot_reduce(struct bot *bot, uint32_t slot, int64_t reduce_by);
 void bot_cancel(struct bot *bot, uint32_t slot);
 /* Every order of the account, in all markets. */
 void bot_cancel_all(struct bot *bot);
@@ -91,6 +98,11 @@ void bot_flush(struct bot *bot);
 
 /* Reads the portfolio's cash, with nothing else queued; -1 in `cash`: it cannot be read. */
 void bot_balance(struct bot *bot);
+
+/* The notional of a filled size at an average price as JSON has it, with 8 decimals more than a
+ * price: their product is the notional to less than half a micro-USDC below 10^8 raw of size, so
+ * the nearest integer is exact. */
+int64_t bot_notional(int64_t filled, int64_t average);
 
 /* Ends the process with a message. */
 _Noreturn void bot_die(const struct bot *bot, const char *what);

@@ -9,6 +9,8 @@ enum {
     LADDER_STEP_PPM = 80,  /* between levels */
     LADDER_SLACK_PPM = 25, /* a level nearer than this to its place stays */
     LADDER_SKEW_PPM = 60,  /* a full inventory moves the middle by this much */
+    LADDER_LEAST = 3,      /* units: a level with less is filled up */
+    LADDER_REDUCES = 6,    /* one of so many levels that stay is made smaller */
     GRID_STEP_PPM = 250,   /* between lines */
     GRID_LINES = 4,        /* a side, beyond the nearest line */
     GRID_SLOTS = 12,       /* those that went astray are in the others until canceled */
@@ -84,10 +86,14 @@ static void tend_level(struct bot *bot, uint32_t slot, uint32_t market, uint32_t
     }
     if (!order->used)
         return;
-    if (!room || distance(price, order->price) > bot_part(base, LADDER_SLACK_PPM) ||
-        order->remaining < 3 * unit(market))
+    if (!room)
         bot_cancel(bot, slot);
-    bot_read(bot, slot); /* behind the cancel on one connection: it sees the end */
+    else if (distance(price, order->price) > bot_part(base, LADDER_SLACK_PPM) ||
+             order->remaining < LADDER_LEAST * unit(market))
+        bot_replace(bot, slot, price, size);
+    else if (order->remaining > LADDER_LEAST * unit(market) && bot_draw(bot, LADDER_REDUCES) == 0)
+        bot_reduce(bot, slot, unit(market)); /* keeps its place in the queue */
+    bot_read(bot, slot);                     /* behind it on one connection: it sees the outcome */
 }
 
 void maker_ladder(struct bot *bot)

@@ -1,4 +1,4 @@
-/* oracle.h - the process that moves the prices outside and signs them for the exchange (code 1000).
+/* oracle.h - moves the prices outside and signs them for the exchange (code 1000).
  *
  * Owner. The bot's thread; it is the feed's one writer. */
 #ifndef PERP_DEMO_ORACLE_H
@@ -6,7 +6,7 @@
 
 #include "perp_demo/bot.h"
 
-/* One step of every market's walk. The walks are correlated: each step has a part that all share. */
+/* One step of every market's walk. They are correlated: each step has a part that all share. */
 void oracle_turn(struct bot *bot);
 
 #endif

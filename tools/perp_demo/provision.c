@@ -160,7 +160,7 @@ static bool open_account(struct provision *provision, struct client *client,
 }
 
 static bool make_api_key(struct provision *provision, struct client *client,
-                         const struct provision_account *account, const struct key_file *session)
+                         struct provision_account *account, const struct key_file *session)
 {
     struct verdict verdict;
     struct draft draft;
@@ -172,8 +172,10 @@ static bool make_api_key(struct provision *provision, struct client *client,
     draft_set(&draft, "subaccount_pin", UINT32_MAX);
     draft_set(&draft, "scope", KEY_READ_WRITE);
     draft_set_bytes(&draft, "label", account->name, strlen(account->name));
-    return perform(provision, client, &draft, session, &verdict) &&
-           write_text(account->api_key_path, verdict.api_key);
+    if (!perform(provision, client, &draft, session, &verdict))
+        return false;
+    snprintf(account->api_key, sizeof account->api_key, "%s", verdict.api_key);
+    return write_text(account->api_key_path, verdict.api_key);
 }
 
 static bool deposit(struct provision *provision, struct client *client,
@@ -208,6 +210,35 @@ bool provision_account(struct provision *provision, struct client *client, const
                 deposit(provision, client, account);
     key_file_wipe(&session);
     return good;
+}
+
+bool provision_leverage(struct client *client, const struct provision_account *account,
+                        uint32_t leverage)
+{
+    for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
+        char body[128];
+        int count = snprintf(body, sizeof body,
+                             "{\"subaccount_index\":0,\"portfolio_index\":0,\"market\":\"%s\","
+                             "\"leverage\":%u}",
+                             listing_at(i)->market, leverage);
+        struct client_request request = { .method = "PUT",
+                                          .target = "/api/v1/leverage",
+                                          .api_key = account->api_key,
+                                          .content_type = "application/json",
+                                          .body = body,
+                                          .body_count = (size_t)count };
+        struct client_answer answer;
+        if (client_call(client, &request, &answer) != 0) {
+            fprintf(stderr, "demo: leverage: %s\n", client->error);
+            return false;
+        }
+        if (answer.status != 200) {
+            fprintf(stderr, "demo: leverage %s: HTTP %u %.*s\n", body, answer.status,
+                    (int)answer.body_count, answer.body);
+            return false;
+        }
+    }
+    return true;
 }
 
 bool provision_profile(const struct provision *provision, const char *url,

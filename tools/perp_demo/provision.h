@@ -9,6 +9,7 @@
 
 #include "perp/client.h"
 #include "perp/draft.h"
+#include "perp/verdict.h"
 
 enum { PROVISION_PATH_MAX = 3072, PROVISION_NAME_MAX = 32 };
 
@@ -25,6 +26,7 @@ struct provision_account {
     int64_t deposit; /* micro-USDC */
     char key_path[PROVISION_PATH_MAX + 64];
     char api_key_path[PROVISION_PATH_MAX + 64];
+    char api_key[VERDICT_TEXT_MAX];
 };
 
 /* Makes operator and oracle keys and the file of the markets in the folder. False: a message was
@@ -41,6 +43,10 @@ CC_MUST_USE bool provision_prices(struct provision *provision, struct client *cl
 CC_MUST_USE bool provision_account(struct provision *provision, struct client *client,
                                    const char *name, int64_t deposit,
                                    struct provision_account *account);
+
+/* Sets the leverage of the account in every market. */
+CC_MUST_USE bool provision_leverage(struct client *client, const struct provision_account *account,
+                                    uint32_t leverage);
 
 /* Writes the profile with which perp acts as this account, and as operator and oracle. */
 CC_MUST_USE bool provision_profile(const struct provision *provision, const char *url,

@@ -5,7 +5,8 @@
 #include "perp_demo/taker.h"
 
 static const struct role roles[ROLE_COUNT] = {
-#define X(name, count, turn_ms, frames, turn) { #name, count, turn_ms, frames, turn },
+#define X(name, count, turn_ms, leverage, frames, turn) \
+    { #name, count, turn_ms, leverage, frames, turn },
     ROLE_LIST(X)
 #undef X
 };

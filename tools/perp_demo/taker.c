@@ -3,9 +3,11 @@
 #include <stdio.h>
 
 enum {
-    TAKES = 4,        /* orders of a taker in one pipeline */
-    REACH_PPM = 1000, /* how far through the price outside a taker goes */
-    ODD_ORDERS = 40,  /* one of so many does something that is refused, or is sent twice */
+    TAKES = 4,         /* orders of a taker in one pipeline */
+    REACH_PPM = 1000,  /* how far through the price outside a taker goes */
+    ODD_ORDERS = 40,   /* one of so many does something that is refused, or is sent twice */
+    MARKET_ORDERS = 3, /* one of so many is a market order */
+    SLIPPAGE_PPM = 2000,
     FULL_UNITS = 400, /* what a taker holds at most, about */
     WHALE_REACH_PPM = 4000,
     WHALE_UNITS = 100, /* and up to twice as many more */
@@ -59,7 +61,9 @@ static void take(struct bot *bot, uint32_t slot)
     uint32_t market = (uint32_t)bot_draw(bot, LISTING_MARKETS);
     int64_t size = listing_at(market)->unit * (int64_t)(5 + bot_draw(bot, 36)) / 10;
     struct bot_wish wish = wish_for(bot, market, size, buys(bot, market, FULL_UNITS), REACH_PPM);
-    bool odd = make_odd(bot, &wish);
+    wish.at_market = bot_draw(bot, MARKET_ORDERS) == 0;
+    wish.slippage_ppm = (uint32_t)bot_draw(bot, 2) * SLIPPAGE_PPM;
+    bool odd = !wish.at_market && make_odd(bot, &wish);
     bot_place(bot, slot, &wish);
     if (!odd && bot_draw(bot, ODD_ORDERS) == 0)
         bot_repeat(bot, slot, &wish);
