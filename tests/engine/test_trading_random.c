@@ -17,7 +17,8 @@ struct stream {
     uint8_t owners[IDS_KEPT];
     uint8_t assets[IDS_KEPT];
     uint32_t statuses[STATUS_COUNT];
-    uint32_t reasons[256]; /* of canceled orders */
+    uint32_t reasons[256];                      /* of canceled orders */
+    uint32_t kept_place, entered_anew, used_up; /* by replacements */
 };
 
 /* The BTC record under another name and id, with another tick. */
@@ -50,16 +51,14 @@ static uint64_t random_expiry(struct stream *stream)
     return stream->host.clock_ns + rig_below(&stream->seed, 2000) * UINT64_C(1000000);
 }
 
-static enum status place(struct stream *stream)
+static struct host_order random_order(struct stream *stream, uint16_t asset)
 {
     struct host *host = &stream->host;
     uint64_t *seed = &stream->seed;
-    uint32_t n = 1 + rig_below(seed, TRADE_ACCOUNTS);
-    uint16_t asset = random_asset(stream);
     uint64_t mark = state_market(host->engine, asset - 1u)->mark;
     uint64_t spread = mark / (rig_below(seed, 8) == 0 ? 4 : 400);
     int64_t quantity = 1000 + rig_below(seed, rig_below(seed, 16) == 0 ? 2000000 : 60000);
-    struct host_order order = {
+    return (struct host_order){
         .price = mark - spread / 2 + rig_below(seed, (uint32_t)spread + 1),
         .quantity = rig_below(seed, 2) == 0 ? quantity : -quantity,
         .expiry = random_expiry(stream),
@@ -68,12 +67,72 @@ static enum status place(struct stream *stream)
         .stp = (uint8_t)rig_below(seed, 4),
         .asset = asset,
     };
+}
+
+static enum status place(struct stream *stream)
+{
+    struct host *host = &stream->host;
+    uint32_t n = 1 + rig_below(&stream->seed, TRADE_ACCOUNTS);
+    uint16_t asset = random_asset(stream);
+    struct host_order order = random_order(stream, asset);
     enum status status = host_limit(host, n, &order);
     uint32_t slot = stream->id_count++ % IDS_KEPT;
 
     memcpy(stream->ids[slot], host->id, 16);
     stream->owners[slot] = (uint8_t)n;
     stream->assets[slot] = (uint8_t)asset;
+    return status;
+}
+
+static enum status take(struct stream *stream)
+{
+    uint32_t n = 1 + rig_below(&stream->seed, TRADE_ACCOUNTS);
+    struct host_order order = random_order(stream, random_asset(stream));
+
+    return trade_at_market(&stream->host, n, &order, rig_below(&stream->seed, 4) * 20000);
+}
+
+/* Codes 1 and 2 on an order that was placed lately; every other one names what it has exactly. */
+static enum status amend(struct stream *stream)
+{
+    struct host *host = &stream->host;
+    uint64_t *seed = &stream->seed;
+    uint32_t slot, n, index = ORDER_NONE;
+    struct trade_id id;
+
+    for (uint32_t tries = 0; tries < 6 && index == ORDER_NONE; tries++) {
+        slot = (stream->id_count - 1 - rig_below(seed, 48)) % IDS_KEPT;
+        n = stream->owners[slot];
+        if (n == 0)
+            return TRADE_OK;
+        memcpy(id.bytes, stream->ids[slot], sizeof id.bytes);
+        index = trade_order(host, n, id);
+    }
+    const struct order *order = &host->engine->orders.hot[index];
+    uint64_t left = index == ORDER_NONE ? 1000 : order->remaining;
+    uint64_t expected = rig_below(seed, 2) == 0 ? 0 : left - (rig_below(seed, 8) == 0);
+    if (rig_below(seed, 3) == 0)
+        return trade_cut(
+            host, n, id,
+            rig_below(seed, 16) == 0 ? 0 : rig_below(seed, (uint32_t)(left + left / 8) + 2),
+            expected);
+    struct host_order next = random_order(stream, stream->assets[slot]);
+    if (index != ORDER_NONE && rig_below(seed, 8) != 0)
+        next.quantity =
+            (order->side == ORDER_LONG) == (next.quantity > 0) ? next.quantity : -next.quantity;
+    if (index != ORDER_NONE && rig_below(seed, 2) == 0) { /* in its place, mostly */
+        const struct market *market = state_market(host->engine, order->market);
+        next.price = book_price(&market->book, (enum order_side)order->side, order->tick);
+        uint64_t size = left - rig_below(seed, (uint32_t)left) / 2;
+        next.quantity = order->side == ORDER_LONG ? (int64_t)size : -(int64_t)size;
+    }
+    enum status status = trade_replace(host, n, id, &next, expected);
+    if (status == TRADE_OK && trade_order(host, n, id) == ORDER_NONE)
+        stream->used_up++;
+    else if (status == TRADE_OK && order->sequence == engine_sequence(host->engine))
+        stream->entered_anew++;
+    else if (status == TRADE_OK)
+        stream->kept_place++;
     return status;
 }
 
@@ -104,8 +163,13 @@ static enum status command(struct stream *stream)
     uint32_t kind = rig_below(&stream->seed, 100);
 
     host->clock_ns += rig_below(&stream->seed, 40) * UINT64_C(1000000);
-    if (kind < 62)
+    host->wants_evidence = rig_below(&stream->seed, 2) == 0;
+    if (kind < 46)
         return place(stream);
+    if (kind < 50)
+        return take(stream);
+    if (kind < 70)
+        return amend(stream);
     if (kind < 78)
         return cancel(stream);
     if (kind < 80)
@@ -175,6 +239,10 @@ static void check_reached(const struct stream *stream)
     static const uint8_t statuses[] = {
         STATUS_request_completed,
         STATUS_rejected_order_not_found,
+        STATUS_rejected_size_not_equal,
+        STATUS_rejected_size_zero,
+        STATUS_rejected_invalid_size,
+        STATUS_rejected_slippage_exceeds_maximum,
         STATUS_rejected_invalid_order_flags,
         STATUS_invalid_reduce_only_order,
         STATUS_self_trade_prevention,
@@ -197,6 +265,7 @@ static void check_reached(const struct stream *stream)
                                        STATUS_self_trade_prevention,
                                        STATUS_insufficient_margin_to_trade };
 
+    CHECK(stream->kept_place > 1000 && stream->entered_anew > 1000 && stream->used_up > 200);
     for (size_t i = 0; i < CC_COUNT(statuses); i++) {
         if (stream->statuses[statuses[i]] == 0)
             fprintf(stderr, "never met: %s\n", status_name((enum status)statuses[i]));
