@@ -1,5 +1,5 @@
-"""test_exchange.py BUILD - perp and perpd together: an account from its keys to its fills, every read,
-and a restart in between. Figures are worked by hand from the rules."""
+"""test_exchange.py BUILD - perp and perpd together: an account from its keys to its fills, every
+read, and a restart in between. Figures are worked by hand from the rules."""
 import json
 import pathlib
 import re
@@ -105,7 +105,8 @@ try:
     check((shown["price"], shown["initial_size"], shown["remaining_size"])
           == ("100020", "0.015", "0.01"), shown)
     # A market order further from the mark than the market allows is refused with what to look at.
-    done = run("order", "BTC-PERP", "buy", "1", "--market", "--max-slippage", "99%", code=1, who="b")
+    done = run("order", "BTC-PERP", "buy", "1", "--market", "--max-slippage", "99%", code=1,
+               who="b")
     check("rejected_slippage_exceeds_maximum" in done.stderr and "perp markets" in done.stderr)
 
     # Lists. Seller's orders: newest placing first, all live.
