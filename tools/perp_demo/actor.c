@@ -9,6 +9,7 @@
 
 #include "perp/instant.h"
 #include "perp_demo/role.h"
+#include "perp_demo/statement.h"
 
 enum {
     ARGUMENTS = 10,
@@ -94,6 +95,52 @@ static void say_books(const struct bot *bot)
     }
 }
 
+static void say_positions(struct bot *bot)
+{
+    int64_t sizes[LISTING_MARKETS];
+    statement_positions(bot, sizes);
+    for (uint32_t market = 0; market < LISTING_MARKETS; market++)
+        printf("position %u %lld\n", market, (long long)sizes[market]);
+}
+
+static void say_sums(const char *word, const struct statement_sum *sums)
+{
+    for (uint32_t market = 0; market < LISTING_MARKETS; market++) {
+        const struct statement_sum *sum = &sums[market];
+        char notional[DECIMAL_TEXT_MAX], fees[DECIMAL_TEXT_MAX];
+        decimal_format(notional, sum->notional, 0);
+        decimal_format(fees, sum->fees, 0);
+        printf("%s %u %lld %lld %s %s\n", word, market, (long long)sum->count, (long long)sum->size,
+               notional, fees);
+    }
+}
+
+static void say_statement(struct bot *bot)
+{
+    struct statement statement;
+    statement_read(bot, &statement);
+    say_sums("orders", statement.orders);
+    say_sums("fills", statement.fills);
+    printf("statement %d %lld %lld %llu\n", statement.complete, (long long)statement.odd_fees,
+           (long long)statement.out_of_turn, (unsigned long long)bot->accepted_orders);
+}
+
+static void prove(struct bot *bot)
+{
+    const struct courier *courier = &bot->courier;
+    struct statement_proof proof;
+    statement_prove(bot, &proof);
+    printf("proof %llu %llu %llu %llu %llu %llu %llu %llu %llu\n",
+           (unsigned long long)receipt_first(&courier->receipts),
+           (unsigned long long)courier->unanswered,
+           (unsigned long long)receipt_count(&courier->receipts, RECEIPT_BEFORE),
+           (unsigned long long)receipt_count(&courier->receipts, RECEIPT_AFTER),
+           (unsigned long long)courier->refused_unused, (unsigned long long)proof.asked,
+           (unsigned long long)proof.found, (unsigned long long)proof.missing,
+           (unsigned long long)proof.different);
+    printf("proved\n");
+}
+
 static bool is_oracle(const struct actor *actor)
 {
     return actor->role == role_at(ROLE_oracle);
@@ -109,6 +156,8 @@ static void stop(struct actor *actor)
     actor->stopped = !is_oracle(actor); /* the oracle goes on: marks must live */
     report(actor);
     say_books(&actor->bot);
+    if (!is_oracle(actor))
+        say_positions(&actor->bot);
     printf("stopped\n");
 }
 
@@ -139,6 +188,7 @@ static void settle(struct actor *actor)
     bot_balance(&actor->bot);
     report(actor);
     say_books(&actor->bot);
+    say_statement(&actor->bot);
     printf("settled %lld\n", (long long)actor->bot.cash);
 }
 
@@ -146,6 +196,8 @@ static void obey(struct actor *actor, const char *line)
 {
     if (strcmp(line, "stop") == 0)
         stop(actor);
+    else if (strcmp(line, "prove") == 0)
+        prove(&actor->bot);
     else if (strncmp(line, "flatten ", 8) == 0)
         flatten(actor, line + 8);
     else if (strcmp(line, "settle") == 0)

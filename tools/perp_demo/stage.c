@@ -10,7 +10,14 @@
 
 #include "perp/instant.h"
 
-enum { STOP_MS = 15000, SHOW_LIVE_MS = 250, SHOW_PLAIN_MS = 2000, PORT_DEFAULT = 8080 };
+enum {
+    STOP_MS = 15000,
+    SHOW_LIVE_MS = 250,
+    SHOW_PLAIN_MS = 2000,
+    PORT_DEFAULT = 8080,
+    PATIENCE_MS = 30000,
+    CHAOS_S = 10
+};
 
 #define NS_PER_S       UINT64_C(1000000000)
 #define PLAYER_DEPOSIT INT64_C(100000000000000) /* 100,000,000 USDC: fees of many days */
@@ -22,6 +29,11 @@ static void on_signal(int number)
 {
     (void)number;
     interrupted = 1;
+}
+
+const volatile sig_atomic_t *stage_interrupted(void)
+{
+    return &interrupted;
 }
 
 void stage_check(struct stage *stage, bool good, const char *format, ...)
@@ -39,12 +51,13 @@ static bool start_actor(struct stage *stage, int place, const struct player *pla
 {
     const struct provision_account *account = &player->account;
     char program[STAGE_PATH_MAX + 16], feed[STAGE_PATH_MAX + 16], log[STAGE_PATH_MAX + 16];
-    char id[24], seed[24];
+    char id[24], seed[24], patience[16];
     snprintf(program, sizeof program, "%s/perp-demo", stage->bin);
     snprintf(feed, sizeof feed, "%s/feed", stage->folder);
     snprintf(log, sizeof log, "%s/players.log", stage->folder);
     snprintf(id, sizeof id, "%llu", (unsigned long long)account->account_id);
     snprintf(seed, sizeof seed, "%llu", 7919ull * (unsigned long long)(place + 1));
+    snprintf(patience, sizeof patience, "%d", stage->chaos ? PATIENCE_MS : 0);
     const char *argv[] = { program,
                            player->role->name,
                            account->name,
@@ -54,7 +67,7 @@ static bool start_actor(struct stage *stage, int place, const struct player *pla
                            id,
                            feed,
                            seed,
-                           "0",
+                           patience,
                            NULL };
     int error = crew_start(&stage->members[place], account->name, argv, log, SIGKILL);
     if (error != 0)
@@ -96,7 +109,9 @@ static bool furnish_players(struct stage *stage)
                 snprintf(name, sizeof name, "%s", role->name);
             player->role = role;
             if (!provision_account(&stage->provision, &stage->client, name, PLAYER_DEPOSIT,
-                                   &player->account))
+                                   &player->account) ||
+                (role->leverage != 0 &&
+                 !provision_leverage(&stage->client, &player->account, role->leverage)))
                 return false;
         }
     }
@@ -143,6 +158,15 @@ static bool start_actors(struct stage *stage)
     return true;
 }
 
+/* When perpd is killed: in the middle of a run with an end. */
+static uint64_t chaos_ns(const struct stage *stage)
+{
+    if (!stage->chaos)
+        return UINT64_MAX;
+    return stage->begin_ns +
+           (stage->seconds == 0 ? CHAOS_S * NS_PER_S : stage->seconds * NS_PER_S / 2);
+}
+
 static void trade(struct stage *stage)
 {
     uint64_t show_ms = stage->live ? SHOW_LIVE_MS : SHOW_PLAIN_MS;
@@ -158,6 +182,10 @@ static void trade(struct stage *stage)
         uint64_t now_ns = instant_monotonic_ns();
         if (now_ns >= end_ns)
             break;
+        if (now_ns >= chaos_ns(stage) && stage->killed_ns == 0 && !stage_chaos(stage)) {
+            stage->failures++;
+            break;
+        }
         if (now_ns >= show_ns) {
             stage_show(stage);
             show_ns = now_ns + show_ms * 1000000;
@@ -201,6 +229,8 @@ static bool read_flags(struct stage *stage, int argc, char **argv)
             stage->keep = true;
         else if (strcmp(argv[i], "--plain") == 0)
             stage->live = false;
+        else if (strcmp(argv[i], "--chaos") == 0)
+            stage->chaos = true;
         else if (strcmp(argv[i], "--seconds") == 0 && to_number(argv[i + 1], 1, 86400, &seconds))
             stage->seconds = (uint32_t)seconds, i++;
         else if (strcmp(argv[i], "--at-least") == 0 &&
@@ -217,8 +247,9 @@ static bool read_flags(struct stage *stage, int argc, char **argv)
 static bool prepare(struct stage *stage, int argc, char **argv)
 {
     if (!read_flags(stage, argc, argv)) {
-        fprintf(stderr, "demo: usage: [--seconds 1..86400] [--topology WORD] [--at-least TRADES] "
-                        "[--plain] [--keep]\n");
+        fprintf(stderr,
+                "demo: usage: [--seconds 1..86400] [--chaos] [--topology WORD] [--at-least TRADES] "
+                "[--plain] [--keep]\n");
         return false;
     }
     ssize_t count = readlink("/proc/self/exe", stage->bin, sizeof stage->bin - 64);

@@ -9,6 +9,8 @@
 #ifndef PERP_DEMO_STAGE_H
 #define PERP_DEMO_STAGE_H
 
+#include <signal.h>
+
 #include "base/status.h"
 #include "perp_demo/audit_answer.h"
 #include "perp_demo/feed.h"
@@ -26,10 +28,26 @@ enum {
     STAGE_PATH_MAX = PROVISION_PATH_MAX,
 };
 
-enum player_state { PLAYER_TRADING, PLAYER_STOPPED, PLAYER_FLATTENING, PLAYER_SETTLED };
+enum player_state {
+    PLAYER_TRADING,
+    PLAYER_STOPPED,
+    PLAYER_PROVED,
+    PLAYER_FLATTENING,
+    PLAYER_SETTLED
+};
 
 struct player_book {
     int64_t position, notional, gross;
+};
+
+/* One list of the exchange about a player in a market (statement.h). */
+struct player_sum {
+    int64_t count, size, notional, fees;
+};
+
+/* What became of a player's requests around the kill (receipt.h, statement.h). */
+struct player_proof {
+    int64_t first, lost, before, after, unused, asked, found, missing, different;
 };
 
 struct player {
@@ -41,6 +59,11 @@ struct player {
     uint64_t statuses[STATUS_COUNT];
     struct player_book own[LISTING_MARKETS]; /* by its own orders */
     int64_t held[LISTING_MARKETS];           /* position when it stopped */
+    int64_t positions[LISTING_MARKETS];      /* GET /positions, then */
+    struct player_sum orders[LISTING_MARKETS], fills[LISTING_MARKETS]; /* at the end */
+    struct player_proof proof;
+    bool complete; /* the lists reached back to the first row */
+    int64_t odd_fees, out_of_turn, accepted_orders;
     int64_t cash;
 };
 
@@ -54,17 +77,21 @@ struct stage_trade {
 struct stage_market {
     char bid[DECIMAL_TEXT_MAX], ask[DECIMAL_TEXT_MAX], bid_size[DECIMAL_TEXT_MAX],
         ask_size[DECIMAL_TEXT_MAX];
-    int64_t last; /* raw, 0: none yet */
-    uint64_t trades, trades_before;
-    int128 notional;
+    char last[DECIMAL_TEXT_MAX]; /* price of the last trade */
+    uint64_t trade_seq;          /* and its number: all trades of the market */
+    uint64_t trades;             /* orders of takers that met somebody */
+    int128 notional;             /* of those */
+    uint64_t seq_before;
     double trades_s;
 };
 
 struct stage {
-    uint32_t seconds; /* 0: until Ctrl-C */
-    int64_t at_least; /* trades that must happen; below 0: 50 a second, at most 1,000 */
-    bool keep;        /* leave the folder behind */
-    bool live;        /* redraw a screen; else a line now and then */
+    uint32_t seconds;            /* 0: until Ctrl-C */
+    int64_t at_least;            /* trades that must happen; below 0: 50 a second, at most 1,000 */
+    bool keep;                   /* leave the folder behind */
+    bool live;                   /* redraw a screen; else a line now and then */
+    bool chaos;                  /* kill perpd in the middle */
+    uint64_t killed_ns, back_ns; /* 0: not yet */
     char folder[STAGE_PATH_MAX];
     char bin[STAGE_PATH_MAX]; /* where this program and perpd are */
 
@@ -100,6 +127,17 @@ void stage_hear(struct stage *stage, int timeout_ms);
 /* stage_settle.c: stops the players, closes their positions against each other, reads the audit and
  * says whether the books agree. */
 void stage_settle(struct stage *stage);
+
+/* stage_compare.c: the players' own books against what the exchange lists of them. */
+void stage_compare(struct stage *stage);
+
+/* stage_chaos.c: kills perpd and starts it again on the same data; at the end, what the players
+ * found of their requests. False: it did not come back. */
+CC_MUST_USE bool stage_chaos(struct stage *stage);
+void stage_chaos_check(struct stage *stage);
+
+/* The request to stop (Ctrl-C). */
+const volatile sig_atomic_t *stage_interrupted(void);
 
 /* stage_show.c: the live view, and what to try next. */
 void stage_show(struct stage *stage);

@@ -52,14 +52,12 @@ static void take_status(struct player *player, const char *name, int64_t count)
 static void take_trade(struct stage *stage, const struct player *player, const int64_t *numbers)
 {
     struct stage_market *market = &stage->markets[numbers[0]];
-    int64_t size = numbers[1] < 0 ? -numbers[1] : numbers[1];
     stage->trades[stage->trade_count++ % STAGE_TRADES_SHOWN] = (struct stage_trade){
         .market = (uint32_t)numbers[0],
         .size = numbers[1],
         .notional = numbers[2],
         .taker = player->account.name,
     };
-    market->last = numbers[2] / size;
     market->trades++;
     market->notional += numbers[2];
 }
@@ -67,6 +65,34 @@ static void take_trade(struct stage *stage, const struct player *player, const i
 static bool is_market(int64_t place)
 {
     return place >= 0 && place < LISTING_MARKETS;
+}
+
+/* Lines of the end: sums of lists, and the states that a player comes to. */
+static void take_end(struct player *player, const struct told *told)
+{
+    const int64_t *numbers = told->numbers;
+    struct player_sum sum = { numbers[1], numbers[2], numbers[3], numbers[4] };
+    if (says(told, "orders", 5) && is_market(numbers[0])) {
+        player->orders[numbers[0]] = sum;
+    } else if (says(told, "fills", 5) && is_market(numbers[0])) {
+        player->fills[numbers[0]] = sum;
+    } else if (says(told, "statement", 4)) {
+        player->complete = numbers[0] == 1;
+        player->odd_fees = numbers[1];
+        player->out_of_turn = numbers[2];
+        player->accepted_orders = numbers[3];
+    } else if (says(told, "stopped", 0)) {
+        for (int i = 0; i < LISTING_MARKETS; i++)
+            player->held[i] = player->own[i].position;
+        player->state = PLAYER_STOPPED;
+    } else if (says(told, "proved", 0)) {
+        player->state = PLAYER_PROVED;
+    } else if (says(told, "flattening", 0)) {
+        player->state = PLAYER_FLATTENING;
+    } else if (says(told, "settled", 1)) {
+        player->cash = numbers[0];
+        player->state = PLAYER_SETTLED;
+    }
 }
 
 static void take_told(struct stage *stage, struct player *player, const struct told *told)
@@ -80,15 +106,14 @@ static void take_told(struct stage *stage, struct player *player, const struct t
         take_trade(stage, player, numbers);
     } else if (says(told, "own", 4) && is_market(numbers[0])) {
         player->own[numbers[0]] = (struct player_book){ numbers[1], numbers[2], numbers[3] };
-    } else if (says(told, "stopped", 0)) {
-        for (int i = 0; i < LISTING_MARKETS; i++)
-            player->held[i] = player->own[i].position;
-        player->state = PLAYER_STOPPED;
-    } else if (says(told, "flattening", 0)) {
-        player->state = PLAYER_FLATTENING;
-    } else if (says(told, "settled", 1)) {
-        player->cash = numbers[0];
-        player->state = PLAYER_SETTLED;
+    } else if (says(told, "position", 2) && is_market(numbers[0])) {
+        player->positions[numbers[0]] = numbers[1];
+    } else if (says(told, "proof", 9)) {
+        player->proof =
+            (struct player_proof){ numbers[0], numbers[1], numbers[2], numbers[3], numbers[4],
+                                   numbers[5], numbers[6], numbers[7], numbers[8] };
+    } else {
+        take_end(player, told);
     }
 }
 

@@ -18,19 +18,32 @@ static void read_best(const json_t *side, char price[DECIMAL_TEXT_MAX], char siz
     snprintf(size, DECIMAL_TEXT_MAX, "%s", size_text != NULL ? size_text : "");
 }
 
-static void read_market(struct stage *stage, uint32_t place)
+/* The answer of a public read as JSON; NULL: none, as while perpd starts. */
+static json_t *read_public(struct stage *stage, uint32_t place, const char *rest)
 {
     char target[96];
     struct client_request request = { .method = "GET", .target = target };
     struct client_answer answer;
-    struct stage_market *market = &stage->markets[place];
-    snprintf(target, sizeof target, "/api/v1/markets/%s/book?depth=1", listing_at(place)->market);
+    snprintf(target, sizeof target, "/api/v1/markets/%s/%s", listing_at(place)->market, rest);
     if (client_call(&stage->client, &request, &answer) != 0 || answer.status != 200)
-        return;
-    json_t *root = json_loadb(answer.body, answer.body_count, 0, NULL);
-    read_best(json_object_get(root, "bids"), market->bid, market->bid_size);
-    read_best(json_object_get(root, "asks"), market->ask, market->ask_size);
-    json_decref(root);
+        return NULL;
+    return json_loadb(answer.body, answer.body_count, 0, NULL);
+}
+
+static void read_market(struct stage *stage, uint32_t place)
+{
+    struct stage_market *market = &stage->markets[place];
+    json_t *book = read_public(stage, place, "book?depth=1");
+    json_t *trades = read_public(stage, place, "trades?limit=1");
+    const json_t *trade = json_array_get(json_object_get(trades, "trades"), 0);
+    const char *price = json_string_value(json_object_get(trade, "price"));
+    read_best(json_object_get(book, "bids"), market->bid, market->bid_size);
+    read_best(json_object_get(book, "asks"), market->ask, market->ask_size);
+    snprintf(market->last, sizeof market->last, "%s", price != NULL ? price : "-");
+    if (trade != NULL)
+        market->trade_seq = (uint64_t)json_integer_value(json_object_get(trade, "trade_seq"));
+    json_decref(book);
+    json_decref(trades);
 }
 
 static void read_metrics(struct stage *stage)
@@ -55,13 +68,12 @@ static void show_markets(const struct stage *stage)
            "bid size", "bid", "ask", "ask size", "last", "1,000 USD", "trades/s");
     for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
         const struct stage_market *market = &stage->markets[i];
-        char index[DECIMAL_TEXT_MAX], last[DECIMAL_TEXT_MAX];
+        char index[DECIMAL_TEXT_MAX];
         price_text(stage, i, (int64_t)feed_price(stage->feed, i), index);
-        price_text(stage, i, market->last, last);
         printf("  %-10s %10s %12s \033[32m%12s\033[0m \033[31m%12s\033[0m %12s %12s %9.0f "
                "%9.0f\033[K\n",
                listing_at(i)->market, index, market->bid_size, market->bid, market->ask,
-               market->ask_size, last, (double)market->notional / 1e9, market->trades_s);
+               market->ask_size, market->last, (double)market->notional / 1e9, market->trades_s);
     }
 }
 
@@ -117,8 +129,8 @@ static double update_rates(struct stage *stage)
     requests_s = (double)(sent - last_sent) / seconds;
     for (int i = 0; i < LISTING_MARKETS; i++) {
         struct stage_market *market = &stage->markets[i];
-        market->trades_s = (double)(market->trades - market->trades_before) / seconds;
-        market->trades_before = market->trades;
+        market->trades_s = (double)(market->trade_seq - market->seq_before) / seconds;
+        market->seq_before = market->trade_seq;
     }
     last_ns = now_ns;
     last_sent = sent;
@@ -151,22 +163,26 @@ static void show_plain(const struct stage *stage)
 {
     for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
         const struct stage_market *market = &stage->markets[i];
-        char last[DECIMAL_TEXT_MAX];
-        price_text(stage, i, market->last, last);
         printf("  %-9s bid %s ask %s last %s traded %.0f USDC, %.0f/s\n", listing_at(i)->market,
-               market->bid, market->ask, last, (double)market->notional / 1e6, market->trades_s);
+               market->bid, market->ask, market->last, (double)market->notional / 1e6,
+               market->trades_s);
     }
 }
 
 void stage_show_hints(const struct stage *stage)
 {
+    const char *bin = stage->bin, *url = stage->server.url;
     printf("  try, in another terminal (you are account %llu, with 100,000 USDC):\n",
            (unsigned long long)stage->you.account_id);
     printf("    export PERP_CONFIG=%s/perp.ini\n", stage->folder);
-    printf("    %s/perp order BTC-PERP buy 0.01 101000 --tif IOC --explain\n", stage->bin);
-    printf("    %s/perp balance; %s/perp book ETH-PERP\n", stage->bin, stage->bin);
-    printf("    curl -s '%s/api/v1/markets/SOL-PERP/book?depth=3'; curl -s %s/audit\n",
-           stage->server.url, stage->server.admin_url);
+    printf("    %s/perp order BTC-PERP buy 0.01 101000 --tif IOC --explain\n", bin);
+    printf("    %s/perp order ETH-PERP sell 0.5 --market; %s/perp positions\n", bin, bin);
+    printf("    %s/perp leverage SOL-PERP 5; %s/perp fills; %s/perp balance\n", bin, bin, bin);
+    printf("    %s/perp watch book BTC-PERP; %s/perp trades DOGE-PERP\n", bin, bin);
+    printf("    curl -s '%s/api/v1/markets/SOL-PERP/book?depth=3'; curl -s %s/audit\n", url,
+           stage->server.admin_url);
+    printf("    curl -s '%s/api/v1/markets/XRP-PERP/trades?limit=5'; curl -s %s/api/v1/status\n",
+           url, url);
 }
 
 void stage_show(struct stage *stage)
