@@ -172,6 +172,24 @@ static void put_aside(struct follower *follower, uint32_t at, struct query_task 
     counter_add(&follower->counters.given_up);
 }
 
+/* However little the turn has left, a query gets enough for a page of the greatest limit: none
+ * waits in the ring for deep ones before it. */
+static bool begin_task(struct query_task *task, const struct query_sources *sources,
+                       const struct query *query, struct reply_pool *pool,
+                       struct query_budget *budget)
+{
+    struct query_budget own = *budget;
+
+    if (own.rows < FOLLOWER_ROWS_A_QUERY)
+        own.rows = FOLLOWER_ROWS_A_QUERY;
+    uint32_t given = own.rows;
+    bool done = query_begin(task, sources, query, pool, &own);
+    uint32_t used = given - own.rows;
+    budget->rows -= used < budget->rows ? used : budget->rows;
+    budget->holders = own.holders;
+    return done;
+}
+
 /* Begins one query, or says that it must wait. */
 static bool begin(struct follower *follower, uint32_t at, const struct query *query,
                   struct query_budget *budget)
@@ -191,7 +209,7 @@ static bool begin(struct follower *follower, uint32_t at, const struct query *qu
         query_refuse(&task, &sources, query, lag_ns);
         publish(follower, link, &task);
         counter_add(&follower->counters.lagging);
-    } else if (query_begin(&task, &sources, query, link->pool, budget)) {
+    } else if (begin_task(&task, &sources, query, link->pool, budget)) {
         publish(follower, link, &task);
     } else {
         put_aside(follower, at, &task);
@@ -205,7 +223,7 @@ static int serve(struct follower *follower, uint32_t at, struct query_budget *bu
     uint64_t ready = ring_ready(link->queries);
     uint64_t done = 0;
 
-    while (done < ready && done < FOLLOWER_QUERIES_A_TURN && budget->rows != 0) {
+    while (done < ready && done < FOLLOWER_QUERIES_A_TURN) {
         if (!begin(follower, at, ring_at(link->queries, done), budget))
             break;
         done++;

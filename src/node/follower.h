@@ -12,7 +12,7 @@
  *         matcher never waits for it: behind by more than the lag bound, queries answer 503.
  * Bound.  FOLLOWER_ASIDE_MAX queries a link are aside, so that half of its buffers stay with the
  *         others; one more answers not_ready. A turn looks at FOLLOWER_ROWS_A_TURN rows, of which
- *         those aside take at most half.
+ *         those aside take about half, and at FOLLOWER_ROWS_A_QUERY for each query that is new.
  * Owner.  One thread; the replica engine and its history are its own. `applied` and the other
  *         atomics are read by anyone. */
 #ifndef NODE_FOLLOWER_H
@@ -34,6 +34,7 @@ enum {
                                             perpd's budget; the simulator takes less */
     FOLLOWER_QUERIES_A_TURN = 64,
     FOLLOWER_ROWS_A_TURN = 4 * QUERY_TASK_ROWS_A_TURN,
+    FOLLOWER_ROWS_A_QUERY = 1000, /* that a new query gets at least */
     FOLLOWER_ASIDE_MAX = REPLY_BUFFERS / 2,
 };
 
