@@ -7,6 +7,7 @@
 #include "check.h"
 #include "crypto/secret.h"
 #include "net/fixture.h"
+#include "net/intake.h"
 
 #define PATH       "/api/v1/leverage"
 #define PLACE_PATH "/api/v1/trading/order/place/limit"
@@ -351,6 +352,40 @@ static void keeps_its_place(void)
     fixture.hold_durable = false;
 }
 
+/* Without credits the staging slots (256) fill; whoever comes then is not read on, and nobody is
+ * refused whose wait has not ended. */
+static void waits_for_a_slot(void)
+{
+    enum { CONNECTIONS = 5, EACH = 60 };
+    static char text[EACH * 512];
+    struct wire wires[CONNECTIONS];
+    uint32_t credits = gate->answer_credits;
+    uint32_t wait_ms = gate->config.credit_wait_ms;
+    uint32_t commands = fixture.command_count;
+    size_t count = 0;
+    for (unsigned i = 0; i < EACH; i++)
+        count += make(text + count, sizeof text - count, "PUT", JSON_TYPE, fixture.trading_api_key,
+                      GOOD);
+    gate->answer_credits = 0;
+    gate->config.credit_wait_ms = 60000;
+    for (unsigned i = 0; i < CONNECTIONS; i++) {
+        wire_open(&wires[i], &fixture, gate, false);
+        wire_send(&wires[i], text, count, 0);
+    }
+    CHECK(!intake_has_room(gate->intake) && fixture.command_count == commands);
+    gate->answer_credits = credits;
+    for (unsigned turn = 0; turn < 40; turn++)
+        for (unsigned i = 0; i < CONNECTIONS; i++)
+            wire_turn(&wires[i]);
+    CHECK(fixture.command_count == commands + CONNECTIONS * EACH);
+    for (unsigned i = 0; i < CONNECTIONS; i++) {
+        for (unsigned k = 0; k < EACH; k++)
+            CHECK(wire_answer(&wires[i], &answer, false) && answer.status == 200);
+        wire_free(&wires[i]);
+    }
+    gate->config.credit_wait_ms = wait_ms;
+}
+
 int main(void)
 {
     fixture_init(&fixture, true, FIXTURE_SLOTS);
@@ -362,6 +397,7 @@ int main(void)
     outcomes_are_http();
     not_ready();
     keeps_its_place();
+    waits_for_a_slot();
     CHECK(gate->pendings.used == 0 && gate->conns.open_count == 0);
     fixture_gate_free(gate);
     fixture_free(&fixture);
