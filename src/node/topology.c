@@ -4,9 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* A thread that spins needs a CPU, and all that do not need another (docs/decisions/0036). */
-enum { SPINNING_THREADS = 1 };
-
 static bool refuse(struct topology *topology, const char *format, ...) CC_PRINTF(2, 3);
 
 static bool refuse(struct topology *topology, const char *format, ...)
@@ -83,13 +80,16 @@ static bool place(struct topology *topology, const struct config *options, const
     return true;
 }
 
+/* Only the matcher spins: what it waits for lies in memory. Of its own accord it does so where the
+ * net threads keep a CPU each and journal and follower are no burden (docs/decisions/0036). */
 static void choose_spin(struct topology *topology, const struct config *options, uint32_t cpus)
 {
     struct topology_thread *thread = &topology->threads[topology_thread_of(topology, ROLE_MATCHER)];
 
     thread->spins = config_is(options, OPTION_engine_spin, "on");
     if (config_is(options, OPTION_engine_spin, "auto")) /* dedicated: it has no other role */
-        thread->spins = thread->roles == ROLE_MATCHER && cpus >= SPINNING_THREADS + 1;
+        thread->spins = thread->roles == ROLE_MATCHER && cpus >= TOPOLOGY_DEDICATED_CPUS &&
+                        cpus > topology->net_count;
 }
 
 bool topology_make(struct topology *topology, const struct config *options,

@@ -8,7 +8,12 @@
 #include "check.h"
 #include "node/park.h"
 
-enum { ROUNDS = 20000, TIMEOUT_MS = 5000 };
+#if defined(__SANITIZE_THREAD__)
+enum { MEETINGS = 10000 }; /* it is to find races; the other builds find lost wake-ups */
+#else
+enum { MEETINGS = 60000 };
+#endif
+enum { ROUNDS = 20000, LOOKS = 20000, TIMEOUT_MS = 5000 };
 
 static _Atomic uint32_t timeouts; /* of all; none is right */
 
@@ -67,8 +72,18 @@ static bool reached(const _Atomic uint32_t *word, uint32_t round)
     return atomic_load_explicit(word, memory_order_acquire) >= round;
 }
 
+/* A moment that differs from round to round, so that the threads meet at every place. */
+static void dawdle(uint32_t round, uint32_t longest)
+{
+    for (volatile uint32_t wait = round * UINT32_C(2654435761) % longest; wait > 0; wait--)
+        ;
+}
+
+/* Looks for a while before it sleeps: the three are awake at once in most rounds. */
 static void wait_for(struct park *park, const _Atomic uint32_t *word, uint32_t round)
 {
+    for (uint32_t look = 0; look < LOOKS && !reached(word, round); look++)
+        ;
     while (!reached(word, round)) {
         park_begin(park, PARK_INPUT);
         if (!reached(word, round))
@@ -80,12 +95,11 @@ static void wait_for(struct park *park, const _Atomic uint32_t *word, uint32_t r
 /* Record, answer, and the net thread woken only if the answer may leave at once. */
 static void *play_matcher(void *unused)
 {
-    for (uint32_t round = 1; round <= ROUNDS; round++) {
+    for (uint32_t round = 1; round <= MEETINGS; round++) {
         wait_for(&matcher_park, &command, round);
         atomic_store_explicit(&record, round, memory_order_release);
         park_wake(&journal_park, PARK_INPUT);
-        for (volatile uint32_t wait = 0; wait < round % 512; wait++)
-            ; /* the journal may come first, or second */
+        dawdle(round, 200); /* the journal may come first, or second */
         atomic_store_explicit(&answer, round, memory_order_release);
         if ((park_wanted(&net_park) & PARK_INPUT) != 0 && reached(&durable, round))
             park_wake(&net_park, PARK_INPUT);
@@ -95,10 +109,9 @@ static void *play_matcher(void *unused)
 
 static void *play_journal(void *unused)
 {
-    for (uint32_t round = 1; round <= ROUNDS; round++) {
+    for (uint32_t round = 1; round <= MEETINGS; round++) {
         wait_for(&journal_park, &record, round);
-        for (volatile uint32_t wait = 0; wait < round % 1024; wait++)
-            ;
+        dawdle(round + 1, 400);
         atomic_store_explicit(&durable, round, memory_order_release);
         park_wake(&net_park, PARK_DURABLE);
     }
@@ -112,9 +125,10 @@ static void check_three(void)
           park_init(&journal_park) == 0);
     CHECK(pthread_create(&matcher, NULL, play_matcher, NULL) == 0);
     CHECK(pthread_create(&journal, NULL, play_journal, NULL) == 0);
-    for (uint32_t round = 1; round <= ROUNDS; round++) {
+    for (uint32_t round = 1; round <= MEETINGS; round++) {
         atomic_store_explicit(&command, round, memory_order_release);
         park_wake(&matcher_park, PARK_INPUT);
+        dawdle(round + 2, 1000);
         while (!reached(&answer, round) || !reached(&durable, round)) {
             park_begin(&net_park, PARK_INPUT | PARK_DURABLE);
             if (!reached(&answer, round) || !reached(&durable, round))
