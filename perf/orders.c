@@ -1,13 +1,15 @@
 /* orders.c - whole-system run: signed limit orders (binary frame, keep-alive) against a real perpd.
  *
  * `perf-orders [--connections N] [--seconds S] [--rate R] [--durability local|none] [--accounts A]
+ *              [--topology auto|shared|dedicated] [--net-threads N] [--spin auto|on|off] [--core C]
  *              [--perpd PATH]`
  *
  * Starts perpd on a fresh data directory beside the binary, opens the accounts, signs every order
  * before the clock starts, then sends them: closed loop (one request in flight a connection), or
  * with --rate open loop, where latency counts from the intended send time. Prints one JSON object:
  * accepted orders and their rate, answers by status, latency percentiles, server CPU per accepted
- * order from the process's own accounting, journal bytes, durability mode, machine.
+ * order from the process's own accounting and by thread (`rest`: threads of the kernel that write
+ * for it), journal bytes, durability mode, topology, machine.
  *
  * `perf-orders [...] -- COMMAND...` signs the orders to a file of frames of FRAME_BYTES each and
  * lets COMMAND send them, with PERF_FRAMES naming the file and the URL as its last word:
@@ -38,12 +40,16 @@ enum {
     INPUT_BYTES = 4096,
     SIGNED_MAX = 600000,
     TEXT_BYTES = 1 << 20,
+    THREADS_MAX = 40,
+    OPTIONS_MAX = 8,
+    OPTION_BYTES = 64,
 };
 
 struct settings {
     uint32_t connections, seconds, accounts;
     double rate; /* orders/s, 0: closed loop */
     const char *durability;
+    const char *topology, *net_threads, *spin, *core; /* options of perpd; "": its default */
     const char *perpd;
     char **command; /* NULL: this program sends */
 };
@@ -59,6 +65,16 @@ struct connection {
     size_t input_count;
     uint64_t sent_ns; /* or the intended send time */
     bool busy;
+};
+
+/* CPU time of perpd's threads, as /metrics shows it. */
+struct cpu {
+    struct cpu_thread {
+        char name[32];
+        double seconds;
+    } threads[THREADS_MAX];
+    uint32_t count;
+    uint64_t process_us; /* of all, with what the kernel runs for it */
 };
 
 struct run {
@@ -197,6 +213,44 @@ static uint64_t server_cpu_us(const struct run *run)
     return (user + system) * 1000000u / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
+static void read_cpu(struct run *run, struct cpu *cpu)
+{
+    static char page[TEXT_BYTES];
+    struct client admin;
+
+    *cpu = (struct cpu){ .process_us = server_cpu_us(run) };
+    rig_connect(&run->rig, &admin, true);
+    (void)rig_get(&admin, "/metrics", NULL, page, sizeof page);
+    client_close(&admin);
+    for (const char *at = page; (at = strstr(at, "\nperpd_thread_cpu_seconds{")) != NULL; at++) {
+        struct cpu_thread *thread = &cpu->threads[cpu->count];
+        if (cpu->count < THREADS_MAX &&
+            sscanf(at, "\nperpd_thread_cpu_seconds{thread=\"%31[^\"]\"} %lf", thread->name,
+                   &thread->seconds) == 2)
+            cpu->count++;
+    }
+}
+
+static double per_order_us(const struct run *run, double us)
+{
+    return run->accepted != 0 ? us / (double)run->accepted : 0.0;
+}
+
+/* What each thread has used since `before`, for each accepted order. */
+static void print_cpu(const struct run *run, const struct cpu *before, const struct cpu *after)
+{
+    double rest_us = (double)(after->process_us - before->process_us);
+
+    printf("\"server_cpu_us_per_accepted\":%.2f,\"cpu_us_by_thread\":{",
+           per_order_us(run, rest_us));
+    for (uint32_t i = 0; i < after->count && i < before->count; i++) {
+        double us = (after->threads[i].seconds - before->threads[i].seconds) * 1e6;
+        printf("\"%s\":%.2f,", after->threads[i].name, per_order_us(run, us));
+        rest_us -= us;
+    }
+    printf("\"rest\":%.2f},", per_order_us(run, rest_us));
+}
+
 static void closed_turn(struct run *run)
 {
     for (uint32_t i = 0; i < run->settings.connections; i++)
@@ -286,8 +340,15 @@ static double metric(const char *text, const char *name)
     return at == NULL ? 0 : strtod(at + strlen(line), NULL);
 }
 
-static void report(struct run *run, double seconds, uint64_t cpu_us)
+/* What /metrics says that it runs in. */
+static const char *topology_of(const char *metrics)
 {
+    return strstr(metrics, "topology=\"dedicated\"") != NULL ? "dedicated" : "shared";
+}
+
+static void report(struct run *run, double seconds, const struct cpu *before)
+{
+    struct cpu after;
     static char metrics[TEXT_BYTES];
     struct client admin;
     const struct histogram *latency = &run->latency_ns;
@@ -298,19 +359,23 @@ static void report(struct run *run, double seconds, uint64_t cpu_us)
         run->accepted =
             (uint64_t)metric(metrics, "perpd_answers_total{status=\"request_completed\"}");
     client_close(&admin);
+    read_cpu(run, &after);
     printf("{\"run\":\"signed limit orders, binary frame, keep-alive\",\"durability\":\"%s\","
-           "\"loop\":\"%s\",\"rate_wanted\":%.0f,\"connections\":%u,\"accounts\":%u,"
+           "\"topology\":\"%s\",\"loop\":\"%s\",\"rate_wanted\":%.0f,\"connections\":%u,"
+           "\"accounts\":%u,"
            "\"seconds\":%.2f,\"answered\":%lu,\"accepted\":%lu,\"accepted_per_s\":%.0f,"
            "\"http_problems\":%lu,\"latency_us\":{\"p50\":%.0f,\"p99\":%.0f,\"p99.9\":%.0f,"
-           "\"max\":%.0f},\"server_cpu_us_per_accepted\":%.2f,\"journal_record_bytes\":%.0f,"
-           "\"journal_written_bytes\":%.0f,\"verifier\":\"libsodium\",\"cores\":%ld}\n",
-           run->settings.durability, run->settings.rate > 0 ? "open" : "closed", run->settings.rate,
+           "\"max\":%.0f},",
+           run->settings.durability, topology_of(metrics),
+           run->settings.rate > 0 ? "open" : "closed", run->settings.rate,
            run->settings.connections, run->settings.accounts, seconds, run->answered, run->accepted,
            (double)run->accepted / seconds, run->problems,
            (double)histogram_quantile(latency, 500000) / 1e3,
            (double)histogram_quantile(latency, 990000) / 1e3,
-           (double)histogram_quantile(latency, 999000) / 1e3, (double)histogram_max(latency) / 1e3,
-           run->accepted != 0 ? (double)cpu_us / (double)run->accepted : 0.0,
+           (double)histogram_quantile(latency, 999000) / 1e3, (double)histogram_max(latency) / 1e3);
+    print_cpu(run, before, &after);
+    printf("\"journal_record_bytes\":%.0f,\"journal_written_bytes\":%.0f,\"verifier\":"
+           "\"libsodium\",\"cores\":%ld}\n",
            metric(metrics, "perpd_journal_record_bytes_total"),
            metric(metrics, "perpd_journal_written_bytes_total"), sysconf(_SC_NPROCESSORS_ONLN));
 }
@@ -323,10 +388,24 @@ static void read_settings(struct settings *settings, int argc, char **argv)
         { "rate", required_argument, NULL, 'r' },
         { "durability", required_argument, NULL, 'd' },
         { "accounts", required_argument, NULL, 'a' },
+        { "topology", required_argument, NULL, 't' },
+        { "net-threads", required_argument, NULL, 'n' },
+        { "spin", required_argument, NULL, 'S' },
+        { "core", required_argument, NULL, 'C' },
         { "perpd", required_argument, NULL, 'p' },
         { NULL, 0, NULL, 0 },
     };
-    *settings = (struct settings){ 64, 5, 16, 0, "local", "build/release/perpd", NULL };
+    *settings = (struct settings){
+        .connections = 64,
+        .seconds = 5,
+        .accounts = 16,
+        .durability = "local",
+        .topology = "",
+        .net_threads = "",
+        .spin = "",
+        .core = "",
+        .perpd = "build/release/perpd",
+    };
     for (int name; (name = getopt_long(argc, argv, "+", names, NULL)) != -1;) {
         switch (name) {
         case 'c':
@@ -343,6 +422,18 @@ static void read_settings(struct settings *settings, int argc, char **argv)
             break;
         case 'a':
             settings->accounts = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        case 't':
+            settings->topology = optarg;
+            break;
+        case 'n':
+            settings->net_threads = optarg;
+            break;
+        case 'S':
+            settings->spin = optarg;
+            break;
+        case 'C':
+            settings->core = optarg;
             break;
         case 'p':
             settings->perpd = optarg;
@@ -363,18 +454,45 @@ static void read_settings(struct settings *settings, int argc, char **argv)
     }
 }
 
+/* The options of perpd that were given, closed by NULL. */
+static void collect_options(const struct settings *settings, char text[][OPTION_BYTES],
+                            const char *options[OPTIONS_MAX])
+{
+    const struct {
+        const char *key, *value;
+    } rows[] = {
+        { "store.durability", settings->durability },
+        { "node.topology", settings->topology },
+        { "net.threads", settings->net_threads },
+        { "engine.spin", settings->spin },
+        { "engine.core", settings->core },
+    };
+    size_t count = 0;
+
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        if (rows[i].value[0] == '\0')
+            continue;
+        snprintf(text[count], OPTION_BYTES, "--%s=%s", rows[i].key, rows[i].value);
+        options[count] = text[count];
+        count++;
+    }
+    options[count++] = "--exchange.oracle_max_age_ms=0";
+    options[count++] = "--limits.open_orders=100000";
+    options[count] = NULL;
+}
+
 int main(int argc, char **argv)
 {
     static struct run run;
-    char durability[64];
+    char text[OPTIONS_MAX][OPTION_BYTES];
+    const char *options[OPTIONS_MAX];
+    struct cpu before;
     struct client setup;
 
     signal(SIGPIPE, SIG_IGN);
     run.random = 1;
     read_settings(&run.settings, argc, argv);
-    snprintf(durability, sizeof durability, "--store.durability=%s", run.settings.durability);
-    const char *const options[] = { durability, "--exchange.oracle_max_age_ms=0",
-                                    "--limits.open_orders=100000", NULL };
+    collect_options(&run.settings, text, options);
     rig_init(&run.rig, run.settings.perpd, ".");
     if (!rig_start(&run.rig, options)) {
         fprintf(stderr, "perf-orders: perpd did not start; see %s/log\n", run.rig.folder);
@@ -394,9 +512,9 @@ int main(int argc, char **argv)
     }
     sign_all(&run, run.settings.rate > 0 ? run.settings.rate : 40000);
 
-    uint64_t cpu_us = server_cpu_us(&run);
+    read_cpu(&run, &before);
     double seconds = run.settings.command != NULL ? let_send(&run) : measure(&run);
-    report(&run, seconds, server_cpu_us(&run) - cpu_us);
+    report(&run, seconds, &before);
     int status = rig_end(&run.rig, SIGTERM);
     rig_remove(&run.rig);
     return status == 0 && run.accepted != 0 ? 0 : 1;
