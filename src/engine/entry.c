@@ -13,6 +13,7 @@ enum { ENTRY_EXPIRY_IOC = 0, ENTRY_EXPIRY_FOK = 1 };
 #define ENTRY_SIZE_MAX     (INT64_C(1) << 42) /* R1: |s| + B of an entry */
 #define ENTRY_COST_MAX     (INT64_C(1) << 52) /* |c| + bn */
 #define ENTRY_NOTIONAL_MAX (INT64_C(1) << 50)
+#define ENTRY_FILLED_MAX   (UINT64_C(1) << 62) /* of an order; 4,096 makers add at most 2^62 */
 #define ENTRY_FEES_MAX     ((INT64_C(1) << 62) - (INT64_C(1) << 52)) /* room for one command's */
 
 static bool is_market(const struct entry *entry)
@@ -361,10 +362,13 @@ static bool ladder_fits(const struct engine *engine, const struct entry *entry)
            book_frees_page(&entry->market->book, side, engine->orders.hot[entry->replaced].tick);
 }
 
-/* Row 34: tables and the bounds that only the inside sees. */
+/* Row 34: tables and the bounds that only the inside sees. An order that is filled and replaced
+ * without end would outgrow its sum of fills. */
 static bool has_room(const struct engine *engine, const struct entry *entry,
                      const struct match *match)
 {
+    if (replaces(entry) && engine->orders.cold[entry->replaced].filled_notional > ENTRY_FILLED_MAX)
+        return false;
     if (match->guard || (!replaces(entry) && engine->orders.count >= engine->orders.limit))
         return false;
     if (match->filled != 0 &&

@@ -508,6 +508,24 @@ static void test_ends(void)
     host_close(&host);
 }
 
+/* R1: what only the inside sees answers order_rejected_internal. An order can be filled and replaced
+ * without end; its sum of fills must not pass 64 bits. */
+static void test_endless_fills(void)
+{
+    static struct host host;
+
+    trade_open(&host, NULL);
+    struct trade_id id = trade_rest(&host, 1, 3000, 990000);
+    struct order_cold *cold = &host.engine->orders.cold[trade_order(&host, 1, id)];
+    cold->filled_notional = UINT64_C(1) << 62;
+    CHECK(replace(&host, 1, id, 989000, 3000) == TRADE_OK);
+    cold->filled_notional++;
+    CHECK(replace(&host, 1, id, 988000, 3000) == STATUS_order_rejected_internal);
+    CHECK(hot_of(&host, 1, id)->remaining == 3000);
+    cold->filled_notional = 0;
+    host_close(&host);
+}
+
 int main(void)
 {
     test_reduction();
@@ -522,5 +540,6 @@ int main(void)
     test_crosses();
     test_stp();
     test_ends();
+    test_endless_fills();
     return 0;
 }
