@@ -188,6 +188,54 @@ static void test_refused(struct host *host)
     CHECK(taker - trade_cash(host, 3) == (int64_t)(45 * HOST_USDC)); /* 450 ppm of 100,000 */
 }
 
+/* The walk's margin tests count the fee that is charged. Tier 1 pays 40 USDC for 1 BTC as a taker,
+ * tier 0 would pay 45: with 5,040 USDC E' = IM' = 5,000. As a maker 0.1 % beyond the mark, at
+ * 100,100, it pays 12.012 USDC and loses 100 against the mark: with 1,112.012 USDC E' = MM' = 1,000.
+ */
+static struct host edge;
+
+/* Account 1 has had 5 m of volume yesterday. */
+static void open_edge(void)
+{
+    struct account *account;
+
+    trade_open(&edge, "exchange.oracle_max_age_ms=0\n");
+    account = &edge.engine->accounts.rows[1];
+    (void)fee_turn_day(account, edge.clock_ns);
+    account->volume[account->volume_day % 14] = 5 * USDC_M;
+    pass_midnight(&edge);
+}
+
+/* Leaves account n with this much; account 4 has the rest (I2). */
+static void leave(uint32_t n, int64_t cash)
+{
+    struct portfolio *portfolio = trade_portfolio(&edge, n);
+
+    trade_portfolio(&edge, 4)->cash += portfolio->cash - cash;
+    portfolio->cash = cash;
+}
+
+static void test_margin_of_walk(void)
+{
+    for (uint32_t missing = 0; missing < 2; missing++) {
+        open_edge();
+        leave(1, (int64_t)(5040 * HOST_USDC) - missing);
+        CHECK(trade_limit(&edge, 2, -1 * BTC, TRADE_MARK) == TRADE_OK);
+        CHECK(trade_tif(&edge, 1, 1 * BTC, TRADE_MARK, TRADE_IOC) ==
+              (missing == 0 ? TRADE_OK : STATUS_insufficient_margin_to_trade));
+        host_close(&edge);
+
+        open_edge();
+        CHECK(trade_limit(&edge, 1, 1 * BTC, TRADE_MARK + 1000) == TRADE_OK);
+        CHECK(trade_limit(&edge, 5, 1 * BTC, TRADE_MARK + 2000) == TRADE_OK);
+        leave(1, 1112012000 - missing);
+        leave(5, 0); /* refused first: the execution then asks again */
+        CHECK(trade_tif(&edge, 2, -1 * BTC, TRADE_MARK, TRADE_IOC) == TRADE_OK);
+        CHECK(trade_size(&edge, 1) == (missing == 0 ? BTC : 0));
+        host_close(&edge);
+    }
+}
+
 /* Tier 5: the maker is paid 20 ppm, floored; tier 4: the taker pays 280 ppm. 49 USDC: 980 and
  * 13,720 micro-USDC. 10.00001 USDC: 200.0002, floored. */
 static void test_rebate(struct host *host)
@@ -228,6 +276,11 @@ static void test_reads(void)
     CHECK(read_account(mirror.engine, 2, &row));
     CHECK(row.fee_tier == 1 && row.maker_fee_ppm == 120 && row.taker_fee_ppm == 400);
     CHECK(row.volume_14d == 51 * (int128)(100000 * HOST_USDC));
+    host.clock_ns += 14 * DAY; /* tier 1 is stored, 0 is in force */
+    pass_midnight(&host);
+    CHECK(read_account(mirror.engine, 2, &row));
+    CHECK(row.fee_tier == 0 && row.maker_fee_ppm == 150 && row.volume_14d == 0);
+    CHECK(mirror.engine->accounts.rows[2].fee_tier == 1);
     host_image_hash(&host, a);
     host_image_hash(&mirror, b);
     CHECK(memcmp(a, b, sizeof a) == 0);
@@ -248,6 +301,7 @@ int main(void)
     test_refused(&host);
     test_rebate(&host);
     host_close(&host);
+    test_margin_of_walk();
     test_reads();
     return 0;
 }

@@ -92,6 +92,7 @@ static void test_score(void)
         /* lev 2 * 10^-6 * 10^6 = 2 */
         { __LINE__, "little leverage", -10, 1000, 2, 1000000, -5000000000 },
         { __LINE__, "no leverage", -10, 1000, 0, 1000000, -10000000000 },
+        { __LINE__, "a loss beyond the clamp", INT64_MIN, 1, 0, 1, -((int128)1 << 62) * 1000000 },
         /* both clamp at 2^62: 2^124 / 10^6 */
         { __LINE__, "clamped", INT64_MAX, 1, INT64_MAX, 1, ((int128)1 << 124) / 1000000 },
     };
