@@ -207,6 +207,21 @@ static void test_lists(void)
     CHECK(replace(&host, 1, third, 989000, 1002) == STATUS_rejected_order_not_found);
     CHECK(trade_cut(&host, 1, third, 1, 0) == STATUS_rejected_order_not_found);
     CHECK(host.engine->orders.count == 0);
+
+    /* over two records as well: the first placed is that of the market defined last */
+    char text[4120];
+    const char *rest = strstr(host_btc_record, ",\"price_decimals\"");
+    snprintf(text, sizeof text, "{\"market\":\"ETH-PERP\",\"asset_id\":2,\"base\":\"ETH\"%s", rest);
+    CHECK(host_market(&host, text) == TRADE_OK && host_oracle(&host, 2, M) == TRADE_OK);
+    struct host_order order = gtc(990000, 1000);
+    order.asset = 2;
+    CHECK(host_limit(&host, 1, &order) == TRADE_OK);
+    first = trade_last_id(&host);
+    second = trade_rest(&host, 1, 1001, 990001);
+    order.price = 989000;
+    CHECK(trade_replace(&host, 1, first, &order, 0) == TRADE_OK);
+    CHECK(host_cancel_all(&host, 1, 0xFFFF, 0) == TRADE_OK);
+    CHECK(trade_remaining(&host, 1, first) == 0 && trade_remaining(&host, 1, second) == 1001);
     host_close(&host);
 }
 
@@ -239,6 +254,15 @@ static void test_expiry(void)
         host_tick(&host, 1);
         CHECK(trade_remaining(&host, 1, id) == 0);
         CHECK(trade_last_state(&host).status == ORDER_EXPIRED);
+        /* in one step */
+        id = trade_rest(&host, 1, 3000, 990000);
+        order = gtc(990000 - anew, 3000);
+        order.expiry = host.clock_ns + HOST_SECOND_NS;
+        CHECK(trade_replace(&host, 1, id, &order, 0) == TRADE_OK);
+        CHECK(host.engine->expiries.count == 1);
+        host_tick(&host, HOST_SECOND_NS);
+        CHECK(trade_remaining(&host, 1, id) == 0);
+        CHECK(host_oracle(&host, HOST_BTC, TRADE_MARK) == TRADE_OK);
         /* and none is left behind by an order that is good till canceled again */
         id = trade_rest(&host, 1, 3000, 990000);
         order = gtc(990000 - anew, 3000);
