@@ -190,8 +190,8 @@ static void test_refused(struct host *host)
 
 /* The walk's margin tests count the fee that is charged. Tier 1 pays 40 USDC for 1 BTC as a taker,
  * tier 0 would pay 45: with 5,040 USDC E' = IM' = 5,000. As a maker 0.1 % beyond the mark, at
- * 100,100, it pays 12.012 USDC and loses 100 against the mark: with 1,112.012 USDC E' = MM' = 1,000.
- */
+ * 100,100, it pays 12.012 USDC and loses 100 against the mark: with 1,112.012 USDC
+ * E' = MM' = 1,000. */
 static struct host edge;
 
 /* Account 1 has had 5 m of volume yesterday. */
