@@ -368,8 +368,7 @@ def codes_and_paths(world):
     """W2: a code goes to its path only; reserved and unknown codes; codes of no handler."""
     table = Table()
     exchange, account = world.exchange, world.rich
-    unbuilt = ("trading/order/update", "trading/order/place/market",
-               "trading/order/place/conditional", "trading/order/cancel/conditional",
+    unbuilt = ("trading/order/place/conditional", "trading/order/cancel/conditional",
                "trading/order/batch", "cash/transfer", "cash/withdraw",
                "auth/admin-keys/add", "auth/admin-keys/remove", "auth/scoped-keys/add",
                "auth/scoped-keys/remove", "account/close", "subaccounts/create",
@@ -508,17 +507,42 @@ def clock_window(world):
 
 @suite.case
 def asked_for_evidence(world):
-    """X-Ack and Accept: application/octet-stream are parts this binary does not have: 400."""
+    """W5, J4: X-Ack and Accept choose the form of the answer; what is neither is refused."""
     table = Table()
     account, exchange = world.rich, world.exchange
-    for name, value in (("X-Ack", "full"), ("X-Ack", "binary"), ("x-ack", "FULL"),
-                        ("Accept", "application/octet-stream")):
+
+    def place(headers, binary=False):
         payload = payload_of(PLACE_LIMIT, limit_body(account.id, 900_000, 20), account.session)
-        text = envelope(payload, account.session.public, account.session.sign(payload))
-        request = request_bytes("POST", PATHS[PLACE_LIMIT], text, [JSON, (name, value)])
-        table.problem(f"{name}: {value}", exchange.raw(request), 400, "invalid_parameter")
-        response = account.order(payload[8:24])
-        table.problem(f"{name}: {value}: nothing placed", response, 404, "order_not_found")
+        parts = payload, account.session.public, account.session.sign(payload)
+        body = frame(*parts) if binary else envelope(*parts)
+        media = OCTETS if binary else JSON
+        return payload[8:24], exchange.raw(request_bytes("POST", PATHS[PLACE_LIMIT], body,
+                                                         [media, *headers]))
+
+    for row, headers, binary in (("another word", [("X-Ack", "brief")], False),
+                                 ("binary with an envelope", [("X-Ack", "binary")], False)):
+        request_id, response = place(headers, binary)
+        table.problem(row, response, 400, "invalid_parameter", parameter="X-Ack")
+        table.problem(f"{row}: nothing placed", account.order(request_id), 404, "order_not_found")
+    for name, value in (("X-Ack", "full"), ("x-ack", "full")):
+        shown = place([(name, value)])[1].json
+        table.same("members of X-Ack: full", list(shown), [
+            "status", "processed_at_ns", "sequence", "order_status", "remaining_size",
+            "filled_size", "average_price", "quantity_ahead", "best_bid", "best_ask", "book_seq",
+            "timing_ns"])
+        table.same("order_status", shown.get("order_status"), "OPEN")
+        table.same("stages", list(shown.get("timing_ns", {})),
+                   ["verified", "sequenced", "matched", "ack"])
+    octets = ("Accept", "application/octet-stream")
+    for row, headers, binary in (("Accept", [octets], False), ("Accept, frame", [octets], True),
+                                 ("X-Ack: binary", [("X-Ack", "binary")], True)):
+        request_id, response = place(headers, binary)
+        table.same(row, (response.status, response.header("content-type"), len(response.body)),
+                   (200, "application/octet-stream", 64))
+        table.same(f"{row}: status, order_status, version, pad", response.body[:8],
+                   b"\0\0\0\1\0\0\0\0")
+        table.same(f"{row}: request_id", response.body[24:40], request_id)
+    account.cancel_all()
     for value in ("application/json", "*/*", "application/*;q=0.5"):
         payload = payload_of(PLACE_LIMIT, limit_body(account.id, 900_000, 20), account.session)
         text = envelope(payload, account.session.public, account.session.sign(payload))
