@@ -31,8 +31,8 @@ static const struct list orders = {
     .has_portfolio = true,
     .paged = true,
     .api_key = true,
-    .columns = "time id market side order_type price initial_size remaining_size filled_size "
-               "average_price time_in_force order_status reason",
+    .columns = "time id market side price initial_size remaining_size average_price order_status "
+               "reason",
 };
 
 static const struct list fills = {

@@ -29,7 +29,8 @@ static bool read_window(struct context *context, struct clock_window *window)
 static bool take_sample(struct context *context, struct clock_sample *sample)
 {
     struct client_answer answer;
-    uint64_t sent_ns = instant_now_ns(), begun_ns = instant_monotonic_ns();
+    /* In this order a wait between the two makes the round trip longer, never the offset wrong. */
+    uint64_t begun_ns = instant_monotonic_ns(), sent_ns = instant_now_ns();
     if (!context_get(context, "/api/v1/time", false, &answer))
         return false;
     uint64_t round_trip_ns = instant_monotonic_ns() - begun_ns;
