@@ -7,13 +7,12 @@
 #include "base/base64.h"
 #include "base/config.h"
 #include "base/hash.h"
-#include "base/problem.h"
-#include "base/row.h"
 #include "crypto/derive.h"
 #include "engine/audit.h"
 #include "engine/image.h"
 #include "node/core.h"
 #include "node/market_file.h"
+#include "sim_reads.h"
 #include "sim_traffic.h"
 #include "store/disk_sim.h"
 
@@ -54,7 +53,7 @@ struct sim {
     void *pool_memory;
     struct boundary *boundaries; /* ascending sequence */
     uint32_t boundary_count;
-    uint32_t query_of; /* entry that the query in flight asks for */
+    struct query query; /* the one in flight */
     bool query_in_flight;
     uint32_t outstanding;   /* commands sent, answers not taken */
     uint32_t answered_from; /* first entry that may still be TRAFFIC_ANSWERED */
@@ -335,7 +334,7 @@ static void step_answers(struct sim *sim)
     }
 }
 
-/* Asks for an order whose placing was acknowledged. */
+/* Asks for something of an order whose placing was acknowledged. */
 static void step_query(struct sim *sim)
 {
     if (sim->query_in_flight || sim->traffic.sent_count == 0)
@@ -347,16 +346,12 @@ static void step_query(struct sim *sim)
         sent->answer.status != STATUS_request_completed)
         return;
 
+    sim_reads_ask(&sim->query, sent, traffic_random(&sim->traffic));
+    sim->query.token = pick;
+    sim->query.stamp = journal_durable_seq(sim->core.journal);
     struct query *query = ring_claim(&sim->queries, 1);
     INVARIANT(query != NULL);
-    *query = (struct query){
-        .token = pick,
-        .stamp = journal_durable_seq(sim->core.journal),
-        .account_id = cc_load64(command_body(command)),
-        .pin = -1,
-        .kind = QUERY_order,
-    };
-    memcpy(query->id, command_request_id(command), sizeof query->id);
+    *query = sim->query;
     ring_publish(&sim->queries);
     sim->query_in_flight = true;
 }
@@ -370,19 +365,15 @@ static void step_replies(struct sim *sim)
     sim->outcome->checked_reads++;
     if (reply->applied > journal_durable_seq(sim->core.journal))
         fail(sim, "a read shows sequence %lu, which is not durable", reply->applied);
-    if (reply->applied < sent->answer.sequence)
-        fail(sim, "a read shows %lu, older than what was acknowledged", reply->applied);
-    if (reply->problem == PROBLEM_order_not_found)
-        fail(sim, "the order of acknowledged sequence %lu is not found", sent->answer.sequence);
-    if (reply->buffer != REPLY_NO_BUFFER) {
-        struct row_order row;
-        memcpy(&row, reply_pool_at(&sim->pool, reply->buffer), sizeof row);
-        sim->outcome->checked_fills += row.filled != 0;
-        if (reply->problem == PROBLEM_none && row.sequence != sent->answer.sequence)
-            fail(sim, "order of sequence %lu is shown with %lu", sent->answer.sequence,
-                 row.sequence);
+    bool has_rows = reply->buffer != REPLY_NO_BUFFER, filled;
+    const uint8_t *rows = has_rows ? reply_pool_at(&sim->pool, reply->buffer) : NULL;
+    const char *wrong = sim_reads_judge(&sim->query, reply, rows, sent, &filled);
+    if (wrong != NULL)
+        fail(sim, "read %u of acknowledged sequence %lu: %s", sim->query.kind,
+             sent->answer.sequence, wrong);
+    sim->outcome->checked_fills += filled;
+    if (has_rows)
         reply_pool_give(&sim->pool, reply->buffer);
-    }
     ring_release(&sim->replies, 1);
     sim->query_in_flight = false;
 }

@@ -84,6 +84,8 @@ static struct traffic_sent *compose(struct traffic *traffic, uint16_t code, cons
     command->slot_count =
         (uint16_t)command_slots(command_bytes(command) - (uint32_t)sizeof *command);
     derive_command(command, traffic->key);
+    if (code == REQUEST_place_limit_order) /* what was filled is compared with the fills read */
+        command->flags |= COMMAND_WANTS_EVIDENCE;
     return sent;
 }
 

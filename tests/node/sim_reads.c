@@ -1,0 +1,91 @@
+#include "sim_reads.h"
+
+#include "base/problem.h"
+#include "base/row.h"
+#include "base/row_history.h"
+
+enum { FILLS_MAX = 1000, TAKER = 0 };
+
+void sim_reads_ask(struct query *query, const struct traffic_sent *sent, uint64_t random)
+{
+    static const uint16_t kinds[] = { QUERY_order, QUERY_order, QUERY_orders, QUERY_fills,
+                                      QUERY_request };
+    const struct command *command = (const struct command *)(const void *)sent->bytes;
+
+    *query = (struct query){
+        .kind = kinds[random % CC_COUNT(kinds)],
+        .account_id = cc_load64(command_body(command)),
+        .subaccount_index = QUERY_ANY_INDEX,
+        .portfolio_index = QUERY_ANY_INDEX,
+        .pin = -1,
+        .status = QUERY_ANY_STATUS,
+        /* The page that begins with this request's own rows. */
+        .before_sequence = sent->answer.sequence + 1,
+    };
+    query->limit = query->kind == QUERY_fills ? FILLS_MAX : 1;
+    memcpy(query->id, command_request_id(command), sizeof query->id);
+}
+
+static const char *judge_order(const struct query *query, const uint8_t *rows,
+                               const struct traffic_sent *sent, bool *filled)
+{
+    struct row_order row;
+
+    memcpy(&row, rows, sizeof row);
+    *filled = row.filled != 0;
+    if (memcmp(row.id, query->id, sizeof row.id) != 0)
+        return "another order is shown";
+    return row.sequence == sent->answer.sequence ? NULL : "the order has another sequence";
+}
+
+/* Newest first, all at or before the placing; those of the placing itself add up to what the
+ * acknowledgement says was filled. */
+static const char *judge_fills(const struct query *query, const struct reply *reply,
+                               const uint8_t *rows, const struct traffic_sent *sent)
+{
+    uint64_t taken = 0, sequence = query->before_sequence;
+    uint32_t index = 0;
+    struct row_fill row;
+
+    for (uint32_t k = 0; k < reply->row_count; k++) {
+        memcpy(&row, rows + k * sizeof row, sizeof row);
+        if (row.sequence > sequence || (row.sequence == sequence && row.index >= index))
+            return "fills are out of order";
+        sequence = row.sequence;
+        index = row.index;
+        if (row.sequence == sent->answer.sequence && row.liquidity == TAKER &&
+            memcmp(row.request_id, query->id, sizeof row.request_id) == 0)
+            taken += row.quantity;
+    }
+    if ((sent->answer.members & ANSWER_HAS_ORDER) != 0 && taken != sent->answer.filled)
+        return "the fills of an order are not what was acknowledged";
+    return NULL;
+}
+
+const char *sim_reads_judge(const struct query *query, const struct reply *reply,
+                            const uint8_t *rows, const struct traffic_sent *sent, bool *filled)
+{
+    struct row_request request;
+
+    *filled = false;
+    if (reply->applied < sent->answer.sequence)
+        return "it is older than what was acknowledged";
+    if (reply->problem == PROBLEM_not_ready && reply->cause == REPLY_NOT_KEPT)
+        return NULL;
+    if (reply->problem != PROBLEM_none)
+        return "what was acknowledged is not found";
+    switch ((enum query_kind)query->kind) {
+    case QUERY_order:
+        return judge_order(query, rows, sent, filled);
+    case QUERY_orders:
+        return reply->row_count == 1 ? judge_order(query, rows, sent, filled)
+                                     : "the order is not in its list";
+    case QUERY_fills:
+        return judge_fills(query, reply, rows, sent);
+    default:
+        memcpy(&request, rows, sizeof request);
+        return request.sequence == sent->answer.sequence && request.status == sent->answer.status
+                   ? NULL
+                   : "the request is shown with another outcome";
+    }
+}
