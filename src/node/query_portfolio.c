@@ -43,6 +43,9 @@ bool query_portfolio_positions(struct query_task *task, const struct query_sourc
     }
     if (!make_quantiles(task, sources, holders))
         return false;
+    /* All rows are of this turn, whenever the query began. */
+    task->reply.applied = engine_sequence(sources->engine);
+    task->reply.time_ns = engine_time(sources->engine);
     read_positions_begin(&cursor, &filter);
     while (read_positions_next(&cursor, sources->engine, &row)) {
         row.adl_quantile =
