@@ -356,7 +356,8 @@ static void test_ends_of_the_ladder(void)
         }
         CHECK(host_oracle(&host, HOST_BTC, high ? 16500000 : 1) == TRADE_OK);
         trade_rest(&host, 2, -quantity, price);
-        CHECK(take(&host, 1, quantity, 0) == TRADE_OK); /* 17,325,000 is beyond the ladder */
+        /* 17,325,000 is beyond the ladder: row 17b takes max_price, 2^50 / 16,777,215 = 67,108,868 */
+        CHECK(take(&host, 1, high ? 66000000 : quantity, 0) == TRADE_OK);
         CHECK(trade_size(&host, 1) == quantity);
         trade_rest(&host, 2, quantity, price);
         CHECK(take(&host, 1, -quantity, 0) == TRADE_OK);
