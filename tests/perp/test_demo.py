@@ -1,8 +1,9 @@
-"""test_demo.py BUILD - the demo ends clean, and sees when an exchange lies about its books.
+"""test_demo.py BUILD - the demo ends clean, also when perpd is killed in its middle, and sees when
+an exchange lies about its books or forgets what it acknowledged.
 
-A lying exchange is the real perpd behind a relay that changes one answer of the admin listener.
+A lying exchange is the real perpd behind a relay that changes some answers; a forgetful one is
+killed and started again on a journal whose end was cut off.
 """
-import json
 import os
 import pathlib
 import re
@@ -14,55 +15,9 @@ import tempfile
 import time
 
 from fake import check
+from relay import FORGETFUL, RELAY
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
-
-# The relay stands in for perpd beside a copy of perp-demo. argv[1]: what it lies about.
-RELAY = r'''#!/usr/bin/env python3
-import http.server, json, os, signal, subprocess, sys, threading, urllib.request
-import socket
-lie = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "lie")).read().strip()
-with socket.socket() as free:
-    free.bind(("127.0.0.1", 0))
-    real = free.getsockname()[1]
-arguments, mine = [], 0
-for word in sys.argv[1:]:
-    if word.startswith("--admin.listen="):
-        mine = int(word.rsplit(":", 1)[1])
-        word = f"--admin.listen=127.0.0.1:{real}"
-    arguments.append(word)
-child = subprocess.Popen(["%(perpd)s", *arguments])
-signal.signal(signal.SIGTERM, lambda *_: child.terminate())
-
-class Relay(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    def log_message(self, *_):
-        pass
-    def do_GET(self):
-        body = urllib.request.urlopen(f"http://127.0.0.1:{real}{self.path}").read().decode()
-        if self.path == "/audit":
-            audit = json.loads(body)
-            if lie == "fees":
-                audit["totals"]["fee_account"] += "1" if "." in audit["totals"]["fee_account"] \
-                    else ".000001"
-            if lie == "sizes":
-                audit["markets"][0]["size_sum"] = "0.00001"
-            if lie == "invariant":
-                audit["i6"] = False
-            body = json.dumps(audit)
-        if self.path == "/metrics" and lie == "metrics":
-            body = "\n".join(line for line in body.split("\n") if 'stage="matched"' not in line)
-        data = body.encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-server = http.server.ThreadingHTTPServer(("127.0.0.1", mine), Relay)
-threading.Thread(target=server.serve_forever, daemon=True).start()
-code = child.wait()
-os._exit(code)
-'''
 
 
 def processes(folder):
@@ -79,17 +34,16 @@ def processes(folder):
     return found
 
 
-def place(lie=None):
-    """A folder with perp-demo and perpd, the true one or a lying one."""
+def place(script=None, lie=""):
+    """A folder with perp-demo and perpd, the true one or a script in its place."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="demo-test-", dir=BUILD))
     shutil.copy2(BUILD / "perp-demo", folder)
-    if lie is None:
+    if script is None:
         shutil.copy2(BUILD / "perpd", folder)
     else:
         (folder / "lie").write_text(lie)
-        relay = folder / "perpd"
-        relay.write_text(RELAY % {"perpd": BUILD / "perpd"})
-        relay.chmod(0o755)
+        (folder / "perpd").write_text(script.replace("PERPD", str(BUILD / "perpd")))
+        (folder / "perpd").chmod(0o755)
     return folder
 
 
@@ -114,23 +68,70 @@ def test_honest():
     check(re.search(r"accepted +request_completed +[1-9]", done.stdout), done.stdout)
     for stage in ("verified", "sequenced", "matched", "released", "sent"):
         check(re.search(rf"  {stage} +\d+ us +\d+ us", done.stdout), stage, done.stdout)
+    for market in ("BTC", "ETH", "SOL", "XRP", "DOGE"):
+        check(re.search(rf"  {market}-PERP +[1-9]\d* +[1-9]", done.stdout), market, done.stdout)
+    for player in ("ladder", "grid", "inventory", "quoter", "taker-4", "whale"):
+        check(re.search(rf"  {player} +[1-9]", done.stdout), player, done.stdout)
+    check(re.search(r"GET /orders: [1-9]\d* accepted orders, GET /fills: [1-9]", done.stdout),
+          done.stdout)
+    check("durable by store.durability=local" in done.stdout, done.stdout)
     check(not list(folder.glob("demo.*")), "the data directory is left behind")
     check(ended(folder), processes(folder))
     shutil.rmtree(folder)
 
 
+def numbers(pattern, text):
+    found = re.search(pattern, text)
+    check(found, pattern, text)
+    return [int(group) for group in found.groups()]
+
+
+def test_chaos():
+    """perpd is killed while all trade; what it acknowledged is there afterwards, once."""
+    folder = place()
+    done = run(folder, "--seconds", "5", "--chaos", "--at-least", "20")
+    check(done.returncode == 0, done.stdout, done.stderr)
+    check("everything holds" in done.stdout and "FAIL" not in done.stdout, done.stdout)
+    check(done.stdout.count("chaos: perpd killed (SIGKILL)") == 1, done.stdout)
+    first, found, asked = numbers(
+        r"ok +chaos: (\d+) requests acknowledged before the kill; GET /requests finds (\d+) of "
+        r"(\d+) asked for, 0 are missing, 0 told otherwise", done.stdout)
+    lost, before, after, unused = numbers(
+        r"ok +chaos: (\d+) answers were lost; sent again, the same bytes: (\d+) had been executed, "
+        r"(\d+) were executed then, (\d+) not at all", done.stdout)
+    check(first > 50 and found == asked and asked == first + before + after, done.stdout)
+    check(lost == before + after + unused, done.stdout)
+    check(ended(folder), processes(folder))
+    shutil.rmtree(folder)
+
+
+def fails(folder, wanted, *words):
+    """The demo ends with exit code 1, and says why in these lines."""
+    done = run(folder, *words)
+    check(done.returncode == 1, wanted, done.stdout, done.stderr)
+    failed = [line for line in done.stdout.splitlines() if line.startswith("  FAIL")]
+    for pattern in wanted:
+        check(any(re.search(pattern, line) for line in failed), pattern, done.stdout, done.stderr)
+    check("something does not hold" in done.stdout and list(folder.glob("demo.*")), wanted)
+    check(ended(folder), processes(folder))
+    shutil.rmtree(folder)
+
+
 def test_lies():
-    rows = [("fees", "fees that the fills leave over"), ("sizes", "sum of sizes 1"),
-            ("invariant", "I1-I6 DO NOT HOLD"), ("metrics", "no values of the stage 'matched'")]
-    for lie, wanted in rows:
-        folder = place(lie)
-        done = run(folder, "--seconds", "1")
-        check(done.returncode == 1, lie, done.stdout, done.stderr)
-        failed = [line for line in done.stdout.splitlines() if line.startswith("  FAIL")]
-        check(any(wanted in line for line in failed), lie, done.stdout)
-        check("something does not hold" in done.stdout and list(folder.glob("demo.*")), lie)
-        check(ended(folder), processes(folder))
-        shutil.rmtree(folder)
+    """Of the admin listener, then of the public one; each lie has a line that sees it."""
+    fails(place(RELAY, "admin"),
+          ["fees that the fills leave over", "sum of sizes 1", "I1-I6 DO NOT HOLD",
+           "no values of the stage 'matched'"], "--seconds", "1")
+    fails(place(RELAY, "public"),
+          ["[1-9] fills with a fee of no tier",
+           r"GET /positions: \d+ open when all had stopped, [1-9]",
+           r"GET /orders has \d+ orders, \d+ were acknowledged"], "--seconds", "1")
+
+
+def test_forgetful():
+    """A perpd that has lost the last of what it acknowledged is found out."""
+    fails(place(FORGETFUL), [r"chaos: .* [1-9]\d* are missing", "GET /fills sums to"],
+          "--seconds", "4", "--chaos")
 
 
 def begin(folder):
@@ -148,7 +149,9 @@ def test_interrupt():
     profile = next(folder.glob("demo.*")) / "perp.ini"
     # Meanwhile somebody trades by hand; the demo winds that up too.
     for words in (["order", "BTC-PERP", "buy", "0.02", "101000", "--tif", "IOC"],
-                  ["order", "BTC-PERP", "sell", "0.01", "109000"], ["balance"], ["exchange"]):
+                  ["order", "BTC-PERP", "sell", "0.01", "109000"],
+                  ["order", "ETH-PERP", "sell", "0.5", "--market"], ["leverage", "SOL-PERP", "5"],
+                  ["positions"], ["fills"], ["trades", "DOGE-PERP"], ["balance"], ["exchange"]):
         done = subprocess.run([BUILD / "perp", *words, "--config", profile, "-o", "json"],
                               capture_output=True, text=True, timeout=30)
         check(done.returncode == 0, words, done.stdout, done.stderr)
@@ -164,7 +167,7 @@ def test_kill():
     """Whatever kills the stage, nothing survives it."""
     folder = place()
     child = begin(folder)
-    check(len(processes(folder)) >= 11, processes(folder))
+    check(len(processes(folder)) >= 12, processes(folder))
     child.kill()
     child.wait()
     check(ended(folder), processes(folder))
@@ -172,13 +175,16 @@ def test_kill():
 
 
 def test_usage():
-    for words in (["--seconds"], ["--seconds", "0"], ["--minutes", "1"], ["--at-least", "-1"]):
+    for words in (["--seconds"], ["--seconds", "0"], ["--minutes", "1"], ["--at-least", "-1"],
+                  ["--topology"]):
         done = subprocess.run([BUILD / "perp-demo", *words], capture_output=True, text=True)
         check(done.returncode == 2 and "usage" in done.stderr, words)
 
 
 test_usage()
 test_honest()
+test_chaos()
 test_lies()
+test_forgetful()
 test_interrupt()
 test_kill()

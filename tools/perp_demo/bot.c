@@ -218,15 +218,14 @@ static void take_order(struct bot *bot, const struct client_answer *answer, stru
     int64_t filled, average = 0;
     if (!order->used)
         return; /* the placement was refused */
-    if (answer->status == 404 && order->unsure) {
-        order->used = false; /* it never came to be */
-        return;
-    }
     if (answer->status == 503) {
         bot->postponed++; /* read again in the next turn */
         return;
     }
     if (answer->status != 200) {
+        order->used = false; /* it never came to be, or is gone */
+        if (answer->status == 404 && order->unsure)
+            return;
         bot->problems++;
         fprintf(stderr, "%s: an order: HTTP %u %.*s\n", bot->name, answer->status,
                 (int)answer->body_count, answer->body);
