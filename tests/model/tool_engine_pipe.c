@@ -1,11 +1,14 @@
 /* The engine behind a pipe: a model in another language sends commands and reads what they caused.
  *
  * Request, little-endian:  u32 bytes that follow; u8 what; u8 kind; u16 code; u32 zero;
- *                          u64 clock_ns (a, b, k: account id); then
+ *                          u64 clock_ns (b, o, p, u: account id); then
  *   'c'  u16 payload_bytes, u16 key_bytes, u16 extra_bytes, u16 zero; payload, key, extra
  *        (kind 0: the body alone; kind 1: Header, RequestId, body; the signature is not looked at)
  *   'b'  u32 subaccount, u32 portfolio   -> struct row_balance (base/row.h), or nothing
  *   'k'  32 bytes of symbol, u32 depth   -> struct row_book, then struct row_level each
+ *   'o'                                  -> struct row_order of each live order
+ *   'p'                                  -> struct row_position of each position
+ *   'u'                                  -> struct row_account, or nothing
  *   'a'                                  -> struct row_audit
  * Reply:  u32 bytes that follow; for 'c' u64 sequence, u64 t_ns, u8 status, u8 reason,
  *   u8 original_status, u8 members, u32 effect_count, u64 account_id, then per effect u16 code,
@@ -23,7 +26,8 @@
 #include "crypto/derive.h"
 #include "engine/audit.h"
 #include "engine/engine.h"
-#include "engine/read.h"
+#include "engine/read_orders.h"
+#include "engine/read_positions.h"
 
 enum {
     REQUEST_MAX = 8192,
@@ -137,6 +141,51 @@ static void run_book(const struct engine *engine, const uint8_t *request)
     send_reply((uint32_t)(sizeof row + bytes));
 }
 
+/* Every row of the account. */
+static struct read_filter everything(uint64_t account_id)
+{
+    return (struct read_filter){ .account_id = account_id,
+                                 .subaccount_index = QUERY_ANY_INDEX,
+                                 .portfolio_index = QUERY_ANY_INDEX,
+                                 .status = QUERY_ANY_STATUS };
+}
+
+static void run_orders(const struct engine *engine, const uint8_t *request)
+{
+    struct read_filter filter = everything(cc_load64(request + 8));
+    static struct read_orders cursor;
+    struct row_order row;
+    uint32_t bytes = 0;
+    read_orders_begin(&cursor, &filter, 0, 0);
+    while (bytes + sizeof row <= sizeof reply && read_orders_next(&cursor, engine, &row)) {
+        memcpy(reply + bytes, &row, sizeof row);
+        bytes += (uint32_t)sizeof row;
+    }
+    send_reply(bytes);
+}
+
+static void run_positions(const struct engine *engine, const uint8_t *request)
+{
+    struct read_filter filter = everything(cc_load64(request + 8));
+    struct read_positions cursor;
+    struct row_position row;
+    uint32_t bytes = 0;
+    read_positions_begin(&cursor, &filter);
+    while (bytes + sizeof row <= sizeof reply && read_positions_next(&cursor, engine, &row)) {
+        memcpy(reply + bytes, &row, sizeof row);
+        bytes += (uint32_t)sizeof row;
+    }
+    send_reply(bytes);
+}
+
+static void run_account(const struct engine *engine, const uint8_t *request)
+{
+    struct row_account row;
+    bool found = read_account(engine, cc_load64(request + 8), &row);
+    memcpy(reply, &row, sizeof row);
+    send_reply(found ? (uint32_t)sizeof row : 0);
+}
+
 static void run_audit(const struct engine *engine)
 {
     struct row_audit row;
@@ -176,6 +225,36 @@ static void flush_if_idle(void)
         fflush(stdout);
 }
 
+/* False: no such request. */
+static bool run(struct engine *engine, const uint8_t *request)
+{
+    switch (request[0]) {
+    case 'c':
+        run_command(engine, request);
+        return true;
+    case 'b':
+        run_balance(engine, request);
+        return true;
+    case 'k':
+        run_book(engine, request);
+        return true;
+    case 'o':
+        run_orders(engine, request);
+        return true;
+    case 'p':
+        run_positions(engine, request);
+        return true;
+    case 'u':
+        run_account(engine, request);
+        return true;
+    case 'a':
+        run_audit(engine);
+        return true;
+    default:
+        return false;
+    }
+}
+
 int main(void)
 {
     static uint8_t request[REQUEST_MAX];
@@ -184,24 +263,9 @@ int main(void)
 
     setvbuf(stdin, NULL, _IONBF, 0);
     while (fread(&bytes, sizeof bytes, 1, stdin) == 1) {
-        if (bytes < HEAD_BYTES || bytes > sizeof request || fread(request, bytes, 1, stdin) != 1)
+        if (bytes < HEAD_BYTES || bytes > sizeof request || fread(request, bytes, 1, stdin) != 1 ||
+            !run(engine, request))
             return 1;
-        switch (request[0]) {
-        case 'c':
-            run_command(engine, request);
-            break;
-        case 'b':
-            run_balance(engine, request);
-            break;
-        case 'k':
-            run_book(engine, request);
-            break;
-        case 'a':
-            run_audit(engine);
-            break;
-        default:
-            return 1;
-        }
         flush_if_idle();
     }
     return fflush(stdout) == 0 ? 0 : 1;
