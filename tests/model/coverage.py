@@ -1,16 +1,16 @@
 """What a run of 10^6 commands must have met, and how often."""
 import wire
+from walk import MODES
 
 STATES = "OPEN FILLED CANCELED REJECTED UNTRIGGERED PARTIALLY_FILLED EXPIRED".split()
-MODES = "EXPIRE_TAKER EXPIRE_MAKER EXPIRE_BOTH DECREMENT".split()
 
 # Statuses that the built commands cannot give: of other codes, of states that only an operator
 # sets, of conditional orders, of suspension and of the network thread.
-UNREACHABLE = """rejected_rate_limited rejected_account_suspended rejected_size_not_equal
-rejected_slippage_exceeds_maximum rejected_self_transfer rejected_market_reduce_only
-rejected_market_post_only market_closed rejected_insufficient_free_equity
-rejected_max_conditional_orders_exceeded rejected_trigger_already_satisfied
-conditional_order_on_books conditional_order_not_found rejected_conditional_order_expired
+UNREACHABLE = """rejected_rate_limited rejected_account_suspended rejected_self_transfer
+rejected_market_reduce_only rejected_market_post_only market_closed
+rejected_insufficient_free_equity rejected_max_conditional_orders_exceeded
+rejected_trigger_already_satisfied conditional_order_on_books conditional_order_not_found
+rejected_conditional_order_expired
 rejected_invalid_trigger master_key_added master_key_removed master_key_rejected_invalid
 master_key_rejected_unauthorized master_key_rejected_self_removal
 master_key_rejected_last_key""".split()
@@ -24,14 +24,60 @@ ENDS = ["OPEN", "FILLED", "PARTIALLY_FILLED", "EXPIRED"] + [
     """match_limit user_cancel cancel_all time_in_force reduce_only self_trade_prevention
     insufficient_margin_to_trade""".split()]
 
+# Statuses of the codes whose streams are not mostly placements.
+TARGETED = """request_completed duplicate_request_id rejected_unauthorized order_rejected_invalid
+order_rejected_invalid_market rejected_invalid_portfolio_id rejected_invalid_size rejected_size_zero
+rejected_size_not_equal rejected_order_not_found rejected_invalid_uuid rejected_market_not_found
+"""
+STATUSES_OF = {
+    1: TARGETED,
+    2: TARGETED + """order_rejected_expired rejected_invalid_price rejected_mark_price_zero
+    rejected_invalid_order_flags invalid_reduce_only_order self_trade_prevention
+    rejected_max_open_orders_exceeded rejected_post_only_would_cross_book rejected_market_halted
+    rejected_market_cancel_only insufficient_margin_to_place insufficient_margin_to_trade""",
+    5: """request_completed duplicate_request_id rejected_unauthorized order_rejected_invalid
+    order_rejected_internal order_rejected_invalid_market rejected_invalid_portfolio_id
+    rejected_invalid_size rejected_size_zero rejected_mark_price_zero rejected_invalid_order_flags
+    invalid_reduce_only_order rejected_slippage_exceeds_maximum self_trade_prevention
+    rejected_market_not_found rejected_market_halted rejected_market_cancel_only
+    insufficient_margin_to_trade""",
+    15: "session_revoked",
+    34: "request_completed rejected_unauthorized order_rejected_invalid",
+    35: "request_completed rejected_unauthorized order_rejected_invalid",
+    2001: """request_completed rejected_unauthorized rejected_invalid_portfolio_id
+    rejected_market_not_found order_rejected_invalid""",
+}
+SAME_PLACE = """same size,smaller,margin short,expiry changed,stp changed,post_only 0 to 1,
+post_only 1 to 0,reduce_only 0 to 1,reduce_only 1 to 0""".replace("\n", "").split(",")
+AMENDED = """code 1 CAS hit,code 1 CAS miss,code 1 reduces,code 1 cancels,code 1 below min_size,
+code 2 CAS hit,code 2 CAS miss,code 2 lost place price,code 2 lost place size,code 2 trades,
+code 2 trades and rests,code 2 ends resting,code 2 ends used up,code 2 ends canceled,
+code 2 refused at the walk,code 2 reduce-only behind an older list,
+code 2 at the limit of open orders,code 2 row 16 side,code 2 row 11 IOC FOK,
+target dead""".replace("\n", "").split(",")
+TAKEN = """market FILLED,market in part,market not filled,market not filled empty side,
+row 22 all dead,market row 22 best price,market row 22 parameter,market row 21,
+market row 24 no position,market row 19 never""".replace("\n", "").split(",")
+LEVERAGES = """lowered,raised,kept,back to default,refused by marks,refused by equity,read-only key,
+pinned key,invalid""".replace("\n", "").split(",")
+TIERS = [f"{side} tier {tier}" for side in ("maker", "taker") for tier in range(6)]
+
 REQUIRED = dict.fromkeys(
     ["status " + name for name in wire.STATUSES if name not in UNREACHABLE]
+    + [f"code {code} {name}" for code, names in STATUSES_OF.items() for name in names.split()]
     + ["row " + row for row in ROWS] + ["order " + end for end in ENDS]
     + ["accepted " + tif for tif in ("GTC", "GTT", "IOC", "FOK")]
     + ["filled " + tif for tif in ("resting kinds", "IOC", "FOK")]
-    + ["contact " + mode for mode in MODES]
-    + ["maker test", "passed by the reducing rule", "expired by timer", "hold", "hold released"],
+    + ["contact " + mode for mode in MODES] + ["code 2 contact " + mode for mode in MODES]
+    + ["code 2 kept place " + case for case in SAME_PLACE] + AMENDED + TAKEN + TIERS
+    + ["leverage " + case for case in LEVERAGES]
+    + ["maker test", "passed by the reducing rule", "expired by timer", "hold", "hold released",
+       "tier rises", "tier falls", "rebate"],
     100)
+# Rare by their nature: a full set of sums at a bound, one account at a time, little to aim at.
+REQUIRED.update({"code 2 kept place margin short": 30, "code 2 row 16 position": 5,
+                 "row 22 all dead": 30, "market row 19 never": 20,
+                 "all of several sessions revoked": 30})
 REQUIRED["halted by mark"] = 2  # once a market: its streams end with it
 REQUIRED["row 17b cost"] = 20   # the bound of the position is nearly always met first
 

@@ -18,23 +18,27 @@ class Work:
     def __init__(self, exchange):
         self.exchange = exchange
         self.queue = deque()
-        self.timers = []  # (deadline, kind, asset or placing sequence, market or order)
+        # (deadline, kind, asset or placing sequence, number, market or order)
+        self.timers = []
+        self.timer_count = 0
         self.timers_queued = False
 
     def add_second(self, market):
-        heappush(self.timers, (market.next_second, TIMER_SECOND, market.id, market))
+        heappush(self.timers, (market.next_second, TIMER_SECOND, market.id, 0, market))
 
     def add_expiry(self, order):
-        heappush(self.timers, (order.expiry, TIMER_EXPIRY, order.sequence, order))
+        self.timer_count += 1
+        heappush(self.timers, (order.expiry, TIMER_EXPIRY, order.placed, self.timer_count, order))
 
     def due(self, t):
-        """The head of the timers when it is due; expiries of removed orders are skipped."""
+        """The head of the timers when it is due. Expiries of removed orders are skipped, and those
+        that an order no longer has."""
         timers = self.timers
         while timers and timers[0][0] <= t:
-            if timers[0][1] == TIMER_EXPIRY and timers[0][3].level is None:
-                heappop(timers)
-            else:
+            deadline, kind, _, _, what = timers[0]
+            if kind == TIMER_SECOND or what.level is not None and what.expiry == deadline:
                 return timers[0]
+            heappop(timers)
         return None
 
     def queue_timers(self, t):
@@ -99,12 +103,12 @@ class Work:
             units -= 1
             heappop(self.timers)
             if head[1] == TIMER_SECOND:
-                market = head[3]
+                market = head[4]
                 market.next_second = (t // SECOND + 1) * SECOND
                 self.add_second(market)
                 exchange.second(market)
             else:
-                exchange.expire(head[3])
+                exchange.expire(head[4])
         return units
 
     def perform_scan(self, item, units):
@@ -144,6 +148,6 @@ class Work:
                 self.queue.popleft()
                 break
             units -= 1
-            order = min(found, key=lambda order: order.sequence)
+            order = min(found, key=lambda order: order.placed)
             exchange.remove(order, *exchange.dead_state(order))
         return units

@@ -13,26 +13,24 @@ from collections import Counter
 
 import coverage
 import pipe as engine_pipe
+import reads
 import wire
 from market import cdiv
 from model import Exchange
 from pipe import Pipe
-from streams import REGIMES, Stream
+from reads import Difference
+from regimes import REGIMES
+from streams import Stream
 
 BATCH = 2000
-BALANCES_EVERY = 1000
+READS_EVERY = 250
 WANTED_FROM = 1000000  # commands from which on the coverage must be complete
 REPLY, EFFECTS = engine_pipe.REPLY, wire.EFFECTS
 
 
-class Difference(Exception):
-    pass
-
-
 def show(command):
-    kind, code, payload, _, clock = command
-    fields = {0: wire.PLACE_BODY, 3: wire.CANCEL_BODY, 4: wire.CANCEL_ALL_BODY,
-              1000: wire.ORACLE_BODY, 1003: wire.DEPOSIT_BODY}.get(code)
+    kind, code, payload, _, clock = command[:5]
+    fields = wire.BODIES.get(code)
     body = payload[24:] if kind else payload
     text = fields.unpack(body) if fields else body.hex()[:80]
     return f"code {code} clock {clock} id {payload[8:24].hex() if kind else '-'} {text}"
@@ -48,7 +46,8 @@ def compare_command(number, command, expected, why, busy, effects, reply):
     sequence, t, status, reason, original, _, _, _, work = REPLY.unpack_from(reply)
     if sequence == 0:
         t = expected[1]  # a peek's time is not stored
-    got = [effect for effect in EFFECTS.iter_unpack(reply[40:]) if effect[0] not in (2118, 2119)]
+    got = [effect for effect in EFFECTS.iter_unpack(reply[40:])
+           if effect[0] < 2118 or wire.told(*effect)]
     outcome = sequence, t, status, original
     if outcome == expected and reason == why and work == busy and got == effects:
         return
@@ -63,52 +62,14 @@ def compare_command(number, command, expected, why, busy, effects, reply):
     raise Difference("\n".join(lines))
 
 
-def compare_balance(number, account, expected, reply):
-    row = engine_pipe.BALANCE.unpack(reply)
-    got = row[3], row[4], *(engine_pipe.integer(value) for value in row[5:8])
-    if got != expected:
-        raise Difference(f"after command {number}, account {account}: "
-                         f"(free, withdrawable, equity, IM, MM)\n"
-                         f"  model  {expected}\n  engine {got}")
-
-
-def compare_audit(number, expected, reply):
-    row = engine_pipe.AUDIT.unpack_from(reply)
-    cash, cost, deposits = (engine_pipe.integer(row[place]) for place in (0, 1, 5))
-    got = cash, cost, row[2], deposits, row[9], row[11]
-    if got != expected:
-        raise Difference(f"after command {number}: audit (cash, cost, fee account, deposits, "
-                         f"recount differences, invariants)\n"
-                         f"  model  {expected}\n  engine {got}")
-
-
-def compare_book(number, market, expected, reply):
-    _, sequence, bids, asks = engine_pipe.BOOK.unpack_from(reply)
-    got = sequence, bids, asks, list(engine_pipe.LEVELS.iter_unpack(reply[engine_pipe.BOOK.size:]))
-    if got != expected:
-        raise Difference(f"after command {number}: book of market {market} (seq, bids, asks, "
-                         f"levels)\n  model  {expected}\n  engine {got}")
-
-
-def book_of(market):
-    sides = [[(level.price, level.size) for level in side.all()][:engine_pipe.BOOK_DEPTH]
-             for side in (market.bids, market.asks)]
-    return market.book_seq, len(sides[0]), len(sides[1]), sides[0] + sides[1]
-
-
-def audit_of(exchange):
-    cash = sum(portfolio.cash for portfolio in exchange.by_number)
-    cost = sum(holding.cost for portfolio in exchange.by_number
-               for holding in portfolio.holdings.values())
-    return cash, cost, exchange.fee_account, exchange.deposited, 0, 63
-
-
 def expect(exchange, stream, number, setup):
     """One command: (request bytes, check of the reply)."""
     command = next(setup, None) or stream.next(exchange)
     outcome = exchange.apply(*command)
-    effects = [effect for effect in exchange.effects if effect[0] not in (2118, 2119)]
+    effects = exchange.effects
     exchange.counts["status " + wire.STATUSES[outcome[2]]] += 1
+    if command[1] in coverage.STATUSES_OF:
+        exchange.counts[f"code {command[1]} {wire.STATUSES[outcome[2]]}"] += 1
     if command[1] == wire.PLACE and outcome[2] == 0:
         expiry = int.from_bytes(command[2][56:64], "little")
         name = {wire.IOC: "IOC", wire.FOK: "FOK", wire.GTC: "GTC"}.get(expiry, "GTT")
@@ -123,18 +84,9 @@ def compare_batch(engine, requests, checks):
     for (check, values), reply in zip(checks, replies):
         check(*values, reply)
     if len(replies) < len(requests):
-        raise Difference(f"the engine ended before its reply to {checks[len(replies)][1]}")
-
-
-def reads(exchange, number):
-    """Requests and checks of the audit, every book and every balance."""
-    yield engine_pipe.audit_bytes(), (compare_audit, (number, audit_of(exchange)))
-    for market in exchange.markets.values():
-        yield (engine_pipe.book_bytes(market.symbol),
-               (compare_book, (number, market.id, book_of(market))))
-    for portfolio in exchange.by_number[1:]:
-        yield (engine_pipe.balance_bytes(portfolio.account),
-               (compare_balance, (number, portfolio.account, portfolio.balance())))
+        check, values = checks[len(replies)]
+        what = show(values[1]) if check is compare_command else "a read"
+        raise Difference(f"the engine ended behind command {values[0]}: {what}")
 
 
 def run_stream(build, source, regime, seed, commands):
@@ -150,8 +102,8 @@ def run_stream(build, source, regime, seed, commands):
             for _ in range(min(BATCH, commands - done)):
                 done += 1
                 batch.append(expect(exchange, stream, done, setup))
-                if done % BALANCES_EVERY == 0 or done == commands:
-                    batch += reads(exchange, done)
+                if done % READS_EVERY == 0 or done == commands:
+                    batch += reads.all_of(exchange, done)
             compare_batch(engine, *zip(*batch))
     finally:
         code = engine.close()

@@ -30,7 +30,8 @@ def decimal(text, decimals):
 
 class Order:
     __slots__ = ("id", "owner", "holding", "market", "side", "price", "remaining", "filled",
-                 "expiry", "reduce_only", "post_only", "stp", "sequence", "level", "dead", "tif")
+                 "expiry", "reduce_only", "post_only", "stp", "sequence", "level", "dead", "type",
+                 "value", "placed")
 
 
 class Level:
@@ -73,7 +74,8 @@ class Side:
 
     def all(self):
         """Every level, best first."""
-        return [self.levels[-self.sign * key] for key in self.keys]
+        for key in self.keys:
+            yield self.levels[-self.sign * key]
 
     def crossing(self, limit):
         """Levels that a taker of the other side with that limit meets, best first."""
@@ -96,11 +98,13 @@ class Market:
         self.min_notional = decimal(rec["min_notional"], 6)
         self.impact_notional = decimal(rec["impact_notional"], 6)
         self.max_price = min(2**40 - 1, self.tick * (2**24 - 1))
-        self.leverage = min(20, rec["max_leverage"])
+        self.max_leverage = rec["max_leverage"]
+        self.leverage = min(20, self.max_leverage)  # unless a portfolio set another one
         self.band = rec["price_band_ppm"]
-        fees = rec["fees"][0]
-        self.maker_ppm = decimal(fees["maker_fee_rate"], 6)
-        self.taker_ppm = decimal(fees["taker_fee_rate"], 6)
+        self.slippage = rec["max_slippage_ppm"]
+        # by fee tier
+        self.maker_ppm = [decimal(row["maker_fee_rate"], 6) for row in rec["fees"]]
+        self.taker_ppm = [decimal(row["taker_fee_rate"], 6) for row in rec["fees"]]
         self.set_tiers(rec["tiers"])
         self.bids, self.asks = Side(1), Side(-1)
         self.state = self.former_state = ACTIVE
@@ -142,10 +146,9 @@ class Market:
             if notional <= tier[0]:
                 return tier
 
-    def initial_margin(self, notional):
-        """R4 IM(N)."""
+    def initial_margin(self, notional, leverage):
         _, imr, _, im_off, _ = self.tier(notional)
-        return max(-(-notional // self.leverage), -(-notional * imr // PPM) - im_off)
+        return max(-(-notional // leverage), -(-notional * imr // PPM) - im_off)
 
     def maintenance_margin(self, notional):
         _, _, mmr, _, mm_off = self.tier(notional)

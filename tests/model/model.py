@@ -8,17 +8,19 @@ from base64 import b64decode
 from collections import Counter
 from heapq import heappop, heappush
 
-from coverage import MODES
+import amend
+from credentials import Credentials, OF_MASTERS
 from deferred import Work
-from keys import duplicate_account
+from fees import Volumes
 from market import Market, SECOND
-from place import place
+from place import place, place_market
 from portfolio import Portfolio
-from wire import (ALL16, ALL32, CANCEL, CANCELED, CANCEL_ALL, CANCEL_ALL_BODY, CANCEL_BODY,
-                  CANCEL_ONLY, CASH_DEPOSIT, CONFIGURATION, CREATE_ACCOUNT, CREATE_SESSION, DEFINE,
-                  DELETE, DEPOSIT, DEPOSIT_BODY, EXPIRED, HALTED, ORACLE, ORACLE_BODY, PACK, PLACE,
-                  REASON, REVOKE_BODY, REVOKE_SESSION, SESSION_BODY, STATUS, TICK, is_uuid7,
-                  uuid_ms)
+from walk import MODES
+from wire import (ALL16, ALL32, AMEND, CANCEL, CANCELED, CANCEL_ALL, CANCEL_ALL_BODY, CANCEL_ONLY,
+                  CASH_DEPOSIT, CONFIGURATION, CREATE_ACCOUNT, CREATE_KEY, CREATE_SESSION, DEFINE,
+                  DELETE, DEPOSIT, DEPOSIT_BODY, EXPIRED, HALTED, LEVERAGE, LEVERAGE_BODY,
+                  MARKET_ORDER, ORACLE, ORACLE_BODY, PACK, PLACE, READ, REASON, REPLACE, REVOKE_ALL,
+                  REVOKE_KEY, REVOKE_SESSION, STATUS, TICK, uuid_ms)
 
 S = STATUS
 MS = 1000000
@@ -26,10 +28,7 @@ WORK_TICK_UNITS = 1024
 MARK_VALUE_MAX = 2**60
 SLICE_MS = 16
 CAUSE_OPERATOR, CAUSE_ORACLE = 0, 1
-
-
-class Session:
-    __slots__ = ("expires_at", "pin", "scope", "revoked")
+ACCOUNT_TIER = 3  # what a 2119 tells
 
 
 class Exchange:
@@ -40,8 +39,8 @@ class Exchange:
         self.portfolios = {}      # (account, subaccount, portfolio) -> Portfolio
         self.by_number = []       # index = creation number
         self.orders = {}          # (account, order id) -> resting Order
-        self.masters = {}         # public key -> account
-        self.sessions = {}        # (account, public key) -> Session
+        self.volumes = {}         # account -> Volumes
+        self.credentials = Credentials(self)
         self.seen = {}            # (account, request id) -> (status, t)
         self.slices = {}          # slice number -> keys of seen
         self.oldest = []          # heap of the slice numbers in use
@@ -54,6 +53,14 @@ class Exchange:
         self.id_index = 0
         self.counts, self.ends = Counter(), Counter()  # what was met
         self.create_portfolio(0)  # the fund
+        self.handlers = {
+            AMEND: lambda body: amend.reduce(self, body),
+            REPLACE: lambda body: amend.replace(self, body),
+            CANCEL: lambda body: amend.cancel(self, body),
+            CANCEL_ALL: self.cancel_all, ORACLE: self.oracle, DEPOSIT: self.deposit,
+            CREATE_SESSION: self.credentials.create_session,
+            REVOKE_SESSION: self.credentials.revoke_session,
+            REVOKE_ALL: self.credentials.revoke_all, REVOKE_KEY: self.credentials.revoke_key}
 
     # ---- effects and coverage
 
@@ -66,6 +73,13 @@ class Exchange:
         if walk.filled and not status:
             kind = ("IOC", "FOK", "resting kinds")[min(walk.order.expiry, 2)]
             self.counts["filled " + kind] += 1
+
+    def note_tiers(self, maker, taker, maker_fee):
+        counts = self.counts
+        counts["maker tier %d" % maker.owner.volumes.stored] += 1
+        counts["taker tier %d" % taker.owner.volumes.stored] += 1
+        if maker_fee < 0:
+            counts["rebate"] += 1
 
     def note_state(self, status, reason):
         self.ends[status, reason] += 1
@@ -91,6 +105,21 @@ class Exchange:
         self.emit(2104, portfolio.account, portfolio.subaccount, portfolio.index, amount,
                   portfolio.cash, ref, kind)
 
+    # ---- check-on-touch
+
+    def touch(self, portfolio):
+        """R3, as far as it tells something: the fee tier of the day (R6)."""
+        before = portfolio.volumes.stored
+        if portfolio.volumes.touch(self.t):
+            tier = portfolio.volumes.stored
+            self.counts["tier rises" if tier > before else "tier falls"] += 1
+            self.emit(2119, portfolio.account, 0, 0, 0, tier, ACCOUNT_TIER)
+
+    def marks_trusted(self, portfolio):
+        """R5: in every market where the portfolio has a position or a resting order."""
+        return all(holding.market.trusted(self.t, self.max_age)
+                   for holding in portfolio.holdings.values() if holding.size or holding.orders)
+
     # ---- orders that end
 
     def dead_state(self, order):
@@ -114,7 +143,7 @@ class Exchange:
         self.note_state(status, reason)
         self.take_out(order)
         self.emit(2101, order.id, order.remaining, order.filled, order.price, status, reason,
-                  order.side < 0, 1, order.market.id)
+                  order.side < 0, order.type, order.market.id)
         self.show(order, DELETE, order.remaining)
 
     def list_orders(self, orders, reason):
@@ -127,6 +156,7 @@ class Exchange:
             self.work.queue_list(orders[0].owner, [order.market.id for order in orders])
 
     def end_reduce_only(self, holding):
+        holding.list_sequence = self.sequence
         self.list_orders((order for order in holding.orders if order.reduce_only),
                          REASON["reduce_only"])
 
@@ -209,26 +239,6 @@ class Exchange:
 
     # ---- cancels
 
-    def cancel(self, body):
-        account, subaccount, index, order_id, asset, pad, pad2 = CANCEL_BODY.unpack(body)
-        portfolio = self.portfolios.get((account, subaccount, index))
-        if portfolio is None:
-            return S["rejected_invalid_portfolio_id"]
-        if not is_uuid7(order_id):
-            return S["rejected_invalid_uuid"]
-        if asset in (0, ALL16):
-            return S["order_rejected_invalid_market"]
-        if asset not in self.markets:
-            return S["rejected_market_not_found"]
-        if pad or pad2:
-            return S["order_rejected_invalid"]
-        order = self.orders.get((account, order_id))
-        if (order is None or order.owner is not portfolio or order.market.id != asset
-                or self.dead_state(order)):
-            return S["rejected_order_not_found"]
-        self.remove(order, CANCELED, REASON["user_cancel"])
-        return 0
-
     def cancel_all(self, body):
         (account, subaccount, index, asset, pad, side, conditional, pad2) = \
             CANCEL_ALL_BODY.unpack(body)
@@ -253,59 +263,10 @@ class Exchange:
     # ---- accounts and cash
 
     def create_portfolio(self, account):
-        portfolio = Portfolio(account, len(self.by_number))
+        volumes = self.volumes[account] = Volumes()
+        portfolio = Portfolio(account, len(self.by_number), volumes)
         self.by_number.append(portfolio)
         self.portfolios[account, 0, 0] = portfolio
-
-    def session_times(self, expires_at):
-        """The stored expiry, or None when it is not allowed."""
-        if expires_at == 0:
-            return self.t + self.limits["limits.session_life_default_s"] * SECOND
-        longest = self.t + self.limits["limits.session_life_max_s"] * SECOND
-        return expires_at if self.t < expires_at <= longest else None
-
-    def add_session(self, account, key, expires_at, pin, scope):
-        session = Session()
-        session.expires_at, session.pin, session.scope = expires_at, pin, scope
-        session.revoked = False
-        self.sessions[account, key] = session
-
-    def create_account(self, body, key):
-        if key in self.masters:
-            return S["creation_rejected"]
-        self.accounts += 1
-        self.masters[key] = self.accounts
-        self.create_portfolio(self.accounts)
-        expires_at = self.session_times(int.from_bytes(body[32:40], "little"))
-        if expires_at is None or body[72] > 1:
-            return S["account_created_session_failed"]
-        self.add_session(self.accounts, body[:32], expires_at, -1, body[72])
-        return S["account_created_with_session"]
-
-    def live_session(self, account, key):
-        session = self.sessions.get((account, key))
-        return session and not session.revoked and session.expires_at > self.t
-
-    def create_session(self, body):
-        account, key, expires_at, pin, scope, pad = SESSION_BODY.unpack(body)
-        expires_at = self.session_times(expires_at)
-        if (any(pad) or scope > 1 or expires_at is None or (account, key) in self.sessions
-                or pin > 0):
-            return S["session_rejected"]
-        live = sum(1 for (owner, _), session in self.sessions.items()
-                   if owner == account and not session.revoked and session.expires_at > self.t)
-        if live >= self.limits["limits.sessions_per_parent"]:
-            self.reason = REASON["max_sessions_exceeded"]
-            return S["session_rejected_max_sessions"]
-        self.add_session(account, key, expires_at, pin, scope)
-        return S["session_created"]
-
-    def revoke_session(self, body):
-        account, key = REVOKE_BODY.unpack(body)
-        if not self.live_session(account, key):
-            return S["session_rejected"]
-        self.sessions[account, key].revoked = True
-        return S["session_revoked"]
 
     def deposit(self, body):
         account, subaccount, index, amount, reference = DEPOSIT_BODY.unpack(body)
@@ -344,8 +305,45 @@ class Exchange:
     def key_list(self, name):
         return [b64decode(text) for text in self.limits[name].split(",") if text]
 
+    def set_leverage(self, body):
+        """Code 2001: (status, reason)."""
+        key_id, account, subaccount, index, leverage, asset, _ = LEVERAGE_BODY.unpack(body)
+        key = self.credentials.api_keys.get(key_id)
+        if key is None or key.revoked:
+            return "rejected_unauthorized", None
+        if key.scope == READ:
+            self.counts["leverage read-only key"] += 1
+            return "rejected_unauthorized", "read_only_key"
+        if key.pin not in (-1, subaccount):
+            self.counts["leverage pinned key"] += 1
+            return "rejected_unauthorized", "subaccount_not_permitted"
+        portfolio = self.portfolios.get((account, subaccount, index))
+        if portfolio is None or key.account != account:
+            return "rejected_invalid_portfolio_id", None
+        market = self.markets.get(asset)
+        if market is None:
+            return "rejected_market_not_found", None
+        if not 1 <= leverage <= market.max_leverage:
+            self.counts["leverage invalid"] += 1
+            return "order_rejected_invalid", "invalid_parameter"
+        if not self.marks_trusted(portfolio):
+            self.counts["leverage refused by marks"] += 1
+            return "order_rejected_invalid", "insufficient_free_equity"
+        holding = portfolio.holding(market)
+        before, holding.leverage = holding.leverage, leverage
+        equity, initial, _ = portfolio.risk()
+        if leverage < before and equity < initial:
+            holding.leverage = before
+            self.counts["leverage refused by equity"] += 1
+            return "order_rejected_invalid", "insufficient_free_equity"
+        self.counts["leverage " + ("kept" if leverage == before else "back to default"
+                                   if leverage == market.leverage else "lowered"
+                                   if leverage < before else "raised")] += 1
+        return "request_completed", None
+
     def unsigned(self, code, body):
         units = self.units if self.limits else 0
+        self.status = 0
         if code == CONFIGURATION:
             self.configure(body)
         elif code == DEFINE:
@@ -353,26 +351,12 @@ class Exchange:
             self.markets[market.id] = market
             self.work.add_second(market)
             self.show_state(market, CAUSE_OPERATOR)
+        elif code == LEVERAGE:
+            status, reason = self.set_leverage(body)
+            self.status, self.reason = S[status], REASON[reason] if reason else 0
         elif code == TICK and body[0] == 1:
             units = WORK_TICK_UNITS
         return units
-
-    def credential(self, code, body, key, t):
-        """(account of the duplicate set or None, whether row 3 refuses)."""
-        if code == CREATE_ACCOUNT:
-            return duplicate_account(key), False
-        if code >= 1000:
-            if key in (self.oracle_keys if code == ORACLE else self.operator_keys):
-                return duplicate_account(key), False
-            return None, True
-        account = int.from_bytes(body[:8], "little")
-        if code in (CREATE_SESSION, REVOKE_SESSION):
-            known = self.masters.get(key) == account
-            return (account if known else None), not known
-        session = self.sessions.get((account, key))
-        if session is None or session.revoked or session.expires_at <= t:
-            return (account if self.masters.get(key) == account else None), True
-        return account, 0 <= session.pin != int.from_bytes(body[8:12], "little")
 
     def drop_slices(self, t):
         """W5: a slice goes when no id that the window lets through can fall in it."""
@@ -389,8 +373,8 @@ class Exchange:
             heappush(self.oldest, number)
         self.slices[number].append(entry)
 
-    def apply(self, kind, code, payload, key, clock):
-        t = max(self.t + 1, clock)
+    def apply(self, kind, code, payload, key, clock, extra=b""):
+        self.t_now = t = max(self.t + 1, clock)
         self.effects = []
         self.id_index = self.reason = 0
         if kind == 0:
@@ -401,12 +385,13 @@ class Exchange:
             if self.limits:
                 self.drop_slices(t)
             self.work.perform(units)
-            return self.sequence, t, 0, 0
+            return self.sequence, t, self.status, 0
         request_id, body = payload[8:24], payload[24:]
+        self.request_id = request_id
         milliseconds = uuid_ms(request_id)
         if not t // MS - self.past <= milliseconds <= t // MS + self.future:
             return 0, t, S["request_dropped"], 0
-        account, refused = self.credential(code, body, key, t)
+        account, refused = self.credentials.check(code, body, key, t)
         entry = account, request_id
         if account is not None:
             if entry in self.seen:
@@ -417,7 +402,7 @@ class Exchange:
         self.sequence += 1
         self.work.queue_timers(t)
         self.drop_slices(t)
-        status = self.execute(code, body, key, request_id, refused)
+        status = self.execute(code, body, key, request_id, refused, extra)
         if account is not None:
             self.remember(entry, status, milliseconds)
         else:
@@ -428,22 +413,13 @@ class Exchange:
         self.work.perform(self.units)
         return self.sequence, t, status, 0
 
-    def execute(self, code, body, key, request_id, refused):
+    def execute(self, code, body, key, request_id, refused, extra):
         if refused:
-            return S["session_rejected" if code in (CREATE_SESSION, REVOKE_SESSION)
-                     else "rejected_unauthorized"]
-        if code == PLACE:
-            return place(self, None, request_id, body)
-        if code == CANCEL:
-            return self.cancel(body)
-        if code == CANCEL_ALL:
-            return self.cancel_all(body)
-        if code == ORACLE:
-            return self.oracle(body)
-        if code == DEPOSIT:
-            return self.deposit(body)
+            return S["session_rejected" if code in OF_MASTERS else "rejected_unauthorized"]
+        if code in (PLACE, MARKET_ORDER):
+            return (place if code == PLACE else place_market)(self, request_id, body)
         if code == CREATE_ACCOUNT:
-            return self.create_account(body, key)
-        if code == CREATE_SESSION:
-            return self.create_session(body)
-        return self.revoke_session(body)
+            return self.credentials.create_account(body, key)
+        if code == CREATE_KEY:
+            return self.credentials.create_key(body, extra)
+        return self.handlers[code](body)

@@ -7,35 +7,16 @@ REPLY = struct.Struct("<QQBBBBIQQ")
 HEAD = struct.Struct("<IBBHIQ")
 PARTS = struct.Struct("<HHHH")
 LENGTH = struct.Struct("<I")
-# struct row_balance, row_book, row_level and row_audit (base/row.h)
-BALANCE = struct.Struct("<QIIqq16s16s16s32sB15x")
-BOOK = struct.Struct("<32sQII8x")
-LEVELS = struct.Struct("<QQ")
-BOOK_DEPTH = 1000
-AUDIT = struct.Struct("<16s16sqq16s16s16s16s16sIIB7x")
 
 
-def command_bytes(kind, code, payload, key, clock):
-    size = HEAD.size - 4 + PARTS.size + len(payload) + len(key)
+def command_bytes(kind, code, payload, key, clock, extra=b""):
+    size = HEAD.size - 4 + PARTS.size + len(payload) + len(key) + len(extra)
     return (HEAD.pack(size, 99, kind, code, 0, clock)
-            + PARTS.pack(len(payload), len(key), 0, 0) + payload + key)
+            + PARTS.pack(len(payload), len(key), len(extra), 0) + payload + key + extra)
 
 
-def balance_bytes(account):
-    return HEAD.pack(HEAD.size - 4 + 8, 98, 0, 0, 0, account) + bytes(8)
-
-
-def book_bytes(symbol):
-    return (HEAD.pack(HEAD.size - 4 + 36, 107, 0, 0, 0, 0) + symbol.encode().ljust(32, b"\0")
-            + LENGTH.pack(BOOK_DEPTH))
-
-
-def audit_bytes():
-    return HEAD.pack(HEAD.size - 4, 97, 0, 0, 0, 0)
-
-
-def integer(data):
-    return int.from_bytes(data, "little", signed=True)
+def read_bytes(what, account=0, rest=b""):
+    return HEAD.pack(HEAD.size - 4 + len(rest), ord(what), 0, 0, 0, account) + rest
 
 
 class Pipe:
@@ -54,7 +35,11 @@ class Pipe:
             head = read(4)
             if len(head) < 4:
                 break
-            replies.append(read(LENGTH.unpack(head)[0]))
+            length = LENGTH.unpack(head)[0]
+            reply = read(length)
+            if len(reply) < length:
+                break
+            replies.append(reply)
         writer.join()
         return replies
 

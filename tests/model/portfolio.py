@@ -4,12 +4,15 @@ from market import tdiv
 
 class Holding:
     """A portfolio in one market: position and resting orders."""
-    __slots__ = ("portfolio", "market", "size", "cost", "orders", "buy", "sell", "buy_notional",
-                 "sell_notional", "all_buy", "all_sell", "all_buy_notional", "all_sell_notional")
+    __slots__ = ("portfolio", "market", "leverage", "size", "cost", "orders", "buy", "sell",
+                 "buy_notional", "sell_notional", "all_buy", "all_sell", "all_buy_notional",
+                 "all_sell_notional", "position_id", "list_sequence")
 
     def __init__(self, portfolio, market):
         self.portfolio = portfolio
         self.market = market
+        self.leverage = market.leverage
+        self.list_sequence = 0  # of the last list of reduce-only orders
         self.size = self.cost = 0
         self.orders = {}  # Order -> Order, by placing sequence
         self.buy = self.sell = self.buy_notional = self.sell_notional = 0
@@ -42,13 +45,17 @@ class Holding:
                         loss += worse * order.remaining
         return loss
 
+    def initial_margin(self, notional):
+        """R4 IM(N) at the leverage that the portfolio has set in this market."""
+        return self.market.initial_margin(notional, self.leverage)
+
     def margins(self):
         """(IM, MM) of this market."""
         size, market = self.size, self.market
         if not size and not self.buy and not self.sell:
             return 0, 0
         worst = max(abs(size), abs(size + self.buy), abs(size - self.sell))
-        initial = market.initial_margin(worst * market.mark) + self.open_loss()
+        initial = self.initial_margin(worst * market.mark) + self.open_loss()
         maintenance = market.maintenance_margin(abs(size) * market.mark) if size else 0
         return initial, maintenance
 
@@ -72,10 +79,11 @@ class Holding:
 
 class Portfolio:
     __slots__ = ("account", "subaccount", "index", "number", "cash", "holdings", "order_count",
-                 "list")
+                 "list", "volumes")
 
-    def __init__(self, account, number):
+    def __init__(self, account, number, volumes=None):
         self.account = account
+        self.volumes = volumes  # of the account
         self.subaccount = self.index = 0
         self.number = number
         self.cash = 0

@@ -5,8 +5,13 @@ import struct
 GTC = 2**64 - 1
 IOC, FOK = 0, 1
 ALL16, ALL32 = 0xFFFF, 0xFFFFFFFF
-PLACE, CANCEL, CANCEL_ALL, CREATE_ACCOUNT, CREATE_SESSION, REVOKE_SESSION = 0, 3, 4, 11, 13, 14
-ORACLE, DEFINE, DEPOSIT, TICK, CONFIGURATION, BOOT = 1000, 1001, 1003, 2000, 2013, 2014
+PLACE, AMEND, REPLACE, CANCEL, CANCEL_ALL, MARKET_ORDER = range(6)
+CREATE_ACCOUNT, CREATE_SESSION, REVOKE_SESSION, REVOKE_ALL, CREATE_KEY, REVOKE_KEY = (
+    11, 13, 14, 15, 34, 35)
+ORACLE, DEFINE, DEPOSIT = 1000, 1001, 1003
+TICK, LEVERAGE, CONFIGURATION, BOOT = 2000, 2001, 2013, 2014
+MARKET_TYPE, LIMIT_TYPE = 0, 1
+FULL_ACCESS, READ, READ_WRITE = 0, 0, 1
 ACTIVE, CANCEL_ONLY, HALTED = 0, 3, 4
 OPEN, FILLED, CANCELED, REJECTED, UNTRIGGERED, PARTIALLY_FILLED, EXPIRED = range(7)
 ADD, REDUCE, DELETE, EXECUTE = range(4)
@@ -69,6 +74,12 @@ assert all(struct.calcsize(layout) == 48 for layout, _ in LAYOUTS.values())
 EFFECTS = struct.Struct("<H6x48s")
 
 
+def told(code, body):
+    """Whether the model tells this 2118 or 2119: sessions and API keys that are added or removed,
+    fee tiers."""
+    return body[44] < 2 and body[45] < 2 if code == 2118 else code != 2119 or body[18] == 3
+
+
 def effect_text(effect):
     code, body = effect
     if code not in LAYOUTS:
@@ -86,23 +97,42 @@ def effect_text(effect):
 
 HEADER = struct.Struct("<BBHI")
 PLACE_BODY = struct.Struct("<QIIQqQBBBBHH")
+AMEND_BODY = struct.Struct("<QII16sQQHHI")
+REPLACE_BODY = struct.Struct("<QII16sQqQBBBBHHQ")
+MARKET_BODY = struct.Struct("<QIIqIHHBB6s")
 CANCEL_BODY = struct.Struct("<QII16sHHI")
 CANCEL_ALL_BODY = struct.Struct("<QIIHHBBH")
 ACCOUNT_BODY = struct.Struct("<32sQ32sB7s")
 SESSION_BODY = struct.Struct("<Q32sQiB3s")
 REVOKE_BODY = struct.Struct("<Q32s")
+CREATE_KEY_BODY = struct.Struct("<QiB3s32s")
+REVOKE_KEY_BODY = struct.Struct("<Q16s")
+LEVERAGE_BODY = struct.Struct("<16sQIIIHH")
 ORACLE_BODY = struct.Struct("<QQHHHH")
 DEPOSIT_BODY = struct.Struct("<QIIQ32s")
 BOOT_BODY = struct.Struct("<QIIq")
-HEADERS = {code: HEADER.pack(1, 1 if 11 <= code <= 35 else 0, code, 0)
-           for code in (PLACE, CANCEL, CANCEL_ALL, CREATE_ACCOUNT, CREATE_SESSION, REVOKE_SESSION,
-                        ORACLE, DEPOSIT)}
+SIGNED_CODES = (PLACE, AMEND, REPLACE, CANCEL, CANCEL_ALL, MARKET_ORDER, CREATE_ACCOUNT,
+                CREATE_SESSION, REVOKE_SESSION, REVOKE_ALL, CREATE_KEY, REVOKE_KEY, ORACLE, DEPOSIT)
+SESSION_HEADERS = {code: HEADER.pack(1, 0, code, 0) for code in SIGNED_CODES}
+HEADERS = {code: HEADER.pack(1, 1, code, 0) for code in SIGNED_CODES}  # of secp256k1 keys
+BODIES = {PLACE: PLACE_BODY, AMEND: AMEND_BODY, REPLACE: REPLACE_BODY, CANCEL: CANCEL_BODY,
+          CANCEL_ALL: CANCEL_ALL_BODY, MARKET_ORDER: MARKET_BODY, CREATE_KEY: CREATE_KEY_BODY,
+          REVOKE_KEY: REVOKE_KEY_BODY, ORACLE: ORACLE_BODY, DEPOSIT: DEPOSIT_BODY,
+          LEVERAGE: LEVERAGE_BODY}
 
 
 def uuid7(milliseconds, number):
     """A UUIDv7 of that time; `number` fills its 74 free bits."""
     value = (milliseconds << 80 | 7 << 76 | (number >> 62 & 0xFFF) << 64 | 2 << 62
              | number & (1 << 62) - 1)
+    return value.to_bytes(16, "big")
+
+
+def uuid7_of(t, sequence, index):
+    """The id that the engine makes at t (R3)."""
+    milliseconds, rest = divmod(t, 10**6)
+    value = (milliseconds << 80 | 7 << 76 | rest * 4096 // 10**6 << 64 | 2 << 62
+             | sequence % 2**40 << 22 | index)
     return value.to_bytes(16, "big")
 
 

@@ -1,0 +1,170 @@
+"""Reads of the engine against the model: balances, positions, live orders, fee tiers, books, audit.
+
+A read is (request bytes, (check of the reply, its arguments))."""
+import struct
+
+import wire
+from pipe import LENGTH, read_bytes
+
+# struct row_balance, row_book, row_level, row_audit, row_order, row_position, row_account (row.h)
+BALANCE = struct.Struct("<QIIqq16s16s16s32sB15x")
+BOOK = struct.Struct("<32sQII8x")
+LEVELS = struct.Struct("<QQ")
+AUDIT = struct.Struct("<16s16sqq16s16s16s16s16sIIB7x")
+ORDER = struct.Struct("<QII16s32sQQQ8x16sQQQQ8xIBBBBBBBBB11x")
+POSITION = struct.Struct("<QII16s32sqqqQ16s16s16sQIBBBx")
+ACCOUNT = struct.Struct("<Q8x16siiIBB50x")
+BOOK_DEPTH = 1000
+PRICE_END = 2**40 - 1  # R1
+
+
+class Difference(Exception):
+    """What ends a run: the engine and the model are not equal."""
+
+
+def integer(data):
+    return int.from_bytes(data, "little", signed=True)
+
+
+def same(number, what, names, expected, got):
+    if got != expected:
+        raise Difference(f"after command {number}, {what}: ({names})\n"
+                         f"  model  {expected}\n  engine {got}")
+
+
+def check_balance(number, account, expected, reply):
+    row = BALANCE.unpack(reply)
+    same(number, f"account {account}", "free, withdrawable, equity, IM, MM", expected,
+         (row[3], row[4], *(integer(value) for value in row[5:8])))
+
+
+def check_audit(number, expected, reply):
+    row = AUDIT.unpack_from(reply)
+    cash, cost, deposits = (integer(row[place]) for place in (0, 1, 5))
+    same(number, "audit", "cash, cost, fee account, deposits, recount differences, invariants",
+         expected, (cash, cost, row[2], deposits, row[9], row[11]))
+
+
+def audit_of(exchange):
+    cash = sum(portfolio.cash for portfolio in exchange.by_number)
+    cost = sum(holding.cost for portfolio in exchange.by_number
+               for holding in portfolio.holdings.values())
+    return cash, cost, exchange.fee_account, exchange.deposited, 0, 63
+
+
+def check_book(number, market, expected, reply):
+    _, sequence, bids, asks = BOOK.unpack_from(reply)
+    same(number, f"book of market {market}", "seq, bids, asks, levels", expected,
+         (sequence, bids, asks, list(LEVELS.iter_unpack(reply[BOOK.size:]))))
+
+
+def book_of(market):
+    sides = [[(level.price, level.size) for level in side.all()][:BOOK_DEPTH]
+             for side in (market.bids, market.asks)]
+    return market.book_seq, len(sides[0]), len(sides[1]), sides[0] + sides[1]
+
+
+# ---- fee tiers
+
+def check_account(number, account, expected, reply):
+    row = ACCOUNT.unpack(reply)
+    same(number, f"account {account}", "volume of 14 days, fee tier", expected,
+         (integer(row[1]), row[6]))
+
+
+# ---- live orders
+
+def check_orders(number, account, expected, reply):
+    got = []
+    for row in ORDER.iter_unpack(reply):
+        got.append((row[3].hex(), *row[5:8], integer(row[8]), *row[9:13], *row[14:21]))
+    same(number, f"orders of account {account}",
+         "id, initial, remaining, filled, filled notional, price, expiry, sequence, time, status, "
+         "type, side, reason, post_only, reduce_only, stp", expected, got)
+
+
+def orders_of(exchange, portfolio):
+    """Newest placing first; one that is dead is shown as it will end."""
+    rows = []
+    for holding in portfolio.holdings.values():
+        for order in holding.orders:
+            live = wire.PARTIALLY_FILLED if order.filled else wire.OPEN
+            status, reason = exchange.dead_state(order) or (live, 0)
+            rows.append((order.id.hex(), order.filled + order.remaining, order.remaining,
+                         order.filled, order.value, order.price, order.expiry, *order.placed,
+                         status, order.type, int(order.side < 0), reason, int(order.post_only),
+                         int(order.reduce_only), order.stp))
+    return sorted(rows, key=lambda row: -row[7])
+
+
+# ---- positions
+
+def check_positions(number, account, expected, reply):
+    got = []
+    for row in POSITION.iter_unpack(reply):
+        got.append((row[3].hex(), *row[5:9], *(integer(value) for value in row[9:12]), *row[12:14]))
+    same(number, f"positions of account {account}",
+         "id, size, cost, net funding, mark, unrealised, IM, MM, liquidation price, leverage",
+         expected, got)
+
+
+def positions_of(portfolio):
+    rows = []
+    for _, holding in sorted(portfolio.holdings.items()):
+        if holding.size:
+            mark = holding.market.mark
+            rows.append((holding.position_id.hex(), holding.size, holding.cost, 0, mark,
+                         mark * holding.size - holding.cost, *holding.margins(),
+                         liquidation_price(portfolio, holding), holding.leverage))
+    return rows
+
+
+def liquidation_price(portfolio, holding):
+    """R7: the price of this market alone at which E = MM, to the tick toward the mark; 0: none.
+
+    E - MM rises with the price for a long position and falls for a short one, for a price takes
+    more from E than from MM: the tick where it changes its sign is found by halving."""
+    equity, _, maintenance = portfolio.risk()
+    market, size = holding.market, holding.size
+    others = maintenance - holding.margins()[1]
+
+    def left(price):
+        return (equity + (price - market.mark) * size - others
+                - market.maintenance_margin(abs(size) * price))
+
+    low, high = 0, PRICE_END // market.tick + 1  # ticks; the root lies between
+    # E >= MM at the side where it must fail, E < MM at the side where it must hold: no root
+    fails, holds = (0, high * market.tick) if size > 0 else (high * market.tick, 0)
+    if left(fails) >= 0 or left(holds) < 0:
+        return 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        if left(middle * market.tick) >= 0 if size > 0 else left(middle * market.tick) < 0:
+            high = middle
+        else:
+            low = middle
+    at = high if size > 0 else low  # the tick next to the root on the side without liquidation
+    if left(at * market.tick) and left(market.mark) < 0:
+        at = low + high - at
+    return at * market.tick
+
+
+def all_of(exchange, number):
+    """Every read of every account, at the state after a command."""
+    yield read_bytes("a"), (check_audit, (number, audit_of(exchange)))
+    for market in exchange.markets.values():
+        symbol = market.symbol.encode().ljust(32, b"\0")
+        yield (read_bytes("k", 0, symbol + LENGTH.pack(BOOK_DEPTH)),
+               (check_book, (number, market.id, book_of(market))))
+    for portfolio in exchange.by_number[1:]:
+        account, volumes = portfolio.account, portfolio.volumes
+        yield (read_bytes("b", account, bytes(8)),
+               (check_balance, (number, account, portfolio.balance())))
+        yield (read_bytes("u", account),
+               (check_account, (number, account, (volumes.shown(exchange.t),
+                                                  volumes.tier(exchange.t)))))
+        if portfolio.order_count:
+            yield (read_bytes("o", account),
+                   (check_orders, (number, account, orders_of(exchange, portfolio))))
+        yield (read_bytes("p", account),
+               (check_positions, (number, account, positions_of(portfolio))))
