@@ -4,6 +4,8 @@
  * small quotas, so deferred work is sliced; the index jumps, so markets are held, marks scanned. */
 #include "base/uuid.h"
 #include "engine/audit.h"
+#include "engine/fee.h"
+#include "keys.h"
 #include "trade.h"
 
 enum { COMMANDS = 40000, IDS_KEPT = 256, ETH = 2, SOL = 3 };
@@ -19,6 +21,8 @@ struct stream {
     uint32_t statuses[STATUS_COUNT];
     uint32_t reasons[256];                      /* of canceled orders */
     uint32_t kept_place, entered_anew, used_up; /* by replacements */
+    uint32_t leverage_set, leverage_refused, tier_changes;
+    struct keys_id keys[TRADE_ACCOUNTS + 1];
 };
 
 /* The BTC record under another name and id, with another tick. */
@@ -157,6 +161,24 @@ static enum status move_index(struct stream *stream)
     return host_oracle(host, asset, price);
 }
 
+static enum status choose_leverage(struct stream *stream)
+{
+    struct host *host = &stream->host;
+    uint32_t n = 1 + rig_below(&stream->seed, TRADE_ACCOUNTS);
+    uint32_t leverage = 1 + rig_below(&stream->seed, rig_below(&stream->seed, 2) == 0 ? 50 : 6);
+    enum status status = keys_leverage(host, stream->keys[n], n, random_asset(stream), leverage);
+
+    stream->leverage_set += status == TRADE_OK;
+    stream->leverage_refused += host->result.reason == REASON_insufficient_free_equity;
+    return TRADE_OK; /* its statuses are not those of orders */
+}
+
+/* Sleeps into another day; the indexes are stale until they are told again. */
+static void pass_days(struct stream *stream)
+{
+    stream->host.clock_ns += (1 + rig_below(&stream->seed, 4)) * FEE_DAY_NS;
+}
+
 static enum status command(struct stream *stream)
 {
     struct host *host = &stream->host;
@@ -176,6 +198,10 @@ static enum status command(struct stream *stream)
         return host_cancel_all(host, 1 + rig_below(&stream->seed, TRADE_ACCOUNTS),
                                rig_below(&stream->seed, 2) == 0 ? 0xFFFF : HOST_BTC,
                                (uint8_t)rig_below(&stream->seed, 3));
+    if (kind < 82)
+        return choose_leverage(stream);
+    if (rig_below(&stream->seed, 2000) == 0)
+        pass_days(stream);
     if (kind < 97)
         return move_index(stream);
     if (kind < 98)
@@ -190,7 +216,9 @@ static void count_reasons(struct stream *stream)
     struct effect_order_state body;
 
     for (uint32_t i = 0; i < host->effect_count; i++)
-        if (host->effects[i].code == EFFECT_order_state) {
+        if (host->effects[i].code == EFFECT_account) {
+            stream->tier_changes++;
+        } else if (host->effects[i].code == EFFECT_order_state) {
             memcpy(&body, host->effects[i].bytes, sizeof body);
             if (body.status == ORDER_CANCELED || body.status == ORDER_EXPIRED)
                 stream->reasons[body.reason]++;
@@ -217,6 +245,8 @@ static void run(struct stream *stream, uint64_t seed, uint32_t markets, const ch
     stream->id_count = 0;
     memset(stream->owners, 0, sizeof stream->owners);
     trade_open(host, overrides);
+    for (uint32_t n = 1; n <= TRADE_ACCOUNTS; n++)
+        stream->keys[n] = keys_make(host, n, KEYS_READ_WRITE, KEYS_NO_PIN);
     if (markets > 1) {
         define_market(host, ETH, "ETH");
         define_market(host, SOL, "SOL");
@@ -265,6 +295,7 @@ static void check_reached(const struct stream *stream)
                                        STATUS_self_trade_prevention,
                                        STATUS_insufficient_margin_to_trade };
 
+    CHECK(stream->leverage_set > 500 && stream->leverage_refused > 50 && stream->tier_changes > 20);
     CHECK(stream->kept_place > 1000 && stream->entered_anew > 1000 && stream->used_up > 200);
     for (size_t i = 0; i < CC_COUNT(statuses); i++) {
         if (stream->statuses[statuses[i]] == 0)
