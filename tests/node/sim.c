@@ -12,12 +12,13 @@
 #include "engine/image.h"
 #include "node/core.h"
 #include "node/market_file.h"
+#include "sim_link.h"
 #include "sim_reads.h"
 #include "sim_traffic.h"
 #include "store/disk_sim.h"
 
 enum {
-    RING_SLOTS = 256,
+    LINKS = 2, /* net threads */
     SEGMENT_BYTES = 64 << 10,
     BUFFER_BYTES = 64 << 10,
     FRAME_BYTES = 8 << 10,
@@ -47,15 +48,9 @@ struct sim {
     struct core core;
     struct traffic traffic;
     struct market_file markets;
-    struct ring commands, answers, queries, replies;
-    void *ring_memory[4];
-    struct reply_pool pool;
-    void *pool_memory;
+    struct sim_link links[LINKS];
     struct boundary *boundaries; /* ascending sequence */
     uint32_t boundary_count;
-    struct query query; /* the one in flight */
-    bool query_in_flight;
-    uint32_t outstanding;   /* commands sent, answers not taken */
     uint32_t answered_from; /* first entry that may still be TRAFFIC_ANSWERED */
 };
 
@@ -103,13 +98,10 @@ static void configure(struct sim *sim)
     config_free(&config);
 }
 
-static void make_rings(struct sim *sim)
+/* A client's request or read goes through any net thread. */
+static struct sim_link *any_link(struct sim *sim)
 {
-    struct ring *rings[] = { &sim->commands, &sim->answers, &sim->queries, &sim->replies };
-    for (size_t i = 0; i < CC_COUNT(rings); i++)
-        ring_init(rings[i], sim->ring_memory[i], RING_SLOTS, MESSAGE_SLOT_BYTES);
-    reply_pool_init(&sim->pool, sim->pool_memory);
-    sim->outstanding = 0;
+    return &sim->links[traffic_below(&sim->traffic, LINKS)];
 }
 
 /* What recovery must have brought back, before anything new is sequenced. */
@@ -139,15 +131,16 @@ static void start(struct sim *sim)
     }
     sim->traffic.key = mix_key_load(sim->core.exchange.hash_key);
     configure(sim);
-    make_rings(sim);
+    for (uint32_t i = 0; i < LINKS; i++)
+        sim_link_reset(&sim->links[i]);
     int no_memory = core_make_keyring(&sim->core);
     INVARIANT(no_memory == 0);
     if (core_recover(&sim->core, &refusal) != REFUSAL_none) {
         fail(sim, "recovery: %s", refusal.text);
         return;
     }
-    struct follower_link link = { &sim->queries, &sim->replies, &sim->pool };
-    core_link(&sim->core, &link, &sim->commands, &sim->answers);
+    for (uint32_t i = 0; i < LINKS; i++)
+        sim_link_join(&sim->links[i], &sim->core);
     check_recovered(sim);
     /* W5: a start waits until the clock has reached the last journalled t. */
     enum core_opening opening = core_open(&sim->core);
@@ -268,18 +261,18 @@ static void step_send(struct sim *sim)
 {
     uint64_t burst = 1 + traffic_below(&sim->traffic, 12);
     for (; burst > 0; burst--) {
-        /* Credits: commands sent - answers taken < answer ring size (architecture.md). */
-        if (ring_free(&sim->commands) < 8 || sim->outstanding == RING_SLOTS)
+        struct sim_link *link = any_link(sim);
+        if (!sim_link_has_credit(link))
             return;
         struct traffic_sent *sent = traffic_next(&sim->traffic, clock_now_ns(&sim->clock));
         if (sent == NULL)
             return;
         struct command *command = traffic_command(sent);
-        void *slot = ring_claim(&sim->commands, command->slot_count);
+        void *slot = ring_claim(&link->commands, command->slot_count);
         INVARIANT(slot != NULL);
         memcpy(slot, command, command_bytes(command));
-        ring_publish(&sim->commands);
-        sim->outstanding++;
+        ring_publish(&link->commands);
+        link->outstanding++;
     }
 }
 
@@ -310,23 +303,30 @@ static void acknowledge(struct sim *sim, struct traffic_sent *sent)
     traffic_learn(&sim->traffic, sent);
 }
 
-static void step_answers(struct sim *sim)
+/* What a net thread takes from its ring; it is held until it is durable. */
+static void take_answers(struct sim *sim, struct sim_link *link)
 {
-    uint64_t ready = ring_ready(&sim->answers);
-    uint64_t durable = journal_durable_seq(sim->core.journal);
+    uint64_t ready = ring_ready(&link->answers);
 
     for (uint64_t i = 0; i < ready; i++) {
-        const struct answer *answer = ring_at(&sim->answers, i);
-        struct traffic_sent *sent = &sim->traffic.sent[answer->token];
-        sent->answer = *answer;
-        sent->state = TRAFFIC_ANSWERED;
+        const struct answer *answer = ring_at(&link->answers, i);
+        if (answer->release_sequence < link->release_last)
+            fail(sim, "release sequences of a link go back: %lu", answer->release_sequence);
+        link->release_last = answer->release_sequence;
+        sim->traffic.sent[answer->token].answer = *answer;
+        sim->traffic.sent[answer->token].state = TRAFFIC_ANSWERED;
     }
     if (ready != 0)
-        ring_release(&sim->answers, ready);
-    sim->outstanding -= (uint32_t)ready;
+        ring_release(&link->answers, ready);
+    link->outstanding -= (uint32_t)ready;
+}
+
+static void release_answers(struct sim *sim)
+{
     for (uint32_t i = sim->answered_from; i < sim->traffic.sent_count; i++) {
         struct traffic_sent *sent = &sim->traffic.sent[i];
-        if (sent->state == TRAFFIC_ANSWERED && sent->answer.release_sequence <= durable)
+        if (sent->state == TRAFFIC_ANSWERED &&
+            sent->answer.release_sequence <= journal_durable_seq(sim->core.journal))
             acknowledge(sim, sent);
         if (i == sim->answered_from &&
             (sent->state == TRAFFIC_ACKED || sent->state == TRAFFIC_LOST))
@@ -337,7 +337,8 @@ static void step_answers(struct sim *sim)
 /* Asks for something of an order whose placing was acknowledged. */
 static void step_query(struct sim *sim)
 {
-    if (sim->query_in_flight || sim->traffic.sent_count == 0)
+    struct sim_link *link = any_link(sim);
+    if (link->query_in_flight || sim->traffic.sent_count == 0)
         return;
     uint32_t pick = (uint32_t)traffic_below(&sim->traffic, sim->traffic.sent_count);
     struct traffic_sent *sent = &sim->traffic.sent[pick];
@@ -346,36 +347,36 @@ static void step_query(struct sim *sim)
         sent->answer.status != STATUS_request_completed)
         return;
 
-    sim_reads_ask(&sim->query, sent, traffic_random(&sim->traffic));
-    sim->query.token = pick;
-    sim->query.stamp = journal_durable_seq(sim->core.journal);
-    struct query *query = ring_claim(&sim->queries, 1);
+    sim_reads_ask(&link->query, sent, traffic_random(&sim->traffic));
+    link->query.token = pick;
+    link->query.stamp = journal_durable_seq(sim->core.journal);
+    struct query *query = ring_claim(&link->queries, 1);
     INVARIANT(query != NULL);
-    *query = sim->query;
-    ring_publish(&sim->queries);
-    sim->query_in_flight = true;
+    *query = link->query;
+    ring_publish(&link->queries);
+    link->query_in_flight = true;
 }
 
-static void step_replies(struct sim *sim)
+static void take_reply(struct sim *sim, struct sim_link *link)
 {
-    if (ring_ready(&sim->replies) == 0)
+    if (ring_ready(&link->replies) == 0)
         return;
-    const struct reply *reply = ring_at(&sim->replies, 0);
+    const struct reply *reply = ring_at(&link->replies, 0);
     struct traffic_sent *sent = &sim->traffic.sent[reply->token];
     sim->outcome->checked_reads++;
     if (reply->applied > journal_durable_seq(sim->core.journal))
         fail(sim, "a read shows sequence %lu, which is not durable", reply->applied);
     bool has_rows = reply->buffer != REPLY_NO_BUFFER, filled;
-    const uint8_t *rows = has_rows ? reply_pool_at(&sim->pool, reply->buffer) : NULL;
-    const char *wrong = sim_reads_judge(&sim->query, reply, rows, sent, &filled);
+    const uint8_t *rows = has_rows ? reply_pool_at(&link->pool, reply->buffer) : NULL;
+    const char *wrong = sim_reads_judge(&link->query, reply, rows, sent, &filled);
     if (wrong != NULL)
-        fail(sim, "read %u of acknowledged sequence %lu: %s", sim->query.kind,
+        fail(sim, "read %u of acknowledged sequence %lu: %s", link->query.kind,
              sent->answer.sequence, wrong);
     sim->outcome->checked_fills += filled;
     if (has_rows)
-        reply_pool_give(&sim->pool, reply->buffer);
-    ring_release(&sim->replies, 1);
-    sim->query_in_flight = false;
+        reply_pool_give(&link->pool, reply->buffer);
+    ring_release(&link->replies, 1);
+    link->query_in_flight = false;
 }
 
 static void step_journal(struct sim *sim)
@@ -415,12 +416,17 @@ static void step_clock(struct sim *sim)
 static void quiesce(struct sim *sim)
 {
     for (int turn = 0; turn < QUIESCE_TURNS_MAX && !sim->outcome->failed; turn++) {
-        bool drained = ring_ready(&sim->commands) == 0;
+        bool drained = true;
+        for (uint32_t i = 0; i < LINKS; i++)
+            drained = drained && ring_ready(&sim->links[i].commands) == 0;
         step_match(sim);
         step_journal(sim);
         step_follow(sim);
-        step_answers(sim);
-        step_replies(sim);
+        for (uint32_t i = 0; i < LINKS; i++) {
+            take_answers(sim, &sim->links[i]);
+            take_reply(sim, &sim->links[i]);
+        }
+        release_answers(sim);
         int prepared = core_prepare(&sim->core, clock_monotonic_ns(&sim->clock));
         if (prepared < 0)
             fail(sim, "preparation failed: %d", prepared);
@@ -471,7 +477,6 @@ static void restart_clean(struct sim *sim)
     disk_sim_destroy(old);
     disk_sim_crash(sim->disk, traffic_random(&sim->traffic)); /* the lock goes with the process */
 
-    sim->query_in_flight = false;
     start(sim);
     if (sim->outcome->failed)
         return;
@@ -499,7 +504,6 @@ static void crash(struct sim *sim)
     core_destroy(&sim->core);
     disk_sim_destroy(sim->disk);
     sim->disk = survivor;
-    sim->query_in_flight = false;
     clock_advance(&sim->clock, traffic_below(&sim->traffic, UINT64_C(2000000000)));
     start(sim);
 }
@@ -523,14 +527,15 @@ static void step(struct sim *sim)
         step_journal(sim);
     else if (pick < 12)
         step_follow(sim);
-    else if (pick == 12)
-        step_answers(sim);
-    else if (pick == 13)
+    else if (pick == 12) {
+        take_answers(sim, any_link(sim));
+        release_answers(sim);
+    } else if (pick == 13)
         step_clock(sim);
     else if (pick == 14)
         step_query(sim);
     else {
-        step_replies(sim);
+        take_reply(sim, any_link(sim));
         int prepared = core_prepare(&sim->core, clock_monotonic_ns(&sim->clock));
         if (prepared < 0)
             fail(sim, "preparation failed: %d", prepared);
@@ -547,11 +552,10 @@ static void create(struct sim *sim, uint64_t seed)
     clock_init_simulated(&sim->clock, START_NS);
     traffic_init(&sim->traffic, seed);
     sim->disk = disk_sim_create(&disk);
-    for (size_t i = 0; i < CC_COUNT(sim->ring_memory); i++)
-        sim->ring_memory[i] = aligned_alloc(64, ring_bytes(RING_SLOTS, MESSAGE_SLOT_BYTES));
-    sim->pool_memory = aligned_alloc(64, REPLY_POOL_BYTES);
+    for (uint32_t i = 0; i < LINKS; i++)
+        sim_link_make(&sim->links[i]);
     sim->boundaries = calloc(BOUNDARIES_MAX, sizeof *sim->boundaries);
-    INVARIANT(sim->disk != NULL && sim->boundaries != NULL && sim->pool_memory != NULL);
+    INVARIANT(sim->disk != NULL && sim->boundaries != NULL);
     bool loaded = market_file_load(&sim->markets, "");
     INVARIANT(loaded);
 }
@@ -562,9 +566,8 @@ static void destroy(struct sim *sim)
     disk_sim_destroy(sim->disk);
     market_file_free(&sim->markets);
     traffic_free(&sim->traffic);
-    for (size_t i = 0; i < CC_COUNT(sim->ring_memory); i++)
-        free(sim->ring_memory[i]);
-    free(sim->pool_memory);
+    for (uint32_t i = 0; i < LINKS; i++)
+        sim_link_free(&sim->links[i]);
     free(sim->boundaries);
     free(sim);
 }

@@ -1,6 +1,6 @@
 /* sim.h - one seeded run of a whole exchange in one thread: virtual clock, a disk that completes
- * out of order and loses what was not synced, a scheduler that picks the next step, crashes,
- * recovery.
+ * out of order and loses what was not synced, clients on two net links, a scheduler that picks the
+ * next step, crashes, recovery.
  *
  * After each recovery the state is compared with what was acknowledged before:
  *   every acknowledged command lies at or below the recovered sequence; sent again it answers

@@ -1,0 +1,35 @@
+/* sim_link.h - the rings between a simulated net thread and the exchange, and what is under way in
+ * them. They end with the process: a start begins with empty ones. */
+#ifndef TESTS_NODE_SIM_LINK_H
+#define TESTS_NODE_SIM_LINK_H
+
+#include "base/reply_pool.h"
+#include "base/ring.h"
+#include "node/core.h"
+
+enum { SIM_LINK_SLOTS = 256 }; /* of each ring: the credits of a link */
+
+struct sim_link {
+    struct ring commands, answers, queries, replies;
+    void *ring_memory[4];
+    struct reply_pool pool;
+    void *pool_memory;
+    uint32_t outstanding; /* commands sent, answers not taken */
+    struct query query;   /* the one in flight */
+    bool query_in_flight;
+    uint64_t release_last; /* release_sequence of the last answer taken */
+};
+
+void sim_link_make(struct sim_link *link);
+void sim_link_free(struct sim_link *link);
+
+/* Empty rings. */
+void sim_link_reset(struct sim_link *link);
+
+void sim_link_join(struct sim_link *link, struct core *core);
+
+/* May one more command of any size be sent: credits are commands sent - answers taken < answer ring
+ * size (architecture.md, Flow control). */
+bool sim_link_has_credit(struct sim_link *link);
+
+#endif
