@@ -532,8 +532,8 @@ static void test_ends(void)
     host_close(&host);
 }
 
-/* R1: what only the inside sees answers order_rejected_internal. An order can be filled and replaced
- * without end; its sum of fills must not pass 64 bits. */
+/* R1: what only the inside sees answers order_rejected_internal. An order can be filled and
+ * replaced without end; its sum of fills must not pass 64 bits. */
 static void test_endless_fills(void)
 {
     static struct host host;

@@ -233,7 +233,7 @@ static struct reply take_reply(struct link *link, bool give)
     return reply;
 }
 
-/* A net thread that takes no answers sends no more than its answer ring holds; the other goes on. */
+/* Whoever takes no answers sends no more than its answer ring holds; the other goes on. */
 static void check_answers_not_taken(void)
 {
     struct link *stalled = &rig.links[0], *other = &rig.links[1];
