@@ -12,7 +12,7 @@ build = pathlib.Path(sys.argv[1])
 perp = Perp(build)
 pages = build / "pages"
 help_text = perp.run("--help").stdout
-commands = [line[2:33].strip() for line in
+commands = [re.split("  +", line)[1] for line in
             help_text.split("commands\n")[1].split("\n\n")[0].splitlines()]
 check(len(commands) >= 34, commands)
 
