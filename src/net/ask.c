@@ -4,6 +4,16 @@
 #include "net/parameter.h"
 #include "net/question.h"
 
+enum {
+    ANSWER_BYTES = 4096, /* of one record, with its head */
+    ROW_BYTES = 1024,
+    LEVEL_BYTES = 64,
+    /* Answers of reads that a connection may have unsent or coming: half of what it may hold. */
+    EXPECTED_MAX = OUTPUT_CONNECTION_MAX / 2,
+};
+
+static_assert(4 * REPLY_BUFFER_BYTES <= EXPECTED_MAX, "any one answer may come");
+
 /* Answered by the net thread itself, at their turn. */
 static bool is_local(enum route_kind kind)
 {
@@ -67,6 +77,28 @@ void ask_take(struct gate *gate, struct conn *conn, const char *head_text)
     gate_settle(gate, conn);
 }
 
+/* The longest answer to a query. A row of a page is shorter than 1,024 bytes as JSON, a level than
+ * 64, and a full reply buffer of any other list than four times itself (tests/net/test_large_pages.c). */
+static uint32_t longest_answer(const struct query *query)
+{
+    switch ((enum query_kind)query->kind) {
+    case QUERY_orders:
+    case QUERY_fills:
+    case QUERY_trades:
+        return ANSWER_BYTES + query->limit * ROW_BYTES;
+    case QUERY_book:
+        return ANSWER_BYTES + query->limit * 2 * LEVEL_BYTES;
+    case QUERY_positions:
+    case QUERY_balances:
+    case QUERY_subaccounts:
+    case QUERY_markets:
+    case QUERY_audit:
+        return 4 * REPLY_BUFFER_BYTES;
+    default:
+        return ANSWER_BYTES;
+    }
+}
+
 /* Sends the query; false without credit or room. */
 static bool send(struct gate *gate, struct pending *pending)
 {
@@ -94,6 +126,7 @@ static void wait_for_credit(struct gate *gate, struct pending *pending)
 
 void ask_release(struct gate *gate, struct conn *conn)
 {
+    conn->reads_held = false;
     for (uint32_t at = conn->pending_head; at != PENDING_NONE;) {
         struct pending *pending = &gate->pendings.items[at];
         if (pending->kind == PENDING_WRITE && pending->state != PENDING_DONE)
@@ -101,6 +134,13 @@ void ask_release(struct gate *gate, struct conn *conn)
         at = pending->next;
         if (pending->state != PENDING_HELD)
             continue;
+        uint32_t bytes = longest_answer(&pending->query);
+        if (conn->output.bytes + conn->expected_bytes + bytes > EXPECTED_MAX) {
+            conn->reads_held = true;
+            return;
+        }
+        pending->expected_bytes = bytes;
+        conn->expected_bytes += bytes;
         /* Those that wait are older: they go first. */
         if (gate->asking_head != gate->asking_tail || !send(gate, pending))
             wait_for_credit(gate, pending);

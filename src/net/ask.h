@@ -1,7 +1,10 @@
 /* ask.h - reads on their way: to the follower and back, or answered here at their turn. Net thread.
  *
  * A read behind a write of its connection is held until that write's answer is released, then
- * stamped with durable() and sent: it sees what was acknowledged. */
+ * stamped with durable() and sent: it sees what was acknowledged.
+ *
+ * Bound. A connection is not asked for more than it can hold: a read whose longest answer does not
+ *        fit behind what is unsent or coming is held until more is sent. */
 #ifndef NET_ASK_H
 #define NET_ASK_H
 

@@ -76,6 +76,8 @@ struct conn {
     uint32_t pending_head, pending_tail; /* requests in flight, oldest first (pending.h) */
     uint32_t pending_count;
     struct output output;
+    uint32_t expected_bytes; /* that reads asked and not written may answer at most */
+    bool reads_held;         /* a read waits until more of the output is sent */
     uint64_t received_ticks; /* of the newest bytes */
 
     uint8_t time; /* enum conn_time, CONN_TIMES: none */

@@ -76,6 +76,8 @@ void gate_touch(struct gate *gate, struct conn *conn)
 
 void gate_resume(struct gate *gate, struct conn *conn)
 {
+    if (conn->reads_held && !conn->broken)
+        ask_release(gate, conn);
     if (conn->blocked)
         conn_queue_push(&gate->ready, conn->index, &conn->in_ready);
 }
@@ -116,6 +118,7 @@ static bool flush(struct gate *gate, struct conn *conn)
             return false;
         if (pending->kind == PENDING_READ && pending->reply.buffer != REPLY_NO_BUFFER)
             reply_pool_give(gate->config.reply_pool, pending->reply.buffer);
+        conn->expected_bytes -= pending->expected_bytes;
         pending_remove_first(&gate->pendings, conn);
         gate_touch(gate, conn);
     }

@@ -59,6 +59,7 @@ struct pending {
     bool no_body;  /* HEAD */
     uint8_t minor; /* HTTP/1.minor, for the Connection header */
     bool has_secret;
+    uint32_t expected_bytes; /* of a read that was asked: counted in its connection */
     uint64_t received_ticks;
     uint64_t deadline_ns; /* PENDING_CREDIT */
     const char *allow;    /* with 405 */

@@ -268,34 +268,52 @@ static void write_local(struct gate *gate, struct writer *writer, const struct p
     frame->sequence = gate->config.source.applied(gate->config.source.context);
 }
 
-static void write_ack(struct gate *gate, struct writer *writer, const struct pending *pending,
-                      struct frame *frame)
+/* The outcome of PUT /api/v1/leverage; one that was sequenced says where. */
+static void write_setting(struct gate *gate, struct writer *writer, const struct pending *pending,
+                          struct frame *frame)
+{
+    struct mistake mistake;
+    frame->has_sequence = pending->answer.sequence != 0;
+    frame->sequence = pending->answer.sequence;
+    if (setting_succeeded(&pending->answer, &mistake)) {
+        setting_write(writer, &pending->setting);
+        return;
+    }
+    gate->counters.problems++;
+    write_problem(writer, &mistake, frame);
+}
+
+static struct ack_stages stages_of(const struct gate *gate, const struct pending *pending)
 {
     const struct answer *answer = &pending->answer;
-    const struct ack_stages stages = {
+    return (struct ack_stages){
         .verified_ns = clock_ticks_to_ns(gate->rate, answer->verified_ticks),
         .sequenced_ns = clock_ticks_to_ns(gate->rate, answer->sequenced_ticks),
         .matched_ns = clock_ticks_to_ns(gate->rate, answer->matched_ticks),
         .ack_ns = clock_ticks_to_ns(gate->rate, clock_ticks() - pending->received_ticks),
     };
-    if (pending->ack_form == ACK_BINARY && request_find(answer->code)->answer == ANSWER_ACK) {
-        frame->media = MEDIA_OCTETS;
-        ack_write_binary(writer, answer, pending->request_id, &stages);
+}
+
+static void write_ack(struct gate *gate, struct writer *writer, const struct pending *pending,
+                      struct frame *frame)
+{
+    const uint8_t *secret = pending->has_secret ? pending->secret : NULL;
+    enum answer_style style = request_find(pending->answer.code)->answer;
+    if (style == ANSWER_HTTP) {
+        write_setting(gate, writer, pending, frame);
         return;
     }
-    if (answer->code == REQUEST_set_leverage) {
-        struct mistake mistake;
-        frame->has_sequence = answer->sequence != 0;
-        frame->sequence = answer->sequence;
-        if (setting_succeeded(answer, &mistake))
-            setting_write(writer, &pending->setting);
-        else
-            write_problem(writer, &mistake, frame);
-        gate->counters.problems += frame->http_status != 200;
+    if (CC_LIKELY(pending->ack_form == ACK_BRIEF)) {
+        ack_write(writer, &pending->answer, secret, NULL);
         return;
     }
-    ack_write(writer, answer, pending->has_secret ? pending->secret : NULL,
-              pending->ack_form == ACK_FULL ? &stages : NULL);
+    const struct ack_stages stages = stages_of(gate, pending);
+    if (pending->ack_form == ACK_FULL || style == ANSWER_SUCCESS) {
+        ack_write(writer, &pending->answer, secret, pending->ack_form == ACK_FULL ? &stages : NULL);
+        return;
+    }
+    frame->media = MEDIA_OCTETS;
+    ack_write_binary(writer, &pending->answer, pending->request_id, &stages);
 }
 
 static void write_body(struct gate *gate, struct writer *writer, struct pending *pending,

@@ -335,6 +335,15 @@ static uint32_t write_rows(uint16_t kind, uint8_t *out)
     return rows[kind].count;
 }
 
+static void repeat_order(struct fixture *fixture, struct reply *reply)
+{
+    uint8_t *rows = reply_pool_at(&fixture->pool, reply->buffer);
+    for (; reply->row_count < fixture->order_rows; reply->row_count++) {
+        memcpy(rows + reply->row_bytes, &order_row, sizeof order_row);
+        reply->row_bytes += (uint32_t)sizeof order_row;
+    }
+}
+
 uint32_t fixture_follow(struct fixture *fixture)
 {
     uint64_t ready = ring_ready(&fixture->queries);
@@ -364,6 +373,8 @@ uint32_t fixture_follow(struct fixture *fixture)
                 reply->row_bytes =
                     write_rows(query->kind, reply_pool_at(&fixture->pool, reply->buffer));
             reply->row_count = reply->row_bytes != 0;
+            if (query->kind == QUERY_orders && reply->row_bytes != 0)
+                repeat_order(fixture, reply);
         }
         ring_publish(&fixture->replies);
         fixture->query_count++;

@@ -39,6 +39,7 @@ struct fixture {
     struct query last_query;
     enum problem next_problem; /* of the replies it gives; PROBLEM_none: canned rows */
     enum reply_cause next_cause;
+    uint32_t order_rows; /* of a list of orders, 0: one */
 
     struct signer_ed25519 session;  /* seed 00 01 .. 1f, of FIXTURE_ACCOUNT, in the keyring */
     struct signer_ed25519 stranger; /* in no keyring */
@@ -98,7 +99,7 @@ struct wire {
     struct gate *gate;
     struct conn *conn; /* NULL: closed by the gate */
     char *text;        /* everything the gate answered */
-    size_t count;
+    size_t count, capacity;
     size_t read; /* what wire_answer has given so far */
     bool stuck;  /* takes no bytes: a slow reader */
 };

@@ -21,7 +21,7 @@ void fixture_gate_free(struct gate *gate)
 
 void wire_open(struct wire *wire, struct fixture *fixture, struct gate *gate, bool admin)
 {
-    *wire = (struct wire){ .fixture = fixture, .gate = gate };
+    *wire = (struct wire){ .fixture = fixture, .gate = gate, .capacity = FIXTURE_WIRE_BYTES };
     wire->text = malloc(FIXTURE_WIRE_BYTES);
     CHECK(wire->text != NULL);
     gate_turn_begin(gate);
@@ -52,7 +52,7 @@ static void transport(struct wire *wire)
         size_t count = output_next(&gate->outputs, &conn->output, &bytes);
         if (count == 0)
             break;
-        CHECK(wire->count + count < FIXTURE_WIRE_BYTES);
+        CHECK(wire->count + count < wire->capacity);
         memcpy(wire->text + wire->count, bytes, count);
         wire->count += count;
         output_sent(&gate->outputs, &conn->output, count);

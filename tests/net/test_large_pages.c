@@ -1,0 +1,168 @@
+/* Pages as long as they may be, pipelined: a connection is never asked for more than the 8 MiB that
+ * it may hold (architecture.md, Flow control), a reader that takes its bytes gets every page, and one
+ * that does not holds up nobody else. */
+#include <stdio.h>
+
+#include "base/row.h"
+#include "base/row_history.h"
+#include "check.h"
+#include "net/ask.h"
+#include "net/fixture.h"
+#include "net/show.h"
+
+enum { PIPELINED = 60, TEXT_BYTES = 96 << 20 };
+
+static struct fixture fixture;
+static struct gate *gate;
+
+static void open_reader(struct wire *wire)
+{
+    wire_open(wire, &fixture, gate, false);
+    free(wire->text);
+    wire->text = malloc(TEXT_BYTES);
+    CHECK(wire->text != NULL);
+    wire->capacity = TEXT_BYTES;
+}
+
+static size_t pipeline(char *text, size_t capacity, unsigned count)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < count; i++)
+        bytes += (size_t)snprintf(text + bytes, capacity - bytes,
+                                  "GET /api/v1/orders?limit=1000 HTTP/1.1\r\nHost: x\r\n"
+                                  "X-API-KEY: %s\r\n\r\n",
+                                  fixture.api_key);
+    return bytes;
+}
+
+static void check_answers(struct wire *wire)
+{
+    struct wire_answer answer;
+    for (unsigned i = 0; i < PIPELINED; i++) {
+        CHECK(wire_answer(wire, &answer, false) && answer.status == 200);
+        CHECK(answer.body_bytes > 500000 && answer.body[answer.body_bytes - 1] == ']');
+    }
+    CHECK(!wire_answer(wire, &answer, false));
+}
+
+static void pages_come_one_after_the_other(void)
+{
+    static char text[PIPELINED * 256];
+    struct wire reader, deaf, other;
+    struct wire_answer answer;
+    size_t count = pipeline(text, sizeof text, PIPELINED);
+
+    open_reader(&deaf);
+    deaf.stuck = true;
+    wire_send(&deaf, text, count, 0);
+    for (unsigned i = 0; i < 100; i++)
+        wire_turn(&deaf);
+    CHECK(deaf.conn != NULL && deaf.conn->output.bytes <= 8 << 20);
+    uint32_t asked = fixture.query_count;
+    CHECK(asked >= 2 && asked < PIPELINED);
+    CHECK(fixture.pool.free == UINT64_MAX); /* what waits holds no buffer */
+
+    open_reader(&reader); /* another one is served meanwhile */
+    wire_send(&reader, text, count, 0);
+    for (unsigned i = 0; i < 200; i++)
+        wire_turn(&reader);
+    CHECK(reader.conn != NULL && fixture.query_count == asked + PIPELINED);
+    check_answers(&reader);
+    wire_free(&reader);
+
+    deaf.stuck = false; /* and the deaf one when it listens again */
+    for (unsigned i = 0; i < 200; i++)
+        wire_turn(&deaf);
+    CHECK(deaf.conn != NULL && fixture.query_count == 2 * PIPELINED);
+    check_answers(&deaf);
+    CHECK(deaf.conn->expected_bytes == 0 && !deaf.conn->reads_held);
+    wire_free(&deaf);
+
+    /* One that goes away while reads are held leaves nothing behind. */
+    open_reader(&other);
+    other.stuck = true;
+    wire_send(&other, text, count, 0);
+    CHECK(other.conn->reads_held);
+    wire_free(&other);
+    for (unsigned i = 0; i < 4; i++) {
+        gate_turn_begin(gate);
+        (void)gate_turn_end(gate);
+        (void)fixture_follow(&fixture);
+    }
+    CHECK(gate->pendings.used == 0);
+    wire_open(&other, &fixture, gate, false);
+    wire_send(&other, text, pipeline(text, sizeof text, 1), 0);
+    CHECK(wire_answer(&other, &answer, false) && answer.status == 200);
+    wire_free(&other);
+}
+
+/* The longest JSON of a row of each list, against what the bound of a connection counts on. */
+static size_t longest(enum query_kind kind, const void *row, size_t row_bytes)
+{
+    static char text[8192];
+    struct writer writer = writer_begin(text, sizeof text);
+    struct reply reply = { .kind = (uint16_t)kind,
+                           .row_count = 1,
+                           .row_bytes = (uint32_t)row_bytes };
+    show_reply(&writer, &reply, row);
+    CHECK(!writer.full);
+    return writer_count(&writer);
+}
+
+static void rows_are_shorter_than_counted_on(void)
+{
+    static char name[32] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ-PERP";
+    struct row_order order;
+    struct row_fill fill;
+    struct row_position position;
+    struct row_balance balance;
+    struct row_subaccount subaccount;
+    memset(&order, 0xFF, sizeof order);
+    memcpy(order.market, name, sizeof name);
+    order.filled_notional = INT64_MAX;
+    order.filled = 3;
+    order.price_decimals = order.size_decimals = 3;
+    order.status = 5;
+    order.order_type = 5;
+    order.side = order.stp = 1;
+    order.expiry = UINT64_MAX - 1;
+    CHECK(longest(QUERY_orders, &order, sizeof order) < 1024);
+    memset(&fill, 0xFF, sizeof fill);
+    memcpy(fill.market, name, sizeof name);
+    fill.price_decimals = fill.size_decimals = 3;
+    fill.side = fill.liquidity = 1;
+    CHECK(longest(QUERY_fills, &fill, sizeof fill) < 1024);
+    /* Four times the row, were every number as long as its type. */
+    memset(&position, 0xFF, sizeof position);
+    memcpy(position.market, name, sizeof name);
+    position.size = INT64_MIN;
+    position.cost = INT64_MIN;
+    position.unrealized_pnl = position.initial_margin = position.maintenance_margin =
+        -((int128)1 << 120);
+    position.price_decimals = position.size_decimals = 3;
+    CHECK(longest(QUERY_positions, &position, sizeof position) < 4 * sizeof position);
+    memset(&balance, 0xFF, sizeof balance);
+    memset(balance.name, 'n', sizeof balance.name);
+    balance.cash_balance = balance.withdrawable = INT64_MIN;
+    balance.equity = balance.initial_margin = balance.maintenance_margin = -((int128)1 << 120);
+    balance.status = 1;
+    CHECK(longest(QUERY_balances, &balance, sizeof balance) < 4 * sizeof balance);
+    memset(&subaccount, 0xFF, sizeof subaccount);
+    subaccount.cash_balance = -((int128)1 << 120);
+    subaccount.status = 0;
+    CHECK(longest(QUERY_subaccounts, &subaccount, sizeof subaccount) < 4 * sizeof subaccount);
+}
+
+int main(void)
+{
+    fixture_init(&fixture, true, FIXTURE_SLOTS);
+    gate = fixture_gate(&fixture, 64);
+    fixture.order_rows = 1000;
+    pages_come_one_after_the_other();
+    rows_are_shorter_than_counted_on();
+    CHECK(gate->pendings.used == 0 && gate->conns.open_count == 0);
+    CHECK(fixture.pool.free == UINT64_MAX);
+    fixture_gate_free(gate);
+    fixture_free(&fixture);
+    return 0;
+}
