@@ -80,7 +80,7 @@
     X(account_created_session_failed, \
       "the account exists, its session does not: perp session create") \
     X(request_timestamp_out_of_window, \
-      "the clocks of this machine and of the exchange differ, or the id is old") \
+      "the clocks of this machine and of the exchange differ (perp time), or the id is old") \
     X(invalid_signature, \
       "the exchange computed another message or the key is not the one of the signature; " \
       "master keys sign for one exchange id") \
@@ -94,6 +94,10 @@
       "check --subaccount and --portfolio") \
     X(not_found, \
       "this exchange has nothing there: an unknown market, or a part that it does not have") \
+    X(rate_limited, \
+      "too many requests from here: wait and send it again; perp limits shows what is left") \
+    X(invalid_market, \
+      "perp markets lists the markets") \
     X(order_not_found, \
       "no such order of this account") \
     X(request_not_found, \
