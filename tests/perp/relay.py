@@ -3,10 +3,10 @@
 PERPD is replaced by the path of the real one before they are written to a file.
 """
 
-# Passes everything on, but lies on the listener that the file `lie` beside it names: admin or public.
-# Answers of the public one are changed in place, by as many bytes.
+# Passes everything on, but lies on the listener that the file `lie` beside it names: admin or
+# public. Answers of the public one are changed in place, by as many bytes.
 RELAY = r'''#!/usr/bin/env python3
-import http.server, json, os, re, signal, socket, subprocess, sys, threading
+import decimal, http.server, json, os, re, signal, socket, subprocess, sys, threading
 import urllib.request
 lie = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "lie")).read().strip()
 LIES = [(rb'"liquidity":"MAKER"', rb'"liquidity":"TAKER"'),
@@ -33,12 +33,13 @@ class Relay(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
     def do_GET(self):
-        body = urllib.request.urlopen(f"http://127.0.0.1:{real['admin']}{self.path}").read().decode()
+        url = f"http://127.0.0.1:{real['admin']}{self.path}"
+        body = urllib.request.urlopen(url).read().decode()
         if self.path == "/audit":
             audit = json.loads(body)
             if lie == "admin":
-                audit["totals"]["fee_account"] += "1" if "." in audit["totals"]["fee_account"] \
-                    else ".000001"
+                fees = decimal.Decimal(audit["totals"]["fee_account"])
+                audit["totals"]["fee_account"] = str(fees + decimal.Decimal("0.000001"))
                 audit["markets"][0]["size_sum"] = "0.00001"
                 audit["i6"] = False
             body = json.dumps(audit)

@@ -1,7 +1,7 @@
 /* maker.h - four ways to make a market. Each turn deals with one of the five, in rotation.
  *
- *   ladder     three levels a side around the middle, amended as it moves: replaced at another price
- *              or size (code 2), or reduced in their place (code 1)
+ *   ladder     three levels a side around the middle, amended as it moves: replaced at another
+ *              price or size (code 2), or reduced in their place (code 1)
  *   grid       orders on fixed lines of price, which stay until they trade or are far away
  *   inventory  one bid and one ask around a price that leans against what is held, as Avellaneda
  *              and Stoikov (2008) have it, good for a few seconds

@@ -1,5 +1,5 @@
-/* statement.h - what the exchange says of one account: its orders, fills and positions, read page by
- * page and summed by market, and what became of the requests that it acknowledged.
+/* statement.h - what the exchange says of one account: its orders, fills and positions, read page
+ * by page and summed by market, and what became of the requests that it acknowledged.
  *
  * Owner. The bot's thread; nothing else may be queued in its courier.
  * Units. Sizes raw, signed: bought is positive; money micro-USDC. */
