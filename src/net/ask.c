@@ -78,7 +78,7 @@ void ask_take(struct gate *gate, struct conn *conn, const char *head_text)
 }
 
 /* The longest answer to a query. A row of a page is shorter than 1,024 bytes as JSON, a level than
- * 64, and a full reply buffer of any other list than four times itself (tests/net/test_large_pages.c). */
+ * 64, any other list than four times a full reply buffer (tests/net/test_large_pages.c). */
 static uint32_t longest_answer(const struct query *query)
 {
     switch ((enum query_kind)query->kind) {

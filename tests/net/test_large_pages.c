@@ -1,6 +1,6 @@
 /* Pages as long as they may be, pipelined: a connection is never asked for more than the 8 MiB that
- * it may hold (architecture.md, Flow control), a reader that takes its bytes gets every page, and one
- * that does not holds up nobody else. */
+ * it may hold (architecture.md, Flow control), a reader that takes its bytes gets every page, and
+ * one that does not holds up nobody else. */
 #include <stdio.h>
 
 #include "base/row.h"
@@ -35,10 +35,10 @@ static size_t pipeline(char *text, size_t capacity, unsigned count)
     return bytes;
 }
 
-static void check_answers(struct wire *wire)
+static void check_answers(struct wire *wire, unsigned count)
 {
     struct wire_answer answer;
-    for (unsigned i = 0; i < PIPELINED; i++) {
+    for (unsigned i = 0; i < count; i++) {
         CHECK(wire_answer(wire, &answer, false) && answer.status == 200);
         CHECK(answer.body_bytes > 500000 && answer.body[answer.body_bytes - 1] == ']');
     }
@@ -67,14 +67,14 @@ static void pages_come_one_after_the_other(void)
     for (unsigned i = 0; i < 200; i++)
         wire_turn(&reader);
     CHECK(reader.conn != NULL && fixture.query_count == asked + PIPELINED);
-    check_answers(&reader);
+    check_answers(&reader, PIPELINED);
     wire_free(&reader);
 
     deaf.stuck = false; /* and the deaf one when it listens again */
     for (unsigned i = 0; i < 200; i++)
         wire_turn(&deaf);
     CHECK(deaf.conn != NULL && fixture.query_count == 2 * PIPELINED);
-    check_answers(&deaf);
+    check_answers(&deaf, PIPELINED);
     CHECK(deaf.conn->expected_bytes == 0 && !deaf.conn->reads_held);
     wire_free(&deaf);
 
@@ -94,6 +94,29 @@ static void pages_come_one_after_the_other(void)
     wire_send(&other, text, pipeline(text, sizeof text, 1), 0);
     CHECK(wire_answer(&other, &answer, false) && answer.status == 200);
     wire_free(&other);
+}
+
+/* All requests are taken and nothing is on its way: what lets the next read go is the output. */
+static void sent_bytes_make_room(void)
+{
+    enum { FEW = 12 };
+    static char text[FEW * 256];
+    struct wire deaf;
+    uint32_t before = fixture.query_count;
+    size_t count = pipeline(text, sizeof text, FEW);
+    open_reader(&deaf);
+    deaf.stuck = true;
+    wire_send(&deaf, text, count, 0);
+    for (unsigned i = 0; i < 20; i++)
+        wire_turn(&deaf);
+    CHECK(deaf.conn->reads_held && deaf.conn->expected_bytes == 0 && !deaf.conn->blocked);
+    CHECK(fixture.query_count < before + FEW);
+    deaf.stuck = false;
+    for (unsigned i = 0; i < 50; i++)
+        wire_turn(&deaf);
+    CHECK(fixture.query_count == before + FEW);
+    check_answers(&deaf, FEW);
+    wire_free(&deaf);
 }
 
 /* The longest JSON of a row of each list, against what the bound of a connection counts on. */
@@ -159,6 +182,7 @@ int main(void)
     gate = fixture_gate(&fixture, 64);
     fixture.order_rows = 1000;
     pages_come_one_after_the_other();
+    sent_bytes_make_room();
     rows_are_shorter_than_counted_on();
     CHECK(gate->pendings.used == 0 && gate->conns.open_count == 0);
     CHECK(fixture.pool.free == UINT64_MAX);
