@@ -83,6 +83,8 @@ static void add_portfolio(const struct engine *engine, uint32_t index, struct ro
         row->recount_differences += holding_differences(engine, holding, &of_holding);
         row->recount_differences += holding->portfolio != index;
         row->recount_differences += magnitude > market->max_abs_size;
+        row->recount_differences +=
+            holding->leverage != leverage_setting(engine, index, holding->market);
         orders += of_holding;
         holdings++;
     }

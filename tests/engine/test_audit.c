@@ -93,6 +93,7 @@ static void test_each_is_found(void)
     BREAKS(taker->sides[ORDER_SHORT].reduce_size, 1, I6);
     BREAKS(taker->sides[ORDER_SHORT].reduce_notional, 1, I6);
     BREAKS(taker->sides[ORDER_LONG].price_bound, -1ull, I6); /* a price above buy_price_max */
+    BREAKS(taker->leverage, 1, I6);                          /* a copy of no setting */
     BREAKS(state_portfolio(engine, 2)->open_order_count, 1, I6);
     BREAKS(state_portfolio(engine, 2)->holding_count, 1, I6);
     BREAKS(engine->orders.count, 1, I6);
