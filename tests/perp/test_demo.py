@@ -60,9 +60,10 @@ def ended(folder):
     return False
 
 
-def test_honest():
+def test_honest(topology):
     folder = place()
-    done = run(folder, "--seconds", "3", "--at-least", "20")  # on however slow a machine
+    done = run(folder, "--seconds", "3", "--at-least", "20",  # on however slow a machine
+               "--topology", topology)
     check(done.returncode == 0, done.stdout, done.stderr)
     check("everything holds" in done.stdout and "FAIL" not in done.stdout, done.stdout)
     check(re.search(r"accepted +request_completed +[1-9]", done.stdout), done.stdout)
@@ -73,6 +74,8 @@ def test_honest():
     for player in ("ladder", "grid", "inventory", "quoter", "taker-4", "whale"):
         check(re.search(rf"  {player} +[1-9]", done.stdout), player, done.stdout)
     check(re.search(r"GET /orders: [1-9]\d* accepted orders, GET /fills: [1-9]", done.stdout),
+          done.stdout)
+    check(re.search(r"ok +GET /markets/.../trades: [1-9]\d* trades of two fills", done.stdout),
           done.stdout)
     check("durable by store.durability=local" in done.stdout, done.stdout)
     check(not list(folder.glob("demo.*")), "the data directory is left behind")
@@ -182,7 +185,8 @@ def test_usage():
 
 
 test_usage()
-test_honest()
+test_honest("shared")
+test_honest("dedicated")
 test_chaos()
 test_lies()
 test_forgetful()

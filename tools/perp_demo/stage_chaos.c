@@ -55,5 +55,8 @@ void stage_chaos_check(struct stage *stage)
                 " had been executed, %" PRId64 " were executed then, %" PRId64 " not at all",
                 sum.lost, sum.before, sum.after, sum.unused);
     stage_check(stage, sum.asked == sum.first + sum.before + sum.after,
-                "chaos: every one of them was asked for");
+                "chaos: killed %.1f s after the start and ready again after %.0f ms; every one of "
+                "these requests was asked for",
+                (double)(stage->killed_ns - stage->begin_ns) / 1e9,
+                (double)(stage->back_ns - stage->killed_ns) / 1e6);
 }

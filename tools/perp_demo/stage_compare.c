@@ -71,6 +71,18 @@ static void compare_player(struct stage *stage, const struct player *player, str
     totals->fees += fees;
 }
 
+/* Each public trade is two fills; in a run that you took part in, some of them are yours. */
+static void compare_trades(struct stage *stage, int64_t fills)
+{
+    int64_t trades = 0;
+    stage_show_read(stage);
+    for (int i = 0; i < LISTING_MARKETS; i++)
+        trades += (int64_t)stage->markets[i].trade_seq;
+    if (stage->seconds != 0)
+        stage_check(stage, 2 * trades == fills,
+                    "GET /markets/.../trades: %" PRId64 " trades of two fills each", trades);
+}
+
 void stage_compare(struct stage *stage)
 {
     struct totals totals = { 0 };
@@ -90,4 +102,5 @@ void stage_compare(struct stage *stage)
                 "GET /orders: %" PRId64 " accepted orders, GET /fills: %" PRId64
                 " fills with %s USDC of fees: sums and cash as in every player's own books",
                 totals.orders, totals.fills, fees);
+    compare_trades(stage, totals.fills);
 }

@@ -185,11 +185,16 @@ void stage_show_hints(const struct stage *stage)
            url, url);
 }
 
+void stage_show_read(struct stage *stage)
+{
+    for (uint32_t i = 0; i < LISTING_MARKETS; i++)
+        read_market(stage, i);
+}
+
 void stage_show(struct stage *stage)
 {
     read_metrics(stage);
-    for (uint32_t i = 0; i < LISTING_MARKETS; i++)
-        read_market(stage, i);
+    stage_show_read(stage);
     if (stage->live)
         printf("\033[H");
     show_headline(stage);
@@ -198,6 +203,9 @@ void stage_show(struct stage *stage)
         fflush(stdout);
         return;
     }
+    if (stage->back_ns != 0)
+        printf("  perpd was killed (SIGKILL) and ready again after %.0f ms\033[K\n",
+               (double)(stage->back_ns - stage->killed_ns) / 1e6);
     printf("\033[K\n");
     show_markets(stage);
     printf("\033[K\n");
