@@ -32,8 +32,9 @@ struct net {
     _Atomic uint64_t shown[NET_COUNTER_COUNT]; /* copies of the gate's counters, for others */
 };
 
-/* How many connections the table may hold: a power of two below the limit of descriptors. */
-static uint32_t connection_capacity(void)
+/* How many connections the table may hold: a power of two below the limit of descriptors, of which
+ * each thread of the port has its part. */
+static uint32_t connection_capacity(uint32_t threads)
 {
     struct rlimit limit;
     uint32_t capacity = NET_CONNECTIONS_MAX;
@@ -45,7 +46,7 @@ static uint32_t connection_capacity(void)
                              : NET_CONNECTIONS_MAX + FILES_RESERVED;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
-    while (capacity > CONNECTIONS_MIN && capacity + FILES_RESERVED > limit.rlim_cur)
+    while (capacity > CONNECTIONS_MIN && capacity * threads + FILES_RESERVED > limit.rlim_cur)
         capacity /= 2;
     return capacity;
 }
@@ -66,9 +67,10 @@ static int refuse_address(int error, const char *option, const char *address,
 static int open_listeners(struct net *net, const struct net_config *config,
                           struct net_diagnosis *diagnosis)
 {
-    int error = config->first != NULL
-                    ? listener_join(&net->listeners[PUBLIC], &config->first->listeners[PUBLIC])
-                    : listener_open(&net->listeners[PUBLIC], config->listen, config->shares_port);
+    int error =
+        config->first != NULL
+            ? listener_join(&net->listeners[PUBLIC], &config->first->listeners[PUBLIC])
+            : listener_open(&net->listeners[PUBLIC], config->listen, config->port_threads > 1);
     if (error != 0)
         return refuse_address(error, "net.listen", config->listen, diagnosis);
     if (config->admin_listen == NULL)
@@ -93,7 +95,8 @@ int net_create(struct net **net, const struct net_config *config, struct net_dia
     if (error == 0)
         error = open_listeners(made, config, diagnosis);
     if (error == 0) {
-        error = gate_init(&made->gate, config, connection_capacity());
+        error = gate_init(&made->gate, config,
+                          connection_capacity(config->port_threads > 1 ? config->port_threads : 1));
         if (error != 0)
             (void)snprintf(diagnosis->text, sizeof diagnosis->text,
                            "no memory for the connection tables");

@@ -68,7 +68,7 @@ struct net_source {
 struct net_config {
     const char *listen;       /* address:port, IPv6 in brackets; port 0 takes a free one */
     const char *admin_listen; /* the same; NULL: none */
-    bool shares_port;         /* other net threads will listen on the same port */
+    uint32_t port_threads;    /* net threads on the port; 0 is 1 */
     const struct net *first;  /* of those; NULL: this is it. Else `listen` is not looked at */
     int wake_file;            /* eventfd whose readability ends net_wait; -1: none */
 

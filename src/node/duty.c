@@ -149,7 +149,7 @@ static uint32_t step_matcher(struct duty *duty, enum node_phase phase)
     if (engine_sequence(core->primary) != sequence) {
         uint64_t waiting = journal_waiting_bytes(core->journal);
         bool bulk = waiting >= core->config.group_bytes;
-        wake(duty, node->journal, bulk ? PARK_INPUT | PARK_BULK : PARK_INPUT);
+        wake(duty, node->journal, bulk ? PARK_RECORDS | PARK_BULK : PARK_RECORDS);
     }
     if (work != 0) /* an answer without a sequence leaves with what it saw, others later */
         tell_answers(duty, sequence + (peeked == counter_read(&core->matcher.counters.peeked)));
@@ -338,7 +338,7 @@ static uint32_t wanted(const struct duty *duty)
     if (has(duty, ROLE_JOURNAL)) {
         uint64_t bytes = journal_wanted_bytes(node->core.journal);
         if (bytes != UINT64_MAX)
-            causes |= bytes > 1 ? PARK_BULK : PARK_INPUT;
+            causes |= bytes > 1 ? PARK_BULK : PARK_RECORDS;
     }
     return causes;
 }

@@ -21,10 +21,11 @@
 
 /* Why a thread is woken; a sleeper says which of them are of use to it. */
 enum park_cause {
-    PARK_ALWAYS = 1,  /* the phase moved, or a stop was asked: always wanted */
-    PARK_INPUT = 2,   /* messages in its rings, records in the journal's buffer */
-    PARK_BULK = 4,    /* so many records that a frame beside those in flight is worth it */
-    PARK_DURABLE = 8, /* durable_seq moved, or room was made in the journal's buffer */
+    PARK_ALWAYS = 1,   /* the phase moved, or a stop was asked: always wanted */
+    PARK_INPUT = 2,    /* messages in its rings */
+    PARK_RECORDS = 4,  /* records in the journal's buffer */
+    PARK_BULK = 8,     /* so many records that a frame beside those in flight is worth it */
+    PARK_DURABLE = 16, /* durable_seq moved, or room was made in the journal's buffer */
 };
 
 struct park {

@@ -135,7 +135,7 @@ static int open_net(struct node *node, uint32_t number)
     struct net_config config = {
         .listen = config_text(node->options, OPTION_net_listen),
         .admin_listen = number == 0 ? config_text(node->options, OPTION_admin_listen) : NULL,
-        .shares_port = node->topology.net_count > 1,
+        .port_threads = node->topology.net_count,
         .first = number == 0 ? NULL : node->nets[0].net,
         .wake_file = net->duty->park.file,
         .commands = &net->commands,
