@@ -147,6 +147,7 @@ static int replay(void *context, uint64_t sequence, uint64_t frame,
         return refused;
     engine_apply(core->primary, command, &ignore, &result);
     INVARIANT(result.sequence == sequence);
+    history_prefetch(core->follower.sink.history, command);
     engine_apply(core->replica, command, &core->follower.sink.sink, &result);
     /* relaxed: shown on /readyz, decides nothing. */
     atomic_store_explicit(&core->replayed, sequence, memory_order_relaxed);

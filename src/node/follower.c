@@ -96,6 +96,7 @@ static int apply(struct follower *follower, const struct record_view *record, ui
         atomic_store_explicit(&follower->diverged, true, memory_order_relaxed);
         return -EBADMSG;
     }
+    history_prefetch(follower->sink.history, command);
     engine_apply(follower->engine, command, &follower->sink.sink, &result);
     counter_add(&follower->counters.commands);
     if (command->code == REQUEST_effects_hash) {

@@ -55,3 +55,10 @@ void history_sink_init(struct history_sink *sink, struct history *history)
     sink->sink.ignores = ignored;
     sink->history = history;
 }
+
+void history_prefetch(const struct history *history, const struct command *command)
+{
+    id_map_prefetch(&history->orders.map, command->request_hash);
+    id_map_prefetch(&history->requests.map, command->request_hash);
+    id_map_prefetch(&history->orders.map, command->target_hash);
+}

@@ -11,6 +11,7 @@
 #ifndef NODE_HISTORY_H
 #define NODE_HISTORY_H
 
+#include "base/message.h"
 #include "engine/effects.h"
 #include "node/fill_log.h"
 #include "node/market_names.h"
@@ -38,5 +39,8 @@ struct history *history_create(uint32_t capacity, uint32_t account_count, struct
 void history_destroy(struct history *history);
 
 void history_sink_init(struct history_sink *sink, struct history *history);
+
+/* Brings in what the command about to be applied will look up: its ids are in no cache. */
+void history_prefetch(const struct history *history, const struct command *command);
 
 #endif

@@ -50,49 +50,58 @@ void *history_ring_victim(const struct history_ring *ring)
     return ring->added <= ring->mask ? NULL : link_at(ring, ring->added);
 }
 
-/* Myers' rule: two jumps of equal length are joined into one. Where the rule needs a dropped row,
- * the jump is a step. */
-static uint64_t far_of(const struct history_ring *ring, uint64_t older)
+/* A new milestone. Myers' rule: two jumps of equal length are joined into one, else the jump is to
+ * the one before. A jump into dropped rows leads nowhere: it is not joined. */
+static void link_milestone(const struct history_ring *ring, struct history_head *head,
+                           struct history_link *made)
 {
-    if (!is_kept(ring, older))
-        return older;
-    const struct history_link *one = link_at(ring, older);
-    if (!is_kept(ring, one->far))
-        return older;
-    const struct history_link *two = link_at(ring, one->far);
-    if (!is_kept(ring, two->far))
-        return older;
-    const struct history_link *three = link_at(ring, two->far);
-    return one->ordinal - two->ordinal == two->ordinal - three->ordinal ? two->far : older;
+    uint64_t far = head->far, far_far = head->far_far;
+    uint32_t ordinal = head->ordinal / HISTORY_STRIDE - 1; /* of the one before */
+    uint32_t far_ordinal = head->far_ordinal;
+    bool joins =
+        is_kept(ring, far_far) && ordinal - far_ordinal == far_ordinal - head->far_far_ordinal;
+
+    made->far = joins ? far_far : head->milestone;
+    made->far_ordinal = joins ? head->far_far_ordinal : ordinal;
+    const struct history_link *joined = joins ? link_at(ring, far_far) : NULL;
+    head->milestone = ring->added;
+    head->far = made->far;
+    head->far_ordinal = made->far_ordinal;
+    head->far_far = joins ? joined->far : far;
+    head->far_far_ordinal = joins ? joined->far_ordinal : far_ordinal;
 }
 
 void *history_ring_add(struct history_ring *ring, uint32_t key, uint64_t sequence, uint32_t index)
 {
     INVARIANT(key < ring->key_count);
     struct history_head *head = &ring->heads[key];
-    uint64_t position = ring->added;
-    uint64_t older = head->newest_next == 0 ? HISTORY_NONE : head->newest_next - 1;
     struct history_link made = {
-        .older = older,
-        .far = older,
+        .older = HISTORY_NONE,
+        .far = HISTORY_NONE,
         .sequence = sequence,
         .index = index,
     };
 
-    if (older == HISTORY_NONE) {
+    if (head->newest_next == 0) {
         head->first_sequence = sequence;
         head->first_index = index;
-    } else if (is_kept(ring, older)) {
-        const struct history_link *before = link_at(ring, older);
-        INVARIANT(history_link_below(before, sequence, index));
-        made.far = far_of(ring, older);
-        made.ordinal = before->ordinal + 1;
+        head->milestone = ring->added;
+        head->far = HISTORY_NONE;
+        head->far_far = HISTORY_NONE;
+    } else {
+        INVARIANT(head->sequence < sequence || (head->sequence == sequence && head->index < index));
+        made.older = head->newest_next - 1;
+        made.far = head->milestone;
+        if (++head->ordinal % HISTORY_STRIDE == 0)
+            link_milestone(ring, head, &made);
     }
-    struct history_link *link = link_at(ring, position); /* may be one of those just read */
+    struct history_link *link = link_at(ring, ring->added); /* may be the one just read */
     memset(link, 0, ring->row_bytes);
     *link = made;
     ring->added++;
-    head->newest_next = position + 1;
+    head->newest_next = ring->added;
+    head->sequence = sequence;
+    head->index = index;
     return link;
 }
 

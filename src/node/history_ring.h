@@ -4,8 +4,9 @@
  *              └─ dropped ─┘└──────── kept ───────┘    each row links to the key's next older one
  *
  * A key is an account or a market. Its rows are added in ascending (sequence, index); a page walks
- * its chain and never touches the rows of another. A second link leads far back (the jump pointers
- * of E. W. Myers, An applicative random-access stack, 1983), so a place is found in O(log rows).
+ * its chain and never touches the rows of another. A second link leads to the last milestone, every
+ * HISTORY_STRIDE-th row of the key; those of milestones lead far back (the jump pointers of E. W.
+ * Myers, An applicative random-access stack, 1983), so a place is found in O(log rows).
  *
  * Owner.  The follower's thread.
  * Units.  A position counts rows since start: it names a row for ever, kept or dropped.
@@ -15,21 +16,33 @@
 
 #include "base/cc.h"
 
+enum { HISTORY_STRIDE = 16 };
+
 #define HISTORY_NONE UINT64_MAX
 
 /* First member of every row; written by history_ring_add only. */
 struct history_link {
     uint64_t older; /* position of the key's next older row, HISTORY_NONE: it is its first */
-    uint64_t far;   /* position of one much older, or as `older` */
+    uint64_t far;   /* position of a milestone before it, HISTORY_NONE: it is its first */
     uint64_t sequence;
     uint32_t index;
-    uint32_t ordinal; /* counts the key's rows: differences between kept ones mean something */
+    uint32_t far_ordinal; /* of a milestone: how many come before `far`, modulo 2^32 */
 };
 
+/* What is known of a key. The links of its last milestone and of that one's far one are repeated, so
+ * that older rows, which are cold, are read for one row in many. */
 struct history_head {
     uint64_t newest_next; /* position of the key's newest row + 1, 0: it has none */
     uint64_t first_sequence;
+    uint64_t sequence; /* of the newest, as index */
+    uint64_t milestone;
+    uint64_t far; /* of the milestone */
+    uint64_t far_far;
     uint32_t first_index;
+    uint32_t index;
+    uint32_t ordinal; /* rows of the key before the newest, modulo 2^32 */
+    uint32_t far_ordinal;
+    uint32_t far_far_ordinal;
     uint32_t zero;
 };
 

@@ -1,7 +1,8 @@
 /* id_map.h - from (account, 16-byte id) to the number of the row that has it.
  *
- * The rows are the caller's; the map holds their numbers only. A row that is taken out or
- * overwritten leaves the map first.
+ * The rows are the caller's; the map holds their numbers, and half of each id's hash beside it: a
+ * row is read only where that half agrees, and none when others are moved. A row that is taken out
+ * or overwritten leaves the map first.
  *
  * Owner.  The follower's thread.
  * Bound.  Twice as many places as rows, linear probing under a secret key (mix.h). */
@@ -13,10 +14,15 @@
 
 #define ID_MAP_NONE UINT32_MAX
 
+struct id_map_place {
+    uint32_t row_next; /* row + 1, 0: free */
+    uint32_t tag;      /* upper half of the hash; its low bits name the home */
+};
+
 struct id_map {
     struct mix_key key;
     const uint8_t *rows;
-    uint32_t *places; /* row + 1, 0: free */
+    struct id_map_place *places;
     uint32_t mask;
     uint32_t row_bytes;
     uint32_t id_at;
@@ -31,6 +37,12 @@ void id_map_free(struct id_map *map);
 /* Number of the row, or ID_MAP_NONE. */
 CC_MUST_USE uint32_t id_map_find(const struct id_map *map, uint64_t account_id,
                                  const uint8_t id[UUID_BYTES]);
+
+/* The line where a search for an id with this hash (mix_id) begins. */
+static inline void id_map_prefetch(const struct id_map *map, uint64_t hash)
+{
+    __builtin_prefetch(&map->places[(uint32_t)(hash >> 32) & map->mask], 1);
+}
 
 /* The row holds an account and an id that the map does not have. */
 void id_map_add(struct id_map *map, uint32_t row);

@@ -101,16 +101,38 @@ static void place(struct order_log *log, const struct kept_order *order)
     id_map_add(&log->map, number);
 }
 
+/* The row of an order that this command has placed, NULL before its first 2101. Those rows are the
+ * newest, and few: no search. */
+static struct order_row *find_placed(const struct order_log *log, const struct kept_order *order)
+{
+    struct order_row *rows = (struct order_row *)(void *)log->ring.rows;
+
+    for (uint64_t at = log->ring.added; at-- > 0 && log->ring.added - at <= log->ring.mask + 1;) {
+        struct order_row *row = &rows[history_ring_number(&log->ring, at)];
+        if (row->link.sequence != order->sequence)
+            break;
+        if (row->order.account_id == order->account_id && uuid_equal(&row->order.id, &order->id))
+            return row;
+    }
+    return NULL;
+}
+
 void order_log_tell(struct order_log *log, const struct kept_order *order, uint64_t sequence)
 {
     bool is_placing = order->sequence == sequence;
+    struct order_row *row = NULL;
 
     /* What is neither first nor last is read from the engine. */
     if (!is_placing && !kept_order_is_final(order))
         return;
-    uint32_t number = id_map_find(&log->map, order->account_id, order->id.bytes);
-    if (number != ID_MAP_NONE) {
-        struct order_row *row = &((struct order_row *)(void *)log->ring.rows)[number];
+    if (is_placing) {
+        row = find_placed(log, order);
+    } else {
+        uint32_t number = id_map_find(&log->map, order->account_id, order->id.bytes);
+        if (number != ID_MAP_NONE)
+            row = &((struct order_row *)(void *)log->ring.rows)[number];
+    }
+    if (row != NULL) {
         INVARIANT(!kept_order_is_final(&row->order));
         row->order = *order;
     } else if (is_placing) {
