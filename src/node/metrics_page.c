@@ -87,6 +87,11 @@ static void follower_lines(struct page *page, const struct follower *follower)
            counter_read(&follower->counters.queries));
     metric(page, "follower_lagging_total", "counter", "Queries refused because it was behind.",
            counter_read(&follower->counters.lagging));
+    metric(page, "follower_aside_total", "counter", "Queries that took more than a turn.",
+           counter_read(&follower->counters.aside));
+    metric(page, "follower_given_up_total", "counter",
+           "Queries refused because too many took more than a turn.",
+           counter_read(&follower->counters.given_up));
     metric(page, "follower_hashes_total", "counter", "effects_hash records compared.",
            counter_read(&follower->counters.hashes));
     metric(page, "follower_lag_ns", "gauge", "How far behind the follower is.",
