@@ -29,8 +29,8 @@ struct history_link {
     uint32_t far_ordinal; /* of a milestone: how many come before `far`, modulo 2^32 */
 };
 
-/* What is known of a key. The links of its last milestone and of that one's far one are repeated, so
- * that older rows, which are cold, are read for one row in many. */
+/* What is known of a key. The links of its last milestone and of that one's far one are repeated:
+ * older rows are cold, and so they are read for one row in many only. */
 struct history_head {
     uint64_t newest_next; /* position of the key's newest row + 1, 0: it has none */
     uint64_t first_sequence;
