@@ -134,6 +134,7 @@ static void check_row(const struct row_order *row, const struct exchange_order *
     CHECK(row->initial == order->remaining + order->filled || order->filled == 0);
     CHECK(row->price == order->price && row->side == order->side);
     CHECK(row->order_type == order->order_type);
+    CHECK(row->order_type != 0 || (row->price == 0 && row->expiry == 0)); /* MARKET: IOC (J2) */
     CHECK(memcmp(row->market, order->asset == HOST_BTC ? "BTC-PERP" : "ETH-PERP", 9) == 0);
     CHECK(row->price_decimals + row->size_decimals == 6);
     CHECK(row->price_decimals == (order->asset == HOST_BTC ? 1 : 2));
@@ -441,6 +442,28 @@ static void check_steps(void)
     CHECK(one.reply.row_count == 1 && many.reply.row_count == 1);
 }
 
+/* A page costs the account's own rows: with nothing to filter as many as it shows, wherever it
+ * begins, however many rows of others lie between. */
+static void check_cost(void)
+{
+    struct query_sources from = sources();
+
+    for (uint32_t account = 1; account <= ACCOUNTS; account++) {
+        struct query query = any_query(QUERY_orders, account);
+        query.limit = 5;
+        for (uint32_t page = 0; page < 4; page++) {
+            struct query_budget budget = { QUERY_TASK_ROWS_A_TURN, 0 };
+            struct query_task task;
+            CHECK(query_begin(&task, &from, &query, &pool, &budget));
+            CHECK(task.reply.problem == PROBLEM_none && task.reply.row_count == query.limit);
+            CHECK(QUERY_TASK_ROWS_A_TURN - budget.rows == query.limit);
+            const struct row_order *rows = (const struct row_order *)(const void *)task.rows;
+            query.before_sequence = rows[query.limit - 1].sequence;
+            reply_pool_give(&pool, task.reply.buffer);
+        }
+    }
+}
+
 static void check_pool(void)
 {
     struct query query = any_query(QUERY_orders, 1);
@@ -501,6 +524,7 @@ int main(void)
     check_each_order();
     check_each_request();
     check_steps();
+    check_cost();
     check_pool();
     exchange_close(&exchange);
     check_rejections();
