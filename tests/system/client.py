@@ -22,9 +22,9 @@ import tempfile
 import threading
 import time
 
-from eip712 import (CREATE_ACCOUNT, CREATE_API_KEY, CREATE_SESSION, REVOKE_SESSION,
-                    eip712_digest, eip712_domain, eip712_members, eip712_struct, id_text,
-                    keccak256)
+from eip712 import (CREATE_ACCOUNT, CREATE_API_KEY, CREATE_SESSION, REVOKE_ALL, REVOKE_API_KEY,
+                    REVOKE_SESSION, eip712_digest, eip712_domain, eip712_members, eip712_struct,
+                    id_text, keccak256)
 
 GTC = 2**64 - 1
 IOC, FOK = 0, 1
@@ -34,16 +34,21 @@ NO_PIN = -1
 ED25519, SECP256K1, PASSKEY = 0, 1, 2
 SECP256K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
-PLACE_LIMIT, CANCEL, CANCEL_ALL = 0, 3, 4
+PLACE_LIMIT, REDUCE, REPLACE, CANCEL, CANCEL_ALL, PLACE_MARKET = 0, 1, 2, 3, 4, 5
 ORACLE_PRICE, MARKET_DEFINE, DEPOSIT = 1000, 1001, 1003
 PATHS = {  # W2
     PLACE_LIMIT: "/api/v1/trading/order/place/limit",
+    REDUCE: "/api/v1/trading/order/update",
+    REPLACE: "/api/v1/trading/order/update",
     CANCEL: "/api/v1/trading/order/cancel",
     CANCEL_ALL: "/api/v1/trading/order/cancel-all",
+    PLACE_MARKET: "/api/v1/trading/order/place/market",
     CREATE_ACCOUNT: "/api/v1/account/create",
     CREATE_SESSION: "/api/v1/auth/sessions/create",
     REVOKE_SESSION: "/api/v1/auth/sessions/revoke",
+    REVOKE_ALL: "/api/v1/auth/sessions/revoke-all",
     CREATE_API_KEY: "/api/v1/api-keys",
+    REVOKE_API_KEY: "/api/v1/api-keys/revoke",
     ORACLE_PRICE: "/api/v1/operator",
     MARKET_DEFINE: "/api/v1/operator",
     DEPOSIT: "/api/v1/operator",
@@ -139,6 +144,29 @@ def limit_body(account, price, quantity, expiry=GTC, asset=1, post_only=0, reduc
         "<QqQBBBBHH", price, quantity, expiry, post_only, reduce_only, stp, pad43, asset, pad46)
 
 
+def market_order_body(account, quantity, slippage_ppm=0, asset=1, reduce_only=0, stp=0,
+                      subaccount=0, portfolio=0, asset_pad=0, pad=bytes(6)):
+    """W3 code 5, 40 bytes: quantity[16] slippage[24] asset[28] reduce_only[32] stp[33]."""
+    return portfolio_bytes(account, subaccount, portfolio) + struct.pack(
+        "<qIHHBB", quantity, slippage_ppm, asset, asset_pad, reduce_only, stp) + pad
+
+
+def reduce_body(account, order_id, reduce_by, expected=0, asset=1, subaccount=0, portfolio=0,
+                asset_pad=0, pad=0):
+    """W3 code 1, 56 bytes: order_id[16] reduce_by[32] expected_remaining[40] asset[48]."""
+    return portfolio_bytes(account, subaccount, portfolio) + order_id + struct.pack(
+        "<QQHHI", reduce_by, expected, asset, asset_pad, pad)
+
+
+def replace_body(account, order_id, price, quantity, expiry=GTC, asset=1, post_only=0,
+                 reduce_only=0, stp=0, expected=0, subaccount=0, portfolio=0, pad59=0,
+                 asset_pad=0):
+    """W3 code 2, 72 bytes: order_id[16], then price[32] .. asset[60] as a placing has them."""
+    return portfolio_bytes(account, subaccount, portfolio) + order_id + struct.pack(
+        "<QqQBBBBHHQ", price, quantity, expiry, post_only, reduce_only, stp, pad59, asset,
+        asset_pad, expected)
+
+
 def cancel_body(account, order_id, asset=1, subaccount=0, portfolio=0, asset_pad=0, pad=0):
     return portfolio_bytes(account, subaccount, portfolio) + order_id + struct.pack(
         "<HHI", asset, asset_pad, pad)
@@ -162,6 +190,14 @@ def session_body(account, session_public, expires_ns=0, pin=NO_PIN, scope=0, pad
 
 def revoke_body(account, session_public):
     return struct.pack("<Q", account) + session_public
+
+
+def revoke_all_body(account):
+    return struct.pack("<Q", account)
+
+
+def revoke_key_body(account, api_key_id):
+    return struct.pack("<Q", account) + api_key_id
 
 
 def api_key_body(account, pin=NO_PIN, scope=0, label=b"", pad=bytes(3)):
@@ -351,19 +387,21 @@ class Exchange:
         with Connection(self.admin_port) as connection:
             return connection.exchange(request_bytes("GET", path))
 
-    def signed(self, code, body, key, request_id=None, binary=False):
+    def signed(self, code, body, key, request_id=None, binary=False, headers=()):
         """The bytes of a whole HTTP request; good in every part the caller did not choose."""
         payload = payload_of(code, body, key, request_id)
-        return self.wrap(PATHS[code], payload, key, binary)
+        return self.wrap(PATHS[code], payload, key, binary, headers)
 
-    def wrap(self, path, payload, key, binary=False):
+    def wrap(self, path, payload, key, binary=False, headers=()):
         signature = key.sign(payload, self.salt)
         if binary:
-            return request_bytes("POST", path, frame(payload, key.public, signature), [OCTETS])
-        return request_bytes("POST", path, envelope(payload, key.public, signature), [JSON])
+            text, media = frame(payload, key.public, signature), OCTETS
+        else:
+            text, media = envelope(payload, key.public, signature), JSON
+        return request_bytes("POST", path, text, [media, *headers])
 
-    def send(self, code, body, key, request_id=None, binary=False):
-        return self.kept(self.signed(code, body, key, request_id, binary))
+    def send(self, code, body, key, request_id=None, binary=False, headers=()):
+        return self.kept(self.signed(code, body, key, request_id, binary, headers))
 
     def ack(self, code, body, key, request_id=None, binary=False):
         response = self.send(code, body, key, request_id, binary)

@@ -3,7 +3,8 @@
 import datetime
 import struct
 
-CREATE_ACCOUNT, CREATE_SESSION, REVOKE_SESSION, CREATE_API_KEY = 11, 13, 14, 34
+CREATE_ACCOUNT, CREATE_SESSION, REVOKE_SESSION, REVOKE_ALL = 11, 13, 14, 15
+CREATE_API_KEY, REVOKE_API_KEY = 34, 35
 
 
 def id_text(raw):
@@ -111,10 +112,13 @@ EIP712 = {  # code: name, body fields as (member, type, offset, size, value)
         ("scope", "string", 52, 1, _SCOPE))),
     REVOKE_SESSION: ("revoke_session", (
         ("accountId", "uint64", 0, 8, _u64), ("sessionPub", "bytes", 8, 32, bytes))),
+    REVOKE_ALL: ("revoke_all_sessions", (("accountId", "uint64", 0, 8, _u64),)),
     CREATE_API_KEY: ("create_api_key", (
         ("accountId", "uint64", 0, 8, _u64), ("subaccountPin", "string", 8, 4, _pin),
         ("scope", "string", 12, 1, _enum("READ", "READ_WRITE")),
         ("label", "string", 16, 32, _text))),
+    REVOKE_API_KEY: ("revoke_api_key", (
+        ("accountId", "uint64", 0, 8, _u64), ("apiKeyId", "string", 8, 16, id_text))),
 }
 
 
