@@ -24,6 +24,7 @@ def find(exchange, portfolio, order_id, market):
     if exchange.dead_state(order):
         exchange.counts["target dead"] += 1
         return None
+    exchange.subject = order
     return order
 
 

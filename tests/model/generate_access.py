@@ -96,7 +96,7 @@ class AccessCommands:
         asset = 1 + self.random.choice(self.regime["records"])
         most = exchange.markets[asset].max_leverage
         wanted = self.random.choice((1, 2, 3, 5, 10, 15, 20, 25, 50, most))
-        subaccount = int(self.random.random() < 0.05)  # 1: nobody has it, a pinned key is elsewhere
+        subaccount = int(self.random.random() < 0.08)  # 1: nobody has it, a pinned key is elsewhere
         return [key_id, account, subaccount, 0, min(most, wanted), asset, 0]
 
     def make_leverage(self, exchange):

@@ -102,7 +102,7 @@ class FaultCommands:
             return self.make_place(exchange)
         fields, key = self.replace_fields(exchange)
         asset, now = fields[11], self.clock
-        market = exchange.markets.get(asset) or exchange.markets[1]
+        market = exchange.markets.get(asset) or next(iter(exchange.markets.values()))
         self.change(fields, (
             (0, self.account()), (1, 1), (2, 1), (3, bytes(16)),
             (3, wire.uuid7(now // 10**6, 5)), (4, 0), (4, fields[4] + 1), (4, 2**40),

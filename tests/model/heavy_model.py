@@ -12,6 +12,7 @@ import time
 from collections import Counter
 
 import coverage
+import evidence
 import pipe as engine_pipe
 import reads
 import wire
@@ -25,7 +26,8 @@ from streams import Stream
 BATCH = 2000
 READS_EVERY = 250
 WANTED_FROM = 1000000  # commands from which on the coverage must be complete
-REPLY, EFFECTS = engine_pipe.REPLY, wire.EFFECTS
+REPLY, EVIDENCE, EFFECTS = engine_pipe.REPLY, engine_pipe.EVIDENCE, wire.EFFECTS
+EFFECTS_AT = REPLY.size + EVIDENCE.size
 
 
 def show(command):
@@ -46,7 +48,7 @@ def compare_command(number, command, expected, why, busy, effects, reply):
     sequence, t, status, reason, original, _, _, _, work = REPLY.unpack_from(reply)
     if sequence == 0:
         t = expected[1]  # a peek's time is not stored
-    got = [effect for effect in EFFECTS.iter_unpack(reply[40:])
+    got = [effect for effect in EFFECTS.iter_unpack(reply[EFFECTS_AT:])
            if effect[0] < 2118 or wire.told(*effect)]
     outcome = sequence, t, status, original
     if outcome == expected and reason == why and work == busy and got == effects:
@@ -74,17 +76,35 @@ def expect(exchange, stream, number, setup):
         expiry = int.from_bytes(command[2][56:64], "little")
         name = {wire.IOC: "IOC", wire.FOK: "FOK", wire.GTC: "GTC"}.get(expiry, "GTT")
         exchange.counts["accepted " + name] += 1
-    return (engine_pipe.command_bytes(*command),
-            (compare_command, (number, command, outcome, exchange.reason,
-                               bool(exchange.work.queue), effects)))
+    checks = [(compare_command, (number, command, outcome, exchange.reason,
+                                 bool(exchange.work.queue), effects))]
+    flags = 0
+    if command[1] <= wire.MARKET_ORDER and number % 2:
+        flags = engine_pipe.WANTS_EVIDENCE
+        checks.append((compare_evidence, (number, command, evidence.of(exchange, command))))
+    return engine_pipe.command_bytes(*command, flags=flags), checks
+
+
+def compare_evidence(number, command, expected, reply):
+    """What X-Ack: full adds (json.md J4); members that are null are not looked at."""
+    found = EVIDENCE.unpack_from(reply, REPLY.size)
+    members = REPLY.unpack_from(reply)[5] & 112
+    order, ahead, market = (members & bit for bit in (16, 32, 64))
+    got = (*(found[:3] + found[7:] if order else (None,) * 4), found[3] if ahead else None,
+           *(found[4:7] if market else (None,) * 3))
+    if got != expected:
+        raise Difference(f"command {number}: {show(command)}\n  evidence: (remaining, filled, "
+                         f"notional, status, ahead, best bid, best ask, book seq)\n"
+                         f"  model  {expected}\n  engine {got}")
 
 
 def compare_batch(engine, requests, checks):
     replies = engine.run(requests)
-    for (check, values), reply in zip(checks, replies):
-        check(*values, reply)
+    for several, reply in zip(checks, replies):
+        for check, values in several:
+            check(*values, reply)
     if len(replies) < len(requests):
-        check, values = checks[len(replies)]
+        check, values = checks[len(replies)][0]
         what = show(values[1]) if check is compare_command else "a read"
         raise Difference(f"the engine ended behind command {values[0]}: {what}")
 

@@ -31,7 +31,7 @@ def decimal(text, decimals):
 class Order:
     __slots__ = ("id", "owner", "holding", "market", "side", "price", "remaining", "filled",
                  "expiry", "reduce_only", "post_only", "stp", "sequence", "level", "dead", "type",
-                 "value", "placed")
+                 "value", "placed", "status")
 
 
 class Level:

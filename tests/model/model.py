@@ -140,6 +140,7 @@ class Exchange:
         del self.orders[order.owner.account, order.id]
 
     def remove(self, order, status, reason):
+        order.status = status
         self.note_state(status, reason)
         self.take_out(order)
         self.emit(2101, order.id, order.remaining, order.filled, order.price, status, reason,
@@ -377,6 +378,7 @@ class Exchange:
         self.t_now = t = max(self.t + 1, clock)
         self.effects = []
         self.id_index = self.reason = 0
+        self.subject = None  # the order that the command made or found
         if kind == 0:
             self.t = t
             self.sequence += 1

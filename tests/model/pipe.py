@@ -4,14 +4,16 @@ import subprocess
 import threading
 
 REPLY = struct.Struct("<QQBBBBIQQ")
+EVIDENCE = struct.Struct("<8Q")  # behind it
+WANTS_EVIDENCE = 4
 HEAD = struct.Struct("<IBBHIQ")
 PARTS = struct.Struct("<HHHH")
 LENGTH = struct.Struct("<I")
 
 
-def command_bytes(kind, code, payload, key, clock, extra=b""):
+def command_bytes(kind, code, payload, key, clock, extra=b"", flags=0):
     size = HEAD.size - 4 + PARTS.size + len(payload) + len(key) + len(extra)
-    return (HEAD.pack(size, 99, kind, code, 0, clock)
+    return (HEAD.pack(size, 99, kind, code, flags, clock)
             + PARTS.pack(len(payload), len(key), len(extra), 0) + payload + key + extra)
 
 

@@ -36,6 +36,7 @@ def addressed(exchange, portfolio_id, asset, padded):
 
 def refuse(exchange, order, status):
     """A placement that is kept as REJECTED."""
+    order.status, exchange.subject = REJECTED, order
     exchange.emit(2101, order.id, order.remaining, 0, shown_price(order), REJECTED, status,
                   order.side < 0, order.type, order.market.id)
     return status
@@ -106,6 +107,7 @@ def enter(exchange, order):
 def act(exchange, walk):
     """Executes the plan, then settles what is left of the taker."""
     order, portfolio, market = walk.order, walk.portfolio, walk.order.market
+    exchange.subject = order
     order.holding = portfolio.holding(market)
     for kind, maker, what in walk.actions:
         if kind == DROP:  # a fill before it may have put the maker on a list
@@ -125,6 +127,7 @@ def act(exchange, walk):
 
 
 def finish(exchange, order, status, reason):
+    order.status = status
     exchange.note_state(status, reason)
     exchange.emit(2101, order.id, order.remaining, order.filled, shown_price(order), status,
                   reason, order.side < 0, order.type, order.market.id)

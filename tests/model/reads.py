@@ -150,7 +150,12 @@ def liquidation_price(portfolio, holding):
 
 
 def all_of(exchange, number):
-    """Every read of every account, at the state after a command."""
+    """Every read of every account, at the state after a command: (request, its checks)."""
+    for request, check in reads_of(exchange, number):
+        yield request, [check]
+
+
+def reads_of(exchange, number):
     yield read_bytes("a"), (check_audit, (number, audit_of(exchange)))
     for market in exchange.markets.values():
         symbol = market.symbol.encode().ljust(32, b"\0")

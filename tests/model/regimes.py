@@ -48,6 +48,10 @@ MARKETS = (
     (record("SOL", 5, 4, tick_size="0.001", lot_size="0.01", min_size="0.01",
             max_order_size="10000000", impact_notional="6000", max_leverage=100, fees=LADDER,
             max_slippage_ppm=20000, tiers=tiers(("900000000", 100), (None, 20))), 1500000, 667),
+    # More markets than a portfolio may be in (R1).
+    *((record("M%d" % number, number, 2 + number % 5, tick_size="0.01", max_order_size="100000",
+              max_leverage=20, tiers=tiers((None, 20))), 50 * 10**(2 + number % 5),
+       20 * 10**(4 - number % 5)) for number in range(6, 73)),
 )
 
 # What the pipe's engine is laid out for.
@@ -65,8 +69,8 @@ CALM = {
     "tif": (60, 15, 10, 15),          # GTC, IOC, FOK, GTT
     "stp": (1, 1, 1, 1), "post_only": 0.15, "reduce_only": 0.12,
     "spread_ppm": 3000, "far": 0.1,   # how far from the mark a price lies
-    "size": 1.0, "gtt_ms": (5, 4000), "move_ppm": 400, "jump": 0.0, "silence": 0.0,
-    "slippage": (0, 0, 0, 100, 1000, 5000, 20000), "midnight": 0.0, "activity": 0.0,
+    "size": 1.0, "gtt_ms": (5, 4000), "move_ppm": 400, "jump": 0.0, "outliers": 0.02,
+    "silence": 0.0, "slippage": (0, 0, 0, 100, 1000, 5000, 20000), "midnight": 0.0, "activity": 0.0,
 }
 
 REGIMES = {
@@ -98,7 +102,7 @@ REGIMES = {
                          "exchange.clock_future_ms": "100"}, "step_ms": (1, 9),
              "weights": dict(CALM["weights"], revoke_all=0)},
     "halt": {"records": (0, 3), "deposit": (900000000, 2000000000), "halt_at": 0.5, "streams": 8,
-             "weights": dict(CALM["weights"], bad=14)},
+             "size": 1.3, "weights": dict(CALM["weights"], bad=6, replace=20)},
     "amending": {"accounts": 7, "spread_ppm": 1200, "move_ppm": 900, "slippage": (0, 50, 200, 700),
                  "weights": dict(CALM["weights"], place=30, amend=16, replace=40)},
     "leveraged": {"deposit": (20, 400), "size": 1.2, "move_ppm": 4000, "spread_ppm": 6000,
@@ -110,5 +114,11 @@ REGIMES = {
               "options": {"exchange.oracle_max_age_ms": "0",
                           "limits.session_life_default_s": "315360000",
                           "limits.session_life_max_s": "315360000"}, "streams": 2},
+    "wide": {"records": tuple(range(5, 72)), "accounts": 3, "deposit": (5000000, 9000000),
+             "options": {"exchange.oracle_max_age_ms": "0", "engine.work_per_command": "128"},
+             "far": 0.5, "tif": (90, 4, 2, 4), "move_ppm": 100, "outliers": 0.0,
+             "reduce_only": 0.03,
+             "weights": dict(CALM["weights"], oracle=12, cancel=12, cancel_all=0,
+                            leverage=4)},
     "table": {"options": {"engine.orders": "90"}, "far": 0.4},
 }

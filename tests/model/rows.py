@@ -7,6 +7,7 @@ from wire import ACTIVE, FOK, GTC, HALTED, IOC
 
 SIZE_MAX = 2**40 - 1
 POSITION_MAX, NOTIONAL_MAX, COST_MAX = 2**42, 2**50, 2**52
+MARKETS_MAX = 64  # that a portfolio is in
 
 STATUS_OF_ROW = {"10": "rejected_market_halted", "11": "rejected_invalid_order_flags",
                  "12": "order_rejected_expired", "15": "rejected_size_zero",
@@ -65,6 +66,10 @@ def size_refused(order, quantity, size, holding):
         return "16 min"
     if size > market.max_size:
         return "16 max"
+    if not (holding and (holding.size or holding.orders)):
+        used = sum(1 for other in order.owner.holdings.values() if other.size or other.orders)
+        if used >= MARKETS_MAX:
+            return "16 markets"
     resting = (holding.all_buy if quantity > 0 else holding.all_sell) if holding else 0
     position = abs(holding.size) if holding else 0
     return "16 position" if position + resting + size > POSITION_MAX else ""

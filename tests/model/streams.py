@@ -67,6 +67,9 @@ class Stream(OrderCommands, AccessCommands, FaultCommands):
             text, price, _ = MARKETS[number]
             self.prices[number + 1] = price
             yield (0, DEFINE, text, b"", self.clock)
+        for number in regime["records"] if len(regime["records"]) > 4 else ():
+            yield self.signed(ORACLE, wire.ORACLE_BODY.pack(
+                self.clock, MARKETS[number][1], number + 1, 0, 3, 0), ORACLE_KEY)
         for account in range(1, regime["accounts"] + 1):
             key = self.new_key()
             self.fresh[account] = key
@@ -128,7 +131,7 @@ class Stream(OrderCommands, AccessCommands, FaultCommands):
         if asset == 4 and self.id_count > self.halt_at:
             bound = 2**60 // max(1, exchange.markets[4].max_position)  # of the mark (R1)
             price = int(bound * rng.uniform(0.97, 1.005))
-        if rng.random() < 0.02:
+        if rng.random() < regime["outliers"]:
             price = price * 11 // 10  # an outlier
         if exchange.markets[asset].is_held and rng.random() < 0.3:
             price = price * rng.choice((97, 99, 101, 103)) // 100

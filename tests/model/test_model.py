@@ -7,6 +7,7 @@ import sys
 import unittest
 
 import amend
+import evidence
 import fees
 import heavy_model
 import keys
@@ -591,6 +592,7 @@ class Planted(unittest.TestCase):
         self.differs(rows, "slippage_limit", lambda market, side, ppm: (
             market.mark * (10**6 + 2 * side * ppm) // 10**6), "thin", 9000)
         self.differs(fees.Volumes, "tier", lambda volumes, t: 0, "daily", 9000)
+        self.differs(evidence, "of_order", lambda order: (None,) * 5, "calm")
         self.differs(fees, "DAYS", 15, "daily", 60000)
         self.differs(Holding, "initial_margin", lambda holding, notional: (
             holding.market.initial_margin(notional, 20)), "leveraged")

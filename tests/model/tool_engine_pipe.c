@@ -1,9 +1,10 @@
 /* The engine behind a pipe: a model in another language sends commands and reads what they caused.
  *
- * Request, little-endian:  u32 bytes that follow; u8 what; u8 kind; u16 code; u32 zero;
+ * Request, little-endian:  u32 bytes that follow; u8 what; u8 kind; u16 code; u32 flags;
  *                          u64 clock_ns (b, o, p, u: account id); then
  *   'c'  u16 payload_bytes, u16 key_bytes, u16 extra_bytes, u16 zero; payload, key, extra
- *        (kind 0: the body alone; kind 1: Header, RequestId, body; the signature is not looked at)
+ *        (kind 0: the body alone; kind 1: Header, RequestId, body; the signature is not looked at;
+ *        flags: of enum command_flag)
  *   'b'  u32 subaccount, u32 portfolio   -> struct row_balance (base/row.h), or nothing
  *   'k'  32 bytes of symbol, u32 depth   -> struct row_book, then struct row_level each
  *   'o'                                  -> struct row_order of each live order
@@ -33,7 +34,8 @@ enum {
     REQUEST_MAX = 8192,
     EFFECTS_MAX = 1 << 16,
     EFFECT_BYTES = 56,
-    REPLY_MAX = 40 + EFFECTS_MAX * EFFECT_BYTES,
+    REPLY_HEAD_BYTES = 104,
+    REPLY_MAX = REPLY_HEAD_BYTES + EFFECTS_MAX * EFFECT_BYTES,
     HEAD_BYTES = 16,
     DEPTH_MAX = 1000,
 };
@@ -76,6 +78,7 @@ static struct command *compose(const uint8_t *request)
     memset(command, 0, sizeof *command);
     command->kind = request[1];
     command->code = cc_load16(request + 2);
+    command->flags = (uint8_t)cc_load32(request + 4);
     command->payload_bytes = cc_load16(request + HEAD_BYTES);
     command->key_bytes = cc_load16(request + HEAD_BYTES + 2);
     command->extra_bytes = cc_load16(request + HEAD_BYTES + 4);
@@ -96,13 +99,13 @@ static struct command *compose(const uint8_t *request)
 static void run_command(struct engine *engine, const uint8_t *request)
 {
     struct engine_result result;
-    struct pipe_sink sink = { .sink = { collect }, .at = reply + 40 };
+    struct pipe_sink sink = { .sink = { collect }, .at = reply + REPLY_HEAD_BYTES };
     struct command *command = compose(request);
 
     command->t_ns = engine_time_next(engine, cc_load64(request + 8));
     if (command->kind == COMMAND_UNSIGNED || !engine_peek(engine, command, command->t_ns, &result))
         engine_apply(engine, command, &sink.sink, &result);
-    memset(reply, 0, 40);
+    memset(reply, 0, REPLY_HEAD_BYTES);
     cc_store64(reply, result.sequence);
     cc_store64(reply + 8, result.processed_at_ns);
     reply[16] = result.status;
@@ -112,6 +115,10 @@ static void run_command(struct engine *engine, const uint8_t *request)
     cc_store32(reply + 20, sink.count);
     cc_store64(reply + 24, result.account_id);
     cc_store64(reply + 32, engine_has_work(engine));
+    const uint64_t evidence[] = { result.remaining,      result.filled,      result.filled_notional,
+                                  result.quantity_ahead, result.best_bid,    result.best_ask,
+                                  result.book_seq,       result.order_status };
+    memcpy(reply + 40, evidence, sizeof evidence);
     send_reply((uint32_t)(sink.at - reply));
 }
 
