@@ -204,8 +204,30 @@ static void check_deep_page(void)
     CHECK(core_follow(&rig.core) == 0); /* nothing is left, the thread may sleep */
 }
 
+/* Eight deep ones use the turn's rows up: a page of the front behind them is answered all the same. */
+static void check_behind_deep(void)
+{
+    struct link *link = &rig.links[0];
+    uint32_t answered = 0;
+    bool is_page;
+
+    for (uint64_t k = 0; k < 8; k++)
+        send_query(link, k, 44000);
+    send_query(link, 9, 0);
+    CHECK(core_follow(&rig.core) > 0);
+    CHECK(take_reply(link, 0, &is_page) == 9 && is_page);
+    for (int turn = 0; turn < TURNS && answered < 8; turn++) {
+        CHECK(core_follow(&rig.core) > 0);
+        while (take_reply(link, 44000, &is_page) != UINT64_MAX) {
+            CHECK(is_page);
+            answered++;
+        }
+    }
+    CHECK(answered == 8);
+}
+
 /* As many deep ones as there are credits: half of the buffers at most are theirs, the others are
- * told so at once, and a page at the front is answered in its turn all the while. */
+ * told so at once, and pages that are not so deep are answered in their turn all the while. */
 static void check_many_deep(void)
 {
     struct link *link = &rig.links[0], *other = &rig.links[1];
@@ -220,14 +242,14 @@ static void check_many_deep(void)
     CHECK(answered == SLOTS - FOLLOWER_ASIDE_MAX);
     for (int turn = 0; turn < TURNS && answered < SLOTS; turn++) {
         send_query(other, 7, 0);
-        send_query(link, 1000, 0);
+        send_query(link, 1000, 5000);
         CHECK(core_follow(&rig.core) > 0);
         CHECK(take_reply(other, 0, &is_page) == 7 && is_page);
         uint32_t here = 0;
         while (ring_ready(&link->replies) != 0) {
             const struct reply *next = ring_at(&link->replies, 0);
             bool is_front = next->token == 1000;
-            (void)take_reply(link, is_front ? 0 : 44000, &is_page);
+            (void)take_reply(link, is_front ? 5000 : 44000, &is_page);
             CHECK(is_page);
             here += is_front;
             answered += !is_front;
@@ -265,6 +287,7 @@ int main(void)
 {
     rig_make();
     check_deep_page();
+    check_behind_deep();
     check_many_deep();
     check_overrun();
     rig_free();
