@@ -220,15 +220,18 @@ static void take_answers(struct gate *gate)
     gate->work += (uint32_t)taken;
 }
 
+/* A long page takes a third of a millisecond to write, and the matcher may be on this thread: what
+ * is left in the ring comes in the next turn. */
 static void take_replies(struct gate *gate)
 {
     struct ring *ring = gate->config.replies;
     uint64_t ready = ring_ready(ring);
-    for (uint64_t i = 0; i < ready; i++)
-        ask_reply(gate, ring_at(ring, i));
-    if (ready > 0)
-        ring_release(ring, ready);
-    gate->work += (uint32_t)ready;
+    uint64_t taken = 0;
+    while (taken < ready && gate->written < GATE_TURN_BYTES)
+        ask_reply(gate, ring_at(ring, taken++));
+    if (taken > 0)
+        ring_release(ring, taken);
+    gate->work += (uint32_t)taken;
 }
 
 /* Connections whose answer found no room try again. */
@@ -266,6 +269,7 @@ void gate_turn_begin(struct gate *gate)
     gate->unix_ns = clock_now_ns(gate->config.clock);
     gate->durable = gate->config.source.durable(gate->config.source.context);
     gate->work = 0;
+    gate->written = 0;
     take_answers(gate);
     take_replies(gate);
     if (conn_queue_count(&gate->starved) > 0)

@@ -29,6 +29,7 @@
 enum {
     GATE_OUTPUT_PAUSE = 256 * 1024, /* unsent bytes above which a connection is not read on */
     GATE_SCRATCH_BYTES = 4 << 20,   /* the longest body of an answer */
+    GATE_TURN_BYTES = 256 * 1024,   /* of answers, behind which a turn takes no more replies */
     GATE_SENT_MAX = 1024,           /* answers of a turn whose `sent` stage is stamped */
     GATE_DATE_BYTES = 29,
     GATE_OTHERS_MAX = 31, /* net threads beside this one */
@@ -63,6 +64,7 @@ struct gate {
     uint64_t durable; /* of this turn */
     uint32_t budget;  /* requests that this turn may still take */
     uint32_t work;    /* done in this turn */
+    uint64_t written; /* bytes of answers in this turn */
     bool draining;
     uint32_t evicting; /* connection closed for room whose chunks are not back, or CONN_NONE */
 

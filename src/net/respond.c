@@ -368,6 +368,7 @@ bool respond_write(struct gate *gate, struct conn *conn, struct pending *pending
         secret_wipe(gate->scratch, writer_count(&body));
     }
     gate->counters.responses++;
+    gate->written += total;
     if (gate->sent_count < GATE_SENT_MAX)
         gate->sent_ticks[gate->sent_count++] = pending->received_ticks;
     return true;

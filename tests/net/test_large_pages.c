@@ -119,6 +119,37 @@ static void sent_bytes_make_room(void)
     wire_free(&deaf);
 }
 
+/* Many pages that come at once are written over as many turns: who else has work on the thread
+ * waits for one of them, not for all. */
+static void a_turn_writes_one_long_page(void)
+{
+    enum { READERS = 12 };
+    char text[256];
+    struct wire readers[READERS];
+    size_t count = pipeline(text, sizeof text, 1);
+    for (unsigned i = 0; i < READERS; i++) {
+        char copy[256];
+        open_reader(&readers[i]);
+        memcpy(copy, text, count);
+        gate_receive(gate, readers[i].conn, copy, count);
+    }
+    gate_turn_begin(gate);
+    (void)gate_turn_end(gate);
+    CHECK(fixture_follow(&fixture) == READERS);
+    for (unsigned turn = 1; turn <= READERS; turn++) {
+        uint64_t before = gate->counters.responses;
+        CHECK(gate_has_work(gate));
+        gate_turn_begin(gate);
+        (void)gate_turn_end(gate);
+        CHECK(gate->counters.responses == before + 1);
+    }
+    for (unsigned i = 0; i < READERS; i++) {
+        wire_turn(&readers[i]);
+        check_answers(&readers[i], 1);
+        wire_free(&readers[i]);
+    }
+}
+
 /* The longest JSON of a row of each list, against what the bound of a connection counts on. */
 static size_t longest(enum query_kind kind, const void *row, size_t row_bytes)
 {
@@ -183,6 +214,7 @@ int main(void)
     fixture.order_rows = 1000;
     pages_come_one_after_the_other();
     sent_bytes_make_room();
+    a_turn_writes_one_long_page();
     rows_are_shorter_than_counted_on();
     CHECK(gate->pendings.used == 0 && gate->conns.open_count == 0);
     CHECK(fixture.pool.free == UINT64_MAX);
