@@ -1,5 +1,5 @@
-"""records.py - the records that json.md and interface.md describe, as name: J1 type, in the order of
-their members, and how a test writes their values.
+"""records.py - the records that json.md and interface.md describe, as name: J1 type, in the order
+of their members, and how a test writes their values.
 """
 IDS = {"account_id": "int", "subaccount_index": "int", "portfolio_index": "int"}
 ORDER = {  # interface.md and J2

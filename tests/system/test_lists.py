@@ -1,5 +1,5 @@
-"""test_lists.py - GET orders and GET fills: members and types of json.md, values worked out by hand,
-filters, pages that neither repeat nor miss while the list grows, parameters and credentials.
+"""test_lists.py - GET orders and GET fills: members and types of json.md, values worked out by
+hand, filters, pages that neither repeat nor miss while the list grows, parameters and credentials.
 
 Expected values are the specification's, the section named beside them. W: wire.md, R: rules.md,
 J: json.md.
