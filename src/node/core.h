@@ -1,8 +1,8 @@
 /* core.h - one exchange without its network: engine, journal, matcher, follower, recovery.
  *
- *   matcher thread          journal thread                 background thread
- *   core_match()            core_journal(), core_follow()  core_prepare()
- *      rings to net  ──>  journal buffer ──> disk ──> follower ──> rings to net
+ *   matcher's thread      journal's           follower's         background thread
+ *   core_match()          core_journal()      core_follow()      core_prepare()
+ *      rings to net ──> journal buffer ──> disk ──> follower ──> rings to net
  *
  * perpd runs it on threads with the real disk and clock, the simulator runs the same steps in one
  * thread under a seeded scheduler: everything it needs of the world is in struct core_config.
@@ -10,7 +10,8 @@
  * Order.  core_create, core_configure, core_make_keyring, core_recover (blocking), core_link for
  *         each net thread, core_open, then the steps; core_stop ends them cleanly; core_destroy
  *         gives everything back.
- * Owner.  Each step belongs to one thread; the calls before core_open to one thread at a time.
+ * Owner.  Each step belongs to one thread, several to the same if need be; the calls before
+ *         core_open to one thread at a time.
  * Bound.  All memory is taken by core_create and core_recover. */
 #ifndef NODE_CORE_H
 #define NODE_CORE_H

@@ -197,10 +197,10 @@ static uint32_t step_journal(struct duty *duty, enum node_phase phase)
         return 0;
     }
     if (written != 0) { /* something is durable, or there is room */
-        wake(duty, node->follower, PARK_DURABLE);
-        wake(duty, node->matcher, PARK_DURABLE);
-        for (uint32_t i = 0; i < node->topology.net_count; i++)
+        for (uint32_t i = 0; i < node->topology.net_count; i++) /* clients wait */
             wake(duty, node->nets[i].duty, PARK_DURABLE);
+        wake(duty, node->matcher, PARK_DURABLE);
+        wake(duty, node->follower, PARK_DURABLE);
     }
     if (phase == NODE_STOPPING) {
         if (journal_stopped(node->core.journal)) {
