@@ -261,10 +261,9 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
         return refusal_machine(refusal, "the follower", -ENOMEM);
 
     primary_sink_init(&core->primary_sink, core->keyring);
-    failed =
-        follower_init(&core->follower, core->replica, follow, core->journal, core->config.clock,
-                      mix_key_load(core->exchange.hash_key), core->config.follower_lag_max_ns,
-                      core->config.follower_commands_a_turn);
+    failed = follower_init(&core->follower, core->replica, follow, core->journal,
+                           core->config.clock, mix_key_load(core->exchange.hash_key),
+                           core->config.follower_lag_max_ns, core->config.follower_commands_a_turn);
     if (failed != 0)
         return refusal_machine(refusal, "the follower", failed);
     matcher_init(&core->matcher, core->primary, core->journal, core->config.clock,
