@@ -25,8 +25,12 @@ enum parameter_found parameter_text(const struct parameters *query, const char *
         return PARAMETER_ABSENT;
     if (count >= 0)
         return PARAMETER_GIVEN;
+    if (count == -3) {
+        (void)mistake_set(mistake, PROBLEM_invalid_parameter, name, "%s is too long", name);
+        return PARAMETER_LONG;
+    }
     (void)mistake_set(mistake, PROBLEM_invalid_parameter, name,
-                      "%s is there twice, too long or not well-formed", name);
+                      "%s is there twice or not well-formed", name);
     return PARAMETER_BAD;
 }
 
@@ -39,11 +43,11 @@ enum parameter_found parameter_number(const struct parameters *query, const char
     enum parameter_found found = parameter_text(query, name, text, mistake);
     if (found == PARAMETER_ABSENT)
         return PARAMETER_ABSENT;
-    if (found == PARAMETER_BAD || !parameter_read_number(text, strlen(text), &number) ||
+    if (found != PARAMETER_GIVEN || !parameter_read_number(text, strlen(text), &number) ||
         number < minimum || number > maximum) {
         (void)mistake_set(mistake, PROBLEM_invalid_parameter, name, "%s must be %llu to %llu", name,
                           (unsigned long long)minimum, (unsigned long long)maximum);
-        return PARAMETER_BAD;
+        return PARAMETER_BAD; /* a text too long for a number is no number */
     }
     *value = number;
     return PARAMETER_GIVEN;

@@ -13,7 +13,8 @@ enum {
 enum parameter_found {
     PARAMETER_ABSENT, /* *value is untouched */
     PARAMETER_GIVEN,
-    PARAMETER_BAD, /* *mistake says what is wrong with it */
+    PARAMETER_BAD,  /* *mistake says what is wrong with it */
+    PARAMETER_LONG, /* likewise; of a text: longer than any that means something */
 };
 
 /* What stands behind the '?' of a target. */

@@ -80,6 +80,7 @@ static bool take_index(const struct parameters *parameters, const char *name, bo
         *index = (uint32_t)value;
         return true;
     case PARAMETER_BAD:
+    case PARAMETER_LONG:
         break;
     }
     return false;
@@ -91,9 +92,9 @@ static bool take_market(const struct parameters *parameters, struct query *query
 {
     char text[PARAMETER_TEXT_MAX];
     enum parameter_found found = parameter_text(parameters, "market", text, mistake);
-    if (found != PARAMETER_GIVEN)
+    if (found == PARAMETER_ABSENT || found == PARAMETER_BAD)
         return found == PARAMETER_ABSENT;
-    size_t count = strlen(text);
+    size_t count = found == PARAMETER_LONG ? QUERY_MARKET_BYTES : strlen(text);
     if (count == 0 || count >= QUERY_MARKET_BYTES)
         return mistake_set(mistake, PROBLEM_invalid_market, NULL, "no such market");
     memcpy(query->market, text, count);

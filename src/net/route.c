@@ -92,8 +92,8 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Resolves percent signs, and '+' where `plus`. Gives the length, -1 when malformed or too long; a
- * zero byte is malformed too. */
+/* Resolves percent signs, and '+' where `plus`. Gives the length, -1 when malformed, -2 when too
+ * long; a zero byte is malformed too. */
 static int unescape(char *out, size_t capacity, const char *text, size_t count, bool plus)
 {
     size_t length = 0;
@@ -110,7 +110,7 @@ static int unescape(char *out, size_t capacity, const char *text, size_t count, 
             c = ' ';
         }
         if (length + 1 >= capacity)
-            return -1;
+            return -2;
         out[length++] = c;
     }
     out[length] = '\0';
@@ -221,8 +221,9 @@ int route_parameter(const char *query, size_t count, const char *name, char *val
             if (found != -1)
                 return -2;
             found = unescape(value, capacity, text, (size_t)(stop - text), true);
-            if (found < 0)
+            if (found == -1)
                 return -2;
+            found = found == -2 ? -3 : found;
         }
         query = stop + 1;
     }

@@ -77,8 +77,8 @@ CC_MUST_USE bool route_find(const struct route_table *table, const struct http_h
 CC_MUST_USE bool route_has_code(const struct route_path *path, uint16_t code);
 
 /* The value of query parameter `name`, percent signs and '+' resolved, in `value` (zero-ended,
- * capacity included). Gives its length; -1 when it is not there; -2 when it is there twice, too
- * long or not well-formed. */
+ * capacity included). Gives its length; -1 when it is not there; -2 when it is there twice or not
+ * well-formed; -3 when it is too long. */
 CC_MUST_USE int route_parameter(const char *query, size_t count, const char *name, char *value,
                                 size_t capacity);
 

@@ -38,7 +38,7 @@ static void fuzz_text(const struct parameters *query)
         abort();
     if (found == PARAMETER_GIVEN && (there != 1 || strlen(value) >= sizeof value))
         abort();
-    if ((found == PARAMETER_BAD) != (mistake.problem != PROBLEM_none))
+    if ((found >= PARAMETER_BAD) != (mistake.problem != PROBLEM_none))
         abort();
 }
 

@@ -37,6 +37,7 @@ static const char *key_of(int key)
 
 #define ALL  "/api/v1/orders"
 #define FILL "/api/v1/fills?subaccount_index=0"
+#define LONG "AAAAAAAAAAAAAAAABBBBBBBBBBBBBBBBCCCCCCCCCCCCCCCCDDDDDDDDDDDDDDDD"
 #define POS  "/api/v1/positions"
 #define LAST "/api/v1/markets/BTC-PERP/trades"
 #define A31  "AAAAAAAAAAAAAAAAAAAAAAAAAA-PERP"
@@ -83,6 +84,8 @@ static const struct {
     R("status twice", ALL "?status=OPEN&status=OPEN", KEY_WHOLE, 400, "invalid_parameter",
       "\"status\"}"),
     R("market empty", POS "?market=", KEY_WHOLE, 400, "invalid_market", "no such market"),
+    R("market of 320 letters", POS "?market=" LONG LONG LONG LONG LONG, KEY_WHOLE, 400,
+      "invalid_market", "no such market"),
     R("market of 32 bytes", POS "?market=A" A31, KEY_WHOLE, 400, "invalid_market",
       "no such market"),
     R("market of 32 bytes in orders", ALL "?market=A" A31, KEY_WHOLE, 400, "invalid_market",
