@@ -92,8 +92,9 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Resolves percent signs, and '+' where `plus`. Gives the length, -1 when malformed, -2 when too
- * long; a zero byte is malformed too. */
+/* Resolves percent signs, and '+' where `plus` (a query). Gives the length, -1 when malformed, -2
+ * when too long; a zero byte is malformed too, and in a path a slash: escaped it does not separate
+ * (RFC 3986, 2.2), and no name here has one. */
 static int unescape(char *out, size_t capacity, const char *text, size_t count, bool plus)
 {
     size_t length = 0;
@@ -106,6 +107,8 @@ static int unescape(char *out, size_t capacity, const char *text, size_t count, 
                 return -1;
             c = (char)(high * 16 + low);
             i += 2;
+            if (c == '/' && !plus)
+                return -1;
         } else if (c == '+' && plus) {
             c = ' ';
         }

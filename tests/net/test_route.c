@@ -80,6 +80,7 @@ static const struct {
     R("percent signs", "/api/v1/mark%65ts/%42TC%2dPERP/book?x", false, none, BOOK, "BTC-PERP"),
     R("percent sign cut off", "/api/v1/markets/A%4", false, not_found, NONE, ""),
     R("zero byte", "/api/v1/markets/A%00", false, not_found, NONE, ""),
+    R("escaped slash", "/api/v1/markets/BTC-PERP%2Fbook", false, not_found, NONE, ""),
     R("case counts", "/API/v1/time", false, not_found, NONE, ""),
     R("trailing slash", "/api/v1/time/", false, not_found, NONE, ""),
     R("livez on admin", "/livez", true, none, LIVEZ, ""),
