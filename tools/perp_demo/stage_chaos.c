@@ -29,10 +29,6 @@ bool stage_chaos(struct stage *stage)
 void stage_chaos_check(struct stage *stage)
 {
     struct player_proof sum = { 0 };
-    if (stage->killed_ns == 0) {
-        stage_check(stage, false, "chaos: it was too short a run to kill perpd");
-        return;
-    }
     for (int i = 0; i < STAGE_PLAYERS; i++) {
         const struct player_proof *proof = &stage->players[i].proof;
         sum.first += proof->first;

@@ -216,7 +216,7 @@ void stage_settle(struct stage *stage)
     check_audit(stage, "with positions open");
     check_stopped(stage);
     stage_check(stage, flatten_you(stage, prices), "your account is wound up");
-    if (stage->chaos && !phase(stage, "prove", PLAYER_PROVED, PROVE_MS))
+    if (stage->killed_ns != 0 && !phase(stage, "prove", PLAYER_PROVED, PROVE_MS))
         return;
     if (!phase(stage, line, PLAYER_FLATTENING, PHASE_MS) ||
         !phase(stage, "settle", PLAYER_SETTLED, PROVE_MS))
@@ -224,6 +224,8 @@ void stage_settle(struct stage *stage)
     check_audit(stage, "after closing");
     compare_money(stage);
     stage_compare(stage);
-    if (stage->chaos)
+    if (stage->killed_ns != 0)
         stage_chaos_check(stage);
+    else if (stage->chaos)
+        stage_check(stage, stage->seconds == 0, "chaos: it ended before perpd was to be killed");
 }
