@@ -1,7 +1,11 @@
 #include "node/id_map.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include "base/arena.h"
+
+static size_t places_bytes(const struct id_map *map)
+{
+    return ((size_t)map->mask + 1) * sizeof *map->places;
+}
 
 int id_map_init(struct id_map *map, struct mix_key key, uint32_t capacity, const void *rows,
                 size_t row_bytes, size_t id_at)
@@ -11,17 +15,21 @@ int id_map_init(struct id_map *map, struct mix_key key, uint32_t capacity, const
     *map = (struct id_map){
         .key = key,
         .rows = rows,
-        .places = calloc(2 * (size_t)capacity, sizeof *map->places),
         .mask = 2 * capacity - 1,
         .row_bytes = (uint32_t)row_bytes,
         .id_at = (uint32_t)id_at,
     };
-    return map->places == NULL ? -ENOMEM : 0;
+    void *memory;
+    int failed = arena_map(&memory, places_bytes(map), false);
+    if (failed == 0)
+        map->places = memory;
+    return failed;
 }
 
 void id_map_free(struct id_map *map)
 {
-    free(map->places);
+    if (map->places != NULL)
+        arena_unmap(map->places, places_bytes(map));
     map->places = NULL;
 }
 
