@@ -76,8 +76,9 @@ static void tell(struct bot *bot, uint32_t slots)
 {
     for (uint32_t slot = 0; slot < slots; slot++) {
         struct bot_slot *taken = &bot->slots[slot];
-        if (!taken->used && taken->filled > 0)
-            printf("trade %u %lld %lld\n", taken->market, (long long)(taken->sign * taken->filled),
+        int64_t size = taken->sign * taken->filled;
+        if (!taken->used && size != 0)
+            printf("trade %u %lld %lld\n", taken->market, (long long)size,
                    (long long)taken->notional);
         if (!taken->used)
             taken->filled = 0;
