@@ -204,7 +204,7 @@ static void check_deep_page(void)
     CHECK(core_follow(&rig.core) == 0); /* nothing is left, the thread may sleep */
 }
 
-/* Eight deep ones use the turn's rows up: a page of the front behind them is answered all the same. */
+/* Eight deep ones use the turn's rows up: a page of the front behind them is answered even so. */
 static void check_behind_deep(void)
 {
     struct link *link = &rig.links[0];
