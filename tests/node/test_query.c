@@ -422,7 +422,7 @@ static void check_unknown_market(void)
 
     for (size_t k = 0; k < CC_COUNT(rows); k++) {
         struct query query = any_query(rows[k].kind, 1);
-        memcpy(query.market, "XXX-PERP", 8);
+        memcpy(query.market, "SOL-PERP", 8);
         CHECK(ask(&query, 10000, &steps).reply.problem == rows[k].want);
     }
 }
