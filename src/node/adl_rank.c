@@ -144,18 +144,25 @@ static bool look(struct adl_rank *rank, const struct engine *engine,
     return false;
 }
 
+/* Whether the bounds at hand are no older than `age_ns` at begun_ns. */
+static bool is_younger(const struct adl_market *market, uint64_t begun_ns, uint64_t age_ns)
+{
+    return market->asset_id != 0 && market->made_ns + age_ns >= begun_ns;
+}
+
 bool adl_rank_make(struct adl_rank *rank, const struct engine *engine,
-                   const struct market_names *names, uint16_t asset_id, uint64_t since_ns,
+                   const struct market_names *names, uint16_t asset_id, uint64_t begun_ns,
                    uint32_t *holders)
 {
-    struct adl_market *market = market_at(rank, asset_id);
+    const struct adl_market *market = market_at(rank, asset_id);
 
-    while (market->asset_id == 0 || market->made_ns < since_ns) {
+    while (!is_younger(market, begun_ns, ADL_RANK_AGE_NS)) {
         if (rank->asset_id == 0)
             begin(rank, asset_id, engine_time(engine));
-        if (!look(rank, engine, names, holders))
-            return false;
-        market = market_at(rank, asset_id);
+        bool finished = look(rank, engine, names, holders);
+        market = market_at(rank, asset_id); /* a finished look may have given it its place */
+        if (!finished)
+            return is_younger(market, begun_ns, ADL_RANK_AGE_MAX_NS);
     }
     return true;
 }

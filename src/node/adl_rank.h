@@ -3,8 +3,9 @@
  * It is the `adl_quantile` of a read: 4 is deleveraged first (rules.md R7, Score; json.md J2).
  *
  * Of each market and side four scores are kept that part its holders into fifths. They are made by
- * a look through the holders, in slices over turns, when a read asks and those at hand are too old.
- * One look runs at a time; who needs another market's first helps to finish it.
+ * a look through the holders, in slices over turns, when a read asks and those at hand are older
+ * than ADL_RANK_AGE_NS; up to ADL_RANK_AGE_MAX_NS they serve meanwhile. One look runs at a time; who
+ * needs another market's first helps to finish it.
  *
  * Owner.  The follower's thread, between commands.
  * Bound.  A look visits each holder once. Up to ADL_RANK_SAMPLES holders of a side all count; of
@@ -21,7 +22,8 @@ enum {
     ADL_RANK_LAST = 4,
 };
 
-#define ADL_RANK_AGE_MAX_NS UINT64_C(1000000000)
+#define ADL_RANK_AGE_NS     UINT64_C(1000000000)
+#define ADL_RANK_AGE_MAX_NS UINT64_C(2000000000)
 
 /* The scores that part one side: quantile k and above from bound[k - 1] on. */
 struct adl_rank_side {
@@ -35,11 +37,12 @@ struct adl_rank;
 struct adl_rank *adl_rank_create(void);
 void adl_rank_destroy(struct adl_rank *rank);
 
-/* Works on the bounds of a market until they are from since_ns or later; true when they are. At
- * most *holders are visited, which falls by those that were. */
+/* True when a market's bounds serve a read that began at begun_ns; works on them while they are
+ * older than that by ADL_RANK_AGE_NS. At most *holders are visited, which falls by those that were.
+ */
 CC_MUST_USE bool adl_rank_make(struct adl_rank *rank, const struct engine *engine,
                                const struct market_names *names, uint16_t asset_id,
-                               uint64_t since_ns, uint32_t *holders);
+                               uint64_t begun_ns, uint32_t *holders);
 
 /* Quantile of a position that is not 0, by the bounds at hand. */
 uint8_t adl_rank_of(const struct adl_rank *rank, uint16_t asset_id, int64_t size, int128 score);

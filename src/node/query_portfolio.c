@@ -18,13 +18,11 @@ static bool make_quantiles(const struct query_task *task, const struct query_sou
     struct read_filter filter = query_task_filter(task);
     struct read_positions cursor;
     struct row_position row;
-    uint64_t begun_ns = task->reply.time_ns;
-    uint64_t since_ns = begun_ns > ADL_RANK_AGE_MAX_NS ? begun_ns - ADL_RANK_AGE_MAX_NS : 0;
 
     read_positions_begin(&cursor, &filter);
     while (read_positions_next(&cursor, sources->engine, &row))
         if (!adl_rank_make(sources->ranks, sources->engine, &sources->history->names,
-                           asset_of(sources, &cursor), since_ns, holders))
+                           asset_of(sources, &cursor), task->reply.time_ns, holders))
             return false;
     return true;
 }

@@ -137,25 +137,32 @@ static void check_positions(struct adl_rank *rank, struct reply_pool *pool)
         CHECK(seen[k] != 0);
 }
 
-/* Made anew when older than a second of engine time, and only then. */
+/* Made anew when older than a second of engine time, and only then; old ones serve for one second
+ * more while that is done. */
 static void check_age(struct adl_rank *rank)
 {
     const struct market_names *names = &exchange.sink.history->names;
     const struct engine *engine = exchange.host.engine;
     uint32_t holders = 1000;
 
-    CHECK(adl_rank_make(rank, engine, names, HOST_BTC, engine_time(engine) - ADL_RANK_AGE_MAX_NS,
-                        &holders));
+    uint64_t made_ns = engine_time(engine); /* of check_positions: nothing came since */
+    host_tick(&exchange.host, HOST_SECOND_NS - 1);
+    CHECK(engine_time(engine) <= made_ns + ADL_RANK_AGE_NS);
+    CHECK(adl_rank_make(rank, engine, names, HOST_BTC, engine_time(engine), &holders));
     CHECK(holders == 1000);
-    host_tick(&exchange.host, ADL_RANK_AGE_MAX_NS + 1);
-    CHECK(adl_rank_make(rank, engine, names, HOST_BTC, engine_time(engine) - ADL_RANK_AGE_MAX_NS,
-                        &holders));
-    CHECK(holders == 1000 - ACCOUNTS);
+    host_tick(&exchange.host, 2);
+    holders = 10; /* not enough for all: the old ones serve */
+    CHECK(adl_rank_make(rank, engine, names, HOST_BTC, engine_time(engine), &holders));
+    CHECK(holders == 0);
+    holders = 1000; /* the look goes on where it was */
+    CHECK(adl_rank_make(rank, engine, names, HOST_BTC, engine_time(engine), &holders));
+    CHECK(holders == 1000 - (ACCOUNTS - 10));
+    host_tick(&exchange.host, 2 * HOST_SECOND_NS + 1);
+    holders = 10; /* too old to serve */
+    CHECK(!adl_rank_make(rank, engine, names, HOST_BTC, engine_time(engine), &holders));
     /* A look at one market that another one's read interrupts is finished first. */
-    holders = 10;
-    CHECK(!adl_rank_make(rank, engine, names, HOST_BTC, engine_time(engine) + 1, &holders));
     holders = 1000;
-    CHECK(adl_rank_make(rank, engine, names, EXCHANGE_ETH, 0, &holders));
+    CHECK(adl_rank_make(rank, engine, names, EXCHANGE_ETH, engine_time(engine), &holders));
     CHECK(holders == 1000 - (ACCOUNTS - 10));
 }
 
