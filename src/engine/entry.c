@@ -159,12 +159,12 @@ static uint64_t slippage_ppm(const struct entry *entry)
     return entry->slippage_ppm != 0 ? entry->slippage_ppm : entry->market->record.max_slippage_ppm;
 }
 
-/* The limit of a market order: mark * (1 +- slippage), to the tick inside, at least one tick, at
- * most the market's highest. The parameter may still be too large (row 22). */
-static void set_slippage_limit(struct entry *entry)
+/* The last price that a market order may trade at within this distance of the mark: to the tick
+ * inside, at most the market's highest; 0: none. */
+static uint64_t price_within(const struct entry *entry, uint64_t ppm)
 {
     const struct market_record *record = &entry->market->record;
-    uint64_t ppm = slippage_ppm(entry), tick = record->tick_size;
+    uint64_t tick = record->tick_size;
     uint64_t highest = record->max_price - record->max_price % tick;
     uint128 bound;
 
@@ -176,7 +176,26 @@ static void set_slippage_limit(struct entry *entry)
         bound = ((uint128)entry->market->mark * part + MONEY_PPM - 1) / MONEY_PPM;
         bound = (bound + tick - 1) / tick * tick;
     }
-    entry->price = bound > highest ? highest : bound < tick ? tick : (uint64_t)bound;
+    return bound > highest ? highest : (uint64_t)bound;
+}
+
+/* The limit of a market order: mark * (1 +- slippage), at least one tick. The parameter may still
+ * be too large (row 22). */
+static void set_slippage_limit(struct entry *entry)
+{
+    uint64_t tick = entry->market->record.tick_size;
+    uint64_t price = price_within(entry, slippage_ppm(entry));
+
+    entry->price = price < tick ? tick : price;
+}
+
+/* Row 20 is for limit kinds: the walk of a market order stops at the price band (R3). */
+static void stop_at_band(struct entry *entry)
+{
+    uint64_t last = price_within(entry, entry->market->record.price_band_ppm);
+
+    if (entry->side == ORDER_LONG ? last < entry->price : last > entry->price)
+        entry->price = last;
 }
 
 /* Rows 17 and 17b: the price by itself, and R1's bounds of notional. */
@@ -196,6 +215,8 @@ static enum status check_price(struct engine *engine, struct entry *entry)
     entry->notional = notional > UINT64_MAX ? UINT64_MAX : (uint64_t)notional;
     if (!notional_fits(engine, entry))
         return STATUS_rejected_invalid_size;
+    if (is_market(entry))
+        stop_at_band(entry);
     uint64_t ticks = record->tick_size == 1 ? entry->price : entry->price / record->tick_size;
     entry->tick = book_tick(&entry->market->book, (enum order_side)entry->side, (uint32_t)ticks);
     entry->keeps_place = replaces(entry) && entry->price == entry->out_price &&

@@ -425,6 +425,46 @@ static void test_walk(void)
     host_close(&host);
 }
 
+/* R3: the walk stops at the price band as well, inclusive and without rounding. A band of 10,000 ppm
+ * within the slippage of 50,000: buys up to 1,010,000, sales down to 990,000. What stands behind it
+ * is no row 22. */
+static void test_band(void)
+{
+    static const struct band_row {
+        int line;
+        const char *name;
+        int64_t maker; /* negative: asks */
+        uint64_t price;
+        bool is_met;
+    } rows[] = {
+        { __LINE__, "ask at the band", -1000, 1010000, true },
+        { __LINE__, "ask beyond it", -1000, 1010001, false },
+        { __LINE__, "bid at the band", 1000, 990000, true },
+        { __LINE__, "bid below it", 1000, 989999, false },
+    };
+    static struct host host;
+    static const char band[] = "\"price_band_ppm\":100000";
+    char text[4120];
+
+    trade_open(&host, NULL);
+    const char *at = strstr(host_btc_record, band);
+    CHECK(at != NULL);
+    snprintf(text, sizeof text, "%.*s\"price_band_ppm\":10000%s", (int)(at - host_btc_record),
+             host_btc_record, at + sizeof band - 1);
+    CHECK(host_market(&host, text) == TRADE_OK);
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        int64_t before = trade_size(&host, 1);
+        trade_rest(&host, 2, rows[i].maker, rows[i].price);
+        CHECK_ROW(&rows[i], take(&host, 1, -rows[i].maker, 0) == TRADE_OK);
+        CHECK_ROW(&rows[i], trade_size(&host, 1) == before - (rows[i].is_met ? rows[i].maker : 0));
+        struct effect_order_state state = trade_last_state(&host);
+        CHECK_ROW(&rows[i], state.status == (rows[i].is_met ? ORDER_FILLED : ORDER_CANCELED));
+        CHECK_ROW(&rows[i], state.reason == (rows[i].is_met ? 0 : REASON_time_in_force));
+        CHECK(host_cancel_all(&host, 2, HOST_BTC, 0) == TRADE_OK);
+    }
+    host_close(&host);
+}
+
 int main(void)
 {
     test_rows();
@@ -434,6 +474,7 @@ int main(void)
     test_empty();
     test_many_dead();
     test_rounding();
+    test_band();
     test_ends_of_the_ladder();
     test_marks();
     test_walk();

@@ -186,4 +186,6 @@ def market_rows(exchange, order, quantity, portfolio, slippage):
     best = best_live(exchange, market.side(-order.side))
     if best and (best - order.price) * order.side > 0:
         return "22 best price"
+    band = slippage_limit(market, order.side, market.band)  # R3: where the walk stops as well
+    order.price = min(order.price, band) if order.side > 0 else max(order.price, band)
     return reduce_only_refused(order, size, holding)
