@@ -108,7 +108,8 @@ static void groups_without_timers(void)
     disk_sim_destroy(disk);
 }
 
-/* group_bytes holds back a second frame, never the first. */
+/* group_bytes holds back a second frame, never the first; what a publish must bring to be of use is
+ * told, so that a sleeping journal thread is woken for no less. */
 static void small_groups_wait(void)
 {
     struct store_options options = store_run_options();
@@ -116,15 +117,21 @@ static void small_groups_wait(void)
     struct store_run run;
 
     options.group_bytes = 64;
+    options.frames_in_flight = 2;
     CHECK(store_run_begin(&run, disk, &model, &options) == REFUSAL_none);
     pool_ready(&run);
+    CHECK(journal_wanted_bytes(run.journal) == 1 && journal_waiting_bytes(run.journal) == 0);
     CHECK(store_run_publish(&run, 8));
+    CHECK(journal_waiting_bytes(run.journal) == 32);
     CHECK(store_run_step(&run) > 0);
+    CHECK(journal_wanted_bytes(run.journal) == 64 && journal_waiting_bytes(run.journal) == 0);
     CHECK(store_run_publish(&run, 8)); /* 32 bytes */
     CHECK(store_run_step(&run) == 0);
     CHECK(store_run_publish(&run, 8)); /* 64 */
+    CHECK(journal_waiting_bytes(run.journal) == 64);
     CHECK(store_run_step(&run) > 0);
     CHECK(journal_counters(run.journal).in_flight == 2);
+    CHECK(journal_wanted_bytes(run.journal) == UINT64_MAX); /* only a completion helps */
     disk_sim_crash(disk, 3);
     store_run_end(&run);
     disk_sim_destroy(disk);
