@@ -170,8 +170,12 @@ void exchange_open(struct exchange *exchange, uint32_t capacity, uint32_t accoun
     uint8_t body[4120], boot[24] = { 1, 0, 0, 0, 0, 0, 0, 0, ENGINE_RULES_VERSION };
     struct host *host = &exchange->host;
 
+    static const char many[] = "engine.accounts=8192\nengine.portfolios=8192\n"
+                               "engine.positions=16384\nengine.credentials=32768\n";
+    const char *overrides = accounts < 4096 ? NULL : many;
+
     memset(exchange, 0, sizeof *exchange);
-    host_open_bare(host, NULL);
+    host_open_bare(host, overrides);
     struct history *history = history_create(capacity, accounts + 2, host->key);
     CHECK(history != NULL);
     history_sink_init(&exchange->sink, history);
@@ -181,7 +185,7 @@ void exchange_open(struct exchange *exchange, uint32_t capacity, uint32_t accoun
     host->sink.emit = take;
     host->skip_audit = true;
     CHECK(host_unsigned(host, REQUEST_boot, boot, sizeof boot) == STATUS_request_completed);
-    CHECK(host_unsigned(host, REQUEST_configuration, body, host_configuration(NULL, body)) ==
+    CHECK(host_unsigned(host, REQUEST_configuration, body, host_configuration(overrides, body)) ==
           STATUS_request_completed);
     CHECK(host_market(host, host_btc_record) == STATUS_request_completed);
     define_eth(exchange);
@@ -190,6 +194,7 @@ void exchange_open(struct exchange *exchange, uint32_t capacity, uint32_t accoun
     for (uint32_t n = 1; n <= accounts; n++) {
         CHECK(host_account(host, n) == n);
         CHECK(host_deposit(host, n, 100000000 * HOST_USDC) == STATUS_request_completed);
+        host->clock_ns += UINT64_C(100000); /* ids of one millisecond are few enough to differ */
     }
 }
 

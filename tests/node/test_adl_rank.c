@@ -6,7 +6,7 @@
 #include "exchange.h"
 #include "node/adl_rank.h"
 
-enum { ACCOUNTS = 60 };
+enum { ACCOUNTS = 60, MANY = 5000 };
 
 static struct exchange exchange;
 static uint64_t seed = 11;
@@ -78,7 +78,7 @@ struct holder {
 static uint32_t take_holders(struct holder *holders)
 {
     uint32_t count = 0;
-    for (uint32_t n = 1; n <= ACCOUNTS; n++) {
+    for (uint32_t n = 1; n <= exchange.account_count; n++) {
         struct read_filter filter = { .account_id = n,
                                       .subaccount_index = QUERY_ANY_INDEX,
                                       .portfolio_index = QUERY_ANY_INDEX };
@@ -166,6 +166,37 @@ static void check_age(struct adl_rank *rank)
     CHECK(holders == 1000 - (ACCOUNTS - 10));
 }
 
+/* More holders of a side than samples: every second one parts them well enough. */
+static void check_many(struct adl_rank *rank)
+{
+    static struct holder holders[2 * MANY];
+    struct host_order order = { .quantity = -MANY * INT64_C(40000), .expiry = UINT64_MAX };
+    uint32_t off = 0, budget = 2 * MANY;
+
+    exchange_open(&exchange, 1024, MANY);
+    order.price = 1000000;
+    CHECK(host_limit(&exchange.host, 1, &order) == STATUS_request_completed);
+    for (uint32_t n = 2; n <= MANY; n++) {
+        exchange.host.clock_ns += UINT64_C(100000);
+        order.quantity = 2000 + (int64_t)rig_below(&seed, 38000);
+        CHECK(host_limit(&exchange.host, n, &order) == STATUS_request_completed);
+    }
+    CHECK(host_oracle(&exchange.host, HOST_BTC, 1001000) == STATUS_request_completed);
+    market_names_refresh(&exchange.sink.history->names, exchange.host.engine);
+    CHECK(adl_rank_make(rank, exchange.host.engine, &exchange.sink.history->names, HOST_BTC,
+                        engine_time(exchange.host.engine), &budget));
+    uint32_t count = take_holders(holders);
+    CHECK(count == MANY && count - 1 > ADL_RANK_SAMPLES);
+    for (uint32_t k = 0; k < count; k += 10) {
+        int quantile = adl_rank_of(rank, HOST_BTC, holders[k].size, holders[k].score);
+        int want = want_of(holders, count, &holders[k]);
+        CHECK(quantile - want <= 1 && want - quantile <= 1);
+        off += quantile != want;
+    }
+    CHECK(off < MANY / 10 / 20); /* one in twenty, near the bounds */
+    exchange_close(&exchange);
+}
+
 int main(void)
 {
     struct reply_pool pool;
@@ -180,6 +211,9 @@ int main(void)
     check_positions(rank, &pool);
     check_age(rank);
     exchange_close(&exchange);
+    adl_rank_destroy(rank);
+    CHECK((rank = adl_rank_create()) != NULL);
+    check_many(rank);
     adl_rank_destroy(rank);
     free(memory);
     return 0;
