@@ -1,0 +1,298 @@
+"""test_keys.py - API keys and sessions from outside: what READ and READ_WRITE may, a pin's reach,
+codes 35 and 15, which count from their answer on.
+
+Expected values are the specification's, the section named beside them. W: wire.md, R: rules.md,
+J: json.md.
+"""
+import json
+import sys
+import threading
+
+from client import (CREATE_API_KEY, CREATE_SESSION, JSON, PLACE_LIMIT, REVOKE_ALL, REVOKE_API_KEY,
+                    REVOKE_SESSION, SECP256K1, Ed25519Key, Secp256k1Key, api_key_body, envelope,
+                    header, id_text, limit_body, new_id, request_bytes, revoke_all_body,
+                    revoke_body, revoke_key_body, session_body)
+from harness import Suite, Table
+from world import World, run
+
+suite = Suite("keys")
+READS = ("/api/v1/orders", "/api/v1/fills?subaccount_index=0", "/api/v1/positions",
+         "/api/v1/portfolio/cash_balances", "/api/v1/subaccounts", "/api/v1/account",
+         "/api/v1/portfolio/balance?subaccount_index=0&portfolio_index=0", "/api/v1/limits")
+DONE = "request_completed"
+
+
+def raw_id(text):
+    return bytes.fromhex(text.replace("-", ""))
+
+
+def make(world, account, signer=None, **more):
+    """The answer of code 34 and the key's id as bytes."""
+    made = world.exchange.ack(CREATE_API_KEY, api_key_body(account.id, **more),
+                              signer or account.session)
+    return made["api_key"], raw_id(made["api_key_id"])
+
+
+def revoke(world, account, key_id, signer=None, request_id=None):
+    return world.exchange.send(REVOKE_API_KEY, revoke_key_body(account.id, key_id),
+                               signer or account.session, request_id)
+
+
+def set_leverage(world, key, leverage=10, subaccount=0):
+    body = json.dumps({"leverage": leverage, "market": "BTC-PERP", "portfolio_index": 0,
+                       "subaccount_index": subaccount}).encode()
+    return world.exchange.kept(request_bytes("PUT", "/api/v1/leverage", body,
+                                             [JSON, ("X-API-KEY", key)]))
+
+
+@suite.case
+def scopes(world):
+    """W10, R11: READ reads and writes nothing; READ_WRITE does both; a pin keeps to its own."""
+    table = Table()
+    account = world.account()
+    read, _ = make(world, account)
+    write, _ = make(world, account, scope=1)
+    read_pinned, _ = make(world, account, pin=0)
+    write_pinned, _ = make(world, account, scope=1, pin=0)
+    for path in READS:
+        for key in (read, write, read_pinned, write_pinned):
+            table.ok(path, world.exchange.get(path, key))
+    for row, key, subaccount, code in (
+            ("READ", read, 0, "read_only_key"), ("READ, pinned", read_pinned, 0, "read_only_key"),
+            ("READ, pinned elsewhere", read_pinned, 1, "read_only_key"),
+            ("READ_WRITE, pinned elsewhere", write_pinned, 1, "subaccount_not_permitted")):
+        table.problem(row, set_leverage(world, key, subaccount=subaccount), 403, code)
+    for row, key in (("READ_WRITE", write), ("READ_WRITE, pinned", write_pinned)):
+        table.ok(row, set_leverage(world, key))
+    for row, more in (("scope 2", {"scope": 2}), ("pad", {"pad": b"\1\0\0"}),
+                      ("a control character", {"label": b"a\x01"}),
+                      ("no such subaccount", {"pin": 1})):
+        response = world.exchange.send(CREATE_API_KEY, api_key_body(account.id, **more),
+                                       account.session)
+        table.success(row, response, False, "order_rejected_invalid")
+    response = world.exchange.send(CREATE_API_KEY, api_key_body(account.id, pin=-2),
+                                   account.session)
+    table.problem("a pin below -1 (W1)", response, 400, "malformed_payload")
+    return table.wrong
+
+
+@suite.case
+def revoked_at_once(world):
+    """R11 code 35: from its answer on the key is refused, on every connection; the others work."""
+    table = Table()
+    account, exchange = world.account(), world.exchange
+    other, _ = make(world, account)
+    readers = [exchange.open() for _ in range(4)]
+    for number in range(12):
+        signer = account.master if number % 3 == 0 else account.session
+        key, key_id = make(world, account, signer, scope=number % 2)
+        path = READS[number % len(READS)]
+        table.ok(f"{number}: before", exchange.get(path, key))
+        response = revoke(world, account, key_id, signer)
+        table.success(f"{number}: revoked", response, True, DONE)
+        for reader in readers:
+            response = reader.exchange(request_bytes("GET", path, None, [("X-API-KEY", key)]))
+            table.problem(f"{number}: {path}", response, 401, "invalid_api_key")
+        table.problem(f"{number}: leverage", set_leverage(world, key), 401, "invalid_api_key")
+        table.ok(f"{number}: another key", exchange.get(path, other))
+    # One connection, all in one packet: what is behind the revocation is behind it.
+    for number in range(10):
+        key, key_id = make(world, account, scope=1)
+        read = request_bytes("GET", "/api/v1/account", None, [("X-API-KEY", key)])
+        data = exchange.signed(REVOKE_API_KEY, revoke_key_body(account.id, key_id),
+                               account.session)
+        with exchange.open() as connection:
+            connection.send(read + data + read)
+            table.ok(f"pipelined {number}", connection.receive())
+            table.same(f"pipelined {number}", connection.receive().json.get("success"), True)
+            response = connection.receive()
+            table.problem(f"pipelined {number}: behind it", response, 401, "invalid_api_key")
+    for reader in readers:
+        reader.close()
+    return table.wrong
+
+
+@suite.case
+def revocation_rows(world):
+    """R11 code 35, 34 again: unknown keys, foreign ones, signers without reach, repeats (W5)."""
+    table = Table()
+    account, other, exchange = world.account(), world.account(), world.exchange
+    key, key_id = make(world, account)
+    foreign, foreign_id = make(world, other)
+    for row, unknown in (("never was", new_id()), ("zero", bytes(16)), ("another's", foreign_id)):
+        table.success(row, revoke(world, account, unknown), False, "order_rejected_invalid")
+    table.ok("another's key works", exchange.get("/api/v1/account", foreign))
+    table.success("step 11", revoke(world, account, key_id, Ed25519Key()), False,
+                  "rejected_unauthorized", sequenced=False)
+    table.success("3, another account's session", revoke(world, account, key_id, other.session),
+                  False, "rejected_unauthorized", sequenced=None)
+    table.success("3, another account's master", revoke(world, account, key_id, other.master),
+                  False, "rejected_unauthorized", sequenced=None)
+    trader = Ed25519Key()  # TRADING_ONLY: codes 0-8, 25-27 (R10)
+    exchange.ack(CREATE_SESSION, session_body(account.id, trader.public, scope=1), account.master)
+    table.same("it trades", exchange.ack(PLACE_LIMIT, limit_body(account.id, 900_000, 20),
+                                         trader)["status"], DONE)
+    table.success("3, TRADING_ONLY revokes", revoke(world, account, key_id, trader), False,
+                  "rejected_unauthorized")
+    response = exchange.send(CREATE_API_KEY, api_key_body(account.id), trader)
+    table.success("3, TRADING_ONLY makes", response, False, "rejected_unauthorized")
+    pinned = Ed25519Key()
+    exchange.ack(CREATE_SESSION, session_body(account.id, pinned.public, pin=0), account.master)
+    table.success("a pinned session, an account-wide key", revoke(world, account, key_id, pinned),
+                  False, "rejected_unauthorized")
+    table.ok("still there", exchange.get("/api/v1/account", key))
+    own, own_id = make(world, account, pinned, pin=0)
+    table.success("a pinned session, its own", revoke(world, account, own_id, pinned), True, DONE)
+    table.problem("gone", exchange.get("/api/v1/account", own), 401, "invalid_api_key")
+    response = exchange.send(CREATE_API_KEY, api_key_body(account.id), pinned)
+    table.success("a pin beyond the signer's", response, False, "order_rejected_invalid")
+    request_id = new_id()
+    first = table.success("revoked", revoke(world, account, key_id, request_id=request_id), True,
+                          DONE)
+    table.success("again, the same request", revoke(world, account, key_id, request_id=request_id),
+                  False, "duplicate_request_id", sequenced=False, original_status=DONE,
+                  original_processed_at_ns=first["processed_at_ns"])
+    table.success("again, another request", revoke(world, account, key_id), False,
+                  "order_rejected_invalid")
+    # W5: a repeat of 34 tells the id, never the secret, revoked or not.
+    request_id = new_id()
+    made = exchange.ack(CREATE_API_KEY, api_key_body(account.id), account.session, request_id)
+    for row in ("live", "revoked"):
+        response = exchange.send(CREATE_API_KEY, api_key_body(account.id), account.session,
+                                 request_id)
+        table.success(f"34 again, {row}", response, False, "duplicate_request_id",
+                      sequenced=False, original_status=DONE,
+                      original_processed_at_ns=made["processed_at_ns"],
+                      api_key_id=made["api_key_id"])
+        revoke(world, account, raw_id(made["api_key_id"]))
+    account.cancel_all()
+    return table.wrong
+
+
+@suite.case
+def as_many_as_allowed(world):
+    """W8: 32 API keys an account; a revoked one makes room."""
+    table = Table()
+    account = world.account(0)  # it has one
+    keys = [make(world, account) for _ in range(31)]
+    table.same("all different", len({key for key, _ in keys} | {account.api_key}), 32)
+    response = world.exchange.send(CREATE_API_KEY, api_key_body(account.id), account.session)
+    table.success("the 33rd", response, False, "order_rejected_invalid", reason="limit_reached")
+    table.success("one less", revoke(world, account, keys[7][1]), True, DONE)
+    table.ok("one more", world.exchange.get("/api/v1/account", make(world, account)[0]))
+    response = world.exchange.send(CREATE_API_KEY, api_key_body(account.id), account.session)
+    table.success("the 33rd", response, False, "order_rejected_invalid", reason="limit_reached")
+    table.problem("the revoked one", world.exchange.get("/api/v1/account", keys[7][0]), 401,
+                  "invalid_api_key")
+    table.ok("its neighbour", world.exchange.get("/api/v1/account", keys[8][0]))
+    return table.wrong
+
+
+@suite.case
+def all_sessions_revoked(world):
+    """R11 code 15: every session of the account at once; keys, orders and masters stay."""
+    table = Table()
+    account, other, exchange = world.account(), world.account(), world.exchange
+    sessions = [account.session] + [Ed25519Key() for _ in range(5)]
+    for number, session in enumerate(sessions[1:]):
+        exchange.ack(CREATE_SESSION, session_body(account.id, session.public, scope=number % 2),
+                     account.master)
+    shared = Ed25519Key()  # R10: the same key may serve two accounts
+    for who in (account, other):
+        exchange.ack(CREATE_SESSION, session_body(who.id, shared.public), who.master)
+    order_id = new_id()
+    account.limit(900_000, 20, order_id)
+
+    def order(session, who=account):
+        return exchange.send(PLACE_LIMIT, limit_body(who.id, 900_000, 20), session)
+
+    for session in (*sessions, shared):
+        table.ack("before", order(session), DONE)
+    # By a session: 3, session_rejected; by another account's master too.
+    body = revoke_all_body(account.id)
+    table.success("a session", exchange.send(REVOKE_ALL, body, account.session), False,
+                  "session_rejected", sequenced=None)
+    table.success("another's master", exchange.send(REVOKE_ALL, body, other.master), False,
+                  "session_rejected", sequenced=None)
+    table.success("an unknown master", exchange.send(REVOKE_ALL, body, Secp256k1Key()), False,
+                  "session_rejected", sequenced=False)
+    table.ack("none is gone", order(account.session), DONE)
+    request_id = new_id()
+    first = table.success("15", exchange.send(REVOKE_ALL, body, account.master, request_id), True,
+                          "session_revoked")
+    for number, session in enumerate((*sessions, shared)):
+        table.ack(f"session {number} after", order(session), "rejected_unauthorized",
+                  sequenced=None)
+    table.ack("the shared key for the other account", order(shared, other), DONE)
+    table.success("a session makes no key", exchange.send(
+        CREATE_API_KEY, api_key_body(account.id), account.session), False,
+        "rejected_unauthorized", sequenced=None)
+    table.success("15 again, the same request", exchange.send(REVOKE_ALL, body, account.master,
+                                                              request_id), False,
+                  "duplicate_request_id", sequenced=False, original_status="session_revoked",
+                  original_processed_at_ns=first["processed_at_ns"])
+    table.success("15 with none left", exchange.send(REVOKE_ALL, body, account.master), True,
+                  "session_revoked")
+    record = account.order(order_id).json
+    table.same("its order stands", record["order_status"], "OPEN")
+    table.success("one of them alone: unknown now", exchange.send(
+        REVOKE_SESSION, revoke_body(account.id, shared.public), account.master), False,
+        "session_rejected")
+    fresh = Ed25519Key()
+    exchange.ack(CREATE_SESSION, session_body(account.id, fresh.public), account.master)
+    table.ack("a new session", order(fresh), DONE)
+    table.success("the old one cannot come back as it is", exchange.send(
+        CREATE_SESSION, session_body(account.id, Ed25519Key().public), account.session), False,
+        "session_rejected", sequenced=None)
+    # A frame and an envelope that say another account than the key's.
+    payload = header(REVOKE_ALL, SECP256K1) + new_id() + revoke_all_body(other.id)
+    response = exchange.raw(request_bytes("POST", "/api/v1/auth/sessions/revoke-all", envelope(
+        payload, account.master.public, account.master.sign(payload, exchange.salt)), [JSON]))
+    table.success("another account's id", response, False, "session_rejected", sequenced=None)
+    table.ack("untouched", order(other.session, other), DONE)
+    return table.wrong
+
+
+@suite.case
+def nothing_after_the_answer(world):
+    """R11: orders of all sessions in flight while 15 is answered: none is executed after it."""
+    table = Table()
+    exchange = world.exchange
+    for _ in range(3):
+        account = world.account()
+        sessions = [Ed25519Key() for _ in range(4)]
+        for session in sessions:
+            exchange.ack(CREATE_SESSION, session_body(account.id, session.public), account.master)
+        done, acks = threading.Event(), []
+
+        def work(session):
+            while not done.is_set():
+                acks.append(exchange.ack(PLACE_LIMIT, limit_body(account.id, 900_000, 20),
+                                         session))
+
+        threads = [threading.Thread(target=work, args=(session,)) for session in sessions]
+        for thread in threads:
+            thread.start()
+        while len(acks) < 40:
+            pass
+        answer = exchange.ack(REVOKE_ALL, revoke_all_body(account.id), account.master)
+        before = len(acks)
+        while len(acks) < before + 40:
+            pass
+        done.set()
+        for thread in threads:
+            thread.join()
+        late = [ack for ack in acks
+                if ack["status"] == DONE and ack["sequence"] > answer["sequence"]]
+        table.same("executed behind 15", late[:2], [])
+        table.true("some before", any(ack["status"] == DONE for ack in acks), len(acks))
+        table.true("refused behind it", acks[-1]["status"] == "rejected_unauthorized", acks[-1])
+        shown = account.read("/api/v1/orders?limit=1000").json
+        table.same("orders", sorted(record["sequence"] for record in shown),
+                   sorted(ack["sequence"] for ack in acks if ack["status"] == DONE))
+    return table.wrong
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    sys.exit(run(suite, World, ()))
