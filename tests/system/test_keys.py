@@ -10,7 +10,7 @@ import threading
 
 from client import (CREATE_API_KEY, CREATE_SESSION, JSON, PLACE_LIMIT, REVOKE_ALL, REVOKE_API_KEY,
                     REVOKE_SESSION, SECP256K1, Ed25519Key, Secp256k1Key, api_key_body, envelope,
-                    header, id_text, limit_body, new_id, request_bytes, revoke_all_body,
+                    header, limit_body, new_id, request_bytes, revoke_all_body,
                     revoke_body, revoke_key_body, session_body)
 from harness import Suite, Table
 from world import World, run
