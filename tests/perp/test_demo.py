@@ -104,7 +104,7 @@ def test_chaos():
         r"ok +chaos: (\d+) answers were lost; sent again, the same bytes: (\d+) had been executed, "
         r"(\d+) were executed then, (\d+) not at all", done.stdout)
     check(first > 50 and found == asked and asked == first + before + after, done.stdout)
-    check(lost == before + after + unused, done.stdout)
+    check(lost > 0 and lost == before + after + unused, done.stdout)
     check(ended(folder), processes(folder))
     shutil.rmtree(folder)
 

@@ -16,6 +16,7 @@ enum {
     LINE_MAX_BYTES = 256,
     STAT_NS = 200000000,
     READS_MAX = 250,
+    CALM_MS = 200,
     READS_AT_ONCE = 8
 };
 
@@ -294,6 +295,13 @@ static bool begin(struct actor *actor, char **argv)
     return fetch_markets(bot);
 }
 
+/* Who acts rarely, or moves the prices, never hurries. */
+static uint64_t interval_ns(const struct actor *actor)
+{
+    bool hurries = actor->role->turn_ms < CALM_MS && feed_hurry(actor->bot.feed);
+    return hurries ? 0 : actor->role->turn_ms * NS_PER_MS;
+}
+
 int actor_run(int argc, char **argv)
 {
     static struct actor actor;
@@ -305,7 +313,7 @@ int actor_run(int argc, char **argv)
         if (now_ns >= next_ns && !actor.stopped) {
             actor.role->turn(&actor.bot);
             actor.bot.turn++;
-            next_ns += actor.role->turn_ms * NS_PER_MS;
+            next_ns += interval_ns(&actor);
             if (next_ns < now_ns)
                 next_ns = now_ns; /* behind: no bursts to catch up */
         }

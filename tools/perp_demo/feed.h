@@ -1,7 +1,8 @@
 /* feed.h - the prices outside the exchange: a shared file, one number a market, which the oracle
- * process moves and the traders watch, as they would watch other venues.
+ * process moves and the traders watch, as they would watch other venues. Beside them, a word of the
+ * stage: that traders shall hurry, each turn right behind the one before.
  *
- * Owner. One writer (the oracle); any number of readers.
+ * Owner. One writer (prices: the oracle, hurry: the stage); any number of readers.
  * Units. Raw prices of the markets. */
 #ifndef PERP_DEMO_FEED_H
 #define PERP_DEMO_FEED_H
@@ -10,6 +11,7 @@
 
 struct feed {
     _Atomic uint64_t price[LISTING_MARKETS];
+    _Atomic uint32_t hurry;
 };
 
 /* Maps the file, making it when it is not there. NULL: errno says why. Mapped until exit. */
@@ -26,6 +28,16 @@ static inline void feed_set(struct feed *feed, uint32_t place, uint64_t price)
 {
     INVARIANT(place < LISTING_MARKETS);
     atomic_store_explicit(&feed->price[place], price, memory_order_relaxed); /* as above */
+}
+
+static inline bool feed_hurry(const struct feed *feed)
+{
+    return atomic_load_explicit(&feed->hurry, memory_order_relaxed) != 0; /* as above */
+}
+
+static inline void feed_set_hurry(struct feed *feed, bool hurry)
+{
+    atomic_store_explicit(&feed->hurry, hurry, memory_order_relaxed); /* as above */
 }
 
 #endif

@@ -16,10 +16,12 @@ enum {
     SHOW_PLAIN_MS = 2000,
     PORT_DEFAULT = 8080,
     PATIENCE_MS = 30000,
-    CHAOS_S = 10
+    CHAOS_S = 10,
+    HURRY_MS = 400
 };
 
 #define NS_PER_S       UINT64_C(1000000000)
+#define NS_PER_MS      UINT64_C(1000000)
 #define PLAYER_DEPOSIT INT64_C(100000000000000) /* 100,000,000 USDC: fees of many days */
 #define YOUR_DEPOSIT   INT64_C(100000000000)    /* 100,000 USDC */
 
@@ -182,6 +184,8 @@ static void trade(struct stage *stage)
         uint64_t now_ns = instant_monotonic_ns();
         if (now_ns >= end_ns)
             break;
+        if (stage->chaos && stage->killed_ns == 0)
+            feed_set_hurry(stage->feed, now_ns + HURRY_MS * NS_PER_MS >= chaos_ns(stage));
         if (now_ns >= chaos_ns(stage) && stage->killed_ns == 0 && !stage_chaos(stage)) {
             stage->failures++;
             break;

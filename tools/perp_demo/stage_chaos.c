@@ -1,4 +1,5 @@
-/* stage_chaos.c - kill -9 in the middle, and the proof afterwards that nothing was lost. */
+/* stage_chaos.c - kill -9 in the middle, and the proof afterwards that nothing was lost. The traders
+ * hurry before it, so that many requests are under way, some of them executed and not answered. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +14,9 @@ bool stage_chaos(struct stage *stage)
     struct crew_member *perpd = &stage->members[STAGE_PERPD];
     stage->killed_ns = instant_monotonic_ns();
     (void)crew_end(perpd, SIGKILL, REAP_MS);
-    printf("chaos: perpd killed (SIGKILL) %.1f s after the start, while all trade%s\n",
+    feed_set_hurry(stage->feed, false);
+    printf("chaos: perpd killed (SIGKILL) %.1f s after the start, while all trade as fast as they "
+           "can%s\n",
            (double)(stage->killed_ns - stage->begin_ns) / 1e9, stage->live ? "\033[K" : "");
     fflush(stdout);
     client_close(&stage->client);
