@@ -173,8 +173,8 @@ static void put_aside(struct follower *follower, uint32_t at, struct query_task 
     counter_add(&follower->counters.given_up);
 }
 
-/* However little the turn has left, a query gets enough for a page of the greatest limit: none
- * waits in the ring for deep ones before it. */
+/* However little the turn has left, a query gets enough for a page of the greatest limit: it does
+ * not wait for the deep ones before it to be done. */
 static bool begin_task(struct query_task *task, const struct query_sources *sources,
                        const struct query *query, struct reply_pool *pool,
                        struct query_budget *budget)
@@ -186,7 +186,10 @@ static bool begin_task(struct query_task *task, const struct query_sources *sour
     uint32_t given = own.rows;
     bool done = query_begin(task, sources, query, pool, &own);
     uint32_t used = given - own.rows;
-    budget->rows -= used < budget->rows ? used : budget->rows;
+    uint32_t of_rows = used < budget->rows ? used : budget->rows;
+    uint32_t of_spare = used - of_rows < budget->spare ? used - of_rows : budget->spare;
+    budget->rows -= of_rows;
+    budget->spare -= of_spare;
     budget->holders = own.holders;
     return done;
 }
@@ -224,7 +227,7 @@ static int serve(struct follower *follower, uint32_t at, struct query_budget *bu
     uint64_t ready = ring_ready(link->queries);
     uint64_t done = 0;
 
-    while (done < ready && done < FOLLOWER_QUERIES_A_TURN) {
+    while (done < ready && done < FOLLOWER_QUERIES_A_TURN && budget->spare != 0) {
         if (!begin(follower, at, ring_at(link->queries, done), budget))
             break;
         done++;
@@ -240,6 +243,7 @@ static int answer(struct follower *follower)
     struct query_budget budget = {
         .rows = FOLLOWER_ROWS_A_TURN,
         .holders = ADL_RANK_HOLDERS_A_TURN,
+        .spare = FOLLOWER_ROWS_SPARE,
     };
     int work = 0;
 

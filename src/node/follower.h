@@ -12,7 +12,8 @@
  *         matcher never waits for it: behind by more than the lag bound, queries answer 503.
  * Bound.  FOLLOWER_ASIDE_MAX queries a link are aside, so that half of its buffers stay with the
  *         others; one more answers not_ready. A turn looks at FOLLOWER_ROWS_A_TURN rows, of which
- *         those aside take about half, and at FOLLOWER_ROWS_A_QUERY for each query that is new.
+ *         those aside take about half, and at FOLLOWER_ROWS_SPARE more for queries that begin when
+ *         these are used up; what is left in the rings begins in the next turn.
  * Owner.  One thread; the replica engine and its history are its own. `applied` and the other
  *         atomics are read by anyone. */
 #ifndef NODE_FOLLOWER_H
@@ -35,6 +36,7 @@ enum {
     FOLLOWER_QUERIES_A_TURN = 64,
     FOLLOWER_ROWS_A_TURN = 4 * QUERY_TASK_ROWS_A_TURN,
     FOLLOWER_ROWS_A_QUERY = 1000, /* that a new query gets at least */
+    FOLLOWER_ROWS_SPARE = 40 * FOLLOWER_ROWS_A_QUERY,
     FOLLOWER_ASIDE_MAX = REPLY_BUFFERS / 2,
 };
 

@@ -18,6 +18,7 @@ enum {
 struct query_budget {
     uint32_t rows;
     uint32_t holders;
+    uint32_t spare; /* rows for queries that begin when `rows` are used up; the follower's */
 };
 
 /* Begins a query and does its first step: with a buffer of `pool` that goes with the reply, or a

@@ -118,7 +118,7 @@ static void check_positions(struct adl_rank *rank, struct reply_pool *pool)
                                .portfolio_index = QUERY_ANY_INDEX,
                                .pin = -1 };
         struct query_task task;
-        struct query_budget budget = { 100, 7 };
+        struct query_budget budget = { .rows = 100, .holders = 7 };
         uint32_t steps = 1;
         for (bool done = query_begin(&task, &sources, &query, pool, &budget); !done; steps++) {
             budget.holders = 7;

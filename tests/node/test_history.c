@@ -14,7 +14,7 @@ static struct query_task ask(enum query_kind kind, uint64_t account, int32_t pin
                              const char *market)
 {
     struct query_sources sources = { exchange.host.engine, exchange.sink.history, NULL };
-    struct query_budget budget = { QUERY_TASK_ROWS_A_TURN, 0 };
+    struct query_budget budget = { .rows = QUERY_TASK_ROWS_A_TURN };
     struct query query = { .kind = (uint16_t)kind,
                            .account_id = account,
                            .subaccount_index = QUERY_ANY_INDEX,

@@ -40,12 +40,12 @@ static struct query_sources sources(void)
 static struct query_task ask(const struct query *query, uint32_t rows, uint32_t *steps)
 {
     struct query_sources from = sources();
-    struct query_budget budget = { rows, 1 };
+    struct query_budget budget = { .rows = rows, .holders = 1 };
     struct query_task task;
 
     *steps = 1;
     for (bool done = query_begin(&task, &from, query, &pool, &budget); !done; ++*steps) {
-        budget = (struct query_budget){ rows, 1 };
+        budget = (struct query_budget){ .rows = rows, .holders = 1 };
         done = query_step(&task, &from, &pool, &budget);
     }
     if (task.reply.problem != PROBLEM_none) {
@@ -452,7 +452,7 @@ static void check_cost(void)
         struct query query = any_query(QUERY_orders, account);
         query.limit = 5;
         for (uint32_t page = 0; page < 4; page++) {
-            struct query_budget budget = { QUERY_TASK_ROWS_A_TURN, 0 };
+            struct query_budget budget = { .rows = QUERY_TASK_ROWS_A_TURN };
             struct query_task task;
             CHECK(query_begin(&task, &from, &query, &pool, &budget));
             CHECK(task.reply.problem == PROBLEM_none && task.reply.row_count == query.limit);
