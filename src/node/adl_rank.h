@@ -4,8 +4,8 @@
  *
  * Of each market and side four scores are kept that part its holders into fifths. They are made by
  * a look through the holders, in slices over turns, when a read asks and those at hand are older
- * than ADL_RANK_AGE_NS; up to ADL_RANK_AGE_MAX_NS they serve meanwhile. One look runs at a time; who
- * needs another market's first helps to finish it.
+ * than ADL_RANK_AGE_NS; up to ADL_RANK_AGE_MAX_NS they serve meanwhile. One look runs at a time:
+ * who needs another market's first helps to finish it.
  *
  * Owner.  The follower's thread, between commands.
  * Bound.  A look visits each holder once. Up to ADL_RANK_SAMPLES holders of a side all count; of
