@@ -150,6 +150,17 @@ static bool answer_duplicate(const struct engine *engine, const struct command *
     return true;
 }
 
+/* An answer of which nothing is known but its t. Copied, not cleared: clearing so many bytes would
+ * be a string instruction, slower than all the rest of a peek. */
+static void begin_result(struct engine_result *result, uint64_t sequence, uint64_t t_ns)
+{
+    static const struct engine_result nothing;
+
+    *result = nothing;
+    result->sequence = sequence;
+    result->processed_at_ns = t_ns;
+}
+
 /* Rows 0 to 2. True: *result has their answer. */
 static bool peek_answers(const struct engine *engine, const struct command *command, uint64_t t_ns,
                          struct engine_result *result)
@@ -175,7 +186,7 @@ static bool peek_answers(const struct engine *engine, const struct command *comm
 bool engine_peek(const struct engine *engine, const struct command *command, uint64_t t_ns,
                  struct engine_result *result)
 {
-    *result = (struct engine_result){ .processed_at_ns = t_ns };
+    begin_result(result, 0, t_ns);
     if (command->kind == COMMAND_UNSIGNED)
         return false;
     INVARIANT(engine->configuration_bytes != 0);
@@ -451,10 +462,7 @@ void engine_apply(struct engine *engine, const struct command *command, struct e
 
     begin(engine, command, sink);
     uint32_t units = (uint32_t)state_option(engine, OPTION_engine_work_per_command);
-    *result = (struct engine_result){
-        .sequence = engine->sequence,
-        .processed_at_ns = engine->t_ns,
-    };
+    begin_result(result, engine->sequence, engine->t_ns);
     if (command->kind == COMMAND_UNSIGNED) {
         status = apply_unsigned(engine, command, result, &units);
     } else {

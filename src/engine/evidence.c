@@ -1,12 +1,10 @@
 #include "engine/evidence.h"
 
-void evidence_of_order(struct engine *engine, struct engine_result *result, uint32_t index)
+void evidence_add_order(struct engine *engine, struct engine_result *result, uint32_t index)
 {
     const struct order *order = &engine->orders.hot[index];
     const struct order_cold *cold = &engine->orders.cold[index];
 
-    if (!evidence_is_wanted(engine->turn.command))
-        return;
     result->members |= ANSWER_HAS_ORDER;
     result->order_status = cold->state;
     result->remaining = order->remaining;

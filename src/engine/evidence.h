@@ -21,8 +21,16 @@ static inline bool evidence_is_wanted(const struct command *command)
     return CC_UNLIKELY((command->flags & COMMAND_WANTS_EVIDENCE) != 0);
 }
 
+/* evidence_of_order of a command that asked. */
+void evidence_add_order(struct engine *engine, struct engine_result *result, uint32_t order);
+
 /* An order was made or found, and this is what the command has made of it. */
-void evidence_of_order(struct engine *engine, struct engine_result *result, uint32_t order);
+static inline void evidence_of_order(struct engine *engine, struct engine_result *result,
+                                     uint32_t order)
+{
+    if (evidence_is_wanted(engine->turn.command))
+        evidence_add_order(engine, result, order);
+}
 
 /* A resting order that was found is about to be ended in this state, as it stands. */
 void evidence_of_end(struct engine *engine, struct engine_result *result, uint32_t order,
