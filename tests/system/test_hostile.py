@@ -128,7 +128,7 @@ class World:
                              envelope(payload, key.public, key.sign(payload)), [JSON])
 
 
-def phase(least, orders=0, growth=0):
+def phase(least, orders=0, growth=0, to=suite):
     """The case runs beside the good client, which must finish so many rounds meanwhile. Orders:
     how many it places itself, at most; growth: bytes that its own buffers may take."""
     def wrap(function):
@@ -154,7 +154,7 @@ def phase(least, orders=0, growth=0):
                   f" {world.good.not_ready} times not_ready so far")
             return table.wrong
         run.__name__, run.__doc__ = function.__name__, function.__doc__
-        return suite.case(run)
+        return to.case(run)
     return wrap
 
 
@@ -505,7 +505,6 @@ def replays(world, table):
     world.account.cancel_all()
 
 
-@suite.case
 def afterwards(world):
     """The server still answers rightly, the books balance, nothing was logged as an error."""
     table = Table()
@@ -538,7 +537,9 @@ def folder_in_memory():
     return "/dev/shm" if room.f_bavail * room.f_frsize >= 1 << 30 else None
 
 
-def main():
+def main(suite, options=()):
+    """Runs the phases of a suite and, at the end, what must hold after any of them."""
+    suite.case(afterwards)
     program = perpd_program()
     cache = pathlib.Path(sys.argv[1]) / "CMakeCache.txt"
     instrumented = bool(cache.exists() and re.search(r"^PERPD_(SANITIZE:\w+=.|COVERAGE:\w+=ON)",
@@ -548,7 +549,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
     print(f"seed {SEED}")
     perpd = Perpd(program, "--exchange.oracle_max_age_ms=0",
-                  f"--net.output_pool={OUTPUT_POOL}", *client.SMALL_TABLES,
+                  f"--net.output_pool={OUTPUT_POOL}", *client.SMALL_TABLES, *options,
                   parent=folder_in_memory())
     try:
         perpd.start()
@@ -564,4 +565,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(suite))
