@@ -425,9 +425,9 @@ static void test_walk(void)
     host_close(&host);
 }
 
-/* R3: the walk stops at the price band as well, inclusive and without rounding. A band of 10,000 ppm
- * within the slippage of 50,000: buys up to 1,010,000, sales down to 990,000. What stands behind it
- * is no row 22. */
+/* R3: the walk stops at the price band as well, inclusive and without rounding. A band of 10,000
+ * ppm within the slippage of 50,000: buys up to 1,010,000, sales down to 990,000. What stands
+ * behind it is no row 22. */
 static void test_band(void)
 {
     static const struct band_row {
