@@ -36,7 +36,9 @@ OUTPUT_POOL = 64 << 20
 # may (measured: 8 KiB at first, under 1 KiB after 20,000), and what all of them together may.
 PHASE_GROWTH_MAX = 16 << 20
 ROUND_GROWTH_MAX = 12 << 10
-GROWTH_MAX = OUTPUT_POOL + (192 << 20)
+NET_THREADS = int(os.environ.get("PERPD_NET_THREADS", "1"))
+REPLIES = 64 * (512 << 10)  # pages in progress of one net thread
+GROWTH_MAX = NET_THREADS * (OUTPUT_POOL + REPLIES) + (192 << 20)
 
 
 class GoodClient:
@@ -340,7 +342,7 @@ def half_open(world, table):
         connection.close()
 
 
-@phase(least=5, growth=OUTPUT_POOL + (32 << 20))  # 64 replies of 512 KiB
+@phase(least=5, growth=NET_THREADS * (OUTPUT_POOL + REPLIES))
 def never_reading(world, table):
     """Requests in floods, no answer read: the sender stalls or is closed, memory stays bounded."""
     data = request_bytes("GET", "/api/v1/markets") * 200

@@ -13,7 +13,7 @@ from client import (CANCEL, CREATE_API_KEY, JSON, PLACE_LIMIT, PLACE_MARKET, RED
                     id_text, limit_body, market_order_body, new_id, reduce_body, replace_body,
                     request_bytes)
 from harness import Suite
-from test_hostile import OUTPUT_POOL, SEED, USDC, answers, main, phase
+from test_hostile import NET_THREADS, OUTPUT_POOL, REPLIES, SEED, USDC, answers, main, phase
 
 suite = Suite("hostile_reads")
 PHASE_S = 1.5
@@ -142,7 +142,7 @@ def descending(table, row, response):
     return True
 
 
-@phase(least=5, orders=4_000, growth=64 << 20, to=suite)
+@phase(least=5, orders=4_000, growth=NET_THREADS * REPLIES, to=suite)
 def pages_in_floods(world, table):
     """Thousands of pipelined lists while orders flow: every answer whole and right, or 503."""
     fill_account(world, 3_000)
@@ -173,7 +173,7 @@ def pages_in_floods(world, table):
     table.true("lists are served", sum(served) > sum(refused), (served, refused))
 
 
-@phase(least=5, orders=4_000, growth=OUTPUT_POOL + (64 << 20), to=suite)
+@phase(least=5, orders=4_000, growth=NET_THREADS * (OUTPUT_POOL + REPLIES), to=suite)
 def pages_never_read(world, table):
     """Floods of the largest pages on 40 connections, none read; then closed: nothing is left."""
     fill_account(world, 3_000)
