@@ -2,9 +2,10 @@
  * positions, effects and their hash.
  *
  * Load: fixed seed, one market, 64 accounts; 57 % new (80 % resting within 20 ticks of a drifting
- * mid, 20 % crossing), 43 % cancel of a random live order (the engine has no replacements and
- * reductions yet), steered to the number of live orders; 93,000 commands a second of engine time,
- * an oracle update every 100 ms of it, so marks move, portfolios are checked anew and scanned.
+ * mid, 20 % crossing); of random live orders 33 % cancel, 5 % reduce, 5 % replace (half in their
+ * place, half at another price), steered to the number of live orders; 93,000 commands a second of
+ * engine time, an oracle update every 100 ms of it, so marks move, portfolios are checked anew and
+ * scanned.
  * Duplicate set: window 30 + 5 s, 2^22 slots, 3.2 m entries live, each dropped 35 s later.
  *
  *   engine/<live>              mean over 2^18 commands
@@ -95,31 +96,86 @@ static void make_order(struct load *load, struct load_venue *venue, struct comma
     order_build(venue, command, n, side == ORDER_LONG ? quantity : -quantity, price);
 }
 
-static bool is_live(const struct load_venue *venue, const struct live_order *order)
+/* Its index in the order table, ORDER_NONE: it has ended. */
+static uint32_t index_of(const struct load_venue *venue, const struct live_order *order)
 {
     uint64_t words[2];
 
     memcpy(words, order->id, sizeof words);
     return order_map_find(&venue->engine->order_map, mix_id(LOAD_KEY, order->account, order->id),
-                          order->account, words) != ORDER_NONE;
+                          order->account, words);
 }
 
-/* False: there is no live order. */
-static bool make_cancel(struct load *load, struct load_venue *venue, struct command *command)
+static void sign_for(struct load_venue *venue, struct command *command,
+                     const struct live_order *order, uint16_t code, uint8_t *body,
+                     uint32_t body_bytes)
 {
-    uint8_t body[40] = { 0 }, key[32];
+    uint8_t key[32];
 
+    cc_store64(body, order->account);
+    memcpy(body + 16, order->id, sizeof order->id);
+    load_key(0x5A, order->account, key, sizeof key);
+    load_sign(venue, command, code, body, body_bytes, key, sizeof key);
+}
+
+static void make_cancel(struct load_venue *venue, struct command *command,
+                        const struct live_order *order)
+{
+    uint8_t body[40] = { 0 };
+
+    cc_store16(body + 32, 1);
+    sign_for(venue, command, order, REQUEST_order_cancel, body, sizeof body);
+}
+
+static void make_reduction(struct load_venue *venue, struct command *command,
+                           const struct live_order *order, uint64_t remaining)
+{
+    uint8_t body[56] = { 0 };
+
+    cc_store64(body + 32, 1 + load_below(&venue->random, (uint32_t)remaining / 2 + 1));
+    cc_store16(body + 48, 1);
+    sign_for(venue, command, order, REQUEST_order_reduction, body, sizeof body);
+}
+
+static void make_replacement(const struct load *load, struct load_venue *venue,
+                             struct command *command, const struct live_order *order,
+                             const struct order *live)
+{
+    const struct book *book = &venue->engine->markets.rows[0].book;
+    uint64_t away = 1 + load_below(&venue->random, 20);
+    uint64_t price = book_price(book, (enum order_side)live->side, live->tick);
+    uint64_t quantity = live->remaining - load_below(&venue->random, (uint32_t)live->remaining) / 2;
+    uint8_t body[72] = { 0 };
+
+    if (load_below(&venue->random, 2) == 0)
+        price = live->side == ORDER_LONG ? load->mid - away : load->mid + away;
+    cc_store64(body + 32, price);
+    cc_store64(body + 40, live->side == ORDER_LONG ? quantity : -quantity);
+    cc_store64(body + 48, UINT64_MAX);
+    body[58] = 1;
+    cc_store16(body + 60, 1);
+    sign_for(venue, command, order, REQUEST_order_replacement, body, sizeof body);
+}
+
+/* A cancel, a reduction or a replacement, 33 to 5 to 5. False: there is no live order. */
+static bool make_change(struct load *load, struct load_venue *venue, struct command *command)
+{
     while (load->resting_count > 0) {
         uint32_t k = load_below(&venue->random, load->resting_count);
+        uint32_t kind = load_below(&venue->random, 43);
         struct live_order order = load->resting[k];
-        load->resting[k] = load->resting[--load->resting_count];
-        if (!is_live(venue, &order))
+        uint32_t index = index_of(venue, &order);
+        const struct order *live = &venue->engine->orders.hot[index];
+        if (index == ORDER_NONE || kind < 33)
+            load->resting[k] = load->resting[--load->resting_count];
+        if (index == ORDER_NONE)
             continue;
-        cc_store64(body, order.account);
-        memcpy(body + 16, order.id, sizeof order.id);
-        cc_store16(body + 32, 1);
-        load_key(0x5A, order.account, key, sizeof key);
-        load_sign(venue, command, REQUEST_order_cancel, body, sizeof body, key, sizeof key);
+        if (kind < 33)
+            make_cancel(venue, command, &order);
+        else if (kind < 38)
+            make_reduction(venue, command, &order, live->remaining);
+        else
+            make_replacement(load, venue, command, &order, live);
         return true;
     }
     return false;
@@ -150,12 +206,12 @@ static void make_command(struct load *load, struct load_venue *venue, uint64_t a
     if (at % ORACLE_EVERY == ORACLE_EVERY - 1)
         make_oracle(load, venue, command);
     else if (prefill || load_below(&venue->random, 100) < new_percent ||
-             !make_cancel(load, venue, command))
+             !make_change(load, venue, command))
         make_order(load, venue, command, prefill);
     load_apply(venue, command);
     struct live_order order = { .account = (uint32_t)cc_load64(command_body(command)) };
     memcpy(order.id, command_request_id(command), sizeof order.id);
-    if (command->code == REQUEST_place_limit_order && is_live(venue, &order) &&
+    if (command->code == REQUEST_place_limit_order && index_of(venue, &order) != ORDER_NONE &&
         load->resting_count < LIVE_MAX)
         load->resting[load->resting_count++] = order;
 }

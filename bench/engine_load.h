@@ -118,7 +118,8 @@ static inline void load_sign(struct load_venue *venue, struct command *command, 
         account = command->duplicate_account;
     }
     command->request_hash = mix_id(LOAD_KEY, account, (const uint8_t *)id);
-    if (code == REQUEST_order_cancel)
+    if (code == REQUEST_order_cancel || code == REQUEST_order_reduction ||
+        code == REQUEST_order_replacement)
         command->target_hash = mix_id(LOAD_KEY, account, command_body(command) + 16);
 }
 
