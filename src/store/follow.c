@@ -15,8 +15,10 @@ struct follow {
     int file;
     bool in_frame; /* `records` has some left */
     struct frame_records records;
-    uint8_t *frame_bytes;
+    uint8_t *frame_bytes; /* a piece of the file: `piece_bytes` from `piece_at` on */
     size_t frame_bytes_max;
+    uint64_t piece_at;
+    size_t piece_bytes;
     alignas(8) uint8_t record[RECORD_BYTES_MAX];
 };
 
@@ -52,6 +54,7 @@ static void file_close(struct follow *follow)
     if (follow->file >= 0)
         disk_close(journal_config_of(follow->journal)->disk, follow->file);
     follow->file = -1;
+    follow->piece_bytes = 0;
 }
 
 void follow_destroy(struct follow *follow)
@@ -84,12 +87,12 @@ static int file_open(struct follow *follow)
     return 0;
 }
 
-/* Reads the frame at (segment, offset). 1: `header` and *bytes; 0: none stands there; -errno. */
-static int frame_read(struct follow *follow, struct frame_header *header, const uint8_t **bytes)
+/* Reads the file from the next frame on, as much as the longest has. 1: something stands there;
+ * 0: the segment ends; -errno. */
+static int piece_read(struct follow *follow)
 {
     const struct journal_config *config = journal_config_of(follow->journal);
     uint64_t from = follow->offset - follow->offset % DISK_ALIGNMENT;
-    uint64_t skip = follow->offset - from;
     size_t count = follow->frame_bytes_max;
     int64_t got;
     int error = file_open(follow);
@@ -98,28 +101,85 @@ static int frame_read(struct follow *follow, struct frame_header *header, const 
         return error;
     if (count > config->segment_bytes - from)
         count = config->segment_bytes - from;
-    if (count <= skip)
+    follow->piece_bytes = 0;
+    if (count <= follow->offset - from)
         return 0;
     got = disk_read(config->disk, follow->file, from, follow->frame_bytes, count);
     if (got < 0)
         return (int)got;
-    if ((uint64_t)got <= skip)
-        return 0;
-    *bytes = follow->frame_bytes + skip;
-    error = frame_decode(header, *bytes, (size_t)got - skip, config->exchange->journal_id,
-                         follow->segment, follow->block_bytes);
-    return error == 0 ? 1 : 0;
+    follow->piece_at = from;
+    follow->piece_bytes = (size_t)got;
+    return (uint64_t)got > follow->offset - from;
+}
+
+/* The frame at (segment, offset). 1: `header` and *bytes; 0: none stands there; -errno. */
+static int frame_read(struct follow *follow, struct frame_header *header, const uint8_t **bytes)
+{
+    const struct journal_config *config = journal_config_of(follow->journal);
+
+    /* A frame that is not whole in the piece runs over its end, or was written after it was read:
+     * then a new piece begins with it. */
+    for (bool is_fresh = false;; is_fresh = true) {
+        uint64_t skip = follow->offset - follow->piece_at;
+        int found;
+
+        if (skip < follow->piece_bytes) {
+            *bytes = follow->frame_bytes + skip;
+            if (frame_decode(header, *bytes, follow->piece_bytes - skip,
+                             config->exchange->journal_id, follow->segment,
+                             follow->block_bytes) == 0)
+                return 1;
+        }
+        if (is_fresh)
+            return 0;
+        found = piece_read(follow);
+        if (found <= 0)
+            return found;
+    }
+}
+
+/* Goes on to the last segment that begins at or below `wanted`: of those it passes over, which were
+ * read in the buffer, only the first frame is looked at. */
+static int segments_skip(struct follow *follow, uint64_t wanted)
+{
+    for (;;) {
+        uint64_t segment = follow->segment;
+        uint64_t offset = follow->offset;
+        struct frame_header header;
+        const uint8_t *bytes = NULL;
+        int found;
+
+        follow->segment++;
+        follow->offset = SEGMENT_FRAMES_OFFSET;
+        found = frame_read(follow, &header, &bytes);
+        file_close(follow);
+        if (found > 0 && header.first_sequence <= wanted) {
+            if (header.number <= follow->frame)
+                return -EBADMSG;
+            follow->frame = header.number - 1;
+            continue;
+        }
+        follow->segment = segment;
+        follow->offset = offset;
+        return found < 0 && found != -ENOENT ? found : 0;
+    }
 }
 
 /* Finds the frame that holds the next sequence, walking from where the last one was found. */
 static int frame_find(struct follow *follow)
 {
     uint64_t wanted = follow->sequence + 1;
+    int found = 0;
 
+    if (follow->file < 0) /* it comes from the buffer */
+        found = segments_skip(follow, wanted);
+    if (found < 0)
+        return found;
     for (bool next_segment = false;;) {
         struct frame_header header;
         const uint8_t *bytes = NULL;
-        int found = frame_read(follow, &header, &bytes);
+
+        found = frame_read(follow, &header, &bytes);
 
         if (found < 0)
             return found;

@@ -7,7 +7,9 @@
  * The writer never waits for it: being overtaken is noticed by position, and the same records are
  * then read from the files until the buffer holds the next one again.
  *
- * Wait.   The buffer path never blocks. The file path reads at most one frame per call (1 MiB).
+ * Wait.   The buffer path never blocks. The file path reads in pieces of a frame's longest (1 MiB):
+ *         when it was overtaken the first of each segment since it last was, then one segment up to
+ *         the record that is wanted; from there on at most one piece a call.
  * Owner.  One thread per follower. A view is good until the next call on the same follower.
  * Bound.  Memory: one record, one frame. */
 #ifndef STORE_FOLLOW_H

@@ -114,6 +114,53 @@ static void overtaken(void)
     CHECK(overruns > 100);
 }
 
+/* Counts what is read from a disk's files. */
+static uint64_t file_reads;
+static const struct disk_ops *counted_ops;
+
+static int64_t count_read(struct disk *disk, int file, uint64_t offset, void *bytes, size_t count)
+{
+    file_reads++;
+    return counted_ops->read(disk, file, offset, bytes, count);
+}
+
+/* Overtaken at the end of a long journal (architecture.md, Flow control: the matcher never waits):
+ * what it has read in the buffer is passed over by segments, and a segment is read in pieces, not
+ * frame by frame. */
+static void far_behind(void)
+{
+    struct store_options options = store_run_options();
+    struct disk *disk = disk_new(7, 1);
+    struct disk_ops counting = *disk->ops;
+    struct follow *follow;
+    struct store_run run;
+
+    options.buffer_bytes = JOURNAL_BUFFER_BYTES_MIN;
+    CHECK(store_run_begin(&run, disk, &model, &options) == REFUSAL_none);
+    follow = follow_create(run.journal);
+    CHECK(follow);
+    for (int i = 0; i < 2600; i++) {
+        CHECK(store_run_publish(&run, 40));
+        CHECK(store_run_settle(&run, 100) == 0);
+        CHECK(i >= 2000 || follow_some(follow, run.journal, 10) == 1);
+    }
+    CHECK(follow_overruns(follow) == 0);
+    uint64_t segments = journal_counters(run.journal).segments;
+    CHECK(journal_counters(run.journal).frames >= 2600 && segments >= 40);
+    counted_ops = disk->ops;
+    counting.read = count_read;
+    disk->ops = &counting;
+    CHECK(follow_some(follow, run.journal, UINT64_MAX) == 600);
+    disk->ops = counted_ops;
+    CHECK(follow_overruns(follow) > 0);
+    /* The head and one piece of each; of the last ones, and at an end that was read too early, some
+     * more. */
+    CHECK(file_reads >= segments && file_reads <= 2 * segments + 60);
+    follow_destroy(follow);
+    store_run_end(&run);
+    disk_sim_destroy(disk);
+}
+
 /* Files that do not hold what was made durable are an error, not an end. */
 static void damaged_file(void)
 {
@@ -145,6 +192,7 @@ int main(void)
 {
     waits_for_durable();
     overtaken();
+    far_behind();
     damaged_file();
     return 0;
 }
