@@ -96,6 +96,8 @@ static void test_reduction(void)
     CHECK(book_order(&host, 0).action == BOOK_REDUCE && book_order(&host, 0).quantity == 1000);
     CHECK(book_level(&host, 0).size == 5000 && book_level(&host, 0).orders == 2);
     CHECK(stands(&host, 990000, 0, 1, first) && stands(&host, 990000, 1, 2, second));
+    CHECK(host.engine->orders.cold[trade_order(&host, 1, first)].updated_ns ==
+          engine_time(host.engine)); /* J2: updated_at_ns */
     /* partly filled it stays PARTIALLY_FILLED, and the size to compare is what remains */
     CHECK(trade_tif(&host, 3, -500, 990000, TRADE_IOC) == TRADE_OK);
     CHECK(trade_cut(&host, 1, first, 500, 2000) == STATUS_rejected_size_not_equal);

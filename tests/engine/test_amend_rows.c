@@ -83,6 +83,8 @@ static const struct row REPLACEMENTS[] = {
     R("15 before 17", rejected_size_zero, { QUANTITY, 0 }, { PRICE, 0 }),
     R("16: INT64_MIN", rejected_invalid_size, { QUANTITY, (uint64_t)INT64_MIN }),
     R("16: the other side", rejected_invalid_size, { QUANTITY, (uint64_t)-2000 }),
+    R("16: more on the other side", rejected_invalid_size, { QUANTITY, (uint64_t)-4000 },
+      { PRICE, 1010001 }),
     R("16: above max_order_size", rejected_invalid_size, { QUANTITY, UINT64_C(1) << 40 }),
     R("16 before 17", rejected_invalid_size, { QUANTITY, (uint64_t)-2000 }, { PRICE, 0 }),
     R("17: price 0", rejected_invalid_price, { PRICE, 0 }),
@@ -372,6 +374,59 @@ static void test_bounds(void)
     host_close(&host);
 }
 
+/* Row 19 (R5): a market that is HALTED and holds something of the portfolio refuses what is not
+ * reduce-only in every market. */
+static void test_halted_elsewhere(void)
+{
+    static struct host host;
+
+    trade_open(&host, NULL);
+    define_second(&host);
+    struct trade_id id = trade_rest(&host, 1, 3000, 990000);
+    struct host_order order = { .price = 990000, .quantity = 2000, .expiry = TRADE_GTC };
+    state_market(host.engine, 1)->state = MARKET_HALTED;
+    CHECK(trade_replace(&host, 1, id, &order, 0) == TRADE_OK); /* it has nothing there */
+    state_market(host.engine, 1)->state = MARKET_ACTIVE;
+    struct host_order there = {
+        .price = 990000, .quantity = 1000, .expiry = TRADE_GTC, .asset = 2
+    };
+    CHECK(host_limit(&host, 1, &there) == TRADE_OK);
+    state_market(host.engine, 1)->state = MARKET_HALTED;
+    order.quantity = 1000;
+    CHECK(trade_replace(&host, 1, id, &order, 0) == STATUS_rejected_mark_price_zero);
+    CHECK(trade_remaining(&host, 1, id) == 2000);
+    CHECK(trade_at_market(&host, 1, &order, 0) == STATUS_rejected_mark_price_zero);
+    CHECK(trade_cut(&host, 1, id, 1000, 0) == TRADE_OK);
+    host_close(&host);
+}
+
+/* Row 33 (R4): reduce-only sales need no margin, so one that stops being reduce-only brings all of
+ * it, in its place too. Long 10 BTC at 100,000.0 with 99,850 USDC: down to -9 BTC is 10 BTC of IM
+ * at most, 50,000; down to -19 it is 95,000; down to -20, 100,000. */
+static void test_turning_off_reduce_only(void)
+{
+    static struct host host;
+
+    trade_open(&host, NULL);
+    trade_rest(&host, 1, 1000000, TRADE_MARK);
+    CHECK(trade_tif(&host, 2, -1000000, TRADE_MARK, TRADE_IOC) == TRADE_OK);
+    CHECK(trade_cash(&host, 1) == 99850 * (int64_t)HOST_USDC);
+    CHECK(trade_reduce(&host, 1, -3000000, 1010000, TRADE_GTC) == TRADE_OK);
+    struct trade_id id = trade_last_id(&host);
+    struct host_order order = { .price = 1010000, .quantity = -3000000, .expiry = TRADE_GTC };
+    uint64_t before = kept_state(&host);
+    CHECK(trade_replace(&host, 1, id, &order, 0) == STATUS_insufficient_margin_to_place);
+    order.price = 1010001; /* entered anew it is the same */
+    CHECK(trade_replace(&host, 1, id, &order, 0) == STATUS_insufficient_margin_to_place);
+    CHECK(kept_state(&host) == before);
+    order.quantity = -2900000;
+    CHECK(trade_replace(&host, 1, id, &order, 0) == TRADE_OK);
+    order.quantity = -3000000; /* and now its own 29 BTC are left out */
+    CHECK(trade_replace(&host, 1, id, &order, 0) == STATUS_insufficient_margin_to_place);
+    trade_check_figures(&host);
+    host_close(&host);
+}
+
 /* Row 34: the order brings its own slot and, alone in its page, its own page. */
 static void test_tables(void)
 {
@@ -446,6 +501,8 @@ int main(void)
     test_marks();
     test_count();
     test_bounds();
+    test_halted_elsewhere();
+    test_turning_off_reduce_only();
     test_tables();
     test_lots();
     return 0;

@@ -149,6 +149,22 @@ static void test_rows(void)
     host_close(&host);
 }
 
+/* Row 21 asks at the mark, not at the limit: 10 raw sold at 100,000.0 are 10 USDC, at 95,000.0 less;
+ * 9 raw bought at a mark of 109,000.0 are 9.81, at 114,450.0 more. */
+static void test_smallest(void)
+{
+    static struct host host;
+
+    trade_open(&host, NULL);
+    CHECK(take(&host, 1, -10, 0) == TRADE_OK);
+    CHECK(take(&host, 1, -9, 0) == STATUS_rejected_invalid_size);
+    trade_index(&host, 1090000);
+    CHECK(trade_market(&host)->mark == 1090000);
+    CHECK(take(&host, 1, 9, 0) == STATUS_rejected_invalid_size);
+    CHECK(take(&host, 1, 10, 0) == TRADE_OK);
+    host_close(&host);
+}
+
 /* Row 10: it is never post-only. */
 static void test_states(void)
 {
@@ -468,6 +484,7 @@ static void test_band(void)
 int main(void)
 {
     test_rows();
+    test_smallest();
     test_states();
     test_fills();
     test_bound();
