@@ -56,6 +56,7 @@ static bool fill_local(struct gate *gate, const struct conn *conn, const char *h
 void ask_take(struct gate *gate, struct conn *conn, const char *head_text)
 {
     struct query query;
+    struct keyring_key caller;
     struct mistake mistake;
     struct pending_local local = { 0 };
     bool local_read = is_local(conn->route.kind);
@@ -64,11 +65,16 @@ void ask_take(struct gate *gate, struct conn *conn, const char *head_text)
         pending_add(&gate->pendings, conn, local_read ? PENDING_LOCAL : PENDING_READ,
                     local_read ? PENDING_DONE : PENDING_HELD);
     if (local_read ? fill_local(gate, conn, head_text, &local, &mistake)
-                   : question_fill(gate, conn, head_text, &query, &mistake)) {
-        if (local_read)
+                   : question_fill(gate, conn, head_text, &query, &caller, &mistake)) {
+        if (local_read) {
             pending->local = local;
-        else
+        } else {
             pending->query = query;
+            /* Nothing stands before it: its key is as live as it was a moment ago. */
+            if (conn->pending_head == pending_index(&gate->pendings, pending))
+                caller.kind = 0;
+            pending->caller = caller;
+        }
     } else {
         pending->kind = PENDING_MISTAKE;
         pending->state = PENDING_DONE;
@@ -124,20 +130,37 @@ static void wait_for_credit(struct gate *gate, struct pending *pending)
     gate->asking[gate->asking_tail++ % PENDING_MAX] = pending_index(&gate->pendings, pending);
 }
 
-void ask_release(struct gate *gate, struct conn *conn)
+/* A read takes effect behind the writes before it: its key may have been revoked by one of them. */
+static bool may_still_ask(struct gate *gate, struct pending *pending)
 {
+    struct keyring_entry entry;
+    if (pending->caller.kind == 0 || caller_is_live(gate, &pending->caller, &entry))
+        return true;
+    pending->kind = PENDING_MISTAKE;
+    pending->state = PENDING_DONE;
+    return mistake_set(&pending->mistake, PROBLEM_invalid_api_key, NULL,
+                       "X-API-KEY names no live API key");
+}
+
+bool ask_release(struct gate *gate, struct conn *conn)
+{
+    bool refused = false;
     conn->reads_held = false;
     for (uint32_t at = conn->pending_head; at != PENDING_NONE;) {
         struct pending *pending = &gate->pendings.items[at];
         if (pending->kind == PENDING_WRITE && pending->state != PENDING_DONE)
-            return;
+            return refused;
         at = pending->next;
         if (pending->state != PENDING_HELD)
             continue;
+        if (!may_still_ask(gate, pending)) {
+            refused = true;
+            continue;
+        }
         uint32_t bytes = longest_answer(&pending->query);
         if (conn->output.bytes + conn->expected_bytes + bytes > EXPECTED_MAX) {
             conn->reads_held = true;
-            return;
+            return refused;
         }
         pending->expected_bytes = bytes;
         conn->expected_bytes += bytes;
@@ -145,6 +168,7 @@ void ask_release(struct gate *gate, struct conn *conn)
         if (gate->asking_head != gate->asking_tail || !send(gate, pending))
             wait_for_credit(gate, pending);
     }
+    return refused;
 }
 
 uint32_t ask_run(struct gate *gate)

@@ -13,8 +13,9 @@
 /* Takes one read with a complete head; it becomes a pending of the connection. */
 void ask_take(struct gate *gate, struct conn *conn, const char *head_text);
 
-/* Sends the held reads at the front of the connection that no write stands before. */
-void ask_release(struct gate *gate, struct conn *conn);
+/* Sends the held reads at the front of the connection that no write stands before. True when it has
+ * refused one whose key was revoked meanwhile: an outcome that was not known before. */
+CC_MUST_USE bool ask_release(struct gate *gate, struct conn *conn);
 
 /* Sends reads that waited for a credit, refuses those that waited too long. Gives the work done. */
 uint32_t ask_run(struct gate *gate);

@@ -3,6 +3,18 @@
 #include "base/base64.h"
 #include "crypto/secret.h"
 
+bool caller_is_live(const struct gate *gate, const struct keyring_key *key,
+                    struct keyring_entry *entry)
+{
+    const struct net_source *source = &gate->config.source;
+    if (!keyring_find(gate->config.keyring, key, entry))
+        return false;
+    if (entry->expires_at_ns != 0 && entry->expires_at_ns <= gate->unix_ns)
+        return false;
+    /* Loaded now: whoever sends this has perhaps read the answer that another thread let go. */
+    return entry->state == KEYRING_LIVE || entry->sequence > source->durable(source->context);
+}
+
 bool caller_find(struct gate *gate, const struct http_head *head, const char *text,
                  struct keyring_entry *entry, struct mistake *mistake)
 {
@@ -18,8 +30,7 @@ bool caller_find(struct gate *gate, const struct http_head *head, const char *te
     secret_hash(hash, gate->config.secret_key, secret);
     secret_wipe(secret, sizeof secret);
     struct keyring_key key = keyring_key(KEYRING_API, 0, hash);
-    if (!keyring_find(gate->config.keyring, &key, entry) || entry->state != KEYRING_LIVE ||
-        (entry->expires_at_ns != 0 && entry->expires_at_ns <= gate->unix_ns))
+    if (!caller_is_live(gate, &key, entry))
         return mistake_set(mistake, PROBLEM_invalid_api_key, NULL,
                            "X-API-KEY names no live API key");
     return true;

@@ -11,6 +11,11 @@ enum { CALLER_READ, CALLER_READ_WRITE }; /* scope of a keyring entry (wire.md, E
 
 #define CALLER_NO_PIN (-1)
 
+/* Whether an API key is live: it is there, has not expired, and no revocation of it is durable. One
+ * that is not durable yet is not shown: the engine refuses what it sequences behind it (R11). */
+CC_MUST_USE bool caller_is_live(const struct gate *gate, const struct keyring_key *key,
+                                struct keyring_entry *entry);
+
 /* The live API key that the head names; false with invalid_api_key in *mistake. `text` is the
  * head's first byte. */
 CC_MUST_USE bool caller_find(struct gate *gate, const struct http_head *head, const char *text,

@@ -74,10 +74,13 @@ void gate_touch(struct gate *gate, struct conn *conn)
     conn_queue_push(&gate->touched, conn->index, &conn->in_touched);
 }
 
+/* Answers, then the reads that may be asked now, as long as that refuses some. */
+static void advance(struct gate *gate, struct conn *conn);
+
 void gate_resume(struct gate *gate, struct conn *conn)
 {
     if (conn->reads_held && !conn->broken)
-        ask_release(gate, conn);
+        advance(gate, conn);
     if (conn->blocked)
         conn_queue_push(&gate->ready, conn->index, &conn->in_ready);
 }
@@ -131,15 +134,21 @@ static bool flush(struct gate *gate, struct conn *conn)
     return true;
 }
 
+static void advance(struct gate *gate, struct conn *conn)
+{
+    do {
+        if (!flush(gate, conn) && !conn->broken) {
+            conn_queue_push(&gate->starved, conn->index, &conn->in_starved);
+            evict_oldest(gate);
+        }
+    } while (ask_release(gate, conn));
+}
+
 void gate_settle(struct gate *gate, struct conn *conn)
 {
     if (conn->broken)
         return;
-    if (!flush(gate, conn) && !conn->broken) {
-        conn_queue_push(&gate->starved, conn->index, &conn->in_starved);
-        evict_oldest(gate);
-    }
-    ask_release(gate, conn);
+    advance(gate, conn);
     gate_resume(gate, conn);
 }
 

@@ -10,6 +10,7 @@
 #ifndef NET_PENDING_H
 #define NET_PENDING_H
 
+#include "base/keyring.h"
 #include "base/query_message.h"
 #include "net/conn.h"
 
@@ -73,7 +74,10 @@ struct pending {
             uint8_t request_id[16]; /* of a signed request */
             uint8_t ack_form;       /* enum ack_form (ack.h) */
         };
-        struct query query;
+        struct {
+            struct query query;
+            struct keyring_key caller; /* API key to look at again; kind 0: none */
+        };
         struct reply reply;
         struct mistake mistake;
         struct pending_local local;

@@ -167,18 +167,19 @@ static bool take_parameters(unsigned takes, const struct parameters *parameters,
 }
 
 static bool take_key(struct gate *gate, const struct conn *conn, const char *head_text,
-                     struct query *query, struct mistake *mistake)
+                     struct query *query, struct keyring_key *caller, struct mistake *mistake)
 {
     struct keyring_entry entry;
     if (!caller_find(gate, &conn->head, head_text, &entry, mistake))
         return false;
+    *caller = entry.key;
     query->account_id = entry.account_id;
     query->pin = entry.subaccount_pin;
     return true;
 }
 
 bool question_fill(struct gate *gate, const struct conn *conn, const char *head_text,
-                   struct query *query, struct mistake *mistake)
+                   struct query *query, struct keyring_key *caller, struct mistake *mistake)
 {
     const struct parameters parameters = { head_text + conn->head.query.at,
                                            conn->head.query.count };
@@ -192,9 +193,10 @@ bool question_fill(struct gate *gate, const struct conn *conn, const char *head_
         .portfolio_index = QUERY_ANY_INDEX,
         .status = QUERY_ANY_STATUS,
     };
+    *caller = (struct keyring_key){ 0 };
     if (!gate->config.source.ready(gate->config.source.context))
         return mistake_set(mistake, PROBLEM_not_ready, NULL, "the service is recovering");
-    return ((takes & TAKE_KEY) == 0 || take_key(gate, conn, head_text, query, mistake)) &&
+    return ((takes & TAKE_KEY) == 0 || take_key(gate, conn, head_text, query, caller, mistake)) &&
            ((takes & TAKE_ID) == 0 || take_id(conn, query, mistake)) &&
            ((takes & TAKE_SYMBOL) == 0 || take_symbol(conn, query, mistake)) &&
            take_parameters(takes, &parameters, query, mistake) &&

@@ -8,9 +8,11 @@
 
 #include "net/gate.h"
 
-/* Fills *query for a read that the follower answers; false with the problem in *mistake.
- * `head_text` is the first byte of the connection's head. */
+/* Fills *query for a read that the follower answers, and *caller with its API key (kind 0: the read
+ * needs none); false with the problem in *mistake. `head_text` is the first byte of the
+ * connection's head. */
 CC_MUST_USE bool question_fill(struct gate *gate, const struct conn *conn, const char *head_text,
-                               struct query *query, struct mistake *mistake);
+                               struct query *query, struct keyring_key *caller,
+                               struct mistake *mistake);
 
 #endif
