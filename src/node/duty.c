@@ -158,17 +158,6 @@ static uint32_t step_matcher(struct duty *duty, enum node_phase phase)
     return work;
 }
 
-/* Commands that a full journal, or tombstones that are not durable, keep in their rings. */
-static bool is_matcher_held(const struct duty *duty)
-{
-    struct node *node = duty->node;
-
-    for (uint32_t i = 0; i < node->topology.net_count; i++)
-        if (ring_ready(&node->nets[i].commands) != 0)
-            return true;
-    return clock_now_ns(&node->clock) >= matcher_deadline_ns(&node->core.matcher);
-}
-
 /* ---- journal and follower -------------------------------------------------------------------- */
 
 /* The time for a stop is over: a disk that takes nothing ends it as a crash would, and the next
@@ -332,7 +321,7 @@ static uint32_t wanted(const struct duty *duty)
     if (!phase_serves(phase_now(&node->phase)))
         return causes;
     if (has(duty, ROLE_MATCHER))
-        causes |= is_matcher_held(duty) ? PARK_INPUT | PARK_DURABLE : PARK_INPUT;
+        causes |= matcher_is_held(&node->core.matcher) ? PARK_INPUT | PARK_DURABLE : PARK_INPUT;
     if (has(duty, ROLE_FOLLOWER))
         causes |= PARK_INPUT | PARK_DURABLE;
     if (has(duty, ROLE_JOURNAL)) {
@@ -386,8 +375,11 @@ static void rest(struct duty *duty)
             __builtin_ia32_pause();
         return;
     }
-    park_begin(&duty->park, wanted(duty));
-    if (turn(duty) == 0 && !is_over(duty))
+    uint32_t causes = wanted(duty);
+    park_begin(&duty->park, causes);
+    /* What came between the two found nobody asleep, and may want another cause than was named: a
+     * command that a full journal keeps in its ring. */
+    if (turn(duty) == 0 && !is_over(duty) && (wanted(duty) & ~causes) == 0)
         sleep_until_woken(duty);
     park_end(&duty->park);
 }

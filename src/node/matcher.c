@@ -240,6 +240,15 @@ uint64_t matcher_deadline_ns(const struct matcher *matcher)
     return due_ns < tick_ns ? due_ns : tick_ns;
 }
 
+bool matcher_is_held(const struct matcher *matcher)
+{
+    for (uint32_t i = 0; i < matcher->link_count; i++)
+        if (ring_ready(matcher->links[i].commands) != 0)
+            return true;
+    return effects_hash_due(matcher) || engine_has_work(matcher->engine) ||
+           clock_now_ns(matcher->clock) >= matcher_deadline_ns(matcher);
+}
+
 uint32_t matcher_step(struct matcher *matcher)
 {
     bool room_left = true;

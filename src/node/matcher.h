@@ -67,6 +67,10 @@ uint32_t matcher_step(struct matcher *matcher);
 /* When the next tick is due, on the node clock: a park must not last beyond it. */
 uint64_t matcher_deadline_ns(const struct matcher *matcher);
 
+/* After a turn that did nothing: is there something to do all the same, which a full journal, or
+ * tombstones that are not durable (core.c), hold up. */
+bool matcher_is_held(const struct matcher *matcher);
+
 /* Sequences and journals a command of the node (codes 2000-2099, 1001): `body` without Header and
  * RequestId. False when the journal has no room: nothing happened. */
 CC_MUST_USE bool matcher_author(struct matcher *matcher, uint16_t code, const void *body,

@@ -400,9 +400,9 @@ static void check_disk_full(void)
     CHECK(journal_counters(rig.core.journal).full != 0);
     CHECK(journal_durable_seq(rig.core.journal) < engine_sequence(rig.core.primary));
     CHECK(authored + 2 + MARKETS == engine_sequence(rig.core.primary));
-    /* A turn that can author nothing is no work: the thread parks. */
+    /* A turn that can author nothing is no work: the thread parks, until there is room. */
     clock_advance(&rig.clock, MATCHER_TICK_NS);
-    CHECK(core_match(&rig.core) == 0);
+    CHECK(core_match(&rig.core) == 0 && matcher_is_held(&rig.core.matcher));
     core_stop(&rig.core);
     for (int turn = 0; turn < TURNS; turn++)
         CHECK(core_journal(&rig.core) >= 0);
@@ -439,8 +439,9 @@ static void check_keyring_full(void)
         CHECK(keyring_add(rig.core.keyring, &entry) == 0);
         CHECK(keyring_end(rig.core.keyring, &entry.key, engine_sequence(rig.core.primary) + 1));
     }
+    CHECK(!matcher_is_held(&rig.core.matcher));
     send_account();
-    CHECK(core_match(&rig.core) == 0);
+    CHECK(core_match(&rig.core) == 0 && matcher_is_held(&rig.core.matcher));
     CHECK(ring_ready(&rig.answers) == 0);
     author(REQUEST_tick, bytes, 8);
     settle();
