@@ -83,9 +83,11 @@ static bool admit(struct gate *gate, const struct conn *conn, const char *head_t
         return mistake_set(mistake, PROBLEM_not_ready, NULL, "the service is recovering");
     if (!caller_find(gate, &conn->head, head_text, entry, mistake))
         return false;
+    setting->account_id = entry->account_id;
+    if (entry->state == KEYRING_TOMBSTONE)
+        return true; /* R11: the engine refuses it, behind the command that revoked the key */
     if (entry->scope != CALLER_READ_WRITE)
         return mistake_set(mistake, PROBLEM_read_only_key, NULL, "the API key has scope READ");
-    setting->account_id = entry->account_id;
     return caller_reaches(entry->subaccount_pin, setting->subaccount_index, mistake);
 }
 

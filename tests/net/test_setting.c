@@ -2,6 +2,7 @@
  * requests of its connection, and every outcome of rules.md R11's row 2001 as HTTP. */
 #include <stdio.h>
 
+#include "base/base64.h"
 #include "base/reason.h"
 #include "base/status.h"
 #include "check.h"
@@ -281,6 +282,59 @@ static void outcomes_are_http(void)
     fixture.next_answer = (struct answer){ 0 };
 }
 
+static int get_account(struct wire *wire)
+{
+    static char text[512];
+    int count = snprintf(text, sizeof text,
+                         "GET /api/v1/account HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\n\r\n",
+                         fixture.api_key);
+    wire_open(wire, &fixture, gate, false);
+    wire_send(wire, text, (size_t)count, 0);
+    return wire_answer(wire, &answer, false) ? answer.status : 0;
+}
+
+static struct keyring_key keyring_key_of(const char *api_key)
+{
+    uint8_t secret[32], hash[HASH_BYTES];
+    CHECK(base64_decode(secret, sizeof secret, api_key, strlen(api_key), NULL) == 32);
+    secret_hash(hash, fixture.config.secret_key, secret);
+    return keyring_key(KEYRING_API, 0, hash);
+}
+
+/* R11, "A keyring entry carries the sequence that made or ended it": until that is durable the
+ * engine refuses a write, in sequence, also one that net would have refused by its scope; a read
+ * sees the state before it. From then on net answers 401, whether the entry is gone or not. */
+static void revoked_keys(void)
+{
+    struct wire wire;
+    const char *keys[] = { fixture.trading_api_key, fixture.api_key };
+    uint64_t durable = fixture.durable;
+    for (size_t i = 0; i < CC_COUNT(keys); i++) {
+        struct keyring_key key = keyring_key_of(keys[i]);
+        CHECK(keyring_end(fixture.keyring, &key, durable + 1000));
+        uint32_t commands = fixture.command_count;
+        fixture.next_answer = (struct answer){ .status = STATUS_rejected_unauthorized };
+        CHECK(put(&wire, JSON_TYPE, keys[i], GOOD) == 401);
+        CHECK(wire_has(&answer, "\"code\":\"invalid_api_key\""));
+        CHECK(strstr(answer.head, "\r\nX-Sequence: ") != NULL);
+        CHECK(fixture.command_count == commands + 1);
+        wire_free(&wire);
+    }
+    CHECK(get_account(&wire) == 200);
+    wire_free(&wire);
+
+    fixture.next_answer = (struct answer){ 0 };
+    fixture.sequence = fixture.durable = fixture.applied = durable + 1000;
+    uint32_t commands = fixture.command_count;
+    for (size_t i = 0; i < CC_COUNT(keys); i++) {
+        CHECK(put(&wire, JSON_TYPE, keys[i], GOOD) == 401);
+        CHECK(wire_has(&answer, "names no live API key"));
+        wire_free(&wire);
+    }
+    CHECK(get_account(&wire) == 401 && fixture.command_count == commands);
+    wire_free(&wire);
+}
+
 /* 503 when not ready, and when no credit came in time: there is no id to send again. */
 static void not_ready(void)
 {
@@ -398,6 +452,7 @@ int main(void)
     not_ready();
     keeps_its_place();
     waits_for_a_slot();
+    revoked_keys(); /* last: it ends them */
     CHECK(gate->pendings.used == 0 && gate->conns.open_count == 0);
     fixture_gate_free(gate);
     fixture_free(&fixture);
