@@ -289,7 +289,7 @@ def amendments_in_storms(world, table):
     table.same("recount", audit["recount_differences"], 0)
     # Every order is what its fills say.
     filled, cursor = {}, ""
-    while True:
+    for _ in range(100):
         page = account.read(f"/api/v1/fills?subaccount_index=0&limit=1000{cursor}").json
         for record in page:
             whole, _, part = record["quantity"].partition(".")

@@ -7,6 +7,7 @@ J: json.md.
 import json
 import sys
 import threading
+import time
 
 from client import (CREATE_API_KEY, CREATE_SESSION, JSON, PLACE_LIMIT, REVOKE_ALL, REVOKE_API_KEY,
                     REVOKE_SESSION, SECP256K1, Ed25519Key, Secp256k1Key, api_key_body, envelope,
@@ -253,6 +254,12 @@ def all_sessions_revoked(world):
     return table.wrong
 
 
+def wait_for(condition, seconds=10):
+    until = time.monotonic() + seconds
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.002)
+
+
 @suite.case
 def nothing_after_the_answer(world):
     """R11: orders of all sessions in flight while 15 is answered: none is executed after it."""
@@ -273,12 +280,10 @@ def nothing_after_the_answer(world):
         threads = [threading.Thread(target=work, args=(session,)) for session in sessions]
         for thread in threads:
             thread.start()
-        while len(acks) < 40:
-            pass
+        wait_for(lambda: len(acks) >= 40)
         answer = exchange.ack(REVOKE_ALL, revoke_all_body(account.id), account.master)
         before = len(acks)
-        while len(acks) < before + 40:
-            pass
+        wait_for(lambda: len(acks) >= before + 40)
         done.set()
         for thread in threads:
             thread.join()

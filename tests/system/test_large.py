@@ -102,12 +102,13 @@ def one_command_of_many_fills(world):
 
     def pages(who, limit):
         got, cursor = [], ""
-        while True:
+        while len(got) <= LEVEL:
             page = who.read(f"/api/v1/fills?subaccount_index=0&limit={limit}{cursor}").json
             got += page
             if len(page) < limit:
-                return got
+                break
             cursor = "&before_sequence={sequence}&before_index={index}".format(**page[-1])
+        return got
 
     fills = pages(taker, 1000)
     in_order(table, "fill", fills[:3], FILL)
@@ -122,7 +123,7 @@ def one_command_of_many_fills(world):
     table.same("by offset", taker.read(
         "/api/v1/fills?subaccount_index=0&limit=5&offset=4093").json, fills[-3:])
     shown, at = [], ""
-    while at is not None:
+    while at is not None and len(shown) <= LEVEL:
         body = world.exchange.get(f"/api/v1/markets/BTC-PERP/trades?limit=1000{at}").json
         shown += body["trades"]
         at = "&before_sequence={next_before_sequence}&before_index={next_before_index}".format(
@@ -154,7 +155,7 @@ def refused_orders_kept(world):
     world.place([(it, limit_body(it.id, 0, 20), order_id) for order_id in ids],
                 "rejected_invalid_price")
     got, cursor = [], ""
-    while True:
+    while len(got) <= 1_100:
         page = it.read(f"/api/v1/orders?status=REJECTED&limit=500{cursor}").json
         got += [record["id"] for record in page]
         if len(page) < 500:

@@ -113,7 +113,7 @@ def trade_pages(world):
     table.same("exactly all", page(world, table, "ETH-PERP", "?limit=120"), (everything, None))
     for limit in (1, 7, 40, 119):
         got, cursor, pages = [], "", 0
-        while cursor is not None:
+        while cursor is not None and len(got) <= 120:
             shown, cursor = page(world, table, "ETH-PERP", f"?limit={limit}&{cursor}")
             table.true("a full page, but the last", len(shown) == limit or cursor is None, shown)
             got += shown
@@ -127,19 +127,21 @@ def trade_pages(world):
     table.same("before all", page(world, table, "ETH-PERP", "?before_sequence=1"), ([], None))
     table.same("from far above", page(world, table, "ETH-PERP",
                                       f"?limit=3&before_sequence={2**63 - 1}")[0], everything[:3])
-    stop = threading.Event()
+    stop, grown = threading.Event(), [0]
 
     def grow():
         while not stop.is_set():
             maker.limit(300_000, -100, asset=ETH)
             taker.limit(300_000, 100, expiry=IOC, asset=ETH)
+            grown[0] += 1
 
     thread = threading.Thread(target=grow)
     thread.start()
     try:
-        for _ in range(5):
+        until = time.monotonic() + 15
+        while grown[0] < 20 and time.monotonic() < until:
             got, cursor = [], ""
-            while cursor is not None:
+            while cursor is not None and len(got) < 5_000:
                 shown, cursor = page(world, table, "ETH-PERP", f"?limit=23&{cursor}")
                 got += shown
             numbers = [record["trade_seq"] for record in got]
@@ -149,6 +151,7 @@ def trade_pages(world):
     finally:
         stop.set()
         thread.join()
+    table.true("it grew", grown[0] >= 20, grown)
     return table.wrong
 
 
