@@ -391,33 +391,37 @@ static void test_reduce_only(void)
 static void test_turns_after_a_list(void)
 {
     static struct host host;
-    struct trade_id reduce[3];
+    struct trade_id reduce[4];
 
     trade_open(&host, "engine.work_per_command=1\n");
     trade_rest(&host, 2, -3000, M);
     trade_rest(&host, 3, 10000, 999000);
     CHECK(trade_tif(&host, 1, 1000, M, TRADE_IOC) == TRADE_OK); /* long 1,000 */
     struct trade_id id = trade_rest(&host, 1, -500, 1010000);
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 4; i++) {
         CHECK(trade_reduce(&host, 1, -100, 1020000 + i, TRADE_GTC) == TRADE_OK);
         reduce[i] = trade_last_id(&host);
     }
     CHECK(trade_tif(&host, 1, -2000, 999000, TRADE_IOC) == TRADE_OK); /* short: the list, 1 unit */
     CHECK(trade_remaining(&host, 1, reduce[0]) == 0 && trade_remaining(&host, 1, id) == 500);
-    CHECK(trade_tif(&host, 1, 2000, M, TRADE_IOC) == TRADE_OK); /* long again */
-    CHECK(trade_remaining(&host, 1, reduce[2]) == 100);         /* dead, not released yet */
+    CHECK(trade_tif(&host, 1, 2000, M, TRADE_IOC) == TRADE_OK);         /* long again */
+    CHECK(trade_reduce(&host, 1, -50, 1030000, TRADE_GTC) == TRADE_OK); /* on no list */
+    struct trade_id young = trade_last_id(&host);
+    CHECK(trade_remaining(&host, 1, reduce[3]) == 100); /* dead, not released yet */
     struct host_order order = gtc(1010000, -500);
     order.reduce_only = 1;
     CHECK(trade_replace(&host, 1, id, &order, 0) == TRADE_OK);
     CHECK(trade_last_state(&host).status == ORDER_OPEN);
-    CHECK(trade_remaining(&host, 1, reduce[2]) == 0);
+    CHECK(trade_remaining(&host, 1, reduce[3]) == 0 && trade_remaining(&host, 1, young) == 50);
     for (uint32_t i = 0; i < 3; i++)
         host_tick(&host, 1);
     CHECK(trade_remaining(&host, 1, id) == 500);
     CHECK(trade_tif(&host, 4, 100, 1010000, TRADE_IOC) == TRADE_OK); /* it is alive: it fills */
     CHECK(trade_remaining(&host, 1, id) == 400);
     CHECK(trade_tif(&host, 1, -900, 999000, TRADE_IOC) == TRADE_OK); /* flat: on this list */
-    CHECK(trade_size(&host, 1) == 0 && trade_remaining(&host, 1, id) == 0);
+    CHECK(trade_size(&host, 1) == 0);
+    host_tick(&host, 1);
+    CHECK(trade_remaining(&host, 1, id) == 0 && trade_remaining(&host, 1, young) == 0);
     host_close(&host);
 }
 

@@ -261,8 +261,38 @@ static void test_flagged(void)
     host_close(&host);
 }
 
+/* R4's maker test over several fills of one portfolio: each stands on the equity that those before
+ * have left, fees included. Three bids of 1 BTC at 100,000.0 with the mark fallen to 95,500.0 lose
+ * 4,500 and 15 (150 ppm) each, and MM of 3 BTC at 95,500 is 2,865: 16,410 USDC are just enough. */
+static void test_maker_of_many(void)
+{
+    static struct host host;
+
+    for (uint64_t missing = 0; missing < 2; missing++) {
+        trade_open(&host, NULL);
+        CHECK(host_account(&host, 7) == 7);
+        CHECK(host_deposit(&host, 7, 16410 * HOST_USDC - missing) == TRADE_OK);
+        for (uint32_t i = 0; i < 3; i++)
+            trade_rest(&host, 7, 100000, M);
+        trade_index(&host, 955000);
+        CHECK(trade_market(&host)->mark == 955000);
+        enum status want =
+            missing != 0 ? STATUS_rejected_f_o_k_not_fully_filled_low_liquidity : TRADE_OK;
+        CHECK(trade_tif(&host, 1, -300000, M, TRADE_FOK) == want);
+        CHECK(trade_size(&host, 7) == (missing != 0 ? 0 : 300000));
+        if (missing != 0) { /* what is no fill-or-kill cancels the third */
+            CHECK(trade_tif(&host, 1, -300000, M, TRADE_IOC) == TRADE_OK);
+            CHECK(trade_size(&host, 7) == 200000 && host.engine->orders.count == 0);
+            CHECK(trade_state(&host, 2).reason == STATUS_insufficient_margin_to_trade);
+        }
+        trade_check_figures(&host);
+        host_close(&host);
+    }
+}
+
 int main(void)
 {
+    test_maker_of_many();
     test_resting();
     test_taking();
     test_open_loss();

@@ -310,6 +310,20 @@ static void test_many_dead(void)
     CHECK(take(&host, 1, 1000, 0) == TRADE_OK);
     CHECK(trade_state(&host, 2).reason == REASON_match_limit); /* behind the two removed */
     CHECK(trade_size(&host, 1) == 0);
+    /* the same where the dead ones share a level with the live one */
+    CHECK(host_cancel_all(&host, 3, HOST_BTC, 0) == TRADE_OK);
+    for (uint32_t i = 0; i < 8; i++)
+        host_tick(&host, 1);
+    for (uint32_t i = 0; i < 4; i++)
+        trade_rest(&host, 2, -1000, 1055000);
+    trade_rest(&host, 3, -1000, 1055000); /* beyond the bound */
+    CHECK(host_cancel_all(&host, 2, HOST_BTC, 0) == TRADE_OK);
+    CHECK(host.engine->orders.count == 4);
+    CHECK(take(&host, 1, 1000, 0) == TRADE_OK); /* three dead ones come first: nothing is met */
+    CHECK(trade_state(&host, 0).status == ORDER_CANCELED && trade_size(&host, 1) == 0);
+    CHECK(trade_state(&host, 0).reason == REASON_time_in_force);
+    CHECK(take(&host, 1, 1000, 0) == TRADE_OK);                                 /* two */
+    CHECK(take(&host, 1, 1000, 0) == STATUS_rejected_slippage_exceeds_maximum); /* one */
     host_close(&host);
 }
 

@@ -226,6 +226,17 @@ static void test_dead(void)
     host_close(&host);
 }
 
+/* More orders in one record than are found in one look. */
+static void test_one_record(void)
+{
+    open();
+    order_count = 0;
+    for (uint32_t i = 0; i < 2 * READ_ORDERS_KEPT + 1; i++)
+        place(0, 0, 100, 990000 - i);
+    CHECK(check_list(&all, 0) == 2 * READ_ORDERS_KEPT + 1);
+    host_close(&host);
+}
+
 static void test_nobody(void)
 {
     struct read_filter filter = all;
@@ -245,6 +256,7 @@ int main(void)
 {
     test_list();
     test_dead();
+    test_one_record();
     test_nobody();
     return 0;
 }

@@ -70,7 +70,8 @@ struct effect_order_state trade_last_state(const struct host *host);
 struct effect_trade trade_trade(const struct host *host, uint32_t k);
 uint32_t trade_effects(const struct host *host, enum effect_code code);
 
-/* Recounts every cached figure of margin from nothing and compares (margin_view). */
+/* Recounts every cached figure of margin from nothing and compares (margin_view); behind finished
+ * scans also that none was missed whose margin is short (R7). */
 void trade_check_figures(const struct host *host);
 
 #endif
