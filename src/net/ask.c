@@ -10,6 +10,7 @@ enum {
     LEVEL_BYTES = 64,
     /* Answers of reads that a connection may have unsent or coming: half of what it may hold. */
     EXPECTED_MAX = OUTPUT_CONNECTION_MAX / 2,
+    BEHIND_MAX = REPLY_BUFFERS / 4, /* of all connections */
 };
 
 static_assert(4 * REPLY_BUFFER_BYTES <= EXPECTED_MAX, "any one answer may come");
@@ -150,6 +151,7 @@ bool ask_release(struct gate *gate, struct conn *conn)
         struct pending *pending = &gate->pendings.items[at];
         if (pending->kind == PENDING_WRITE && pending->state != PENDING_DONE)
             return refused;
+        bool is_behind = at != conn->pending_head;
         at = pending->next;
         if (pending->state != PENDING_HELD)
             continue;
@@ -158,10 +160,13 @@ bool ask_release(struct gate *gate, struct conn *conn)
             continue;
         }
         uint32_t bytes = longest_answer(&pending->query);
-        if (conn->output.bytes + conn->expected_bytes + bytes > EXPECTED_MAX) {
+        if (conn->output.bytes + conn->expected_bytes + bytes > EXPECTED_MAX ||
+            (is_behind && gate->pendings.behind >= BEHIND_MAX)) {
             conn->reads_held = true;
             return refused;
         }
+        pending->behind = is_behind;
+        gate->pendings.behind += is_behind;
         pending->expected_bytes = bytes;
         conn->expected_bytes += bytes;
         /* Those that wait are older: they go first. */

@@ -4,7 +4,9 @@
  * stamped with durable() and sent: it sees what was acknowledged.
  *
  * Bound. A connection is not asked for more than it can hold: a read whose longest answer does not
- *        fit behind what is unsent or coming is held until more is sent. */
+ *        fit behind what is unsent or coming is held until more is sent. A reply that overtook one
+ *        in front of it keeps its buffer until that is written: a quarter of the buffers may be
+ *        asked for so, then a connection's reads go one by one. */
 #ifndef NET_ASK_H
 #define NET_ASK_H
 

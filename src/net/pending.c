@@ -44,6 +44,7 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     pending->no_body = conn->head.method == HTTP_HEAD;
     pending->minor = conn->head.minor;
     pending->has_secret = false;
+    pending->behind = false;
     pending->expected_bytes = 0;
     pending->received_ticks = conn->received_ticks;
     pending->deadline_ns = 0;
@@ -63,6 +64,7 @@ void pending_free(struct pending_pool *pool, struct pending *pending)
     if (pending->has_secret)
         secret_wipe(pending->secret, sizeof pending->secret);
     pending->has_secret = false;
+    pool->behind -= pending->behind;
     pending->state = PENDING_FREE;
     pending->conn = CONN_NONE;
     pending->next = pool->free_head;

@@ -368,6 +368,47 @@ static void limits_are_those_of_exchange(void)
     fixture.ready = true;
 }
 
+/* Architecture, Flow control: nothing is stalled but the one at fault. Whoever sends many reads
+ * behind one that takes long is not asked for all of them: their replies would keep the 64 buffers
+ * until the first is there. A read with nothing in front of it is asked at once. */
+static void few_overtake(void)
+{
+    enum { READS = 60, BEHIND = 16, WIRES = 3 };
+    static const char one[] =
+        "GET /api/v1/markets/BTC-PERP/book?depth=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    static char text[READS * sizeof one];
+    struct wire wires[WIRES];
+    struct wire_answer answer;
+    uint32_t before = fixture.query_count;
+    size_t count = 0;
+    for (unsigned i = 0; i < READS; i++) {
+        memcpy(text + count, one, sizeof one - 1);
+        count += sizeof one - 1;
+    }
+    fixture.hold_durable = true; /* the follower answers nothing yet */
+    fixture.applied = fixture.durable - 1;
+    for (unsigned i = 0; i < WIRES; i++) {
+        wire_open(&wires[i], &fixture, gate, false);
+        wire_send(&wires[i], text, count, 0);
+    }
+    for (unsigned turn = 0; turn < 2 * READS; turn++)
+        wire_turn(&wires[turn % WIRES]);
+    CHECK(fixture.query_count == before && gate->queries_out == WIRES + BEHIND);
+    wire_free(&wires[0]); /* its replies are still to come */
+    CHECK(gate->queries_out == WIRES + BEHIND && gate->pendings.behind == BEHIND);
+    fixture.applied = fixture.durable;
+    fixture.hold_durable = false;
+    for (unsigned turn = 0; turn < 2 * WIRES * READS; turn++)
+        wire_turn(&wires[1 + turn % (WIRES - 1)]);
+    for (unsigned i = 1; i < WIRES; i++) {
+        for (unsigned k = 0; k < READS; k++)
+            CHECK(wire_answer(&wires[i], &answer, false) && answer.status == 200);
+        wire_free(&wires[i]);
+    }
+    CHECK(fixture.query_count == before + (WIRES - 1) * READS + 1 + BEHIND);
+    CHECK(gate->queries_out == 0 && gate->pendings.behind == 0 && gate->pendings.used == 0);
+}
+
 int main(void)
 {
     fixture_init(&fixture, true, FIXTURE_SLOTS);
@@ -379,6 +420,7 @@ int main(void)
     problems_of_the_follower();
     status_says_what_is();
     limits_are_those_of_exchange();
+    few_overtake();
     CHECK(gate->pendings.used == 0 && gate->conns.open_count == 0);
     CHECK(fixture.pool.free == UINT64_MAX);
     fixture_gate_free(gate);
