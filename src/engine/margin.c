@@ -198,6 +198,24 @@ static bool reducing_rule(int128 equity, int128 maintenance, int128 equity_after
     return equity_after >= 0 && equity_after - maintenance_after >= equity - maintenance;
 }
 
+/* What IM_m may become when the effect is to reduce (IM' <= IM): what it was. An old rest lets a
+ * smaller one rest in its place and pays for nothing else: where something trades it is left out. */
+static int128 reduced_bound(const struct market *market, const struct holding *holding,
+                            uint32_t leverage, const struct margin_change *change)
+{
+    int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
+    bool trades = change->size_after != holding->size;
+
+    if (!trades || change->out_size == 0)
+        return initial_of_worst(market, leverage, holding->size, buys, sells);
+    if (change->side == ORDER_LONG)
+        buys -= change->out_size;
+    else
+        sells -= change->out_size;
+    return initial_of_worst(market, leverage, holding->size, buys, sells) -
+           order_loss(market, change->side, change->out_price, change->out_size);
+}
+
 bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_index,
                          uint32_t holding_index, const struct margin_change *change)
 {
@@ -230,8 +248,9 @@ bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_
 
     int64_t maintenance_change =
         maintenance_of(market, change->size_after) - maintenance_of(market, holding->size);
-    if (becomes <= was && reducing_rule(equity, portfolio->maintenance, equity_after,
-                                        portfolio->maintenance + maintenance_change))
+    if (becomes <= reduced_bound(market, holding, leverage, change) &&
+        reducing_rule(equity, portfolio->maintenance, equity_after,
+                      portfolio->maintenance + maintenance_change))
         return true;
     if (equity_after < portfolio->initial - portfolio->loose - was + becomes)
         return false;

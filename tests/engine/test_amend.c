@@ -345,6 +345,29 @@ static void test_under_water(void)
     host_close(&host);
 }
 
+/* Nor does its old rest pay for a trade: what is left of margin for a bid that the mark has run away
+ * from is no margin for buying at the mark. 20 BTC bid at 100,000.0 took all of 100,000 USDC; at
+ * 650,000.0 a position of 20 BTC has MM = 130,000. 0.2 % below the mark E' = 100,000 + 26,000 less
+ * 5,838.30 of fees is above E, and IM' is what IM is with the bid in it. */
+static void test_rest_pays_for_no_trade(void)
+{
+    static struct host host;
+
+    trade_open(&host, NULL);
+    CHECK(host_deposit(&host, 2, 10000000 * HOST_USDC) == TRADE_OK);
+    struct trade_id id = trade_rest(&host, 1, 2000000, M);
+    trade_index(&host, 6500000);
+    CHECK(trade_market(&host)->mark == 6500000 && trade_portfolio(&host, 1)->flagged);
+    trade_rest(&host, 2, -2000000, 6487000);
+    CHECK(trade_tif(&host, 1, 2000000, 6487000, TRADE_IOC) == STATUS_insufficient_margin_to_trade);
+    CHECK(replace(&host, 1, id, 6487000, 2000000) == STATUS_insufficient_margin_to_trade);
+    CHECK(trade_size(&host, 1) == 0 && trade_remaining(&host, 1, id) == 2000000);
+    CHECK(replace(&host, 1, id, 6486999, 2000000) ==
+          TRADE_OK); /* resting it is as good as before */
+    trade_check_figures(&host);
+    host_close(&host);
+}
+
 static const struct holding_side *sales_of(const struct host *host, uint32_t n)
 {
     uint32_t portfolio = portfolio_find(host->engine, n, 0, 0);
@@ -565,6 +588,7 @@ int main(void)
     test_expiry();
     test_own_margin();
     test_under_water();
+    test_rest_pays_for_no_trade();
     test_reduce_only();
     test_turns_after_a_list();
     test_crosses();

@@ -138,10 +138,10 @@ class Walk:
 
 def margin_passed(walk, initial_before=None):
     """R4's taker test on the state after the plan. `initial_before`: of a replacement, whose old
-    rest is in no sum but this one."""
+    rest is in no sum but this one, and pays for no trade."""
     order, portfolio = walk.order, walk.portfolio
     equity, initial, maintenance = portfolio.risk()
-    if initial_before is None:
+    if initial_before is None or walk.filled:
         initial_before = initial
     market = order.market
     holding = portfolio.holding(market)
