@@ -353,15 +353,17 @@ def bounds_and_margin(world):
     it.replace("33, above the mark", "insufficient_margin_to_place", order, 1_000_100, 20_000)
     it.shows("unchanged", order, remaining_size="0.2", price="99999.9", order_status="OPEN")
     maker.place(1_000_000, -100)
-    it.replace("32, something would trade", "insufficient_margin_to_trade", order, 1_000_000,
-               20_001)
+    # E' = 999.955 after the fee, IM' = 1,000. Without its own rest the order has no margin that it
+    # could keep within (R4; decision 25): what would trade needs E' >= IM'.
+    for quantity in (20_001, 20_000):
+        it.replace("32, something would trade", "insufficient_margin_to_trade", order, 1_000_000,
+                   quantity)
     it.shows("unchanged", order, remaining_size="0.2", price="99999.9", filled_size="0")
-    # E' = 999.955 after the fee, IM' = 1,000 = IM: the margin does not grow and E' >= MM' (R4).
-    it.replace("IM' <= IM", DONE, order, 1_000_000, 20_000)
+    it.replace("smaller pays the fee", DONE, order, 1_000_000, 19_999)
     it.shows("traded", order, order_status="PARTIALLY_FILLED", filled_size="0.001",
-             remaining_size="0.199", initial_size="0.2")
-    it.replace("33, no larger", "insufficient_margin_to_place", order, 1_000_000, 20_000)
-    it.replace("33, as it is", DONE, order, 1_000_000, 19_900)
+             remaining_size="0.19899", initial_size="0.19999")
+    it.replace("33, no larger", "insufficient_margin_to_place", order, 1_000_000, 19_900)
+    it.replace("33, as it is", DONE, order, 1_000_000, 19_899)
     it.account.cancel_all()
     maker.account.cancel_all()
     # Row 26: the place an order has counts for itself.
