@@ -1,6 +1,6 @@
 #include "base/keyring.h"
 
-#include <ck_ht.h>
+#include <ck_hs.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,7 +10,6 @@ enum {
     KEY_WORDS = sizeof(struct keyring_key) / 8,
     ENTRY_WORDS = sizeof(struct keyring_entry) / 8,
     PLACES_PER_ENTRY = 4, /* the map is at most a quarter full: short probes, no growth */
-    HASHES = 2,           /* a key whose first hash is taken by another key uses the second */
 };
 
 /* A place for one entry. The words are atomic because a reader may copy while they change; the
@@ -18,14 +17,14 @@ enum {
 struct slot {
     _Atomic uint64_t version;
     _Atomic uint64_t words[ENTRY_WORDS]; /* a struct keyring_entry, its key first */
-    uint64_t hash;                       /* under which the map holds it */
+    uint64_t hash;                       /* of its key */
     uint32_t next, before;               /* ring of tombstones by sequence; free slots: next */
 };
 
 static_assert(offsetof(struct keyring_entry, key) == 0, "the first words of a slot are its key");
 
 struct keyring {
-    ck_ht_t map; /* hash -> slot */
+    ck_hs_t map; /* of pointers to the words of slots */
     struct mix_key hash_key;
     uint32_t capacity;
     uint32_t free_head; /* 0: none */
@@ -49,12 +48,24 @@ static void map_free(void *memory, size_t bytes, bool defer)
 
 static struct ck_malloc map_allocator = { .malloc = map_malloc, .free = map_free };
 
-/* The map's keys are hashes already. */
-static void map_hash(ck_ht_hash_t *hash, const void *key, size_t bytes, uint64_t seed)
+/* Asked for when the map moves. */
+static unsigned long map_hash(const void *words, unsigned long seed)
 {
-    (void)bytes;
+    const struct slot *slot = (const void *)((const uint8_t *)words - offsetof(struct slot, words));
     (void)seed;
-    hash->value = cc_load64(key);
+    return slot->hash;
+}
+
+/* The words of a slot against a key: a struct keyring_key, or the words of the slot being put. They
+ * may change meanwhile; what was found is read once more as a whole (slot_read). */
+static bool map_compare(const void *words, const void *key)
+{
+    const _Atomic uint64_t *word = words;
+    uint64_t difference = 0;
+    for (unsigned i = 0; i < KEY_WORDS; i++) /* acquire: as in slot_read */
+        difference |= atomic_load_explicit(&word[i], memory_order_acquire) ^
+                      cc_load64((const uint8_t *)key + 8 * (size_t)i);
+    return difference == 0;
 }
 
 struct keyring_key keyring_key(enum keyring_kind kind, uint64_t account_id, const uint8_t *bytes)
@@ -66,23 +77,18 @@ struct keyring_key keyring_key(enum keyring_kind kind, uint64_t account_id, cons
     return key;
 }
 
-/* The first or second hash of a key; 0 and ~0 mean empty and removed to the map. */
-static uint64_t key_hash(const struct keyring *keyring, const struct keyring_key *key,
-                         unsigned which)
+static uint64_t key_hash(const struct keyring *keyring, const struct keyring_key *key)
 {
-    uint64_t account = key->account_id ^ (uint64_t)key->kind << 48 ^ (uint64_t)which << 56;
-    uint64_t hash = mix_credential(keyring->hash_key, account, key->bytes, KEYRING_KEY_BYTES);
-    return hash + (hash == 0) - (hash == UINT64_MAX);
+    uint64_t account = key->account_id ^ (uint64_t)key->kind << 48;
+    return mix_credential(keyring->hash_key, account, key->bytes, KEYRING_KEY_BYTES);
 }
 
-static struct slot *map_get(const struct keyring *keyring, uint64_t hash)
+static struct slot *map_get(const struct keyring *keyring, const struct keyring_key *key)
 {
     /* The map's reading functions take a pointer that is not const but change nothing. */
-    ck_ht_t *map = (ck_ht_t *)(uintptr_t)&keyring->map;
-    ck_ht_hash_t map_key = { hash };
-    ck_ht_entry_t entry;
-    ck_ht_entry_key_set_direct(&entry, hash);
-    return ck_ht_get_spmc(map, map_key, &entry) ? ck_ht_entry_value(&entry) : NULL;
+    ck_hs_t *map = (ck_hs_t *)(uintptr_t)&keyring->map;
+    uint8_t *words = ck_hs_get(map, key_hash(keyring, key), key);
+    return words != NULL ? (void *)(words - offsetof(struct slot, words)) : NULL;
 }
 
 static bool slot_read(const struct slot *slot, const struct keyring_key *key,
@@ -120,12 +126,8 @@ static void slot_write(struct slot *slot, const struct keyring_entry *entry)
 static struct slot *find(const struct keyring *keyring, const struct keyring_key *key,
                          struct keyring_entry *entry)
 {
-    for (unsigned which = 0; which < HASHES; which++) {
-        struct slot *slot = map_get(keyring, key_hash(keyring, key, which));
-        if (slot != NULL && slot_read(slot, key, entry))
-            return slot;
-    }
-    return NULL;
+    struct slot *slot = map_get(keyring, key);
+    return slot != NULL && slot_read(slot, key, entry) ? slot : NULL;
 }
 
 static uint32_t slot_index(const struct keyring *keyring, const struct slot *slot)
@@ -166,8 +168,8 @@ int keyring_init(struct keyring **keyring, uint32_t capacity, const uint8_t hash
     struct keyring *made = calloc(1, bytes);
     if (made == NULL)
         return -ENOMEM;
-    if (!ck_ht_init(&made->map, CK_HT_MODE_DIRECT | CK_HT_WORKLOAD_DELETE, map_hash, &map_allocator,
-                    (uint64_t)PLACES_PER_ENTRY * capacity, 0)) {
+    if (!ck_hs_init(&made->map, CK_HS_MODE_SPMC | CK_HS_MODE_OBJECT | CK_HS_MODE_DELETE, map_hash,
+                    map_compare, &map_allocator, (uint64_t)PLACES_PER_ENTRY * capacity, 0)) {
         free(made);
         return -ENOMEM;
     }
@@ -185,23 +187,16 @@ void keyring_free(struct keyring *keyring)
 {
     if (keyring == NULL)
         return;
-    ck_ht_destroy(&keyring->map);
+    ck_hs_destroy(&keyring->map);
     free(keyring);
 }
 
-/* Puts a slot into the map under the first of its hashes that no other key has. */
+/* Puts the slot of a key that the map does not have: it takes the first place that is free or was
+ * given back, so that keys that come and go do not make the way to an empty one longer. */
 static bool map_put(struct keyring *keyring, struct slot *slot, const struct keyring_key *key)
 {
-    for (unsigned which = 0; which < HASHES; which++) {
-        uint64_t hash = key_hash(keyring, key, which);
-        if (map_get(keyring, hash) != NULL)
-            continue;
-        ck_ht_entry_t entry = { 0 };
-        ck_ht_entry_set_direct(&entry, (ck_ht_hash_t){ hash }, hash, (uintptr_t)slot);
-        slot->hash = hash;
-        return ck_ht_put_spmc(&keyring->map, (ck_ht_hash_t){ hash }, &entry);
-    }
-    return false;
+    slot->hash = key_hash(keyring, key);
+    return ck_hs_put_unique(&keyring->map, slot->hash, (const void *)slot->words);
 }
 
 int keyring_add(struct keyring *keyring, const struct keyring_entry *entry)
@@ -255,10 +250,8 @@ uint32_t keyring_retire(struct keyring *keyring, uint64_t durable_seq, uint32_t 
         INVARIANT(entry.state == KEYRING_TOMBSTONE);
         if (entry.sequence > durable_seq)
             break;
-        ck_ht_entry_t place;
-        ck_ht_entry_key_set_direct(&place, slot->hash);
-        bool removed = ck_ht_remove_spmc(&keyring->map, (ck_ht_hash_t){ slot->hash }, &place);
-        INVARIANT(removed);
+        const void *removed = ck_hs_remove(&keyring->map, slot->hash, &entry.key);
+        INVARIANT(removed == slot->words);
         tombstone_remove(keyring, slot);
         slot_release(keyring, slot);
         retired++;

@@ -12,7 +12,7 @@
  * Order. A slot is a sequence lock: the writer makes its version odd, writes, makes it even with
  *        release; a reader copies between two equal even versions (pairs: keyring_find) and then
  *        compares the key again, for a retired slot may have been given to another key. The map
- *        from hash to slot is Concurrency Kit's ck_ht (single writer, lock-free readers).
+ *        of the slots is Concurrency Kit's ck_hs (single writer, lock-free readers).
  * Wait.  Readers retry only while their slot is being written. Nothing blocks.
  * Owner. Every function but keyring_find and keyring_count is the writer's.
  * Bound. All memory is taken by keyring_init and freed by keyring_free: slots for `capacity`

@@ -2,6 +2,7 @@
  * readers beside the writer. */
 #include <errno.h>
 #include <pthread.h>
+#include <time.h>
 
 #include "base/keyring.h"
 #include "check.h"
@@ -110,6 +111,41 @@ static void test_churn(void)
     keyring_free(keyring);
 }
 
+static uint64_t cpu_ns(void)
+{
+    struct timespec now;
+    CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Sessions come and go for months: the matcher may be held 1 ms at most by a command
+ * (architecture.md, Threads and budgets), however many keys there have been. */
+static void test_many_keys(void)
+{
+    enum { CAPACITY = 4000, LIVE = 100, PARTS = 8, PART_KEYS = 50000 };
+    struct keyring *keyring;
+    uint64_t sequence = 0, began_ns = 0, first_ns = 0;
+    CHECK(keyring_init(&keyring, CAPACITY, hash_key) == 0);
+    for (unsigned part = 0; part < PARTS; part++) {
+        began_ns = cpu_ns();
+        for (uint32_t i = 0; i < PART_KEYS; i++) {
+            uint32_t number = part * PART_KEYS + i;
+            struct keyring_entry entry = entry_of(KEYRING_SESSION, 7, number, ++sequence);
+            CHECK(keyring_add(keyring, &entry) == 0);
+            if (number < LIVE)
+                continue;
+            struct keyring_entry old = entry_of(KEYRING_SESSION, 7, number - LIVE, 0);
+            CHECK(keyring_end(keyring, &old.key, ++sequence));
+            CHECK(keyring_retire(keyring, sequence, 0) == 1);
+        }
+        if (part == 0)
+            first_ns = cpu_ns() - began_ns;
+    }
+    CHECK(cpu_ns() - began_ns < 10 * first_ns);
+    CHECK(keyring_count(keyring) == LIVE);
+    keyring_free(keyring);
+}
+
 enum { SHARED_KEYS = 64, SHARED_ROUNDS = 20000 };
 
 static struct keyring *shared;
@@ -179,6 +215,7 @@ int main(void)
     test_one();
     test_again();
     test_churn();
+    test_many_keys();
     test_threads();
     return 0;
 }
