@@ -49,7 +49,9 @@ static bool fill_local(struct gate *gate, const struct conn *conn, const char *h
         return fill_eip712(conn, local, mistake);
     if (local->kind == ROUTE_LIMITS && conn->head.has_api_key) {
         local->keyed = true;
-        return caller_find(gate, &conn->head, head_text, &entry, mistake);
+        if (!caller_find(gate, &conn->head, head_text, &entry, mistake))
+            return false;
+        local->caller = entry.key;
     }
     return true;
 }
@@ -139,8 +141,7 @@ static bool may_still_ask(struct gate *gate, struct pending *pending)
         return true;
     pending->kind = PENDING_MISTAKE;
     pending->state = PENDING_DONE;
-    return mistake_set(&pending->mistake, PROBLEM_invalid_api_key, NULL,
-                       "X-API-KEY names no live API key");
+    return caller_gone(&pending->mistake);
 }
 
 bool ask_release(struct gate *gate, struct conn *conn)

@@ -15,6 +15,11 @@ bool caller_is_live(const struct gate *gate, const struct keyring_key *key,
     return entry->state == KEYRING_LIVE || entry->sequence > source->durable(source->context);
 }
 
+bool caller_gone(struct mistake *mistake)
+{
+    return mistake_set(mistake, PROBLEM_invalid_api_key, NULL, "X-API-KEY names no live API key");
+}
+
 bool caller_find(struct gate *gate, const struct http_head *head, const char *text,
                  struct keyring_entry *entry, struct mistake *mistake)
 {
@@ -30,10 +35,7 @@ bool caller_find(struct gate *gate, const struct http_head *head, const char *te
     secret_hash(hash, gate->config.secret_key, secret);
     secret_wipe(secret, sizeof secret);
     struct keyring_key key = keyring_key(KEYRING_API, 0, hash);
-    if (!caller_is_live(gate, &key, entry))
-        return mistake_set(mistake, PROBLEM_invalid_api_key, NULL,
-                           "X-API-KEY names no live API key");
-    return true;
+    return caller_is_live(gate, &key, entry) || caller_gone(mistake);
 }
 
 bool caller_reaches(int32_t pin, uint32_t subaccount_index, struct mistake *mistake)

@@ -16,6 +16,9 @@ enum { CALLER_READ, CALLER_READ_WRITE }; /* scope of a keyring entry (wire.md, E
 CC_MUST_USE bool caller_is_live(const struct gate *gate, const struct keyring_key *key,
                                 struct keyring_entry *entry);
 
+/* What a request is told whose API key is not live, or not any more; false. */
+bool caller_gone(struct mistake *mistake);
+
 /* The live API key that the head names; false with invalid_api_key in *mistake. `text` is the
  * head's first byte. */
 CC_MUST_USE bool caller_find(struct gate *gate, const struct http_head *head, const char *text,

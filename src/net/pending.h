@@ -37,8 +37,9 @@ enum pending_kind {
 
 struct pending_local {
     uint8_t kind; /* enum route_kind */
-    bool keyed;   /* ROUTE_LIMITS: with a live API key */
+    bool keyed;   /* ROUTE_LIMITS: with an API key */
     uint16_t code;
+    struct keyring_key caller; /* with `keyed`: looked at again at its turn */
 };
 
 /* A leverage setting as it is asked for and, when it is stored, shown (setting.h). */

@@ -5,6 +5,7 @@
 #include "crypto/secret.h"
 #include "net/ack.h"
 #include "net/admin.h"
+#include "net/caller.h"
 #include "net/info.h"
 #include "net/setting.h"
 #include "net/show.h"
@@ -319,6 +320,12 @@ static void write_ack(struct gate *gate, struct writer *writer, const struct pen
 static void write_body(struct gate *gate, struct writer *writer, struct pending *pending,
                        struct frame *frame)
 {
+    struct keyring_entry entry;
+    if (pending->kind == PENDING_LOCAL && pending->local.keyed &&
+        !caller_is_live(gate, &pending->local.caller, &entry)) {
+        pending->kind = PENDING_MISTAKE; /* revoked by a write before it */
+        (void)caller_gone(&pending->mistake);
+    }
     switch ((enum pending_kind)pending->kind) {
     case PENDING_WRITE:
         write_ack(gate, writer, pending, frame);
