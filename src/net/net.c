@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/published.h"
 #include "net/gate.h"
 #include "net/inbound.h"
 #include "net/listener.h"
@@ -29,7 +30,7 @@ struct net {
     bool accepting[LISTENERS]; /* an accept is armed */
     uint64_t accept_again_ns;  /* 0: at once */
     int wake_file;
-    _Atomic uint64_t shown[NET_COUNTER_COUNT]; /* copies of the gate's counters, for others */
+    struct published shown[NET_COUNTER_COUNT]; /* copies of the gate's counters, for others */
 };
 
 /* How many connections the table may hold: a power of two below the limit of descriptors, of which
@@ -329,14 +330,13 @@ static void start(struct net *net)
         uring_watch(&net->uring, net->wake_file);
 }
 
-/* relaxed throughout: one writer, and readers only show sums (pairs: net_add_counters). */
 static void show_counters(struct net *net)
 {
     struct net_counters *counters = &net->gate.counters;
     counters->connections_open = net->gate.conns.open_count;
     counters->output_bytes = (uint64_t)net->gate.outputs.used * OUTPUT_CHUNK_BYTES;
     uint32_t i = 0;
-#define X(name) atomic_store_explicit(&net->shown[i++], counters->name, memory_order_relaxed);
+#define X(name) published_set(&net->shown[i++], counters->name);
     NET_COUNTER_LIST(X)
 #undef X
 }
@@ -430,7 +430,7 @@ void net_show_others(struct net *net, const struct net *const *others, uint32_t 
 void net_add_counters(const struct net *net, struct net_counters *sum)
 {
     uint32_t i = 0;
-#define X(name) sum->name += atomic_load_explicit(&net->shown[i++], memory_order_relaxed);
+#define X(name) sum->name += published_get(&net->shown[i++]);
     NET_COUNTER_LIST(X)
 #undef X
 }

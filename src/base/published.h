@@ -1,0 +1,25 @@
+/* published.h - a number that one thread writes and any other reads: totals of a thread that a page
+ * of all threads sums up.
+ *
+ * Order.  None: relaxed, for nothing is read because of it (pairs: published_set, published_get).
+ * Owner.  The writer is one thread. */
+#ifndef BASE_PUBLISHED_H
+#define BASE_PUBLISHED_H
+
+#include "base/cc.h"
+
+struct published {
+    _Atomic uint64_t value;
+};
+
+static inline void published_set(struct published *published, uint64_t value)
+{
+    atomic_store_explicit(&published->value, value, memory_order_relaxed);
+}
+
+CC_MUST_USE static inline uint64_t published_get(const struct published *published)
+{
+    return atomic_load_explicit(&published->value, memory_order_relaxed);
+}
+
+#endif
