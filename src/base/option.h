@@ -25,7 +25,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
 /*    section  key                     type    engine built default      minimum  maximum     choices / help */
 #define OPTION_LIST(X) \
     X(net,      listen,                 TEXT,   0, 1, "127.0.0.1:8080", 0, 0, "address:port of the public interface") \
-    X(net,      threads,                INT,    0, 1, "",               1, 32, "io_uring threads; none: CPUs - 1 in topology dedicated, 1 in shared, which has no more") \
+    X(net,      threads,                INT,    0, 1, "",               1, 32, "io_uring threads; none: CPUs - 1 if dedicated, else 1") \
     X(net,      allow_plain,            SWITCH, 0, 1, "off",            0, 0, "plain HTTP on an address that is not loopback") \
     X(net,      tls_certificate,        TEXT,   0, 0, "",               0, 0, "PEM file") \
     X(net,      tls_key,                TEXT,   0, 0, "",               0, 0, "PEM file") \

@@ -199,7 +199,8 @@ static bool reducing_rule(int128 equity, int128 maintenance, int128 equity_after
 }
 
 /* What IM_m may become when the effect is to reduce (IM' <= IM): what it was. An old rest lets a
- * smaller one rest in its place and pays for nothing else: where something trades it is left out. */
+ * smaller one rest in its place and pays for nothing else: where something trades it is left
+ * out. */
 static int128 reduced_bound(const struct market *market, const struct holding *holding,
                             uint32_t leverage, const struct margin_change *change)
 {

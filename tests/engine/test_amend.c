@@ -155,7 +155,7 @@ static void test_keeps_place(void)
     host_close(&host);
 }
 
-/* Code 2 elsewhere: 2107 delete and 2106 of the old level, then as a placement; what it is stays. */
+/* Code 2 elsewhere: 2107 delete and 2106 of the old level, then as a placement. */
 static void test_loses_place(void)
 {
     static struct host host;
@@ -345,8 +345,8 @@ static void test_under_water(void)
     host_close(&host);
 }
 
-/* Nor does its old rest pay for a trade: what is left of margin for a bid that the mark has run away
- * from is no margin for buying at the mark. 20 BTC bid at 100,000.0 took all of 100,000 USDC; at
+/* Nor does its old rest pay for a trade: what is left of margin for a bid that the mark has left
+ * behind is no margin for buying at the mark. 20 BTC bid at 100,000.0 took all of 100,000 USDC; at
  * 650,000.0 a position of 20 BTC has MM = 130,000. 0.2 % below the mark E' = 100,000 + 26,000 less
  * 5,838.30 of fees is above E, and IM' is what IM is with the bid in it. */
 static void test_rest_pays_for_no_trade(void)

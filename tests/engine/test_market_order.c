@@ -149,7 +149,7 @@ static void test_rows(void)
     host_close(&host);
 }
 
-/* Row 21 asks at the mark, not at the limit: 10 raw sold at 100,000.0 are 10 USDC, at 95,000.0 less;
+/* Row 21 asks at the mark, not at the limit: 10 raw at 100,000.0 are 10 USDC, at 95,000.0 less;
  * 9 raw bought at a mark of 109,000.0 are 9.81, at 114,450.0 more. */
 static void test_smallest(void)
 {
@@ -386,7 +386,7 @@ static void test_ends_of_the_ladder(void)
         }
         CHECK(host_oracle(&host, HOST_BTC, high ? 16500000 : 1) == TRADE_OK);
         trade_rest(&host, 2, -quantity, price);
-        /* 17,325,000 is beyond the ladder: row 17b takes max_price, 2^50 / 16,777,215 = 67,108,868 */
+        /* 17,325,000 is beyond the ladder: row 17b takes max_price, 2^50 / 16,777,215 */
         CHECK(take(&host, 1, high ? 66000000 : quantity, 0) == TRADE_OK);
         CHECK(trade_size(&host, 1) == quantity);
         trade_rest(&host, 2, quantity, price);

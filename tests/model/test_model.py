@@ -25,12 +25,10 @@ from market import Market, Order, cdiv, tdiv
 from portfolio import Holding, Portfolio, reducing_rule
 from wire import (ALL16, AMEND, CANCEL_ALL, DEFINE, FOK, GTC, IOC, LEVERAGE, MARKET_ORDER, ORACLE,
                   PLACE, REPLACE, TICK)
-
 BUILD = sys.argv[1] if len(sys.argv) > 1 else "build/release"
 SOURCE = os.environ.get("PERPD_SOURCE") or os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 USDC = 1000000
-
 # Tiers of BTC in R4: $20 m 50x, $100 m 25x, $500 m 10x, rest 5x.
 BTC = regimes.record("BTC", 1, 1, tick_size="0.1", lot_size="0.00001", min_size="0.00001",
                      max_order_size="10995116.27775", tiers=regimes.tiers(

@@ -1,4 +1,4 @@
-/* stage_chaos.c - kill -9 in the middle, and the proof afterwards that nothing was lost. The traders
+/* stage_chaos.c - kill -9 in the middle, and the proof that nothing was lost. The traders
  * hurry before it, so that many requests are under way, some of them executed and not answered. */
 #include <inttypes.h>
 #include <signal.h>
