@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-from client import (CANCEL, CREATE_API_KEY, JSON, PLACE_LIMIT, PLACE_MARKET, REDUCE, REPLACE,
+from client import (CANCEL, CREATE_API_KEY, IOC, JSON, PLACE_LIMIT, PLACE_MARKET, REDUCE, REPLACE,
                     REVOKE_ALL, REVOKE_API_KEY, Account, Secp256k1Key, api_key_body, cancel_body,
                     id_text, limit_body, market_order_body, new_id, reduce_body, replace_body,
                     request_bytes)
@@ -210,6 +210,47 @@ def pages_never_read(world, table):
     print(f"    read at last: {served} pages")
     for connection in (reader, *held):
         connection.close()
+
+
+@phase(least=5, orders=20_000, growth=NET_THREADS * REPLIES, to=suite)
+def deep_pages(world, table):
+    """Pages that look at 20,000 rows to show none, 64 behind each other on six connections: each
+    is answered, and a reader of one row is not kept waiting or refused for long."""
+    account, exchange = Account(world.exchange, 1_000_000 * USDC), world.exchange
+    with exchange.open() as connection:
+        for _ in range(200):
+            connection.send(b"".join(exchange.signed(
+                PLACE_LIMIT, limit_body(account.id, 900_000, 20, expiry=IOC), account.session,
+                None, True) for _ in range(100)))
+            for _ in range(100):
+                connection.receive()
+    deep = [f"/api/v1/orders?{query}" for query in (
+        "status=UNTRIGGERED", "market=SOL-PERP", "offset=19990&limit=10", "offset=20000")]
+    until, slowest = time.monotonic() + 2 * PHASE_S, [0.0]
+    served, refused = [0] * 7, [0] * 7
+
+    def work(number):
+        with exchange.open() as connection:
+            while time.monotonic() < until:
+                paths = [deep[at % 4] for at in range(64)] if number else [
+                    "/api/v1/orders?limit=1"]
+                begun = time.monotonic()
+                connection.send(b"".join(request_bytes("GET", path, None, [
+                    ("X-API-KEY", account.api_key)]) for path in paths))
+                for path in paths:
+                    response = connection.receive()
+                    good = descending(table, path, response)
+                    (served if good else refused)[number] += 1
+                    if good:
+                        table.same(f"{path}: rows", len(response.json),
+                                   1 if number == 0 else 10 if "limit=10" in path else 0)
+                if number == 0:
+                    slowest[0] = max(slowest[0], time.monotonic() - begun)
+
+    together(table, 7, work)
+    print(f"    deep: {sum(served[1:])} served, {sum(refused[1:])} refused; one row: {served[0]}"
+          f" served, {refused[0]} refused, slowest {slowest[0] * 1000:.0f} ms")
+    table.true("one row is served", served[0] > 10 * refused[0], (served[0], refused[0]))
 
 
 @phase(least=5, orders=2_000, to=suite)
