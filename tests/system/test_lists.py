@@ -309,7 +309,7 @@ def pages_while_it_grows(world):
     thread = threading.Thread(target=grow)
     thread.start()
     try:
-        until = time.monotonic() + 15
+        until = time.monotonic() + 60
         while len(placed) < 20 and time.monotonic() < until:
             for path, more in ((ORDERS, {}), (FILLS, {"subaccount_index": 0})):
                 first = page = rows(table, maker, path, limit=7, **more)
