@@ -52,8 +52,9 @@
       "end every session", "Signed by --master-key. API keys stay: perp apikey revoke.") \
     X("apikey create", command_apikey_create, "", \
       FLAGS_MASTER | FLAGS_KEY | FLAG(session_key) | FLAG(signer) | FLAG(out) | FLAG(save), \
-      "make an API key for reads", \
-      "The key is shown once and never again: --out writes it to a file, --save into the profile.") \
+      "make an API key for reads and settings", \
+      "A key of --scope READ_WRITE also sets a leverage. It is shown once and never again: --out\n" \
+      "writes it to a file, --save into the profile.") \
     X("apikey revoke", command_apikey_revoke, "API_KEY_ID", \
       FLAGS_MASTER | FLAG(session_key) | FLAG(signer), \
       "end an API key", "API_KEY_ID is the api_key_id that was shown when it was made.") \
