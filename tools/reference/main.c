@@ -112,7 +112,8 @@ static void print_options(void)
     printf(
         "\n## Options\nFlag `--section.key=value`, variable `PERPD_SECTION_KEY`, or the file of "
         "`--config`. E: an engine option,\njournalled as record 2013. An option that is not built "
-        "is refused (exit 2).\n\n| key | E | built | default | meaning |\n|---|---|---|---|---|\n");
+        "is refused (exit 2). Of words to choose from those with a + are built.\n\n| key | E | "
+        "built | default | meaning |\n|---|---|---|---|---|\n");
     for (uint32_t option = 0; option < OPTION_COUNT; option++) {
         const struct option_row *row = option_row((enum option)option);
         printf("| `%s` | %s | %s | %s%s%s | %s |\n", row->name, row->engine ? "E" : "",
