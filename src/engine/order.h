@@ -3,7 +3,7 @@
  * Owner.  An index is valid from order_take to order_release; everybody holds indexes, never
  *         pointers, across a release. Index 0 is a dummy that lists may write to without a
  *         branch; its content means nothing and order_take never gives it.
- * Units.  Quantities are raw lots units of the market, times ns since 1970, notionals micro-USDC.
+ * Units.  Quantities are raw sizes of the market, times ns since 1970, notionals micro-USDC.
  * Bound.  `limit` orders at a time, of `slots` that memory was laid out for. Refusal is by count
  *         alone; which index an order gets is no part of the state that replicas compare.
  *
