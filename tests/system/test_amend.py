@@ -391,9 +391,9 @@ def bounds_and_margin(world):
     holder.shows("its position is gone", order, order_status="CANCELED", reason="reduce_only")
     # An expiry that a replacement sets counts from then on.
     order = holder.place(990_000, 100)
-    holder.replace("GTT", DONE, order, 990_000, 100, expiry=time.time_ns() + SECOND // 3)
+    holder.replace("GTT", DONE, order, 990_000, 100, expiry=time.time_ns() + SECOND)
     holder.shows("GTT", order, order_status="OPEN", time_in_force="GTT")
-    time.sleep(0.6)
+    time.sleep(1.3)
     holder.shows("expired", order, order_status="EXPIRED")
     holder.replace("13, expired", MISSING, order, 990_000, 100)
     for who in (holder, buyer):

@@ -193,7 +193,7 @@ def pages_never_read(world, table):
         time.sleep(0.01)
     print(f"    another reader: {served} of {count} served")
     # Replies may all be out for a moment; once all of them stall, nobody else is kept waiting.
-    until, in_a_row = time.monotonic() + 15, 0
+    until, in_a_row = time.monotonic() + 60, 0
     while in_a_row < 20 and time.monotonic() < until:
         response = world.exchange.get("/api/v1/orders?limit=1000", world.account.api_key)
         in_a_row = in_a_row + 1 if descending(table, "another reader", response) else 0

@@ -254,7 +254,7 @@ def all_sessions_revoked(world):
     return table.wrong
 
 
-def wait_for(condition, seconds=10):
+def wait_for(condition, seconds=60):
     until = time.monotonic() + seconds
     while not condition() and time.monotonic() < until:
         time.sleep(0.002)

@@ -46,12 +46,12 @@ class World:
         place("rejected", maker, 2_000_000, 20)  # R11, row 20: kept (R3)
         place("nowhere", maker, 900_000, 20, stp=9)  # row 11: kept nowhere
         place("ioc", maker, 900_000, -20, expiry=IOC, reduce_only=1)  # row 24
-        place("expired", maker, 920_000, 20, expiry=time.time_ns() + SECOND // 3)
+        place("expired", maker, 920_000, 20, expiry=time.time_ns() + SECOND)
         place("taker", taker, 1_000_000, 500, expiry=FOK)  # 100 of "taken", 400 of "partly"
         ids["market"] = new_id()
         self.exchange.ack(PLACE_MARKET, market_order_body(maker.id, 50), maker.session,
                           ids["market"])  # no seller but itself
-        time.sleep(0.5)
+        time.sleep(1.3)
         return maker, taker, {name: id_text(raw) for name, raw in ids.items()}
 
 

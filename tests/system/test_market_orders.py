@@ -11,7 +11,7 @@ from client import (ALL_ASSETS, PLACE_MARKET, Ed25519Key, id_text, market_order_
 from harness import Suite, Table
 from records import ORDER, WITH_REASON, in_order
 from test_amend import DONE, FLAGS, SIZE, World
-from world import BTC, BTC_PRICE, NO_MARK, TEST, run
+from world import BTC, BTC_PRICE, NO_MARK, SECOND, TEST, run
 
 suite = Suite("market_orders")
 BEYOND = "rejected_slippage_exceeds_maximum"
@@ -195,9 +195,9 @@ def bounds_to_the_tick(world):
     order = it.market("2 ppm", DONE, 100, slippage_ppm=2)
     it.shows("2 ppm", order, "FILLED", "0.001", "100000.2")
     # R3: an order past its expiry is passed over: row 22 looks at the best live price.
-    maker.rest(1_000_000, -100, expiry=time.time_ns() + 300_000_000)
+    maker.rest(1_000_000, -100, expiry=time.time_ns() + SECOND)
     maker.rest(1_060_000, -100)
-    time.sleep(0.4)
+    time.sleep(1.1)
     it.market("22, the live one is beyond", BEYOND, 100)
     maker.clear()
     return table.wrong

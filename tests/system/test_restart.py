@@ -15,7 +15,7 @@ from client import (CREATE_API_KEY, CREATE_SESSION, IOC, JSON, PLACE_LIMIT, PLAC
                     id_text, limit_body, market_order_body, new_id, reduce_body, replace_body,
                     request_bytes, revoke_all_body, revoke_key_body, session_body)
 from harness import Suite, Table, only, perpd_program
-from world import BTC, BTC_PRICE, ETH, USDC, begin_away_from_the_hour
+from world import BTC, BTC_PRICE, ETH, SECOND, USDC, begin_away_from_the_hour
 
 suite = Suite("restart")
 DONE = "request_completed"
@@ -109,14 +109,14 @@ def reads_survive(world):
     send(it, PLACE_LIMIT, limit_body(it.id, 280_000, 1_000, asset=ETH))
     gone, _ = send(it, PLACE_LIMIT, limit_body(it.id, 905_000, 20))
     it.cancel(gone)
-    send(it, PLACE_LIMIT, limit_body(it.id, 905_000, 20, expiry=time.time_ns() + 200_000_000))
+    send(it, PLACE_LIMIT, limit_body(it.id, 905_000, 20, expiry=time.time_ns() + SECOND))
     maker.limit(950_000, -100, expiry=IOC)
     key = exchange.ack(CREATE_API_KEY, api_key_body(it.id, scope=1), it.session)["api_key"]
     body = json.dumps({"leverage": 7, "market": "BTC-PERP", "portfolio_index": 0,
                        "subaccount_index": 0}).encode()
     table.same("leverage", exchange.raw(request_bytes("PUT", "/api/v1/leverage", body, [
         JSON, ("X-API-KEY", key)])).status, 200)
-    time.sleep(0.4)
+    time.sleep(1.3)
     before = shown(it, sent)
     for row, number in (("killed", signal.SIGKILL), ("ended", signal.SIGTERM),
                         ("killed again", signal.SIGKILL)):

@@ -15,7 +15,7 @@ from harness import Suite, Table
 from world import BTC, BTC_PRICE, ETH, USDC, run
 
 suite = Suite("stale_marks")
-MAX_AGE_S = 1.5
+MAX_AGE_S = 3
 DONE, NO_MARK = "request_completed", "rejected_mark_price_zero"
 BALANCE = "/api/v1/portfolio/balance?subaccount_index=0&portfolio_index=0"
 
