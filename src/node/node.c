@@ -75,6 +75,19 @@ static void *duty_main(void *context)
     return NULL;
 }
 
+/* False when the machine refuses it: then the start has failed, and a replay under way is given up. */
+static bool start_thread(struct node *node, pthread_t *thread, void *(*run)(void *), void *context,
+                         const char *name)
+{
+    int failed = pthread_create(thread, NULL, run, context);
+    if (failed == 0)
+        return true;
+    log_line(LOG_ERROR, "start", "thread %s: %s", name, strerror(failed));
+    node_fail(node, NODE_EXIT_FAILED);
+    node_ask_stop(node);
+    return false;
+}
+
 /* The first thread is this one. */
 static int run_threads(struct node *node)
 {
@@ -84,13 +97,9 @@ static int run_threads(struct node *node)
     node->started_monotonic_ns = clock_monotonic_ns(&node->clock);
     for (uint32_t i = 1; i < count; i++) {
         struct duty *duty = &node->duties[i];
-        duty->joinable = pthread_create(&duty->thread, NULL, duty_main, duty) == 0;
-        if (!duty->joinable)
-            node_fail(node, NODE_EXIT_FAILED);
+        duty->joinable = start_thread(node, &duty->thread, duty_main, duty, duty->plan->name);
     }
-    bool prepares = pthread_create(&background, NULL, background_main, node) == 0;
-    if (!prepares)
-        node_fail(node, NODE_EXIT_FAILED);
+    bool prepares = start_thread(node, &background, background_main, node, "prepare");
 
     duty_run(&node->duties[0]);
     for (uint32_t i = 1; i < count; i++)
