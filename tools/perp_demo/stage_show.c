@@ -174,6 +174,8 @@ void stage_show_hints(const struct stage *stage)
     const char *bin = stage->bin, *url = stage->server.url;
     printf("  try, in another terminal (you are account %llu, with 100,000 USDC):\n",
            (unsigned long long)stage->you.account_id);
+    if (stage->seconds != 0)
+        printf("  (only read in a run with --seconds: its sums are those of the players alone)\n");
     printf("    export PERP_CONFIG=%s/perp.ini\n", stage->folder);
     printf("    %s/perp order BTC-PERP buy 0.01 101000 --tif IOC --explain\n", bin);
     printf("    %s/perp order ETH-PERP sell 0.5 --market; %s/perp positions\n", bin, bin);
