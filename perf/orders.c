@@ -7,9 +7,9 @@
  * Starts perpd on a fresh data directory beside the binary, opens the accounts, signs every order
  * before the clock starts, then sends them: closed loop (one request in flight a connection), or
  * with --rate open loop, where latency counts from the intended send time. Prints one JSON object:
- * accepted orders and their rate, answers by status, latency percentiles, server CPU per accepted
- * order from the process's own accounting and by thread (`rest`: threads of the kernel that write
- * for it), journal bytes, durability mode, topology, machine.
+ * accepted orders and their rate, HTTP problems, latency percentiles, server CPU per accepted order
+ * from the process's own accounting and by thread (`rest`: threads of the kernel that write for
+ * it), journal bytes, durability mode, topology, number of CPUs.
  *
  * `perf-orders [...] -- COMMAND...` signs the orders to a file of frames of FRAME_BYTES each and
  * lets COMMAND send them, with PERF_FRAMES naming the file and the URL as its last word:
