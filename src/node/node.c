@@ -75,7 +75,8 @@ static void *duty_main(void *context)
     return NULL;
 }
 
-/* False when the machine refuses it: then the start has failed, and a replay under way is given up. */
+/* False when the machine refuses it: then the start has failed, and a replay under way is given
+ * up. */
 static bool start_thread(struct node *node, pthread_t *thread, void *(*run)(void *), void *context,
                          const char *name)
 {
