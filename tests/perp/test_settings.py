@@ -47,10 +47,15 @@ exchange.answers["/api/v1/api-keys"] = (200, {
     "success": True, "message": "request_completed", "processed_at_ns": 1, "sequence": 13,
     "api_key_id": "0198c0de-0008-71cb-8000-000003000001",
     "api_key": "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U="})
-done = perp.run("account", "create", "--profile", "new", "--master-key", "m.key", "--session-key",
-                "s.key", "--save", "--url", exchange.url, "--label", "mine",
-                code=2)
-check("no profile [new]" in done.stderr)
+# A profile or a file that is not there yet is made by the command that saves into it, by no other.
+done = perp.run("account", "create", "--profile", "new", "--master-key", "n.key", "--session-key",
+                "o.key", "--save", "--url", exchange.url, "--label", "mine")
+check("[new]" in config.read_text() and account_of("--profile", "new") == 42)
+fresh = perp.folder / "fresh" / "config"
+check("cannot read" in perp.run("time", "--config", fresh, code=2).stderr)
+perp.run("account", "create", "--config", fresh, "--profile", "b", "--master-key", "p.key",
+         "--session-key", "q.key", "--save", "--url", exchange.url)
+check(account_of("--config", fresh, "--profile", "b") == 42)
 done = perp.run("account", "create", "--master-key", "m.key", "--session-key", "s.key", "--save",
                 "--label", "mine")
 check("42" in done.stdout and "made the key file m.key" in done.stderr)

@@ -23,7 +23,8 @@ int main(int argc, char **argv)
     }
     const char *const *flags = arguments.values; /* settings come first among the flags */
     if (!settings_load(&settings, flags, arguments.values[FLAG_config],
-                       arguments.values[FLAG_profile], reason)) {
+                       arguments.values[FLAG_profile], arguments_has(&arguments, FLAG_save),
+                       reason)) {
         fprintf(stderr, "perp: %s\n", reason);
         return EXIT_CODE_usage;
     }

@@ -94,19 +94,20 @@ static bool find_file(struct settings *settings, const char *config, bool *named
     return (size_t)count < sizeof settings->config_path;
 }
 
-static bool read_file(struct settings *settings, bool named, char *error)
+static bool read_file(struct settings *settings, bool may_lack_file, bool may_lack_profile,
+                      char *error)
 {
     char wrong[SETTINGS_ERROR_MAX] = "";
     struct reader reader = { .settings = settings, .error = wrong };
     int line = ini_parse(settings->config_path, take_line, &reader);
-    if (line == -1 && !named)
+    if (line == -1 && may_lack_file)
         return true;
     if (line == -1)
         snprintf(error, SETTINGS_ERROR_MAX, "cannot read %s", settings->config_path);
     else if (line != 0)
         snprintf(error, SETTINGS_ERROR_MAX, "%.4096s:%d: %.600s", settings->config_path,
                  line < 0 ? 0 : line, wrong[0] != '\0' ? wrong : "this is no 'name = value' line");
-    else if (!reader.section_found && strcmp(settings->profile, "default") != 0)
+    else if (!reader.section_found && !may_lack_profile)
         snprintf(error, SETTINGS_ERROR_MAX, "%.4096s has no profile [%s]", settings->config_path,
                  settings->profile);
     else
@@ -115,7 +116,8 @@ static bool read_file(struct settings *settings, bool named, char *error)
 }
 
 bool settings_load(struct settings *settings, const char *const flags[SETTINGS_COUNT],
-                   const char *config, const char *profile, char error[SETTINGS_ERROR_MAX])
+                   const char *config, const char *profile, bool saves,
+                   char error[SETTINGS_ERROR_MAX])
 {
     bool named;
     const char *section = profile != NULL ? profile : environment("PERP_PROFILE");
@@ -128,7 +130,8 @@ bool settings_load(struct settings *settings, const char *const flags[SETTINGS_C
         snprintf(error, SETTINGS_ERROR_MAX, "the path of the configuration file is too long");
         return false;
     }
-    if (!read_file(settings, named, error))
+    bool is_default = strcmp(settings->profile, "default") == 0;
+    if (!read_file(settings, saves || !named, saves || is_default, error))
         return false;
     for (size_t i = 0; i < SETTINGS_COUNT; i++) {
         const char *value = environment(rows[i].environment);

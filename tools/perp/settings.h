@@ -44,9 +44,10 @@ struct settings {
 const char *settings_name(enum setting setting);
 
 /* Fills all settings. `flags[i]` is the value of a flag or NULL; `config` and `profile` are those
- * flags or NULL. False leaves a sentence in `error` that names file and line. */
+ * flags or NULL; a command that `saves` makes the file and the profile that are not there. False
+ * leaves a sentence in `error` that names file and line. */
 CC_MUST_USE bool settings_load(struct settings *settings, const char *const flags[SETTINGS_COUNT],
-                               const char *config, const char *profile,
+                               const char *config, const char *profile, bool saves,
                                char error[SETTINGS_ERROR_MAX]);
 
 /* Writes one setting into the profile's section, making file (mode 0600) and section where they are
