@@ -149,7 +149,7 @@ static void show_headline(struct stage *stage)
         p99 = scrape_quantile(sent, 0.99) / 1000;
     }
     printf("%s %02llu:%02llu  requests/s %.0f  trades/s %.0f  accepted %llu  rejected %llu  "
-           "trades %llu  ack p50 %.0f us p99 %.0f us (durability %s)  journal %.1f MB",
+           "takes %llu  ack p50 %.0f us p99 %.0f us (durability %s)  journal %.1f MB",
            stage->live ? "\033[7m perpd demo \033[0m" : "demo:", (unsigned long long)elapsed_s / 60,
            (unsigned long long)elapsed_s % 60, requests_s, trades_s,
            (unsigned long long)stage_sum_status(stage, STATUS_request_completed),

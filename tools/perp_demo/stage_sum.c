@@ -55,7 +55,8 @@ static void check_trades(struct stage *stage)
     enough = enough > TRADES_ENOUGH ? TRADES_ENOUGH : enough;
     if (stage->at_least >= 0)
         enough = (uint64_t)stage->at_least;
-    stage_check(stage, trades >= enough, "%llu trades in %.1f s (at least %llu wanted)",
+    stage_check(stage, trades >= enough,
+                "%llu takes in %.1f s (takers that met somebody; at least %llu wanted)",
                 (unsigned long long)trades, seconds_of(stage), (unsigned long long)enough);
     for (int i = 0; i < LISTING_MARKETS && enough > 0; i++) {
         if (stage->markets[i].trades == 0)
@@ -98,7 +99,7 @@ void stage_sum_check(struct stage *stage)
 
 static void show_markets(const struct stage *stage)
 {
-    printf("  %-10s %10s %16s\n", "market", "trades", "USDC traded");
+    printf("  %-10s %10s %16s\n", "market", "takes", "USDC taken");
     for (int i = 0; i < LISTING_MARKETS; i++)
         printf("  %-10s %10llu %16.2f\n", listing_at((uint32_t)i)->market,
                (unsigned long long)stage->markets[i].trades,
