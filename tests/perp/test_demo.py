@@ -145,7 +145,7 @@ def begin(folder):
     for line in child.stdout:
         if line.startswith("    "):
             hints += [hint.strip() for hint in line.split(";")]
-        if re.search(r" trades [1-9]", line):
+        if re.search(r" takes [1-9]", line):
             return child, hints
     check(False, "the demo did not begin to trade")
 
