@@ -120,10 +120,11 @@ static int fault(struct journal *journal, int error)
     return error;
 }
 
+/* The sequence first: who finds a record, here or in the file, finds it durable. */
 static void release_to(struct journal *journal, const struct flight *flight)
 {
-    STORE(journal->durable_position, flight->end_position, release);    /* pairs: journal_copy */
     STORE(journal->durable_seq, flight->header.last_sequence, release); /* pairs: its readers */
+    STORE(journal->durable_position, flight->end_position, release);    /* pairs: journal_copy */
 }
 
 /* The oldest frames that are done leave, in order; the first that is not holds the later ones. */
@@ -134,11 +135,11 @@ static int flights_retire(struct journal *journal)
     while (journal->flight_count > 0 && journal->flights[journal->flight_first].done) {
         struct flight *flight = &journal->flights[journal->flight_first];
 
-        STORE(journal->written_seq, flight->header.last_sequence, release);
         if (journal->config.durability == JOURNAL_LOCAL) {
             journal->durable_frame = flight->header.number;
             release_to(journal, flight);
         }
+        STORE(journal->written_seq, flight->header.last_sequence, release); /* pairs: its reader */
         if (flight->closes_file)
             disk_close(journal->config.disk, flight->file);
         if (flight->header.record_count == 0)
