@@ -5,8 +5,6 @@
 #include "engine/evidence.h"
 #include "engine/resting.h"
 
-enum { AMEND_ASSET_ALL = 0xFFFF };
-
 /* The body of code 1 (W3). */
 struct reduction_body {
     uint64_t account_id;
@@ -67,20 +65,18 @@ enum status amend_reduce(struct engine *engine, const struct command *command,
                          struct engine_result *result)
 {
     struct reduction_body body;
-    uint32_t order;
+    uint32_t order, market;
 
     memcpy(&body, command_body(command), sizeof body);
     if (!is_v7(body.order_id))
         return STATUS_rejected_invalid_uuid;
-    if (body.asset_id == 0 || body.asset_id == AMEND_ASSET_ALL)
-        return STATUS_order_rejected_invalid_market;
-    uint32_t market = market_find(engine, body.asset_id);
-    if (market == MARKET_NONE)
-        return STATUS_rejected_market_not_found;
+    enum status status = market_of_asset(engine, body.asset_id, &market);
+    if (status != STATUS_request_completed)
+        return status;
     if ((body.pad | body.pad2) != 0)
         return STATUS_order_rejected_invalid;
-    enum status status = find_target(engine, command, market, body.order_id,
-                                     body.expected_remaining, result, &order);
+    status = find_target(engine, command, market, body.order_id, body.expected_remaining, result,
+                         &order);
     if (status != STATUS_request_completed)
         return status;
     if (body.reduce_by == 0)

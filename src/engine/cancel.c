@@ -4,7 +4,6 @@
 #include "engine/evidence.h"
 #include "engine/resting.h"
 
-enum { CANCEL_ASSET_ALL = 0xFFFF };
 enum cancel_sides { CANCEL_BOTH, CANCEL_BUYS, CANCEL_SELLS };
 
 /* The body of code 3 (W3). */
@@ -38,16 +37,15 @@ enum status cancel_order(struct engine *engine, const struct command *command,
 {
     struct cancel_body body;
     struct uuid id;
+    uint32_t market;
 
     memcpy(&body, command_body(command), sizeof body);
     uuid_load(&id, body.order_id);
     if (!uuid_is_v7(&id))
         return STATUS_rejected_invalid_uuid;
-    if (body.asset_id == 0 || body.asset_id == CANCEL_ASSET_ALL)
-        return STATUS_order_rejected_invalid_market;
-    uint32_t market = market_find(engine, body.asset_id);
-    if (market == MARKET_NONE)
-        return STATUS_rejected_market_not_found;
+    enum status status = market_of_asset(engine, body.asset_id, &market);
+    if (status != STATUS_request_completed)
+        return status;
     if ((body.pad | body.pad2) != 0)
         return STATUS_order_rejected_invalid;
     uint32_t index = resting_find(engine, command, market, body.order_id);
@@ -94,12 +92,10 @@ enum status cancel_all(struct engine *engine, const struct command *command,
 
     (void)result;
     memcpy(&body, command_body(command), sizeof body);
-    if (body.asset_id == 0)
-        return STATUS_order_rejected_invalid_market;
-    if (body.asset_id != CANCEL_ASSET_ALL) {
-        market = market_find(engine, body.asset_id);
-        if (market == MARKET_NONE)
-            return STATUS_rejected_market_not_found;
+    if (body.asset_id != MARKET_ASSET_ALL) {
+        enum status status = market_of_asset(engine, body.asset_id, &market);
+        if (status != STATUS_request_completed)
+            return status;
     }
     if ((body.pad | body.pad2) != 0 || body.side > CANCEL_SELLS)
         return STATUS_order_rejected_invalid;

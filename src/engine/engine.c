@@ -16,8 +16,6 @@
 
 #define ENGINE_MS UINT64_C(1000000)
 
-enum { ENGINE_ASSET_ALL = 0xFFFF };
-
 size_t engine_bytes(const struct option_engine *capacity)
 {
     return state_bytes(capacity, NULL);
@@ -255,15 +253,13 @@ static enum status apply_configuration(struct engine *engine, const struct comma
 static enum status apply_oracle(struct engine *engine, const struct command *command)
 {
     const uint8_t *body = command_body(command);
-    uint16_t asset_id = cc_load16(body + 16);
+    uint32_t market;
 
     if (!access_body_is_clean(command))
         return STATUS_order_rejected_invalid;
-    if (asset_id == 0 || asset_id == ENGINE_ASSET_ALL)
-        return STATUS_order_rejected_invalid_market;
-    uint32_t market = market_find(engine, asset_id);
-    if (market == MARKET_NONE)
-        return STATUS_rejected_market_not_found;
+    enum status status = market_of_asset(engine, cc_load16(body + 16), &market);
+    if (status != STATUS_request_completed)
+        return status;
     if (engine->markets.rows[market].state == MARKET_CLOSED)
         return STATUS_market_closed;
     return mark_oracle(engine, market, cc_load64(body), cc_load64(body + 8));

@@ -5,7 +5,7 @@
 #include "engine/mark.h"
 #include "engine/resting.h"
 
-enum { ENTRY_ASSET_ALL = 0xFFFF, ENTRY_STP_MAX = 3 };
+enum { ENTRY_STP_MAX = 3 };
 
 enum { ENTRY_EXPIRY_IOC = 0, ENTRY_EXPIRY_FOK = 1 };
 #define ENTRY_EXPIRY_GTC UINT64_MAX
@@ -76,15 +76,13 @@ static enum status check_flags(const struct engine *engine, struct entry *entry,
 
 enum status entry_form(struct engine *engine, struct entry *entry, bool must_rest)
 {
-    if (entry->asset_id == 0 || entry->asset_id == ENTRY_ASSET_ALL)
-        return STATUS_order_rejected_invalid_market;
-    entry->market_index = market_find(engine, entry->asset_id);
-    if (entry->market_index == MARKET_NONE)
-        return STATUS_rejected_market_not_found;
+    enum status status = market_of_asset(engine, entry->asset_id, &entry->market_index);
+    if (status != STATUS_request_completed)
+        return status;
     entry->market = state_market(engine, entry->market_index);
     if (entry->pads != 0)
         return STATUS_order_rejected_invalid;
-    enum status status = check_state(entry);
+    status = check_state(entry);
     return status != STATUS_request_completed ? status : check_flags(engine, entry, must_rest);
 }
 

@@ -25,6 +25,14 @@ uint32_t market_find(const struct engine *engine, uint32_t asset_id)
     return place == 0 ? MARKET_NONE : place - 1u;
 }
 
+enum status market_of_asset(const struct engine *engine, uint16_t asset_id, uint32_t *index)
+{
+    if (asset_id == 0 || asset_id == MARKET_ASSET_ALL)
+        return STATUS_order_rejected_invalid_market;
+    *index = market_find(engine, asset_id);
+    return *index == MARKET_NONE ? STATUS_rejected_market_not_found : STATUS_request_completed;
+}
+
 static void emit_state(struct engine *engine, uint32_t index, enum effect_cause cause)
 {
     struct market *market = &engine->markets.rows[index];

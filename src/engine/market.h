@@ -14,6 +14,8 @@
 
 enum { ENGINE_MARKETS_MAX = 128, MARKET_HOLD_UPDATES = 3, MARKET_HOLDER_DEPTH = 4 };
 
+enum { MARKET_ASSET_ALL = 0xFFFF }; /* the asset id of "every market" (W1) */
+
 #define MARKET_NONE UINT32_MAX
 
 struct market {
@@ -78,6 +80,11 @@ struct command;
 
 /* Index of a market by its asset id, or MARKET_NONE. */
 CC_MUST_USE uint32_t market_find(const struct engine *engine, uint32_t asset_id);
+
+/* Rows 7 and 8 of R11: *index is the market that a body names, or the status of the row that it
+ * fails. */
+CC_MUST_USE enum status market_of_asset(const struct engine *engine, uint16_t asset_id,
+                                        uint32_t *index);
 
 /* Code 1001: parses, checks and defines or changes a market (J5, R10). */
 CC_MUST_USE enum status market_define(struct engine *engine, const struct command *command);
