@@ -40,17 +40,23 @@ uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BY
     return id;
 }
 
-uint32_t account_create(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES])
+void account_tell(struct engine *engine, uint32_t id, enum effect_account_what what)
 {
-    uint32_t id = account_add(engine, label);
     const struct account *account = &engine->accounts.rows[id];
     struct effect_account body = {
         .account_id = id,
         .status = account->status,
         .fee_tier = account->fee_tier,
-        .what = ACCOUNT_WHAT_ACCOUNT,
+        .what = (uint8_t)what,
     };
 
     effects_emit(engine, EFFECT_account, id, 0, &body);
+}
+
+uint32_t account_create(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES])
+{
+    uint32_t id = account_add(engine, label);
+
+    account_tell(engine, id, ACCOUNT_WHAT_ACCOUNT);
     return id;
 }

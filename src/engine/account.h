@@ -8,6 +8,7 @@
 #define ENGINE_ACCOUNT_H
 
 #include "base/cc.h"
+#include "engine/effect_body.h"
 
 enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14 };
 
@@ -54,6 +55,9 @@ CC_MUST_USE bool account_fits(const struct engine *engine);
 
 /* A new account with its subaccount 0 and portfolio 0 "Main" (R10); it fits. Gives its id. */
 uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES]);
+
+/* 2119 of an account as it now is. */
+void account_tell(struct engine *engine, uint32_t id, enum effect_account_what what);
 
 /* account_add, and the effect 2119 that says so. */
 uint32_t account_create(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES]);

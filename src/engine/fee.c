@@ -61,15 +61,6 @@ bool fee_turn_day(struct account *account, uint64_t t_ns)
 
 void fee_begin_day(struct engine *engine, uint32_t id)
 {
-    struct account *account = &engine->accounts.rows[id];
-
-    if (!fee_turn_day(account, engine->t_ns))
-        return;
-    struct effect_account body = {
-        .account_id = id,
-        .status = account->status,
-        .fee_tier = account->fee_tier,
-        .what = ACCOUNT_WHAT_TIER,
-    };
-    effects_emit(engine, EFFECT_account, id, 0, &body);
+    if (fee_turn_day(&engine->accounts.rows[id], engine->t_ns))
+        account_tell(engine, id, ACCOUNT_WHAT_TIER);
 }
