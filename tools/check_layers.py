@@ -33,6 +33,8 @@ SYSTEM_ONLY_IN = {  # <header> prefix -> the only folders (or files) of src/ tha
     "ck_": {"base/keyring.c"},
     "ini.h": {"base/config.c"},
     "jansson": {"net"},
+    "zstd": {"store"},
+    "systemd/": {"node"},
     "stdatomic": {"base"},
     "pthread": {"base", "node"},
     "threads.h": {"base", "node"},

@@ -1,0 +1,71 @@
+/* archive.h - sealed segments for ever: zstd of their frames without padding, and the list of them
+ * (journal.md, Archive).
+ *
+ *   journal/N.seg ── archive_store ──> archive/N.seg.zst   written, synced, listed in `index`,
+ *        │                                                 read back, compared
+ *        └── recycled only when that returned 0
+ *
+ * A file holds, compressed: the segment's header block, then each frame's first 128 + record_bytes
+ * bytes. archive_load gives the segment as it stood, padding made again as zeros.
+ *
+ * Wait.   Blocking; background thread, start, tools.
+ * Bound.  Memory: two segments and zstd's own. */
+#ifndef STORE_ARCHIVE_H
+#define STORE_ARCHIVE_H
+
+#include "base/hash.h"
+#include "store/disk.h"
+#include "store/exchange_file.h"
+#include "store/refusal.h"
+
+/* One line of archive/index. */
+struct archive_entry {
+    uint64_t segment;
+    uint64_t first_frame, last_frame;
+    uint64_t first_sequence, last_sequence; /* last_sequence < first_sequence: no record in it */
+    uint64_t last_t_ns;                     /* of its last record: its age; 0: none */
+    uint64_t bytes;                         /* of the file */
+    uint8_t file_hash[HASH_BYTES];
+    uint8_t last_frame_hash[HASH_BYTES];
+};
+
+/* The list, in order of segments without a gap. */
+struct archive {
+    struct archive_entry *entries;
+    uint64_t count;
+};
+
+/* Reads archive/index; no file is an empty list. Refused when a line is malformed, out of order, of
+ * another exchange, or names a file that is missing or of another size (contents are looked at by
+ * archive_load). A file that no line names is an unfinished store and does not count. */
+CC_MUST_USE enum refusal_kind archive_open(struct archive *archive, struct disk *disk,
+                                           const struct exchange_file *exchange,
+                                           struct refusal *refusal);
+void archive_close(struct archive *archive);
+
+/* The entry of a segment, or NULL. */
+CC_MUST_USE const struct archive_entry *archive_find(const struct archive *archive,
+                                                     uint64_t segment);
+
+/* Archives the sealed segment that follows the last one listed, and adds it to the list (memory
+ * and file). It must be whole to its end; its first frame must chain to the last one archived. 0,
+ * -EBADMSG when segment or read-back is not as it must be, or -errno; the list stays as before. */
+CC_MUST_USE int archive_store(struct archive *archive, struct disk *disk,
+                              const struct exchange_file *exchange, uint64_t segment,
+                              uint32_t segment_bytes);
+
+/* The segment as it stood, `segment_bytes` of it into `out` (a blank rest is zero). Refused when
+ * the file's hash, its frames or their number differ from the list. */
+CC_MUST_USE enum refusal_kind archive_load(const struct archive *archive, struct disk *disk,
+                                           const struct exchange_file *exchange, uint64_t segment,
+                                           uint32_t segment_bytes, uint8_t *out,
+                                           struct refusal *refusal);
+
+/* Removes the oldest segments whose last record is older than `before_ns` and whose number is below
+ * `below_segment` (store.archive_keep; what history still needs stays). Gives how many, or -errno;
+ * the list is written first, so a crash leaves files that no line names. */
+CC_MUST_USE int archive_prune(struct archive *archive, struct disk *disk,
+                              const struct exchange_file *exchange, uint64_t before_ns,
+                              uint64_t below_segment);
+
+#endif

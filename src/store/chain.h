@@ -1,0 +1,54 @@
+/* chain.h - the frames of a data directory in order, read only, from the archive and then the
+ * journal: for a start from far behind, the snapshotter, replay and audit.
+ *
+ * Nothing is cut, zeroed or locked: a primary may be writing behind `last_segment`. Each frame is
+ * whole and chains to the one before, or the chain ends there.
+ *
+ * Wait.   Blocking. Bound. Memory: two segments. */
+#ifndef STORE_CHAIN_H
+#define STORE_CHAIN_H
+
+#include "store/archive.h"
+#include "store/journal.h"
+
+struct chain;
+
+struct chain_config {
+    struct disk *disk;
+    const struct exchange_file *exchange; /* outlives the chain */
+    uint32_t segment_bytes;
+    /* Start: frame `after_frame` with this hash is the last one already known; 0: the beginning,
+     * after_hash is not looked at. */
+    uint64_t after_frame;
+    uint8_t after_hash[HASH_BYTES];
+    uint64_t last_segment; /* frames of later segments are not read; UINT64_MAX: all */
+};
+
+/* One frame as it stands; valid until the next call. */
+struct chain_frame {
+    struct frame_header header;
+    const uint8_t *bytes; /* header.length of them */
+    uint64_t segment;
+    uint64_t offset;
+    bool archived; /* read from the archive */
+};
+
+/* Finds the place behind `after_frame`. Refused when no file holds that frame or its hash differs,
+ * when a segment between is missing from both archive and journal, or as segment_set and archive
+ * refuse. On a refusal *out is NULL. */
+CC_MUST_USE enum refusal_kind chain_open(struct chain **out, const struct chain_config *config,
+                                         struct refusal *refusal);
+void chain_close(struct chain *chain);
+
+/* The next frame: 1; 0 at the end of what is whole and chains (chain_position says where, and
+ * whether what stands there is zero); -1 when a file is refused (then `refusal` of chain_open is
+ * filled). A frame that is missing inside the archive, or before the last segment, is a refusal. */
+CC_MUST_USE int chain_next(struct chain *chain, struct chain_frame *out);
+
+/* Where the next frame is expected: what recovery_run or a journal would go on from. */
+CC_MUST_USE struct journal_position chain_position(const struct chain *chain);
+
+/* The first segment that stands in journal/, and how many; of what was there at chain_open. */
+CC_MUST_USE uint64_t chain_journal_first(const struct chain *chain);
+
+#endif

@@ -1,0 +1,96 @@
+/* snapshot.h - one snapshot as a file: a header of 256 bytes, a table of sections, the canonical
+ * image (journal.md, Snapshot).
+ *
+ *   snapshot_begin ─ snapshot_section, snapshot_bytes ... ─ snapshot_end      SEQUENCE.snap.part
+ *     header, table, sync, rename, sync of the folder                         SEQUENCE.snap
+ *   snapshot_read ─ CRCs, ids, image hash ─ sections in memory ─ snapshot_close
+ *
+ * The store knows sections as bytes only. A `.part` never counts.
+ * Wait.   Blocking. A writer may be the snapshotter's child, a stopped node or a test.
+ * Bound.  Writing: one buffer of 1 MiB. Reading: the whole image in memory. */
+#ifndef STORE_SNAPSHOT_H
+#define STORE_SNAPSHOT_H
+
+#include "base/hash.h"
+#include "store/disk.h"
+#include "store/exchange_file.h"
+#include "store/refusal.h"
+
+enum {
+    SNAPSHOT_VERSION = 1,
+    SNAPSHOT_HEADER_BYTES = 256,
+    SNAPSHOT_SECTION_BYTES = 32, /* of a row of the table */
+    SNAPSHOT_SECTIONS_MAX = 64,
+    SNAPSHOT_KEPT = 2
+};
+
+/* What the header says beside ids and keys. */
+struct snapshot_head {
+    uint64_t sequence; /* the last one applied */
+    uint64_t frame;    /* that holds it; a snapshot covers whole frames */
+    uint64_t t_ns;
+    uint64_t boot;
+    uint32_t rules_version;
+    uint32_t section_count;
+    uint64_t image_bytes;
+    uint8_t effects_hash[HASH_BYTES];
+    uint8_t image_hash[HASH_BYTES]; /* of the sections' bytes in order */
+    uint8_t frame_hash[HASH_BYTES]; /* the chain goes on behind it */
+};
+
+struct snapshot_section {
+    uint32_t code;
+    uint32_t version;
+    const uint8_t *bytes;
+    uint64_t byte_count;
+};
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+struct snapshot_writer;
+
+/* Begins snapshot/SEQUENCE.snap.part, emptied if it is there. NULL without memory; what the disk
+ * refuses is told by snapshot_end. */
+CC_MUST_USE struct snapshot_writer *
+snapshot_begin(struct disk *disk, const struct exchange_file *exchange, uint64_t sequence);
+
+/* A section begins; its bytes follow. */
+void snapshot_section_begin(struct snapshot_writer *writer, uint32_t code, uint32_t version);
+void snapshot_bytes(struct snapshot_writer *writer, const void *bytes, size_t count);
+
+/* Ends the file: fills head->section_count, image_bytes and image_hash, writes header and table,
+ * syncs, gives it its name. Gives the writer's memory back in any case. 0 or -errno: no snapshot of
+ * that name was made. */
+CC_MUST_USE int snapshot_end(struct snapshot_writer *writer, struct snapshot_head *head);
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+struct snapshot {
+    struct snapshot_head head;
+    struct snapshot_section sections[SNAPSHOT_SECTIONS_MAX]; /* section_count of them */
+    uint8_t *memory;
+};
+
+/* Reads snapshot/SEQUENCE.snap and proves it whole: magic, version, header CRC, ids, bounds, each
+ * section's CRC, image hash. 0, -EBADMSG when it is not whole (`why` gets a sentence with the
+ * place; may be NULL), or -errno. On failure there is nothing to close. */
+CC_MUST_USE int snapshot_read(struct disk *disk, const struct exchange_file *exchange,
+                              uint64_t sequence, struct snapshot *out, struct refusal *why);
+void snapshot_close(struct snapshot *snapshot);
+
+/* The header alone (CRC and ids checked), without the image: for lists. As snapshot_read. */
+CC_MUST_USE int snapshot_read_head(struct disk *disk, const struct exchange_file *exchange,
+                                   uint64_t sequence, struct snapshot_head *out,
+                                   struct refusal *why);
+
+/* ---- the folder ------------------------------------------------------------------------------ */
+
+/* The sequences of the snapshot files, newest first, at most `sequences_max` (the newest of them);
+ * their number, or -errno. Whether they are whole is not looked at. */
+CC_MUST_USE int snapshot_list(struct disk *disk, uint64_t *sequences, int sequences_max);
+
+/* Removes a snapshot's name, or that of the unfinished one of that sequence; 0 or -errno. */
+CC_MUST_USE int snapshot_remove(struct disk *disk, uint64_t sequence);
+CC_MUST_USE int snapshot_remove_part(struct disk *disk, uint64_t sequence);
+
+#endif
