@@ -5,40 +5,13 @@
 #include <sys/mman.h>
 
 #include "engine/capacity.h"
+#include "node/replay.h"
 
 enum {
-    /* What the callback of recovery returns beside 0. */
-    APPLY_LAYOUT_TOO_SMALL = 1, /* a 2013 asks for more than memory was laid out for */
-    APPLY_RULES_VERSION = 2,
-    APPLY_EFFECTS_HASH = 3,
-    APPLY_CONFIGURATION = 4,
-    APPLY_GIVEN_UP = 5,
-    APPLY_NOT_ADMITTED = 6,
     BOOT_BODY_BYTES = 24,
     KEYRING_RETIRED_A_TURN = 64,
     KEYRING_ADDED_A_TURN = 2 * MATCHER_COMMANDS_A_TURN, /* a new account: master key and session */
 };
-
-/* The engine options that lay memory out. */
-static const enum option capacities[] = {
-    OPTION_engine_accounts,        OPTION_engine_portfolios,      OPTION_engine_orders,
-    OPTION_engine_positions,       OPTION_engine_credentials,     OPTION_engine_deposits,
-    OPTION_limits_duplicate_slots, OPTION_exchange_clock_past_ms, OPTION_exchange_clock_future_ms,
-};
-
-/* Raises every capacity of `layout` to that of `wanted`; true when one was lower. */
-static bool raise_layout(struct option_engine *layout, const struct option_engine *wanted)
-{
-    bool raised = false;
-    for (size_t i = 0; i < CC_COUNT(capacities); i++) {
-        uint64_t *value = &layout->values[capacities[i]];
-        if (*value < wanted->values[capacities[i]]) {
-            *value = wanted->values[capacities[i]];
-            raised = true;
-        }
-    }
-    return raised;
-}
 
 enum refusal_kind core_create(struct core *core, const struct core_config *config,
                               struct refusal *refusal)
@@ -105,29 +78,6 @@ static void ignore_effect(struct engine_sink *sink, const struct effect *effect)
     (void)effect;
 }
 
-/* What a record asks of this binary before it may be applied; 0 or an APPLY_ code. */
-static int admit(struct core *core, const struct command *command)
-{
-    struct option_engine options;
-
-    if (command->code == REQUEST_boot) {
-        if (command_body_bytes(command) != BOOT_BODY_BYTES ||
-            cc_load32(command_body(command) + 8) != ENGINE_RULES_VERSION)
-            return APPLY_RULES_VERSION;
-    }
-    if (command->code == REQUEST_configuration) {
-        if (!option_parse_engine(&options, command_body(command), command_body_bytes(command)))
-            return APPLY_CONFIGURATION;
-        if (raise_layout(&core->layout, &options))
-            return APPLY_LAYOUT_TOO_SMALL;
-    }
-    if (!follower_hash_agrees(core->primary, command))
-        return APPLY_EFFECTS_HASH;
-    if (!engine_admits(core->primary, command))
-        return APPLY_NOT_ADMITTED;
-    return 0;
-}
-
 static int replay(void *context, uint64_t sequence, uint64_t frame,
                   const struct record_view *record)
 {
@@ -138,13 +88,13 @@ static int replay(void *context, uint64_t sequence, uint64_t frame,
     (void)frame;
 
     if (give_up != NULL && atomic_load_explicit(give_up, memory_order_relaxed)) /* a flag alone */
-        return APPLY_GIVEN_UP;
+        return REPLAY_given_up;
 
     struct command *command =
         rebuild_command(&core->rebuilt, record, mix_key_load(core->exchange.hash_key));
-    int refused = admit(core, command);
-    if (refused != 0)
-        return refused;
+    enum replay_refusal refused = replay_admit(core->primary, &core->layout, command);
+    if (refused != REPLAY_ADMITTED)
+        return (int)refused;
     engine_apply(core->primary, command, &ignore, &result);
     INVARIANT(result.sequence == sequence);
     history_prefetch(core->follower.sink.history, command);
@@ -152,36 +102,6 @@ static int replay(void *context, uint64_t sequence, uint64_t frame,
     /* relaxed: shown on /readyz, decides nothing. */
     atomic_store_explicit(&core->replayed, sequence, memory_order_relaxed);
     return 0;
-}
-
-/* What the caller of recovery reads when a record was refused. */
-static void explain(struct refusal *refusal)
-{
-    switch (refusal->error) {
-    case APPLY_RULES_VERSION:
-        refusal_set(refusal, REFUSAL_record_refused,
-                    "the journal was written under another rules_version; recover it with that "
-                    "binary and stop it cleanly first (this one has rules_version %d)",
-                    ENGINE_RULES_VERSION);
-        break;
-    case APPLY_EFFECTS_HASH:
-        refusal_set(refusal, REFUSAL_record_refused,
-                    "an effects_hash record (2015) differs from the replayed state");
-        break;
-    case APPLY_CONFIGURATION:
-        refusal_set(refusal, REFUSAL_record_refused,
-                    "a configuration record (2013) does not parse in this binary");
-        break;
-    case APPLY_NOT_ADMITTED:
-        refusal_set(refusal, REFUSAL_record_refused,
-                    "a record has a code, a size or a time that this binary cannot apply");
-        break;
-    case APPLY_GIVEN_UP:
-        refusal_set(refusal, REFUSAL_record_refused, "the start was given up");
-        break;
-    default:
-        break;
-    }
 }
 
 static enum refusal_kind replay_journal(struct core *core, struct refusal *refusal)
@@ -201,8 +121,8 @@ static enum refusal_kind replay_journal(struct core *core, struct refusal *refus
         enum refusal_kind kind = recovery_run(&config, &core->recovered, refusal);
         if (kind != REFUSAL_record_refused)
             return kind;
-        if (refusal->error != APPLY_LAYOUT_TOO_SMALL) {
-            explain(refusal);
+        if (refusal->error != REPLAY_layout_too_small) {
+            replay_explain(refusal);
             return kind;
         }
         unmap(core); /* an earlier 2013 had larger tables: once more with those */
