@@ -10,7 +10,7 @@
  *
  * Order.  Nothing is promised between two writes. A durable write has reached the medium with its
  *         data when it is reaped; any other write may be lost until disk_sync of its file. A name
- *         (create, rename, make_folder) may be lost until disk_sync_folder of its folder.
+ *         (create, rename, remove, make_folder) may be lost until disk_sync_folder of its folder.
  * Wait.   submit and reap never block; wait does; the others block as files do.
  * Owner.  Bytes given to submit stay the disk's until their tag is reaped.
  * Errors. 0 or a count, or -errno; nothing is logged. After a failed write or sync nothing is known
@@ -55,6 +55,7 @@ struct disk_ops {
     int (*list)(struct disk *disk, const char *folder, disk_visit *visit, void *context);
     int (*lock)(struct disk *disk);
     int (*rename)(struct disk *disk, const char *from, const char *to);
+    int (*remove)(struct disk *disk, const char *path);
     int (*open)(struct disk *disk, const char *path, unsigned flags);
     void (*close)(struct disk *disk, int file);
     int64_t (*size)(struct disk *disk, int file);
@@ -104,6 +105,13 @@ static inline CC_MUST_USE int disk_lock(struct disk *disk)
 static inline CC_MUST_USE int disk_rename(struct disk *disk, const char *from, const char *to)
 {
     return disk->ops->rename(disk, from, to);
+}
+
+/* Ends a file's name (-ENOENT: there is none); who has the file open may read on. It may come back
+ * after a crash until disk_sync_folder. */
+static inline CC_MUST_USE int disk_remove(struct disk *disk, const char *path)
+{
+    return disk->ops->remove(disk, path);
 }
 
 /* A file number (0 or more) or -errno; `flags` of enum disk_flag. */

@@ -137,6 +137,11 @@ static int real_rename(struct disk *disk, const char *from, const char *to)
     return or_errno(renameat(folder, from, folder, to));
 }
 
+static int real_remove(struct disk *disk, const char *path)
+{
+    return or_errno(unlinkat(real_of(disk)->folder, path, 0));
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* A write in flight holds its open file, and with it the file's lock, when its process is gone
@@ -380,6 +385,7 @@ static const struct disk_ops real_ops = {
     .list = real_list,
     .lock = real_lock,
     .rename = real_rename,
+    .remove = real_remove,
     .open = real_open,
     .close = real_close,
     .size = real_size,

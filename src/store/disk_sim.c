@@ -74,9 +74,14 @@ static int sim_make_folder(struct disk *disk, const char *folder)
 
 static int sim_sync_folder(struct disk *disk, const char *folder)
 {
-    int error = call_counted(sim_of(disk));
+    struct disk_sim *sim = sim_of(disk);
+    int error = call_counted(sim);
 
-    return error < 0 ? error : sim_image_sync_folder(sim_of(disk)->image, folder);
+    if (error == 0)
+        error = sim_image_sync_folder(sim->image, folder);
+    if (error == 0)
+        sim_image_collect(sim->image, sim->nodes, FILES_MAX);
+    return error;
 }
 
 static int sim_list(struct disk *disk, const char *folder, disk_visit *visit, void *context)
@@ -97,6 +102,13 @@ static int sim_rename(struct disk *disk, const char *from, const char *to)
     int error = call_counted(sim_of(disk));
 
     return error < 0 ? error : sim_image_rename(sim_of(disk)->image, from, to);
+}
+
+static int sim_remove(struct disk *disk, const char *path)
+{
+    int error = call_counted(sim_of(disk));
+
+    return error < 0 ? error : sim_image_unlink(sim_of(disk)->image, path);
 }
 
 static int sim_open(struct disk *disk, const char *path, unsigned flags)
@@ -302,6 +314,7 @@ static const struct disk_ops sim_ops = {
     .list = sim_list,
     .lock = sim_lock,
     .rename = sim_rename,
+    .remove = sim_remove,
     .open = sim_open,
     .close = sim_close,
     .size = sim_size,

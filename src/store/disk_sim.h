@@ -55,7 +55,7 @@ void disk_sim_complete(struct disk *disk, int index);
 void disk_sim_set_latency(struct disk *disk, uint32_t latency_max);
 
 /* Makes the n-th of the coming calls that change something (make_folder, sync_folder, rename,
- * create, write, allocate, sync, submit's completion) fail; 0: none. `sticky`: every later one
+ * remove, create, write, allocate, sync, submit's completion) fail; 0: none. `sticky`: every later one
  * too. */
 void disk_sim_fail(struct disk *disk, uint64_t call, enum disk_sim_fault fault, bool sticky);
 

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "store/sim_names.h"
 
-enum { NODES_MAX = 1024, NAMES_MAX = 512, CHANGES_MAX = 128 };
+enum { NODES_MAX = 1024 };
 
 /* One block as one write left it. */
 struct version {
@@ -28,31 +29,10 @@ struct node {
     bool used;
 };
 
-/* A folder has the node -1. */
-struct name {
-    char path[DISK_PATH_BYTES];
-    int node;
-};
-
-struct names {
-    struct name list[NAMES_MAX];
-    int count;
-};
-
-/* A change to a folder's names: `to` begins to mean `node`; `from`, if any, ends. */
-struct change {
-    char from[DISK_PATH_BYTES];
-    char to[DISK_PATH_BYTES];
-    int node;
-};
-
 struct sim_image {
     uint32_t block_bytes;
     struct node nodes[NODES_MAX];
-    struct names durable;
-    struct names current;
-    struct change changes[CHANGES_MAX];
-    int change_count;
+    struct sim_names names;
 };
 
 uint64_t sim_image_random(uint64_t *state)
@@ -66,114 +46,24 @@ uint64_t sim_image_random(uint64_t *state)
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static int names_index(const struct names *names, const char *path)
-{
-    for (int i = 0; i < names->count; i++) {
-        if (strcmp(names->list[i].path, path) == 0)
-            return i;
-    }
-    return -ENOENT;
-}
-
-static void names_remove(struct names *names, const char *path)
-{
-    int index = names_index(names, path);
-
-    if (index >= 0)
-        names->list[index] = names->list[--names->count];
-}
-
-static void names_put(struct names *names, const char *path, int node)
-{
-    int index = names_index(names, path);
-
-    if (index < 0) {
-        INVARIANT(names->count < NAMES_MAX);
-        index = names->count++;
-        memcpy(names->list[index].path, path, strlen(path) + 1);
-    }
-    names->list[index].node = node;
-}
-
-/* True if `path` stands directly in `folder`; the data directory itself stands in no folder. */
-static bool stands_in(const char *path, const char *folder)
-{
-    const char *slash = strrchr(path, '/');
-    size_t parent = slash ? (size_t)(slash - path) : 0;
-
-    return path[0] != '\0' && strlen(folder) == parent && strncmp(path, folder, parent) == 0;
-}
-
-static void parent_of(const char *path, char out[DISK_PATH_BYTES])
-{
-    const char *slash = strrchr(path, '/');
-    size_t parent = slash ? (size_t)(slash - path) : 0;
-
-    memcpy(out, path, parent);
-    out[parent] = '\0';
-}
-
-static void change_apply(struct names *names, const struct change *change)
-{
-    if (change->from[0] != '\0')
-        names_remove(names, change->from);
-    names_put(names, change->to, change->node);
-}
-
-static void change_note(struct sim_image *image, const char *from, const char *to, int node)
-{
-    struct change *change;
-
-    INVARIANT(image->change_count < CHANGES_MAX);
-    INVARIANT(strlen(from) < DISK_PATH_BYTES && strlen(to) < DISK_PATH_BYTES);
-    change = &image->changes[image->change_count++];
-    memcpy(change->from, from, strlen(from) + 1);
-    memcpy(change->to, to, strlen(to) + 1);
-    change->node = node;
-    change_apply(&image->current, change);
-}
-
-/* Makes the first `keep` changes of a folder durable and forgets all of them. */
-static void folder_settle(struct sim_image *image, const char *folder, int keep)
-{
-    int left = 0;
-
-    for (int i = 0; i < image->change_count; i++) {
-        struct change *change = &image->changes[i];
-        bool own = folder[0] == '\0' && change->to[0] == '\0';
-
-        if (!own && !stands_in(change->to, folder)) {
-            image->changes[left++] = *change;
-        } else if (keep > 0) {
-            keep--;
-            change_apply(&image->durable, change);
-        }
-    }
-    image->change_count = left;
-}
-
 int sim_image_find(const struct sim_image *image, const char *path)
 {
-    int index = names_index(&image->current, path);
-
-    return index < 0 ? index : image->current.list[index].node;
+    return sim_names_find(&image->names, path);
 }
 
 int sim_image_make(struct sim_image *image, const char *path)
 {
-    char folder[DISK_PATH_BYTES];
-
-    parent_of(path, folder);
-    if (names_index(&image->current, folder) < 0)
-        return -ENOENT;
     for (int i = 0; i < NODES_MAX; i++) {
         struct node *node = &image->nodes[i];
+        int error;
 
         if (node->used)
             continue;
+        error = sim_names_put(&image->names, path, i);
+        if (error < 0)
+            return error;
         *node = (struct node){ .used = true };
         node->newest = &node->oldest;
-        change_note(image, "", path, i);
         return i;
     }
     return -ENFILE;
@@ -181,45 +71,36 @@ int sim_image_make(struct sim_image *image, const char *path)
 
 int sim_image_rename(struct sim_image *image, const char *from, const char *to)
 {
-    int node = sim_image_find(image, from);
+    return sim_names_rename(&image->names, from, to);
+}
 
-    if (node < 0)
-        return -ENOENT;
-    change_note(image, from, to, node);
-    return 0;
+int sim_image_unlink(struct sim_image *image, const char *path)
+{
+    return sim_names_unlink(&image->names, path);
 }
 
 int sim_image_make_folder(struct sim_image *image, const char *folder)
 {
-    char parent[DISK_PATH_BYTES];
-
-    parent_of(folder, parent);
-    if (names_index(&image->current, folder) >= 0)
-        return 0;
-    if (folder[0] != '\0' && names_index(&image->current, parent) < 0)
-        return -ENOENT;
-    change_note(image, "", folder, -1);
-    return 0;
+    return sim_names_make_folder(&image->names, folder);
 }
 
 int sim_image_sync_folder(struct sim_image *image, const char *folder)
 {
-    if (names_index(&image->current, folder) < 0)
-        return -ENOENT;
-    folder_settle(image, folder, CHANGES_MAX);
-    return 0;
+    return sim_names_sync(&image->names, folder);
 }
 
 int sim_image_list(const struct sim_image *image, const char *folder, disk_visit *visit,
                    void *context)
 {
-    if (names_index(&image->current, folder) < 0)
+    const struct sim_name_list *names = &image->names.current;
+
+    if (sim_names_find(&image->names, folder) == -ENOENT)
         return -ENOENT;
-    for (int i = 0; i < image->current.count; i++) {
-        const struct name *name = &image->current.list[i];
+    for (int i = 0; i < names->count; i++) {
+        const struct sim_name *name = &names->list[i];
         const char *slash = strrchr(name->path, '/');
 
-        if (name->node >= 0 && stands_in(name->path, folder))
+        if (name->node >= 0 && sim_names_stands_in(name->path, folder))
             visit(context, slash ? slash + 1 : name->path, image->nodes[name->node].current_bytes);
     }
     return 0;
@@ -227,8 +108,7 @@ int sim_image_list(const struct sim_image *image, const char *folder, disk_visit
 
 void sim_image_remove(struct sim_image *image, const char *path)
 {
-    names_remove(&image->current, path);
-    names_remove(&image->durable, path);
+    sim_names_drop(&image->names, path);
 }
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
@@ -263,6 +143,29 @@ static void versions_drop(struct node *node)
 {
     while (node->oldest)
         version_drop(node, &node->oldest);
+}
+
+static void node_free(struct node *node)
+{
+    versions_drop(node);
+    free(node->durable);
+    free(node->current);
+    *node = (struct node){ .used = false };
+}
+
+void sim_image_collect(struct sim_image *image, const int *held, int held_count)
+{
+    bool used[NODES_MAX] = { false };
+
+    sim_names_mark(&image->names, used, NODES_MAX);
+    for (int i = 0; i < held_count; i++) {
+        if (held[i] >= 0)
+            used[held[i]] = true;
+    }
+    for (int i = 0; i < NODES_MAX; i++) {
+        if (image->nodes[i].used && !used[i])
+            node_free(&image->nodes[i]);
+    }
 }
 
 static struct node *node_at(const struct sim_image *image, int node)
@@ -401,9 +304,9 @@ uint64_t sim_image_total(const struct sim_image *image)
 {
     uint64_t total = 0;
 
-    for (int i = 0; i < image->current.count; i++) {
-        if (image->current.list[i].node >= 0)
-            total += image->nodes[image->current.list[i].node].current_bytes;
+    for (int i = 0; i < image->names.current.count; i++) {
+        if (image->names.current.list[i].node >= 0)
+            total += image->nodes[image->names.current.list[i].node].current_bytes;
     }
     return total;
 }
@@ -413,8 +316,8 @@ uint64_t sim_image_digest(const struct sim_image *image)
 {
     uint64_t digest = 0;
 
-    for (int i = 0; i < image->current.count; i++) {
-        const struct name *name = &image->current.list[i];
+    for (int i = 0; i < image->names.current.count; i++) {
+        const struct sim_name *name = &image->names.current.list[i];
         struct hash_state state;
         uint8_t hash[HASH_BYTES];
 
@@ -460,46 +363,17 @@ static bool mask_keeps(const struct version *version, const uint64_t *writes, co
     return false;
 }
 
-/* A file whose folder was lost is lost with it. */
-static void orphans_remove(struct sim_image *image)
-{
-    bool again = true;
-
-    while (again) {
-        again = false;
-        for (int i = 0; i < image->durable.count; i++) {
-            char parent[DISK_PATH_BYTES];
-
-            parent_of(image->durable.list[i].path, parent);
-            if (image->durable.list[i].path[0] != '\0' &&
-                names_index(&image->durable, parent) < 0) {
-                names_remove(&image->durable, image->durable.list[i].path);
-                again = true;
-                break;
-            }
-        }
-    }
-}
-
 /* What is durable is now all there is; nodes that no name means are free. */
-static void crash_end(struct sim_image *image)
+static void crash_end(struct sim_image *image, uint64_t *random)
 {
-    image->change_count = 0;
-    orphans_remove(image);
-    image->current = image->durable;
+    sim_names_crash(&image->names, random);
+    sim_image_collect(image, NULL, 0);
     for (int i = 0; i < NODES_MAX; i++) {
         struct node *node = &image->nodes[i];
-        bool named = false;
 
-        for (int k = 0; k < image->current.count; k++)
-            named |= image->current.list[k].node == i;
-        versions_drop(node);
-        if (!named) {
-            free(node->durable);
-            free(node->current);
-            *node = (struct node){ .used = false };
+        if (!node->used)
             continue;
-        }
+        versions_drop(node);
         if (node->capacity > 0)
             memcpy(node->current, node->durable, node->capacity);
         node->current_bytes = node->durable_bytes;
@@ -514,16 +388,7 @@ void sim_image_crash(struct sim_image *image, uint64_t seed)
         if (image->nodes[i].used)
             node_crash(image, &image->nodes[i], &random);
     }
-    while (image->change_count > 0) {
-        char folder[DISK_PATH_BYTES];
-        int of_folder = 0;
-
-        parent_of(image->changes[0].to, folder);
-        for (int i = 0; i < image->change_count; i++)
-            of_folder += stands_in(image->changes[i].to, folder) || image->changes[i].to[0] == '\0';
-        folder_settle(image, folder, (int)(sim_image_random(&random) % (unsigned)(of_folder + 1)));
-    }
-    crash_end(image);
+    crash_end(image, &random);
 }
 
 void sim_image_crash_exact(struct sim_image *image, const uint64_t *writes, const uint64_t *masks,
@@ -538,7 +403,7 @@ void sim_image_crash_exact(struct sim_image *image, const uint64_t *writes, cons
                        image->block_bytes);
         }
     }
-    crash_end(image);
+    crash_end(image, NULL);
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -554,11 +419,8 @@ struct sim_image *sim_image_create(uint32_t block_bytes)
 
 void sim_image_destroy(struct sim_image *image)
 {
-    for (int i = 0; i < NODES_MAX; i++) {
-        versions_drop(&image->nodes[i]);
-        free(image->nodes[i].durable);
-        free(image->nodes[i].current);
-    }
+    for (int i = 0; i < NODES_MAX; i++)
+        node_free(&image->nodes[i]);
     free(image);
 }
 

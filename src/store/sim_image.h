@@ -22,15 +22,22 @@ void sim_image_destroy(struct sim_image *image);
 struct sim_image *sim_image_copy(const struct sim_image *image);
 
 /* Names. find: a node or -ENOENT. make: a new empty file under the name (replacing). rename:
- * within a folder; -ENOENT. make_folder: 0 also if it is there, -ENOENT without its parent. */
+ * within a folder; unlink: the name ends; -ENOENT. make_folder: 0 also if it is there, -ENOENT without its parent. */
 CC_MUST_USE int sim_image_find(const struct sim_image *image, const char *path);
 CC_MUST_USE int sim_image_make(struct sim_image *image, const char *path);
 CC_MUST_USE int sim_image_rename(struct sim_image *image, const char *from, const char *to);
+CC_MUST_USE int sim_image_unlink(struct sim_image *image, const char *path);
 CC_MUST_USE int sim_image_make_folder(struct sim_image *image, const char *folder);
 CC_MUST_USE int sim_image_sync_folder(struct sim_image *image, const char *folder);
 CC_MUST_USE int sim_image_list(const struct sim_image *image, const char *folder, disk_visit *visit,
                                void *context);
+
+/* Damage: the name ends at once, durable or not. */
 void sim_image_remove(struct sim_image *image, const char *path);
+
+/* Gives back the files that no name means, now or after a crash, and that are not among the held
+ * (nodes of open files; below 0: none). */
+void sim_image_collect(struct sim_image *image, const int *held, int held_count);
 
 /* Bytes of a node. resize grows with zeros. write makes versions; they are read back only when
  * `visible`. settle: the first `bytes` of an invisible write become readable and, if `durable`,

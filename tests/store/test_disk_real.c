@@ -294,6 +294,28 @@ static int remove_one(const char *path, const struct stat *status, int type, str
     return remove(path);
 }
 
+/* A removed name is gone; who has the file open reads on. */
+static void removed(const char *path)
+{
+    bool ring_refused;
+    uint8_t byte = 7;
+    int error;
+    struct disk *disk = disk_real_open(path, &error, &ring_refused);
+    int file;
+
+    CHECK(disk);
+    file = disk_open(disk, "gone", DISK_CREATE);
+    CHECK(file >= 0 && disk_write(disk, file, 0, &byte, 1) == 0);
+    CHECK(disk_remove(disk, "gone") == 0);
+    CHECK(disk_remove(disk, "gone") == -ENOENT);
+    CHECK(disk_open(disk, "gone", 0) == -ENOENT);
+    byte = 0;
+    CHECK(disk_read(disk, file, 0, &byte, 1) == 1 && byte == 7);
+    CHECK(disk_sync_folder(disk, "") == 0);
+    disk_close(disk, file);
+    disk_real_close(disk);
+}
+
 int main(int argc, char **argv)
 {
     char made[] = "/tmp/test_disk_real.XXXXXX";
@@ -304,6 +326,7 @@ int main(int argc, char **argv)
     run_life(path, JOURNAL_NONE, RECORDS);
     second_refused(path);
     wake_ends_one_wait(path);
+    removed(path);
     if (argc < 2)
         CHECK(nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
     return 0;

@@ -175,6 +175,52 @@ static void names(void)
         CHECK(outcomes[i] > SEEDS / 6);
 }
 
+/* A removed name is gone at once and may come back, with its bytes, until its folder is synced. */
+static void removals(void)
+{
+    int back = 0;
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct disk *disk = disk_new(seed, 1);
+        int file = file_new(disk, "journal/a", 1, 1);
+        const bool is_synced = seed % 2 == 0;
+        uint8_t byte = 0;
+
+        CHECK(disk_remove(disk, "journal/a") == 0);
+        CHECK(!disk_sim_exists(disk, "journal/a"));
+        CHECK(disk_remove(disk, "journal/a") == -ENOENT);
+        CHECK(disk_open(disk, "journal/a", 0) == -ENOENT);
+        if (is_synced)
+            CHECK(disk_sync_folder(disk, "journal") == 0);
+        CHECK(disk_read(disk, file, 0, &byte, 1) == 1 && byte == 1); /* who has it open */
+        disk_sim_crash(disk, seed);
+        if (disk_sim_exists(disk, "journal/a")) {
+            CHECK(!is_synced && first_byte(disk, "journal/a", 0) == 1);
+            back++;
+        }
+        disk_sim_destroy(disk);
+    }
+    CHECK(back > SEEDS / 8 && back < SEEDS * 3 / 8);
+}
+
+/* Files that come and go do not use the medium up. */
+static void many_files(void)
+{
+    struct disk *disk = disk_new(1, 1);
+
+    for (int i = 0; i < 3000; i++) {
+        int file = disk_open(disk, "journal/a", DISK_CREATE);
+
+        CHECK(file >= 0);
+        disk_close(disk, file);
+        CHECK(disk_rename(disk, "journal/a", "journal/b") == 0);
+        CHECK(disk_sync_folder(disk, "journal") == 0);
+        if (i % 3 == 0)
+            CHECK(disk_remove(disk, "journal/b") == 0);
+    }
+    disk_sim_destroy(disk);
+}
+
 /* A killed process loses no write that was read back; one in flight happens whole or not at all. */
 static void kills(void)
 {
@@ -254,6 +300,8 @@ int main(void)
     reaped_writes();
     completion_orders();
     names();
+    removals();
+    many_files();
     kills();
     faults();
     copies();
