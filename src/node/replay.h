@@ -8,6 +8,7 @@
 
 #include "base/message.h"
 #include "base/option.h"
+#include "base/request.h"
 #include "engine/engine.h"
 #include "store/refusal.h"
 
@@ -32,9 +33,15 @@ enum replay_refusal {
         REPLAY_REFUSAL_COUNT
 };
 
+/* Whether a record may be applied to a state made under `rules_version` (a snapshot's): one of
+ * another version can only be followed by a start of this binary. */
+CC_MUST_USE static inline bool replay_follows(uint32_t rules_version, uint16_t code)
+{
+    return rules_version == ENGINE_RULES_VERSION || code == REQUEST_boot;
+}
+
 /* Raises every capacity of `layout` to that of `wanted`; true when one was lower. */
-CC_MUST_USE bool replay_raise_layout(struct option_engine *layout,
-                                     const struct option_engine *wanted);
+bool replay_raise_layout(struct option_engine *layout, const struct option_engine *wanted);
 
 /* Whether the next command of `engine`, whose memory is laid out for `layout`, may be applied. With
  * REPLAY_layout_too_small `layout` was raised to what is needed. */
