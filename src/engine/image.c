@@ -17,10 +17,22 @@ static_assert(offsetof(struct engine, accounts) - offsetof(struct engine, deposi
               "every byte of the engine's own fields is in one of their lists");
 #undef COVERED
 
+uint32_t image_version(enum image_section section)
+{
+    static const uint32_t versions[IMAGE_SECTION_END] = {
+#define X(name, code, version) [code] = (version),
+        IMAGE_SECTION_LIST(X)
+#undef X
+    };
+
+    INVARIANT(section < IMAGE_SECTION_END && versions[section] != 0);
+    return versions[section];
+}
+
 static void begin(struct image_sink *sink, enum image_section section)
 {
     if (sink->section != NULL)
-        sink->section(sink, section, IMAGE_VERSION);
+        sink->section(sink, section, image_version(section));
 }
 
 static void write_engine(const struct engine *row, struct image_sink *sink)

@@ -3,6 +3,7 @@
  * Sections in code order, rows in key order, free slots and caches absent: equal states give equal
  * bytes whatever their history. Rows are written field by field from the field lists beside each
  * struct; a struct's lists cover its bytes (checked at compile time), so no field can be forgotten.
+ * image_load.h reads it.
  *
  * Units. Integers little-endian as they stand in memory. */
 #ifndef ENGINE_IMAGE_H
@@ -13,20 +14,20 @@
 struct engine;
 
 /* clang-format off */
-/*    name            code */
+/*    name            code  version that is written */
 #define IMAGE_SECTION_LIST(X) \
-    X(engine,            1) /* sequence, t, boot, sums, effects lanes */ \
-    X(configuration,     2) /* body of the last 2013 */ \
-    X(accounts,          3) /* by account id */ \
-    X(credentials,       4) /* by creation */ \
-    X(portfolios,        5) /* by creation number */ \
-    X(holdings,          6) /* by portfolio, market */ \
-    X(orders,            7) /* by market, side, then queue order */ \
-    X(markets,           8) /* by definition */ \
-    X(deposits,          9) /* by crediting */ \
-    X(duplicates,       10) /* by id, account */ \
-    X(work,             11) /* deferred work, head first */ \
-    X(leverages,        12) /* by portfolio, market */
+    X(engine,            1, 1) /* sequence, t, boot, sums, effects lanes */ \
+    X(configuration,     2, 1) /* body of the last 2013 */ \
+    X(accounts,          3, 1) /* by account id */ \
+    X(credentials,       4, 1) /* by creation */ \
+    X(portfolios,        5, 1) /* by creation number */ \
+    X(holdings,          6, 1) /* by portfolio, market */ \
+    X(orders,            7, 1) /* by market, side, then queue order */ \
+    X(markets,           8, 1) /* by definition */ \
+    X(deposits,          9, 1) /* by crediting */ \
+    X(duplicates,       10, 1) /* by id, account */ \
+    X(work,             11, 1) /* deferred work, head first */ \
+    X(leverages,        12, 1) /* by portfolio, market */
 
 /* Which fields of an order the image holds; the place in its queue is where its row stands, and the
  * portfolio stands for the holding. */
@@ -40,12 +41,15 @@ struct engine;
 /* clang-format on */
 
 enum image_section {
-#define X(name, code) IMAGE_##name = (code),
+#define X(name, code, version) IMAGE_##name = (code),
     IMAGE_SECTION_LIST(X)
 #undef X
+        IMAGE_SECTION_END
 };
 
-enum { IMAGE_VERSION = 1 };
+/* The version of a section that image_write writes. A change of what a section holds raises it; the
+ * reader of the version before stays (image_load.c). */
+uint32_t image_version(enum image_section section);
 
 struct image_sink {
     /* A section begins; its bytes follow. May be NULL. */

@@ -234,7 +234,7 @@ static void take_section(struct image_sink *sink, uint32_t code, uint32_t versio
     struct sections *sections = (void *)sink;
 
     CHECK(code > sections->last && code < CC_COUNT(sections->bytes)); /* in code order */
-    CHECK(version == IMAGE_VERSION);
+    CHECK(version == image_version((enum image_section)code) && version > 0);
     sections->last = code;
     sections->count++;
 }
