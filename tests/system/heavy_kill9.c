@@ -1,7 +1,8 @@
 /* kill -9 under load, start again, CYCLES times: every acknowledged order is there, every replayed
  * id answers duplicate_request_id with its original outcome, /audit balances.
  *
- * `heavy_system_kill9 [CYCLES]`; perpd is taken from the build directory (PERPD_BUILD). */
+ * `heavy_system_kill9 [CYCLES]` (PERPD_KILL_CYCLES, 100); perpd is taken from the build directory
+ * (PERPD_BUILD). */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "system/rig.h"
 
 enum {
-    CYCLES = 20,
+    CYCLES = 100, /* goals.md, Reliability */
     TRADERS = 3,
     PIPELINE = 16, /* requests of a connection in flight */
     SENT_MAX = 20000,
@@ -208,7 +209,10 @@ int main(int argc, char **argv)
 {
     static struct load loads[TRADERS];
     static const char *const options[] = { "--exchange.oracle_max_age_ms=0", NULL };
-    uint32_t cycles = argc > 1 ? (uint32_t)atoi(argv[1]) : CYCLES;
+    const char *asked = getenv("PERPD_KILL_CYCLES");
+    uint32_t cycles = argc > 1        ? (uint32_t)atoi(argv[1])
+                      : asked != NULL ? (uint32_t)atoi(asked)
+                                      : CYCLES;
     uint64_t acknowledged = 0, unanswered = 0, looked = 0;
     char perpd[RIG_PATH_BYTES];
     struct rig rig;
