@@ -115,6 +115,13 @@ int frame_decode(struct frame_header *out, const uint8_t *bytes, size_t availabl
     return counts_agree(out) && (out->record_count == 0) == (out->record_bytes == 0) ? 0 : -EBADMSG;
 }
 
+uint64_t frame_claimed_number(const uint8_t bytes[FRAME_HEADER_BYTES])
+{
+    if (memcmp(bytes, magic, sizeof magic) != 0)
+        return 0;
+    return cc_load64(bytes + offsetof(struct frame_image, number));
+}
+
 void frame_tail_start(struct frame_tail *tail, const uint8_t exchange_id[32])
 {
     memset(tail, 0, sizeof *tail);

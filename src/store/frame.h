@@ -58,6 +58,9 @@ CC_MUST_USE int frame_decode(struct frame_header *out, const uint8_t *bytes, siz
                              const uint8_t journal_id[FRAME_JOURNAL_ID_BYTES], uint64_t segment,
                              uint32_t block_bytes);
 
+/* The number that the first bytes of a frame claim, unchecked; 0: no frame begins with them. */
+CC_MUST_USE uint64_t frame_claimed_number(const uint8_t bytes[FRAME_HEADER_BYTES]);
+
 /* Where every chain begins: frame 0, sequence 0, boot 0, the hash of exchange_id. */
 void frame_tail_start(struct frame_tail *tail, const uint8_t exchange_id[32]);
 

@@ -24,6 +24,11 @@
     X(frame_damaged,        3, "has a damaged frame that was acknowledged") \
     X(record_malformed,     3, "has a whole frame whose records do not parse") \
     X(record_refused,       3, "has a record that the caller refused to apply") \
+    X(snapshot_damaged,     3, "has a damaged snapshot") \
+    X(snapshot_foreign,     3, "has a snapshot of another exchange") \
+    X(snapshot_ahead,       3, "lacks the frame that its snapshot ends with") \
+    X(archive_damaged,      3, "has a damaged archive") \
+    X(archive_foreign,      3, "has an archive of another exchange") \
     X(snapshot_present,     3, "has snapshots, which this binary does not read") \
     X(archive_present,      3, "has archived segments, which this binary does not read")
 /* clang-format on */

@@ -5,7 +5,12 @@
  *     header, table, sync, rename, sync of the folder                         SEQUENCE.snap
  *   snapshot_read ─ CRCs, ids, image hash ─ sections in memory ─ snapshot_close
  *
+ *   0         256          256 + 32 * sections       4096
+ *   | header  | sections   | zeros                   | first section | second | ...
+ *
  * The store knows sections as bytes only. A `.part` never counts.
+ * Order.  What a snapshot covers is on the medium before it has its name, also with durability
+ *         `none`: snapshot_end syncs the journal's segments up to its frame.
  * Wait.   Blocking. A writer may be the snapshotter's child, a stopped node or a test.
  * Bound.  Writing: one buffer of 1 MiB. Reading: the whole image in memory. */
 #ifndef STORE_SNAPSHOT_H
@@ -21,6 +26,7 @@ enum {
     SNAPSHOT_HEADER_BYTES = 256,
     SNAPSHOT_SECTION_BYTES = 32, /* of a row of the table */
     SNAPSHOT_SECTIONS_MAX = 64,
+    SNAPSHOT_IMAGE_OFFSET = 4096, /* the sections stand from here on, one behind the other */
     SNAPSHOT_KEPT = 2
 };
 
@@ -54,13 +60,14 @@ struct snapshot_writer;
 CC_MUST_USE struct snapshot_writer *
 snapshot_begin(struct disk *disk, const struct exchange_file *exchange, uint64_t sequence);
 
-/* A section begins; its bytes follow. */
+/* A section begins; its bytes follow. Codes ascend. */
 void snapshot_section_begin(struct snapshot_writer *writer, uint32_t code, uint32_t version);
 void snapshot_bytes(struct snapshot_writer *writer, const void *bytes, size_t count);
 
 /* Ends the file: fills head->section_count, image_bytes and image_hash, writes header and table,
- * syncs, gives it its name. Gives the writer's memory back in any case. 0 or -errno: no snapshot of
- * that name was made. */
+ * syncs the journal up to head->frame and the file, gives it its name. Gives the writer's memory
+ * back in any case. -errno: no snapshot was promised. One of that name may stand; if it does it is
+ * whole, this one or an earlier one. */
 CC_MUST_USE int snapshot_end(struct snapshot_writer *writer, struct snapshot_head *head);
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -72,8 +79,9 @@ struct snapshot {
 };
 
 /* Reads snapshot/SEQUENCE.snap and proves it whole: magic, version, header CRC, ids, bounds, each
- * section's CRC, image hash. 0, -EBADMSG when it is not whole (`why` gets a sentence with the
- * place; may be NULL), or -errno. On failure there is nothing to close. */
+ * section's CRC, image hash. 0, -EBADMSG when it is not whole: an older one will do; -EXDEV when
+ * it is another exchange's: the directory is a mixture and must not be used; or -errno. `why` (may
+ * be NULL) gets the kind and a sentence. On failure there is nothing to close. */
 CC_MUST_USE int snapshot_read(struct disk *disk, const struct exchange_file *exchange,
                               uint64_t sequence, struct snapshot *out, struct refusal *why);
 void snapshot_close(struct snapshot *snapshot);
@@ -92,5 +100,8 @@ CC_MUST_USE int snapshot_list(struct disk *disk, uint64_t *sequences, int sequen
 /* Removes a snapshot's name, or that of the unfinished one of that sequence; 0 or -errno. */
 CC_MUST_USE int snapshot_remove(struct disk *disk, uint64_t sequence);
 CC_MUST_USE int snapshot_remove_part(struct disk *disk, uint64_t sequence);
+
+/* Removes every unfinished one: what a writer left behind that died. 0 or -errno. */
+CC_MUST_USE int snapshot_remove_parts(struct disk *disk);
 
 #endif
