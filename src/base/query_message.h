@@ -65,7 +65,7 @@ enum { REPLY_NO_BUFFER = 0xFFFF, REPLY_BUFFERS = 64, REPLY_BUFFER_BYTES = 512 * 
 enum reply_cause {
     REPLY_POOL_EMPTY,
     REPLY_LAG,      /* the follower is lag_ms behind */
-    REPLY_NOT_KEPT, /* the answer lies beyond the rows kept in memory */
+    REPLY_NOT_KEPT, /* the answer lies beyond the rows kept in memory: those from kept_from on */
 };
 
 struct reply {
@@ -74,6 +74,7 @@ struct reply {
     uint64_t time_ns; /* its engine time */
     uint64_t received_ticks;
     uint64_t lag_ms;    /* with REPLY_LAG */
+    uint64_t kept_from; /* sequence, with REPLY_NOT_KEPT */
     uint32_t row_bytes; /* used bytes of the buffer */
     uint32_t row_count;
     uint16_t buffer;  /* index in the pool, REPLY_NO_BUFFER for none; net gives it back */
@@ -81,7 +82,7 @@ struct reply {
     uint16_t kind;    /* enum query_kind */
     uint8_t cause;    /* enum reply_cause, with PROBLEM_not_ready */
     uint8_t more;     /* trades: 1 when rows follow behind the last one */
-    uint8_t zero[72];
+    uint8_t zero[64];
 };
 
 static_assert(sizeof(struct reply) == MESSAGE_SLOT_BYTES, "one slot");

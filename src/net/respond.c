@@ -176,8 +176,9 @@ static void not_ready_mistake(struct mistake *mistake, const struct reply *reply
         return;
     case REPLY_NOT_KEPT:
         (void)mistake_set(mistake, PROBLEM_not_ready, NULL,
-                          "the answer needs older rows than the newest 1048576, which are kept in "
-                          "memory");
+                          "the answer needs older rows than those kept in memory, which begin with "
+                          "sequence %llu",
+                          (unsigned long long)reply->kept_from);
         return;
     case REPLY_POOL_EMPTY:
         break;

@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+#include "base/option.h"
+#include "engine/engine.h"
+#include "engine/read.h"
+
 struct history *history_create(uint32_t capacity, uint32_t account_count, struct mix_key key)
 {
     struct history *history = calloc(1, sizeof *history);
@@ -24,6 +28,28 @@ void history_destroy(struct history *history)
     fill_log_free(&history->fills);
     request_log_free(&history->requests);
     free(history);
+}
+
+void history_forget(struct history *history, const struct engine *engine)
+{
+    uint64_t sequence = engine_sequence(engine);
+    /* An id is dated before its command's time plus the option then in force: at most this. */
+    uint64_t newest_ms =
+        engine_time(engine) / 1000000 + option_row(OPTION_exchange_clock_future_ms)->maximum;
+    struct row_account account;
+    struct row_market market;
+
+    for (uint64_t id = 0; id < history->orders.ring.key_count; id++) { /* dense, from 0 */
+        if (!read_account(engine, id, &account))
+            break;
+        order_log_forget(&history->orders, id, sequence, newest_ms);
+        history_ring_forget(&history->fills.fills, (uint32_t)id, sequence);
+    }
+    for (uint32_t k = 0; k < read_market_count(engine); k++) {
+        read_market(engine, k, &market);
+        history_ring_forget(&history->fills.trades, market.asset_id, sequence);
+    }
+    request_log_forget(&history->requests, sequence, newest_ms);
 }
 
 static void emit(struct engine_sink *sink, const struct effect *effect)

@@ -38,6 +38,10 @@ struct history_sink {
 struct history *history_create(uint32_t capacity, uint32_t account_count, struct mix_key key);
 void history_destroy(struct history *history);
 
+/* Of an empty history: what happened up to the engine's sequence is not kept, and readers are told
+ * so; accounts and markets that come later are whole. For a start from a snapshot. */
+void history_forget(struct history *history, const struct engine *engine);
+
 void history_sink_init(struct history_sink *sink, struct history *history);
 
 /* Brings in what the command about to be applied will look up: its ids are in no cache. */

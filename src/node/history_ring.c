@@ -31,7 +31,8 @@ void history_ring_free(struct history_ring *ring)
 
 static bool is_kept(const struct history_ring *ring, uint64_t position)
 {
-    return position < ring->added && ring->added - position <= ring->mask + 1;
+    return position >= ring->base && position < ring->added &&
+           ring->added - position <= ring->mask + 1;
 }
 
 /* calloc and rows of whole words: every row is aligned for a link. */
@@ -47,7 +48,30 @@ const void *history_ring_at(const struct history_ring *ring, uint64_t position)
 
 void *history_ring_victim(const struct history_ring *ring)
 {
-    return ring->added <= ring->mask ? NULL : link_at(ring, ring->added);
+    return ring->added - ring->base <= ring->mask ? NULL : link_at(ring, ring->added);
+}
+
+void history_ring_forget(struct history_ring *ring, uint32_t key, uint64_t sequence)
+{
+    INVARIANT(key < ring->key_count && ring->added <= 1);
+    ring->base = 1;
+    ring->added = 1;
+    ring->forgotten_sequence = sequence;
+    ring->heads[key] = (struct history_head){
+        .newest_next = 1,
+        .sequence = sequence,
+        .index = UINT32_MAX,
+        .far = HISTORY_NONE,
+        .far_far = HISTORY_NONE,
+    };
+}
+
+uint64_t history_ring_dropped_sequence(const struct history_ring *ring)
+{
+    const struct history_link *oldest = history_ring_victim(ring);
+
+    /* Of the oldest one's command some rows may be dropped. */
+    return oldest != NULL ? oldest->sequence : ring->forgotten_sequence;
 }
 
 /* A new milestone. Myers' rule: two jumps of equal length are joined into one, else the jump is to

@@ -3,6 +3,8 @@
  *   position   0 ... added - capacity ... added - 1
  *              └─ dropped ─┘└──────── kept ───────┘    each row links to the key's next older one
  *
+ * A ring that begins behind a snapshot has dropped one row of each key that was there: position 0.
+ *
  * A key is an account or a market. Its rows are added in ascending (sequence, index); a page walks
  * its chain and never touches the rows of another. A second link leads to the last milestone, every
  * HISTORY_STRIDE-th row of the key; those of milestones lead far back (the jump pointers of E. W.
@@ -51,6 +53,8 @@ struct history_ring {
     struct history_head *heads;
     uint64_t mask; /* capacity - 1 */
     uint64_t added;
+    uint64_t base; /* rows below this position never were: 0, or 1 after history_ring_forget */
+    uint64_t forgotten_sequence; /* of history_ring_forget */
     uint32_t row_bytes;
     uint32_t key_count;
 };
@@ -59,6 +63,12 @@ struct history_ring {
 CC_MUST_USE int history_ring_init(struct history_ring *ring, uint32_t capacity, size_t row_bytes,
                                   uint32_t key_count);
 void history_ring_free(struct history_ring *ring);
+
+/* Of an empty ring: the key has had rows, all at or below `sequence` and all dropped. */
+void history_ring_forget(struct history_ring *ring, uint32_t key, uint64_t sequence);
+
+/* Rows with a higher sequence are kept, all of them; 0 while none was dropped. */
+uint64_t history_ring_dropped_sequence(const struct history_ring *ring);
 
 /* The row that the next history_ring_add overwrites; NULL while there is room. */
 void *history_ring_victim(const struct history_ring *ring);

@@ -101,6 +101,25 @@ static void place(struct order_log *log, const struct kept_order *order)
     id_map_add(&log->map, number);
 }
 
+void order_log_forget(struct order_log *log, uint64_t account_id, uint64_t sequence,
+                      uint64_t newest_ms)
+{
+    INVARIANT(account_id < log->ring.key_count);
+    struct order_account *account = &log->accounts[account_id];
+    struct order_lost all = { .newest_sequence = sequence,
+                              .newest_index = UINT32_MAX,
+                              .any = true };
+
+    history_ring_forget(&log->ring, (uint32_t)account_id, sequence);
+    account->lost = all;
+    account->lost_rejected = all;
+    account->rejection_count =
+        1; /* the last one of them: shown until as many as W10 names follow */
+    account->rejection_lost = 1;
+    log->newest_dropped_ms = newest_ms;
+    log->dropped = true;
+}
+
 /* The row of an order that this command has placed, NULL before its first 2101. Those rows are the
  * newest, and few: no search. */
 static struct order_row *find_placed(const struct order_log *log, const struct kept_order *order)

@@ -24,7 +24,7 @@ static void run_order(struct query_task *task, const struct query_sources *sourc
     if (!read_order(sources->engine, query->account_id, query->id, query->pin, &row)) {
         const struct kept_order *order = order_log_find(orders, query->account_id, &id);
         if (order == NULL && order_log_may_have_dropped(orders, &id)) {
-            query_task_refuse_dropped(task);
+            query_task_refuse_dropped(task, history_ring_dropped_sequence(&orders->ring));
             return;
         }
         if (order == NULL || (query->pin >= 0 && order->subaccount_index != (uint32_t)query->pin)) {
@@ -50,7 +50,7 @@ static void run_request(struct query_task *task, const struct query_sources *sou
         request_log_show(request, &row);
         query_task_put(task, &row, sizeof row);
     } else if (request_log_may_have_dropped(requests, &id)) {
-        query_task_refuse_dropped(task);
+        query_task_refuse_dropped(task, requests->dropped_sequence);
     } else {
         query_task_refuse(task, PROBLEM_request_not_found);
     }

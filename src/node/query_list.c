@@ -134,7 +134,8 @@ static bool walk_live(struct query_task *task, const struct query_sources *sourc
             return false;
         bool found = read_orders_next(&cursor, sources->engine, &row);
         if (is_lost_before(task, sources, found ? row.sequence : 0, found ? row.index : 0)) {
-            query_task_refuse_dropped(task);
+            query_task_refuse_dropped(
+                task, history_ring_dropped_sequence(&sources->history->orders.ring));
             return true;
         }
         if (!found)
@@ -167,7 +168,7 @@ static bool step_fills(struct query_task *task, const struct query_sources *sour
     while (!is_full(task, task->reply.row_count) && task->at != HISTORY_NONE) {
         const struct fill_row *fill = history_ring_at(ring, task->at);
         if (fill == NULL) {
-            query_task_refuse_dropped(task);
+            query_task_refuse_dropped(task, history_ring_dropped_sequence(ring));
             return true;
         }
         if (!take_row(rows))
@@ -213,7 +214,7 @@ static bool step_trades(struct query_task *task, const struct query_sources *sou
     while (!is_full(task, task->reply.row_count - 1) && task->at != HISTORY_NONE) {
         const struct trade_row *trade = history_ring_at(ring, task->at);
         if (trade == NULL) {
-            query_task_refuse_dropped(task);
+            query_task_refuse_dropped(task, history_ring_dropped_sequence(ring));
             return true;
         }
         if (!take_row(rows))

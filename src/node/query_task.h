@@ -39,9 +39,10 @@ static inline void query_task_refuse(struct query_task *task, enum problem probl
     task->reply.problem = (uint16_t)problem;
 }
 
-/* The answer lies beyond the rows that are kept. */
-static inline void query_task_refuse_dropped(struct query_task *task)
+/* The answer lies beyond the rows that are kept: those above `dropped_sequence`. */
+static inline void query_task_refuse_dropped(struct query_task *task, uint64_t dropped_sequence)
 {
+    task->reply.kept_from = dropped_sequence + 1;
     task->reply.problem = PROBLEM_not_ready;
     task->reply.cause = REPLY_NOT_KEPT;
 }

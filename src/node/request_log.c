@@ -29,6 +29,14 @@ void request_log_free(struct request_log *log)
     log->rows = NULL;
 }
 
+void request_log_forget(struct request_log *log, uint64_t sequence, uint64_t newest_ms)
+{
+    INVARIANT(log->added == 0);
+    log->newest_dropped_ms = newest_ms;
+    log->dropped_sequence = sequence;
+    log->dropped = true;
+}
+
 /* The subaccount that a body names; pins of credentials are none. */
 static uint32_t subaccount_of(const struct command *command)
 {
@@ -55,6 +63,8 @@ static uint32_t make_room(struct request_log *log)
         id_map_remove(&log->map, number);
         if (date_ms > log->newest_dropped_ms)
             log->newest_dropped_ms = date_ms;
+        log->dropped_sequence = log->rows[number].sequence;
+        log->dropped = true;
     }
     log->added++;
     return number;
@@ -133,7 +143,7 @@ const struct request_row *request_log_find(const struct request_log *log, uint64
 
 bool request_log_may_have_dropped(const struct request_log *log, const struct uuid *id)
 {
-    return log->added > log->mask + 1 && uuid_time_ms(id) <= log->newest_dropped_ms;
+    return log->dropped && uuid_time_ms(id) <= log->newest_dropped_ms;
 }
 
 void request_log_show(const struct request_row *request, struct row_request *row)

@@ -37,7 +37,9 @@ struct request_log {
     uint64_t mask; /* capacity - 1 */
     uint64_t added;
     uint64_t newest_dropped_ms; /* date of the newest dropped id */
-    uint64_t made_sequence;     /* of the command that made the credential below */
+    uint64_t dropped_sequence;  /* rows with a higher one are kept */
+    bool dropped;
+    uint64_t made_sequence; /* of the command that made the credential below */
     uint8_t made_id[16];
     uint8_t made_member; /* enum row_request_member */
 };
@@ -45,6 +47,10 @@ struct request_log {
 /* `capacity` a power of two; 0 or -ENOMEM, then there is nothing to free. */
 CC_MUST_USE int request_log_init(struct request_log *log, uint32_t capacity, struct mix_key key);
 void request_log_free(struct request_log *log);
+
+/* Of an empty log: requests were sequenced up to `sequence`, their ids dated `newest_ms` at most,
+ * and none is kept. */
+void request_log_forget(struct request_log *log, uint64_t sequence, uint64_t newest_ms);
 
 /* Every effect goes through here, in order: 2100 and 2118 are taken. */
 void request_log_tell(struct request_log *log, const struct effect *effect);

@@ -301,8 +301,8 @@ static void problems_of_the_follower(void)
         { __LINE__, "lag", ALL, PROBLEM_not_ready, REPLY_LAG, 503,
           "\"code\":\"not_ready\",\"detail\":\"reads lag 1400 ms behind\",\"lag_ms\":1400}" },
         { __LINE__, "not kept", ALL, PROBLEM_not_ready, REPLY_NOT_KEPT, 503,
-          "\"code\":\"not_ready\",\"detail\":\"the answer needs older rows than the newest "
-          "1048576, which are kept in memory\"}" },
+          "\"code\":\"not_ready\",\"detail\":\"the answer needs older rows than those kept in "
+          "memory, which begin with sequence 4242\"}" },
         { __LINE__, "no buffer", ALL, PROBLEM_not_ready, REPLY_POOL_EMPTY, 503,
           "\"detail\":\"too many reads are being answered at the moment\"}" },
     };
