@@ -206,23 +206,6 @@ static void apply_boot(struct engine *engine, const struct command *command)
     engine->clock_step_ns = (int64_t)cc_load64(body + 16);
 }
 
-/* Memory is laid out for every 2013 that is applied (architecture.md): more is the node's fault. */
-static void require_layout(const struct option_engine *capacity, const struct option_engine *next)
-{
-    static const uint16_t laid_out[] = {
-        OPTION_engine_accounts,        OPTION_engine_portfolios,  OPTION_engine_orders,
-        OPTION_engine_positions,       OPTION_engine_credentials, OPTION_engine_deposits,
-        OPTION_limits_duplicate_slots,
-    };
-
-    for (size_t i = 0; i < CC_COUNT(laid_out); i++)
-        INVARIANT(next->values[laid_out[i]] <= capacity->values[laid_out[i]]);
-    INVARIANT(next->values[OPTION_exchange_clock_past_ms] +
-                  next->values[OPTION_exchange_clock_future_ms] <=
-              capacity->values[OPTION_exchange_clock_past_ms] +
-                  capacity->values[OPTION_exchange_clock_future_ms]);
-}
-
 /* Less than is in use is refused, and the configuration before stays. */
 static enum status apply_configuration(struct engine *engine, const struct command *command)
 {
@@ -232,17 +215,8 @@ static enum status apply_configuration(struct engine *engine, const struct comma
     if (!option_parse_engine(&next, command_body(command), command_body_bytes(command)) ||
         !capacity_suffices(engine, &next, &short_of))
         return STATUS_order_rejected_invalid;
-    require_layout(&engine->capacity, &next);
-    engine->options = next;
-    engine->accounts.limit = (uint32_t)next.values[OPTION_engine_accounts];
-    engine->portfolios.limit = (uint32_t)next.values[OPTION_engine_portfolios];
-    engine->holdings.limit = (uint32_t)next.values[OPTION_engine_positions];
-    engine->leverages.limit = (uint32_t)next.values[OPTION_engine_positions];
-    engine->credentials.limit = (uint32_t)next.values[OPTION_engine_credentials];
-    engine->deposits_seen.limit = (uint32_t)next.values[OPTION_engine_deposits];
-    engine->markets.pages.limit = (uint32_t)next.values[OPTION_engine_ladder_pages];
-    order_table_set_limit(&engine->orders, (uint32_t)next.values[OPTION_engine_orders]);
-    duplicate_set_limit(&engine->duplicates, (uint32_t)next.values[OPTION_limits_duplicate_slots]);
+    INVARIANT(state_is_laid_out_for(engine, &next)); /* more is the node's fault */
+    state_use_options(engine, &next);
     engine->configuration_bytes = command_body_bytes(command);
     memset(engine->configuration, 0, sizeof engine->configuration);
     memcpy(engine->configuration, command_body(command), engine->configuration_bytes);

@@ -79,6 +79,20 @@ static void sort_in(struct market_table *table)
     table->sorted[place] = (uint8_t)(table->count - 1);
 }
 
+void market_enter(struct engine *engine)
+{
+    struct market_table *table = &engine->markets;
+    uint32_t index = table->count - 1;
+    struct market *market = &table->rows[index];
+    uint64_t ladder_ticks = market->record.max_price / market->record.tick_size + 1;
+
+    INVARIANT(ladder_ticks <= BOOK_TICKS_MAX);
+    table->by_asset[market->record.asset_id] = (uint8_t)(index + 1);
+    sort_in(table);
+    book_init(&market->book, table->ladders + index * table->ladder_bytes, (uint32_t)ladder_ticks,
+              engine->orders.hot, &table->pages);
+}
+
 static enum status define_new(struct engine *engine, const struct market_record *record)
 {
     struct market_table *table = &engine->markets;
@@ -94,18 +108,13 @@ static enum status define_new(struct engine *engine, const struct market_record 
     market->state = record->state;
     market->record.state = 0; /* it was the first state, now it would only mislead */
     market->second_ns = engine->t_ns / MARK_SECOND_NS * MARK_SECOND_NS;
-    table->by_asset[record->asset_id] = (uint8_t)(index + 1);
-    sort_in(table);
-    uint64_t ladder_ticks = record->max_price / record->tick_size + 1;
-    INVARIANT(ladder_ticks <= BOOK_TICKS_MAX);
-    book_init(&market->book, table->ladders + index * table->ladder_bytes, (uint32_t)ladder_ticks,
-              engine->orders.hot, &table->pages);
+    market_enter(engine);
     emit_state(engine, index, CAUSE_OPERATOR);
     work_second_changed(engine);
     return STATUS_request_completed;
 }
 
-static void find_next_due(struct market_table *table)
+void market_find_due(struct market_table *table)
 {
     table->tiers_due_ns = UINT64_MAX;
     for (uint32_t i = 0; i < table->count; i++) {
@@ -152,7 +161,7 @@ static enum status change(struct engine *engine, uint32_t index, const struct ma
     } else {
         risk_tiers_changed(engine, index);
     }
-    find_next_due(&engine->markets);
+    market_find_due(&engine->markets);
     return STATUS_request_completed;
 }
 
@@ -190,5 +199,5 @@ void market_activate_tiers(struct engine *engine)
         if (table->rows[i].next_tier_count != 0 &&
             table->rows[i].record.effective_at_ns <= engine->t_ns)
             activate(engine, i);
-    find_next_due(table);
+    market_find_due(table);
 }

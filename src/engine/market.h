@@ -89,6 +89,13 @@ CC_MUST_USE enum status market_of_asset(const struct engine *engine, uint16_t as
 /* Code 1001: parses, checks and defines or changes a market (J5, R10). */
 CC_MUST_USE enum status market_define(struct engine *engine, const struct command *command);
 
+/* Makes what is kept of the newest market (its record is set) beside its row: the ways to find it
+ * and an empty book. */
+void market_enter(struct engine *engine);
+
+/* Finds tiers_due_ns anew. */
+void market_find_due(struct market_table *table);
+
 /* Puts the next tiers of every market in force whose time has come. */
 void market_activate_tiers(struct engine *engine);
 

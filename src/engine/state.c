@@ -162,3 +162,33 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
     init_markets(engine, &pieces);
     return engine;
 }
+
+bool state_is_laid_out_for(const struct engine *engine, const struct option_engine *options)
+{
+    static const uint16_t tables[] = {
+        OPTION_engine_accounts,        OPTION_engine_portfolios,  OPTION_engine_orders,
+        OPTION_engine_positions,       OPTION_engine_credentials, OPTION_engine_deposits,
+        OPTION_limits_duplicate_slots,
+    };
+
+    for (size_t i = 0; i < CC_COUNT(tables); i++)
+        if (options->values[tables[i]] > engine->capacity.values[tables[i]])
+            return false;
+    return window_ms(options) <= window_ms(&engine->capacity);
+}
+
+void state_use_options(struct engine *engine, const struct option_engine *options)
+{
+    const uint64_t *values = options->values;
+
+    engine->options = *options;
+    engine->accounts.limit = (uint32_t)values[OPTION_engine_accounts];
+    engine->portfolios.limit = (uint32_t)values[OPTION_engine_portfolios];
+    engine->holdings.limit = (uint32_t)values[OPTION_engine_positions];
+    engine->leverages.limit = (uint32_t)values[OPTION_engine_positions];
+    engine->credentials.limit = (uint32_t)values[OPTION_engine_credentials];
+    engine->deposits_seen.limit = (uint32_t)values[OPTION_engine_deposits];
+    engine->markets.pages.limit = (uint32_t)values[OPTION_engine_ladder_pages];
+    order_table_set_limit(&engine->orders, (uint32_t)values[OPTION_engine_orders]);
+    duplicate_set_limit(&engine->duplicates, (uint32_t)values[OPTION_limits_duplicate_slots]);
+}
