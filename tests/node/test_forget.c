@@ -196,6 +196,8 @@ int main(void)
     for (uint32_t account = 1; account <= ACCOUNTS; account++) { /* before anything comes */
         struct query_task task = ask(QUERY_fills, account, NULL, 1, 0, QUERY_ANY_STATUS);
         CHECK(is_not_kept(&task));
+        task = ask(QUERY_orders, account, NULL, 1, 0, ORDER_FILLED);
+        CHECK(is_not_kept(&task));
     }
     exchange_random_run(&exchange, COMMANDS);
 
