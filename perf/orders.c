@@ -2,7 +2,7 @@
  *
  * `perf-orders [--connections N] [--seconds S] [--rate R] [--durability local|none] [--accounts A]
  *              [--topology auto|shared|dedicated] [--net-threads N] [--spin auto|on|off] [--core C]
- *              [--perpd PATH]`
+ *              [--perpd PATH] [--beside COMMAND]`
  *
  * Starts perpd on a fresh data directory beside the binary, opens the accounts, signs every order
  * before the clock starts, then sends them: closed loop (one request in flight a connection), or
@@ -14,6 +14,9 @@
  * `perf-orders [...] -- COMMAND...` signs the orders to a file of frames of FRAME_BYTES each and
  * lets COMMAND send them, with PERF_FRAMES naming the file and the URL as its last word:
  *   perf-orders --seconds 5 -- wrk -t1 -c64 -d5s -s perf/orders.lua
+ *
+ * --beside COMMAND runs in a shell from BESIDE_S before the clock starts until it ends, with the
+ * exchange's address in PERF_URL: peers that should not slow the orders down (perf/hostile.py).
  *
  * The client shares the machine with the server: on two cores the rate is that of both. */
 #include <errno.h>
@@ -43,6 +46,7 @@ enum {
     THREADS_MAX = 40,
     OPTIONS_MAX = 8,
     OPTION_BYTES = 64,
+    BESIDE_S = 3,
 };
 
 struct settings {
@@ -51,7 +55,8 @@ struct settings {
     const char *durability;
     const char *topology, *net_threads, *spin, *core; /* options of perpd; "": its default */
     const char *perpd;
-    char **command; /* NULL: this program sends */
+    const char *beside; /* NULL: none */
+    char **command;     /* NULL: this program sends */
 };
 
 struct order {
@@ -296,6 +301,25 @@ static double measure(struct run *run)
     return (double)(now_ns() - begin_ns) / 1e9;
 }
 
+static pid_t begin_beside(const struct run *run)
+{
+    if (run->settings.beside == NULL)
+        return 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        setpgid(0, 0); /* the shell and what it starts end together */
+        setenv("PERF_URL", run->rig.url, 1);
+        execl("/bin/sh", "sh", "-c", run->settings.beside, (char *)NULL);
+        _exit(127);
+    }
+    sleep(BESIDE_S);
+    if (pid < 0 || waitpid(pid, NULL, WNOHANG) != 0) {
+        fprintf(stderr, "perf-orders: what should run beside ended at once\n");
+        exit(1);
+    }
+    return pid;
+}
+
 /* Lets another load generator send the frames; the time from its start to its end. */
 static double let_send(struct run *run)
 {
@@ -380,21 +404,17 @@ static void report(struct run *run, double seconds, const struct cpu *before)
            metric(metrics, "perpd_journal_written_bytes_total"), sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+static const struct option option_names[] = {
+    { "connections", required_argument, NULL, 'c' }, { "seconds", required_argument, NULL, 's' },
+    { "rate", required_argument, NULL, 'r' },        { "durability", required_argument, NULL, 'd' },
+    { "accounts", required_argument, NULL, 'a' },    { "topology", required_argument, NULL, 't' },
+    { "net-threads", required_argument, NULL, 'n' }, { "spin", required_argument, NULL, 'S' },
+    { "core", required_argument, NULL, 'C' },        { "perpd", required_argument, NULL, 'p' },
+    { "beside", required_argument, NULL, 'b' },      { NULL, 0, NULL, 0 },
+};
+
 static void read_settings(struct settings *settings, int argc, char **argv)
 {
-    static const struct option names[] = {
-        { "connections", required_argument, NULL, 'c' },
-        { "seconds", required_argument, NULL, 's' },
-        { "rate", required_argument, NULL, 'r' },
-        { "durability", required_argument, NULL, 'd' },
-        { "accounts", required_argument, NULL, 'a' },
-        { "topology", required_argument, NULL, 't' },
-        { "net-threads", required_argument, NULL, 'n' },
-        { "spin", required_argument, NULL, 'S' },
-        { "core", required_argument, NULL, 'C' },
-        { "perpd", required_argument, NULL, 'p' },
-        { NULL, 0, NULL, 0 },
-    };
     *settings = (struct settings){
         .connections = 64,
         .seconds = 5,
@@ -406,7 +426,7 @@ static void read_settings(struct settings *settings, int argc, char **argv)
         .core = "",
         .perpd = "build/release/perpd",
     };
-    for (int name; (name = getopt_long(argc, argv, "+", names, NULL)) != -1;) {
+    for (int name; (name = getopt_long(argc, argv, "+", option_names, NULL)) != -1;) {
         switch (name) {
         case 'c':
             settings->connections = (uint32_t)strtoul(optarg, NULL, 10);
@@ -437,6 +457,9 @@ static void read_settings(struct settings *settings, int argc, char **argv)
             break;
         case 'p':
             settings->perpd = optarg;
+            break;
+        case 'b':
+            settings->beside = optarg;
             break;
         default:
             exit(2);
@@ -512,8 +535,11 @@ int main(int argc, char **argv)
     }
     sign_all(&run, run.settings.rate > 0 ? run.settings.rate : 40000);
 
+    pid_t beside = begin_beside(&run);
     read_cpu(&run, &before);
     double seconds = run.settings.command != NULL ? let_send(&run) : measure(&run);
+    if (beside != 0)
+        (void)kill(-beside, SIGKILL);
     report(&run, seconds, &before);
     int status = rig_end(&run.rig, SIGTERM);
     rig_remove(&run.rig);

@@ -1,0 +1,214 @@
+/* restart.c - how long a start takes with many open orders and a long tail of the journal.
+ *
+ * `perf-restart [--orders N] [--tail-mib M] [--perpd PATH]`
+ *
+ * Fills a fresh data directory with N (1,000,000) resting orders through the public interface,
+ * stops cleanly (which writes a snapshot), starts again, writes M (256) MiB of records that rest
+ * nowhere, kills perpd with SIGKILL, and starts it a last time. Prints one JSON object: how long
+ * the clean stop took, the start from the snapshot alone, and the start from snapshot and tail,
+ * each until the ready line; memory of the process afterwards. The tail is written with durability
+ * none, so it is the disk's cache that is read, as after a crash of the process alone. */
+#include <getopt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "system/rig.h"
+
+enum {
+    SENDERS = 2,
+    ACCOUNTS = 24,
+    WINDOW = 48,         /* requests of a connection in flight */
+    PRICE_RAW = 1000000, /* 100,000.0 USDC */
+    PRICES = 100000,     /* ticks that the orders rest on */
+    ASSET = 1,
+    RECORD_BYTES = 192, /* of a limit order (journal.md, Record) */
+    TEXT_BYTES = 1 << 20,
+};
+
+struct sender {
+    pthread_t thread;
+    struct rig *rig;
+    struct rig_trader *traders;
+    uint64_t count, accepted;
+    uint64_t random;
+    bool rests;
+};
+
+static uint64_t next_random(struct sender *sender)
+{
+    sender->random = sender->random * 6364136223846793005u + 1442695040888963407u;
+    return sender->random >> 33;
+}
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "perf-restart: %s\n", what);
+    exit(1);
+}
+
+static void queue_order(struct sender *sender, struct client *client, uint64_t number)
+{
+    static _Thread_local uint8_t frame[REQUEST_FRAME_MAX];
+    struct rig_trader *trader = &sender->traders[number % ACCOUNTS];
+    struct uuid id = rig_id(rig_now_ns() / 1000000);
+    struct draft draft;
+    struct rig_order order = {
+        .price_raw = PRICE_RAW - 1 - next_random(sender) % PRICES,
+        .quantity_raw = 100,
+        .expiry = sender->rests ? UINT64_MAX : 0,
+        .asset = ASSET,
+    };
+
+    rig_order(trader, &order, &id, &draft);
+    if (!draft_sign(&draft, &trader->session, NULL))
+        fail("an order cannot be signed");
+    struct client_request request = {
+        .method = "POST",
+        .target = draft.request->path,
+        .content_type = "application/octet-stream",
+        .body = frame,
+        .body_count = draft_frame(&draft, frame),
+    };
+    if (client_queue(client, &request) != 0)
+        fail("memory");
+}
+
+static void *send_orders(void *context)
+{
+    struct sender *sender = context;
+    struct client client;
+    struct client_answer answer;
+    struct verdict verdict;
+    uint64_t sent = 0, answered = 0;
+
+    rig_connect(sender->rig, &client, false);
+    while (answered < sender->count) {
+        while (sent < sender->count && sent - answered < WINDOW)
+            queue_order(sender, &client, sent++);
+        if (client_connect(&client) != 0 || client_read(&client, &answer) != 0)
+            fail(client.error);
+        verdict_read(&verdict, &answer);
+        sender->accepted += verdict.status == STATUS_request_completed;
+        answered++;
+    }
+    client_close(&client);
+    return NULL;
+}
+
+static uint64_t send_all(struct rig *rig, struct rig_trader *traders, uint64_t count, bool rests)
+{
+    static struct sender senders[SENDERS];
+    uint64_t accepted = 0;
+
+    for (uint32_t i = 0; i < SENDERS; i++) {
+        senders[i] = (struct sender){ .rig = rig,
+                                      .traders = traders,
+                                      .count = count / SENDERS,
+                                      .random = i + 1,
+                                      .rests = rests };
+        if (pthread_create(&senders[i].thread, NULL, send_orders, &senders[i]) != 0)
+            fail("a thread");
+    }
+    for (uint32_t i = 0; i < SENDERS; i++) {
+        (void)pthread_join(senders[i].thread, NULL);
+        accepted += senders[i].accepted;
+    }
+    return accepted;
+}
+
+/* Seconds until the ready line. */
+static double start(struct rig *rig, const char *const *options)
+{
+    uint64_t begin_ns = rig_now_ns();
+    if (!rig_start(rig, options))
+        fail("perpd did not start; see its log");
+    return (double)(rig_now_ns() - begin_ns) / 1e9;
+}
+
+static double metric(const char *text, const char *name)
+{
+    char line[128];
+    snprintf(line, sizeof line, "\n%s ", name);
+    const char *at = strstr(text, line);
+    return at == NULL ? 0 : strtod(at + strlen(line), NULL);
+}
+
+static double memory_mib(const struct rig *rig)
+{
+    char path[64], line[256];
+    double kib = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)rig->pid);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "VmRSS:", 6) == 0)
+            kib = strtod(line + 6, NULL);
+    if (file != NULL)
+        fclose(file);
+    return kib / 1024;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option names[] = { { "orders", required_argument, NULL, 'o' },
+                                           { "tail-mib", required_argument, NULL, 't' },
+                                           { "perpd", required_argument, NULL, 'p' },
+                                           { NULL, 0, NULL, 0 } };
+    static const char *const options[] = { "--exchange.oracle_max_age_ms=0",
+                                           "--limits.open_orders=100000", "--store.durability=none",
+                                           "--store.snapshot_tail=16G", NULL };
+    static struct rig_trader traders[ACCOUNTS];
+    static char metrics[TEXT_BYTES];
+    const char *perpd = "build/release/perpd";
+    uint64_t orders = 1000000, tail_mib = 256;
+    struct client client;
+    struct rig rig;
+
+    for (int name; (name = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        if (name == 'o')
+            orders = strtoull(optarg, NULL, 10);
+        else if (name == 't')
+            tail_mib = strtoull(optarg, NULL, 10);
+        else if (name == 'p')
+            perpd = optarg;
+        else
+            return 2;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    rig_init(&rig, perpd, ".");
+    (void)start(&rig, options);
+    rig_connect(&rig, &client, false);
+    rig_oracle(&rig, &client, ASSET, PRICE_RAW);
+    for (uint32_t i = 0; i < ACCOUNTS; i++) {
+        rig_open_account(&rig, &client, &traders[i]);
+        rig_deposit(&rig, &client, traders[i].account_id, 1000000000);
+    }
+    client_close(&client);
+    uint64_t open = send_all(&rig, traders, orders, true);
+
+    uint64_t stop_ns = rig_now_ns();
+    if (rig_end(&rig, SIGTERM) != 0)
+        fail("the clean stop failed; see its log");
+    double stop_s = (double)(rig_now_ns() - stop_ns) / 1e9;
+    double snapshot_s = start(&rig, options);
+    uint64_t tail = send_all(&rig, traders, (tail_mib << 20) / RECORD_BYTES, false);
+    rig_connect(&rig, &client, true);
+    (void)rig_get(&client, "/metrics", NULL, metrics, sizeof metrics);
+    client_close(&client);
+    (void)rig_end(&rig, SIGKILL);
+    double tail_s = start(&rig, options);
+    printf(
+        "{\"run\":\"restart\",\"open_orders\":%lu,\"clean_stop_s\":%.2f,"
+        "\"start_from_snapshot_s\":%.2f,\"tail_orders\":%lu,\"tail_record_mib\":%.0f,"
+        "\"tail_written_mib\":%.0f,\"start_from_snapshot_and_tail_s\":%.2f,\"resident_mib\":%.0f,"
+        "\"durability\":\"none\",\"cores\":%ld}\n",
+        open, stop_s, snapshot_s, tail,
+        metric(metrics, "perpd_journal_record_bytes_total") / 1048576,
+        metric(metrics, "perpd_journal_written_bytes_total") / 1048576, tail_s, memory_mib(&rig),
+        sysconf(_SC_NPROCESSORS_ONLN));
+    int status = rig_end(&rig, SIGTERM);
+    rig_remove(&rig);
+    return status == 0 && open == orders ? 0 : 1;
+}
