@@ -93,13 +93,13 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(revoke_api_key,                       35, SESSION_OR_MASTER, "/api/v1/api-keys/revoke",                 FIXED,        24, SUCCESS, 1) \
     X(oracle_price,                       1000, OPERATOR,          PATH_OPERATOR,                             FIXED,        24, ACK,     1) \
     X(market_define,                      1001, OPERATOR,          PATH_OPERATOR,                             TEXT,          0, ACK,     1) \
-    X(market_state,                       1002, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     0) \
+    X(market_state,                       1002, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     1) \
     X(deposit_credit,                     1003, OPERATOR,          PATH_OPERATOR,                             FIXED,        56, ACK,     1) \
     X(withdrawal_settle,                  1004, OPERATOR,          PATH_OPERATOR,                             FIXED,        24, ACK,     0) \
     X(suspend_account,                    1005, OPERATOR,          PATH_OPERATOR,                             FIXED,        16, ACK,     0) \
     X(fund_top_up,                        1006, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     0) \
     X(operator_cancel,                    1007, OPERATOR,          PATH_OPERATOR,                             FIXED,        40, ACK,     0) \
-    X(halt_all,                           1008, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     0) \
+    X(halt_all,                           1008, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     1) \
     X(set_fee_tier,                       1009, OPERATOR,          PATH_OPERATOR,                             FIXED,        16, ACK,     0) \
     X(tick,                               2000, NODE,              PATH_NONE,                                 FIXED,         8, ACK,     1) \
     X(set_leverage,                       2001, NODE,              PATH_NONE,                                 FIXED,        40, HTTP,    1) \

@@ -9,6 +9,7 @@
 #include "engine/image.h"
 #include "engine/leverage.h"
 #include "engine/mark.h"
+#include "engine/market_state.h"
 #include "engine/place.h"
 #include "engine/session.h"
 #include "engine/signup.h"
@@ -245,6 +246,10 @@ static enum status apply_unsigned(struct engine *engine, const struct command *c
     switch (command->code) {
     case REQUEST_market_define:
         return market_define(engine, command);
+    case REQUEST_market_state:
+        return market_state_set(engine, command);
+    case REQUEST_halt_all:
+        return market_state_set_all(engine, command);
     case REQUEST_tick:
         if (command_body(command)[0] == 1) /* kind: work */
             *units = ENGINE_WORK_TICK_UNITS;
@@ -332,6 +337,10 @@ static enum status apply_signed(struct engine *engine, const struct command *com
         return apply_oracle(engine, command);
     case REQUEST_market_define:
         return market_define(engine, command);
+    case REQUEST_market_state:
+        return market_state_set(engine, command);
+    case REQUEST_halt_all:
+        return market_state_set_all(engine, command);
     case REQUEST_deposit_credit:
         return deposit_credit(engine, command, result);
     default:
@@ -381,6 +390,13 @@ static bool has_lawful_parts(const struct command *command, const struct request
     return command->key_bytes == 32 || command->key_bytes == CREDENTIAL_KEY_BYTES;
 }
 
+/* W3b: operator codes that the node may author too. */
+static bool may_be_authored(uint16_t code)
+{
+    return code == REQUEST_market_define || code == REQUEST_market_state ||
+           code == REQUEST_halt_all;
+}
+
 bool engine_admits(const struct engine *engine, const struct command *command)
 {
     const struct request *row = request_find(command->code);
@@ -399,7 +415,7 @@ bool engine_admits(const struct engine *engine, const struct command *command)
     if (is_signed)
         return row->signer != SIGNER_NODE && has_lawful_parts(command, row);
     return command->kind == COMMAND_UNSIGNED &&
-           (row->signer == SIGNER_NODE || command->code == REQUEST_market_define);
+           (row->signer == SIGNER_NODE || may_be_authored(command->code));
 }
 
 static void begin(struct engine *engine, const struct command *command, struct engine_sink *sink)

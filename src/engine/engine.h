@@ -22,7 +22,7 @@
 #include "base/status.h"
 #include "engine/effects.h"
 
-enum { ENGINE_RULES_VERSION = 2, ENGINE_WORK_TICK_UNITS = 1024 };
+enum { ENGINE_RULES_VERSION = 3, ENGINE_WORK_TICK_UNITS = 1024 };
 
 struct engine;
 struct image_sink;

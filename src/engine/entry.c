@@ -196,6 +196,16 @@ static void stop_at_band(struct entry *entry)
         entry->price = last;
 }
 
+/* A reduce-only order turns into another kind while the market's cancellation list is worked off
+ * that spared it: in its place the list would cover it, so it is entered anew. */
+static bool joins_list(const struct engine *engine, const struct entry *entry)
+{
+    const struct order *old = &engine->orders.hot[entry->replaced];
+
+    return !entry->reduce_only && (old->flags & ORDER_REDUCE_ONLY) != 0 &&
+           old->sequence <= entry->market->cancel_sequence;
+}
+
 /* Rows 17 and 17b: the price by itself, and R1's bounds of notional. */
 static enum status check_price(struct engine *engine, struct entry *entry)
 {
@@ -218,7 +228,7 @@ static enum status check_price(struct engine *engine, struct entry *entry)
     uint64_t ticks = record->tick_size == 1 ? entry->price : entry->price / record->tick_size;
     entry->tick = book_tick(&entry->market->book, (enum order_side)entry->side, (uint32_t)ticks);
     entry->keeps_place = replaces(entry) && entry->price == entry->out_price &&
-                         entry->quantity <= entry->out_quantity;
+                         entry->quantity <= entry->out_quantity && !joins_list(engine, entry);
     return STATUS_request_completed;
 }
 

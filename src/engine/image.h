@@ -23,10 +23,10 @@ struct engine;
     X(portfolios,        5, 1) /* by creation number */ \
     X(holdings,          6, 1) /* by portfolio, market */ \
     X(orders,            7, 1) /* by market, side, then queue order */ \
-    X(markets,           8, 1) /* by definition */ \
+    X(markets,           8, 2) /* by definition */ \
     X(deposits,          9, 1) /* by crediting */ \
     X(duplicates,       10, 1) /* by id, account */ \
-    X(work,             11, 1) /* deferred work, head first */ \
+    X(work,             11, 2) /* deferred work, head first */ \
     X(leverages,        12, 1) /* by portfolio, market */
 
 /* Which fields of an order the image holds; the place in its queue is where its row stands, and the

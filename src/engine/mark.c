@@ -212,16 +212,34 @@ static bool hold_agrees(struct market *market, uint64_t price)
     return (high - low) * 100 <= low * MARK_HOLD_AGREE_PERCENT;
 }
 
-static void end_hold(struct engine *engine, uint32_t index)
+static void clear_hold(struct market *market)
+{
+    market->hold_count = 0;
+    memset(market->hold_prices, 0, sizeof market->hold_prices);
+    market->former_state = 0;
+}
+
+/* Three updates agree: the former state returns. */
+static void resolve_hold(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);
     enum market_state former = (enum market_state)market->former_state;
 
-    market->hold_count = 0;
-    memset(market->hold_prices, 0, sizeof market->hold_prices);
-    market->former_state = 0;
+    clear_hold(market);
     if (market->state == MARKET_CANCEL_ONLY)
         market_set_state(engine, index, former, CAUSE_ORACLE);
+}
+
+void mark_end_hold(struct engine *engine, uint32_t index)
+{
+    struct market *market = state_market(engine, index);
+
+    if (market->hold_count == 0)
+        return;
+    uint64_t price = market->hold_prices[market->hold_count - 1];
+    clear_hold(market);
+    accept_price(engine, market, price);
+    recompute(engine, index);
 }
 
 enum status mark_oracle(struct engine *engine, uint32_t index, uint64_t publish_ns, uint64_t price)
@@ -244,7 +262,7 @@ enum status mark_oracle(struct engine *engine, uint32_t index, uint64_t publish_
     if (market->hold_count != 0) {
         if (!hold_agrees(market, price))
             return STATUS_request_completed;
-        end_hold(engine, index);
+        resolve_hold(engine, index);
     }
     accept_price(engine, market, price);
     recompute(engine, index);

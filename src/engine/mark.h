@@ -28,6 +28,9 @@ struct engine;
 CC_MUST_USE enum status mark_oracle(struct engine *engine, uint32_t market, uint64_t publish_ns,
                                     uint64_t price);
 
+/* An operator has set the market's state: a hold ends, and its newest price is taken (R5). */
+void mark_end_hold(struct engine *engine, uint32_t market);
+
 /* The timer of a full second: ema, then mark. */
 void mark_second(struct engine *engine, uint32_t market);
 

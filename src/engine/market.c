@@ -56,6 +56,8 @@ void market_set_state(struct engine *engine, uint32_t index, enum market_state s
         return;
     market->state = (uint8_t)state;
     emit_state(engine, index, cause);
+    if (state == MARKET_REDUCE_ONLY)
+        work_queue_market_cancel(engine, index);
 }
 
 static bool symbol_is_taken(const struct engine *engine, const struct market_record *record)

@@ -36,11 +36,12 @@ struct market {
     uint64_t book_seq;     /* raised by each public event (W9) */
     uint64_t trade_seq;
     int64_t funding_pool;
-    uint64_t scan_max;    /* max_abs_size being made exact by the running mark scan */
-    uint8_t state;        /* enum market_state; written by market_set_state */
-    uint8_t former_state; /* to return to when the hold ends */
-    uint8_t hold_count;   /* held updates so far, 0: not held */
-    bool mark_valid;      /* as of its last computation or loss (R5) */
+    uint64_t scan_max;        /* max_abs_size being made exact by the running mark scan */
+    uint64_t cancel_sequence; /* dead at or below it: orders not reduce-only (R3); 0: no list */
+    uint8_t state;            /* enum market_state; written by market_set_state */
+    uint8_t former_state;     /* to return to when the hold ends */
+    uint8_t hold_count;       /* held updates so far, 0: not held */
+    bool mark_valid;          /* as of its last computation or loss (R5) */
     uint32_t
         tier_generation; /* raised when other tiers come in force: margin's figures are behind */
     struct book book;
@@ -60,7 +61,7 @@ struct market {
     X(record) X(next_tiers) X(next_tier_count) X(next_max_leverage) X(index_price) X(publish_ns) \
     X(valid_price) X(valid_ns) X(hold_prices) X(mark) X(ema) X(last_price) X(second_ns) \
     X(max_abs_size) X(book_seq) X(trade_seq) X(funding_pool) X(scan_max) X(state) \
-    X(former_state) X(hold_count) X(mark_valid) X(tier_generation)
+    X(former_state) X(hold_count) X(mark_valid) X(tier_generation) X(cancel_sequence)
 #define MARKET_CACHES(X) X(book) X(holders)
 /* clang-format on */
 
@@ -99,7 +100,8 @@ void market_find_due(struct market_table *table);
 /* Puts the next tiers of every market in force whose time has come. */
 void market_activate_tiers(struct engine *engine);
 
-/* The only writer of a market's state: emits 2111. Nothing happens when it has that state. */
+/* The only writer of a market's state: emits 2111. Nothing happens when it has that state. Entering
+ * REDUCE_ONLY puts the orders that are not reduce-only on the market's cancellation list (R9). */
 void market_set_state(struct engine *engine, uint32_t market, enum market_state state,
                       enum effect_cause cause);
 

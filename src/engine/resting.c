@@ -270,20 +270,25 @@ enum order_state resting_death(const struct engine *engine, uint32_t index, uint
     const struct order *order = &engine->orders.hot[index];
     const struct holding *holding = &engine->holdings.rows[order->holding];
     const struct portfolio *portfolio = &engine->portfolios.rows[holding->portfolio];
+    bool is_reduce_only = (order->flags & ORDER_REDUCE_ONLY) != 0;
     uint64_t by_all = holding->sides[order->side].cancel_sequence;
-    uint64_t by_position = holding->reduce_cancel_sequence;
+    uint64_t by_kind = is_reduce_only ? holding->reduce_cancel_sequence
+                                      : engine->markets.rows[order->market].cancel_sequence;
 
     *reason = REASON_none;
     if (!resting_is_dead(engine, order, index, holding, portfolio))
         return ORDER_NEW;
     if (portfolio->cancel_sequence > by_all)
         by_all = portfolio->cancel_sequence;
-    if (!(order->flags & ORDER_REDUCE_ONLY) || by_position < order->sequence)
-        by_position = UINT64_MAX;
+    if (by_kind < order->sequence)
+        by_kind = UINT64_MAX;
     if (by_all < order->sequence)
         by_all = UINT64_MAX;
-    if (by_all == UINT64_MAX && by_position == UINT64_MAX)
+    if (by_all == UINT64_MAX && by_kind == UINT64_MAX)
         return ORDER_EXPIRED;
-    *reason = by_position < by_all ? REASON_reduce_only : REASON_cancel_all;
+    if (by_all <= by_kind)
+        *reason = REASON_cancel_all;
+    else
+        *reason = is_reduce_only ? REASON_reduce_only : REASON_market_state;
     return ORDER_CANCELED;
 }

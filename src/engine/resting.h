@@ -89,7 +89,9 @@ static inline bool resting_is_dead(const struct engine *engine, const struct ord
     if (order->sequence <= holding->sides[order->side].cancel_sequence ||
         order->sequence <= portfolio->cancel_sequence)
         return true;
-    if ((order->flags & ORDER_REDUCE_ONLY) && order->sequence <= holding->reduce_cancel_sequence)
+    if (order->sequence <= ((order->flags & ORDER_REDUCE_ONLY)
+                                ? holding->reduce_cancel_sequence
+                                : engine->markets.rows[order->market].cancel_sequence))
         return true;
     return order_tif(order) == ORDER_GTT && engine->orders.cold[index].expiry_ns <= engine->t_ns;
 }

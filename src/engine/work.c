@@ -9,10 +9,10 @@ static_assert((int)WORK_MARKETS_MAX == (int)ENGINE_MARKETS_MAX, "a scan for ever
 
 #define WORK_INDEX_MASK ((UINT32_C(1) << WORK_ITEM_BITS) - 1)
 
-/* Room for the timers, every market's scan and every portfolio's list: a power of two. */
+/* Room for the timers, every market's scan and list, every portfolio's list: a power of two. */
 static uint32_t ring_slots(const struct option_engine *capacity)
 {
-    uint64_t most = 1 + WORK_MARKETS_MAX + capacity->values[OPTION_engine_portfolios];
+    uint64_t most = 1 + 2 * WORK_MARKETS_MAX + capacity->values[OPTION_engine_portfolios];
     uint32_t slots = 64;
 
     while (slots < most)
@@ -67,6 +67,19 @@ static void image_cancel(const struct engine *engine, uint32_t portfolio, struct
     }
 }
 
+/* In which portfolio, and at which of its orders. */
+static void image_list(const struct engine *engine, uint32_t market, struct image_sink *sink)
+{
+    const struct work_list *list = &engine->work.lists[market];
+    uint32_t cursor = ORDER_NONE;
+
+    if (list->inside)
+        cursor = engine->holdings.rows[holding_find(engine, list->portfolio, market)].cancel_cursor;
+    image_u64(sink, list->portfolio);
+    image_u64(sink, list->inside);
+    image_u64(sink, cursor == ORDER_NONE ? 0 : engine->orders.hot[cursor].sequence);
+}
+
 void work_image(const struct engine *engine, struct image_sink *sink)
 {
     const struct work *work = &engine->work;
@@ -79,6 +92,8 @@ void work_image(const struct engine *engine, struct image_sink *sink)
             image_scan(&work->scans[item & WORK_INDEX_MASK], sink);
         if (item >> WORK_ITEM_BITS == WORK_CANCEL)
             image_cancel(engine, item & WORK_INDEX_MASK, sink);
+        if (item >> WORK_ITEM_BITS == WORK_MARKET_CANCEL)
+            image_list(engine, item & WORK_INDEX_MASK, sink);
     }
 }
 
@@ -161,6 +176,17 @@ void work_queue_cancel(struct engine *engine, uint32_t index)
     push(&engine->work, WORK_CANCEL, holding->portfolio);
 }
 
+void work_queue_market_cancel(struct engine *engine, uint32_t market)
+{
+    struct work_list *list = &engine->work.lists[market];
+    bool was_queued = list->queued;
+
+    state_market(engine, market)->cancel_sequence = engine->sequence;
+    *list = (struct work_list){ .queued = 1 }; /* one that runs begins anew, where it stands */
+    if (!was_queued)
+        push(&engine->work, WORK_MARKET_CANCEL, market);
+}
+
 void work_order_leaves(struct engine *engine, uint32_t order)
 {
     struct holding *holding = state_holding(engine, engine->orders.hot[order].holding);
@@ -235,6 +261,20 @@ static void scan_finish(struct engine *engine, uint32_t market)
         work_queue_scan(engine, market);
 }
 
+/* The first dead order from the record's cursor on, or ORDER_NONE; the cursor stays on it. */
+static uint32_t first_dead(struct engine *engine, struct holding *holding)
+{
+    const struct order_table *orders = &engine->orders;
+    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    uint32_t order = holding->cancel_cursor;
+
+    while (order != ORDER_NONE &&
+           !resting_is_dead(engine, &orders->hot[order], order, holding, portfolio))
+        order = orders->cold[order].list_next;
+    holding->cancel_cursor = order;
+    return order;
+}
+
 /* The dead order of the portfolio that was placed first and not passed yet, or ORDER_NONE. Cursors
  * stay on it; live orders behind them are never looked at again by this list. */
 static uint32_t cancel_next(struct engine *engine, const struct portfolio *portfolio)
@@ -244,11 +284,7 @@ static uint32_t cancel_next(struct engine *engine, const struct portfolio *portf
 
     for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;) {
         struct holding *holding = state_holding(engine, at);
-        uint32_t order = holding->cancel_cursor;
-        while (order != ORDER_NONE &&
-               !resting_is_dead(engine, &orders->hot[order], order, holding, portfolio))
-            order = orders->cold[order].list_next;
-        holding->cancel_cursor = order;
+        uint32_t order = first_dead(engine, holding);
         if (order != ORDER_NONE && (first == ORDER_NONE || orders->cold[order].placed_sequence <
                                                                orders->cold[first].placed_sequence))
             first = order;
@@ -257,15 +293,59 @@ static uint32_t cancel_next(struct engine *engine, const struct portfolio *portf
     return first;
 }
 
-static bool cancel_unit(struct engine *engine, uint32_t portfolio)
+/* A dead order leaves, as what it has become. */
+static void release(struct engine *engine, uint32_t order)
 {
     uint8_t reason;
+    enum order_state state = resting_death(engine, order, &reason);
+
+    resting_remove(engine, order, state, reason);
+}
+
+static bool cancel_unit(struct engine *engine, uint32_t portfolio)
+{
     uint32_t order = cancel_next(engine, state_portfolio(engine, portfolio));
 
     if (order == ORDER_NONE)
         return false;
-    enum order_state state = resting_death(engine, order, &reason);
-    resting_remove(engine, order, state, reason);
+    release(engine, order);
+    return true;
+}
+
+/* The holder of the market that its list stands in, or the next one, or HOLDING_NONE. */
+static uint32_t list_holder(struct engine *engine, uint32_t market)
+{
+    struct work_list *list = &engine->work.lists[market];
+
+    if (list->inside)
+        return holding_find(engine, list->portfolio, market);
+    uint32_t index = holding_next_holder(engine, market, list->portfolio);
+    if (index == HOLDING_NONE)
+        return HOLDING_NONE;
+    struct holding *holding = state_holding(engine, index);
+    holding->cancel_cursor = holding->order_head;
+    list->portfolio = holding->portfolio;
+    list->inside = 1;
+    return index;
+}
+
+/* One order of the market's list, or the step out of a portfolio that has no more. */
+static bool market_cancel_unit(struct engine *engine, uint32_t market)
+{
+    struct work_list *list = &engine->work.lists[market];
+    uint32_t index = list_holder(engine, market);
+    uint32_t order = ORDER_NONE;
+
+    if (!list->inside)
+        return false;
+    if (index != HOLDING_NONE)
+        order = first_dead(engine, state_holding(engine, index));
+    if (order == ORDER_NONE) {
+        list->inside = 0;
+        list->portfolio++;
+        return true;
+    }
+    release(engine, order);
     return true;
 }
 
@@ -279,6 +359,8 @@ static bool unit(struct engine *engine, uint32_t item)
         return scan_unit(engine, item & WORK_INDEX_MASK);
     case WORK_CANCEL:
         return cancel_unit(engine, item & WORK_INDEX_MASK);
+    case WORK_MARKET_CANCEL:
+        return market_cancel_unit(engine, item & WORK_INDEX_MASK);
     }
     INVARIANT(false);
     return false;
@@ -299,6 +381,10 @@ static void finish(struct engine *engine, uint32_t item)
         break;
     case WORK_CANCEL:
         state_portfolio(engine, index)->cancel_queued = false;
+        break;
+    case WORK_MARKET_CANCEL: /* nothing that it covered is left */
+        state_market(engine, index)->cancel_sequence = 0;
+        work->lists[index] = (struct work_list){ 0 };
         break;
     }
 }

@@ -1,11 +1,11 @@
 /* work.h - deferred work: what a command causes beyond its own effect, done in slices (R3).
  *
- *   queue:  timers | mark scan of a market | cancellation list of a portfolio | ...
+ *   queue:  timers | mark scan of a market | cancellation list of a portfolio or a market | ...
  *           head: worked on until it is finished                    tail: queued last
  *
  * Order.  First in, first out. Due timers run by deadline, then market seconds by asset id before
  *         expiries by placing sequence; a scan goes by portfolio number, a cancellation list by
- *         placing sequence.
+ *         placing sequence, that of a market by portfolio number before it.
  * Bound.  An item is queued at most once, so the queue has room for all of them. A command does
  *         engine.work_per_command units, a work tick ENGINE_WORK_TICK_UNITS: since units are
  *         counted by commands, every replica slices at the same places.
@@ -16,7 +16,7 @@
 #include "base/cc.h"
 #include "base/option.h"
 
-enum work_kind { WORK_TIMERS = 1, WORK_MARK_SCAN, WORK_CANCEL };
+enum work_kind { WORK_TIMERS = 1, WORK_MARK_SCAN, WORK_CANCEL, WORK_MARKET_CANCEL };
 
 enum { WORK_MARKETS_MAX = 128, WORK_ITEM_BITS = 28 };
 
@@ -29,6 +29,14 @@ struct work_scan {
     uint8_t exact;  /* the tiers changed: slacks bound nothing, check every position exactly */
 };
 
+/* The cancellation list of one market (market.cancel_sequence). */
+struct work_list {
+    uint32_t portfolio; /* number to go on at */
+    uint8_t queued;     /* in the queue */
+    uint8_t inside;     /* in the orders of that portfolio: its cancel_cursor counts */
+    uint8_t zero[2];
+};
+
 struct work {
     uint32_t *items; /* ring of kind << WORK_ITEM_BITS | index */
     uint32_t mask;
@@ -36,6 +44,7 @@ struct work {
     uint32_t count;
     bool timers_queued;
     struct work_scan scans[WORK_MARKETS_MAX];
+    struct work_list lists[WORK_MARKETS_MAX];
     uint64_t next_second_ns; /* C: earliest second of a market that is due next */
 };
 
@@ -66,6 +75,10 @@ void work_queue_scan(struct engine *engine, uint32_t market);
 
 /* Queues the release of a portfolio's dead orders. `holding`: where the new dead ones are. */
 void work_queue_cancel(struct engine *engine, uint32_t holding);
+
+/* Makes the market's orders that are not reduce-only dead and queues their release. A unit is one of
+ * them, or one holder passed. */
+void work_queue_market_cancel(struct engine *engine, uint32_t market);
 
 /* A market was defined, or its second was made: its timer's deadline moved. */
 void work_second_changed(struct engine *engine);

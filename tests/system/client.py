@@ -35,7 +35,7 @@ ED25519, SECP256K1, PASSKEY = 0, 1, 2
 SECP256K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
 PLACE_LIMIT, REDUCE, REPLACE, CANCEL, CANCEL_ALL, PLACE_MARKET = 0, 1, 2, 3, 4, 5
-ORACLE_PRICE, MARKET_DEFINE, DEPOSIT = 1000, 1001, 1003
+ORACLE_PRICE, MARKET_DEFINE, MARKET_STATE, DEPOSIT, HALT_ALL = 1000, 1001, 1002, 1003, 1008
 PATHS = {  # W2
     PLACE_LIMIT: "/api/v1/trading/order/place/limit",
     REDUCE: "/api/v1/trading/order/update",
@@ -50,6 +50,8 @@ PATHS = {  # W2
     CREATE_API_KEY: "/api/v1/api-keys",
     REVOKE_API_KEY: "/api/v1/api-keys/revoke",
     ORACLE_PRICE: "/api/v1/operator",
+    MARKET_STATE: "/api/v1/operator",
+    HALT_ALL: "/api/v1/operator",
     MARKET_DEFINE: "/api/v1/operator",
     DEPOSIT: "/api/v1/operator",
 }
@@ -451,6 +453,18 @@ class Account:
 
 # --- the process ---------------------------------------------------------------------------------
 
+def memory_file(data):
+    """The command rings of a perpd on this data directory: they survive it when it is killed."""
+    exchange = (pathlib.Path(data) / "exchange").read_bytes()
+    return pathlib.Path("/dev/shm/perpd-" + exchange[32:64].hex())  # journal.md, Data directory
+
+
+def forget_memory(folder):
+    """Of every data directory below the folder, once nothing runs on it any more."""
+    for exchange in pathlib.Path(folder).glob("**/exchange"):
+        memory_file(exchange.parent).unlink(missing_ok=True)
+
+
 SMALL_TABLES = ("--engine.accounts=4096", "--engine.portfolios=8192", "--engine.orders=65536",
                 "--engine.positions=16384", "--engine.credentials=16384",
                 "--engine.deposits=8192")
@@ -524,6 +538,7 @@ class Perpd:
             self.process.wait()
         if self.process is not None:
             self.process.stdout.close()
+        forget_memory(self.folder)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self):

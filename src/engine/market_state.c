@@ -1,0 +1,69 @@
+#include "engine/market_state.h"
+
+#include "engine/access.h"
+#include "engine/mark.h"
+#include "engine/state.h"
+
+/* Offsets in the bodies of W3a. */
+enum { STATE_ASSET_AT = 0, STATE_AT = 4, STATE_OF_ALL_AT = 0 };
+
+static void set_by_operator(struct engine *engine, uint32_t index, enum market_state state)
+{
+    market_set_state(engine, index, state, CAUSE_OPERATOR);
+    mark_end_hold(engine, index);
+}
+
+/* What the node knows of is no judgement of a price: a held market stays held, and never looser
+ * than the hold itself. */
+static void set_by_node(struct engine *engine, uint32_t index, enum market_state state)
+{
+    struct market *market = state_market(engine, index);
+
+    if (market->hold_count != 0) {
+        market->former_state = (uint8_t)state;
+        if (state < MARKET_CANCEL_ONLY)
+            return;
+    }
+    market_set_state(engine, index, state,
+                     state == MARKET_HALTED ? CAUSE_INVARIANT : CAUSE_RESTART);
+}
+
+static void set(struct engine *engine, const struct command *command, uint32_t index,
+                enum market_state state)
+{
+    if (command->kind == COMMAND_UNSIGNED)
+        set_by_node(engine, index, state);
+    else
+        set_by_operator(engine, index, state);
+}
+
+enum status market_state_set(struct engine *engine, const struct command *command)
+{
+    const uint8_t *body = command_body(command);
+    uint32_t index;
+
+    enum status status = market_of_asset(engine, cc_load16(body + STATE_ASSET_AT), &index);
+    if (status != STATUS_request_completed)
+        return status;
+    if (!access_body_is_clean(command))
+        return STATUS_order_rejected_invalid;
+    if (state_market(engine, index)->state == MARKET_CLOSED)
+        return STATUS_market_closed;
+    if (body[STATE_AT] == MARKET_CLOSED) /* it would have to be settled (R9) */
+        return STATUS_order_rejected_invalid;
+    set(engine, command, index, (enum market_state)body[STATE_AT]);
+    return STATUS_request_completed;
+}
+
+enum status market_state_set_all(struct engine *engine, const struct command *command)
+{
+    const struct market_table *table = &engine->markets;
+    uint8_t state = command_body(command)[STATE_OF_ALL_AT];
+
+    if (!access_body_is_clean(command) || state > MARKET_HALTED)
+        return STATUS_order_rejected_invalid;
+    for (uint32_t k = 0; k < table->count; k++)
+        if (table->rows[table->sorted[k]].state != MARKET_CLOSED)
+            set(engine, command, table->sorted[k], (enum market_state)state);
+    return STATUS_request_completed;
+}

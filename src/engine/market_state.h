@@ -1,0 +1,24 @@
+/* market_state.h - codes 1002 and 1008: the states of R9, set by the operator or by the node. Owned
+ * by the engine.
+ *
+ *   operator (signed)  ── the state, at once; ends an oracle hold with its newest price (R5)
+ *   node (unsigned)    ── the state, at once; a hold goes on, and returns to this state when it ends
+ *
+ * The node halts for a failed invariant and stops the taking of orders for what it lacks: cause
+ * `invariant` goes with HALTED, `restart` with every other state.
+ * CLOSED is refused: no market is settled by this version. */
+#ifndef ENGINE_MARKET_STATE_H
+#define ENGINE_MARKET_STATE_H
+
+#include "base/status.h"
+
+struct engine;
+struct command;
+
+/* Code 1002: one market. Row 3 has passed when it is signed. */
+CC_MUST_USE enum status market_state_set(struct engine *engine, const struct command *command);
+
+/* Code 1008: every market that is not CLOSED, by ascending asset id. */
+CC_MUST_USE enum status market_state_set_all(struct engine *engine, const struct command *command);
+
+#endif
