@@ -29,7 +29,7 @@ struct archive_entry {
     uint8_t last_frame_hash[HASH_BYTES];
 };
 
-/* The list, in order of segments without a gap. */
+/* The list, in order of segments without a gap. Its text: archive_index.h. */
 struct archive {
     struct archive_entry *entries;
     uint64_t count;
@@ -47,9 +47,12 @@ void archive_close(struct archive *archive);
 CC_MUST_USE const struct archive_entry *archive_find(const struct archive *archive,
                                                      uint64_t segment);
 
-/* Archives the sealed segment that follows the last one listed, and adds it to the list (memory
- * and file). It must be whole to its end; its first frame must chain to the last one archived. 0,
- * -EBADMSG when segment or read-back is not as it must be, or -errno; the list stays as before. */
+/* Archives the sealed segment that follows the last one listed (an empty list: segment 0), and adds
+ * it to the list (memory and file). It must be whole to its end; its first frame must chain to the
+ * last one archived. 0, -EBADMSG when segment, place or read-back is not as it must be, or -errno:
+ * the list in memory stays as before, that on the disk may have either; the call may be repeated.
+ * Who retires segments by a list that archive_open read must first sync the folder: a process that
+ * was killed may have left it unsynced (segment_pool_retire does). */
 CC_MUST_USE int archive_store(struct archive *archive, struct disk *disk,
                               const struct exchange_file *exchange, uint64_t segment,
                               uint32_t segment_bytes);
@@ -62,8 +65,9 @@ CC_MUST_USE enum refusal_kind archive_load(const struct archive *archive, struct
                                            struct refusal *refusal);
 
 /* Removes the oldest segments whose last record is older than `before_ns` and whose number is below
- * `below_segment` (store.archive_keep; what history still needs stays). Gives how many, or -errno;
- * the list is written first, so a crash leaves files that no line names. */
+ * `below_segment` (store.archive_keep; what history still needs stays), but never the last one
+ * listed: the next must chain to it. Gives how many, or -errno; the list is written first, so a
+ * crash leaves files that no line names: the next call removes those too. */
 CC_MUST_USE int archive_prune(struct archive *archive, struct disk *disk,
                               const struct exchange_file *exchange, uint64_t before_ns,
                               uint64_t below_segment);

@@ -1,0 +1,494 @@
+#include "store/archive.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/archive_file.h"
+#include "store/archive_index.h"
+#include "store/segment.h"
+
+enum {
+    CHUNK_BYTES = 1 << 20,
+    OPEN_TRIES = 3, /* the list may be replaced while its files are looked for */
+    SWEEP_MAX = 64  /* names removed between two listings of the folder */
+};
+
+static const char index_path[] = "archive/index";
+static const char index_next_path[] = "archive/index.next";
+
+/* "archive/NNNNNNNNNN.seg.zst", or with ".part" behind it while it is being written. */
+static void file_path(char out[DISK_PATH_BYTES], uint64_t number, bool is_part)
+{
+    int used = snprintf(out, DISK_PATH_BYTES, "archive/%010" PRIu64 ".seg.zst%s", number,
+                        is_part ? ".part" : "");
+
+    INVARIANT(used > 0 && used < DISK_PATH_BYTES);
+}
+
+/* The number of a file name "NNNNNNNNNN.seg.zst". */
+static bool file_number_of(const char *name, uint64_t *number)
+{
+    const size_t length = sizeof "NNNNNNNNNN.seg" - 1;
+    char segment[sizeof "NNNNNNNNNN.seg"];
+
+    if (strlen(name) != length + 4 || strcmp(name + length, ".zst") != 0)
+        return false;
+    memcpy(segment, name, length);
+    segment[length] = '\0';
+    return segment_number_of(segment, number);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int part_read(struct disk *disk, const char *path, unsigned flags, uint64_t offset,
+                     uint8_t *out, size_t count)
+{
+    int file = disk_open(disk, path, flags);
+    int64_t got;
+
+    if (file < 0)
+        return file;
+    got = disk_read(disk, file, offset, out, count);
+    disk_close(disk, file);
+    if (got < 0)
+        return (int)got;
+    return (size_t)got == count ? 0 : -EIO;
+}
+
+/* Reads the first `count` bytes; past the page cache as far as DISK_ALIGNMENT allows, so that what
+ * comes is what the medium holds. `out` is aligned. */
+static int file_read(struct disk *disk, const char *path, uint8_t *out, size_t count)
+{
+    size_t direct = count - count % DISK_ALIGNMENT;
+    int error = direct > 0 ? part_read(disk, path, DISK_DIRECT, 0, out, direct) : 0;
+
+    if (error == 0 && direct < count)
+        error = part_read(disk, path, 0, direct, out + direct, count - direct);
+    return error;
+}
+
+/* Writes a new file of these bytes and syncs it; its name is not durable yet. */
+static int file_write(struct disk *disk, const char *path, const void *bytes, size_t count)
+{
+    int file = disk_open(disk, path, DISK_CREATE);
+    int error = 0;
+
+    if (file < 0)
+        return file;
+    for (size_t at = 0; error == 0 && at < count; at += CHUNK_BYTES) {
+        size_t piece = count - at < CHUNK_BYTES ? count - at : CHUNK_BYTES;
+
+        error = disk_write(disk, file, at, (const uint8_t *)bytes + at, piece);
+    }
+    if (error == 0)
+        error = disk_sync(disk, file);
+    disk_close(disk, file);
+    return error;
+}
+
+static uint8_t *buffer_new(uint64_t bytes)
+{
+    return aligned_alloc(DISK_ALIGNMENT, (bytes / DISK_ALIGNMENT + 1) * DISK_ALIGNMENT);
+}
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+/* Replaces archive/index: a crash leaves the one or the other. */
+static int index_write(const struct archive *archive, struct disk *disk,
+                       const struct exchange_file *exchange)
+{
+    size_t bytes;
+    char *text;
+    int error = archive_index_encode(&text, &bytes, archive, exchange);
+
+    if (error < 0)
+        return error;
+    error = file_write(disk, index_next_path, text, bytes);
+    free(text);
+    if (error == 0)
+        error = disk_rename(disk, index_next_path, index_path);
+    return error == 0 ? disk_sync_folder(disk, "archive") : error;
+}
+
+/* The text of archive/index; *text is NULL without one. 0 or -errno. */
+static int index_read(struct disk *disk, char **text, size_t *bytes)
+{
+    int file = disk_open(disk, index_path, 0);
+    int64_t size;
+    int64_t got;
+
+    *text = NULL;
+    *bytes = 0;
+    if (file < 0)
+        return file == -ENOENT ? 0 : file;
+    size = disk_size(disk, file);
+    if (size >= 0 && size <= ARCHIVE_INDEX_BYTES_MAX)
+        *text = malloc((size_t)size + 1);
+    got = *text ? disk_read(disk, file, 0, *text, (size_t)size) : -ENOMEM;
+    disk_close(disk, file);
+    if (size < 0 || size > ARCHIVE_INDEX_BYTES_MAX)
+        return size < 0 ? (int)size : -EFBIG;
+    if (got != size) {
+        free(*text);
+        *text = NULL;
+        return got < 0 ? (int)got : -EIO;
+    }
+    *bytes = (size_t)size;
+    return 0;
+}
+
+/* The files of the folder held against the list. */
+struct files_check {
+    const struct archive *archive;
+    bool *found; /* of entry i: a file of its size is there */
+};
+
+static void files_visit(void *context, const char *name, uint64_t bytes)
+{
+    struct files_check *check = context;
+    const struct archive_entry *entry;
+    uint64_t number;
+
+    if (!file_number_of(name, &number))
+        return;
+    entry = archive_find(check->archive, number);
+    if (entry && entry->bytes == bytes)
+        check->found[entry - check->archive->entries] = true;
+}
+
+/* 0 when each file is there; *missing: the first segment whose is not, with -ENOENT. */
+static int files_check(const struct archive *archive, struct disk *disk, uint64_t *missing)
+{
+    struct files_check check = { .archive = archive };
+    int error;
+
+    if (archive->count == 0)
+        return 0;
+    check.found = calloc(archive->count, sizeof check.found[0]);
+    if (!check.found)
+        return -ENOMEM;
+    error = disk_list(disk, "archive", files_visit, &check);
+    for (uint64_t i = 0; error == 0 && i < archive->count; i++) {
+        *missing = archive->entries[i].segment;
+        if (!check.found[i])
+            error = -ENOENT;
+    }
+    free(check.found);
+    return error;
+}
+
+static enum refusal_kind index_refuse(struct refusal *refusal, int error, uint64_t line)
+{
+    if (error == -EXDEV)
+        return refusal_set(refusal, REFUSAL_archive_foreign, "its index");
+    if (error == -EBADMSG)
+        return refusal_set(refusal, REFUSAL_archive_damaged,
+                           "archive/index, line %" PRIu64 ", is wrong", line);
+    return refusal_machine(refusal, "reading archive/index", error);
+}
+
+enum refusal_kind archive_open(struct archive *archive, struct disk *disk,
+                               const struct exchange_file *exchange, struct refusal *refusal)
+{
+    uint64_t missing = 0;
+
+    *archive = (struct archive){ 0 };
+    for (int i = 0; i < OPEN_TRIES; i++) {
+        uint64_t line = 0;
+        size_t bytes;
+        char *text;
+        int error = index_read(disk, &text, &bytes);
+
+        if (error == 0 && !text)
+            return REFUSAL_none;
+        if (error == 0)
+            error = archive_index_decode(archive, text, bytes, exchange, &line);
+        free(text);
+        if (error < 0)
+            return index_refuse(refusal, error, line);
+        error = files_check(archive, disk, &missing);
+        if (error == 0)
+            return REFUSAL_none;
+        archive_close(archive);
+        if (error != -ENOENT)
+            return refusal_machine(refusal, "listing archive", error);
+    }
+    refusal->segment = missing;
+    return refusal_set(refusal, REFUSAL_archive_damaged,
+                       "the file of segment %" PRIu64 " is missing or of another size", missing);
+}
+
+void archive_close(struct archive *archive)
+{
+    free(archive->entries);
+    *archive = (struct archive){ 0 };
+}
+
+const struct archive_entry *archive_find(const struct archive *archive, uint64_t segment)
+{
+    if (archive->count == 0 || segment < archive->entries[0].segment ||
+        segment - archive->entries[0].segment >= archive->count)
+        return NULL;
+    return &archive->entries[segment - archive->entries[0].segment];
+}
+
+/* ---- storing --------------------------------------------------------------------------------- */
+
+/* What the first frame of a segment must follow, when the list says it or it is the very first. */
+static bool tail_before(struct frame_tail *tail, const struct archive *archive,
+                        const struct exchange_file *exchange, uint64_t segment)
+{
+    const struct archive_entry *before = segment > 0 ? archive_find(archive, segment - 1) : NULL;
+
+    frame_tail_start(tail, exchange->exchange_id);
+    if (!before)
+        return segment == 0;
+    tail->number = before->last_frame;
+    tail->last_sequence = before->last_sequence;
+    memcpy(tail->hash, before->last_frame_hash, sizeof tail->hash);
+    return true;
+}
+
+/* Holds `want` against the segment's own file, read again. */
+static int segment_compare(struct disk *disk, uint64_t number, const uint8_t *want,
+                           uint32_t segment_bytes)
+{
+    char path[DISK_PATH_BYTES];
+    uint8_t *piece = buffer_new(CHUNK_BYTES);
+    int error = 0;
+
+    if (!piece)
+        return -ENOMEM;
+    segment_path(path, number, true);
+    for (uint32_t at = 0; error == 0 && at < segment_bytes; at += CHUNK_BYTES) {
+        uint32_t count = segment_bytes - at < CHUNK_BYTES ? segment_bytes - at : CHUNK_BYTES;
+
+        error = part_read(disk, path, DISK_DIRECT, at, piece, count);
+        if (error == 0 && memcmp(piece, want + at, count) != 0)
+            error = -EBADMSG;
+    }
+    free(piece);
+    return error;
+}
+
+/* Reads the file back and makes the segment of it again, in `segment`. */
+static int file_verify(struct disk *disk, const char *path, const struct archive_entry *entry,
+                       uint8_t *segment, uint32_t segment_bytes)
+{
+    uint8_t hash[HASH_BYTES];
+    uint8_t *file = buffer_new(entry->bytes);
+    int error;
+
+    if (!file)
+        return -ENOMEM;
+    error = file_read(disk, path, file, entry->bytes);
+    if (error == 0) {
+        hash_blake2b256(hash, file, entry->bytes);
+        if (memcmp(hash, entry->file_hash, sizeof hash) != 0)
+            error = -EBADMSG;
+    }
+    if (error == 0)
+        error = archive_file_unpack(segment, segment_bytes, file, entry->bytes);
+    free(file);
+    return error == 0 ? segment_compare(disk, entry->segment, segment, segment_bytes) : error;
+}
+
+/* Packs the segment in `segment` into a file that is whole, durable and proven, but not listed.
+ * A file of that name may be there: of a store whose list was not known durable. It is replaced at
+ * once by one that says the same, so that a list that names it stays right. */
+static int file_store(struct disk *disk, struct archive_entry *entry, uint8_t *segment,
+                      uint32_t segment_bytes)
+{
+    char part[DISK_PATH_BYTES];
+    char path[DISK_PATH_BYTES];
+    size_t file_bytes;
+    uint8_t *file;
+    int error = archive_file_pack(&file, &file_bytes, segment, segment_bytes);
+
+    if (error < 0)
+        return error;
+    entry->bytes = file_bytes;
+    hash_blake2b256(entry->file_hash, file, file_bytes);
+    file_path(part, entry->segment, true);
+    file_path(path, entry->segment, false);
+    error = file_write(disk, part, file, file_bytes);
+    free(file);
+    if (error == 0)
+        error = file_verify(disk, part, entry, segment, segment_bytes);
+    if (error == 0)
+        error = disk_rename(disk, part, path);
+    else if (disk_remove(disk, part) < 0)
+        return error; /* a `.part` never counts: it only takes space until the next try */
+    return error == 0 ? disk_sync_folder(disk, "archive") : error;
+}
+
+/* Lists one more segment, in the file and then in memory. */
+static int entry_add(struct archive *archive, struct disk *disk,
+                     const struct exchange_file *exchange, const struct archive_entry *entry)
+{
+    struct archive more = { .count = archive->count + 1 };
+    int error;
+
+    more.entries = realloc(archive->entries, more.count * sizeof more.entries[0]);
+    if (!more.entries)
+        return -ENOMEM;
+    archive->entries = more.entries;
+    more.entries[archive->count] = *entry;
+    error = index_write(&more, disk, exchange);
+    if (error == 0)
+        archive->count = more.count;
+    return error;
+}
+
+int archive_store(struct archive *archive, struct disk *disk, const struct exchange_file *exchange,
+                  uint64_t segment, uint32_t segment_bytes)
+{
+    struct archive_entry entry;
+    struct frame_tail before;
+    char path[DISK_PATH_BYTES];
+    uint8_t *bytes;
+    int error;
+
+    if (archive->count > 0 && segment != archive->entries[archive->count - 1].segment + 1)
+        return -EBADMSG;
+    if (!tail_before(&before, archive, exchange, segment))
+        return -EBADMSG;
+    bytes = buffer_new(segment_bytes);
+    if (!bytes)
+        return -ENOMEM;
+    segment_path(path, segment, true);
+    error = part_read(disk, path, DISK_DIRECT, 0, bytes, segment_bytes);
+    if (error == 0)
+        error = archive_file_survey(&entry, bytes, segment_bytes, exchange, segment, &before);
+    if (error == 0)
+        error = file_store(disk, &entry, bytes, segment_bytes);
+    free(bytes);
+    return error == 0 ? entry_add(archive, disk, exchange, &entry) : error;
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+static bool entries_equal(const struct archive_entry *a, const struct archive_entry *b)
+{
+    return a->segment == b->segment && a->first_frame == b->first_frame &&
+           a->last_frame == b->last_frame && a->first_sequence == b->first_sequence &&
+           a->last_sequence == b->last_sequence && a->last_t_ns == b->last_t_ns &&
+           memcmp(a->last_frame_hash, b->last_frame_hash, sizeof a->last_frame_hash) == 0;
+}
+
+/* 0, -EBADMSG when anything differs from what the list says, or -errno. */
+static int file_load(const struct archive *archive, struct disk *disk,
+                     const struct exchange_file *exchange, const struct archive_entry *entry,
+                     uint32_t segment_bytes, uint8_t *out)
+{
+    struct archive_entry found;
+    struct frame_tail before;
+    char path[DISK_PATH_BYTES];
+    uint8_t hash[HASH_BYTES];
+    bool is_behind = tail_before(&before, archive, exchange, entry->segment);
+    uint8_t *file;
+    int error;
+
+    if (entry->bytes > archive_file_bytes_max(segment_bytes))
+        return -EBADMSG;
+    file = buffer_new(entry->bytes);
+    if (!file)
+        return -ENOMEM;
+    file_path(path, entry->segment, false);
+    error = part_read(disk, path, 0, 0, file, entry->bytes);
+    if (error == 0) {
+        hash_blake2b256(hash, file, entry->bytes);
+        if (memcmp(hash, entry->file_hash, sizeof hash) != 0)
+            error = -EBADMSG;
+    }
+    if (error == 0)
+        error = archive_file_unpack(out, segment_bytes, file, entry->bytes);
+    free(file);
+    if (error == 0)
+        error = archive_file_survey(&found, out, segment_bytes, exchange, entry->segment,
+                                    is_behind ? &before : NULL);
+    return error == 0 && !entries_equal(&found, entry) ? -EBADMSG : error;
+}
+
+enum refusal_kind archive_load(const struct archive *archive, struct disk *disk,
+                               const struct exchange_file *exchange, uint64_t segment,
+                               uint32_t segment_bytes, uint8_t *out, struct refusal *refusal)
+{
+    const struct archive_entry *entry = archive_find(archive, segment);
+    int error;
+
+    refusal->segment = segment;
+    if (!entry)
+        return refusal_set(refusal, REFUSAL_segment_missing,
+                           "segment %" PRIu64 " is not in archive/index", segment);
+    error = file_load(archive, disk, exchange, entry, segment_bytes, out);
+    if (error == -EBADMSG || error == -ENOENT)
+        return refusal_set(refusal, REFUSAL_archive_damaged,
+                           "the file of segment %" PRIu64 " is not what archive/index says of it",
+                           segment);
+    return error < 0 ? refusal_machine(refusal, "reading an archived segment", error)
+                     : REFUSAL_none;
+}
+
+/* ---- pruning --------------------------------------------------------------------------------- */
+
+/* Files below the list: of this removal, and of one that a crash cut short. */
+struct sweep {
+    uint64_t first; /* the first segment listed */
+    uint64_t numbers[SWEEP_MAX];
+    int count;
+};
+
+static void sweep_visit(void *context, const char *name, uint64_t bytes)
+{
+    struct sweep *sweep = context;
+    uint64_t number;
+
+    (void)bytes;
+    if (file_number_of(name, &number) && number < sweep->first && sweep->count < SWEEP_MAX)
+        sweep->numbers[sweep->count++] = number;
+}
+
+static int files_sweep(struct disk *disk, uint64_t first)
+{
+    struct sweep sweep = { .first = first };
+    int error;
+
+    do {
+        sweep.count = 0;
+        error = disk_list(disk, "archive", sweep_visit, &sweep);
+        for (int i = 0; error == 0 && i < sweep.count; i++) {
+            char path[DISK_PATH_BYTES];
+
+            file_path(path, sweep.numbers[i], false);
+            error = disk_remove(disk, path);
+        }
+    } while (error == 0 && sweep.count > 0);
+    return error == 0 ? disk_sync_folder(disk, "archive") : error;
+}
+
+int archive_prune(struct archive *archive, struct disk *disk, const struct exchange_file *exchange,
+                  uint64_t before_ns, uint64_t below_segment)
+{
+    struct archive less = { 0 };
+    uint64_t gone = 0;
+    int error;
+
+    while (gone + 1 < archive->count && gone < INT32_MAX &&
+           archive->entries[gone].last_t_ns < before_ns &&
+           archive->entries[gone].segment < below_segment)
+        gone++;
+    if (archive->count == 0)
+        return 0;
+    less.entries = archive->entries + gone;
+    less.count = archive->count - gone;
+    error = gone > 0 ? index_write(&less, disk, exchange) : 0;
+    if (error < 0)
+        return error;
+    memmove(archive->entries, less.entries, less.count * sizeof less.entries[0]);
+    archive->count = less.count;
+    error = files_sweep(disk, archive->entries[0].segment);
+    return error < 0 ? error : (int)gone;
+}

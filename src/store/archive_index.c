@@ -1,0 +1,220 @@
+#include "store/archive_index.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/hex.h"
+
+/* 7 numbers of 20 digits, 2 hashes, a separator behind each. */
+static_assert(7 * 21 + 2 * (2 * HASH_BYTES + 1) < ARCHIVE_INDEX_LINE_BYTES_MAX, "a line fits");
+
+enum { NUMBERS = 7 };
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static size_t head_write(char *text, const struct exchange_file *exchange)
+{
+    char exchange_id[2 * EXCHANGE_FILE_ID_BYTES + 1];
+    char journal_id[2 * EXCHANGE_FILE_JOURNAL_ID_BYTES + 1];
+    int used;
+
+    hex_encode(exchange_id, exchange->exchange_id, EXCHANGE_FILE_ID_BYTES);
+    hex_encode(journal_id, exchange->journal_id, EXCHANGE_FILE_JOURNAL_ID_BYTES);
+    used = snprintf(text, ARCHIVE_INDEX_LINE_BYTES_MAX, "perpd-archive 1 %s %s\n", exchange_id,
+                    journal_id);
+    INVARIANT(used > 0 && used < ARCHIVE_INDEX_LINE_BYTES_MAX);
+    return (size_t)used;
+}
+
+static size_t entry_write(char *text, const struct archive_entry *entry)
+{
+    char file_hash[2 * HASH_BYTES + 1];
+    char frame_hash[2 * HASH_BYTES + 1];
+    int used;
+
+    hex_encode(file_hash, entry->file_hash, HASH_BYTES);
+    hex_encode(frame_hash, entry->last_frame_hash, HASH_BYTES);
+    used = snprintf(text, ARCHIVE_INDEX_LINE_BYTES_MAX,
+                    "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+                    " %" PRIu64 " %s %s\n",
+                    entry->segment, entry->first_frame, entry->last_frame, entry->first_sequence,
+                    entry->last_sequence, entry->last_t_ns, entry->bytes, file_hash, frame_hash);
+    INVARIANT(used > 0 && used < ARCHIVE_INDEX_LINE_BYTES_MAX);
+    return (size_t)used;
+}
+
+static size_t check_write(char *text, size_t bytes)
+{
+    char check[2 * HASH_BYTES + 1];
+    uint8_t hash[HASH_BYTES];
+    int used;
+
+    hash_blake2b256(hash, text, bytes);
+    hex_encode(check, hash, HASH_BYTES);
+    used = snprintf(text + bytes, ARCHIVE_INDEX_LINE_BYTES_MAX, "check %s\n", check);
+    INVARIANT(used > 0 && used < ARCHIVE_INDEX_LINE_BYTES_MAX);
+    return (size_t)used;
+}
+
+int archive_index_encode(char **text, size_t *bytes, const struct archive *archive,
+                         const struct exchange_file *exchange)
+{
+    size_t used;
+
+    if (archive->count > ARCHIVE_INDEX_ENTRIES_MAX)
+        return -EFBIG;
+    *text = malloc((archive->count + 2) * ARCHIVE_INDEX_LINE_BYTES_MAX);
+    if (!*text)
+        return -ENOMEM;
+    used = head_write(*text, exchange);
+    for (uint64_t i = 0; i < archive->count; i++)
+        used += entry_write(*text + used, &archive->entries[i]);
+    *bytes = used + check_write(*text, used);
+    return 0;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* A number and the character behind it. */
+static bool number_read(uint64_t *out, const char **at, const char *end)
+{
+    uint64_t value = 0;
+    const char *first = *at;
+
+    while (*at < end && **at >= '0' && **at <= '9') {
+        uint64_t digit = (uint64_t)(**at - '0');
+
+        if (value > (UINT64_MAX - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+        ++*at;
+    }
+    *out = value;
+    return *at > first && *at < end && *(*at)++ == ' ';
+}
+
+static bool hash_read(uint8_t out[HASH_BYTES], const char **at, const char *end, char behind)
+{
+    const ptrdiff_t digits = 2 * HASH_BYTES;
+    const char *first = *at;
+
+    if (end - first <= digits || first[digits] != behind)
+        return false;
+    *at = first + digits + 1;
+    return hex_decode(out, HASH_BYTES, first, (size_t)digits);
+}
+
+static bool entry_read(struct archive_entry *out, const char **at, const char *end)
+{
+    uint64_t *numbers[NUMBERS] = {
+        &out->segment,       &out->first_frame, &out->last_frame, &out->first_sequence,
+        &out->last_sequence, &out->last_t_ns,   &out->bytes,
+    };
+
+    for (int i = 0; i < NUMBERS; i++) {
+        if (!number_read(numbers[i], at, end))
+            return false;
+    }
+    return hash_read(out->file_hash, at, end, ' ') &&
+           hash_read(out->last_frame_hash, at, end, '\n');
+}
+
+/* The first one listed may be any (the oldest are removed in time); segment 0 begins the chain. */
+static bool entry_follows(const struct archive_entry *entry, const struct archive_entry *before)
+{
+    if (entry->last_frame < entry->first_frame || entry->first_frame == 0 ||
+        entry->first_sequence == 0 || entry->last_sequence < entry->first_sequence - 1 ||
+        entry->last_frame == UINT64_MAX || entry->last_sequence == UINT64_MAX ||
+        entry->segment == UINT64_MAX || entry->bytes == 0)
+        return false;
+    if (before)
+        return entry->segment == before->segment + 1 &&
+               entry->first_frame == before->last_frame + 1 &&
+               entry->first_sequence == before->last_sequence + 1;
+    return entry->segment > 0 || (entry->first_frame == 1 && entry->first_sequence == 1);
+}
+
+static uint64_t lines_count(const char *text, size_t bytes)
+{
+    uint64_t lines = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        lines += text[i] == '\n';
+    return lines;
+}
+
+/* The head is this exchange's; -EXDEV: it is one, and another's. */
+static int head_check(const char *text, size_t bytes, const struct exchange_file *exchange)
+{
+    char want[ARCHIVE_INDEX_LINE_BYTES_MAX];
+    size_t want_bytes = head_write(want, exchange);
+    const size_t word_bytes = sizeof "perpd-archive 1 " - 1;
+
+    if (bytes < want_bytes || memcmp(text, want, word_bytes) != 0 || text[want_bytes - 1] != '\n')
+        return -EBADMSG;
+    return memcmp(text, want, want_bytes) == 0 ? 0 : -EXDEV;
+}
+
+/* A list has one text: whatever else was accepted (a leading zero, capitals) shows here, and with
+ * it any damage that left the lines well formed. */
+static bool text_is_canonical(const struct archive *archive, const char *text, size_t bytes,
+                              const struct exchange_file *exchange, int *error)
+{
+    size_t again_bytes;
+    char *again;
+    bool equal;
+
+    *error = archive_index_encode(&again, &again_bytes, archive, exchange);
+    if (*error < 0)
+        return false;
+    equal = again_bytes == bytes && memcmp(again, text, bytes) == 0;
+    free(again);
+    return equal;
+}
+
+static int entries_read(struct archive *out, const char *text, size_t bytes,
+                        const struct exchange_file *exchange, uint64_t lines, uint64_t *line)
+{
+    const char *end = text + bytes;
+    const char *at = memchr(text, '\n', bytes);
+    int error = 0;
+
+    INVARIANT(at);
+    at++;
+    for (*line = 2; *line < lines; ++*line) {
+        struct archive_entry *entry = &out->entries[out->count];
+
+        if (!entry_read(entry, &at, end) ||
+            !entry_follows(entry, out->count > 0 ? entry - 1 : NULL))
+            return -EBADMSG;
+        out->count++;
+    }
+    if (text_is_canonical(out, text, bytes, exchange, &error))
+        return 0;
+    return error < 0 ? error : -EBADMSG;
+}
+
+int archive_index_decode(struct archive *out, const char *text, size_t bytes,
+                         const struct exchange_file *exchange, uint64_t *line)
+{
+    uint64_t lines = lines_count(text, bytes);
+    int error = head_check(text, bytes, exchange);
+
+    *out = (struct archive){ 0 };
+    *line = 1;
+    if (error < 0)
+        return error;
+    if (lines < 2 || lines - 2 > ARCHIVE_INDEX_ENTRIES_MAX)
+        return -EBADMSG;
+    out->entries = calloc(lines - 1, sizeof out->entries[0]);
+    if (!out->entries)
+        return -ENOMEM;
+    error = entries_read(out, text, bytes, exchange, lines, line);
+    if (error < 0) {
+        free(out->entries);
+        *out = (struct archive){ 0 };
+    }
+    return error;
+}
