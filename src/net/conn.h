@@ -51,7 +51,8 @@ struct conn {
     bool admin;        /* came in through admin.listen */
     bool last;         /* no further request is read: closes when everything is answered */
     bool broken;       /* closes at once */
-    bool slow_job;     /* a Secp256k1 signature of this connection waits for its turn */
+    bool slow_job;     /* a slow signature of this connection waits for its turn (intake.h) */
+    bool forges;       /* its newest verified signature was wrong */
     bool continue_due; /* 100 Continue, when the answers before it are out */
     bool blocked;      /* has input that could not be taken yet */
 

@@ -240,7 +240,7 @@ bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t 
     if (decoded && !job->passkey) {
         const struct command *command = job_command(job);
         job->known = key_is_known(gate, job->request, command);
-        is_slow = !job->known || command->bytes[1] == SIGNATURE_SECP256K1;
+        is_slow = !job->known || conn->forges || command->bytes[1] == SIGNATURE_SECP256K1;
         if (is_slow && intake->slow.tail - intake->slow.head >= INTAKE_SLOW_MAX) {
             conn_queue_push(&gate->slow, conn->index, &conn->in_slow);
             return false;
@@ -304,6 +304,9 @@ static void take_verdict(struct gate *gate, uint32_t number, bool good)
 {
     struct job *job = &gate->intake->jobs[number];
     struct command *command = job_command(job);
+    struct conn *conn = conn_of(gate, &gate->pendings.items[job->pending]);
+    if (conn != NULL)
+        conn->forges = !good;
     if (!good) {
         refuse_signature(gate, job, "the signature does not verify");
         free_job(gate, number);

@@ -4,8 +4,9 @@
  *                                                    └─ slow: one a turn ─────────────────────┤
  *   command ring <── first in, first out, while there are credits <───────────────────────────┘
  *
- * Slow are Secp256k1 signatures and keys that the keyring does not have: whoever sends those delays
- * nobody's known key by more than one verification a turn, and holds at most half of the slots.
+ * Slow are Secp256k1 signatures, keys that the keyring does not have, and whatever a connection
+ * sends behind a signature that was wrong, until one is right: whoever sends those delays nobody
+ * else by more than one verification a turn, and holds at most half of the slots.
  *
  * A command that no client signs stands among the known keys, and is good when its turn comes.
  *

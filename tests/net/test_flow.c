@@ -327,6 +327,69 @@ static void strangers_delay_nobody(void)
     end();
 }
 
+/* Wrong signatures of a known key: the first costs what a right one costs, those behind it one
+ * verification a turn for all such connections together; a right one makes the connection as good
+ * as any. */
+static void forgers_delay_nobody(void)
+{
+    enum { FORGERS = 40, EACH = 4 };
+    static char text[16384];
+    uint8_t body[48], frame[512];
+    struct wire wires[FORGERS], good;
+    struct wire_answer answer;
+    unsigned refused = 0;
+    begin(1024, 8 << 20);
+    fixture_order(body);
+    wire_open(&good, &fixture, gate, false);
+    for (unsigned i = 0; i < FORGERS; i++) {
+        wire_open(&wires[i], &fixture, gate, false);
+        size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.session, body, 48);
+        frame[bytes - 1] ^= 1;
+        feed(&wires[i], text, fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes));
+    }
+    CHECK(gate->counters.signatures_bad == FORGERS);
+
+    for (unsigned i = 0; i < FORGERS; i++) {
+        size_t count = 0;
+        for (unsigned k = 0; k < EACH; k++) { /* the last one is right */
+            size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.session, body, 48);
+            frame[bytes - 1] ^= k < EACH - 1;
+            count +=
+                fixture_post(text + count, sizeof text - count, ORDER_PATH, OCTETS, frame, bytes);
+        }
+        uint64_t before = gate->counters.signatures_bad;
+        feed(&wires[i], text, count);
+        CHECK(gate->counters.signatures_bad - before <= NET_TURN_SLOW);
+    }
+    uint64_t verified = gate->counters.signatures_good;
+    feed(&good, text, order(text, sizeof text)); /* beside all that waits: in this very turn */
+    CHECK(gate->counters.signatures_good >= verified + 1);
+    for (unsigned turn = 0; turn < FORGERS * EACH; turn++)
+        wire_turn(&good);
+    CHECK(gate->counters.signatures_bad == FORGERS * EACH);
+    CHECK(gate->counters.signatures_good == FORGERS + 1);
+    for (unsigned i = 0; i < FORGERS; i++) {
+        wire_turn(&wires[i]);
+        while (wire_answer(&wires[i], &answer, false))
+            refused += wire_has(&answer, "\"invalid_signature\"");
+    }
+    CHECK(refused == FORGERS * EACH);
+
+    verified = gate->counters.signatures_good; /* again as fast as any */
+    gate_turn_begin(gate);
+    for (unsigned i = 0; i < NET_TURN_REQUESTS / 2; i++)
+        gate_receive(gate, wires[i].conn, text, order(text, sizeof text));
+    (void)gate_turn_end(gate);
+    CHECK(gate->counters.signatures_good - verified == NET_TURN_REQUESTS / 2);
+    for (unsigned i = 0; i < FORGERS; i++) {
+        wire_turn(&wires[i]);
+        wire_free(&wires[i]);
+    }
+    wire_turn(&good);
+    wire_free(&good);
+    end();
+}
+
 /* Code 34: 32 random bytes, shown once; the command carries their keyed hash (W7). */
 static void api_key_is_shown_once(void)
 {
@@ -473,6 +536,7 @@ int main(void)
     waiting_commands_keep_their_order();
     slow_signature_holds_its_own_connection();
     strangers_delay_nobody();
+    forgers_delay_nobody();
     api_key_is_shown_once();
     not_ready();
     slow_reader_is_paused();
