@@ -423,6 +423,15 @@ void disk_sim_set_latency(struct disk *disk, uint32_t latency_max)
     sim_of(disk)->config.latency_max = latency_max;
 }
 
+void disk_sim_set_full(struct disk *disk, bool is_full)
+{
+    struct disk_sim *sim = sim_of(disk);
+
+    sim->config.bytes_max = is_full ? sim_image_total(sim->image) : 0;
+    if (is_full && sim->config.bytes_max == 0)
+        sim->config.bytes_max = 1; /* 0 is endless */
+}
+
 void disk_sim_fail(struct disk *disk, uint64_t call, enum disk_sim_fault fault, bool sticky)
 {
     struct disk_sim *sim = sim_of(disk);

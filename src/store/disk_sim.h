@@ -54,6 +54,9 @@ void disk_sim_complete(struct disk *disk, int index);
 /* Changes config.latency_max for the writes that are still to be submitted. */
 void disk_sim_set_latency(struct disk *disk, uint32_t latency_max);
 
+/* Full: no file grows beyond what is used now (-ENOSPC). Not full: the space is endless. */
+void disk_sim_set_full(struct disk *disk, bool is_full);
+
 /* Makes the n-th of the coming calls that change something (make_folder, sync_folder, rename,
  * remove, create, write, allocate, sync, submit's completion) fail; 0: none. `sticky`: every later one
  * too. */
