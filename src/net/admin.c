@@ -39,6 +39,8 @@ uint32_t admin_readyz(struct gate *gate, struct writer *writer)
     writer_uint(writer, facts.lag_ms);
     WRITER_TEXT(writer, ",\"clock_difference_ms\":");
     writer_int(writer, facts.clock_difference_ms);
+    WRITER_TEXT(writer, ",\"replay_percent\":");
+    writer_uint(writer, facts.replay_percent);
     WRITER_TEXT(writer, "}");
     return facts.not_ready == 0 ? 200 : 503;
 }

@@ -49,8 +49,8 @@ struct net_facts {
     uint64_t applied_time_ns; /* engine time of `applied` */
     uint64_t lag_ms;
     int64_t clock_difference_ms;
-    uint32_t not_ready; /* enum net_not bits; 0: /readyz is 200 */
-    uint32_t zero;
+    uint32_t not_ready;      /* enum net_not bits; 0: /readyz is 200 */
+    uint32_t replay_percent; /* of the journal's records that a start replays; 100 afterwards */
 };
 
 /* What the node lends. Each function is called on the net thread, must not block, and reads what

@@ -191,6 +191,18 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     return REFUSAL_none;
 }
 
+uint32_t core_replay_percent(const struct core *core)
+{
+    /* relaxed: shown, decides nothing. */
+    uint64_t from = atomic_load_explicit(&core->replay_from, memory_order_relaxed);
+    uint64_t to = atomic_load_explicit(&core->replay_to, memory_order_relaxed);
+    uint64_t at = atomic_load_explicit(&core->replayed, memory_order_relaxed);
+
+    if (to == 0)
+        return 0;
+    return at >= to ? 100 : at <= from ? 0 : (uint32_t)((at - from) * 100 / (to - from));
+}
+
 void core_link(struct core *core, const struct follower_link *link, struct ring *commands,
                struct ring *answers)
 {

@@ -68,7 +68,9 @@ struct core {
     struct option_engine options; /* the same, parsed */
     struct option_engine layout;  /* capacities that memory is laid out for */
     enum option short_option;     /* with CORE_CAPACITY_TOO_SMALL */
-    _Atomic uint64_t replayed;    /* sequences applied by recovery, for /readyz */
+    _Atomic uint64_t replayed;    /* sequence applied by recovery, for /readyz as the next two */
+    _Atomic uint64_t replay_from; /* sequence that recovery begins behind */
+    _Atomic uint64_t replay_to;   /* and ends with; 0: not known yet */
     uint64_t market_rejects;      /* records of exchange.markets that the engine refused */
 };
 
@@ -85,6 +87,9 @@ CC_MUST_USE int core_make_keyring(struct core *core);
 
 /* Lays memory out, replays the journal into both engines and prepares the writer. Blocking. */
 CC_MUST_USE enum refusal_kind core_recover(struct core *core, struct refusal *refusal);
+
+/* How much of the records that this start replays is applied, 0 to 100. Any thread. */
+uint32_t core_replay_percent(const struct core *core);
 
 /* Rings to one net thread. */
 void core_link(struct core *core, const struct follower_link *link, struct ring *commands,

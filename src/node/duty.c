@@ -25,6 +25,7 @@ int duty_init(struct duty *duty, struct node *node, const struct topology_thread
     duty->plan = plan;
     duty->live = plan->roles;
     atomic_init(&duty->cpu_clock, DUTY_NO_CLOCK);
+    atomic_init(&duty->turns, 0);
     return park_init(&duty->park);
 }
 
@@ -48,6 +49,11 @@ static bool has(const struct duty *duty, enum role role)
 static bool is_first(const struct duty *duty)
 {
     return duty == &duty->node->duties[0];
+}
+
+static bool is_announced(const struct node *node)
+{
+    return atomic_load_explicit(&node->announced, memory_order_relaxed); /* relaxed: its own */
 }
 
 /* A thread needs no waking for what it has itself made. */
@@ -239,7 +245,7 @@ static void announce(struct node *node)
 
     if (journal_durable_seq(node->core.journal) < node->opened_sequence)
         return;
-    node->announced = true;
+    atomic_store_explicit(&node->announced, true, memory_order_release); /* pairs: notify.c */
     printf("ready http://%s:%u\n", net_host(net), net_port(net));
     fflush(stdout);
     log_line(LOG_INFO, "ready",
@@ -268,7 +274,7 @@ static void mind(struct node *node, enum node_phase phase)
         clock_follow(&node->clock);
         node->followed_ns = now_ns;
     }
-    if (!node->announced && phase == NODE_OPEN)
+    if (!is_announced(node) && phase == NODE_OPEN)
         announce(node);
     if (node_is_stop_asked(node))
         begin_stop(node, phase);
@@ -283,6 +289,7 @@ static uint32_t turn(struct duty *duty)
     enum node_phase phase = phase_now(&node->phase);
     uint32_t work = 0;
 
+    counter_add(&duty->turns);
     if (is_first(duty)) {
         mind(node, phase);
         phase = phase_now(&node->phase);
@@ -315,7 +322,7 @@ static uint32_t wanted(const struct duty *duty)
 
     if (has(duty, ROLE_NET)) {
         causes |= PARK_INPUT;
-        if (net_awaits_answers(net_of(duty)->net) || (is_first(duty) && !node->announced))
+        if (net_awaits_answers(net_of(duty)->net) || (is_first(duty) && !is_announced(duty->node)))
             causes |= PARK_DURABLE;
     }
     if (!phase_serves(phase_now(&node->phase)))

@@ -10,7 +10,7 @@
  *
  * Wait.  Sleeps in the io_uring of its net, in the disk's if it has the journal, else on its
  *        eventfd; never while a role has work. One that spins never sleeps.
- * Owner. The thread; `park` is also its wakers', `cpu_clock` is read by the metrics page. */
+ * Owner. The thread; `park` is also its wakers', `cpu_clock` and `turns` are read by others. */
 #ifndef NODE_DUTY_H
 #define NODE_DUTY_H
 
@@ -30,6 +30,7 @@ struct duty {
     pthread_t thread;
     bool joinable;
     _Atomic clockid_t cpu_clock; /* 0: has not run yet */
+    _Atomic uint64_t turns;      /* of its loop: for the watchdog */
 };
 
 enum { DUTY_NO_CLOCK = 0 }; /* CLOCK_REALTIME: no thread's clock */

@@ -37,10 +37,12 @@ static void source_facts(void *context, struct net_facts *facts)
         facts->not_ready |= NET_NOT_ACCEPTING;
     if (!phase_serves(phase)) {
         facts->not_ready |= NET_NOT_RECOVERED;
+        facts->replay_percent = core_replay_percent(&node->core);
         facts->applied = atomic_load_explicit(&node->core.replayed, memory_order_relaxed);
         return;
     }
     struct follower *follower = &node->core.follower;
+    facts->replay_percent = 100;
     facts->durable = journal_durable_seq(node->core.journal);
     facts->applied = atomic_load_explicit(&follower->applied, memory_order_acquire);
     facts->applied_time_ns = atomic_load_explicit(&follower->applied_time_ns, memory_order_relaxed);

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "node/divergence.h"
+#include "node/notify.h"
 #include "node/start.h"
 
 enum { PREPARE_IDLE_US = 20 * 1000 }; /* the background thread's look for a taken segment */
@@ -116,14 +117,18 @@ static int run_threads(struct node *node)
 int node_run(struct node *node, const struct config *options)
 {
     static struct market_file markets; /* 2 KiB of places, start-up only */
+    static struct notify notify;
 
     node->options = options;
     phase_init(&node->phase);
     int code = start_prepare(node, &markets);
-    if (code == 0)
+    if (code == 0) {
+        notify_start(&notify, node);
         code = run_threads(node);
+    }
     if (atomic_load_explicit(&node->core.follower.diverged, memory_order_relaxed))
         divergence_write(&node->core, config_text(options, OPTION_store_data));
+    notify_end(&notify);
     start_undo(node);
     market_file_free(&markets);
     log_line(LOG_INFO, "stopped", "exit=%d", code);

@@ -52,7 +52,7 @@ struct node {
     struct duty duties[TOPOLOGY_THREADS_MAX];
     struct duty *matcher, *journal, *follower; /* the threads that have these roles */
     _Atomic clockid_t background_clock;        /* CPU time of the background thread */
-    bool announced;                            /* the first thread's: the ready line is out */
+    _Atomic bool announced;                    /* by the first thread: the ready line is out */
     uint64_t followed_ns;                      /* the first thread's: last clock_follow */
     uint64_t opened_sequence;                  /* of the start's last command; before NODE_OPEN */
     uint64_t started_monotonic_ns;             /* for the wait for the clock */

@@ -198,12 +198,15 @@ static void admin_pages(void)
 {
     static char head[1024], body[262144];
     CHECK(get("/livez", NULL, true, head, body) == 200 && strcmp(body, "{\"live\":true}") == 0);
-    fixture.facts = (struct net_facts){
-        .durable = 4721, .applied = 4720, .lag_ms = 3, .clock_difference_ms = -2
-    };
+    fixture.facts = (struct net_facts){ .durable = 4721,
+                                        .applied = 4720,
+                                        .lag_ms = 3,
+                                        .clock_difference_ms = -2,
+                                        .replay_percent = 100 };
     CHECK(get("/readyz", NULL, true, head, body) == 200);
     CHECK(strcmp(body, "{\"ready\":true,\"reasons\":[],\"applied\":4720,\"durable\":4721,"
-                       "\"lag_ms\":3,\"clock_difference_ms\":-2}") == 0);
+                       "\"lag_ms\":3,\"clock_difference_ms\":-2,"
+                       "\"replay_percent\":100}") == 0);
     fixture.facts.not_ready = NET_NOT_RECOVERED | NET_NOT_SEGMENTS;
     CHECK(get("/readyz", NULL, true, head, body) == 503);
     CHECK(strncmp(body, "{\"ready\":false,\"reasons\":[\"recovery\",\"segments\"],", 47) == 0);

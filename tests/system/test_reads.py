@@ -558,7 +558,7 @@ def admin_reads(world):
     ready = table.ok("/readyz", exchange.admin("/readyz"))
     table.members("/readyz", ready, {"ready": "bool", "reasons": "list", "applied": "int",
                                      "durable": "int", "lag_ms": "int",
-                                     "clock_difference_ms": "int"})
+                                     "clock_difference_ms": "int", "replay_percent": "int"})
     table.same("ready", [ready["ready"], ready["reasons"]], [True, []])
     metrics = exchange.admin("/metrics")
     table.same("/metrics", metrics.status, 200)
