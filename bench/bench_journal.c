@@ -79,7 +79,6 @@ static bool bed_make(struct bed *bed, enum journal_durability durability)
         .exchange = &bed->exchange,
         .segment_bytes = SEGMENT_BYTES_DEFAULT,
         .apply = apply_nothing,
-        .start = recovery_genesis(&bed->exchange),
     };
 
     if (recovery_run(&recovery, &bed->recovered, &refusal) != REFUSAL_none)
@@ -88,6 +87,8 @@ static bool bed_make(struct bed *bed, enum journal_durability durability)
         .disk = bed->disk,
         .exchange = &bed->exchange,
         .boot = bed->recovered.boot,
+        .first = bed->recovered.position.segment,
+        .existing_end = bed->recovered.segment_end,
         .segment_bytes = SEGMENT_BYTES_DEFAULT,
         .ahead = 2,
     };

@@ -112,7 +112,6 @@ static enum refusal_kind replay_journal(struct core *core, struct refusal *refus
         .segment_bytes = core->config.segment_bytes,
         .apply = replay,
         .context = core,
-        .start = recovery_genesis(&core->exchange),
     };
     for (;;) {
         int failed = lay_out(core);

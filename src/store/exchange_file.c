@@ -199,15 +199,12 @@ enum refusal_kind exchange_file_open(struct disk *disk, const uint8_t *wanted_id
         if (error < 0)
             return refusal_machine(refusal, "listing its folders", error);
     }
-    if (contents[1].files > 0)
-        return refusal_set(refusal, REFUSAL_snapshot_present, "snapshot/%s", contents[1].example);
-    if (contents[2].files > 0)
-        return refusal_set(refusal, REFUSAL_archive_present, "archive/%s", contents[2].example);
-
     file = disk_open(disk, "exchange", 0);
-    if (file == -ENOENT && contents[0].files > 0)
-        return refusal_set(refusal, REFUSAL_exchange_missing, "journal/%s is there",
-                           contents[0].example);
+    for (size_t i = 0; file == -ENOENT && i < CC_COUNT(folders); i++) {
+        if (contents[i].files > 0)
+            return refusal_set(refusal, REFUSAL_exchange_missing, "%s/%s is there", folders[i],
+                               contents[i].example);
+    }
     if (file == -ENOENT) {
         *is_new = true;
         return exchange_create(disk, wanted_id, out, refusal);

@@ -34,7 +34,8 @@ CC_MUST_USE int exchange_file_decode(struct exchange_file *out,
 /* Opens the directory for this process: makes the folders, takes the lock, reads `exchange`, or
  * makes a new one (boot 0, keys from disk_random) when the directory is new. `wanted_id` is the
  * option exchange.id, NULL if not set: it becomes the id of a new directory and must equal that of
- * an old one. A file in snapshot/ or archive/ is refused (a `.part` never counts).
+ * an old one. It is new when it has no `exchange` and none of its folders holds a file (those
+ * that were being made aside: `.next`, `.part`).
  * `*is_new` says whether `exchange` was made here. On refusal `out` is undefined and nothing was
  * written but folders and an empty `lock`. */
 CC_MUST_USE enum refusal_kind exchange_file_open(struct disk *disk, const uint8_t *wanted_id,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "store/chain.h"
 #include "store/segment_set.h"
 
 /* One recovery under way. */
@@ -11,8 +12,10 @@ struct recovery {
     struct recovery_result *result;
     struct refusal *refusal;
     struct segment_set set;
-    struct frame_tail tail; /* of the chain as far as it was read */
-    uint64_t segment;       /* the place behind the tail */
+    struct journal_position start; /* where the chain is read from in the journal */
+    uint64_t archived_frame;       /* the last in the archive; 0: none */
+    struct frame_tail tail;        /* of the chain as far as it was read */
+    uint64_t segment;              /* the place behind the tail */
     uint64_t offset;
     uint64_t boot_max;      /* of everything seen */
     uint64_t newest_boot;   /* B */
@@ -20,6 +23,126 @@ struct recovery {
     bool closed;            /* the tail is a closing frame */
     bool dirty;             /* something behind the chain is not zero */
 };
+
+/* ---- one frame's records ---------------------------------------------------------------------- */
+
+static enum refusal_kind frame_apply(struct recovery *recovery, const struct frame_header *header,
+                                     const uint8_t *bytes, uint64_t segment, uint64_t offset)
+{
+    const struct recovery_config *config = recovery->config;
+    struct frame_records records;
+    struct record_view record;
+    uint64_t sequence = 0;
+    int found;
+
+    recovery->refusal->segment = segment;
+    recovery->refusal->offset = offset;
+    frame_records_begin(&records, header, bytes);
+    while ((found = frame_records_next(&records, &record, &sequence)) > 0) {
+        int error = config->apply(config->context, sequence, header->number, &record);
+
+        recovery->result->last_t_ns = record.t_ns;
+        if (error == 0)
+            continue;
+        recovery->refusal->error = error;
+        return refusal_set(recovery->refusal, REFUSAL_record_refused,
+                           "sequence %" PRIu64 ", code %u, in frame %" PRIu64 ", segment %" PRIu64
+                           ", offset %" PRIu64,
+                           sequence, record.code, header->number, segment, offset);
+    }
+    if (found < 0)
+        return refusal_set(recovery->refusal, REFUSAL_record_malformed,
+                           "frame %" PRIu64 ", segment %" PRIu64 ", offset %" PRIu64,
+                           header->number, segment, offset);
+    return REFUSAL_none;
+}
+
+/* ---- step 2: where the chain is read from ------------------------------------------------------ */
+
+/* The archive's list must end where the journal begins, or within it. */
+static enum refusal_kind archive_check(struct recovery *recovery)
+{
+    const struct recovery_config *config = recovery->config;
+    const struct segment_set *set = &recovery->set;
+    struct archive archive = { 0 };
+    enum refusal_kind kind =
+        archive_open(&archive, config->disk, config->exchange, recovery->refusal);
+    bool is_new = config->exchange->boot == 0 && config->after_frame == 0;
+    uint64_t end = 0;
+
+    if (kind != REFUSAL_none)
+        return kind;
+    if (archive.count > 0) {
+        const struct archive_entry *last = &archive.entries[archive.count - 1];
+
+        end = last->segment + 1;
+        recovery->archived_frame = last->last_frame;
+    }
+    archive_close(&archive);
+    if (set->count == 0 && (!is_new || end > 0))
+        return refusal_set(recovery->refusal, REFUSAL_segment_missing, "journal/ holds none");
+    if (end == 0 || (end >= set->first && segment_set_has(set, end)))
+        return REFUSAL_none;
+    recovery->refusal->segment = end;
+    return refusal_set(recovery->refusal, REFUSAL_segment_missing,
+                       "the archive ends with segment %" PRIu64 ", the journal holds %" PRIu64
+                       " to %" PRIu64,
+                       end - 1, set->first, set->first + set->count - 1);
+}
+
+/* Applies what is behind after_frame and was retired already. */
+static enum refusal_kind archive_apply(struct recovery *recovery, struct chain *chain)
+{
+    struct recovery_result *result = recovery->result;
+    enum refusal_kind kind = REFUSAL_none;
+    struct chain_frame frame;
+    int found;
+
+    while (kind == REFUSAL_none && (found = chain_next(chain, &frame)) != 0) {
+        if (found < 0)
+            return recovery->refusal->kind;
+        result->frames++;
+        result->archived_frames++;
+        result->records += frame.header.record_count;
+        kind = frame_apply(recovery, &frame.header, frame.bytes, frame.segment, frame.offset);
+    }
+    return kind;
+}
+
+static enum refusal_kind start_find(struct recovery *recovery)
+{
+    const struct recovery_config *config = recovery->config;
+    struct chain_config behind = {
+        .disk = config->disk,
+        .exchange = config->exchange,
+        .segment_bytes = config->segment_bytes,
+        .after_frame = config->after_frame,
+        .last_segment = recovery->set.first > 0 ? recovery->set.first - 1 : 0,
+    };
+    enum refusal_kind kind = archive_check(recovery);
+    struct chain *chain;
+
+    memcpy(behind.after_hash, config->after_hash, sizeof behind.after_hash);
+    if (kind == REFUSAL_none)
+        kind = chain_open(&chain, &behind, recovery->refusal);
+    if (kind != REFUSAL_none)
+        return kind;
+    recovery->start = chain_position(chain);
+    if (recovery->start.segment < recovery->set.first) {
+        kind = archive_apply(recovery, chain);
+        recovery->start = chain_position(chain);
+        recovery->start.segment = recovery->set.first;
+        recovery->start.offset = SEGMENT_FRAMES_OFFSET;
+    }
+    chain_close(chain);
+    recovery->tail = recovery->start.tail;
+    recovery->segment = recovery->start.segment;
+    recovery->offset = recovery->start.offset;
+    recovery->boot_max = recovery->tail.boot;
+    recovery->newest_boot = recovery->tail.boot;
+    recovery->durable_frame = config->after_frame;
+    return kind;
+}
 
 /* ---- steps 3 and 4: the chain, and what lies behind it --------------------------------------- */
 
@@ -143,7 +266,12 @@ static enum refusal_kind tail_scan(struct recovery *recovery)
 
 static enum refusal_kind damage_refuse(struct recovery *recovery)
 {
-    if (recovery->tail.number + 1 > recovery->durable_frame)
+    uint64_t durable_frame = recovery->durable_frame;
+
+    /* What was archived was sealed: the frame behind it was durable. */
+    if (recovery->archived_frame > 0 && recovery->archived_frame + 1 > durable_frame)
+        durable_frame = recovery->archived_frame + 1;
+    if (recovery->tail.number + 1 > durable_frame)
         return REFUSAL_none;
     recovery->refusal->segment = recovery->segment;
     recovery->refusal->offset = recovery->offset;
@@ -151,7 +279,7 @@ static enum refusal_kind damage_refuse(struct recovery *recovery)
                        "frame %" PRIu64 ", expected in segment %" PRIu64 " at offset %" PRIu64
                        ", is missing or wrong, but frame %" PRIu64 " was durable in boot %" PRIu64,
                        recovery->tail.number + 1, recovery->segment, recovery->offset,
-                       recovery->durable_frame, recovery->newest_boot);
+                       durable_frame, recovery->newest_boot);
 }
 
 /* Zeros every block of the loaded segment from `offset` on that is not, in runs. */
@@ -221,7 +349,8 @@ static enum refusal_kind chain_sync(struct recovery *recovery)
 {
     struct segment_set *set = &recovery->set;
 
-    for (uint64_t n = set->first; n <= recovery->segment && segment_set_has(set, n); n++) {
+    for (uint64_t n = recovery->start.segment; n <= recovery->segment && segment_set_has(set, n);
+         n++) {
         int error;
         int file;
 
@@ -241,44 +370,13 @@ static enum refusal_kind chain_sync(struct recovery *recovery)
 
 /* ---- step 7: apply --------------------------------------------------------------------------- */
 
-static enum refusal_kind frame_apply(struct recovery *recovery, const struct frame_header *header,
-                                     const uint8_t *bytes, uint64_t segment, uint64_t offset)
-{
-    const struct recovery_config *config = recovery->config;
-    struct frame_records records;
-    struct record_view record;
-    uint64_t sequence = 0;
-    int found;
-
-    recovery->refusal->segment = segment;
-    recovery->refusal->offset = offset;
-    frame_records_begin(&records, header, bytes);
-    while ((found = frame_records_next(&records, &record, &sequence)) > 0) {
-        int error = config->apply(config->context, sequence, header->number, &record);
-
-        recovery->result->last_t_ns = record.t_ns;
-        if (error == 0)
-            continue;
-        recovery->refusal->error = error;
-        return refusal_set(recovery->refusal, REFUSAL_record_refused,
-                           "sequence %" PRIu64 ", code %u, in frame %" PRIu64 ", segment %" PRIu64
-                           ", offset %" PRIu64,
-                           sequence, record.code, header->number, segment, offset);
-    }
-    if (found < 0)
-        return refusal_set(recovery->refusal, REFUSAL_record_malformed,
-                           "frame %" PRIu64 ", segment %" PRIu64 ", offset %" PRIu64,
-                           header->number, segment, offset);
-    return REFUSAL_none;
-}
-
 /* Walks the chain once more; it is as long as before, or the disk changed under us. */
 static enum refusal_kind chain_apply(struct recovery *recovery)
 {
     struct segment_set *set = &recovery->set;
-    uint64_t number = recovery->config->start.tail.number;
-    uint64_t segment = recovery->config->start.segment;
-    uint64_t offset = recovery->config->start.offset;
+    uint64_t number = recovery->start.tail.number;
+    uint64_t segment = recovery->start.segment;
+    uint64_t offset = recovery->start.offset;
 
     while (number < recovery->tail.number) {
         struct frame_header header;
@@ -335,6 +433,32 @@ static enum refusal_kind blanks_head(struct recovery *recovery, uint64_t boot)
     return REFUSAL_none;
 }
 
+/* The first segment of all stands before the first boot number does: a directory with a boot number
+ * and no segment has lost its journal. */
+static enum refusal_kind first_segment_make(struct recovery *recovery)
+{
+    const struct segment_pool_config config = {
+        .disk = recovery->config->disk,
+        .exchange = recovery->config->exchange,
+        .boot = recovery->result->boot,
+        .segment_bytes = recovery->config->segment_bytes,
+        .ahead = 1,
+    };
+    struct segment_pool *pool;
+    int error;
+
+    if (recovery->set.count > 0)
+        return REFUSAL_none;
+    pool = segment_pool_create(&config);
+    if (!pool)
+        return refusal_machine(recovery->refusal, "memory for the first segment", -ENOMEM);
+    error = segment_pool_fill(pool, 0);
+    segment_pool_destroy(pool);
+    recovery->set.count = 1;
+    return error < 0 ? refusal_machine(recovery->refusal, "making the first segment", error)
+                     : REFUSAL_none;
+}
+
 static enum refusal_kind boot_begin(struct recovery *recovery)
 {
     struct exchange_file *exchange = recovery->config->exchange;
@@ -347,6 +471,8 @@ static enum refusal_kind boot_begin(struct recovery *recovery)
     boot = recovery->set.boot_max > boot ? recovery->set.boot_max : boot;
     result->boot = boot + 1;
     kind = blanks_head(recovery, result->boot);
+    if (kind == REFUSAL_none)
+        kind = first_segment_make(recovery);
     if (kind != REFUSAL_none)
         return kind;
     exchange->boot = result->boot;
@@ -372,29 +498,17 @@ static void result_fill(const struct recovery *recovery)
         result->segment_end = result->position.segment;
 }
 
-struct journal_position recovery_genesis(const struct exchange_file *exchange)
-{
-    struct journal_position position = { .segment = 0, .offset = SEGMENT_FRAMES_OFFSET };
-
-    frame_tail_start(&position.tail, exchange->exchange_id);
-    return position;
-}
-
 enum refusal_kind recovery_run(const struct recovery_config *config, struct recovery_result *result,
                                struct refusal *refusal)
 {
     static enum refusal_kind (*const steps[])(struct recovery *) = {
-        chain_read, tail_scan, damage_refuse, tail_cut, chain_sync, chain_apply, boot_begin,
+        start_find, chain_read, tail_scan,   damage_refuse,
+        tail_cut,   chain_sync, chain_apply, boot_begin,
     };
     struct recovery recovery = {
         .config = config,
         .result = result,
         .refusal = refusal,
-        .tail = config->start.tail,
-        .segment = config->start.segment,
-        .offset = config->start.offset,
-        .boot_max = config->start.tail.boot,
-        .newest_boot = config->start.tail.boot,
     };
     enum refusal_kind kind;
 
@@ -403,7 +517,7 @@ enum refusal_kind recovery_run(const struct recovery_config *config, struct reco
     memset(result, 0, sizeof *result);
     refusal_clear(refusal);
     kind = segment_set_open(&recovery.set, config->disk, config->exchange, config->segment_bytes,
-                            config->start.segment, refusal);
+                            refusal);
     for (size_t i = 0; kind == REFUSAL_none && i < CC_COUNT(steps); i++)
         kind = steps[i](&recovery);
     if (kind == REFUSAL_none)

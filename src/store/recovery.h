@@ -1,13 +1,20 @@
 /* recovery.h - from a data directory to a position: read the chain, cut above what was promised,
  * refuse below it, hand every record to the caller (journal.md, Recovery).
  *
+ *   archive/ k .. f-1 ──> journal/ f .. open segment ──> prepared ones
+ *      apply, read only      check, cut, apply              zeroed if need be
+ *
+ * The journal's files are numbered without a gap from the lowest that is there, f; what is below
+ * it was retired into the archive, whose list ends at f or above: what stands in both is read from
+ * the journal. A directory that was started once has a segment in journal/ for ever.
+ *
  * Runs at start in the main thread, blocking, before any other role; exchange_file_open came first
  * (step 1's lock). b is the number of the first frame that is missing; D is the largest
  * durable_frame that the newest boot left behind: b <= D is damage and is refused with nothing
  * written; b > D is an unacknowledged tail and is zeroed, synced, and forgotten.
  *
- * Bound.  Memory: one segment and one frame. Time: each segment from the start position on is read
- *         twice (scan, apply). */
+ * Bound.  Memory: two segments and one frame. Time: each segment of the journal from the start
+ *         position on is read twice (scan, apply), each archived one once. */
 #ifndef STORE_RECOVERY_H
 #define STORE_RECOVERY_H
 
@@ -26,16 +33,19 @@ struct recovery_config {
     uint32_t segment_bytes;
     recovery_apply *apply;
     void *context;
-    struct journal_position start; /* the position behind the state that apply builds on: of the
-                                       whole frame a snapshot ends with, or recovery_genesis */
+    /* The state that apply builds on ends with this frame: a snapshot's. 0: nothing, the chain is
+     * read from its beginning; after_hash is not looked at. */
+    uint64_t after_frame;
+    uint8_t after_hash[HASH_BYTES];
 };
 
 struct recovery_result {
     struct journal_position position; /* where the journal continues */
     uint64_t boot;                    /* of this start, written to `exchange` */
     uint64_t segment_end;             /* segments [position.segment, segment_end) stand prepared */
-    uint64_t durable_frame;           /* D as found */
+    uint64_t durable_frame;           /* D as found; after_frame counts as found */
     uint64_t frames;                  /* read and applied */
+    uint64_t archived_frames;         /* of them from the archive */
     uint64_t records;
     uint64_t last_t_ns;  /* of the last record; 0 without records */
     uint64_t cut_bytes;  /* that were not zero and are now */
@@ -43,12 +53,11 @@ struct recovery_result {
     bool clean_stop;     /* the chain ends with a closing frame */
 };
 
-/* The start of a journal that is read from its first segment: no frame, no sequence. */
-struct journal_position recovery_genesis(const struct exchange_file *exchange);
-
-/* Steps 1 (headers) and 3 to 8. On REFUSAL_frame_damaged and every kind found before the cut,
- * nothing was written. After REFUSAL_machine the directory is as a crash would leave it: a later
- * run comes to the same result. */
+/* Steps 1 (headers) and 3 to 8. Refused as well: after_frame stands nowhere (snapshot_ahead), a
+ * segment is missing between archive and journal or behind the archive, a directory with a boot
+ * number and no segment. On REFUSAL_frame_damaged and every kind found before the cut, nothing was
+ * written. After REFUSAL_machine the directory is as a crash would leave it: a later run comes to
+ * the same result. */
 CC_MUST_USE enum refusal_kind recovery_run(const struct recovery_config *config,
                                            struct recovery_result *result, struct refusal *refusal);
 

@@ -28,9 +28,7 @@
     X(snapshot_foreign,     3, "has a snapshot of another exchange") \
     X(snapshot_ahead,       3, "lacks the frame that its snapshot ends with") \
     X(archive_damaged,      3, "has a damaged archive") \
-    X(archive_foreign,      3, "has an archive of another exchange") \
-    X(snapshot_present,     3, "has snapshots, which this binary does not read") \
-    X(archive_present,      3, "has archived segments, which this binary does not read")
+    X(archive_foreign,      3, "has an archive of another exchange")
 /* clang-format on */
 
 enum refusal_kind {

@@ -42,12 +42,12 @@ static enum refusal_kind set_list(struct segment_set *set)
         return refusal_machine(set->refusal, "listing journal", error);
     if (range.count == 0)
         return REFUSAL_none;
-    if (range.min != set->first || range.max - range.min + 1 != range.count) {
-        set->refusal->segment = set->first;
+    set->first = range.min;
+    if (range.max - range.min + 1 != range.count) {
+        set->refusal->segment = range.min;
         return refusal_set(set->refusal, REFUSAL_segment_missing,
-                           "%" PRIu64 " segments, numbered %" PRIu64 " to %" PRIu64
-                           ", where all from %" PRIu64 " on are needed",
-                           range.count, range.min, range.max, set->first);
+                           "%" PRIu64 " segments, numbered %" PRIu64 " to %" PRIu64, range.count,
+                           range.min, range.max);
     }
     set->count = range.count;
     set->notes = calloc(set->count, sizeof set->notes[0]);
@@ -113,7 +113,7 @@ static enum refusal_kind header_check(struct segment_set *set, uint64_t number)
 
 enum refusal_kind segment_set_open(struct segment_set *set, struct disk *disk,
                                    const struct exchange_file *exchange, uint32_t segment_bytes,
-                                   uint64_t first, struct refusal *refusal)
+                                   struct refusal *refusal)
 {
     enum refusal_kind kind;
 
@@ -122,7 +122,6 @@ enum refusal_kind segment_set_open(struct segment_set *set, struct disk *disk,
         .exchange = exchange,
         .refusal = refusal,
         .segment_bytes = segment_bytes,
-        .first = first,
         .loaded = UINT64_MAX,
         .bytes = aligned_alloc(DISK_ALIGNMENT, segment_bytes),
         .frame_bytes_max = segment_bytes - SEGMENT_FRAMES_OFFSET,
@@ -134,7 +133,7 @@ enum refusal_kind segment_set_open(struct segment_set *set, struct disk *disk,
         return refusal_machine(refusal, "memory for a segment", -ENOMEM);
     kind = set_list(set);
     for (uint64_t i = 0; kind == REFUSAL_none && i < set->count; i++)
-        kind = header_check(set, first + i);
+        kind = header_check(set, set->first + i);
     return kind;
 }
 

@@ -34,13 +34,12 @@ struct segment_set {
     size_t frame_bytes_max;     /* the largest frame that a segment can hold, or its header */
 };
 
-/* Lists the segments from `first` on and checks every header: each number once, none missing, none
- * below (they would be of another history), of the right size, of this exchange; a file of zeros
- * from end to end is noted as blank. No segment at all is a set of none. */
+/* Lists the segments and checks every header: each number once from the lowest to the highest that
+ * is there, of the right size, of this exchange; a file of zeros from end to end is noted as blank.
+ * No segment at all is a set of none. */
 CC_MUST_USE enum refusal_kind segment_set_open(struct segment_set *set, struct disk *disk,
                                                const struct exchange_file *exchange,
-                                               uint32_t segment_bytes, uint64_t first,
-                                               struct refusal *refusal);
+                                               uint32_t segment_bytes, struct refusal *refusal);
 
 /* Gives the memory back; also after a refusal. */
 void segment_set_close(struct segment_set *set);

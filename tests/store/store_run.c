@@ -53,7 +53,6 @@ static enum refusal_kind recover(struct store_run *run)
         .segment_bytes = run->options.segment_bytes,
         .apply = apply,
         .context = run,
-        .start = recovery_genesis(&run->exchange),
     };
 
     return recovery_run(&config, &run->recovered, &run->refusal);

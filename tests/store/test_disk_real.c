@@ -77,7 +77,6 @@ static void life_begin(struct life *life, const char *path, enum journal_durabil
         .segment_bytes = SEGMENT,
         .apply = apply,
         .context = life,
-        .start = recovery_genesis(&life->exchange),
     };
 
     CHECK(recovery_run(&recovery, &life->recovered, &refusal) == REFUSAL_none);

@@ -105,13 +105,14 @@ static void refused(void)
           REFUSAL_exchange_missing },
         { __LINE__, "only a segment being prepared", false, "journal/0000000000.next",
           REFUSAL_none },
-        { __LINE__, "a snapshot", true, "snapshot/12.snap", REFUSAL_snapshot_present },
+        { __LINE__, "a snapshot", true, "snapshot/12.snap", REFUSAL_none },
         { __LINE__, "a snapshot and no exchange", false, "snapshot/12.snap",
-          REFUSAL_snapshot_present },
-        { __LINE__, "a snapshot being written", true, "snapshot/12.part", REFUSAL_none },
-        { __LINE__, "an archived segment", true, "archive/0000000000.seg.zst",
-          REFUSAL_archive_present },
-        { __LINE__, "the archive's index", true, "archive/index", REFUSAL_archive_present },
+          REFUSAL_exchange_missing },
+        { __LINE__, "only a snapshot being written", false, "snapshot/12.snap.part", REFUSAL_none },
+        { __LINE__, "an archived segment and no exchange", false, "archive/0000000000.seg.zst",
+          REFUSAL_exchange_missing },
+        { __LINE__, "the archive's index and no exchange", false, "archive/index",
+          REFUSAL_exchange_missing },
     };
 
     for (size_t i = 0; i < CC_COUNT(rows); i++) {

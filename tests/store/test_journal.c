@@ -182,7 +182,7 @@ static void full_buffer(void)
         published++;
     CHECK(published == 16); /* 16 * 1,024 = 16,384 */
     CHECK(journal_counters(run.journal).full == 1);
-    CHECK(store_run_step(&run) >= 0); /* no segment yet: nothing is gathered */
+    CHECK(journal_step(run.journal) >= 0); /* no segment yet: nothing is gathered */
     CHECK(journal_counters(run.journal).starved == 1);
     CHECK(!store_run_publish(&run, 1000));
     pool_ready(&run);

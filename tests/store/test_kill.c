@@ -79,7 +79,6 @@ static void child(const char *path, bool last)
         .exchange = &exchange,
         .segment_bytes = SEGMENT,
         .apply = apply,
-        .start = recovery_genesis(&exchange),
     };
 
     CHECK(recovery_run(&recovery, &recovered, &refusal) == REFUSAL_none);

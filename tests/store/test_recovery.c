@@ -70,7 +70,7 @@ static void new_directory(void)
     CHECK(run.recovered.position.tail.last_sequence == 0);
     CHECK(run.recovered.position.segment == 0);
     CHECK(run.recovered.position.offset == SEGMENT_FRAMES_OFFSET);
-    CHECK(run.recovered.segment_end == 0);
+    CHECK(run.recovered.segment_end == 1); /* made before the boot number */
     CHECK(begin(&run, disk) == REFUSAL_none);
     CHECK(run.recovered.boot == 2);
     disk_sim_destroy(disk);
@@ -159,7 +159,7 @@ static void files_refused(void)
             want = REFUSAL_segment_missing;
             segment = 0;
             break;
-        case 5: /* the first is gone */
+        case 5: /* the first is gone: retired, says its number, but there is no archive */
             disk_sim_remove(disk, "journal/0000000000.seg");
             want = REFUSAL_segment_missing;
             segment = 0;
@@ -254,6 +254,16 @@ static int refuse_at(void *context, uint64_t sequence, uint64_t frame,
     return sequence == refuser->at ? 42 : 0;
 }
 
+/* The hash of the frame of one block that stands `index` frames behind the first of segment 0. */
+static void frame_of(struct disk *disk, uint64_t index, uint8_t hash[HASH_BYTES])
+{
+    uint8_t bytes[512];
+
+    disk_sim_peek(disk, "journal/0000000000.seg", SEGMENT_FRAMES_OFFSET + index * sizeof bytes,
+                  bytes, sizeof bytes);
+    hash_blake2b256(hash, bytes, sizeof bytes);
+}
+
 /* What the caller refuses ends recovery with its value; step 8 writes nothing then. */
 static void record_refused(void)
 {
@@ -273,7 +283,6 @@ static void record_refused(void)
         .segment_bytes = 32768,
         .apply = refuse_at,
         .context = &refuser,
-        .start = recovery_genesis(&exchange),
     };
 
     digest = disk_sim_digest(disk);
@@ -284,16 +293,8 @@ static void record_refused(void)
 
     /* A start behind the third frame, as a snapshot gives it: only what follows is applied. */
     refuser = (struct refuser){ .applied = 3 };
-    for (uint64_t i = 0; i < 3; i++) {
-        struct frame_header header;
-        uint8_t bytes[512];
-
-        disk_sim_peek(disk, "journal/0000000000.seg", config.start.offset, bytes, sizeof bytes);
-        CHECK(frame_decode(&header, bytes, sizeof bytes, exchange.journal_id, 0, 512) == 0);
-        CHECK(frame_chains(&config.start.tail, &header));
-        frame_tail_advance(&config.start.tail, &header, bytes);
-        config.start.offset += header.length;
-    }
+    frame_of(disk, 2, config.after_hash);
+    config.after_frame = 3;
     CHECK(recovery_run(&config, &result, &refusal) == REFUSAL_none);
     CHECK(refuser.applied == 8 && result.records == 5 && result.clean_stop);
     CHECK(result.position.tail.last_sequence == 8);
