@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "archive_run.h"
+#include "base/crc32c.h"
 #include "check.h"
 #include "store/archive_file.h"
 #include "store/archive_index.h"
@@ -135,6 +136,36 @@ static void unfit_segments(void)
         CHECK_ROW(&rows[i], archive_store(&archive, disk, &exchange, 1, segment_bytes) == -EBADMSG);
         CHECK_ROW(&rows[i], archive.count == 1);
         CHECK_ROW(&rows[i], !disk_sim_exists(disk, "archive/0000000001.seg.zst"));
+        archive_close(&archive);
+        disk_sim_destroy(disk);
+    }
+}
+
+/* Frames that are whole and follow something else: of another chain, or out of the middle. */
+static void unchained_segments(void)
+{
+    static const uint64_t offsets[] = { 96, 48, 32 }; /* previous_hash, frame number, boot */
+
+    for (size_t i = 0; i < CC_COUNT(offsets); i++) {
+        struct disk *disk = disk_new(2);
+        uint8_t *segment = malloc(segment_bytes);
+        struct archive archive = { 0 };
+        uint8_t *frame = segment + SEGMENT_FRAMES_OFFSET;
+        uint32_t length;
+
+        CHECK(segment);
+        archive_run_store(&archive, disk, &exchange, 1, segment_bytes);
+        disk_sim_peek(disk, "journal/0000000001.seg", 0, segment, segment_bytes);
+        length = cc_load32(frame + 80);
+        if (offsets[i] == 32) /* a boot below that of the frame in front of it */
+            frame += length;
+        length = cc_load32(frame + 80);
+        frame[offsets[i]] ^= offsets[i] == 32 ? frame[offsets[i]] : 4;
+        cc_store32(frame + 12, crc32c(frame + 16, length - 16));
+        disk_sim_poke(disk, "journal/0000000001.seg", 0, segment, segment_bytes);
+        CHECK(archive_store(&archive, disk, &exchange, 1, segment_bytes) == -EBADMSG);
+        CHECK(archive.count == 1);
+        free(segment);
         archive_close(&archive);
         disk_sim_destroy(disk);
     }
@@ -524,6 +555,7 @@ int main(int argc, char **argv)
     }
     stored_and_loaded();
     unfit_segments();
+    unchained_segments();
     absent_segments();
     flips();
     flips_unpacked();
