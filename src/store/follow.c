@@ -13,6 +13,7 @@ struct follow {
     uint64_t offset;
     uint32_t block_bytes; /* of `segment`; 0: file not open */
     int file;
+    bool is_lost;  /* `frame` is not known: its segment was retired */
     bool in_frame; /* `records` has some left */
     struct frame_records records;
     uint8_t *frame_bytes; /* a piece of the file: `piece_bytes` from `piece_at` on */
@@ -138,11 +139,52 @@ static int frame_read(struct follow *follow, struct frame_header *header, const 
     }
 }
 
+static void lowest_visit(void *context, const char *name, uint64_t bytes)
+{
+    uint64_t *lowest = context;
+    uint64_t number;
+
+    (void)bytes;
+    if (segment_number_of(name, &number) && number < *lowest)
+        *lowest = number;
+}
+
+/* Goes on to the lowest segment that stands when the one it was at is retired: 1, 0 when that
+ * stands, or -errno. */
+static int retired_pass(struct follow *follow)
+{
+    uint64_t lowest = UINT64_MAX;
+    int error =
+        disk_list(journal_config_of(follow->journal)->disk, "journal", lowest_visit, &lowest);
+
+    if (error < 0 || lowest == UINT64_MAX || lowest <= follow->segment)
+        return error;
+    follow->segment = lowest;
+    follow->offset = SEGMENT_FRAMES_OFFSET;
+    follow->is_lost = true;
+    return 1;
+}
+
+/* True if the frame comes where the next one is expected. */
+static bool frame_fits(const struct follow *follow, const struct frame_header *header)
+{
+    return follow->is_lost || header->number == follow->frame + 1;
+}
+
+static void frame_passed(struct follow *follow, uint64_t number)
+{
+    follow->frame = number;
+    follow->is_lost = false;
+}
+
 /* Goes on to the last segment that begins at or below `wanted`: of those it passes over, which were
- * read in the buffer, only the first frame is looked at. */
+ * read in the buffer, only the first frame is looked at. They may be retired and used again before
+ * or while it looks; the one that holds `wanted` is not (the node retires what was applied). */
 static int segments_skip(struct follow *follow, uint64_t wanted)
 {
-    for (;;) {
+    int passed = retired_pass(follow);
+
+    while (passed >= 0) {
         uint64_t segment = follow->segment;
         uint64_t offset = follow->offset;
         struct frame_header header;
@@ -154,15 +196,18 @@ static int segments_skip(struct follow *follow, uint64_t wanted)
         found = frame_read(follow, &header, &bytes);
         file_close(follow);
         if (found > 0 && header.first_sequence <= wanted) {
-            if (header.number <= follow->frame)
+            if (!follow->is_lost && header.number <= follow->frame)
                 return -EBADMSG;
-            follow->frame = header.number - 1;
+            frame_passed(follow, header.number - 1);
             continue;
         }
         follow->segment = segment;
         follow->offset = offset;
-        return found < 0 && found != -ENOENT ? found : 0;
+        passed = retired_pass(follow);
+        if (passed == 0)
+            return found < 0 && found != -ENOENT ? found : 0;
     }
+    return passed;
 }
 
 /* Finds the frame that holds the next sequence, walking from where the last one was found. */
@@ -193,9 +238,9 @@ static int frame_find(struct follow *follow)
             continue;
         }
         next_segment = false;
-        if (header.first_sequence > wanted || header.number != follow->frame + 1)
+        if (header.first_sequence > wanted || !frame_fits(follow, &header))
             return -EBADMSG;
-        follow->frame = header.number;
+        frame_passed(follow, header.number);
         follow->offset += header.length;
         if (header.record_count == 0 || header.last_sequence < wanted)
             continue;

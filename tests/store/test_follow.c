@@ -161,6 +161,76 @@ static void far_behind(void)
     disk_sim_destroy(disk);
 }
 
+/* Removes the next segment between the opening of a file and its reading, as a recycling does, and
+ * leaves zeros in what was opened. */
+static uint64_t retire_next;
+static uint64_t retire_end;
+
+static void segment_retire(struct disk *disk, uint64_t number)
+{
+    static const uint8_t zeros[32768];
+    char path[DISK_PATH_BYTES];
+
+    segment_path(path, number, true);
+    disk_sim_poke(disk, path, 0, zeros, sizeof zeros);
+    CHECK(disk_remove(disk, path) == 0);
+}
+
+static int64_t retire_read(struct disk *disk, int file, uint64_t offset, void *bytes, size_t count)
+{
+    if (retire_next < retire_end)
+        segment_retire(disk, retire_next++);
+    return counted_ops->read(disk, file, offset, bytes, count);
+}
+
+/* Overtaken when the segments that it has read in the buffer are retired, or while they are: those
+ * are passed over, and nothing is missed. A segment retired too early is an error. */
+static void retired_behind(uint64_t before, uint64_t during, bool is_too_many)
+{
+    struct store_options options = store_run_options();
+    struct disk *disk = disk_new(8, 1);
+    struct disk_ops retiring = *disk->ops;
+    struct record_view record;
+    struct follow *follow;
+    struct store_run run;
+    uint64_t sequence;
+
+    options.buffer_bytes = JOURNAL_BUFFER_BYTES_MIN;
+    CHECK(store_run_begin(&run, disk, &model, &options) == REFUSAL_none);
+    follow = follow_create(run.journal);
+    CHECK(follow);
+    for (int i = 0; i < 1600; i++) {
+        CHECK(store_run_publish(&run, 40));
+        CHECK(store_run_settle(&run, 100) == 0);
+        CHECK(i >= 1000 || follow_some(follow, run.journal, 10) == 1);
+    }
+    /* A frame has a block of 512: 56 in a segment of 32 KiB. Sequence 1,001 is in segment 17. */
+    for (uint64_t n = 0; n < before; n++)
+        segment_retire(disk, n);
+    retire_next = before;
+    retire_end = before + during;
+    counted_ops = disk->ops;
+    retiring.read = retire_read;
+    disk->ops = &retiring;
+    if (is_too_many)
+        CHECK(follow_next(follow, &record, &sequence) == -EBADMSG);
+    else
+        CHECK(follow_some(follow, run.journal, UINT64_MAX) == 600);
+    disk->ops = counted_ops;
+    follow_destroy(follow);
+    store_run_end(&run);
+    disk_sim_destroy(disk);
+}
+
+static void retired(void)
+{
+    for (uint64_t before = 0; before <= 17; before++) {
+        for (uint64_t during = 0; before + during <= 17; during += 1 + before % 3)
+            retired_behind(before, during, false);
+    }
+    retired_behind(18, 0, true);
+}
+
 /* Files that do not hold what was made durable are an error, not an end. */
 static void damaged_file(void)
 {
@@ -193,6 +263,7 @@ int main(void)
     waits_for_durable();
     overtaken();
     far_behind();
+    retired();
     damaged_file();
     return 0;
 }
