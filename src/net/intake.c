@@ -142,6 +142,18 @@ static enum ack_form ack_form_of(const struct http_head *head)
     return head->ack == HTTP_ACK_FULL ? ACK_FULL : ACK_BRIEF;
 }
 
+/* Is the type one that the node has put off. */
+static bool is_off(const struct gate *gate, const struct request *request, struct mistake *mistake)
+{
+    for (uint32_t i = 0; i < gate->config.codes_off_count; i++)
+        if (gate->config.codes_off[i] == request->code)
+            return !mistake_set(mistake, PROBLEM_not_ready, NULL,
+                                "requests of type %s are put off after repeated faults, until the "
+                                "operator lets them in again",
+                                request->name);
+    return false;
+}
+
 /* Envelope and R11 steps 5 to 9 into the job. */
 static bool decode(struct gate *gate, struct conn *conn, struct job *job, const char *body,
                    size_t count, struct mistake *mistake)
@@ -160,7 +172,7 @@ static bool decode(struct gate *gate, struct conn *conn, struct job *job, const 
     if (!read)
         return false;
     job->request = admission_check(&envelope, conn->route.path, &window, mistake);
-    if (job->request == NULL)
+    if (job->request == NULL || is_off(gate, job->request, mistake))
         return false;
     job->passkey = envelope.passkey;
     job->plain = false;

@@ -92,6 +92,9 @@ struct net_config {
     uint64_t epoch;             /* shown by /exchange */
     uint32_t credit_wait_ms;    /* net.credit_wait_ms */
     uint64_t output_pool_bytes; /* net.output_pool */
+
+    const uint16_t *codes_off; /* request types that answer not_ready until an operator acts */
+    uint32_t codes_off_count;
 };
 
 /* Stages of a signed request, each in ns since it was received (base/histogram.h). */

@@ -15,6 +15,14 @@ void matcher_init(struct matcher *matcher, struct engine *engine, struct journal
     matcher->clock = clock;
     matcher->sink = sink;
     matcher->last_t_ns = engine_time(engine);
+    matcher->mark = &matcher->unwatched;
+}
+
+void matcher_guard(struct matcher *matcher, struct fault_mark *mark,
+                   const struct poison_file *poison)
+{
+    matcher->mark = mark;
+    matcher->poison = poison != NULL && poison->entry_count != 0 ? poison : NULL;
 }
 
 void matcher_link(struct matcher *matcher, struct ring *commands, struct ring *answers)
@@ -37,16 +45,20 @@ static uint8_t *reserve(struct matcher *matcher, const struct command *command)
     return journal_reserve(matcher->journal, bytes);
 }
 
-/* Applies the command at t and appends its record to the room reserved for it. */
-static void sequence(struct matcher *matcher, struct command *command, uint64_t t_ns, uint8_t *room,
-                     struct engine_result *result)
+/* Applies the command, which stands at `place` (fault.h), at t and appends its record to the room
+ * reserved for it. The mark is gone before the record is published: a marked command is in no
+ * journal. */
+static void sequence(struct matcher *matcher, struct command *command, uint64_t place,
+                     uint64_t t_ns, uint8_t *room, struct engine_result *result)
 {
     struct record_view record;
 
     command->t_ns = t_ns;
+    fault_begin(matcher->mark, place);
     engine_apply(matcher->engine, command, matcher->sink, result);
     rebuild_record(&record, command);
     record_encode(room, &record);
+    fault_end(matcher->mark);
     journal_publish(matcher->journal);
     matcher->last_t_ns = t_ns;
 }
@@ -70,7 +82,7 @@ bool matcher_author(struct matcher *matcher, uint16_t code, const void *body, ui
     if (room == NULL)
         return false;
     uint64_t t_ns = engine_time_next(matcher->engine, clock_now_ns(matcher->clock));
-    sequence(matcher, command, t_ns, room, result);
+    sequence(matcher, command, fault_place_code(code), t_ns, room, result);
     counter_add(&matcher->counters.authored);
     return true;
 }
@@ -132,6 +144,31 @@ static void fill_answer(struct answer *answer, const struct command *command,
     }
 }
 
+/* Where a command of a client stands, should it be the last. */
+static uint64_t place_of(const struct matcher *matcher, const struct matcher_link *link,
+                         const struct command *command)
+{
+    const struct ring *ring = link->commands;
+    size_t slot = (size_t)((const uint8_t *)command - ring->slots) / MESSAGE_SLOT_BYTES;
+
+    return fault_place_slot((uint32_t)(link - matcher->links), (uint32_t)slot);
+}
+
+/* Did the process abort on this very request: it is answered without a trace, as by a peek. */
+static bool is_poison(const struct matcher *matcher, const struct command *command, uint64_t t_ns,
+                      struct engine_result *result)
+{
+    if (CC_LIKELY(matcher->poison == NULL) || command->kind == COMMAND_UNSIGNED)
+        return false;
+    uint64_t account = command->duplicate_account != 0 ? command->duplicate_account
+                                                       : cc_load64(command_body(command));
+    if (!poison_file_has(matcher->poison, account, command_request_id(command)))
+        return false;
+    *result =
+        (struct engine_result){ .processed_at_ns = t_ns, .status = STATUS_order_rejected_internal };
+    return true;
+}
+
 /* Takes one command of a client. False when the journal has no room: it stays in its ring. */
 static bool take(struct matcher *matcher, const struct matcher_link *link, struct command *command)
 {
@@ -139,13 +176,14 @@ static bool take(struct matcher *matcher, const struct matcher_link *link, struc
     uint64_t t_ns = engine_time_next(matcher->engine, clock_now_ns(matcher->clock));
     uint32_t sequenced_ticks = ticks_since(command->received_ticks);
 
-    if (engine_peek(matcher->engine, command, t_ns, &result)) {
+    if (engine_peek(matcher->engine, command, t_ns, &result) ||
+        is_poison(matcher, command, t_ns, &result)) {
         counter_add(&matcher->counters.peeked);
     } else {
         uint8_t *room = reserve(matcher, command);
         if (room == NULL)
             return false;
-        sequence(matcher, command, t_ns, room, &result);
+        sequence(matcher, command, place_of(matcher, link, command), t_ns, room, &result);
         counter_add(&matcher->counters.commands);
     }
     counter_add(&matcher->counters.status[result.status]);

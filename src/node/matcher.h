@@ -16,6 +16,8 @@
 #include "base/keyring.h"
 #include "base/ring.h"
 #include "engine/engine.h"
+#include "node/fault.h"
+#include "node/poison_file.h"
 #include "node/rebuild.h"
 #include "store/journal.h"
 
@@ -51,6 +53,11 @@ struct matcher {
     uint32_t link_count;
     uint32_t link_next;
     uint64_t last_t_ns; /* of the last command sequenced */
+
+    struct fault_mark *mark;          /* says which command is being applied */
+    const struct poison_file *poison; /* requests that are not applied; NULL: none */
+    struct fault_mark unwatched;      /* the mark of a matcher that nobody guards */
+
     struct rebuild_buffer authored;
     struct matcher_counters counters;
 };
@@ -60,6 +67,11 @@ void matcher_init(struct matcher *matcher, struct engine *engine, struct journal
 
 /* Adds a pair of rings; before the first step. */
 void matcher_link(struct matcher *matcher, struct ring *commands, struct ring *answers);
+
+/* Marks commands in `mark` and refuses those of `poison`, NULL for none (poison.h); before the
+ * first step. Without it nothing survives a fault. */
+void matcher_guard(struct matcher *matcher, struct fault_mark *mark,
+                   const struct poison_file *poison);
 
 /* One turn. Gives the number of commands and ticks taken, 0 when there was nothing to do. */
 uint32_t matcher_step(struct matcher *matcher);

@@ -138,6 +138,10 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
          difference_ns);
     metric(&page, "replayed_sequence", "gauge", "Last sequence that recovery applied.",
            counter_read(&node->core.replayed));
+    metric(&page, "poisoned_requests", "gauge",
+           "Requests refused because the process aborted on them.", node->poison.refused_count);
+    metric(&page, "poisoned_types", "gauge", "Request types put off after repeated faults.",
+           node->poison.off_count);
     metric(&page, "log_dropped_total", "counter", "Log lines left out by the rate bound.",
            log_dropped());
     if (phase_serves(phase)) {

@@ -15,6 +15,7 @@
 #include "node/core.h"
 #include "node/duty.h"
 #include "node/phase.h"
+#include "node/poison.h"
 #include "node/topology.h"
 
 /* Exit codes of perpd (architecture.md, Configuration). */
@@ -48,6 +49,7 @@ struct node {
     struct clock clock;
     struct disk *disk;
     struct core core;
+    struct poison poison;
     struct node_net nets[TOPOLOGY_NETS_MAX];
     struct duty duties[TOPOLOGY_THREADS_MAX];
     struct duty *matcher, *journal, *follower; /* the threads that have these roles */

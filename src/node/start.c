@@ -98,13 +98,13 @@ static int open_core(struct node *node, const struct market_file *markets)
     return configure(node);
 }
 
-static int make_rings(struct node_net *net)
+/* Commands lie where a next start finds the one that ended this process (poison.h). */
+static int make_rings(struct node_net *net, void *commands)
 {
     const struct {
         struct ring *ring;
         uint32_t slots;
     } rings[] = {
-        { &net->commands, COMMAND_SLOTS },
         { &net->answers, MESSAGE_SLOTS },
         { &net->queries, MESSAGE_SLOTS },
         { &net->replies, MESSAGE_SLOTS },
@@ -120,6 +120,7 @@ static int make_rings(struct node_net *net)
         (failed = arena_map(&net->pool_memory, REPLY_POOL_BYTES, false)) != 0)
         return failed;
     uint8_t *at = net->ring_memory;
+    ring_init(&net->commands, commands, COMMAND_SLOTS, MESSAGE_SLOT_BYTES);
     for (size_t i = 0; i < CC_COUNT(rings); i++) {
         ring_init(rings[i].ring, at, rings[i].slots, MESSAGE_SLOT_BYTES);
         at += bytes[i];
@@ -152,6 +153,8 @@ static int open_net(struct node *node, uint32_t number)
         .durability = config_text(node->options, OPTION_store_durability),
         .rules_version = ENGINE_RULES_VERSION,
         .epoch = 1,
+        .codes_off = node->poison.off,
+        .codes_off_count = node->poison.off_count,
         .credit_wait_ms = (uint32_t)config_number(node->options, OPTION_net_credit_wait_ms),
         .output_pool_bytes = config_number(node->options, OPTION_net_output_pool),
     };
@@ -205,7 +208,7 @@ static int open_nets(struct node *node)
     uint32_t count = node->topology.net_count;
 
     for (uint32_t i = 0; i < count; i++) {
-        int failed = make_rings(&node->nets[i]);
+        int failed = make_rings(&node->nets[i], poison_page_ring(&node->poison.page, i));
         if (failed != 0) {
             log_line(LOG_ERROR, "start", "memory: %s", strerror(-failed));
             return NODE_EXIT_FAILED;
@@ -240,6 +243,10 @@ int start_prepare(struct node *node, struct market_file *markets)
     code = open_disk(node);
     if (code == 0)
         code = open_core(node, markets);
+    if (code == 0)
+        code =
+            poison_open(&node->poison, node->disk, POISON_FOLDER, node->core.exchange.exchange_id,
+                        clock_now_ns(&node->clock), node->topology.net_count, COMMAND_SLOTS);
     if (code != 0)
         return code;
     failed = core_make_keyring(&node->core);
@@ -255,6 +262,7 @@ void start_undo(struct node *node)
     for (uint32_t i = 0; i < node->topology.net_count; i++)
         if (node->nets[i].net != NULL)
             net_destroy(node->nets[i].net);
+    poison_close(&node->poison);
     core_destroy(&node->core);
     explicit_bzero(&node->core.exchange, sizeof node->core.exchange);
     if (node->disk != NULL)
@@ -280,6 +288,7 @@ void start_recover(struct node *node)
         node_fail(node, refuse(node));
         return;
     }
+    matcher_guard(&node->core.matcher, poison_page_mark(&node->poison.page), &node->poison.file);
     const struct recovery_result *found = &node->core.recovered;
     for (uint32_t i = 0; i < node->topology.net_count; i++) {
         struct node_net *net = &node->nets[i];
@@ -318,6 +327,7 @@ static void compare_markets(const struct node *node)
 
 uint32_t start_open(struct node *node)
 {
+    poison_watch(&node->poison);
     switch (core_open(&node->core)) {
     case CORE_OPENED:
         compare_markets(node);

@@ -172,8 +172,28 @@ int rig_end(struct rig *rig, int signal_number)
     return status;
 }
 
+/* The command rings of a perpd that was killed survive it (src/node/poison_page.h); its exchange.id
+ * stands in the file `exchange` (journal.md, Data directory). */
+static void forget_memory(const struct rig *rig)
+{
+    char path[RIG_PATH_BYTES + 32], text[2 * 32 + 1];
+    uint8_t head[64];
+
+    snprintf(path, sizeof path, "%s/data/exchange", rig->folder);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    if (read(file, head, sizeof head) == (ssize_t)sizeof head) {
+        hex_encode(text, head + 32, 32);
+        snprintf(path, sizeof path, "/dev/shm/perpd-%s", text);
+        unlink(path);
+    }
+    close(file);
+}
+
 void rig_remove(struct rig *rig)
 {
+    forget_memory(rig);
     pid_t pid = fork();
     if (pid == 0) {
         execlp("rm", "rm", "-rf", rig->folder, (char *)NULL);

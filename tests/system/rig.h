@@ -41,7 +41,7 @@ CC_MUST_USE bool rig_start(struct rig *rig, const char *const *options);
 /* Sends the signal and waits for the end; gives waitpid's status. */
 int rig_end(struct rig *rig, int signal_number);
 
-/* Removes the folder. */
+/* Removes the folder, and what a killed perpd left in memory. */
 void rig_remove(struct rig *rig);
 
 /* A connection to the public or the admin listener; fails the process when it cannot be made. */
