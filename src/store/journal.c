@@ -434,6 +434,12 @@ bool journal_stopped(const struct journal *journal)
     return LOAD(journal->stopped, acquire);
 }
 
+struct frame_tail journal_tail(const struct journal *journal)
+{
+    INVARIANT(journal_stopped(journal));
+    return journal->tail_frame;
+}
+
 int journal_error(const struct journal *journal)
 {
     return LOAD(journal->error, acquire);

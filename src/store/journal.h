@@ -114,6 +114,9 @@ CC_MUST_USE uint64_t journal_durable_seq(const struct journal *journal);
 void journal_stop(struct journal *journal);
 CC_MUST_USE bool journal_stopped(const struct journal *journal);
 
+/* The last frame of the chain, once journal_stopped. */
+CC_MUST_USE struct frame_tail journal_tail(const struct journal *journal);
+
 /* The fault, 0 while there is none. */
 CC_MUST_USE int journal_error(const struct journal *journal);
 

@@ -271,6 +271,8 @@ static enum refusal_kind damage_refuse(struct recovery *recovery)
     /* What was archived was sealed: the frame behind it was durable. */
     if (recovery->archived_frame > 0 && recovery->archived_frame + 1 > durable_frame)
         durable_frame = recovery->archived_frame + 1;
+    if (recovery->config->durable_frame > durable_frame)
+        durable_frame = recovery->config->durable_frame;
     if (recovery->tail.number + 1 > durable_frame)
         return REFUSAL_none;
     recovery->refusal->segment = recovery->segment;
@@ -378,6 +380,7 @@ static enum refusal_kind chain_apply(struct recovery *recovery)
     uint64_t segment = recovery->start.segment;
     uint64_t offset = recovery->start.offset;
 
+    recovery->result->position.tail = recovery->tail;
     while (number < recovery->tail.number) {
         struct frame_header header;
         enum refusal_kind kind = segment_set_load(set, segment);

@@ -37,10 +37,12 @@ struct recovery_config {
      * read from its beginning; after_hash is not looked at. */
     uint64_t after_frame;
     uint8_t after_hash[HASH_BYTES];
+    uint64_t durable_frame; /* known durable otherwise: a snapshot covers it; 0: none */
 };
 
 struct recovery_result {
-    struct journal_position position; /* where the journal continues */
+    struct journal_position position; /* where the journal continues; its tail is known while
+                                         the records of the journal are applied */
     uint64_t boot;                    /* of this start, written to `exchange` */
     uint64_t segment_end;             /* segments [position.segment, segment_end) stand prepared */
     uint64_t durable_frame;           /* D as found; after_frame counts as found */
