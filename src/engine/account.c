@@ -1,5 +1,7 @@
 #include "engine/account.h"
 
+#include "engine/fee.h"
+#include "engine/image_read.h"
 #include "engine/state.h"
 
 #define COVERED(field) +sizeof(((struct account *)0)->field)
@@ -59,4 +61,41 @@ uint32_t account_create(struct engine *engine, const uint8_t label[ACCOUNT_LABEL
 
     account_tell(engine, id, ACCOUNT_WHAT_ACCOUNT);
     return id;
+}
+
+static const char *wrong_with(const struct engine *engine, const struct account *row)
+{
+    if (row->status > ACCOUNT_CLOSED)
+        return "an account has a status that does not exist";
+    if (row->fee_tier >= MARKET_FEE_TIERS)
+        return "an account has a fee tier that does not exist";
+    if (row->volume_day > fee_day(engine->t_ns))
+        return "an account has a volume of a day to come";
+    if (row->created_sequence > engine->sequence)
+        return "an account was created by a command to come";
+    return NULL;
+}
+
+bool account_load(struct engine *engine, struct image_read *read)
+{
+    struct account_table *table = &engine->accounts;
+    struct account *row = NULL;
+
+    for (table->count = 0; image_read_begins(read, 0 ACCOUNT_FIELDS(IMAGE_READ_BYTES));
+         read->row++) {
+        if (table->count == table->limit)
+            return image_read_refuse(read, "more accounts than the configuration allows");
+        row = &table->rows[table->count++];
+        *row = (struct account){
+            .session_head = CREDENTIAL_NONE,
+            .portfolio_head = PORTFOLIO_NONE,
+            .portfolio_tail = PORTFOLIO_NONE,
+        };
+        ACCOUNT_FIELDS(IMAGE_READ)
+        const char *wrong = wrong_with(engine, row);
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        row->api_key_count = 0; /* counted anew (credential_load) */
+    }
+    return read->wrong == NULL;
 }

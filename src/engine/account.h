@@ -46,6 +46,7 @@ struct account_table {
 };
 
 struct engine;
+struct image_read;
 
 /* The account, or NULL when the id is unknown. Account 0 is found as well. */
 CC_MUST_USE const struct account *account_find(const struct engine *engine, uint64_t account_id);
@@ -61,5 +62,8 @@ void account_tell(struct engine *engine, uint32_t id, enum effect_account_what w
 
 /* account_add, and the effect 2119 that says so. */
 uint32_t account_create(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES]);
+
+/* Section 3 of an image: the accounts, as yet without portfolios, sessions and keys. */
+CC_MUST_USE bool account_load(struct engine *engine, struct image_read *read);
 
 #endif

@@ -1,6 +1,7 @@
 #include "engine/credential.h"
 
 #include "base/uuid.h"
+#include "engine/image_read.h"
 #include "engine/state.h"
 
 #define COVERED(field) +sizeof(((struct credential *)0)->field)
@@ -273,6 +274,15 @@ static uint32_t take(struct credential_table *table)
     return index;
 }
 
+/* A row that is filled goes to the end of the list of all. */
+static void link_last(struct credential_table *table, uint32_t index)
+{
+    table->rows[index].prev = table->tail;
+    table->rows[index].next = CREDENTIAL_NONE;
+    *(table->tail != CREDENTIAL_NONE ? &table->rows[table->tail].next : &table->head) = index;
+    table->tail = index;
+}
+
 uint32_t credential_create(struct engine *engine, const struct credential_make *make)
 {
     struct credential_table *table = &engine->credentials;
@@ -293,13 +303,11 @@ uint32_t credential_create(struct engine *engine, const struct credential_make *
         .scope = make->scope,
         .pin = make->pin,
         .account = make->account,
-        .prev = table->tail,
     };
     memcpy(credential->key, make->key, make->key_bytes);
     if (make->label != NULL)
         memcpy(credential->label, make->label, sizeof credential->label);
-    *(table->tail != CREDENTIAL_NONE ? &table->rows[table->tail].next : &table->head) = index;
-    table->tail = index;
+    link_last(table, index);
     uint64_t hash = key_hash(engine, make->account, make->key, make->key_bytes);
     credential->key_place = hash_index_insert(&table->by_key, hash, index);
     credential->sequence_place =
@@ -347,4 +355,92 @@ void credential_id(const struct credential *credential, uint8_t id[16])
 {
     struct uuid uuid = uuid_engine(credential->created_ns, credential->created_sequence, 0);
     memcpy(id, uuid.bytes, sizeof uuid.bytes);
+}
+
+/* Fields that no other row has a say in. */
+static const char *wrong_alone(const struct engine *engine, const struct credential *row)
+{
+    bool is_master = row->kind == CREDENTIAL_MASTER_SECP256K1;
+
+    if (row->kind > CREDENTIAL_MASTER_SECP256K1 || row->scope > SCOPE_TRADING_ONLY ||
+        row->pin < CREDENTIAL_NO_PIN)
+        return "a credential has a kind, a scope or a pin that does not exist";
+    if (row->key_bytes != (is_master ? CREDENTIAL_KEY_BYTES : SESSION_KEY_BYTES) ||
+        (!is_master && row->key[SESSION_KEY_BYTES] != 0))
+        return "a credential has a key of a wrong length";
+    if (row->account >= engine->accounts.count)
+        return "a credential has an account that does not exist";
+    if (row->created_sequence == 0 || row->created_sequence > engine->sequence ||
+        row->parent_sequence > row->created_sequence)
+        return "a credential was created by a command to come";
+    if (row->ended_sequence != 0 && (is_master || row->ended_sequence < row->created_sequence ||
+                                     row->ended_sequence > engine->sequence))
+        return "a credential has an end that it cannot have";
+    if (row->kind == CREDENTIAL_SESSION && row->ended_sequence == 0 &&
+        row->release_ns < row->expires_ns)
+        return "a session is given back before it ends";
+    return NULL;
+}
+
+/* Its place among the others. */
+static const char *wrong_among(const struct engine *engine, const struct credential *row)
+{
+    const struct credential_table *table = &engine->credentials;
+
+    if (table->tail != CREDENTIAL_NONE &&
+        row->created_sequence < table->rows[table->tail].created_sequence)
+        return "the credentials are not in the order of their creation";
+    if (credential_find_sequence(engine, row->created_sequence, (enum credential_kind)row->kind) !=
+        CREDENTIAL_NONE)
+        return "a command created two credentials of a kind";
+    if (row->kind == CREDENTIAL_MASTER_SECP256K1 &&
+        credential_find_master(engine, row->key) != CREDENTIAL_NONE)
+        return "a master key stands twice";
+    if (row->kind == CREDENTIAL_SESSION && row->ended_sequence == 0 &&
+        credential_find(engine, row->account, row->key, row->key_bytes, 0) != CREDENTIAL_NONE)
+        return "a session's key stands twice";
+    return NULL;
+}
+
+/* What credential_create and credential_revoke make beside the row. */
+static void enter(struct engine *engine, uint32_t index)
+{
+    struct credential_table *table = &engine->credentials;
+    struct credential *row = &table->rows[index];
+    struct account *account = &engine->accounts.rows[row->account];
+
+    link_last(table, index);
+    row->sequence_place =
+        hash_index_insert(&table->by_sequence, sequence_hash(engine, row->created_sequence), index);
+    if (row->ended_sequence == 0)
+        row->key_place = hash_index_insert(
+            &table->by_key, key_hash(engine, row->account, row->key, row->key_bytes), index);
+    if (row->kind == CREDENTIAL_SESSION || row->ended_sequence != 0)
+        timer_heap_set(&table->releases, index, row->release_ns, row->created_sequence);
+    if (row->kind == CREDENTIAL_SESSION && credential_is_live(row, engine->t_ns)) {
+        row->account_next = account->session_head;
+        account->session_head = index;
+    }
+    if (row->kind == CREDENTIAL_API_KEY && row->ended_sequence == 0)
+        account->api_key_count++;
+}
+
+bool credential_load(struct engine *engine, struct image_read *read)
+{
+    struct credential_table *table = &engine->credentials;
+    struct credential *row = NULL;
+
+    for (; image_read_begins(read, 0 CREDENTIAL_FIELDS(IMAGE_READ_BYTES)); read->row++) {
+        if (!credential_fits(engine, 1))
+            return image_read_refuse(read, "more credentials than the configuration allows");
+        row = &table->rows[table->fresh];
+        CREDENTIAL_FIELDS(IMAGE_READ)
+        const char *wrong = wrong_alone(engine, row);
+        if (wrong == NULL)
+            wrong = wrong_among(engine, row);
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        enter(engine, take(table));
+    }
+    return read->wrong == NULL;
 }

@@ -87,6 +87,7 @@ struct credential_make {
 };
 
 struct engine;
+struct image_read;
 
 size_t credential_table_bytes(uint32_t slots);
 void credential_table_init(struct credential_table *table, void *memory, uint32_t slots);
@@ -140,5 +141,8 @@ uint8_t credential_effect_kind(const struct credential *credential);
 
 /* Its id: R3's rule over created_ns and created_sequence. */
 void credential_id(const struct credential *credential, uint8_t id[16]);
+
+/* Section 4 of an image, into the empty table; the accounts are there. */
+CC_MUST_USE bool credential_load(struct engine *engine, struct image_read *read);
 
 #endif

@@ -1,5 +1,6 @@
 #include "engine/deposit.h"
 
+#include "engine/image_read.h"
 #include "engine/risk.h"
 #include "engine/state.h"
 
@@ -46,6 +47,12 @@ static bool is_seen(const struct deposit_table *table, uint64_t hash, const uint
     return false;
 }
 
+static void map_in(struct deposit_table *table, uint64_t hash, uint32_t index)
+{
+    uint32_t place = hash_index_insert(&table->map, hash, index);
+    (void)place; /* a reference is never taken out */
+}
+
 static void remember(struct engine *engine, uint64_t hash, const uint8_t *external_ref)
 {
     struct deposit_table *table = &engine->deposits_seen;
@@ -53,8 +60,7 @@ static void remember(struct engine *engine, uint64_t hash, const uint8_t *extern
 
     table->rows[index].sequence = engine->sequence;
     memcpy(table->rows[index].external_ref, external_ref, DEPOSIT_REF_BYTES);
-    uint32_t place = hash_index_insert(&table->map, hash, index);
-    (void)place; /* a reference is never taken out */
+    map_in(table, hash, index);
 }
 
 /* The named portfolio, or portfolio 0 of its subaccount when there is none (R10). The exchange's
@@ -102,4 +108,26 @@ enum status deposit_credit(struct engine *engine, const struct command *command,
     portfolio_cash(engine, portfolio, CASH_deposit, (int64_t)body.amount, 0);
     risk_touch(engine, portfolio);
     return STATUS_request_completed;
+}
+
+bool deposit_load(struct engine *engine, struct image_read *read)
+{
+    struct deposit_table *table = &engine->deposits_seen;
+    struct deposit *row = NULL;
+    uint64_t last = 0;
+
+    for (; image_read_begins(read, 0 DEPOSIT_FIELDS(IMAGE_READ_BYTES)); read->row++) {
+        if (table->count == table->limit)
+            return image_read_refuse(read, "more deposits than the configuration allows");
+        row = &table->rows[table->count + 1];
+        DEPOSIT_FIELDS(IMAGE_READ)
+        if (row->sequence <= last || row->sequence > engine->sequence)
+            return image_read_refuse(read, "the deposits are not in the order of their crediting");
+        last = row->sequence;
+        uint64_t hash = mix_credential(engine->key, 0, row->external_ref, DEPOSIT_REF_BYTES);
+        if (is_seen(table, hash, row->external_ref))
+            return image_read_refuse(read, "a reference of a deposit stands twice");
+        map_in(table, hash, ++table->count);
+    }
+    return read->wrong == NULL;
 }

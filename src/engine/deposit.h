@@ -26,6 +26,7 @@ struct deposit_table {
 };
 
 struct engine;
+struct image_read;
 struct command;
 struct engine_result;
 
@@ -35,5 +36,8 @@ void deposit_table_init(struct deposit_table *table, void *memory, uint32_t slot
 /* Code 1003 (R11): credits the named portfolio, or portfolio 0 of its subaccount. */
 CC_MUST_USE enum status deposit_credit(struct engine *engine, const struct command *command,
                                        struct engine_result *result);
+
+/* Section 9 of an image, into the empty table. */
+CC_MUST_USE bool deposit_load(struct engine *engine, struct image_read *read);
 
 #endif

@@ -1,5 +1,7 @@
 #include "engine/duplicate.h"
 
+#include "engine/image_read.h"
+
 /* Slices that a window of ids spans, both partly covered ends included, as a power of two. */
 static uint32_t duplicate_slice_count(uint32_t window_ms)
 {
@@ -237,4 +239,39 @@ void duplicate_next(struct duplicate *set, struct duplicate_cursor *cursor)
     }
     cursor->slice++;
     duplicate_enter(set, cursor);
+}
+
+static const char *duplicate_wrong(const struct duplicate *set, const struct duplicate_entry *entry,
+                                   uint64_t hash)
+{
+    uint64_t number = duplicate_id_ms(entry->id) / DUPLICATE_SLICE_MS;
+
+    if (set->count == set->limit)
+        return "more request ids than the configuration allows";
+    if (number < set->first_slice || number - set->first_slice > set->slice_mask)
+        return "a request id is outside the window";
+    if (duplicate_find(set, hash, entry->account, entry->id) != NULL)
+        return "a request id stands twice";
+    return NULL;
+}
+
+bool duplicate_load(struct duplicate *set, struct mix_key key, struct image_read *read)
+{
+    uint64_t floor_ms;
+
+    if (!image_read_u64(read, &floor_ms))
+        return false;
+    if (floor_ms % DUPLICATE_SLICE_MS != 0 || floor_ms > IMAGE_READ_TIME_MAX)
+        return image_read_refuse(read, "the window of request ids begins inside a slice");
+    duplicate_set_floor(set, floor_ms);
+    for (; image_read_begins(read, sizeof(struct duplicate_entry)); read->row++) {
+        struct duplicate_entry entry;
+        image_read_bytes(read, &entry, sizeof entry);
+        uint64_t hash = mix_id(key, entry.account, (const uint8_t *)entry.id);
+        const char *wrong = duplicate_wrong(set, &entry, hash);
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        duplicate_insert(set, hash, &entry);
+    }
+    return read->wrong == NULL;
 }

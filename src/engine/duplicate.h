@@ -16,6 +16,7 @@
 #define ENGINE_DUPLICATE_H
 
 #include "base/cc.h"
+#include "base/mix.h"
 #include "engine/hash_index.h"
 
 enum {
@@ -106,7 +107,7 @@ CC_MUST_USE uint64_t duplicate_floor_ms(const struct duplicate *set);
  * command, before its insert. */
 void duplicate_advance(struct duplicate *set, uint64_t t_ms, uint32_t past_ms);
 
-/* Image load: the floor as it was; the set is empty. */
+/* The floor as it was; the set is empty. */
 void duplicate_set_floor(struct duplicate *set, uint64_t floor_ms);
 
 /* Adds an id that duplicate_find does not find, dated inside the window of the last advance; not
@@ -144,5 +145,9 @@ static inline uint64_t duplicate_id_ms(const uint64_t id[2])
 {
     return __builtin_bswap64(id[0]) >> 16;
 }
+
+/* Section 10 of an image, into the empty set. The hashes are made with the directory's key. */
+struct image_read;
+CC_MUST_USE bool duplicate_load(struct duplicate *set, struct mix_key key, struct image_read *read);
 
 #endif

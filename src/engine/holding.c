@@ -1,5 +1,6 @@
 #include "engine/holding.h"
 
+#include "engine/image_read.h"
 #include "engine/state.h"
 
 #define COVERED(field) +sizeof(((struct holding_side *)0)->field)
@@ -115,6 +116,17 @@ static void portfolio_unlink(struct engine *engine, uint32_t index)
     owner->holding_count--;
 }
 
+/* Into the map, the portfolio's list and the market's holders. */
+static void enter(struct engine *engine, uint32_t index)
+{
+    struct holding *holding = &engine->holdings.rows[index];
+    uint64_t hash = key_hash(engine, holding->portfolio, holding->market);
+
+    holding->map_place = hash_index_insert(&engine->holdings.map, hash, index);
+    portfolio_link(engine, index);
+    holders_add(&engine->markets.rows[holding->market], holding->portfolio);
+}
+
 uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market)
 {
     struct holding_table *table = &engine->holdings;
@@ -135,10 +147,7 @@ uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market)
         .mark_seen = engine->markets.rows[market].mark,
         .leverage = leverage_setting(engine, portfolio, market),
     };
-    table->rows[index].map_place =
-        hash_index_insert(&table->map, key_hash(engine, portfolio, market), index);
-    portfolio_link(engine, index);
-    holders_add(&engine->markets.rows[market], portfolio);
+    enter(engine, index);
     return index;
 }
 
@@ -217,4 +226,74 @@ uint32_t holding_next_holder(const struct engine *engine, uint32_t market, uint3
         at = (at >> 6) + 1;
     }
     return HOLDING_NONE;
+}
+
+/* --- from an image ---------------------------------------------------------------------------- */
+
+static const char *wrong_position(const struct engine *engine, const struct holding *row)
+{
+    const struct market *market = &engine->markets.rows[row->market];
+
+    if (!image_read_is_money(row->size) || !image_read_is_money(row->cost) ||
+        !image_read_is_money(row->net_funding) || (row->size == 0 && row->cost != 0))
+        return "a position is beyond every bound";
+    uint64_t size = (uint64_t)(row->size < 0 ? -row->size : row->size);
+    if (size > market->max_abs_size || (uint128)size * market->mark > (uint128)IMAGE_READ_MONEY_MAX)
+        return "a position is larger than its market's largest";
+    if (row->position_sequence > engine->sequence || row->position_ns > engine->t_ns ||
+        row->reduce_cancel_sequence > engine->sequence)
+        return "a position is of a command to come";
+    for (unsigned side = 0; side < 2; side++)
+        if (row->sides[side].cancel_sequence > engine->sequence ||
+            row->sides[side].price_bound > (uint64_t)MARKET_RAW_MAX)
+            return "a side's bounds cannot be";
+    return NULL;
+}
+
+static const char *wrong_with(const struct engine *engine, const struct holding *row,
+                              const struct holding *last)
+{
+    if (row->portfolio >= engine->portfolios.count || row->market >= engine->markets.count)
+        return "a record has a portfolio or a market that does not exist";
+    if (last != NULL && (row->portfolio < last->portfolio ||
+                         (row->portfolio == last->portfolio && row->market <= last->market)))
+        return "the records are not in the order of portfolio and market";
+    if (holding_over_markets(engine, row->portfolio, row->market))
+        return "a portfolio has records in too many markets";
+    if (row->mark_seen > IMAGE_READ_MARK_MAX)
+        return "a record has seen a mark that cannot be";
+    return wrong_position(engine, row);
+}
+
+/* What the rows of its orders bring is counted anew (order_load). */
+static void empty_side(struct holding_side *side)
+{
+    *side = (struct holding_side){
+        .price_bound = side->price_bound,
+        .cancel_sequence = side->cancel_sequence,
+    };
+}
+
+bool holding_load(struct engine *engine, struct image_read *read)
+{
+    struct holding_table *table = &engine->holdings;
+    const struct holding *last = NULL;
+    struct holding *row = NULL;
+
+    for (; image_read_begins(read, 0 HOLDING_FIELDS(IMAGE_READ_BYTES)); read->row++) {
+        if (table->count == table->limit)
+            return image_read_refuse(read, "more records than the configuration allows");
+        row = &table->rows[table->fresh];
+        HOLDING_FIELDS(IMAGE_READ)
+        const char *wrong = wrong_with(engine, row, last);
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        for (unsigned side = 0; side < 2; side++)
+            empty_side(&row->sides[side]);
+        row->leverage = leverage_setting(engine, row->portfolio, row->market);
+        table->count++;
+        enter(engine, table->fresh++);
+        last = row;
+    }
+    return read->wrong == NULL;
 }

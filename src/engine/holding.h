@@ -84,6 +84,7 @@ struct holding_table {
 };
 
 struct engine;
+struct image_read;
 
 size_t holding_table_bytes(uint32_t slots);
 void holding_table_init(struct holding_table *table, void *memory, uint32_t slots);
@@ -113,5 +114,9 @@ void holding_unlink(struct engine *engine, uint32_t order);
 /* The holder of a market (index) with the lowest portfolio number >= from, or HOLDING_NONE. */
 CC_MUST_USE uint32_t holding_next_holder(const struct engine *engine, uint32_t market,
                                          uint32_t from);
+
+/* Section 6 of an image, into the empty table; portfolios, markets and leverages are there. The sums
+ * of the sides are made again from the orders (order_load). */
+CC_MUST_USE bool holding_load(struct engine *engine, struct image_read *read);
 
 #endif

@@ -1,5 +1,6 @@
 #include "engine/leverage.h"
 
+#include "engine/image_read.h"
 #include "engine/margin.h"
 #include "engine/mark.h"
 #include "engine/state.h"
@@ -253,4 +254,32 @@ enum status leverage_set(struct engine *engine, const struct command *command,
     if (status == STATUS_order_rejected_invalid)
         result->reason = REASON_insufficient_free_equity;
     return status;
+}
+
+/* Rows come by portfolio, then market: each goes behind the one before it. */
+bool leverage_load(struct engine *engine, struct image_read *read)
+{
+    struct leverage_table *table = &engine->leverages;
+    uint32_t before = LEVERAGE_NONE;
+
+    for (;; read->row++) {
+        struct leverage loaded = { .next = LEVERAGE_NONE }, *row = &loaded;
+        const struct leverage *last = &table->rows[before];
+        if (!image_read_begins(read, 0 LEVERAGE_FIELDS(IMAGE_READ_BYTES)))
+            return read->wrong == NULL;
+        if (table->count == table->limit)
+            return image_read_refuse(read, "more leverages than the configuration allows");
+        LEVERAGE_FIELDS(IMAGE_READ)
+        if (row->portfolio >= engine->portfolios.count || row->market >= engine->markets.count)
+            return image_read_refuse(read, "a leverage has a portfolio or market of nobody");
+        if (row->setting == 0 || row->setting > MARKET_LEVERAGE_MAX)
+            return image_read_refuse(read, "a leverage that cannot be set");
+        if (before != LEVERAGE_NONE &&
+            (row->portfolio < last->portfolio ||
+             (row->portfolio == last->portfolio && row->market <= last->market)))
+            return image_read_refuse(read, "the leverages are not in their order");
+        bool is_first = before == LEVERAGE_NONE || row->portfolio != last->portfolio;
+        add(engine, is_first ? LEVERAGE_NONE : before, LEVERAGE_NONE, row);
+        before = table->fresh - 1;
+    }
 }

@@ -42,6 +42,7 @@ struct leverage_table {
 };
 
 struct engine;
+struct image_read;
 struct command;
 struct engine_result;
 
@@ -66,5 +67,8 @@ static inline uint32_t leverage_in_force(const struct market *market, uint32_t s
         return market_leverage(market);
     return setting < market->record.max_leverage ? setting : market->record.max_leverage;
 }
+
+/* Section 12 of an image, into the empty table; portfolios and markets are there. */
+CC_MUST_USE bool leverage_load(struct engine *engine, struct image_read *read);
 
 #endif

@@ -1,5 +1,7 @@
 #include "engine/margin.h"
 
+#include "engine/image_read.h"
+
 /* The terms of one market (R4), IM with the slack of its open loss. */
 struct figures {
     int128 initial;
@@ -325,4 +327,43 @@ void margin_standing(const struct engine *engine, uint32_t index, struct margin_
         standing->maintenance += maintenance_of(market, holding->size);
         at = holding->next;
     }
+}
+
+/* --- from an image ---------------------------------------------------------------------------- */
+
+/* Figures at today's mark are what they would be made now, or, where an order list was walked, at
+ * most that and less by no more than the slack. */
+static bool figures_hold(const struct market *market, const struct holding *holding)
+{
+    struct figures made;
+
+    holding_figures(market, holding, &made);
+    if (holding->figure_value != made.value || holding->figure_maintenance != made.maintenance)
+        return false;
+    if (holding->figure_loose != 0)
+        return holding->figure_loose == made.loose && holding->figure_initial == made.initial;
+    return holding->figure_initial <= made.initial &&
+           holding->figure_initial >= made.initial - made.loose;
+}
+
+const char *margin_load(struct engine *engine, uint32_t index)
+{
+    const struct holding *holding = state_holding(engine, index);
+    const struct market *market = state_market(engine, holding->market);
+    struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+
+    for (unsigned side = 0; side < 2; side++)
+        if (holding->sides[side].margin_count == 0 && holding->sides[side].price_bound != 0)
+            return "a side without orders has a price bound";
+    if (!image_read_is_money(holding->figure_value) ||
+        !image_read_is_money(holding->figure_maintenance) ||
+        !image_read_is_wide(holding->figure_initial) || !image_read_is_wide(holding->figure_loose))
+        return "a record has figures beyond every bound";
+    if (holding->figure_mark == margin_figure_mark(market) && !figures_hold(market, holding))
+        return "the figures of a record are not those of its mark";
+    portfolio->value += holding->figure_value;
+    portfolio->maintenance += holding->figure_maintenance;
+    portfolio->initial += holding->figure_initial;
+    portfolio->loose += holding->figure_loose;
+    return NULL;
 }

@@ -76,6 +76,10 @@ void margin_standing(const struct engine *engine, uint32_t portfolio,
 void margin_part(const struct engine *engine, const struct holding *holding,
                  struct margin_part *part);
 
+/* The figures of a record that came from an image, its orders with it, enter the sums of its
+ * portfolio, which has none of it yet. NULL, or why they cannot be right. */
+CC_MUST_USE const char *margin_load(struct engine *engine, uint32_t holding);
+
 static inline int128 margin_equity(const struct portfolio *portfolio)
 {
     return portfolio->cash + portfolio->value;

@@ -415,3 +415,94 @@ bool market_record_is_tighter(const struct market_record *next, const struct mar
             return true;
     return is_higher_at(next->tiers, now->tiers, MARKET_NOTIONAL_MAX);
 }
+
+/* --- of a state ------------------------------------------------------------------------------- */
+
+/* Whether rates and deductions are those that bounds and leverages give. */
+static bool tiers_hold(const struct market_record *record)
+{
+    static const struct market_tier nothing;
+    struct market_record made = { .max_leverage = record->max_leverage,
+                                  .tier_count = record->tier_count };
+
+    if (record->tier_count == 0 || record->tier_count > MARKET_TIERS_MAX)
+        return false;
+    for (uint32_t k = 0; k < MARKET_TIERS_MAX; k++) {
+        const struct market_tier *tier = &record->tiers[k];
+        struct market_tier *own = &made.tiers[k];
+        if (k >= record->tier_count) {
+            if (memcmp(tier, &nothing, sizeof nothing) != 0)
+                return false;
+            continue;
+        }
+        bool is_last = k + 1 == record->tier_count;
+        if (tier->max_leverage == 0 || tier->max_leverage > MARKET_LEVERAGE_MAX ||
+            (!is_last && tier->upper_notional > (uint64_t)MARKET_NOTIONAL_MAX))
+            return false;
+        own->upper_notional = tier->upper_notional;
+        own->max_leverage = tier->max_leverage;
+        own->imr_ppm = MONEY_PPM / tier->max_leverage;
+        own->mmr_ppm = own->imr_ppm / 2;
+    }
+    return tiers_are_sound(&made) && memcmp(made.tiers, record->tiers, sizeof made.tiers) == 0;
+}
+
+/* The name is made again from the base, so that both end in zeros. */
+static bool names_hold(const struct market_record *record)
+{
+    char symbol[MARKET_SYMBOL_BYTES] = { 0 }, base[MARKET_SYMBOL_BYTES] = { 0 };
+    static const char suffix[] = "-PERP";
+    size_t count = 0;
+
+    while (count < MARKET_SYMBOL_BYTES - sizeof suffix && is_symbol_character(record->base[count]))
+        count++;
+    memcpy(base, record->base, count);
+    memcpy(symbol, record->base, count);
+    memcpy(symbol + count, suffix, sizeof suffix - 1);
+    return count != 0 && memcmp(record->base, base, sizeof base) == 0 &&
+           memcmp(record->symbol, symbol, sizeof symbol) == 0;
+}
+
+static bool sizes_hold(const struct market_record *record)
+{
+    const uint64_t most = (uint64_t)MARKET_RAW_MAX;
+
+    if (record->asset_id == 0 || record->asset_id > MARKET_ASSET_MAX ||
+        record->price_decimals + record->size_decimals != DECIMALS_SUM)
+        return false;
+    if (record->tick_size == 0 || record->tick_size > most || record->lot_size == 0 ||
+        record->lot_size > most || record->max_order_size == 0 || record->max_order_size > most)
+        return false;
+    return record->min_size <= record->max_order_size && record->min_size % record->lot_size == 0 &&
+           record->max_order_size % record->lot_size == 0 &&
+           record->max_price == max_price_of(record->tick_size);
+}
+
+static bool limits_hold(const struct market_record *record)
+{
+    const uint64_t most = (uint64_t)MARKET_NOTIONAL_MAX;
+
+    return record->min_notional <= most && record->impact_notional != 0 &&
+           record->impact_notional <= most && record->max_leverage != 0 &&
+           record->max_leverage <= MARKET_LEVERAGE_MAX && record->price_band_ppm != 0 &&
+           record->price_band_ppm <= PPM_MAX && record->max_slippage_ppm != 0 &&
+           record->max_slippage_ppm <= PPM_MAX;
+}
+
+static bool fees_hold(const struct market_record *record)
+{
+    for (uint32_t tier = 0; tier < MARKET_FEE_TIERS; tier++)
+        if (record->maker_ppm[tier] < -PPM_MAX || record->maker_ppm[tier] > PPM_MAX ||
+            record->taker_ppm[tier] < 0 || record->taker_ppm[tier] > PPM_MAX)
+            return false;
+    return fees_are_sound(record);
+}
+
+bool market_record_holds(const struct market_record *record)
+{
+    static const uint8_t zero[sizeof record->zero];
+
+    return names_hold(record) && sizes_hold(record) && limits_hold(record) && fees_hold(record) &&
+           tiers_hold(record) && record->state < MARKET_STATE_COUNT &&
+           memcmp(record->zero, zero, sizeof zero) == 0;
+}

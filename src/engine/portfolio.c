@@ -1,5 +1,6 @@
 #include "engine/portfolio.h"
 
+#include "engine/image_read.h"
 #include "engine/state.h"
 
 #define COVERED(field) +sizeof(((struct portfolio *)0)->field)
@@ -25,11 +26,23 @@ uint32_t portfolio_find(const struct engine *engine, uint64_t account_id, uint32
     return index;
 }
 
+/* To the end of its account's list. */
+static void link_last(struct engine *engine, uint32_t index)
+{
+    struct portfolio *rows = engine->portfolios.rows;
+    struct account *owner = &engine->accounts.rows[rows[index].account];
+
+    if (owner->portfolio_head == PORTFOLIO_NONE)
+        owner->portfolio_head = index;
+    else
+        rows[owner->portfolio_tail].account_next = index;
+    owner->portfolio_tail = index;
+}
+
 uint32_t portfolio_add(struct engine *engine, uint32_t account, uint32_t subaccount_index,
                        uint32_t portfolio_index, const char *name)
 {
     struct portfolio_table *table = &engine->portfolios;
-    struct account *owner = &engine->accounts.rows[account];
 
     INVARIANT(table->count < table->slots);
     uint32_t index = table->count++;
@@ -44,11 +57,7 @@ uint32_t portfolio_add(struct engine *engine, uint32_t account, uint32_t subacco
     };
     for (size_t i = 0; i < sizeof portfolio->name && name[i] != '\0'; i++)
         portfolio->name[i] = (uint8_t)name[i];
-    if (owner->portfolio_head == PORTFOLIO_NONE)
-        owner->portfolio_head = index;
-    else
-        table->rows[owner->portfolio_tail].account_next = index;
-    owner->portfolio_tail = index;
+    link_last(engine, index);
     return index;
 }
 
@@ -70,4 +79,57 @@ void portfolio_cash(struct engine *engine, uint32_t index, enum effect_cash_kind
                 portfolio->subaccount_index, portfolio->portfolio_index);
     effects_put(&body, offsetof(struct effect_cash, kind), kind, 0);
     effects_emit(engine, EFFECT_cash, index, 0, &body);
+}
+
+static const char *wrong_with(const struct engine *engine, const struct portfolio *row)
+{
+    if (row->account >= engine->accounts.count)
+        return "a portfolio has an account that does not exist";
+    if (row->subaccount_index >= engine->accounts.rows[row->account].subaccount_count)
+        return "a portfolio has a subaccount that does not exist";
+    if (portfolio_find(engine, row->account, row->subaccount_index, row->portfolio_index) !=
+        PORTFOLIO_NONE)
+        return "a portfolio stands twice";
+    if (row->status > PORTFOLIO_CLOSED || !image_read_is_bool(&row->flagged))
+        return "a portfolio has a status that does not exist";
+    if (!image_read_is_money(row->cash) || !image_read_is_wide(row->slack_maintenance) ||
+        !image_read_is_wide(row->slack_initial))
+        return "a portfolio has amounts beyond every bound";
+    if (row->cancel_sequence > engine->sequence)
+        return "a portfolio has a cancellation by a command to come";
+    return NULL;
+}
+
+static bool every_account_has_one(const struct engine *engine)
+{
+    for (uint32_t i = 0; i < engine->accounts.count; i++)
+        if (engine->accounts.rows[i].portfolio_head == PORTFOLIO_NONE)
+            return false;
+    return engine->accounts.count != 0 && engine->portfolios.rows[0].account == 0;
+}
+
+bool portfolio_load(struct engine *engine, struct image_read *read)
+{
+    struct portfolio_table *table = &engine->portfolios;
+    struct portfolio *row = NULL;
+
+    for (table->count = 0; image_read_begins(read, 0 PORTFOLIO_FIELDS(IMAGE_READ_BYTES));
+         read->row++) {
+        if (table->count == table->limit)
+            return image_read_refuse(read, "more portfolios than the configuration allows");
+        row = &table->rows[table->count];
+        *row = (struct portfolio){
+            .holding_head = HOLDING_NONE,
+            .account_next = PORTFOLIO_NONE,
+        };
+        PORTFOLIO_FIELDS(IMAGE_READ)
+        const char *wrong = wrong_with(engine, row);
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        row->open_order_count = 0; /* counted anew (order_load) */
+        link_last(engine, table->count++);
+    }
+    if (read->wrong == NULL && !every_account_has_one(engine))
+        return image_read_refuse(read, "an account has no portfolio");
+    return read->wrong == NULL;
 }

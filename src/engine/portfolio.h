@@ -63,6 +63,7 @@ struct portfolio_table {
 };
 
 struct engine;
+struct image_read;
 
 static inline struct effect_portfolio_id portfolio_effect_id(const struct portfolio *portfolio)
 {
@@ -83,5 +84,8 @@ uint32_t portfolio_add(struct engine *engine, uint32_t account, uint32_t subacco
  * (risk). */
 void portfolio_cash(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,
                     int64_t amount, uint64_t ref);
+
+/* Section 5 of an image: the portfolios, as yet without records and orders. */
+CC_MUST_USE bool portfolio_load(struct engine *engine, struct image_read *read);
 
 #endif

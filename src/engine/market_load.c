@@ -1,0 +1,118 @@
+#include "engine/market_load.h"
+
+#include "engine/image_read.h"
+#include "engine/mark.h"
+#include "engine/state.h"
+
+/* clang-format off */
+/* What a row of version 1 held. */
+#define MARKET_FIELDS_1(X) \
+    X(record) X(next_tiers) X(next_tier_count) X(next_max_leverage) X(index_price) X(publish_ns) \
+    X(valid_price) X(valid_ns) X(hold_prices) X(mark) X(ema) X(last_price) X(second_ns) \
+    X(max_abs_size) X(book_seq) X(trade_seq) X(funding_pool) X(scan_max) X(state) \
+    X(former_state) X(hold_count) X(mark_valid) X(tier_generation)
+/* clang-format on */
+
+static const char *wrong_record(const struct market *row)
+{
+    struct market_record next = row->record;
+
+    if (row->record.state != 0 || !market_record_holds(&row->record))
+        return "the record of a market breaks a rule";
+    if ((row->next_tier_count != 0) != (row->record.effective_at_ns != 0))
+        return "a market has a time of tiers without tiers, or tiers without a time";
+    if (row->next_tier_count == 0)
+        return row->next_max_leverage == 0 &&
+                       image_read_is_zero(row->next_tiers, sizeof row->next_tiers)
+                   ? NULL
+                   : "a market has tiers that never come in force";
+    memcpy(next.tiers, row->next_tiers, sizeof next.tiers);
+    next.tier_count = row->next_tier_count;
+    next.max_leverage = row->next_max_leverage;
+    return market_record_holds(&next) ? NULL : "the next tiers of a market break a rule";
+}
+
+static bool is_price(uint64_t price)
+{
+    return price <= (uint64_t)MARKET_RAW_MAX;
+}
+
+static const char *wrong_prices(const struct engine *engine, const struct market *row)
+{
+    if (!is_price(row->index_price) || !is_price(row->valid_price) || !is_price(row->last_price) ||
+        row->mark > IMAGE_READ_MARK_MAX || !image_read_is_money(row->ema) ||
+        !image_read_is_money(row->funding_pool))
+        return "a market has a price beyond every bound";
+    if (row->valid_ns > engine->t_ns || row->second_ns > engine->t_ns ||
+        row->second_ns % MARK_SECOND_NS != 0)
+        return "a market has prices of a time to come";
+    if (row->max_abs_size > (uint64_t)IMAGE_READ_MONEY_MAX || row->scan_max > row->max_abs_size)
+        return "a market has sizes beyond every bound";
+    return NULL;
+}
+
+static const char *wrong_state(const struct market *row)
+{
+    bool is_held = row->hold_count != 0;
+
+    if (row->state >= MARKET_STATE_COUNT || row->former_state >= MARKET_STATE_COUNT ||
+        !image_read_is_bool(&row->mark_valid))
+        return "a market has a state that does not exist";
+    if (row->hold_count > MARKET_HOLD_UPDATES || (!is_held && row->former_state != 0))
+        return "a market is held in a way that cannot be";
+    for (uint32_t i = 0; i < MARKET_HOLD_UPDATES; i++)
+        if (!is_price(row->hold_prices[i]) || (i < row->hold_count) != (row->hold_prices[i] != 0))
+            return "a market is held in a way that cannot be";
+    return NULL;
+}
+
+static const char *wrong_among(const struct market_table *table, const struct market *row)
+{
+    if (table->by_asset[row->record.asset_id] != 0)
+        return "an asset id stands twice";
+    for (uint32_t i = 0; i < table->count; i++)
+        if (memcmp(table->rows[i].record.symbol, row->record.symbol, MARKET_SYMBOL_BYTES) == 0)
+            return "the name of a market stands twice";
+    return NULL;
+}
+
+static const char *wrong_with(const struct engine *engine, const struct market *row)
+{
+    const char *wrong = wrong_record(row);
+
+    if (wrong == NULL)
+        wrong = wrong_prices(engine, row);
+    if (wrong == NULL)
+        wrong = wrong_state(row);
+    if (wrong == NULL && row->cancel_sequence > engine->sequence)
+        wrong = "a market has a cancellation by a command to come";
+    return wrong != NULL ? wrong : wrong_among(&engine->markets, row);
+}
+
+bool market_load(struct engine *engine, struct image_read *read)
+{
+    struct market_table *table = &engine->markets;
+    struct market *row = &table->rows[0];
+    size_t row_bytes = 0 MARKET_FIELDS(IMAGE_READ_BYTES);
+
+    if (read->version == 1)
+        row_bytes = 0 MARKET_FIELDS_1(IMAGE_READ_BYTES);
+    for (; image_read_begins(read, row_bytes); read->row++) {
+        if (table->count == ENGINE_MARKETS_MAX)
+            return image_read_refuse(read, "more markets than there can be");
+        row = &table->rows[table->count];
+        if (read->version == 1) {
+            MARKET_FIELDS_1(IMAGE_READ)
+        } else {
+            MARKET_FIELDS(IMAGE_READ)
+        }
+        const char *wrong = wrong_with(engine, row);
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        table->count++;
+        market_enter(engine);
+    }
+    market_find_due(table);
+    work_second_changed(engine);
+    return read->wrong == NULL;
+}

@@ -1,0 +1,142 @@
+#include "engine/work_load.h"
+
+#include "engine/image_read.h"
+#include "engine/state.h"
+
+#define WORK_LOAD_INDEX ((UINT32_C(1) << WORK_ITEM_BITS) - 1)
+
+static bool take_timers(struct engine *engine, struct image_read *read, uint32_t index)
+{
+    struct work *work = &engine->work;
+
+    if (index != 0 || work->timers_queued)
+        return image_read_refuse(read, "the timers are queued twice");
+    work->timers_queued = true;
+    return true;
+}
+
+static bool take_scan(struct engine *engine, struct image_read *read, uint32_t index)
+{
+    uint64_t from, bits;
+
+    if (index >= engine->markets.count || engine->work.scans[index].queued)
+        return image_read_refuse(read, "a scan of no market, or one that is queued twice");
+    if (!image_read_u64(read, &from) || !image_read_u64(read, &bits))
+        return false;
+    struct work_scan scan = {
+        .from = (uint32_t)from,
+        .queued = 1,
+        .begun = bits & 1,
+        .again = bits >> 8 & 1,
+        .exact = bits >> 16 & 1,
+    };
+    if (from > engine->portfolios.count || (bits & ~UINT64_C(0x010101)) != 0 ||
+        (!scan.begun && (from != 0 || scan.again)))
+        return image_read_refuse(read, "a scan that cannot be");
+    engine->work.scans[index] = scan;
+    return true;
+}
+
+/* The order of the record that was last entered by this command; 0: none. */
+static bool find_order(const struct engine *engine, uint32_t holding, uint64_t sequence,
+                       uint32_t *order)
+{
+    *order = ORDER_NONE;
+    if (sequence == 0)
+        return true;
+    *order = engine->holdings.rows[holding].order_head;
+    while (*order != ORDER_NONE && engine->orders.hot[*order].sequence != sequence)
+        *order = engine->orders.cold[*order].list_next;
+    return *order != ORDER_NONE;
+}
+
+static bool take_cancel(struct engine *engine, struct image_read *read, uint32_t index)
+{
+    if (index >= engine->portfolios.count || engine->portfolios.rows[index].cancel_queued)
+        return image_read_refuse(read, "a list of no portfolio, or one that is queued twice");
+    engine->portfolios.rows[index].cancel_queued = true;
+    for (uint32_t at = engine->portfolios.rows[index].holding_head; at != HOLDING_NONE;
+         at = engine->holdings.rows[at].next) {
+        uint64_t sequence;
+        if (!image_read_u64(read, &sequence))
+            return false;
+        if (!find_order(engine, at, sequence, &engine->holdings.rows[at].cancel_cursor))
+            return image_read_refuse(read, "a list stands at no order of its record");
+    }
+    return true;
+}
+
+static bool take_market_cancel(struct engine *engine, struct image_read *read, uint32_t index)
+{
+    uint64_t portfolio, inside, sequence;
+
+    if (index >= engine->markets.count || engine->work.lists[index].queued)
+        return image_read_refuse(read, "a list of no market, or one that is queued twice");
+    if (!image_read_u64(read, &portfolio) || !image_read_u64(read, &inside) ||
+        !image_read_u64(read, &sequence))
+        return false;
+    if (portfolio > engine->portfolios.count || inside > 1 || (inside == 0 && sequence != 0) ||
+        (inside == 1 && portfolio == engine->portfolios.count))
+        return image_read_refuse(read, "a list of a market that cannot be");
+    engine->work.lists[index] = (struct work_list){
+        .portfolio = (uint32_t)portfolio,
+        .queued = 1,
+        .inside = inside == 1,
+    };
+    if (inside == 0)
+        return true;
+    uint32_t holding = holding_find(engine, (uint32_t)portfolio, index), order;
+    if (holding == HOLDING_NONE)
+        return sequence == 0 || image_read_refuse(read, "a list stands in no record");
+    if (!find_order(engine, holding, sequence, &order))
+        return image_read_refuse(read, "a list stands at no order of its record");
+    engine->holdings.rows[holding].cancel_cursor = order;
+    return true;
+}
+
+/* What an item tells beyond its kind and index. Version 1 had no lists of markets. */
+static bool take_item(struct engine *engine, struct image_read *read, uint64_t item)
+{
+    uint32_t index = (uint32_t)item & WORK_LOAD_INDEX;
+
+    switch (item >> WORK_ITEM_BITS) {
+    case WORK_TIMERS:
+        return take_timers(engine, read, index);
+    case WORK_MARK_SCAN:
+        return take_scan(engine, read, index);
+    case WORK_CANCEL:
+        return take_cancel(engine, read, index);
+    case WORK_MARKET_CANCEL:
+        if (read->version != 1)
+            return take_market_cancel(engine, read, index);
+    }
+    return image_read_refuse(read, "work of a kind that does not exist");
+}
+
+/* A market's orders are dead as long as its list is queued. */
+static bool lists_hold(const struct engine *engine)
+{
+    for (uint32_t i = 0; i < engine->markets.count; i++)
+        if ((engine->markets.rows[i].cancel_sequence != 0) != engine->work.lists[i].queued)
+            return false;
+    return true;
+}
+
+bool work_load(struct engine *engine, struct image_read *read)
+{
+    struct work *work = &engine->work;
+    uint64_t count, item;
+
+    if (!image_read_u64(read, &count))
+        return false;
+    if (count > (uint64_t)work->mask + 1)
+        return image_read_refuse(read, "more work than there can be");
+    for (; read->row < count; read->row++) {
+        if (!image_read_u64(read, &item) || !take_item(engine, read, item))
+            return false;
+        work->items[work->count++] = (uint32_t)item;
+    }
+    if (read->left != 0)
+        return image_read_refuse(read, "more bytes than the work takes");
+    return lists_hold(engine) || image_read_refuse(read, "a market's list is lost");
+}

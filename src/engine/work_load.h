@@ -1,0 +1,13 @@
+/* work_load.h - section 11 of an image: the deferred work, head first. Owned by the engine. */
+#ifndef ENGINE_WORK_LOAD_H
+#define ENGINE_WORK_LOAD_H
+
+#include "base/cc.h"
+
+struct engine;
+struct image_read;
+
+/* Into the empty queue; all the tables are there. */
+CC_MUST_USE bool work_load(struct engine *engine, struct image_read *read);
+
+#endif
