@@ -106,20 +106,28 @@ static void keep_effect(struct engine_sink *sink, const struct effect *effect)
     memcpy(kept->bytes, effect->bytes, sizeof kept->bytes);
 }
 
-void host_open_bare(struct host *host, const char *overrides)
+void host_open_for(struct host *host, const struct option_engine *capacity, const char *overrides)
 {
     static const uint8_t key[MIX_KEY_BYTES] = { 7, 1, 9, 3, 8, 8, 1 };
-    struct option_engine capacity;
+    struct option_engine own;
     uint8_t body[BODY_MAX];
 
     memset(host, 0, sizeof *host);
-    CHECK(option_parse_engine(&capacity, body, host_configuration(overrides, body)));
+    if (capacity == NULL) {
+        CHECK(option_parse_engine(&own, body, host_configuration(overrides, body)));
+        capacity = &own;
+    }
     host->sink.emit = keep_effect;
     host->key = mix_key_load(key);
     host->clock_ns = HOST_START_NS;
-    host->bytes = engine_bytes(&capacity);
+    host->bytes = engine_bytes(capacity);
     host->memory = rig_memory(host->bytes);
-    host->engine = engine_init(host->memory, host->bytes, host->key, &capacity);
+    host->engine = engine_init(host->memory, host->bytes, host->key, capacity);
+}
+
+void host_open_bare(struct host *host, const char *overrides)
+{
+    host_open_for(host, NULL, overrides);
 }
 
 void host_open(struct host *host, const char *overrides)
@@ -181,14 +189,28 @@ static void fill_hashes(const struct host *host, struct command *command)
         command->target_hash = mix_id(host->key, account, command_body(command) + 16);
 }
 
-/* A follower applies what was sequenced, without a peek, and comes to the same. */
-static void apply_mirrored(struct host *mirror, const struct host *host,
-                           const struct command *command)
+/* Another engine in the same state peeks at the same, and applies what is sequenced. */
+static void mirror_peek(struct host *mirror, const struct host *host, const struct command *command)
+{
+    bool is_peeked = engine_peek(mirror->engine, command, command->t_ns, &mirror->result);
+
+    CHECK(is_peeked == host->is_peeked);
+    CHECK(!is_peeked || memcmp(&mirror->result, &host->result, sizeof host->result) == 0);
+}
+
+/* Effects may differ in the index of a record alone: it is no part of the state. */
+static void mirror_apply(struct host *mirror, const struct host *host,
+                         const struct command *command)
 {
     mirror->effect_count = 0;
     engine_apply(mirror->engine, command, &mirror->sink, &mirror->result);
     CHECK(memcmp(&mirror->result, &host->result, sizeof host->result) == 0);
     CHECK(mirror->effect_count == host->effect_count);
+    for (uint32_t i = 0; i < host->effect_count; i++) {
+        const struct host_effect *a = &host->effects[i], *b = &mirror->effects[i];
+        CHECK(a->code == b->code && a->asset_id == b->asset_id && a->sequence == b->sequence);
+        CHECK(memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0);
+    }
     mirror->clock_ns = host->clock_ns;
 }
 
@@ -205,6 +227,8 @@ static enum status run(struct host *host, const struct host_request *request)
     host->clock_ns = command->t_ns;
     host->effect_count = 0;
     host->is_peeked = engine_peek(host->engine, command, command->t_ns, &host->result);
+    if (host->mirror != NULL)
+        mirror_peek(host->mirror, host, command);
     if (!host->is_peeked) {
         uint64_t before = engine_sequence(host->engine);
         CHECK(engine_admits(host->engine, command));
@@ -213,7 +237,7 @@ static enum status run(struct host *host, const struct host_request *request)
         CHECK(engine_sequence(host->engine) == before + 1);
         CHECK(engine_time(host->engine) == command->t_ns);
         if (host->mirror != NULL)
-            apply_mirrored(host->mirror, host, command);
+            mirror_apply(host->mirror, host, command);
         if (!host->skip_audit)
             CHECK(audit_holds(host->engine));
     }

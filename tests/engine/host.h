@@ -38,7 +38,7 @@ struct host {
     bool is_peeked;              /* the last command was answered by the peek */
     bool skip_audit;             /* for runs of many commands */
     bool wants_evidence;         /* every signed command asks for it */
-    struct host *mirror;         /* applies every sequenced command too, as a follower; or NULL */
+    struct host *mirror;         /* peeks and applies every command too, to the same end; or NULL */
     struct engine_result result; /* of the last command */
     uint8_t id[16];              /* its request id */
     uint32_t effect_count;       /* of the last command */
@@ -71,6 +71,8 @@ struct host_order {
 void host_open(struct host *host, const char *overrides);
 /* The same without any command applied. */
 void host_open_bare(struct host *host, const char *overrides);
+/* That, laid out for `capacity`; NULL: for the configuration of these overrides. */
+void host_open_for(struct host *host, const struct option_engine *capacity, const char *overrides);
 void host_close(struct host *host);
 
 /* A body of record 2013 with these overrides; gives its padded length (at most 4120). */
