@@ -126,7 +126,11 @@ static int sim_open(struct disk *disk, const char *path, unsigned flags)
 
         if (error < 0)
             return error;
-        node = sim_image_make(sim->image, path);
+        node = sim_image_find(sim->image, path);
+        if (node >= 0)
+            sim_image_cut(sim->image, node);
+        else
+            node = sim_image_make(sim->image, path);
     } else {
         node = sim_image_find(sim->image, path);
     }
@@ -180,6 +184,8 @@ static int sim_write(struct disk *disk, int file, uint64_t offset, const void *b
         return error;
     /* A write that fails may have left any of its blocks behind. */
     sim_image_write(sim->image, node, offset, bytes, count, ++sim->writes, error == 0);
+    if (error < 0)
+        sim_image_fail(sim->image, node, sim->writes);
     return error;
 }
 
@@ -248,6 +254,8 @@ static int64_t flight_land(struct disk_sim *sim, const struct flight *flight)
     int error = call_counted(sim);
     uint64_t bytes = flight->count;
 
+    if (error < 0 && !stopped(sim))
+        sim_image_fail(sim->image, flight->node, flight->write);
     if (error < 0 && sim->fault != DISK_SIM_SHORT)
         return error;
     if (error < 0) {
@@ -392,6 +400,7 @@ void disk_sim_kill(struct disk *disk, uint64_t seed)
         else
             sim_image_forget(sim->image, flight->node, flight->write);
     }
+    sim_image_end_failed(sim->image); /* what a process failed to write ends with it */
     processes_end(sim);
 }
 

@@ -15,6 +15,7 @@ struct version {
     uint64_t block; /* of the file */
     uint32_t place; /* of the block in its write */
     bool visible;
+    bool is_failed; /* its write ended in an error: it may be on the medium, as it was then */
     uint8_t bytes[];
 };
 
@@ -26,6 +27,7 @@ struct node {
     uint64_t capacity;
     struct version *oldest;
     struct version **newest; /* where the next version is hung */
+    bool is_cut;             /* emptied since the last sync: a crash may leave it so */
     bool used;
 };
 
@@ -188,6 +190,16 @@ void sim_image_resize(struct sim_image *image, int index, uint64_t bytes)
         node->current_bytes = bytes;
 }
 
+void sim_image_cut(struct sim_image *image, int index)
+{
+    struct node *node = node_at(image, index);
+
+    if (node->capacity > 0)
+        memset(node->current, 0, node->capacity);
+    node->current_bytes = 0;
+    node->is_cut = true;
+}
+
 size_t sim_image_read(const struct sim_image *image, int index, uint64_t offset, void *out,
                       size_t count)
 {
@@ -231,12 +243,26 @@ void sim_image_write(struct sim_image *image, int index, uint64_t offset, const 
         node->current_bytes = offset + count;
 }
 
+/* Blocks are durable: what failed to be written to them before cannot come any more. */
+static void failed_drop(struct node *node, uint64_t first, uint64_t last)
+{
+    struct version **at = &node->oldest;
+
+    while (*at) {
+        if ((*at)->is_failed && (*at)->block >= first && (*at)->block <= last)
+            version_drop(node, at);
+        else
+            at = &(*at)->next;
+    }
+}
+
 void sim_image_settle(struct sim_image *image, int index, uint64_t write, uint64_t bytes,
                       bool durable)
 {
     struct node *node = node_at(image, index);
     const uint32_t block_bytes = image->block_bytes;
     struct version **at = &node->oldest;
+    uint64_t first = UINT64_MAX, last = 0;
 
     while (*at) {
         struct version *version = *at;
@@ -247,6 +273,7 @@ void sim_image_settle(struct sim_image *image, int index, uint64_t write, uint64
             continue;
         }
         version->visible = true;
+        version->is_failed = false;
         memcpy(node->current + offset, version->bytes, block_bytes);
         if (node->current_bytes < offset + block_bytes)
             node->current_bytes = offset + block_bytes;
@@ -254,11 +281,15 @@ void sim_image_settle(struct sim_image *image, int index, uint64_t write, uint64
             at = &version->next;
             continue;
         }
+        first = version->block < first ? version->block : first;
+        last = version->block;
         memcpy(node->durable + offset, version->bytes, block_bytes);
         if (node->durable_bytes < offset + block_bytes)
             node->durable_bytes = offset + block_bytes;
         version_drop(node, at);
     }
+    if (first <= last)
+        failed_drop(node, first, last);
 }
 
 void sim_image_forget(struct sim_image *image, int index, uint64_t write)
@@ -274,20 +305,62 @@ void sim_image_forget(struct sim_image *image, int index, uint64_t write)
     }
 }
 
+void sim_image_fail(struct sim_image *image, int index, uint64_t write)
+{
+    for (struct version *at = node_at(image, index)->oldest; at; at = at->next) {
+        if (at->write == write && !at->visible)
+            at->is_failed = true;
+    }
+}
+
+void sim_image_end_failed(struct sim_image *image)
+{
+    for (int index = 0; index < NODES_MAX; index++) {
+        struct version **at = &image->nodes[index].oldest;
+
+        if (!image->nodes[index].used)
+            continue;
+        while (*at) {
+            if ((*at)->is_failed)
+                version_drop(&image->nodes[index], at);
+            else
+                at = &(*at)->next;
+        }
+    }
+}
+
+/* Is there a newer version of its block that is readable. */
+static bool is_overwritten(const struct version *version)
+{
+    for (const struct version *at = version->next; at; at = at->next) {
+        if (at->block == version->block && at->visible)
+            return true;
+    }
+    return false;
+}
+
 void sim_image_sync(struct sim_image *image, int index)
 {
     struct node *node = node_at(image, index);
     struct version **at = &node->oldest;
 
     while (*at) {
+        if ((*at)->is_failed && is_overwritten(*at))
+            version_drop(node, at);
+        else
+            at = &(*at)->next;
+    }
+    at = &node->oldest;
+    while (*at) {
         if ((*at)->visible)
             version_drop(node, at);
         else
             at = &(*at)->next;
     }
-    if (node->current_bytes > 0)
-        memcpy(node->durable, node->current, node->current_bytes);
+    if (node->capacity > 0)
+        memcpy(node->durable, node->current, node->capacity);
     node->durable_bytes = node->current_bytes;
+    node->is_cut = false;
 }
 
 void sim_image_poke(struct sim_image *image, int index, uint64_t offset, const void *bytes,
@@ -340,6 +413,10 @@ static void node_crash(struct sim_image *image, struct node *node, uint64_t *ran
 {
     const uint32_t block_bytes = image->block_bytes;
 
+    if (node->is_cut && node->capacity > 0 && sim_image_random(random) % 2 == 0) {
+        memset(node->durable, 0, node->capacity);
+        node->durable_bytes = 0;
+    }
     for (struct version *version = node->oldest; version; version = version->next) {
         uint64_t rank = 1;
 
@@ -374,6 +451,7 @@ static void crash_end(struct sim_image *image, uint64_t *random)
         if (!node->used)
             continue;
         versions_drop(node);
+        node->is_cut = false;
         if (node->capacity > 0)
             memcpy(node->current, node->durable, node->capacity);
         node->current_bytes = node->durable_bytes;

@@ -39,12 +39,15 @@ void sim_image_remove(struct sim_image *image, const char *path);
  * (nodes of open files; below 0: none). */
 void sim_image_collect(struct sim_image *image, const int *held, int held_count);
 
-/* Bytes of a node. resize grows with zeros. write makes versions; they are read back only when
+/* Bytes of a node. resize grows with zeros, cut leaves none. write makes versions; they are read back only when
  * `visible`. settle: the first `bytes` of an invisible write become readable and, if `durable`,
  * durable; what is left of it stays a version that a crash may choose.
+ * fail: what is not readable of a write may be on the medium, but not over what was written to the
+ * same place later and synced. end_failed: of no failed write anything comes any more.
  * forget: what is not readable of a write will never be on the medium. */
 CC_MUST_USE uint64_t sim_image_size(const struct sim_image *image, int node);
 void sim_image_resize(struct sim_image *image, int node, uint64_t bytes);
+void sim_image_cut(struct sim_image *image, int node);
 size_t sim_image_read(const struct sim_image *image, int node, uint64_t offset, void *out,
                       size_t count);
 void sim_image_write(struct sim_image *image, int node, uint64_t offset, const void *bytes,
@@ -52,6 +55,8 @@ void sim_image_write(struct sim_image *image, int node, uint64_t offset, const v
 void sim_image_settle(struct sim_image *image, int node, uint64_t write, uint64_t bytes,
                       bool durable);
 void sim_image_forget(struct sim_image *image, int node, uint64_t write);
+void sim_image_fail(struct sim_image *image, int node, uint64_t write);
+void sim_image_end_failed(struct sim_image *image);
 void sim_image_sync(struct sim_image *image, int node);
 void sim_image_poke(struct sim_image *image, int node, uint64_t offset, const void *bytes,
                     size_t count);

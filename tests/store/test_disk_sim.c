@@ -203,6 +203,42 @@ static void removals(void)
     CHECK(back > SEEDS / 8 && back < SEEDS * 3 / 8);
 }
 
+/* A file that is emptied is, until it is synced, what it was, empty, or a mixture with what was
+ * written since; afterwards what it was never comes back. */
+static void emptied(void)
+{
+    int outcomes[3] = { 0 };
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct disk *disk = disk_new(seed, 1);
+        uint8_t bytes[BLOCK];
+        uint8_t byte;
+        int file;
+
+        disk_close(disk, file_new(disk, "journal/a", 3, 1));
+        file = disk_open(disk, "journal/a", DISK_CREATE);
+        CHECK(file >= 0 && disk_size(disk, file) == 0);
+        CHECK(disk_read(disk, file, 0, bytes, BLOCK) == 0);
+        memset(bytes, 2, sizeof bytes);
+        CHECK(disk_write(disk, file, 0, bytes, BLOCK) == 0);
+        CHECK(disk_size(disk, file) == BLOCK);
+        if (seed % 4 == 0)
+            CHECK(disk_sync(disk, file) == 0);
+        disk_sim_crash(disk, seed);
+        CHECK(seed % 4 != 0 || disk_sim_file_bytes(disk, "journal/a") == BLOCK);
+        if (disk_sim_file_bytes(disk, "journal/a") == 0) {
+            outcomes[0]++;
+        } else {
+            byte = first_byte(disk, "journal/a", 0);
+            CHECK(byte == 2 || (byte == 1 && seed % 4 != 0));
+            outcomes[byte]++;
+        }
+        disk_sim_destroy(disk);
+    }
+    for (int i = 0; i < 3; i++)
+        CHECK(outcomes[i] > SEEDS / 10);
+}
+
 /* Files that come and go do not use the medium up. */
 static void many_files(void)
 {
@@ -301,6 +337,7 @@ int main(void)
     completion_orders();
     names();
     removals();
+    emptied();
     many_files();
     kills();
     faults();
