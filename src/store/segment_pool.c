@@ -6,7 +6,7 @@
 /* clang-format off */
 /*    state     may become                   one step of it ... */
 #define POOL_STATE_LIST(X)                                                                        \
-    X(WAITING,  TO(ZEROING) | TO(WAITING))   /* opens a segment that exists, or begins a .next */ \
+    X(WAITING,  TO(ZEROING) | TO(WAITING))   /* opens what exists, or begins a .next */           \
     X(ZEROING,  TO(NAMING) | TO(WAITING))    /* writes one chunk of zeros */                      \
     X(NAMING,   TO(WAITING))                 /* header, sync, rename, sync of the folder */
 /* clang-format on */
@@ -25,6 +25,10 @@ struct segment_pool {
     int file;        /* being prepared */
     uint64_t zeroed; /* bytes of it */
     uint64_t due_ns;
+    uint64_t retired_first; /* segments [retired_first, retired_end) may be used again */
+    uint64_t retired_end;
+    uint64_t recycled; /* the segment whose .next is a retired file; UINT64_MAX: none */
+    uint64_t named;    /* the segment that got its name last, synced or not; likewise */
     struct {
         int file;
         uint32_t block_bytes;
@@ -61,6 +65,8 @@ struct segment_pool *segment_pool_create(const struct segment_pool_config *confi
     memset(pool, 0, sizeof *pool);
     pool->config = *config;
     pool->file = -1;
+    pool->recycled = UINT64_MAX;
+    pool->named = UINT64_MAX;
     pool->chunk = aligned_alloc(DISK_ALIGNMENT, SEGMENT_POOL_CHUNK_BYTES);
     if (!pool->chunk) {
         free(pool);
@@ -96,7 +102,8 @@ static void slot_fill(struct segment_pool *pool, int file, uint32_t block_bytes)
     atomic_store_explicit(&pool->ready, number + 1, memory_order_release); /* pairs: take */
 }
 
-/* A segment that stands in the journal already: recovery has checked its header. */
+/* A segment that stands in the journal already: recovery has checked its header, or it was made
+ * here and only the sync of its name failed. */
 static int existing_open(struct segment_pool *pool, uint64_t number)
 {
     char path[DISK_PATH_BYTES];
@@ -104,6 +111,12 @@ static int existing_open(struct segment_pool *pool, uint64_t number)
     int64_t count;
     int file;
 
+    if (number == pool->named) {
+        int error = disk_sync_folder(pool->config.disk, "journal");
+
+        if (error < 0)
+            return error;
+    }
     segment_path(path, number, true);
     file = disk_open(pool->config.disk, path, DISK_WRITE | DISK_DIRECT | DISK_OWN);
     if (file < 0)
@@ -121,22 +134,73 @@ static int existing_open(struct segment_pool *pool, uint64_t number)
     return 1;
 }
 
-static int next_begin(struct segment_pool *pool, uint64_t number)
+/* The lowest retired segment becomes the `.next` of this one. The name is durable before its bytes
+ * change: a power loss must not bring the old name back for half of them. */
+static int retired_rename(struct segment_pool *pool, uint64_t number)
 {
-    char path[DISK_PATH_BYTES];
+    struct disk *disk = pool->config.disk;
+    char from[DISK_PATH_BYTES];
+    char to[DISK_PATH_BYTES];
     int error;
 
-    segment_path(path, number, false);
-    pool->file = disk_open(pool->config.disk, path, DISK_CREATE | DISK_DIRECT | DISK_OWN);
-    if (pool->file < 0) {
-        error = pool->file;
-        pool->file = -1;
+    segment_path(from, pool->retired_first, true);
+    segment_path(to, number, false);
+    error = disk_sync_folder(disk, "snapshot");
+    if (error == 0)
+        error = disk_sync_folder(disk, "archive");
+    if (error == 0)
+        error = disk_rename(disk, from, to);
+    if (error < 0)
         return error;
+    pool->retired_first++;
+    pool->recycled = number;
+    return 0;
+}
+
+/* Opens a file of the full size to be zeroed, or makes one. */
+static int next_open(struct segment_pool *pool, uint64_t number)
+{
+    struct disk *disk = pool->config.disk;
+    char path[DISK_PATH_BYTES];
+    int error;
+    int file;
+
+    segment_path(path, number, false);
+    if (pool->recycled == number) {
+        file = disk_open(disk, path, DISK_WRITE | DISK_DIRECT | DISK_OWN);
+        if (file < 0 || disk_size(disk, file) == pool->config.segment_bytes)
+            return file;
+        disk_close(disk, file);
     }
+    pool->recycled = UINT64_MAX;
+    file = disk_open(disk, path, DISK_CREATE | DISK_DIRECT | DISK_OWN);
+    if (file < 0)
+        return file;
+    error = disk_allocate(disk, file, pool->config.segment_bytes);
+    if (error == 0)
+        return file;
+    disk_close(disk, file);
+    return error;
+}
+
+static int next_begin(struct segment_pool *pool, uint64_t number)
+{
+    bool is_recycling = pool->retired_first < pool->retired_end && pool->recycled != number;
+    int error = is_recycling ? retired_rename(pool, number) : 0;
+    int file;
+
+    /* Also for a `.next` that is there: a process that was killed may have renamed it. */
+    if (error == 0)
+        error = disk_sync_folder(pool->config.disk, "journal");
+    if (error < 0)
+        return error;
+    file = next_open(pool, number);
+    if (file < 0)
+        return file;
+    pool->file = file;
     pool->zeroed = 0;
     pool_move(pool, POOL_ZEROING);
-    error = disk_allocate(pool->config.disk, pool->file, pool->config.segment_bytes);
-    return error < 0 ? error : 1;
+    return 1;
 }
 
 static int next_zero(struct segment_pool *pool, uint64_t now_ns)
@@ -176,8 +240,10 @@ static int next_name(struct segment_pool *pool, uint64_t number)
         error = disk_sync(disk, file);
     if (error == 0)
         error = disk_rename(disk, from, to);
-    if (error == 0)
-        error = disk_sync_folder(disk, "journal");
+    if (error < 0)
+        return error;
+    pool->named = number;
+    error = disk_sync_folder(disk, "journal");
     if (error < 0)
         return error;
     pool->file = -1;
@@ -200,8 +266,9 @@ static int pool_piece(struct segment_pool *pool, uint64_t number, uint64_t now_n
 {
     switch (pool->state) {
     case POOL_WAITING:
-        return number < pool->config.existing_end ? existing_open(pool, number)
-                                                  : next_begin(pool, number);
+        if (number < pool->config.existing_end || number == pool->named)
+            return existing_open(pool, number);
+        return next_begin(pool, number);
     case POOL_ZEROING:
         return next_zero(pool, now_ns);
     case POOL_NAMING:
@@ -225,6 +292,22 @@ int segment_pool_step(struct segment_pool *pool, uint64_t now_ns)
     if (done < 0)
         next_drop(pool, done, now_ns);
     return done;
+}
+
+void segment_pool_retire(struct segment_pool *pool, uint64_t number)
+{
+    uint64_t taken = atomic_load_explicit(&pool->taken, memory_order_acquire); /* pairs: take */
+
+    INVARIANT(number < pool->config.first || number + 1 < taken);
+    INVARIANT(pool->retired_first == pool->retired_end || number == pool->retired_end);
+    if (pool->retired_first == pool->retired_end)
+        pool->retired_first = number;
+    pool->retired_end = number + 1;
+}
+
+uint64_t segment_pool_retired(const struct segment_pool *pool)
+{
+    return pool->retired_end - pool->retired_first;
 }
 
 uint64_t segment_pool_due_ns(const struct segment_pool *pool)

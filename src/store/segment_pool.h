@@ -1,9 +1,11 @@
-/* segment_pool.h - segments prepared ahead of the journal, made at a bounded rate.
+/* segment_pool.h - segments prepared ahead of the journal, made at a bounded rate, of retired ones
+ * if there are any.
  *
  *   background thread                          journal thread
  *   segment_pool_step(now) --- ready -------> segment_pool_take(number) = file
  *     .next, zeros, header, sync,   <-- taken ---
  *     rename, sync of the folder
+ *   segment_pool_retire(low): LOW.seg, when the next is due, becomes its .next and is zeroed
  *
  * Order.  step stores `ready` with release after the file stands in its slot; take loads it with
  *         acquire. take stores `taken` with release when the slot is empty; step mirrors it.
@@ -53,6 +55,17 @@ CC_MUST_USE uint64_t segment_pool_due_ns(const struct segment_pool *pool);
 /* Steps, without heed of the rate, until `ahead` segments are ready: for a start and for tests.
  * 0 or -errno. */
 CC_MUST_USE int segment_pool_fill(struct segment_pool *pool, uint64_t now_ns);
+
+/* Gives the pool a segment that nobody needs any more: sealed, listed by the archive, below what a
+ * recovery from either kept snapshot reads and what the follower has applied. It must be the lowest
+ * of journal/ that was not retired yet (INVARIANT: the one behind the last retired while that waits,
+ * and not one being written). It keeps its name until it is used, then only its bytes; `archive` and
+ * `snapshot` are synced before, so that no power loss takes what stands for it. A crash at any point
+ * leaves its name with all its frames, or no such name. Background thread. */
+void segment_pool_retire(struct segment_pool *pool, uint64_t number);
+
+/* Segments retired and not yet used. Background thread. */
+CC_MUST_USE uint64_t segment_pool_retired(const struct segment_pool *pool);
 
 /* The file of the next segment, which must be `number` (INVARIANT), opened for direct writes, and
  * its block in *block_bytes; -EAGAIN while it is not ready. Journal thread. */
