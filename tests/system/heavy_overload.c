@@ -2,9 +2,9 @@
  * answered request_dropped or waits in the socket, memory stays, and what was acknowledged is
  * there.
  *
- * `heavy_system_overload [SECONDS]` (PERPD_OVERLOAD_SECONDS, 20); perpd from PERPD_BUILD. From 300 s
- * on memory may grow by 1 % after the warm-up (goals.md, Reliability: 600); a shorter run only sees
- * the tables come into use, and holds what an answered request may add. */
+ * `heavy_system_overload [SECONDS]` (PERPD_OVERLOAD_SECONDS, 20); perpd from PERPD_BUILD. From
+ * 300 s on memory may grow by 1 % after the warm-up (goals.md, Reliability: 600); a shorter run
+ * only sees the tables come into use, and holds what an answered request may add. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
