@@ -153,7 +153,12 @@ def put_back(old, rest):
 
 
 def keeps_place(new, old, rest):
-    return new.price == old.price and new.remaining <= rest
+    return new.price == old.price and new.remaining <= rest and not joins_list(new, old)
+
+
+def joins_list(new, old):
+    """In its place it would fall under the market's cancellation list that spared it."""
+    return old.reduce_only and not new.reduce_only and old.sequence <= old.market.list_sequence
 
 
 def judge(exchange, new, quantity, old, before):
@@ -200,7 +205,8 @@ def enter_again(exchange, old, walk):
     exchange.take_out(old)
     exchange.show(old, DELETE, old.remaining)
     act(exchange, walk)
-    note(exchange, 2, "lost place " + ("price" if new.price != old.price else "size"))
+    note(exchange, 2, "lost place " + ("price" if new.price != old.price else
+                                       "list" if joins_list(new, old) else "size"))
     if walk.filled:
         note(exchange, 2, "trades")
     note(exchange, 2, "ends " + ("resting" if new.level else "used up" if not new.remaining

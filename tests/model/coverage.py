@@ -1,13 +1,14 @@
 """What a run of 10^6 commands must have met, and how often."""
+import states
 import wire
 from walk import MODES
 
 STATES = "OPEN FILLED CANCELED REJECTED UNTRIGGERED PARTIALLY_FILLED EXPIRED".split()
 
-# Statuses that the built commands cannot give: of other codes, of states that only an operator
-# sets, of conditional orders, of suspension and of the network thread.
+# Statuses that the built commands cannot give: of other codes, of a market that is settled, of
+# conditional orders, of suspension and of the network thread.
 UNREACHABLE = """rejected_rate_limited rejected_account_suspended rejected_self_transfer
-rejected_market_reduce_only rejected_market_post_only market_closed
+market_closed
 rejected_insufficient_free_equity rejected_max_conditional_orders_exceeded
 rejected_trigger_already_satisfied conditional_order_on_books conditional_order_not_found
 rejected_conditional_order_expired
@@ -15,14 +16,15 @@ rejected_invalid_trigger master_key_added master_key_removed master_key_rejected
 master_key_rejected_unauthorized master_key_rejected_self_removal
 master_key_rejected_last_key""".split()
 
-ROWS = """10 halted,10 cancel-only,11 bool,11 stp,11 post-only,11 expiry,12,15,16 beyond 2^40,
-16 lot,16 min,16 max,16 position,16 markets,17 zero,17 tick,17 max,17b notional,17b cost,19 never,
-19 here,19 elsewhere,20,21,24 no position,24 FOK,26""".replace("\n", "").split(",")
+ROWS = """10 halted,10 cancel-only,10 post-only,10 reduce-only,11 bool,11 stp,11 post-only,
+11 expiry,12,15,16 beyond 2^40,16 lot,16 min,16 max,16 position,16 markets,17 zero,17 tick,17 max,
+17b notional,17b cost,19 never,19 here,19 elsewhere,20,21,24 no position,24 FOK,
+26""".replace("\n", "").split(",")
 
 ENDS = ["OPEN", "FILLED", "PARTIALLY_FILLED", "EXPIRED"] + [
     "CANCELED " + reason for reason in
     """match_limit user_cancel cancel_all time_in_force reduce_only self_trade_prevention
-    insufficient_margin_to_trade""".split()]
+    insufficient_margin_to_trade market_state""".split()]
 
 # Statuses of the codes whose streams are not mostly placements.
 TARGETED = """request_completed duplicate_request_id rejected_unauthorized order_rejected_invalid
@@ -35,14 +37,18 @@ STATUSES_OF = {
     2: TARGETED + """order_rejected_expired rejected_invalid_price rejected_mark_price_zero
     rejected_invalid_order_flags invalid_reduce_only_order self_trade_prevention
     rejected_post_only_would_cross_book rejected_market_halted rejected_market_cancel_only
+    rejected_market_post_only rejected_market_reduce_only
     insufficient_margin_to_place insufficient_margin_to_trade""",
     5: """request_completed duplicate_request_id rejected_unauthorized order_rejected_invalid
     order_rejected_internal order_rejected_invalid_market rejected_invalid_portfolio_id
     rejected_invalid_size rejected_size_zero rejected_mark_price_zero rejected_invalid_order_flags
     invalid_reduce_only_order rejected_slippage_exceeds_maximum self_trade_prevention
     rejected_market_not_found rejected_market_halted rejected_market_cancel_only
-    insufficient_margin_to_trade""",
+    rejected_market_post_only rejected_market_reduce_only insufficient_margin_to_trade""",
     15: "session_revoked",
+    1002: """request_completed rejected_unauthorized order_rejected_invalid
+    order_rejected_invalid_market rejected_market_not_found""",
+    1008: "request_completed order_rejected_invalid",
     34: "request_completed rejected_unauthorized order_rejected_invalid",
     35: "request_completed rejected_unauthorized order_rejected_invalid",
     2001: """request_completed rejected_unauthorized rejected_invalid_portfolio_id
@@ -71,7 +77,7 @@ REQUIRED = dict.fromkeys(
     + ["filled " + tif for tif in ("resting kinds", "IOC", "FOK")]
     + ["contact " + mode for mode in MODES] + ["code 2 contact " + mode for mode in MODES]
     + ["code 2 kept place " + case for case in SAME_PLACE] + AMENDED + TAKEN + TIERS
-    + ["leverage " + case for case in LEVERAGES]
+    + ["leverage " + case for case in LEVERAGES] + ["state " + name for name in states.NAMES]
     + ["maker test", "passed by the reducing rule", "expired by timer", "hold", "hold released",
        "tier rises", "tier falls", "rebate"],
     100)
@@ -79,6 +85,12 @@ REQUIRED = dict.fromkeys(
 REQUIRED.update({"code 2 kept place margin short": 30, "code 2 row 16 position": 1,
                  "row 22 all dead": 30, "market row 19 never": 20,
                  "all of several sessions revoked": 30})
+REQUIRED.update({"code 2 lost place list": 20, "hold ended by operator": 50,
+                 "state by the node in a hold": 10, "code 1002 rejected_unauthorized": 20,
+                 "code 1002 order_rejected_invalid": 40,
+                 "code 1002 order_rejected_invalid_market": 20,
+                 "code 1002 rejected_market_not_found": 10, "code 1008 request_completed": 30,
+                 "code 1008 order_rejected_invalid": 10})
 REQUIRED["halted by mark"] = 2  # once a market: its streams end with it
 REQUIRED["row 17b cost"] = 20   # the bound of the position is nearly always met first
 

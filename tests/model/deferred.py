@@ -3,12 +3,12 @@ from collections import deque
 from heapq import heappop, heappush
 
 SECOND = 1000000000
-TIMERS, SCAN, LIST = range(3)
+TIMERS, SCAN, LIST, MARKET_LIST = range(4)
 TIMER_SECOND, TIMER_EXPIRY = 0, 1
 
 
 class Item:
-    __slots__ = ("kind", "market", "cursor", "again", "portfolio", "cursors")
+    __slots__ = ("kind", "market", "cursor", "again", "portfolio", "inside")
 
     def __init__(self, kind):
         self.kind = kind
@@ -60,23 +60,36 @@ class Work:
         each market goes through the orders once, by placing sequence, to the last one."""
         if portfolio.list is None:
             item = portfolio.list = Item(LIST)
-            item.portfolio, item.cursors = portfolio, {}
+            item.portfolio = portfolio
             self.queue.append(item)
         for asset in assets:
-            portfolio.list.cursors[asset] = next(iter(portfolio.holdings[asset].orders))
+            holding = portfolio.holdings[asset]
+            holding.cursor = next(iter(holding.orders))
+
+    def queue_market_list(self, market):
+        """Releases what is dead in a market, holder by holder; begins anew when it is queued."""
+        if market.list is None:
+            item = market.list = Item(MARKET_LIST)
+            item.market = market
+            self.queue.append(item)
+        market.list.portfolio, market.list.inside = 0, False
 
     def taken_out(self, order):
         """Before an order leaves: a list that stands at it goes on to the next one."""
-        item = order.owner.list
-        if item and item.cursors.get(order.market.id) is order:
-            orders = list(order.holding.orders)
-            self.move(item, order.market.id, orders[orders.index(order) + 1:])
+        holding = order.holding
+        if holding.cursor is order:
+            orders = list(holding.orders)
+            holding.cursor = next(iter(orders[orders.index(order) + 1:]), None)
 
-    def move(self, item, asset, orders):
-        if orders:
-            item.cursors[asset] = orders[0]
-        else:
-            del item.cursors[asset]
+    def first_dead(self, holding):
+        """From the cursor on, which stays there; None behind the last."""
+        orders = list(holding.orders) if holding.cursor else []
+        for order in orders[orders.index(holding.cursor):] if orders else ():
+            if self.exchange.dead_state(order):
+                holding.cursor = order
+                return order
+        holding.cursor = None
+        return None
 
     def perform(self, units):
         queue = self.queue
@@ -86,8 +99,10 @@ class Work:
                 units = self.perform_timers(units)
             elif item.kind == SCAN:
                 units = self.perform_scan(item, units)
-            else:
+            elif item.kind == LIST:
                 units = self.perform_list(item, units)
+            else:
+                units = self.perform_market_list(item, units)
 
     # Each gives the units that are left. A quota that is used up ends the work at once: whether the
     # item is finished is seen with the next unit to spend.
@@ -135,14 +150,8 @@ class Work:
         """The oldest dead order first; a market whose end is reached is finished."""
         exchange = self.exchange
         while units:
-            found = []
-            for asset, cursor in list(item.cursors.items()):
-                orders = list(item.portfolio.holdings[asset].orders)
-                orders = orders[orders.index(cursor):]
-                while orders and not exchange.dead_state(orders[0]):
-                    orders.pop(0)
-                self.move(item, asset, orders)
-                found += orders[:1]
+            found = [order for holding in item.portfolio.holdings.values()
+                     if (order := self.first_dead(holding))]
             if not found:
                 item.portfolio.list = None
                 self.queue.popleft()
@@ -150,4 +159,28 @@ class Work:
             units -= 1
             order = min(found, key=lambda order: order.placed)
             exchange.remove(order, *exchange.dead_state(order))
+        return units
+
+    def perform_market_list(self, item, units):
+        """By portfolio number, then placing sequence; a unit is an order, or the way out of a
+        portfolio that has no more."""
+        exchange, market, portfolios = self.exchange, item.market, self.exchange.by_number
+        while units:
+            if not item.inside:
+                number = next((number for number in range(item.portfolio, len(portfolios))
+                               if (holding := portfolios[number].holdings.get(market.id))
+                               and (holding.size or holding.orders)), None)
+                if number is None:
+                    market.list, market.list_sequence = None, 0
+                    self.queue.popleft()
+                    break
+                holding = portfolios[number].holdings[market.id]
+                holding.cursor = next(iter(holding.orders), None)
+                item.portfolio, item.inside = number, True
+            units -= 1
+            order = self.first_dead(portfolios[item.portfolio].holdings[market.id])
+            if order:
+                exchange.remove(order, *exchange.dead_state(order))
+            else:
+                item.portfolio, item.inside = item.portfolio + 1, False
         return units

@@ -5,7 +5,7 @@ in one sorted list, so that the best level is always keys[0]."""
 import json
 from bisect import bisect_left, insort
 
-from wire import ACTIVE, CANCEL_ONLY, HALTED
+from wire import ACTIVE, HALTED
 
 PPM = 1000000
 SECOND = 1000000000
@@ -30,8 +30,8 @@ def decimal(text, decimals):
 
 class Order:
     __slots__ = ("id", "owner", "holding", "market", "side", "price", "remaining", "filled",
-                 "expiry", "reduce_only", "post_only", "stp", "sequence", "level", "dead", "type",
-                 "value", "placed", "status")
+                 "expiry", "reduce_only", "post_only", "stp", "sequence", "level", "type",
+                 "value", "placed", "status", "lists")
 
 
 class Level:
@@ -110,6 +110,7 @@ class Market:
         self.state = self.former_state = ACTIVE
         self.index = 0          # last accepted oracle price
         self.index_at = 0       # its publish time
+        self.valid_at = 0       # t at which it was taken
         self.publish_ts = 0     # of the newest update, held or not
         self.held = []          # newest prices while held, at most three
         self.is_held = False
@@ -122,6 +123,8 @@ class Market:
         self.max_position = 0   # R1: running maximum of |s|
         self.next_second = (t // SECOND + 1) * SECOND
         self.scan = None        # the queued mark scan
+        self.list = None        # the queued release of its cancellation list
+        self.list_sequence = 0  # while it is queued
 
     def set_tiers(self, tiers):
         """R4: (upper, imr, mmr, im deduction, mm deduction) of each tier."""
@@ -208,15 +211,11 @@ class Market:
         high = self.index * (PPM + 50000) // PPM
         return max(1, min(max(mark, low), high))
 
-    def hold(self, price, publish_ts):
+    def hold(self, price, t):
         """R5: is this update a move beyond 10 % within 60 s."""
-        return (self.index > 0 and publish_ts - self.index_at <= 60 * SECOND
+        return (self.index > 0 and t - self.valid_at <= 60 * SECOND
                 and abs(price - self.index) * 10 > self.index)
 
     def release(self):
         """R5: three consecutive updates lie within 2 % of each other."""
         return len(self.held) == 3 and (max(self.held) - min(self.held)) * 50 <= min(self.held)
-
-    def enter_cancel_only(self):
-        self.former_state = self.state
-        self.state = CANCEL_ONLY

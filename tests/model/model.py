@@ -9,6 +9,7 @@ from collections import Counter
 from heapq import heappop, heappush
 
 import amend
+import states
 from credentials import Credentials, OF_MASTERS
 from deferred import Work
 from fees import Volumes
@@ -18,16 +19,15 @@ from portfolio import Portfolio
 from walk import MODES
 from wire import (ALL16, ALL32, AMEND, CANCEL, CANCELED, CANCEL_ALL, CANCEL_ALL_BODY, CANCEL_ONLY,
                   CASH_DEPOSIT, CONFIGURATION, CREATE_ACCOUNT, CREATE_KEY, CREATE_SESSION, DEFINE,
-                  DELETE, DEPOSIT, DEPOSIT_BODY, EXPIRED, HALTED, LEVERAGE, LEVERAGE_BODY,
-                  MARKET_ORDER, ORACLE, ORACLE_BODY, PACK, PLACE, READ, REASON, REPLACE, REVOKE_ALL,
-                  REVOKE_KEY, REVOKE_SESSION, STATUS, TICK, uuid_ms)
+                  DELETE, DEPOSIT, DEPOSIT_BODY, EXPIRED, HALT_ALL, HALTED, LEVERAGE, LEVERAGE_BODY,
+                  MARKET_ORDER, MARKET_STATE, ORACLE, ORACLE_BODY, PACK, PLACE, READ, REASON,
+                  REPLACE, REVOKE_ALL, REVOKE_KEY, REVOKE_SESSION, STATUS, TICK, uuid_ms)
 
 S = STATUS
 MS = 1000000
 WORK_TICK_UNITS = 1024
 MARK_VALUE_MAX = 2**60
 SLICE_MS = 16
-CAUSE_OPERATOR, CAUSE_ORACLE = 0, 1
 ACCOUNT_TIER = 3  # what a 2119 tells
 
 
@@ -57,6 +57,8 @@ class Exchange:
             AMEND: lambda body: amend.reduce(self, body),
             REPLACE: lambda body: amend.replace(self, body),
             CANCEL: lambda body: amend.cancel(self, body),
+            MARKET_STATE: lambda body: states.set_one(self, body, True),
+            HALT_ALL: lambda body: states.set_all(self, body, True),
             CANCEL_ALL: self.cancel_all, ORACLE: self.oracle, DEPOSIT: self.deposit,
             CREATE_SESSION: self.credentials.create_session,
             REVOKE_SESSION: self.credentials.revoke_session,
@@ -124,9 +126,11 @@ class Exchange:
 
     def dead_state(self, order):
         """R3: (status, reason) of an order that is dead at t, else None. A list goes before the
-        expiry, the first list before a later one."""
-        if order.dead:
-            return order.dead
+        expiry. Of a cancel-all and a list of another kind the one whose newest is older; a
+        cancel-all at the same command."""
+        if order.lists:
+            return CANCELED, min(order.lists, key=lambda reason: (
+                order.lists[reason], reason != REASON["cancel_all"]))
         return (EXPIRED, 0) if order.expiry <= self.t else None
 
     def take_out(self, order):
@@ -151,8 +155,7 @@ class Exchange:
         """Puts orders of a portfolio on a cancellation list: dead at once, released by the work."""
         orders = list(orders)
         for order in orders:
-            if not order.dead:
-                order.dead = (CANCELED, reason)
+            order.lists[reason] = self.sequence
         if orders:
             self.work.queue_list(orders[0].owner, [order.market.id for order in orders])
 
@@ -183,8 +186,7 @@ class Exchange:
         mark = market.next_mark()
         if mark * market.max_position > MARK_VALUE_MAX:
             self.counts["halted by mark"] += 1
-            market.state = HALTED
-            self.show_state(market, CAUSE_ORACLE)
+            states.enter(self, market, HALTED, states.CAUSE_ORACLE)
             return
         changed = mark != market.mark
         market.mark = mark
@@ -223,20 +225,22 @@ class Exchange:
             market.is_held, market.held = False, []
             self.counts["hold released"] += 1
             if market.state == CANCEL_ONLY:
-                market.state = market.former_state
-                self.show_state(market, CAUSE_ORACLE)
-        elif market.hold(price, publish_ts):
+                states.enter(self, market, market.former_state, states.CAUSE_ORACLE)
+        elif market.hold(price, self.t):
             market.is_held, market.held = True, [price]
             self.counts["hold"] += 1
-            if market.state != HALTED:
-                market.enter_cancel_only()
-                self.show_state(market, CAUSE_ORACLE)
+            market.former_state = market.state
+            if market.state < CANCEL_ONLY:
+                states.enter(self, market, CANCEL_ONLY, states.CAUSE_ORACLE)
             if market.shown_valid:
                 self.show_mark(market, 0)
             return 0
-        market.index, market.index_at = price, publish_ts
-        self.recompute(market)
+        self.accept(market, price)
         return 0
+
+    def accept(self, market, price):
+        market.index, market.index_at, market.valid_at = price, market.publish_ts, self.t
+        self.recompute(market)
 
     # ---- cancels
 
@@ -351,7 +355,10 @@ class Exchange:
             market = Market(body.rstrip(b"\0").decode(), self.t)
             self.markets[market.id] = market
             self.work.add_second(market)
-            self.show_state(market, CAUSE_OPERATOR)
+            self.show_state(market, states.CAUSE_OPERATOR)
+        elif code in (MARKET_STATE, HALT_ALL):
+            self.status = (states.set_one if code == MARKET_STATE else states.set_all)(
+                self, body, False)
         elif code == LEVERAGE:
             status, reason = self.set_leverage(body)
             self.status, self.reason = S[status], REASON[reason] if reason else 0

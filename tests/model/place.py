@@ -17,7 +17,7 @@ def new_order(exchange, order_id, portfolio, market, quantity):
     order.remaining, order.filled = abs(quantity), 0
     order.type, order.post_only = LIMIT_TYPE, 0
     order.placed, order.value = (exchange.sequence, exchange.t), 0
-    order.sequence, order.dead, order.level = exchange.sequence, None, None
+    order.sequence, order.level, order.lists = exchange.sequence, None, {}
     return order
 
 

@@ -6,13 +6,14 @@ class Holding:
     """A portfolio in one market: position and resting orders."""
     __slots__ = ("portfolio", "market", "leverage", "size", "cost", "orders", "buy", "sell",
                  "buy_notional", "sell_notional", "all_buy", "all_sell", "all_buy_notional",
-                 "all_sell_notional", "position_id", "list_sequence")
+                 "all_sell_notional", "position_id", "list_sequence", "cursor")
 
     def __init__(self, portfolio, market):
         self.portfolio = portfolio
         self.market = market
         self.leverage = market.leverage
         self.list_sequence = 0  # of the last list of reduce-only orders
+        self.cursor = None      # order that a cancellation list goes on at
         self.size = self.cost = 0
         self.orders = {}  # Order -> Order, by placing sequence
         self.buy = self.sell = self.buy_notional = self.sell_notional = 0

@@ -121,4 +121,8 @@ REGIMES = {
              "weights": dict(CALM["weights"], oracle=12, cancel=12, cancel_all=0,
                             leverage=4)},
     "table": {"options": {"engine.orders": "90"}, "far": 0.4},
+    # Markets change their states while orders rest, lists are worked off and indexes are held.
+    "states": {"options": {"engine.work_per_command": "3"}, "far": 0.3, "reduce_only": 0.35,
+               "post_only": 0.35, "move_ppm": 4000, "jump": 0.02, "outliers": 0.05,
+               "weights": dict(CALM["weights"], state=4, replace=20, cancel_all=2, oracle=9)},
 }

@@ -3,7 +3,7 @@
 Each gives the case that refuses, "" when none does; the first two characters of a case are its
 row."""
 from market import cdiv
-from wire import ACTIVE, FOK, GTC, HALTED, IOC
+from wire import CANCEL_ONLY, FOK, GTC, HALTED, IOC, POST_ONLY, REDUCE_ONLY
 
 SIZE_MAX = 2**40 - 1
 POSITION_MAX, NOTIONAL_MAX, COST_MAX = 2**42, 2**50, 2**52
@@ -16,6 +16,8 @@ STATUS_OF_ROW = {"10": "rejected_market_halted", "11": "rejected_invalid_order_f
                  "21": "rejected_invalid_size", "22": "rejected_slippage_exceeds_maximum",
                  "24": "invalid_reduce_only_order", "26": "rejected_max_open_orders_exceeded"}
 STATUS_OF_CASE = {"10 cancel-only": "rejected_market_cancel_only",
+                  "10 post-only": "rejected_market_post_only",
+                  "10 reduce-only": "rejected_market_reduce_only",
                   "17b notional": "rejected_invalid_size", "17b cost": "rejected_invalid_size"}
 
 
@@ -23,11 +25,16 @@ def status_of(case):
     return STATUS_OF_CASE.get(case) or STATUS_OF_ROW[case[:2]]
 
 
-def state_refused(market):
+def state_refused(order):
     """Row 10."""
-    if market.state == HALTED:
+    state = order.market.state
+    if state == HALTED:
         return "10 halted"
-    return "" if market.state == ACTIVE else "10 cancel-only"
+    if state == CANCEL_ONLY:
+        return "10 cancel-only"
+    if state == POST_ONLY and not order.post_only:
+        return "10 post-only"
+    return "10 reduce-only" if state == REDUCE_ONLY and not order.reduce_only else ""
 
 
 def flags_refused(order, limits, t):
@@ -47,7 +54,7 @@ def flags_refused(order, limits, t):
 
 def first_rows(exchange, order):
     """Rows 10 to 12 of a limit kind."""
-    case = state_refused(order.market) or flags_refused(order, exchange.limits, exchange.t)
+    case = state_refused(order) or flags_refused(order, exchange.limits, exchange.t)
     if not case and order.expiry not in (IOC, FOK) and order.expiry <= exchange.t:
         return "12"
     return case
@@ -165,7 +172,7 @@ def market_rows(exchange, order, quantity, portfolio, slippage):
     """Rows 10 to 24 of a market order, whose limit order.price becomes at row 17b."""
     market, size = order.market, abs(quantity)
     holding = portfolio.holdings.get(market.id)
-    case = state_refused(market)
+    case = state_refused(order)
     if not case and order.reduce_only > 1:
         case = "11 bool"
     if not case and order.stp > 3:

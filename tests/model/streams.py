@@ -9,6 +9,7 @@ import wire
 from generate_access import AccessCommands
 from generate_faults import FaultCommands
 from generate_orders import OrderCommands
+from generate_states import StateCommands
 from regimes import CAPACITY, CALM, MARKETS, REGIMES, USDC
 from wire import (BOOT, CONFIGURATION, CREATE_ACCOUNT, DEFINE, DEPOSIT, HEADERS, ORACLE, PLACE,
                   SESSION_HEADERS, TICK)
@@ -19,7 +20,7 @@ START = 1767268800 * SECOND  # 2026-01-01 12:00 UTC
 OPERATOR, ORACLE_KEY = b"\x11" * 32, b"\x22" * 32
 
 
-class Stream(OrderCommands, AccessCommands, FaultCommands):
+class Stream(OrderCommands, AccessCommands, StateCommands, FaultCommands):
     def __init__(self, name, seed, source, commands):
         self.regime = dict(CALM, **REGIMES[name])
         self.halt_at = commands * self.regime.get("halt_at", 1)

@@ -1,0 +1,65 @@
+"""The states of a market (rules.md R9): codes 1002 and 1008, by the operator and by the node."""
+from wire import (ALL16, CANCEL_ONLY, CLOSED, HALT_ALL_BODY, HALTED, REASON, REDUCE_ONLY,
+                  STATE_BODY, STATUS)
+
+S = STATUS
+CAUSE_OPERATOR, CAUSE_ORACLE, CAUSE_INVARIANT, CAUSE_RESTART = 0, 1, 3, 4
+NAMES = "ACTIVE POST_ONLY REDUCE_ONLY CANCEL_ONLY HALTED".split()
+
+
+def enter(exchange, market, state, cause):
+    """2111, and what entering the state does to resting orders."""
+    if market.state == state:
+        return
+    exchange.counts["state " + NAMES[state]] += 1
+    market.state = state
+    exchange.show_state(market, cause)
+    if state == REDUCE_ONLY:
+        market.list_sequence = exchange.sequence
+        for portfolio in exchange.by_number:
+            holding = portfolio.holdings.get(market.id)
+            for order in holding.orders if holding else ():
+                if not order.reduce_only:
+                    order.lists[REASON["market_state"]] = exchange.sequence
+        exchange.work.queue_market_list(market)
+
+
+def set_state(exchange, market, state, is_signed):
+    if is_signed:
+        enter(exchange, market, state, CAUSE_OPERATOR)
+        if market.is_held:  # the newest price is taken (R5)
+            exchange.counts["hold ended by operator"] += 1
+            price = market.held[-1]
+            market.is_held, market.held = False, []
+            exchange.accept(market, price)
+        return
+    if market.is_held:
+        exchange.counts["state by the node in a hold"] += 1
+        market.former_state = state
+        if state < CANCEL_ONLY:
+            return
+    enter(exchange, market, state, CAUSE_INVARIANT if state == HALTED else CAUSE_RESTART)
+
+
+def set_one(exchange, body, is_signed):
+    """Code 1002."""
+    asset, pad, state, force, pad2 = STATE_BODY.unpack(body)
+    if asset in (0, ALL16):
+        return S["order_rejected_invalid_market"]
+    market = exchange.markets.get(asset)
+    if market is None:
+        return S["rejected_market_not_found"]
+    if pad or pad2 or force > 1 or state >= CLOSED:  # no market is settled
+        return S["order_rejected_invalid"]
+    set_state(exchange, market, state, is_signed)
+    return 0
+
+
+def set_all(exchange, body, is_signed):
+    """Code 1008."""
+    state, pad = HALT_ALL_BODY.unpack(body)
+    if any(pad) or state > HALTED:
+        return S["order_rejected_invalid"]
+    for _, market in sorted(exchange.markets.items()):
+        set_state(exchange, market, state, is_signed)
+    return 0
