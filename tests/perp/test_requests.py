@@ -150,6 +150,16 @@ body = base64.b64decode(json.loads(done.stdout)["payload"])
 check(body[2:4] == (1000).to_bytes(2, "little"))
 check(body[32:] == (1000005).to_bytes(8, "little") + bytes([1, 0, 0, 0, 3, 0, 0, 0]))
 
+# Operator codes 1002 and 1008 (W3a): asset, pad, state, force 0, pad; the state of all, pad.
+for words, code, want in (
+        (("state", "BTC-PERP", "ACTIVE"), 1002, [1, 0, 0, 0, 0, 0, 0, 0]),
+        (("state", "ETH-PERP", "reduce_only"), 1002, [2, 0, 0, 0, 2, 0, 0, 0]),
+        (("halt-all",), 1008, [4, 0, 0, 0, 0, 0, 0, 0]),
+        (("halt-all", "CANCEL_ONLY"), 1008, [3, 0, 0, 0, 0, 0, 0, 0])):
+    done = perp.run("market", *words, "--operator-key", key, "--url", exchange.url, "--dry-run")
+    body = base64.b64decode(json.loads(done.stdout)["payload"])
+    check(body[2:4] == code.to_bytes(2, "little") and body[24:] == bytes(want), words, body.hex())
+
 # Wallet signatures: EIP-712 over the exchange id that GET /exchange names (W4).
 session = EIP712["create_session"]["payload_hex"][64:128]
 master = perp.key("master.key", "secp256k1", EIP712["create_session"]["private_key"],

@@ -14,12 +14,17 @@ bool choice_enum(struct context *context, uint32_t flag, uint32_t code, const ch
                  uint64_t missing, uint64_t *value)
 {
     const char *text = context->arguments->values[flag];
+
+    *value = missing;
+    return text == NULL || choice_name(context, text, code, field_name, value);
+}
+
+bool choice_name(struct context *context, const char *text, uint32_t code, const char *field_name,
+                 uint64_t *value)
+{
     char names[NAMES_MAX] = "";
     size_t count, at = 0;
     const struct field *fields = field_table(code, &count), *field = NULL;
-    *value = missing;
-    if (text == NULL)
-        return true;
     for (size_t i = 0; i < count; i++) {
         if (fields[i].names != NULL && strcmp(fields[i].name, field_name) == 0)
             field = &fields[i];

@@ -9,6 +9,10 @@
 CC_MUST_USE bool choice_enum(struct context *context, uint32_t flag, uint32_t code,
                              const char *field, uint64_t missing, uint64_t *value);
 
+/* A word's place in the names of a body field (either case). */
+CC_MUST_USE bool choice_name(struct context *context, const char *text, uint32_t code,
+                             const char *field, uint64_t *value);
+
 /* buy or sell, also long or short; `what` names the word in messages. */
 CC_MUST_USE bool choice_side(struct context *context, const char *what, const char *text,
                              bool *sell);

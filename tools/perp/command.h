@@ -67,6 +67,13 @@
     X("market define", command_operator_market, "FILE", FLAGS_SIGNED | FLAG(operator_key), \
       "define or change a market (operator)", \
       "FILE holds one market record as JSON; '-' reads standard input.") \
+    X("market state", command_operator_state, "MARKET STATE", FLAGS_SIGNED | FLAG(operator_key), \
+      "say what a market lets in (operator)", \
+      "STATE is ACTIVE, POST_ONLY, REDUCE_ONLY, CANCEL_ONLY or HALTED. Entering REDUCE_ONLY cancels\n" \
+      "every resting order that is not reduce-only. A held index is taken as it is now.") \
+    X("market halt-all", command_operator_halt, "[STATE]", FLAGS_SIGNED | FLAG(operator_key), \
+      "halt every market, or give all of them STATE (operator)", \
+      "STATE as for 'market state'; HALTED without it.") \
     X("order", command_trade_order, "MARKET SIDE SIZE [PRICE]", \
       FLAGS_ORDER | FLAG(tif) | FLAG(post_only) | FLAG(reduce_only) | FLAG(stp) | \
       FLAG(market_bare) | FLAG(max_slippage), \

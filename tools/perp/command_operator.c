@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "base/hex.h"
 #include "crypto/secret.h"
@@ -118,4 +119,51 @@ int command_operator_market(struct context *context)
 {
     struct draft draft;
     return submit(context, SETTING_operator_key, &draft, fill_market);
+}
+
+/* The state that a word names. A market could be closed only together with its settlement. */
+static bool parse_state(struct context *context, const char *text, uint64_t *state)
+{
+    if (!choice_name(context, text, REQUEST_market_state, "state", state))
+        return false;
+    return strcasecmp(text, "CLOSED") != 0 ||
+           context_fail(context, EXIT_CODE_usage,
+                        "STATE CLOSED is not offered: this version settles no market");
+}
+
+static bool fill_state(struct context *context, struct draft *draft)
+{
+    struct uuid id;
+    uint64_t state;
+    if (!parse_state(context, context->arguments->words[1], &state) || !context_id(context, &id) ||
+        !context_market(context, context->arguments->words[0]))
+        return false;
+    draft_begin(draft, REQUEST_market_state, SIGNATURE_ED25519, &id);
+    draft_set(draft, "asset", context->record.asset_id);
+    draft_set(draft, "state", state);
+    return true;
+}
+
+int command_operator_state(struct context *context)
+{
+    struct draft draft;
+    return submit(context, SETTING_operator_key, &draft, fill_state);
+}
+
+static bool fill_halt(struct context *context, struct draft *draft)
+{
+    const char *text = context->arguments->words[0];
+    struct uuid id;
+    uint64_t state;
+    if (!parse_state(context, text != NULL ? text : "HALTED", &state) || !context_id(context, &id))
+        return false;
+    draft_begin(draft, REQUEST_halt_all, SIGNATURE_ED25519, &id);
+    draft_set(draft, "state", state);
+    return true;
+}
+
+int command_operator_halt(struct context *context)
+{
+    struct draft draft;
+    return submit(context, SETTING_operator_key, &draft, fill_halt);
 }
