@@ -176,10 +176,23 @@ void work_queue_cancel(struct engine *engine, uint32_t index)
     push(&engine->work, WORK_CANCEL, holding->portfolio);
 }
 
+/* A list that begins anew leaves no cursor behind: between lists none stands anywhere, so that a
+ * state made from its image has the same ones. */
+static void leave_list(struct engine *engine, uint32_t market)
+{
+    const struct work_list *list = &engine->work.lists[market];
+    uint32_t index = list->inside ? holding_find(engine, list->portfolio, market) : HOLDING_NONE;
+
+    if (index != HOLDING_NONE && !state_portfolio(engine, list->portfolio)->cancel_queued)
+        state_holding(engine, index)->cancel_cursor = ORDER_NONE;
+}
+
 void work_queue_market_cancel(struct engine *engine, uint32_t market)
 {
     struct work_list *list = &engine->work.lists[market];
     bool was_queued = list->queued;
+
+    leave_list(engine, market);
 
     state_market(engine, market)->cancel_sequence = engine->sequence;
     *list = (struct work_list){ .queued = 1 }; /* one that runs begins anew, where it stands */

@@ -1,7 +1,7 @@
-/* A state made from its image (journal.md, Snapshot) is the state: it writes the same bytes, and the
- * same commands have the same answers, effects and images in both, wherever between two commands the
- * image was taken: inside deferred work, with dead orders not yet removed, with sessions that have
- * ended and are kept. */
+/* A state made from its image (journal.md, Snapshot) is the state: it writes the same bytes, and
+ * the same commands have the same answers, effects and images in both, wherever between two
+ * commands the image was taken: inside deferred work, with dead orders not yet removed, with
+ * sessions that have ended and are kept. */
 #include "engine/audit.h"
 #include "engine/resting.h"
 #include "image_copy.h"
@@ -19,7 +19,7 @@ static struct seen {
     uint32_t ended, expired, leverages, held, next_tiers, loose;
 } seen;
 
-/* --- commands beyond those of trading ---------------------------------------------------------- */
+/* --- commands beyond those of trading --------------------------------------------------------- */
 
 static void session_of(uint32_t n, uint32_t k, uint8_t key[32])
 {
@@ -135,7 +135,7 @@ static void command(void)
         (void)traffic_command(&traffic);
 }
 
-/* --- what an image was taken in the middle of --------------------------------------------------- */
+/* --- what an image was taken in the middle of ------------------------------------------------- */
 
 static void look_at_work(const struct engine *engine)
 {
@@ -190,7 +190,7 @@ static void look_at(const struct engine *engine)
     seen.leverages += engine->leverages.count != 0;
 }
 
-/* --- runs --------------------------------------------------------------------------------------- */
+/* --- runs ------------------------------------------------------------------------------------- */
 
 static const char roomy[] =
     "engine.accounts=9000\nengine.portfolios=20000\nengine.orders=40000\nengine.positions=30000\n"
@@ -266,9 +266,59 @@ static void test_first_moments(void)
     host_close(&traffic.host);
 }
 
+static void set_btc(enum market_state state)
+{
+    uint8_t body[8] = { HOST_BTC, 0, 0, 0, (uint8_t)state };
+
+    CHECK(host_unsigned(&traffic.host, REQUEST_market_state, body, sizeof body) == TRADE_OK);
+}
+
+/* A market's list that is begun anew while it stands among the orders of a portfolio, and then a
+ * list of that portfolio: where the first one stood must not show (R3, cancellation lists). */
+static void test_list_begun_anew(void)
+{
+    struct host *host = &traffic.host;
+    bool was_inside = false;
+
+    for (uint32_t slices = 1; slices < 8; slices++) {
+        traffic_open(&traffic, 21, 3, "engine.work_per_command=1\n");
+        /* 1 and 2 have positions that the list passes, 3 has orders that it stands at */
+        (void)trade_rest(host, 1, -1000, TRADE_MARK);
+        (void)trade_rest(host, 2, 1000, TRADE_MARK);
+        for (uint32_t i = 0; i < 5; i++)
+            (void)trade_rest(host, 3, 1000, 990000 - i);
+        struct host_order far = {
+            .price = 480000, .quantity = 1000, .expiry = UINT64_MAX, .asset = TRAFFIC_ETH
+        };
+        CHECK(host_limit(host, 3, &far) == TRADE_OK);
+        for (uint32_t i = 0; i < 20; i++)
+            host_tick(host, 1);
+        CHECK(!engine_has_work(host->engine));
+        set_btc(MARKET_REDUCE_ONLY);
+        for (uint32_t i = 1; i < slices; i++)
+            host_tick(host, 1);
+        was_inside |= host->engine->work.lists[0].inside;
+        set_btc(MARKET_ACTIVE);
+        set_btc(MARKET_REDUCE_ONLY);
+        load(slices);
+        CHECK(host_cancel_all(host, 3, TRAFFIC_ETH, 0) == TRADE_OK);
+        compare();
+        for (uint32_t i = 0; i < 40; i++) {
+            host_tick(host, 1);
+            compare();
+        }
+        CHECK(!engine_has_work(host->engine));
+        traffic.host.mirror = NULL;
+        host_close(&loaded);
+        host_close(host);
+    }
+    CHECK(was_inside);
+}
+
 int main(void)
 {
     test_first_moments();
+    test_list_begun_anew();
     run(11, 1, NULL, COMMANDS, 12000);
     run(12, 3, "engine.work_per_command=1\n", COMMANDS, 12000);
     run(13, 3, "engine.work_per_command=1\nlimits.open_orders=40\n", COMMANDS / 2, 7);
