@@ -115,8 +115,8 @@ void holding_unlink(struct engine *engine, uint32_t order);
 CC_MUST_USE uint32_t holding_next_holder(const struct engine *engine, uint32_t market,
                                          uint32_t from);
 
-/* Section 6 of an image, into the empty table; portfolios, markets and leverages are there. The sums
- * of the sides are made again from the orders (order_load). */
+/* Section 6 of an image, into the empty table; portfolios, markets and leverages are there. The
+ * sums of the sides are made again from the orders (order_load). */
 CC_MUST_USE bool holding_load(struct engine *engine, struct image_read *read);
 
 #endif

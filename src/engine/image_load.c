@@ -45,7 +45,7 @@ static bool load_duplicates(struct engine *engine, struct image_read *read)
     return duplicate_load(&engine->duplicates, engine->key, read);
 }
 
-/* --- the sections ------------------------------------------------------------------------------ */
+/* --- the sections ----------------------------------------------------------------------------- */
 
 #define READER(code, version) ((uint64_t)(version) << 32 | (code))
 

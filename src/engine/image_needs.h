@@ -1,5 +1,5 @@
-/* image_needs.h - the sections of an image as bytes, and what memory a state needs that is made from
- * them (image_load.h). Pure. */
+/* image_needs.h - the sections of an image as bytes, and what memory a state made from them needs
+ * (image_load.h). Pure. */
 #ifndef ENGINE_IMAGE_NEEDS_H
 #define ENGINE_IMAGE_NEEDS_H
 

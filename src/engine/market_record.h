@@ -75,8 +75,8 @@ CC_MUST_USE bool market_record_parse(struct market_record *record, const uint8_t
 CC_MUST_USE bool market_record_is_tighter(const struct market_record *next,
                                           const struct market_record *now);
 
-/* Whether a record that was parsed once, and whose tiers may since be others, is what the rules of J5,
- * R1, R4 and R6 let it be, in every byte. */
+/* Whether a record that was parsed once, and whose tiers may since be others, is what the rules of
+ * J5, R1, R4 and R6 let it be, in every byte. */
 CC_MUST_USE bool market_record_holds(const struct market_record *record);
 
 #endif
