@@ -22,7 +22,7 @@ static void write_flag(struct page *page, enum flag flag)
 }
 
 /* The names of a command's own flags in one paragraph; what they mean is told once, below. */
-static void write_flag_names(struct page *page, const struct command *command)
+static void write_flag_names(struct page *page, const struct command_row *command)
 {
     char text[TEXT_MAX] = "Flags:", term[64];
     size_t at = strlen(text);
@@ -43,7 +43,7 @@ static void write_flag_names(struct page *page, const struct command *command)
 static void write_commands(struct page *page)
 {
     size_t count;
-    const struct command *table = command_table(&count);
+    const struct command_row *table = command_table(&count);
     page_section(page, "COMMANDS");
     for (size_t i = 0; i < count; i++) {
         char line[128], text[TEXT_MAX];

@@ -38,7 +38,7 @@ static void write_flags(FILE *out, uint64_t flags)
 static void write_commands(FILE *out)
 {
     size_t count;
-    const struct command *table = command_table(&count);
+    const struct command_row *table = command_table(&count);
     fputs("_perp_commands='", out);
     for (size_t i = 0; i < count; i++)
         fprintf(out, "%s\n", table[i].words);

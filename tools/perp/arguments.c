@@ -66,7 +66,7 @@ static enum arguments_result unknown_flag(const char *text, size_t count, char *
 }
 
 /* The number of words of `command` with which `words` begin; 0: another command. */
-static uint32_t match(const struct command *command, const char *const *words, uint32_t count)
+static uint32_t match(const struct command_row *command, const char *const *words, uint32_t count)
 {
     const char *space = strchr(command->words, ' ');
     size_t first = space != NULL ? (size_t)(space - command->words) : strlen(command->words);
@@ -81,7 +81,7 @@ static uint32_t match(const struct command *command, const char *const *words, u
 static int find_flag(const struct arguments *arguments, const char *name, size_t count)
 {
     size_t commands;
-    const struct command *table = command_table(&commands);
+    const struct command_row *table = command_table(&commands);
     uint64_t taken = 0;
     int found = FLAG_COUNT;
     for (size_t i = 0; i < commands && taken == 0; i++) {
@@ -139,10 +139,10 @@ static enum arguments_result unknown_command(const struct arguments *arguments, 
 {
     const char *const *words = arguments->words;
     char wanted[ARGUMENTS_NAME_MAX * 2];
-    const struct command *nearest = NULL;
+    const struct command_row *nearest = NULL;
     unsigned distance = NEAREST_MAX;
     size_t count, at;
-    const struct command *table = command_table(&count);
+    const struct command_row *table = command_table(&count);
     size_t first = strlen(words[0]);
     at = (size_t)snprintf(error, ARGUMENTS_ERROR_MAX, "%.40s what? There is:", words[0]);
     size_t bare = at;
@@ -187,7 +187,7 @@ static const char *word_at(const char *list, uint32_t place, size_t *count)
 
 static enum arguments_result check_words(const struct arguments *arguments, char *error)
 {
-    const struct command *command = arguments->command;
+    const struct command_row *command = arguments->command;
     size_t count = 0;
     const char *name = word_at(command->positionals, arguments->word_count, &count);
     if (name != NULL && name[0] != '[') {
@@ -231,7 +231,7 @@ static enum arguments_result check_flags(struct arguments *arguments, char *erro
 static enum arguments_result find_command(struct arguments *arguments, char *error)
 {
     size_t count;
-    const struct command *table = command_table(&count);
+    const struct command_row *table = command_table(&count);
     for (size_t i = 0; i < count; i++) {
         uint32_t taken = match(&table[i], arguments->words, arguments->word_count);
         if (taken == 0)
@@ -298,7 +298,7 @@ void arguments_flag(struct arguments_flag *row, enum flag flag)
     flag_text(flag, row->name);
 }
 
-uint64_t arguments_flags(const struct command *command)
+uint64_t arguments_flags(const struct command_row *command)
 {
     return FLAGS_COMMON | (command != NULL ? command->flags : 0);
 }
@@ -319,7 +319,7 @@ static void help_flag(FILE *out, enum flag flag)
 static void help_all(FILE *out)
 {
     size_t count;
-    const struct command *table = command_table(&count);
+    const struct command_row *table = command_table(&count);
     fprintf(out, "perp - trades on perpd: signs requests, sends them and shows the answers.\n\n"
                  "usage: perp COMMAND [WORDS] [--flags]        perp COMMAND --help\n\ncommands\n");
     for (size_t i = 0; i < count; i++) {
@@ -343,7 +343,7 @@ static void help_all(FILE *out)
 #undef X
 }
 
-void arguments_help(FILE *out, const struct command *command)
+void arguments_help(FILE *out, const struct command_row *command)
 {
     if (command == NULL) {
         help_all(out);

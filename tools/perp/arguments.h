@@ -61,6 +61,13 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(force,         NULL,       "overwrite an existing file") \
     X(format,        "FORM",     "base64, hex or raw; default: told from the text") \
     X(frame,         NULL,       "the bytes are a binary frame: payload, public key, signature") \
+    X(data,          "DIR",      "data directory; default PERPD_STORE_DATA, else ./perpd-data") \
+    X(from,          "SEQUENCE", "the first record; follow: default what comes from now on") \
+    X(to,            "SEQUENCE", "the last record; default the journal's last") \
+    X(code,          "N",        "only records of this request code") \
+    X(from_snapshot, "SEQUENCE", "begin behind this snapshot; 0: at the first record") \
+    X(hash,          NULL,       "show effects hash and image hash") \
+    X(diff,          NULL,       "say what differs first: from the directory's own hashes and snapshots, or from OTHER") \
     X(market,        "MARKET",   "lists: only this market; decode: show prices and sizes in its units")
 /* clang-format on */
 
@@ -79,10 +86,10 @@ static_assert((int)FLAG_url == (int)SETTING_url, "a setting is a flag of the sam
 
 #define FLAG(name) (UINT64_C(1) << FLAG_##name)
 
-struct command;
+struct command_row;
 
 struct arguments {
-    const struct command *command;
+    const struct command_row *command;
     const char *values[FLAG_COUNT]; /* NULL: not given; "" for a flag without value */
     const char *words[ARGUMENTS_WORDS_MAX];
     uint32_t word_count;
@@ -107,10 +114,10 @@ struct arguments_flag {
 void arguments_flag(struct arguments_flag *row, enum flag flag);
 
 /* Every flag that a command takes, those of every command among them; NULL: the latter only. */
-uint64_t arguments_flags(const struct command *command);
+uint64_t arguments_flags(const struct command_row *command);
 
 /* The help of one command, or of everything for NULL, on a stream. */
-void arguments_help(FILE *out, const struct command *command);
+void arguments_help(FILE *out, const struct command_row *command);
 
 static inline bool arguments_has(const struct arguments *arguments, enum flag flag)
 {

@@ -4,13 +4,14 @@
 
 #include "perp/arguments.h"
 #include "perp/context.h"
+#include "perp/store_command.h"
 
 /* clang-format off */
 #define EXIT_CODE_LIST(X) \
     X(accepted,   0, "done: the exchange accepted the request, or the command worked") \
-    X(rejected,   1, "the exchange answered and refused: the status says why") \
+    X(rejected,   1, "the exchange answered and refused: the status says why; of a data directory: it is wrong somewhere") \
     X(usage,      2, "the command line, the configuration or a local file is wrong; nothing was sent") \
-    X(problem,    3, "the exchange answered with an HTTP error and a problem object") \
+    X(problem,    3, "the exchange answered with an HTTP error and a problem object; of a data directory: it is none") \
     X(connection, 4, "no connection, or it ended before the answer: the request may have been executed") \
     X(malformed,  5, "decode: the bytes are no payload, or one that the exchange refuses") \
     X(drifting,   6, "time: half of the window of request ids is used up by this machine's clock") \
@@ -144,7 +145,8 @@
     X("decode", command_decode, "[TEXT]", FLAG(format) | FLAG(frame) | FLAG(market), \
       "name every byte of a signed payload", \
       "TEXT is a payload in Base64 or hex, or a whole JSON envelope; without it, or for '-',\n" \
-      "standard input is read. --frame: the binary frame, which ends with public key and signature.")
+      "standard input is read. --frame: the binary frame, which ends with public key and signature.") \
+    STORE_COMMAND_LIST(X)
 /* clang-format on */
 
 enum exit_code {
@@ -155,7 +157,7 @@ enum exit_code {
 
 typedef int command_handler(struct context *context);
 
-struct command {
+struct command_row {
     const char *words;
     command_handler *handler;
     const char *positionals; /* "[X]": may be left out */
@@ -168,6 +170,6 @@ COMMAND_LIST(X)
 #undef X
 
 /* All commands in the order of the table; *count gets their number. */
-const struct command *command_table(size_t *count);
+const struct command_row *command_table(size_t *count);
 
 #endif

@@ -65,6 +65,7 @@ static const struct field item_fields[] = {
 
 struct sink {
     const uint8_t *bytes;
+    size_t body_at; /* where the body begins in them */
     const struct dump_scale *scale;
     dump_emit *emit;
     void *context;
@@ -326,7 +327,7 @@ static void dump_body(const struct sink *sink, const struct request *request, si
     size_t count;
     const struct field *fields = field_table(request->code, &count);
     for (size_t i = 0; i < count; i++) {
-        size_t offset = REQUEST_BODY_AT + fields[i].offset;
+        size_t offset = sink->body_at + fields[i].offset;
         size_t size = field_bytes(&fields[i], body_bytes);
         if (fields[i].kind == FIELD_PORTFOLIO)
             dump_portfolio(sink, &fields[i], offset);
@@ -464,7 +465,11 @@ bool dump_rows(const uint8_t *bytes, size_t count, enum dump_form form,
     const struct request *request = check(bytes, count - tail, error);
     if (request == NULL)
         return false;
-    struct sink sink = { .bytes = bytes, .scale = scale, .emit = emit_row, .context = context };
+    struct sink sink = { .bytes = bytes,
+                         .body_at = REQUEST_BODY_AT,
+                         .scale = scale,
+                         .emit = emit_row,
+                         .context = context };
     dump_header(&sink, request);
     dump_body(&sink, request, count - tail - REQUEST_BODY_AT);
     if (tail != 0) {
@@ -473,5 +478,21 @@ bool dump_rows(const uint8_t *bytes, size_t count, enum dump_form form,
         dump_field(&sink, "", &key, count - tail, tail - 64);
         dump_field(&sink, "", &signature, count - 64, 64);
     }
+    return true;
+}
+
+bool dump_body_rows(uint32_t code, const uint8_t *body, size_t count,
+                    const struct dump_scale *scale, dump_emit *emit_row, void *context,
+                    char error[DUMP_ERROR_MAX])
+{
+    struct sink sink = { .bytes = body, .scale = scale, .emit = emit_row, .context = context };
+    const struct request *request = request_find(code);
+    if (request == NULL) {
+        snprintf(error, DUMP_ERROR_MAX, "code %u is not in the table", code);
+        return false;
+    }
+    if (!check_length(request, REQUEST_BODY_AT + count, error))
+        return false;
+    dump_body(&sink, request, count);
     return true;
 }

@@ -34,6 +34,12 @@ CC_MUST_USE bool dump_rows(const uint8_t *bytes, size_t count, enum dump_form fo
                            const struct dump_scale *scale, dump_emit *emit, void *context,
                            char error[DUMP_ERROR_MAX]);
 
+/* The same for the body alone of a request code, as the node journals it (record kind 0): offsets
+ * from the body's start. */
+CC_MUST_USE bool dump_body_rows(uint32_t code, const uint8_t *body, size_t count,
+                                const struct dump_scale *scale, dump_emit *emit, void *context,
+                                char error[DUMP_ERROR_MAX]);
+
 /* Bytes that follow the payload in a frame, or 0 for a signature type that no frame can carry. */
 size_t dump_tail_bytes(uint8_t signature_type);
 

@@ -1,0 +1,78 @@
+"""house.py - a perpd on a data directory of its own and two traders, for tests of the store's
+commands: it trades a little, stops as asked, and leaves a directory to be looked at.
+"""
+import json
+import pathlib
+import signal
+import subprocess
+
+from fake import Perp, check
+
+
+class House:
+    OPTIONS = ["--exchange.oracle_max_age_ms=0", "--engine.accounts=256",
+               "--engine.portfolios=256", "--engine.orders=4096", "--engine.positions=1024",
+               "--engine.credentials=1024", "--engine.deposits=256", "--engine.ladder_pages=4096",
+               "--limits.duplicate_slots=65536"]
+
+    def __init__(self, build):
+        self.build, self.perp = pathlib.Path(build), Perp(build)
+        self.folder = pathlib.Path(self.perp.folder)
+        self.data = self.folder / "data"
+        self.keys = [f"--exchange.operator_key={self.public('operator.key')}",
+                     f"--exchange.oracle_keys={self.public('oracle.key')}"]
+        self.process = self.url = None
+        config = self.folder / ".config/perp/config"
+        config.parent.mkdir(parents=True)
+        config.write_text("".join(
+            f"[{name}]\nmaster_key = {self.folder}/{name}.master\n"
+            f"session_key = {self.folder}/{name}.session\n"
+            f"operator_key = {self.folder}/operator.key\noracle_key = {self.folder}/oracle.key\n"
+            for name in ("a", "b")))
+
+    def public(self, name):
+        made = self.perp.run("keys", "new", "ed25519", name, "-o", "json").stdout
+        return json.loads(made)["public_key"]
+
+    def start(self, data=None, *options):
+        data = data or self.data
+        arguments = [self.build / "perpd", f"--store.data={data}", "--net.listen=127.0.0.1:0",
+                     "--admin.listen=127.0.0.1:0", *self.OPTIONS, *self.keys, *options]
+        self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True,
+                                        stderr=subprocess.PIPE)
+        line = self.process.stdout.readline()
+        check(line.startswith("ready http://"), line, self.process.stderr.read if line else
+              self.process.communicate()[1])
+        self.url = line.split()[1]
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        self.process.communicate(timeout=120)
+        return self.process.returncode
+
+    def client(self, *words, who="a", code=0):
+        done = self.perp.run(*words, "--profile", who, "--url", self.url, "-o", "json", code=code)
+        return json.loads(done.stdout) if done.stdout else None
+
+    def store(self, *words, code=0, data=None):
+        """A command on the data directory; its JSON."""
+        done = self.perp.run(*words, "--data", str(data or self.data), "-o", "json", code=code)
+        return json.loads(done.stdout) if done.stdout else None
+
+    def open_accounts(self):
+        self.accounts = {}
+        for who in ("a", "b"):
+            made = self.client("account", "create", "--save", who=who)
+            self.accounts[who] = int(made["account_id"])
+            self.client("apikey", "create", "--scope", "READ_WRITE", "--save", who=who)
+            self.client("deposit", "10000", who=who)
+        self.client("oracle", "BTC-PERP", "100000")
+
+    def trade(self, count=3):
+        """`count` times: an order that rests, one that takes half of it, one that is canceled."""
+        for i in range(count):
+            self.client("order", "BTC-PERP", "sell", "0.02", str(100010 + i), who="a")
+            self.client("order", "BTC-PERP", "buy", "0.01", str(100010 + i), who="b")
+            rests = self.client("order", "BTC-PERP", "buy", "0.01", "99000", who="b")
+            if i % 2 == 0:
+                self.client("cancel", "BTC-PERP", rests["request_id"], who="b")

@@ -1,0 +1,123 @@
+"""test_replay.py BUILD - perp replay and perp audit: equal states give equal hashes, and a forged
+record, signature or effects hash is found at its sequence. The forgeries are sealed again, so that
+every frame is whole and chained: only a replay can see them."""
+import json
+import subprocess
+import sys
+
+from fake import check
+from house import House
+from journal_reader import Directory, blake
+
+house = House(sys.argv[1])
+house.start()
+house.open_accounts()
+house.trade(2)
+check(house.stop() == 0)
+records = Directory(house.data).records
+last = records[-1].sequence
+
+
+def replay(*words, data=None, code=0):
+    return house.store("replay", *words, data=data, code=code)
+
+
+def copy(name):
+    target = house.folder / name
+    subprocess.run(["cp", "-r", "--sparse=always", house.data, target], check=True)
+    for snapshot in (target / "snapshot").glob("*.snap"):  # the forged are no longer of it
+        snapshot.unlink()
+    return target, Directory(target)
+
+
+def forged(name, sequence, change):
+    """A copy in which `change` has altered the bytes of a record."""
+    target, directory = copy(name)
+    frame, record = directory.record(sequence)
+    data = bytearray(frame.data)
+    change(data, record)
+    directory.write(frame.number, data)
+    check(house.store("journal", "verify", data=target)["whole"], name)
+    return target
+
+
+# The same records give the same hashes, whatever the path; another sequence gives others.
+whole = replay("--hash", "--from-snapshot", 0)
+check((whole["sequence"], whole["t_ns"]) == (last, records[-1].t_ns), whole)
+check((whole["records"], whole["from_snapshot"]) == (last, 0), whole)
+check(replay("--hash", "--to", last)["image_hash"] == whole["image_hash"])
+earlier = replay("--hash", "--to", last - 1)
+check(earlier["sequence"] == last - 1 and earlier["image_hash"] != whole["image_hash"])
+check(earlier["effects_hash"] != whole["effects_hash"] and len(whole["effects_hash"]) == 64)
+done = house.perp.run("replay", "--to", last + 1, "--data", house.data, code=1)
+check(f"the journal ends at sequence {last}" in done.stderr, done.stderr)
+
+# A copy is equal to the end; one that goes on is no difference, and is said.
+target, directory = copy("longer")
+body = last.to_bytes(8, "little") + bytes.fromhex(whole["effects_hash"])  # W3b: 2015
+directory.append(2015, body, records[-1].t_ns + 1)
+equal = replay("--diff", target)
+check(equal == {"equal_to": last, "last_sequence": last, "other_last_sequence": last + 1}, equal)
+
+# That 2015 states the right hash: it is compared, and the invariants are checked there.
+check(replay(data=target)["effects_hashes_equal"] == 1)
+audited = house.store("audit", "signatures", data=target)
+check(audited["passed"] and audited["findings"] == 0, audited)
+signed = [record for record in records if record.kind == 1]
+want = {"last_sequence": last + 1, "records": last + 1, "effects_hashes": 1, "invariant_checks": 2,
+        "signatures": len(signed), "unsigned": last + 1 - len(signed)}
+check({name: audited[name] for name in want} == want, audited, want)
+check("signatures" not in house.store("audit"))
+
+# A 2015 that states another hash, or another sequence, is found there.
+for name, body in (("hash", last.to_bytes(8, "little") + blake(b"another")),
+                   ("place", (last - 1).to_bytes(8, "little") + body[8:])):
+    target, directory = copy(f"wrong-{name}")
+    directory.append(2015, body, records[-1].t_ns + 1)
+    for words in (("replay",), ("replay", "--diff"), ("audit",)):
+        said = house.perp.run(*words, "--data", target, code=1).stderr
+        check(f"sequence {last + 1}, code 2015" in said, said)
+
+# A record that was changed: the first difference of two directories is its sequence.
+order = [record for record in records if record.code == 0][2]
+
+
+def cheaper(data, record):
+    data[record.at + 24 + 24 + 16] ^= 1  # W3: the lowest bit of the price
+
+
+target = forged("price", order.sequence, cheaper)
+done = house.perp.run("replay", "--diff", target, "--data", house.data, code=1)
+check(f"sequence {order.sequence} is the first that differs: its record" in done.stderr, done)
+shown = done.stdout.splitlines()
+check(len(shown) == 2 and all(f" {order.sequence}  " in line for line in shown), shown)
+check(shown[0].split("price=")[1].split()[0] != shown[1].split("price=")[1].split()[0], shown)
+check(replay("--hash", data=target)["image_hash"] != whole["image_hash"])
+
+# Signatures: each kind of key, a changed payload, a changed signature; only 'signatures' looks.
+master = next(record for record in records if record.code == 11)
+
+
+def scratch(data, record):
+    data[record.at + 24 + len(record.payload) + len(record.key) + 40] ^= 1
+
+
+for name, sequence, change, what in (
+        ("payload", order.sequence, cheaper, "its Ed25519 signature is wrong"),
+        ("ed25519", order.sequence, scratch, "its Ed25519 signature is wrong"),
+        ("secp256k1", master.sequence, scratch, "its Secp256k1 signature is wrong")):
+    target = forged(f"signature-{name}", sequence, change)
+    house.perp.run("audit", "--data", target)
+    done = house.perp.run("audit", "signatures", "--data", target, "-o", "json", code=1)
+    check(f"sequence {sequence}, code" in done.stderr and what in done.stderr, done.stderr)
+    said = json.loads(done.stdout)
+    check(said["findings"] == 1 and not said["passed"], said)
+    check(said["signatures"] == len(signed) - 1, said)
+
+# A record of another rules_version is not replayed: it is named, with the version of this binary.
+target = forged("rules", 1, lambda data, record: data.__setitem__(record.at + 24 + 8, 99))
+said = house.perp.run("replay", "--data", target, code=1).stderr
+check("rules_version" in said, said)
+
+house.perp.run("replay", "word", "--data", house.data, code=2)
+house.perp.run("audit", "word", "--data", house.data, code=2)
