@@ -1,40 +1,68 @@
-/* sim.h - one seeded run of a whole exchange in one thread: virtual clock, a disk that completes
- * out of order and loses what was not synced, clients on two net links, a scheduler that picks the
- * next step, crashes, recovery.
+/* sim.h - one seeded run of a whole exchange in one thread: virtual clocks, a disk that completes
+ * out of order, fails, fills up and loses what was not synced, clients that speak HTTP to gates
+ * without sockets, a scheduler that picks the next step, crashes, recovery, recovery of recovery.
  *
  * After each recovery the state is compared with what was acknowledged before:
  *   every acknowledged command lies at or below the recovered sequence; sent again it answers
  *   duplicate_request_id with its original outcome; the effects hash equals the one that the
  *   primary had at that sequence. While it runs: a read shows what was acknowledged before it was
- *   asked, the follower has the primary's hash at every sequence both are known at. At the end:
- *   equal images of primary and follower, of the state before a clean stop and the one recovered
- *   after it, and R2's invariants.
+ *   asked and nothing that is not durable; no id is executed twice; nothing signed by a revoked
+ *   credential succeeds behind the revocation; the engine's time rises with its sequence; the
+ *   follower has the primary's hash at every sequence both are known at; R2's invariants hold. At
+ *   rest: equal images of primary and follower and of whatever is folded from the files.
  *
- * Everything that happens is a function of the seed. */
+ * Everything that happens is a function of seed, steps and the events left out. */
 #ifndef TESTS_NODE_SIM_H
 #define TESTS_NODE_SIM_H
 
 #include "base/cc.h"
 
-enum { SIM_FAILURE_BYTES = 256 };
+enum { SIM_FAILURE_BYTES = 256, SIM_TRACE_LINES = 32, SIM_TRACE_BYTES = 96 };
+
+/* What a run may be made to do without, to find out what a failure needs. */
+/* clang-format off */
+#define SIM_EVENT_LIST(X) \
+    X(crash) X(kill) X(clean) X(recrash) X(diskerror) X(diskfull) X(diskslow) X(clock) \
+    X(configuration) X(duplicates) X(revocations) X(reads) X(http) X(hangup) X(badsignature) \
+    X(snapshots)
+
+/* What occurred, and how often it must at least have in 1,000 seeds of the usual length. */
+#define SIM_COUNTER_LIST(X) \
+    X(crashes, 2500) X(kills, 1400) X(crashes_in_flight, 1600) X(restarts_clean, 1700) \
+    X(crashes_in_recovery, 700) X(disk_errors, 450) X(disk_full, 450) X(disk_slow, 800) \
+    X(clock_back, 2500) X(clock_forward, 500) X(configurations, 3200) \
+    X(acknowledged, 2000000) X(completed, 600000) X(duplicates, 100000) X(overtaken, 18000) \
+    X(ring_full, 45000) X(revocations, 8000) X(revocation_races, 30000) \
+    X(http_requests, 2000000) X(http_problems, 8000) X(bad_signatures, 7000) X(hang_ups, 2500) \
+    X(checked_duplicates, 1000000) X(checked_hashes, 400000) X(checked_reads, 60000) \
+    X(checked_fills, 20000) X(checked_audits, 100000)
+/* clang-format on */
+
+enum sim_event {
+#define X(name) SIM_EVENT_##name,
+    SIM_EVENT_LIST(X)
+#undef X
+        SIM_EVENT_COUNT
+};
+
+/* The newest things that happened, oldest first from `count % SIM_TRACE_LINES`. */
+struct sim_trace {
+    char lines[SIM_TRACE_LINES][SIM_TRACE_BYTES];
+    uint64_t count;
+};
 
 struct sim_outcome {
     bool failed;
     char failure[SIM_FAILURE_BYTES]; /* what was wrong, when it failed */
-    uint32_t crashes;
-    uint32_t crashes_in_flight; /* with two or more frames in flight */
-    uint32_t restarts_clean;
+    struct sim_trace trace;          /* the end of it */
     uint64_t steps;
-    uint64_t acknowledged;
-    uint64_t completed; /* of them with request_completed */
-    uint64_t checked_duplicates;
-    uint64_t checked_hashes; /* recovered or follower hash compared with the primary's */
-    uint64_t checked_reads;
-    uint64_t checked_fills; /* reads of orders that had traded */
-    uint64_t digest;        /* of everything acknowledged: equal seeds, equal digests */
+    uint64_t digest; /* of everything acknowledged: equal seeds, equal digests */
+#define X(name, least) uint64_t name;
+    SIM_COUNTER_LIST(X)
+#undef X
 };
 
-/* Runs one seed of about `steps` steps. */
-void sim_run(uint64_t seed, uint64_t steps, struct sim_outcome *outcome);
+/* Runs one seed of about `steps` steps; bits of `disabled` (1 << enum sim_event) are left out. */
+void sim_run(uint64_t seed, uint64_t steps, uint32_t disabled, struct sim_outcome *outcome);
 
 #endif

@@ -7,24 +7,28 @@
 #include "base/ring.h"
 #include "node/core.h"
 
-enum { SIM_LINK_SLOTS = 256 }; /* of each ring: the credits of a link */
+enum { SIM_LINK_SLOTS_MAX = 256, SIM_LINK_SLOTS_MIN = 64 }; /* of each ring: the credits */
 
 struct sim_link {
     struct ring commands, answers, queries, replies;
     void *ring_memory[4];
     struct reply_pool pool;
     void *pool_memory;
+    uint32_t slots;
     uint32_t outstanding; /* commands sent, answers not taken */
     struct query query;   /* the one in flight */
     bool query_in_flight;
-    uint64_t release_last; /* release_sequence of the last answer taken */
+    bool query_of_ended;     /* the order was known to be over when it was asked for */
+    uint64_t release_last;   /* release_sequence of the last answer taken */
+    uint64_t sequence_last;  /* of the last one that has a sequence */
+    uint64_t processed_last; /* its time */
 };
 
 void sim_link_make(struct sim_link *link);
 void sim_link_free(struct sim_link *link);
 
-/* Empty rings. */
-void sim_link_reset(struct sim_link *link);
+/* Empty rings of `slots`, a power of two in the bounds above. */
+void sim_link_reset(struct sim_link *link, uint32_t slots);
 
 void sim_link_join(struct sim_link *link, struct core *core);
 

@@ -6,6 +6,8 @@
 
 enum { FILLS_MAX = 1000, TAKER = 0 };
 
+enum { SHOWN_OPEN = 0, SHOWN_PARTIALLY_FILLED = 5 }; /* order_status numbers that rest (wire.md) */
+
 void sim_reads_ask(struct query *query, const struct traffic_sent *sent, uint64_t random)
 {
     static const uint16_t kinds[] = { QUERY_order, QUERY_order, QUERY_orders, QUERY_fills,
@@ -26,15 +28,24 @@ void sim_reads_ask(struct query *query, const struct traffic_sent *sent, uint64_
     memcpy(query->id, command_request_id(command), sizeof query->id);
 }
 
-static const char *judge_order(const struct query *query, const uint8_t *rows,
-                               const struct traffic_sent *sent, bool *filled)
+/* An order only ever fills and ends: a later state never shows less than an earlier one did. */
+static const char *judge_order(const struct sim_link *link, const struct reply *reply,
+                               const uint8_t *rows, struct traffic_sent *sent, bool *filled)
 {
+    const struct query *query = &link->query;
     struct row_order row;
 
     memcpy(&row, rows, sizeof row);
     *filled = row.filled != 0;
     if (memcmp(row.id, query->id, sizeof row.id) != 0)
         return "another order is shown";
+    bool rests = row.status == SHOWN_OPEN || row.status == SHOWN_PARTIALLY_FILLED;
+    if (rests && link->query_of_ended)
+        return "an order rests whose cancellation was acknowledged";
+    if (reply->applied >= sent->seen_applied && row.filled < sent->seen_filled)
+        return "an order has filled less than it had";
+    sent->seen_applied = reply->applied;
+    sent->seen_filled = row.filled;
     return row.sequence == sent->answer.sequence ? NULL : "the order has another sequence";
 }
 
@@ -62,9 +73,10 @@ static const char *judge_fills(const struct query *query, const struct reply *re
     return NULL;
 }
 
-const char *sim_reads_judge(const struct query *query, const struct reply *reply,
-                            const uint8_t *rows, const struct traffic_sent *sent, bool *filled)
+const char *sim_reads_judge(const struct sim_link *link, const struct reply *reply,
+                            const uint8_t *rows, struct traffic_sent *sent, bool *filled)
 {
+    const struct query *query = &link->query;
     struct row_request request;
 
     *filled = false;
@@ -76,9 +88,9 @@ const char *sim_reads_judge(const struct query *query, const struct reply *reply
         return "what was acknowledged is not found";
     switch ((enum query_kind)query->kind) {
     case QUERY_order:
-        return judge_order(query, rows, sent, filled);
+        return judge_order(link, reply, rows, sent, filled);
     case QUERY_orders:
-        return reply->row_count == 1 ? judge_order(query, rows, sent, filled)
+        return reply->row_count == 1 ? judge_order(link, reply, rows, sent, filled)
                                      : "the order is not in its list";
     case QUERY_fills:
         return judge_fills(query, reply, rows, sent);
