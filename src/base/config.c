@@ -137,7 +137,9 @@ static bool parse_int(struct config *config, const struct option_row *row, const
     bool good = row->type == OPTION_TYPE_SIZE
                     ? parse_size(text, &value->number)
                     : parse_number(text, text + strlen(text), &value->number);
-    const char *kind = row->type == OPTION_TYPE_SIZE ? "a size (bytes, or K, M, G)" : "a number";
+    const char *kind = row->type == OPTION_TYPE_SIZE   ? "a size (bytes, or K, M, G)"
+                       : row->type == OPTION_TYPE_DAYS ? "forever or a number of days"
+                                                       : "a number";
     if (!good)
         return refuse(config, "%s = %s: not %s", row->name, text, kind);
     if (value->number < row->minimum || value->number > row->maximum)
@@ -170,6 +172,8 @@ static bool parse_value(struct config *config, const struct option_row *row, con
     case OPTION_TYPE_INT:
     case OPTION_TYPE_SIZE:
         return parse_int(config, row, text, value);
+    case OPTION_TYPE_DAYS:
+        return is_equal(text, "forever") || parse_int(config, row, text, value);
     case OPTION_TYPE_SWITCH:
         value->number = is_equal(text, "on");
         return is_equal(text, "on") || is_equal(text, "off") ||

@@ -11,6 +11,7 @@
 enum option_type {
     OPTION_TYPE_INT,    /* decimal, bounds in the row */
     OPTION_TYPE_SIZE,   /* bytes, K/M/G suffix */
+    OPTION_TYPE_DAYS,   /* forever (its number is 0), or as INT */
     OPTION_TYPE_SWITCH, /* on, off */
     OPTION_TYPE_TEXT,   /* path or address, at most OPTION_TEXT_MAX bytes */
     OPTION_TYPE_KEY,    /* base64 Ed25519 public key */
@@ -49,8 +50,8 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(engine,   ladder_pages,           INT,    1, 1, "65536",          1, 16777216, "4 KiB ladder pages in use, all markets") \
     X(store,    data,                   TEXT,   0, 1, "./perpd-data",   0, 0, "data directory") \
     X(store,    durability,             CHOICE, 0, 1, "local",          0, 0, "+none +local replicated") \
-    X(store,    snapshot_tail,          SIZE,   0, 0, "256M",           0, 0, "journal bytes between snapshots") \
-    X(store,    archive_keep,           TEXT,   0, 0, "forever",        0, 0, "days of archive") \
+    X(store,    snapshot_tail,          SIZE,   0, 1, "256M",           67108864, 1099511627776, "journal bytes between snapshots") \
+    X(store,    archive_keep,           DAYS,   0, 1, "forever",        1, 36500, "days of archive, or forever") \
     X(exchange, id,                     HEX32,  1, 1, "",               0, 0, "64 hex digits, the EIP-712 salt; made at first start") \
     X(exchange, markets,                TEXT,   0, 1, "",               0, 0, "file of market records for an empty data directory") \
     X(exchange, operator_key,           KEY,    1, 1, "",               0, 0, "signs codes 1001-1099") \

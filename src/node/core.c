@@ -1,11 +1,10 @@
 #include "node/core.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 
 #include "engine/capacity.h"
-#include "node/replay.h"
+#include "node/fold.h"
+#include "node/recover.h"
 
 enum {
     BOOT_BODY_BYTES = 24,
@@ -39,94 +38,6 @@ int core_make_keyring(struct core *core)
     uint32_t credentials = (uint32_t)core->options.values[OPTION_engine_credentials];
     core->keyring_places = 2 * credentials + KEYRING_ADDED_A_TURN;
     return keyring_init(&core->keyring, core->keyring_places, core->exchange.hash_key);
-}
-
-static void unmap(struct core *core)
-{
-    for (size_t i = 0; i < CC_COUNT(core->memory); i++) {
-        if (core->memory[i] != NULL)
-            munmap(core->memory[i], core->memory_bytes);
-        core->memory[i] = NULL;
-    }
-}
-
-static int lay_out(struct core *core)
-{
-    struct mix_key key = mix_key_load(core->exchange.hash_key);
-    struct engine **engines[] = { &core->primary, &core->replica };
-
-    core->memory_bytes = (engine_bytes(&core->layout) + 4095) & ~(size_t)4095;
-    for (size_t i = 0; i < CC_COUNT(core->memory); i++) {
-        void *memory = mmap(NULL, core->memory_bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED)
-            return -errno;
-        core->memory[i] = memory;
-        *engines[i] = engine_init(memory, core->memory_bytes, key, &core->layout);
-    }
-    history_destroy(core->follower.sink.history);
-    struct history *history = history_create(
-        core->config.history_rows, (uint32_t)core->layout.values[OPTION_engine_accounts] + 1, key);
-    history_sink_init(&core->follower.sink, history);
-    return history == NULL ? -ENOMEM : 0;
-}
-
-/* A sink that keeps nothing: the keyring is filled once recovery is over. */
-static void ignore_effect(struct engine_sink *sink, const struct effect *effect)
-{
-    (void)sink;
-    (void)effect;
-}
-
-static int replay(void *context, uint64_t sequence, uint64_t frame,
-                  const struct record_view *record)
-{
-    struct core *core = context;
-    struct engine_result result;
-    struct engine_sink ignore = { .emit = ignore_effect, .ignores = UINT32_MAX };
-    const _Atomic bool *give_up = core->config.give_up;
-    (void)frame;
-
-    if (give_up != NULL && atomic_load_explicit(give_up, memory_order_relaxed)) /* a flag alone */
-        return REPLAY_given_up;
-
-    struct command *command =
-        rebuild_command(&core->rebuilt, record, mix_key_load(core->exchange.hash_key));
-    enum replay_refusal refused = replay_admit(core->primary, &core->layout, command);
-    if (refused != REPLAY_ADMITTED)
-        return (int)refused;
-    engine_apply(core->primary, command, &ignore, &result);
-    INVARIANT(result.sequence == sequence);
-    history_prefetch(core->follower.sink.history, command);
-    engine_apply(core->replica, command, &core->follower.sink.sink, &result);
-    /* relaxed: shown on /readyz, decides nothing. */
-    atomic_store_explicit(&core->replayed, sequence, memory_order_relaxed);
-    return 0;
-}
-
-static enum refusal_kind replay_journal(struct core *core, struct refusal *refusal)
-{
-    struct recovery_config config = {
-        .disk = core->config.disk,
-        .exchange = &core->exchange,
-        .segment_bytes = core->config.segment_bytes,
-        .apply = replay,
-        .context = core,
-    };
-    for (;;) {
-        int failed = lay_out(core);
-        if (failed != 0)
-            return refusal_machine(refusal, "memory for the engine", failed);
-        enum refusal_kind kind = recovery_run(&config, &core->recovered, refusal);
-        if (kind != REFUSAL_record_refused)
-            return kind;
-        if (refusal->error != REPLAY_layout_too_small) {
-            replay_explain(refusal);
-            return kind;
-        }
-        unmap(core); /* an earlier 2013 had larger tables: once more with those */
-        refusal_clear(refusal);
-    }
 }
 
 static int make_writer(struct core *core)
@@ -166,9 +77,28 @@ static int make_writer(struct core *core)
     return core->journal == NULL ? -ENOMEM : 0;
 }
 
+static int make_snapshotter(struct core *core)
+{
+    const struct core_config *config = &core->config;
+    struct snapshotter_config snapshotter = {
+        .disk = config->disk,
+        .exchange = &core->exchange,
+        .clock = config->clock,
+        .journal = core->journal,
+        .pool = core->pool,
+        .applied = &core->follower.applied,
+        .host = config->snapshotter,
+        .segment_bytes = config->segment_bytes,
+        .tail_bytes = config->snapshot_tail_bytes,
+        .archive_keep_ns = config->archive_keep_ns,
+        .segment = core->recovered.position.segment,
+    };
+    return snapshotter_init(&core->snapshotter, &snapshotter);
+}
+
 enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
 {
-    enum refusal_kind kind = replay_journal(core, refusal);
+    enum refusal_kind kind = recover_state(core, refusal);
     if (kind != REFUSAL_none)
         return kind;
 
@@ -185,6 +115,9 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
                            core->config.follower_lag_max_ns, core->config.follower_commands_a_turn);
     if (failed != 0)
         return refusal_machine(refusal, "the follower", failed);
+    failed = make_snapshotter(core);
+    if (failed != 0)
+        return refusal_machine(refusal, "looking at its snapshots", failed);
     matcher_init(&core->matcher, core->primary, core->journal, core->config.clock,
                  &core->primary_sink.sink);
     return REFUSAL_none;
@@ -248,7 +181,7 @@ enum core_opening core_open(struct core *core)
     uint8_t body[BOOT_BODY_BYTES] = { 0 };
     bool is_first = engine_sequence(core->primary) == 0;
 
-    if (clock_now_ns(core->config.clock) < core->recovered.last_t_ns)
+    if (clock_now_ns(core->config.clock) < engine_time(core->primary))
         return CORE_CLOCK_BEHIND;
     if (!capacity_suffices(core->primary, &core->options, &core->short_option))
         return CORE_CAPACITY_TOO_SMALL;
@@ -288,6 +221,11 @@ int core_prepare(struct core *core, uint64_t now_ns)
     return segment_pool_step(core->pool, now_ns);
 }
 
+uint32_t core_snapshot(struct core *core, uint64_t now_ns)
+{
+    return snapshotter_step(&core->snapshotter, now_ns);
+}
+
 void core_stop(struct core *core)
 {
     journal_stop(core->journal);
@@ -298,6 +236,30 @@ bool core_stopped(const struct core *core)
     return journal_stopped(core->journal) &&
            atomic_load_explicit(&core->follower.applied, memory_order_acquire) ==
                journal_durable_seq(core->journal);
+}
+
+enum refusal_kind core_write_snapshot(struct core *core, struct refusal *refusal)
+{
+    struct frame_tail tail = journal_tail(core->journal);
+    struct snapshot_head head;
+    uint8_t primary[HASH_BYTES], replica[HASH_BYTES];
+
+    INVARIANT(core_stopped(core));
+    snapshotter_end(&core->snapshotter);
+    fold_image_hash(core->primary, primary);
+    fold_image_hash(core->replica, replica);
+    if (memcmp(primary, replica, sizeof primary) != 0) {
+        atomic_store_explicit(&core->follower.diverged, true, memory_order_relaxed);
+        return refusal_set(refusal, REFUSAL_record_refused,
+                           "the follower's image differs from the primary's at sequence %lu",
+                           engine_sequence(core->replica));
+    }
+    recover_unmap_primary(core); /* room for the engine that proves the snapshot */
+    enum refusal_kind kind = fold_write_snapshot(core->replica, core->config.disk, &core->exchange,
+                                                 &tail, &head, refusal);
+    if (kind == REFUSAL_none)
+        snapshotter_count(&core->snapshotter);
+    return kind;
 }
 
 void core_destroy(struct core *core)
@@ -311,6 +273,8 @@ void core_destroy(struct core *core)
     if (core->keyring != NULL)
         keyring_free(core->keyring);
     follower_free(&core->follower);
-    unmap(core);
+    recover_unmap(core);
+    snapshotter_end(&core->snapshotter);
+    snapshotter_free(&core->snapshotter);
     memset(core, 0, sizeof *core);
 }

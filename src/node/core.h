@@ -19,6 +19,7 @@
 #include "node/follower.h"
 #include "node/matcher.h"
 #include "node/primary_sink.h"
+#include "node/snapshotter.h"
 #include "store/recovery.h"
 
 /* One market record as JSON text, for an empty data directory (code 1001). */
@@ -39,8 +40,13 @@ struct core_config {
     uint64_t journal_buffer_bytes;
     uint32_t frames_in_flight;
     uint32_t group_bytes;
-    uint32_t frame_bytes_max; /* 0: the format's */
-    uint32_t history_rows;    /* that are kept of each kind, a power of two */
+    uint32_t frame_bytes_max;      /* 0: the format's */
+    uint32_t history_rows;         /* that are kept of each kind, a power of two */
+    uint64_t history_replay_bytes; /* a journal that is whole from its first record and no longer is
+                                      replayed for its history, snapshot or not; 0: never */
+    uint64_t snapshot_tail_bytes;  /* store.snapshot_tail */
+    uint64_t archive_keep_ns;      /* store.archive_keep; 0: for ever */
+    struct snapshotter_host snapshotter; /* begin NULL: no snapshots while it runs */
     uint64_t follower_lag_max_ns;
     int follower_commands_a_turn;
     const _Atomic bool *give_up; /* true: core_recover ends, record_refused; NULL: never */
@@ -72,6 +78,9 @@ struct core {
     _Atomic uint64_t replay_from; /* sequence that recovery begins behind */
     _Atomic uint64_t replay_to;   /* and ends with; 0: not known yet */
     uint64_t market_rejects;      /* records of exchange.markets that the engine refused */
+    uint64_t snapshot_sequence;   /* that the state was begun from; 0: from the first record */
+    uint32_t rules_version;       /* of the state while it is recovered */
+    struct snapshotter snapshotter;
 };
 
 /* Opens the data directory (lock, `exchange`). Refusals as exchange_file_open; on any of them there
@@ -85,7 +94,8 @@ CC_MUST_USE bool core_configure(struct core *core, const uint8_t *body, uint32_t
 /* The keyring, empty until core_open: net takes a pointer to it before recovery. 0 or -ENOMEM. */
 CC_MUST_USE int core_make_keyring(struct core *core);
 
-/* Lays memory out, replays the journal into both engines and prepares the writer. Blocking. */
+/* The state of the newest whole snapshot, or of none, the journal behind it, and the writer of what
+ * comes (recover.h). Blocking. */
 CC_MUST_USE enum refusal_kind core_recover(struct core *core, struct refusal *refusal);
 
 /* How much of the records that this start replays is applied, 0 to 100. Any thread. */
@@ -114,10 +124,19 @@ int core_journal(struct core *core);
 int core_follow(struct core *core);
 int core_prepare(struct core *core, uint64_t now_ns);
 
+/* The background thread's too: snapshots and archive. The work done. */
+uint32_t core_snapshot(struct core *core, uint64_t now_ns);
+
 /* A clean stop, once no command can come any more: journal and follower step on until
  * core_stopped. */
 void core_stop(struct core *core);
 bool core_stopped(const struct core *core);
+
+/* After core_stopped, when no step runs any more: compares the images of both engines and writes the
+ * replica's as a snapshot that ends with the closing frame (docs/decisions/0042). The primary's
+ * memory is given back. On a refusal the journal is as good as before; follower.diverged says that
+ * the two differ. */
+CC_MUST_USE enum refusal_kind core_write_snapshot(struct core *core, struct refusal *refusal);
 
 /* After every step has ended; works in every state after core_create. */
 void core_destroy(struct core *core);

@@ -150,7 +150,10 @@ static uint32_t step_matcher(struct duty *duty, enum node_phase phase)
         phase == NODE_DRAINING && atomic_load_explicit(&node->nets_left, memory_order_acquire) == 0;
     uint64_t sequence = engine_sequence(core->primary);
     uint64_t peeked = counter_read(&core->matcher.counters.peeked);
+    uint64_t begun_ns = clock_monotonic_ns(&node->clock);
     uint32_t work = core_match(core);
+    if (work != 0)
+        histogram_add(&node->turn_ns, clock_monotonic_ns(&node->clock) - begun_ns);
 
     if (engine_sequence(core->primary) != sequence) {
         uint64_t waiting = journal_waiting_bytes(core->journal);

@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "node/node.h"
+#include "node/snapshot_child.h"
 
 static struct node node; /* reached by the signal handler */
 
@@ -56,6 +57,8 @@ int main(int argc, char **argv)
     static struct config config; /* lives as long as the process */
     int code = NODE_EXIT_CLEAN;
 
+    if (argc > 1 && strcmp(argv[1], SNAPSHOT_CHILD_FLAG) == 0)
+        return snapshot_child_main(argc, argv);
     switch (config_load(&config, argc, (const char *const *)argv, (const char *const *)environ)) {
     case CONFIG_RUN:
         code = run(&config);

@@ -56,6 +56,60 @@ static void matcher_lines(struct page *page, const struct matcher *matcher)
     }
 }
 
+/* How long the matcher's turns last: what holds it up shows here. */
+static void turn_lines(struct page *page, const struct histogram *turns)
+{
+    static const struct {
+        uint32_t ppm;
+        const char *text;
+    } quantiles[] = { { 500000, "0.5" },
+                      { 990000, "0.99" },
+                      { 999000, "0.999" },
+                      { 999900, "0.9999" },
+                      { 1000000, "1" } };
+
+    line(page, "# HELP perpd_matcher_turn_ns Time of the matcher's turns that did something.\n"
+               "# TYPE perpd_matcher_turn_ns summary\n");
+    for (size_t i = 0; i < CC_COUNT(quantiles); i++)
+        line(page, "perpd_matcher_turn_ns{quantile=\"%s\"} %lu\n", quantiles[i].text,
+             histogram_quantile(turns, quantiles[i].ppm));
+    line(page, "perpd_matcher_turn_ns_sum %lu\nperpd_matcher_turn_ns_count %lu\n",
+         histogram_sum(turns), histogram_count(turns));
+}
+
+static void snapshot_lines(struct page *page, const struct node *node)
+{
+    const struct snapshotter_counters *counters = &node->core.snapshotter.counters;
+    uint64_t now_ns = clock_now_ns(&node->clock);
+    uint64_t t_ns = counter_read(&counters->t_ns);
+
+    metric(page, "snapshots_total", "counter", "Snapshots that the snapshotter's child has made.",
+           counter_read(&counters->snapshots));
+    metric(page, "snapshot_failures_total", "counter", "Children that ended without one.",
+           counter_read(&counters->failures));
+    metric(page, "snapshot_put_off_total", "counter", "Looks at which memory was too short.",
+           counter_read(&counters->put_off));
+    metric(page, "snapshot_running", "gauge", "1 while a child is at work.",
+           counter_read(&counters->running));
+    metric(page, "snapshot_alarm", "gauge", "1 when the last attempt failed or is put off.",
+           counter_read(&counters->alarm));
+    metric(page, "snapshot_sequence", "gauge", "Sequence of the newest snapshot, 0: none.",
+           counter_read(&counters->sequence));
+    if (t_ns != 0)
+        metric(page, "snapshot_age_seconds", "gauge", "Age of the newest snapshot's state.",
+               now_ns > t_ns ? (now_ns - t_ns) / 1000000000 : 0);
+    metric(page, "snapshot_tail_bytes", "gauge", "Sealed segments above the newest snapshot.",
+           counter_read(&counters->tail_bytes));
+    metric(page, "archived_segments_total", "counter", "Segments written to the archive.",
+           counter_read(&counters->archived));
+    metric(page, "archive_failures_total", "counter", "Attempts at it that failed.",
+           counter_read(&counters->archive_failures));
+    metric(page, "retired_segments_total", "counter", "Segments given back to be used again.",
+           counter_read(&counters->retired));
+    metric(page, "pruned_segments_total", "counter", "Archived segments removed by their age.",
+           counter_read(&counters->pruned));
+}
+
 static void journal_lines(struct page *page, const struct core *core)
 {
     struct journal_counters counters = journal_counters(core->journal);
@@ -146,6 +200,8 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
            log_dropped());
     if (phase_serves(phase)) {
         matcher_lines(&page, &node->core.matcher);
+        turn_lines(&page, &node->turn_ns);
+        snapshot_lines(&page, node);
         journal_lines(&page, &node->core);
         follower_lines(&page, &node->core.follower);
     }

@@ -59,7 +59,10 @@ static void *background_main(void *context)
             if (prepared < 0)
                 log_line(LOG_ERROR, "segment", "preparation failed: %s", strerror(-prepared));
         }
-        if (prepared <= 0)
+        uint32_t kept = phase == NODE_OPEN || phase == NODE_DRAINING
+                            ? core_snapshot(&node->core, clock_monotonic_ns(&node->clock))
+                            : 0;
+        if (prepared <= 0 && kept == 0)
             usleep(PREPARE_IDLE_US);
     }
 }
@@ -114,6 +117,24 @@ static int run_threads(struct node *node)
     return phase_exit_code(&node->phase);
 }
 
+/* The promise of a clean stop: the next start, of whatever rules_version, begins with a snapshot. */
+static int write_snapshot(struct node *node)
+{
+    struct refusal refusal;
+    uint64_t sequence = engine_sequence(node->core.replica);
+
+    refusal_clear(&refusal);
+    if (core_write_snapshot(&node->core, &refusal) == REFUSAL_none) {
+        log_line(LOG_INFO, "snapshot", "written at the stop sequence=%lu", sequence);
+        return NODE_EXIT_CLEAN;
+    }
+    log_line(LOG_ERROR, "snapshot",
+             "none was written at the stop, sequence=%lu: %s; the journal is whole and this "
+             "rules_version recovers it",
+             sequence, refusal.text);
+    return NODE_EXIT_FAILED;
+}
+
 int node_run(struct node *node, const struct config *options)
 {
     static struct market_file markets; /* 2 KiB of places, start-up only */
@@ -125,6 +146,8 @@ int node_run(struct node *node, const struct config *options)
     if (code == 0) {
         notify_start(&notify, node);
         code = run_threads(node);
+        if (phase_now(&node->phase) == NODE_STOPPED)
+            code = write_snapshot(node);
     }
     if (atomic_load_explicit(&node->core.follower.diverged, memory_order_relaxed))
         divergence_write(&node->core, config_text(options, OPTION_store_data));

@@ -16,6 +16,7 @@
 #include "node/duty.h"
 #include "node/phase.h"
 #include "node/poison.h"
+#include "node/snapshot_child.h"
 #include "node/topology.h"
 
 /* Exit codes of perpd (architecture.md, Configuration). */
@@ -50,6 +51,7 @@ struct node {
     struct disk *disk;
     struct core core;
     struct poison poison;
+    struct snapshot_child snapshot_child;
     struct node_net nets[TOPOLOGY_NETS_MAX];
     struct duty duties[TOPOLOGY_THREADS_MAX];
     struct duty *matcher, *journal, *follower; /* the threads that have these roles */
@@ -62,6 +64,7 @@ struct node {
     uint64_t stop_end_ns;                      /* the same; before NODE_STOPPING */
     _Atomic uint32_t nets_left;                /* net threads that are not drained */
     struct refusal refusal;
+    CC_NO_SHARE struct histogram turn_ns; /* of the matcher's turns that did something */
     struct phase phase;
     _Atomic bool stop_asked;
 };

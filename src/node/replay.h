@@ -19,6 +19,7 @@
     X(rules_version,    "the journal was written under another rules_version; recover it with " \
                         "that binary and stop it cleanly first") \
     X(effects_hash,     "an effects_hash record (2015) differs from the replayed state") \
+    X(image_hash,       "the replayed state differs from a snapshot's image") \
     X(configuration,    "a configuration record (2013) does not parse in this binary") \
     X(not_admitted,     "a record has a code, a size or a time that this binary cannot apply") \
     X(given_up,         "the start was given up")

@@ -20,9 +20,11 @@ enum {
     SEGMENT_BYTES = 64 << 20,
     FRAMES_IN_FLIGHT = 4,
     CLOCK_WAIT_S_MAX = 5,
+    HISTORY_REPLAY_BYTES = SEGMENT_BYTES, /* docs/decisions/0041 */
 };
 
-#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_S   UINT64_C(1000000000)
+#define NS_PER_DAY (86400 * NS_PER_S)
 
 /* ---- what needs no journal ------------------------------------------------------------------- */
 
@@ -89,12 +91,18 @@ static int open_core(struct node *node, const struct market_file *markets)
         .follower_lag_max_ns = config_number(node->options, OPTION_node_follower_lag_max) * 1000000,
         .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,
         .give_up = &node->stop_asked,
+        .history_replay_bytes = HISTORY_REPLAY_BYTES,
+        .snapshot_tail_bytes = config_number(node->options, OPTION_store_snapshot_tail),
+        .archive_keep_ns = config_number(node->options, OPTION_store_archive_keep) * NS_PER_DAY,
+        .snapshotter = snapshot_child_host(&node->snapshot_child, &node->core,
+                                           config_text(node->options, OPTION_store_data)),
     };
     if (!local)
         log_line(LOG_WARN, "durability",
                  "store.durability=none: acknowledged orders are lost with the power");
     if (core_create(&node->core, &config, &node->refusal) != REFUSAL_none)
         return refuse(node);
+    snapshot_child_unwant(node->disk); /* of a process that ended with the lock's last holder */
     return configure(node);
 }
 
@@ -295,8 +303,10 @@ void start_recover(struct node *node)
         struct follower_link link = { &net->queries, &net->replies, &net->pool };
         core_link(&node->core, &link, &net->commands, &net->answers);
     }
-    log_line(LOG_INFO, "recovered", "boot=%lu records=%lu frames=%lu cut_bytes=%lu clean_stop=%d",
-             found->boot, found->records, found->frames, found->cut_bytes, found->clean_stop);
+    log_line(LOG_INFO, "recovered",
+             "boot=%lu snapshot=%lu records=%lu frames=%lu cut_bytes=%lu clean_stop=%d",
+             found->boot, node->core.snapshot_sequence, found->records, found->frames,
+             found->cut_bytes, found->clean_stop);
     (void)node_advance(node, NODE_RECOVERING,
                        NODE_RECOVERED); /* false: a stop was asked meanwhile */
 }

@@ -72,8 +72,9 @@ def refused_options(world):
         ("--net.tls_key=/etc/x.pem", "net.tls_key"),
         ("--net.debug_payload=on", "net.debug_payload"),
         ("--net.cors_origins=*", "net.cors_origins"),
-        ("--store.snapshot_tail=64M", "store.snapshot_tail"),
-        ("--store.archive_keep=7", "store.archive_keep"),
+        ("--store.snapshot_tail=1M", "store.snapshot_tail"),  # below a segment
+        ("--store.archive_keep=0", "store.archive_keep"),
+        ("--store.archive_keep=never", "store.archive_keep"),
         ("--exchange.testnet=on", "exchange.testnet"),
         ("--exchange.passkey_rp_id=x", "exchange.passkey_rp_id"),
         ("--limits.rate_limits=off", "limits.rate_limits"),
