@@ -5,6 +5,31 @@
 
 enum { AUDIT_INVARIANTS = 6, AUDIT_ALL = (1 << AUDIT_INVARIANTS) - 1 };
 
+static_assert(ENGINE_MARKETS_MAX == 64 * AUDIT_MARKET_WORDS, "a bit for every market");
+
+/* One audit under way. */
+struct audit {
+    const struct engine *engine;
+    struct row_audit *row;
+    struct audit_verdict verdict;
+    struct row_audit_market sums[ENGINE_MARKETS_MAX];
+    int128 value; /* of all positions at the marks */
+    uint32_t orders;
+};
+
+/* I<number> failed, in this market or in none (MARKET_NONE). */
+static void fail(struct audit *audit, unsigned number, uint32_t market)
+{
+    uint8_t bit = (uint8_t)(1u << (number - 1));
+
+    audit->verdict.failed |= bit;
+    audit->row->invariants &= (uint8_t)~bit;
+    if (market == MARKET_NONE)
+        audit->verdict.of_all = true;
+    else
+        audit->verdict.markets[market / 64] |= UINT64_C(1) << (market % 64);
+}
+
 /* The sums of one side, counted from the orders. */
 struct recount {
     struct holding_side sums;
@@ -63,36 +88,67 @@ static uint32_t holding_differences(const struct engine *engine, const struct ho
     return wrong;
 }
 
-static void add_portfolio(const struct engine *engine, uint32_t index, struct row_audit *row,
-                          struct row_audit_market *sums, int128 *value, uint32_t *all_orders)
+static uint32_t record_differences(const struct engine *engine, uint32_t portfolio,
+                                   const struct holding *holding, uint32_t *orders)
 {
+    const struct market *market = &engine->markets.rows[holding->market];
+    uint64_t magnitude = holding->size < 0 ? -(uint64_t)holding->size : (uint64_t)holding->size;
+    uint32_t wrong = holding_differences(engine, holding, orders);
+
+    wrong += holding->portfolio != portfolio;
+    wrong += magnitude > market->max_abs_size;
+    wrong += holding->leverage != leverage_setting(engine, portfolio, holding->market);
+    return wrong;
+}
+
+/* A sum of the portfolio as a whole is wrong: every market that it is in is suspect. */
+static void fail_portfolio(struct audit *audit, const struct portfolio *portfolio)
+{
+    uint32_t at = portfolio->holding_head;
+
+    if (at == HOLDING_NONE)
+        fail(audit, 6, MARKET_NONE);
+    for (; at != HOLDING_NONE; at = audit->engine->holdings.rows[at].next)
+        fail(audit, 6, audit->engine->holdings.rows[at].market);
+}
+
+static void add_holding(struct audit *audit, uint32_t portfolio, const struct holding *holding,
+                        uint32_t *orders)
+{
+    const struct engine *engine = audit->engine;
+    struct row_audit_market *sums = &audit->sums[holding->market];
+    uint32_t of_holding;
+    uint32_t wrong = record_differences(engine, portfolio, holding, &of_holding);
+
+    audit->row->cost += holding->cost;
+    audit->value += (int128)engine->markets.rows[holding->market].mark * holding->size;
+    audit->value -= holding->cost;
+    sums->size_sum += holding->size;
+    sums->cost_sum += holding->cost;
+    audit->row->recount_differences += wrong;
+    if (wrong != 0)
+        fail(audit, 6, holding->market);
+    if (of_holding != 0 && engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED)
+        fail(audit, 4, holding->market);
+    *orders += of_holding;
+}
+
+static void add_portfolio(struct audit *audit, uint32_t index)
+{
+    const struct engine *engine = audit->engine;
     const struct portfolio *portfolio = &engine->portfolios.rows[index];
-    uint32_t orders = 0, holdings = 0, of_holding;
+    uint32_t orders = 0, holdings = 0;
 
-    row->cash += portfolio->cash;
+    audit->row->cash += portfolio->cash;
     for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
-         at = engine->holdings.rows[at].next) {
-        const struct holding *holding = &engine->holdings.rows[at];
-        const struct market *market = &engine->markets.rows[holding->market];
-        uint64_t magnitude = holding->size < 0 ? -(uint64_t)holding->size : (uint64_t)holding->size;
-
-        row->cost += holding->cost;
-        *value += (int128)market->mark * holding->size - holding->cost;
-        sums[holding->market].size_sum += holding->size;
-        sums[holding->market].cost_sum += holding->cost;
-        row->recount_differences += holding_differences(engine, holding, &of_holding);
-        row->recount_differences += holding->portfolio != index;
-        row->recount_differences += magnitude > market->max_abs_size;
-        row->recount_differences +=
-            holding->leverage != leverage_setting(engine, index, holding->market);
-        orders += of_holding;
-        holdings++;
-    }
-    row->recount_differences += orders != portfolio->open_order_count;
-    row->recount_differences += holdings != portfolio->holding_count;
-    *all_orders += orders;
-    if (portfolio->status == PORTFOLIO_CLOSED && orders != 0)
-        row->invariants &= (uint8_t) ~(1u << 3);
+         at = engine->holdings.rows[at].next, holdings++)
+        add_holding(audit, index, &engine->holdings.rows[at], &orders);
+    uint32_t wrong = (uint32_t)(orders != portfolio->open_order_count) +
+                     (uint32_t)(holdings != portfolio->holding_count);
+    audit->row->recount_differences += wrong;
+    if (wrong != 0)
+        fail_portfolio(audit, portfolio);
+    audit->orders += orders;
 }
 
 static uint64_t best_price(const struct market *market, enum order_side side)
@@ -104,63 +160,80 @@ static uint64_t best_price(const struct market *market, enum order_side side)
     return book_price(&market->book, side, tick) * market->record.tick_size;
 }
 
-static void finish_market(const struct market *market, struct row_audit *row,
-                          struct row_audit_market *sums)
+static void finish_market(struct audit *audit, uint32_t index)
 {
+    const struct market *market = &audit->engine->markets.rows[index];
+    struct row_audit_market *sums = &audit->sums[index];
+
     sums->best_bid = best_price(market, ORDER_LONG);
     sums->best_ask = best_price(market, ORDER_SHORT);
     sums->funding_pool = market->funding_pool;
     sums->price_decimals = market->record.price_decimals;
     sums->size_decimals = market->record.size_decimals;
     memcpy(sums->market, market->record.symbol, sizeof sums->market);
-    row->funding_pool += market->funding_pool;
+    audit->row->funding_pool += market->funding_pool;
     if (sums->size_sum != 0)
-        row->invariants &= (uint8_t) ~(1u << 0);
+        fail(audit, 1, index);
     if (sums->best_bid != 0 && sums->best_ask != 0 && sums->best_bid >= sums->best_ask)
-        row->invariants &= (uint8_t) ~(1u << 4);
+        fail(audit, 5, index);
 }
 
-static void finish_totals(const struct engine *engine, struct row_audit *row, int128 value)
+static void finish_totals(struct audit *audit)
 {
+    const struct engine *engine = audit->engine;
+    struct row_audit *row = audit->row;
+
     row->fee_account = engine->fee_account;
     row->withdrawals_pending = engine->withdrawals_pending;
     row->deposits = engine->deposits;
     int128 others = (int128)row->fee_account + row->withdrawals_pending + row->funding_pool;
     int128 sources = row->deposits + row->faucet + row->top_ups - row->withdrawals_settled;
     if (row->cash - row->cost + others != sources)
-        row->invariants &= (uint8_t) ~(1u << 1);
-    if (row->cash + value + others != sources)
-        row->invariants &= (uint8_t) ~(1u << 2);
-    if (row->recount_differences != 0)
-        row->invariants &= (uint8_t) ~(1u << 5);
+        fail(audit, 2, MARKET_NONE);
+    if (row->cash + audit->value + others != sources)
+        fail(audit, 3, MARKET_NONE);
+    if (audit->orders != engine->orders.count) {
+        row->recount_differences++;
+        fail(audit, 6, MARKET_NONE);
+    }
+}
+
+static void run(struct audit *audit, const struct engine *engine, struct row_audit *row)
+{
+    memset(audit, 0, sizeof *audit);
+    *row = (struct row_audit){ .market_count = engine->markets.count, .invariants = AUDIT_ALL };
+    audit->engine = engine;
+    audit->row = row;
+    for (uint32_t i = 0; i < engine->portfolios.count; i++)
+        add_portfolio(audit, i);
+    for (uint32_t k = 0; k < engine->markets.count; k++)
+        finish_market(audit, engine->markets.sorted[k]);
+    finish_totals(audit);
 }
 
 void audit_read(const struct engine *engine, struct row_audit *row,
                 struct row_audit_market *markets)
 {
-    struct row_audit_market sums[ENGINE_MARKETS_MAX];
-    const struct market_table *table = &engine->markets;
-    uint32_t orders = 0;
-    int128 value = 0;
+    struct audit audit;
 
-    memset(sums, 0, sizeof sums);
-    *row = (struct row_audit){ .market_count = table->count, .invariants = AUDIT_ALL };
-    for (uint32_t i = 0; i < engine->portfolios.count; i++)
-        add_portfolio(engine, i, row, sums, &value, &orders);
-    row->recount_differences += orders != engine->orders.count;
-    for (uint32_t k = 0; k < table->count; k++) {
-        uint32_t index = table->sorted[k];
-        finish_market(&table->rows[index], row, &sums[index]);
-        if (markets != NULL)
-            markets[k] = sums[index];
-    }
-    finish_totals(engine, row, value);
+    run(&audit, engine, row);
+    for (uint32_t k = 0; markets != NULL && k < engine->markets.count; k++)
+        markets[k] = audit.sums[engine->markets.sorted[k]];
+}
+
+bool audit_judge(const struct engine *engine, struct audit_verdict *verdict)
+{
+    struct audit audit;
+    struct row_audit row;
+
+    run(&audit, engine, &row);
+    *verdict = audit.verdict;
+    return row.invariants == AUDIT_ALL;
 }
 
 bool audit_holds(const struct engine *engine)
 {
-    struct row_audit row;
+    struct audit_verdict verdict;
 
-    audit_read(engine, &row, NULL);
-    return row.invariants == AUDIT_ALL;
+    return audit_judge(engine, &verdict);
 }

@@ -67,3 +67,33 @@ enum status market_state_set_all(struct engine *engine, const struct command *co
             set(engine, command, table->sorted[k], (enum market_state)state);
     return STATUS_request_completed;
 }
+
+/* A held market stands at CANCEL_ONLY, and where it returns to may be looser. */
+static bool is_open(const struct market *market)
+{
+    if (market->state < MARKET_CANCEL_ONLY)
+        return true;
+    return market->state == MARKET_CANCEL_ONLY && market->hold_count != 0 &&
+           market->former_state < MARKET_CANCEL_ONLY;
+}
+
+uint16_t market_state_next_open(const struct engine *engine, uint16_t after)
+{
+    const struct market_table *table = &engine->markets;
+
+    for (uint32_t k = 0; k < table->count; k++) {
+        const struct market *market = &table->rows[table->sorted[k]];
+        if (market->record.asset_id > after && is_open(market))
+            return market->record.asset_id;
+    }
+    return 0;
+}
+
+uint16_t market_state_unhalted(const struct engine *engine, uint32_t index)
+{
+    const struct market *market = &engine->markets.rows[index];
+
+    if (index >= engine->markets.count || market->state >= MARKET_HALTED)
+        return 0;
+    return market->record.asset_id;
+}

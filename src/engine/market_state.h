@@ -10,6 +10,7 @@
 #ifndef ENGINE_MARKET_STATE_H
 #define ENGINE_MARKET_STATE_H
 
+#include "base/cc.h"
 #include "base/status.h"
 
 struct engine;
@@ -20,5 +21,13 @@ CC_MUST_USE enum status market_state_set(struct engine *engine, const struct com
 
 /* Code 1008: every market that is not CLOSED, by ascending asset id. */
 CC_MUST_USE enum status market_state_set_all(struct engine *engine, const struct command *command);
+
+/* The lowest asset id above `after` of the markets that take orders, or will again when their oracle
+ * hold ends; 0: none. */
+CC_MUST_USE uint16_t market_state_next_open(const struct engine *engine, uint16_t after);
+
+/* The asset id of a market (index in order of definition) that is neither HALTED nor CLOSED, else 0.
+ */
+CC_MUST_USE uint16_t market_state_unhalted(const struct engine *engine, uint32_t index);
 
 #endif

@@ -116,12 +116,73 @@ static void test_crossed_book(void)
     CHECK(broken() == 0);
 }
 
+/* A second market, in which account 2 has an order. */
+static void add_eth(void)
+{
+    char text[4120];
+    const char *rest = strstr(host_btc_record, ",\"price_decimals\"");
+    struct host_order order = {
+        .price = 990000, .quantity = 500, .expiry = UINT64_MAX, .asset = 2
+    };
+
+    snprintf(text, sizeof text, "{\"market\":\"ETH-PERP\",\"asset_id\":2,\"base\":\"ETH\"%s", rest);
+    CHECK(host_market(&host, text) == STATUS_request_completed);
+    CHECK(host_oracle(&host, 2, 1000000) == STATUS_request_completed);
+    CHECK(host_limit(&host, 2, &order) == STATUS_request_completed);
+}
+
+/* R2: I1, I4, I5 and I6 halt their market, I2 and I3 all of them. */
+static bool judged(uint8_t failed, uint64_t markets, bool of_all)
+{
+    struct audit_verdict verdict;
+
+    if (audit_judge(host.engine, &verdict) != (failed == 0))
+        return false;
+    return verdict.failed == failed && verdict.markets[0] == markets && verdict.markets[1] == 0 &&
+           verdict.of_all == of_all;
+}
+
+#define JUDGES(field, delta, failed, markets, of_all) \
+    do {                                              \
+        CHECK(judged(0, 0, false));                   \
+        (field) += (delta);                           \
+        CHECK(judged((failed), (markets), (of_all))); \
+        (field) -= (delta);                           \
+    } while (0)
+
+static void test_whose(void)
+{
+    struct engine *engine = host.engine;
+    struct holding *btc = state_holding(engine, holding_find(engine, 2, 0));
+    struct holding *eth = state_holding(engine, holding_find(engine, 2, 1));
+    struct portfolio *owner = state_portfolio(engine, 2);
+
+    JUDGES(engine->deposits, 1, I2 | I3, 0, true);
+    JUDGES(btc->sides[ORDER_LONG].size, 1, I6, 1, false);
+    JUDGES(eth->sides[ORDER_LONG].size, 1, I6, 2, false);
+    JUDGES(state_market(engine, 0)->max_abs_size, -1000ull, I6, 1, false);
+    JUDGES(btc->size, -1, I1 | I3, 1, true);
+    JUDGES(owner->status, PORTFOLIO_CLOSED, I4, 3, false); /* it has orders in both */
+    JUDGES(owner->open_order_count, 1, I6, 3, false);      /* whichever of its markets it is */
+    JUDGES(state_portfolio(engine, 0)->holding_count, 1, I6, 0, true); /* it is in none */
+    JUDGES(engine->orders.count, 1, I6, 0, true);
+    struct book *book = &state_market(engine, 0)->book;
+    uint32_t best = book->sides[ORDER_SHORT].best;
+    book->sides[ORDER_SHORT].best = 999000;
+    struct audit_verdict verdict;
+    CHECK(!audit_judge(engine, &verdict));
+    CHECK((verdict.failed & I5) != 0 && verdict.markets[0] == 1);
+    book->sides[ORDER_SHORT].best = best;
+}
+
 int main(void)
 {
     fill();
     test_terms();
     test_each_is_found();
     test_crossed_book();
+    add_eth();
+    test_whose();
     host_close(&host);
     return 0;
 }
