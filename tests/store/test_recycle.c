@@ -249,9 +249,68 @@ static void not_zeroed(void)
     disk_sim_destroy(disk);
 }
 
+/* A process that is killed leaves the list renamed and its name unsynced; the next one reads it and
+ * retires by it: the power loss that follows must not take the list back. */
+static void retired_after_a_kill(void)
+{
+    static struct store_model before;
+    struct disk *disk = disk_new(4);
+    struct store_run run;
+    bool is_over = false;
+    int listed = 0;
+
+    CHECK(begin(&run, disk) == REFUSAL_none);
+    while (current_segment(&run) < 1) {
+        CHECK(store_run_publish(&run, 700));
+        CHECK(store_run_settle(&run, 100) == 0);
+    }
+    disk_sim_kill(disk, 1);
+    store_run_end(&run);
+    before = model;
+    for (uint64_t call = 1; !is_over; call++) {
+        for (uint64_t seed = 1; seed <= 8; seed++) {
+            struct disk *copy = disk_sim_copy(disk);
+            struct keeper keeper;
+
+            model = before;
+            CHECK(begin(&run, copy) == REFUSAL_none);
+            keeper_begin(&keeper, &run);
+            disk_sim_stop_at(copy, call);
+            is_over = keeper_turn(&keeper, &run, 1) == 0;
+            archive_close(&keeper.archive);
+            disk_sim_kill(copy, seed);
+            store_run_end(&run);
+
+            CHECK(begin(&run, copy) == REFUSAL_none);
+            keeper_begin(&keeper, &run);
+            if (keeper.archive.count == 1)
+                CHECK(keeper_turn(&keeper, &run, 1) == 0);
+            archive_close(&keeper.archive);
+            listed += keeper.retired == 1 && !is_over;
+            while (current_segment(&run) < 2) {
+                CHECK(store_run_publish(&run, 700));
+                CHECK(store_run_settle(&run, 100) == 0);
+            }
+            CHECK(segment_pool_fill(run.pool, 0) >= 0);
+            CHECK(segment_pool_retired(run.pool) == 0);
+            CHECK(segment_stands(copy, 0) == (keeper.retired == 0));
+            disk_sim_crash(copy, seed);
+            store_run_end(&run);
+            CHECK(begin(&run, copy) == REFUSAL_none);
+            (void)life(&run, 12);
+            disk_sim_kill(copy, 1);
+            store_run_end(&run);
+            disk_sim_destroy(copy);
+        }
+    }
+    CHECK(listed >= 8);
+    disk_sim_destroy(disk);
+}
+
 int main(void)
 {
     not_zeroed();
+    retired_after_a_kill();
     power_loss_at_every_call();
     soup();
     return 0;
