@@ -1,8 +1,8 @@
 /* archive_index.h - the text of archive/index: the list of archived segments, one a line.
  *
  *   perpd-archive 1 EXCHANGE_ID JOURNAL_ID
- *   SEGMENT FIRST_FRAME LAST_FRAME FIRST_SEQUENCE LAST_SEQUENCE LAST_T_NS BYTES FILE_HASH FRAME_HASH
- *   ...
+ *   SEGMENT FRAME FRAME SEQUENCE SEQUENCE T_NS BYTES HASH HASH      each first, last; T_NS of its
+ *   ...                                                             last record; of file, of frame
  *   check HASH_OF_THE_LINES_ABOVE
  *
  * Numbers are decimal without leading zeros, ids and hashes lower-case hexadecimal, one space
@@ -24,8 +24,8 @@ CC_MUST_USE int archive_index_encode(char **text, size_t *bytes, const struct ar
                                      const struct exchange_file *exchange);
 
 /* The list of a text; out->entries is the caller's to free (archive_close). 0, -ENOMEM, -EXDEV when
- * it is another exchange's, or -EBADMSG when it is no such text or its segments, frames or sequences
- * do not follow one another: then *line (from 1) says where, and out is empty. */
+ * it is another exchange's, or -EBADMSG when it is no such text or its segments, frames and
+ * sequences do not follow one another: then *line (from 1) says where, and out is empty. */
 CC_MUST_USE int archive_index_decode(struct archive *out, const char *text, size_t bytes,
                                      const struct exchange_file *exchange, uint64_t *line);
 

@@ -58,8 +58,8 @@ void disk_sim_set_latency(struct disk *disk, uint32_t latency_max);
 void disk_sim_set_full(struct disk *disk, bool is_full);
 
 /* Makes the n-th of the coming calls that change something (make_folder, sync_folder, rename,
- * remove, create, write, allocate, sync, submit's completion) fail; 0: none. `sticky`: every later one
- * too. */
+ * remove, create, write, allocate, sync, submit's completion) fail; 0: none. `sticky`: every later
+ * one too. */
 void disk_sim_fail(struct disk *disk, uint64_t call, enum disk_sim_fault fault, bool sticky);
 
 /* Makes the disk die at the n-th changing call, as disk_sim_fail counts: that call and every later

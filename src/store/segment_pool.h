@@ -58,10 +58,10 @@ CC_MUST_USE int segment_pool_fill(struct segment_pool *pool, uint64_t now_ns);
 
 /* Gives the pool a segment that nobody needs any more: sealed, listed by the archive, below what a
  * recovery from either kept snapshot reads and what the follower has applied. It must be the lowest
- * of journal/ that was not retired yet (INVARIANT: the one behind the last retired while that waits,
- * and not one being written). It keeps its name until it is used, then only its bytes; `archive` and
- * `snapshot` are synced before, so that no power loss takes what stands for it. A crash at any point
- * leaves its name with all its frames, or no such name. Background thread. */
+ * of journal/ that was not retired yet (INVARIANT: the one behind the last retired while that
+ * waits, and none being written). It keeps its name until it is used; `archive` and `snapshot` are
+ * synced before that, so that no power loss takes what stands for it. A crash at any point leaves
+ * its name with all its frames, or no such name. Background thread. */
 void segment_pool_retire(struct segment_pool *pool, uint64_t number);
 
 /* Segments retired and not yet used. Background thread. */

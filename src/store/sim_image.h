@@ -22,7 +22,8 @@ void sim_image_destroy(struct sim_image *image);
 struct sim_image *sim_image_copy(const struct sim_image *image);
 
 /* Names. find: a node or -ENOENT. make: a new empty file under the name (replacing). rename:
- * within a folder; unlink: the name ends; -ENOENT. make_folder: 0 also if it is there, -ENOENT without its parent. */
+ * within a folder; unlink: the name ends; -ENOENT. make_folder: 0 also if it is there, -ENOENT
+ * without its parent. */
 CC_MUST_USE int sim_image_find(const struct sim_image *image, const char *path);
 CC_MUST_USE int sim_image_make(struct sim_image *image, const char *path);
 CC_MUST_USE int sim_image_rename(struct sim_image *image, const char *from, const char *to);
@@ -39,9 +40,9 @@ void sim_image_remove(struct sim_image *image, const char *path);
  * (nodes of open files; below 0: none). */
 void sim_image_collect(struct sim_image *image, const int *held, int held_count);
 
-/* Bytes of a node. resize grows with zeros, cut leaves none. write makes versions; they are read back only when
- * `visible`. settle: the first `bytes` of an invisible write become readable and, if `durable`,
- * durable; what is left of it stays a version that a crash may choose.
+/* Bytes of a node. resize grows with zeros, cut leaves none. write makes versions; they are read
+ * back only when `visible`. settle: the first `bytes` of an invisible write become readable and, if
+ * `durable`, durable; what is left of it stays a version that a crash may choose.
  * fail: what is not readable of a write may be on the medium, but not over what was written to the
  * same place later and synced. end_failed: of no failed write anything comes any more.
  * forget: what is not readable of a write will never be on the medium. */

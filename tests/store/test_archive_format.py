@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Reads an archive that perpd's store wrote with nothing but journal.md and libzstd: each line of the
-list, each hash, and each segment made again byte for byte as it stands in journal/.
+"""Reads an archive that perpd's store wrote with nothing but journal.md and libzstd: each line of
+the list, each hash, and each segment made again byte for byte as it stands in journal/.
 
 The segments are taken apart here a second time: the frames that a line speaks of are counted in
 journal/, not in the archive.
@@ -72,7 +72,8 @@ def main(build):
         text = (folder / "archive" / "index").read_text(encoding="ascii")
         lines = text.split("\n")
         check(lines[-1] == "", "a newline ends it")
-        check(lines[0] == f"perpd-archive 1 {exchange[32:64].hex()} {exchange[16:32].hex()}", "head")
+        ids = f"{exchange[32:64].hex()} {exchange[16:32].hex()}"
+        check(lines[0] == f"perpd-archive 1 {ids}", "head")
         above = text[:text.rindex("check ")].encode()
         check(lines[-2] == f"check {blake(above).hex()}", "check")
         entries = lines[1:-2]
@@ -85,7 +86,8 @@ def main(build):
             file = (folder / "archive" / f"{number:010}.seg.zst").read_bytes()
             frames = frames_of(segment)
             t_ns = [frame[5] for frame in frames if frame[5]][-1]
-            want = [number, frames[0][0], frames[-1][0], frames[0][1], frames[-1][2], t_ns, len(file)]
+            want = [number, frames[0][0], frames[-1][0], frames[0][1], frames[-1][2], t_ns,
+                    len(file)]
             check(words[:7] == [str(value) for value in want], "line", number, words, want)
             check(words[7] == blake(file).hex(), "hash of file", number)
             check(words[8] == frames[-1][6].hex(), "hash of last frame", number)
