@@ -385,10 +385,12 @@ static const char *wrong_alone(const struct engine *engine, const struct credent
 /* Its place among the others. */
 static const char *wrong_among(const struct engine *engine, const struct credential *row)
 {
-    const struct credential_table *table = &engine->credentials;
+    const struct credential *last = &engine->credentials.rows[engine->credentials.tail];
 
-    if (table->tail != CREDENTIAL_NONE &&
-        row->created_sequence < table->rows[table->tail].created_sequence)
+    /* A command creates one, or a master key and its first session. */
+    if (row->created_sequence < last->created_sequence ||
+        (row->created_sequence == last->created_sequence &&
+         last->kind != CREDENTIAL_MASTER_SECP256K1))
         return "the credentials are not in the order of their creation";
     if (credential_find_sequence(engine, row->created_sequence, (enum credential_kind)row->kind) !=
         CREDENTIAL_NONE)

@@ -32,4 +32,13 @@ void image_copy_hash(const struct image_copy *copy, uint8_t hash[32]);
 bool image_copy_open(const struct image_copy *copy, struct host *host, const char *room,
                      struct image_problem *problem);
 
+/* Makes the state of the copy in the memory of an open host, whatever it holds. False: refused, the
+ * host is to be closed or used again here. */
+CC_MUST_USE bool image_copy_reopen(const struct image_copy *copy, struct host *host,
+                                   struct image_problem *problem);
+
+/* A copy as a file: of each section code u32, version u32, byte count u64, bytes. CHECK success. */
+void image_copy_save(const struct image_copy *copy, const char *path);
+void image_copy_read(struct image_copy *copy, const char *path);
+
 #endif

@@ -1,0 +1,98 @@
+#include "small_state.h"
+
+#include "keys.h"
+#include "rig.h"
+
+enum { SMALL_ETH = 2 };
+
+static const char small_tables[] =
+    "engine.accounts=16\nengine.portfolios=16\nengine.orders=32\nengine.positions=16\n"
+    "engine.credentials=32\nengine.deposits=16\nengine.ladder_pages=64\n"
+    "engine.work_per_command=1\nlimits.duplicate_slots=1024\n";
+
+static void place(struct host *host, uint32_t n, uint64_t price, int64_t quantity, uint16_t asset)
+{
+    struct host_order order = {
+        .price = price, .quantity = quantity, .expiry = UINT64_MAX, .asset = asset
+    };
+
+    if (quantity % 3 == 0)
+        order.expiry = host->clock_ns + 3600 * HOST_SECOND_NS;
+    CHECK(host_limit(host, n, &order) == STATUS_request_completed);
+}
+
+/* The BTC record as another market. */
+static void define_eth(struct host *host)
+{
+    char text[4120];
+    const char *rest = strstr(host_btc_record, ",\"price_decimals\"");
+
+    CHECK(rest != NULL);
+    snprintf(text, sizeof text, "{\"market\":\"ETH-PERP\",\"asset_id\":%d,\"base\":\"ETH\"%s",
+             SMALL_ETH, rest);
+    CHECK(host_market(host, text) == STATUS_request_completed);
+}
+
+/* Stricter tiers of ETH that wait for their day. */
+static void announce_tiers(struct host *host)
+{
+    char text[4120], *at;
+    const char *rest = strstr(host_btc_record, ",\"price_decimals\"");
+
+    CHECK(rest != NULL);
+    snprintf(text, sizeof text,
+             "{\"market\":\"ETH-PERP\",\"asset_id\":%d,\"base\":\"ETH\",\"effective_at_ns\":%llu%s",
+             SMALL_ETH, (unsigned long long)(host->clock_ns + 172800 * HOST_SECOND_NS), rest);
+    at = strstr(text, "\"20000000\"");
+    CHECK(at != NULL);
+    memcpy(at, "\"10000000\"", 10);
+    CHECK(host_market(host, text) == STATUS_request_completed);
+}
+
+static void revoke_session(struct host *host, uint32_t n)
+{
+    uint8_t body[40] = { 0 }, key[33];
+
+    cc_store64(body, n);
+    host_session_key(n, body + 8);
+    host_master_key(n, key);
+    struct host_request request = { .code = REQUEST_revoke_session,
+                                    .body = body,
+                                    .body_bytes = sizeof body,
+                                    .key = key,
+                                    .key_bytes = sizeof key };
+    CHECK(host_signed(host, &request) == STATUS_session_revoked);
+}
+
+void small_state_open(struct host *host)
+{
+    host_open(host, small_tables);
+    define_eth(host);
+    for (uint32_t n = 1; n <= 5; n++) {
+        (void)host_account(host, n);
+        CHECK(host_deposit(host, n, 1000000 * HOST_USDC) == STATUS_request_completed);
+    }
+    CHECK(host_oracle(host, HOST_BTC, 1000000) == STATUS_request_completed);
+    CHECK(host_oracle(host, SMALL_ETH, 500000) == STATUS_request_completed);
+    for (uint32_t n = 1; n <= 3; n++) {
+        place(host, n, 999000 - n, 1000 + n, HOST_BTC);
+        place(host, n, 1001000, -1000 - (int64_t)n, HOST_BTC);
+        place(host, n, 499000, 2000, SMALL_ETH);
+    }
+    place(host, 4, 1001000, 1500, HOST_BTC);
+    announce_tiers(host);
+    struct keys_id key = keys_make(host, 1, KEYS_READ_WRITE, KEYS_NO_PIN);
+    struct keys_id other = keys_make(host, 2, KEYS_READ, KEYS_NO_PIN);
+    CHECK(keys_revoke(host, 2, other) == STATUS_request_completed);
+    CHECK(keys_leverage(host, key, 1, HOST_BTC, 5) == STATUS_request_completed);
+    revoke_session(host, 5);
+    for (uint32_t i = 0; i < 40; i++)
+        host_tick(host, HOST_SECOND_NS / 10);
+    CHECK(host_oracle(host, HOST_BTC, 1000500) == STATUS_request_completed);
+    CHECK(host_oracle(host, SMALL_ETH, 600000) == STATUS_request_completed); /* held */
+    CHECK(host_cancel_all(host, 3, 0xFFFF, 0) == STATUS_request_completed);
+    uint8_t reduce_only[8] = { HOST_BTC, 0, 0, 0, 2 };
+    CHECK(host_unsigned(host, REQUEST_market_state, reduce_only, sizeof reduce_only) ==
+          STATUS_request_completed);
+    CHECK(engine_has_work(host->engine));
+}
