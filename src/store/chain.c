@@ -8,6 +8,12 @@
 
 enum { WINDOW_BYTES_MAX = 4 << 20 /* of a segment file, in memory at a time */ };
 
+/* What the newest boot knew to be durable (journal.md, Recovery, step 4: B and D). */
+struct known {
+    uint64_t boot;
+    uint64_t durable_frame;
+};
+
 struct chain {
     struct chain_config config;
     struct refusal *refusal;
@@ -15,6 +21,8 @@ struct chain {
     uint64_t journal_first; /* segments [first, end) stood in journal/ at the beginning */
     uint64_t journal_end;
     struct journal_position position; /* behind the last frame that was given */
+    struct known known;               /* as its frames say */
+    struct known scanned;             /* the same and those behind the position */
     bool bounded;                     /* the chain ends here because last_segment does */
     bool quiet; /* nothing behind the position says that a frame is missing there */
 
@@ -35,6 +43,16 @@ static int refused(struct chain *chain, const char *what, int error)
 {
     (void)refusal_machine(chain->refusal, what, error);
     return -1;
+}
+
+static void known_add(struct known *known, const struct frame_header *header)
+{
+    if (header->boot > known->boot) {
+        known->boot = header->boot;
+        known->durable_frame = header->durable_frame;
+    } else if (header->boot == known->boot && header->durable_frame > known->durable_frame) {
+        known->durable_frame = header->durable_frame;
+    }
 }
 
 /* ---- one segment ----------------------------------------------------------------------------- */
@@ -375,6 +393,7 @@ enum refusal_kind chain_open(struct chain **out, const struct chain_config *conf
         kind = files_list(chain);
     if (kind == REFUSAL_none)
         kind = config->after_frame == 0 ? place_at_beginning(chain) : place_behind(chain);
+    chain->known = (struct known){ chain->position.tail.boot, config->after_frame };
     if (kind == REFUSAL_none)
         *out = chain;
     else
@@ -417,6 +436,7 @@ static int frame_take(struct chain *chain, uint64_t offset, struct chain_frame *
     frame_tail_advance(&chain->position.tail, &out->header, bytes);
     chain->position.segment = chain->segment;
     chain->position.offset = offset + out->header.length;
+    known_add(&chain->known, &out->header);
     chain->quiet = false;
     return 1;
 }
@@ -476,37 +496,41 @@ static int frame_find(struct chain *chain, struct chain_frame *out)
     return found == 0 ? frame_cross(chain, out) : found;
 }
 
+/* Frames of a boot below the tail's are leftovers and have no say. */
 static bool durable_visit(struct chain *chain, const struct frame_header *header,
                           const uint8_t *bytes, uint64_t offset)
 {
     (void)bytes;
     (void)offset;
-    return header->boot >= chain->position.tail.boot &&
-           header->durable_frame > chain->position.tail.number;
+    if (header->boot >= chain->position.tail.boot)
+        known_add(&chain->scanned, header);
+    return false;
 }
 
-/* Whether something behind the position says that the frame expected there was durable (journal.md,
- * Recovery, steps 4 and 5): 1, 0, -1 refused. */
+/* Whether the frame that is expected at the position was durable (journal.md, Recovery, steps 4 and
+ * 5): 1, 0, -1 refused. */
 static int durable_beyond(struct chain *chain)
 {
     const struct archive *archive = &chain->archive;
     uint64_t offset = chain->position.offset;
-    int found = 0;
 
     /* What is archived was sealed: the frame behind it was durable. */
     if (!chain->bounded && archive->count > 0 &&
         archive->entries[archive->count - 1].last_frame >= chain->position.tail.number)
         return 1;
-    for (uint64_t n = chain->position.segment; found == 0; n++) {
-        if (n > chain->config.last_segment)
-            return 0;
-        found = source_open(chain, n);
-        if (found <= 0)
-            return found;
-        found = frames_scan(chain, offset, durable_visit);
+    chain->scanned = chain->known;
+    for (uint64_t n = chain->position.segment; n <= chain->config.last_segment; n++) {
+        int found = source_open(chain, n);
+
+        if (found == 0)
+            break;
+        if (found > 0)
+            found = frames_scan(chain, offset, durable_visit);
+        if (found < 0)
+            return -1;
         offset = SEGMENT_FRAMES_OFFSET;
     }
-    return found;
+    return chain->scanned.durable_frame > chain->position.tail.number;
 }
 
 int chain_next(struct chain *chain, struct chain_frame *out)
