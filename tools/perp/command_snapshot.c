@@ -165,7 +165,7 @@ int command_snapshot_dump(struct context *context)
     struct data_directory directory;
     struct snapshot snapshot;
     struct refusal why;
-    uint64_t sequence;
+    uint64_t sequence = 0;
     if (!data_directory_open(context, NULL, &directory))
         return context->exit_code;
     if (choose(context, &directory, &sequence)) {
