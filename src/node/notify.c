@@ -1,6 +1,5 @@
 #include "node/notify.h"
 
-#include <stdlib.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -113,7 +112,7 @@ void notify_start(struct notify *notify, struct node *node)
 {
     notify->node = node;
     atomic_init(&notify->ends, false);
-    if (getenv("NOTIFY_SOCKET") == NULL)
+    if (sd_notify(0, "STATUS=starting") <= 0) /* NOTIFY_SOCKET is not set, or nobody is there */
         return;
     if (sd_watchdog_enabled(0, &notify->watchdog_us) <= 0)
         notify->watchdog_us = 0;

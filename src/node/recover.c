@@ -162,6 +162,8 @@ static enum refusal_kind begin_state(struct recovering *recovering, struct recov
                                    &snapshot, recovering->refusal);
         if (failed == -ENOMEM)
             return refusal_machine(recovering->refusal, "memory for a snapshot", failed);
+        if (recovering->refusal->kind == REFUSAL_snapshot_foreign)
+            return REFUSAL_snapshot_foreign; /* a mixture of directories, not damage */
         if (failed != 0) {
             log_line(LOG_ERROR, "snapshot", "sequence=%lu is passed over: %s",
                      recovering->sequences[i], recovering->refusal->text);
@@ -307,9 +309,14 @@ static enum refusal_kind look(struct recovering *recovering)
         return refusal_machine(recovering->refusal, "listing its snapshots", recovering->count);
     recovering->from_genesis = is_young(core);
     for (int i = 0; i < recovering->count; i++) {
+        refusal_clear(&why);
         if (snapshot_read_head(core->config.disk, &core->exchange, recovering->sequences[i], &head,
-                               &why) != 0)
-            continue; /* said when it is read, or when it is counted (snapshotter.h) */
+                               &why) != 0) {
+            if (why.kind != REFUSAL_snapshot_foreign)
+                continue; /* said when it is read, or when it is counted (snapshotter.h) */
+            *recovering->refusal = why;
+            return why.kind;
+        }
         if (recovering->seen.sequence == 0)
             recovering->seen = head;
         if (head.frame > recovering->frame)

@@ -103,6 +103,7 @@ static int find_kept(struct snapshotter *snapshotter, bool proven)
     snapshotter->kept_count = 0;
     for (int i = 0; i < count && snapshotter->kept_count < SNAPSHOT_KEPT; i++) {
         struct snapshotter_kept *kept = &snapshotter->kept[snapshotter->kept_count];
+        refusal_clear(&why);
         if (snapshot_read_head(snapshotter->config.disk, snapshotter->config.exchange, sequences[i],
                                &head, &why) != 0) {
             log_line(LOG_ERROR, "snapshot", "sequence=%lu is damaged: %s", sequences[i], why.text);
@@ -129,6 +130,7 @@ static bool prove(struct snapshotter *snapshotter, uint32_t at)
 
     if (kept->proven)
         return true;
+    refusal_clear(&why);
     int failed = snapshot_read(snapshotter->config.disk, snapshotter->config.exchange,
                                kept->sequence, &snapshot, &why);
     if (failed == 0) {
