@@ -376,6 +376,44 @@ static void dies_while_cutting(void)
     disk_sim_destroy(disk);
 }
 
+/* Step 6: what a start with `none` found in the page cache is on the medium when it has begun. Its
+ * process was killed, the machine loses power after the next start. */
+static void synced_by_the_start(void)
+{
+    static const uint64_t places[] = { 0, 11, 15, 24 };
+    struct store_options options = store_run_options();
+    struct disk *disk = disk_new();
+    struct store_run run;
+    struct start start;
+
+    options.durability = JOURNAL_NONE;
+    CHECK(store_run_begin(&run, disk, &model, &options) == REFUSAL_none);
+    CHECK(segment_pool_fill(run.pool, 0) >= 0);
+    for (int i = 0; i < 24; i++)
+        CHECK(store_run_publish(&run, 2000) && store_run_settle(&run, 100) == 0);
+    disk_sim_kill(disk, 1);
+    store_run_end(&run);
+    for (uint64_t n = 1; n <= 24; n++) {
+        uint8_t bytes[5 * 512];
+        char path[DISK_PATH_BYTES];
+
+        path_of_frame(path, n);
+        disk_sim_peek(disk, path, offset_of(n), bytes, sizeof bytes);
+        hash_blake2b256(hashes[n], bytes, sizeof bytes);
+    }
+    for (size_t i = 0; i < CC_COUNT(places); i++) {
+        for (uint64_t seed = 0; seed < 16; seed++) {
+            struct disk *copy = disk_sim_copy(disk);
+
+            CHECK(start_on(copy, places[i], &start) == REFUSAL_none && start.applied == 24);
+            disk_sim_crash(copy, seed);
+            CHECK(start_on(copy, places[i], &start) == REFUSAL_none && start.applied == 24);
+            disk_sim_destroy(copy);
+        }
+    }
+    disk_sim_destroy(disk);
+}
+
 int main(void)
 {
     every_start();
@@ -384,5 +422,6 @@ int main(void)
     lacking();
     first_start();
     dies_while_cutting();
+    synced_by_the_start();
     return 0;
 }
