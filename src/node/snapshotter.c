@@ -33,7 +33,7 @@ static bool read_first_frame(struct snapshotter *snapshotter, uint64_t segment,
     uint64_t left = snapshotter->config.segment_bytes - SEGMENT_FRAMES_OFFSET;
     size_t most = left < FRAME_BYTES_MAX ? (size_t)left : FRAME_BYTES_MAX;
 
-    segment_path(path, segment, false);
+    segment_path(path, segment, true);
     int file = disk_open(disk, path, 0);
     if (file < 0)
         return false;
