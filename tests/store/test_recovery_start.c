@@ -342,7 +342,7 @@ static void first_start(void)
     printf("first start: %llu deaths\n", (unsigned long long)images);
 }
 
-/* Death at every call of a start that cuts behind a snapshot's frame: the next comes to the same. */
+/* Death at every call of a start that cuts behind a snapshot's frame: the next does the same. */
 static void dies_while_cutting(void)
 {
     struct disk *disk = disk_of_frames();
