@@ -150,6 +150,32 @@ class Directory:
             file.seek(offset)
             file.write(data)
 
+    def split(self, starts):
+        """Moves frames on: from frame starts[0] into segment 1, from starts[1] into segment 2, ...
+        All of them stand in segment 0; they are sealed anew."""
+        previous, place = None, FRAMES_AT
+        head = (self.folder / "journal/0000000000.seg").read_bytes()[:FRAMES_AT]
+        size = (self.folder / "journal/0000000000.seg").stat().st_size
+        for frame in self.frames[starts[0] - 1:]:
+            self.put(0, frame.offset, bytes(frame.length))
+        for number, start in enumerate(starts, 1):
+            header = bytearray(head)
+            struct.pack_into("<Q", header, 80, number)
+            struct.pack_into("<I", header, 12, crc32c(header[16:128]))
+            with open(self.folder / f"journal/{number:010}.seg", "wb") as file:
+                file.truncate(size)
+                file.write(header)
+            place = FRAMES_AT
+            end = starts[number] - 1 if number < len(starts) else len(self.frames)
+            for frame in self.frames[start - 1:end]:
+                body = bytearray(frame.data)
+                struct.pack_into("<Q", body, 40, number)
+                body[96:128] = previous or frame.previous
+                struct.pack_into("<I", body, 12, crc32c(body[16:]))
+                self.put(number, place, body)
+                place += len(body)
+                previous = blake(bytes(body))
+
     def append(self, code, body, t_ns):
         """One frame with one unsigned record behind the last frame."""
         tail = self.frames[-1]

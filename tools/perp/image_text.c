@@ -168,10 +168,12 @@ static const uint8_t *row_at(const struct snapshot_section *section, const struc
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void value_text(const uint8_t *bytes, size_t size, enum kind kind, char text[VALUE_MAX])
+static void value_text(const uint8_t *bytes, const struct image_field *field, char text[VALUE_MAX])
 {
-    size_t count = strnlen((const char *)bytes, size);
-    if (kind == KIND_TEXT) {
+    size_t size = field->size, count = strnlen((const char *)bytes, size);
+    enum kind kind = field->kind;
+    bool is_name = strcmp(field->name, "label") == 0 || strcmp(field->name, "name") == 0;
+    if (kind == KIND_TEXT || is_name) {
         snprintf(text, VALUE_MAX, "\"%.*s\"", (int)count, (const char *)bytes);
         for (char *at = text; *at != '\0'; at++)
             *at = *at == '\n' ? ' ' : *at;
@@ -201,7 +203,7 @@ static void show_field(FILE *out, const char *prefix, const struct image_field *
         }
         return;
     }
-    value_text(bytes, field->size, field->kind, text);
+    value_text(bytes, field, text);
     fprintf(out, "  %s%s=%s", prefix, field->name, text);
 }
 
