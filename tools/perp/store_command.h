@@ -45,7 +45,11 @@
     X("audit", command_audit, "[signatures]", FLAG(data) | FLAG(from_snapshot), \
       "prove a data directory from its first record to its last", \
       "The chain, every effects_hash, the money invariants I1 to I6 at each of them and at the end,\n" \
-      "and every snapshot's image; with 'signatures' also every signature. Exit code 1 when one fails.")
+      "and every snapshot's image; with 'signatures' also every signature. Exit code 1 when one fails.") \
+    X("admin clear-poison", command_admin_clear_poison, "", FLAG(data), \
+      "let in again what a crash has put off", \
+      "Lists and forgets the commands on which perpd has aborted: their ids, their types, and what\n" \
+      "keeps perpd from starting. Only while perpd is stopped: it takes the directory's lock.")
 /* clang-format on */
 
 #endif
