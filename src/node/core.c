@@ -120,6 +120,7 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
         return refusal_machine(refusal, "looking at its snapshots", failed);
     matcher_init(&core->matcher, core->primary, core->journal, core->config.clock,
                  &core->primary_sink.sink);
+    alarm_watch(&core->matcher.alarm, &core->follower.alarm, core->pool);
     return REFUSAL_none;
 }
 

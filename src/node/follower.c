@@ -74,15 +74,17 @@ bool follower_hash_agrees(const struct engine *engine, const struct command *com
     return memcmp(hash, body + sizeof(uint64_t), sizeof hash) == 0;
 }
 
-/* R2's invariants at a checkpoint; a failed one is remembered, the process lives. */
+/* R2's invariants at a checkpoint; a failed one is remembered and halts what it is of, the process
+ * lives. */
 static void audit(struct follower *follower)
 {
-    struct row_audit row;
+    struct audit_verdict verdict;
 
-    audit_read(follower->engine, &row, NULL);
-    uint32_t failed = ~(uint32_t)row.invariants & QUERY_INVARIANTS_ALL;
-    if (failed != 0)
-        atomic_fetch_or_explicit(&follower->invariants_failed, failed, memory_order_relaxed);
+    if (audit_judge(follower->engine, &verdict))
+        return;
+    /* relaxed: shown, decides nothing. */
+    atomic_fetch_or_explicit(&follower->invariants_failed, verdict.failed, memory_order_relaxed);
+    alarm_raise(&follower->alarm, &verdict);
 }
 
 static int apply(struct follower *follower, const struct record_view *record, uint64_t sequence)

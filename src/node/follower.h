@@ -24,6 +24,7 @@
 #include "base/ring.h"
 #include "base/row.h"
 #include "engine/engine.h"
+#include "node/alarm.h"
 #include "node/history.h"
 #include "node/query.h"
 #include "node/rebuild.h"
@@ -82,6 +83,7 @@ struct follower {
     _Atomic uint64_t applied;
     _Atomic uint64_t applied_time_ns;
     _Atomic uint32_t invariants_failed; /* bit k - 1: I<k> of R2 failed at a checkpoint */
+    struct alarm_box alarm;             /* what of it the matcher has to act on */
     _Atomic bool diverged;              /* a 2015 differed: the process must end */
 };
 

@@ -106,6 +106,11 @@ static bool effects_hash_due(const struct matcher *matcher)
     return sequence_now != 0 && sequence_now % MATCHER_HASH_INTERVAL == 0;
 }
 
+bool matcher_author_hash(struct matcher *matcher)
+{
+    return !effects_hash_due(matcher) || author_effects_hash(matcher);
+}
+
 static void fill_answer(struct answer *answer, const struct command *command,
                         const struct engine_result *result, uint64_t release_sequence,
                         uint32_t sequenced_ticks)
@@ -232,8 +237,7 @@ static uint32_t drain_link(struct matcher *matcher, const struct matcher_link *l
     for (; taken < batch.count; taken++) {
         if (taken + PREFETCH_AHEAD < batch.count)
             prefetch_records(matcher->engine, batch.commands[taken + PREFETCH_AHEAD]);
-        if ((effects_hash_due(matcher) && !author_effects_hash(matcher)) ||
-            !take(matcher, link, batch.commands[taken])) {
+        if (!matcher_author_hash(matcher) || !take(matcher, link, batch.commands[taken])) {
             *room_left = false;
             break;
         }
@@ -290,8 +294,11 @@ bool matcher_is_held(const struct matcher *matcher)
 uint32_t matcher_step(struct matcher *matcher)
 {
     bool room_left = true;
-    uint32_t work = drain(matcher, &room_left);
+    uint32_t work = 0;
 
+    if (CC_UNLIKELY(alarm_is_due(&matcher->alarm)))
+        work += alarm_step(matcher, &room_left);
+    work += drain(matcher, &room_left);
     if (room_left && effects_hash_due(matcher)) {
         room_left = author_effects_hash(matcher);
         work += room_left;

@@ -8,7 +8,8 @@
  *         the journal's room is reserved before apply: what was applied can always be journalled.
  * Wait.   matcher_step never blocks. A full journal buffer leaves the commands in their rings.
  * Owner.  One thread. It is the keyring's only writer once recovery is over.
- * Bound.  MATCHER_COMMANDS_A_TURN commands, one work tick and one time tick a turn. */
+ * Bound.  MATCHER_COMMANDS_A_TURN commands, one work tick and one time tick a turn; of an alarm
+ *         (alarm.h) one command a market. */
 #ifndef NODE_MATCHER_H
 #define NODE_MATCHER_H
 
@@ -16,6 +17,7 @@
 #include "base/keyring.h"
 #include "base/ring.h"
 #include "engine/engine.h"
+#include "node/alarm.h"
 #include "node/fault.h"
 #include "node/poison_file.h"
 #include "node/rebuild.h"
@@ -58,6 +60,7 @@ struct matcher {
     const struct poison_file *poison; /* requests that are not applied; NULL: none */
     struct fault_mark unwatched;      /* the mark of a matcher that nobody guards */
 
+    struct alarm alarm; /* what the node itself found wrong */
     struct rebuild_buffer authored;
     struct matcher_counters counters;
 };
@@ -83,7 +86,10 @@ uint64_t matcher_deadline_ns(const struct matcher *matcher);
  * tombstones that are not durable (core.c), hold up. */
 bool matcher_is_held(const struct matcher *matcher);
 
-/* Sequences and journals a command of the node (codes 2000-2099, 1001): `body` without Header and
+/* The 2015 that is due before any other command, if one is. False when the journal has no room. */
+CC_MUST_USE bool matcher_author_hash(struct matcher *matcher);
+
+/* Sequences and journals a command of the node (codes 2000-2099, 1001, 1002, 1008): `body` without Header and
  * RequestId. False when the journal has no room: nothing happened. */
 CC_MUST_USE bool matcher_author(struct matcher *matcher, uint16_t code, const void *body,
                                 uint32_t body_bytes, struct engine_result *result);

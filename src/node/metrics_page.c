@@ -46,6 +46,11 @@ static void matcher_lines(struct page *page, const struct matcher *matcher)
            counter_read(&counters->authored));
     metric(page, "journal_full_total", "counter", "Turns that ended for want of journal room.",
            counter_read(&counters->journal_full));
+    metric(page, "invariant_halts_total", "counter", "1002 and 1008 HALTED by a failed invariant.",
+           counter_read(&matcher->alarm.counters.halts));
+    metric(page, "segment_closings_total", "counter",
+           "1002 CANCEL_ONLY for want of prepared segments.",
+           counter_read(&matcher->alarm.counters.closings));
     line(page, "# HELP perpd_answers_total Answers by status.\n"
                "# TYPE perpd_answers_total counter\n");
     for (uint32_t status = 0; status < STATUS_COUNT; status++) {

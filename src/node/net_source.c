@@ -49,7 +49,7 @@ static void source_facts(void *context, struct net_facts *facts)
     facts->lag_ms = follower_lag_ns(follower) / 1000000;
     if (facts->lag_ms > config_number(node->options, OPTION_node_follower_lag_max))
         facts->not_ready |= NET_NOT_FOLLOWER;
-    if (segment_pool_ready(node->core.pool) == 0)
+    if (segment_pool_ready(node->core.pool) == 0 || alarm_wants_segments(node->core.pool))
         facts->not_ready |= NET_NOT_SEGMENTS;
     if (atomic_load_explicit(&follower->invariants_failed, memory_order_relaxed) != 0)
         facts->not_ready |= NET_NOT_INVARIANT;
