@@ -1,0 +1,177 @@
+/* Every version of every section that was ever written loads (journal.md, Snapshot): the images in
+ * golden/ are read, what they hold is what it was, and the state goes on from there. A version that
+ * no file has fails here, so that one cannot be added without its image (golden/README.md). */
+#include "engine/audit.h"
+#include "engine/image_parts.h"
+#include "engine/state.h"
+#include "image_copy.h"
+#include "rig.h"
+
+/* Written by the version of their time and never again; `written`: hash of the file's sections,
+ * `read`: of the image that the state made of it writes today. */
+static const struct golden {
+    int line;
+    const char *name, *written, *read;
+} goldens[] = {
+    { __LINE__, "1.image", "55826f5fff46d939211d1690b8a9a07e0b67442c14b65711254603eb13af7e78",
+      "aa22d4a915ee66eaf7592b7c162b8172cb9bcaba26d2066a16684ad6bbac37cf" },
+    { __LINE__, "2.image", "788390b0e294441e77b2fd4e0ee72126acaf962702c8921afd5982e50e0730f7",
+      "788390b0e294441e77b2fd4e0ee72126acaf962702c8921afd5982e50e0730f7" },
+};
+
+static const struct version {
+    uint32_t code, version;
+} versions[] = {
+#define X(name, version, load) { IMAGE_##name, version },
+    IMAGE_PARTS_READERS(X)
+#undef X
+};
+
+static bool is_met[CC_COUNT(versions)];
+static struct host host;
+static struct image_copy golden, today, again;
+
+static void read_golden(const char *name)
+{
+    const char *source = getenv("PERPD_SOURCE");
+    char path[512];
+
+    snprintf(path, sizeof path, "%s/tests/engine/golden/%s", source == NULL ? "." : source, name);
+    image_copy_read(&golden, path);
+}
+
+static void hash_text(const struct image_copy *copy, char text[65])
+{
+    uint8_t hash[32];
+
+    image_copy_hash(copy, hash);
+    for (uint32_t i = 0; i < sizeof hash; i++)
+        snprintf(text + 2 * (size_t)i, 3, "%02x", hash[i]);
+}
+
+static void note_versions(void)
+{
+    for (uint32_t i = 0; i < golden.part_count; i++)
+        for (size_t k = 0; k < CC_COUNT(versions); k++)
+            is_met[k] |= versions[k].code == golden.parts[i].code &&
+                         versions[k].version == golden.parts[i].version;
+}
+
+/* A section that has not changed since is what it was. */
+static void compare_sections(const struct golden *row)
+{
+    for (uint32_t i = 0; i < golden.part_count; i++) {
+        const struct image_part *was = &golden.parts[i];
+        const struct image_part *is = image_copy_part(&today, was->code);
+        CHECK_ROW(row, is->version == image_version((enum image_section)was->code));
+        if (was->version == is->version)
+            CHECK_ROW(row, was->byte_count == is->byte_count &&
+                               memcmp(was->bytes, is->bytes, was->byte_count) == 0);
+    }
+}
+
+/* Markets of version 1 had no cancellation list: eight bytes more of a row, its sequence 0. */
+static void compare_markets_1(const struct golden *row)
+{
+    const struct image_part *was = image_copy_part(&golden, IMAGE_markets);
+    const struct image_part *is = image_copy_part(&today, IMAGE_markets);
+    uint32_t count = host.engine->markets.count;
+
+    if (was->version != 1)
+        return;
+    uint64_t bytes = was->byte_count / count;
+    CHECK_ROW(row, is->byte_count == (bytes + 8) * count);
+    for (uint32_t i = 0; i < count; i++) {
+        CHECK_ROW(row, memcmp(is->bytes + (bytes + 8) * i, was->bytes + bytes * i, bytes) == 0);
+        CHECK_ROW(row, cc_load64(is->bytes + (bytes + 8) * i + bytes) == 0);
+    }
+}
+
+/* Work of version 1 had no items of that kind, and its others are as they were. */
+static void compare_work_1(const struct golden *row)
+{
+    const struct image_part *was = image_copy_part(&golden, IMAGE_work);
+    const struct image_part *is = image_copy_part(&today, IMAGE_work);
+
+    if (was->version == 1)
+        CHECK_ROW(row, was->byte_count == is->byte_count &&
+                           memcmp(was->bytes, is->bytes, was->byte_count) == 0);
+}
+
+/* The state goes on: its work ends, its orders can be met and canceled, and it has an image. */
+static void go_on(const struct golden *row)
+{
+    struct host_order sell = { .price = 998999, .quantity = -500, .expiry = 0 };
+    struct image_problem problem;
+    static struct host later;
+
+    for (uint32_t i = 0; i < 200 && engine_has_work(host.engine); i++)
+        host_tick(&host, 1);
+    CHECK_ROW(row, !engine_has_work(host.engine));
+    host.id_count = 1000;
+    CHECK_ROW(row, host_oracle(&host, HOST_BTC, 1000400) == STATUS_request_completed);
+    (void)host_limit(&host, 4, &sell);
+    CHECK_ROW(row, host_cancel_all(&host, 1, 0xFFFF, 0) == STATUS_request_completed);
+    for (uint32_t i = 0; i < 50; i++)
+        host_tick(&host, 100 * HOST_SECOND_NS); /* orders expire */
+    CHECK_ROW(row, audit_holds(host.engine));
+    image_copy_take(&today, host.engine);
+    CHECK_ROW(row, image_copy_open(&today, &later, NULL, &problem));
+    image_copy_take(&again, later.engine);
+    CHECK_ROW(row, image_copy_equal(&today, &again));
+    host_close(&later);
+}
+
+static void test_golden(const struct golden *row)
+{
+    struct image_problem problem = { 0 };
+    char text[65];
+
+    read_golden(row->name);
+    hash_text(&golden, text);
+    CHECK_ROW(row, strcmp(text, row->written) == 0);
+    note_versions();
+    if (!image_copy_open(&golden, &host, NULL, &problem))
+        fprintf(stderr, "%s: section %u, row %llu: %s\n", row->name, problem.section,
+                (unsigned long long)problem.row, problem.text);
+    CHECK_ROW(row, problem.text == NULL);
+    image_copy_take(&today, host.engine);
+    hash_text(&today, text);
+    compare_sections(row);
+    compare_markets_1(row);
+    compare_work_1(row);
+    if (strcmp(text, row->read) != 0)
+        fprintf(stderr, "%s: the state's image is %s\n", row->name, text);
+    CHECK_ROW(row, strcmp(text, row->read) == 0);
+    go_on(row);
+    host_close(&host);
+}
+
+/* The versions that are written today are among those that are read. */
+static void test_written_versions(void)
+{
+    for (uint32_t code = 1; code < IMAGE_SECTION_END; code++) {
+        bool is_read = false;
+        for (size_t k = 0; k < CC_COUNT(versions); k++)
+            is_read |= versions[k].code == code &&
+                       versions[k].version == image_version((enum image_section)code);
+        CHECK(is_read);
+    }
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < CC_COUNT(goldens); i++)
+        test_golden(&goldens[i]);
+    for (size_t k = 0; k < CC_COUNT(versions); k++) {
+        if (!is_met[k])
+            fprintf(stderr, "no golden image has version %u of section %u\n", versions[k].version,
+                    versions[k].code);
+        CHECK(is_met[k]);
+    }
+    test_written_versions();
+    image_copy_free(&golden);
+    image_copy_free(&today);
+    image_copy_free(&again);
+    return 0;
+}
