@@ -152,10 +152,11 @@ int command_operator_state(struct context *context)
 
 static bool fill_halt(struct context *context, struct draft *draft)
 {
-    const char *text = context->arguments->words[0];
+    const struct arguments *arguments = context->arguments;
+    const char *text = arguments->word_count != 0 ? arguments->words[0] : "HALTED";
     struct uuid id;
     uint64_t state;
-    if (!parse_state(context, text != NULL ? text : "HALTED", &state) || !context_id(context, &id))
+    if (!parse_state(context, text, &state) || !context_id(context, &id))
         return false;
     draft_begin(draft, REQUEST_halt_all, SIGNATURE_ED25519, &id);
     draft_set(draft, "state", state);
