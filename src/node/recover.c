@@ -277,7 +277,7 @@ static bool is_begun(struct disk *disk, uint64_t segment)
     char path[DISK_PATH_BYTES];
     uint64_t magic = 0;
 
-    segment_path(path, segment, false);
+    segment_path(path, segment, true);
     int file = disk_open(disk, path, 0);
     if (file < 0)
         return false;

@@ -1,0 +1,258 @@
+#include "core_rig.h"
+
+#include <stdlib.h>
+
+#include "base/config.h"
+#include "check.h"
+#include "crypto/derive.h"
+#include "node/fold.h"
+#include "node/snapshot_child.h"
+
+enum { RING_SLOTS = 256, BUFFER_BYTES = 64 << 10, SETTLE_TURNS = 4000 };
+
+#define START_NS UINT64_C(1755582431232000000)
+
+struct core_rig core_rig;
+
+/* ---- the host -------------------------------------------------------------------------------- */
+
+static int host_begin(void *context, uint64_t last_segment, bool is_forced)
+{
+    struct core_rig_host *host = context;
+    host->begun++;
+    host->competing += is_forced;
+    host->last_segment = last_segment;
+    return 0;
+}
+
+static int host_poll(void *context)
+{
+    struct core_rig_host *host = context;
+    struct refusal refusal;
+
+    if (host->goes_on)
+        return 0;
+    if (host->fails)
+        return -1;
+    if (host->dies) {
+        struct snapshot_writer *writer =
+            snapshot_begin(core_rig.disk, &core_rig.core.exchange, 4711);
+        CHECK(writer != NULL);
+        free(writer);
+        return -1;
+    }
+    enum refusal_kind kind =
+        snapshot_child_fold(core_rig.disk, &core_rig.core.exchange, CORE_RIG_SEGMENT_BYTES,
+                            host->last_segment, &refusal);
+    if (kind != REFUSAL_none)
+        fprintf(stderr, "%s\n", refusal.text);
+    return kind == REFUSAL_none ? 1 : -1;
+}
+
+static void host_end(void *context)
+{
+    ((struct core_rig_host *)context)->ended++;
+}
+
+static bool host_wanted(void *context, uint64_t *first)
+{
+    *first = ((struct core_rig_host *)context)->wanted_first;
+    return *first != UINT64_MAX;
+}
+
+static bool host_memory(void *context, uint64_t *free_bytes, uint64_t *engine_bytes)
+{
+    *free_bytes = ((struct core_rig_host *)context)->free_bytes;
+    *engine_bytes = 1000;
+    return true;
+}
+
+/* ---- the rig --------------------------------------------------------------------------------- */
+
+void core_rig_make(void)
+{
+    struct disk_sim_config disk = { .seed = 1, .block_bytes = 512, .latency_max = 3 };
+
+    memset(&core_rig, 0, sizeof core_rig);
+    clock_init_simulated(&core_rig.clock, START_NS);
+    core_rig.disk = disk_sim_create(&disk);
+    core_rig.pool_memory = aligned_alloc(64, REPLY_POOL_BYTES);
+    CHECK(core_rig.disk != NULL && core_rig.pool_memory != NULL);
+    for (size_t i = 0; i < CC_COUNT(core_rig.ring_memory); i++)
+        CHECK((core_rig.ring_memory[i] =
+                   aligned_alloc(64, ring_bytes(RING_SLOTS, MESSAGE_SLOT_BYTES))) != NULL);
+    CHECK(market_file_load(&core_rig.markets, ""));
+    core_rig.host.free_bytes = UINT64_MAX;
+    core_rig.host.wanted_first = UINT64_MAX;
+    core_rig.tail_bytes = UINT64_C(2) * CORE_RIG_SEGMENT_BYTES;
+}
+
+void core_rig_free(void)
+{
+    disk_sim_destroy(core_rig.disk);
+    market_file_free(&core_rig.markets);
+    free(core_rig.pool_memory);
+    for (size_t i = 0; i < CC_COUNT(core_rig.ring_memory); i++)
+        free(core_rig.ring_memory[i]);
+}
+
+static void make_rings(void)
+{
+    struct ring *rings[] = { &core_rig.commands, &core_rig.answers, &core_rig.queries,
+                             &core_rig.replies };
+    for (size_t i = 0; i < CC_COUNT(rings); i++)
+        ring_init(rings[i], core_rig.ring_memory[i], RING_SLOTS, MESSAGE_SLOT_BYTES);
+    reply_pool_init(&core_rig.pool, core_rig.pool_memory);
+}
+
+static void configure(void)
+{
+    static struct config config;
+    uint8_t body[CONFIG_ENGINE_TEXT_MAX];
+    static const char *const argv[] = {
+        "core",
+        "--engine.accounts=4096",
+        "--engine.portfolios=4096",
+        "--engine.orders=1024",
+        "--engine.positions=64",
+        "--engine.credentials=16384",
+        "--engine.deposits=64",
+        "--engine.ladder_pages=256",
+        "--limits.duplicate_slots=4096",
+    };
+    CHECK(config_load(&config, (int)CC_COUNT(argv), argv, NULL) == CONFIG_RUN);
+    ptrdiff_t bytes = config_engine_text(&config, core_rig.core.exchange.exchange_id, body);
+    CHECK(bytes > 0);
+    CHECK(core_configure(&core_rig.core, body, (uint32_t)bytes));
+    config_free(&config);
+}
+
+enum refusal_kind core_rig_recover(void)
+{
+    const struct core_config config = {
+        .disk = core_rig.disk,
+        .clock = &core_rig.clock,
+        .markets = core_rig.markets.markets,
+        .market_count = core_rig.markets.market_count,
+        .durability = JOURNAL_LOCAL,
+        .segment_bytes = CORE_RIG_SEGMENT_BYTES,
+        .journal_buffer_bytes = BUFFER_BYTES,
+        .frames_in_flight = JOURNAL_FRAMES_MAX,
+        .group_bytes = 1,
+        .frame_bytes_max = 16 << 10,
+        .history_rows = 1 << 10,
+        .history_replay_bytes = core_rig.history_replay_bytes,
+        .follower_lag_max_ns = UINT64_C(1000000000),
+        .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,
+        .snapshot_tail_bytes = core_rig.tail_bytes,
+        .archive_keep_ns = core_rig.archive_keep_ns,
+        .snapshotter = { &core_rig.host, host_begin, host_poll, host_end, host_wanted,
+                         host_memory },
+    };
+    enum refusal_kind kind = core_create(&core_rig.core, &config, &core_rig.refusal);
+    if (kind != REFUSAL_none)
+        return kind;
+    configure();
+    make_rings();
+    CHECK(core_make_keyring(&core_rig.core) == 0);
+    kind = core_recover(&core_rig.core, &core_rig.refusal);
+    if (kind != REFUSAL_none)
+        return kind;
+    struct follower_link link = { &core_rig.queries, &core_rig.replies, &core_rig.pool };
+    core_link(&core_rig.core, &link, &core_rig.commands, &core_rig.answers);
+    return REFUSAL_none;
+}
+
+void core_rig_start(void)
+{
+    enum refusal_kind kind = core_rig_recover();
+    if (kind != REFUSAL_none)
+        fprintf(stderr, "%s\n", core_rig.refusal.text);
+    CHECK(kind == REFUSAL_none);
+    CHECK(core_open(&core_rig.core) == CORE_OPENED);
+}
+
+/* A creation of an account with keys of its own (W3, code 11; R11 does not verify here). */
+static void send_account(void)
+{
+    static struct rebuild_buffer buffer;
+    struct command *command = (struct command *)(void *)buffer.bytes;
+    uint8_t random[10] = { 0 };
+
+    memset(&buffer, 0, sizeof buffer);
+    cc_store64(random, ++core_rig.accounts);
+    struct uuid id = uuid_make_v7(clock_now_ns(&core_rig.clock) / 1000000, random);
+    command->code = REQUEST_create_account_secp256k1;
+    command->kind = COMMAND_SIGNED;
+    command->payload_bytes = REQUEST_BODY_AT + 80;
+    command->key_bytes = 33;
+    uint8_t *to = command->bytes;
+    to[0] = REQUEST_VERSION;
+    to[1] = SIGNATURE_SECP256K1;
+    cc_store16(to + 2, command->code);
+    memcpy(to + REQUEST_HEADER_BYTES, id.bytes, sizeof id.bytes);
+    to[command->payload_bytes] = 2;
+    cc_store64(to + command->payload_bytes + 1, core_rig.accounts);
+    command->slot_count =
+        (uint16_t)command_slots(command_bytes(command) - (uint32_t)sizeof *command);
+    derive_command(command, mix_key_load(core_rig.core.exchange.hash_key));
+    void *slots = ring_claim(&core_rig.commands, command->slot_count);
+    CHECK(slots != NULL);
+    memcpy(slots, command, command_bytes(command));
+    ring_publish(&core_rig.commands);
+}
+
+static void turn(void)
+{
+    uint64_t now_ns = clock_monotonic_ns(&core_rig.clock);
+
+    (void)core_match(&core_rig.core);
+    CHECK(core_journal(&core_rig.core) >= 0);
+    CHECK(core_follow(&core_rig.core) >= 0);
+    CHECK(core_prepare(&core_rig.core, now_ns) >= 0);
+    (void)core_snapshot(&core_rig.core, now_ns);
+    uint64_t answers = ring_ready(&core_rig.answers);
+    if (answers != 0)
+        ring_release(&core_rig.answers, answers);
+}
+
+void core_rig_run(uint32_t turns)
+{
+    for (uint32_t i = 0; i < turns; i++) {
+        send_account();
+        turn();
+        clock_advance(&core_rig.clock, CORE_RIG_TURN_NS);
+    }
+    for (int i = 0; i < SETTLE_TURNS; i++) {
+        turn();
+        if (engine_sequence(core_rig.core.replica) == engine_sequence(core_rig.core.primary))
+            return;
+    }
+    CHECK(!"everything published becomes durable");
+}
+
+void core_rig_kill(void)
+{
+    struct disk *survivor = disk_sim_copy(core_rig.disk);
+    CHECK(survivor != NULL);
+    disk_sim_kill(survivor, 7);
+    core_destroy(&core_rig.core);
+    disk_sim_destroy(core_rig.disk);
+    core_rig.disk = survivor;
+    clock_advance(&core_rig.clock, 1000000000);
+}
+
+void core_rig_stop_roles(void)
+{
+    core_stop(&core_rig.core);
+    for (int i = 0; i < SETTLE_TURNS && !core_stopped(&core_rig.core); i++) {
+        CHECK(core_journal(&core_rig.core) >= 0);
+        CHECK(core_follow(&core_rig.core) >= 0);
+    }
+    CHECK(core_stopped(&core_rig.core));
+}
+
+void core_rig_hash(uint8_t hash[HASH_BYTES])
+{
+    fold_image_hash(core_rig.core.replica, hash);
+}
