@@ -1,9 +1,11 @@
 #include "sim.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "crypto/ed25519.h"
 #include "crypto/secp256k1.h"
 #include "sim_reads.h"
@@ -14,6 +16,7 @@ enum {
     HTTP_ODDS = 3,       /* so many requests of four go over HTTP */
     AUDIT_INTERVAL = 64, /* sequences */
     ASK_TRIES = 16,
+    CHILD_ODDS = 4, /* one turn of the background thread in so many its child is done */
 };
 
 #define START_NS UINT64_C(1755582431232000000)
@@ -22,7 +25,7 @@ enum {
 /* clang-format off */
 #define STEP_LIST(X) \
     X(send, 4) X(match, 3) X(journal, 3) X(follow, 2) X(take, 1) X(port, 4) X(clock, 1) \
-    X(query, 2) X(prepare, 1)
+    X(query, 2) X(background, 2)
 #define RARE_LIST(X) \
     X(crash, 1300) X(kill, 2600) X(clean, 2500) X(diskerror, 4000) X(diskfull, 4000) \
     X(diskslow, 3000) X(clock, 1200) X(hangup, 900)
@@ -248,11 +251,17 @@ void sim_step_follow(struct sim *sim)
 }
 
 /* A segment that cannot be prepared is begun again later; a full disk is no death. */
-void sim_step_prepare(struct sim *sim)
+void sim_step_background(struct sim *sim)
 {
-    int prepared = core_prepare(&sim->core, clock_monotonic_ns(&sim->net_clock));
+    uint64_t now_ns = clock_monotonic_ns(&sim->net_clock);
+    int prepared = core_prepare(&sim->core, now_ns);
     if (prepared < 0 && !sim->is_faulty && sim->full_until == 0)
         sim_fail(sim, "preparation failed: %d", prepared);
+    if (!sim_may(sim, SIM_EVENT_snapshots))
+        return;
+    core_snapshot(&sim->core, now_ns);
+    if (sim_below(sim, CHILD_ODDS) == 0)
+        sim_step_child(sim);
 }
 
 static bool is_drained(const struct sim *sim)
@@ -275,7 +284,7 @@ void sim_quiesce(struct sim *sim)
         take_reply(sim);
         for (uint32_t i = 0; i < SIM_PORTS; i++)
             sim_port_step(sim, &sim->ports[i]);
-        sim_step_prepare(sim);
+        sim_step_background(sim);
         if (is_drained(sim))
             return;
         clock_advance(&sim->clock, 100000);
@@ -342,13 +351,14 @@ static void step(struct sim *sim)
     else if (pick <= STEP_query_last)
         step_query(sim);
     else
-        sim_step_prepare(sim);
+        sim_step_background(sim);
 }
 
 static void create(struct sim *sim, uint64_t seed)
 {
     int no_library = signer_init() | ed25519_init() | secp256k1_init();
     INVARIANT(no_library == 0);
+    log_set_descriptor(open("/dev/null", O_WRONLY | O_CLOEXEC));
     traffic_init(&sim->traffic, seed);
     sim->traffic.duplicates = sim_may(sim, SIM_EVENT_duplicates);
     sim->traffic.revokes = sim_may(sim, SIM_EVENT_revocations);

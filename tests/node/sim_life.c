@@ -54,6 +54,8 @@ static void vary(struct sim *sim)
     profile->latency = one_of(sim, 2, 12, 24);
     if (profile->audits_every_command)
         profile->follower_commands = 1;
+    profile->tail_segments = one_of(sim, 1, 2, 4);
+    profile->history_replay_bytes = one_of(sim, 0, 0, 1 << 20);
     profile->open_orders = one_of(sim, 20, 100, 2000);
     profile->makers_max = one_of(sim, 2, 16, 4096);
     profile->work_per_command = one_of(sim, 1, 4, 64);
@@ -144,9 +146,13 @@ static enum refusal_kind open_core(struct sim *sim, struct refusal *refusal)
         .group_bytes = profile->group_bytes,
         .frame_bytes_max = profile->frame_bytes,
         .history_rows = HISTORY_ROWS,
+        .history_replay_bytes = profile->history_replay_bytes,
+        .snapshot_tail_bytes = (uint64_t)profile->tail_segments * profile->segment_bytes,
         .follower_lag_max_ns = LAG_MAX_NS,
         .follower_commands_a_turn = profile->follower_commands,
     };
+    if (sim_may(sim, SIM_EVENT_snapshots))
+        config.snapshotter = sim_child_host(sim);
     enum refusal_kind kind = core_create(&sim->core, &config, refusal);
     if (kind != REFUSAL_none)
         return kind;
@@ -223,6 +229,7 @@ void sim_start(struct sim *sim)
         refusal_clear(&refusal);
         enum refusal_kind kind = open_core(sim, &refusal);
         if (kind == REFUSAL_none) {
+            sim->outcome->snapshot_starts += sim->core.snapshot_sequence != 0;
             join(sim);
             sim_check_recovered(sim);
             open_for_commands(sim);
@@ -242,6 +249,16 @@ void sim_start(struct sim *sim)
 }
 
 /* ---- ends ------------------------------------------------------------------------------------- */
+
+static void close_core(struct sim *sim)
+{
+    const struct snapshotter_counters *counters = &sim->core.snapshotter.counters;
+
+    /* relaxed: one thread */
+    sim->outcome->archived += atomic_load_explicit(&counters->archived, memory_order_relaxed);
+    sim->outcome->retired += atomic_load_explicit(&counters->retired, memory_order_relaxed);
+    core_destroy(&sim->core);
+}
 
 static void close_ports(struct sim *sim)
 {
@@ -266,12 +283,21 @@ void sim_die(struct sim *sim, bool power_loss)
             sim_port_step(sim, &sim->ports[i % SIM_PORTS]);
         }
     close_ports(sim);
-    core_destroy(&sim->core);
+    close_core(sim);
     lose(sim, survivor, power_loss);
     uint64_t down_ns = sim_below(sim, 2 * SECOND_NS);
     clock_advance(&sim->clock, down_ns);
     clock_advance(&sim->net_clock, down_ns);
     sim_start(sim);
+}
+
+/* A clean stop leaves a snapshot of its last sequence. */
+static void stop_with_snapshot(struct sim *sim)
+{
+    struct refusal refusal = { 0 };
+    if (sim_may(sim, SIM_EVENT_snapshots) &&
+        core_write_snapshot(&sim->core, &refusal) != REFUSAL_none)
+        sim_fail(sim, "the snapshot of a clean stop is refused: %s", refusal.text);
 }
 
 void sim_restart_clean(struct sim *sim)
@@ -289,13 +315,17 @@ void sim_restart_clean(struct sim *sim)
     for (int turn = 0; !core_stopped(&sim->core) && !sim->outcome->failed; turn++) {
         sim_step_journal(sim);
         sim_step_follow(sim);
-        sim_step_prepare(sim);
+        sim_step_background(sim);
         clock_advance(&sim->net_clock, 100000); /* a segment that was refused is begun again */
         if (turn == SIM_QUIESCE_TURNS)
             sim_fail(sim, "the clean stop does not end");
     }
+    if (sim->outcome->failed)
+        return;
+    stop_with_snapshot(sim);
+    sim_check_folds(sim, before);
     close_ports(sim);
-    core_destroy(&sim->core);
+    close_core(sim);
     struct disk *survivor = disk_sim_copy(sim->disk);
     INVARIANT(survivor != NULL);
     lose(sim, survivor, true); /* the lock goes with the process; the power may too */
@@ -304,7 +334,9 @@ void sim_restart_clean(struct sim *sim)
     if (sim->outcome->failed)
         return;
     /* A start that came so far that it has written is a boot of its own. */
-    if (!sim->core.recovered.clean_stop && crashes == sim->outcome->crashes_in_recovery)
+    bool from_its_end = sim->core.snapshot_sequence != 0 && sim->core.recovered.records == 0;
+    if (!sim->core.recovered.clean_stop && !from_its_end &&
+        crashes == sim->outcome->crashes_in_recovery)
         sim_fail(sim, "a clean stop was not recognised");
     /* The replica has not seen this start's commands yet: it is what recovery made. */
     sim_image_hash(sim->core.replica, after);
@@ -363,6 +395,8 @@ void sim_step_clock(struct sim *sim)
     uint64_t step_ns = sim_below(sim, 3000000);
     if (sim_below(sim, 64) == 0)
         step_ns = sim_below(sim, UINT64_C(1500000000));
+    else if (sim_below(sim, 4) == 0)
+        step_ns = sim_below(sim, UINT64_C(200000000));
     clock_advance(&sim->clock, step_ns);
     clock_advance(&sim->net_clock, step_ns);
 }

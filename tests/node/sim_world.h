@@ -62,7 +62,15 @@ struct sim_profile {
     int follower_commands;
     uint32_t latency;
     uint32_t accounts, portfolios, orders, positions, credentials, deposits, duplicate_slots;
+    uint32_t tail_segments; /* sealed ones that a snapshot is made for */
+    uint64_t history_replay_bytes;
     uint32_t open_orders, makers_max, work_per_command, sessions, clock_past_ms;
+};
+
+/* The snapshotter's child. */
+struct sim_child {
+    uint64_t last_segment;
+    bool is_running, succeeded;
 };
 
 struct sim {
@@ -85,7 +93,7 @@ struct sim {
     uint64_t slow_until;
     bool is_faulty; /* an error of the disk is expected */
     bool is_dead;   /* the process met one and ends */
-    struct sim_trace trace;
+    struct sim_child child;
 };
 
 /* ---- sim.c ------------------------------------------------------------------------------------ */
@@ -104,7 +112,7 @@ static inline bool sim_may(const struct sim *sim, enum sim_event event)
 void sim_step_match(struct sim *sim);
 void sim_step_journal(struct sim *sim);
 void sim_step_follow(struct sim *sim);
-void sim_step_prepare(struct sim *sim);
+void sim_step_background(struct sim *sim);
 void sim_take(struct sim *sim);
 
 /* Until everything that was sent is durable, applied and answered. */
@@ -150,5 +158,12 @@ void sim_check_answer(struct sim *sim, const struct traffic_sent *sent);
 void sim_check_images(struct sim *sim);
 void sim_check_credentials(struct sim *sim);
 void sim_image_hash(struct engine *engine, uint8_t out[32]);
+
+/* ---- sim_fold.c ------------------------------------------------------------------------------- */
+
+struct snapshotter_host sim_child_host(struct sim *sim);
+void sim_step_child(struct sim *sim);
+/* At rest, with this image: the journal is what was acknowledged, and every fold gives the image. */
+void sim_check_folds(struct sim *sim, const uint8_t image[32]);
 
 #endif
