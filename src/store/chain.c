@@ -248,32 +248,42 @@ static bool place_visit(struct chain *chain, const struct frame_header *header,
     return memcmp(tail->hash, chain->config.after_hash, sizeof tail->hash) == 0;
 }
 
-/* Looks in journal/ for after_frame: from the last segment down to the first that begins at or
- * below it. 1, 0 when it is not there, -1 refused. */
+/* The number that the first frame of the open segment claims; 0: none. False: refused. */
+static bool first_claimed(struct chain *chain, uint64_t *number)
+{
+    const uint8_t *bytes;
+    size_t available;
+
+    *number = 0;
+    if (chain->blank)
+        return true;
+    bytes = bytes_at(chain, SEGMENT_FRAMES_OFFSET, FRAME_HEADER_BYTES, &available);
+    if (bytes)
+        *number = frame_claimed_number(bytes);
+    return bytes != NULL;
+}
+
+/* Looks in journal/ for after_frame: in the last segment that begins at or below it; then, for its
+ * first frame may be damaged, in those that begin with none. 1, 0 when it is not there, -1. */
 static int place_in_journal(struct chain *chain)
 {
-    for (uint64_t n = chain->journal_end; n-- > chain->journal_first;) {
-        uint64_t first = 0;
-        int found = source_open(chain, n);
-        size_t available;
+    int found = 0;
 
-        if (found < 0)
-            return -1;
-        if (found == 0)
-            continue;
-        if (!chain->blank) {
-            const uint8_t *bytes =
-                bytes_at(chain, SEGMENT_FRAMES_OFFSET, FRAME_HEADER_BYTES, &available);
+    for (int headless = 0; headless < 2; headless++) {
+        for (uint64_t n = chain->journal_end; n-- > chain->journal_first;) {
+            uint64_t first;
 
-            if (!bytes)
+            found = source_open(chain, n);
+            if (found < 0 || (found > 0 && !first_claimed(chain, &first)))
                 return -1;
-            first = frame_claimed_number(bytes);
+            if (found == 0 || (first == 0) != headless || first > chain->config.after_frame)
+                continue;
+            found = frames_scan(chain, SEGMENT_FRAMES_OFFSET, place_visit);
+            if (found != 0)
+                return found;
+            if (!headless)
+                break;
         }
-        if (first > chain->config.after_frame)
-            continue;
-        found = frames_scan(chain, SEGMENT_FRAMES_OFFSET, place_visit);
-        if (found != 0 || first != 0)
-            return found;
     }
     return 0;
 }

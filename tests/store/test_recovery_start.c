@@ -342,19 +342,26 @@ static void first_start(void)
     printf("first start: %llu deaths\n", (unsigned long long)images);
 }
 
-/* Death at every call of a start that cuts behind a snapshot's frame: the next does the same. */
-static void dies_while_cutting(void)
+/* Two segments retired, and the last frame torn: it is cut by the next start. */
+static struct disk *disk_to_cut(void)
 {
     struct disk *disk = disk_of_frames();
-    struct start start;
-    uint64_t calls;
+    char path[DISK_PATH_BYTES];
     uint8_t byte = 0;
 
     retire(disk, 2);
-    char path[DISK_PATH_BYTES];
-
     path_of_frame(path, FRAMES);
-    disk_sim_poke(disk, path, offset_of(FRAMES), &byte, 1); /* the magic of the last frame */
+    disk_sim_poke(disk, path, offset_of(FRAMES), &byte, 1); /* its magic */
+    return disk;
+}
+
+/* Death, and a fault, at every call of a start that cuts behind a snapshot's frame: the next start
+ * comes to the same. */
+static void dies_while_cutting(void)
+{
+    struct disk *disk = disk_to_cut();
+    struct start start;
+    uint64_t calls;
     struct disk *copy = disk_sim_copy(disk);
 
     disk_sim_fail(copy, 0, DISK_SIM_EIO, false);
@@ -365,12 +372,68 @@ static void dies_while_cutting(void)
     for (uint64_t call = 1; call <= calls; call++) {
         for (uint64_t seed = 0; seed < 8; seed++) {
             copy = disk_sim_copy(disk);
-            disk_sim_stop_at(copy, call);
+            if (seed < 4)
+                disk_sim_stop_at(copy, call);
+            else
+                disk_sim_fail(copy, call, seed & 2 ? DISK_SIM_ENOSPC : DISK_SIM_EIO, seed & 1);
             CHECK(start_on(copy, 40, &start) == REFUSAL_machine);
+            CHECK(refusal_exit_code(REFUSAL_machine) == 1 && start.refusal.error < 0);
             disk_sim_crash(copy, seed);
             CHECK(start_on(copy, seed & 1 ? 40 : 0, &start) == REFUSAL_none);
             CHECK(start.applied == FRAMES - 1);
             disk_sim_destroy(copy);
+        }
+    }
+    disk_sim_destroy(disk);
+}
+
+static int64_t (*read_of_disk)(struct disk *, int, uint64_t, void *, size_t);
+static uint64_t reads;
+static uint64_t failing_read;
+static bool read_short;
+
+static int64_t read_failing(struct disk *disk, int file, uint64_t offset, void *bytes, size_t count)
+{
+    if (++reads != failing_read)
+        return read_of_disk(disk, file, offset, bytes, count);
+    return read_short ? read_of_disk(disk, file, offset, bytes, count / 2) : -EIO;
+}
+
+/* A read that fails or ends early, at every one of a start, is not taken for the end of the chain
+ * nor for damage: the next start comes to what it should. */
+static void reads_fail(void)
+{
+    struct disk *disk = disk_to_cut();
+    struct disk_ops ops = *disk->ops;
+    struct start start;
+    uint64_t count;
+
+    read_of_disk = ops.read;
+    ops.read = read_failing;
+    disk->ops = &ops;
+    for (uint64_t after = 0; after <= 40; after += 20) {
+        failing_read = 0;
+        reads = 0;
+        CHECK(start_copy(disk, after, &start) == REFUSAL_none);
+        count = reads;
+        CHECK(count > 20);
+        for (uint64_t read = 1; read <= count; read++) {
+            for (int how = 0; how < 2; how++) {
+                struct disk *copy = disk_sim_copy(disk);
+                enum refusal_kind kind;
+
+                reads = 0;
+                failing_read = read;
+                read_short = how;
+                kind = start_on(copy, after, &start);
+                CHECK(kind != REFUSAL_none && kind != REFUSAL_frame_damaged);
+                CHECK(how || kind == REFUSAL_machine);
+                disk_sim_crash(copy, read);
+                failing_read = 0;
+                CHECK(start_on(copy, after, &start) == REFUSAL_none);
+                CHECK(start.applied == FRAMES - 1);
+                disk_sim_destroy(copy);
+            }
         }
     }
     disk_sim_destroy(disk);
@@ -422,6 +485,7 @@ int main(void)
     lacking();
     first_start();
     dies_while_cutting();
+    reads_fail();
     synced_by_the_start();
     return 0;
 }

@@ -25,6 +25,15 @@ static void put(struct disk *disk, const struct exchange_file *exchange, uint64_
     memset(head.effects_hash, 0x51, sizeof head.effects_hash);
     memset(head.frame_hash, 0x52, sizeof head.frame_hash);
     CHECK(snapshot_end(writer, &head) == 0);
+
+    struct snapshot snapshot; /* past the page cache, where the file system allows */
+    struct refusal why;
+
+    CHECK(snapshot_read(disk, exchange, sequence, &snapshot, &why) == 0);
+    CHECK(memcmp(&snapshot.head, &head, sizeof head) == 0);
+    for (uint32_t i = 0; i < sections; i++)
+        CHECK(memcmp(snapshot.sections[i].bytes, bytes, snapshot.sections[i].byte_count) == 0);
+    snapshot_close(&snapshot);
 }
 
 int main(int argc, char **argv)
