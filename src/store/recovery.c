@@ -5,6 +5,7 @@
 
 #include "store/chain.h"
 #include "store/segment_set.h"
+#include "store/snapshot.h"
 
 /* One recovery under way. */
 struct recovery {
@@ -478,6 +479,9 @@ static enum refusal_kind boot_begin(struct recovery *recovery)
         kind = first_segment_make(recovery);
     if (kind != REFUSAL_none)
         return kind;
+    error = snapshot_remove_parts(recovery->config->disk); /* their space; they never count */
+    if (error < 0)
+        return refusal_machine(recovery->refusal, "removing an unfinished snapshot", error);
     exchange->boot = result->boot;
     error = exchange_file_write(recovery->config->disk, exchange);
     return error < 0 ? refusal_machine(recovery->refusal, "writing exchange", error) : REFUSAL_none;

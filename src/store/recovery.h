@@ -55,11 +55,11 @@ struct recovery_result {
     bool clean_stop;     /* the chain ends with a closing frame */
 };
 
-/* Steps 1 (headers) and 3 to 8. Refused as well: after_frame stands nowhere (snapshot_ahead), a
- * segment is missing between archive and journal or behind the archive, a directory with a boot
- * number and no segment. On REFUSAL_frame_damaged and every kind found before the cut, nothing was
- * written. After REFUSAL_machine the directory is as a crash would leave it: a later run comes to
- * the same result. */
+/* Steps 1 (headers) and 3 to 8; what a dead writer left of a snapshot is removed. Refused as well:
+ * after_frame stands nowhere (snapshot_ahead), a segment is missing between archive and journal or
+ * behind the archive, a directory with a boot number and no segment. On REFUSAL_frame_damaged and
+ * every kind found before the cut, nothing was written. After REFUSAL_machine the directory is as a
+ * crash would leave it: a later run comes to the same result. */
 CC_MUST_USE enum refusal_kind recovery_run(const struct recovery_config *config,
                                            struct recovery_result *result, struct refusal *refusal);
 
