@@ -216,6 +216,11 @@ def deposit_body(account, amount, reference=None, subaccount=0, portfolio=0):
         reference or os.urandom(32))
 
 
+def state_body(asset, state, force=0, pad=0, pad6=0):
+    """W3a code 1002: asset[0] pad[2] state[4] force[5] pad[6]."""
+    return struct.pack("<HHBBH", asset, pad, state, force, pad6)
+
+
 def market_body(record):
     text = json.dumps(record).encode()
     return text + bytes(-len(text) % 8)
