@@ -21,7 +21,7 @@ from harness import Suite, Table, only, perpd_program
 from world import BTC, BTC_PRICE, USDC
 
 suite = Suite("poison")
-INVARIANT, NOWHERE, ZERO, TRAP, STACK, SLOW, OTHER = range(7771, 7778)
+INVARIANT, NOWHERE, ZERO, TRAP, STACK, SLOW, OTHER, PEEK = range(7771, 7779)
 DONE, INTERNAL = "request_completed", "order_rejected_internal"
 CRASHES = (  # price, the signal that the process ends by
     (INVARIANT, signal.SIGABRT), (NOWHERE, signal.SIGSEGV), (ZERO, signal.SIGFPE),
@@ -213,8 +213,8 @@ def second_of_a_type(world):
 
 @suite.case
 def innocent(world):
-    """kill -9 under load and within a command, a signal from outside within one, and a fault of
-    another thread poison nothing."""
+    """kill -9 under load and within a command, a signal from outside within one, a fault of another
+    thread, and one of the matcher's thread that is not within a command poison nothing."""
     table = Table()
     with world.fresh() as it:
         def begin(price, number):
@@ -230,7 +230,7 @@ def innocent(world):
             return raw
 
         for price, number in ((SLOW, signal.SIGKILL), (SLOW, signal.SIGABRT),
-                              (SLOW, signal.SIGSEGV), (OTHER, None)):
+                              (SLOW, signal.SIGSEGV), (OTHER, None), (PEEK, None)):
             raw = begin(price, number)
             log = it.new_log(it.start)
             table.true(f"{price} {number} says nothing", "poison" not in log, log)

@@ -1,5 +1,5 @@
 /* fault.c - an engine that breaks on chosen commands: linked into a perpd in front of the real
- * engine_apply (-Wl,--wrap), so that perpd itself has no way to be broken on request.
+ * engine_apply and engine_peek (-Wl,--wrap), so that perpd itself has no way to be broken on request.
  *
  * The price of a limit order chooses what happens; FAULTY_CODE in the environment names a request
  * type of which the first command breaks an invariant. Commands that are applied again, by recovery
@@ -21,12 +21,18 @@ enum fault_price {
     OVERFLOWS_STACK = 7775,
     IS_SLOW = 7776,
     OTHER_THREAD_ABORTS = 7777,
+    PEEK_BREAKS = 7778,
 };
 
 void __real_engine_apply(struct engine *engine, const struct command *command,
                          struct engine_sink *sink, struct engine_result *result);
 void __wrap_engine_apply(struct engine *engine, const struct command *command,
                          struct engine_sink *sink, struct engine_result *result);
+
+bool __real_engine_peek(const struct engine *engine, const struct command *command, uint64_t t_ns,
+                        struct engine_result *result);
+bool __wrap_engine_peek(const struct engine *engine, const struct command *command, uint64_t t_ns,
+                        struct engine_result *result);
 
 /* What a sanitizer would report before the processor does, is done in assembly. */
 static void read_nowhere(void)
@@ -85,6 +91,21 @@ static void break_by_price(uint64_t price)
     }
 }
 
+static uint64_t price_of(const struct command *command)
+{
+    if (command->code != REQUEST_place_limit_order)
+        return 0;
+    return cc_load64(command_body(command) + PRICE_AT);
+}
+
+/* A fault on the matcher's thread while nothing is applied. */
+bool __wrap_engine_peek(const struct engine *engine, const struct command *command, uint64_t t_ns,
+                        struct engine_result *result)
+{
+    INVARIANT(price_of(command) != PEEK_BREAKS);
+    return __real_engine_peek(engine, command, t_ns, result);
+}
+
 void __wrap_engine_apply(struct engine *engine, const struct command *command,
                          struct engine_sink *sink, struct engine_result *result)
 {
@@ -92,8 +113,7 @@ void __wrap_engine_apply(struct engine *engine, const struct command *command,
 
     if ((command->flags & COMMAND_REPLAYED) == 0) {
         INVARIANT(code == NULL || (unsigned long)command->code != strtoul(code, NULL, 10));
-        if (command->code == REQUEST_place_limit_order)
-            break_by_price(cc_load64(command_body(command) + PRICE_AT));
+        break_by_price(price_of(command));
     }
     __real_engine_apply(engine, command, sink, result);
 }
