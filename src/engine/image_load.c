@@ -30,6 +30,9 @@ static bool load_engine(struct engine *engine, struct image_read *read)
     if (!image_read_begins(read, 0 STATE_FIELDS(IMAGE_READ_BYTES)))
         return image_read_refuse(read, "the engine's own fields are not whole");
     STATE_FIELDS(IMAGE_READ)
+#if defined(PLANTED_BUG) && PLANTED_BUG == 18 /* a loaded state is another */
+    row->t_ns += 1;
+#endif
     if (read->left != 0)
         return image_read_refuse(read, "more than one engine");
     if (row->sequence >> 56 != 0 || row->t_ns > IMAGE_READ_TIME_MAX)

@@ -277,6 +277,9 @@ void gate_turn_begin(struct gate *gate)
     gate->now_ns = clock_monotonic_ns(gate->config.clock);
     gate->unix_ns = clock_now_ns(gate->config.clock);
     gate->durable = gate->config.source.durable(gate->config.source.context);
+#if defined(PLANTED_BUG) && PLANTED_BUG == 8 /* an answer leaves net too early */
+    gate->durable += 1;
+#endif
     gate->work = 0;
     gate->written = 0;
     take_answers(gate);

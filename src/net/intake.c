@@ -319,6 +319,9 @@ static void take_verdict(struct gate *gate, uint32_t number, bool good)
     struct conn *conn = conn_of(gate, &gate->pendings.items[job->pending]);
     if (conn != NULL)
         conn->forges = !good;
+#if defined(PLANTED_BUG) && PLANTED_BUG == 7 /* a wrong signature is taken */
+    good = true;
+#endif
     if (!good) {
         refuse_signature(gate, job, "the signature does not verify");
         free_job(gate, number);
@@ -432,6 +435,9 @@ static bool complete(struct gate *gate, struct job *job)
                     gate->config.secret_key, pending->secret);
     }
     derive_command(command, gate->config.hash_key);
+#if defined(PLANTED_BUG) && PLANTED_BUG == 20 /* net hashes ids otherwise than the node */
+    command->request_hash ^= 1;
+#endif
     command->token = pending_token(&gate->pendings, pending);
     command->slot_count =
         (uint16_t)command_slots(command_bytes(command) - (uint32_t)sizeof *command);

@@ -4,20 +4,25 @@
 set -u
 build=${1:?build directory}
 bad=0
-for bug in 1 2 3 4 5 6; do
-    program=$build/tests/planted_$bug
-    found=$("$program" 1 200 8000 stop 2>/dev/null | grep -m1 '^seed ')
+count=0
+steps=4000
+printf '%4s %6s  %s\n' bug seeds 'what was found'
+for program in $(ls "$build"/tests/planted_[0-9]* | sort -t_ -k2 -n); do
+    bug=${program##*_}
+    count=$((count + 1))
+    found=$(timeout 60 "$program" 1 200 $steps --stop 2>/dev/null | grep -m1 '^seed ')
     if [ -z "$found" ]; then
-        echo "planted bug $bug: not found in 200 seeds"
+        echo "planted bug $bug: not found in 200 seeds or 60 s"
         bad=1
         continue
     fi
     seed=$(echo "$found" | cut -d' ' -f2 | tr -d ':')
-    again=$("$program" "$seed" 1 8000 stop 2>/dev/null | grep -m1 '^seed ')
+    again=$(timeout 60 "$program" "$seed" 1 $steps 2>/dev/null | grep -m1 '^seed ')
     if [ "$found" != "$again" ]; then
         echo "planted bug $bug: seed $seed does not replay: '$found' then '$again'"
         bad=1
     fi
-    echo "planted bug $bug: found after $seed seeds: $found"
+    printf '%4s %6s  %s\n' "$bug" "$seed" "${found#seed "$seed"}"
 done
+[ "$count" -ge 18 ] || { echo "only $count planted bugs"; bad=1; }
 exit $bad

@@ -6,6 +6,8 @@
 
 enum { RECENT = 200, CANCEL_TRIES = 6 };
 
+enum { CANCEL_ONLY = 3 }; /* a market state (wire.md, Enum codes) */
+
 void traffic_init(struct traffic *traffic, uint64_t seed)
 {
     uint8_t seed_bytes[SIGNER_SEED_BYTES];
@@ -66,6 +68,24 @@ static struct traffic_sent *oracle(struct traffic *traffic, uint64_t now_ns)
     cc_store16(body + 20, 1);
     traffic->published_ns = now_ns;
     return traffic_compose(traffic, REQUEST_oracle_price, body, sizeof body, traffic->oracle.key,
+                           32, now_ns);
+}
+
+/* The operator opens the market, mostly: a full disk has made it CANCEL_ONLY (architecture.md,
+ * Journal). Now and then it is put into another state, or all are. */
+static struct traffic_sent *market_state(struct traffic *traffic, uint64_t now_ns)
+{
+    uint8_t state = traffic_below(traffic, 6) == 0 ? (uint8_t)traffic_below(traffic, 5) : 0;
+    uint8_t body[8] = { 0 };
+
+    if (traffic_below(traffic, 40) == 0) {
+        body[0] = CANCEL_ONLY;
+        return traffic_compose(traffic, REQUEST_halt_all, body, sizeof body, traffic->operator.key,
+                               32, now_ns);
+    }
+    cc_store16(body, TRAFFIC_ASSET);
+    body[4] = state;
+    return traffic_compose(traffic, REQUEST_market_state, body, sizeof body, traffic->operator.key,
                            32, now_ns);
 }
 
@@ -237,6 +257,8 @@ struct traffic_sent *traffic_next(struct traffic *traffic, uint64_t now_ns)
         return deposit(traffic, account, now_ns);
     if (pick <= 15)
         return traffic_member(traffic, account, now_ns);
+    if (pick == 17)
+        return market_state(traffic, now_ns);
     if (pick == 16)
         return cancel_all(traffic, account, now_ns);
     if (pick < 34)
