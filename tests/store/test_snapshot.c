@@ -2,6 +2,7 @@
  * was written is read, anything else is no snapshot; crashes and faults at every call. */
 #include <errno.h>
 
+#include "base/crc32c.h"
 #include "check.h"
 #include "store/chain.h"
 #include "store/disk_sim.h"
@@ -245,6 +246,100 @@ static void foreign(void)
     disk_sim_destroy(disk);
 }
 
+/* A file of version 1 by the offsets of journal.md: ids, sequence 77, two sections of 5 and 3. */
+static size_t by_hand(uint8_t *out)
+{
+    uint8_t *table = out + 256;
+
+    memset(out, 0, 4096);
+    memcpy(out + 4096, "firstTWO", 8);
+    memcpy(out, "perpdSNP", 8);
+    cc_store16(out + 8, 1);
+    cc_store16(out + 10, 256);
+    memcpy(out + 16, exchange.journal_id, 16);
+    memcpy(out + 32, exchange.exchange_id, 32);
+    memcpy(out + 64, exchange.hash_key, 16);
+    cc_store64(out + 80, 77);
+    cc_store64(out + 88, 70); /* frame */
+    cc_store64(out + 96, 5);
+    cc_store64(out + 104, 2);
+    cc_store32(out + 112, 1);
+    cc_store32(out + 116, 2); /* sections */
+    cc_store64(out + 120, 8); /* image_bytes */
+    for (uint32_t i = 0; i < 2; i++) {
+        cc_store32(table + 32 * i, 4 + i);
+        cc_store32(table + 32 * i + 4, 1);
+        cc_store64(table + 32 * i + 8, i == 0 ? 4096 : 4101);
+        cc_store64(table + 32 * i + 16, i == 0 ? 5 : 3);
+        cc_store32(table + 32 * i + 24, i == 0 ? crc32c("first", 5) : crc32c("TWO", 3));
+    }
+    hash_blake2b256(out + 160, out + 4096, 8);
+    return 4096 + 8;
+}
+
+/* It is read; and one value changed under checksums that are right makes it no snapshot. */
+static void values(void)
+{
+    static const struct {
+        int line;
+        const char *name;
+        uint32_t offset, bytes;
+        uint64_t value;
+        int want;
+    } rows[] = {
+        { __LINE__, "as it is", 88, 8, 70, 0 },
+        { __LINE__, "another frame", 88, 8, 71, 0 },
+        { __LINE__, "no frame", 88, 8, 0, -EBADMSG },
+        { __LINE__, "version 2", 8, 2, 2, -EBADMSG },
+        { __LINE__, "a longer header", 10, 2, 260, -EBADMSG },
+        { __LINE__, "another sequence", 80, 8, 78, -EBADMSG },
+        { __LINE__, "another journal", 16, 8, 1, -EXDEV },
+        { __LINE__, "no section", 116, 4, 0, -EBADMSG },
+        { __LINE__, "one section", 116, 4, 1, -EBADMSG },
+        { __LINE__, "three sections", 116, 4, 3, -EBADMSG },
+        { __LINE__, "too many sections", 116, 4, 65, -EBADMSG },
+        { __LINE__, "sections beyond all bounds", 116, 4, UINT32_MAX, -EBADMSG },
+        { __LINE__, "a byte less", 120, 8, 7, -EBADMSG },
+        { __LINE__, "endless", 120, 8, UINT64_MAX, -EBADMSG },
+        { __LINE__, "another image hash", 160, 1, 0xA5, -EBADMSG },
+        { __LINE__, "the pad of the header", 255, 1, 1, -EBADMSG },
+        { __LINE__, "the pad behind the table", 320, 1, 1, -EBADMSG },
+        { __LINE__, "the pad of a row", 284, 4, 1, -EBADMSG },
+        { __LINE__, "codes that fall", 256, 4, 5, -EBADMSG },
+        { __LINE__, "a section elsewhere", 264, 8, 4097, -EBADMSG },
+        { __LINE__, "a section that is longer", 272, 8, 6, -EBADMSG },
+        { __LINE__, "a section beyond the file", 304, 8, UINT64_MAX - 4, -EBADMSG },
+        { __LINE__, "the checksum of a section", 280, 4, 1, -EBADMSG },
+        { __LINE__, "another code", 256, 4, 3, 0 },
+        { __LINE__, "another version of a section", 292, 4, 9, 0 },
+    };
+    struct disk *disk = disk_new(0);
+
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        uint8_t bytes[4096 + 8];
+        size_t count = by_hand(bytes);
+        struct snapshot snapshot;
+        uint32_t sections;
+        uint8_t value[8];
+
+        cc_store64(value, rows[i].value);
+        memcpy(bytes + rows[i].offset, value, rows[i].bytes);
+        sections = cc_load32(bytes + 116);
+        if (sections > 100)
+            sections = 100;
+        cc_store32(bytes + 12, crc32c(bytes + 16, 240 + 32 * sections));
+        file_put(disk, "snapshot/77.snap", bytes, count);
+        CHECK_ROW(&rows[i], snapshot_read(disk, &exchange, 77, &snapshot, NULL) == rows[i].want);
+        if (rows[i].want < 0)
+            continue;
+        CHECK(snapshot.head.sequence == 77 && snapshot.head.section_count == 2);
+        CHECK(memcmp(snapshot.sections[0].bytes, "first", 5) == 0);
+        CHECK(memcmp(snapshot.sections[1].bytes, "TWO", 3) == 0);
+        snapshot_close(&snapshot);
+    }
+    disk_sim_destroy(disk);
+}
+
 /* Calls that change something while a snapshot is written, from the first to the last. */
 static uint64_t calls_of(struct disk *disk)
 {
@@ -460,6 +555,7 @@ int main(void)
     names();
     bit_rot();
     foreign();
+    values();
     power_loss();
     faults();
     full_disk();
