@@ -156,6 +156,66 @@ static void slow_at_every_write(void)
            (unsigned long long)crashes);
 }
 
+/* ---- reads ----------------------------------------------------------------------------------- */
+
+static const struct disk_ops *kind_ops;
+static uint64_t reads;
+static uint64_t fail_read; /* the read that fails */
+static bool is_short;      /* it gives less instead */
+
+static int64_t read_failing(struct disk *disk, int file, uint64_t offset, void *bytes, size_t count)
+{
+    if (++reads != fail_read)
+        return kind_ops->read(disk, file, offset, bytes, count);
+    return is_short ? kind_ops->read(disk, file, offset, bytes, count / 2) : -EIO;
+}
+
+/* A read that fails, or gives less than the file has, at each read of a start: the start is refused,
+ * never a shorter journal; the next one finds everything. */
+static void fault_at_every_read(void)
+{
+    struct store_options options = store_run_options();
+    struct disk *disk = disk_new(1, 2);
+    struct outcome outcome = life(disk, &options);
+    struct disk_ops failing = *disk->ops;
+    uint64_t published = model.published;
+    uint64_t refused = 0;
+
+    CHECK(outcome.is_stopped && published == RECORDS);
+    kind_ops = disk->ops;
+    failing.read = read_failing;
+    for (int kind = 0; kind < 2; kind++) {
+        bool is_over = false;
+
+        is_short = kind == 1;
+        for (fail_read = 1; !is_over; fail_read++) {
+            struct disk *copy = disk_sim_copy(disk);
+            enum refusal_kind refusal;
+            struct store_run run;
+
+            reads = 0;
+            copy->ops = &failing;
+            refusal = store_run_begin(&run, copy, &model, &options);
+            is_over = reads < fail_read;
+            CHECK(is_over == (refusal == REFUSAL_none));
+            CHECK(is_over || refusal == REFUSAL_machine || is_short);
+            refused += refusal != REFUSAL_none;
+            disk_sim_kill(copy, 1);
+            if (refusal == REFUSAL_none)
+                store_run_end(&run);
+            copy->ops = kind_ops;
+            CHECK(store_run_begin(&run, copy, &model, &options) == REFUSAL_none);
+            CHECK(model.published == published);
+            disk_sim_kill(copy, 1);
+            store_run_end(&run);
+            disk_sim_destroy(copy);
+        }
+    }
+    printf("reads that fail or end early: %llu starts refused\n", (unsigned long long)refused);
+    CHECK(refused >= 2 * 8);
+    disk_sim_destroy(disk);
+}
+
 int main(void)
 {
     static const enum disk_sim_fault faults[] = { DISK_SIM_EIO, DISK_SIM_ENOSPC, DISK_SIM_SHORT };
@@ -165,5 +225,6 @@ int main(void)
         fault_at_every_call(faults[i], true);
     }
     slow_at_every_write();
+    fault_at_every_read();
     return 0;
 }
