@@ -1,13 +1,14 @@
 /* restart.c - how long a start takes with many open orders and a long tail of the journal.
  *
- * `perf-restart [--orders N] [--tail-mib M] [--perpd PATH]`
+ * `perf-restart [--orders N] [--tail-mib M] [--perpd PATH] [--keep]`
  *
  * Fills a fresh data directory with N (1,000,000) resting orders through the public interface,
  * stops cleanly (which writes a snapshot), starts again, writes M (256) MiB of records that rest
  * nowhere, kills perpd with SIGKILL, and starts it a last time. Prints one JSON object: how long
  * the clean stop took, the start from the snapshot alone, and the start from snapshot and tail,
  * each until the ready line; memory of the process afterwards. The tail is written with durability
- * none, so it is the disk's cache that is read, as after a crash of the process alone. */
+ * none, so it is the disk's cache that is read, as after a crash of the process alone. With --keep the
+ * last life is killed too and its data directory stays, to be looked at. */
 #include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
@@ -155,6 +156,7 @@ int main(int argc, char **argv)
     static const struct option names[] = { { "orders", required_argument, NULL, 'o' },
                                            { "tail-mib", required_argument, NULL, 't' },
                                            { "perpd", required_argument, NULL, 'p' },
+                                           { "keep", no_argument, NULL, 'k' },
                                            { NULL, 0, NULL, 0 } };
     static const char *const options[] = { "--exchange.oracle_max_age_ms=0",
                                            "--limits.open_orders=100000", "--store.durability=none",
@@ -165,6 +167,7 @@ int main(int argc, char **argv)
     uint64_t orders = 1000000, tail_mib = 256;
     struct client client;
     struct rig rig;
+    bool keep = false;
 
     for (int name; (name = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (name == 'o')
@@ -173,6 +176,8 @@ int main(int argc, char **argv)
             tail_mib = strtoull(optarg, NULL, 10);
         else if (name == 'p')
             perpd = optarg;
+        else if (name == 'k')
+            keep = true;
         else
             return 2;
     }
@@ -208,7 +213,10 @@ int main(int argc, char **argv)
         metric(metrics, "perpd_journal_record_bytes_total") / 1048576,
         metric(metrics, "perpd_journal_written_bytes_total") / 1048576, tail_s, memory_mib(&rig),
         sysconf(_SC_NPROCESSORS_ONLN));
-    int status = rig_end(&rig, SIGTERM);
-    rig_remove(&rig);
-    return status == 0 && open == orders ? 0 : 1;
+    int status = rig_end(&rig, keep ? SIGKILL : SIGTERM);
+    if (keep)
+        printf("%s/data\n", rig.folder);
+    else
+        rig_remove(&rig);
+    return (keep || status == 0) && open == orders ? 0 : 1;
 }
