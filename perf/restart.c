@@ -7,8 +7,8 @@
  * nowhere, kills perpd with SIGKILL, and starts it a last time. Prints one JSON object: how long
  * the clean stop took, the start from the snapshot alone, and the start from snapshot and tail,
  * each until the ready line; memory of the process afterwards. The tail is written with durability
- * none, so it is the disk's cache that is read, as after a crash of the process alone. With --keep the
- * last life is killed too and its data directory stays, to be looked at. */
+ * none, so it is the disk's cache that is read, as after a crash of the process alone. With --keep
+ * the last life is killed too and its data directory stays, to be looked at. */
 #include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
