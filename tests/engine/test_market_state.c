@@ -38,16 +38,22 @@ static enum status set_all(uint8_t state)
     return signed_body(REQUEST_halt_all, body, host_operator_key);
 }
 
-/* A second market, ETH-PERP with the decimals of the first, at the same mark. */
-static void add_eth(void)
+/* A further market with the decimals of the first, at the same mark. */
+static void add_market(const char *symbol, uint16_t asset)
 {
     char text[4120];
     const char *rest = strstr(host_btc_record, ",\"price_decimals\"");
 
     CHECK(rest != NULL);
-    snprintf(text, sizeof text, "{\"market\":\"ETH-PERP\",\"asset_id\":2,\"base\":\"ETH\"%s", rest);
+    snprintf(text, sizeof text, "{\"market\":\"%s-PERP\",\"asset_id\":%u,\"base\":\"%s\"%s", symbol,
+             asset, symbol, rest);
     CHECK(host_market(&host, text) == TRADE_OK);
-    CHECK(host_oracle(&host, ETH, M) == TRADE_OK);
+    CHECK(host_oracle(&host, asset, M) == TRADE_OK);
+}
+
+static void add_eth(void)
+{
+    add_market("ETH", ETH);
 }
 
 static void run_work(void)
@@ -104,6 +110,7 @@ static void test_rows_of_1008(void)
     uint8_t pad[8] = { 4, 0, 0, 0, 0, 0, 0, 1 }, halt[8] = { 4 };
 
     trade_open(&host, NULL);
+    add_market("SOL", 9);
     add_eth();
     CHECK(set_all(MARKET_CLOSED) == STATUS_order_rejected_invalid);
     CHECK(set_all(6) == STATUS_order_rejected_invalid);
@@ -111,9 +118,10 @@ static void test_rows_of_1008(void)
     CHECK(signed_body(REQUEST_halt_all, halt, host_oracle_key) == STATUS_rejected_unauthorized);
     CHECK(trade_effects(&host, EFFECT_market_state) == 0);
     CHECK(set_all(MARKET_HALTED) == TRADE_OK);
-    CHECK(trade_effects(&host, EFFECT_market_state) == 2);
+    CHECK(trade_effects(&host, EFFECT_market_state) == 3);
     CHECK(host_effect(&host, EFFECT_market_state, 0)->asset_id == 1); /* by asset id */
     CHECK(host_effect(&host, EFFECT_market_state, 1)->asset_id == 2);
+    CHECK(host_effect(&host, EFFECT_market_state, 2)->asset_id == 9);
     state_market(host.engine, 1)->state = MARKET_CLOSED;
     CHECK(set_all(MARKET_ACTIVE) == TRADE_OK); /* every market that is not CLOSED */
     CHECK(trade_market(&host)->state == MARKET_ACTIVE);
@@ -304,10 +312,14 @@ static void test_list_and_takers(void)
     CHECK(trade_tif(&host, 5, -700, 961000, TRADE_IOC) == TRADE_OK);
     CHECK(trade_effects(&host, EFFECT_trade) == 1 && trade_trade(&host, 0).size == 500);
     CHECK(trade_remaining(&host, 4, later) == 0);
+    while (engine->work.lists[0].portfolio < 2) /* the list is done with account 1 */
+        host_tick(&host, 1);
+    CHECK(engine_has_work(engine));
     later = trade_rest(&host, 4, 600, 965000);
+    struct trade_id passed = trade_rest(&host, 1, 700, 965000);
     CHECK(set(HOST_BTC, MARKET_REDUCE_ONLY) == TRADE_OK);
     run_work();
-    CHECK(trade_remaining(&host, 4, later) == 0);
+    CHECK(trade_remaining(&host, 4, later) == 0 && trade_remaining(&host, 1, passed) == 0);
     CHECK(engine->orders.count == 2); /* the two reduce-only ones */
     host_close(&host);
 }
