@@ -40,13 +40,19 @@ static struct host_order random_order(struct traffic *traffic, uint16_t asset)
     uint64_t mark = state_market(host->engine, asset - 1u)->mark;
     uint64_t spread = mark / (rig_below(seed, 8) == 0 ? 4 : 400);
     int64_t quantity = 1000 + rig_below(seed, rig_below(seed, 16) == 0 ? 2000000 : 60000);
+    uint64_t price = mark - spread / 2 + rig_below(seed, (uint32_t)spread + 1);
+    bool is_buy = rig_below(seed, 2) == 0;
+    uint64_t expiry = random_expiry(traffic);
+    bool post_only = rig_below(seed, 5) == 0;
+    bool reduce_only = rig_below(seed, 6) == 0;
+    uint8_t stp = (uint8_t)rig_below(seed, 4);
     return (struct host_order){
-        .price = mark - spread / 2 + rig_below(seed, (uint32_t)spread + 1),
-        .quantity = rig_below(seed, 2) == 0 ? quantity : -quantity,
-        .expiry = random_expiry(traffic),
-        .post_only = rig_below(seed, 5) == 0,
-        .reduce_only = rig_below(seed, 6) == 0,
-        .stp = (uint8_t)rig_below(seed, 4),
+        .price = price,
+        .quantity = is_buy ? quantity : -quantity,
+        .expiry = expiry,
+        .post_only = post_only,
+        .reduce_only = reduce_only,
+        .stp = stp,
         .asset = asset,
     };
 }
@@ -127,6 +133,15 @@ static enum status cancel(struct traffic *traffic)
     return host_cancel(&traffic->host, traffic->owners[slot], traffic->ids[slot]);
 }
 
+static enum status cancel_many(struct traffic *traffic)
+{
+    uint32_t n = 1 + rig_below(&traffic->seed, TRADE_ACCOUNTS);
+    uint16_t asset = rig_below(&traffic->seed, 2) == 0 ? 0xFFFF : HOST_BTC;
+    uint8_t side = (uint8_t)rig_below(&traffic->seed, 3);
+
+    return host_cancel_all(&traffic->host, n, asset, side);
+}
+
 static enum status move_index(struct traffic *traffic)
 {
     struct host *host = &traffic->host;
@@ -173,9 +188,7 @@ enum status traffic_command(struct traffic *traffic)
     if (kind < 78)
         return cancel(traffic);
     if (kind < 80)
-        return host_cancel_all(host, 1 + rig_below(&traffic->seed, TRADE_ACCOUNTS),
-                               rig_below(&traffic->seed, 2) == 0 ? 0xFFFF : HOST_BTC,
-                               (uint8_t)rig_below(&traffic->seed, 3));
+        return cancel_many(traffic);
     if (kind < 82)
         return choose_leverage(traffic);
     if (rig_below(&traffic->seed, 2000) == 0)

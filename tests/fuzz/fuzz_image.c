@@ -1,5 +1,5 @@
-/* A state from arbitrary bytes in the place of an image: refused, or a state whose image those bytes
- * are and of which I1 to I6 hold (image_load.h). Tables are tiny, so a run is short.
+/* A state from arbitrary bytes in the place of an image: refused, or a state whose image those
+ * bytes are and of which I1 to I6 hold (image_load.h). Tables are tiny, so a run is short.
  *
  * Input: of each section its version u32, its byte count u64, its bytes; sections by code. A count
  * that is too large is cut, so that a change of one section leaves the others what they were. */
@@ -69,7 +69,7 @@ static uint32_t find_parts(struct image_part parts[PARTS], const uint8_t *data, 
     return count;
 }
 
-/* Holds the image of a loaded state against what it was loaded from, where the version is today's. */
+/* Holds the image of a loaded state against what it was loaded from, where versions are today's. */
 struct comparison {
     struct image_sink sink; /* first */
     const struct image_part *parts;

@@ -1,0 +1,47 @@
+/* One fixed run of random commands has one outcome on every machine and in every build: the hash of
+ * its image and that of its effects (journal.md) are pinned here. The program runs under the
+ * sanitizers and in release; tests/checks/test_compilers.sh runs it as other compilers make it.
+ *
+ * Another outcome is another rules_version (architecture.md, Configuration): raise
+ * ENGINE_RULES_VERSION, and pin what the run gives then. */
+#include "base/hash.h"
+#include "traffic.h"
+
+enum { COMMANDS = 20000 };
+
+static_assert(ENGINE_RULES_VERSION == 3, "the hashes below are those of this version");
+
+static const char image_hash[] = "38f4fd7028d152aaaef366f3c25031121b61d08ded655223cbea749de37dfb17";
+static const char effects_hash[] =
+    "57a782b7dd07ac2e3582dafa82318fb83feb24f818c0be27dbdc8d166dfcb491";
+
+static struct traffic traffic;
+
+static void check(const char *name, const uint8_t hash[HASH_BYTES], const char *pinned)
+{
+    char text[2 * HASH_BYTES + 1];
+
+    for (unsigned i = 0; i < HASH_BYTES; i++)
+        snprintf(text + 2 * (size_t)i, 3, "%02x", hash[i]);
+    if (strcmp(text, pinned) != 0)
+        fprintf(stderr, "%s is %s\n", name, text);
+    CHECK(strcmp(text, pinned) == 0);
+}
+
+int main(void)
+{
+    uint64_t lanes[EFFECT_LANES];
+    uint8_t hash[HASH_BYTES];
+
+    traffic_open(&traffic, 4, 3, "engine.work_per_command=3\n");
+    traffic.host.skip_audit = true;
+    for (uint32_t i = 0; i < COMMANDS; i++)
+        (void)traffic_command(&traffic);
+    host_image_hash(&traffic.host, hash);
+    check("the image hash", hash, image_hash);
+    engine_effects_lanes(traffic.host.engine, lanes);
+    hash_blake2b256(hash, (const uint8_t *)lanes, sizeof lanes);
+    check("the effects hash", hash, effects_hash);
+    host_close(&traffic.host);
+    return 0;
+}
