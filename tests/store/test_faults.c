@@ -170,8 +170,8 @@ static int64_t read_failing(struct disk *disk, int file, uint64_t offset, void *
     return is_short ? kind_ops->read(disk, file, offset, bytes, count / 2) : -EIO;
 }
 
-/* A read that fails, or gives less than the file has, at each read of a start: the start is refused,
- * never a shorter journal; the next one finds everything. */
+/* A read that fails, or gives less than the file has, at each read of a start: it is refused, never
+ * a shorter journal; the next one finds everything. */
 static void fault_at_every_read(void)
 {
     struct store_options options = store_run_options();
