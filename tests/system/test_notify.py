@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 
+from client import forget_memory
 from test_start import CLEAN, SMALL, Perpd
 
 WATCHDOG_US = 800000
@@ -132,6 +133,7 @@ def main():
             case(world)
         print(f"notify: {len(cases)} passed")
     finally:
+        forget_memory(folder)
         shutil.rmtree(folder)
 
 

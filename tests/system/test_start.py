@@ -17,6 +17,8 @@ import time
 import urllib.error
 import urllib.request
 
+from client import forget_memory
+
 CLEAN, FAILED, CONFIGURATION, REFUSED, KERNEL = 0, 1, 2, 3, 4
 READY_S, END_S = 60, 60
 FEES = ",".join(f'{{"tier":{tier},"maker_fee_rate":"0","taker_fee_rate":"0"}}' for tier in range(6))
@@ -305,6 +307,7 @@ def main():
                 failed += 1
                 print(f"FAILED {name}: {error}")
             print(f"{name} {time.monotonic() - begun:.1f} s")
+            forget_memory(folder / name)
             shutil.rmtree(folder / name, ignore_errors=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
