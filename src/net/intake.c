@@ -436,7 +436,7 @@ static bool complete(struct gate *gate, struct job *job)
     }
     derive_command(command, gate->config.hash_key);
 #if defined(PLANTED_BUG) && PLANTED_BUG == 20 /* net hashes ids otherwise than the node */
-    command->request_hash ^= 1;
+    command->request_hash = ~command->request_hash;
 #endif
     command->token = pending_token(&gate->pendings, pending);
     command->slot_count =

@@ -352,10 +352,6 @@ static enum refusal_kind chain_sync(struct recovery *recovery)
 {
     struct segment_set *set = &recovery->set;
 
-#if defined(PLANTED_BUG) && PLANTED_BUG == 21 /* what was read is built on before it is synced */
-    if (set != NULL)
-        return REFUSAL_none;
-#endif
     for (uint64_t n = recovery->start.segment; n <= recovery->segment && segment_set_has(set, n);
          n++) {
         int error;

@@ -34,9 +34,9 @@ enum { SIM_FAILURE_BYTES = 256, SIM_TRACE_LINES = 32, SIM_TRACE_BYTES = 96 };
     X(acknowledged, 2000000) X(completed, 600000) X(duplicates, 100000) X(overtaken, 18000) \
     X(ring_full, 45000) X(revocations, 8000) X(revocation_races, 30000) \
     X(http_requests, 2000000) X(http_problems, 8000) X(bad_signatures, 7000) X(hang_ups, 2500) \
-    X(checked_duplicates, 1000000) X(checked_hashes, 400000) X(checked_reads, 60000) \
-    X(checked_fills, 20000) X(checked_audits, 100000) X(snapshots, 0) \
-    X(snapshot_starts, 0) X(archived, 0) X(retired, 0) X(folds, 0) X(records, 0)
+    X(checked_duplicates, 1000000) X(checked_hashes, 200000) X(checked_reads, 60000) \
+    X(checked_fills, 8000) X(checked_audits, 100000) X(snapshots, 2500) \
+    X(snapshot_starts, 4000) X(archived, 6000) X(retired, 10000) X(folds, 4500) X(records, 3000000)
 /* clang-format on */
 
 enum sim_event {
