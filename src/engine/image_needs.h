@@ -21,8 +21,8 @@ struct image_problem {
 };
 
 /* The engine options of the record 2013 that the image holds, its window of request ids as wide as
- * that of the ids in it: memory must be laid out for at least these. False when a section is missing, doubled, unknown or of an unknown version, or when the
- * configuration does not parse. */
+ * that of the ids in it: memory must be laid out for at least these. False when a section is
+ * missing, doubled, unknown or of an unknown version, or when the configuration does not parse. */
 CC_MUST_USE bool image_needs(const struct image_part *parts, uint32_t part_count,
                              struct option_engine *needs, struct image_problem *problem);
 
