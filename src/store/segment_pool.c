@@ -166,13 +166,13 @@ static int next_open(struct segment_pool *pool, uint64_t number)
     int file;
 
     segment_path(path, number, false);
-    if (pool->recycled == number) {
-        file = disk_open(disk, path, DISK_WRITE | DISK_DIRECT | DISK_OWN);
-        if (file < 0 || disk_size(disk, file) == pool->config.segment_bytes)
-            return file;
+    file = disk_open(disk, path, DISK_WRITE | DISK_DIRECT | DISK_OWN);
+    if (file >= 0 && disk_size(disk, file) == pool->config.segment_bytes)
+        return file; /* a retired one, or one that an earlier process began */
+    if (file >= 0)
         disk_close(disk, file);
-    }
-    pool->recycled = UINT64_MAX;
+    else if (file != -ENOENT)
+        return file;
     file = disk_open(disk, path, DISK_CREATE | DISK_DIRECT | DISK_OWN);
     if (file < 0)
         return file;

@@ -358,6 +358,34 @@ static void recycled_and_cut_short(void)
     printf("recycling: %llu second crashes\n", (unsigned long long)crashes);
 }
 
+/* A full disk gives a later process what an earlier one had begun to use again. */
+static void recycled_on_a_full_disk(void)
+{
+    for (uint64_t call = 4; call <= 9; call++) { /* 1 to 3: two syncs and the renaming */
+        struct disk *disk = small_disk(6 * SMALL + 4096);
+        struct segment_pool *pool = written_pool(disk);
+        uint64_t first;
+        uint64_t end;
+
+        disk_close(disk, segment_pool_take(pool, 4, &(uint32_t){ 0 }));
+        segment_pool_retire(pool, 0);
+        disk_sim_stop_at(disk, call);
+        fill_to(pool);
+        disk_sim_kill(disk, call);
+        segment_pool_destroy(pool);
+        journal_check(disk, &first, &end);
+        CHECK(first == 1);
+        pool = later_pool(disk);
+        CHECK(segment_pool_fill(pool, 0) >= 0);
+        disk_close(disk, segment_pool_take(pool, 4, &(uint32_t){ 0 }));
+        CHECK(segment_pool_fill(pool, 0) >= 0); /* the seventh, of the first's bytes */
+        journal_check(disk, &first, &end);
+        CHECK(first == 1 && end == 7);
+        segment_pool_destroy(pool);
+        disk_sim_destroy(disk);
+    }
+}
+
 /* Refused at every call: said, tried again after a second, and the retired file is used. */
 static void recycled_and_refused(void)
 {
@@ -395,6 +423,7 @@ int main(void)
     no_space();
     recycled();
     recycled_and_cut_short();
+    recycled_on_a_full_disk();
     recycled_and_refused();
     return 0;
 }
