@@ -462,6 +462,11 @@ uint64_t disk_sim_calls(const struct disk *disk)
     return sim_of_const(disk)->calls;
 }
 
+bool disk_sim_is_stopped(const struct disk *disk)
+{
+    return stopped(sim_of_const(disk));
+}
+
 static int node_named(const struct disk *disk, const char *path)
 {
     int node = sim_image_find(sim_of_const(disk)->image, path);

@@ -66,6 +66,8 @@ void disk_sim_fail(struct disk *disk, uint64_t call, enum disk_sim_fault fault, 
  * one gives -EIO and changes nothing (a write in flight stays in flight). 0: never. */
 void disk_sim_stop_at(struct disk *disk, uint64_t call);
 CC_MUST_USE uint64_t disk_sim_calls(const struct disk *disk);
+/* Whether it has died of disk_sim_stop_at. */
+CC_MUST_USE bool disk_sim_is_stopped(const struct disk *disk);
 
 /* Inspection and damage. `path` of a file that exists; the bytes are the current ones and change
  * the durable ones alike. */

@@ -16,6 +16,8 @@ enum {
     HTTP_ODDS = 3,       /* so many requests of four go over HTTP */
     AUDIT_INTERVAL = 64, /* sequences */
     ASK_TRIES = 16,
+    STOP_ODDS = 8, /* one look at snapshots and archive in so many */
+    STOP_CALLS = 16,
     CHILD_ODDS = 4, /* one turn of the background thread in so many its child is done */
 };
 
@@ -259,7 +261,9 @@ void sim_step_background(struct sim *sim)
         sim_fail(sim, "preparation failed: %d", prepared);
     if (!sim_may(sim, SIM_EVENT_snapshots))
         return;
+    bool may_stop = sim_stop_soon(sim, STOP_ODDS, STOP_CALLS);
     core_snapshot(&sim->core, now_ns);
+    sim->outcome->crashes_in_archive += sim_stopped(sim, may_stop);
     if (sim_below(sim, CHILD_ODDS) == 0)
         sim_step_child(sim);
 }

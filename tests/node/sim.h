@@ -29,7 +29,8 @@ enum { SIM_FAILURE_BYTES = 256, SIM_TRACE_LINES = 32, SIM_TRACE_BYTES = 96 };
 /* What occurred, and how often it must at least have in 1,000 seeds of the usual length. */
 #define SIM_COUNTER_LIST(X) \
     X(crashes, 2500) X(kills, 1400) X(crashes_in_flight, 1600) X(restarts_clean, 1700) \
-    X(crashes_in_recovery, 700) X(disk_errors, 450) X(disk_full, 450) X(disk_slow, 800) \
+    X(crashes_in_recovery, 700) \
+    X(crashes_in_child, 150) X(crashes_in_archive, 350) X(disk_errors, 450) X(disk_full, 450) X(disk_slow, 800) \
     X(clock_back, 2500) X(clock_forward, 500) X(configurations, 3200) \
     X(acknowledged, 2000000) X(completed, 600000) X(duplicates, 100000) X(overtaken, 18000) \
     X(ring_full, 45000) X(revocations, 8000) X(revocation_races, 30000) \

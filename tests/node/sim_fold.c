@@ -5,6 +5,8 @@
 #include "node/fold.h"
 #include "sim_world.h"
 
+enum { STOP_ODDS = 8, STOP_CALLS = 12 };
+
 enum { GENESIS_ODDS = 2 }; /* one snapshot in so many is compared with a fold from the beginning */
 
 static struct fold_config config_of(struct sim *sim, enum fold_start start)
@@ -185,6 +187,7 @@ void sim_step_child(struct sim *sim)
     if (!sim->child.is_running)
         return;
     config.last_segment = sim->child.last_segment;
+    bool may_stop = sim_stop_soon(sim, STOP_ODDS, STOP_CALLS);
     enum refusal_kind kind = fold_run(&config, &fold, &refusal);
     if (kind == REFUSAL_none) {
         struct frame_tail tail = {
@@ -202,6 +205,7 @@ void sim_step_child(struct sim *sim)
     sim_note(sim, kind == REFUSAL_none ? "snapshot" : "no snapshot", config.last_segment, kind);
     if (kind != REFUSAL_none && !sim->is_faulty && sim->full_until == 0)
         sim_fail(sim, "the child failed: %s", refusal.text);
+    sim->outcome->crashes_in_child += sim_stopped(sim, may_stop);
     sim->child.is_running = false;
     sim->child.succeeded = kind == REFUSAL_none;
     sim->outcome->snapshots += kind == REFUSAL_none;

@@ -204,6 +204,7 @@ static void lose(struct sim *sim, struct disk *survivor, bool power_loss)
     sim->disk = survivor;
     disk_sim_set_full(survivor, false);
     sim->is_faulty = false;
+    sim->is_calm = false;
     sim->is_dead = false;
     sim->full_until = sim->slow_until = 0;
 }
@@ -306,6 +307,7 @@ void sim_restart_clean(struct sim *sim)
 
     sim_note(sim, "clean stop", engine_sequence(sim->core.primary), 0);
     sim_end_faults(sim);
+    sim->is_calm = true;
     sim_quiesce(sim);
     if (sim->outcome->failed)
         return;
@@ -358,6 +360,29 @@ void sim_fault_disk(struct sim *sim)
     disk_sim_fail(sim->disk, call, fault, sim_below(sim, 2) == 0);
     sim->is_faulty = true;
     sim->outcome->disk_errors++;
+}
+
+bool sim_stop_soon(struct sim *sim, uint64_t odds, uint64_t calls)
+{
+    if (!sim_may(sim, SIM_EVENT_recrash) || sim->is_faulty || sim->is_calm ||
+        sim_below(sim, odds) != 0)
+        return false;
+    disk_sim_stop_at(sim->disk, 1 + sim_below(sim, calls));
+    sim->is_faulty = true;
+    return true;
+}
+
+bool sim_stopped(struct sim *sim, bool was_armed)
+{
+    if (!was_armed)
+        return false;
+    if (disk_sim_is_stopped(sim->disk)) {
+        sim->is_dead = true;
+        return true;
+    }
+    disk_sim_stop_at(sim->disk, 0);
+    sim->is_faulty = false;
+    return false;
 }
 
 void sim_fill_disk(struct sim *sim)

@@ -92,6 +92,7 @@ struct sim {
     uint64_t full_until;    /* step at which the disk has space again; 0: it has */
     uint64_t slow_until;
     bool is_faulty; /* an error of the disk is expected */
+    bool is_calm;   /* it stops cleanly: no fault is made */
     bool is_dead;   /* the process met one and ends */
     struct sim_child child;
 };
@@ -129,6 +130,10 @@ void sim_die(struct sim *sim, bool power_loss);
 void sim_restart_clean(struct sim *sim);
 void sim_fault_disk(struct sim *sim);
 void sim_fill_disk(struct sim *sim);
+/* Once in `odds`: the power goes at one of the next `calls` changes of the disk. */
+bool sim_stop_soon(struct sim *sim, uint64_t odds, uint64_t calls);
+/* Whether it did, for whoever asked for it; else it does no more. */
+bool sim_stopped(struct sim *sim, bool was_armed);
 void sim_slow_disk(struct sim *sim);
 void sim_end_faults(struct sim *sim);
 void sim_step_clock(struct sim *sim);

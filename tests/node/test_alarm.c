@@ -385,6 +385,34 @@ static void test_all_markets(void)
     rig_free();
 }
 
+/* W3b: the 2015 is the very next command after sequence 65,536, before an alarm too. */
+static void test_hash_first(void)
+{
+    uint8_t tick[8] = { 0 };
+    struct engine_result result;
+    struct audit_verdict verdict = { .markets = { 1 }, .failed = 1 << 5 };
+
+    rig_make();
+    start();
+    fill();
+    while (engine_sequence(rig.core.primary) % MATCHER_HASH_INTERVAL != 0) {
+        CHECK(matcher_author(&rig.core.matcher, REQUEST_tick, tick, sizeof tick, &result));
+        if (engine_sequence(rig.core.primary) % 256 == 255)
+            while (engine_sequence(rig.core.replica) != engine_sequence(rig.core.primary)) {
+                CHECK(core_journal(&rig.core) >= 0 && core_follow(&rig.core) >= 0);
+                CHECK(core_prepare(&rig.core, clock_monotonic_ns(&rig.clock)) >= 0);
+            }
+    }
+    uint64_t authored = rig.core.matcher.counters.authored;
+    alarm_raise(&rig.core.follower.alarm, &verdict);
+    CHECK(core_match(&rig.core) == 1 && states_are("40000"));
+    CHECK(rig.core.matcher.counters.authored == authored + 2);
+    settle();
+    CHECK(rig.core.follower.counters.hashes == 1);
+    crash();
+    rig_free();
+}
+
 /* ---- space ----------------------------------------------------------------------------------- */
 
 /* Ticks until a condition holds: they fill segments. */
@@ -447,6 +475,7 @@ int main(void)
     log_set_descriptor(open("/dev/null", O_WRONLY));
     test_one_market();
     test_all_markets();
+    test_hash_first();
     test_space();
     return 0;
 }
