@@ -97,7 +97,8 @@ def reduce_only_cancels_the_rest(world):
     world.until(lambda: world.long.order(orders[-1]).json["order_status"] == "CANCELED")
     for order in orders:
         shown = world.long.order(order).json
-        table.same("canceled", (shown["order_status"], shown["reason"]), ("CANCELED", "market_state"))
+        table.same("canceled", (shown["order_status"], shown["reason"]),
+                   ("CANCELED", "market_state"))
     table.same("kept", world.long.order(kept).json["order_status"], "OPEN")
     table.same("canceled already", world.long.cancel(orders[0])["status"],
                "rejected_order_not_found")
