@@ -15,6 +15,21 @@ static bool take_timers(struct engine *engine, struct image_read *read, uint32_t
     return true;
 }
 
+/* What a scan has passed is in the maximum that it makes: at its end that is the market's. */
+static bool has_seen(const struct engine *engine, uint32_t market, uint64_t from)
+{
+    uint64_t most = engine->markets.rows[market].scan_max;
+    uint32_t at = holding_next_holder(engine, market, 0);
+
+    while (at != HOLDING_NONE && engine->holdings.rows[at].portfolio < from) {
+        int64_t size = engine->holdings.rows[at].size;
+        if ((uint64_t)(size < 0 ? -size : size) > most)
+            return false;
+        at = holding_next_holder(engine, market, engine->holdings.rows[at].portfolio + 1);
+    }
+    return true;
+}
+
 static bool take_scan(struct engine *engine, struct image_read *read, uint32_t index)
 {
     uint64_t from, bits;
@@ -31,7 +46,7 @@ static bool take_scan(struct engine *engine, struct image_read *read, uint32_t i
         .exact = bits >> 16 & 1,
     };
     if (from > engine->portfolios.count || (bits & ~UINT64_C(0x010101)) != 0 ||
-        (!scan.begun && (from != 0 || scan.again)))
+        (!scan.begun && (from != 0 || scan.again)) || !has_seen(engine, index, from))
         return image_read_refuse(read, "a scan that cannot be");
     engine->work.scans[index] = scan;
     return true;
