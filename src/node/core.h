@@ -44,6 +44,7 @@ struct core_config {
     uint32_t history_rows;         /* that are kept of each kind, a power of two */
     uint64_t history_replay_bytes; /* a journal that is whole from its first record and no longer is
                                       replayed for its history, snapshot or not; 0: never */
+    bool recovers_on_two_threads;  /* one for each engine */
     uint64_t snapshot_tail_bytes;  /* store.snapshot_tail */
     uint64_t archive_keep_ns;      /* store.archive_keep; 0: for ever */
     struct snapshotter_host snapshotter; /* begin NULL: no snapshots while it runs */

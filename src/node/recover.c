@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "engine/image_load.h"
 #include "node/fold.h"
+#include "node/mirror.h"
 #include "node/replay.h"
 #include "store/segment.h"
 
@@ -23,6 +24,7 @@ struct recovering {
     bool from_genesis;         /* whatever snapshots there are */
     struct snapshot_head seen; /* with from_genesis: compared in passing; sequence 0: none */
     uint32_t found_version;    /* with REPLAY_rules_version: of the record */
+    struct mirror mirror;      /* applies to the replica */
 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -236,8 +238,7 @@ static int replay(void *context, uint64_t sequence, uint64_t frame,
         return (int)refused;
     engine_apply(core->primary, command, &ignore, &result);
     INVARIANT(result.sequence == sequence);
-    history_prefetch(core->follower.sink.history, command);
-    engine_apply(core->replica, command, &core->follower.sink.sink, &result);
+    mirror_apply(&recovering->mirror, command);
     /* relaxed: shown on /readyz, decide nothing. */
     atomic_store_explicit(&core->replay_to, core->recovered.position.tail.last_sequence,
                           memory_order_relaxed);
@@ -351,7 +352,10 @@ enum refusal_kind recover_state(struct core *core, struct refusal *refusal)
         uint64_t from = engine_sequence(core->primary);
         atomic_store_explicit(&core->replay_from, from, memory_order_relaxed);
         atomic_store_explicit(&core->replayed, from, memory_order_relaxed);
+        mirror_begin(&recovering.mirror, core->replica, &core->follower.sink,
+                     core->config.recovers_on_two_threads);
         kind = recovery_run(&config, &core->recovered, refusal);
+        mirror_end(&recovering.mirror);
         if (kind != REFUSAL_record_refused)
             break;
         if (refusal->error != (int)REPLAY_layout_too_small) {

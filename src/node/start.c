@@ -91,6 +91,7 @@ static int open_core(struct node *node, const struct market_file *markets)
         .follower_lag_max_ns = config_number(node->options, OPTION_node_follower_lag_max) * 1000000,
         .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,
         .give_up = &node->stop_asked,
+        .recovers_on_two_threads = true,
         .history_replay_bytes = HISTORY_REPLAY_BYTES,
         .snapshot_tail_bytes = config_number(node->options, OPTION_store_snapshot_tail),
         .archive_keep_ns = config_number(node->options, OPTION_store_archive_keep) * NS_PER_DAY,
