@@ -141,6 +141,7 @@ enum refusal_kind core_rig_recover(void)
         .group_bytes = 1,
         .frame_bytes_max = 16 << 10,
         .history_rows = 1 << 10,
+        .recovers_on_two_threads = core_rig.recovers_on_two_threads,
         .history_replay_bytes = core_rig.history_replay_bytes,
         .follower_lag_max_ns = UINT64_C(1000000000),
         .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,

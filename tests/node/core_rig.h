@@ -40,6 +40,7 @@ struct core_rig {
     /* Of the next starts. */
     uint64_t history_replay_bytes;
     uint64_t tail_bytes;
+    bool recovers_on_two_threads;
     uint64_t archive_keep_ns;
 };
 

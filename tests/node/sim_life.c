@@ -284,6 +284,8 @@ void sim_die(struct sim *sim, bool power_loss)
             sim_port_step(sim, &sim->ports[i % SIM_PORTS]);
         }
     close_ports(sim);
+    disk_sim_fail(sim->disk, 0, DISK_SIM_EIO, false); /* the journal waits for its writes to end */
+    disk_sim_stop_at(sim->disk, 0);
     close_core(sim);
     lose(sim, survivor, power_loss);
     uint64_t down_ns = sim_below(sim, 2 * SECOND_NS);

@@ -2,7 +2,7 @@
 #include "check.h"
 #include "sim.h"
 
-enum { SEEDS = 6, STEPS = 4000 };
+enum { SEEDS = 16, STEPS = 4000 };
 
 int main(void)
 {
