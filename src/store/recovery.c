@@ -482,6 +482,10 @@ static enum refusal_kind boot_begin(struct recovery *recovery)
     error = snapshot_remove_parts(recovery->config->disk); /* their space; they never count */
     if (error < 0)
         return refusal_machine(recovery->refusal, "removing an unfinished snapshot", error);
+    /* What stands in journal/ may be a killed process's, its name never synced. */
+    error = disk_sync_folder(recovery->config->disk, "journal");
+    if (error < 0)
+        return refusal_machine(recovery->refusal, "syncing journal", error);
     exchange->boot = result->boot;
     error = exchange_file_write(recovery->config->disk, exchange);
     return error < 0 ? refusal_machine(recovery->refusal, "writing exchange", error) : REFUSAL_none;

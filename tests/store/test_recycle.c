@@ -307,9 +307,52 @@ static void retired_after_a_kill(void)
     disk_sim_destroy(disk);
 }
 
+/* The segments that a killed process made are seen by the next one, synced or not: what it writes
+ * into them, and its boot number, must not outlive their names in a power loss. */
+static void names_of_a_killed_process(void)
+{
+    bool is_over = false;
+    int used = 0;
+
+    for (uint64_t call = 1; !is_over; call++) {
+        for (uint64_t seed = 1; seed <= 16; seed++) {
+            struct disk *disk = disk_new(call);
+            enum refusal_kind kind;
+            struct store_run run;
+
+            disk_sim_stop_at(disk, call);
+            kind = begin(&run, disk);
+            CHECK(kind == REFUSAL_none || kind == REFUSAL_machine);
+            if (kind == REFUSAL_none)
+                is_over = segment_pool_fill(run.pool, 0) >= 0;
+            disk_sim_kill(disk, seed);
+            if (kind == REFUSAL_none)
+                store_run_end(&run);
+            CHECK(begin(&run, disk) == REFUSAL_none);
+            if (segment_stands(disk, 1)) { /* nothing is prepared until one is taken */
+                CHECK(segment_pool_fill(run.pool, 0) >= 0);
+                CHECK(store_run_publish(&run, 100));
+                for (int i = 0; i < 4; i++)
+                    CHECK(journal_step(run.journal) >= 0);
+                model.acknowledged = journal_durable_seq(run.journal);
+                CHECK(model.acknowledged == 1);
+                used++;
+            }
+            disk_sim_crash(disk, seed);
+            store_run_end(&run);
+            CHECK(begin(&run, disk) == REFUSAL_none);
+            disk_sim_kill(disk, 1);
+            store_run_end(&run);
+            disk_sim_destroy(disk);
+        }
+    }
+    CHECK(used > 16);
+}
+
 int main(void)
 {
     not_zeroed();
+    names_of_a_killed_process();
     retired_after_a_kill();
     power_loss_at_every_call();
     soup();
