@@ -1,6 +1,7 @@
 """house.py - a perpd on a data directory of its own and two traders, for tests of the store's
 commands: it trades a little, stops as asked, and leaves a directory to be looked at.
 """
+import atexit
 import json
 import pathlib
 import signal
@@ -22,6 +23,7 @@ class House:
         self.keys = [f"--exchange.operator_key={self.public('operator.key')}",
                      f"--exchange.oracle_keys={self.public('oracle.key')}"]
         self.process = self.url = None
+        atexit.register(self.kill)  # a test that fails leaves no perpd behind
         config = self.folder / ".config/perp/config"
         config.parent.mkdir(parents=True)
         config.write_text("".join(
@@ -49,6 +51,10 @@ class House:
         self.process.send_signal(number)
         self.process.communicate(timeout=120)
         return self.process.returncode
+
+    def kill(self):
+        if self.process is not None and self.process.poll() is None:
+            self.stop(signal.SIGKILL)
 
     def client(self, *words, who="a", code=0):
         done = self.perp.run(*words, "--profile", who, "--url", self.url, "-o", "json", code=code)

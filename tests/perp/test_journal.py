@@ -136,7 +136,7 @@ for frame, at in [(frames[0], 0), (frames[0], 96), (frames[7], 40), (frames[7], 
     if frame.number > 1:
         check(json.loads(journal("ls", data=copy).stdout)[0]["stray_offset"] == frame.offset)
     house.perp.run("audit", "--data", copy, code=1)
-    house.perp.run("replay", "--data", copy, code=1)
+    house.perp.run("replay", "--from-snapshot", 0, "--data", copy, code=1)
 damaged(frames[-1], 130)
 last = json.loads(journal("verify", data=copy).stdout)
 check(last["whole"] and last["last_frame"] == frames[-2].number, last)

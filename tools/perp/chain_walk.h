@@ -1,8 +1,7 @@
 /* chain_walk.h - every frame of a data directory from a place on, and what stands behind the last.
  *
- * The end is judged as a start judges it (journal.md, Recovery, steps 3 to 5): a tail that nobody
- * was promised is lawful, a missing frame that a later one names durable is damage. By a running
- * primary the walk goes on while frames come, so that one written meanwhile is no damage.
+ * The end is judged as a start judges it (store/chain.h): a tail that nobody was promised is lawful,
+ * a missing frame that a later one names durable is damage.
  *
  * Owner. The command's thread. Bound. Memory: three segments. */
 #ifndef PERP_CHAIN_WALK_H
@@ -25,7 +24,7 @@ struct chain_walk {
     uint64_t durable_frame; /* the largest that the newest boot names */
     bool clean_stop;        /* the last frame is a closing one */
     bool ended;             /* by the visitor */
-    uint64_t torn_bytes;    /* behind the end, not zero and promised to nobody */
+    uint64_t torn_bytes;    /* of blocks behind the end that are not zero */
     struct journal_position end;
     struct journal_position
         before; /* with `ended`: where the frame stands that the visitor ended at */
