@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/hex.h"
@@ -15,7 +16,10 @@ enum {
     PAGE_BYTES = 4096,
     LAYOUT_VERSION = 1,
     SLOTS_MAX = 1 << 20,
-    OPEN_TRIES = 16, /* one that ends removes the file between our open and our lock */
+    /* One that ends removes the file between our open and our lock, or holds it a moment longer
+     * than its directory: while anybody still looks at its memory map. */
+    OPEN_TRIES = 100,
+    OPEN_PAUSE_NS = 10 * 1000 * 1000,
 };
 
 /* The file's first page. */
@@ -70,6 +74,7 @@ static int open_once(struct poison_page *page)
 
 int poison_page_open(struct poison_page *page, const char *folder, const uint8_t exchange_id[32])
 {
+    const struct timespec pause = { .tv_nsec = OPEN_PAUSE_NS };
     char text[2 * 32 + 1];
     int failed = -ESTALE;
 
@@ -78,8 +83,11 @@ int poison_page_open(struct poison_page *page, const char *folder, const uint8_t
     hex_encode(text, exchange_id, sizeof page->exchange_id);
     int wrote = snprintf(page->path, sizeof page->path, "%s/perpd-%s", folder, text);
     INVARIANT(wrote > 0 && wrote < (int)sizeof page->path);
-    for (int i = 0; i < OPEN_TRIES && failed == -ESTALE; i++)
+    for (int i = 0; i < OPEN_TRIES && (failed == -ESTALE || failed == -EWOULDBLOCK); i++) {
+        if (i > 0)
+            (void)nanosleep(&pause, NULL);
         failed = open_once(page);
+    }
     return failed;
 }
 

@@ -43,8 +43,9 @@ struct poison_fault {
 
 enum { POISON_CODE_UNKNOWN = 0xFFFF };
 
-/* Opens or makes the file, mode 0600, and locks it. 0 or -errno: -EWOULDBLOCK when a process of the
- * same exchange runs, -EPERM when the file is somebody else's or others may use it. */
+/* Opens or makes the file, mode 0600, and locks it; waits a second at most for a process that ends.
+ * 0 or -errno: -EWOULDBLOCK when one of the same exchange runs, -EPERM when the file is somebody
+ * else's or others may use it. */
 CC_MUST_USE int poison_page_open(struct poison_page *page, const char *folder,
                                  const uint8_t exchange_id[32]);
 
