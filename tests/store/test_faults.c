@@ -3,6 +3,7 @@
  * sync, a clear error, and a later start that finds all that was acknowledged. */
 #include <errno.h>
 
+#include "archive_run.h"
 #include "check.h"
 #include "store/disk_sim.h"
 #include "store/sim_image.h"
@@ -216,6 +217,63 @@ static void fault_at_every_read(void)
     disk_sim_destroy(disk);
 }
 
+/* The same for the archive: opening, storing and loading fail, and say nothing wrong. */
+static void archive_at_every_read(void)
+{
+    struct store_options options = store_run_options();
+    struct disk *disk = disk_new(2, 1);
+    struct disk_ops failing = *disk->ops;
+    struct exchange_file exchange;
+    uint8_t *out = malloc(options.segment_bytes);
+    uint64_t failed = 0;
+
+    CHECK(out);
+    archive_run_write(disk, &model, &options, 2, &exchange);
+    kind_ops = disk->ops;
+    failing.read = read_failing;
+    for (int kind = 0; kind < 2; kind++) {
+        bool is_over = false;
+
+        is_short = kind == 1;
+        for (fail_read = 1; !is_over; fail_read++) {
+            struct disk *copy = disk_sim_copy(disk);
+            struct archive archive = { 0 };
+            struct refusal refusal;
+            enum refusal_kind loaded;
+            int stored[2];
+
+            reads = 0;
+            copy->ops = &failing;
+            stored[0] = archive_store(&archive, copy, &exchange, 0, options.segment_bytes);
+            CHECK(archive.count == (stored[0] == 0));
+            stored[1] =
+                archive_store(&archive, copy, &exchange, archive.count, options.segment_bytes);
+            archive_close(&archive);
+            refusal_clear(&refusal);
+            loaded = archive_open(&archive, copy, &exchange, &refusal);
+            CHECK(loaded == REFUSAL_none || reads >= fail_read);
+            if (loaded == REFUSAL_none)
+                loaded = archive_load(&archive, copy, &exchange, 0, options.segment_bytes, out,
+                                      &refusal);
+            is_over = reads < fail_read;
+            CHECK(is_over == (stored[0] == 0 && stored[1] == 0 && loaded == REFUSAL_none));
+            failed += !is_over;
+            archive_close(&archive);
+            copy->ops = kind_ops;
+            refusal_clear(&refusal);
+            CHECK(archive_open(&archive, copy, &exchange, &refusal) == REFUSAL_none);
+            archive_run_store(&archive, copy, &exchange, 2, options.segment_bytes);
+            archive_run_check(&archive, copy, disk, &exchange, options.segment_bytes);
+            archive_close(&archive);
+            disk_sim_destroy(copy);
+        }
+    }
+    printf("reads of the archive that fail or end early: %llu\n", (unsigned long long)failed);
+    CHECK(failed >= 2 * 8);
+    free(out);
+    disk_sim_destroy(disk);
+}
+
 int main(void)
 {
     static const enum disk_sim_fault faults[] = { DISK_SIM_EIO, DISK_SIM_ENOSPC, DISK_SIM_SHORT };
@@ -226,5 +284,6 @@ int main(void)
     }
     slow_at_every_write();
     fault_at_every_read();
+    archive_at_every_read();
     return 0;
 }
