@@ -55,6 +55,9 @@ class House:
     def kill(self):
         if self.process is not None and self.process.poll() is None:
             self.stop(signal.SIGKILL)
+        for exchange in self.folder.glob("**/exchange"):  # what a killed perpd leaves in memory
+            name = "perpd-" + exchange.read_bytes()[32:64].hex()
+            pathlib.Path("/dev/shm", name).unlink(missing_ok=True)
 
     def client(self, *words, who="a", code=0):
         done = self.perp.run(*words, "--profile", who, "--url", self.url, "-o", "json", code=code)
