@@ -6,6 +6,8 @@
  *   worst/dead            a post-only order passes 4,096 orders that have just expired
  *   worst/cancel_all      2,000 orders of a portfolio, 64 units of it with the command
  *   worst/work_tick       the next 1,024 units
+ *   worst/reduce_only     REDUCE_ONLY over 100,000 orders of as many portfolios, 64 units with it
+ *   worst/list_tick       the next 1,024 units: an order, or the way out of a portfolio
  *   worst/mark_move       a mark that moves under 100,000 positions, 64 units with the command
  *   worst/scan_tick       the next 1,024 positions
  *
@@ -136,6 +138,32 @@ static void command_tick(struct load_venue *venue, struct command *command)
     command->bytes[0] = 1; /* work */
 }
 
+/* Every trader has an order. */
+static void prepare_many_orders(struct load_venue *venue)
+{
+    for (uint32_t n = 2; n < 2 + HOLDERS; n++)
+        place(venue, n, 1000, LOAD_PRICE - 1 - n % 1024);
+}
+
+static void command_reduce_only(struct load_venue *venue, struct command *command)
+{
+    uint8_t body[8] = { 1, 0, 0, 0, 2 }; /* asset 1, REDUCE_ONLY */
+
+    load_sign(venue, command, REQUEST_market_state, body, sizeof body, OPERATOR_KEY, 32);
+}
+
+static void prepare_list(struct load_venue *venue)
+{
+    alignas(16) uint8_t slot[LOAD_SLOT_BYTES] = { 0 };
+    struct command *command = (struct command *)(void *)slot;
+
+    prepare_many_orders(venue);
+    venue->t_ns += 1000;
+    command_reduce_only(venue, command);
+    if (load_apply(venue, command) != STATUS_request_completed)
+        abort();
+}
+
 /* Every trader has a position: each buys of trader 1. */
 static void prepare_holders(struct load_venue *venue)
 {
@@ -168,6 +196,8 @@ static const struct {
     { "worst/dead", { MAKERS + 1, prepare_dead, command_post } },
     { "worst/cancel_all", { 2, prepare_orders, command_cancel_all } },
     { "worst/work_tick", { 2, prepare_canceled, command_tick } },
+    { "worst/reduce_only", { HOLDERS + 1, prepare_many_orders, command_reduce_only } },
+    { "worst/list_tick", { HOLDERS + 1, prepare_list, command_tick } },
     { "worst/mark_move", { HOLDERS + 1, prepare_holders, command_move } },
     { "worst/scan_tick", { HOLDERS + 1, prepare_scan, command_tick } },
 };
