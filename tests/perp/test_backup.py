@@ -1,6 +1,6 @@
-"""test_backup.py BUILD - the backup runbook of docs/operations.md, its very commands: taken beside a
-running perpd, proven, restored into another directory, started; equal hashes, equal answers, a new
-boot number."""
+"""test_backup.py BUILD - the backup runbook of docs/operations.md, its very commands: taken beside
+a running perpd, proven, restored elsewhere, started; equal hashes, equal answers, a new boot
+number."""
 import os
 import pathlib
 import re

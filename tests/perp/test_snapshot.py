@@ -129,6 +129,18 @@ check(house.store("replay", "--hash", data=target)["from_snapshot"] == files[0])
 path.unlink()
 house.perp.run("snapshot", "verify", files[1], "--data", target, code=1)
 
+# The journal cut where no later frame tells of it: the snapshot does.
+target = copy("cut")
+frame = next(frame for frame in directory.frames if frame.last == files[1] and frame.records)
+Directory(target).put(frame.segment, frame.offset, bytes(4 << 20))
+for words in (("journal", "verify"), ("audit",)):
+    said = house.perp.run(*words, "--data", target, code=1).stderr
+    check(f"frame {frame.number}, expected in segment 0 at offset {frame.offset}, is missing, but "
+          f"snapshot {files[1]}" in said, said)
+for sequence in files:
+    (target / f"snapshot/{sequence}.snap").unlink()
+check(house.store("journal", "verify", data=target)["last_frame"] == frame.number - 1)
+
 # A forgery with right checksums: one more micro-USDC in the cash of portfolio 1.
 target = copy("forged")
 path = target / f"snapshot/{files[0]}.snap"

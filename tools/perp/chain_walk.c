@@ -1,10 +1,14 @@
 #include "perp/chain_walk.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "store/segment.h"
 #include "store/segment_set.h"
+#include "store/snapshot.h"
+
+enum { SNAPSHOTS_LOOKED_AT = 16 };
 
 /* ---- the chain ------------------------------------------------------------------------------- */
 
@@ -102,14 +106,47 @@ static enum refusal_kind read_rest(const struct data_directory *directory, struc
     return REFUSAL_none;
 }
 
+/* ---- snapshots ------------------------------------------------------------------------------- */
+
+/* The newest snapshot whose header is whole; sequence 0: there is none. */
+static void newest_snapshot(const struct data_directory *directory, struct snapshot_head *head)
+{
+    uint64_t sequences[SNAPSHOTS_LOOKED_AT];
+    int count = snapshot_list(directory->disk, sequences, SNAPSHOTS_LOOKED_AT);
+    *head = (struct snapshot_head){ 0 };
+    for (int i = 0; i < count && head->sequence == 0; i++)
+        if (snapshot_read_head(directory->disk, &directory->exchange, sequences[i], head, NULL) !=
+            0)
+            head->sequence = 0;
+}
+
+/* docs/decisions/0041: a snapshot proves that its frame was durable. */
+static enum refusal_kind before_snapshot(const struct chain_walk *walk,
+                                         const struct snapshot_head *head, struct refusal *refusal)
+{
+    if (head->sequence == 0 || walk->end.tail.number >= head->frame)
+        return REFUSAL_none;
+    refusal->segment = walk->end.segment;
+    refusal->offset = walk->end.offset;
+    return refusal_set(refusal, REFUSAL_frame_damaged,
+                       "frame %" PRIu64 ", expected in segment %" PRIu64 " at offset %" PRIu64
+                       ", is missing, but snapshot %" PRIu64 " was made behind frame %" PRIu64,
+                       walk->end.tail.number + 1, walk->end.segment, walk->end.offset,
+                       head->sequence, head->frame);
+}
+
 enum refusal_kind chain_walk_run(const struct data_directory *directory, struct chain_walk *walk,
                                  chain_walk_visit *visit, void *context, struct refusal *refusal)
 {
+    struct snapshot_head head;
     refusal_clear(refusal);
+    newest_snapshot(directory, &head); /* first: a primary may make one meanwhile */
     enum refusal_kind kind = read_chain(directory, walk, visit, context, refusal);
-    if (kind != REFUSAL_none || walk->ended)
-        return kind;
-    return read_rest(directory, walk, refusal);
+    if (kind == REFUSAL_none && !walk->ended)
+        kind = before_snapshot(walk, &head, refusal);
+    if (kind == REFUSAL_none && !walk->ended)
+        kind = read_rest(directory, walk, refusal);
+    return kind;
 }
 
 enum refusal_kind chain_walk_skip(const struct data_directory *directory, struct chain_walk *walk,

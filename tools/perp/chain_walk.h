@@ -1,7 +1,7 @@
 /* chain_walk.h - every frame of a data directory from a place on, and what stands behind the last.
  *
- * The end is judged as a start judges it (store/chain.h): a tail that nobody was promised is lawful,
- * a missing frame that a later one names durable is damage.
+ * The end is judged as a start judges it (store/chain.h): a tail that nobody was promised is
+ * lawful, a missing frame that a later one or a snapshot names durable is damage.
  *
  * Owner. The command's thread. Bound. Memory: three segments. */
 #ifndef PERP_CHAIN_WALK_H
