@@ -7,8 +7,9 @@
  * effects for the same commands. A part of an older version is read as that version was written.
  *
  * The bytes were verified by their hash before they come here, and are checked all the same:
- * counts, indexes, order of rows, sums. Wrong bytes are refused; they never reach beyond a table.
- * */
+ * counts, indexes, order of rows, sums (I6 of R2). Wrong bytes are refused; they never reach beyond
+ * a table. Whether the money adds up (I1 to I5) is for whoever runs the engine: a state in which it
+ * does not is halted, not lost (decision 45). */
 #ifndef ENGINE_IMAGE_LOAD_H
 #define ENGINE_IMAGE_LOAD_H
 
