@@ -24,7 +24,7 @@ enum { SIM_FAILURE_BYTES = 256, SIM_TRACE_LINES = 32, SIM_TRACE_BYTES = 96 };
 #define SIM_EVENT_LIST(X) \
     X(crash) X(kill) X(clean) X(recrash) X(diskerror) X(diskfull) X(diskslow) X(clock) \
     X(configuration) X(duplicates) X(revocations) X(reads) X(http) X(hangup) X(badsignature) \
-    X(snapshots)
+    X(snapshots) X(rot)
 
 /* What occurred, and how often it must at least have in 1,000 seeds of the usual length. */
 #define SIM_COUNTER_LIST(X) \
@@ -36,7 +36,7 @@ enum { SIM_FAILURE_BYTES = 256, SIM_TRACE_LINES = 32, SIM_TRACE_BYTES = 96 };
     X(ring_full, 45000) X(revocations, 8000) X(revocation_races, 30000) \
     X(http_requests, 2000000) X(http_problems, 8000) X(bad_signatures, 7000) X(hang_ups, 2500) \
     X(checked_duplicates, 1000000) X(checked_hashes, 200000) X(checked_reads, 60000) \
-    X(checked_fills, 8000) X(checked_audits, 100000) X(snapshots, 2500) \
+    X(checked_fills, 8000) X(checked_audits, 100000) X(snapshots, 2500) X(snapshots_damaged, 600) \
     X(snapshot_starts, 4000) X(archived, 6000) X(retired, 10000) X(folds, 4500) X(records, 3000000)
 /* clang-format on */
 

@@ -16,6 +16,7 @@ enum {
     RECRASH_CALLS = 60,
     VARY_ODDS = 2,
     FAULT_CALLS = 40,
+    ROT_ODDS = 10,
     REAL_ODDS = 25,
     AUDIT_ODDS = 16,
     OPTIONS = 17,
@@ -193,6 +194,29 @@ static void join(struct sim *sim)
     }
 }
 
+/* A byte of the newest snapshot, or of the two newest, is another one. */
+static void rot(struct sim *sim, struct disk *disk)
+{
+    uint64_t sequences[SNAPSHOT_KEPT];
+    char path[DISK_PATH_BYTES];
+    uint8_t byte;
+    int count = snapshot_list(disk, sequences, SNAPSHOT_KEPT);
+
+    if (!sim_may(sim, SIM_EVENT_rot) || count < 1 || sim_below(sim, ROT_ODDS) != 0)
+        return;
+    if (sim_below(sim, 2) == 0)
+        count = 1;
+    for (int i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "snapshot/%lu.snap", sequences[i]);
+        uint64_t at = sim_below(sim, disk_sim_file_bytes(disk, path));
+        disk_sim_peek(disk, path, at, &byte, 1);
+        byte ^= (uint8_t)(1 + sim_below(sim, 255));
+        disk_sim_poke(disk, path, at, &byte, 1);
+        sim_note(sim, "snapshot damaged", sequences[i], at);
+        sim->outcome->snapshots_damaged++;
+    }
+}
+
 /* The process is gone; of what it wrote stays what a kill or a power loss leaves. */
 static void lose(struct sim *sim, struct disk *survivor, bool power_loss)
 {
@@ -200,6 +224,7 @@ static void lose(struct sim *sim, struct disk *survivor, bool power_loss)
         disk_sim_crash(survivor, traffic_random(&sim->traffic));
     else
         disk_sim_kill(survivor, traffic_random(&sim->traffic));
+    rot(sim, survivor);
     disk_sim_destroy(sim->disk);
     sim->disk = survivor;
     disk_sim_set_full(survivor, false);
