@@ -195,8 +195,8 @@ static void test_room(void)
     }
 }
 
-/* R2: a state whose money does not add up is halted by whoever runs it; it is not lost by a restart,
- * and so must be loaded. Deposits of one micro-USDC more than there were: I2 and I3 fail. */
+/* R2: a state whose money does not add up is halted by whoever runs it; it is not lost by a
+ * restart, and so must be loaded. Deposits of one micro-USDC more than there were: I2 and I3. */
 static void test_money(void)
 {
     struct image_part *part = image_copy_part(&damaged, IMAGE_engine);

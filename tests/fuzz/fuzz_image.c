@@ -1,5 +1,6 @@
 /* A state from arbitrary bytes in the place of an image: refused, or a state whose image those
- * bytes are, whose sums are those of its rows, and which goes on (image_load.h). Tables are tiny, so a run is short.
+ * bytes are, whose sums are those of its rows, and which goes on (image_load.h). Tables are tiny,
+ * so a run is short.
  *
  * Input: of each section its version u32, its byte count u64, its bytes; sections by code. A count
  * that is too large is cut, so that a change of one section leaves the others what they were. */
