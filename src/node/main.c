@@ -58,7 +58,7 @@ int main(int argc, char **argv)
     int code = NODE_EXIT_CLEAN;
 
     if (argc > 1 && strcmp(argv[1], SNAPSHOT_CHILD_FLAG) == 0)
-        return snapshot_child_main(argc, argv);
+        return snapshot_child_main(argc, (const char *const *)argv);
     switch (config_load(&config, argc, (const char *const *)argv, (const char *const *)environ)) {
     case CONFIG_RUN:
         code = run(&config);

@@ -317,7 +317,7 @@ static int run(struct disk *disk, uint64_t last_segment, uint32_t segment_bytes)
     return kind == REFUSAL_none ? NODE_EXIT_CLEAN : refused(&refusal);
 }
 
-int snapshot_child_main(int argc, char **argv)
+int snapshot_child_main(int argc, const char *const *argv)
 {
     uint64_t last_segment, segment_bytes, parent;
     bool ring_refused;

@@ -29,7 +29,7 @@ struct snapshotter_host snapshot_child_host(struct snapshot_child *child, struct
                                             const char *data);
 
 /* What the process does: argv as above. Its exit code. */
-CC_MUST_USE int snapshot_child_main(int argc, char **argv);
+CC_MUST_USE int snapshot_child_main(int argc, const char *const *argv);
 
 /* The work alone: the state at the end of `last_segment` as a snapshot that was read back. */
 CC_MUST_USE enum refusal_kind snapshot_child_fold(struct disk *disk,

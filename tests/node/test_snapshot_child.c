@@ -1,0 +1,103 @@
+/* snapshot_wanted (architecture.md, Snapshots and history): it counts while the process that it names
+ * lives, and is believed of this exchange only; and whom `perpd --snapshot` obeys. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "check.h"
+#include "node/node.h"
+#include "node/snapshot_child.h"
+#include "store/disk_sim.h"
+#include "store/segment.h"
+
+static struct disk *disk;
+static struct exchange_file exchange = { .exchange_id = { 0xAB, 1, 2 } };
+
+static void write_text(const char *text)
+{
+    int file = disk_open(disk, "snapshot_wanted", DISK_CREATE);
+    CHECK(file >= 0 && disk_write(disk, file, 0, text, strlen(text)) == 0);
+    disk_close(disk, file);
+}
+
+static void make_segment(uint64_t number)
+{
+    char path[DISK_PATH_BYTES];
+    segment_path(path, number, true);
+    int file = disk_open(disk, path, DISK_CREATE);
+    CHECK(file >= 0);
+    disk_close(disk, file);
+}
+
+/* A process that has ended and was waited for. */
+static pid_t dead_process(void)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    CHECK(pid > 0 && waitpid(pid, NULL, 0) == pid);
+    return pid;
+}
+
+static void check_wanted(void)
+{
+    struct exchange_file other = exchange;
+    uint64_t first = 99;
+
+    CHECK(!snapshot_child_wanted(disk, &exchange, &first)); /* there is no file */
+    make_segment(12);
+    make_segment(7);
+    CHECK(snapshot_child_want(disk, &exchange, getpid()) == 0);
+    CHECK(snapshot_child_wanted(disk, &exchange, &first) && first == 7); /* the lowest there is */
+    other.exchange_id[0] ^= 1;
+    CHECK(!snapshot_child_wanted(disk, &other, &first));
+    CHECK(snapshot_child_want(disk, &exchange, dead_process()) == 0);
+    CHECK(!snapshot_child_wanted(disk, &exchange, &first));
+    write_text("exchange ab"); /* being written: everything is wanted */
+    first = 99;
+    CHECK(snapshot_child_wanted(disk, &exchange, &first) && first == 0);
+    snapshot_child_unwant(disk);
+    CHECK(!snapshot_child_wanted(disk, &exchange, &first));
+}
+
+/* The child's words are perpd's own; it works for the process that spawned it and no other. */
+static void check_arguments(void)
+{
+    char other[16], folder[64];
+    snprintf(other, sizeof other, "%d", (int)getpid());
+    snprintf(folder, sizeof folder, "/tmp/perpd-child-%d", (int)getpid());
+    const struct row {
+        int line;
+        const char *name, *last, *bytes, *parent;
+        int count, want;
+    } rows[] = {
+        { __LINE__, "too few", "1", "65536", other, 6, NODE_EXIT_CONFIGURATION },
+        { __LINE__, "no number", "x", "65536", other, 7, NODE_EXIT_CONFIGURATION },
+        { __LINE__, "sign", "-1", "65536", other, 7, NODE_EXIT_CONFIGURATION },
+        { __LINE__, "no size", "1", "65537", other, 7, NODE_EXIT_CONFIGURATION },
+        { __LINE__, "small size", "1", "4096", other, 7, NODE_EXIT_CONFIGURATION },
+        { __LINE__, "another's", "1", "65536", other, 7, NODE_EXIT_FAILED },
+    };
+    CHECK(freopen("/dev/null", "w", stderr) != NULL);
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        const char *const arguments[] = { "perpd",       SNAPSHOT_CHILD_FLAG, folder, rows[i].last,
+                                          rows[i].bytes, rows[i].parent,      "idle", NULL };
+        if (snapshot_child_main(rows[i].count, arguments) != rows[i].want)
+            _exit(10 + (int)i); /* nobody reads standard error any more */
+        if (access(folder, F_OK) == 0)
+            _exit(30 + (int)i); /* it went to work */
+    }
+}
+
+int main(void)
+{
+    struct disk_sim_config config = { .seed = 1, .block_bytes = 512, .latency_max = 1 };
+
+    disk = disk_sim_create(&config);
+    CHECK(disk != NULL && disk_make_folder(disk, "") == 0 &&
+          disk_make_folder(disk, "journal") == 0);
+    check_wanted();
+    disk_sim_destroy(disk);
+    check_arguments();
+    return 0;
+}
