@@ -128,6 +128,7 @@ static size_t row_bytes(const struct layout *layout)
     size_t bytes = 0;
     for (size_t i = 0; i < layout->count; i++)
         bytes += layout->fields[i].size;
+    INVARIANT(bytes > 0);
     return bytes;
 }
 
