@@ -133,8 +133,8 @@ uint32_t core_snapshot(struct core *core, uint64_t now_ns);
 void core_stop(struct core *core);
 bool core_stopped(const struct core *core);
 
-/* After core_stopped, when no step runs any more: compares the images of both engines and writes the
- * replica's as a snapshot that ends with the closing frame (docs/decisions/0042). The primary's
+/* After core_stopped, when no step runs any more: compares the images of both engines and writes
+ * the replica's as a snapshot that ends with the closing frame (docs/decisions/0042). The primary's
  * memory is given back. On a refusal the journal is as good as before; follower.diverged says that
  * the two differ. */
 CC_MUST_USE enum refusal_kind core_write_snapshot(struct core *core, struct refusal *refusal);

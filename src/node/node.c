@@ -117,7 +117,7 @@ static int run_threads(struct node *node)
     return phase_exit_code(&node->phase);
 }
 
-/* The promise of a clean stop: the next start, of whatever rules_version, begins with a snapshot. */
+/* The promise of a clean stop: a start of whatever rules_version can begin with a snapshot. */
 static int write_snapshot(struct node *node)
 {
     struct refusal refusal;

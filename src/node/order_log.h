@@ -56,8 +56,8 @@ CC_MUST_USE int order_log_init(struct order_log *log, uint32_t capacity, uint32_
                                struct mix_key key);
 void order_log_free(struct order_log *log);
 
-/* Of an empty log: the account has had orders of whatever kind up to `sequence`, and none of them is
- * kept. Their ids are dated `newest_ms` at most. Live ones are in the engine. */
+/* Of an empty log: the account has had orders of whatever kind up to `sequence`, and none of them
+ * is kept. Their ids are dated `newest_ms` at most. Live ones are in the engine. */
 void order_log_forget(struct order_log *log, uint64_t account_id, uint64_t sequence,
                       uint64_t newest_ms);
 

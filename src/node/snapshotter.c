@@ -359,8 +359,8 @@ static uint32_t retire_one(struct snapshotter *snapshotter)
     return 1;
 }
 
-/* store.archive_keep: what recovery reads stands in journal/, so that the archive may go but for its
- * last segment, which the next one is chained to. */
+/* store.archive_keep: what recovery reads stands in journal/, so that the archive may go but for
+ * its last segment, which the next one is chained to. */
 static uint32_t prune(struct snapshotter *snapshotter, uint64_t now_ns)
 {
     const struct snapshotter_config *config = &snapshotter->config;

@@ -54,7 +54,7 @@ enum refusal_kind core_rig_recover(void);
 /* The whole start, which must be good. */
 void core_rig_start(void);
 
-/* `turns` turns of every role, with an account created in each; everything is applied at its end. */
+/* `turns` turns of every role, an account created in each; everything is applied at its end. */
 void core_rig_run(uint32_t turns);
 
 /* The process dies; what was written stays. */

@@ -1,5 +1,5 @@
 /* Where a start begins and what it refuses (architecture.md, Configuration; journal.md, Recovery;
- * docs/decisions/0041): a young journal is replayed whole and compared with the snapshot, a snapshot
+ * docs/decisions/0041): a young journal is replayed whole and compared with the snapshot, one
  * of another rules_version, and a chain that ends before a snapshot's frame. */
 #include "base/log.h"
 #include "check.h"
@@ -113,8 +113,8 @@ static void check_young(void)
     }
 }
 
-/* The replayed state is not what the snapshot holds: one of the two is wrong, exit 3. Flipped is the
- * lowest bit of the first account's created_ns or whatever stands there: any byte will do. */
+/* The replayed state is not what the snapshot holds: one of the two is wrong, exit 3. Flipped is
+ * the lowest bit of the first account's created_ns or whatever stands there: any byte will do. */
 static void check_differing(void)
 {
     run_and_stop(20);

@@ -1,5 +1,5 @@
-/* snapshot_wanted (architecture.md, Snapshots and history): it counts while the process that it names
- * lives, and is believed of this exchange only; and whom `perpd --snapshot` obeys. */
+/* snapshot_wanted (architecture.md, Snapshots and history): it counts while the process that it
+ * names lives, and is believed of this exchange only; and whom `perpd --snapshot` obeys. */
 #include <sys/wait.h>
 #include <unistd.h>
 
