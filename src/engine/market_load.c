@@ -92,7 +92,7 @@ static const char *wrong_with(const struct engine *engine, const struct market *
 bool market_load(struct engine *engine, struct image_read *read)
 {
     struct market_table *table = &engine->markets;
-    struct market *row = &table->rows[0];
+    struct market *row;
     size_t row_bytes = 0 MARKET_FIELDS(IMAGE_READ_BYTES);
 
     if (read->version == 1)
