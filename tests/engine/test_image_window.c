@@ -1,6 +1,6 @@
-/* A snapshot may stand right behind a record 2013 that narrows the window of request ids: the set is
- * cut by the next command only (rules.md R11, the peek), so ids of the old window are in the image,
- * and a state made from it has room for them. */
+/* A snapshot may stand right behind a record 2013 that narrows the window of request ids: the set
+ * is cut by the next command only (rules.md R11, the peek), so ids of the old window are in the
+ * image, and a state made from it has room for them. */
 #include "check.h"
 #include "image_copy.h"
 
