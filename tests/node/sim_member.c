@@ -117,8 +117,11 @@ static struct traffic_sent *create_account(struct traffic *traffic, struct traff
 {
     uint8_t body[80] = { 0 };
     uint16_t made = make(traffic, account, false);
+    if (made == TRAFFIC_NONE)
+        return NULL;
     memcpy(body, traffic->credentials[made].signer.key, 32);
     account->created = true;
+    account->creation = traffic->sent_count;
     struct traffic_sent *sent =
         by_master(traffic, account, REQUEST_create_account_secp256k1, body, sizeof body, now_ns);
     if (sent != NULL)
@@ -126,8 +129,8 @@ static struct traffic_sent *create_account(struct traffic *traffic, struct traff
     return sent;
 }
 
-static struct traffic_sent *create_session(struct traffic *traffic, struct traffic_account *account,
-                                           uint64_t now_ns)
+struct traffic_sent *traffic_session(struct traffic *traffic, struct traffic_account *account,
+                                     uint64_t now_ns)
 {
     uint8_t body[56] = { 0 };
     uint16_t made = make(traffic, account, false);
@@ -182,7 +185,7 @@ static struct traffic_sent *revoke(struct traffic *traffic, struct traffic_accou
     uint16_t target = some_live(traffic, account, is_key);
     uint8_t body[40] = { 0 };
     if (target == TRAFFIC_NONE)
-        return create_session(traffic, account, now_ns);
+        return traffic_session(traffic, account, now_ns);
     struct traffic_credential *credential = &traffic->credentials[target];
     cc_store64(body, account->id);
     credential->revoke_sent = true;
@@ -260,7 +263,7 @@ struct traffic_sent *traffic_member(struct traffic *traffic, struct traffic_acco
     if (pick < 8)
         return create_key(traffic, account, now_ns);
     if (pick < 14 || !traffic->revokes)
-        return create_session(traffic, account, now_ns);
+        return traffic_session(traffic, account, now_ns);
     if (pick == 14)
         return revoke_all(traffic, account, now_ns);
     return revoke(traffic, account, now_ns);
@@ -287,20 +290,35 @@ static bool may_be_revoked_with_all(const struct traffic *traffic, uint8_t accou
     return false;
 }
 
+static bool is_made(const struct answer *answer)
+{
+    bool repeated = answer->status == STATUS_duplicate_request_id &&
+                    (answer->members & ANSWER_HAS_ORIGINAL) != 0;
+    uint8_t status = repeated ? answer->original_status : answer->status;
+
+    return status == STATUS_account_created_with_session || status == STATUS_session_created ||
+           (status == STATUS_request_completed && (answer->members & ANSWER_HAS_ID) != 0);
+}
+
+/* A repeated answer does not say at which sequence: at some. */
+static void learn_made(struct traffic *traffic, const struct traffic_sent *sent)
+{
+    struct traffic_credential *credential = &traffic->credentials[sent->makes];
+
+    if (credential->made != 0)
+        return;
+    credential->made = sent->answer.sequence != 0 ? sent->answer.sequence : 1;
+    memcpy(credential->id, sent->answer.id, sizeof credential->id);
+    if (!credential->is_key &&
+        may_be_revoked_with_all(traffic, credential->account, credential->made))
+        credential->revoke_sent = true;
+}
+
 void traffic_learn_member(struct traffic *traffic, struct traffic_sent *sent)
 {
     const struct answer *answer = &sent->answer;
-    if (sent->makes != TRAFFIC_NONE && answer->sequence != 0 &&
-        (answer->status == STATUS_account_created_with_session ||
-         answer->status == STATUS_session_created ||
-         (answer->status == STATUS_request_completed && (answer->members & ANSWER_HAS_ID) != 0))) {
-        struct traffic_credential *credential = &traffic->credentials[sent->makes];
-        credential->made = answer->sequence;
-        memcpy(credential->id, answer->id, sizeof credential->id);
-        if (!credential->is_key &&
-            may_be_revoked_with_all(traffic, credential->account, credential->made))
-            credential->revoke_sent = true;
-    }
+    if (sent->makes != TRAFFIC_NONE && is_made(answer))
+        learn_made(traffic, sent);
     if (traffic_command(sent)->code == REQUEST_create_account_secp256k1 &&
         (answer->members & ANSWER_HAS_ACCOUNT) != 0)
         traffic->accounts[sent->account].id = answer->account_id;

@@ -75,7 +75,7 @@ static struct traffic_sent *oracle(struct traffic *traffic, uint64_t now_ns)
  * Journal). Now and then it is put into another state, or all are. */
 static struct traffic_sent *market_state(struct traffic *traffic, uint64_t now_ns)
 {
-    uint8_t state = traffic_below(traffic, 6) == 0 ? (uint8_t)traffic_below(traffic, 5) : 0;
+    uint8_t state = traffic_below(traffic, 12) == 0 ? (uint8_t)traffic_below(traffic, 5) : 0;
     uint8_t body[8] = { 0 };
 
     if (traffic_below(traffic, 40) == 0) {
@@ -96,7 +96,7 @@ static struct traffic_sent *compose_order(struct traffic *traffic, struct traffi
 {
     uint16_t by = traffic_signer(traffic, account);
     if (by == TRAFFIC_NONE)
-        return oracle(traffic, now_ns);
+        return traffic_session(traffic, account, now_ns);
     const struct traffic_credential *session = &traffic->credentials[by];
     struct traffic_sent *sent =
         traffic_compose(traffic, code, body, body_bytes, session->signer.key, 32, now_ns);
@@ -213,11 +213,8 @@ static struct traffic_sent *cancel_all(struct traffic *traffic, struct traffic_a
 }
 
 /* The same bytes once more, on whatever link: what a client does after a time-out. */
-static struct traffic_sent *retry(struct traffic *traffic, uint64_t now_ns)
+static struct traffic_sent *retry(struct traffic *traffic, uint32_t original, uint64_t now_ns)
 {
-    uint32_t newest = traffic->sent_count < RECENT / 2 ? traffic->sent_count : RECENT / 2;
-    uint32_t original =
-        traffic->sent[traffic->sent_count - 1 - (uint32_t)traffic_below(traffic, newest)].original;
     if (traffic_command(&traffic->sent[original])->kind == COMMAND_UNSIGNED ||
         traffic->sent_count == TRAFFIC_SENT_MAX)
         return oracle(traffic, now_ns);
@@ -227,7 +224,7 @@ static struct traffic_sent *retry(struct traffic *traffic, uint64_t now_ns)
         .account = first->account,
         .is_retry = true,
         .signed_by = first->signed_by,
-        .makes = TRAFFIC_NONE,
+        .makes = first->makes,
         .ends = first->ends,
         .original = original,
     };
@@ -240,19 +237,40 @@ static struct traffic_sent *retry(struct traffic *traffic, uint64_t now_ns)
     return sent;
 }
 
+static struct traffic_sent *retry_any(struct traffic *traffic, uint64_t now_ns)
+{
+    uint32_t newest = traffic->sent_count < RECENT / 2 ? traffic->sent_count : RECENT / 2;
+    uint32_t pick = traffic->sent_count - 1 - (uint32_t)traffic_below(traffic, newest);
+    return retry(traffic, traffic->sent[pick].original, now_ns);
+}
+
+/* The client does not know its account yet: the answer may be on its way, or lost. It asks again,
+ * with the same bytes if it may (W5: the answer is repeated). */
+static struct traffic_sent *account_unknown(struct traffic *traffic,
+                                            struct traffic_account *account, uint64_t now_ns)
+{
+    uint64_t pick = traffic_below(traffic, 12);
+    if (pick > 1)
+        return oracle(traffic, now_ns);
+    if (pick == 1 && traffic->duplicates)
+        return retry(traffic, account->creation, now_ns);
+    account->created = false;
+    return traffic_member(traffic, account, now_ns);
+}
+
 struct traffic_sent *traffic_next(struct traffic *traffic, uint64_t now_ns)
 {
     struct traffic_account *account = &traffic->accounts[traffic_below(traffic, TRAFFIC_ACCOUNTS)];
     uint64_t pick = traffic_below(traffic, 100);
 
     if (traffic->sent_count > 20 && pick < 6 && traffic->duplicates)
-        return retry(traffic, now_ns);
+        return retry_any(traffic, now_ns);
     if (pick < 12 || traffic->published_ns == 0)
         return oracle(traffic, now_ns);
     if (!account->created)
         return traffic_member(traffic, account, now_ns);
     if (account->id == 0)
-        return oracle(traffic, now_ns);
+        return account_unknown(traffic, account, now_ns);
     if (!account->funded || pick == 12)
         return deposit(traffic, account, now_ns);
     if (pick <= 15)

@@ -62,8 +62,9 @@ struct traffic_credential {
 struct traffic_account {
     uint8_t secret[32]; /* of the master key */
     uint8_t master[33];
-    uint64_t id;  /* 0: not known yet */
-    bool created; /* the creation was sent */
+    uint64_t id;       /* 0: not known yet */
+    bool created;      /* the creation was sent */
+    uint32_t creation; /* the entry of it */
     bool funded;
     uint8_t racing;          /* requests still to be signed by `newest_revoked` */
     uint16_t newest_revoked; /* credential */
@@ -122,6 +123,10 @@ struct traffic_sent *traffic_compose(struct traffic *traffic, uint16_t code, con
 /* A request of a member about itself: creation, sessions, keys, revocations, leverage. */
 struct traffic_sent *traffic_member(struct traffic *traffic, struct traffic_account *account,
                                     uint64_t now_ns);
+
+/* A new session, by the master key. */
+struct traffic_sent *traffic_session(struct traffic *traffic, struct traffic_account *account,
+                                     uint64_t now_ns);
 
 /* A session of the account to sign with: mostly a live one. TRAFFIC_NONE when none was made. */
 uint16_t traffic_signer(struct traffic *traffic, struct traffic_account *account);
