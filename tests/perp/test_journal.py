@@ -125,8 +125,9 @@ def damaged(frame, at):
     Directory(copy).put(frame.segment, frame.offset + at, bytes([frame.data[at] ^ 0x40]))
 
 
+promised = frames[max(frame.durable for frame in frames) - 1]  # the last that a later one names
 for frame, at in [(frames[0], 0), (frames[0], 96), (frames[7], 40), (frames[7], 150),
-                  (frames[-3], 20), (frames[-3], frames[-3].length - 1)]:
+                  (promised, 20), (promised, promised.length - 1)]:
     damaged(frame, at)
     done = journal("verify", code=1, data=copy)
     said = json.loads(done.stdout)
