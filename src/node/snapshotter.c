@@ -121,6 +121,36 @@ static int find_kept(struct snapshotter *snapshotter, bool proven)
     return 0;
 }
 
+struct parts {
+    uint64_t sequences[LISTED_MAX];
+    int count;
+};
+
+static void see_part(void *context, const char *name, uint64_t bytes)
+{
+    struct parts *parts = context;
+    char *end = NULL;
+    uint64_t sequence = strtoull(name, &end, 10);
+    (void)bytes;
+    if (end != name && strcmp(end, ".snap.part") == 0 && parts->count < LISTED_MAX)
+        parts->sequences[parts->count++] = sequence;
+}
+
+/* What a child that was ended left unfinished: nobody writes it any more. */
+static void drop_parts(struct snapshotter *snapshotter)
+{
+    struct parts parts = { .count = 0 };
+
+    if (disk_list(snapshotter->config.disk, "snapshot", see_part, &parts) != 0)
+        return; /* it only takes space */
+    for (int i = 0; i < parts.count; i++) {
+        int failed = snapshot_remove_part(snapshotter->config.disk, parts.sequences[i]);
+        if (failed != 0)
+            log_line(LOG_WARN, "snapshot", "removing an unfinished one, sequence=%lu: %s",
+                     parts.sequences[i], strerror(-failed));
+    }
+}
+
 /* Reads a snapshot whole that this run has not: false, and it no longer counts. */
 static bool prove(struct snapshotter *snapshotter, uint32_t at)
 {
@@ -250,6 +280,7 @@ static void replace_slow_child(struct snapshotter *snapshotter, uint64_t now_ns)
         return;
     log_line(LOG_WARN, "snapshot", "the child is too slow: begun again so that it competes");
     snapshotter_end(snapshotter);
+    drop_parts(snapshotter);
     (void)begin(snapshotter, now_ns);
 }
 
@@ -268,6 +299,7 @@ static uint32_t mind_child(struct snapshotter *snapshotter, uint64_t now_ns)
     int listed = ended > 0 ? find_kept(snapshotter, true) : 0;
     if (ended < 0 || listed != 0 || snapshotter->kept_count == 0 ||
         snapshotter->kept[0].frame <= newest) {
+        drop_parts(snapshotter);
         child_failed(snapshotter, now_ns, "the snapshotter's child has failed", listed);
         return 1;
     }
@@ -408,6 +440,7 @@ int snapshotter_init(struct snapshotter *snapshotter, const struct snapshotter_c
         return failed;
     snapshotter->sealed_end = snapshotter->first;
     snapshotter->above = snapshotter->first;
+    drop_parts(snapshotter);
     return find_kept(snapshotter, false);
 }
 
@@ -446,6 +479,7 @@ void snapshotter_end(struct snapshotter *snapshotter)
 void snapshotter_count(struct snapshotter *snapshotter)
 {
     INVARIANT(!snapshotter->child);
+    drop_parts(snapshotter);
     int failed = find_kept(snapshotter, true);
     if (failed == 0)
         drop_older(snapshotter);
