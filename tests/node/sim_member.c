@@ -2,7 +2,7 @@
 #include "crypto/derive.h"
 #include "sim_traffic.h"
 
-enum { SIGNER_TRIES = 8, RACES = 6, REVOKED_ODDS = 24 };
+enum { SIGNER_TRIES = 8, RACES = 6, REVOKED_ODDS = 24, AT_SOME = 1 };
 
 static struct traffic_sent *entry(struct traffic *traffic)
 {
@@ -307,7 +307,7 @@ static void learn_made(struct traffic *traffic, const struct traffic_sent *sent)
 
     if (credential->made != 0)
         return;
-    credential->made = sent->answer.sequence != 0 ? sent->answer.sequence : 1;
+    credential->made = sent->answer.sequence != 0 ? sent->answer.sequence : AT_SOME;
     memcpy(credential->id, sent->answer.id, sizeof credential->id);
     if (!credential->is_key &&
         may_be_revoked_with_all(traffic, credential->account, credential->made))
@@ -327,7 +327,8 @@ void traffic_learn_member(struct traffic *traffic, struct traffic_sent *sent)
         return;
     if (sent->ends == TRAFFIC_ALL) {
         for (uint32_t i = 0; i < traffic->credential_count; i++)
-            if (traffic->credentials[i].account == sent->account && !traffic->credentials[i].is_key)
+            if (traffic->credentials[i].account == sent->account &&
+                !traffic->credentials[i].is_key && traffic->credentials[i].made > AT_SOME)
                 learn_revocation(&traffic->credentials[i], answer->sequence);
     } else if (sent->ends != TRAFFIC_NONE) {
         learn_revocation(&traffic->credentials[sent->ends], answer->sequence);

@@ -55,7 +55,7 @@ struct traffic_credential {
     uint8_t account;
     bool is_key;
     bool revoke_sent;
-    uint64_t made;    /* sequence, 0: not known */
+    uint64_t made;    /* sequence, 0: not known; 1: at some, for its answer was a repeated one */
     uint64_t revoked; /* sequence of the first acknowledged revocation behind `made`; 0: none */
 };
 
