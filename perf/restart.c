@@ -6,7 +6,9 @@
  * stops cleanly (which writes a snapshot), starts again, writes M (256) MiB of records that rest
  * nowhere, kills perpd with SIGKILL, and starts it a last time. Prints one JSON object: how long
  * the clean stop took, the start from the snapshot alone, and the start from snapshot and tail,
- * each until the ready line; memory of the process afterwards. The tail is written with durability
+ * each until the ready line; memory of the process afterwards; and how long the matcher's turns
+ * last while PAUSE_ORDERS more orders come, without a snapshot and in a further life in which the
+ * snapshotter's child folds the tail beside them. The tail is written with durability
  * none, so it is the disk's cache that is read, as after a crash of the process alone. With --keep
  * the last life is killed too and its data directory stays, to be looked at. */
 #include <getopt.h>
@@ -27,6 +29,7 @@ enum {
     ASSET = 1,
     RECORD_BYTES = 192, /* of a limit order (journal.md, Record) */
     TEXT_BYTES = 1 << 20,
+    PAUSE_ORDERS = 100000,
 };
 
 struct sender {
@@ -151,6 +154,41 @@ static double memory_mib(const struct rig *rig)
     return kib / 1024;
 }
 
+static void open_traders(struct rig *rig, struct rig_trader traders[ACCOUNTS])
+{
+    struct client client;
+
+    rig_connect(rig, &client, false);
+    rig_oracle(rig, &client, ASSET, PRICE_RAW);
+    for (uint32_t i = 0; i < ACCOUNTS; i++) {
+        rig_open_account(rig, &client, &traders[i]);
+        rig_deposit(rig, &client, traders[i].account_id, 1000000000);
+    }
+    client_close(&client);
+}
+
+/* Sends orders and prints what /metrics says of the matcher's turns of this life. */
+static void print_turns(struct rig *rig, struct rig_trader *traders, const char *name)
+{
+    static const char *const quantiles[] = { "0.5", "0.99", "0.999", "0.9999", "1" };
+    static char metrics[TEXT_BYTES];
+    char label[64];
+    struct client client;
+
+    (void)send_all(rig, traders, PAUSE_ORDERS, false);
+    rig_connect(rig, &client, true);
+    (void)rig_get(&client, "/metrics", NULL, metrics, sizeof metrics);
+    client_close(&client);
+    printf("\"%s\":{", name);
+    for (size_t i = 0; i < CC_COUNT(quantiles); i++) {
+        snprintf(label, sizeof label, "perpd_matcher_turn_ns{quantile=\"%s\"}", quantiles[i]);
+        printf("\"p%s\":%.0f,", quantiles[i], metric(metrics, label));
+    }
+    printf("\"turns\":%.0f,\"snapshots\":%.0f,\"snapshot_running\":%.0f},",
+           metric(metrics, "perpd_matcher_turn_ns_count"), metric(metrics, "perpd_snapshots_total"),
+           metric(metrics, "perpd_snapshot_running"));
+}
+
 int main(int argc, char **argv)
 {
     static const struct option names[] = { { "orders", required_argument, NULL, 'o' },
@@ -161,6 +199,10 @@ int main(int argc, char **argv)
     static const char *const options[] = { "--exchange.oracle_max_age_ms=0",
                                            "--limits.open_orders=100000", "--store.durability=none",
                                            "--store.snapshot_tail=16G", NULL };
+    static const char *const snapshots[] = { "--exchange.oracle_max_age_ms=0",
+                                             "--limits.open_orders=100000",
+                                             "--store.durability=none", "--store.snapshot_tail=64M",
+                                             NULL };
     static struct rig_trader traders[ACCOUNTS];
     static char metrics[TEXT_BYTES];
     const char *perpd = "build/release/perpd";
@@ -184,13 +226,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     rig_init(&rig, perpd, ".");
     (void)start(&rig, options);
-    rig_connect(&rig, &client, false);
-    rig_oracle(&rig, &client, ASSET, PRICE_RAW);
-    for (uint32_t i = 0; i < ACCOUNTS; i++) {
-        rig_open_account(&rig, &client, &traders[i]);
-        rig_deposit(&rig, &client, traders[i].account_id, 1000000000);
-    }
-    client_close(&client);
+    open_traders(&rig, traders);
     uint64_t open = send_all(&rig, traders, orders, true);
 
     uint64_t stop_ns = rig_now_ns();
@@ -204,15 +240,20 @@ int main(int argc, char **argv)
     client_close(&client);
     (void)rig_end(&rig, SIGKILL);
     double tail_s = start(&rig, options);
-    printf(
-        "{\"run\":\"restart\",\"open_orders\":%lu,\"clean_stop_s\":%.2f,"
-        "\"start_from_snapshot_s\":%.2f,\"tail_orders\":%lu,\"tail_record_mib\":%.0f,"
-        "\"tail_written_mib\":%.0f,\"start_from_snapshot_and_tail_s\":%.2f,\"resident_mib\":%.0f,"
-        "\"durability\":\"none\",\"cores\":%ld}\n",
-        open, stop_s, snapshot_s, tail,
-        metric(metrics, "perpd_journal_record_bytes_total") / 1048576,
-        metric(metrics, "perpd_journal_written_bytes_total") / 1048576, tail_s, memory_mib(&rig),
-        sysconf(_SC_NPROCESSORS_ONLN));
+    double resident_mib = memory_mib(&rig);
+    printf("{\"run\":\"restart\",\"matcher_turn_ns\":{");
+    print_turns(&rig, traders, "alone");
+    (void)rig_end(&rig, SIGKILL);
+    (void)start(&rig, snapshots);
+    print_turns(&rig, traders, "beside_a_snapshot");
+    printf("\"orders\":%d},\"open_orders\":%lu,\"clean_stop_s\":%.2f,"
+           "\"start_from_snapshot_s\":%.2f,\"tail_orders\":%lu,\"tail_record_mib\":%.0f,",
+           PAUSE_ORDERS, open, stop_s, snapshot_s, tail,
+           metric(metrics, "perpd_journal_record_bytes_total") / 1048576);
+    printf("\"tail_written_mib\":%.0f,\"start_from_snapshot_and_tail_s\":%.2f,"
+           "\"resident_mib\":%.0f,\"durability\":\"none\",\"cores\":%ld}\n",
+           metric(metrics, "perpd_journal_written_bytes_total") / 1048576, tail_s, resident_mib,
+           sysconf(_SC_NPROCESSORS_ONLN));
     int status = rig_end(&rig, keep ? SIGKILL : SIGTERM);
     if (keep)
         printf("%s/data\n", rig.folder);
