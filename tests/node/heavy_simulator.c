@@ -92,7 +92,7 @@ static void print_command(const struct plan *plan, uint64_t seed)
     printf("\n");
 }
 
-/* ---- shrinking -------------------------------------------------------------------------------- */
+/* ---- shrinking ------------------------------------------------------------------------------- */
 
 /* Does it fail, and at which step; in a process of its own, for an invariant may end it. */
 static bool fails(uint64_t seed, uint64_t steps, uint32_t disabled, uint64_t *at)
@@ -153,7 +153,7 @@ static void shrink(struct plan *plan, uint64_t seed)
     print_command(plan, seed);
 }
 
-/* ---- runs ------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static void print_failure(const struct plan *plan, uint64_t seed, const struct sim_outcome *outcome)
 {

@@ -58,7 +58,7 @@ void sim_note(struct sim *sim, const char *what, uint64_t a, uint64_t b)
              "step %lu: %s %lu %lu", sim->outcome->steps, what, a, b);
 }
 
-/* ---- requests and answers --------------------------------------------------------------------- */
+/* ---- requests and answers -------------------------------------------------------------------- */
 
 static bool push(struct sim *sim, struct traffic_sent *sent)
 {
@@ -151,7 +151,7 @@ void sim_take(struct sim *sim)
     }
 }
 
-/* ---- reads ------------------------------------------------------------------------------------ */
+/* ---- reads ----------------------------------------------------------------------------------- */
 
 /* Asks for something of an order whose placing was acknowledged. */
 static void step_ask(struct sim *sim)
@@ -211,7 +211,7 @@ static void step_query(struct sim *sim)
     step_ask(sim);
 }
 
-/* ---- the roles -------------------------------------------------------------------------------- */
+/* ---- the roles ------------------------------------------------------------------------------- */
 
 void sim_step_match(struct sim *sim)
 {
@@ -297,7 +297,7 @@ void sim_quiesce(struct sim *sim)
     sim_fail(sim, "it does not come to rest");
 }
 
-/* ---- the scheduler ---------------------------------------------------------------------------- */
+/* ---- the scheduler --------------------------------------------------------------------------- */
 
 /* One of the rare things, when its odds have it. */
 static bool step_rare(struct sim *sim)

@@ -1,5 +1,5 @@
-/* States folded from the files of a simulated exchange: the snapshotter's child, and what proves it:
- * every way to a state gives the same image. */
+/* States folded from the files of a simulated exchange: the snapshotter's child, and what proves
+ * it: every way to a state gives the same image. */
 #include <stdlib.h>
 
 #include "node/fold.h"
@@ -130,7 +130,7 @@ void sim_check_folds(struct sim *sim, const uint8_t image[32])
         sim_fail(sim, "the image folded from the newest snapshot differs");
 }
 
-/* ---- the snapshotter's child ------------------------------------------------------------------ */
+/* ---- the snapshotter's child ----------------------------------------------------------------- */
 
 static int child_begin(void *context, uint64_t last_segment, bool is_forced)
 {

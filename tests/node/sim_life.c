@@ -27,7 +27,7 @@ enum {
 #define LAG_MAX_NS UINT64_C(3600000000000)
 #define SECOND_NS  UINT64_C(1000000000)
 
-/* ---- what a start is made of ------------------------------------------------------------------ */
+/* ---- what a start is made of ----------------------------------------------------------------- */
 
 static uint32_t one_of(struct sim *sim, uint32_t a, uint32_t b, uint32_t c)
 {
@@ -130,7 +130,7 @@ static void configure(struct sim *sim)
     config_free(&config);
 }
 
-/* ---- starts ----------------------------------------------------------------------------------- */
+/* ---- starts ---------------------------------------------------------------------------------- */
 
 static enum refusal_kind open_core(struct sim *sim, struct refusal *refusal)
 {
@@ -274,7 +274,7 @@ void sim_start(struct sim *sim)
     sim_fail(sim, "it does not start");
 }
 
-/* ---- ends ------------------------------------------------------------------------------------- */
+/* ---- ends ------------------------------------------------------------------------------------ */
 
 static void close_core(struct sim *sim)
 {
@@ -374,7 +374,7 @@ void sim_restart_clean(struct sim *sim)
     sim->outcome->restarts_clean++;
 }
 
-/* ---- faults ----------------------------------------------------------------------------------- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 void sim_fault_disk(struct sim *sim)
 {

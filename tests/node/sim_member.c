@@ -276,7 +276,7 @@ static void learn_revocation(struct traffic_credential *credential, uint64_t seq
         credential->revoked = sequence;
 }
 
-/* A revocation of all sessions was sent before the client knew of this one, and may be behind it. */
+/* A revocation of all sessions was sent before the client knew of this one: it may be behind it. */
 static bool may_be_revoked_with_all(const struct traffic *traffic, uint8_t account,
                                     uint64_t sequence)
 {

@@ -155,7 +155,7 @@ bool sim_port_send(struct sim *sim, struct sim_port *port, struct traffic_sent *
     return true;
 }
 
-/* ---- what comes back -------------------------------------------------------------------------- */
+/* ---- what comes back ------------------------------------------------------------------------- */
 
 static bool number_behind(const char *text, size_t count, const char *name, uint64_t *value)
 {

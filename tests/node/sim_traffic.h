@@ -112,7 +112,7 @@ bool traffic_consumed(const struct traffic_sent *sent);
 /* The client takes notice of an acknowledgement: accounts, credentials, orders that ended. */
 void traffic_learn(struct traffic *traffic, struct traffic_sent *sent);
 
-/* ---- sim_member.c: accounts and credentials --------------------------------------------------- */
+/* ---- sim_member.c: accounts and credentials -------------------------------------------------- */
 
 /* A signed request around `body`; the signature is made when it is sent (sim_sign.h). NULL when
  * there is no entry left. */

@@ -97,7 +97,7 @@ struct sim {
     struct sim_child child;
 };
 
-/* ---- sim.c ------------------------------------------------------------------------------------ */
+/* ---- sim.c ----------------------------------------------------------------------------------- */
 
 void CC_PRINTF(2, 3) sim_fail(struct sim *sim, const char *format, ...);
 void sim_note(struct sim *sim, const char *what, uint64_t a, uint64_t b);
@@ -122,7 +122,7 @@ void sim_quiesce(struct sim *sim);
 /* An answer has left: from here on the client counts on it. */
 void sim_acknowledge(struct sim *sim, struct traffic_sent *sent);
 
-/* ---- sim_life.c ------------------------------------------------------------------------------- */
+/* ---- sim_life.c ------------------------------------------------------------------------------ */
 
 void sim_profile_init(struct sim *sim, uint64_t seed);
 void sim_start(struct sim *sim);
@@ -139,7 +139,7 @@ void sim_end_faults(struct sim *sim);
 void sim_step_clock(struct sim *sim);
 void sim_jump_clock(struct sim *sim);
 
-/* ---- sim_port.c ------------------------------------------------------------------------------- */
+/* ---- sim_port.c ------------------------------------------------------------------------------ */
 
 void sim_port_make(struct sim_port *port);
 void sim_port_free(struct sim_port *port);
@@ -153,7 +153,7 @@ void sim_port_step(struct sim *sim, struct sim_port *port);
 void sim_port_hang_up(struct sim *sim, struct sim_port *port);
 bool sim_port_is_idle(const struct sim_port *port);
 
-/* ---- sim_check.c ------------------------------------------------------------------------------ */
+/* ---- sim_check.c ----------------------------------------------------------------------------- */
 
 void sim_check_note(struct sim *sim); /* the primary's hash at its sequence */
 void sim_check_lanes(struct sim *sim, const struct engine *engine, const char *who);
@@ -164,11 +164,11 @@ void sim_check_images(struct sim *sim);
 void sim_check_credentials(struct sim *sim);
 void sim_image_hash(struct engine *engine, uint8_t out[32]);
 
-/* ---- sim_fold.c ------------------------------------------------------------------------------- */
+/* ---- sim_fold.c ------------------------------------------------------------------------------ */
 
 struct snapshotter_host sim_child_host(struct sim *sim);
 void sim_step_child(struct sim *sim);
-/* At rest, with this image: the journal is what was acknowledged, and every fold gives the image. */
+/* At rest, with this image: the journal is what was acknowledged, every fold gives the image. */
 void sim_check_folds(struct sim *sim, const uint8_t image[32]);
 
 #endif
