@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/log.h"
+#include "engine/image.h"
 #include "engine/image_load.h"
 #include "node/fold.h"
 #include "node/mirror.h"
@@ -330,6 +331,46 @@ static enum refusal_kind look(struct recovering *recovering)
     return REFUSAL_none;
 }
 
+/* Whether the snapshot that was compared in passing has sections of older versions: the same state
+ * then has other bytes. */
+static bool is_seen_older(const struct recovering *recovering)
+{
+    const struct core *core = recovering->core;
+    struct snapshot snapshot;
+    bool older = false;
+
+    if (snapshot_read(core->config.disk, &core->exchange, recovering->seen.sequence, &snapshot,
+                      NULL) != 0)
+        return false;
+    for (uint32_t i = 0; i < snapshot.head.section_count && !older; i++) {
+        const struct snapshot_section *section = &snapshot.sections[i];
+        older = section->code != 0 && section->code < IMAGE_SECTION_END &&
+                section->version < image_version(section->code);
+    }
+    snapshot_close(&snapshot);
+    return older;
+}
+
+/* Whether a refused replay is tried once more, and how. The bound of each: it was not so before. */
+static bool is_tried_again(struct recovering *recovering)
+{
+    int error = recovering->refusal->error;
+
+    if (error == (int)REPLAY_layout_too_small)
+        return true; /* a later 2013 has larger tables: with those */
+    if (!recovering->from_genesis || recovering->count <= 0)
+        return false;
+    if (error == (int)REPLAY_rules_version) { /* few records, but older ones than the snapshots */
+        recovering->from_genesis = false;
+        recovering->seen.sequence = 0;
+        return true;
+    }
+    if (error != (int)REPLAY_image_hash || !is_seen_older(recovering))
+        return false;
+    recovering->seen.sequence = 0;
+    return true;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 enum refusal_kind recover_state(struct core *core, struct refusal *refusal)
@@ -358,11 +399,11 @@ enum refusal_kind recover_state(struct core *core, struct refusal *refusal)
         mirror_end(&recovering.mirror);
         if (kind != REFUSAL_record_refused)
             break;
-        if (refusal->error != (int)REPLAY_layout_too_small) {
+        if (!is_tried_again(&recovering)) {
             explain(&recovering);
             break;
         }
-        refusal_clear(refusal); /* a later 2013 has larger tables: once more with those */
+        refusal_clear(refusal);
         kind = REFUSAL_none;
     }
     return kind;
