@@ -32,9 +32,9 @@ enum { SIM_FAILURE_BYTES = 256, SIM_TRACE_LINES = 32, SIM_TRACE_BYTES = 96 };
     X(crashes_in_recovery, 700) \
     X(crashes_in_child, 150) X(crashes_in_archive, 250) X(disk_errors, 450) X(disk_full, 450) X(disk_slow, 800) \
     X(clock_back, 2500) X(clock_forward, 500) X(configurations, 3200) \
-    X(acknowledged, 2000000) X(completed, 600000) X(duplicates, 100000) X(overtaken, 18000) \
-    X(ring_full, 45000) X(revocations, 8000) X(revocation_races, 30000) \
-    X(http_requests, 2000000) X(http_problems, 8000) X(bad_signatures, 7000) X(hang_ups, 2500) \
+    X(acknowledged, 1500000) X(completed, 600000) X(duplicates, 80000) X(overtaken, 18000) \
+    X(ring_full, 35000) X(revocations, 8000) X(revocation_races, 30000) \
+    X(http_requests, 1500000) X(http_problems, 8000) X(bad_signatures, 5000) X(hang_ups, 2500) \
     X(checked_duplicates, 1000000) X(checked_hashes, 200000) X(checked_reads, 60000) \
     X(checked_fills, 8000) X(checked_audits, 100000) X(snapshots, 1800) X(snapshots_damaged, 600) \
     X(snapshot_starts, 4000) X(archived, 4000) X(retired, 8000) X(folds, 4500) X(records, 3000000)
