@@ -2,7 +2,7 @@
  * by the engine.
  *
  *   operator (signed)  ── the state, at once; ends an oracle hold with its newest price (R5)
- *   node (unsigned)    ── the state, at once; a hold goes on, and returns to this state when it ends
+ *   node (unsigned)    ── the state, at once; a hold goes on, and ends in this state
  *
  * The node halts for a failed invariant and stops the taking of orders for what it lacks: cause
  * `invariant` goes with HALTED, `restart` with every other state.
@@ -22,12 +22,12 @@ CC_MUST_USE enum status market_state_set(struct engine *engine, const struct com
 /* Code 1008: every market that is not CLOSED, by ascending asset id. */
 CC_MUST_USE enum status market_state_set_all(struct engine *engine, const struct command *command);
 
-/* The lowest asset id above `after` of the markets that take orders, or will again when their oracle
- * hold ends; 0: none. */
+/* The lowest asset id above `after` of the markets that take orders, or will again when their
+ * oracle hold ends; 0: none. */
 CC_MUST_USE uint16_t market_state_next_open(const struct engine *engine, uint16_t after);
 
-/* The asset id of a market (index in order of definition) that is neither HALTED nor CLOSED, else 0.
- */
+/* The asset id of a market (index in order of definition) that is neither HALTED nor CLOSED, or
+ * 0. */
 CC_MUST_USE uint16_t market_state_unhalted(const struct engine *engine, uint32_t index);
 
 #endif

@@ -76,8 +76,8 @@ void work_queue_scan(struct engine *engine, uint32_t market);
 /* Queues the release of a portfolio's dead orders. `holding`: where the new dead ones are. */
 void work_queue_cancel(struct engine *engine, uint32_t holding);
 
-/* Makes the market's orders that are not reduce-only dead and queues their release. A unit is one of
- * them, or one holder passed. */
+/* Makes the market's orders that are not reduce-only dead and queues their release. A unit is one
+ * of them, or one holder passed. */
 void work_queue_market_cancel(struct engine *engine, uint32_t market);
 
 /* A market was defined, or its second was made: its timer's deadline moved. */

@@ -2,11 +2,11 @@
  * invariant that failed, CANCEL_ONLY while the machine gives no further segment.
  *
  *   follower, at a checkpoint ── alarm_raise ──> alarm_box ──┐
- *   segment pool: refused, and fewer than 2 are ready ───────┴──> alarm_step: 1002, 1008 ──> journal
+ *   segment pool: refused, and fewer than 2 are ready ───────┴──> alarm_step: 1002, 1008
  *
- * R2: I1, I4, I5, I6 halt their market by 1002, I2 and I3 all markets by 1008. Architecture, Journal:
- * the segments that are left pay for the 1002s and for cancels. The process lives; the states stay
- * until the operator sets others, and are set again while the cause lasts
+ * R2: I1, I4, I5, I6 halt their market by 1002, I2 and I3 all markets by 1008. Architecture,
+ * Journal: the segments that are left pay for the 1002s and for cancels. The process lives; the
+ * states stay until the operator sets others, and are set again while the cause lasts
  * (docs/decisions/0047-when-the-node-stops-orders.md).
  *
  * Order.  raise adds its bits, then stores `raised` with release; take clears `raised` with acquire

@@ -89,8 +89,8 @@ bool matcher_is_held(const struct matcher *matcher);
 /* The 2015 that is due before any other command, if one is. False when the journal has no room. */
 CC_MUST_USE bool matcher_author_hash(struct matcher *matcher);
 
-/* Sequences and journals a command of the node (codes 2000-2099, 1001, 1002, 1008): `body` without Header and
- * RequestId. False when the journal has no room: nothing happened. */
+/* Sequences and journals a command of the node (codes 2000-2099, 1001, 1002, 1008): `body` without
+ * Header and RequestId. False when the journal has no room: nothing happened. */
 CC_MUST_USE bool matcher_author(struct matcher *matcher, uint16_t code, const void *body,
                                 uint32_t body_bytes, struct engine_result *result);
 

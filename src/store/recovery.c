@@ -25,7 +25,7 @@ struct recovery {
     bool dirty;             /* something behind the chain is not zero */
 };
 
-/* ---- one frame's records ---------------------------------------------------------------------- */
+/* ---- one frame's records --------------------------------------------------------------------- */
 
 static enum refusal_kind frame_apply(struct recovery *recovery, const struct frame_header *header,
                                      const uint8_t *bytes, uint64_t segment, uint64_t offset)
@@ -58,7 +58,7 @@ static enum refusal_kind frame_apply(struct recovery *recovery, const struct fra
     return REFUSAL_none;
 }
 
-/* ---- step 2: where the chain is read from ------------------------------------------------------ */
+/* ---- step 2: where the chain is read from ---------------------------------------------------- */
 
 /* The archive's list must end where the journal begins, or within it. */
 static enum refusal_kind archive_check(struct recovery *recovery)

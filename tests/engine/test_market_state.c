@@ -162,7 +162,7 @@ static void test_effect(void)
     host_close(&host);
 }
 
-/* --- R9: place, replace, reduce and cancel in each state --------------------------------------- */
+/* --- R9: place, replace, reduce and cancel in each state -------------------------------------- */
 
 enum { PLAIN, POST, REDUCE, BOTH, KINDS };
 
@@ -238,7 +238,7 @@ static void test_reduce_only_matches(void)
     host_close(&host);
 }
 
-/* --- entering REDUCE_ONLY ---------------------------------------------------------------------- */
+/* --- entering REDUCE_ONLY --------------------------------------------------------------------- */
 
 /* 1 long, 2 and 3 short; each has a plain order, 1 and 2 a reduce-only one before or behind it. */
 static struct trade_id plain[4], reducing[4];
@@ -415,7 +415,7 @@ static void test_replica(void)
     host_close(&mirror);
 }
 
-/* --- HALTED ------------------------------------------------------------------------------------ */
+/* --- HALTED ----------------------------------------------------------------------------------- */
 
 /* R5: the mark stays, the index is taken; row 19 and leverage look at the state; an order that
  * expires does so all the same (R9 freezes funding and liquidation, not time). */
@@ -447,7 +447,7 @@ static void test_halted(void)
     host_close(&host);
 }
 
-/* --- R5: an oracle hold ------------------------------------------------------------------------ */
+/* --- R5: an oracle hold ----------------------------------------------------------------------- */
 
 /* Holds BTC: a jump of 20 %. */
 static void hold(void)

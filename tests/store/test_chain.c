@@ -413,8 +413,8 @@ static uint64_t frames_counted(struct disk *disk, int *end)
     return count;
 }
 
-/* Losses of power and deaths with frames in flight, over starts that cut, with both durabilities and
- * on a device whose blocks grew: what a reader gives is what the next start takes. */
+/* Losses of power and deaths with frames in flight, over starts that cut, with both durabilities
+ * and on a device whose blocks grew: what a reader gives is what the next start takes. */
 static void lawful_losses(void)
 {
     struct store_options options = store_run_options();

@@ -1,5 +1,6 @@
 /* fault.c - an engine that breaks on chosen commands: linked into a perpd in front of the real
- * engine_apply and engine_peek (-Wl,--wrap), so that perpd itself has no way to be broken on request.
+ * engine_apply and engine_peek (-Wl,--wrap), so that perpd itself has no way to be broken on
+ * request.
  *
  * The price of a limit order chooses what happens; FAULTY_CODE in the environment names a request
  * type of which the first command breaks an invariant. Commands that are applied again, by recovery
