@@ -1,6 +1,7 @@
 #include "node/snapshot_child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
@@ -33,6 +34,7 @@ enum {
 };
 
 #define WANTED_PATH "snapshot_wanted"
+#define OOM_FIRST   "1000" /* proc(5), oom_score_adj */
 
 /* ---- snapshot_wanted ------------------------------------------------------------------------- */
 
@@ -62,6 +64,8 @@ int snapshot_child_want(struct disk *disk, const struct exchange_file *exchange,
         return file;
     failed = disk_write(disk, file, 0, text, (size_t)bytes);
     disk_close(disk, file);
+    if (failed != 0) /* half of it would want everything */
+        snapshot_child_unwant(disk);
     return failed;
 }
 
@@ -141,6 +145,13 @@ static int host_begin(void *context, uint64_t last_segment, bool is_forced)
     return failed;
 }
 
+/* Its process number may be another's soon, and what it wanted would be wanted on. */
+static void gone(struct snapshot_child *child)
+{
+    child->pid = 0;
+    snapshot_child_unwant(child->core->config.disk);
+}
+
 static int host_poll(void *context)
 {
     struct snapshot_child *child = context;
@@ -149,7 +160,7 @@ static int host_poll(void *context)
 
     if (ended == 0)
         return 0;
-    child->pid = 0;
+    gone(child);
     if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == NODE_EXIT_CLEAN)
         return 1;
     if (ended > 0 && WIFSIGNALED(status))
@@ -168,7 +179,7 @@ static void host_end(void *context)
         return;
     (void)kill(child->pid, SIGKILL); /* ours, and not waited for yet */
     (void)waitpid(child->pid, NULL, 0);
-    child->pid = 0;
+    gone(child);
 }
 
 static bool host_wanted(void *context, uint64_t *first)
@@ -271,11 +282,24 @@ static int read_exchange(struct disk *disk, struct exchange_file *exchange)
     return failed;
 }
 
+/* When memory runs out it is this process that ends, not the exchange. */
+static void offer_memory(void)
+{
+    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (file < 0)
+        return;
+    ssize_t wrote = write(file, OOM_FIRST, sizeof OOM_FIRST - 1);
+    (void)wrote;
+    close(file);
+}
+
 /* Out of everybody's way; what the machine refuses of it is no reason to make no snapshot. */
 static void make_way(bool is_forced)
 {
     struct sched_param none = { .sched_priority = 0 };
 
+    offer_memory();
     (void)setpriority(PRIO_PROCESS, 0, NICE);
     if (is_forced)
         return;

@@ -1,5 +1,7 @@
 /* snapshot_wanted (architecture.md, Snapshots and history): it counts while the process that it
  * names lives, and is believed of this exchange only; and whom `perpd --snapshot` obeys. */
+#include <errno.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,6 +62,46 @@ static void check_wanted(void)
     CHECK(!snapshot_child_wanted(disk, &exchange, &first));
 }
 
+/* No place for the few bytes: nobody is kept waiting by what is left of them. */
+static void check_full(void)
+{
+    uint64_t first;
+
+    disk_sim_set_full(disk, true);
+    CHECK(snapshot_child_want(disk, &exchange, getpid()) == -ENOSPC);
+    CHECK(!snapshot_child_wanted(disk, &exchange, &first));
+}
+
+/* A child that was killed has left its file: its number may be another process's by now. */
+static void check_left_behind(void)
+{
+    static struct core core;
+    struct snapshot_child child;
+    uint64_t first;
+
+    core.config.disk = disk;
+    core.exchange = exchange;
+    struct snapshotter_host host = snapshot_child_host(&child, &core, "");
+    for (int ends = 0; ends < 2; ends++) {
+        CHECK(snapshot_child_want(disk, &exchange, getpid()) == 0);
+        CHECK(host.wanted(&child, &first));
+        child.pid = fork();
+        if (child.pid == 0)
+            for (;;)
+                pause();
+        CHECK(child.pid > 0 && host.poll(&child) == 0);
+        CHECK(host.wanted(&child, &first)); /* it is at work */
+        if (ends) {
+            host.end(&child);
+        } else {
+            CHECK(kill(child.pid, SIGKILL) == 0);
+            while (host.poll(&child) == 0)
+                continue;
+        }
+        CHECK(child.pid == 0 && !host.wanted(&child, &first));
+    }
+}
+
 /* The child's words are perpd's own; it works for the process that spawned it and no other. */
 static void check_arguments(void)
 {
@@ -97,6 +139,8 @@ int main(void)
     CHECK(disk != NULL && disk_make_folder(disk, "") == 0 &&
           disk_make_folder(disk, "journal") == 0);
     check_wanted();
+    check_left_behind();
+    check_full();
     disk_sim_destroy(disk);
     check_arguments();
     return 0;
