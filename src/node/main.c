@@ -21,10 +21,12 @@ static void handle_signals(void)
 {
     struct sigaction stop = { .sa_handler = on_stop };
     struct sigaction ignore = { .sa_handler = SIG_IGN };
+    struct sigaction usual = { .sa_handler = SIG_DFL };
 
     sigemptyset(&stop.sa_mask);
     sigaction(SIGTERM, &stop, NULL);
     sigaction(SIGINT, &stop, NULL);
+    sigaction(SIGCHLD, &usual, NULL); /* ignored as inherited, no child has an exit code */
     sigaction(SIGPIPE, &ignore, NULL);
     sigaction(SIGXFSZ, &ignore, NULL); /* a limit of file size is -EFBIG, as a full disk -ENOSPC */
 }

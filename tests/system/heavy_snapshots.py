@@ -12,6 +12,7 @@ import signal
 import socket
 import struct
 import sys
+import tempfile
 import threading
 import time
 
@@ -108,7 +109,9 @@ def check_killed_child(perpd, exchange):
             try:
                 found = child_of(perpd)
                 if found and found[1].split()[19 - 3] == "19":  # proc(5): it has made way
+                    offered = pathlib.Path(f"/proc/{found[0]}/oom_score_adj").read_text()
                     os.kill(found[0], signal.SIGKILL)
+                    assert offered == "1000\n", offered
                     killed.append(found[1].split())
             except (OSError, ProcessLookupError):
                 pass  # it was quicker
@@ -186,8 +189,18 @@ def check_stop_under_load(perpd, exchange, trader):
     print(f"stop under load: {len(acknowledged)} acknowledged, snapshot at {newest}")
 
 
+def deaf(folder, program):
+    """A perpd whose starter ignores the end of children, which it inherits."""
+    path = pathlib.Path(folder) / "perpd"
+    path.write_text(f"#!/bin/sh\ntrap '' CHLD\nexec '{program}' \"$@\"\n")
+    path.chmod(0o700)
+    return path
+
+
 def main():
-    with Perpd(pathlib.Path(sys.argv[1]) / "perpd", "--exchange.oracle_max_age_ms=0",
+    with tempfile.TemporaryDirectory() as folder, \
+         Perpd(deaf(folder, pathlib.Path(sys.argv[1]).resolve() / "perpd"),
+               "--exchange.oracle_max_age_ms=0",
                "--store.snapshot_tail=64M", "--limits.open_orders=100000") as perpd:
         exchange = perpd.exchange
         trader, closed = Account(exchange, 100_000_000_000_000), new_id()
