@@ -337,13 +337,23 @@ static void archive_failed(struct snapshotter *snapshotter, uint64_t now_ns, uin
     log_line(LOG_ERROR, "archive", "segment=%lu: %s; it stays in journal/", segment, why);
 }
 
+/* The journal's next segments come first: they are made by the same thread, and a long list of
+ * segments to be archived would let it run out of them. When none can be made, what is archived is
+ * what can be used again. */
+static bool has_time(const struct snapshotter *snapshotter)
+{
+    const struct segment_pool *pool = snapshotter->config.pool;
+    return segment_pool_due_ns(pool) == UINT64_MAX || segment_pool_error(pool) != 0;
+}
+
 /* Both snapshots are proven before anything below them is moved. */
 static uint32_t store_one(struct snapshotter *snapshotter, uint64_t now_ns)
 {
     const struct snapshotter_config *config = &snapshotter->config;
     struct refusal refusal;
 
-    if (now_ns < snapshotter->archive_ns || snapshotter->kept_count < SNAPSHOT_KEPT)
+    if (now_ns < snapshotter->archive_ns || snapshotter->kept_count < SNAPSHOT_KEPT ||
+        !has_time(snapshotter))
         return 0;
     uint64_t frame = snapshotter->kept[SNAPSHOT_KEPT - 1].frame;
     uint64_t segment = archive_end(snapshotter);

@@ -147,6 +147,7 @@ enum refusal_kind core_rig_recover(void)
         .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,
         .snapshot_tail_bytes = core_rig.tail_bytes,
         .archive_keep_ns = core_rig.archive_keep_ns,
+        .segment_bytes_per_s = core_rig.segment_bytes_per_s,
         .snapshotter = { &core_rig.host, host_begin, host_poll, host_end, host_wanted,
                          host_memory },
     };

@@ -42,6 +42,7 @@ struct core_rig {
     uint64_t tail_bytes;
     bool recovers_on_two_threads;
     uint64_t archive_keep_ns;
+    uint64_t segment_bytes_per_s; /* 0: unbounded */
 };
 
 extern struct core_rig core_rig;

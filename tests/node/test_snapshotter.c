@@ -237,6 +237,29 @@ static void check_prune(void)
     core_rig_free();
 }
 
+/* architecture.md, Journal: segments are prepared two ahead. However many wait to be archived, by
+ * the same thread, the next ones are made before each. */
+static void check_segments_first(void)
+{
+    uint32_t stored = 0;
+
+    core_rig_make();
+    core_rig.tail_bytes = 6 * CORE_RIG_SEGMENT_BYTES; /* as many become due at once */
+    core_rig.segment_bytes_per_s = CORE_RIG_SEGMENT_BYTES / 4;
+    core_rig_start();
+    for (int i = 0; i < 8000 && stored < 12; i++) {
+        uint64_t before = counters()->archived;
+        core_rig_run(1);
+        if (counters()->archived == before)
+            continue;
+        CHECK(segment_pool_ready(core_rig.core.pool) == SEGMENT_POOL_AHEAD_DEFAULT);
+        stored++;
+    }
+    CHECK(stored == 12);
+    core_rig_kill();
+    core_rig_free();
+}
+
 /* A clean stop: behind the closing frame, nothing is left to replay, the state is the same. */
 static void check_stop(void)
 {
@@ -318,6 +341,7 @@ int main(void)
     check_memory_and_force();
     check_wanted();
     check_prune();
+    check_segments_first();
     check_stop();
     check_stop_failures();
     return 0;
