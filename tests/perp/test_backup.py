@@ -121,6 +121,29 @@ shell("stopped", BACKUP=other)
 check(house.store("replay", "--hash", data=other)["image_hash"] ==
       house.store("replay", "--hash")["image_hash"])
 
+# A segment is archived, and gives its name away, while the archive is copied: it is in the backup
+# all the same.
+raced, tools = house.folder / "raced", house.folder / "tools"
+shutil.copytree(house.data, raced)
+check(subprocess.run(["ls", raced / "journal"], capture_output=True, text=True,
+                     check=True).stdout.split()[0] == "0000000001.seg")
+tools.mkdir()
+(tools / "cp").write_text(f"""#!/bin/sh
+/bin/cp "$@" || exit
+case "$*" in
+*/archive/*)
+    [ -e {tools}/done ] && exit
+    : > {tools}/done
+    {build}/tests/archive_segment {raced} 1
+    ;;
+esac
+""")
+(tools / "cp").chmod(0o700)
+shell("backup", "prove", DATA=raced, BACKUP=house.folder / "meanwhile",
+      PATH=f"{tools}:{build}:/usr/bin:/bin")
+check((tools / "done").exists() and (raced / "archive/0000000001.seg.zst").exists())
+check((house.folder / "meanwhile/journal/0000000001.seg").exists())
+
 # A backup that is damaged, or lacks a segment, is not proven.
 name = places["BACKUP"] / "journal/0000000001.seg"
 data = bytearray(name.read_bytes())
