@@ -90,6 +90,16 @@ static void check_invariants(struct replay_run *run)
                                run->fold.sequence, k + 1);
 }
 
+/* A primary that runs meanwhile keeps two, and removes the older ones. */
+static bool is_gone(const struct replay_run *run, uint64_t sequence)
+{
+    const struct data_directory *directory = run->directory;
+    struct snapshot_head head;
+
+    return snapshot_read_head(directory->disk, &directory->exchange, sequence, &head, NULL) ==
+           -ENOENT;
+}
+
 static void check_snapshot(struct replay_run *run, uint64_t sequence)
 {
     while (run->next_snapshot >= 0 && run->listed[run->next_snapshot] < sequence)
@@ -97,6 +107,8 @@ static void check_snapshot(struct replay_run *run, uint64_t sequence)
     if (run->next_snapshot < 0 || run->listed[run->next_snapshot] != sequence)
         return;
     run->next_snapshot--;
+    if (is_gone(run, sequence))
+        return;
     if (replay_run_equals(run->context, run->directory, run->fold.engine, sequence))
         run->snapshots_equal++;
     else
