@@ -178,7 +178,8 @@ static void host_end(void *context)
     if (child->pid == 0)
         return;
     (void)kill(child->pid, SIGKILL); /* ours, and not waited for yet */
-    (void)waitpid(child->pid, NULL, 0);
+    while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+        continue; /* until it is gone nothing of it may be cleared away */
     gone(child);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "store/segment.h"
 #include "store/segment_set.h"
@@ -100,14 +101,17 @@ static uint64_t kept_bytes(const uint8_t *segment, uint32_t segment_bytes)
     return total;
 }
 
-static bool piece_pack(ZSTD_CCtx *context, ZSTD_outBuffer *out, const uint8_t *bytes, size_t count,
-                       ZSTD_EndDirective end)
+/* False without memory: zstd takes its own when it begins. */
+CC_MUST_USE static bool piece_pack(ZSTD_CCtx *context, ZSTD_outBuffer *out, const uint8_t *bytes,
+                                   size_t count, ZSTD_EndDirective end)
 {
     ZSTD_inBuffer in = { .src = bytes, .size = count };
     size_t left;
 
     do {
         left = ZSTD_compressStream2(context, out, &in, end);
+        if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+            return false;
         INVARIANT(!ZSTD_isError(left)); /* there is room for all of it */
     } while (in.pos < in.size || (end == ZSTD_e_end && left > 0));
     return true;
@@ -132,13 +136,17 @@ int archive_file_pack(uint8_t **file, size_t *file_bytes, const uint8_t *segment
     (void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, ARCHIVE_FILE_LEVEL);
     (void)ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
     (void)ZSTD_CCtx_setPledgedSrcSize(context, total);
-    piece_pack(context, &out, segment, SEGMENT_FRAMES_OFFSET, ZSTD_e_continue);
-    while ((kept = frame_kept(segment, segment_bytes, offset, &length)) > 0) {
-        piece_pack(context, &out, segment + offset, kept, ZSTD_e_continue);
+    bool packed = piece_pack(context, &out, segment, SEGMENT_FRAMES_OFFSET, ZSTD_e_continue);
+    while (packed && (kept = frame_kept(segment, segment_bytes, offset, &length)) > 0) {
+        packed = piece_pack(context, &out, segment + offset, kept, ZSTD_e_continue);
         offset += length;
     }
-    piece_pack(context, &out, NULL, 0, ZSTD_e_end);
+    packed = packed && piece_pack(context, &out, NULL, 0, ZSTD_e_end);
     (void)ZSTD_freeCCtx(context);
+    if (!packed) {
+        free(out.dst);
+        return -ENOMEM;
+    }
     *file = out.dst;
     *file_bytes = out.pos;
     return 0;
