@@ -44,6 +44,8 @@ def answers():
 house.start()
 house.open_accounts()
 house.trade(3)
+young = shell("backup", code=1, BACKUP=house.folder / "young")  # nothing is sealed: no empty backup
+check("no segment is sealed yet" in young.stderr and not (house.folder / "young").exists(), young)
 check(house.stop() == 0)
 first = house.store("snapshot", "ls")
 check(len(first) == 1, first)
