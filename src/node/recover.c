@@ -265,15 +265,6 @@ static void explain(const struct recovering *recovering)
 
 /* ---- where to begin -------------------------------------------------------------------------- */
 
-static void see_segment(void *context, const char *name, uint64_t bytes)
-{
-    uint64_t *lowest = context;
-    uint64_t number;
-    (void)bytes;
-    if (segment_number_of(name, &number) && number < *lowest)
-        *lowest = number;
-}
-
 static bool is_begun(struct disk *disk, uint64_t segment)
 {
     char path[DISK_PATH_BYTES];
@@ -292,10 +283,10 @@ static bool is_begun(struct disk *disk, uint64_t segment)
 static bool is_young(const struct core *core)
 {
     uint64_t most = core->config.history_replay_bytes / core->config.segment_bytes;
-    uint64_t lowest = UINT64_MAX;
+    struct segment_range range;
 
-    return most > 0 && disk_list(core->config.disk, "journal", see_segment, &lowest) == 0 &&
-           lowest == 0 && !is_begun(core->config.disk, most);
+    return most > 0 && segment_range_of(core->config.disk, &range) == 0 && range.min == 0 &&
+           !is_begun(core->config.disk, most);
 }
 
 /* Reads what the snapshots' heads say. A young exchange is replayed whole, unless its records are

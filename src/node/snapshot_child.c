@@ -38,27 +38,18 @@ enum {
 
 /* ---- snapshot_wanted ------------------------------------------------------------------------- */
 
-static void see_segment(void *context, const char *name, uint64_t bytes)
-{
-    uint64_t *lowest = context;
-    uint64_t number;
-    (void)bytes;
-    if (segment_number_of(name, &number) && number < *lowest)
-        *lowest = number;
-}
-
 int snapshot_child_want(struct disk *disk, const struct exchange_file *exchange, pid_t pid)
 {
     char id[2 * EXCHANGE_FILE_ID_BYTES + 1], text[WANTED_BYTES];
-    uint64_t lowest = UINT64_MAX;
-    int failed = disk_list(disk, "journal", see_segment, &lowest);
+    struct segment_range range;
+    int failed = segment_range_of(disk, &range);
 
     if (failed != 0)
         return failed;
     hex_encode(id, exchange->exchange_id, sizeof exchange->exchange_id);
     id[sizeof id - 1] = '\0';
     int bytes = snprintf(text, sizeof text, "exchange %s pid %d segment %" PRIu64 "\n", id,
-                         (int)pid, lowest);
+                         (int)pid, range.min);
     int file = disk_open(disk, WANTED_PATH, DISK_CREATE);
     if (file < 0)
         return file;

@@ -428,15 +428,6 @@ static uint32_t prune(struct snapshotter *snapshotter, uint64_t now_ns)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void see_segment(void *context, const char *name, uint64_t bytes)
-{
-    uint64_t *lowest = context;
-    uint64_t number;
-    (void)bytes;
-    if (segment_number_of(name, &number) && number < *lowest)
-        *lowest = number;
-}
-
 int snapshotter_init(struct snapshotter *snapshotter, const struct snapshotter_config *config)
 {
     memset(snapshotter, 0, sizeof *snapshotter);
@@ -444,10 +435,11 @@ int snapshotter_init(struct snapshotter *snapshotter, const struct snapshotter_c
     snapshotter->frame_bytes = aligned_alloc(ALIGNMENT, FRAME_BYTES_MAX);
     if (snapshotter->frame_bytes == NULL)
         return -ENOMEM;
-    snapshotter->first = config->segment;
-    int failed = disk_list(config->disk, "journal", see_segment, &snapshotter->first);
+    struct segment_range range;
+    int failed = segment_range_of(config->disk, &range);
     if (failed != 0)
         return failed;
+    snapshotter->first = range.min < config->segment ? range.min : config->segment;
     snapshotter->sealed_end = snapshotter->first;
     snapshotter->above = snapshotter->first;
     drop_parts(snapshotter);

@@ -339,30 +339,11 @@ static enum refusal_kind place_at_beginning(struct chain *chain)
 
 /* ---- the files ------------------------------------------------------------------------------- */
 
-struct range {
-    uint64_t min;
-    uint64_t max;
-    uint64_t count;
-};
-
-static void range_visit(void *context, const char *name, uint64_t bytes)
-{
-    struct range *range = context;
-    uint64_t number;
-
-    (void)bytes;
-    if (!segment_number_of(name, &number))
-        return;
-    range->min = number < range->min ? number : range->min;
-    range->max = number > range->max ? number : range->max;
-    range->count++;
-}
-
 /* The journal first: what is retired after this is in the archive's list, read afterwards. */
 static enum refusal_kind files_list(struct chain *chain)
 {
-    struct range range = { .min = UINT64_MAX };
-    int error = disk_list(chain->config.disk, "journal", range_visit, &range);
+    struct segment_range range;
+    int error = segment_range_of(chain->config.disk, &range);
 
     if (error < 0 && error != -ENOENT)
         return refusal_machine(chain->refusal, "listing journal", error);

@@ -139,27 +139,16 @@ static int frame_read(struct follow *follow, struct frame_header *header, const 
     }
 }
 
-static void lowest_visit(void *context, const char *name, uint64_t bytes)
-{
-    uint64_t *lowest = context;
-    uint64_t number;
-
-    (void)bytes;
-    if (segment_number_of(name, &number) && number < *lowest)
-        *lowest = number;
-}
-
 /* Goes on to the lowest segment that stands when the one it was at is retired: 1, 0 when that
  * stands, or -errno. */
 static int retired_pass(struct follow *follow)
 {
-    uint64_t lowest = UINT64_MAX;
-    int error =
-        disk_list(journal_config_of(follow->journal)->disk, "journal", lowest_visit, &lowest);
+    struct segment_range range;
+    int error = segment_range_of(journal_config_of(follow->journal)->disk, &range);
 
-    if (error < 0 || lowest == UINT64_MAX || lowest <= follow->segment)
+    if (error < 0 || range.count == 0 || range.min <= follow->segment)
         return error;
-    follow->segment = lowest;
+    follow->segment = range.min;
     follow->offset = SEGMENT_FRAMES_OFFSET;
     follow->is_lost = true;
     return 1;

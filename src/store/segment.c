@@ -134,3 +134,23 @@ bool segment_number_of(const char *name, uint64_t *number)
     *number = value;
     return true;
 }
+
+/* Files come in no order. */
+static void range_visit(void *context, const char *name, uint64_t bytes)
+{
+    struct segment_range *range = context;
+    uint64_t number;
+
+    (void)bytes;
+    if (!segment_number_of(name, &number))
+        return;
+    range->min = number < range->min ? number : range->min;
+    range->max = number > range->max ? number : range->max;
+    range->count++;
+}
+
+int segment_range_of(struct disk *disk, struct segment_range *out)
+{
+    *out = (struct segment_range){ .min = UINT64_MAX };
+    return disk_list(disk, "journal", range_visit, out);
+}

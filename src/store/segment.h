@@ -49,4 +49,14 @@ void segment_path(char out[DISK_PATH_BYTES], uint64_t number, bool prepared);
 /* The number of a file name "NNNNNNNNNN.seg"; false for every other name. */
 CC_MUST_USE bool segment_number_of(const char *name, uint64_t *number);
 
+/* The numbers of the segments that stand in journal/; none missing when count = max - min + 1. */
+struct segment_range {
+    uint64_t min; /* UINT64_MAX: there is none */
+    uint64_t max;
+    uint64_t count;
+};
+
+/* Lists journal/: 0 or -errno; without the folder -ENOENT, and an empty range. Blocking. */
+CC_MUST_USE int segment_range_of(struct disk *disk, struct segment_range *out);
+
 #endif

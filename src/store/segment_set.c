@@ -4,26 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* The range of numbers, found while the folder is listed; files come in no order. */
-struct range {
-    uint64_t min;
-    uint64_t max;
-    uint64_t count;
-};
-
-static void range_visit(void *context, const char *name, uint64_t bytes)
-{
-    struct range *range = context;
-    uint64_t number;
-
-    (void)bytes;
-    if (!segment_number_of(name, &number))
-        return;
-    range->min = number < range->min ? number : range->min;
-    range->max = number > range->max ? number : range->max;
-    range->count++;
-}
-
 static void note_visit(void *context, const char *name, uint64_t bytes)
 {
     struct segment_set *set = context;
@@ -35,8 +15,8 @@ static void note_visit(void *context, const char *name, uint64_t bytes)
 
 static enum refusal_kind set_list(struct segment_set *set)
 {
-    struct range range = { .min = UINT64_MAX };
-    int error = disk_list(set->disk, "journal", range_visit, &range);
+    struct segment_range range;
+    int error = segment_range_of(set->disk, &range);
 
     if (error < 0)
         return refusal_machine(set->refusal, "listing journal", error);

@@ -289,24 +289,6 @@ static void head_encode(uint8_t out[HEAD_BYTES], const struct exchange_file *exc
                crc32c(out + CRC_FROM, SNAPSHOT_HEADER_BYTES - CRC_FROM + table_bytes));
 }
 
-/* The numbers of the segments in journal/. */
-struct range {
-    uint64_t min;
-    uint64_t max;
-};
-
-static void range_visit(void *context, const char *name, uint64_t bytes)
-{
-    struct range *range = context;
-    uint64_t number;
-
-    (void)bytes;
-    if (!segment_number_of(name, &number))
-        return;
-    range->min = number < range->min ? number : range->min;
-    range->max = number > range->max ? number : range->max;
-}
-
 /* Syncs a segment if it begins at or below `frame`. */
 static int segment_sync(struct disk *disk, uint64_t number, uint64_t frame)
 {
@@ -338,8 +320,8 @@ static int segment_sync(struct disk *disk, uint64_t number, uint64_t frame)
  * look for a frame that a power loss took, when durability is `none`. */
 static int journal_sync(struct disk *disk, uint64_t frame)
 {
-    struct range range = { .min = UINT64_MAX };
-    int error = disk_list(disk, "journal", range_visit, &range);
+    struct segment_range range;
+    int error = segment_range_of(disk, &range);
 
     for (uint64_t n = range.min; error == 0 && n <= range.max; n++)
         error = segment_sync(disk, n, frame);
