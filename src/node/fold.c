@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 
 #include "engine/image.h"
-#include "engine/image_load.h"
 #include "node/replay.h"
 
 enum { PAGE_BYTES = 4096, SNAPSHOTS_LOOKED_AT = 64 };
@@ -66,8 +65,7 @@ void fold_image_hash(struct engine *engine, uint8_t out[HASH_BYTES])
 
 /* ---- from a snapshot ------------------------------------------------------------------------- */
 
-static uint32_t parts_of(const struct snapshot *snapshot,
-                         struct image_part parts[SNAPSHOT_SECTIONS_MAX])
+uint32_t fold_parts(const struct snapshot *snapshot, struct image_part parts[SNAPSHOT_SECTIONS_MAX])
 {
     for (uint32_t i = 0; i < snapshot->head.section_count; i++) {
         const struct snapshot_section *section = &snapshot->sections[i];
@@ -93,7 +91,7 @@ static enum refusal_kind load_image(struct fold *fold, const struct snapshot *sn
     struct image_part parts[SNAPSHOT_SECTIONS_MAX];
     struct image_problem problem = { .text = "" };
     struct option_engine needs;
-    uint32_t count = parts_of(snapshot, parts);
+    uint32_t count = fold_parts(snapshot, parts);
 
     if (!image_needs(parts, count, &needs, &problem))
         return image_refused(refusal, snapshot->head.sequence, &problem);

@@ -12,6 +12,7 @@
 #define NODE_FOLD_H
 
 #include "engine/engine.h"
+#include "engine/image_load.h"
 #include "node/rebuild.h"
 #include "store/chain.h"
 #include "store/snapshot.h"
@@ -64,6 +65,10 @@ struct fold {
 CC_MUST_USE enum refusal_kind fold_run(const struct fold_config *config, struct fold *out,
                                        struct refusal *refusal);
 void fold_free(struct fold *fold);
+
+/* The sections of a snapshot as image_load takes them; their number. */
+uint32_t fold_parts(const struct snapshot *snapshot,
+                    struct image_part parts[SNAPSHOT_SECTIONS_MAX]);
 
 /* BLAKE2b-256 of the canonical image of any engine. */
 void fold_image_hash(struct engine *engine, uint8_t out[HASH_BYTES]);

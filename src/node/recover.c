@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 
 #include "base/log.h"
-#include "engine/image.h"
 #include "engine/image_load.h"
+#include "engine/image.h"
 #include "node/fold.h"
 #include "node/mirror.h"
 #include "node/replay.h"
@@ -129,12 +129,7 @@ static enum refusal_kind load_snapshot(struct core *core, const struct snapshot 
                            "snapshot %" PRIu64 " has rules_version %" PRIu32
                            "; a binary of that version must recover it (this one has %d)",
                            head->sequence, head->rules_version, ENGINE_RULES_VERSION);
-    for (uint32_t i = 0; i < head->section_count; i++) {
-        const struct snapshot_section *section = &snapshot->sections[i];
-        parts[i] = (struct image_part){ section->code, section->version, section->bytes,
-                                        section->byte_count };
-    }
-    if (!image_needs(parts, head->section_count, &needs, &problem))
+    if (!image_needs(parts, fold_parts(snapshot, parts), &needs, &problem))
         return image_refused(refusal, head->sequence, &problem);
     (void)replay_raise_layout(&core->layout, &needs);
     int failed = lay_out(core);
