@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 
 #include "base/log.h"
-#include "engine/image_load.h"
 #include "engine/image.h"
+#include "engine/image_load.h"
 #include "node/fold.h"
 #include "node/mirror.h"
 #include "node/replay.h"
