@@ -16,6 +16,7 @@
 enum {
     MESSAGE_SLOT_BYTES = 128,
     COMMAND_SLOTS_MAX = 34, /* a batch of 64 items with key and signature */
+    MESSAGE_ITEMS_MAX = 64, /* items of a batch (W3, code 8) */
 };
 
 enum command_kind { COMMAND_UNSIGNED, COMMAND_SIGNED, COMMAND_PASSKEY };
@@ -119,12 +120,13 @@ static inline uint32_t command_slots(uint32_t part_bytes)
 
 enum answer_member {
     ANSWER_HAS_ACCOUNT = 1,  /* account_id */
-    ANSWER_HAS_ID = 2,       /* id: session_id of 11 to 13, api_key_id of 34 */
+    ANSWER_HAS_ID = 2,       /* id: session_id of 11 to 13, api_key_id of 34, withdrawal_id of 10 */
     ANSWER_HAS_EXPIRY = 4,   /* expires_at_ns */
     ANSWER_HAS_ORIGINAL = 8, /* original_status, original_processed_at_ns */
     ANSWER_HAS_ORDER = 16,   /* order_status, remaining, filled, filled_notional */
     ANSWER_HAS_AHEAD = 32,   /* quantity_ahead: the order rests */
     ANSWER_HAS_MARKET = 64,  /* best_bid, best_ask, book_seq, price_decimals */
+    ANSWER_HAS_PLACE = 128,  /* subaccount_index, portfolio_index: of codes 22 and 24 */
 };
 
 struct answer {
@@ -134,18 +136,32 @@ struct answer {
     uint64_t processed_at_ns;
     union {
         struct {
-            uint64_t original_processed_at_ns;
-            uint64_t account_id;
-            uint64_t expires_at_ns;
-            uint8_t id[16];
+            union {
+                struct {
+                    uint64_t original_processed_at_ns;
+                    uint64_t account_id;
+                    union {
+                        uint64_t expires_at_ns;
+                        struct { /* ANSWER_HAS_PLACE */
+                            uint32_t subaccount_index;
+                            uint32_t portfolio_index;
+                        };
+                    };
+                    uint8_t id[16];
+                };
+                struct { /* ANSWER_HAS_ORDER; raw quantities, micro-USDC */
+                    uint64_t remaining;
+                    uint64_t filled;
+                    uint64_t filled_notional;
+                    uint64_t quantity_ahead; /* in its level's queue, dead orders included (R3) */
+                    uint64_t no_member;
+                };
+            };
+            uint64_t best_bid; /* raw price, 0: that side is empty */
+            uint64_t best_ask;
+            uint64_t book_seq;
         };
-        struct { /* ANSWER_HAS_ORDER; raw quantities, micro-USDC */
-            uint64_t remaining;
-            uint64_t filled;
-            uint64_t filled_notional;
-            uint64_t quantity_ahead; /* in its level's queue, dead orders included (R3) */
-            uint64_t no_member;
-        };
+        uint8_t results[MESSAGE_ITEMS_MAX]; /* of a batch: enum status of each item */
     };
     uint64_t received_ticks;
     uint32_t verified_ticks; /* deltas, copied from the command */
@@ -157,11 +173,11 @@ struct answer {
     uint8_t reason;          /* enum reason */
     uint8_t original_status; /* enum status */
     uint8_t members;         /* enum answer_member bits */
-    uint8_t order_status;    /* order_status number of wire.md */
-    uint8_t price_decimals;  /* of the market; size_decimals = 6 - price_decimals (W1) */
-    uint64_t best_bid;       /* raw price, 0: that side is empty */
-    uint64_t best_ask;
-    uint64_t book_seq;
+    union {
+        uint8_t order_status; /* order_status number of wire.md */
+        uint8_t item_count;   /* of a batch: how many `results`; 0: no item was looked at */
+    };
+    uint8_t price_decimals; /* of the market; size_decimals = 6 - price_decimals (W1) */
 };
 
 static_assert(sizeof(struct answer) == MESSAGE_SLOT_BYTES, "one slot");

@@ -67,6 +67,11 @@ static const char *wrong_with(const struct engine *engine, const struct account 
 {
     if (row->status > ACCOUNT_CLOSED)
         return "an account has a status that does not exist";
+    if (!image_read_is_bool(&row->suspended) ||
+        (row->tier_override >= MARKET_FEE_TIERS && row->tier_override != ACCOUNT_TIER_BY_VOLUME))
+        return "an account has a mark of the operator that does not exist";
+    if (row->faucet_ns > engine->t_ns || !image_read_is_money(row->faucet_amount))
+        return "an account was given what it cannot have been";
     if (row->fee_tier >= MARKET_FEE_TIERS)
         return "an account has a fee tier that does not exist";
     if (row->volume_day > fee_day(engine->t_ns))
@@ -80,9 +85,10 @@ bool account_load(struct engine *engine, struct image_read *read)
 {
     struct account_table *table = &engine->accounts;
     struct account *row = NULL;
+    size_t row_bytes = read->version == 1 ? 0 ACCOUNT_FIELDS_1(IMAGE_READ_BYTES)
+                                          : 0 ACCOUNT_FIELDS(IMAGE_READ_BYTES);
 
-    for (table->count = 0; image_read_begins(read, 0 ACCOUNT_FIELDS(IMAGE_READ_BYTES));
-         read->row++) {
+    for (table->count = 0; image_read_begins(read, row_bytes); read->row++) {
         if (table->count == table->limit)
             return image_read_refuse(read, "more accounts than the configuration allows");
         row = &table->rows[table->count++];
@@ -90,8 +96,13 @@ bool account_load(struct engine *engine, struct image_read *read)
             .session_head = CREDENTIAL_NONE,
             .portfolio_head = PORTFOLIO_NONE,
             .portfolio_tail = PORTFOLIO_NONE,
+            .tier_override = ACCOUNT_TIER_BY_VOLUME,
         };
-        ACCOUNT_FIELDS(IMAGE_READ)
+        if (read->version == 1) {
+            ACCOUNT_FIELDS_1(IMAGE_READ)
+        } else {
+            ACCOUNT_FIELDS(IMAGE_READ)
+        }
         const char *wrong = wrong_with(engine, row);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);

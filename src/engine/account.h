@@ -10,7 +10,7 @@
 #include "base/cc.h"
 #include "engine/effect_body.h"
 
-enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14 };
+enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14, ACCOUNT_TIER_BY_VOLUME = 255 };
 
 enum account_status { ACCOUNT_ACTIVE, ACCOUNT_CLOSED };
 
@@ -20,11 +20,16 @@ struct account {
     uint32_t api_key_count; /* live */
     uint32_t session_head;  /* list of its sessions; holds all live ones (credential.h) */
     uint32_t portfolio_head;
-    uint32_t portfolio_tail; /* portfolios in order of creation */
-    uint32_t signer_hint;    /* credential that signed last: tried before the map */
-    uint8_t status;          /* enum account_status */
+    uint32_t portfolio_tail;  /* portfolios in order of creation */
+    uint32_t signer_hint;     /* credential that signed last: tried before the map */
+    uint32_t subaccount_head; /* subaccounts by index (subaccount.h) */
+    uint32_t subaccount_tail;
+    uint8_t status; /* enum account_status */
     uint8_t fee_tier;
-    uint8_t zero[2];
+    uint8_t tier_override; /* of operator 1009, ACCOUNT_TIER_BY_VOLUME: none */
+    bool suspended;
+    uint64_t faucet_ns;    /* t of the first credit of the faucet's 24 h (W7), 0: none */
+    int64_t faucet_amount; /* credited since then */
     uint64_t volume[ACCOUNT_VOLUME_DAYS]; /* by UTC day mod 14 (R6) */
     uint64_t created_sequence;
     uint64_t created_ns;
@@ -34,8 +39,14 @@ struct account {
 /* clang-format off */
 #define ACCOUNT_FIELDS(X) \
     X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
+    X(api_key_count) X(status) X(fee_tier) X(tier_override) X(suspended) X(faucet_ns) \
+    X(faucet_amount)
+#define ACCOUNT_FIELDS_1(X) \
+    X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
     X(api_key_count) X(status) X(fee_tier)
-#define ACCOUNT_CACHES(X) X(session_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(zero)
+#define ACCOUNT_CACHES(X) \
+    X(session_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(subaccount_head) \
+    X(subaccount_tail)
 /* clang-format on */
 
 struct account_table {

@@ -109,6 +109,7 @@ static enum status replace_rows(struct engine *engine, const struct command *com
         .expiry = body.expiry,
         .pads = body.pad | body.pad2,
         .portfolio = engine->turn.portfolio,
+        .account = engine->turn.account,
         .asset_id = body.asset_id,
         .order_type = ORDER_LIMIT,
         .post_only = body.post_only,

@@ -68,13 +68,15 @@ enum status api_key_create(struct engine *engine, const struct command *command,
 
 /* An unknown key changes nothing; that of another subaccount is beyond the reach of a pinned
  * session, whatever its scope (R11, 35). */
-enum status api_key_revoke(struct engine *engine, const struct command *command)
+enum status api_key_revoke(struct engine *engine, const struct command *command,
+                           struct engine_result *result)
 {
     const struct credential *signer = &engine->credentials.rows[engine->turn.credential];
     const uint8_t *id = command_body(command) + sizeof(uint64_t);
     uint32_t index = credential_find_id(engine, id, CREDENTIAL_API_KEY);
     const struct credential *key = &engine->credentials.rows[index];
 
+    (void)result;
     if (index == CREDENTIAL_NONE || key->account != engine->turn.account ||
         !credential_is_live(key, engine->t_ns))
         return STATUS_order_rejected_invalid;

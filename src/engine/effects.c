@@ -6,21 +6,10 @@
 
 enum { EFFECT_LANE_ROTATION = 29 };
 
-#define PIN(name) static_assert(sizeof(struct effect_##name) == EFFECT_BODY_BYTES, "W3c: 48 bytes")
-PIN(answer);
-PIN(order_state);
-PIN(fill);
-PIN(position);
-PIN(cash);
-PIN(book_level);
-PIN(book_order);
-PIN(trade);
-PIN(mark);
-PIN(market_state);
-PIN(timer);
-PIN(credential);
-PIN(account);
-#undef PIN
+#define X(name, code) \
+    static_assert(sizeof(struct effect_##name) == EFFECT_BODY_BYTES, "W3c: 48 bytes");
+EFFECT_LIST(X)
+#undef X
 
 static uint64_t rotate_left(uint64_t word, unsigned count)
 {

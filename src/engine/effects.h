@@ -12,14 +12,15 @@
 #define ENGINE_EFFECTS_H
 
 #include "base/cc.h"
-#include "engine/effect_body.h"
+#include "engine/effect_event.h"
 
 struct engine;
 struct command;
 
 enum { EFFECT_BODY_BYTES = 48, EFFECT_LANES = 8 };
 
-#define EFFECT_NO_RECORD UINT32_MAX
+#define EFFECT_NO_RECORD   UINT32_MAX
+#define EFFECT_CONDITIONAL (UINT32_C(1) << 30) /* the record is one of the conditional orders */
 
 enum { EFFECT_FIRST = 2100 };
 
@@ -29,18 +30,27 @@ enum { EFFECT_FIRST = 2100 };
 /*    name               code   record: index in the table of */
 #define EFFECT_LIST(X) \
     X(answer,            2100) /* none */ \
-    X(order_state,       2101) /* orders; a refused placement: none */ \
+    X(order_state,       2101) /* orders, or EFFECT_CONDITIONAL | conditionals; refused: none */ \
     X(fill,              2102) /* orders */ \
     X(position,          2103) /* holdings */ \
     X(cash,              2104) /* portfolios */ \
+    X(funding_payment,   2105) /* holdings */ \
     X(book_level,        2106) /* markets */ \
     X(book_order,        2107) /* orders */ \
     X(trade,             2108) /* markets */ \
     X(mark,              2109) /* markets */ \
+    X(funding_epoch,     2110) /* markets */ \
     X(market_state,      2111) /* markets */ \
-    X(timer,             2115) /* orders */ \
+    X(portfolio_state,   2112) /* portfolios */ \
+    X(liquidation,       2113) /* holdings */ \
+    X(trigger,           2114) /* conditionals */ \
+    X(timer,             2115) /* orders, conditionals (EFFECT_CONDITIONAL), else portfolios */ \
+    X(mmp,               2116) /* portfolios */ \
+    X(fund,              2117) /* portfolios: 0 */ \
     X(credential,        2118) /* credentials */ \
-    X(account,           2119) /* accounts, portfolios */
+    X(account,           2119) /* accounts, portfolios */ \
+    X(withdrawal,        2120) /* portfolios */ \
+    X(settlement,        2121) /* holdings */
 /* clang-format on */
 
 enum effect_code {

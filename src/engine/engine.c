@@ -1,18 +1,9 @@
 #include "engine/engine.h"
 
 #include "engine/access.h"
-#include "engine/amend.h"
-#include "engine/api_key.h"
-#include "engine/cancel.h"
-#include "engine/capacity.h"
+#include "engine/dispatch.h"
 #include "engine/evidence.h"
 #include "engine/image.h"
-#include "engine/leverage.h"
-#include "engine/mark.h"
-#include "engine/market_state.h"
-#include "engine/place.h"
-#include "engine/session.h"
-#include "engine/signup.h"
 #include "engine/state.h"
 
 #define ENGINE_MS UINT64_C(1000000)
@@ -200,159 +191,6 @@ bool engine_peek(const struct engine *engine, const struct command *command, uin
     return true;
 }
 
-/* --- commands of the node and of operators ---------------------------------------------------- */
-
-static void apply_boot(struct engine *engine, const struct command *command)
-{
-    const uint8_t *body = command_body(command);
-
-    engine->boot = cc_load64(body);
-    engine->rules_version = cc_load32(body + 8);
-    engine->clock_step_ns = (int64_t)cc_load64(body + 16);
-}
-
-/* Less than is in use is refused, and the configuration before stays. */
-static enum status apply_configuration(struct engine *engine, const struct command *command)
-{
-    struct option_engine next;
-    enum option short_of;
-
-    if (!option_parse_engine(&next, command_body(command), command_body_bytes(command)) ||
-        !capacity_suffices(engine, &next, &short_of))
-        return STATUS_order_rejected_invalid;
-    INVARIANT(state_is_laid_out_for(engine, &next)); /* more is the node's fault */
-    state_use_options(engine, &next);
-    engine->configuration_bytes = command_body_bytes(command);
-    memset(engine->configuration, 0, sizeof engine->configuration);
-    memcpy(engine->configuration, command_body(command), engine->configuration_bytes);
-    return STATUS_request_completed;
-}
-
-/* Code 1000: pads, rows 7 and 8, CLOSED; price and time are R5's (mark). */
-static enum status apply_oracle(struct engine *engine, const struct command *command)
-{
-    const uint8_t *body = command_body(command);
-    uint32_t market;
-
-    if (!access_body_is_clean(command))
-        return STATUS_order_rejected_invalid;
-    enum status status = market_of_asset(engine, cc_load16(body + 16), &market);
-    if (status != STATUS_request_completed)
-        return status;
-    if (engine->markets.rows[market].state == MARKET_CLOSED)
-        return STATUS_market_closed;
-    return mark_oracle(engine, market, cc_load64(body), cc_load64(body + 8));
-}
-
-static enum status apply_unsigned(struct engine *engine, const struct command *command,
-                                  struct engine_result *result, uint32_t *units)
-{
-    switch (command->code) {
-    case REQUEST_market_define:
-        return market_define(engine, command);
-    case REQUEST_market_state:
-        return market_state_set(engine, command);
-    case REQUEST_halt_all:
-        return market_state_set_all(engine, command);
-    case REQUEST_tick:
-        if (command_body(command)[0] == 1) /* kind: work */
-            *units = ENGINE_WORK_TICK_UNITS;
-        return STATUS_request_completed;
-    case REQUEST_set_leverage:
-        return leverage_set(engine, command, result);
-    case REQUEST_configuration:
-        return apply_configuration(engine, command);
-    case REQUEST_boot:
-        apply_boot(engine, command);
-        return STATUS_request_completed;
-    case REQUEST_effects_hash: /* whoever applies it has compared */
-        return STATUS_request_completed;
-    default:
-        INVARIANT(!"the node authored a code without a handler");
-        return STATUS_order_rejected_internal;
-    }
-}
-
-static void touch_portfolios(struct engine *engine)
-{
-    const struct turn *turn = &engine->turn;
-    uint32_t subaccount = cc_load32(command_body(turn->command) + 8);
-    uint32_t portfolio = engine->accounts.rows[turn->account].portfolio_head;
-
-    if (turn->portfolio != PORTFOLIO_NONE) {
-        risk_touch(engine, turn->portfolio);
-        return;
-    }
-    for (; portfolio != PORTFOLIO_NONE;
-         portfolio = state_portfolio(engine, portfolio)->account_next)
-        if (state_portfolio(engine, portfolio)->subaccount_index == subaccount)
-            risk_touch(engine, portfolio);
-}
-
-/* Codes 0 to 5: row 5 and check-on-touch, then rows 6 and later. */
-static enum status apply_trading(struct engine *engine, const struct command *command,
-                                 struct engine_result *result)
-{
-    enum status status = access_portfolio(engine, command);
-
-    if (status != STATUS_request_completed)
-        return status;
-    touch_portfolios(engine);
-    switch (command->code) {
-    case REQUEST_place_limit_order:
-        return place_limit(engine, command, result);
-    case REQUEST_order_reduction:
-        return amend_reduce(engine, command, result);
-    case REQUEST_order_replacement:
-        return amend_replace(engine, command, result);
-    case REQUEST_order_cancel:
-        return cancel_order(engine, command, result);
-    case REQUEST_cancel_all_orders:
-        return cancel_all(engine, command, result);
-    default:
-        return place_market(engine, command, result);
-    }
-}
-
-static enum status apply_signed(struct engine *engine, const struct command *command,
-                                struct engine_result *result)
-{
-    switch (command->code) {
-    case REQUEST_place_limit_order:
-    case REQUEST_order_reduction:
-    case REQUEST_order_replacement:
-    case REQUEST_order_cancel:
-    case REQUEST_cancel_all_orders:
-    case REQUEST_place_market_order:
-        return apply_trading(engine, command, result);
-    case REQUEST_create_account_secp256k1:
-        return signup_create(engine, command, result);
-    case REQUEST_create_session:
-        return session_create(engine, command, result);
-    case REQUEST_revoke_session:
-        return session_revoke(engine, command);
-    case REQUEST_revoke_all_sessions:
-        return session_revoke_all(engine, command);
-    case REQUEST_create_api_key:
-        return api_key_create(engine, command, result);
-    case REQUEST_revoke_api_key:
-        return api_key_revoke(engine, command);
-    case REQUEST_oracle_price:
-        return apply_oracle(engine, command);
-    case REQUEST_market_define:
-        return market_define(engine, command);
-    case REQUEST_market_state:
-        return market_state_set(engine, command);
-    case REQUEST_halt_all:
-        return market_state_set_all(engine, command);
-    case REQUEST_deposit_credit:
-        return deposit_credit(engine, command, result);
-    default:
-        INVARIANT(!"a code without a handler was routed");
-        return STATUS_order_rejected_internal;
-    }
-}
-
 /* --- apply ------------------------------------------------------------------------------------ */
 
 /* The id is used from here on (W5), and 2100 tells whose it is. */
@@ -454,10 +292,10 @@ void engine_apply(struct engine *engine, const struct command *command, struct e
     uint32_t units = (uint32_t)state_option(engine, OPTION_engine_work_per_command);
     begin_result(result, engine->sequence, engine->t_ns);
     if (command->kind == COMMAND_UNSIGNED) {
-        status = apply_unsigned(engine, command, result, &units);
+        status = dispatch_unsigned(engine, command, result, &units);
     } else {
         access = access_check(engine, command);
-        status = access == ACCESS_GRANTED ? apply_signed(engine, command, result)
+        status = access == ACCESS_GRANTED ? dispatch_signed(engine, command, result)
                                           : access_refusal(command->code);
     }
     result->status = (uint8_t)status;

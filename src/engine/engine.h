@@ -22,7 +22,7 @@
 #include "base/status.h"
 #include "engine/effects.h"
 
-enum { ENGINE_RULES_VERSION = 3, ENGINE_WORK_TICK_UNITS = 1024 };
+enum { ENGINE_RULES_VERSION = 4, ENGINE_WORK_TICK_UNITS = 1024 };
 
 struct engine;
 struct image_sink;
@@ -47,7 +47,11 @@ struct engine_result {
     uint8_t members;      /* enum answer_member bits */
     uint8_t order_status; /* enum order_state */
     uint8_t price_decimals;
-    uint8_t zero[2];
+    uint8_t item_count; /* of a batch: how many `results`; 0: no item was looked at */
+    uint8_t zero;
+    uint32_t subaccount_index; /* valid with ANSWER_HAS_PLACE */
+    uint32_t portfolio_index;
+    uint8_t results[MESSAGE_ITEMS_MAX]; /* enum status of each item */
 };
 
 /* Bytes of an engine of these capacities: the INT values engine.accounts, .portfolios, .orders,

@@ -18,7 +18,7 @@ enum { ENTRY_EXPIRY_IOC = 0, ENTRY_EXPIRY_FOK = 1 };
 
 static bool is_market(const struct entry *entry)
 {
-    return entry->order_type == ORDER_MARKET;
+    return order_type_is_market(entry->order_type);
 }
 
 static bool replaces(const struct entry *entry)
@@ -415,7 +415,7 @@ enum status entry_decide(struct engine *engine, const struct entry *entry, struc
     plan->taker = (struct match_taker){
         .market = entry->market_index,
         .portfolio = entry->portfolio,
-        .account = engine->turn.account,
+        .account = entry->account,
         .position = entry->position,
         .quantity = entry->quantity,
         .limit_tick = book_mirror(&entry->market->book, entry->tick),

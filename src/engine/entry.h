@@ -23,6 +23,7 @@ struct entry {
     uint32_t slippage_ppm; /* parameter of a market order, 0: the market's */
     uint32_t pads;         /* all pad bytes of the body, any bit */
     uint32_t portfolio;
+    uint32_t account;
     uint32_t replaced; /* the order that this replaces, or ORDER_NONE; known at row 13 */
     uint16_t asset_id;
     uint8_t order_type; /* enum order_type */

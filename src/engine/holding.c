@@ -279,12 +279,18 @@ bool holding_load(struct engine *engine, struct image_read *read)
     struct holding_table *table = &engine->holdings;
     const struct holding *last = NULL;
     struct holding *row = NULL;
+    size_t row_bytes = read->version == 1 ? 0 HOLDING_FIELDS_1(IMAGE_READ_BYTES)
+                                          : 0 HOLDING_FIELDS(IMAGE_READ_BYTES);
 
-    for (; image_read_begins(read, 0 HOLDING_FIELDS(IMAGE_READ_BYTES)); read->row++) {
+    for (; image_read_begins(read, row_bytes); read->row++) {
         if (table->count == table->limit)
             return image_read_refuse(read, "more records than the configuration allows");
         row = &table->rows[table->fresh];
-        HOLDING_FIELDS(IMAGE_READ)
+        if (read->version == 1) {
+            HOLDING_FIELDS_1(IMAGE_READ)
+        } else {
+            HOLDING_FIELDS(IMAGE_READ)
+        }
         const char *wrong = wrong_with(engine, row, last);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);

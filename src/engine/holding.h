@@ -53,9 +53,13 @@ struct holding {
     uint32_t order_tail;
     uint32_t next; /* next holding of the portfolio; in the free list: next free */
     uint32_t map_place;
-    uint32_t cancel_cursor; /* order that a cancellation list goes on at (work.h) */
-    uint32_t leverage;      /* copy of the portfolio's setting (leverage.h), 0: none */
-    uint8_t zero2[36];
+    uint32_t cancel_cursor;        /* order that a cancellation list goes on at (work.h) */
+    uint32_t leverage;             /* copy of the portfolio's setting (leverage.h), 0: none */
+    uint32_t mmp;                  /* its setting in the table of mmp.h, 0: none */
+    uint64_t liquidation_ns;       /* t of the L1 action that took a fifth of it (R7), 0: none */
+    uint64_t post_cancel_sequence; /* post-only orders placed at or below it are dead (MMP) */
+    uint32_t funding_epoch;        /* epoch of the market up to which its funding is settled (R5) */
+    uint8_t zero2[12];
 };
 
 static_assert(sizeof(struct holding) == 5 * CC_CACHE_LINE, "rows stay on lines");
@@ -67,10 +71,15 @@ static_assert(sizeof(struct holding) == 5 * CC_CACHE_LINE, "rows stay on lines")
 #define HOLDING_FIELDS(X) \
     X(size) X(cost) X(net_funding) X(mark_seen) X(sides) X(reduce_cancel_sequence) X(position_ns) \
     X(position_sequence) X(position_index) X(portfolio) X(market) X(figure_initial) \
+    X(figure_loose) X(figure_value) X(figure_maintenance) X(figure_mark) X(funding_epoch) \
+    X(liquidation_ns) X(post_cancel_sequence)
+#define HOLDING_FIELDS_1(X) \
+    X(size) X(cost) X(net_funding) X(mark_seen) X(sides) X(reduce_cancel_sequence) X(position_ns) \
+    X(position_sequence) X(position_index) X(portfolio) X(market) X(figure_initial) \
     X(figure_loose) X(figure_value) X(figure_maintenance) X(figure_mark)
 #define HOLDING_CACHES(X) \
     X(zero) X(walk_quantity) X(walk_equity) X(walk_stamp) X(order_head) X(order_tail) X(next) \
-    X(map_place) X(cancel_cursor) X(leverage) X(zero2)
+    X(map_place) X(cancel_cursor) X(leverage) X(mmp) X(zero2)
 /* clang-format on */
 
 struct holding_table {

@@ -16,17 +16,17 @@ struct engine;
 /* clang-format off */
 /*    name            code  version that is written */
 #define IMAGE_SECTION_LIST(X) \
-    X(engine,            1, 1) /* sequence, t, boot, sums, effects lanes */ \
+    X(engine,            1, 2) /* sequence, t, boot, sums, effects lanes */ \
     X(configuration,     2, 1) /* body of the last 2013 */ \
-    X(accounts,          3, 1) /* by account id */ \
+    X(accounts,          3, 2) /* by account id */ \
     X(credentials,       4, 1) /* by creation */ \
-    X(portfolios,        5, 1) /* by creation number */ \
-    X(holdings,          6, 1) /* by portfolio, market */ \
+    X(portfolios,        5, 2) /* by creation number */ \
+    X(holdings,          6, 2) /* by portfolio, market */ \
     X(orders,            7, 1) /* by market, side, then queue order */ \
-    X(markets,           8, 2) /* by definition */ \
+    X(markets,           8, 3) /* by definition */ \
     X(deposits,          9, 1) /* by crediting */ \
     X(duplicates,       10, 1) /* by id, account */ \
-    X(work,             11, 2) /* deferred work, head first */ \
+    X(work,             11, 3) /* deferred work, head first */ \
     X(leverages,        12, 1) /* by portfolio, market */
 
 /* Which fields of an order the image holds; the place in its queue is where its row stands, and the
@@ -46,6 +46,9 @@ enum image_section {
 #undef X
         IMAGE_SECTION_END
 };
+
+/* The last section of images whose section `engine` has version 1. */
+enum { IMAGE_SECTION_LAST_1 = IMAGE_leverages };
 
 /* The version of a section that image_write writes. A change of what a section holds raises it; the
  * reader of the version before stays (image_load.c). */

@@ -27,9 +27,16 @@ static bool load_engine(struct engine *engine, struct image_read *read)
 {
     struct engine *row = engine;
 
-    if (!image_read_begins(read, 0 STATE_FIELDS(IMAGE_READ_BYTES)))
+    bool is_old = read->version == 1;
+
+    if (!image_read_begins(read, is_old ? 0 STATE_FIELDS_1(IMAGE_READ_BYTES)
+                                        : 0 STATE_FIELDS(IMAGE_READ_BYTES)))
         return image_read_refuse(read, "the engine's own fields are not whole");
-    STATE_FIELDS(IMAGE_READ)
+    if (is_old) {
+        STATE_FIELDS_1(IMAGE_READ)
+    } else {
+        STATE_FIELDS(IMAGE_READ)
+    }
 #if defined(PLANTED_BUG) && PLANTED_BUG == 18 /* a loaded state is another */
     row->t_ns += 1;
 #endif
@@ -37,8 +44,9 @@ static bool load_engine(struct engine *engine, struct image_read *read)
         return image_read_refuse(read, "more than one engine");
     if (row->sequence >> 56 != 0 || row->t_ns > IMAGE_READ_TIME_MAX)
         return image_read_refuse(read, "a sequence or a time that cannot be reached");
-    if (!image_read_is_wide(row->deposits) || !image_read_is_money(row->fee_account) ||
-        !image_read_is_money(row->withdrawals_pending))
+    if (!image_read_is_wide(row->deposits) || !image_read_is_wide(row->faucet) ||
+        !image_read_is_wide(row->top_ups) || !image_read_is_wide(row->withdrawals_settled) ||
+        !image_read_is_money(row->fee_account) || !image_read_is_money(row->withdrawals_pending))
         return image_read_refuse(read, "the engine has amounts beyond every bound");
     return true;
 }
@@ -52,9 +60,10 @@ static bool load_duplicates(struct engine *engine, struct image_read *read)
 
 #define READER(code, version) ((uint64_t)(version) << 32 | (code))
 
-static bool load_part(struct engine *engine, const struct image_part *part, struct image_read *read)
+static bool load_part(struct engine *engine, uint32_t code, struct image_read *read)
 {
-    switch (READER(part->code, part->version)) {
+    switch (READER(code,
+                   read->version == 0 ? image_version((enum image_section)code) : read->version)) {
 #define X(name, version, load)          \
     case READER(IMAGE_##name, version): \
         return load(engine, read);
@@ -89,7 +98,9 @@ static void compare_section(struct image_sink *sink, uint32_t code, uint32_t ver
     struct comparison *own = (void *)sink;
 
     end_section(own);
-    own->part = own->parts->by_code[code]->version == version ? own->parts->by_code[code] : NULL;
+    own->part = own->parts->by_code[code];
+    if (own->part != NULL && own->part->version != version)
+        own->part = NULL;
     own->at = 0;
 }
 
@@ -156,13 +167,12 @@ bool image_load(struct engine *engine, const struct image_part *parts, uint32_t 
     if (!image_parts_sort(&sorted, parts, part_count, problem))
         return false;
     for (size_t i = 0; i < CC_COUNT(order); i++) {
-        const struct image_part *part = sorted.by_code[order[i]];
         struct image_read read = image_parts_read(&sorted, order[i]);
         if (order[i] == last) /* another version of it */
             continue;
         last = order[i];
-        if (!load_part(engine, part, &read))
-            return image_parts_refuse(problem, part->code, read.row, read.wrong);
+        if (!load_part(engine, order[i], &read))
+            return image_parts_refuse(problem, order[i], read.row, read.wrong);
     }
     return load_figures(engine, problem) && writes_the_same(engine, &sorted, problem) &&
            recounts_the_same(engine, problem);

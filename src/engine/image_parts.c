@@ -33,7 +33,9 @@ bool image_parts_sort(struct image_parts *sorted, const struct image_part *parts
                                       "a version of the section that is not known");
         by_code[part->code] = part;
     }
-    for (uint32_t code = 1; code < IMAGE_SECTION_END; code++)
+    bool is_old = by_code[IMAGE_engine] != NULL && by_code[IMAGE_engine]->version == 1;
+    uint32_t last = is_old ? (uint32_t)IMAGE_SECTION_LAST_1 : (uint32_t)IMAGE_SECTION_END - 1;
+    for (uint32_t code = 1; code <= last; code++)
         if (by_code[code] == NULL)
             return image_parts_refuse(problem, 0, code, "a section is missing");
     return true;

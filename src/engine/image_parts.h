@@ -15,21 +15,28 @@
 #define IMAGE_PARTS_READERS(X) \
     X(configuration,  1,       load_configuration) \
     X(engine,         1,       load_engine) \
+    X(engine,         2,       load_engine) \
     X(accounts,       1,       account_load) \
+    X(accounts,       2,       account_load) \
     X(portfolios,     1,       portfolio_load) \
+    X(portfolios,     2,       portfolio_load) \
     X(markets,        1,       market_load) \
     X(markets,        2,       market_load) \
+    X(markets,        3,       market_load) \
     X(credentials,    1,       credential_load) \
     X(leverages,      1,       leverage_load) \
     X(holdings,       1,       holding_load) \
+    X(holdings,       2,       holding_load) \
     X(orders,         1,       order_load) \
     X(deposits,       1,       deposit_load) \
     X(duplicates,     1,       load_duplicates) \
     X(work,           1,       work_load) \
-    X(work,           2,       work_load)
+    X(work,           2,       work_load) \
+    X(work,           3,       work_load)
 /* clang-format on */
 
-/* By code; [0] is not used. */
+/* By code; [0] is not used. NULL: a section that images of that age did not have; its reader is
+ * called all the same, with version 0 and no bytes. */
 struct image_parts {
     const struct image_part *by_code[IMAGE_SECTION_END];
 };
@@ -51,6 +58,8 @@ static inline struct image_read image_parts_read(const struct image_parts *sorte
 {
     const struct image_part *part = sorted->by_code[code];
 
+    if (part == NULL)
+        return (struct image_read){ 0 };
     return (struct image_read){
         .at = part->bytes,
         .left = part->byte_count,

@@ -167,10 +167,12 @@ static enum status change(struct engine *engine, uint32_t index, const struct ma
     return STATUS_request_completed;
 }
 
-enum status market_define(struct engine *engine, const struct command *command)
+enum status market_define(struct engine *engine, const struct command *command,
+                          struct engine_result *result)
 {
     struct market_record record;
 
+    (void)result;
     if (!market_record_parse(&record, command_body(command), command_body_bytes(command)))
         return STATUS_order_rejected_invalid;
     uint32_t index = market_find(engine, record.asset_id);

@@ -38,10 +38,21 @@ struct market {
     int64_t funding_pool;
     uint64_t scan_max;        /* max_abs_size being made exact by the running mark scan */
     uint64_t cancel_sequence; /* dead at or below it: orders not reduce-only (R3); 0: no list */
-    uint8_t state;            /* enum market_state; written by market_set_state */
-    uint8_t former_state;     /* to return to when the hold ends */
-    uint8_t hold_count;       /* held updates so far, 0: not held */
-    bool mark_valid;          /* as of its last computation or loss (R5) */
+    int64_t premium_sum;      /* of the hour's samples, ppb (R5) */
+    uint64_t premium_slot;    /* t / 5 s of the last of them */
+    uint64_t funding_hour;    /* t / 1 h of the last hour that was opened or skipped */
+    uint64_t funding_index;   /* of the epoch: index, ... */
+    int64_t funding_rate_ppb; /* ... and rate */
+    uint64_t reduce_only_ns;  /* t since when it is REDUCE_ONLY without a break, 0: it is not */
+    uint32_t premium_count;
+    uint32_t funding_epoch; /* raised by each settlement that opens; 0: none yet */
+    uint32_t funding_from;  /* portfolio number that the epoch goes on at, while it is open */
+    bool funding_open;      /* positions of an epoch behind funding_epoch may be left */
+    uint8_t zero[3];
+    uint8_t state;        /* enum market_state; written by market_set_state */
+    uint8_t former_state; /* to return to when the hold ends */
+    uint8_t hold_count;   /* held updates so far, 0: not held */
+    bool mark_valid;      /* as of its last computation or loss (R5) */
     uint32_t
         tier_generation; /* raised when other tiers come in force: margin's figures are behind */
     struct book book;
@@ -61,8 +72,17 @@ struct market {
     X(record) X(next_tiers) X(next_tier_count) X(next_max_leverage) X(index_price) X(publish_ns) \
     X(valid_price) X(valid_ns) X(hold_prices) X(mark) X(ema) X(last_price) X(second_ns) \
     X(max_abs_size) X(book_seq) X(trade_seq) X(funding_pool) X(scan_max) X(state) \
-    X(former_state) X(hold_count) X(mark_valid) X(tier_generation) X(cancel_sequence)
-#define MARKET_CACHES(X) X(book) X(holders)
+    X(former_state) X(hold_count) X(mark_valid) X(tier_generation) X(cancel_sequence) \
+    X(premium_sum) X(premium_slot) X(funding_hour) X(funding_index) X(funding_rate_ppb) \
+    X(reduce_only_ns) X(premium_count) X(funding_epoch) X(funding_from) X(funding_open)
+/* What a row of version 2 held; of version 1: all but the last. */
+#define MARKET_FIELDS_2(X) MARKET_FIELDS_1(X) X(cancel_sequence)
+#define MARKET_FIELDS_1(X) \
+    X(record) X(next_tiers) X(next_tier_count) X(next_max_leverage) X(index_price) X(publish_ns) \
+    X(valid_price) X(valid_ns) X(hold_prices) X(mark) X(ema) X(last_price) X(second_ns) \
+    X(max_abs_size) X(book_seq) X(trade_seq) X(funding_pool) X(scan_max) X(state) \
+    X(former_state) X(hold_count) X(mark_valid) X(tier_generation)
+#define MARKET_CACHES(X) X(zero) X(book) X(holders)
 /* clang-format on */
 
 struct market_table {
@@ -78,6 +98,7 @@ struct market_table {
 
 struct engine;
 struct command;
+struct engine_result;
 
 /* Index of a market by its asset id, or MARKET_NONE. */
 CC_MUST_USE uint32_t market_find(const struct engine *engine, uint32_t asset_id);
@@ -88,7 +109,8 @@ CC_MUST_USE enum status market_of_asset(const struct engine *engine, uint16_t as
                                         uint32_t *index);
 
 /* Code 1001: parses, checks and defines or changes a market (J5, R10). */
-CC_MUST_USE enum status market_define(struct engine *engine, const struct command *command);
+CC_MUST_USE enum status market_define(struct engine *engine, const struct command *command,
+                                      struct engine_result *result);
 
 /* Makes what is kept of the newest market (its record is set) beside its row: the ways to find it
  * and an empty book. */

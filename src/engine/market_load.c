@@ -4,15 +4,6 @@
 #include "engine/mark.h"
 #include "engine/state.h"
 
-/* clang-format off */
-/* What a row of version 1 held. */
-#define MARKET_FIELDS_1(X) \
-    X(record) X(next_tiers) X(next_tier_count) X(next_max_leverage) X(index_price) X(publish_ns) \
-    X(valid_price) X(valid_ns) X(hold_prices) X(mark) X(ema) X(last_price) X(second_ns) \
-    X(max_abs_size) X(book_seq) X(trade_seq) X(funding_pool) X(scan_max) X(state) \
-    X(former_state) X(hold_count) X(mark_valid) X(tier_generation)
-/* clang-format on */
-
 static const char *wrong_record(const struct market *row)
 {
     struct market_record next = row->record;
@@ -97,12 +88,16 @@ bool market_load(struct engine *engine, struct image_read *read)
 
     if (read->version == 1)
         row_bytes = 0 MARKET_FIELDS_1(IMAGE_READ_BYTES);
+    if (read->version == 2)
+        row_bytes = 0 MARKET_FIELDS_2(IMAGE_READ_BYTES);
     for (; image_read_begins(read, row_bytes); read->row++) {
         if (table->count == ENGINE_MARKETS_MAX)
             return image_read_refuse(read, "more markets than there can be");
         row = &table->rows[table->count];
         if (read->version == 1) {
             MARKET_FIELDS_1(IMAGE_READ)
+        } else if (read->version == 2) {
+            MARKET_FIELDS_2(IMAGE_READ)
         } else {
             MARKET_FIELDS(IMAGE_READ)
         }

@@ -37,11 +37,13 @@ static void set(struct engine *engine, const struct command *command, uint32_t i
         set_by_operator(engine, index, state);
 }
 
-enum status market_state_set(struct engine *engine, const struct command *command)
+enum status market_state_set(struct engine *engine, const struct command *command,
+                             struct engine_result *result)
 {
     const uint8_t *body = command_body(command);
     uint32_t index;
 
+    (void)result;
     enum status status = market_of_asset(engine, cc_load16(body + STATE_ASSET_AT), &index);
     if (status != STATUS_request_completed)
         return status;
@@ -55,11 +57,13 @@ enum status market_state_set(struct engine *engine, const struct command *comman
     return STATUS_request_completed;
 }
 
-enum status market_state_set_all(struct engine *engine, const struct command *command)
+enum status market_state_set_all(struct engine *engine, const struct command *command,
+                                 struct engine_result *result)
 {
     const struct market_table *table = &engine->markets;
     uint8_t state = command_body(command)[STATE_OF_ALL_AT];
 
+    (void)result;
     if (!access_body_is_clean(command) || state > MARKET_HALTED)
         return STATUS_order_rejected_invalid;
     for (uint32_t k = 0; k < table->count; k++)

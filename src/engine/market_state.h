@@ -15,12 +15,15 @@
 
 struct engine;
 struct command;
+struct engine_result;
 
 /* Code 1002: one market. Row 3 has passed when it is signed. */
-CC_MUST_USE enum status market_state_set(struct engine *engine, const struct command *command);
+CC_MUST_USE enum status market_state_set(struct engine *engine, const struct command *command,
+                                         struct engine_result *result);
 
 /* Code 1008: every market that is not CLOSED, by ascending asset id. */
-CC_MUST_USE enum status market_state_set_all(struct engine *engine, const struct command *command);
+CC_MUST_USE enum status market_state_set_all(struct engine *engine, const struct command *command,
+                                             struct engine_result *result);
 
 /* The lowest asset id above `after` of the markets that take orders, or will again when their
  * oracle hold ends; 0: none. */

@@ -23,8 +23,18 @@ enum order_side { ORDER_LONG = 0, ORDER_SHORT = 1 };
 /* Time in force, numbered so that 0..2 are the wire's live_tif. */
 enum order_tif { ORDER_IOC = 0, ORDER_FOK = 1, ORDER_GTC = 2, ORDER_GTT = 3 };
 
-/* The wire's order_type, as far as this version has them. */
-enum order_type { ORDER_MARKET = 0, ORDER_LIMIT = 1 };
+/* The wire's order_type. An order that was triggered keeps its own (R8). */
+enum order_type {
+    ORDER_MARKET,
+    ORDER_LIMIT,
+    ORDER_STOP_LIMIT,
+    ORDER_STOP_MARKET,
+    ORDER_TAKE_PROFIT,
+    ORDER_TAKE_PROFIT_MARKET,
+    ORDER_LIQUIDATE,
+    ORDER_AUTO_DELEVERAGE,
+    ORDER_TYPE_COUNT
+};
 
 enum {
     ORDER_POST_ONLY = 1 << 0,
@@ -123,6 +133,12 @@ static inline void order_add_fill(const struct order *order, struct order_cold *
 static inline uint64_t order_initial(const struct order *order, const struct order_cold *cold)
 {
     return cold->filled + order->remaining;
+}
+
+/* Kinds without a limit of their own: shown without a price (W10). */
+static inline bool order_type_is_market(uint8_t type)
+{
+    return type == ORDER_MARKET || type == ORDER_STOP_MARKET || type == ORDER_TAKE_PROFIT_MARKET;
 }
 
 static inline uint8_t order_flags(bool post_only, bool reduce_only, uint8_t stp, enum order_tif tif)

@@ -128,8 +128,10 @@ static const char *enter(struct engine *engine, uint32_t index, uint64_t portfol
         return "more ladder pages than the configuration allows";
     order_map_insert(&engine->order_map, hash, index);
     link_first(engine, index);
-    if (order_tif(order) == ORDER_GTT)
-        timer_heap_set(&engine->expiries, index, cold->expiry_ns, cold->placed_sequence);
+    if (order_tif(order) == ORDER_GTT) {
+        timer_heap_set(&engine->expiries, index, cold->expiry_ns, resting_rank(cold));
+        work_timer_set(engine, cold->expiry_ns);
+    }
     return NULL;
 }
 

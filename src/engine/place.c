@@ -38,7 +38,7 @@ static_assert(sizeof(struct limit_body) == 48, "W3: PlaceLimitOrder");
 static_assert(sizeof(struct market_body) == 40, "W3: PlaceMarketOrder");
 
 /* The order's record, its holding made when there was none. */
-static uint32_t take_order(struct engine *engine, const struct command *command,
+static uint32_t take_order(struct engine *engine, const struct place_name *name,
                            const struct entry *entry)
 {
     uint32_t index = order_take(&engine->orders);
@@ -46,7 +46,7 @@ static uint32_t take_order(struct engine *engine, const struct command *command,
     struct order_cold *cold = &engine->orders.cold[index];
 
     INVARIANT(index != ORDER_NONE);
-    memcpy(order->id, command_request_id(command), sizeof order->id);
+    memcpy(order->id, name->id, sizeof order->id);
     order->tick = entry->tick;
     order->remaining = entry->quantity;
     order->sequence = engine->sequence;
@@ -56,23 +56,22 @@ static uint32_t take_order(struct engine *engine, const struct command *command,
     order->market = (uint16_t)entry->market_index;
     order->side = entry->side;
     order->flags = entry_flags(entry);
-    order->account = engine->turn.account;
+    order->account = name->account;
     cold->expiry_ns = entry->expiry;
     cold->placed_ns = engine->t_ns;
     cold->updated_ns = engine->t_ns;
     cold->placed_sequence = engine->sequence;
     cold->order_type = entry->order_type;
+    cold->index = name->item;
     return index;
 }
 
-/* 2101 of a placement that was refused at row 13 or later: there is no record (R3). */
-static void tell_refused(struct engine *engine, const struct command *command,
-                         const struct entry *entry, enum status status,
-                         struct engine_result *result)
+void place_tell_refused(struct engine *engine, const struct place_name *name,
+                        const struct entry *entry, enum status status, struct engine_result *result)
 {
     struct effect_order_state body = {
         .remaining = entry->quantity,
-        .price = entry->order_type == ORDER_MARKET ? 0 : entry->price,
+        .price = order_type_is_market(entry->order_type) ? 0 : entry->price,
         .status = ORDER_REJECTED,
         .reason = (uint8_t)status,
         .side = entry->side,
@@ -80,30 +79,43 @@ static void tell_refused(struct engine *engine, const struct command *command,
         .asset_id = entry->asset_id,
     };
 
-    memcpy(body.order_id, command_request_id(command), sizeof body.order_id);
+    memcpy(body.order_id, name->id, sizeof body.order_id);
     effects_emit(engine, EFFECT_order_state, EFFECT_NO_RECORD, entry->asset_id, &body);
     evidence_of_refusal(engine, result, entry->quantity);
+}
+
+enum status place_entry(struct engine *engine, const struct place_name *name, struct entry *entry,
+                        struct engine_result *result)
+{
+    struct entry_plan plan;
+    enum status status = entry_terms(engine, entry);
+
+    if (status == STATUS_request_completed)
+        status = entry_decide(engine, entry, &plan);
+    if (status != STATUS_request_completed)
+        return status;
+    uint32_t order = take_order(engine, name, entry);
+    entry_act(engine, entry, &plan, order, name->hash, result);
+    return STATUS_request_completed;
 }
 
 /* Rows 7 to 35 of an entry that has its body's part. */
 static enum status run_rows(struct engine *engine, const struct command *command,
                             struct entry *entry, struct engine_result *result)
 {
-    struct entry_plan plan;
+    struct place_name name = {
+        .id = command_request_id(command),
+        .hash = command->request_hash,
+        .account = engine->turn.account,
+    };
     enum status status = entry_form(engine, entry, false);
 
     if (status != STATUS_request_completed)
         return status;
-    status = entry_terms(engine, entry);
-    if (status == STATUS_request_completed)
-        status = entry_decide(engine, entry, &plan);
-    if (status != STATUS_request_completed) {
-        tell_refused(engine, command, entry, status, result);
-        return status;
-    }
-    uint32_t order = take_order(engine, command, entry);
-    entry_act(engine, entry, &plan, order, command->request_hash, result);
-    return STATUS_request_completed;
+    status = place_entry(engine, &name, entry, result);
+    if (status != STATUS_request_completed)
+        place_tell_refused(engine, &name, entry, status, result);
+    return status;
 }
 
 enum status place_limit(struct engine *engine, const struct command *command,
@@ -119,6 +131,7 @@ enum status place_limit(struct engine *engine, const struct command *command,
     entry.slippage_ppm = 0;
     entry.pads = body.pad | body.pad2;
     entry.portfolio = engine->turn.portfolio;
+    entry.account = engine->turn.account;
     entry.replaced = ORDER_NONE;
     entry.asset_id = body.asset_id;
     entry.order_type = ORDER_LIMIT;
@@ -144,6 +157,7 @@ enum status place_market(struct engine *engine, const struct command *command,
     entry.slippage_ppm = body.max_slippage_ppm;
     entry.pads = pads | body.pad;
     entry.portfolio = engine->turn.portfolio;
+    entry.account = engine->turn.account;
     entry.replaced = ORDER_NONE;
     entry.asset_id = body.asset_id;
     entry.order_type = ORDER_MARKET;

@@ -5,6 +5,7 @@
 #include "base/status.h"
 
 struct engine;
+struct entry;
 struct command;
 struct engine_result;
 
@@ -12,6 +13,24 @@ struct engine_result;
  * REJECTED order (2101); any refusal leaves the state as check-on-touch left it. */
 CC_MUST_USE enum status place_limit(struct engine *engine, const struct command *command,
                                     struct engine_result *result);
+
+/* What an entry is called and whose it is. */
+struct place_name {
+    const uint8_t *id; /* 16 bytes: the request id, that of a batch's item, or that of a trigger */
+    uint64_t hash;     /* mix_id of (account, id) */
+    uint32_t account;
+    uint16_t item; /* of a batch, else 0 */
+};
+
+/* Rows 13 to 35 of an entry whose rows 7 to 12 (entry_form) have passed: decides, takes the order
+ * and acts. A refusal is told by the caller. */
+CC_MUST_USE enum status place_entry(struct engine *engine, const struct place_name *name,
+                                    struct entry *entry, struct engine_result *result);
+
+/* 2101 of a placement that was refused at row 13 or later: there is no record (R3). */
+void place_tell_refused(struct engine *engine, const struct place_name *name,
+                        const struct entry *entry, enum status status,
+                        struct engine_result *result);
 
 /* The same for a market order: it matches up to the bound of its slippage and never rests. */
 CC_MUST_USE enum status place_market(struct engine *engine, const struct command *command,

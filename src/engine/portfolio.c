@@ -112,9 +112,10 @@ bool portfolio_load(struct engine *engine, struct image_read *read)
 {
     struct portfolio_table *table = &engine->portfolios;
     struct portfolio *row = NULL;
+    size_t row_bytes = read->version == 1 ? 0 PORTFOLIO_FIELDS_1(IMAGE_READ_BYTES)
+                                          : 0 PORTFOLIO_FIELDS(IMAGE_READ_BYTES);
 
-    for (table->count = 0; image_read_begins(read, 0 PORTFOLIO_FIELDS(IMAGE_READ_BYTES));
-         read->row++) {
+    for (table->count = 0; image_read_begins(read, row_bytes); read->row++) {
         if (table->count == table->limit)
             return image_read_refuse(read, "more portfolios than the configuration allows");
         row = &table->rows[table->count];
@@ -122,7 +123,11 @@ bool portfolio_load(struct engine *engine, struct image_read *read)
             .holding_head = HOLDING_NONE,
             .account_next = PORTFOLIO_NONE,
         };
-        PORTFOLIO_FIELDS(IMAGE_READ)
+        if (read->version == 1) {
+            PORTFOLIO_FIELDS_1(IMAGE_READ)
+        } else {
+            PORTFOLIO_FIELDS(IMAGE_READ)
+        }
         const char *wrong = wrong_with(engine, row);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);

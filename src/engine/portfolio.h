@@ -17,24 +17,35 @@ enum { PORTFOLIO_NAME_BYTES = 32, PORTFOLIO_MARKETS_MAX = 64 };
 
 enum portfolio_status { PORTFOLIO_ACTIVE, PORTFOLIO_IN_LIQUIDATION, PORTFOLIO_CLOSED };
 
-/* Three lines: what every fill reads; the sums of margin; the rest. */
+/* Four lines: what every fill reads; what else happens to it; the sums of margin; the rest. */
 struct portfolio {
     int64_t cash;
     uint64_t cancel_sequence; /* orders placed at or below it are dead (R3, cancellation list) */
+    uint64_t dead_man_ns;     /* all are, from here on, when not 0 (R10, code 25) */
     uint64_t figure_epoch;    /* risk.mark_epoch of the figures; holdings may be behind it, see */
     uint32_t stale_holding;   /* the one that is, HOLDING_NONE, or RISK_STALE_MANY */
     uint32_t changed_next;    /* list of portfolios to check (risk.h) */
     uint32_t account;         /* index = id */
     uint32_t subaccount_index;
-    uint32_t portfolio_index;
     uint32_t open_order_count; /* resting orders, dead ones included */
     uint32_t holding_head;     /* its holdings, ascending market index */
     uint32_t holding_count;
-    uint32_t account_next;    /* next portfolio of the account, PORTFOLIO_NONE: last */
-    uint8_t status;           /* enum portfolio_status */
-    bool flagged;             /* E < IM at its last check (R7) */
-    bool changed;             /* is in the list of portfolios to check */
-    bool cancel_queued;       /* a cancellation list of it is in the queue (work.h) */
+    uint8_t status;          /* enum portfolio_status */
+    bool flagged;            /* E < IM at its last check (R7) */
+    bool changed;            /* is in the list of portfolios to check */
+    bool cancel_queued;      /* a cancellation list of it is in the queue (work.h) */
+    uint64_t funding_count;  /* engine.funding_count when its funding was last settled */
+    uint64_t liquidation_ns; /* t of its last L1 action (R7), 0: none yet */
+    uint64_t created_sequence;
+    uint32_t portfolio_index;
+    uint32_t account_next;     /* next portfolio of the account, PORTFOLIO_NONE: last */
+    uint32_t subaccount;       /* its subaccount's record (subaccount.h) */
+    uint32_t conditional_head; /* its untriggered orders, oldest first (conditional.h) */
+    uint32_t conditional_tail;
+    uint32_t conditional_count;
+    uint8_t cancel_reason;   /* of cancel_sequence: enum reason */
+    bool liquidation_queued; /* its liquidation is in the queue (work.h) */
+    uint8_t zero[14];
     int128 value;             /* sums of its holdings' figures (margin.h): E - cash, ... */
     int128 maintenance;       /* ... MM, ... */
     int128 initial;           /* ... IM, ... */
@@ -44,15 +55,21 @@ struct portfolio {
     uint8_t name[PORTFOLIO_NAME_BYTES];
 };
 
-static_assert(sizeof(struct portfolio) == 3 * CC_CACHE_LINE, "rows stay on lines");
+static_assert(sizeof(struct portfolio) == 4 * CC_CACHE_LINE, "rows stay on lines");
 
 /* clang-format off */
 #define PORTFOLIO_FIELDS(X) \
     X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
+    X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged) \
+    X(dead_man_ns) X(liquidation_ns) X(created_sequence) X(cancel_reason)
+#define PORTFOLIO_FIELDS_1(X) \
+    X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
     X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged)
 #define PORTFOLIO_CACHES(X) \
     X(holding_head) X(holding_count) X(account_next) X(value) X(maintenance) X(initial) X(loose) \
-    X(figure_epoch) X(stale_holding) X(changed_next) X(changed) X(cancel_queued)
+    X(figure_epoch) X(stale_holding) X(changed_next) X(changed) X(cancel_queued) \
+    X(funding_count) X(conditional_head) X(conditional_tail) X(conditional_count) \
+    X(subaccount) X(liquidation_queued) X(zero)
 /* clang-format on */
 
 struct portfolio_table {

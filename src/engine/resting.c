@@ -10,7 +10,7 @@ void resting_tell_state(struct engine *engine, uint32_t index)
     struct effect_order_state body = {
         .remaining = order->remaining,
         .filled = cold->filled,
-        .price = cold->order_type == ORDER_MARKET ? 0 : resting_price(engine, order),
+        .price = order_type_is_market(cold->order_type) ? 0 : resting_price(engine, order),
     };
     uint32_t codes = (uint32_t)cold->state | (uint32_t)cold->reason << 8 |
                      (uint32_t)order->side << 16 | (uint32_t)cold->order_type << 24;
@@ -124,15 +124,22 @@ static void enter_book(struct engine *engine, uint32_t index)
     resting_tell(engine, index, BOOK_ADD, order->remaining);
 }
 
+static void set_expiry(struct engine *engine, uint32_t index)
+{
+    const struct order_cold *cold = &engine->orders.cold[index];
+
+    timer_heap_set(&engine->expiries, index, cold->expiry_ns, resting_rank(cold));
+    work_timer_set(engine, cold->expiry_ns);
+}
+
 void resting_insert(struct engine *engine, uint32_t index, uint64_t hash)
 {
     const struct order *order = &engine->orders.hot[index];
-    const struct order_cold *cold = &engine->orders.cold[index];
 
     order_map_insert(&engine->order_map, hash, index);
     holding_link(engine, order->holding, index);
     if (order_tif(order) == ORDER_GTT)
-        timer_heap_set(&engine->expiries, index, cold->expiry_ns, cold->placed_sequence);
+        set_expiry(engine, index);
     enter_book(engine, index);
 }
 
@@ -194,7 +201,7 @@ void resting_set_terms(struct engine *engine, uint32_t index, const struct resti
     cold->expiry_ns = terms->expiry_ns;
     cold->updated_ns = engine->t_ns;
     if (order_tif(order) == ORDER_GTT)
-        timer_heap_set(&engine->expiries, index, cold->expiry_ns, cold->placed_sequence);
+        set_expiry(engine, index);
     else if (was_timed)
         timer_heap_remove(&engine->expiries, index);
 }

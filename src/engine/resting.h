@@ -73,6 +73,12 @@ void resting_tell_state(struct engine *engine, uint32_t order);
 CC_MUST_USE enum order_state resting_death(const struct engine *engine, uint32_t order,
                                            uint8_t *reason);
 
+/* Placing order: the sequence, and the item of a batch below it. */
+static inline uint64_t resting_rank(const struct order_cold *cold)
+{
+    return cold->placed_sequence << 8 | cold->index;
+}
+
 /* Raw price of an order in the table. */
 static inline uint64_t resting_price(const struct engine *engine, const struct order *order)
 {

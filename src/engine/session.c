@@ -109,12 +109,14 @@ enum status session_create(struct engine *engine, const struct command *command,
     return session_open(engine, command, engine->turn.credential, &ask, result);
 }
 
-enum status session_revoke(struct engine *engine, const struct command *command)
+enum status session_revoke(struct engine *engine, const struct command *command,
+                           struct engine_result *result)
 {
     const uint8_t *public_key = command_body(command) + sizeof(uint64_t);
     uint32_t session =
         credential_find(engine, engine->turn.account, public_key, SESSION_KEY_BYTES, engine->t_ns);
 
+    (void)result;
     if (session == CREDENTIAL_NONE)
         return STATUS_session_rejected;
     credential_revoke(engine, session);
@@ -122,11 +124,13 @@ enum status session_revoke(struct engine *engine, const struct command *command)
 }
 
 /* Newest first. Every master key is an admin key: all sessions of the account are in its reach. */
-enum status session_revoke_all(struct engine *engine, const struct command *command)
+enum status session_revoke_all(struct engine *engine, const struct command *command,
+                               struct engine_result *result)
 {
     const struct credential *rows = engine->credentials.rows;
     uint32_t at = engine->accounts.rows[engine->turn.account].session_head;
 
+    (void)result;
     (void)command;
     for (; at != CREDENTIAL_NONE; at = rows[at].account_next)
         if (credential_is_live(&rows[at], engine->t_ns))

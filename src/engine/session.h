@@ -28,7 +28,9 @@ CC_MUST_USE enum status session_open(struct engine *engine, const struct command
  * each, so 20 us with the default and 1 ms with the 4,096 that the option allows at most. */
 CC_MUST_USE enum status session_create(struct engine *engine, const struct command *command,
                                        struct engine_result *result);
-CC_MUST_USE enum status session_revoke(struct engine *engine, const struct command *command);
-CC_MUST_USE enum status session_revoke_all(struct engine *engine, const struct command *command);
+CC_MUST_USE enum status session_revoke(struct engine *engine, const struct command *command,
+                                       struct engine_result *result);
+CC_MUST_USE enum status session_revoke_all(struct engine *engine, const struct command *command,
+                                           struct engine_result *result);
 
 #endif

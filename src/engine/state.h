@@ -41,7 +41,10 @@ struct engine {
     struct option_engine capacity; /* C: laid out */
     struct option_engine options;  /* C: parsed from configuration */
 
-    int128 deposits; /* sum since genesis (I2) */
+    int128 deposits; /* sums since genesis (I2), ... */
+    int128 faucet;
+    int128 top_ups;
+    int128 withdrawals_settled;
     uint64_t sequence;
     uint64_t t_ns;
     uint64_t boot;
@@ -49,6 +52,8 @@ struct engine {
     int64_t clock_step_ns;
     int64_t fee_account;
     int64_t withdrawals_pending;
+    uint64_t
+        funding_count; /* epochs opened, all markets: raised before a portfolio can be behind */
     struct effects effects;
     uint32_t configuration_bytes; /* 0: none yet */
     uint8_t configuration[REQUEST_BODY_MAX];
@@ -73,6 +78,10 @@ struct engine {
 
 /* clang-format off */
 #define STATE_FIELDS(X) \
+    X(deposits) X(sequence) X(t_ns) X(boot) X(rules_version) X(clock_step_ns) X(fee_account) \
+    X(withdrawals_pending) X(effects.lanes) X(faucet) X(top_ups) X(withdrawals_settled) \
+    X(funding_count)
+#define STATE_FIELDS_1(X) \
     X(deposits) X(sequence) X(t_ns) X(boot) X(rules_version) X(clock_step_ns) X(fee_account) \
     X(withdrawals_pending) X(effects.lanes)
 #define STATE_CONFIGURATION(X) X(configuration_bytes) X(configuration)

@@ -4,15 +4,18 @@
 #include "engine/margin.h"
 #include "engine/mark.h"
 #include "engine/resting.h"
+#include "engine/work_load.h"
 
 static_assert((int)WORK_MARKETS_MAX == (int)ENGINE_MARKETS_MAX, "a scan for every market");
 
 #define WORK_INDEX_MASK ((UINT32_C(1) << WORK_ITEM_BITS) - 1)
 
-/* Room for the timers, every market's scan and list, every portfolio's list: a power of two. */
+/* Room for the timers, five kinds of items a market, two a portfolio, and a batch of each
+ * conditional order: a power of two. */
 static uint32_t ring_slots(const struct option_engine *capacity)
 {
-    uint64_t most = 1 + 2 * WORK_MARKETS_MAX + capacity->values[OPTION_engine_portfolios];
+    uint64_t most = 1 + 5 * WORK_MARKETS_MAX + 2 * capacity->values[OPTION_engine_portfolios] +
+                    capacity->values[OPTION_engine_orders];
     uint32_t slots = 64;
 
     while (slots < most)
@@ -28,15 +31,19 @@ size_t work_bytes(const struct option_engine *capacity)
 void work_init(struct work *work, void *memory, const struct option_engine *capacity)
 {
     INVARIANT(capacity->values[OPTION_engine_portfolios] <= WORK_INDEX_MASK);
+    INVARIANT(capacity->values[OPTION_engine_orders] <= WORK_INDEX_MASK);
     *work = (struct work){
         .items = memory,
         .mask = ring_slots(capacity) - 1,
         .next_second_ns = UINT64_MAX,
+        .next_timer_ns = UINT64_MAX,
     };
 }
 
-static void push(struct work *work, enum work_kind kind, uint32_t index)
+void work_push(struct engine *engine, enum work_kind kind, uint32_t index)
 {
+    struct work *work = &engine->work;
+
     INVARIANT(work->count <= work->mask);
     work->items[(work->head + work->count) & work->mask] = (uint32_t)kind << WORK_ITEM_BITS | index;
     work->count++;
@@ -49,8 +56,10 @@ static void pop(struct work *work)
     work->count--;
 }
 
-static void image_scan(const struct work_scan *scan, struct image_sink *sink)
+static void image_scan(const struct engine *engine, uint32_t market, struct image_sink *sink)
 {
+    const struct work_scan *scan = &engine->work.scans[market];
+
     image_u64(sink, scan->from);
     image_u64(sink,
               (uint64_t)scan->begun | (uint64_t)scan->again << 8 | (uint64_t)scan->exact << 16);
@@ -78,23 +87,6 @@ static void image_list(const struct engine *engine, uint32_t market, struct imag
     image_u64(sink, list->portfolio);
     image_u64(sink, list->inside);
     image_u64(sink, cursor == ORDER_NONE ? 0 : engine->orders.hot[cursor].sequence);
-}
-
-void work_image(const struct engine *engine, struct image_sink *sink)
-{
-    const struct work *work = &engine->work;
-
-    image_u64(sink, work->count);
-    for (uint32_t i = 0; i < work->count; i++) {
-        uint32_t item = work->items[(work->head + i) & work->mask];
-        image_u64(sink, item);
-        if (item >> WORK_ITEM_BITS == WORK_MARK_SCAN)
-            image_scan(&work->scans[item & WORK_INDEX_MASK], sink);
-        if (item >> WORK_ITEM_BITS == WORK_CANCEL)
-            image_cancel(engine, item & WORK_INDEX_MASK, sink);
-        if (item >> WORK_ITEM_BITS == WORK_MARKET_CANCEL)
-            image_list(engine, item & WORK_INDEX_MASK, sink);
-    }
 }
 
 /* Deadline of a market's next second. */
@@ -127,29 +119,12 @@ void work_second_changed(struct engine *engine)
 
     engine->work.next_second_ns =
         first == MARKET_NONE ? UINT64_MAX : second_due(&engine->markets.rows[first]);
-}
-
-uint64_t work_next_deadline(const struct engine *engine)
-{
-    uint64_t expiry = timer_heap_deadline(&engine->expiries);
-    uint64_t second = engine->work.next_second_ns;
-
-    return expiry < second ? expiry : second;
+    work_timer_set(engine, engine->work.next_second_ns);
 }
 
 bool work_pending(const struct engine *engine)
 {
     return engine->work.count != 0;
-}
-
-void work_timers_due(struct engine *engine)
-{
-    struct work *work = &engine->work;
-
-    if (CC_LIKELY(work_next_deadline(engine) > engine->t_ns) || work->timers_queued)
-        return;
-    work->timers_queued = true;
-    push(work, WORK_TIMERS, 0);
 }
 
 void work_queue_scan(struct engine *engine, uint32_t market)
@@ -161,7 +136,7 @@ void work_queue_scan(struct engine *engine, uint32_t market)
         return;
     }
     *scan = (struct work_scan){ .queued = 1, .exact = scan->exact };
-    push(&engine->work, WORK_MARK_SCAN, market);
+    work_push(engine, WORK_MARK_SCAN, market);
 }
 
 void work_queue_cancel(struct engine *engine, uint32_t index)
@@ -173,7 +148,7 @@ void work_queue_cancel(struct engine *engine, uint32_t index)
     if (portfolio->cancel_queued)
         return;
     portfolio->cancel_queued = true;
-    push(&engine->work, WORK_CANCEL, holding->portfolio);
+    work_push(engine, WORK_CANCEL, holding->portfolio);
 }
 
 /* A list that begins anew leaves no cursor behind: between lists none stands anywhere, so that a
@@ -197,7 +172,7 @@ void work_queue_market_cancel(struct engine *engine, uint32_t market)
     state_market(engine, market)->cancel_sequence = engine->sequence;
     *list = (struct work_list){ .queued = 1 }; /* one that runs begins anew, where it stands */
     if (!was_queued)
-        push(&engine->work, WORK_MARKET_CANCEL, market);
+        work_push(engine, WORK_MARKET_CANCEL, market);
 }
 
 void work_order_leaves(struct engine *engine, uint32_t order)
@@ -225,26 +200,95 @@ static void expire(struct engine *engine, uint32_t index)
     resting_remove(engine, index, state, reason);
 }
 
-/* One due timer: the earliest, a market's second before an expiry. False: none is due. */
-static bool timers_unit(struct engine *engine)
-{
-    uint64_t second = engine->work.next_second_ns;
-    uint64_t expiry = timer_heap_deadline(&engine->expiries);
+/* --- timers ----------------------------------------------------------------------------------- */
 
-    if (second <= engine->t_ns && second <= expiry) {
-        uint32_t market = first_second(engine);
-        mark_second(engine, market);
-        work_second_changed(engine);
-        return true;
-    }
-    if (expiry > engine->t_ns)
-        return false;
+static uint64_t second_deadline(const struct engine *engine)
+{
+    return engine->work.next_second_ns;
+}
+
+static void fire_second(struct engine *engine)
+{
+    mark_second(engine, first_second(engine));
+    work_second_changed(engine);
+}
+
+static uint64_t expiry_deadline(const struct engine *engine)
+{
+    return timer_heap_deadline(&engine->expiries);
+}
+
+static void fire_expiry(struct engine *engine)
+{
     expire(engine, timer_heap_first(&engine->expiries));
+}
+
+/* Timers of one deadline fire in this order (R3). */
+static const struct {
+    uint64_t (*deadline)(const struct engine *engine);
+    void (*fire)(struct engine *engine);
+} timers[] = {
+    { second_deadline, fire_second },
+    { expiry_deadline, fire_expiry },
+};
+
+uint64_t work_next_deadline(const struct engine *engine)
+{
+    uint64_t first = UINT64_MAX;
+
+    for (size_t i = 0; i < CC_COUNT(timers); i++) {
+        uint64_t deadline = timers[i].deadline(engine);
+        first = deadline < first ? deadline : first;
+    }
+    return first;
+}
+
+void work_timer_set(struct engine *engine, uint64_t deadline_ns)
+{
+    if (deadline_ns < engine->work.next_timer_ns)
+        engine->work.next_timer_ns = deadline_ns;
+}
+
+void work_timers_due(struct engine *engine)
+{
+    struct work *work = &engine->work;
+
+    if (CC_LIKELY(work->next_timer_ns > engine->t_ns) || work->timers_queued)
+        return;
+    work->next_timer_ns = work_next_deadline(engine);
+    if (work->next_timer_ns > engine->t_ns)
+        return;
+    work->timers_queued = true;
+    work_push(engine, WORK_TIMERS, 0);
+}
+
+/* One due timer: the earliest. False: none is due. */
+static bool timers_unit(struct engine *engine, uint32_t index, uint32_t *units)
+{
+    uint64_t first = work_next_deadline(engine);
+    size_t i = 0;
+
+    (void)index;
+    if (first > engine->t_ns)
+        return false;
+    while (timers[i].deadline(engine) != first)
+        i++;
+    timers[i].fire(engine);
+    *units -= 1;
     return true;
 }
 
+static void timers_finish(struct engine *engine, uint32_t index)
+{
+    (void)index;
+    engine->work.timers_queued = false;
+    engine->work.next_timer_ns = work_next_deadline(engine);
+}
+
+/* --- scans and lists -------------------------------------------------------------------------- */
+
 /* One position of the scan. False: it is finished. */
-static bool scan_unit(struct engine *engine, uint32_t market_index)
+static bool scan_unit(struct engine *engine, uint32_t market_index, uint32_t *units)
 {
     struct work_scan *scan = &engine->work.scans[market_index];
     struct market *market = state_market(engine, market_index);
@@ -261,6 +305,7 @@ static bool scan_unit(struct engine *engine, uint32_t market_index)
     }
     scan->from = state_holding(engine, holding)->portfolio + 1;
     risk_scan(engine, holding, scan->exact);
+    *units -= 1;
     return true;
 }
 
@@ -315,14 +360,20 @@ static void release(struct engine *engine, uint32_t order)
     resting_remove(engine, order, state, reason);
 }
 
-static bool cancel_unit(struct engine *engine, uint32_t portfolio)
+static bool cancel_unit(struct engine *engine, uint32_t portfolio, uint32_t *units)
 {
     uint32_t order = cancel_next(engine, state_portfolio(engine, portfolio));
 
     if (order == ORDER_NONE)
         return false;
     release(engine, order);
+    *units -= 1;
     return true;
+}
+
+static void cancel_finish(struct engine *engine, uint32_t portfolio)
+{
+    state_portfolio(engine, portfolio)->cancel_queued = false;
 }
 
 /* The holder of the market that its list stands in, or the next one, or HOLDING_NONE. */
@@ -343,7 +394,7 @@ static uint32_t list_holder(struct engine *engine, uint32_t market)
 }
 
 /* One order of the market's list, or the step out of a portfolio that has no more. */
-static bool market_cancel_unit(struct engine *engine, uint32_t market)
+static bool market_cancel_unit(struct engine *engine, uint32_t market, uint32_t *units)
 {
     struct work_list *list = &engine->work.lists[market];
     uint32_t index = list_holder(engine, market);
@@ -353,6 +404,7 @@ static bool market_cancel_unit(struct engine *engine, uint32_t market)
         return false;
     if (index != HOLDING_NONE)
         order = first_dead(engine, state_holding(engine, index));
+    *units -= 1;
     if (order == ORDER_NONE) {
         list->inside = 0;
         list->portfolio++;
@@ -362,43 +414,38 @@ static bool market_cancel_unit(struct engine *engine, uint32_t market)
     return true;
 }
 
-/* One unit of the item at the head. False: the item is finished, nothing was done. */
-static bool unit(struct engine *engine, uint32_t item)
+/* Nothing that it covered is left. */
+static void market_cancel_finish(struct engine *engine, uint32_t market)
 {
-    switch ((enum work_kind)(item >> WORK_ITEM_BITS)) {
-    case WORK_TIMERS:
-        return timers_unit(engine);
-    case WORK_MARK_SCAN:
-        return scan_unit(engine, item & WORK_INDEX_MASK);
-    case WORK_CANCEL:
-        return cancel_unit(engine, item & WORK_INDEX_MASK);
-    case WORK_MARKET_CANCEL:
-        return market_cancel_unit(engine, item & WORK_INDEX_MASK);
-    }
-    INVARIANT(false);
-    return false;
+    state_market(engine, market)->cancel_sequence = 0;
+    engine->work.lists[market] = (struct work_list){ 0 };
 }
 
-static void finish(struct engine *engine, uint32_t item)
-{
-    struct work *work = &engine->work;
-    uint32_t index = item & WORK_INDEX_MASK;
+/* --- the queue -------------------------------------------------------------------------------- */
 
-    pop(work);
-    switch ((enum work_kind)(item >> WORK_ITEM_BITS)) {
-    case WORK_TIMERS:
-        work->timers_queued = false;
-        break;
-    case WORK_MARK_SCAN:
-        scan_finish(engine, index);
-        break;
-    case WORK_CANCEL:
-        state_portfolio(engine, index)->cancel_queued = false;
-        break;
-    case WORK_MARKET_CANCEL: /* nothing that it covered is left */
-        state_market(engine, index)->cancel_sequence = 0;
-        work->lists[index] = (struct work_list){ 0 };
-        break;
+static const struct work_handler handlers[WORK_KIND_COUNT] = {
+    [WORK_TIMERS] = { timers_unit, timers_finish, NULL, work_load_timers },
+    [WORK_MARK_SCAN] = { scan_unit, scan_finish, image_scan, work_load_scan },
+    [WORK_CANCEL] = { cancel_unit, cancel_finish, image_cancel, work_load_cancel },
+    [WORK_MARKET_CANCEL] = { market_cancel_unit, market_cancel_finish, image_list, work_load_list },
+};
+
+const struct work_handler *work_handler(uint64_t kind)
+{
+    return kind < WORK_KIND_COUNT && handlers[kind].unit != NULL ? &handlers[kind] : NULL;
+}
+
+void work_image(const struct engine *engine, struct image_sink *sink)
+{
+    const struct work *work = &engine->work;
+
+    image_u64(sink, work->count);
+    for (uint32_t i = 0; i < work->count; i++) {
+        uint32_t item = work->items[(work->head + i) & work->mask];
+        const struct work_handler *handler = &handlers[item >> WORK_ITEM_BITS];
+        image_u64(sink, item);
+        if (handler->image != NULL)
+            handler->image(engine, item & WORK_INDEX_MASK, sink);
     }
 }
 
@@ -407,15 +454,16 @@ void work_run(struct engine *engine, uint32_t units)
     struct work *work = &engine->work;
 
     while (work->count != 0) {
-        uint32_t item = work->items[work->head & work->mask];
+        uint32_t item = work->items[work->head & work->mask], index = item & WORK_INDEX_MASK;
+        const struct work_handler *handler = &handlers[item >> WORK_ITEM_BITS];
         bool finished = false;
-        while (units != 0 && !finished) {
-            finished = !unit(engine, item);
-            units -= finished ? 0 : 1;
-        }
+        while (units != 0 && !finished)
+            finished = !handler->unit(engine, index, &units);
         risk_flush(engine);
         if (!finished)
             return;
-        finish(engine, item);
+        pop(work);
+        if (handler->finish != NULL)
+            handler->finish(engine, index);
     }
 }

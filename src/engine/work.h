@@ -16,7 +16,20 @@
 #include "base/cc.h"
 #include "base/option.h"
 
-enum work_kind { WORK_TIMERS = 1, WORK_MARK_SCAN, WORK_CANCEL, WORK_MARKET_CANCEL };
+/* The kinds (R3), what index an item carries, and whose functions they are. An image holds the
+ * numbers. */
+enum work_kind {
+    WORK_TIMERS = 1,    /* 0 */
+    WORK_MARK_SCAN,     /* market */
+    WORK_CANCEL,        /* portfolio */
+    WORK_MARKET_CANCEL, /* market */
+    WORK_TRIGGER,       /* first conditional order of the batch (trigger.h) */
+    WORK_FUNDING,       /* market (funding.h) */
+    WORK_LIQUIDATION,   /* portfolio (liquidation.h) */
+    WORK_SETTLEMENT,    /* market (settlement.h) */
+    WORK_UNWIND,        /* market (unwind.h) */
+    WORK_KIND_COUNT
+};
 
 enum { WORK_MARKETS_MAX = 128, WORK_ITEM_BITS = 28 };
 
@@ -46,10 +59,28 @@ struct work {
     struct work_scan scans[WORK_MARKETS_MAX];
     struct work_list lists[WORK_MARKETS_MAX];
     uint64_t next_second_ns; /* C: earliest second of a market that is due next */
+    uint64_t next_timer_ns;  /* C: no timer is due before it */
 };
 
 struct engine;
 struct image_sink;
+struct image_read;
+
+/* What a kind does, by its owner; a row of work.c's table. */
+struct work_handler {
+    /* One step of the item: takes its units off *units, which is not 0; a step that cost more takes
+     * them all. False: the item is finished and nothing was done. */
+    bool (*unit)(struct engine *engine, uint32_t index, uint32_t *units);
+    /* Behind the last step, the item is out of the queue: it may be queued again. NULL: nothing. */
+    void (*finish)(struct engine *engine, uint32_t index);
+    /* What the item has beyond kind and index goes to the image and comes back (version 3 on; the
+     * tables of the engine are loaded). NULL: nothing. `load` false: refused. */
+    void (*image)(const struct engine *engine, uint32_t index, struct image_sink *sink);
+    bool (*load)(struct engine *engine, uint32_t index, struct image_read *read);
+};
+
+/* The handler of a kind, NULL: there is no such kind. */
+const struct work_handler *work_handler(uint64_t kind);
 
 size_t work_bytes(const struct option_engine *capacity);
 
@@ -69,6 +100,13 @@ void work_run(struct engine *engine, uint32_t units);
 CC_MUST_USE uint64_t work_next_deadline(const struct engine *engine);
 
 CC_MUST_USE bool work_pending(const struct engine *engine);
+
+/* Puts an item at the end of the queue. Its owner sees to it that there is at most one of it, and
+ * that the ring has room for every item of the kind (ring_slots in work.c). */
+void work_push(struct engine *engine, enum work_kind kind, uint32_t index);
+
+/* A timer was set for this time: every owner of a timer tells, at each set. */
+void work_timer_set(struct engine *engine, uint64_t deadline_ns);
 
 /* Queues the scan of a market's positions (R7), or has the one that runs begin anew when done. */
 void work_queue_scan(struct engine *engine, uint32_t market);

@@ -5,7 +5,7 @@
 
 #define WORK_LOAD_INDEX ((UINT32_C(1) << WORK_ITEM_BITS) - 1)
 
-static bool take_timers(struct engine *engine, struct image_read *read, uint32_t index)
+bool work_load_timers(struct engine *engine, uint32_t index, struct image_read *read)
 {
     struct work *work = &engine->work;
 
@@ -30,7 +30,7 @@ static bool has_seen(const struct engine *engine, uint32_t market, uint64_t from
     return true;
 }
 
-static bool take_scan(struct engine *engine, struct image_read *read, uint32_t index)
+bool work_load_scan(struct engine *engine, uint32_t index, struct image_read *read)
 {
     uint64_t from, bits;
 
@@ -65,7 +65,7 @@ static bool find_order(const struct engine *engine, uint32_t holding, uint64_t s
     return *order != ORDER_NONE;
 }
 
-static bool take_cancel(struct engine *engine, struct image_read *read, uint32_t index)
+bool work_load_cancel(struct engine *engine, uint32_t index, struct image_read *read)
 {
     if (index >= engine->portfolios.count || engine->portfolios.rows[index].cancel_queued)
         return image_read_refuse(read, "a list of no portfolio, or one that is queued twice");
@@ -81,7 +81,7 @@ static bool take_cancel(struct engine *engine, struct image_read *read, uint32_t
     return true;
 }
 
-static bool take_market_cancel(struct engine *engine, struct image_read *read, uint32_t index)
+bool work_load_list(struct engine *engine, uint32_t index, struct image_read *read)
 {
     uint64_t portfolio, inside, sequence;
 
@@ -109,23 +109,23 @@ static bool take_market_cancel(struct engine *engine, struct image_read *read, u
     return true;
 }
 
-/* What an item tells beyond its kind and index. Version 1 had no lists of markets. */
+/* The last kind that each version knew; the kinds themselves have changed none of their bytes. */
+static uint64_t last_kind(uint32_t version)
+{
+    if (version == 1)
+        return WORK_CANCEL;
+    return version == 2 ? WORK_MARKET_CANCEL : WORK_KIND_COUNT - 1;
+}
+
+/* What an item tells beyond its kind and index. */
 static bool take_item(struct engine *engine, struct image_read *read, uint64_t item)
 {
-    uint32_t index = (uint32_t)item & WORK_LOAD_INDEX;
+    uint64_t kind = item >> WORK_ITEM_BITS;
+    const struct work_handler *handler = work_handler(kind);
 
-    switch (item >> WORK_ITEM_BITS) {
-    case WORK_TIMERS:
-        return take_timers(engine, read, index);
-    case WORK_MARK_SCAN:
-        return take_scan(engine, read, index);
-    case WORK_CANCEL:
-        return take_cancel(engine, read, index);
-    case WORK_MARKET_CANCEL:
-        if (read->version != 1)
-            return take_market_cancel(engine, read, index);
-    }
-    return image_read_refuse(read, "work of a kind that does not exist");
+    if (handler == NULL || kind > last_kind(read->version))
+        return image_read_refuse(read, "work of a kind that does not exist");
+    return handler->load == NULL || handler->load(engine, (uint32_t)item & WORK_LOAD_INDEX, read);
 }
 
 /* A market's orders are dead as long as its list is queued. */

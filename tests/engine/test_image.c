@@ -198,19 +198,20 @@ static const struct left_out {
 } left_out[] = {
     /* Lists and indexes of rows, made again by reading the rows in their order. */
     { __LINE__, "account", ACCOUNT_CACHES(TEXT),
-      "session_head portfolio_head portfolio_tail signer_hint zero " },
+      "session_head portfolio_head portfolio_tail signer_hint subaccount_head subaccount_tail " },
     { __LINE__, "credential", CREDENTIAL_CACHES(TEXT),
       "account_next next prev key_place sequence_place " },
     /* Sums of the records' figures, and which rows are in a list or queue. */
     { __LINE__, "portfolio", PORTFOLIO_CACHES(TEXT),
       "holding_head holding_count account_next value maintenance initial loose figure_epoch "
-      "stale_holding changed_next changed cancel_queued " },
+      "stale_holding changed_next changed cancel_queued funding_count conditional_head "
+      "conditional_tail conditional_count subaccount liquidation_queued zero " },
     /* Links and the scratch of one walk; a cursor is told with its cancellation list. */
     { __LINE__, "holding", HOLDING_CACHES(TEXT),
       "zero walk_quantity walk_equity walk_stamp order_head order_tail next map_place "
-      "cancel_cursor leverage zero2 " },
+      "cancel_cursor leverage mmp zero2 " },
     { __LINE__, "leverage", LEVERAGE_CACHES(TEXT), "next map_place " },
-    { __LINE__, "market", MARKET_CACHES(TEXT), "book holders " },
+    { __LINE__, "market", MARKET_CACHES(TEXT), "zero book holders " },
     { __LINE__, "order", IMAGE_ORDER_CACHES(TEXT), "next prev map_slot holding hash " },
     { __LINE__, "order_cold", IMAGE_ORDER_COLD_CACHES(TEXT), "list_next list_prev spare " },
     { __LINE__, "engine", STATE_CACHES(TEXT), "effects.count effects.zero zero " },
@@ -226,7 +227,7 @@ struct sections {
     struct image_sink sink; /* first */
     uint32_t last;
     uint32_t count;
-    size_t bytes[16];
+    size_t bytes[32];
 };
 
 static void take_section(struct image_sink *sink, uint32_t code, uint32_t version)

@@ -9,7 +9,7 @@
 
 enum { COMMANDS = 20000 };
 
-static_assert(ENGINE_RULES_VERSION == 3, "the hashes below are those of this version");
+static_assert(ENGINE_RULES_VERSION == 4, "the hashes below are those of this version");
 
 static const char image_hash[] = "38f4fd7028d152aaaef366f3c25031121b61d08ded655223cbea749de37dfb17";
 static const char effects_hash[] =

@@ -1,0 +1,161 @@
+#include "engine/dispatch.h"
+
+#include "engine/access.h"
+#include "engine/amend.h"
+#include "engine/api_key.h"
+#include "engine/cancel.h"
+#include "engine/capacity.h"
+#include "engine/leverage.h"
+#include "engine/mark.h"
+#include "engine/market_state.h"
+#include "engine/place.h"
+#include "engine/session.h"
+#include "engine/signup.h"
+#include "engine/state.h"
+
+/* --- commands of the node and of operators ---------------------------------------------------- */
+
+static void apply_boot(struct engine *engine, const struct command *command)
+{
+    const uint8_t *body = command_body(command);
+
+    engine->boot = cc_load64(body);
+    engine->rules_version = cc_load32(body + 8);
+    engine->clock_step_ns = (int64_t)cc_load64(body + 16);
+}
+
+/* Less than is in use is refused, and the configuration before stays. */
+static enum status apply_configuration(struct engine *engine, const struct command *command)
+{
+    struct option_engine next;
+    enum option short_of;
+
+    if (!option_parse_engine(&next, command_body(command), command_body_bytes(command)) ||
+        !capacity_suffices(engine, &next, &short_of))
+        return STATUS_order_rejected_invalid;
+    INVARIANT(state_is_laid_out_for(engine, &next)); /* more is the node's fault */
+    state_use_options(engine, &next);
+    engine->configuration_bytes = command_body_bytes(command);
+    memset(engine->configuration, 0, sizeof engine->configuration);
+    memcpy(engine->configuration, command_body(command), engine->configuration_bytes);
+    return STATUS_request_completed;
+}
+
+/* Code 1000: pads, rows 7 and 8, CLOSED; price and time are R5's (mark). */
+static enum status apply_oracle(struct engine *engine, const struct command *command,
+                                struct engine_result *result)
+{
+    const uint8_t *body = command_body(command);
+    uint32_t market;
+
+    (void)result;
+    if (!access_body_is_clean(command))
+        return STATUS_order_rejected_invalid;
+    enum status status = market_of_asset(engine, cc_load16(body + 16), &market);
+    if (status != STATUS_request_completed)
+        return status;
+    if (engine->markets.rows[market].state == MARKET_CLOSED)
+        return STATUS_market_closed;
+    return mark_oracle(engine, market, cc_load64(body), cc_load64(body + 8));
+}
+
+enum status dispatch_unsigned(struct engine *engine, const struct command *command,
+                              struct engine_result *result, uint32_t *units)
+{
+    switch (command->code) {
+    case REQUEST_market_define:
+        return market_define(engine, command, result);
+    case REQUEST_market_state:
+        return market_state_set(engine, command, result);
+    case REQUEST_halt_all:
+        return market_state_set_all(engine, command, result);
+    case REQUEST_tick:
+        if (command_body(command)[0] == 1) /* kind: work */
+            *units = ENGINE_WORK_TICK_UNITS;
+        return STATUS_request_completed;
+    case REQUEST_set_leverage:
+        return leverage_set(engine, command, result);
+    case REQUEST_configuration:
+        return apply_configuration(engine, command);
+    case REQUEST_boot:
+        apply_boot(engine, command);
+        return STATUS_request_completed;
+    case REQUEST_effects_hash: /* whoever applies it has compared */
+        return STATUS_request_completed;
+    default:
+        INVARIANT(!"the node authored a code without a handler");
+        return STATUS_order_rejected_internal;
+    }
+}
+
+static void touch_portfolios(struct engine *engine)
+{
+    const struct turn *turn = &engine->turn;
+    uint32_t subaccount = cc_load32(command_body(turn->command) + 8);
+    uint32_t portfolio = engine->accounts.rows[turn->account].portfolio_head;
+
+    if (turn->portfolio != PORTFOLIO_NONE) {
+        risk_touch(engine, turn->portfolio);
+        return;
+    }
+    for (; portfolio != PORTFOLIO_NONE;
+         portfolio = state_portfolio(engine, portfolio)->account_next)
+        if (state_portfolio(engine, portfolio)->subaccount_index == subaccount)
+            risk_touch(engine, portfolio);
+}
+
+/* --- signed codes ----------------------------------------------------------------------------- */
+
+typedef enum status (*handler)(struct engine *engine, const struct command *command,
+                               struct engine_result *result);
+
+/* Before the handler: nothing, or row 5 of the portfolio_id at the head of the body and
+ * check-on-touch of what it names. */
+enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
+
+/* clang-format off */
+/*    code                       before     handler */
+#define DISPATCH_LIST(X) \
+    X(place_limit_order,         PORTFOLIO, place_limit) \
+    X(order_reduction,           PORTFOLIO, amend_reduce) \
+    X(order_replacement,         PORTFOLIO, amend_replace) \
+    X(order_cancel,              PORTFOLIO, cancel_order) \
+    X(cancel_all_orders,         PORTFOLIO, cancel_all) \
+    X(place_market_order,        PORTFOLIO, place_market) \
+    X(create_account_secp256k1,  NOTHING,   signup_create) \
+    X(create_session,            NOTHING,   session_create) \
+    X(revoke_session,            NOTHING,   session_revoke) \
+    X(revoke_all_sessions,       NOTHING,   session_revoke_all) \
+    X(create_api_key,            NOTHING,   api_key_create) \
+    X(revoke_api_key,            NOTHING,   api_key_revoke) \
+    X(oracle_price,              NOTHING,   apply_oracle) \
+    X(market_define,             NOTHING,   market_define) \
+    X(market_state,              NOTHING,   market_state_set) \
+    X(halt_all,                  NOTHING,   market_state_set_all) \
+    X(deposit_credit,            NOTHING,   deposit_credit)
+/* clang-format on */
+
+enum status dispatch_signed(struct engine *engine, const struct command *command,
+                            struct engine_result *result)
+{
+    enum before before = BEFORE_NOTHING;
+    handler handle = NULL;
+
+    switch (command->code) {
+#define X(code, first, function) \
+    case REQUEST_##code:         \
+        before = BEFORE_##first; \
+        handle = (function);     \
+        break;
+        DISPATCH_LIST(X)
+#undef X
+    }
+    INVARIANT(handle != NULL); /* a code without a handler was routed */
+    if (before == BEFORE_PORTFOLIO) {
+        enum status status = access_portfolio(engine, command);
+        if (status != STATUS_request_completed)
+            return status;
+        touch_portfolios(engine);
+    }
+    return handle(engine, command, result);
+}
