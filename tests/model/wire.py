@@ -15,7 +15,10 @@ FULL_ACCESS, READ, READ_WRITE = 0, 0, 1
 ACTIVE, POST_ONLY, REDUCE_ONLY, CANCEL_ONLY, HALTED, CLOSED = range(6)
 OPEN, FILLED, CANCELED, REJECTED, UNTRIGGERED, PARTIALLY_FILLED, EXPIRED = range(7)
 ADD, REDUCE, DELETE, EXECUTE = range(4)
-CASH_TRADE, CASH_FEE, CASH_DEPOSIT = 0, 1, 4
+LIQUIDATE_TYPE, ADL_TYPE = 6, 7
+PORTFOLIO_ACTIVE, IN_LIQUIDATION, PORTFOLIO_CLOSED = range(3)
+(CASH_TRADE, CASH_FEE, CASH_FUNDING, CASH_TRANSFER, CASH_DEPOSIT, CASH_WITHDRAWAL, CASH_REVERTED,
+ CASH_FAUCET, CASH_LIQUIDATION, CASH_ADL, CASH_FUND, CASH_SETTLEMENT) = range(12)
 
 STATUSES = """request_completed duplicate_request_id request_dropped retry_required
 rejected_unauthorized rejected_rate_limited rejected_account_suspended order_rejected_invalid
@@ -60,14 +63,20 @@ LAYOUTS = {
     2102: ("<16sQqqIB3x", "order_id price quantity fee index liquidity"),
     2103: ("<QIIqqqHxx4x", "account subaccount portfolio size cost net_funding asset"),
     2104: ("<QIIqqQB7x", "account subaccount portfolio amount balance_after ref kind"),
+    2105: ("<QIIqqqHxxI", "account subaccount portfolio payment size rate_ppb asset epoch"),
     2106: ("<QQIB3xQHxx12x", "price size orders side book_seq asset"),
     2107: ("<16sQQQHxxBBxx", "order_id price quantity book_seq asset side action"),
     2108: ("<QQQQHxxBBxx8x", "price size trade_seq book_seq asset taker_side flags"),
     2109: ("<QQqqHxxB3x8x", "index mark ema premium_ppb asset valid"),
+    2110: ("<QqQqIHxxB7x", "index rate_ppb hour pool epoch asset open"),
     2111: ("<HxxBBxxQ32x", "asset state cause price"),
+    2112: ("<QIIqqB15x", "account subaccount portfolio equity maintenance status"),
+    2113: ("<QIIQqHxxB11x", "account subaccount portfolio price size asset level"),
     2115: ("<QIIB3xHxx24x", "account subaccount portfolio kind asset"),
+    2117: ("<qqB31x", "cash amount deficit"),
     2118: ("<32sQiBBB1x", "hash account pin kind action scope"),
     2119: ("<QIIBBB29x", "account subaccount portfolio status fee_tier what"),
+    2121: ("<QIIQqqH6x", "account subaccount portfolio price profit cut asset"),
 }
 PACK = {code: struct.Struct(layout).pack for code, (layout, _) in LAYOUTS.items()}
 assert all(struct.calcsize(layout) == 48 for layout, _ in LAYOUTS.values())
