@@ -4,16 +4,23 @@
 #include "base/hex.h"
 
 static const struct option_row rows[] = {
-#define X(section, key, type, engine, built, initial, minimum, maximum, help)      \
-    { #section "." #key,  initial, help, (uint64_t)(minimum), (uint64_t)(maximum), \
-      OPTION_TYPE_##type, engine,  built },
+#define X(section, key, type, engine, built, initial, minimum, maximum, help) \
+    { #section "." #key,                                                      \
+      initial,                                                                \
+      help,                                                                   \
+      (uint64_t)(minimum),                                                    \
+      (uint64_t)(maximum),                                                    \
+      OPTION_TYPE_##type,                                                     \
+      engine,                                                                 \
+      (engine) != 0,                                                          \
+      built },
     OPTION_LIST(X)
 #undef X
 };
 
 static_assert(CC_COUNT(rows) == OPTION_COUNT, "a row for each option");
 
-enum { KEY_BYTES = 32, KEY_TEXT_BYTES = 44 };
+enum { KEY_BYTES = 32, KEY_TEXT_BYTES = 44, OPTION_SINCE_FIRST = 1 };
 
 const struct option_row *option_row(enum option option)
 {
@@ -138,10 +145,29 @@ static enum option find(struct span key)
     return OPTION_COUNT;
 }
 
+/* What the lines have left out: false unless it is all options of a younger version, or none. */
+static bool add_younger(struct option_engine *options, const bool seen[OPTION_COUNT])
+{
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        if (!rows[i].engine || !rows[i].built || seen[i])
+            continue;
+        if (rows[i].since <= OPTION_SINCE_FIRST)
+            return false;
+        for (unsigned j = 0; j < OPTION_COUNT; j++)
+            if (seen[j] && rows[j].since >= rows[i].since)
+                return false;
+        const struct span initial = { rows[i].initial, strlen(rows[i].initial) };
+        if (!parse_value(options, (enum option)i, initial))
+            return false;
+    }
+    return true;
+}
+
 bool option_parse_engine(struct option_engine *options, const uint8_t *body, size_t body_bytes)
 {
     memset(options, 0, sizeof *options);
     struct span rest = { (const char *)body, body_bytes };
+    bool seen[OPTION_COUNT] = { false };
     size_t pad = 0;
     while (rest.count > 0 && rest.text[rest.count - 1] == '\0') {
         rest.count--;
@@ -150,11 +176,7 @@ bool option_parse_engine(struct option_engine *options, const uint8_t *body, siz
     if (body_bytes % 8 != 0 || pad >= 8)
         return false;
 
-    unsigned expected = 0;
-    for (unsigned i = 0; i < OPTION_COUNT; i++)
-        expected += rows[i].engine && rows[i].built;
     struct span before = { "", 0 };
-    unsigned seen = 0;
     while (rest.count > 0) {
         struct span line;
         struct span key;
@@ -163,12 +185,12 @@ bool option_parse_engine(struct option_engine *options, const uint8_t *body, siz
         enum option option = find(key);
         if (option == OPTION_COUNT)
             return false;
-        if (seen > 0 && compare_name(rows[option].name, before) <= 0)
+        if (before.count > 0 && compare_name(rows[option].name, before) <= 0)
             return false;
         if (!parse_value(options, option, line))
             return false;
         before = key;
-        seen++;
+        seen[option] = true;
     }
-    return seen == expected;
+    return add_younger(options, seen);
 }

@@ -1,8 +1,9 @@
 /* option.h - every key of the configuration (architecture.md, Configuration), one row each.
  *
  * Flags, environment names, --help, --print-config, record 2013 and GET /exchange derive from it.
- * ENGINE options reach the engine only as record 2013. BUILT 0: the key belongs to a part that this
- * binary does not have; naming it is refused (exit 2). */
+ * ENGINE options reach the engine only as record 2013; the number says which rules version knows
+ * them first, 0 is a process option. BUILT 0: the key belongs to a part that this binary does not
+ * have; naming it is refused (exit 2). */
 #ifndef BASE_OPTION_H
 #define BASE_OPTION_H
 
@@ -57,7 +58,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(exchange, operator_key,           KEY,    1, 1, "",               0, 0, "signs codes 1001-1099") \
     X(exchange, oracle_keys,            KEYS,   1, 1, "",               0, 0, "sign code 1000 only") \
     X(exchange, treasury_key,           KEY,    1, 1, "",               0, 0, "signs 1003, 1004, 1006 in the operator's place") \
-    X(exchange, testnet,                SWITCH, 1, 0, "off",            0, 0, "faucet") \
+    X(exchange, testnet,                SWITCH, 4, 1, "off",            0, 0, "faucet") \
     X(exchange, restart,                CHOICE, 0, 1, "resume",         0, 0, "+resume staged") \
     X(exchange, oracle_max_age_ms,      INT,    1, 1, "10000",          0, 86400000, "0: never stale") \
     X(exchange, clock_past_ms,          INT,    1, 1, "30000",          1000, 600000, "oldest request id") \
@@ -73,10 +74,10 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(limits,   scoped_keys,            INT,    1, 0, "64",             0, 0, "per account") \
     X(limits,   api_keys,               INT,    1, 1, "32",             1, 4096, "per account") \
     X(limits,   device_keys,            INT,    1, 0, "16",             0, 0, "per account") \
-    X(limits,   subaccounts,            INT,    1, 0, "256",            0, 0, "per account") \
-    X(limits,   portfolios,             INT,    1, 0, "64",             0, 0, "per subaccount") \
+    X(limits,   subaccounts,            INT,    4, 1, "256",            1, 65536, "per account") \
+    X(limits,   portfolios,             INT,    4, 1, "64",             1, 65536, "per subaccount") \
     X(limits,   open_orders,            INT,    1, 1, "2000",           1, 100000, "resting orders per portfolio") \
-    X(limits,   conditional_orders,     INT,    1, 0, "100",            0, 0, "per portfolio") \
+    X(limits,   conditional_orders,     INT,    4, 1, "100",            1, 100000, "per portfolio") \
     X(limits,   session_life_default_s, INT,    1, 1, "2592000",        1, 315360000, "30 days") \
     X(limits,   session_life_max_s,     INT,    1, 1, "15552000",       1, 315360000, "180 days") \
     X(limits,   gtt_max_s,              INT,    1, 1, "7776000",        1, 315360000, "90 days") \
@@ -108,7 +109,8 @@ struct option_row {
     const char *initial; /* text of the default, "" = none */
     const char *help;    /* CHOICE: the words */
     uint64_t minimum, maximum;
-    uint8_t type; /* enum option_type */
+    uint8_t type;  /* enum option_type */
+    uint8_t since; /* rules version that knows this engine option first */
     bool engine, built;
 };
 
@@ -127,7 +129,8 @@ struct option_engine {
 
 /* Parses the body of a record 2013 (wire.md W3b: sorted `key=value\n` lines of every engine option
  * that is built, zero-padded). Strict: an unknown, missing, repeated or unsorted key or a value out
- * of its bounds gives false and leaves *options unspecified. Pure. */
+ * of its bounds gives false and leaves *options unspecified. A body of an older rules version lacks
+ * the options since: all those of a version together, and they have their defaults. Pure. */
 CC_MUST_USE bool option_parse_engine(struct option_engine *options, const uint8_t *body,
                                      size_t body_bytes);
 

@@ -148,6 +148,7 @@ static void test_form(void)
 
     for (size_t cut = 8; cut < count; cut += 8)
         CHECK(!parse_text(body, cut));
+    CHECK(!parse_text(body, 0));
 
     struct line saved = lines[3];
     lines[3] = lines[4];
@@ -172,6 +173,39 @@ static void test_form(void)
     CHECK(!parse_text(with_zero, 24));
 }
 
+/* Takes the line of a key out. */
+static void leave_out(const char *key)
+{
+    struct line *line = line_of(key);
+    memmove(line, line + 1, (size_t)(&lines[--line_count] - line) * sizeof *line);
+}
+
+/* Rules version 4 has brought four engine options: a body of version 3 has none of them, and the
+ * defaults of architecture.md's table hold; a body with some of them is no version's. */
+static void test_younger(void)
+{
+    static const char *const younger[] = { "exchange.testnet", "limits.conditional_orders",
+                                           "limits.portfolios", "limits.subaccounts" };
+
+    make_lines();
+    for (size_t k = 0; k < CC_COUNT(younger); k++) {
+        CHECK(parse() == (k == 0));
+        leave_out(younger[k]);
+    }
+    CHECK(parse());
+    CHECK(options.values[OPTION_exchange_testnet] == 0);
+    CHECK(options.values[OPTION_limits_conditional_orders] == 100);
+    CHECK(options.values[OPTION_limits_portfolios] == 64);
+    CHECK(options.values[OPTION_limits_subaccounts] == 256);
+    CHECK(options.values[OPTION_limits_open_orders] == 2000);
+    leave_out("limits.open_orders");
+    CHECK(!parse());
+
+    CHECK(parse_with("exchange.testnet", "on") && options.values[OPTION_exchange_testnet] == 1);
+    CHECK(parse_with("limits.subaccounts", "1") && options.values[OPTION_limits_subaccounts] == 1);
+    CHECK(!parse_with("limits.subaccounts", "0"));
+}
+
 static void test_table(void)
 {
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
@@ -192,6 +226,7 @@ int main(void)
     test_keys();
     test_numbers();
     test_form();
+    test_younger();
     test_table();
     return 0;
 }
