@@ -58,21 +58,52 @@ static bool is_success(enum status status)
     }
 }
 
-/* The identifiers that codes 11 to 13 and 34 carry, in the order of J4. */
+/* What became of each item of a batch, in item order. */
+static void write_results(struct writer *writer, const struct answer *answer)
+{
+    if (answer->code != REQUEST_order_batch || answer->item_count == 0)
+        return;
+    INVARIANT(answer->item_count <= MESSAGE_ITEMS_MAX);
+    INVARIANT(answer->members == 0); /* they would stand in the place of the results */
+    WRITER_TEXT(writer, ",\"results\":[");
+    for (unsigned i = 0; i < answer->item_count; i++) {
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        WRITER_TEXT(writer, "\"");
+        writer_text(writer, status_name(answer->results[i]));
+        WRITER_TEXT(writer, "\"");
+    }
+    WRITER_TEXT(writer, "]");
+}
+
+static void write_id(struct writer *writer, const struct answer *answer)
+{
+    switch (answer->code) {
+    case REQUEST_create_api_key:
+        WRITER_TEXT(writer, ",\"api_key_id\":");
+        break;
+    case REQUEST_withdraw:
+        WRITER_TEXT(writer, ",\"withdrawal_id\":");
+        break;
+    default:
+        WRITER_TEXT(writer, ",\"session_id\":");
+        break;
+    }
+    writer_uuid(writer, answer->id);
+}
+
+/* What a request has made, in the order of J4. */
 static void write_made(struct writer *writer, const struct answer *answer, const uint8_t *secret)
 {
     bool is_key = answer->code == REQUEST_create_api_key;
+
+    write_results(writer, answer);
     if (answer->members & ANSWER_HAS_ACCOUNT) {
         WRITER_TEXT(writer, ",\"account_id\":");
         writer_uint(writer, answer->account_id);
     }
-    if (answer->members & ANSWER_HAS_ID) {
-        if (is_key)
-            WRITER_TEXT(writer, ",\"api_key_id\":");
-        else
-            WRITER_TEXT(writer, ",\"session_id\":");
-        writer_uuid(writer, answer->id);
-    }
+    if (answer->members & ANSWER_HAS_ID)
+        write_id(writer, answer);
     if (is_key && secret != NULL && answer->status == STATUS_request_completed) {
         WRITER_TEXT(writer, ",\"api_key\":");
         writer_base64(writer, secret, SECRET_LENGTH);
@@ -80,6 +111,11 @@ static void write_made(struct writer *writer, const struct answer *answer, const
     if (answer->members & ANSWER_HAS_EXPIRY) {
         WRITER_TEXT(writer, ",\"expires_at\":");
         writer_iso(writer, answer->expires_at_ns);
+    }
+    if (answer->members & ANSWER_HAS_PLACE) {
+        if (answer->code == REQUEST_create_subaccount)
+            SHOW_UINT(writer, "subaccount_index", answer->subaccount_index);
+        SHOW_UINT(writer, "portfolio_index", answer->portfolio_index);
     }
 }
 

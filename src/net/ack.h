@@ -15,7 +15,7 @@
 #include "net/writer.h"
 
 enum {
-    ACK_BYTES_MAX = 1024, /* no JSON answer is longer */
+    ACK_BYTES_MAX = 5120, /* no JSON answer is longer: that of a batch of 64 */
     ACK_BINARY_BYTES = 64,
     ACK_BINARY_VERSION = 1,
 };

@@ -147,6 +147,16 @@ static void fill_answer(struct answer *answer, const struct command *command,
         answer->quantity_ahead = result->quantity_ahead;
         answer->no_member = 0;
     }
+    if (result->item_count != 0) { /* in the place of all of them */
+        INVARIANT(result->members == 0 && result->item_count <= MESSAGE_ITEMS_MAX);
+        memcpy(answer->results, result->results, sizeof answer->results);
+        answer->item_count = result->item_count;
+    }
+    if ((result->members & ANSWER_HAS_PLACE) != 0) { /* in the place of the expiry */
+        INVARIANT((result->members & (ANSWER_HAS_EXPIRY | ANSWER_HAS_ORDER)) == 0);
+        answer->subaccount_index = result->subaccount_index;
+        answer->portfolio_index = result->portfolio_index;
+    }
 }
 
 /* Where a command of a client stands, should it be the last. */

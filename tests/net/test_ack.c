@@ -133,6 +133,82 @@ static const struct {
       "1755582433000000000,\"original_status\":\"request_completed\","
       "\"original_processed_at_ns\":1755582431240112233,\"api_key_id\":"
       "\"00000000-0000-0000-0000-000000000000\"}" },
+    { __LINE__,
+      "batch",
+      { .code = 8,
+        .sequence = 6,
+        .processed_at_ns = T,
+        .item_count = 3,
+        .results = { STATUS_request_completed, STATUS_rejected_order_not_found,
+                     STATUS_duplicate_request_id } },
+      false,
+      "{\"status\":\"request_completed\",\"processed_at_ns\":1755582431240112233,\"sequence\":6,"
+      "\"results\":[\"request_completed\",\"rejected_order_not_found\","
+      "\"duplicate_request_id\"]}" },
+    { __LINE__,
+      "batch of one that was undone",
+      { .code = 8,
+        .sequence = 6,
+        .processed_at_ns = T,
+        .status = STATUS_rejected_size_zero,
+        .reason = REASON_batch_aborted,
+        .item_count = 1,
+        .results = { STATUS_rejected_size_zero } },
+      false,
+      "{\"status\":\"rejected_size_zero\",\"processed_at_ns\":1755582431240112233,"
+      "\"sequence\":6,\"reason\":\"batch_aborted\",\"results\":[\"rejected_size_zero\"]}" },
+    { __LINE__,
+      "batch without a look at its items",
+      { .code = 8, .sequence = 6, .processed_at_ns = T, .status = STATUS_rejected_unauthorized },
+      false,
+      "{\"status\":\"rejected_unauthorized\",\"processed_at_ns\":1755582431240112233,"
+      "\"sequence\":6}" },
+    { __LINE__,
+      "withdrawal",
+      { .code = 10,
+        .sequence = 7,
+        .processed_at_ns = T,
+        .members = ANSWER_HAS_ID,
+        .id = { 0x01, 0x98, 0xc0, 0xde, 0, 8, 0x71, 0xcb, 0x80, 0, 0, 0, 3, 0, 0, 0 } },
+      false,
+      "{\"status\":\"request_completed\",\"processed_at_ns\":1755582431240112233,\"sequence\":7,"
+      "\"withdrawal_id\":\"0198c0de-0008-71cb-8000-000003000000\"}" },
+    { __LINE__,
+      "withdrawal again",
+      { .code = 10,
+        .processed_at_ns = T2,
+        .status = STATUS_duplicate_request_id,
+        .members = ANSWER_HAS_ORIGINAL | ANSWER_HAS_ID,
+        .original_processed_at_ns = T,
+        .id = { 0x01, 0x98, 0xc0, 0xde, 0, 8, 0x71, 0xcb, 0x80, 0, 0, 0, 3, 0, 0, 0 } },
+      false,
+      "{\"status\":\"duplicate_request_id\",\"processed_at_ns\":1755582433000000000,"
+      "\"original_status\":\"request_completed\","
+      "\"original_processed_at_ns\":1755582431240112233,"
+      "\"withdrawal_id\":\"0198c0de-0008-71cb-8000-000003000000\"}" },
+    { __LINE__,
+      "subaccount",
+      { .code = 22,
+        .sequence = 8,
+        .processed_at_ns = T,
+        .members = ANSWER_HAS_PLACE,
+        .subaccount_index = 3 },
+      false,
+      "{\"status\":\"request_completed\",\"processed_at_ns\":1755582431240112233,\"sequence\":8,"
+      "\"subaccount_index\":3,\"portfolio_index\":0}" },
+    { __LINE__,
+      "portfolio again",
+      { .code = 24,
+        .processed_at_ns = T2,
+        .status = STATUS_duplicate_request_id,
+        .members = ANSWER_HAS_ORIGINAL | ANSWER_HAS_PLACE,
+        .original_processed_at_ns = T,
+        .subaccount_index = 3,
+        .portfolio_index = 5 },
+      false,
+      "{\"status\":\"duplicate_request_id\",\"processed_at_ns\":1755582433000000000,"
+      "\"original_status\":\"request_completed\","
+      "\"original_processed_at_ns\":1755582431240112233,\"portfolio_index\":5}" },
 };
 
 static void answers_are_the_examples(void)
@@ -168,6 +244,11 @@ static void every_status_fits(void)
                 answer.reason = (uint8_t)reason;
                 const struct ack_stages stages = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
                 answer.price_decimals = 6;
+                if (answer.code == REQUEST_order_batch) {
+                    answer.members = 0;
+                    answer.item_count = MESSAGE_ITEMS_MAX;
+                    memset(answer.results, (int)status, sizeof answer.results);
+                }
                 ack_write(&writer, &answer, secret, &stages);
                 CHECK(!writer.full);
                 CHECK(memmem(text, writer_count(&writer), status_name(status),
