@@ -1,4 +1,5 @@
 """Orders that stand already: reduction, replacement, cancel (rules.md R3, R11 codes 1, 2 and 3)."""
+import risk
 from place import act, addressed, finish, new_order
 from rows import first_rows, limit_rows, status_of
 from walk import MODES, Walk, decide, margin_passed
@@ -89,6 +90,7 @@ def change_in_place(exchange, order, remaining, **flags):
     for name, value in flags.items():
         setattr(order, name, value)
     order.holding.count(order, remaining)
+    risk.changed(exchange, order.owner)
     order.level.size -= by
     finish(exchange, order, PARTIALLY_FILLED if order.filled else OPEN, 0)
     if by:

@@ -2,6 +2,8 @@
 from collections import deque
 from heapq import heappop, heappush
 
+import risk
+
 SECOND = 1000000000
 TIMERS, SCAN, LIST, MARKET_LIST = range(4)
 TIMER_SECOND, TIMER_EXPIRY = 0, 1
@@ -124,6 +126,7 @@ class Work:
                 exchange.second(market)
             else:
                 exchange.expire(head[4])
+            risk.flush(exchange)
         return units
 
     def perform_scan(self, item, units):
@@ -135,6 +138,7 @@ class Work:
                 item.cursor += 1
                 if holding is not None and (holding.size or holding.orders):
                     units -= 1
+                    risk.scan(self.exchange, holding)
                 continue
             market.max_position = max((abs(portfolio.holdings[market.id].size)
                                        for portfolio in portfolios
@@ -159,6 +163,7 @@ class Work:
             units -= 1
             order = min(found, key=lambda order: order.placed)
             exchange.remove(order, *exchange.dead_state(order))
+            risk.flush(exchange)
         return units
 
     def perform_market_list(self, item, units):
@@ -181,6 +186,7 @@ class Work:
             order = self.first_dead(portfolios[item.portfolio].holdings[market.id])
             if order:
                 exchange.remove(order, *exchange.dead_state(order))
+                risk.flush(exchange)
             else:
                 item.portfolio, item.inside = item.portfolio + 1, False
         return units

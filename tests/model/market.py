@@ -125,6 +125,10 @@ class Market:
         self.scan = None        # the queued mark scan
         self.list = None        # the queued release of its cancellation list
         self.list_sequence = 0  # while it is queued
+        self.premium = self.premium_sum = self.premium_count = 0  # of the hour's samples
+        self.premium_slot, self.funding_hour = t // (5 * SECOND), t // (3600 * SECOND)
+        self.epoch = self.funding_pool = 0
+        self.funding = None     # the queued item of the open epoch
 
     def set_tiers(self, tiers):
         """R4: (upper, imr, mmr, im deduction, mm deduction) of each tier."""

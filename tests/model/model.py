@@ -9,6 +9,7 @@ from collections import Counter
 from heapq import heappop, heappush
 
 import amend
+import risk
 import states
 from credentials import Credentials, OF_MASTERS
 from deferred import Work
@@ -49,6 +50,8 @@ class Exchange:
         self.deposited = 0
         self.fee_account = 0
         self.work = Work(self)
+        self.changed = []         # portfolios to check
+        self.mark_epoch = 0       # raised when a mark moves and when an epoch of funding opens
         self.effects = []
         self.id_index = 0
         self.counts, self.ends = Counter(), Counter()  # what was met
@@ -99,11 +102,12 @@ class Exchange:
 
     def show_position(self, holding):
         owner = holding.portfolio
-        self.emit(2103, owner.account, owner.subaccount, owner.index, holding.size, holding.cost, 0,
-                  holding.market.id)
+        self.emit(2103, owner.account, owner.subaccount, owner.index, holding.size, holding.cost,
+                  holding.net_funding, holding.market.id)
 
     def cash(self, portfolio, amount, ref, kind):
         portfolio.cash += amount
+        risk.changed(self, portfolio)
         self.emit(2104, portfolio.account, portfolio.subaccount, portfolio.index, amount,
                   portfolio.cash, ref, kind)
 
@@ -137,6 +141,7 @@ class Exchange:
         """Out of book and sums; `remaining` stays as it is."""
         holding = order.holding
         self.work.taken_out(order)
+        risk.changed(self, order.owner)
         holding.count(order, -order.remaining)
         del holding.orders[order]
         order.owner.order_count -= 1
@@ -190,6 +195,7 @@ class Exchange:
             return
         changed = mark != market.mark
         market.mark = mark
+        self.mark_epoch += changed
         self.show_mark(market, 1)
         if changed:
             self.work.queue_scan(market)
@@ -250,6 +256,7 @@ class Exchange:
         portfolio = self.portfolios.get((account, subaccount, 0 if index == ALL32 else index))
         if portfolio is None:
             return S["rejected_invalid_portfolio_id"]
+        risk.touch(self, portfolio)
         if asset == 0:
             return S["order_rejected_invalid_market"]
         if asset != ALL16 and asset not in self.markets:
@@ -283,6 +290,7 @@ class Exchange:
             return S["rejected_invalid_portfolio_id"]
         if amount == 0:
             return S["rejected_size_zero"]
+        risk.touch(self, portfolio)
         if amount > 2**60 or portfolio.cash + amount > 2**60:
             return S["rejected_invalid_size"]
         self.deposits.add(reference)
@@ -334,8 +342,10 @@ class Exchange:
         if not self.marks_trusted(portfolio):
             self.counts["leverage refused by marks"] += 1
             return "order_rejected_invalid", "insufficient_free_equity"
+        risk.touch(self, portfolio)
         holding = portfolio.holding(market)
         before, holding.leverage = holding.leverage, leverage
+        risk.changed(self, portfolio)
         equity, initial, _ = portfolio.risk()
         if leverage < before and equity < initial:
             holding.leverage = before
@@ -391,6 +401,7 @@ class Exchange:
             self.sequence += 1
             self.work.queue_timers(t)
             units = self.unsigned(code, payload)
+            risk.flush(self)
             if self.limits:
                 self.drop_slices(t)
             self.work.perform(units)
@@ -416,6 +427,7 @@ class Exchange:
             self.remember(entry, status, milliseconds)
         else:
             account = 0  # the id stays unused: there is no duplicate key
+        risk.flush(self)
         if status in (S["account_created_with_session"], S["account_created_session_failed"]):
             account = self.accounts
         self.emit(2100, request_id, account, status, self.reason, 255)

@@ -1,4 +1,5 @@
 """Placing limit and market orders, and carrying out what a walk decided (rules.md R3)."""
+import risk
 from fees import fee_of
 from market import Order
 from rows import first_rows, limit_rows, market_rows, status_of
@@ -26,6 +27,7 @@ def addressed(exchange, portfolio_id, asset, padded):
     portfolio = exchange.portfolios.get(portfolio_id)
     if portfolio is None:
         return S["rejected_invalid_portfolio_id"], None, None
+    risk.touch(exchange, portfolio)
     if asset in (0, 0xFFFF):
         return S["order_rejected_invalid_market"], portfolio, None
     market = exchange.markets.get(asset)
@@ -139,6 +141,7 @@ def rest(exchange, order):
     if order.placed[0] < order.sequence:  # entered again: among its own age
         holding.orders = dict(sorted(holding.orders.items(), key=lambda item: item[0].placed))
     holding.count(order, order.remaining)
+    risk.changed(exchange, order.owner)
     order.owner.order_count += 1
     order.market.side(order.side).insert(order)
     exchange.orders[order.owner.account, order.id] = order
@@ -150,6 +153,7 @@ def rest(exchange, order):
 def shrink(exchange, maker, by):
     """DECREMENT on the larger maker."""
     maker.holding.count(maker, -by)
+    risk.changed(exchange, maker.owner)
     maker.remaining -= by
     maker.level.size -= by
     finish(exchange, maker, PARTIALLY_FILLED if maker.filled else OPEN, 0)
@@ -169,6 +173,8 @@ def fill(exchange, taker, maker, quantity):
     maker.owner.volumes.add(exchange.t, notional)
     taker.owner.volumes.add(exchange.t, notional)
     maker_before, taker_before = maker.holding.size, taker.holding.size
+    risk.changed(exchange, taker.owner)
+    risk.changed(exchange, maker.owner)
     maker_pnl, maker_new = maker.holding.trade(maker.side * quantity, price)
     taker_pnl, taker_new = taker.holding.trade(taker.side * quantity, price)
     maker_index = exchange.id_index
@@ -178,6 +184,7 @@ def fill(exchange, taker, maker, quantity):
                                    (taker.holding, taker_new, taker_index)):
         if opened:
             holding.position_id = uuid7_of(exchange.t, exchange.sequence, index + 1)
+            holding.net_funding, holding.epoch = 0, market.epoch
     exchange.emit(2102, maker.id, price, maker.side * quantity, maker_fee, maker_index, 1)
     exchange.emit(2102, taker.id, price, taker.side * quantity, taker_fee, taker_index, 0)
     pay(exchange, taker.owner, taker_pnl, taker_fee, taker_index)

@@ -6,7 +6,8 @@ class Holding:
     """A portfolio in one market: position and resting orders."""
     __slots__ = ("portfolio", "market", "leverage", "size", "cost", "orders", "buy", "sell",
                  "buy_notional", "sell_notional", "all_buy", "all_sell", "all_buy_notional",
-                 "all_sell_notional", "position_id", "list_sequence", "cursor")
+                 "all_sell_notional", "position_id", "list_sequence", "cursor", "mark_seen", "epoch",
+                 "net_funding")
 
     def __init__(self, portfolio, market):
         self.portfolio = portfolio
@@ -14,7 +15,9 @@ class Holding:
         self.leverage = market.leverage
         self.list_sequence = 0  # of the last list of reduce-only orders
         self.cursor = None      # order that a cancellation list goes on at
-        self.size = self.cost = 0
+        self.size = self.cost = self.net_funding = 0
+        self.mark_seen = market.mark  # by the last look of a check (R7)
+        self.epoch = market.epoch     # up to which its funding is settled (R5)
         self.orders = {}  # Order -> Order, by placing sequence
         self.buy = self.sell = self.buy_notional = self.sell_notional = 0
         self.all_buy = self.all_sell = self.all_buy_notional = self.all_sell_notional = 0
@@ -80,7 +83,7 @@ class Holding:
 
 class Portfolio:
     __slots__ = ("account", "subaccount", "index", "number", "cash", "holdings", "order_count",
-                 "list", "volumes")
+                 "list", "slack_maintenance", "slack_initial", "changed", "checked", "volumes")
 
     def __init__(self, account, number, volumes=None):
         self.account = account
@@ -91,6 +94,9 @@ class Portfolio:
         self.holdings = {}  # market id -> Holding
         self.order_count = 0
         self.list = None    # the queued item of the deferred work that releases its orders
+        self.slack_maintenance = self.slack_initial = 0  # R7
+        self.changed = False  # to be checked at the end of this command
+        self.checked = -1     # mark_epoch of the last check
 
     def holding(self, market):
         holding = self.holdings.get(market.id)

@@ -113,7 +113,8 @@ def positions_of(portfolio):
     for _, holding in sorted(portfolio.holdings.items()):
         if holding.size:
             mark = holding.market.mark
-            rows.append((holding.position_id.hex(), holding.size, holding.cost, 0, mark,
+            rows.append((holding.position_id.hex(), holding.size, holding.cost, holding.net_funding,
+                         mark,
                          mark * holding.size - holding.cost, *holding.margins(),
                          liquidation_price(portfolio, holding), holding.leverage))
     return rows

@@ -1,4 +1,5 @@
 """Walk, then act (rules.md R3): what a taker would do to each maker, and rows 28 to 34 on it."""
+import risk
 from fees import fee_of
 from portfolio import reducing_rule
 from wire import CANCELED, FOK, IOC, REASON, STATUS
@@ -54,6 +55,7 @@ class Walk:
             self.ended = REASON["reduce_only"]
 
     def meet(self, maker, price, room):
+        risk.touch(self.exchange, maker.owner)
         state = self.exchange.dead_state(maker)
         if state:
             self.actions.append((DROP, maker, state))

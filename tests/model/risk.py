@@ -1,0 +1,59 @@
+"""Checks of margin (rules.md R7): on touch, after a change, and by the mark scan.
+
+The scan is the fast exact one to the letter, for what it passes over can be seen: while the scan of
+a second market waits, a portfolio that its move has sunk is found by that scan, not by the first
+one, unless a slack is below zero."""
+import funding
+from market import PPM, cdiv
+
+
+def check(exchange, portfolio):
+    """Exactly, at the current marks; funding that is due comes first (R5)."""
+    funding.settle_portfolio(exchange, portfolio)
+    equity, initial, maintenance = portfolio.risk()
+    portfolio.slack_maintenance = equity - maintenance
+    portfolio.slack_initial = equity - initial
+    for holding in portfolio.holdings.values():
+        holding.mark_seen = holding.market.mark
+    portfolio.changed, portfolio.checked = False, exchange.mark_epoch
+
+
+def touch(exchange, portfolio):
+    """Check-on-touch: spared where nothing moved since the last check."""
+    if portfolio.changed or portfolio.checked != exchange.mark_epoch:
+        check(exchange, portfolio)
+
+
+def changed(exchange, portfolio):
+    """Cash, a position or orders changed: it is checked exactly in this command."""
+    if not portfolio.changed:
+        portfolio.changed = True
+        exchange.changed.append(portfolio)
+
+
+def flush(exchange):
+    while exchange.changed:
+        portfolio = exchange.changed.pop()
+        if portfolio.changed:
+            check(exchange, portfolio)
+
+
+def weight(size, ppm):
+    """What a move of the mark by 1 costs at most."""
+    return cdiv(size * (PPM + ppm), PPM)
+
+
+def scan(exchange, holding):
+    """One position of a mark scan."""
+    market, portfolio = holding.market, holding.portfolio
+    move = abs(market.mark - holding.mark_seen)
+    if not move:
+        return
+    holding.mark_seen = market.mark
+    size = abs(holding.size)
+    maintenance = max(tier[2] for tier in market.tiers)
+    initial = max(cdiv(PPM, holding.leverage), max(tier[1] for tier in market.tiers))
+    portfolio.slack_maintenance -= weight(size, maintenance) * move + 1
+    portfolio.slack_initial -= weight(size + holding.buy + holding.sell, initial) * move + 1
+    if portfolio.slack_maintenance < 0 or portfolio.slack_initial < 0:
+        check(exchange, portfolio)
