@@ -1,9 +1,21 @@
 #include "net/admission.h"
 
+#include <stdio.h>
+
 #include "base/field.h"
 #include "base/text.h"
 #include "base/uuid.h"
 #include "crypto/eip712.h"
+
+/* An item of a batch (W3, code 8). */
+enum {
+    BATCH_COUNT_AT = 16,
+    BATCH_ITEMS_AT = 24,
+    ITEM_BYTES = 64,
+    ITEM_OP_AT = 0,
+    ITEM_ID_AT = 32,
+    ITEM_PLACES = 0, /* op: the id is the new order's own */
+};
 
 enum { HEADER_VERSION_AT = 0, HEADER_TYPE_AT = 1, HEADER_CODE_AT = 2, HEADER_PAD_AT = 4 };
 
@@ -66,13 +78,20 @@ static const struct request *check_code(uint16_t code, const struct route_path *
     return NULL;
 }
 
-static bool check_length(const struct request *request, uint32_t body_bytes,
+static bool check_length(const struct request *request, const uint8_t *body, uint32_t body_bytes,
                          struct mistake *mistake)
 {
     if (request->form == BODY_FIXED && body_bytes != request->body_bytes)
         return mistake_set(mistake, PROBLEM_malformed_payload, "payload",
                            "%s has a body of %u bytes, not %u", request->name, request->body_bytes,
                            body_bytes);
+    if (request->form == BODY_BATCH) {
+        uint32_t count = body_bytes < BATCH_ITEMS_AT ? 0 : cc_load16(body + BATCH_COUNT_AT);
+        if (body_bytes != BATCH_ITEMS_AT + count * ITEM_BYTES)
+            return mistake_set(mistake, PROBLEM_malformed_payload, "payload",
+                               "a batch of %u items has a body of %u bytes, not %u", count,
+                               BATCH_ITEMS_AT + count * ITEM_BYTES, body_bytes);
+    }
     if (request->form == BODY_TEXT && body_bytes == 0)
         return mistake_set(mistake, PROBLEM_malformed_payload, "payload", "%s has an empty body",
                            request->name);
@@ -111,28 +130,76 @@ static bool check_fields(const struct request *request, const uint8_t *body, uin
     return true;
 }
 
-static bool check_time(const uint8_t *id, const struct admission_window *window,
-                       struct mistake *mistake)
+enum { WHOSE_BYTES = 40 };
+
+/* Whose id it is, for the detail of a problem: the request's, or that of an item from 0. */
+static void name_id(char whose[WHOSE_BYTES], int item)
 {
+    if (item < 0)
+        (void)snprintf(whose, WHOSE_BYTES, "the request id");
+    else
+        (void)snprintf(whose, WHOSE_BYTES, "the order id of item %d", item);
+}
+
+static bool check_version(const uint8_t *id, int item, struct mistake *mistake)
+{
+    char whose[WHOSE_BYTES];
     struct uuid uuid;
     uuid_load(&uuid, id);
-    if (!uuid_is_v7(&uuid))
-        return mistake_set(mistake, PROBLEM_request_id_not_v7, NULL,
-                           "the request id is not a UUIDv7: version %u, variant %u", id[6] >> 4,
-                           id[8] >> 6);
+    if (CC_LIKELY(uuid_is_v7(&uuid)))
+        return true;
+    name_id(whose, item);
+    return mistake_set(mistake, PROBLEM_request_id_not_v7, NULL,
+                       "%s is not a UUIDv7: version %u, variant %u", whose, id[6] >> 4, id[8] >> 6);
+}
+
+static bool check_time(const uint8_t *id, int item, const struct admission_window *window,
+                       struct mistake *mistake)
+{
+    char whose[WHOSE_BYTES];
+    struct uuid uuid;
+    uuid_load(&uuid, id);
     uint64_t id_ms = uuid_time_ms(&uuid);
     if (CC_LIKELY(id_ms + window->past_ms >= window->now_ms &&
                   id_ms <= window->now_ms + window->future_ms))
         return true;
+    name_id(whose, item);
     if (id_ms < window->now_ms)
         return mistake_number(mistake, PROBLEM_request_timestamp_out_of_window, window->now_ms,
-                              "the request id is %llu ms old; at most %llu ms are allowed",
+                              "%s is %llu ms old; at most %llu ms are allowed", whose,
                               (unsigned long long)(window->now_ms - id_ms),
                               (unsigned long long)window->past_ms);
     return mistake_number(mistake, PROBLEM_request_timestamp_out_of_window, window->now_ms,
-                          "the request id is %llu ms ahead; at most %llu ms are allowed",
+                          "%s is %llu ms ahead; at most %llu ms are allowed", whose,
                           (unsigned long long)(id_ms - window->now_ms),
                           (unsigned long long)window->future_ms);
+}
+
+/* R11, steps 7 and 8: the request's id, and the ids of the orders that a batch places; all versions
+ * before any clock. */
+static bool check_ids(const struct request *request, const uint8_t *payload,
+                      const struct admission_window *window, struct mistake *mistake)
+{
+    const uint8_t *id = payload + REQUEST_HEADER_BYTES;
+    const uint8_t *body = payload + REQUEST_BODY_AT;
+
+    if (CC_LIKELY(request->form != BODY_BATCH))
+        return check_version(id, -1, mistake) && check_time(id, -1, window, mistake);
+    const uint8_t *items = body + BATCH_ITEMS_AT;
+    int count = cc_load16(body + BATCH_COUNT_AT);
+    if (!check_version(id, -1, mistake))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (items[i * ITEM_BYTES + ITEM_OP_AT] == ITEM_PLACES &&
+            !check_version(items + i * ITEM_BYTES + ITEM_ID_AT, i, mistake))
+            return false;
+    if (!check_time(id, -1, window, mistake))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (items[i * ITEM_BYTES + ITEM_OP_AT] == ITEM_PLACES &&
+            !check_time(items + i * ITEM_BYTES + ITEM_ID_AT, i, window, mistake))
+            return false;
+    return true;
 }
 
 /* W3, Auth part: the envelope and its key must be those of the header's signature_type. */
@@ -167,7 +234,7 @@ const struct request *admission_check(const struct envelope *envelope,
     const struct request *request = check_code(code, path, mistake);
     if (request == NULL)
         return NULL;
-    if (!check_length(request, body_bytes, mistake) ||
+    if (!check_length(request, body, body_bytes, mistake) ||
         !check_fields(request, body, body_bytes, mistake))
         return NULL;
     if (!can_sign(request, type)) {
@@ -175,8 +242,7 @@ const struct request *admission_check(const struct envelope *envelope,
                        "signature_type %u cannot sign request type %u", type, code);
         return NULL;
     }
-    if (!check_time(payload + REQUEST_HEADER_BYTES, window, mistake) ||
-        !check_key(envelope, type, mistake))
+    if (!check_ids(request, payload, window, mistake) || !check_key(envelope, type, mistake))
         return NULL;
     return request;
 }
