@@ -21,6 +21,8 @@ def one(side, scenario):
         Player(side, scenario).run()
         return None
     except (Different, Wrong, AssertionError) as error:
+        if hasattr(side, "give_up"):
+            side.give_up()
         return str(error)
 
 
