@@ -1,15 +1,24 @@
 """Sessions and API keys (rules.md R10, R11 codes 11 to 15, 34 and 35)."""
+import hierarchy
+from hierarchy import has_control
 from keys import duplicate_account
-from wire import (CREATE_ACCOUNT, CREATE_KEY, CREATE_KEY_BODY, CREATE_SESSION, FULL_ACCESS, ORACLE,
-                  READ_WRITE, REASON, REVOKE_ALL, REVOKE_BODY, REVOKE_KEY, REVOKE_KEY_BODY,
-                  REVOKE_SESSION, SESSION_BODY, STATUS, uuid7_of)
+from wire import (BATCH, CLOSE_ACCOUNT, CLOSE_SUBACCOUNT, CREATE_ACCOUNT, CREATE_KEY,
+                  CREATE_KEY_BODY, CREATE_PORTFOLIO, CREATE_SESSION, CREATE_SUBACCOUNT,
+                  FULL_ACCESS, ORACLE, READ_WRITE, REASON, RESET_MMP, REVOKE_ALL, REVOKE_BODY,
+                  REVOKE_KEY, REVOKE_KEY_BODY, REVOKE_SESSION, SCHEDULE_CANCEL, SESSION_BODY,
+                  SET_MMP, STATUS, TRANSFER, WITHDRAW, uuid7_of)
 
 S = STATUS
 SECOND = 1000000000
 OF_MASTERS = (CREATE_SESSION, REVOKE_SESSION, REVOKE_ALL)
-OF_FULL_ACCESS = (CREATE_KEY, REVOKE_KEY)  # sessions of that scope, and masters
+STRUCTURE = (CREATE_SUBACCOUNT, CLOSE_SUBACCOUNT, CLOSE_ACCOUNT)  # of masters alone
+# Sessions of that scope, and masters.
+OF_FULL_ACCESS = (CREATE_KEY, REVOKE_KEY, TRANSFER, WITHDRAW, CREATE_PORTFOLIO)
+TRADING = (*range(BATCH + 1), SCHEDULE_CANCEL, SET_MMP, RESET_MMP)
+# Row 4 lets them pass, for users; codes from 1000 on have no account.
+SUSPENSION_EXEMPT = (1, 3, 4, 7, SCHEDULE_CANCEL, *OF_MASTERS, REVOKE_KEY, CREATE_ACCOUNT)
 NO_PIN = -1
-KIND_SESSION, KIND_API_KEY = 0, 1
+KIND_SESSION, KIND_API_KEY, KIND_MASTER_KEY = 0, 1, 3
 ADDED, REMOVED = 0, 1
 
 
@@ -44,18 +53,33 @@ class Credentials:
             return None, True
         account = int.from_bytes(body[:8], "little")
         self.pin = NO_PIN
-        master = self.masters.get(key) == account
-        if master or code in OF_MASTERS:
-            known = master or self.live(account, key)
-            return (account if known else None), not (
-                master and code in OF_MASTERS + OF_FULL_ACCESS)
+        if account in exchange.hierarchy.accounts and exchange.hierarchy.accounts[account].closed:
+            return None, True
+        if self.masters.get(key) == account:
+            return account, code in TRADING
         session = self.live(account, key)
         if not session:
             return None, True
+        if code in OF_MASTERS + STRUCTURE:
+            return account, True
         self.pin = session.pin
-        if code in OF_FULL_ACCESS:
-            return account, session.scope != FULL_ACCESS
-        return account, 0 <= session.pin != int.from_bytes(body[8:12], "little")
+        if code in OF_FULL_ACCESS and session.scope != FULL_ACCESS:
+            return account, True
+        return account, session.pin != NO_PIN and not self.reached(code, body, account)
+
+    def reached(self, code, body, account):
+        """Whether what the body names is within the subaccount of a pinned session."""
+        if code in (CREATE_KEY, REVOKE_KEY):  # they judge it themselves
+            return True
+        named = [int.from_bytes(body[8:12], "little")]
+        if code == TRANSFER and int.from_bytes(body[16:24], "little") == account:
+            named.append(int.from_bytes(body[24:28], "little"))
+        return all(index == self.pin for index in named)
+
+    def suspended(self, code, account):
+        """Row 4."""
+        known = self.exchange.hierarchy.accounts.get(account)
+        return known and known.suspended and code not in SUSPENSION_EXEMPT
 
     def live(self, account, key):
         session = self.sessions.get((account, key))
@@ -88,7 +112,9 @@ class Credentials:
             return S["creation_rejected"]
         exchange.accounts += 1
         account = self.masters[key] = exchange.accounts
-        exchange.create_portfolio(account)
+        exchange.hierarchy.new_account(account)
+        exchange.hierarchy.tell((account, 0, 0), 0, 0, hierarchy.ACCOUNT)
+        self.tell(key[1:], account, NO_PIN, KIND_MASTER_KEY, ADDED, FULL_ACCESS)
         expires_at = self.session_times(int.from_bytes(body[32:40], "little"))
         if expires_at is None or body[72] > 1:
             return S["account_created_session_failed"]
@@ -105,7 +131,7 @@ class Credentials:
         account, key, expires_at, pin, scope, pad = SESSION_BODY.unpack(body)
         expires_at = self.session_times(expires_at)
         if (any(pad) or scope > 1 or expires_at is None or (account, key) in self.sessions
-                or pin > 0):
+                or pin >= 0 and self.exchange.hierarchy.subaccount(account, pin) is None):
             return S["session_rejected"]
         if (len(self.live_sessions(account))
                 >= self.exchange.limits["limits.sessions_per_parent"]):
@@ -139,10 +165,9 @@ class Credentials:
         """Code 34; `digest` is the keyed hash of the secret, which is all that is stored."""
         exchange = self.exchange
         account, pin, scope, pad, label = CREATE_KEY_BODY.unpack(body)
-        text = label.rstrip(b"\0").decode()
-        if (any(pad) or scope > READ_WRITE
-                or any(ord(sign) < 32 or 127 <= ord(sign) < 160 for sign in text)
-                or self.pin != NO_PIN and pin != self.pin or pin > 0):
+        if (any(pad) or scope > READ_WRITE or has_control(label)
+                or self.pin != NO_PIN and pin != self.pin
+                or pin >= len(exchange.hierarchy.accounts[account].subaccounts)):
             return S["order_rejected_invalid"]
         if self.key_counts.get(account, 0) >= exchange.limits["limits.api_keys"]:
             exchange.reason = REASON["limit_reached"]
@@ -161,7 +186,20 @@ class Credentials:
             return S["order_rejected_invalid"]
         if self.pin not in (NO_PIN, key.pin):
             return S["rejected_unauthorized"]
-        key.revoked = True
-        self.key_counts[account] -= 1
-        self.tell(key.hash, account, key.pin, KIND_API_KEY, REMOVED, key.scope)
+        self.end_key(key)
         return 0
+
+    # ---- the end of an account
+
+    def end_all(self, account):
+        """Code 32 revokes sessions and API keys."""
+        for session in reversed(self.live_sessions(account)):
+            self.revoke(session)
+        for key in self.api_keys.values():
+            if key.account == account and not key.revoked:
+                self.end_key(key)
+
+    def end_key(self, key):
+        key.revoked = True
+        self.key_counts[key.account] -= 1
+        self.tell(key.hash, key.account, key.pin, KIND_API_KEY, REMOVED, key.scope)

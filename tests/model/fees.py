@@ -14,9 +14,10 @@ def fee_of(notional, ppm):
 
 class Volumes:
     """The notional that an account traded on each day, as maker and taker."""
-    __slots__ = ("days", "stored", "touched")
+    __slots__ = ("days", "stored", "touched", "override")
 
     def __init__(self):
+        self.override = None  # the tier that the operator set
         self.days = {}     # UTC day -> notional, by day
         self.stored = 0    # the tier as of the last touch
         self.touched = -1  # day of that touch
@@ -29,14 +30,19 @@ class Volumes:
         return max(tier for tier, least in enumerate(THRESHOLDS) if volume >= least)
 
     def touch(self, t):
-        """Whether the stored tier changes at the first touch of a day."""
+        """Whether the tier in force changes at the first touch of a day."""
         if self.touched == t // DAY:
             return False
         self.touched = today = t // DAY
-        before, self.stored = self.stored, self.tier(t)
+        before, self.stored = self.rate, self.tier(t)
         self.days = {day: notional for day, notional in self.days.items()
                      if day >= today - DAYS}
-        return self.stored != before
+        return self.rate != before
+
+    @property
+    def rate(self):
+        """The tier in force."""
+        return self.stored if self.override is None else self.override
 
     def add(self, t, notional):
         today = t // DAY
@@ -46,3 +52,6 @@ class Volumes:
         """volume_14d of a read: 14 buckets with today's."""
         today = t // DAY
         return sum(notional for day, notional in self.days.items() if day > today - DAYS)
+
+    def shown_tier(self, t):
+        return self.tier(t) if self.override is None else self.override

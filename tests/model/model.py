@@ -11,18 +11,20 @@ from heapq import heappop, heappush
 import amend
 import risk
 import states
+from cash import Cash
 from credentials import Credentials, OF_MASTERS
 from deferred import Work
-from fees import Volumes
+from hierarchy import Hierarchy
 from market import Market, SECOND
 from place import place, place_market
-from portfolio import Portfolio
 from walk import MODES
 from wire import (ALL16, ALL32, AMEND, CANCEL, CANCELED, CANCEL_ALL, CANCEL_ALL_BODY, CANCEL_ONLY,
-                  CASH_DEPOSIT, CONFIGURATION, CREATE_ACCOUNT, CREATE_KEY, CREATE_SESSION, DEFINE,
-                  DELETE, DEPOSIT, DEPOSIT_BODY, EXPIRED, HALT_ALL, HALTED, LEVERAGE, LEVERAGE_BODY,
-                  MARKET_ORDER, MARKET_STATE, ORACLE, ORACLE_BODY, PACK, PLACE, READ, REASON,
-                  REPLACE, REVOKE_ALL, REVOKE_KEY, REVOKE_SESSION, STATUS, TICK, uuid_ms)
+                  CLOSE_ACCOUNT, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CONFIGURATION, CREATE_ACCOUNT,
+                  CREATE_KEY, CREATE_PORTFOLIO, CREATE_SESSION, CREATE_SUBACCOUNT, DEFINE, DELETE,
+                  DEPOSIT, EXPIRED, FAUCET, FEE_TIER, HALT_ALL, HALTED, LEVERAGE, LEVERAGE_BODY,
+                  MARKET_ORDER, MARKET_STATE, ORACLE, ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED,
+                  REASON, RENAME, REOPEN_PORTFOLIO, REPLACE, REVOKE_ALL, REVOKE_KEY, REVOKE_SESSION,
+                  SETTLE, STATUS, SUSPEND, TICK, TOP_UP, TRANSFER, WITHDRAW, uuid_ms)
 
 S = STATUS
 MS = 1000000
@@ -46,8 +48,8 @@ class Exchange:
         self.slices = {}          # slice number -> keys of seen
         self.oldest = []          # heap of the slice numbers in use
         self.accounts = 0
-        self.deposits = set()
-        self.deposited = 0
+        self.hierarchy = Hierarchy(self)
+        self.money = Cash(self)
         self.fee_account = 0
         self.work = Work(self)
         self.changed = []         # portfolios to check
@@ -55,17 +57,28 @@ class Exchange:
         self.effects = []
         self.id_index = 0
         self.counts, self.ends = Counter(), Counter()  # what was met
-        self.create_portfolio(0)  # the fund
+        self.hierarchy.new_account(0)  # the fund
         self.handlers = {
             AMEND: lambda body: amend.reduce(self, body),
             REPLACE: lambda body: amend.replace(self, body),
             CANCEL: lambda body: amend.cancel(self, body),
             MARKET_STATE: lambda body: states.set_one(self, body, True),
             HALT_ALL: lambda body: states.set_all(self, body, True),
-            CANCEL_ALL: self.cancel_all, ORACLE: self.oracle, DEPOSIT: self.deposit,
+            CANCEL_ALL: self.cancel_all, ORACLE: self.oracle, DEPOSIT: self.money.deposit,
+            TRANSFER: self.money.transfer, WITHDRAW: self.money.withdraw,
+            SETTLE: self.money.settle, TOP_UP: self.money.top_up,
+            CREATE_SUBACCOUNT: self.hierarchy.create_subaccount,
+            CLOSE_SUBACCOUNT: self.hierarchy.close_subaccount,
+            CREATE_PORTFOLIO: self.hierarchy.create_portfolio,
+            CLOSE_ACCOUNT: self.hierarchy.close_account,
+            SUSPEND: self.hierarchy.suspend, FEE_TIER: self.hierarchy.set_fee_tier,
             CREATE_SESSION: self.credentials.create_session,
             REVOKE_SESSION: self.credentials.revoke_session,
             REVOKE_ALL: self.credentials.revoke_all, REVOKE_KEY: self.credentials.revoke_key}
+        self.plain = {  # give (status, reason)
+            LEVERAGE: self.set_leverage, CLOSE_PORTFOLIO: self.hierarchy.close_portfolio,
+            REOPEN_PORTFOLIO: self.hierarchy.reopen_portfolio, RENAME: self.hierarchy.rename,
+            FAUCET: self.money.faucet_credit}
 
     # ---- effects and coverage
 
@@ -81,8 +94,8 @@ class Exchange:
 
     def note_tiers(self, maker, taker, maker_fee):
         counts = self.counts
-        counts["maker tier %d" % maker.owner.volumes.stored] += 1
-        counts["taker tier %d" % taker.owner.volumes.stored] += 1
+        counts["maker tier %d" % maker.owner.volumes.rate] += 1
+        counts["taker tier %d" % taker.owner.volumes.rate] += 1
         if maker_fee < 0:
             counts["rebate"] += 1
 
@@ -115,11 +128,14 @@ class Exchange:
 
     def touch(self, portfolio):
         """R3, as far as it tells something: the fee tier of the day (R6)."""
-        before = portfolio.volumes.stored
+        before = portfolio.volumes.rate
         if portfolio.volumes.touch(self.t):
-            tier = portfolio.volumes.stored
+            tier = portfolio.volumes.rate
             self.counts["tier rises" if tier > before else "tier falls"] += 1
             self.emit(2119, portfolio.account, 0, 0, 0, tier, ACCOUNT_TIER)
+
+    def fund_changed(self, amount):
+        """The fund's cash has changed otherwise than by a fill."""
 
     def marks_trusted(self, portfolio):
         """R5: in every market where the portfolio has a position or a resting order."""
@@ -253,10 +269,16 @@ class Exchange:
     def cancel_all(self, body):
         (account, subaccount, index, asset, pad, side, conditional, pad2) = \
             CANCEL_ALL_BODY.unpack(body)
-        portfolio = self.portfolios.get((account, subaccount, 0 if index == ALL32 else index))
-        if portfolio is None:
+        if index == ALL32:
+            within = self.hierarchy.subaccount(account, subaccount)
+            portfolios = within.portfolios if within else ()
+        else:
+            portfolio = self.hierarchy.open_portfolio((account, subaccount, index))
+            portfolios = (portfolio,) if portfolio else ()
+        if not portfolios:
             return S["rejected_invalid_portfolio_id"]
-        risk.touch(self, portfolio)
+        for portfolio in portfolios:
+            risk.touch(self, portfolio)
         if asset == 0:
             return S["order_rejected_invalid_market"]
         if asset != ALL16 and asset not in self.markets:
@@ -266,36 +288,11 @@ class Exchange:
         if conditional > 1:
             return S["rejected_invalid_order_flags"]
         sides = ((1, -1), (1,), (-1,))[side]
-        self.list_orders((order for holding in portfolio.holdings.values()
-                          if asset in (ALL16, holding.market.id)
-                          for order in holding.orders if order.side in sides),
-                         REASON["cancel_all"])
-        return 0
-
-    # ---- accounts and cash
-
-    def create_portfolio(self, account):
-        volumes = self.volumes[account] = Volumes()
-        portfolio = Portfolio(account, len(self.by_number), volumes)
-        self.by_number.append(portfolio)
-        self.portfolios[account, 0, 0] = portfolio
-
-    def deposit(self, body):
-        account, subaccount, index, amount, reference = DEPOSIT_BODY.unpack(body)
-        if reference in self.deposits:
-            self.reason = REASON["already_credited"]
-            return 0
-        portfolio = self.portfolios.get((account, subaccount, 0))
-        if portfolio is None or account == 0:
-            return S["rejected_invalid_portfolio_id"]
-        if amount == 0:
-            return S["rejected_size_zero"]
-        risk.touch(self, portfolio)
-        if amount > 2**60 or portfolio.cash + amount > 2**60:
-            return S["rejected_invalid_size"]
-        self.deposits.add(reference)
-        self.deposited += amount
-        self.cash(portfolio, amount, 0, CASH_DEPOSIT)
+        for portfolio in portfolios:
+            self.list_orders((order for holding in portfolio.holdings.values()
+                              if asset in (ALL16, holding.market.id)
+                              for order in holding.orders if order.side in sides),
+                             REASON["cancel_all"])
         return 0
 
     # ---- commands
@@ -321,18 +318,15 @@ class Exchange:
     def set_leverage(self, body):
         """Code 2001: (status, reason)."""
         key_id, account, subaccount, index, leverage, asset, _ = LEVERAGE_BODY.unpack(body)
-        key = self.credentials.api_keys.get(key_id)
-        if key is None or key.revoked:
-            return "rejected_unauthorized", None
-        if key.scope == READ:
-            self.counts["leverage read-only key"] += 1
-            return "rejected_unauthorized", "read_only_key"
-        if key.pin not in (-1, subaccount):
-            self.counts["leverage pinned key"] += 1
-            return "rejected_unauthorized", "subaccount_not_permitted"
-        portfolio = self.portfolios.get((account, subaccount, index))
-        if portfolio is None or key.account != account:
-            return "rejected_invalid_portfolio_id", None
+        portfolio = self.hierarchy.portfolio_of_key(key_id, (account, subaccount, index))
+        if isinstance(portfolio, tuple):
+            if portfolio[1]:
+                self.counts["leverage " + {"read_only_key": "read-only key",
+                                           "subaccount_not_permitted": "pinned key"}[
+                                               portfolio[1]]] += 1
+            return portfolio
+        if portfolio.status == PORTFOLIO_CLOSED:
+            return "order_rejected_invalid", "portfolio_not_active"
         market = self.markets.get(asset)
         if market is None:
             return "rejected_market_not_found", None
@@ -369,8 +363,8 @@ class Exchange:
         elif code in (MARKET_STATE, HALT_ALL):
             self.status = (states.set_one if code == MARKET_STATE else states.set_all)(
                 self, body, False)
-        elif code == LEVERAGE:
-            status, reason = self.set_leverage(body)
+        elif code in self.plain:
+            status, reason = self.plain[code](body)
             self.status, self.reason = S[status], REASON[reason] if reason else 0
         elif code == TICK and body[0] == 1:
             units = WORK_TICK_UNITS
@@ -437,6 +431,8 @@ class Exchange:
     def execute(self, code, body, key, request_id, refused, extra):
         if refused:
             return S["session_rejected" if code in OF_MASTERS else "rejected_unauthorized"]
+        if code < ORACLE and self.credentials.suspended(code, int.from_bytes(body[:8], "little")):
+            return S["rejected_account_suspended"]
         if code in (PLACE, MARKET_ORDER):
             return (place if code == PLACE else place_market)(self, request_id, body)
         if code == CREATE_ACCOUNT:

@@ -24,7 +24,7 @@ def new_order(exchange, order_id, portfolio, market, quantity):
 
 def addressed(exchange, portfolio_id, asset, padded):
     """Rows 5 to 9 of a placement: (status, portfolio, market)."""
-    portfolio = exchange.portfolios.get(portfolio_id)
+    portfolio = exchange.hierarchy.open_portfolio(portfolio_id)
     if portfolio is None:
         return S["rejected_invalid_portfolio_id"], None, None
     risk.touch(exchange, portfolio)
@@ -167,8 +167,8 @@ def fill(exchange, taker, maker, quantity):
     exchange.emit(2108, price, quantity, market.trade_seq, market.book_seq, market.id,
                   taker.side < 0, 0)
     notional = price * quantity
-    maker_fee = fee_of(notional, market.maker_ppm[maker.owner.volumes.stored])
-    taker_fee = fee_of(notional, market.taker_ppm[taker.owner.volumes.stored])
+    maker_fee = fee_of(notional, market.maker_ppm[maker.owner.volumes.rate])
+    taker_fee = fee_of(notional, market.taker_ppm[taker.owner.volumes.rate])
     exchange.note_tiers(maker, taker, maker_fee)
     maker.owner.volumes.add(exchange.t, notional)
     taker.owner.volumes.add(exchange.t, notional)

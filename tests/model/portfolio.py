@@ -1,5 +1,6 @@
 """Portfolios: exact positions and cash (rules.md R2), margin (R4)."""
 from market import tdiv
+from wire import PORTFOLIO_ACTIVE
 
 
 class Holding:
@@ -83,13 +84,18 @@ class Holding:
 
 class Portfolio:
     __slots__ = ("account", "subaccount", "index", "number", "cash", "holdings", "order_count",
-                 "list", "slack_maintenance", "slack_initial", "changed", "checked", "volumes")
+                 "list", "slack_maintenance", "slack_initial", "changed", "checked", "volumes",
+                 "status", "conditionals", "dead_man", "name")
 
-    def __init__(self, account, number, volumes=None):
+    def __init__(self, account, number, volumes=None, subaccount=0, index=0):
         self.account = account
         self.volumes = volumes  # of the account
-        self.subaccount = self.index = 0
+        self.subaccount, self.index = subaccount, index
         self.number = number
+        self.name = b"Portfolio %d" % index if index else b"Main"
+        self.status = PORTFOLIO_ACTIVE
+        self.conditionals = {}  # untriggered orders by placing: Order -> Order
+        self.dead_man = 0       # deadline of the dead-man, 0: none
         self.cash = 0
         self.holdings = {}  # market id -> Holding
         self.order_count = 0
@@ -103,6 +109,9 @@ class Portfolio:
         if holding is None:
             holding = self.holdings[market.id] = Holding(self, market)
         return holding
+
+    def id(self):
+        return self.account, self.subaccount, self.index
 
     def risk(self):
         """R4: (equity, IM, MM)."""

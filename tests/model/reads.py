@@ -5,15 +5,18 @@ import struct
 
 import wire
 from pipe import LENGTH, read_bytes
+from wire import PORTFOLIO_CLOSED
 
 # struct row_balance, row_book, row_level, row_audit, row_order, row_position, row_account (row.h)
 BALANCE = struct.Struct("<QIIqq16s16s16s32sB15x")
 BOOK = struct.Struct("<32sQII8x")
+INDEXES = struct.Struct("<II")
 LEVELS = struct.Struct("<QQ")
 AUDIT = struct.Struct("<16s16sqq16s16s16s16s16sIIB7x")
 ORDER = struct.Struct("<QII16s32sQQQ8x16sQQQQ8xIBBBBBBBBB11x")
 POSITION = struct.Struct("<QII16s32sqqqQ16s16s16sQIBBBx")
 ACCOUNT = struct.Struct("<Q8x16siiIBB50x")
+SUBACCOUNT = struct.Struct("<II8x16sB15x")
 BOOK_DEPTH = 1000
 PRICE_END = 2**40 - 1  # R1
 
@@ -32,24 +35,28 @@ def same(number, what, names, expected, got):
                          f"  model  {expected}\n  engine {got}")
 
 
-def check_balance(number, account, expected, reply):
+def check_balance(number, portfolio_id, expected, reply):
     row = BALANCE.unpack(reply)
-    same(number, f"account {account}", "free, withdrawable, equity, IM, MM", expected,
-         (row[3], row[4], *(integer(value) for value in row[5:8])))
+    same(number, f"portfolio {portfolio_id}",
+         "free, withdrawable, equity, IM, MM, name, status", expected,
+         (row[3], row[4], *(integer(value) for value in row[5:8]), row[8].rstrip(b"\0"), row[9]))
 
 
 def check_audit(number, expected, reply):
     row = AUDIT.unpack_from(reply)
-    cash, cost, deposits = (integer(row[place]) for place in (0, 1, 5))
-    same(number, "audit", "cash, cost, fee account, deposits, recount differences, invariants",
-         expected, (cash, cost, row[2], deposits, row[9], row[11]))
+    cash, cost = integer(row[0]), integer(row[1])
+    same(number, "audit", "cash, cost, fee account, withdrawals pending, deposits, faucet, top-ups, "
+         "withdrawals settled, recount differences, invariants", expected,
+         (cash, cost, row[2], row[3], *(integer(value) for value in row[5:9]), row[9], row[11]))
 
 
 def audit_of(exchange):
     cash = sum(portfolio.cash for portfolio in exchange.by_number)
     cost = sum(holding.cost for portfolio in exchange.by_number
                for holding in portfolio.holdings.values())
-    return cash, cost, exchange.fee_account, exchange.deposited, 0, 63
+    money = exchange.money
+    return (cash, cost, exchange.fee_account, money.pending, money.deposited, money.faucet,
+            money.top_ups, money.settled, 0, 63)
 
 
 def check_book(number, market, expected, reply):
@@ -68,8 +75,20 @@ def book_of(market):
 
 def check_account(number, account, expected, reply):
     row = ACCOUNT.unpack(reply)
-    same(number, f"account {account}", "volume of 14 days, fee tier", expected,
-         (integer(row[1]), row[6]))
+    same(number, f"account {account}", "volume of 14 days, subaccounts, status, fee tier", expected,
+         (integer(row[1]), *row[4:7]))
+
+
+def check_subaccount(number, which, expected, reply):
+    row = SUBACCOUNT.unpack(reply)
+    same(number, f"subaccount {which}", "portfolios, free cash, status", expected,
+         (row[1], integer(row[2]), row[3]))
+
+
+def subaccount_of(within):
+    """json.md: what the portfolios have that are not CLOSED."""
+    live = [one for one in within.portfolios if one.status != PORTFOLIO_CLOSED]
+    return len(live), sum(one.balance()[0] for one in live), int(within.closed)
 
 
 # ---- live orders
@@ -85,6 +104,17 @@ def check_orders(number, account, expected, reply):
 
 def orders_of(exchange, portfolio):
     """Newest placing first; one that is dead is shown as it will end."""
+    return all_orders(exchange, [portfolio])
+
+
+def all_orders(exchange, portfolios):
+    rows = []
+    for portfolio in portfolios:
+        rows += orders_in(exchange, portfolio)
+    return sorted(rows, key=lambda row: -row[7])
+
+
+def orders_in(exchange, portfolio):
     rows = []
     for holding in portfolio.holdings.values():
         for order in holding.orders:
@@ -94,7 +124,7 @@ def orders_of(exchange, portfolio):
                          order.filled, order.value, order.price, order.expiry, *order.placed,
                          status, order.type, int(order.side < 0), reason, int(order.post_only),
                          int(order.reduce_only), order.stp))
-    return sorted(rows, key=lambda row: -row[7])
+    return rows
 
 
 # ---- positions
@@ -162,15 +192,27 @@ def reads_of(exchange, number):
         symbol = market.symbol.encode().ljust(32, b"\0")
         yield (read_bytes("k", 0, symbol + LENGTH.pack(BOOK_DEPTH)),
                (check_book, (number, market.id, book_of(market))))
-    for portfolio in exchange.by_number[1:]:
-        account, volumes = portfolio.account, portfolio.volumes
-        yield (read_bytes("b", account, bytes(8)),
-               (check_balance, (number, account, portfolio.balance())))
-        yield (read_bytes("u", account),
-               (check_account, (number, account, (volumes.shown(exchange.t),
-                                                  volumes.tier(exchange.t)))))
-        if portfolio.order_count:
-            yield (read_bytes("o", account),
-                   (check_orders, (number, account, orders_of(exchange, portfolio))))
-        yield (read_bytes("p", account),
-               (check_positions, (number, account, positions_of(portfolio))))
+    for account in exchange.hierarchy.accounts.values():
+        if account.number:
+            yield from of_account(exchange, number, account)
+
+
+def of_account(exchange, number, account):
+    volumes, name = account.volumes, account.number
+    portfolios = [one for within in account.subaccounts for one in within.portfolios]
+    for one in portfolios:
+        yield (read_bytes("b", name, INDEXES.pack(one.subaccount, one.index)),
+               (check_balance, (number, one.id(), (*one.balance(), one.name, one.status))))
+    yield (read_bytes("u", name),
+           (check_account, (number, name, (volumes.shown(exchange.t), len(account.subaccounts),
+                                           int(account.closed),
+                                           volumes.shown_tier(exchange.t)))))
+    for index, within in enumerate(account.subaccounts):
+        yield (read_bytes("s", name, INDEXES.pack(index, 0)),
+               (check_subaccount, (number, (name, index), subaccount_of(within))))
+    if any(one.order_count for one in portfolios):
+        yield (read_bytes("o", name),
+               (check_orders, (number, name, all_orders(exchange, portfolios))))
+    yield (read_bytes("p", name),
+           (check_positions, (number, name, [row for one in portfolios
+                                             for row in positions_of(one)])))

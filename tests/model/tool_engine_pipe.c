@@ -1,11 +1,12 @@
 /* The engine behind a pipe: a model in another language sends commands and reads what they caused.
  *
  * Request, little-endian:  u32 bytes that follow; u8 what; u8 kind; u16 code; u32 flags;
- *                          u64 clock_ns (b, o, p, u: account id); then
+ *                          u64 clock_ns (b, o, p, s, u: account id); then
  *   'c'  u16 payload_bytes, u16 key_bytes, u16 extra_bytes, u16 zero; payload, key, extra
  *        (kind 0: the body alone; kind 1: Header, RequestId, body; the signature is not looked at;
  *        flags: of enum command_flag)
  *   'b'  u32 subaccount, u32 portfolio   -> struct row_balance (base/row.h), or nothing
+ *   's'  u32 subaccount, u32 zero        -> struct row_subaccount, or nothing
  *   'k'  32 bytes of symbol, u32 depth   -> struct row_book, then struct row_level each
  *   'o'                                  -> struct row_order of each live order
  *   'p'                                  -> struct row_position of each position
@@ -131,6 +132,15 @@ static void run_balance(const struct engine *engine, const uint8_t *request)
     send_reply(found ? (uint32_t)sizeof row : 0);
 }
 
+static void run_subaccount(const struct engine *engine, const uint8_t *request)
+{
+    struct row_subaccount row;
+    bool found =
+        read_subaccount(engine, cc_load64(request + 8), cc_load32(request + HEAD_BYTES), &row);
+    memcpy(reply, &row, sizeof row);
+    send_reply(found ? (uint32_t)sizeof row : 0);
+}
+
 static void run_book(const struct engine *engine, const uint8_t *request)
 {
     static struct row_level levels[2 * DEPTH_MAX];
@@ -241,6 +251,9 @@ static bool run(struct engine *engine, const uint8_t *request)
         return true;
     case 'b':
         run_balance(engine, request);
+        return true;
+    case 's':
+        run_subaccount(engine, request);
         return true;
     case 'k':
         run_book(engine, request);

@@ -34,7 +34,7 @@ class Walk:
     def run(self):
         order, exchange = self.order, self.exchange
         exchange.touch(self.portfolio)
-        self.taker_ppm = order.market.taker_ppm[self.portfolio.volumes.stored]
+        self.taker_ppm = order.market.taker_ppm[self.portfolio.volumes.rate]
         room = None
         if order.reduce_only:
             room = abs(self.portfolio.holding(order.market).size)
@@ -109,7 +109,7 @@ class Walk:
         if room is not None:
             quantity = min(quantity, room - self.filled)
         after = size + side * quantity
-        fee = fee_of(price * quantity, market.maker_ppm[maker.owner.volumes.stored])
+        fee = fee_of(price * quantity, market.maker_ppm[maker.owner.volumes.rate])
         equity_after = equity + (market.mark - price) * side * quantity - fee
         worse = (price - market.mark) * side > 0
         if worse or flagged:

@@ -5,17 +5,22 @@ import struct
 GTC = 2**64 - 1
 IOC, FOK = 0, 1
 ALL16, ALL32 = 0xFFFF, 0xFFFFFFFF
-PLACE, AMEND, REPLACE, CANCEL, CANCEL_ALL, MARKET_ORDER = range(6)
+(PLACE, AMEND, REPLACE, CANCEL, CANCEL_ALL, MARKET_ORDER, CONDITIONAL, CONDITIONAL_CANCEL, BATCH,
+ TRANSFER, WITHDRAW) = range(11)
 CREATE_ACCOUNT, CREATE_SESSION, REVOKE_SESSION, REVOKE_ALL, CREATE_KEY, REVOKE_KEY = (
     11, 13, 14, 15, 34, 35)
-ORACLE, DEFINE, MARKET_STATE, DEPOSIT, HALT_ALL = 1000, 1001, 1002, 1003, 1008
-TICK, LEVERAGE, CONFIGURATION, BOOT = 2000, 2001, 2013, 2014
-MARKET_TYPE, LIMIT_TYPE = 0, 1
+CREATE_SUBACCOUNT, CLOSE_SUBACCOUNT, CREATE_PORTFOLIO, CLOSE_ACCOUNT = 22, 23, 24, 32
+SCHEDULE_CANCEL, SET_MMP, RESET_MMP = 25, 26, 27
+(ORACLE, DEFINE, MARKET_STATE, DEPOSIT, SETTLE, SUSPEND, TOP_UP, OPERATOR_CANCEL, HALT_ALL,
+ FEE_TIER) = range(1000, 1010)
+TICK, LEVERAGE, CLOSE_PORTFOLIO, REOPEN_PORTFOLIO = 2000, 2001, 2002, 2003
+FAUCET, RENAME, DISCONNECT, ARM, CONFIGURATION, BOOT = 2009, 2010, 2011, 2012, 2013, 2014
+(MARKET_TYPE, LIMIT_TYPE, STOP_LIMIT, STOP_MARKET, TAKE_PROFIT, TAKE_PROFIT_MARKET, LIQUIDATE_TYPE,
+ ADL_TYPE) = range(8)
 FULL_ACCESS, READ, READ_WRITE = 0, 0, 1
 ACTIVE, POST_ONLY, REDUCE_ONLY, CANCEL_ONLY, HALTED, CLOSED = range(6)
 OPEN, FILLED, CANCELED, REJECTED, UNTRIGGERED, PARTIALLY_FILLED, EXPIRED = range(7)
 ADD, REDUCE, DELETE, EXECUTE = range(4)
-LIQUIDATE_TYPE, ADL_TYPE = 6, 7
 PORTFOLIO_ACTIVE, IN_LIQUIDATION, PORTFOLIO_CLOSED = range(3)
 (CASH_TRADE, CASH_FEE, CASH_FUNDING, CASH_TRANSFER, CASH_DEPOSIT, CASH_WITHDRAWAL, CASH_REVERTED,
  CASH_FAUCET, CASH_LIQUIDATION, CASH_ADL, CASH_FUND, CASH_SETTLEMENT) = range(12)
@@ -72,10 +77,13 @@ LAYOUTS = {
     2111: ("<HxxBBxxQ32x", "asset state cause price"),
     2112: ("<QIIqqB15x", "account subaccount portfolio equity maintenance status"),
     2113: ("<QIIQqHxxB11x", "account subaccount portfolio price size asset level"),
+    2114: ("<16sQHxx20x", "order_id source_price asset"),
     2115: ("<QIIB3xHxx24x", "account subaccount portfolio kind asset"),
+    2116: ("<QIIQHxx20x", "account subaccount portfolio frozen_until asset"),
     2117: ("<qqB31x", "cash amount deficit"),
     2118: ("<32sQiBBB1x", "hash account pin kind action scope"),
     2119: ("<QIIBBB29x", "account subaccount portfolio status fee_tier what"),
+    2120: ("<16sQIIQB7x", "withdrawal_id account subaccount portfolio amount outcome"),
     2121: ("<QIIQqqH6x", "account subaccount portfolio price profit cut asset"),
 }
 PACK = {code: struct.Struct(layout).pack for code, (layout, _) in LAYOUTS.items()}
@@ -84,9 +92,8 @@ EFFECTS = struct.Struct("<H6x48s")
 
 
 def told(code, body):
-    """Whether the model tells this 2118 or 2119: sessions and API keys that are added or removed,
-    fee tiers."""
-    return body[44] < 2 and body[45] < 2 if code == 2118 else code != 2119 or body[18] == 3
+    """Whether the model tells this 2118: not a session that expired."""
+    return code != 2118 or body[45] < 2
 
 
 def effect_text(effect):
@@ -116,19 +123,47 @@ SESSION_BODY = struct.Struct("<Q32sQiB3s")
 REVOKE_BODY = struct.Struct("<Q32s")
 CREATE_KEY_BODY = struct.Struct("<QiB3s32s")
 REVOKE_KEY_BODY = struct.Struct("<Q16s")
+CONDITIONAL_BODY = struct.Struct("<QIIQQqQBBBBHHIBBH16s")
+BATCH_HEAD = struct.Struct("<QIIHB5s")
+BATCH_ITEM = struct.Struct("<BBBBHHQqQ16sQQ")
+TRANSFER_BODY = struct.Struct("<QIIQIIQ")
+WITHDRAW_BODY = struct.Struct("<QIIQ20sI")
+CLOSE_SUBACCOUNT_BODY = struct.Struct("<QII")
+CREATE_PORTFOLIO_BODY = struct.Struct("<QII32s")
+SCHEDULE_BODY = struct.Struct("<QIIQ")
+MMP_BODY = struct.Struct("<QIIHHIIIQQ")
+RESET_MMP_BODY = struct.Struct("<QIIHHI")
+SETTLE_BODY = struct.Struct("<16sB7s")
+SUSPEND_BODY = struct.Struct("<QB7s")
+TOP_UP_BODY = struct.Struct("<Q")
+OPERATOR_CANCEL_BODY = struct.Struct("<QII16sHHI")
+FEE_TIER_BODY = struct.Struct("<QB7s")
+PORTFOLIO_BODY = struct.Struct("<16sQII")
+FAUCET_BODY = struct.Struct("<16sQIIQ")
+RENAME_BODY = struct.Struct("<16sQII32s")
+DISCONNECT_BODY = struct.Struct("<16s")
+ARM_BODY = struct.Struct("<16s16sQIIB7s")
 LEVERAGE_BODY = struct.Struct("<16sQIIIHH")
 ORACLE_BODY = struct.Struct("<QQHHHH")
 DEPOSIT_BODY = struct.Struct("<QIIQ32s")
 STATE_BODY = struct.Struct("<HHBBH")
 HALT_ALL_BODY = struct.Struct("<B7s")
 BOOT_BODY = struct.Struct("<QIIq")
-SIGNED_CODES = (PLACE, AMEND, REPLACE, CANCEL, CANCEL_ALL, MARKET_ORDER, CREATE_ACCOUNT,
-                CREATE_SESSION, REVOKE_SESSION, REVOKE_ALL, CREATE_KEY, REVOKE_KEY, ORACLE, DEPOSIT,
-                MARKET_STATE, HALT_ALL)
+SIGNED_CODES = (*range(11), CREATE_ACCOUNT, CREATE_SESSION, REVOKE_SESSION, REVOKE_ALL,
+                *range(CREATE_SUBACCOUNT, RESET_MMP + 1), CLOSE_ACCOUNT, CREATE_KEY, REVOKE_KEY,
+                *range(ORACLE, FEE_TIER + 1))
 SESSION_HEADERS = {code: HEADER.pack(1, 0, code, 0) for code in SIGNED_CODES}
 HEADERS = {code: HEADER.pack(1, 1, code, 0) for code in SIGNED_CODES}  # of secp256k1 keys
 BODIES = {PLACE: PLACE_BODY, AMEND: AMEND_BODY, REPLACE: REPLACE_BODY, CANCEL: CANCEL_BODY,
-          CANCEL_ALL: CANCEL_ALL_BODY, MARKET_ORDER: MARKET_BODY, CREATE_KEY: CREATE_KEY_BODY,
+          CANCEL_ALL: CANCEL_ALL_BODY, MARKET_ORDER: MARKET_BODY,
+          CONDITIONAL: CONDITIONAL_BODY, CONDITIONAL_CANCEL: CANCEL_BODY, TRANSFER: TRANSFER_BODY,
+          WITHDRAW: WITHDRAW_BODY, CLOSE_SUBACCOUNT: CLOSE_SUBACCOUNT_BODY,
+          CREATE_PORTFOLIO: CREATE_PORTFOLIO_BODY, SCHEDULE_CANCEL: SCHEDULE_BODY,
+          SET_MMP: MMP_BODY, RESET_MMP: RESET_MMP_BODY, SETTLE: SETTLE_BODY,
+          SUSPEND: SUSPEND_BODY, TOP_UP: TOP_UP_BODY, OPERATOR_CANCEL: OPERATOR_CANCEL_BODY,
+          FEE_TIER: FEE_TIER_BODY, CLOSE_PORTFOLIO: PORTFOLIO_BODY,
+          REOPEN_PORTFOLIO: PORTFOLIO_BODY, FAUCET: FAUCET_BODY, RENAME: RENAME_BODY,
+          DISCONNECT: DISCONNECT_BODY, ARM: ARM_BODY, CREATE_KEY: CREATE_KEY_BODY,
           REVOKE_KEY: REVOKE_KEY_BODY, ORACLE: ORACLE_BODY, DEPOSIT: DEPOSIT_BODY,
           LEVERAGE: LEVERAGE_BODY, MARKET_STATE: STATE_BODY, HALT_ALL: HALT_ALL_BODY}
 
