@@ -18,7 +18,7 @@ int gate_init(struct gate *gate, const struct net_config *config, uint32_t conne
     gate->rate = clock_calibrate();
     gate->date_second = UINT64_MAX;
     gate->evicting = CONN_NONE;
-    route_init(&gate->routes);
+    route_init(&gate->routes, config->options->values[OPTION_exchange_testnet] != 0);
     eip712_init(&gate->eip712, config->exchange_id);
     size_t queue_bytes = sizeof(uint32_t) * connections;
     gate->memory_bytes = QUEUES * queue_bytes + sizeof(uint32_t) * PENDING_MAX + GATE_SCRATCH_BYTES;

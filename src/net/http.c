@@ -375,15 +375,13 @@ static int take_header(struct http_head *head, struct seen *seen, const char *te
 
 static enum http_method method_of(const char *text, uint32_t count)
 {
-    if (count == 3 && memcmp(text, "GET", 3) == 0)
-        return HTTP_GET;
-    if (count == 4 && memcmp(text, "POST", 4) == 0)
-        return HTTP_POST;
-    if (count == 4 && memcmp(text, "HEAD", 4) == 0)
-        return HTTP_HEAD;
-    if (count == 3 && memcmp(text, "PUT", 3) == 0)
-        return HTTP_PUT;
-    return HTTP_OTHER;
+    static const char *const names[HTTP_OTHER] = { "GET", "POST", "PUT", "PATCH", "HEAD" };
+    unsigned method = HTTP_GET;
+
+    while (method < HTTP_OTHER &&
+           (strlen(names[method]) != count || memcmp(text, names[method], count) != 0))
+        method++;
+    return (enum http_method)method;
 }
 
 /* Behind the method's space up to the space before the version: path and query. */

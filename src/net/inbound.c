@@ -2,7 +2,7 @@
 
 #include "net/ask.h"
 #include "net/intake.h"
-#include "net/setting.h"
+#include "net/plain.h"
 
 enum { BODY_MAX = REQUEST_PASSKEY_ENVELOPE_MAX }; /* any body that is read at all */
 
@@ -70,7 +70,7 @@ static bool check_plain_head(const struct http_head *head, struct mistake *mista
 /* Does the request become a command. */
 static bool is_write(const struct conn *conn)
 {
-    return conn->route.kind == ROUTE_SIGNED || conn->route.kind == ROUTE_LEVERAGE;
+    return conn->route.kind == ROUTE_SIGNED || conn->route.kind == ROUTE_PLAIN;
 }
 
 static bool has_body(const struct http_head *head)
@@ -120,7 +120,7 @@ static bool take_head(struct gate *gate, struct conn *conn, const char *text, si
         conn->allow = NULL;
         if (conn->route.kind == ROUTE_SIGNED && head->media == HTTP_MEDIA_OCTETS)
             conn->body_limit = REQUEST_FRAME_MAX;
-        else if (conn->route.kind == ROUTE_LEVERAGE)
+        else if (conn->route.kind == ROUTE_PLAIN)
             conn->body_limit = REQUEST_ENVELOPE_MAX;
     }
     if (!head->chunked && head->content_length > conn->body_limit) {
@@ -129,7 +129,7 @@ static bool take_head(struct gate *gate, struct conn *conn, const char *text, si
     }
     if (conn->route.kind == ROUTE_SIGNED)
         (void)check_signed_head(head, &conn->early);
-    else if (conn->route.kind == ROUTE_LEVERAGE)
+    else if (conn->route.kind == ROUTE_PLAIN)
         (void)check_plain_head(head, &conn->early);
     if (head->expects_continue && has_body(head) && count == head->bytes) {
         if (conn->early.problem != PROBLEM_none) { /* the body need not be sent at all */
@@ -169,8 +169,8 @@ static bool take_request(struct gate *gate, struct conn *conn, const char *text,
     } else if (conn->route.kind == ROUTE_SIGNED) {
         if (!intake_take(gate, conn, text + conn->head.bytes, body_bytes))
             return false;
-    } else if (conn->route.kind == ROUTE_LEVERAGE) {
-        setting_take(gate, conn, text, text + conn->head.bytes, body_bytes);
+    } else if (conn->route.kind == ROUTE_PLAIN) {
+        plain_take(gate, conn, text, text + conn->head.bytes, body_bytes);
     } else {
         ask_take(gate, conn, text);
     }

@@ -10,6 +10,7 @@
 #include "crypto/secret.h"
 #include "net/ack.h"
 #include "net/admission.h"
+#include "net/plain.h"
 
 enum { MESSAGE_BYTES = sizeof(struct command) + ENVELOPE_SPACE + SECRET_HASH_BYTES };
 
@@ -522,10 +523,14 @@ void intake_answer(struct gate *gate, const struct answer *answer)
     gate->commands_out--;
     gate->counters.answers++;
     pending->answer = *answer;
+    bool asks = pending->conn != CONN_NONE && plain_asks(pending);
     gate_stamp(gate, NET_STAGE_sequenced, answer->sequenced_ticks);
     gate_stamp(gate, NET_STAGE_matched, answer->matched_ticks);
     gate_stamp(gate, NET_STAGE_released, clock_ticks() - answer->received_ticks);
-    settle(gate, pending);
+    if (asks)
+        gate_settle(gate, conn_of(gate, pending));
+    else
+        settle(gate, pending);
 }
 
 uint64_t intake_deadline_ns(const struct intake *intake)

@@ -44,6 +44,7 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     pending->no_body = conn->head.method == HTTP_HEAD;
     pending->minor = conn->head.minor;
     pending->has_secret = false;
+    pending->wrote = false;
     pending->behind = false;
     pending->expected_bytes = 0;
     pending->received_ticks = conn->received_ticks;

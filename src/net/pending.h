@@ -42,10 +42,16 @@ struct pending_local {
     struct keyring_key caller; /* with `keyed`: looked at again at its turn */
 };
 
-/* A leverage setting as it is asked for and, when it is stored, shown (setting.h). */
-struct pending_setting {
-    char market[32]; /* zero-padded */
+enum { PENDING_NAME_BYTES = 32 };
+
+/* A plain JSON write as it is asked for and, when it is done, shown (plain.h). */
+struct pending_plain {
+    union {
+        char market[32]; /* zero-padded, as the next */
+        char name[PENDING_NAME_BYTES];
+    };
     uint64_t account_id;
+    uint64_t amount; /* micro-USDC */
     uint32_t subaccount_index;
     uint32_t portfolio_index;
     uint32_t leverage;
@@ -61,6 +67,7 @@ struct pending {
     bool no_body;  /* HEAD */
     uint8_t minor; /* HTTP/1.minor, for the Connection header */
     bool has_secret;
+    bool wrote;              /* a read of what its own write has changed (plain.h) */
     bool behind;             /* a read asked before one in front of it was answered: counted */
     uint32_t expected_bytes; /* of a read that was asked: counted in its connection */
     uint64_t received_ticks;
@@ -71,7 +78,7 @@ struct pending {
             struct answer answer;
             union {
                 uint8_t secret[32];
-                struct pending_setting setting; /* code 2001 */
+                struct pending_plain plain; /* codes 2001 to 2010 */
             };
             uint8_t request_id[16]; /* of a signed request */
             uint8_t ack_form;       /* enum ack_form (ack.h) */

@@ -1,5 +1,6 @@
 #include "net/respond.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #include "crypto/secret.h"
@@ -7,7 +8,7 @@
 #include "net/admin.h"
 #include "net/caller.h"
 #include "net/info.h"
-#include "net/setting.h"
+#include "net/plain.h"
 #include "net/show.h"
 
 enum { HEAD_MAX = 512, NO_SEQUENCE = 0 };
@@ -220,14 +221,26 @@ static void reply_mistake(struct mistake *mistake, const struct reply *reply)
     (void)mistake_set(mistake, reply->problem, NULL, "%s", detail);
 }
 
-static void write_reply(struct gate *gate, struct writer *writer, const struct reply *reply,
+/* A write whose answer is a read of what it did: whoever sent it must not send it again. */
+static void say_done(struct mistake *mistake)
+{
+    char detail[MISTAKE_DETAIL_MAX];
+    (void)snprintf(detail, sizeof detail, "the request is done, its answer cannot be shown: %.90s",
+                   mistake->detail);
+    memcpy(mistake->detail, detail, sizeof detail);
+}
+
+static void write_reply(struct gate *gate, struct writer *writer, const struct pending *pending,
                         struct frame *frame)
 {
+    const struct reply *reply = &pending->reply;
     frame->has_sequence = true;
     frame->sequence = reply->applied;
     if (reply->problem != PROBLEM_none) {
         struct mistake mistake;
         reply_mistake(&mistake, reply);
+        if (pending->wrote)
+            say_done(&mistake);
         write_problem(writer, &mistake, frame);
         return;
     }
@@ -270,15 +283,15 @@ static void write_local(struct gate *gate, struct writer *writer, const struct p
     frame->sequence = gate->config.source.applied(gate->config.source.context);
 }
 
-/* The outcome of PUT /api/v1/leverage; one that was sequenced says where. */
-static void write_setting(struct gate *gate, struct writer *writer, const struct pending *pending,
-                          struct frame *frame)
+/* The outcome of a plain JSON write; one that was sequenced says where. */
+static void write_plain(struct gate *gate, struct writer *writer, const struct pending *pending,
+                        struct frame *frame)
 {
     struct mistake mistake;
     frame->has_sequence = pending->answer.sequence != 0;
     frame->sequence = pending->answer.sequence;
-    if (setting_succeeded(&pending->answer, &mistake)) {
-        setting_write(writer, &pending->setting);
+    if (plain_succeeded(&pending->answer, &mistake)) {
+        plain_write(writer, pending->answer.code, &pending->plain);
         return;
     }
     gate->counters.problems++;
@@ -302,7 +315,7 @@ static void write_ack(struct gate *gate, struct writer *writer, const struct pen
     const uint8_t *secret = pending->has_secret ? pending->secret : NULL;
     enum answer_style style = request_find(pending->answer.code)->answer;
     if (style == ANSWER_HTTP) {
-        write_setting(gate, writer, pending, frame);
+        write_plain(gate, writer, pending, frame);
         return;
     }
     if (CC_LIKELY(pending->ack_form == ACK_BRIEF)) {
@@ -332,12 +345,14 @@ static void write_body(struct gate *gate, struct writer *writer, struct pending 
         write_ack(gate, writer, pending, frame);
         return;
     case PENDING_READ:
-        write_reply(gate, writer, &pending->reply, frame);
+        write_reply(gate, writer, pending, frame);
         return;
     case PENDING_LOCAL:
         write_local(gate, writer, &pending->local, frame);
         return;
     case PENDING_MISTAKE:
+        if (pending->wrote)
+            say_done(&pending->mistake);
         gate->counters.problems++;
         write_problem(writer, &pending->mistake, frame);
         return;

@@ -25,10 +25,20 @@ enum { TARGET_MAX = 256 };
     X(METRICS, true, "/metrics")                          \
     X(AUDIT, true, "/audit")
 
+/* Plain JSON writes; a path that ends with '/' takes an argument and ends with "/name". */
+#define PLAIN_LIST(X)                                     \
+    X(set_leverage, PUT, "/api/v1/leverage")              \
+    X(portfolio_close, POST, "/api/v1/portfolio/close")   \
+    X(portfolio_reopen, POST, "/api/v1/portfolio/reopen") \
+    X(faucet_credit, POST, "/api/v1/faucet")              \
+    X(rename_portfolio, PATCH, "/api/v1/portfolio/")      \
+    X(rename_portfolio, PATCH, "/portfolio/")
+
 static const char *const method_names[] = {
     [HTTP_GET] = "GET",
     [HTTP_POST] = "POST",
     [HTTP_PUT] = "PUT",
+    [HTTP_PATCH] = "PATCH",
 };
 
 /* What may stand behind the name of a market. */
@@ -56,7 +66,7 @@ static struct route_path *signed_path(struct route_table *table, const char *pat
     return added;
 }
 
-void route_init(struct route_table *table)
+void route_init(struct route_table *table, bool testnet)
 {
     size_t count;
     const struct request *requests = request_table(&count);
@@ -77,11 +87,16 @@ void route_init(struct route_table *table)
     }
     READ_LIST(X)
 #undef X
-    if (request_find(REQUEST_set_leverage)->built) {
-        struct route_path *path = add_path(table, "/api/v1/leverage");
-        path->kind = ROUTE_LEVERAGE;
-        path->method = HTTP_PUT;
+#define X(code, verb, text)                                     \
+    if (request_find(REQUEST_##code)->built &&                  \
+        (REQUEST_##code != REQUEST_faucet_credit || testnet)) { \
+        struct route_path *path = add_path(table, text);        \
+        path->kind = ROUTE_PLAIN;                               \
+        path->method = HTTP_##verb;                             \
+        path->codes[path->code_count++] = REQUEST_##code;       \
     }
+    PLAIN_LIST(X)
+#undef X
 }
 
 static int hex_digit(char c)
@@ -142,6 +157,13 @@ static bool take_argument(struct route *route, const struct route_path *path, co
     route->kind = path->kind;
     if (path->kind == ROUTE_MARKET)
         length = take_market_part(route, argument, length);
+    if (path->kind == ROUTE_PLAIN) {
+        static const char name[] = "/name";
+        if (length < sizeof name ||
+            memcmp(argument + length - (sizeof name - 1), name, sizeof name - 1) != 0)
+            return false;
+        length -= sizeof name - 1;
+    }
     if (length == 0 || length >= ROUTE_ARGUMENT_MAX || memchr(argument, '/', length) != NULL)
         return false;
     memcpy(route->argument, argument, length);
@@ -192,7 +214,8 @@ bool route_find(const struct route_table *table, const struct http_head *head, c
     const struct route_path *path =
         match(table, path_text, count, admin, head->method, route, allow);
     if (path != NULL) {
-        route->path = path->kind == ROUTE_SIGNED ? path : NULL;
+        bool has_codes = path->kind == ROUTE_SIGNED || path->kind == ROUTE_PLAIN;
+        route->path = has_codes ? path : NULL;
         return true;
     }
     if (*allow == NULL)

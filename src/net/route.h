@@ -13,9 +13,9 @@
 
 enum route_kind {
     ROUTE_NONE,
-    ROUTE_SIGNED,   /* POST, envelope or frame */
-    ROUTE_LEVERAGE, /* PUT, X-API-KEY */
-    ROUTE_ORDER,    /* GET, X-API-KEY */
+    ROUTE_SIGNED, /* POST, envelope or frame */
+    ROUTE_PLAIN,  /* a plain JSON write, X-API-KEY */
+    ROUTE_ORDER,  /* GET, X-API-KEY */
     ROUTE_ORDERS,
     ROUTE_FILLS,
     ROUTE_REQUEST,
@@ -39,7 +39,7 @@ enum route_kind {
     ROUTE_AUDIT,
 };
 
-enum { ROUTE_PATHS_MAX = 64, ROUTE_CODES_MAX = 16, ROUTE_ARGUMENT_MAX = 64 };
+enum { ROUTE_PATHS_MAX = 96, ROUTE_CODES_MAX = 16, ROUTE_ARGUMENT_MAX = 64 };
 
 struct route_path {
     const char *path; /* static; of a path with an argument the part before it */
@@ -47,7 +47,8 @@ struct route_path {
     uint8_t kind; /* enum route_kind */
     uint8_t method;
     bool admin;
-    uint16_t codes[ROUTE_CODES_MAX]; /* ROUTE_SIGNED: request types that are built */
+    uint16_t codes[ROUTE_CODES_MAX]; /* ROUTE_SIGNED: request types that are built; ROUTE_PLAIN: the
+                                        one that it becomes */
     uint16_t code_count;
 };
 
@@ -59,13 +60,14 @@ struct route_table {
 /* A request's destination. */
 struct route {
     uint8_t kind;                  /* enum route_kind */
-    const struct route_path *path; /* ROUTE_SIGNED, else NULL */
+    const struct route_path *path; /* ROUTE_SIGNED, ROUTE_PLAIN, else NULL */
     char argument
         [ROUTE_ARGUMENT_MAX]; /* the {name} of the path, percent signs resolved, zero-ended */
     uint16_t argument_bytes;
 };
 
-void route_init(struct route_table *table);
+/* `testnet`: the faucet's path exists (W7). */
+void route_init(struct route_table *table, bool testnet);
 
 /* Finds the route of a parsed head; `text` is the head's first byte. False with 404 or 405 in
  * *mistake; *allow then names the method that the path has, or is NULL. */
