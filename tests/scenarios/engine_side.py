@@ -54,7 +54,7 @@ class EngineSide:
                   "limits.duplicate_slots": str(1 << 21)}
         values.update({key: value for key, value in config.items() if not is_of_process(key)})
         self.node(2014, struct.pack("<QIIq", 1, 4, 0, 0))
-        self.node(2013, wire.configuration(SOURCE, values))
+        assert self.node(2013, wire.configuration(SOURCE, values))["status"] == "request_completed"
         for market in markets:
             assert self.node(1001, market.body())["status"] == "request_completed", market.symbol
             self.states.setdefault(market.asset, "ACTIVE")

@@ -44,8 +44,9 @@ class HttpSide:
     # --- life ---------------------------------------------------------------------------------
 
     def begin(self, config, clock_ns, markets):
-        self.perpd = client.Perpd(self.build / "tests" / "perpd_standing", *client.SMALL_TABLES,
-                                  *(f"--{key}={value}" for key, value in config.items()))
+        options = dict(option[2:].split("=", 1) for option in client.SMALL_TABLES) | config
+        self.perpd = client.Perpd(self.build / "tests" / "perpd_standing",
+                                  *(f"--{key}={value}" for key, value in options.items()))
         self.perpd.operator, self.perpd.oracle = self.operator, self.oracle_key
         folder = self.perpd.folder
         (folder / "markets").write_text(json.dumps({"markets": [m.own for m in markets]}))

@@ -7,6 +7,7 @@ from datetime import datetime
 import bodies
 from bodies import ALL16, ALL32, CODES
 from markets import Market, Wrong, record, standard, usdc, usdc_text
+from script import Step
 
 SECOND = 10**9
 UNITS = {"ms": 10**6, "s": SECOND, "m": 60 * SECOND, "h": 3600 * SECOND, "d": 86400 * SECOND}
@@ -157,6 +158,14 @@ class Player:
         actor["api_key_id"], actor["api_key"] = key["id"], key.get("api_key")
         if usdc(amount):
             self.credit((actor["account"], 0, 0), usdc(amount), name)
+
+    def do_trading(self, step):
+        """Three accounts of 100,000 USDC each and an index for three markets."""
+        for name in ("alice", "bob", "carol"):
+            self.do_account(Step(step.place, "account", [name, "100000"],
+                                 "account_created_with_session"))
+        for name, price in (("BTC", "100000"), ("ETH", "4000"), ("SOL", "200")):
+            self.do_oracle(Step(step.place, "oracle", [name, price], "request_completed"))
 
     def credit(self, place, amount, name):
         reference = hashlib.sha256(f"{name} {len(self.ids)} {self.lines}".encode()).digest()

@@ -9,7 +9,7 @@ COMMANDS = set("""account deposit withdraw settle transfer subaccount close-suba
     limit market stop take reduce replace cancel cancel-conditional cancel-all batch - schedule mmp
     mmp-reset oracle state halt-all define suspend top-up operator-cancel tier again raw arm
     disconnect""".split())
-WITHOUT_STATUS = {"scenario", "config", "clock", "wait", "expect", "engine-only"}
+WITHOUT_STATUS = {"scenario", "config", "clock", "wait", "expect", "engine-only", "trading"}
 
 
 class Step:
@@ -26,7 +26,7 @@ class Step:
 
 
 def is_option(word):
-    return re.match(r"[a-z][a-z\[\]0-9-]*=", word) is not None
+    return re.match(r"[a-z][a-z\[\]0-9_-]*=", word) is not None
 
 
 class Scenario:
