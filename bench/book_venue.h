@@ -109,8 +109,8 @@ static inline uint64_t venue_match(struct venue *venue, const struct book_comman
         struct order *order = &venue->table.hot[maker];
         uint64_t traded = order->remaining < quantity ? order->remaining : quantity;
         order_prefetch(&venue->table, order->next);
-        book_trade(&venue->trades, order->sequence, command->number,
-                   book_price(book, opposite, best), traded);
+        book_trade(&venue->trades, order->stamp, command->number, book_price(book, opposite, best),
+                   traded);
         quantity -= traded;
         bool gone = book_take(book, maker, traded);
         order_add_fill(order, &venue->table.cold[maker], traded, 0);
@@ -130,7 +130,7 @@ static inline void venue_rest(struct venue *venue, const struct book_command *co
 
     order->tick = book_tick(book, (enum order_side)order->side, command->price);
     order->remaining = quantity;
-    order->sequence = command->number;
+    order->stamp = command->number;
     if (!book_insert(book, index))
         abort();
 }

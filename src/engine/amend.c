@@ -48,81 +48,83 @@ static bool is_v7(const uint8_t *bytes)
 }
 
 /* Rows 13 and 14: the live order, if it still has what its owner thinks it has. */
-static enum status find_target(struct engine *engine, const struct command *command,
-                               uint32_t market, const uint8_t *id, uint64_t expected,
-                               struct engine_result *result, uint32_t *order)
+static enum status find_target(struct engine *engine, uint32_t market,
+                               const struct amend_target *target, struct engine_result *result,
+                               uint32_t *order)
 {
-    *order = resting_find(engine, command, market, id);
+    *order = resting_find(engine, market, target->id, target->hash);
     if (*order == ORDER_NONE)
         return STATUS_rejected_order_not_found;
     evidence_of_order(engine, result, *order);
-    if (expected != 0 && expected != engine->orders.hot[*order].remaining)
+    if (target->expected != 0 && target->expected != engine->orders.hot[*order].remaining)
         return STATUS_rejected_size_not_equal;
     return STATUS_request_completed;
+}
+
+enum status amend_reduce_decide(struct engine *engine, const struct amend_target *target,
+                                uint64_t reduce_by, struct engine_result *result, uint32_t *order)
+{
+    uint32_t market;
+
+    if (!is_v7(target->id))
+        return STATUS_rejected_invalid_uuid;
+    enum status status = market_of_asset(engine, target->asset_id, &market);
+    if (status != STATUS_request_completed)
+        return status;
+    if (target->pads != 0)
+        return STATUS_order_rejected_invalid;
+    status = find_target(engine, market, target, result, order);
+    if (status != STATUS_request_completed)
+        return status;
+    if (reduce_by == 0)
+        return STATUS_rejected_size_zero;
+    if (reduce_by < engine->orders.hot[*order].remaining &&
+        reduce_by % state_market(engine, market)->record.lot_size != 0)
+        return STATUS_rejected_invalid_size;
+    return STATUS_request_completed;
+}
+
+void amend_reduce_act(struct engine *engine, uint32_t order, uint64_t reduce_by,
+                      struct engine_result *result)
+{
+    if (reduce_by >= engine->orders.hot[order].remaining) {
+        evidence_of_end(engine, result, order, ORDER_CANCELED);
+        resting_remove(engine, order, ORDER_CANCELED, REASON_user_cancel);
+        return;
+    }
+    resting_reduce(engine, order, reduce_by);
+    evidence_of_order(engine, result, order);
 }
 
 enum status amend_reduce(struct engine *engine, const struct command *command,
                          struct engine_result *result)
 {
     struct reduction_body body;
-    uint32_t order, market;
+    uint32_t order;
 
     memcpy(&body, command_body(command), sizeof body);
-    if (!is_v7(body.order_id))
-        return STATUS_rejected_invalid_uuid;
-    enum status status = market_of_asset(engine, body.asset_id, &market);
-    if (status != STATUS_request_completed)
-        return status;
-    if ((body.pad | body.pad2) != 0)
-        return STATUS_order_rejected_invalid;
-    status = find_target(engine, command, market, body.order_id, body.expected_remaining, result,
-                         &order);
-    if (status != STATUS_request_completed)
-        return status;
-    if (body.reduce_by == 0)
-        return STATUS_rejected_size_zero;
-    if (body.reduce_by >= engine->orders.hot[order].remaining) {
-        evidence_of_end(engine, result, order, ORDER_CANCELED);
-        resting_remove(engine, order, ORDER_CANCELED, REASON_user_cancel);
-        return STATUS_request_completed;
-    }
-    if (body.reduce_by % state_market(engine, market)->record.lot_size != 0)
-        return STATUS_rejected_invalid_size;
-    resting_reduce(engine, order, body.reduce_by);
-    evidence_of_order(engine, result, order);
-    return STATUS_request_completed;
+    struct amend_target target = {
+        .id = body.order_id,
+        .hash = command->target_hash,
+        .expected = body.expected_remaining,
+        .pads = body.pad | body.pad2,
+        .asset_id = body.asset_id,
+    };
+    enum status status = amend_reduce_decide(engine, &target, body.reduce_by, result, &order);
+    if (status == STATUS_request_completed)
+        amend_reduce_act(engine, order, body.reduce_by, result);
+    return status;
 }
 
-/* Rows 6 to 34 of a replacement. */
-static enum status replace_rows(struct engine *engine, const struct command *command,
-                                struct engine_result *result, struct entry *entry,
-                                struct entry_plan *plan)
+enum status amend_replace_terms(struct engine *engine, const struct amend_target *target,
+                                struct entry *entry, struct engine_result *result)
 {
-    struct replacement_body body;
-
-    memcpy(&body, command_body(command), sizeof body);
-    if (!is_v7(body.order_id))
+    if (!is_v7(target->id))
         return STATUS_rejected_invalid_uuid;
-    *entry = (struct entry){
-        .price = body.price,
-        .signed_quantity = body.quantity,
-        .expiry = body.expiry,
-        .pads = body.pad | body.pad2,
-        .portfolio = engine->turn.portfolio,
-        .account = engine->turn.account,
-        .asset_id = body.asset_id,
-        .order_type = ORDER_LIMIT,
-        .post_only = body.post_only,
-        .reduce_only = body.reduce_only,
-        .stp = body.stp,
-    };
     enum status status = entry_form(engine, entry, true);
     if (status == STATUS_request_completed)
-        status = find_target(engine, command, entry->market_index, body.order_id,
-                             body.expected_remaining, result, &entry->replaced);
-    if (status == STATUS_request_completed)
-        status = entry_terms(engine, entry);
-    return status != STATUS_request_completed ? status : entry_decide(engine, entry, plan);
+        status = find_target(engine, entry->market_index, target, result, &entry->replaced);
+    return status != STATUS_request_completed ? status : entry_terms(engine, entry);
 }
 
 /* Lists of reduce-only orders cover those that were reduce-only when they were made. Before an
@@ -138,8 +140,7 @@ static void close_reduce_list(struct engine *engine, uint32_t index)
         const struct order *order = &orders->hot[at];
         uint8_t reason;
         next = orders->cold[at].list_next;
-        if (!(order->flags & ORDER_REDUCE_ONLY) ||
-            order->sequence > holding->reduce_cancel_sequence)
+        if (!(order->flags & ORDER_REDUCE_ONLY) || order->stamp >= holding->reduce_cancel_sequence)
             continue;
         enum order_state state = resting_death(engine, at, &reason);
         resting_remove(engine, at, state, reason);
@@ -154,32 +155,59 @@ static void keep_place(struct engine *engine, const struct entry *entry,
     const struct holding *holding = state_holding(engine, order->holding);
 
     if (entry->reduce_only && !(order->flags & ORDER_REDUCE_ONLY) &&
-        order->sequence <= holding->reduce_cancel_sequence)
+        order->stamp < holding->reduce_cancel_sequence)
         close_reduce_list(engine, entry->replaced);
     resting_change(engine, entry->replaced, order->remaining - entry->quantity, terms);
+}
+
+void amend_replace_act(struct engine *engine, const struct entry *entry,
+                       const struct entry_plan *plan, struct engine_result *result)
+{
+    struct order *order = &engine->orders.hot[entry->replaced];
+    struct resting_terms terms = { .expiry_ns = entry->expiry, .flags = entry_flags(entry) };
+
+    if (entry->keeps_place) {
+        keep_place(engine, entry, &terms);
+        evidence_of_order(engine, result, entry->replaced);
+        return;
+    }
+    resting_lift(engine, entry->replaced);
+    resting_set_terms(engine, entry->replaced, &terms);
+    order->tick = entry->tick;
+    order->remaining = entry->quantity;
+    order->stamp = state_next_stamp(engine);
+    entry_act(engine, entry, plan, entry->replaced, 0, result);
 }
 
 enum status amend_replace(struct engine *engine, const struct command *command,
                           struct engine_result *result)
 {
-    struct entry entry;
+    struct replacement_body body;
     struct entry_plan plan;
-    enum status status = replace_rows(engine, command, result, &entry, &plan);
 
-    if (status != STATUS_request_completed)
-        return status;
-    struct order *order = &engine->orders.hot[entry.replaced];
-    struct resting_terms terms = { .expiry_ns = entry.expiry, .flags = entry_flags(&entry) };
-    if (entry.keeps_place) {
-        keep_place(engine, &entry, &terms);
-        evidence_of_order(engine, result, entry.replaced);
-        return STATUS_request_completed;
-    }
-    resting_lift(engine, entry.replaced);
-    resting_set_terms(engine, entry.replaced, &terms);
-    order->tick = entry.tick;
-    order->remaining = entry.quantity;
-    order->sequence = engine->sequence;
-    entry_act(engine, &entry, &plan, entry.replaced, 0, result);
-    return STATUS_request_completed;
+    memcpy(&body, command_body(command), sizeof body);
+    struct amend_target target = {
+        .id = body.order_id,
+        .hash = command->target_hash,
+        .expected = body.expected_remaining,
+    };
+    struct entry entry = {
+        .price = body.price,
+        .signed_quantity = body.quantity,
+        .expiry = body.expiry,
+        .pads = body.pad | body.pad2,
+        .portfolio = engine->turn.portfolio,
+        .account = engine->turn.account,
+        .asset_id = body.asset_id,
+        .order_type = ORDER_LIMIT,
+        .post_only = body.post_only,
+        .reduce_only = body.reduce_only,
+        .stp = body.stp,
+    };
+    enum status status = amend_replace_terms(engine, &target, &entry, result);
+    if (status == STATUS_request_completed)
+        status = entry_decide(engine, &entry, &plan);
+    if (status == STATUS_request_completed)
+        amend_replace_act(engine, &entry, &plan, result);
+    return status;
 }

@@ -8,11 +8,42 @@
 #ifndef ENGINE_AMEND_H
 #define ENGINE_AMEND_H
 
+#include "base/cc.h"
 #include "base/status.h"
 
 struct engine;
 struct command;
 struct engine_result;
+struct entry;
+struct entry_plan;
+
+/* What an amendment, or an item of a batch, names. */
+struct amend_target {
+    const uint8_t *id; /* 16 bytes */
+    uint64_t hash;     /* mix_id of (account, id) */
+    uint64_t expected; /* remaining that its owner expects, 0: whatever it is */
+    uint32_t pads;     /* all pad bytes of a reduction, any bit (entry.pads of a replacement) */
+    uint16_t asset_id;
+};
+
+/* Rows 6 to 16 of a reduction; *order is what it names. Nothing is changed. */
+CC_MUST_USE enum status amend_reduce_decide(struct engine *engine,
+                                            const struct amend_target *target, uint64_t reduce_by,
+                                            struct engine_result *result, uint32_t *order);
+
+/* Carries it out. */
+void amend_reduce_act(struct engine *engine, uint32_t order, uint64_t reduce_by,
+                      struct engine_result *result);
+
+/* Rows 6 to 26 of a replacement whose entry has its body's part; fills entry->replaced. Nothing is
+ * changed. */
+CC_MUST_USE enum status amend_replace_terms(struct engine *engine,
+                                            const struct amend_target *target, struct entry *entry,
+                                            struct engine_result *result);
+
+/* Carries out what entry_decide has let through. */
+void amend_replace_act(struct engine *engine, const struct entry *entry,
+                       const struct entry_plan *plan, struct engine_result *result);
 
 /* Rows 6 to 16; rows 0-5 have passed, turn.portfolio is the body's. */
 CC_MUST_USE enum status amend_reduce(struct engine *engine, const struct command *command,

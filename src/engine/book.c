@@ -281,7 +281,7 @@ static void book_check_level(const struct book *book, enum order_side side, uint
         INVARIANT(order->tick == tick);
         INVARIANT(order->side == (uint8_t)side);
         INVARIANT(order->remaining != 0);
-        INVARIANT(prev == ORDER_NONE || book->orders[prev].sequence <= order->sequence);
+        INVARIANT(prev == ORDER_NONE || book->orders[prev].stamp < order->stamp);
         quantity += order->remaining;
         count++;
     }

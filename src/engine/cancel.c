@@ -32,28 +32,49 @@ struct cancel_all_body {
 static_assert(sizeof(struct cancel_body) == 40, "W3: OrderCancel");
 static_assert(sizeof(struct cancel_all_body) == 24, "W3: CancelAll");
 
+enum status cancel_find(struct engine *engine, const struct cancel_target *target, uint32_t *order)
+{
+    struct uuid id;
+    uint32_t market;
+
+    uuid_load(&id, target->id);
+    if (!uuid_is_v7(&id))
+        return STATUS_rejected_invalid_uuid;
+    enum status status = market_of_asset(engine, target->asset_id, &market);
+    if (status != STATUS_request_completed)
+        return status;
+    if (target->pads != 0)
+        return STATUS_order_rejected_invalid;
+    *order = resting_find(engine, market, target->id, target->hash);
+    return *order == ORDER_NONE ? STATUS_rejected_order_not_found : STATUS_request_completed;
+}
+
+enum status cancel_one(struct engine *engine, const struct cancel_target *target,
+                       struct engine_result *result)
+{
+    uint32_t index;
+    enum status status = cancel_find(engine, target, &index);
+
+    if (status != STATUS_request_completed)
+        return status;
+    evidence_of_end(engine, result, index, ORDER_CANCELED);
+    resting_remove(engine, index, ORDER_CANCELED, REASON_user_cancel);
+    return STATUS_request_completed;
+}
+
 enum status cancel_order(struct engine *engine, const struct command *command,
                          struct engine_result *result)
 {
     struct cancel_body body;
-    struct uuid id;
-    uint32_t market;
 
     memcpy(&body, command_body(command), sizeof body);
-    uuid_load(&id, body.order_id);
-    if (!uuid_is_v7(&id))
-        return STATUS_rejected_invalid_uuid;
-    enum status status = market_of_asset(engine, body.asset_id, &market);
-    if (status != STATUS_request_completed)
-        return status;
-    if ((body.pad | body.pad2) != 0)
-        return STATUS_order_rejected_invalid;
-    uint32_t index = resting_find(engine, command, market, body.order_id);
-    if (index == ORDER_NONE)
-        return STATUS_rejected_order_not_found;
-    evidence_of_end(engine, result, index, ORDER_CANCELED);
-    resting_remove(engine, index, ORDER_CANCELED, REASON_user_cancel);
-    return STATUS_request_completed;
+    struct cancel_target target = {
+        .id = body.order_id,
+        .hash = command->target_hash,
+        .pads = body.pad | body.pad2,
+        .asset_id = body.asset_id,
+    };
+    return cancel_one(engine, &target, result);
 }
 
 /* The orders of one record: dead at once, released by deferred work. */
@@ -67,7 +88,7 @@ static void cancel_holding(struct engine *engine, uint32_t index, uint8_t sides)
             sides == CANCEL_BOTH || sides == (side == ORDER_LONG ? CANCEL_BUYS : CANCEL_SELLS);
         if (!wanted || holding->sides[side].order_count == 0)
             continue;
-        holding->sides[side].cancel_sequence = engine->sequence;
+        holding->sides[side].cancel_sequence = state_stamp(engine);
         dead += holding->sides[side].order_count;
     }
     if (dead != 0)

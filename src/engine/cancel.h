@@ -4,11 +4,28 @@
 #ifndef ENGINE_CANCEL_H
 #define ENGINE_CANCEL_H
 
+#include "base/cc.h"
 #include "base/status.h"
 
 struct engine;
 struct command;
 struct engine_result;
+
+/* The order that a cancel, or an item of a batch, names. */
+struct cancel_target {
+    const uint8_t *id; /* 16 bytes */
+    uint64_t hash;     /* mix_id of (account, id) */
+    uint32_t pads;     /* all pad bytes, any bit */
+    uint16_t asset_id;
+};
+
+/* Rows 6 to 13: the live order of the turn's portfolio that it names. */
+CC_MUST_USE enum status cancel_find(struct engine *engine, const struct cancel_target *target,
+                                    uint32_t *order);
+
+/* The same, and the order is canceled. */
+CC_MUST_USE enum status cancel_one(struct engine *engine, const struct cancel_target *target,
+                                   struct engine_result *result);
 
 /* Rows 0-5 have passed; turn.portfolio is the body's. */
 CC_MUST_USE enum status cancel_order(struct engine *engine, const struct command *command,

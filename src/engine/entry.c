@@ -203,7 +203,7 @@ static bool joins_list(const struct engine *engine, const struct entry *entry)
     const struct order *old = &engine->orders.hot[entry->replaced];
 
     return !entry->reduce_only && (old->flags & ORDER_REDUCE_ONLY) != 0 &&
-           old->sequence <= entry->market->cancel_sequence;
+           old->stamp < entry->market->cancel_sequence;
 }
 
 /* Rows 17 and 17b: the price by itself, and R1's bounds of notional. */

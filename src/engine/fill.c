@@ -55,7 +55,7 @@ static void move_position(struct engine *engine, struct market *market, struct p
     }
     if (holding->size != 0 && (opened || position.size == 0) &&
         (holding->sides[0].reduce_size | holding->sides[1].reduce_size) != 0) {
-        holding->reduce_cancel_sequence = engine->sequence;
+        holding->reduce_cancel_sequence = state_stamp(engine);
         work_queue_cancel(engine, party->holding);
     }
     holding->size = position.size;

@@ -177,8 +177,7 @@ void holding_link(struct engine *engine, uint32_t index, uint32_t order)
 
     INVARIANT(engine->orders.hot[order].holding == index);
     INVARIANT(holding->order_tail == ORDER_NONE ||
-              engine->orders.hot[holding->order_tail].sequence <=
-                  engine->orders.hot[order].sequence);
+              engine->orders.hot[holding->order_tail].stamp <= engine->orders.hot[order].stamp);
     cold->list_next = ORDER_NONE;
     cold->list_prev = holding->order_tail;
     if (holding->order_tail == ORDER_NONE)
@@ -241,10 +240,11 @@ static const char *wrong_position(const struct engine *engine, const struct hold
     if (size > market->max_abs_size || (uint128)size * market->mark > (uint128)IMAGE_READ_MONEY_MAX)
         return "a position is larger than its market's largest";
     if (row->position_sequence > engine->sequence || row->position_ns > engine->t_ns ||
-        row->reduce_cancel_sequence > engine->sequence)
+        row->reduce_cancel_sequence > order_stamp_behind(engine->sequence) ||
+        row->post_cancel_sequence > order_stamp_behind(engine->sequence))
         return "a position is of a command to come";
     for (unsigned side = 0; side < 2; side++)
-        if (row->sides[side].cancel_sequence > engine->sequence ||
+        if (row->sides[side].cancel_sequence > order_stamp_behind(engine->sequence) ||
             row->sides[side].price_bound > (uint64_t)MARKET_RAW_MAX)
             return "a side's bounds cannot be";
     return NULL;
@@ -274,6 +274,14 @@ static void empty_side(struct holding_side *side)
     };
 }
 
+/* Before there were stamps a list was the sequence of the last command that it covers. */
+static void stamp_lists(struct holding *row)
+{
+    row->reduce_cancel_sequence = order_stamp_behind(row->reduce_cancel_sequence);
+    for (unsigned side = 0; side < 2; side++)
+        row->sides[side].cancel_sequence = order_stamp_behind(row->sides[side].cancel_sequence);
+}
+
 bool holding_load(struct engine *engine, struct image_read *read)
 {
     struct holding_table *table = &engine->holdings;
@@ -288,6 +296,7 @@ bool holding_load(struct engine *engine, struct image_read *read)
         row = &table->rows[table->fresh];
         if (read->version == 1) {
             HOLDING_FIELDS_1(IMAGE_READ)
+            stamp_lists(row);
         } else {
             HOLDING_FIELDS(IMAGE_READ)
         }

@@ -22,7 +22,7 @@ struct holding_side {
     int64_t reduce_size; /* reduce-only: R1's bounds count them, R4 does not */
     int64_t reduce_notional;
     uint64_t price_bound;     /* buy_price_max, sell_price_min: bounds every price (R4); 0: empty */
-    uint64_t cancel_sequence; /* orders placed at or below it are dead (R3) */
+    uint64_t cancel_sequence; /* stamp: older orders are dead (R3) */
     uint32_t order_count;     /* resting, reduce-only and dead ones included */
     uint32_t margin_count;    /* those of them that are not reduce-only */
 };
@@ -32,7 +32,7 @@ struct holding {
     int64_t size; /* signed */
     int64_t cost; /* signed */
     int64_t net_funding;
-    uint64_t reduce_cancel_sequence; /* reduce-only orders placed at or below it are dead */
+    uint64_t reduce_cancel_sequence; /* stamp: older reduce-only orders are dead */
     uint64_t walk_stamp;             /* scratch of one walk (R3): valid while it is the walk's */
     int64_t walk_quantity;
     int64_t walk_equity;
@@ -57,7 +57,7 @@ struct holding {
     uint32_t leverage;             /* copy of the portfolio's setting (leverage.h), 0: none */
     uint32_t mmp;                  /* its setting in the table of mmp.h, 0: none */
     uint64_t liquidation_ns;       /* t of the L1 action that took a fifth of it (R7), 0: none */
-    uint64_t post_cancel_sequence; /* post-only orders placed at or below it are dead (MMP) */
+    uint64_t post_cancel_sequence; /* stamp: older post-only orders are dead (MMP) */
     uint32_t funding_epoch;        /* epoch of the market up to which its funding is settled (R5) */
     uint8_t zero2[12];
 };

@@ -22,7 +22,7 @@ struct engine;
     X(credentials,       4, 1) /* by creation */ \
     X(portfolios,        5, 2) /* by creation number */ \
     X(holdings,          6, 2) /* by portfolio, market */ \
-    X(orders,            7, 1) /* by market, side, then queue order */ \
+    X(orders,            7, 2) /* by market, side, then queue order */ \
     X(markets,           8, 3) /* by definition */ \
     X(deposits,          9, 1) /* by crediting */ \
     X(duplicates,       10, 1) /* by id, account */ \
@@ -32,7 +32,7 @@ struct engine;
 /* Which fields of an order the image holds; the place in its queue is where its row stands, and the
  * portfolio stands for the holding. */
 #define IMAGE_ORDER_FIELDS(X) \
-    X(tick) X(remaining) X(id) X(sequence) X(market) X(side) X(flags) X(account)
+    X(tick) X(remaining) X(id) X(stamp) X(market) X(side) X(flags) X(account)
 #define IMAGE_ORDER_CACHES(X) X(next) X(prev) X(map_slot) X(holding) X(hash)
 #define IMAGE_ORDER_COLD_FIELDS(X) \
     X(expiry_ns) X(filled) X(filled_notional) X(placed_ns) X(updated_ns) X(placed_sequence) \

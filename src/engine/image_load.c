@@ -42,7 +42,7 @@ static bool load_engine(struct engine *engine, struct image_read *read)
 #endif
     if (read->left != 0)
         return image_read_refuse(read, "more than one engine");
-    if (row->sequence >> 56 != 0 || row->t_ns > IMAGE_READ_TIME_MAX)
+    if (row->sequence >> (64 - ORDER_STAMP_BITS) != 0 || row->t_ns > IMAGE_READ_TIME_MAX)
         return image_read_refuse(read, "a sequence or a time that cannot be reached");
     if (!image_read_is_wide(row->deposits) || !image_read_is_wide(row->faucet) ||
         !image_read_is_wide(row->top_ups) || !image_read_is_wide(row->withdrawals_settled) ||

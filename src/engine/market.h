@@ -37,7 +37,7 @@ struct market {
     uint64_t trade_seq;
     int64_t funding_pool;
     uint64_t scan_max;        /* max_abs_size being made exact by the running mark scan */
-    uint64_t cancel_sequence; /* dead at or below it: orders not reduce-only (R3); 0: no list */
+    uint64_t cancel_sequence; /* stamp: older orders not reduce-only are dead (R3); 0: no list */
     int64_t premium_sum;      /* of the hour's samples, ppb (R5) */
     uint64_t premium_slot;    /* t / 5 s of the last of them */
     uint64_t funding_hour;    /* t / 1 h of the last hour that was opened or skipped */

@@ -75,7 +75,7 @@ static const char *wrong_with(const struct engine *engine, const struct market *
         wrong = wrong_prices(engine, row);
     if (wrong == NULL)
         wrong = wrong_state(row);
-    if (wrong == NULL && row->cancel_sequence > engine->sequence)
+    if (wrong == NULL && row->cancel_sequence > order_stamp_behind(engine->sequence))
         wrong = "a market has a cancellation by a command to come";
     return wrong != NULL ? wrong : wrong_among(&engine->markets, row);
 }
@@ -98,6 +98,7 @@ bool market_load(struct engine *engine, struct image_read *read)
             MARKET_FIELDS_1(IMAGE_READ)
         } else if (read->version == 2) {
             MARKET_FIELDS_2(IMAGE_READ)
+            row->cancel_sequence = order_stamp_behind(row->cancel_sequence);
         } else {
             MARKET_FIELDS(IMAGE_READ)
         }

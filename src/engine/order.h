@@ -15,6 +15,23 @@
 #include "base/cc.h"
 #include "engine/order_state.h"
 
+/* Age of an order: the sequence of the command that entered it, and below it how many orders that
+ * command had entered before (decision 54). No two orders of the engine share one. */
+enum { ORDER_STAMP_BITS = 16 };
+
+static inline uint64_t order_stamp(uint64_t sequence, uint32_t number)
+{
+    INVARIANT(number >> ORDER_STAMP_BITS == 0);
+    return sequence << ORDER_STAMP_BITS | number;
+}
+
+/* The stamp of a list, whose orders are older, that covers all that this command or one before it
+ * has entered; 0: none. What images were written with before there were stamps. */
+static inline uint64_t order_stamp_behind(uint64_t sequence)
+{
+    return sequence == 0 ? 0 : order_stamp(sequence + 1, 0);
+}
+
 enum { ORDER_NONE = 0 }; /* the dummy index: "no order" in every list */
 enum { ORDER_SLOTS_MAX = 1 << 27 };
 
@@ -51,7 +68,7 @@ struct order {
     uint32_t map_slot;  /* place in the order-id map; written by order_map only */
     uint64_t remaining; /* raw; while resting written by book only */
     uint64_t id[2];     /* the UUID's 16 bytes in wire order, loaded as two words */
-    uint64_t sequence;  /* of placing or of the last re-entry: priority and cancellation lists */
+    uint64_t stamp;     /* when it entered its queue last: priority and cancellation lists */
     uint32_t holding;   /* index of its (portfolio, market) record */
     uint16_t market;    /* index in the market table */
     uint8_t side;       /* enum order_side */
@@ -70,7 +87,7 @@ struct order_cold {
     uint64_t placed_sequence; /* of its placing; a re-entry does not change it */
     uint32_t list_next;       /* the holding's list of orders; written by its owner only */
     uint32_t list_prev;
-    uint16_t index;     /* its item in the command that placed it (batch), else 0 */
+    uint16_t index;     /* its number among the orders of the command that placed it (batch) */
     uint8_t state;      /* enum order_state; written by order_move only */
     uint8_t order_type; /* enum order_type */
     uint8_t reason;     /* the wire's reason of its end */

@@ -11,7 +11,7 @@ enum { ORDER_LOAD_RUNS = 32, ORDER_LOAD_FLAGS = (1 << (ORDER_TIF_SHIFT + 2)) - 1
 /* Where the row before stands. */
 struct place {
     uint32_t market, side, tick;
-    uint64_t sequence;
+    uint64_t stamp;
 };
 
 /* --- what a row may say ----------------------------------------------------------------------- */
@@ -44,7 +44,8 @@ static const char *wrong_terms(const struct engine *engine, const struct order *
     if ((order->flags & ~ORDER_LOAD_FLAGS) != 0 || (!is_timed && order_tif(order) != ORDER_GTC) ||
         cold->order_type != ORDER_LIMIT || cold->reason != REASON_none)
         return "an order has terms with which it cannot rest";
-    if (order->sequence > engine->sequence || cold->placed_sequence > order->sequence ||
+    uint64_t entered = order->stamp >> ORDER_STAMP_BITS;
+    if (entered > engine->sequence || cold->placed_sequence > entered ||
         cold->placed_ns > engine->t_ns || cold->updated_ns > engine->t_ns)
         return "an order is of a command to come";
     return NULL;
@@ -59,7 +60,7 @@ static const char *wrong_place(const struct order *order, const struct place *la
         return order->side > last->side ? NULL : "the orders are not in the order of sides";
     if (order->tick != last->tick)
         return order->tick > last->tick ? NULL : "the orders are not in the order of prices";
-    return order->sequence > last->sequence ? NULL : "the orders are not in the order of queues";
+    return order->stamp > last->stamp ? NULL : "the orders are not in the order of queues";
 }
 
 static const char *wrong_with(const struct engine *engine, uint32_t index, uint64_t portfolio)
@@ -139,8 +140,7 @@ static const char *enter(struct engine *engine, uint32_t index, uint64_t portfol
 
 static bool is_before(const struct order_cold *a, const struct order_cold *b)
 {
-    return a->placed_sequence < b->placed_sequence ||
-           (a->placed_sequence == b->placed_sequence && a->index < b->index);
+    return resting_rank(a) < resting_rank(b);
 }
 
 /* Merges two lists in the order of placing; gives the head. */
@@ -181,7 +181,7 @@ static uint32_t sort(struct order_cold *cold, uint32_t head)
     return sorted;
 }
 
-/* False: two orders of it were placed by one item of one command. */
+/* False: two orders of it were placed as one. */
 static bool order_list(struct order_table *orders, struct holding *holding)
 {
     uint32_t before = ORDER_NONE;
@@ -204,6 +204,8 @@ static void take_row(struct image_read *read, struct order_table *orders, uint32
     {
         struct order *row = &orders->hot[index];
         IMAGE_ORDER_FIELDS(IMAGE_READ)
+        if (read->version == 1) /* a sequence alone */
+            row->stamp <<= ORDER_STAMP_BITS;
     }
     {
         struct order_cold *row = &orders->cold[index];
@@ -245,7 +247,7 @@ bool order_load(struct engine *engine, struct image_read *read)
             wrong = enter(engine, index, portfolio);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
-        last = (struct place){ order->market, order->side, order->tick, order->sequence };
+        last = (struct place){ order->market, order->side, order->tick, order->stamp };
     }
     for (uint32_t i = 1; i <= engine->holdings.count; i++)
         if (read->wrong == NULL && !order_list(orders, &engine->holdings.rows[i]))

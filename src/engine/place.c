@@ -49,7 +49,6 @@ static uint32_t take_order(struct engine *engine, const struct place_name *name,
     memcpy(order->id, name->id, sizeof order->id);
     order->tick = entry->tick;
     order->remaining = entry->quantity;
-    order->sequence = engine->sequence;
     order->holding = entry->holding != HOLDING_NONE
                          ? entry->holding
                          : holding_get(engine, entry->portfolio, entry->market_index);
@@ -61,8 +60,14 @@ static uint32_t take_order(struct engine *engine, const struct place_name *name,
     cold->placed_ns = engine->t_ns;
     cold->updated_ns = engine->t_ns;
     cold->placed_sequence = engine->sequence;
+    cold->index = (uint16_t)engine->turn.order_count;
+    order->stamp = state_next_stamp(engine);
+    if (CC_UNLIKELY(name->placed_sequence != 0)) {
+        cold->placed_ns = name->placed_ns;
+        cold->placed_sequence = name->placed_sequence;
+        cold->index = 0;
+    }
     cold->order_type = entry->order_type;
-    cold->index = name->item;
     return index;
 }
 

@@ -95,7 +95,7 @@ static const char *wrong_with(const struct engine *engine, const struct portfoli
     if (!image_read_is_money(row->cash) || !image_read_is_wide(row->slack_maintenance) ||
         !image_read_is_wide(row->slack_initial))
         return "a portfolio has amounts beyond every bound";
-    if (row->cancel_sequence > engine->sequence)
+    if (row->cancel_sequence > order_stamp_behind(engine->sequence))
         return "a portfolio has a cancellation by a command to come";
     return NULL;
 }
@@ -125,6 +125,7 @@ bool portfolio_load(struct engine *engine, struct image_read *read)
         };
         if (read->version == 1) {
             PORTFOLIO_FIELDS_1(IMAGE_READ)
+            row->cancel_sequence = order_stamp_behind(row->cancel_sequence);
         } else {
             PORTFOLIO_FIELDS(IMAGE_READ)
         }

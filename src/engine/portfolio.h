@@ -20,7 +20,7 @@ enum portfolio_status { PORTFOLIO_ACTIVE, PORTFOLIO_IN_LIQUIDATION, PORTFOLIO_CL
 /* Four lines: what every fill reads; what else happens to it; the sums of margin; the rest. */
 struct portfolio {
     int64_t cash;
-    uint64_t cancel_sequence; /* orders placed at or below it are dead (R3, cancellation list) */
+    uint64_t cancel_sequence; /* stamp: older orders are dead (R3, cancellation list) */
     uint64_t dead_man_ns;     /* all are, from here on, when not 0 (R10, code 25) */
     uint64_t figure_epoch;    /* risk.mark_epoch of the figures; holdings may be behind it, see */
     uint32_t stale_holding;   /* the one that is, HOLDING_NONE, or RISK_STALE_MANY */

@@ -143,14 +143,12 @@ void resting_insert(struct engine *engine, uint32_t index, uint64_t hash)
     enter_book(engine, index);
 }
 
-uint32_t resting_find(struct engine *engine, const struct command *command, uint32_t market,
-                      const uint8_t *id)
+uint32_t resting_find(struct engine *engine, uint32_t market, const uint8_t *id, uint64_t hash)
 {
     uint64_t words[2];
 
     memcpy(words, id, sizeof words);
-    uint32_t index =
-        order_map_find(&engine->order_map, command->target_hash, engine->turn.account, words);
+    uint32_t index = order_map_find(&engine->order_map, hash, engine->turn.account, words);
     if (index == ORDER_NONE)
         return ORDER_NONE;
     const struct order *order = &engine->orders.hot[index];
@@ -287,9 +285,9 @@ enum order_state resting_death(const struct engine *engine, uint32_t index, uint
         return ORDER_NEW;
     if (portfolio->cancel_sequence > by_all)
         by_all = portfolio->cancel_sequence;
-    if (by_kind < order->sequence)
+    if (by_kind <= order->stamp)
         by_kind = UINT64_MAX;
-    if (by_all < order->sequence)
+    if (by_all <= order->stamp)
         by_all = UINT64_MAX;
     if (by_all == UINT64_MAX && by_kind == UINT64_MAX)
         return ORDER_EXPIRED;

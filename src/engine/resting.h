@@ -31,9 +31,9 @@ void resting_insert(struct engine *engine, uint32_t order, uint64_t hash);
 void resting_remove(struct engine *engine, uint32_t order, enum order_state state, uint8_t reason);
 
 /* The live order that a body names: found by (account, id) and of the turn's portfolio and of this
- * market, else ORDER_NONE (R3). `id` are the UUID's 16 bytes. */
-CC_MUST_USE uint32_t resting_find(struct engine *engine, const struct command *command,
-                                  uint32_t market, const uint8_t *id);
+ * market, else ORDER_NONE (R3). `id` are the UUID's 16 bytes, `hash` is mix_id of (account, id). */
+CC_MUST_USE uint32_t resting_find(struct engine *engine, uint32_t market, const uint8_t *id,
+                                  uint64_t hash);
 
 /* Gives a resting order other terms and takes 0 <= fall < remaining off it; it keeps its place.
  * Tells 2101 and, when it fell, 2107 and 2106. */
@@ -73,10 +73,11 @@ void resting_tell_state(struct engine *engine, uint32_t order);
 CC_MUST_USE enum order_state resting_death(const struct engine *engine, uint32_t order,
                                            uint8_t *reason);
 
-/* Placing order: the sequence, and the item of a batch below it. */
+/* Placing order: the sequence, and below it the number among the orders of one command. No two
+ * orders share it. */
 static inline uint64_t resting_rank(const struct order_cold *cold)
 {
-    return cold->placed_sequence << 8 | cold->index;
+    return cold->placed_sequence << 16 | cold->index;
 }
 
 /* Raw price of an order in the table. */
@@ -92,12 +93,12 @@ static inline bool resting_is_dead(const struct engine *engine, const struct ord
                                    uint32_t index, const struct holding *holding,
                                    const struct portfolio *portfolio)
 {
-    if (order->sequence <= holding->sides[order->side].cancel_sequence ||
-        order->sequence <= portfolio->cancel_sequence)
+    if (order->stamp < holding->sides[order->side].cancel_sequence ||
+        order->stamp < portfolio->cancel_sequence)
         return true;
-    if (order->sequence <= ((order->flags & ORDER_REDUCE_ONLY)
-                                ? holding->reduce_cancel_sequence
-                                : engine->markets.rows[order->market].cancel_sequence))
+    if (order->stamp < ((order->flags & ORDER_REDUCE_ONLY)
+                            ? holding->reduce_cancel_sequence
+                            : engine->markets.rows[order->market].cancel_sequence))
         return true;
     return order_tif(order) == ORDER_GTT && engine->orders.cold[index].expiry_ns <= engine->t_ns;
 }

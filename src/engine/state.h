@@ -29,11 +29,12 @@
 struct turn {
     const struct command *command;
     struct engine_sink *sink;
-    uint32_t id_count;   /* ids made by it so far (R3) */
-    uint32_t portfolio;  /* of its portfolio_id once row 5 has passed, else PORTFOLIO_NONE */
-    uint32_t credential; /* that signed it, or CREDENTIAL_NONE */
-    uint32_t account;    /* of that credential */
-    uint32_t resting;    /* the order whose evidence is wanted, while it rests, else ORDER_NONE */
+    uint32_t id_count;    /* ids made by it so far (R3) */
+    uint32_t order_count; /* orders that it has entered: below the sequence in a stamp */
+    uint32_t portfolio;   /* of its portfolio_id once row 5 has passed, else PORTFOLIO_NONE */
+    uint32_t credential;  /* that signed it, or CREDENTIAL_NONE */
+    uint32_t account;     /* of that credential */
+    uint32_t resting;     /* the order whose evidence is wanted, while it rests, else ORDER_NONE */
 };
 
 struct engine {
@@ -110,6 +111,21 @@ static inline uint64_t state_option(const struct engine *engine, enum option opt
 static inline uint32_t state_next_id(struct engine *engine)
 {
     return engine->turn.id_count++;
+}
+
+/* The age of what is made now: a cancellation list covers the orders with a lower stamp. */
+static inline uint64_t state_stamp(const struct engine *engine)
+{
+    return order_stamp(engine->sequence, engine->turn.order_count);
+}
+
+/* The stamp of an order that enters its queue. */
+static inline uint64_t state_next_stamp(struct engine *engine)
+{
+    uint64_t stamp = state_stamp(engine);
+
+    engine->turn.order_count++;
+    return stamp;
 }
 
 static inline struct portfolio *state_portfolio(struct engine *engine, uint32_t portfolio)

@@ -72,7 +72,7 @@ static void image_cancel(const struct engine *engine, uint32_t portfolio, struct
 
     for (; at != HOLDING_NONE; at = engine->holdings.rows[at].next) {
         uint32_t cursor = engine->holdings.rows[at].cancel_cursor;
-        image_u64(sink, cursor == ORDER_NONE ? 0 : engine->orders.hot[cursor].sequence);
+        image_u64(sink, cursor == ORDER_NONE ? 0 : resting_rank(&engine->orders.cold[cursor]));
     }
 }
 
@@ -86,7 +86,7 @@ static void image_list(const struct engine *engine, uint32_t market, struct imag
         cursor = engine->holdings.rows[holding_find(engine, list->portfolio, market)].cancel_cursor;
     image_u64(sink, list->portfolio);
     image_u64(sink, list->inside);
-    image_u64(sink, cursor == ORDER_NONE ? 0 : engine->orders.hot[cursor].sequence);
+    image_u64(sink, cursor == ORDER_NONE ? 0 : resting_rank(&engine->orders.cold[cursor]));
 }
 
 /* Deadline of a market's next second. */
@@ -169,7 +169,7 @@ void work_queue_market_cancel(struct engine *engine, uint32_t market)
 
     leave_list(engine, market);
 
-    state_market(engine, market)->cancel_sequence = engine->sequence;
+    state_market(engine, market)->cancel_sequence = state_stamp(engine);
     *list = (struct work_list){ .queued = 1 }; /* one that runs begins anew, where it stands */
     if (!was_queued)
         work_push(engine, WORK_MARKET_CANCEL, market);
@@ -343,8 +343,8 @@ static uint32_t cancel_next(struct engine *engine, const struct portfolio *portf
     for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;) {
         struct holding *holding = state_holding(engine, at);
         uint32_t order = first_dead(engine, holding);
-        if (order != ORDER_NONE && (first == ORDER_NONE || orders->cold[order].placed_sequence <
-                                                               orders->cold[first].placed_sequence))
+        if (order != ORDER_NONE && (first == ORDER_NONE || resting_rank(&orders->cold[order]) <
+                                                               resting_rank(&orders->cold[first])))
             first = order;
         at = holding->next;
     }

@@ -1,7 +1,7 @@
 #include "engine/work_load.h"
 
 #include "engine/image_read.h"
-#include "engine/state.h"
+#include "engine/resting.h"
 
 #define WORK_LOAD_INDEX ((UINT32_C(1) << WORK_ITEM_BITS) - 1)
 
@@ -52,16 +52,20 @@ bool work_load_scan(struct engine *engine, uint32_t index, struct image_read *re
     return true;
 }
 
-/* The order of the record that was last entered by this command; 0: none. */
-static bool find_order(const struct engine *engine, uint32_t holding, uint64_t sequence,
-                       uint32_t *order)
+/* The order of the record that has this rank; 0: none. Up to version 2 a cursor was the sequence at
+ * which the order was last entered: no command entered two then. */
+static bool find_order(const struct engine *engine, uint32_t version, uint32_t holding,
+                       uint64_t rank, uint32_t *order)
 {
+    const struct order_table *orders = &engine->orders;
+
     *order = ORDER_NONE;
-    if (sequence == 0)
+    if (rank == 0)
         return true;
     *order = engine->holdings.rows[holding].order_head;
-    while (*order != ORDER_NONE && engine->orders.hot[*order].sequence != sequence)
-        *order = engine->orders.cold[*order].list_next;
+    while (*order != ORDER_NONE && (version <= 2 ? orders->hot[*order].stamp >> ORDER_STAMP_BITS
+                                                 : resting_rank(&orders->cold[*order])) != rank)
+        *order = orders->cold[*order].list_next;
     return *order != ORDER_NONE;
 }
 
@@ -72,10 +76,10 @@ bool work_load_cancel(struct engine *engine, uint32_t index, struct image_read *
     engine->portfolios.rows[index].cancel_queued = true;
     for (uint32_t at = engine->portfolios.rows[index].holding_head; at != HOLDING_NONE;
          at = engine->holdings.rows[at].next) {
-        uint64_t sequence;
-        if (!image_read_u64(read, &sequence))
+        uint64_t rank;
+        if (!image_read_u64(read, &rank))
             return false;
-        if (!find_order(engine, at, sequence, &engine->holdings.rows[at].cancel_cursor))
+        if (!find_order(engine, read->version, at, rank, &engine->holdings.rows[at].cancel_cursor))
             return image_read_refuse(read, "a list stands at no order of its record");
     }
     return true;
@@ -83,14 +87,14 @@ bool work_load_cancel(struct engine *engine, uint32_t index, struct image_read *
 
 bool work_load_list(struct engine *engine, uint32_t index, struct image_read *read)
 {
-    uint64_t portfolio, inside, sequence;
+    uint64_t portfolio, inside, rank;
 
     if (index >= engine->markets.count || engine->work.lists[index].queued)
         return image_read_refuse(read, "a list of no market, or one that is queued twice");
     if (!image_read_u64(read, &portfolio) || !image_read_u64(read, &inside) ||
-        !image_read_u64(read, &sequence))
+        !image_read_u64(read, &rank))
         return false;
-    if (portfolio > engine->portfolios.count || inside > 1 || (inside == 0 && sequence != 0) ||
+    if (portfolio > engine->portfolios.count || inside > 1 || (inside == 0 && rank != 0) ||
         (inside == 1 && portfolio == engine->portfolios.count))
         return image_read_refuse(read, "a list of a market that cannot be");
     engine->work.lists[index] = (struct work_list){
@@ -102,8 +106,8 @@ bool work_load_list(struct engine *engine, uint32_t index, struct image_read *re
         return true;
     uint32_t holding = holding_find(engine, (uint32_t)portfolio, index), order;
     if (holding == HOLDING_NONE)
-        return sequence == 0 || image_read_refuse(read, "a list stands in no record");
-    if (!find_order(engine, holding, sequence, &order))
+        return rank == 0 || image_read_refuse(read, "a list stands in no record");
+    if (!find_order(engine, read->version, holding, rank, &order))
         return image_read_refuse(read, "a list stands at no order of its record");
     engine->holdings.rows[holding].cancel_cursor = order;
     return true;

@@ -43,7 +43,7 @@ static uint32_t insert(enum order_side side, uint32_t price, uint64_t quantity)
     table.hot[index].side = (uint8_t)side;
     table.hot[index].tick = book_tick(&book, side, price);
     table.hot[index].remaining = quantity;
-    table.hot[index].sequence = ++arrivals;
+    table.hot[index].stamp = ++arrivals;
     if (!book_insert(&book, index)) {
         order_release(&table, index);
         return ORDER_NONE;

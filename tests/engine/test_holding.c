@@ -88,9 +88,9 @@ static void test_against_plain_set(void)
     host_close(&host);
 }
 
-static void make_order(struct engine *engine, uint32_t index, uint32_t holding, uint64_t sequence)
+static void make_order(struct engine *engine, uint32_t index, uint32_t holding, uint64_t stamp)
 {
-    engine->orders.hot[index] = (struct order){ .holding = holding, .sequence = sequence };
+    engine->orders.hot[index] = (struct order){ .holding = holding, .stamp = stamp };
     holding_link(engine, holding, index);
 }
 

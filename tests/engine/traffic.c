@@ -117,7 +117,8 @@ static enum status amend(struct traffic *traffic)
     enum status status = trade_replace(host, n, id, &next, expected);
     if (status == TRADE_OK && trade_order(host, n, id) == ORDER_NONE)
         traffic->used_up++;
-    else if (status == TRADE_OK && order->sequence == engine_sequence(host->engine))
+    else if (status == TRADE_OK &&
+             order->stamp >> ORDER_STAMP_BITS == engine_sequence(host->engine))
         traffic->entered_anew++;
     else if (status == TRADE_OK)
         traffic->kept_place++;
