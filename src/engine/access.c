@@ -6,14 +6,58 @@
 
 enum { ACCESS_EVERY_PORTFOLIO = -1 };
 
+/* What a code needs beyond a live credential of its signer's kind. */
+enum reach {
+    REACH_ANY,        /* nothing here */
+    REACH_SUBACCOUNT, /* the subaccount that stands behind the account in its body */
+    REACH_TRANSFER,   /* both sides' as far as they are of its account */
+    REACH_ACCOUNT,    /* no pin */
+};
+
+/* Codes in the order of their rows; the others are REACH_ANY and not exempt. */
+static const struct rule {
+    uint8_t reach;     /* enum reach */
+    bool is_exempt;    /* of row 4 */
+    bool needs_access; /* FULL_ACCESS, whatever signs (R11) */
+} rules[REQUEST_revoke_api_key + 1] = {
+    [REQUEST_place_limit_order] = { REACH_SUBACCOUNT, false, false },
+    [REQUEST_order_reduction] = { REACH_SUBACCOUNT, true, false },
+    [REQUEST_order_replacement] = { REACH_SUBACCOUNT, false, false },
+    [REQUEST_order_cancel] = { REACH_SUBACCOUNT, true, false },
+    [REQUEST_cancel_all_orders] = { REACH_SUBACCOUNT, true, false },
+    [REQUEST_place_market_order] = { REACH_SUBACCOUNT, false, false },
+    [REQUEST_place_conditional_order] = { REACH_SUBACCOUNT, false, false },
+    [REQUEST_conditional_order_cancel] = { REACH_SUBACCOUNT, true, false },
+    [REQUEST_order_batch] = { REACH_SUBACCOUNT, false, false },
+    [REQUEST_transfer] = { REACH_TRANSFER, false, true },
+    [REQUEST_withdraw] = { REACH_SUBACCOUNT, false, true },
+    [REQUEST_create_session] = { REACH_ANY, true, false },
+    [REQUEST_revoke_session] = { REACH_ANY, true, false },
+    [REQUEST_revoke_all_sessions] = { REACH_ANY, true, false },
+    [REQUEST_create_subaccount] = { REACH_ACCOUNT, false, true },
+    [REQUEST_close_subaccount] = { REACH_SUBACCOUNT, false, true },
+    [REQUEST_create_portfolio] = { REACH_SUBACCOUNT, false, true },
+    [REQUEST_schedule_cancel_all] = { REACH_SUBACCOUNT, true, false },
+    [REQUEST_set_mmp] = { REACH_SUBACCOUNT, false, false },
+    [REQUEST_reset_mmp] = { REACH_SUBACCOUNT, false, false },
+    [REQUEST_close_account] = { REACH_ACCOUNT, false, true },
+    [REQUEST_create_api_key] = { REACH_ANY, false, true }, /* its pin is 34's and 35's own matter */
+    [REQUEST_revoke_api_key] = { REACH_ANY, true, true },
+};
+
 uint64_t access_account(const struct command *command)
 {
     return cc_load64(command_body(command));
 }
 
+/* A CLOSED account has no valid credential, though its master keys keep their rows. */
 static uint32_t credential_of(const struct engine *engine, const struct command *command,
                               uint64_t t_ns)
 {
+    const struct account *account = account_find(engine, access_account(command));
+
+    if (account == NULL || account->status == ACCOUNT_CLOSED)
+        return CREDENTIAL_NONE;
     return credential_find(engine, access_account(command), command_key(command),
                            command->key_bytes, t_ns);
 }
@@ -58,25 +102,27 @@ bool access_duplicate_account(const struct engine *engine, const struct command 
     return credential_of(engine, command, t_ns) != CREDENTIAL_NONE;
 }
 
-/* R10: what a session of this scope, or a master key, may sign. */
 static bool kind_is_right(const struct credential *credential, enum signer signer)
 {
     bool is_session = credential->kind == CREDENTIAL_SESSION;
 
     if (signer == SIGNER_SESSION)
         return is_session;
-    if (signer == SIGNER_SESSION_OR_MASTER)
-        return !is_session || credential->scope == SCOPE_FULL_ACCESS;
-    return !is_session;
+    return signer == SIGNER_SESSION_OR_MASTER || !is_session; /* every master key is an admin key */
 }
 
-/* Codes of portfolios: the pin of the credential is the subaccount of the portfolio_id. */
-static bool pin_is_right(const struct credential *credential, const struct command *command)
+/* R10: a pinned credential reaches its subaccount alone. Another account's side of a transfer is
+ * row 5's matter. */
+static bool is_in_reach(const struct credential *credential, enum reach reach, const uint8_t *body)
 {
-    bool names_portfolio = command->code <= REQUEST_place_market_order; /* codes 0 to 5 */
+    uint32_t pin = (uint32_t)credential->pin;
 
-    return !names_portfolio || credential->pin == CREDENTIAL_NO_PIN ||
-           (uint32_t)credential->pin == cc_load32(command_body(command) + 8);
+    if (reach == REACH_ANY || credential->pin == CREDENTIAL_NO_PIN)
+        return true;
+    if (reach == REACH_ACCOUNT || pin != cc_load32(body + 8))
+        return false;
+    return reach != REACH_TRANSFER || cc_load64(body + 16) != credential->account ||
+           pin == cc_load32(body + 24);
 }
 
 enum access access_check(struct engine *engine, const struct command *command)
@@ -94,8 +140,20 @@ enum access access_check(struct engine *engine, const struct command *command)
     engine->turn.credential = index;
     engine->turn.account = credential->account;
     engine->accounts.rows[credential->account].signer_hint = index;
-    return kind_is_right(credential, signer) && pin_is_right(credential, command) ? ACCESS_GRANTED
-                                                                                  : ACCESS_LACKING;
+    const struct rule *rule = &rules[command->code];
+    bool is_granted = kind_is_right(credential, signer) &&
+                      !(rule->needs_access && credential->scope != SCOPE_FULL_ACCESS) &&
+                      is_in_reach(credential, rule->reach, command_body(command));
+    return is_granted ? ACCESS_GRANTED : ACCESS_LACKING;
+}
+
+bool access_is_suspended(const struct engine *engine, const struct command *command)
+{
+    if (command->code >= CC_COUNT(rules) || rules[command->code].is_exempt)
+        return false;
+    uint8_t signer = request_find(command->code)->signer;
+    bool has_account = signer != SIGNER_NEW_SECP256K1 && signer != SIGNER_NEW_PASSKEY;
+    return has_account && engine->accounts.rows[engine->turn.account].suspended;
 }
 
 enum status access_refusal(uint32_t code)
@@ -113,16 +171,49 @@ enum status access_portfolio(struct engine *engine, const struct command *comman
 
     engine->turn.portfolio = PORTFOLIO_NONE;
     if (command->code == REQUEST_cancel_all_orders && index == (uint32_t)ACCESS_EVERY_PORTFOLIO) {
-        const struct account *account = &engine->accounts.rows[engine->turn.account];
-        return subaccount < account->subaccount_count ? STATUS_request_completed
-                                                      : STATUS_rejected_invalid_portfolio_id;
+        uint32_t record = subaccount_find(engine, engine->turn.account, subaccount);
+        bool is_open = record != SUBACCOUNT_NONE &&
+                       engine->subaccounts.rows[record].status == SUBACCOUNT_ACTIVE;
+        return is_open ? STATUS_request_completed : STATUS_rejected_invalid_portfolio_id;
     }
-    uint32_t portfolio = portfolio_find(engine, engine->turn.account, subaccount, index);
-    if (portfolio == PORTFOLIO_NONE ||
-        engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED)
+    uint32_t portfolio = access_open_portfolio(engine, engine->turn.account, body + 8);
+    if (portfolio == PORTFOLIO_NONE)
         return STATUS_rejected_invalid_portfolio_id;
     engine->turn.portfolio = portfolio;
     return STATUS_request_completed;
+}
+
+uint32_t access_open_portfolio(const struct engine *engine, uint64_t account_id,
+                               const uint8_t indexes[8])
+{
+    uint32_t portfolio =
+        portfolio_find(engine, account_id, cc_load32(indexes), cc_load32(indexes + 4));
+
+    if (portfolio != PORTFOLIO_NONE &&
+        engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED)
+        return PORTFOLIO_NONE;
+    return portfolio;
+}
+
+enum status access_api_key(const struct engine *engine, const uint8_t credential_id[16],
+                           uint64_t account_id, uint32_t subaccount_index,
+                           struct engine_result *result)
+{
+    uint32_t index = credential_find_id(engine, credential_id, CREDENTIAL_API_KEY);
+    const struct credential *key = &engine->credentials.rows[index];
+
+    if (index == CREDENTIAL_NONE || !credential_is_live(key, engine->t_ns))
+        return STATUS_rejected_unauthorized;
+    if (key->scope != SCOPE_READ_WRITE) {
+        result->reason = REASON_read_only_key;
+        return STATUS_rejected_unauthorized;
+    }
+    if (key->pin != CREDENTIAL_NO_PIN && (uint32_t)key->pin != subaccount_index) {
+        result->reason = REASON_subaccount_not_permitted;
+        return STATUS_rejected_unauthorized;
+    }
+    return key->account == account_id ? STATUS_request_completed
+                                      : STATUS_rejected_invalid_portfolio_id;
 }
 
 static bool field_is_clean(const struct field *field, const uint8_t *bytes)

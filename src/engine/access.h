@@ -1,8 +1,7 @@
-/* access.h - rows 3 and 5 of R11: who signed a command, and whether it may do what it asks.
+/* access.h - rows 3 to 5 of R11: who signed a command, and whether it may do what it asks.
  *
- * Rows 3's "unknown, expired or revoked" leaves the request id unused (W5); a known key that lacks
- * the kind, scope or reach does not. No command of this rules version suspends an account, so row 4
- * has nothing to check. */
+ * Row 3's "unknown, expired or revoked" leaves the request id unused (W5); a known key that lacks
+ * the kind, scope or reach does not. */
 #ifndef ENGINE_ACCESS_H
 #define ENGINE_ACCESS_H
 
@@ -11,6 +10,7 @@
 
 struct engine;
 struct command;
+struct engine_result;
 
 enum access {
     ACCESS_UNKNOWN, /* no such live credential: the id stays unused */
@@ -33,8 +33,22 @@ CC_MUST_USE enum access access_check(struct engine *engine, const struct command
 /* The status of row 3 for this code. */
 enum status access_refusal(uint32_t code);
 
-/* Row 5 of codes 0, 3 and 4; fills turn.portfolio. */
+/* Row 4 of a command whose row 3 has passed: its account is suspended and the code not exempt. */
+CC_MUST_USE bool access_is_suspended(const struct engine *engine, const struct command *command);
+
+/* Row 5 of the portfolio_id at the head of a body; fills turn.portfolio. */
 CC_MUST_USE enum status access_portfolio(struct engine *engine, const struct command *command);
+
+/* The portfolio that is not CLOSED with these indexes (subaccount u32, portfolio u32), or
+ * PORTFOLIO_NONE. */
+CC_MUST_USE uint32_t access_open_portfolio(const struct engine *engine, uint64_t account_id,
+                                           const uint8_t indexes[8]);
+
+/* *credential* of the node's commands on behalf of an API key (R11): rejected_unauthorized with its
+ * reason; rejected_invalid_portfolio_id when the account is not the key's. */
+CC_MUST_USE enum status access_api_key(const struct engine *engine, const uint8_t credential_id[16],
+                                       uint64_t account_id, uint32_t subaccount_index,
+                                       struct engine_result *result);
 
 /* Pads zero, bools 0 or 1, enum codes known (R11, "pads"), by the table of base/field.h. */
 CC_MUST_USE bool access_body_is_clean(const struct command *command);

@@ -18,8 +18,7 @@ const struct account *account_find(const struct engine *engine, uint64_t account
 
 bool account_fits(const struct engine *engine)
 {
-    return engine->accounts.count < engine->accounts.limit &&
-           engine->portfolios.count < engine->portfolios.limit;
+    return engine->accounts.count < engine->accounts.limit && subaccount_fits(engine);
 }
 
 uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES])
@@ -34,11 +33,11 @@ uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BY
         .session_head = CREDENTIAL_NONE,
         .portfolio_head = PORTFOLIO_NONE,
         .portfolio_tail = PORTFOLIO_NONE,
-        .subaccount_count = 1,
+        .tier_override = ACCOUNT_TIER_BY_VOLUME,
         .status = ACCOUNT_ACTIVE,
     };
     memcpy(table->rows[id].label, label, ACCOUNT_LABEL_BYTES);
-    portfolio_add(engine, id, 0, 0, "Main");
+    (void)subaccount_add(engine, id);
     return id;
 }
 
@@ -72,7 +71,9 @@ static const char *wrong_with(const struct engine *engine, const struct account 
         return "an account has a mark of the operator that does not exist";
     if (row->faucet_ns > engine->t_ns || !image_read_is_money(row->faucet_amount))
         return "an account was given what it cannot have been";
-    if (row->fee_tier >= MARKET_FEE_TIERS)
+    uint8_t in_force =
+        row->tier_override == ACCOUNT_TIER_BY_VOLUME ? row->volume_tier : row->tier_override;
+    if (row->volume_tier >= MARKET_FEE_TIERS || row->fee_tier != in_force)
         return "an account has a fee tier that does not exist";
     if (row->volume_day > fee_day(engine->t_ns))
         return "an account has a volume of a day to come";
@@ -100,6 +101,7 @@ bool account_load(struct engine *engine, struct image_read *read)
         };
         if (read->version == 1) {
             ACCOUNT_FIELDS_1(IMAGE_READ)
+            row->volume_tier = row->fee_tier;
         } else {
             ACCOUNT_FIELDS(IMAGE_READ)
         }

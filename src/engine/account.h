@@ -22,12 +22,13 @@ struct account {
     uint32_t portfolio_head;
     uint32_t portfolio_tail;  /* portfolios in order of creation */
     uint32_t signer_hint;     /* credential that signed last: tried before the map */
-    uint32_t subaccount_head; /* subaccounts by index (subaccount.h) */
-    uint32_t subaccount_tail;
-    uint8_t status; /* enum account_status */
-    uint8_t fee_tier;
-    uint8_t tier_override; /* of operator 1009, ACCOUNT_TIER_BY_VOLUME: none */
-    bool suspended;
+    uint32_t subaccount_head; /* its subaccount 0 (subaccount.h) */
+    uint8_t status;           /* enum account_status */
+    uint8_t fee_tier;         /* in force: tier_override, or the volume's */
+    uint8_t volume_tier;      /* that the volume made */
+    uint8_t tier_override;    /* of operator 1009, ACCOUNT_TIER_BY_VOLUME: none */
+    bool suspended;           /* by operator 1005 */
+    uint8_t zero[3];
     uint64_t faucet_ns;    /* t of the first credit of the faucet's 24 h (W7), 0: none */
     int64_t faucet_amount; /* credited since then */
     uint64_t volume[ACCOUNT_VOLUME_DAYS]; /* by UTC day mod 14 (R6) */
@@ -40,13 +41,13 @@ struct account {
 #define ACCOUNT_FIELDS(X) \
     X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
     X(api_key_count) X(status) X(fee_tier) X(tier_override) X(suspended) X(faucet_ns) \
-    X(faucet_amount)
+    X(faucet_amount) X(volume_tier)
 #define ACCOUNT_FIELDS_1(X) \
     X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
     X(api_key_count) X(status) X(fee_tier)
 #define ACCOUNT_CACHES(X) \
     X(session_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(subaccount_head) \
-    X(subaccount_tail)
+    X(zero)
 /* clang-format on */
 
 struct account_table {
@@ -62,7 +63,7 @@ struct image_read;
 /* The account, or NULL when the id is unknown. Account 0 is found as well. */
 CC_MUST_USE const struct account *account_find(const struct engine *engine, uint64_t account_id);
 
-/* Whether there is room for an account and its portfolio. */
+/* Whether there is room for an account with its subaccount and portfolio. */
 CC_MUST_USE bool account_fits(const struct engine *engine);
 
 /* A new account with its subaccount 0 and portfolio 0 "Main" (R10); it fits. Gives its id. */

@@ -186,6 +186,9 @@ static void finish_totals(struct audit *audit)
     row->fee_account = engine->fee_account;
     row->withdrawals_pending = engine->withdrawals_pending;
     row->deposits = engine->deposits;
+    row->faucet = engine->faucet;
+    row->top_ups = engine->top_ups;
+    row->withdrawals_settled = engine->withdrawals_settled;
     int128 others = (int128)row->fee_account + row->withdrawals_pending + row->funding_pool;
     int128 sources = row->deposits + row->faucet + row->top_ups - row->withdrawals_settled;
     if (row->cash - row->cost + others != sources)

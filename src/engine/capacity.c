@@ -11,6 +11,7 @@ bool capacity_suffices(const struct engine *engine, const struct option_engine *
     } tables[] = {
         { OPTION_engine_accounts, engine->accounts.count },
         { OPTION_engine_portfolios, engine->portfolios.count },
+        { OPTION_engine_portfolios, engine->subaccounts.count },
         { OPTION_engine_orders, engine->orders.count },
         { OPTION_engine_positions, engine->holdings.count },
         { OPTION_engine_positions, engine->leverages.count },

@@ -151,6 +151,8 @@ enum status dispatch_signed(struct engine *engine, const struct command *command
 #undef X
     }
     INVARIANT(handle != NULL); /* a code without a handler was routed */
+    if (access_is_suspended(engine, command))
+        return STATUS_rejected_account_suspended;
     if (before == BEFORE_PORTFOLIO) {
         enum status status = access_portfolio(engine, command);
         if (status != STATUS_request_completed)

@@ -30,17 +30,24 @@ int128 fee_volume(const struct account *account, uint64_t t_ns)
     return volume_until(account, fee_day(t_ns));
 }
 
-uint8_t fee_tier(const struct account *account, uint64_t t_ns)
+/* The tier that the volume made at 00:00 of the day of t. */
+static uint8_t volume_tier(const struct account *account, uint64_t t_ns)
 {
     uint32_t day = fee_day(t_ns);
     uint8_t tier = MARKET_FEE_TIERS - 1;
 
     if (day == account->volume_day)
-        return account->fee_tier;
+        return account->volume_tier;
     int128 volume = volume_until(account, day - 1);
     while (volume < (int128)thresholds[tier])
         tier--;
     return tier;
+}
+
+uint8_t fee_tier(const struct account *account, uint64_t t_ns)
+{
+    return account->tier_override == ACCOUNT_TIER_BY_VOLUME ? volume_tier(account, t_ns)
+                                                            : account->tier_override;
 }
 
 bool fee_turn_day(struct account *account, uint64_t t_ns)
@@ -49,6 +56,7 @@ bool fee_turn_day(struct account *account, uint64_t t_ns)
     uint8_t tier = fee_tier(account, t_ns);
     bool is_changed = tier != account->fee_tier;
 
+    account->volume_tier = volume_tier(account, t_ns);
     INVARIANT(day >= account->volume_day);
     if (passed > ACCOUNT_VOLUME_DAYS)
         passed = ACCOUNT_VOLUME_DAYS;

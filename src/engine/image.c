@@ -173,6 +173,15 @@ static void write_leverages(const struct engine *engine, struct image_sink *sink
     }
 }
 
+static void write_subaccounts(const struct engine *engine, struct image_sink *sink)
+{
+    begin(sink, IMAGE_subaccounts);
+    for (uint32_t i = 0; i < engine->subaccounts.count; i++) {
+        const struct subaccount *row = &engine->subaccounts.rows[i];
+        SUBACCOUNT_FIELDS(IMAGE_FIELD)
+    }
+}
+
 void image_write(struct engine *engine, struct image_sink *sink)
 {
     write_engine(engine, sink);
@@ -188,4 +197,5 @@ void image_write(struct engine *engine, struct image_sink *sink)
     begin(sink, IMAGE_work);
     work_image(engine, sink);
     write_leverages(engine, sink);
+    write_subaccounts(engine, sink);
 }

@@ -27,7 +27,8 @@ struct engine;
     X(deposits,          9, 1) /* by crediting */ \
     X(duplicates,       10, 1) /* by id, account */ \
     X(work,             11, 3) /* deferred work, head first */ \
-    X(leverages,        12, 1) /* by portfolio, market */
+    X(leverages,        12, 1) /* by portfolio, market */ \
+    X(subaccounts,      15, 1) /* by creation */
 
 /* Which fields of an order the image holds; the place in its queue is where its row stands, and the
  * portfolio stands for the holding. */
@@ -46,6 +47,11 @@ enum image_section {
 #undef X
         IMAGE_SECTION_END
 };
+
+/* How many sections an image has. */
+#define X(name, code, version) +1
+enum { IMAGE_SECTION_COUNT = 0 IMAGE_SECTION_LIST(X) };
+#undef X
 
 /* The last section of images whose section `engine` has version 1. */
 enum { IMAGE_SECTION_LAST_1 = IMAGE_leverages };

@@ -16,6 +16,18 @@ static bool is_known(const struct image_part *part)
     return false;
 }
 
+/* Whether images of this version have the section. */
+static bool is_written(uint32_t code)
+{
+    static const bool written[IMAGE_SECTION_END] = {
+#define X(name, code, version) [code] = true,
+        IMAGE_SECTION_LIST(X)
+#undef X
+    };
+
+    return written[code];
+}
+
 bool image_parts_sort(struct image_parts *sorted, const struct image_part *parts,
                       uint32_t part_count, struct image_problem *problem)
 {
@@ -36,7 +48,7 @@ bool image_parts_sort(struct image_parts *sorted, const struct image_part *parts
     bool is_old = by_code[IMAGE_engine] != NULL && by_code[IMAGE_engine]->version == 1;
     uint32_t last = is_old ? (uint32_t)IMAGE_SECTION_LAST_1 : (uint32_t)IMAGE_SECTION_END - 1;
     for (uint32_t code = 1; code <= last; code++)
-        if (by_code[code] == NULL)
+        if (is_written(code) && by_code[code] == NULL)
             return image_parts_refuse(problem, 0, code, "a section is missing");
     return true;
 }

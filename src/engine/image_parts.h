@@ -18,6 +18,7 @@
     X(engine,         2,       load_engine) \
     X(accounts,       1,       account_load) \
     X(accounts,       2,       account_load) \
+    X(subaccounts,    1,       subaccount_load) \
     X(portfolios,     1,       portfolio_load) \
     X(portfolios,     2,       portfolio_load) \
     X(markets,        1,       market_load) \

@@ -1,5 +1,6 @@
 #include "engine/leverage.h"
 
+#include "engine/access.h"
 #include "engine/image_read.h"
 #include "engine/margin.h"
 #include "engine/mark.h"
@@ -204,34 +205,14 @@ static enum status change(struct engine *engine, uint32_t portfolio, uint32_t ma
     return STATUS_request_completed;
 }
 
-/* The first problem of the *credential* part; a reason, or none with its status. */
-static enum status check_key(const struct engine *engine, const struct set_body *body,
-                             struct engine_result *result)
-{
-    uint32_t index = credential_find_id(engine, body->credential_id, CREDENTIAL_API_KEY);
-    const struct credential *key = &engine->credentials.rows[index];
-
-    if (index == CREDENTIAL_NONE || !credential_is_live(key, engine->t_ns))
-        return STATUS_rejected_unauthorized;
-    if (key->scope != SCOPE_READ_WRITE) {
-        result->reason = REASON_read_only_key;
-        return STATUS_rejected_unauthorized;
-    }
-    if (key->pin != CREDENTIAL_NO_PIN && (uint32_t)key->pin != body->subaccount_index) {
-        result->reason = REASON_subaccount_not_permitted;
-        return STATUS_rejected_unauthorized;
-    }
-    return key->account == body->account_id ? STATUS_request_completed
-                                            : STATUS_rejected_invalid_portfolio_id;
-}
-
 enum status leverage_set(struct engine *engine, const struct command *command,
                          struct engine_result *result)
 {
     struct set_body body;
 
     memcpy(&body, command_body(command), sizeof body);
-    enum status status = check_key(engine, &body, result);
+    enum status status =
+        access_api_key(engine, body.credential_id, body.account_id, body.subaccount_index, result);
     if (status != STATUS_request_completed)
         return status;
     uint32_t portfolio =

@@ -8,7 +8,9 @@
 #define ENGINE_PORTFOLIO_H
 
 #include "base/cc.h"
+#include "base/status.h"
 #include "engine/effects.h"
+#include "engine/hash_index.h"
 
 enum { PORTFOLIO_NAME_BYTES = 32, PORTFOLIO_MARKETS_MAX = 64 };
 
@@ -74,6 +76,7 @@ static_assert(sizeof(struct portfolio) == 4 * CC_CACHE_LINE, "rows stay on lines
 
 struct portfolio_table {
     struct portfolio *rows; /* [slots] */
+    struct hash_index map;  /* by account and indexes, but 0/0: place in rows */
     uint32_t slots;
     uint32_t limit;
     uint32_t count; /* in use, portfolio 0 included */
@@ -81,6 +84,11 @@ struct portfolio_table {
 
 struct engine;
 struct image_read;
+struct command;
+struct engine_result;
+
+size_t portfolio_table_bytes(uint32_t slots);
+void portfolio_table_init(struct portfolio_table *table, void *memory, uint32_t slots);
 
 static inline struct effect_portfolio_id portfolio_effect_id(const struct portfolio *portfolio)
 {
@@ -92,9 +100,30 @@ static inline struct effect_portfolio_id portfolio_effect_id(const struct portfo
 CC_MUST_USE uint32_t portfolio_find(const struct engine *engine, uint64_t account_id,
                                     uint32_t subaccount_index, uint32_t portfolio_index);
 
-/* A new portfolio at the end of the account's list; there is room (count < limit). */
-uint32_t portfolio_add(struct engine *engine, uint32_t account, uint32_t subaccount_index,
-                       uint32_t portfolio_index, const char *name);
+/* The one that command `sequence` made for a 24, or PORTFOLIO_NONE: portfolio 0 comes with its
+ * subaccount. */
+CC_MUST_USE uint32_t portfolio_find_sequence(const struct engine *engine, uint64_t sequence);
+
+CC_MUST_USE bool portfolio_fits(const struct engine *engine);
+
+/* The next portfolio of the subaccount (its record); it fits. `name`: at most PORTFOLIO_NAME_BYTES,
+ * or closed by a zero. */
+uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *name);
+
+/* A CLOSED one is ACTIVE again, because cash came to it (R10); 2119 says so. */
+void portfolio_wake(struct engine *engine, uint32_t portfolio);
+
+/* Code 24 behind rows 3 and 4. */
+CC_MUST_USE enum status portfolio_create(struct engine *engine, const struct command *command,
+                                         struct engine_result *result);
+
+/* Codes 2002, 2003 and 2010, their credential included. */
+CC_MUST_USE enum status portfolio_close(struct engine *engine, const struct command *command,
+                                        struct engine_result *result);
+CC_MUST_USE enum status portfolio_reopen(struct engine *engine, const struct command *command,
+                                         struct engine_result *result);
+CC_MUST_USE enum status portfolio_rename(struct engine *engine, const struct command *command,
+                                         struct engine_result *result);
 
 /* Adds `amount` to the cash and emits its ledger row (2104); an amount of 0 does nothing (R2). The
  * caller has checked R1's bound. `ref`: see struct effect_cash. Slacks are the caller's business
@@ -102,7 +131,8 @@ uint32_t portfolio_add(struct engine *engine, uint32_t account, uint32_t subacco
 void portfolio_cash(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,
                     int64_t amount, uint64_t ref);
 
-/* Section 5 of an image: the portfolios, as yet without records and orders. */
+/* Section 5 of an image: the portfolios, as yet without records and orders; the subaccounts are
+ * there. */
 CC_MUST_USE bool portfolio_load(struct engine *engine, struct image_read *read);
 
 #endif

@@ -108,37 +108,36 @@ bool read_balance(const struct engine *engine, uint64_t account_id, uint32_t sub
 bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
                          uint32_t *subaccount_index, uint32_t *portfolio_index)
 {
-    const struct account *account = account_find(engine, account_id);
-    uint64_t from = (uint64_t)*subaccount_index << 32 | *portfolio_index, first = UINT64_MAX;
+    uint32_t record = subaccount_find(engine, account_id, *subaccount_index);
 
-    uint32_t at = account == NULL ? PORTFOLIO_NONE : account->portfolio_head;
-    for (; at != PORTFOLIO_NONE; at = engine->portfolios.rows[at].account_next) {
-        const struct portfolio *portfolio = &engine->portfolios.rows[at];
-        uint64_t place = (uint64_t)portfolio->subaccount_index << 32 | portfolio->portfolio_index;
-        if (place >= from && place < first)
-            first = place;
-    }
-    if (first == UINT64_MAX)
+    if (record == SUBACCOUNT_NONE)
         return false;
-    *subaccount_index = (uint32_t)(first >> 32);
-    *portfolio_index = (uint32_t)first;
+    if (*portfolio_index < engine->subaccounts.rows[record].portfolio_count)
+        return true;
+    record = subaccount_find(engine, account_id, *subaccount_index + 1);
+    if (record == SUBACCOUNT_NONE)
+        return false;
+    *subaccount_index += 1;
+    *portfolio_index = 0; /* each has one */
     return true;
 }
 
 bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
                      struct row_subaccount *row)
 {
-    const struct account *account = account_find(engine, account_id);
+    uint32_t record = subaccount_find(engine, account_id, subaccount_index);
 
-    if (account == NULL || subaccount_index >= account->subaccount_count)
+    if (record == SUBACCOUNT_NONE)
         return false;
-    *row = (struct row_subaccount){ .subaccount_index = subaccount_index };
-    uint32_t at = account->portfolio_head;
-    for (; at != PORTFOLIO_NONE; at = engine->portfolios.rows[at].account_next) {
-        const struct portfolio *portfolio = &engine->portfolios.rows[at];
+    const struct subaccount *subaccount = &engine->subaccounts.rows[record];
+    *row = (struct row_subaccount){
+        .subaccount_index = subaccount_index,
+        .status = subaccount->status,
+    };
+    for (uint32_t i = 0; i < subaccount->portfolio_count; i++) {
+        uint32_t at = portfolio_find(engine, account_id, subaccount_index, i);
         struct margin_view view;
-        if (portfolio->subaccount_index != subaccount_index ||
-            portfolio->status == PORTFOLIO_CLOSED)
+        if (engine->portfolios.rows[at].status == PORTFOLIO_CLOSED)
             continue;
         margin_view(engine, at, &view);
         row->portfolio_count++;

@@ -45,7 +45,7 @@ CC_MUST_USE bool read_balance(const struct engine *engine, uint64_t account_id,
                               struct row_balance *row);
 
 /* The first portfolio of the account at or behind (*subaccount_index, *portfolio_index), in that
- * order; CLOSED ones are found as well. False: there is none. Cost: the account's portfolios. */
+ * order; CLOSED ones are found as well. False: there is none. */
 CC_MUST_USE bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
                                      uint32_t *subaccount_index, uint32_t *portfolio_index);
 

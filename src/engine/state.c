@@ -19,6 +19,7 @@ struct pieces {
     void *duplicates;
     void *work;
     uint64_t *holders;
+    void *subaccounts;
     uint8_t *ladders;
 };
 
@@ -79,7 +80,7 @@ static size_t take_pieces(struct arena *arena, const struct option_engine *capac
 
     pieces->engine = take(arena, sizeof(struct engine));
     pieces->accounts = take(arena, accounts * sizeof(struct account));
-    pieces->portfolios = take(arena, portfolios * sizeof(struct portfolio));
+    pieces->portfolios = take(arena, portfolio_table_bytes(portfolios));
     pieces->holdings = take(arena, holding_table_bytes(slots(capacity, OPTION_engine_positions)));
     pieces->leverages = take(arena, leverage_table_bytes(slots(capacity, OPTION_engine_positions)));
     pieces->credentials =
@@ -94,6 +95,7 @@ static size_t take_pieces(struct arena *arena, const struct option_engine *capac
     pieces->holders =
         take(arena, ENGINE_MARKETS_MAX * holder_words_market(portfolios) * sizeof(uint64_t));
     size_t resident = arena->used;
+    pieces->subaccounts = take(arena, subaccount_table_bytes(portfolios));
     pieces->ladders = arena_take(arena, ENGINE_MARKETS_MAX, ladder_bytes(), STATE_PAGE_BYTES);
     return resident;
 }
@@ -142,8 +144,10 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
     engine->capacity = *capacity;
     engine->accounts.rows = pieces.accounts;
     engine->accounts.slots = slots(capacity, OPTION_engine_accounts);
-    engine->portfolios.rows = pieces.portfolios;
-    engine->portfolios.slots = slots(capacity, OPTION_engine_portfolios);
+    portfolio_table_init(&engine->portfolios, pieces.portfolios,
+                         slots(capacity, OPTION_engine_portfolios));
+    subaccount_table_init(&engine->subaccounts, pieces.subaccounts,
+                          slots(capacity, OPTION_engine_portfolios));
     holding_table_init(&engine->holdings, pieces.holdings,
                        slots(capacity, OPTION_engine_positions));
     leverage_table_init(&engine->leverages, pieces.leverages,
@@ -184,6 +188,7 @@ void state_use_options(struct engine *engine, const struct option_engine *option
     engine->options = *options;
     engine->accounts.limit = (uint32_t)values[OPTION_engine_accounts];
     engine->portfolios.limit = (uint32_t)values[OPTION_engine_portfolios];
+    engine->subaccounts.limit = (uint32_t)values[OPTION_engine_portfolios];
     engine->holdings.limit = (uint32_t)values[OPTION_engine_positions];
     engine->leverages.limit = (uint32_t)values[OPTION_engine_positions];
     engine->credentials.limit = (uint32_t)values[OPTION_engine_credentials];

@@ -23,6 +23,7 @@
 #include "engine/order_map.h"
 #include "engine/portfolio.h"
 #include "engine/risk.h"
+#include "engine/subaccount.h"
 #include "engine/work.h"
 
 /* The command being applied: C. */
@@ -62,6 +63,7 @@ struct engine {
 
     struct account_table accounts;
     struct credential_table credentials;
+    struct subaccount_table subaccounts;
     struct portfolio_table portfolios;
     struct holding_table holdings;
     struct leverage_table leverages;

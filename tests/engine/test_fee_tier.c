@@ -22,7 +22,7 @@ static void add(struct account *account, uint64_t t_ns, uint64_t notional)
 /* R6: 14 buckets with today; day 0 counts until the end of day 13. */
 static void test_volume(void)
 {
-    struct account account = { 0 };
+    struct account account = { .tier_override = ACCOUNT_TIER_BY_VOLUME };
 
     CHECK(fee_volume(&account, START) == 0);
     add(&account, START, 100);
@@ -64,7 +64,7 @@ static void test_thresholds(void)
     };
 
     for (size_t i = 0; i < CC_COUNT(rows); i++) {
-        struct account account = { 0 };
+        struct account account = { .tier_override = ACCOUNT_TIER_BY_VOLUME };
         add(&account, START + 7, rows[i].volume);
         CHECK_ROW(&rows[i], fee_tier(&account, START + DAY - 1) == 0); /* not on the day itself */
         CHECK_ROW(&rows[i], fee_tier(&account, START + DAY) == rows[i].tier);
@@ -74,7 +74,7 @@ static void test_thresholds(void)
 /* The days D-14 to D-1: the first is computed before the rotation of D drops it. */
 static void test_days(void)
 {
-    struct account account = { 0 };
+    struct account account = { .tier_override = ACCOUNT_TIER_BY_VOLUME };
 
     add(&account, START, 3 * USDC_M);
     add(&account, START + 13 * DAY, 2 * USDC_M);
@@ -98,7 +98,7 @@ static void test_gaps(void)
 {
     enum { DAYS = 200 };
     uint64_t seed = 6, volume[DAYS] = { 0 };
-    struct account account = { 0 };
+    struct account account = { .tier_override = ACCOUNT_TIER_BY_VOLUME };
 
     for (uint32_t day = 1; day < DAYS; day++) {
         uint64_t t_ns = START + day * DAY + rig_below(&seed, 86399) * HOST_SECOND_NS;

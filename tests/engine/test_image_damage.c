@@ -147,7 +147,7 @@ static void test_sections(void)
     struct image_problem problem;
     uint32_t count = original.part_count;
 
-    CHECK(count == IMAGE_SECTION_END - 1);
+    CHECK(count == IMAGE_SECTION_COUNT);
     for (uint32_t i = 0; i < count; i++) {
         memcpy(parts, original.parts, sizeof original.parts);
         memmove(&parts[i], &parts[i + 1], (count - 1 - i) * sizeof parts[0]);

@@ -14,9 +14,8 @@ static void open_account(void)
     uint8_t body[56] = { 1 }, master[33];
 
     trade_open(&host, NULL);
-    portfolio_add(host.engine, 1, 0, 1, "Second");
-    portfolio_add(host.engine, 1, 1, 0, "Main");
-    host.engine->accounts.rows[1].subaccount_count = 2;
+    (void)portfolio_add(host.engine, subaccount_find(host.engine, 1, 0), "Second");
+    (void)subaccount_add(host.engine, 1);
     host_master_key(1, master);
     host_session_key(PINNED, body + 8);
     struct host_request request = { .code = REQUEST_create_session,

@@ -34,14 +34,25 @@ static void define_eth(void)
     CHECK(host_oracle(&host, 2, TRADE_MARK) == TRADE_OK);
 }
 
-/* Portfolios that no command of this version makes, straight into the tables. */
+/* The next subaccount of account 1, or the next portfolio of one that is there. */
+static void open_place(uint32_t subaccount_index, uint32_t portfolio_index)
+{
+    uint32_t record = subaccount_find(host.engine, 1, subaccount_index);
+
+    if (record == SUBACCOUNT_NONE)
+        record = subaccount_add(host.engine, 1);
+    else
+        (void)portfolio_add(host.engine, record, "Other");
+    CHECK(host.engine->subaccounts.rows[record].portfolio_count == portfolio_index + 1);
+}
+
+/* Portfolios straight into the tables. */
 static void open(void)
 {
     trade_open(&host, "engine.work_per_command=1\n");
     define_eth();
     for (uint32_t i = 1; i < PORTFOLIOS; i++)
-        (void)portfolio_add(host.engine, 1, places[i][0], places[i][1], "Other");
-    host.engine->accounts.rows[1].subaccount_count = 2;
+        open_place(places[i][0], places[i][1]);
     for (uint32_t i = 0; i < PORTFOLIOS; i++) {
         uint8_t body[56] = { 1 };
         cc_store32(body + 8, places[i][0]);

@@ -176,16 +176,14 @@ static void deposit(uint32_t subaccount, uint32_t portfolio, uint64_t amount)
     CHECK(host_signed(&host, &request) == TRADE_OK);
 }
 
-/* Markets defined as BTC, asset 3, asset 2; portfolios made as 0/0, 1/0, 0/1 (no command of this
- * version makes them): a list goes by portfolio, then asset id. */
+/* Markets defined as BTC, asset 3, asset 2; portfolios made as 0/0, 1/0, 0/1: a list goes by portfolio, then asset id. */
 static void open_many(void)
 {
     trade_open(&host, NULL);
     define(3, "DOT");
     define(2, "ETH");
-    (void)portfolio_add(host.engine, 1, 1, 0, "Main");
-    (void)portfolio_add(host.engine, 1, 0, 1, "Second");
-    host.engine->accounts.rows[1].subaccount_count = 2;
+    (void)subaccount_add(host.engine, 1);
+    (void)portfolio_add(host.engine, subaccount_find(host.engine, 1, 0), "Second");
     deposit(1, 0, 1000 * HOST_USDC);
     deposit(0, 1, 500 * HOST_USDC);
     sell(1, 0, 2);

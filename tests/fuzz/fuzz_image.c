@@ -13,7 +13,7 @@
 #include "engine/image.h"
 #include "engine/image_load.h"
 
-enum { PARTS = IMAGE_SECTION_END - 1, HEADER_BYTES = 12 };
+enum { PARTS = IMAGE_SECTION_COUNT, HEADER_BYTES = 12 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
