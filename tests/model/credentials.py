@@ -4,7 +4,7 @@ from hierarchy import has_control
 from keys import duplicate_account
 from wire import (BATCH, CLOSE_ACCOUNT, CLOSE_SUBACCOUNT, CREATE_ACCOUNT, CREATE_KEY,
                   CREATE_KEY_BODY, CREATE_PORTFOLIO, CREATE_SESSION, CREATE_SUBACCOUNT,
-                  FULL_ACCESS, ORACLE, READ_WRITE, REASON, RESET_MMP, REVOKE_ALL, REVOKE_BODY,
+                  FULL_ACCESS, READ_WRITE, REASON, RESET_MMP, REVOKE_ALL, REVOKE_BODY,
                   REVOKE_KEY, REVOKE_KEY_BODY, REVOKE_SESSION, SCHEDULE_CANCEL, SESSION_BODY,
                   SET_MMP, STATUS, TRANSFER, WITHDRAW, uuid7_of)
 
@@ -48,7 +48,7 @@ class Credentials:
         if code == CREATE_ACCOUNT:
             return duplicate_account(key), False
         if code >= 1000:
-            if key in (exchange.oracle_keys if code == ORACLE else exchange.operator_keys):
+            if key in exchange.keys_of(code):
                 return duplicate_account(key), False
             return None, True
         account = int.from_bytes(body[:8], "little")

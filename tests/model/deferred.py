@@ -3,14 +3,16 @@ from collections import deque
 from heapq import heappop, heappush
 
 import risk
+from wire import UNTRIGGERED
 
 SECOND = 1000000000
-TIMERS, SCAN, LIST, MARKET_LIST = range(4)
-TIMER_SECOND, TIMER_EXPIRY = 0, 1
+TIMERS, SCAN, LIST, MARKET_LIST, TRIGGER = range(5)
+# In the order of R3, of one deadline.
+TIMER_SECOND, TIMER_EXPIRY, TIMER_DEAD_MAN, TIMER_UNFREEZE, TIMER_LIQUIDATION = range(5)
 
 
 class Item:
-    __slots__ = ("kind", "market", "cursor", "again", "portfolio", "inside")
+    __slots__ = ("kind", "market", "cursor", "again", "portfolio", "inside", "batch")
 
     def __init__(self, kind):
         self.kind = kind
@@ -20,25 +22,42 @@ class Work:
     def __init__(self, exchange):
         self.exchange = exchange
         self.queue = deque()
-        # (deadline, kind, asset or placing sequence, number, market or order)
+        # (deadline, kind, asset, placing sequence or portfolio, number, whose it is)
         self.timers = []
+        self.performers = {
+            TIMERS: lambda item, units: self.perform_timers(units), SCAN: self.perform_scan,
+            LIST: self.perform_list, MARKET_LIST: self.perform_market_list,
+            TRIGGER: self.perform_trigger}
         self.timer_count = 0
         self.timers_queued = False
 
     def add_second(self, market):
         heappush(self.timers, (market.next_second, TIMER_SECOND, market.id, 0, market))
 
-    def add_expiry(self, order):
+    def add_timer(self, deadline, kind, rank, what):
         self.timer_count += 1
-        heappush(self.timers, (order.expiry, TIMER_EXPIRY, order.placed, self.timer_count, order))
+        heappush(self.timers, (deadline, kind, rank, self.timer_count, what))
+
+    def add_expiry(self, order):
+        self.add_timer(order.expiry, TIMER_EXPIRY, order.placed, order)
+
+    @staticmethod
+    def stands(deadline, kind, what):
+        """Whether a timer is still that of its owner."""
+        if kind == TIMER_EXPIRY:
+            return what.expiry == deadline and (what.level or what.status == UNTRIGGERED)
+        if kind == TIMER_DEAD_MAN:
+            return what.dead_man == deadline
+        if kind == TIMER_UNFREEZE:
+            return what.frozen_until == deadline
+        return True
 
     def due(self, t):
-        """The head of the timers when it is due. Expiries of removed orders are skipped, and those
-        that an order no longer has."""
+        """The head of the timers when it is due. Those that their owner no longer has are skipped."""
         timers = self.timers
         while timers and timers[0][0] <= t:
             deadline, kind, _, _, what = timers[0]
-            if kind == TIMER_SECOND or what.level is not None and what.expiry == deadline:
+            if self.stands(deadline, kind, what):
                 return timers[0]
             heappop(timers)
         return None
@@ -96,15 +115,7 @@ class Work:
     def perform(self, units):
         queue = self.queue
         while queue and units:
-            item = queue[0]
-            if item.kind == TIMERS:
-                units = self.perform_timers(units)
-            elif item.kind == SCAN:
-                units = self.perform_scan(item, units)
-            elif item.kind == LIST:
-                units = self.perform_list(item, units)
-            else:
-                units = self.perform_market_list(item, units)
+            units = self.performers[queue[0].kind](queue[0], units)
 
     # Each gives the units that are left. A quota that is used up ends the work at once: whether the
     # item is finished is seen with the next unit to spend.
@@ -124,8 +135,12 @@ class Work:
                 market.next_second = (t // SECOND + 1) * SECOND
                 self.add_second(market)
                 exchange.second(market)
-            else:
+            elif head[1] == TIMER_EXPIRY:
                 exchange.expire(head[4])
+            elif head[1] == TIMER_DEAD_MAN:
+                exchange.protection.fire(head[4])
+            elif head[1] == TIMER_UNFREEZE:
+                exchange.protection.unfreeze(head[4])
             risk.flush(exchange)
         return units
 
@@ -156,14 +171,31 @@ class Work:
         while units:
             found = [order for holding in item.portfolio.holdings.values()
                      if (order := self.first_dead(holding))]
+            found += [order for order in item.portfolio.conditionals if order.lists]
             if not found:
                 item.portfolio.list = None
                 self.queue.popleft()
                 break
             units -= 1
             order = min(found, key=lambda order: order.placed)
-            exchange.remove(order, *exchange.dead_state(order))
+            exchange.release(order)
             risk.flush(exchange)
+        return units
+
+    def queue_triggers(self, batch):
+        item = Item(TRIGGER)
+        item.batch = batch
+        self.queue.append(item)
+
+    def perform_trigger(self, item, units):
+        """The orders of a batch by placing sequence; one costs a unit for each maker it meets as
+        well, and takes all that are left when they are fewer."""
+        while units:
+            if not item.batch:
+                self.queue.popleft()
+                break
+            units = max(0, units - self.exchange.conditionals.fire(item.batch[0]))
+            risk.flush(self.exchange)
         return units
 
     def perform_market_list(self, item, units):

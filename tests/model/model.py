@@ -12,6 +12,7 @@ import amend
 import risk
 import states
 from cash import Cash
+from conditionals import Conditionals
 from credentials import Credentials, OF_MASTERS
 from deferred import Work
 from hierarchy import Hierarchy
@@ -19,12 +20,14 @@ from market import Market, SECOND
 from place import place, place_market
 from walk import MODES
 from wire import (ALL16, ALL32, AMEND, CANCEL, CANCELED, CANCEL_ALL, CANCEL_ALL_BODY, CANCEL_ONLY,
-                  CLOSE_ACCOUNT, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CONFIGURATION, CREATE_ACCOUNT,
+                  CLOSE_ACCOUNT, CLOSED, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CONDITIONAL,
+                  CONDITIONAL_CANCEL, CONFIGURATION, CREATE_ACCOUNT,
                   CREATE_KEY, CREATE_PORTFOLIO, CREATE_SESSION, CREATE_SUBACCOUNT, DEFINE, DELETE,
                   DEPOSIT, EXPIRED, FAUCET, FEE_TIER, HALT_ALL, HALTED, LEVERAGE, LEVERAGE_BODY,
                   MARKET_ORDER, MARKET_STATE, ORACLE, ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED,
                   REASON, RENAME, REOPEN_PORTFOLIO, REPLACE, REVOKE_ALL, REVOKE_KEY, REVOKE_SESSION,
-                  SETTLE, STATUS, SUSPEND, TICK, TOP_UP, TRANSFER, WITHDRAW, uuid_ms)
+                  SETTLE, STATUS, SUSPEND, TICK, TOP_UP, TRANSFER, UNTRIGGERED,
+                  WITHDRAW, uuid_ms)
 
 S = STATUS
 MS = 1000000
@@ -50,6 +53,8 @@ class Exchange:
         self.accounts = 0
         self.hierarchy = Hierarchy(self)
         self.money = Cash(self)
+        self.conditionals = Conditionals(self)
+        self.walk_met = 0  # makers that the last walk met
         self.fee_account = 0
         self.work = Work(self)
         self.changed = []         # portfolios to check
@@ -65,6 +70,7 @@ class Exchange:
             MARKET_STATE: lambda body: states.set_one(self, body, True),
             HALT_ALL: lambda body: states.set_all(self, body, True),
             CANCEL_ALL: self.cancel_all, ORACLE: self.oracle, DEPOSIT: self.money.deposit,
+            CONDITIONAL_CANCEL: self.conditionals.cancel,
             TRANSFER: self.money.transfer, WITHDRAW: self.money.withdraw,
             SETTLE: self.money.settle, TOP_UP: self.money.top_up,
             CREATE_SUBACCOUNT: self.hierarchy.create_subaccount,
@@ -151,6 +157,8 @@ class Exchange:
         if order.lists:
             return CANCELED, min(order.lists, key=lambda reason: (
                 order.lists[reason], reason != REASON["cancel_all"]))
+        if order.status == UNTRIGGERED and order.market.state == CLOSED:
+            return CANCELED, REASON["market_state"]
         return (EXPIRED, 0) if order.expiry <= self.t else None
 
     def take_out(self, order):
@@ -184,12 +192,21 @@ class Exchange:
         holding.list_sequence = self.sequence
         self.list_orders((order for order in holding.orders if order.reduce_only),
                          REASON["reduce_only"])
+        self.conditionals.doom(holding.portfolio, REASON["reduce_only"], holding.market,
+                               reduce_only=(1,))
 
     def expire(self, order):
         owner = order.owner
         self.emit(2115, owner.account, owner.subaccount, owner.index, 0, order.market.id)
+        self.release(order)
         self.counts["expired by timer"] += 1
-        self.remove(order, *self.dead_state(order))
+
+    def release(self, order):
+        """Of a dead order."""
+        if order.status == UNTRIGGERED:
+            self.conditionals.end(order, *self.dead_state(order))
+        else:
+            self.remove(order, *self.dead_state(order))
 
     # ---- marks
 
@@ -215,6 +232,7 @@ class Exchange:
         self.show_mark(market, 1)
         if changed:
             self.work.queue_scan(market)
+        self.conditionals.mark_computed(market)
 
     def show_state(self, market, cause):
         market.book_seq += 1
@@ -293,6 +311,9 @@ class Exchange:
                               if asset in (ALL16, holding.market.id)
                               for order in holding.orders if order.side in sides),
                              REASON["cancel_all"])
+            if conditional:
+                self.conditionals.doom(portfolio, REASON["cancel_all"],
+                                       self.markets.get(asset), sides)
         return 0
 
     # ---- commands
@@ -303,6 +324,7 @@ class Exchange:
             self.limits[key] = int(value) if value.isdigit() else value
         self.oracle_keys = self.key_list("exchange.oracle_keys")
         self.operator_keys = self.key_list("exchange.operator_key")
+        self.treasury_keys = self.key_list("exchange.treasury_key") or self.operator_keys
         self.max_age = self.limits["exchange.oracle_max_age_ms"] * MS
         self.makers_max = self.limits["engine.makers_max"]
         self.open_orders = self.limits["limits.open_orders"]
@@ -311,6 +333,12 @@ class Exchange:
         self.future = self.limits["exchange.clock_future_ms"] + 5000
         self.order_slots = self.limits["engine.orders"]
         self.slots = self.limits["limits.duplicate_slots"]
+
+    def keys_of(self, code):
+        """Who signs an operator code (W3a)."""
+        if code == ORACLE:
+            return self.oracle_keys
+        return self.treasury_keys if code in (DEPOSIT, SETTLE, TOP_UP) else self.operator_keys
 
     def key_list(self, name):
         return [b64decode(text) for text in self.limits[name].split(",") if text]
@@ -424,6 +452,7 @@ class Exchange:
         risk.flush(self)
         if status in (S["account_created_with_session"], S["account_created_session_failed"]):
             account = self.accounts
+        self.ended = status
         self.emit(2100, request_id, account, status, self.reason, 255)
         self.work.perform(self.units)
         return self.sequence, t, status, 0
@@ -435,6 +464,8 @@ class Exchange:
             return S["rejected_account_suspended"]
         if code in (PLACE, MARKET_ORDER):
             return (place if code == PLACE else place_market)(self, request_id, body)
+        if code == CONDITIONAL:
+            return self.conditionals.place(request_id, body)
         if code == CREATE_ACCOUNT:
             return self.credentials.create_account(body, key)
         if code == CREATE_KEY:

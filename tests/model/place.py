@@ -6,19 +6,20 @@ from rows import first_rows, limit_rows, market_rows, status_of
 from walk import DROP, FILL, Walk, decide
 from wire import (ADD, CANCELED, CASH_FEE, CASH_TRADE, EXECUTE, FILLED, GTC, IOC, LIMIT_TYPE,
                   MARKET_BODY, MARKET_TYPE, OPEN, PARTIALLY_FILLED, PLACE_BODY, REASON, REDUCE,
-                  REJECTED, STATUS, uuid7_of)
+                  REJECTED, STATUS, STOP_LIMIT, TAKE_PROFIT, uuid7_of)
 
 S = STATUS
 
 
-def new_order(exchange, order_id, portfolio, market, quantity):
-    order = Order()
+def new_order(exchange, order_id, portfolio, market, quantity, order=None):
+    order = order or Order()
     order.id, order.owner, order.market = order_id, portfolio, market
     order.side = 1 if quantity >= 0 else -1
     order.remaining, order.filled = abs(quantity), 0
     order.type, order.post_only = LIMIT_TYPE, 0
     order.placed, order.value = (exchange.sequence, exchange.t), 0
     order.sequence, order.level, order.lists = exchange.sequence, None, {}
+    order.status = None
     return order
 
 
@@ -51,7 +52,7 @@ def refuse_row(exchange, order, case):
 
 
 def shown_price(order):
-    return order.price if order.type == LIMIT_TYPE else 0
+    return order.price if order.type in (LIMIT_TYPE, STOP_LIMIT, TAKE_PROFIT) else 0
 
 
 def place(exchange, request_id, body):
@@ -99,6 +100,7 @@ def enter(exchange, order):
     status = decide(exchange, walk)
     if not status and len(exchange.orders) >= exchange.order_slots:
         status = S["order_rejected_internal"]
+    exchange.walk_met = walk.met
     exchange.note_walk(walk, status)
     if status:
         return refuse(exchange, order, status)
@@ -193,6 +195,7 @@ def fill(exchange, taker, maker, quantity):
     exchange.show_position(maker.holding)
     exchange.show_position(taker.holding)
     market.last = price
+    exchange.conditionals.traded(market)
     market.max_position = max(market.max_position, abs(maker.holding.size),
                               abs(taker.holding.size))
     taker.filled += quantity

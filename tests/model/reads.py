@@ -116,9 +116,11 @@ def all_orders(exchange, portfolios):
 
 def orders_in(exchange, portfolio):
     rows = []
-    for holding in portfolio.holdings.values():
-        for order in holding.orders:
+    for orders in (portfolio.conditionals, *(one.orders for one in portfolio.holdings.values())):
+        for order in orders:
             live = wire.PARTIALLY_FILLED if order.filled else wire.OPEN
+            if order.status == wire.UNTRIGGERED:
+                live = order.status
             status, reason = exchange.dead_state(order) or (live, 0)
             rows.append((order.id.hex(), order.filled + order.remaining, order.remaining,
                          order.filled, order.value, order.price, order.expiry, *order.placed,
@@ -210,7 +212,7 @@ def of_account(exchange, number, account):
     for index, within in enumerate(account.subaccounts):
         yield (read_bytes("s", name, INDEXES.pack(index, 0)),
                (check_subaccount, (number, (name, index), subaccount_of(within))))
-    if any(one.order_count for one in portfolios):
+    if any(one.order_count or one.conditionals for one in portfolios):
         yield (read_bytes("o", name),
                (check_orders, (number, name, all_orders(exchange, portfolios))))
     yield (read_bytes("p", name),

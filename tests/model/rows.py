@@ -3,7 +3,7 @@
 Each gives the case that refuses, "" when none does; the first two characters of a case are its
 row."""
 from market import cdiv
-from wire import CANCEL_ONLY, FOK, GTC, HALTED, IOC, POST_ONLY, REDUCE_ONLY
+from wire import CANCEL_ONLY, FOK, GTC, HALTED, IN_LIQUIDATION, IOC, POST_ONLY, REDUCE_ONLY
 
 SIZE_MAX = 2**40 - 1
 POSITION_MAX, NOTIONAL_MAX, COST_MAX = 2**42, 2**50, 2**52
@@ -14,8 +14,13 @@ STATUS_OF_ROW = {"10": "rejected_market_halted", "11": "rejected_invalid_order_f
                  "16": "rejected_invalid_size", "17": "rejected_invalid_price",
                  "19": "rejected_mark_price_zero", "20": "rejected_invalid_price",
                  "21": "rejected_invalid_size", "22": "rejected_slippage_exceeds_maximum",
-                 "24": "invalid_reduce_only_order", "26": "rejected_max_open_orders_exceeded"}
-STATUS_OF_CASE = {"10 cancel-only": "rejected_market_cancel_only",
+                 "18": "rejected_invalid_trigger", "23": "rejected_trigger_already_satisfied",
+                 "24": "invalid_reduce_only_order",
+                 "25": "rejected_max_conditional_orders_exceeded",
+                 "26": "rejected_max_open_orders_exceeded", "27": "insufficient_margin_to_place",
+                 "34": "order_rejected_internal"}
+STATUS_OF_CASE = {"12 conditional": "rejected_conditional_order_expired",
+                  "10 cancel-only": "rejected_market_cancel_only",
                   "10 post-only": "rejected_market_post_only",
                   "10 reduce-only": "rejected_market_reduce_only",
                   "17b notional": "rejected_invalid_size", "17b cost": "rejected_invalid_size"}
@@ -124,6 +129,17 @@ def reduce_only_refused(order, size, holding):
     return "24 FOK" if order.expiry == FOK and size > abs(position) else ""
 
 
+def liquidation_refused(order, size, conditional=False):
+    """Row 27."""
+    if order.owner.status != IN_LIQUIDATION or order.reduce_only:
+        return ""
+    holding = order.owner.holdings.get(order.market.id)
+    position = holding.size if holding else 0
+    if not conditional and position * order.side < 0 and size <= abs(position):
+        return ""
+    return "27"
+
+
 def limit_rows(exchange, order, quantity, portfolio):
     """Rows 15 to 26 of a limit kind."""
     market, price, size = order.market, order.price, abs(quantity)
@@ -140,7 +156,7 @@ def limit_rows(exchange, order, quantity, portfolio):
         return case
     if order.expiry not in (IOC, FOK) and portfolio.order_count >= exchange.open_orders:
         return "26"
-    return ""
+    return liquidation_refused(order, size)
 
 
 # ---- market orders
@@ -195,4 +211,4 @@ def market_rows(exchange, order, quantity, portfolio, slippage):
         return "22 best price"
     band = slippage_limit(market, order.side, market.band)  # R3: where the walk stops as well
     order.price = min(order.price, band) if order.side > 0 else max(order.price, band)
-    return reduce_only_refused(order, size, holding)
+    return reduce_only_refused(order, size, holding) or liquidation_refused(order, size)

@@ -199,9 +199,9 @@ def option_rows(source):
     """(name, default) of every engine option that is built, from the table in option.h."""
     with open(f"{source}/src/base/option.h", encoding="utf-8") as file:
         text = file.read()
-    rows = re.findall(r'X\((\w+),\s*(\w+),\s*\w+,\s*([01]),\s*([01]),\s*"([^"]*)"', text)
+    rows = re.findall(r'X\((\w+),\s*(\w+),\s*\w+,\s*(\d+),\s*([01]),\s*"([^"]*)"', text)
     return sorted((f"{section}.{key}", value) for section, key, engine, built, value in rows
-                  if engine == "1" and built == "1")
+                  if engine != "0" and built == "1")
 
 
 def configuration(source, values):
