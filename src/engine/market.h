@@ -48,7 +48,8 @@ struct market {
     uint32_t funding_epoch; /* raised by each settlement that opens; 0: none yet */
     uint32_t funding_from;  /* portfolio number that the epoch goes on at, while it is open */
     bool funding_open;      /* positions of an epoch behind funding_epoch may be left */
-    uint8_t zero[3];
+    bool waited;            /* a portfolio that it keeps from being liquidated waits (R7) */
+    uint8_t zero[2];
     uint8_t state;        /* enum market_state; written by market_set_state */
     uint8_t former_state; /* to return to when the hold ends */
     uint8_t hold_count;   /* held updates so far, 0: not held */
@@ -74,7 +75,8 @@ struct market {
     X(max_abs_size) X(book_seq) X(trade_seq) X(funding_pool) X(scan_max) X(state) \
     X(former_state) X(hold_count) X(mark_valid) X(tier_generation) X(cancel_sequence) \
     X(premium_sum) X(premium_slot) X(funding_hour) X(funding_index) X(funding_rate_ppb) \
-    X(reduce_only_ns) X(premium_count) X(funding_epoch) X(funding_from) X(funding_open)
+    X(reduce_only_ns) X(premium_count) X(funding_epoch) X(funding_from) X(funding_open) \
+    X(waited)
 /* What a row of version 2 held; of version 1: all but the last. */
 #define MARKET_FIELDS_2(X) MARKET_FIELDS_1(X) X(cancel_sequence)
 #define MARKET_FIELDS_1(X) \

@@ -2,7 +2,7 @@
 
 size_t order_table_bytes(uint32_t slots)
 {
-    return ((size_t)slots + 1) * (sizeof(struct order) + sizeof(struct order_cold));
+    return ((size_t)slots + 1 + ORDER_OWN) * (sizeof(struct order) + sizeof(struct order_cold));
 }
 
 void order_table_init(struct order_table *table, void *memory, uint32_t slots)
@@ -12,7 +12,7 @@ void order_table_init(struct order_table *table, void *memory, uint32_t slots)
     struct order *hot = memory;
     *table = (struct order_table){
         .hot = hot,
-        .cold = (struct order_cold *)(void *)(hot + slots + 1),
+        .cold = (struct order_cold *)(void *)(hot + slots + 1 + ORDER_OWN),
         .slots = slots,
         .limit = slots,
         .fresh = ORDER_NONE + 1,

@@ -33,7 +33,7 @@ static inline uint64_t order_stamp_behind(uint64_t sequence)
 }
 
 enum { ORDER_NONE = 0 }; /* the dummy index: "no order" in every list */
-enum { ORDER_SLOTS_MAX = 1 << 27 };
+enum { ORDER_SLOTS_MAX = 1 << 27, ORDER_OWN = 2 };
 
 enum order_side { ORDER_LONG = 0, ORDER_SHORT = 1 };
 
@@ -98,8 +98,8 @@ static_assert(sizeof(struct order) == CC_CACHE_LINE, "an order is one line");
 static_assert(sizeof(struct order_cold) == CC_CACHE_LINE, "its cold half is one line");
 
 struct order_table {
-    struct order *hot;       /* [slots + 1] */
-    struct order_cold *cold; /* [slots + 1] */
+    struct order *hot;       /* [slots + 1 + ORDER_OWN] */
+    struct order_cold *cold; /* the same; behind the slots stand the engine's own (own_order.h) */
     uint32_t slots;          /* laid out */
     uint32_t limit;          /* may be used; <= slots */
     uint32_t count;          /* in use; <= limit */

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "engine/access.h"
+#include "engine/fund.h"
 #include "engine/image_read.h"
 #include "engine/state.h"
 
@@ -172,6 +173,8 @@ void portfolio_cash(struct engine *engine, uint32_t index, enum effect_cash_kind
                 portfolio->subaccount_index, portfolio->portfolio_index);
     effects_put(&body, offsetof(struct effect_cash, kind), kind, 0);
     effects_emit(engine, EFFECT_cash, index, 0, &body);
+    if (CC_UNLIKELY(index == FUND_PORTFOLIO))
+        fund_moved(engine, amount);
 }
 
 /* --- codes 24, 2002, 2003 and 2010 ------------------------------------------------------------ */

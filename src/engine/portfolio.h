@@ -47,7 +47,8 @@ struct portfolio {
     uint32_t conditional_count;
     uint8_t cancel_reason;   /* of cancel_sequence: enum reason */
     bool liquidation_queued; /* its liquidation is in the queue (work.h) */
-    uint8_t zero[14];
+    uint8_t zero[6];
+    uint64_t liquidation_wake_ns; /* timer of its liquidation's pauses (R7), 0: none */
     int128 value;             /* sums of its holdings' figures (margin.h): E - cash, ... */
     int128 maintenance;       /* ... MM, ... */
     int128 initial;           /* ... IM, ... */
@@ -63,7 +64,8 @@ static_assert(sizeof(struct portfolio) == 4 * CC_CACHE_LINE, "rows stay on lines
 #define PORTFOLIO_FIELDS(X) \
     X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
     X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged) \
-    X(dead_man_ns) X(liquidation_ns) X(created_sequence) X(cancel_reason)
+    X(dead_man_ns) X(liquidation_ns) X(created_sequence) X(cancel_reason) \
+    X(liquidation_wake_ns)
 #define PORTFOLIO_FIELDS_1(X) \
     X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
     X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged)
