@@ -2,20 +2,21 @@
 from collections import deque
 from heapq import heappop, heappush
 
+import forced
+import funding
+import liquidation
 import risk
-from wire import UNTRIGGERED
+import settlement
+from wire import CLOSED, UNTRIGGERED
+from work_item import (FUNDING, LIQUIDATION, LIST, MARKET_LIST, SCAN, SETTLEMENT, TIMERS, TRIGGER,
+                       UNWIND, Item)
 
 SECOND = 1000000000
-TIMERS, SCAN, LIST, MARKET_LIST, TRIGGER = range(5)
 # In the order of R3, of one deadline.
 TIMER_SECOND, TIMER_EXPIRY, TIMER_DEAD_MAN, TIMER_UNFREEZE, TIMER_LIQUIDATION = range(5)
-
-
-class Item:
-    __slots__ = ("kind", "market", "cursor", "again", "portfolio", "inside", "batch")
-
-    def __init__(self, kind):
-        self.kind = kind
+# Kinds that are elsewhere: (exchange, item, units) -> units that are left.
+ELSEWHERE = {FUNDING: funding.perform, SETTLEMENT: settlement.perform,
+             LIQUIDATION: liquidation.perform, UNWIND: forced.perform_unwind}
 
 
 class Work:
@@ -48,9 +49,22 @@ class Work:
             return what.expiry == deadline and (what.level or what.status == UNTRIGGERED)
         if kind == TIMER_DEAD_MAN:
             return what.dead_man == deadline
+        if kind == TIMER_SECOND:
+            return what.state != CLOSED
+        if kind == TIMER_LIQUIDATION:
+            return what.wait_until == deadline
         if kind == TIMER_UNFREEZE:
             return what.frozen_until == deadline
         return True
+
+    def add_wait(self, portfolio):
+        self.add_timer(portfolio.wait_until, TIMER_LIQUIDATION, portfolio.number, portfolio)
+
+    def queue_unwind(self, market):
+        item = Item(UNWIND)
+        item.market, item.inside, item.again = market, None, False
+        self.queue.append(item)
+        return item
 
     def due(self, t):
         """The head of the timers when it is due. Those that their owner no longer has are skipped."""
@@ -115,7 +129,12 @@ class Work:
     def perform(self, units):
         queue = self.queue
         while queue and units:
-            units = self.performers[queue[0].kind](queue[0], units)
+            item = queue[0]
+            if item.kind in ELSEWHERE:
+                units = ELSEWHERE[item.kind](self.exchange, item, units)
+                risk.flush(self.exchange)
+            else:
+                units = self.performers[item.kind](item, units)
 
     # Each gives the units that are left. A quota that is used up ends the work at once: whether the
     # item is finished is seen with the next unit to spend.
@@ -137,6 +156,10 @@ class Work:
                 exchange.second(market)
             elif head[1] == TIMER_EXPIRY:
                 exchange.expire(head[4])
+            elif head[1] == TIMER_LIQUIDATION:
+                head[4].wait_until = None
+                exchange.counts["liquidation wakes"] += 1
+                risk.check(exchange, head[4])
             elif head[1] == TIMER_DEAD_MAN:
                 exchange.protection.fire(head[4])
             elif head[1] == TIMER_UNFREEZE:

@@ -1,12 +1,15 @@
 """Premium samples, the hourly rate and its payments (rules.md R5)."""
+import risk
 from market import SECOND, cdiv, tdiv
-from wire import CASH_FUNDING, CLOSED, HALTED
+from wire import CASH_FUND, CASH_FUNDING, CLOSED, HALTED
+from work_item import FUNDING, Item
 
 PPB = 10**9
 SAMPLE, HOUR = 5 * SECOND, 3600 * SECOND
 SAMPLES_NEEDED = 360
 BASE_PPB, CLAMP_PPB = 100000, 500000       # of eight hours
 RATE_MAX_PPB = 40000000                    # of one
+PREMIUM_MAX_PPB = 2**52
 
 
 def premium(market, makers_max):
@@ -14,7 +17,7 @@ def premium(market, makers_max):
     below, above = market.impact(market.bids, makers_max), market.impact(market.asks, makers_max)
     over = max(0, below[0] // below[1] - market.index) if below else 0
     under = max(0, market.index - cdiv(*above)) if above else 0
-    return tdiv((over - under) * PPB, market.index)
+    return min(max(tdiv((over - under) * PPB, market.index), -PREMIUM_MAX_PPB), PREMIUM_MAX_PPB)
 
 
 def rate_of(total, count):
@@ -31,83 +34,127 @@ def payment_of(size, index, rate):
 
 
 def sample(exchange, market):
-    """A sample of each 5 s, made by the second of the market."""
+    """The first second of a slot of 5 s takes its sample, or the slot has none."""
     slot = exchange.t // SAMPLE
-    if slot > market.premium_slot:
-        market.premium_slot = slot
+    if slot == market.premium_slot:
+        return
+    market.premium_slot = slot
+    if market.state not in (HALTED, CLOSED) and market.index_valid(exchange.t, exchange.max_age):
         market.premium = premium(market, exchange.makers_max)
         market.premium_sum += market.premium
         market.premium_count += 1
 
 
 def hour(exchange, market):
-    """The full hour: opens an epoch, or skips it."""
-    now = exchange.t // HOUR
-    if now == market.funding_hour:
+    """The first second of an hour settles or skips it (decision 56)."""
+    before, now = market.funding_hour, exchange.t // HOUR
+    if now == before:
         return
-    market.funding_hour = now
     total, count = market.premium_sum, market.premium_count
-    market.premium_sum = market.premium_count = 0
+    market.funding_hour, market.premium_sum, market.premium_count = now, 0, 0
     if market.state in (HALTED, CLOSED) or not market.index_valid(exchange.t, exchange.max_age):
         exchange.counts["funding skipped"] += 1
         return
+    if before != now - 1:
+        exchange.counts["funding hours passed over"] += 1
+        total = count = 0
     if market.funding:
         exchange.counts["funding completed by the next"] += 1
         complete(exchange, market)
-    open_epoch(exchange, market, rate_of(total, count))
+    market.epoch += 1
+    market.epoch_hour = now * HOUR
+    market.funding_index, market.funding_rate = market.index, rate_of(total, count)
+    exchange.mark_epoch += 1
+    exchange.counts["funding epoch"] += 1
+    exchange.counts["funding rate " + ("up" if market.funding_rate > 0 else "down")] += 1
+    show(exchange, market, 1)
+    item = market.funding = Item(FUNDING)
+    item.market, item.cursor = market, 0
+    exchange.work.queue.append(item)
 
 
 def show(exchange, market, is_open):
     market.book_seq += 1
-    exchange.emit(2110, market.funding_index, market.funding_rate, market.funding_hour * HOUR,
+    exchange.emit(2110, market.funding_index, market.funding_rate, market.epoch_hour,
                   market.funding_pool, market.epoch, market.id, is_open)
 
 
-def open_epoch(exchange, market, rate):
-    market.epoch += 1
-    market.funding_index, market.funding_rate = market.index, rate
-    exchange.mark_epoch += 1
-    exchange.counts["funding"] += 1
-    show(exchange, market, 1)
-    exchange.work.queue_funding(market)
+def is_behind(holding):
+    return holding.size != 0 and holding.epoch != holding.market.epoch
 
 
 def settle(exchange, holding):
-    """One position whose epoch is behind."""
+    """One position whose epoch is behind. A payment of 0 is none."""
     market, portfolio = holding.market, holding.portfolio
-    if not holding.size or holding.epoch == market.epoch:
-        return
     holding.epoch = market.epoch
     payment = payment_of(holding.size, market.funding_index, market.funding_rate)
+    if not payment:
+        return
+    exchange.payments += 1
+    exchange.counts["funding"] += 1
     market.funding_pool -= payment
     holding.net_funding += payment
     index = exchange.id_index
     exchange.id_index += 1
-    exchange.counts["funding payment"] += 1
     exchange.emit(2105, portfolio.account, portfolio.subaccount, portfolio.index, payment,
                   holding.size, market.funding_rate, market.id, market.epoch)
-    if payment:
-        exchange.cash(portfolio, payment, index, CASH_FUNDING)
+    exchange.cash(portfolio, payment, index, CASH_FUNDING)
 
 
 def settle_portfolio(exchange, portfolio):
-    """All of a portfolio's positions whose epoch is behind, before anything of it is read."""
-    for _, holding in sorted(portfolio.holdings.items()):
-        settle(exchange, holding)
+    """A portfolio is settled whole, in order of definition, before anything of it is read."""
+    for holding in sorted(portfolio.holdings.values(), key=lambda each: each.market.ordinal):
+        if is_behind(holding):
+            settle(exchange, holding)
+
+
+def perform(exchange, item, units):
+    """A unit a holder that is looked at, and one each payment of it beyond the first."""
+    while units:
+        holding = next_holder(exchange, item)
+        if holding is None:
+            exchange.work.queue.popleft()
+            close_epoch(exchange, item.market)
+            break
+        before = exchange.payments
+        if is_behind(holding):
+            risk.touch(exchange, holding.portfolio)
+        units -= min(units, max(1, exchange.payments - before))
+    return units
+
+
+def next_holder(exchange, item):
+    """The market's holders by portfolio number, from item.cursor on."""
+    portfolios, asset = exchange.by_number, item.market.id
+    while item.cursor < len(portfolios):
+        holding = portfolios[item.cursor].holdings.get(asset)
+        item.cursor += 1
+        if holding is not None and (holding.size or holding.orders):
+            return holding
+    return None
 
 
 def complete(exchange, market):
     """What is left of the open epoch, at once."""
     for portfolio in exchange.by_number:
-        if market.id in portfolio.holdings:
-            settle(exchange, portfolio.holdings[market.id])
+        holding = portfolio.holdings.get(market.id)
+        if holding is not None and is_behind(holding):
+            risk.touch(exchange, portfolio)
+    exchange.work.queue.remove(market.funding)
     close_epoch(exchange, market)
 
 
 def close_epoch(exchange, market):
     """Every position is settled: the pool's remainder goes to the fund."""
-    rest, market.funding_pool = market.funding_pool, 0
     market.funding = None
+    pay_fund(exchange, market)
     show(exchange, market, 0)
+
+
+def pay_fund(exchange, market):
+    """The pool's end value, positive or negative."""
+    fund, rest = exchange.by_number[0], market.funding_pool
+    risk.touch(exchange, fund)
+    market.funding_pool = 0
     if rest:
-        exchange.cash(exchange.by_number[0], rest, 0, CASH_FUNDING)
+        exchange.cash(fund, rest, 0, CASH_FUND)

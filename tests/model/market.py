@@ -4,8 +4,9 @@ Sides are +1 (buy, LONG) and -1 (sell, SHORT). A book side keeps its prices as k
 in one sorted list, so that the best level is always keys[0]."""
 import json
 from bisect import bisect_left, insort
+from collections import deque
 
-from wire import ACTIVE, HALTED
+from wire import ACTIVE, CLOSED, HALTED, REDUCE_ONLY
 
 PPM = 1000000
 SECOND = 1000000000
@@ -126,9 +127,16 @@ class Market:
         self.list = None        # the queued release of its cancellation list
         self.list_sequence = 0  # while it is queued
         self.premium = self.premium_sum = self.premium_count = 0  # of the hour's samples
-        self.premium_slot, self.funding_hour = t // (5 * SECOND), t // (3600 * SECOND)
-        self.epoch = self.funding_pool = 0
+        self.premium_slot, self.funding_hour = -1, t // (3600 * SECOND)
+        self.epoch = self.epoch_hour = self.funding_pool = 0
         self.funding = None     # the queued item of the open epoch
+        self.waited = False     # somebody's liquidation waits for it (R7)
+        self.unwind = None      # the queued item of the fund's selling
+        self.samples = deque()  # (second, index) of the last half hour (R9)
+        self.reduce_only_since = None  # t, while it is REDUCE_ONLY without a break
+        self.settling = False   # CLOSED and its settlement not complete
+        self.gains = self.shortfall = 0
+        self.ordinal = 0        # place in the order of definition
 
     def set_tiers(self, tiers):
         """R4: (upper, imr, mmr, im deduction, mm deduction) of each tier."""
@@ -162,8 +170,14 @@ class Market:
         return max(0, -(-notional * mmr // PPM) - mm_off)
 
     def index_valid(self, t, max_age):
+        if self.state == CLOSED:
+            return not self.settling
         return self.index > 0 and not self.is_held and (
             max_age == 0 or t - self.index_at <= max_age)
+
+    def matches(self, t, max_age):
+        """R9: whether the book trades, at a mark that is valid."""
+        return self.state in (ACTIVE, REDUCE_ONLY) and self.index_valid(t, max_age)
 
     def trusted(self, t, max_age):
         """R5: may orders that are not reduce-only be placed by who holds something here."""

@@ -9,6 +9,7 @@ from collections import Counter
 from heapq import heappop, heappush
 
 import amend
+import liquidation
 import risk
 import states
 from cash import Cash
@@ -58,6 +59,7 @@ class Exchange:
         self.fee_account = 0
         self.work = Work(self)
         self.changed = []         # portfolios to check
+        self.payments = 0         # of funding, ever
         self.mark_epoch = 0       # raised when a mark moves and when an epoch of funding opens
         self.effects = []
         self.id_index = 0
@@ -125,10 +127,13 @@ class Exchange:
                   holding.net_funding, holding.market.id)
 
     def cash(self, portfolio, amount, ref, kind):
-        portfolio.cash += amount
+        before, portfolio.cash = portfolio.cash, portfolio.cash + amount
         risk.changed(self, portfolio)
         self.emit(2104, portfolio.account, portfolio.subaccount, portfolio.index, amount,
                   portfolio.cash, ref, kind)
+        if portfolio.number == 0 and (before < 0) != (portfolio.cash < 0):
+            self.counts["fund below 0" if portfolio.cash < 0 else "fund at 0 again"] += 1
+            self.emit(2117, portfolio.cash, amount, portfolio.cash < 0)
 
     # ---- check-on-touch
 
@@ -188,6 +193,11 @@ class Exchange:
         if orders:
             self.work.queue_list(orders[0].owner, [order.market.id for order in orders])
 
+    def end_all_orders(self, portfolio, reason):
+        self.list_orders((order for holding in portfolio.holdings.values()
+                          for order in holding.orders), reason)
+        self.conditionals.doom(portfolio, reason)
+
     def end_reduce_only(self, holding):
         holding.list_sequence = self.sequence
         self.list_orders((order for order in holding.orders if order.reduce_only),
@@ -233,15 +243,16 @@ class Exchange:
         if changed:
             self.work.queue_scan(market)
         self.conditionals.mark_computed(market)
+        liquidation.market_moved(self, market)
 
-    def show_state(self, market, cause):
+    def show_state(self, market, cause, price=0):
         market.book_seq += 1
-        self.emit(2111, market.id, market.state, cause, 0)
+        self.emit(2111, market.id, market.state, cause, price)
 
     def show_mark(self, market, valid):
         market.shown_valid = valid
         market.book_seq += 1
-        self.emit(2109, market.index, market.mark, market.ema, 0, market.id, valid)
+        self.emit(2109, market.index, market.mark, market.ema, market.premium, market.id, valid)
 
     def oracle(self, body):
         publish_ts, price, asset, pad, _, pad2 = ORACLE_BODY.unpack(body)
@@ -252,6 +263,8 @@ class Exchange:
         market = self.markets.get(asset)
         if market is None:
             return S["rejected_market_not_found"]
+        if market.state == CLOSED:
+            return S["market_closed"]
         if price == 0 or price > 2**40 - 1:
             return S["rejected_invalid_price"]
         if publish_ts <= market.publish_ts or self.max_age and not (
@@ -385,6 +398,7 @@ class Exchange:
             self.configure(body)
         elif code == DEFINE:
             market = Market(body.rstrip(b"\0").decode(), self.t)
+            market.ordinal = len(self.markets)
             self.markets[market.id] = market
             self.work.add_second(market)
             self.show_state(market, states.CAUSE_OPERATOR)

@@ -4,11 +4,12 @@ from fees import fee_of
 from market import Order
 from rows import first_rows, limit_rows, market_rows, status_of
 from walk import DROP, FILL, Walk, decide
-from wire import (ADD, CANCELED, CASH_FEE, CASH_TRADE, EXECUTE, FILLED, GTC, IOC, LIMIT_TYPE,
-                  MARKET_BODY, MARKET_TYPE, OPEN, PARTIALLY_FILLED, PLACE_BODY, REASON, REDUCE,
-                  REJECTED, STATUS, STOP_LIMIT, TAKE_PROFIT, uuid7_of)
+from wire import (ADD, ADL_TYPE, CANCELED, CASH_FEE, CASH_TRADE, EXECUTE, FILLED, GTC, IOC,
+                  LIMIT_TYPE, LIQUIDATE_TYPE, MARKET_BODY, MARKET_TYPE, OPEN, PARTIALLY_FILLED,
+                  PLACE_BODY, REASON, REDUCE, REJECTED, STATUS, STOP_LIMIT, TAKE_PROFIT, uuid7_of)
 
 S = STATUS
+PRICED = LIMIT_TYPE, STOP_LIMIT, TAKE_PROFIT, LIQUIDATE_TYPE, ADL_TYPE  # their price is shown
 
 
 def new_order(exchange, order_id, portfolio, market, quantity, order=None):
@@ -52,7 +53,7 @@ def refuse_row(exchange, order, case):
 
 
 def shown_price(order):
-    return order.price if order.type in (LIMIT_TYPE, STOP_LIMIT, TAKE_PROFIT) else 0
+    return order.price if order.type in PRICED else 0
 
 
 def place(exchange, request_id, body):
@@ -162,46 +163,74 @@ def shrink(exchange, maker, by):
     exchange.show(maker, REDUCE, by)
 
 
+class Moved:
+    """What a fill did to the position of one side."""
+    __slots__ = ("holding", "realised", "index", "ended")
+
+
 def fill(exchange, taker, maker, quantity):
     market, price = maker.market, maker.price
-    market.trade_seq += 1
-    market.book_seq += 1
-    exchange.emit(2108, price, quantity, market.trade_seq, market.book_seq, market.id,
-                  taker.side < 0, 0)
+    begin_fill(exchange, taker, maker, quantity, 0)
     notional = price * quantity
     maker_fee = fee_of(notional, market.maker_ppm[maker.owner.volumes.rate])
     taker_fee = fee_of(notional, market.taker_ppm[taker.owner.volumes.rate])
     exchange.note_tiers(maker, taker, maker_fee)
     maker.owner.volumes.add(exchange.t, notional)
     taker.owner.volumes.add(exchange.t, notional)
-    maker_before, taker_before = maker.holding.size, taker.holding.size
-    risk.changed(exchange, taker.owner)
-    risk.changed(exchange, maker.owner)
-    maker_pnl, maker_new = maker.holding.trade(maker.side * quantity, price)
-    taker_pnl, taker_new = taker.holding.trade(taker.side * quantity, price)
-    maker_index = exchange.id_index
-    taker_index = maker_index + 1 + maker_new
-    exchange.id_index = taker_index + 1 + taker_new
-    for holding, opened, index in ((maker.holding, maker_new, maker_index),
-                                   (taker.holding, taker_new, taker_index)):
-        if opened:
-            holding.position_id = uuid7_of(exchange.t, exchange.sequence, index + 1)
-            holding.net_funding, holding.epoch = 0, market.epoch
-    exchange.emit(2102, maker.id, price, maker.side * quantity, maker_fee, maker_index, 1)
-    exchange.emit(2102, taker.id, price, taker.side * quantity, taker_fee, taker_index, 0)
-    pay(exchange, taker.owner, taker_pnl, taker_fee, taker_index)
-    pay(exchange, maker.owner, maker_pnl, maker_fee, maker_index)
+    of_maker, of_taker = move_positions(exchange, maker, taker, quantity, price)
+    exchange.emit(2102, maker.id, price, maker.side * quantity, maker_fee, of_maker.index, 1)
+    exchange.emit(2102, taker.id, price, taker.side * quantity, taker_fee, of_taker.index, 0)
+    pay(exchange, taker.owner, of_taker.realised, taker_fee, of_taker.index)
+    pay(exchange, maker.owner, of_maker.realised, maker_fee, of_maker.index)
     exchange.fee_account += maker_fee + taker_fee
     exchange.show_position(maker.holding)
     exchange.show_position(taker.holding)
-    market.last = price
-    exchange.conditionals.traded(market)
-    market.max_position = max(market.max_position, abs(maker.holding.size),
-                              abs(taker.holding.size))
-    taker.filled += quantity
-    taker.value += notional
-    maker.filled += quantity
-    maker.value += notional
+    end_fill(exchange, taker, maker, quantity)
+    end_reduce_only(exchange, of_maker, of_taker)
+
+
+def begin_fill(exchange, taker, maker, quantity, flags):
+    market = maker.market
+    market.trade_seq += 1
+    market.book_seq += 1
+    exchange.emit(2108, maker.price, quantity, market.trade_seq, market.book_seq, market.id,
+                  taker.side < 0, flags)
+
+
+def move_positions(exchange, maker, taker, quantity, price):
+    """Both positions and their ids (R3): (Moved of the maker, of the taker)."""
+    moved = []
+    for order in (maker, taker):
+        holding, market, of_order = order.holding, order.market, Moved()
+        of_order.holding, before = holding, holding.size
+        risk.changed(exchange, order.owner)
+        of_order.realised, opened = holding.trade(order.side * quantity, price)
+        of_order.index = exchange.id_index
+        exchange.id_index += 1 + opened
+        if opened:
+            holding.position_id = uuid7_of(exchange.t, exchange.sequence, of_order.index + 1)
+            holding.net_funding, holding.epoch = 0, market.epoch
+        of_order.ended = before * holding.size <= 0 and before != 0
+        market.max_position = max(market.max_position, abs(holding.size))
+        moved.append(of_order)
+    return moved
+
+
+def end_reduce_only(exchange, *moved):
+    """Of a position that is 0 now or has turned (R3)."""
+    for of_order in moved:
+        if of_order.ended:
+            exchange.end_reduce_only(of_order.holding)
+
+
+def end_fill(exchange, taker, maker, quantity):
+    """The last price; what is left of both orders; the maker's place in the book."""
+    notional = maker.price * quantity
+    maker.market.last = maker.price
+    exchange.conditionals.traded(maker.market)
+    for order in (taker, maker):
+        order.filled += quantity
+        order.value += notional
     maker.holding.count(maker, -quantity)
     maker.remaining -= quantity
     maker.level.size -= quantity
@@ -211,9 +240,6 @@ def fill(exchange, taker, maker, quantity):
     else:
         finish(exchange, maker, PARTIALLY_FILLED, 0)
     exchange.show(maker, EXECUTE, quantity)
-    for holding, before in ((maker.holding, maker_before), (taker.holding, taker_before)):
-        if before * holding.size <= 0 and before:
-            exchange.end_reduce_only(holding)
 
 
 def pay(exchange, portfolio, realised, fee, index):

@@ -8,6 +8,7 @@ class Holding:
     __slots__ = ("portfolio", "market", "leverage", "size", "cost", "orders", "buy", "sell",
                  "buy_notional", "sell_notional", "all_buy", "all_sell", "all_buy_notional",
                  "all_sell_notional", "position_id", "list_sequence", "cursor", "mark_seen", "epoch",
+                 "fifth_at",
                  "net_funding")
 
     def __init__(self, portfolio, market):
@@ -19,6 +20,7 @@ class Holding:
         self.size = self.cost = self.net_funding = 0
         self.mark_seen = market.mark  # by the last look of a check (R7)
         self.epoch = market.epoch     # up to which its funding is settled (R5)
+        self.fifth_at = None          # t of the action that sold a fifth of it (R7)
         self.orders = {}  # Order -> Order, by placing sequence
         self.buy = self.sell = self.buy_notional = self.sell_notional = 0
         self.all_buy = self.all_sell = self.all_buy_notional = self.all_sell_notional = 0
@@ -64,6 +66,13 @@ class Holding:
         maintenance = market.maintenance_margin(abs(size) * market.mark) if size else 0
         return initial, maintenance
 
+    def after(self, quantity, price):
+        """(size, cost) after a trade that is not made."""
+        before = self.size, self.cost
+        self.trade(quantity, price)
+        after, (self.size, self.cost) = (self.size, self.cost), before
+        return after
+
     def trade(self, quantity, price):
         """R2. Gives (realised PnL, whether a position was opened or flipped)."""
         size, value = self.size, price * quantity
@@ -85,6 +94,7 @@ class Holding:
 class Portfolio:
     __slots__ = ("account", "subaccount", "index", "number", "cash", "holdings", "order_count",
                  "list", "slack_maintenance", "slack_initial", "changed", "checked", "volumes",
+                 "liquidation", "run", "action", "acted_at", "wait_until",
                  "status", "conditionals", "dead_man", "name")
 
     def __init__(self, account, number, volumes=None, subaccount=0, index=0):
@@ -103,6 +113,10 @@ class Portfolio:
         self.slack_maintenance = self.slack_initial = 0  # R7
         self.changed = False  # to be checked at the end of this command
         self.checked = -1     # mark_epoch of the last check
+        self.liquidation = None  # the queued item of its liquidation (R7)
+        self.run = self.action = None  # of level 3, of level 1, while it is under way
+        self.acted_at = None     # t at which the last action of level 1 began
+        self.wait_until = None   # t of its timer
 
     def holding(self, market):
         holding = self.holdings.get(market.id)
@@ -112,6 +126,9 @@ class Portfolio:
 
     def id(self):
         return self.account, self.subaccount, self.index
+
+    def busy(self):
+        return self.run is not None or self.action is not None
 
     def risk(self):
         """R4: (equity, IM, MM)."""

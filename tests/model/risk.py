@@ -5,6 +5,7 @@ a second market waits, a portfolio that its move has sunk is found by that scan,
 one, unless a slack is below zero."""
 import funding
 from market import PPM, cdiv
+from wire import IN_LIQUIDATION
 
 
 def check(exchange, portfolio):
@@ -20,7 +21,8 @@ def check(exchange, portfolio):
 
 def touch(exchange, portfolio):
     """Check-on-touch: spared where nothing moved since the last check."""
-    if portfolio.changed or portfolio.checked != exchange.mark_epoch:
+    if (portfolio.changed or portfolio.checked != exchange.mark_epoch
+            or portfolio.status == IN_LIQUIDATION or portfolio.slack_maintenance < 0):
         check(exchange, portfolio)
 
 
@@ -32,8 +34,10 @@ def changed(exchange, portfolio):
 
 
 def flush(exchange):
+    """By portfolio number (decision 59)."""
     while exchange.changed:
-        portfolio = exchange.changed.pop()
+        portfolio = min(exchange.changed, key=lambda each: each.number)
+        exchange.changed.remove(portfolio)
         if portfolio.changed:
             check(exchange, portfolio)
 
@@ -47,13 +51,13 @@ def scan(exchange, holding):
     """One position of a mark scan."""
     market, portfolio = holding.market, holding.portfolio
     move = abs(market.mark - holding.mark_seen)
-    if not move:
-        return
-    holding.mark_seen = market.mark
-    size = abs(holding.size)
-    maintenance = max(tier[2] for tier in market.tiers)
-    initial = max(cdiv(PPM, holding.leverage), max(tier[1] for tier in market.tiers))
-    portfolio.slack_maintenance -= weight(size, maintenance) * move + 1
-    portfolio.slack_initial -= weight(size + holding.buy + holding.sell, initial) * move + 1
-    if portfolio.slack_maintenance < 0 or portfolio.slack_initial < 0:
+    if move:
+        holding.mark_seen = market.mark
+        size = abs(holding.size)
+        maintenance = max(tier[2] for tier in market.tiers)
+        initial = max(cdiv(PPM, holding.leverage), max(tier[1] for tier in market.tiers))
+        portfolio.slack_maintenance -= weight(size, maintenance) * move + 1
+        portfolio.slack_initial -= weight(size + holding.buy + holding.sell, initial) * move + 1
+    if (portfolio.status == IN_LIQUIDATION or portfolio.slack_maintenance < 0
+            or portfolio.slack_initial < 0):
         check(exchange, portfolio)

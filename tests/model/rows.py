@@ -3,7 +3,8 @@
 Each gives the case that refuses, "" when none does; the first two characters of a case are its
 row."""
 from market import cdiv
-from wire import CANCEL_ONLY, FOK, GTC, HALTED, IN_LIQUIDATION, IOC, POST_ONLY, REDUCE_ONLY
+from wire import (CANCEL_ONLY, CLOSED, FOK, GTC, HALTED, IN_LIQUIDATION, IOC, POST_ONLY,
+                  REDUCE_ONLY)
 
 SIZE_MAX = 2**40 - 1
 POSITION_MAX, NOTIONAL_MAX, COST_MAX = 2**42, 2**50, 2**52
@@ -19,7 +20,8 @@ STATUS_OF_ROW = {"10": "rejected_market_halted", "11": "rejected_invalid_order_f
                  "25": "rejected_max_conditional_orders_exceeded",
                  "26": "rejected_max_open_orders_exceeded", "27": "insufficient_margin_to_place",
                  "34": "order_rejected_internal"}
-STATUS_OF_CASE = {"12 conditional": "rejected_conditional_order_expired",
+STATUS_OF_CASE = {"10 closed": "market_closed",
+                  "12 conditional": "rejected_conditional_order_expired",
                   "10 cancel-only": "rejected_market_cancel_only",
                   "10 post-only": "rejected_market_post_only",
                   "10 reduce-only": "rejected_market_reduce_only",
@@ -35,6 +37,8 @@ def state_refused(order):
     state = order.market.state
     if state == HALTED:
         return "10 halted"
+    if state == CLOSED:
+        return "10 closed"
     if state == CANCEL_ONLY:
         return "10 cancel-only"
     if state == POST_ONLY and not order.post_only:

@@ -1,9 +1,10 @@
 """The states of a market (rules.md R9): codes 1002 and 1008, by the operator and by the node."""
+import liquidation
 from wire import (ALL16, CANCEL_ONLY, CLOSED, HALT_ALL_BODY, HALTED, REASON, REDUCE_ONLY,
                   STATE_BODY, STATUS)
 
 S = STATUS
-CAUSE_OPERATOR, CAUSE_ORACLE, CAUSE_INVARIANT, CAUSE_RESTART = 0, 1, 3, 4
+CAUSE_OPERATOR, CAUSE_ORACLE, CAUSE_FUND, CAUSE_INVARIANT, CAUSE_RESTART = range(5)
 NAMES = "ACTIVE POST_ONLY REDUCE_ONLY CANCEL_ONLY HALTED".split()
 
 
@@ -13,7 +14,9 @@ def enter(exchange, market, state, cause):
         return
     exchange.counts["state " + NAMES[state]] += 1
     market.state = state
+    market.reduce_only_since = exchange.t if state == REDUCE_ONLY else None
     exchange.show_state(market, cause)
+    liquidation.market_moved(exchange, market)
     if state == REDUCE_ONLY:
         market.list_sequence = exchange.sequence
         for portfolio in exchange.by_number:
@@ -49,7 +52,11 @@ def set_one(exchange, body, is_signed):
     market = exchange.markets.get(asset)
     if market is None:
         return S["rejected_market_not_found"]
-    if pad or pad2 or force > 1 or state >= CLOSED:  # no market is settled
+    if pad or pad2 or force > 1 or state > CLOSED:
+        return S["order_rejected_invalid"]
+    if market.state == CLOSED:
+        return S["market_closed"]
+    if state == CLOSED:
         return S["order_rejected_invalid"]
     set_state(exchange, market, state, is_signed)
     return 0
@@ -61,5 +68,6 @@ def set_all(exchange, body, is_signed):
     if any(pad) or state > HALTED:
         return S["order_rejected_invalid"]
     for _, market in sorted(exchange.markets.items()):
-        set_state(exchange, market, state, is_signed)
+        if market.state != CLOSED:
+            set_state(exchange, market, state, is_signed)
     return 0

@@ -30,6 +30,8 @@ class Walk:
         self.ended = 0       # reason why the remainder is CANCELED
         self.runs = {}       # maker's holding -> its state in this walk
         self.met = 0
+        self.most = exchange.makers_max
+        self.forced = None   # an order of the engine's own (forced.py)
 
     def run(self):
         order, exchange = self.order, self.exchange
@@ -46,7 +48,7 @@ class Walk:
                 if room is not None and self.filled == room:
                     self.ended = REASON["reduce_only"]
                     return
-                if self.met == exchange.makers_max:
+                if self.met == self.most:
                     self.ended = REASON["match_limit"]
                     return
                 self.met += 1
@@ -109,7 +111,8 @@ class Walk:
         if room is not None:
             quantity = min(quantity, room - self.filled)
         after = size + side * quantity
-        fee = fee_of(price * quantity, market.maker_ppm[maker.owner.volumes.rate])
+        fee = (fee_of(price * quantity, market.maker_ppm[maker.owner.volumes.rate])
+               if self.forced is None else self.forced.maker_fee(maker, price * quantity))
         equity_after = equity + (market.mark - price) * side * quantity - fee
         worse = (price - market.mark) * side > 0
         if worse or flagged:
@@ -126,6 +129,8 @@ class Walk:
                 self.actions.append((DROP, maker, (CANCELED, MARGIN)))
                 return
         run[0], run[1] = after, equity_after
+        if self.forced is not None:
+            self.forced.walked(fee)
         self.actions.append((FILL, maker, quantity))
         self.left -= quantity
         self.filled += quantity
