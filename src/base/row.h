@@ -24,6 +24,8 @@ struct row_order {
     uint64_t sequence;
     uint64_t time_ns;
     uint64_t updated_at_ns;
+    uint64_t trigger_price; /* of the conditional kinds, triggered or not, as the next and below */
+    uint8_t oco_group[16];  /* all zero: none */
     uint32_t index;
     uint8_t status;     /* order_status number of wire.md */
     uint8_t order_type; /* order_type number */
@@ -34,7 +36,9 @@ struct row_order {
     uint8_t stp;
     uint8_t price_decimals;
     uint8_t size_decimals;
-    uint8_t zero[11];
+    uint8_t trigger_source; /* 0 MARK, 1 LAST, 2 INDEX */
+    uint8_t live_tif;       /* once it is triggered: 0 IOC, 1 FOK, 2 GTC */
+    uint8_t zero[1];
 };
 
 enum { ROW_NAME_BYTES = 32 };

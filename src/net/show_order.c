@@ -3,7 +3,7 @@
 #include "base/reason.h"
 #include "net/show_member.h"
 
-enum { ORDER_CANCELED = 2, ORDER_REJECTED = 3 };
+enum { ORDER_CANCELED = 2, ORDER_REJECTED = 3, ORDER_UNTRIGGERED = 4 };
 
 /* wire.md, Enum codes: by number. */
 static const char *const status_names[] = { "OPEN",     "FILLED",      "CANCELED",
@@ -12,6 +12,7 @@ static const char *const status_names[] = { "OPEN",     "FILLED",      "CANCELED
 static const char *const type_names[] = { "MARKET",      "LIMIT",          "STOP_LIMIT",
                                           "STOP_MARKET", "TAKE_PROFIT",    "TAKE_PROFIT_MARKET",
                                           "LIQUIDATE",   "AUTO_DELEVERAGE" };
+static const char *const source_names[] = { "MARK", "LAST", "INDEX" };
 static const char *const stp_names[] = { "EXPIRE_TAKER", "EXPIRE_MAKER", "EXPIRE_BOTH",
                                          "DECREMENT" };
 
@@ -28,6 +29,20 @@ bool show_order_status_of(const char *word, uint8_t *status)
             return true;
         }
     return false;
+}
+
+/* STOP_LIMIT to TAKE_PROFIT_MARKET. */
+static bool is_conditional(uint8_t order_type)
+{
+    return order_type >= 2 && order_type <= 5;
+}
+
+/* The expiry that holds: of a conditional order its life while it waits, then its live_tif. */
+static uint64_t expiry_of(const struct row_order *row)
+{
+    if (!is_conditional(row->order_type) || row->status == ORDER_UNTRIGGERED)
+        return row->expiry;
+    return row->live_tif < 2 ? row->live_tif : UINT64_MAX;
 }
 
 static const char *time_in_force(uint64_t expiry)
@@ -47,10 +62,12 @@ static bool has_price(uint8_t order_type)
 
 static void write_price(struct writer *writer, const struct row_order *row)
 {
-    if (row->expiry <= 1 || row->expiry == UINT64_MAX)
+    uint64_t expiry = expiry_of(row);
+
+    if (expiry <= 1 || expiry == UINT64_MAX)
         WRITER_TEXT(writer, ",\"expires_at\":null");
     else
-        SHOW_UINT(writer, "expires_at", row->expiry);
+        SHOW_UINT(writer, "expires_at", expiry);
     if (has_price(row->order_type))
         SHOW_DECIMAL(writer, "price", row->price, row->price_decimals);
     else
@@ -61,6 +78,22 @@ static void write_price(struct writer *writer, const struct row_order *row)
     else
         show_member_average(writer, "average_price", row->filled_notional, row->filled,
                             row->price_decimals);
+}
+
+static void write_trigger(struct writer *writer, const struct row_order *row)
+{
+    static const uint8_t none[sizeof row->oco_group];
+
+    if (!is_conditional(row->order_type)) {
+        WRITER_TEXT(writer, ",\"trigger_price\":null,\"trigger_source\":null,\"oco_group\":null");
+        return;
+    }
+    SHOW_DECIMAL(writer, "trigger_price", row->trigger_price, row->price_decimals);
+    SHOW_WORD(writer, "trigger_source", SHOW_NAME_OF(source_names, row->trigger_source));
+    if (memcmp(row->oco_group, none, sizeof none) == 0)
+        WRITER_TEXT(writer, ",\"oco_group\":null");
+    else
+        SHOW_UUID(writer, "oco_group", row->oco_group);
 }
 
 static void write_times(struct writer *writer, const struct row_order *row)
@@ -82,12 +115,12 @@ void show_order(struct writer *writer, const struct row_order *row)
     SHOW_WORD(writer, "order_status", show_order_status(row->status));
     SHOW_WORD(writer, "order_type", SHOW_NAME_OF(type_names, row->order_type));
     SHOW_WORD(writer, "side", SHOW_NAME_OF(show_member_sides, row->side));
-    SHOW_WORD(writer, "time_in_force", time_in_force(row->expiry));
+    SHOW_WORD(writer, "time_in_force", time_in_force(expiry_of(row)));
     SHOW_BOOL(writer, "post_only", row->post_only != 0);
     SHOW_BOOL(writer, "reduce_only", row->reduce_only != 0);
     write_price(writer, row);
     SHOW_WORD(writer, "stp", SHOW_NAME_OF(stp_names, row->stp));
-    WRITER_TEXT(writer, ",\"trigger_price\":null,\"trigger_source\":null,\"oco_group\":null");
+    write_trigger(writer, row);
     const char *reason = reason_name(row->reason);
     if (reason != NULL && (row->status == ORDER_CANCELED || row->status == ORDER_REJECTED))
         SHOW_WORD(writer, "reason", reason);

@@ -95,6 +95,14 @@ static void link_milestone(const struct history_ring *ring, struct history_head 
     head->far_far_ordinal = joins ? joined->far_ordinal : far_ordinal;
 }
 
+uint32_t history_ring_next_index(const struct history_ring *ring, uint32_t key, uint64_t sequence)
+{
+    INVARIANT(key < ring->key_count);
+    const struct history_head *head = &ring->heads[key];
+
+    return head->newest_next != 0 && head->sequence == sequence ? head->index + 1 : 0;
+}
+
 void *history_ring_add(struct history_ring *ring, uint32_t key, uint64_t sequence, uint32_t index)
 {
     INVARIANT(key < ring->key_count);

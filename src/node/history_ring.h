@@ -73,6 +73,10 @@ uint64_t history_ring_dropped_sequence(const struct history_ring *ring);
 /* The row that the next history_ring_add overwrites; NULL while there is room. */
 void *history_ring_victim(const struct history_ring *ring);
 
+/* The lowest index that a row of the key may be added with now at this sequence, which is not below
+ * that of its newest. */
+uint32_t history_ring_next_index(const struct history_ring *ring, uint32_t key, uint64_t sequence);
+
 /* A row at the newest end, behind every row of `key` < key_count; the caller fills what follows the
  * link. The oldest row is dropped when full. */
 CC_MUST_USE void *history_ring_add(struct history_ring *ring, uint32_t key, uint64_t sequence,

@@ -23,6 +23,8 @@ struct kept_order {
     uint64_t sequence; /* of its placing, as index and time_ns */
     uint64_t time_ns;
     uint64_t updated_at_ns;
+    uint64_t trigger_price; /* of the conditional kinds, as the next and below */
+    uint8_t oco_group[16];
     uint32_t index;
     uint32_t subaccount_index;
     uint32_t portfolio_index;
@@ -34,11 +36,15 @@ struct kept_order {
     uint8_t stp;
     bool post_only;
     bool reduce_only;
-    uint8_t zero[3];
+    uint8_t trigger_source;
+    uint8_t live_tif;
+    uint8_t zero;
 };
 
 /* As effect 2101 tells it: from the record that the effect names, still in the engine's table; or,
- * of a placement that was refused and never had a record, from its command (codes 0 and 5). */
+ * of a placement that was refused and never had a record, from its command (codes 0, 5 and 6, or
+ * the item of a batch that has its id). One that the engine has made in an earlier command is dated
+ * by its end: no row can be put between others. */
 void kept_order_make(struct kept_order *order, const struct effect *effect,
                      const struct effect_order_state *state);
 

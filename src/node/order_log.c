@@ -58,8 +58,7 @@ static bool is_recent(const struct order_account *account, uint64_t rejection)
 
 bool order_log_is_shown(const struct order_log *log, const struct order_row *row)
 {
-    return row->order.status != ORDER_REJECTED ||
-           is_recent(&log->accounts[row->order.account_id], row->rejection);
+    return row->rejection == 0 || is_recent(&log->accounts[row->order.account_id], row->rejection);
 }
 
 /* The oldest row makes room: what was live stays in the engine, what nobody would see is gone, the
@@ -72,7 +71,7 @@ static void drop(struct order_log *log, const struct order_row *row, uint32_t nu
     id_map_remove(&log->map, number);
     if (!kept_order_is_final(order) || !order_log_is_shown(log, row))
         return;
-    if (order->status == ORDER_REJECTED) {
+    if (row->rejection != 0) {
         add_lost(&account->lost_rejected, order);
         if (row->rejection > account->rejection_lost)
             account->rejection_lost = row->rejection;
@@ -93,9 +92,12 @@ static void place(struct order_log *log, const struct kept_order *order)
     if (victim != NULL)
         drop(log, victim, number);
     INVARIANT(order->account_id < log->ring.key_count);
-    struct order_row *row =
-        history_ring_add(&log->ring, (uint32_t)order->account_id, order->sequence, order->index);
+    uint32_t key = (uint32_t)order->account_id;
+    uint32_t next = history_ring_next_index(&log->ring, key, order->sequence);
+    uint32_t index = order->index < next ? next : order->index;
+    struct order_row *row = history_ring_add(&log->ring, key, order->sequence, index);
     row->order = *order;
+    row->order.index = index;
     if (order->status == ORDER_REJECTED)
         row->rejection = ++log->accounts[order->account_id].rejection_count;
     id_map_add(&log->map, number);
@@ -154,6 +156,7 @@ void order_log_tell(struct order_log *log, const struct kept_order *order, uint6
     if (row != NULL) {
         INVARIANT(!kept_order_is_final(&row->order));
         row->order = *order;
+        row->order.index = row->link.index;
     } else if (is_placing) {
         place(log, order);
     } else {
@@ -171,6 +174,16 @@ const struct kept_order *order_log_find(const struct order_log *log, uint64_t ac
         return ended_find(log->ended, account_id, id);
     const struct order_row *row = &((const struct order_row *)(const void *)log->ring.rows)[number];
     return kept_order_is_final(&row->order) && order_log_is_shown(log, row) ? &row->order : NULL;
+}
+
+uint32_t order_log_index(const struct order_log *log, uint64_t account_id, const uint8_t id[16],
+                         uint32_t otherwise)
+{
+    uint32_t number = id_map_find(&log->map, account_id, id);
+
+    return number == ID_MAP_NONE
+               ? otherwise
+               : ((const struct order_row *)(const void *)log->ring.rows)[number].link.index;
 }
 
 bool order_log_may_have_dropped(const struct order_log *log, const struct uuid *id)

@@ -7,8 +7,11 @@
  *   place ──> row, live ──end──> row, ended ──ring full──> lost
  *                └──ring full──> engine only ──end──> ended: by id only
  *
- * Of REJECTED orders only the last ORDER_LOG_REJECTED of an account are shown (W10); an older one
- * is as good as never placed. An ended order that was shown and is in no row any more is *lost*: a
+ * Of placements that were REJECTED only the last ORDER_LOG_REJECTED of an account are shown (W10); an
+ * older one is as good as never placed. A conditional order that was REJECTED when it fired stays.
+ *
+ * A command may place several orders of an account: their indexes rise in the order in which they
+ * are told, one that would not is raised. An ended order that was shown and is in no row any more is *lost*: a
  * list that would need it is refused, never cut short.
  *
  * Owner. The follower's thread.
@@ -25,7 +28,7 @@ enum { ORDER_LOG_REJECTED = 1024 };
 struct order_row {
     struct history_link link; /* (sequence, index) of its placing */
     struct kept_order order;
-    uint64_t rejection; /* REJECTED: rejections of the account up to this one */
+    uint64_t rejection; /* placed REJECTED: rejections of the account up to this one, else 0 */
 };
 
 /* What lists of an account can no longer show: places of the newest and the oldest such order. */
@@ -67,6 +70,11 @@ void order_log_tell(struct order_log *log, const struct kept_order *order, uint6
 /* An ended order of the account by its id, or NULL. Valid until the next tell. */
 const struct kept_order *order_log_find(const struct order_log *log, uint64_t account_id,
                                         const struct uuid *id);
+
+/* The index at which lists show the order of this id, live or ended, or `otherwise` when it is in
+ * none. */
+uint32_t order_log_index(const struct order_log *log, uint64_t account_id, const uint8_t id[16],
+                         uint32_t otherwise);
 
 /* Whether an id that is neither live nor found may be that of an order no longer kept. */
 bool order_log_may_have_dropped(const struct order_log *log, const struct uuid *id);

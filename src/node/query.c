@@ -33,6 +33,7 @@ static void run_order(struct query_task *task, const struct query_sources *sourc
         }
         kept_order_show(order, &sources->history->names, &row);
     }
+    row.index = order_log_index(orders, query->account_id, query->id, row.index);
     query_task_put(task, &row, sizeof row);
 }
 

@@ -63,6 +63,7 @@ static void show_order(const struct query_sources *sources, const struct kept_or
     }
     bool found = read_order(sources->engine, order->account_id, order->id.bytes, -1, row);
     INVARIANT(found); /* its end would have been told */
+    row->index = order->index;
 }
 
 static void look_at_order(struct query_task *task, const struct query_sources *sources,

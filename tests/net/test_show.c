@@ -82,6 +82,53 @@ static void orders(void)
     }
 }
 
+/* J2: GTC or GTT by its life while UNTRIGGERED, then its live_tif; trigger members of conditional
+ * kinds only, whether they have fired or not. */
+static void conditional_orders(void)
+{
+    static const struct {
+        int line;
+        const char *name;
+        uint8_t status, order_type, source, live_tif, oco;
+        uint64_t expiry;
+        const char *part;
+    } waits[] = {
+        { __LINE__, "life GTC", 4, 2, 0, 0, 0, UINT64_MAX,
+          "\"time_in_force\":\"GTC\",\"post_only\":false,\"reduce_only\":false,\"expires_at\":"
+          "null" },
+        { __LINE__, "life GTT", 4, 4, 0, 0, 0, 77, "\"time_in_force\":\"GTT\"" },
+        { __LINE__, "life GTT, when", 4, 4, 0, 0, 0, 77, "\"expires_at\":77" },
+        { __LINE__, "fired, FOK", 1, 2, 0, 1, 0, 1, "\"time_in_force\":\"FOK\"" },
+        { __LINE__, "rests", 0, 4, 0, 2, 0, UINT64_MAX, "\"time_in_force\":\"GTC\"" },
+        { __LINE__, "ended untriggered", 6, 3, 0, 0, 0, 77,
+          "\"time_in_force\":\"IOC\",\"post_only\":false,\"reduce_only\":false,\"expires_at\":null,"
+          "\"price\":null" },
+        { __LINE__, "mark", 4, 5, 0, 0, 0, 77,
+          "\"trigger_price\":\"99000\",\"trigger_source\":\"MARK\",\"oco_group\":null," },
+        { __LINE__, "last", 1, 3, 1, 0, 0, 0, "\"trigger_source\":\"LAST\"" },
+        { __LINE__, "group", 4, 2, 2, 0, 0xab, 77,
+          "\"trigger_source\":\"INDEX\",\"oco_group\":"
+          "\"ab000000-0000-0000-0000-000000000000\"," },
+        { __LINE__, "no conditional", 0, 1, 2, 1, 0xab, 77,
+          "\"trigger_price\":null,\"trigger_source\":null,\"oco_group\":null," },
+        { __LINE__, "no conditional, its time", 0, 1, 2, 1, 0xab, 77, "\"expires_at\":77" },
+    };
+    for (size_t i = 0; i < CC_COUNT(waits); i++) {
+        struct row_order row = base;
+        row.status = waits[i].status;
+        row.order_type = waits[i].order_type;
+        row.expiry = waits[i].expiry;
+        row.trigger_price = 990000;
+        row.trigger_source = waits[i].source;
+        row.live_tif = waits[i].live_tif;
+        row.oco_group[0] = waits[i].oco;
+        const char *body = show(QUERY_order, &row, sizeof row);
+        if (strstr(body, waits[i].part) == NULL)
+            fprintf(stderr, "%s\n", body);
+        CHECK_ROW(&waits[i], strstr(body, waits[i].part) != NULL);
+    }
+}
+
 static void closed_records(void)
 {
     struct row_balance balance = {
@@ -147,6 +194,7 @@ static void audits(void)
 int main(void)
 {
     orders();
+    conditional_orders();
     closed_records();
     tiers_to_come();
     audits();
