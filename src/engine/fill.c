@@ -60,6 +60,7 @@ static void move_position(struct engine *engine, struct market *market, struct p
     }
     holding->size = position.size;
     holding->cost = position.cost;
+    holding->funding_epoch = position.size != 0 ? market->funding_epoch : 0;
     uint64_t size = margin_abs(position.size);
     market->max_abs_size = size > market->max_abs_size ? size : market->max_abs_size;
     market->scan_max = size > market->scan_max ? size : market->scan_max;

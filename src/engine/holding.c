@@ -229,6 +229,18 @@ uint32_t holding_next_holder(const struct engine *engine, uint32_t market, uint3
 
 /* --- from an image ---------------------------------------------------------------------------- */
 
+/* A position is at its market's epoch, or one behind it while the epoch is open and the work has not
+ * been there (funding.h). */
+static bool epoch_holds(const struct market *market, const struct holding *row)
+{
+    if (row->size == 0)
+        return row->funding_epoch == 0;
+    if (row->funding_epoch == market->funding_epoch)
+        return true;
+    return market->funding_open && row->funding_epoch + 1 == market->funding_epoch &&
+           row->portfolio >= market->funding_from;
+}
+
 static const char *wrong_position(const struct engine *engine, const struct holding *row)
 {
     const struct market *market = &engine->markets.rows[row->market];
@@ -239,6 +251,8 @@ static const char *wrong_position(const struct engine *engine, const struct hold
     uint64_t size = (uint64_t)(row->size < 0 ? -row->size : row->size);
     if (size > market->max_abs_size || (uint128)size * market->mark > (uint128)IMAGE_READ_MONEY_MAX)
         return "a position is larger than its market's largest";
+    if (!epoch_holds(market, row))
+        return "a position is at an epoch that its market is not at";
     if (row->position_sequence > engine->sequence || row->position_ns > engine->t_ns ||
         row->reduce_cancel_sequence > order_stamp_behind(engine->sequence) ||
         row->post_cancel_sequence > order_stamp_behind(engine->sequence))

@@ -1,6 +1,8 @@
 #include "engine/mark.h"
 
+#include "engine/funding.h"
 #include "engine/margin.h"
+#include "engine/premium.h"
 
 #define MARK_FUTURE_NS MARK_SECOND_NS /* a publish time may lie so far ahead of t */
 #define MARK_VALUE_MAX ((uint128)1 << 60)
@@ -22,6 +24,7 @@ static void tell_mark(struct engine *engine, uint32_t index)
         .index = market->index_price,
         .mark = market->mark,
         .ema = market->ema,
+        .premium_ppb = market->premium_ppb,
         .asset_id = market->record.asset_id,
         .valid = market->mark_valid,
     };
@@ -153,7 +156,7 @@ static void recompute(struct engine *engine, uint32_t index)
         market_set_state(engine, index, MARKET_HALTED, CAUSE_ORACLE);
         return;
     }
-    bool moved = mark != market->mark;
+    bool moved = mark != market->mark || !market->mark_valid; /* who waited for it is looked at */
     market->mark = mark;
     market->mark_valid = true;
     if (moved)
@@ -290,10 +293,12 @@ void mark_second(struct engine *engine, uint32_t index)
     struct market *market = state_market(engine, index);
 
     market->second_ns = engine->t_ns - engine->t_ns % MARK_SECOND_NS;
-    if (!mark_is_valid(engine, index)) {
+    if (mark_is_valid(engine, index)) {
+        update_ema(engine, index);
+        recompute(engine, index);
+    } else {
         lose_mark(engine, index);
-        return;
     }
-    update_ema(engine, index);
-    recompute(engine, index);
+    funding_hour(engine, index);
+    premium_sample(engine, index);
 }

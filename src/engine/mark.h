@@ -2,6 +2,7 @@
  *
  *   oracle update ── held? ──> index ──┐
  *   full second ──> ema ───────────────┴──> mark = median(index, index + ema, book), clamped
+ *               └──> then funding: the hour (funding.h), the sample (premium.h)
  *
  * Units.  Prices raw, ema raw * 2^20, times unix ns.
  * Bound.  Impact prices read at most engine.makers_max orders. */
@@ -31,7 +32,7 @@ CC_MUST_USE enum status mark_oracle(struct engine *engine, uint32_t market, uint
 /* An operator has set the market's state: a hold ends, and its newest price is taken (R5). */
 void mark_end_hold(struct engine *engine, uint32_t market);
 
-/* The timer of a full second: ema, then mark. */
+/* The timer of a full second: ema, mark, then the hour and the sample of funding. */
 void mark_second(struct engine *engine, uint32_t market);
 
 /* Whether the market's index is valid now (R5): not held, accepted, not stale. */

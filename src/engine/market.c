@@ -1,8 +1,9 @@
 #include "engine/market.h"
 
+#include "engine/funding.h"
 #include "engine/mark.h"
+#include "engine/premium.h"
 #include "engine/risk.h"
-#include "engine/state.h"
 
 #define COVERED(field) +sizeof(((struct market_tier *)0)->field)
 static_assert(sizeof(struct market_tier) == 0 MARKET_TIER_FIELDS(COVERED),
@@ -110,6 +111,8 @@ static enum status define_new(struct engine *engine, const struct market_record 
     market->state = record->state;
     market->record.state = 0; /* it was the first state, now it would only mislead */
     market->second_ns = engine->t_ns / MARK_SECOND_NS * MARK_SECOND_NS;
+    market->premium_slot = engine->t_ns / PREMIUM_SLOT_NS;
+    market->funding_hour = engine->t_ns / FUNDING_HOUR_NS;
     market_enter(engine);
     emit_state(engine, index, CAUSE_OPERATOR);
     work_second_changed(engine);

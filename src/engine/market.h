@@ -36,20 +36,23 @@ struct market {
     uint64_t book_seq;     /* raised by each public event (W9) */
     uint64_t trade_seq;
     int64_t funding_pool;
-    uint64_t scan_max;        /* max_abs_size being made exact by the running mark scan */
-    uint64_t cancel_sequence; /* stamp: older orders not reduce-only are dead (R3); 0: no list */
-    int64_t premium_sum;      /* of the hour's samples, ppb (R5) */
-    uint64_t premium_slot;    /* t / 5 s of the last of them */
-    uint64_t funding_hour;    /* t / 1 h of the last hour that was opened or skipped */
-    uint64_t funding_index;   /* of the epoch: index, ... */
-    int64_t funding_rate_ppb; /* ... and rate */
-    uint64_t reduce_only_ns;  /* t since when it is REDUCE_ONLY without a break, 0: it is not */
+    uint64_t scan_max;           /* max_abs_size being made exact by the running mark scan */
+    uint64_t cancel_sequence;    /* stamp: older orders not reduce-only are dead (R3); 0: no list */
+    int64_t premium_sum;         /* of the hour's samples, ppb (R5) */
+    uint64_t premium_slot;       /* t / 5 s of the last of them */
+    int64_t premium_ppb;         /* the last sample */
+    uint64_t funding_hour;       /* t / 1 h of the last hour that was opened or skipped */
+    uint64_t funding_epoch_hour; /* of the epoch: its hour, ... */
+    uint64_t funding_index;      /* ... index, ... */
+    int64_t funding_rate_ppb;    /* ... and rate */
+    uint64_t reduce_only_ns;     /* t since when it is REDUCE_ONLY without a break, 0: it is not */
     uint32_t premium_count;
     uint32_t funding_epoch; /* raised by each settlement that opens; 0: none yet */
     uint32_t funding_from;  /* portfolio number that the epoch goes on at, while it is open */
     bool funding_open;      /* positions of an epoch behind funding_epoch may be left */
     bool waited;            /* a portfolio that it keeps from being liquidated waits (R7) */
-    uint8_t zero[2];
+    bool funding_queued;    /* it is in the queue (work.h) */
+    uint8_t zero[1];
     uint8_t state;        /* enum market_state; written by market_set_state */
     uint8_t former_state; /* to return to when the hold ends */
     uint8_t hold_count;   /* held updates so far, 0: not held */
@@ -76,7 +79,7 @@ struct market {
     X(former_state) X(hold_count) X(mark_valid) X(tier_generation) X(cancel_sequence) \
     X(premium_sum) X(premium_slot) X(funding_hour) X(funding_index) X(funding_rate_ppb) \
     X(reduce_only_ns) X(premium_count) X(funding_epoch) X(funding_from) X(funding_open) \
-    X(waited)
+    X(waited) X(premium_ppb) X(funding_epoch_hour)
 /* What a row of version 2 held; of version 1: all but the last. */
 #define MARKET_FIELDS_2(X) MARKET_FIELDS_1(X) X(cancel_sequence)
 #define MARKET_FIELDS_1(X) \
@@ -84,7 +87,7 @@ struct market {
     X(valid_price) X(valid_ns) X(hold_prices) X(mark) X(ema) X(last_price) X(second_ns) \
     X(max_abs_size) X(book_seq) X(trade_seq) X(funding_pool) X(scan_max) X(state) \
     X(former_state) X(hold_count) X(mark_valid) X(tier_generation)
-#define MARKET_CACHES(X) X(zero) X(book) X(holders)
+#define MARKET_CACHES(X) X(funding_queued) X(zero) X(book) X(holders)
 /* clang-format on */
 
 struct market_table {

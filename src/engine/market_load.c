@@ -1,8 +1,9 @@
 #include "engine/market_load.h"
 
+#include "engine/funding.h"
 #include "engine/image_read.h"
 #include "engine/mark.h"
-#include "engine/state.h"
+#include "engine/premium.h"
 
 static const char *wrong_record(const struct market *row)
 {
@@ -57,6 +58,30 @@ static const char *wrong_state(const struct market *row)
     return NULL;
 }
 
+static const char *wrong_funding(const struct engine *engine, const struct market *row)
+{
+    int64_t most = row->premium_count * PREMIUM_SAMPLE_MAX;
+
+    if (row->premium_count > PREMIUM_SAMPLES || row->premium_sum > most ||
+        row->premium_sum < -most || row->premium_ppb > PREMIUM_SAMPLE_MAX ||
+        row->premium_ppb < -PREMIUM_SAMPLE_MAX)
+        return "a market has samples that cannot be";
+    if (row->premium_slot > engine->t_ns / PREMIUM_SLOT_NS ||
+        row->funding_hour > engine->t_ns / FUNDING_HOUR_NS ||
+        row->funding_epoch_hour > row->funding_hour || row->reduce_only_ns > engine->t_ns)
+        return "a market has funding of a time to come";
+    if (!image_read_is_bool(&row->funding_open) || !is_price(row->funding_index) ||
+        row->funding_rate_ppb > PREMIUM_RATE_MAX_PPB ||
+        row->funding_rate_ppb < -PREMIUM_RATE_MAX_PPB)
+        return "a market has an epoch that cannot be";
+    if (!row->funding_open)
+        return row->funding_from == 0 ? NULL : "a market has an epoch that is open and is not";
+    return row->funding_epoch != 0 && row->funding_from <= engine->portfolios.count &&
+                   (uint128)row->funding_index * row->max_abs_size <= FUNDING_VALUE_MAX
+               ? NULL
+               : "a market has an epoch that cannot be";
+}
+
 static const char *wrong_among(const struct market_table *table, const struct market *row)
 {
     if (table->by_asset[row->record.asset_id] != 0)
@@ -75,9 +100,19 @@ static const char *wrong_with(const struct engine *engine, const struct market *
         wrong = wrong_prices(engine, row);
     if (wrong == NULL)
         wrong = wrong_state(row);
+    if (wrong == NULL)
+        wrong = wrong_funding(engine, row);
     if (wrong == NULL && row->cancel_sequence > order_stamp_behind(engine->sequence))
         wrong = "a market has a cancellation by a command to come";
     return wrong != NULL ? wrong : wrong_among(&engine->markets, row);
+}
+
+/* What versions 1 and 2 did not know: nothing is owed for the hour in which they end. */
+static void begin_funding(const struct engine *engine, struct market *row)
+{
+    row->premium_slot = engine->t_ns / PREMIUM_SLOT_NS;
+    row->funding_hour = engine->t_ns / FUNDING_HOUR_NS;
+    row->reduce_only_ns = row->state == MARKET_REDUCE_ONLY ? engine->t_ns : 0;
 }
 
 bool market_load(struct engine *engine, struct image_read *read)
@@ -102,6 +137,8 @@ bool market_load(struct engine *engine, struct image_read *read)
         } else {
             MARKET_FIELDS(IMAGE_READ)
         }
+        if (read->version < 3)
+            begin_funding(engine, row);
         const char *wrong = wrong_with(engine, row);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);

@@ -1,5 +1,6 @@
 #include "engine/risk.h"
 
+#include "engine/funding.h"
 #include "engine/margin.h"
 
 /* End of the list of changed portfolios; portfolio 0 is a portfolio. */
@@ -25,6 +26,7 @@ static void check(struct engine *engine, uint32_t index)
 
 void risk_touch(struct engine *engine, uint32_t portfolio)
 {
+    funding_touch(engine, portfolio);
     margin_bring(engine, portfolio);
     check(engine, portfolio);
 }

@@ -1,5 +1,6 @@
 #include "engine/work.h"
 
+#include "engine/funding.h"
 #include "engine/image.h"
 #include "engine/margin.h"
 #include "engine/mark.h"
@@ -428,6 +429,7 @@ static const struct work_handler handlers[WORK_KIND_COUNT] = {
     [WORK_MARK_SCAN] = { scan_unit, scan_finish, image_scan, work_load_scan },
     [WORK_CANCEL] = { cancel_unit, cancel_finish, image_cancel, work_load_cancel },
     [WORK_MARKET_CANCEL] = { market_cancel_unit, market_cancel_finish, image_list, work_load_list },
+    [WORK_FUNDING] = { funding_unit, funding_finish, NULL, funding_load },
 };
 
 const struct work_handler *work_handler(uint64_t kind)

@@ -132,12 +132,15 @@ static bool take_item(struct engine *engine, struct image_read *read, uint64_t i
     return handler->load == NULL || handler->load(engine, (uint32_t)item & WORK_LOAD_INDEX, read);
 }
 
-/* A market's orders are dead as long as its list is queued. */
-static bool lists_hold(const struct engine *engine)
+/* A market's orders are dead as long as its list is queued; an open epoch has its work. */
+static bool items_hold(const struct engine *engine)
 {
-    for (uint32_t i = 0; i < engine->markets.count; i++)
-        if ((engine->markets.rows[i].cancel_sequence != 0) != engine->work.lists[i].queued)
+    for (uint32_t i = 0; i < engine->markets.count; i++) {
+        const struct market *market = &engine->markets.rows[i];
+        if ((market->cancel_sequence != 0) != engine->work.lists[i].queued ||
+            (market->funding_open && !market->funding_queued))
             return false;
+    }
     return true;
 }
 
@@ -157,5 +160,5 @@ bool work_load(struct engine *engine, struct image_read *read)
     }
     if (read->left != 0)
         return image_read_refuse(read, "more bytes than the work takes");
-    return lists_hold(engine) || image_read_refuse(read, "a market's list is lost");
+    return items_hold(engine) || image_read_refuse(read, "a market's list or epoch is lost");
 }

@@ -211,7 +211,7 @@ static const struct left_out {
       "zero walk_quantity walk_equity walk_stamp order_head order_tail next map_place "
       "cancel_cursor leverage mmp zero2 " },
     { __LINE__, "leverage", LEVERAGE_CACHES(TEXT), "next map_place " },
-    { __LINE__, "market", MARKET_CACHES(TEXT), "zero book holders " },
+    { __LINE__, "market", MARKET_CACHES(TEXT), "funding_queued zero book holders " },
     { __LINE__, "order", IMAGE_ORDER_CACHES(TEXT), "next prev map_slot holding hash " },
     { __LINE__, "order_cold", IMAGE_ORDER_COLD_CACHES(TEXT), "list_next list_prev spare " },
     { __LINE__, "engine", STATE_CACHES(TEXT), "effects.count effects.zero zero " },
