@@ -56,9 +56,21 @@ void market_set_state(struct engine *engine, uint32_t index, enum market_state s
     if (market->state == state)
         return;
     market->state = (uint8_t)state;
+    market->reduce_only_ns = state == MARKET_REDUCE_ONLY ? engine->t_ns : 0;
     emit_state(engine, index, cause);
     if (state == MARKET_REDUCE_ONLY)
         work_queue_market_cancel(engine, index);
+}
+
+void market_tighten(struct engine *engine, uint32_t index, enum market_state state,
+                    enum effect_cause cause)
+{
+    struct market *market = &engine->markets.rows[index];
+
+    if (market->hold_count != 0 && market->former_state < state)
+        market->former_state = (uint8_t)state;
+    if (market->state < state)
+        market_set_state(engine, index, state, cause);
 }
 
 static bool symbol_is_taken(const struct engine *engine, const struct market_record *record)
@@ -110,6 +122,7 @@ static enum status define_new(struct engine *engine, const struct market_record 
     market->record = *record;
     market->state = record->state;
     market->record.state = 0; /* it was the first state, now it would only mislead */
+    market->reduce_only_ns = market->state == MARKET_REDUCE_ONLY ? engine->t_ns : 0;
     market->second_ns = engine->t_ns / MARK_SECOND_NS * MARK_SECOND_NS;
     market->premium_slot = engine->t_ns / PREMIUM_SLOT_NS;
     market->funding_hour = engine->t_ns / FUNDING_HOUR_NS;
@@ -145,12 +158,12 @@ static enum status change(struct engine *engine, uint32_t index, const struct ma
     struct market_record now = market->record;
     bool is_tighter = market_record_is_tighter(record, &now);
 
-    if (market->state == MARKET_CLOSED)
-        return STATUS_market_closed;
     if (!is_allowed_change(record, &now) || is_tighter != (record->effective_at_ns != 0))
         return STATUS_order_rejected_invalid;
     if (is_tighter && record->effective_at_ns < engine->t_ns + MARKET_NOTICE_NS)
         return STATUS_order_rejected_invalid;
+    if (market->state == MARKET_CLOSED)
+        return STATUS_market_closed;
     market->record = *record;
     market->record.state = 0;
     memset(market->next_tiers, 0, sizeof market->next_tiers);

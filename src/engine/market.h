@@ -132,6 +132,18 @@ void market_activate_tiers(struct engine *engine);
 void market_set_state(struct engine *engine, uint32_t market, enum market_state state,
                       enum effect_cause cause);
 
+/* A fund deficit, and whatever else may only make a state stricter: a market that is looser than
+ * `state` takes it, a held one returns to it at the loosest (decision 57). */
+void market_tighten(struct engine *engine, uint32_t market, enum market_state state,
+                    enum effect_cause cause);
+
+/* Whether orders meet, conditional orders fire and a liquidation sells into the book (R9), a valid
+ * mark provided. */
+static inline bool market_matches(const struct market *market)
+{
+    return market->state == MARKET_ACTIVE || market->state == MARKET_REDUCE_ONLY;
+}
+
 /* Leverage of who has not chosen another: min(20, the market's maximum) (R4). */
 static inline uint32_t market_leverage(const struct market *market)
 {

@@ -50,6 +50,8 @@ static const char *wrong_state(const struct market *row)
     if (row->state >= MARKET_STATE_COUNT || row->former_state >= MARKET_STATE_COUNT ||
         !image_read_is_bool(&row->mark_valid))
         return "a market has a state that does not exist";
+    if ((row->state == MARKET_REDUCE_ONLY) != (row->reduce_only_ns != 0))
+        return "a market has been REDUCE_ONLY since another time";
     if (row->hold_count > MARKET_HOLD_UPDATES || (!is_held && row->former_state != 0))
         return "a market is held in a way that cannot be";
     for (uint32_t i = 0; i < MARKET_HOLD_UPDATES; i++)

@@ -501,6 +501,30 @@ static void test_node_in_hold(void)
     }
 }
 
+/* R7, decision 57: what is looser becomes REDUCE_ONLY, what is stricter stays, and a held market
+ * returns to no looser state. */
+static void test_tighten(void)
+{
+    static const uint8_t after[] = { MARKET_REDUCE_ONLY, MARKET_REDUCE_ONLY, MARKET_REDUCE_ONLY,
+                                     MARKET_CANCEL_ONLY, MARKET_HALTED };
+
+    for (uint8_t state = 0; state < CC_COUNT(after); state++) {
+        trade_open(&host, NULL);
+        CHECK(set(HOST_BTC, state) == TRADE_OK);
+        market_tighten(host.engine, 0, MARKET_REDUCE_ONLY, CAUSE_FUND);
+        CHECK(trade_market(&host)->state == after[state]);
+        CHECK((trade_market(&host)->reduce_only_ns != 0) == (after[state] == MARKET_REDUCE_ONLY));
+        host_close(&host);
+    }
+    hold();
+    market_tighten(host.engine, 0, MARKET_REDUCE_ONLY, CAUSE_FUND);
+    CHECK(trade_market(&host)->state == MARKET_CANCEL_ONLY);
+    CHECK(host_oracle(&host, HOST_BTC, 1211000) == TRADE_OK);
+    CHECK(trade_market(&host)->state == MARKET_REDUCE_ONLY);
+    CHECK(trade_market(&host)->reduce_only_ns == engine_time(host.engine));
+    host_close(&host);
+}
+
 int main(void)
 {
     test_rows_of_1002();
@@ -516,5 +540,6 @@ int main(void)
     test_halted();
     test_operator_ends_hold();
     test_node_in_hold();
+    test_tighten();
     return 0;
 }
