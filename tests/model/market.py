@@ -127,7 +127,7 @@ class Market:
         self.list = None        # the queued release of its cancellation list
         self.list_sequence = 0  # while it is queued
         self.premium = self.premium_sum = self.premium_count = 0  # of the hour's samples
-        self.premium_slot, self.funding_hour = -1, t // (3600 * SECOND)
+        self.premium_slot, self.funding_hour = t // (5 * SECOND), t // (3600 * SECOND)
         self.epoch = self.epoch_hour = self.funding_pool = 0
         self.funding = None     # the queued item of the open epoch
         self.waited = False     # somebody's liquidation waits for it (R7)

@@ -9,8 +9,10 @@ from collections import Counter
 from heapq import heappop, heappush
 
 import amend
+import funding
 import liquidation
 import risk
+import settlement
 import states
 from cash import Cash
 from conditionals import Conditionals
@@ -225,8 +227,11 @@ class Exchange:
         if market.index_valid(self.t, self.max_age):
             market.update_ema(self.makers_max)
             self.recompute(market)
+            settlement.sample(self, market)
         elif market.shown_valid:
             self.show_mark(market, 0)
+        funding.hour(self, market)
+        funding.sample(self, market)
 
     def recompute(self, market):
         if market.state == HALTED:
@@ -236,7 +241,8 @@ class Exchange:
             self.counts["halted by mark"] += 1
             states.enter(self, market, HALTED, states.CAUSE_ORACLE)
             return
-        changed = mark != market.mark
+        # also when it is valid again: who waited for it is checked
+        changed = mark != market.mark or not market.shown_valid
         market.mark = mark
         self.mark_epoch += changed
         self.show_mark(market, 1)

@@ -13,7 +13,7 @@ BOOK = struct.Struct("<32sQII8x")
 INDEXES = struct.Struct("<II")
 LEVELS = struct.Struct("<QQ")
 AUDIT = struct.Struct("<16s16sqq16s16s16s16s16sIIB7x")
-ORDER = struct.Struct("<QII16s32sQQQ8x16sQQQQ8xIBBBBBBBBB11x")
+ORDER = struct.Struct("<QII16s32sQQQ8x16sQQQQQQ16sIBBBBBBBBBBBx")
 POSITION = struct.Struct("<QII16s32sqqqQ16s16s16sQIBBBx")
 ACCOUNT = struct.Struct("<Q8x16siiIBB50x")
 SUBACCOUNT = struct.Struct("<II8x16sB15x")
@@ -96,7 +96,7 @@ def subaccount_of(within):
 def check_orders(number, account, expected, reply):
     got = []
     for row in ORDER.iter_unpack(reply):
-        got.append((row[3].hex(), *row[5:8], integer(row[8]), *row[9:13], *row[14:21]))
+        got.append((row[3].hex(), *row[5:8], integer(row[8]), *row[9:13], *row[17:24]))
     same(number, f"orders of account {account}",
          "id, initial, remaining, filled, filled notional, price, expiry, sequence, time, status, "
          "type, side, reason, post_only, reduce_only, stp", expected, got)
