@@ -96,10 +96,13 @@ static void cancel_holding(struct engine *engine, uint32_t index, uint8_t sides)
 }
 
 static void cancel_portfolio(struct engine *engine, uint32_t portfolio, uint32_t market,
-                             uint8_t sides)
+                             uint8_t sides, bool include_conditional)
 {
     uint32_t at = state_portfolio(engine, portfolio)->holding_head;
 
+    if (include_conditional)
+        conditional_doom(engine, portfolio, market, (enum conditional_sides)sides, CONDITIONAL_ALL,
+                         REASON_cancel_all);
     for (; at != HOLDING_NONE; at = state_holding(engine, at)->next)
         if (market == MARKET_NONE || state_holding(engine, at)->market == market)
             cancel_holding(engine, at, sides);
@@ -123,12 +126,13 @@ enum status cancel_all(struct engine *engine, const struct command *command,
     if (body.include_conditional > 1)
         return STATUS_rejected_invalid_order_flags;
     if (engine->turn.portfolio != PORTFOLIO_NONE) {
-        cancel_portfolio(engine, engine->turn.portfolio, market, body.side);
+        cancel_portfolio(engine, engine->turn.portfolio, market, body.side,
+                         body.include_conditional);
         return STATUS_request_completed;
     }
     uint32_t at = engine->accounts.rows[engine->turn.account].portfolio_head;
     for (; at != PORTFOLIO_NONE; at = state_portfolio(engine, at)->account_next)
         if (state_portfolio(engine, at)->subaccount_index == body.subaccount_index)
-            cancel_portfolio(engine, at, market, body.side);
+            cancel_portfolio(engine, at, market, body.side, body.include_conditional);
     return STATUS_request_completed;
 }

@@ -5,6 +5,7 @@
 #include "engine/api_key.h"
 #include "engine/cancel.h"
 #include "engine/capacity.h"
+#include "engine/conditional_order.h"
 #include "engine/leverage.h"
 #include "engine/mark.h"
 #include "engine/market_state.h"
@@ -122,6 +123,8 @@ enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
     X(order_cancel,              PORTFOLIO, cancel_order) \
     X(cancel_all_orders,         PORTFOLIO, cancel_all) \
     X(place_market_order,        PORTFOLIO, place_market) \
+    X(place_conditional_order,   PORTFOLIO, conditional_order_place) \
+    X(conditional_order_cancel,  PORTFOLIO, conditional_order_cancel) \
     X(create_account_secp256k1,  NOTHING,   signup_create) \
     X(create_session,            NOTHING,   session_create) \
     X(revoke_session,            NOTHING,   session_revoke) \

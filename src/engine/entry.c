@@ -74,7 +74,7 @@ static enum status check_flags(const struct engine *engine, struct entry *entry,
     return entry->expiry <= engine->t_ns ? STATUS_order_rejected_expired : STATUS_request_completed;
 }
 
-enum status entry_form(struct engine *engine, struct entry *entry, bool must_rest)
+enum status entry_market(struct engine *engine, struct entry *entry)
 {
     enum status status = market_of_asset(engine, entry->asset_id, &entry->market_index);
     if (status != STATUS_request_completed)
@@ -82,11 +82,37 @@ enum status entry_form(struct engine *engine, struct entry *entry, bool must_res
     entry->market = state_market(engine, entry->market_index);
     if (entry->pads != 0)
         return STATUS_order_rejected_invalid;
-    status = check_state(entry);
+    return check_state(entry);
+}
+
+enum status entry_form(struct engine *engine, struct entry *entry, bool must_rest)
+{
+    enum status status = entry_market(engine, entry);
+
     return status != STATUS_request_completed ? status : check_flags(engine, entry, must_rest);
 }
 
-/* --- rows 15 to 26 ---------------------------------------------------------------------------- */
+enum status entry_flags_of_wait(const struct engine *engine, const struct entry *entry,
+                                uint8_t live_tif)
+{
+    uint64_t life_ns = state_option(engine, OPTION_limits_gtt_max_s) * MARK_SECOND_NS;
+
+    if (entry->post_only > 1 || entry->reduce_only > 1 || entry->stp > ENTRY_STP_MAX)
+        return STATUS_rejected_invalid_order_flags;
+    if (live_tif > ORDER_GTC || (is_market(entry) && live_tif != ORDER_IOC) ||
+        (entry->post_only && live_tif != ORDER_GTC))
+        return STATUS_rejected_invalid_order_flags;
+    if (entry->expiry == ENTRY_EXPIRY_IOC || entry->expiry == ENTRY_EXPIRY_FOK)
+        return STATUS_rejected_invalid_order_flags;
+    if (entry->expiry == ENTRY_EXPIRY_GTC)
+        return STATUS_request_completed;
+    if (entry->expiry > INT64_MAX || entry->expiry > engine->t_ns + life_ns)
+        return STATUS_rejected_invalid_order_flags;
+    return entry->expiry <= engine->t_ns ? STATUS_rejected_conditional_order_expired
+                                         : STATUS_request_completed;
+}
+
+/* --- rows 15 to 27 ---------------------------------------------------------------------------- */
 
 static bool is_multiple(uint64_t value, uint64_t unit)
 {
@@ -215,6 +241,8 @@ static enum status check_price(struct engine *engine, struct entry *entry)
         if (entry->market->mark == 0)
             return STATUS_request_completed; /* row 19 */
         set_slippage_limit(entry);
+    } else if (entry->price == 0 && entry->waits) {
+        return STATUS_request_completed; /* row 18 */
     } else if (entry->price == 0 || entry->price > record->max_price ||
                !is_multiple(entry->price, record->tick_size)) {
         return STATUS_rejected_invalid_price;
@@ -297,7 +325,24 @@ static bool may_reduce(const struct entry *entry)
     return opposes && (entry->tif != ORDER_FOK || entry->quantity <= margin_abs(entry->position));
 }
 
-/* Rows 19 to 26. */
+/* Row 27: what a portfolio in liquidation still may place. An order that waits has no position to
+ * be held against. */
+static bool reduces(const struct entry *entry)
+{
+    bool opposes = entry->side == ORDER_LONG ? entry->position < 0 : entry->position > 0;
+
+    return entry->reduce_only ||
+           (!entry->waits && opposes && entry->quantity <= margin_abs(entry->position));
+}
+
+static bool is_liquidated(struct engine *engine, const struct entry *entry)
+{
+    return CC_UNLIKELY(state_portfolio(engine, entry->portfolio)->status ==
+                       PORTFOLIO_IN_LIQUIDATION) &&
+           !reduces(entry);
+}
+
+/* Rows 19 to 27. */
 static enum status check_against_state(struct engine *engine, struct entry *entry)
 {
     const struct holding *holding = &engine->holdings.rows[entry->holding];
@@ -319,7 +364,38 @@ static enum status check_against_state(struct engine *engine, struct entry *entr
     if (may_rest(entry) && portfolio->account != 0 &&
         open_orders >= state_option(engine, OPTION_limits_open_orders))
         return STATUS_rejected_max_open_orders_exceeded;
-    return STATUS_request_completed;
+    return is_liquidated(engine, entry) ? STATUS_insufficient_margin_to_place
+                                        : STATUS_request_completed;
+}
+
+enum status entry_amount_of_wait(struct engine *engine, struct entry *entry)
+{
+    enum status status = check_size(engine, entry);
+
+    return status != STATUS_request_completed ? status : check_price(engine, entry);
+}
+
+enum status entry_state_of_wait(const struct engine *engine, const struct entry *entry)
+{
+    if (!marks_stand(engine, entry))
+        return STATUS_rejected_mark_price_zero;
+    if (!entry->reduce_only && is_too_small(entry))
+        return STATUS_rejected_invalid_size;
+    return entry->slippage_ppm > entry->market->record.max_slippage_ppm
+               ? STATUS_rejected_slippage_exceeds_maximum
+               : STATUS_request_completed;
+}
+
+enum status entry_count_of_wait(struct engine *engine, const struct entry *entry)
+{
+    const struct portfolio *portfolio = state_portfolio(engine, entry->portfolio);
+
+    if (portfolio->conditional_count >= state_option(engine, OPTION_limits_conditional_orders))
+        return STATUS_rejected_max_conditional_orders_exceeded;
+    if (is_liquidated(engine, entry))
+        return STATUS_insufficient_margin_to_place;
+    return engine->conditionals.count >= engine->conditionals.limit ? STATUS_order_rejected_internal
+                                                                    : STATUS_request_completed;
 }
 
 enum status entry_terms(struct engine *engine, struct entry *entry)
@@ -428,10 +504,13 @@ enum status entry_decide(struct engine *engine, const struct entry *entry, struc
         return check_margin(engine, entry, match);
     }
     if (entry->post_only) {
-        if (match_crosses(engine, &plan->taker, match))
+        bool crosses = match_crosses(engine, &plan->taker, match);
+        engine->turn.makers = match->makers;
+        if (crosses)
             return STATUS_rejected_post_only_would_cross_book;
     } else {
         match_walk(engine, &plan->taker, match);
+        engine->turn.makers = match->makers;
     }
     enum status status = check_walk(entry, match);
     if (status != STATUS_request_completed)

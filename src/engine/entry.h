@@ -2,7 +2,7 @@
  * 5) and for replacements (code 2). Owned by the engine.
  *
  *   the code fills struct entry ── entry_form ── entry_terms ── entry_decide ── entry_act
- *                                    7-12          15-26          28-34        cannot fail
+ *                                    7-12          15-27          28-34        cannot fail
  *
  * A replacement meets every row as if its own old rest were gone: in R1's bounds, in R4's sums and
  * in row 26's count that rest is left out, without being taken out (`out`).
@@ -28,6 +28,7 @@ struct entry {
     uint16_t asset_id;
     uint8_t order_type; /* enum order_type */
     uint8_t post_only, reduce_only, stp;
+    bool waits; /* an untriggered order (code 6): it meets the rows of entry_*_of_wait */
 
     uint8_t side;     /* enum order_side */
     uint8_t tif;      /* enum order_tif */
@@ -52,10 +53,19 @@ struct entry_plan {
 /* Rows 7 to 12; finds the market. must_rest: neither IOC nor FOK will do (a replacement). */
 CC_MUST_USE enum status entry_form(struct engine *engine, struct entry *entry, bool must_rest);
 
-/* Rows 15 to 26. Rows 23 and 25 are of conditional orders; row 27 has no producer. */
+/* Rows 15 to 27; 18, 23 and 25 are of conditional orders. */
 CC_MUST_USE enum status entry_terms(struct engine *engine, struct entry *entry);
 
-/* Rows 28 to 34. */
+/* The rows of an order that is to wait for its price (R8), between which code 6 has its own:
+ * 7 to 10; 11 and 12; 15 to 17b; 19, 21 and 22's parameter; 25, 27 and 34. */
+CC_MUST_USE enum status entry_market(struct engine *engine, struct entry *entry);
+CC_MUST_USE enum status entry_flags_of_wait(const struct engine *engine, const struct entry *entry,
+                                            uint8_t live_tif);
+CC_MUST_USE enum status entry_amount_of_wait(struct engine *engine, struct entry *entry);
+CC_MUST_USE enum status entry_state_of_wait(const struct engine *engine, const struct entry *entry);
+CC_MUST_USE enum status entry_count_of_wait(struct engine *engine, const struct entry *entry);
+
+/* Rows 28 to 34. turn.makers gets how many makers the walk met. */
 CC_MUST_USE enum status entry_decide(struct engine *engine, const struct entry *entry,
                                      struct entry_plan *plan);
 

@@ -11,12 +11,24 @@ void evidence_add_order(struct engine *engine, struct engine_result *result, uin
     result->filled = cold->filled;
     result->filled_notional = cold->filled_notional;
     engine->turn.resting = order_state_is_final((enum order_state)cold->state) ? ORDER_NONE : index;
+    engine->turn.answer = result;
+}
+
+void evidence_add_wait(struct engine *engine, struct engine_result *result, uint32_t index)
+{
+    const struct conditional *row = &engine->conditionals.rows[index];
+
+    result->members |= ANSWER_HAS_ORDER;
+    result->order_status = row->state;
+    result->remaining = row->quantity;
+    engine->turn.untriggered = row->state == ORDER_UNTRIGGERED ? index : CONDITIONAL_NONE;
+    engine->turn.answer = result;
 }
 
 void evidence_of_end(struct engine *engine, struct engine_result *result, uint32_t index,
                      enum order_state state)
 {
-    if (!evidence_is_wanted(engine->turn.command))
+    if (result == NULL || !evidence_is_wanted(engine->turn.command))
         return;
     evidence_of_order(engine, result, index);
     result->order_status = (uint8_t)state;
@@ -26,15 +38,13 @@ void evidence_of_end(struct engine *engine, struct engine_result *result, uint32
 void evidence_of_refusal(const struct engine *engine, struct engine_result *result,
                          uint64_t quantity)
 {
-    if (!evidence_is_wanted(engine->turn.command))
+    if (result == NULL || !evidence_is_wanted(engine->turn.command))
         return;
     result->members |= ANSWER_HAS_ORDER;
     result->order_status = ORDER_REJECTED;
     result->remaining = quantity;
 }
 
-/* Deferred work ends no order that its own command has left alive: no list and no expiry that the
- * command could have made covers it. */
 static void add_queue(const struct engine *engine, struct engine_result *result)
 {
     uint32_t index = engine->turn.resting;
@@ -71,6 +81,10 @@ static uint32_t asset_at(uint16_t code)
         return 16;
     case REQUEST_place_market_order:
         return 28;
+    case REQUEST_place_conditional_order:
+        return 52;
+    case REQUEST_conditional_order_cancel:
+        return 32;
     default:
         return 0;
     }

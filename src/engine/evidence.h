@@ -4,8 +4,10 @@
  * Only commands with COMMAND_WANTS_EVIDENCE pay. The state is read and never changed, so neither
  * image nor effects_hash can tell whether somebody asked.
  *
- * Order.  evidence_of_order while the order is in its table, in its last state or resting;
- *         evidence_end behind the deferred work: the end of the command (J4).
+ * Order.  evidence_of_order while the order is in its table, in its last state or resting; from then
+ *         on each 2101 of it in this command renews what is told, those of deferred work too, so
+ *         that it is as of the end of the command (J4); evidence_end behind the deferred work.
+ * Owner.  `result` NULL: an order that is not the request's own (a batch's item, a trigger).
  * Bound.  The queue is walked over at most EVIDENCE_STEPS orders a way; from a place farther from
  *         both ends of its level there is no quantity_ahead. */
 #ifndef ENGINE_EVIDENCE_H
@@ -28,8 +30,17 @@ void evidence_add_order(struct engine *engine, struct engine_result *result, uin
 static inline void evidence_of_order(struct engine *engine, struct engine_result *result,
                                      uint32_t order)
 {
-    if (evidence_is_wanted(engine->turn.command))
+    if (result != NULL && evidence_is_wanted(engine->turn.command))
         evidence_add_order(engine, result, order);
+}
+
+/* The same of an order that waits for a price (conditional.h). */
+void evidence_add_wait(struct engine *engine, struct engine_result *result, uint32_t conditional);
+static inline void evidence_of_wait(struct engine *engine, struct engine_result *result,
+                                    uint32_t conditional)
+{
+    if (evidence_is_wanted(engine->turn.command))
+        evidence_add_wait(engine, result, conditional);
 }
 
 /* A resting order that was found is about to be ended in this state, as it stands. */
@@ -43,7 +54,7 @@ void evidence_of_refusal(const struct engine *engine, struct engine_result *resu
 /* After all that the command does: the queue before its order, and the market. */
 void evidence_end(const struct engine *engine, struct engine_result *result);
 
-/* Best prices and sequence of the market that codes 0 to 5 name; nothing for other codes, and when
+/* Best prices and sequence of the market that codes 0 to 7 name; nothing for other codes, and when
  * there is no such market. Alone: for an answer of the peek. */
 void evidence_of_market(const struct engine *engine, const struct command *command,
                         struct engine_result *result);

@@ -3,6 +3,7 @@
 #include "engine/fee.h"
 #include "engine/margin.h"
 #include "engine/resting.h"
+#include "engine/trigger.h"
 
 int64_t fill_position(struct fill_position *position, int64_t quantity, uint64_t price,
                       bool *opened)
@@ -53,8 +54,11 @@ static void move_position(struct engine *engine, struct market *market, struct p
         holding->position_index = state_next_id(engine);
         holding->net_funding = 0;
     }
-    if (holding->size != 0 && (opened || position.size == 0) &&
-        (holding->sides[0].reduce_size | holding->sides[1].reduce_size) != 0) {
+    bool ends = holding->size != 0 && (opened || position.size == 0);
+    if (CC_UNLIKELY(ends && state_portfolio(engine, holding->portfolio)->conditional_count != 0))
+        conditional_doom(engine, holding->portfolio, holding->market, CONDITIONAL_BOTH,
+                         CONDITIONAL_REDUCE_ONLY, REASON_reduce_only);
+    if (ends && (holding->sides[0].reduce_size | holding->sides[1].reduce_size) != 0) {
         holding->reduce_cancel_sequence = state_stamp(engine);
         work_queue_cancel(engine, party->holding);
     }
@@ -178,6 +182,7 @@ void fill_execute(struct engine *engine, uint32_t maker_index, uint32_t taker_in
     move_cash(engine, &maker);
     tell_position(engine, market, &maker);
     tell_position(engine, market, &taker);
+    trigger_traded(engine, maker_order->market, price);
     resting_tell(engine, maker_index, BOOK_EXECUTE, quantity);
     if (filled)
         order_release(&engine->orders, maker_index);

@@ -1,6 +1,7 @@
 #include "engine/holding.h"
 
 #include "engine/image_read.h"
+#include "engine/resting.h"
 #include "engine/state.h"
 
 #define COVERED(field) +sizeof(((struct holding_side *)0)->field)
@@ -178,13 +179,16 @@ void holding_link(struct engine *engine, uint32_t index, uint32_t order)
     INVARIANT(engine->orders.hot[order].holding == index);
     INVARIANT(holding->order_tail == ORDER_NONE ||
               engine->orders.hot[holding->order_tail].stamp <= engine->orders.hot[order].stamp);
-    cold->list_next = ORDER_NONE;
-    cold->list_prev = holding->order_tail;
-    if (holding->order_tail == ORDER_NONE)
-        holding->order_head = order;
-    else
-        engine->orders.cold[holding->order_tail].list_next = order;
-    holding->order_tail = order;
+    uint32_t before = holding->order_tail, *link = &holding->order_head;
+    while (CC_UNLIKELY(before != ORDER_NONE &&
+                       resting_rank(cold) < resting_rank(&engine->orders.cold[before])))
+        before = engine->orders.cold[before].list_prev;
+    if (before != ORDER_NONE)
+        link = &engine->orders.cold[before].list_next;
+    cold->list_prev = before;
+    cold->list_next = *link;
+    *(*link == ORDER_NONE ? &holding->order_tail : &engine->orders.cold[*link].list_prev) = order;
+    *link = order;
     engine->portfolios.rows[holding->portfolio].open_order_count++;
 }
 

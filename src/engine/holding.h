@@ -115,8 +115,9 @@ uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market)
 /* Gives the record back when it has neither position nor orders; else does nothing. */
 void holding_settle(struct engine *engine, uint32_t holding);
 
-/* Appends a resting order to the record's list, or takes one out: the links and the counts of the
- * portfolio's resting orders only, sums are the caller's. */
+/* Puts a resting order into the record's list, or takes one out: the links and the counts of the
+ * portfolio's resting orders only, sums are the caller's. At the end, but behind a trigger: an order
+ * that was placed before others goes before them. */
 void holding_link(struct engine *engine, uint32_t holding, uint32_t order);
 void holding_unlink(struct engine *engine, uint32_t order);
 

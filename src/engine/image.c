@@ -197,5 +197,7 @@ void image_write(struct engine *engine, struct image_sink *sink)
     begin(sink, IMAGE_work);
     work_image(engine, sink);
     write_leverages(engine, sink);
+    begin(sink, IMAGE_conditionals);
+    conditional_image(engine, sink);
     write_subaccounts(engine, sink);
 }

@@ -28,6 +28,7 @@ struct engine;
     X(duplicates,       10, 1) /* by id, account */ \
     X(work,             11, 3) /* deferred work, head first */ \
     X(leverages,        12, 1) /* by portfolio, market */ \
+    X(conditionals,     13, 1) /* by portfolio, placing; then what triggered orders keep */ \
     X(subaccounts,      15, 1) /* by creation */
 
 /* Which fields of an order the image holds; the place in its queue is where its row stands, and the

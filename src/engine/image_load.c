@@ -1,6 +1,7 @@
 #include "engine/image_load.h"
 
 #include "engine/audit.h"
+#include "engine/conditional_load.h"
 #include "engine/image_parts.h"
 #include "engine/margin.h"
 #include "engine/market_load.h"

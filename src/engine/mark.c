@@ -3,6 +3,7 @@
 #include "engine/funding.h"
 #include "engine/margin.h"
 #include "engine/premium.h"
+#include "engine/trigger.h"
 
 #define MARK_FUTURE_NS MARK_SECOND_NS /* a publish time may lie so far ahead of t */
 #define MARK_VALUE_MAX ((uint128)1 << 60)
@@ -162,6 +163,7 @@ static void recompute(struct engine *engine, uint32_t index)
     if (moved)
         risk_mark_moved(engine, index);
     tell_mark(engine, index);
+    trigger_mark_computed(engine, index);
 }
 
 /* Beyond 10 % of the last valid index, within 60 s of it. */

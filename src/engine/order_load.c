@@ -36,13 +36,20 @@ static const char *wrong_sizes(const struct market *market, const struct order *
     return NULL;
 }
 
+/* Kinds with a limit of their own; the others' last is their mark's. */
+static bool may_rest(uint8_t order_type)
+{
+    return order_type == ORDER_LIMIT || order_type == ORDER_STOP_LIMIT ||
+           order_type == ORDER_TAKE_PROFIT;
+}
+
 static const char *wrong_terms(const struct engine *engine, const struct order *order,
                                const struct order_cold *cold)
 {
     bool is_timed = order_tif(order) == ORDER_GTT;
 
     if ((order->flags & ~ORDER_LOAD_FLAGS) != 0 || (!is_timed && order_tif(order) != ORDER_GTC) ||
-        cold->order_type != ORDER_LIMIT || cold->reason != REASON_none)
+        !may_rest(cold->order_type) || cold->reason != REASON_none)
         return "an order has terms with which it cannot rest";
     uint64_t entered = order->stamp >> ORDER_STAMP_BITS;
     if (entered > engine->sequence || cold->placed_sequence > entered ||

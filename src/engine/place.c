@@ -62,12 +62,14 @@ static uint32_t take_order(struct engine *engine, const struct place_name *name,
     cold->placed_sequence = engine->sequence;
     cold->index = (uint16_t)engine->turn.order_count;
     order->stamp = state_next_stamp(engine);
-    if (CC_UNLIKELY(name->placed_sequence != 0)) {
-        cold->placed_ns = name->placed_ns;
-        cold->placed_sequence = name->placed_sequence;
-        cold->index = 0;
-    }
     cold->order_type = entry->order_type;
+    if (CC_UNLIKELY(name->conditional != CONDITIONAL_NONE)) {
+        const struct conditional *waited = &engine->conditionals.rows[name->conditional];
+        cold->placed_ns = waited->placed_ns;
+        cold->placed_sequence = waited->placed_sequence;
+        cold->index = 0;
+        conditional_keep_origin(engine, name->conditional, index);
+    }
     return index;
 }
 
@@ -143,6 +145,7 @@ enum status place_limit(struct engine *engine, const struct command *command,
     entry.post_only = body.post_only;
     entry.reduce_only = body.reduce_only;
     entry.stp = body.stp;
+    entry.waits = false;
     return run_rows(engine, command, &entry, result);
 }
 
@@ -169,5 +172,6 @@ enum status place_market(struct engine *engine, const struct command *command,
     entry.post_only = 0;
     entry.reduce_only = body.reduce_only;
     entry.stp = body.stp;
+    entry.waits = false;
     return run_rows(engine, command, &entry, result);
 }

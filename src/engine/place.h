@@ -19,8 +19,7 @@ struct place_name {
     const uint8_t *id; /* 16 bytes: the request id, that of a batch's item, or that of a trigger */
     uint64_t hash;     /* mix_id of (account, id) */
     uint32_t account;
-    uint64_t placed_sequence; /* of an order that was placed before, untriggered; else 0 */
-    uint64_t placed_ns;       /* its t */
+    uint32_t conditional; /* what was triggered (conditional.h), else CONDITIONAL_NONE */
 };
 
 /* Rows 13 to 35 of an entry whose rows 7 to 12 (entry_form) have passed: decides, takes the order

@@ -12,6 +12,10 @@ static_assert((int)ROW_TIERS_MAX == (int)MARKET_TIERS_MAX &&
 
 void read_order_record(const struct engine *engine, uint32_t index, struct row_order *row)
 {
+    if ((index & EFFECT_CONDITIONAL) != 0) {
+        conditional_record(engine, index & ~EFFECT_CONDITIONAL, row);
+        return;
+    }
     const struct order *order = &engine->orders.hot[index];
     const struct order_cold *cold = &engine->orders.cold[index];
     const struct market *market = &engine->markets.rows[order->market];
@@ -44,12 +48,16 @@ void read_order_record(const struct engine *engine, uint32_t index, struct row_o
     };
     memcpy(row->id, order->id, sizeof row->id);
     memcpy(row->market, market->record.symbol, sizeof row->market);
+    if (conditional_is_kind(cold->order_type))
+        conditional_add_origin(engine, index, row);
 }
 
 void read_order_shown(const struct engine *engine, uint32_t index, struct row_order *row)
 {
     uint8_t reason;
-    enum order_state death = resting_death(engine, index, &reason);
+    enum order_state death = (index & EFFECT_CONDITIONAL) != 0
+                                 ? conditional_death(engine, index & ~EFFECT_CONDITIONAL, &reason)
+                                 : resting_death(engine, index, &reason);
 
     read_order_record(engine, index, row);
     if (death != ORDER_NEW) {
@@ -65,10 +73,14 @@ bool read_order(const struct engine *engine, uint64_t account_id, const uint8_t 
 
     if (account_id >= engine->accounts.count)
         return false;
-    uint32_t order = order_map_find(&engine->order_map, mix_id(engine->key, account_id, id),
-                                    (uint32_t)account_id, words);
-    if (order == ORDER_NONE)
-        return false;
+    uint64_t hash = mix_id(engine->key, account_id, id);
+    uint32_t order = order_map_find(&engine->order_map, hash, (uint32_t)account_id, words);
+    if (order == ORDER_NONE) {
+        order = conditional_find(engine, (uint32_t)account_id, id, hash);
+        if (order == CONDITIONAL_NONE)
+            return false;
+        order |= EFFECT_CONDITIONAL;
+    }
     read_order_shown(engine, order, row);
     return pin == CREDENTIAL_NO_PIN || (uint32_t)pin == row->subaccount_index;
 }

@@ -48,21 +48,30 @@ static void sift_up(struct read_orders_found *found, uint32_t at)
     }
 }
 
-static bool has_status(const struct engine *engine, uint32_t order, uint8_t status)
+/* What the order is shown as; of one that waits for a price, by its record (effects.h). */
+static uint8_t status_of(const struct engine *engine, uint32_t order)
 {
+    uint32_t waiting = order & ~EFFECT_CONDITIONAL;
     uint8_t reason;
 
-    if (status == QUERY_ANY_STATUS)
-        return true;
+    if (waiting != order) {
+        enum order_state state = conditional_death(engine, waiting, &reason);
+        return (uint8_t)(state == ORDER_NEW ? ORDER_UNTRIGGERED : state);
+    }
     enum order_state state = resting_death(engine, order, &reason);
-    return status == (state == ORDER_NEW ? engine->orders.cold[order].state : (uint8_t)state);
+    return state == ORDER_NEW ? engine->orders.cold[order].state : (uint8_t)state;
+}
+
+static bool has_status(const struct engine *engine, uint32_t order, uint8_t status)
+{
+    return status == QUERY_ANY_STATUS || status == status_of(engine, order);
 }
 
 /* Keeps the order when it is one of the newest below the bound. */
-static void consider(struct read_orders *cursor, const struct engine *engine, uint32_t order)
+static void consider(struct read_orders *cursor, const struct engine *engine,
+                     struct read_orders_found one)
 {
-    const struct order_cold *cold = &engine->orders.cold[order];
-    struct read_orders_found one = { cold->placed_sequence, cold->index, order };
+    uint32_t order = one.order;
 
     if (!is_below(&one, &cursor->before))
         return;
@@ -80,20 +89,38 @@ static void consider(struct read_orders *cursor, const struct engine *engine, ui
     }
 }
 
+static bool is_wanted(const struct read_orders *cursor, const struct engine *engine,
+                      uint32_t market)
+{
+    const char *wanted = cursor->filter.market;
+
+    return wanted[0] == '\0' ||
+           memcmp(wanted, engine->markets.rows[market].record.symbol, QUERY_MARKET_BYTES) == 0;
+}
+
 static void look_through(struct read_orders *cursor, const struct engine *engine,
                          const struct portfolio *portfolio)
 {
-    const char *wanted = cursor->filter.market;
     uint32_t at = portfolio->holding_head;
 
     for (; at != HOLDING_NONE; at = engine->holdings.rows[at].next) {
         const struct holding *holding = &engine->holdings.rows[at];
-        const char *symbol = engine->markets.rows[holding->market].record.symbol;
-        if (wanted[0] != '\0' && memcmp(wanted, symbol, QUERY_MARKET_BYTES) != 0)
+        if (!is_wanted(cursor, engine, holding->market))
             continue;
         uint32_t order = holding->order_tail; /* the newest first: the heap turns the rest away */
-        for (; order != ORDER_NONE; order = engine->orders.cold[order].list_prev)
-            consider(cursor, engine, order);
+        for (; order != ORDER_NONE; order = engine->orders.cold[order].list_prev) {
+            const struct order_cold *cold = &engine->orders.cold[order];
+            consider(cursor, engine,
+                     (struct read_orders_found){ cold->placed_sequence, cold->index, order });
+        }
+    }
+    for (at = portfolio->conditional_tail; at != CONDITIONAL_NONE;) {
+        const struct conditional *row = &engine->conditionals.rows[at];
+        if (is_wanted(cursor, engine, row->market))
+            consider(
+                cursor, engine,
+                (struct read_orders_found){ row->placed_sequence, 0, at | EFFECT_CONDITIONAL });
+        at = row->list_prev;
     }
 }
 

@@ -6,8 +6,8 @@
  *
  * Owner.  A cursor is good until the next command is applied; then begin another one before the
  *         (sequence, index) of the row that was given last.
- * Bound.  A look through every resting order of the portfolios that the filter lets in (at most
- *         limits.open_orders each) for every READ_ORDERS_KEPT rows given. */
+ * Bound.  A look through every order of the portfolios that the filter lets in (at most
+ *         limits.open_orders and limits.conditional_orders each) for every READ_ORDERS_KEPT rows. */
 #ifndef ENGINE_READ_ORDERS_H
 #define ENGINE_READ_ORDERS_H
 
@@ -18,7 +18,7 @@ enum { READ_ORDERS_KEPT = 256 };
 struct read_orders_found {
     uint64_t sequence; /* of its placing */
     uint32_t index;
-    uint32_t order;
+    uint32_t order; /* index, or EFFECT_CONDITIONAL | index of an untriggered one */
 };
 
 struct read_orders {

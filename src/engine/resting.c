@@ -1,5 +1,6 @@
 #include "engine/resting.h"
 
+#include "engine/evidence.h"
 #include "engine/risk.h"
 
 void resting_tell_state(struct engine *engine, uint32_t index)
@@ -18,6 +19,8 @@ void resting_tell_state(struct engine *engine, uint32_t index)
     effects_put(&body, offsetof(struct effect_order_state, status), codes, asset_id);
     memcpy(body.order_id, order->id, sizeof body.order_id);
     effects_emit(engine, EFFECT_order_state, index, asset_id, &body);
+    if (CC_UNLIKELY(index == engine->turn.resting))
+        evidence_add_order(engine, engine->turn.answer, index);
 }
 
 /* 2107 and 2106: what happened to the order in its level, and what the level is now. */

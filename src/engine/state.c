@@ -20,6 +20,7 @@ struct pieces {
     void *work;
     uint64_t *holders;
     void *subaccounts;
+    void *conditionals;
     uint8_t *ladders;
 };
 
@@ -96,6 +97,7 @@ static size_t take_pieces(struct arena *arena, const struct option_engine *capac
         take(arena, ENGINE_MARKETS_MAX * holder_words_market(portfolios) * sizeof(uint64_t));
     size_t resident = arena->used;
     pieces->subaccounts = take(arena, subaccount_table_bytes(portfolios));
+    pieces->conditionals = take(arena, conditional_table_bytes(orders));
     pieces->ladders = arena_take(arena, ENGINE_MARKETS_MAX, ladder_bytes(), STATE_PAGE_BYTES);
     return resident;
 }
@@ -157,6 +159,7 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
     order_table_init(&engine->orders, pieces.orders, orders);
     order_map_init(&engine->order_map, pieces.order_map, orders, engine->orders.hot);
     timer_heap_init(&engine->expiries, pieces.expiries, orders);
+    conditional_table_init(&engine->conditionals, pieces.conditionals, orders);
     deposit_table_init(&engine->deposits_seen, pieces.deposits,
                        slots(capacity, OPTION_engine_deposits));
     duplicate_init(&engine->duplicates, pieces.duplicates,
@@ -195,5 +198,6 @@ void state_use_options(struct engine *engine, const struct option_engine *option
     engine->deposits_seen.limit = (uint32_t)values[OPTION_engine_deposits];
     engine->markets.pages.limit = (uint32_t)values[OPTION_engine_ladder_pages];
     order_table_set_limit(&engine->orders, (uint32_t)values[OPTION_engine_orders]);
+    engine->conditionals.limit = (uint32_t)values[OPTION_engine_orders];
     duplicate_set_limit(&engine->duplicates, (uint32_t)values[OPTION_limits_duplicate_slots]);
 }

@@ -11,6 +11,7 @@
 #include "base/option.h"
 #include "base/request.h"
 #include "engine/account.h"
+#include "engine/conditional.h"
 #include "engine/credential.h"
 #include "engine/deposit.h"
 #include "engine/duplicate.h"
@@ -36,6 +37,9 @@ struct turn {
     uint32_t credential;  /* that signed it, or CREDENTIAL_NONE */
     uint32_t account;     /* of that credential */
     uint32_t resting;     /* the order whose evidence is wanted, while it rests, else ORDER_NONE */
+    uint32_t untriggered; /* likewise, while it waits (conditional.h), else CONDITIONAL_NONE */
+    uint32_t makers;      /* that the last walk met */
+    struct engine_result *answer; /* that the evidence goes to */
 };
 
 struct engine {
@@ -69,6 +73,7 @@ struct engine {
     struct leverage_table leverages;
     struct order_table orders;
     struct order_map order_map; /* C */
+    struct conditional_table conditionals;
     struct timer_heap expiries; /* C: orders with a GTT expiry, rank = placed_sequence */
     struct market_table markets;
     struct deposit_table deposits_seen;

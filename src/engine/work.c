@@ -1,22 +1,23 @@
 #include "engine/work.h"
 
+#include "engine/firing.h"
 #include "engine/funding.h"
 #include "engine/image.h"
 #include "engine/margin.h"
 #include "engine/mark.h"
 #include "engine/resting.h"
+#include "engine/trigger.h"
 #include "engine/work_load.h"
 
 static_assert((int)WORK_MARKETS_MAX == (int)ENGINE_MARKETS_MAX, "a scan for every market");
 
 #define WORK_INDEX_MASK ((UINT32_C(1) << WORK_ITEM_BITS) - 1)
 
-/* Room for the timers, five kinds of items a market, two a portfolio, and a batch of each
- * conditional order: a power of two. */
+/* Room for the timers, five kinds of items a market, two a portfolio, and a batch of conditional
+ * orders behind each of them (no two stand together, trigger.h): a power of two. */
 static uint32_t ring_slots(const struct option_engine *capacity)
 {
-    uint64_t most = 1 + 5 * WORK_MARKETS_MAX + 2 * capacity->values[OPTION_engine_portfolios] +
-                    capacity->values[OPTION_engine_orders];
+    uint64_t most = 2 * (2 + 5 * WORK_MARKETS_MAX + 2 * capacity->values[OPTION_engine_portfolios]);
     uint32_t slots = 64;
 
     while (slots < most)
@@ -48,6 +49,14 @@ void work_push(struct engine *engine, enum work_kind kind, uint32_t index)
     INVARIANT(work->count <= work->mask);
     work->items[(work->head + work->count) & work->mask] = (uint32_t)kind << WORK_ITEM_BITS | index;
     work->count++;
+}
+
+bool work_ends_with(const struct engine *engine, enum work_kind kind)
+{
+    const struct work *work = &engine->work;
+
+    return work->count != 0 &&
+           work->items[(work->head + work->count - 1) & work->mask] >> WORK_ITEM_BITS == kind;
 }
 
 static void pop(struct work *work)
@@ -143,13 +152,19 @@ void work_queue_scan(struct engine *engine, uint32_t market)
 void work_queue_cancel(struct engine *engine, uint32_t index)
 {
     struct holding *holding = state_holding(engine, index);
-    struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
 
     holding->cancel_cursor = holding->order_head;
+    work_queue_release(engine, holding->portfolio);
+}
+
+void work_queue_release(struct engine *engine, uint32_t index)
+{
+    struct portfolio *portfolio = state_portfolio(engine, index);
+
     if (portfolio->cancel_queued)
         return;
     portfolio->cancel_queued = true;
-    work_push(engine, WORK_CANCEL, holding->portfolio);
+    work_push(engine, WORK_CANCEL, index);
 }
 
 /* A list that begins anew leaves no cursor behind: between lists none stands anywhere, so that a
@@ -184,6 +199,13 @@ void work_order_leaves(struct engine *engine, uint32_t order)
         holding->cancel_cursor = engine->orders.cold[order].list_next;
 }
 
+/* Whether the order that waits for a price was placed before the resting one. */
+static bool waits_longer(const struct engine *engine, uint32_t waiting, uint32_t resting)
+{
+    return conditional_rank(&engine->conditionals.rows[waiting]) <=
+           resting_rank(&engine->orders.cold[resting]);
+}
+
 static void expire(struct engine *engine, uint32_t index)
 {
     const struct order *order = &engine->orders.hot[index];
@@ -216,12 +238,26 @@ static void fire_second(struct engine *engine)
 
 static uint64_t expiry_deadline(const struct engine *engine)
 {
-    return timer_heap_deadline(&engine->expiries);
+    uint64_t resting = timer_heap_deadline(&engine->expiries);
+    uint64_t waiting = timer_heap_deadline(&engine->conditionals.expiries);
+
+    return resting < waiting ? resting : waiting;
 }
 
+/* Resting orders and those that wait for a price are one kind: of one deadline the one that was
+ * placed first. */
 static void fire_expiry(struct engine *engine)
 {
-    expire(engine, timer_heap_first(&engine->expiries));
+    uint32_t waiting = timer_heap_first(&engine->conditionals.expiries);
+    uint32_t resting = timer_heap_first(&engine->expiries);
+    uint64_t waiting_ns = timer_heap_deadline(&engine->conditionals.expiries);
+    uint64_t resting_ns = timer_heap_deadline(&engine->expiries);
+
+    if (waiting_ns < resting_ns ||
+        (waiting_ns == resting_ns && waits_longer(engine, waiting, resting)))
+        conditional_expire(engine);
+    else
+        expire(engine, resting);
 }
 
 /* Timers of one deadline fire in this order (R3). */
@@ -361,13 +397,19 @@ static void release(struct engine *engine, uint32_t order)
     resting_remove(engine, order, state, reason);
 }
 
+/* Resting orders and those that wait for a price leave in one order of placing. */
 static bool cancel_unit(struct engine *engine, uint32_t portfolio, uint32_t *units)
 {
     uint32_t order = cancel_next(engine, state_portfolio(engine, portfolio));
+    uint32_t waiting = conditional_first_doomed(engine, portfolio);
 
-    if (order == ORDER_NONE)
+    if (order == ORDER_NONE && waiting == CONDITIONAL_NONE)
         return false;
-    release(engine, order);
+    if (waiting == CONDITIONAL_NONE ||
+        (order != ORDER_NONE && !waits_longer(engine, waiting, order)))
+        release(engine, order);
+    else
+        conditional_end(engine, waiting, ORDER_CANCELED, engine->conditionals.rows[waiting].doom);
     *units -= 1;
     return true;
 }
@@ -430,6 +472,7 @@ static const struct work_handler handlers[WORK_KIND_COUNT] = {
     [WORK_CANCEL] = { cancel_unit, cancel_finish, image_cancel, work_load_cancel },
     [WORK_MARKET_CANCEL] = { market_cancel_unit, market_cancel_finish, image_list, work_load_list },
     [WORK_FUNDING] = { funding_unit, funding_finish, NULL, funding_load },
+    [WORK_TRIGGER] = { firing_unit, trigger_finish, trigger_image, trigger_load },
 };
 
 const struct work_handler *work_handler(uint64_t kind)

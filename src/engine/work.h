@@ -23,7 +23,7 @@ enum work_kind {
     WORK_MARK_SCAN,     /* market */
     WORK_CANCEL,        /* portfolio */
     WORK_MARKET_CANCEL, /* market */
-    WORK_TRIGGER,       /* first conditional order of the batch (trigger.h) */
+    WORK_TRIGGER,       /* number of the batch (trigger.h) */
     WORK_FUNDING,       /* market (funding.h) */
     WORK_LIQUIDATION,   /* portfolio (liquidation.h) */
     WORK_SETTLEMENT,    /* market (settlement.h) */
@@ -105,6 +105,9 @@ CC_MUST_USE bool work_pending(const struct engine *engine);
  * that the ring has room for every item of the kind (ring_slots in work.c). */
 void work_push(struct engine *engine, enum work_kind kind, uint32_t index);
 
+/* Whether the last item of the queue is of this kind. */
+CC_MUST_USE bool work_ends_with(const struct engine *engine, enum work_kind kind);
+
 /* A timer was set for this time: every owner of a timer tells, at each set. */
 void work_timer_set(struct engine *engine, uint64_t deadline_ns);
 
@@ -113,6 +116,9 @@ void work_queue_scan(struct engine *engine, uint32_t market);
 
 /* Queues the release of a portfolio's dead orders. `holding`: where the new dead ones are. */
 void work_queue_cancel(struct engine *engine, uint32_t holding);
+
+/* Likewise; what is new on the list waits for a price (conditional.h). */
+void work_queue_release(struct engine *engine, uint32_t portfolio);
 
 /* Makes the market's orders that are not reduce-only dead and queues their release. A unit is one
  * of them, or one holder passed. */
