@@ -1,6 +1,7 @@
 """Orders that stand already: reduction, replacement, cancel (rules.md R3, R11 codes 1, 2 and 3)."""
 import risk
 from place import act, addressed, finish, new_order
+from protection import POST_ONLY_LIST, REDUCE_ONLY_LIST
 from rows import first_rows, limit_rows, status_of
 from walk import MODES, Walk, decide, margin_passed
 from wire import (AMEND_BODY, CANCELED, CANCEL_BODY, DELETE, FOK, GTC, IOC, OPEN, PARTIALLY_FILLED,
@@ -9,11 +10,11 @@ from wire import (AMEND_BODY, CANCELED, CANCEL_BODY, DELETE, FOK, GTC, IOC, OPEN
 S = STATUS
 
 
-def target_rows(exchange, portfolio_id, order_id, asset, padded):
+def target_rows(exchange, portfolio_id, order_id, asset, padded, enters=False, post_only=0):
     """Rows 5 to 9: (status, portfolio, market)."""
-    status, portfolio, market = addressed(exchange, portfolio_id, asset, padded)
+    status, portfolio, market = addressed(exchange, portfolio_id, asset, padded, enters, post_only)
     if portfolio and not is_uuid7(order_id):
-        status = S["rejected_invalid_uuid"]
+        status, exchange.reason = S["rejected_invalid_uuid"], 0
     return status, portfolio, market
 
 
@@ -104,7 +105,7 @@ def replace(exchange, body):
     (account, subaccount, index, order_id, price, quantity, expiry, post_only, reduce_only, stp,
      pad, asset, pad2, expected) = REPLACE_BODY.unpack(body)
     status, portfolio, market = target_rows(exchange, (account, subaccount, index), order_id,
-                                            asset, pad or pad2)
+                                            asset, pad or pad2, True, post_only)
     if status:
         return status
     new = new_order(exchange, order_id, portfolio, market, quantity)
@@ -160,7 +161,7 @@ def keeps_place(new, old, rest):
 
 def joins_list(new, old):
     """In its place it would fall under the market's cancellation list that spared it."""
-    return old.reduce_only and not new.reduce_only and old.sequence <= old.market.list_sequence
+    return old.reduce_only and not new.reduce_only and old.stamp < old.market.list_stamp
 
 
 def judge(exchange, new, quantity, old, before):
@@ -191,12 +192,33 @@ def keep(exchange, old, new):
                 f"{before} to {after}" if name.endswith("only") else "changed"))
     note(exchange, 2, "kept place " + ("smaller" if new.remaining < old.remaining
                                         else "same size"))
-    if new.reduce_only > old.reduce_only and old.sequence <= old.holding.list_sequence:
+    if new.reduce_only > old.reduce_only and old.stamp < old.holding.list_stamp:
         note(exchange, 2, "reduce-only behind an older list")
+    release_covered(exchange, old, new)
     due = old.expiry
     change_in_place(exchange, old, new.remaining, **{name: getattr(new, name) for name in flags})
     if old.expiry not in (due, GTC):
         exchange.work.add_expiry(old)
+
+
+def release_covered(exchange, old, new):
+    """Decisions 22 and 55: an order that turns into a kind is on no list of that kind made before;
+    what such a list still covers goes first."""
+    holding = old.holding
+    if new.reduce_only > old.reduce_only and old.stamp < holding.list_stamp:
+        release_list(exchange, holding, REDUCE_ONLY_LIST)
+        holding.list_stamp = 0
+    if new.post_only > old.post_only and old.stamp < holding.post_stamp:
+        note(exchange, 2, "post-only behind an older list")
+        release_list(exchange, holding, POST_ONLY_LIST)
+        holding.post_stamp = 0
+
+
+def release_list(exchange, holding, which):
+    for order in list(holding.orders):
+        if which in order.lists:
+            note(exchange, 2, "releases what a list covers")
+            exchange.release(order)
 
 
 def enter_again(exchange, old, walk):

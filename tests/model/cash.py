@@ -150,7 +150,6 @@ class Cash:
             return S["rejected_invalid_size"]
         self.top_ups += amount
         exchange.cash(fund, amount, 0, CASH_FUND)
-        exchange.fund_changed(amount)
         return 0
 
     def faucet_credit(self, body):

@@ -103,7 +103,7 @@ class Conditionals:
          kind, asset, pad, slippage, source, live_tif, pad2, group) = CONDITIONAL_BODY.unpack(body)
         exchange = self.exchange
         status, portfolio, market = addressed(exchange, (owner, subaccount, index), asset,
-                                              pad or pad2 or kind not in KINDS)
+                                              pad or pad2 or kind not in KINDS, True)
         if status:
             return status
         order = Conditional()
@@ -177,7 +177,7 @@ class Conditionals:
                  and order.reduce_only in reduce_only and not order.lists
                  and (before is None or order.placed[0] < before)]
         for order in found:
-            order.lists[reason] = self.exchange.sequence
+            order.lists[0] = 0, reason
         if found:
             self.exchange.work.queue_list(portfolio, ())
 
@@ -229,6 +229,7 @@ class Conditionals:
             order.armed = True
             exchange.counts["armed"] += 1
             return 1
+        exchange.protection.before_entry(owner)
         risk.touch(exchange, owner)
         if state := self.dead(order):
             self.end(order, *state)
@@ -249,8 +250,12 @@ class Conditionals:
     def go_live(self, order):
         """The place path: rows 10, 16, 17b, 19 to 22, 24 and 26 to 34. Gives the makers met."""
         exchange, quantity = self.exchange, order.side * order.remaining
-        order.expiry, order.sequence = LIVE_TIF[order.live_tif], exchange.sequence
+        order.expiry, order.stamp = LIVE_TIF[order.live_tif], exchange.take_stamp()
         self.forget(order)
+        if order.post_only and exchange.protection.frozen(order.owner, order.market):
+            exchange.counts["fired into a freeze"] += 1
+            refuse(exchange, order, REASON["mmp_frozen"])
+            return 0
         if order.type in MARKET_KINDS:
             order.price, order.expiry = 0, IOC
             case = market_rows(exchange, order, quantity, order.owner, order.slippage)

@@ -42,6 +42,13 @@ class Work:
     def add_expiry(self, order):
         self.add_timer(order.expiry, TIMER_EXPIRY, order.placed, order)
 
+    def add_dead_man(self, portfolio):
+        self.add_timer(portfolio.dead_man, TIMER_DEAD_MAN, portfolio.number, portfolio)
+
+    def add_unfreeze(self, mmp):
+        rank = mmp.holding.portfolio.number, mmp.holding.market.id
+        self.add_timer(mmp.frozen_until, TIMER_UNFREEZE, rank, mmp)
+
     @staticmethod
     def stands(deadline, kind, what):
         """Whether a timer is still that of its owner."""
@@ -231,7 +238,7 @@ class Work:
                                if (holding := portfolios[number].holdings.get(market.id))
                                and (holding.size or holding.orders)), None)
                 if number is None:
-                    market.list, market.list_sequence = None, 0
+                    market.list, market.list_stamp = None, 0
                     self.queue.popleft()
                     break
                 holding = portfolios[number].holdings[market.id]

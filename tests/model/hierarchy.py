@@ -174,19 +174,22 @@ class Hierarchy:
 
     # ---- plain writes, authored by the node: (status, reason)
 
-    def portfolio_of_key(self, key_id, portfolio_id):
-        """The portfolio, else (status, reason)."""
+    def key_refused(self, key_id, account, subaccount):
+        """*credential* of R11: None, or (status, reason)."""
         key = self.exchange.credentials.api_keys.get(key_id)
         if key is None or key.revoked:
             return "rejected_unauthorized", None
         if key.scope == READ:
             return "rejected_unauthorized", "read_only_key"
-        if key.pin not in (-1, portfolio_id[1]):
+        if key.pin not in (-1, subaccount):
             return "rejected_unauthorized", "subaccount_not_permitted"
+        return None if key.account == account else ("rejected_invalid_portfolio_id", None)
+
+    def portfolio_of_key(self, key_id, portfolio_id):
+        """The portfolio, else (status, reason)."""
         portfolio = self.exchange.portfolios.get(portfolio_id)
-        if portfolio is None or key.account != portfolio_id[0]:
-            return "rejected_invalid_portfolio_id", None
-        return portfolio
+        return (self.key_refused(key_id, *portfolio_id[:2]) or portfolio
+                or ("rejected_invalid_portfolio_id", None))
 
     def close_portfolio(self, body):
         key_id, *portfolio_id = PORTFOLIO_BODY.unpack(body)

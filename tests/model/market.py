@@ -31,7 +31,7 @@ def decimal(text, decimals):
 
 class Order:
     __slots__ = ("id", "owner", "holding", "market", "side", "price", "remaining", "filled",
-                 "expiry", "reduce_only", "post_only", "stp", "sequence", "level", "type",
+                 "expiry", "reduce_only", "post_only", "stp", "stamp", "level", "type",
                  "value", "placed", "status", "lists")
 
 
@@ -125,7 +125,7 @@ class Market:
         self.next_second = (t // SECOND + 1) * SECOND
         self.scan = None        # the queued mark scan
         self.list = None        # the queued release of its cancellation list
-        self.list_sequence = 0  # while it is queued
+        self.list_stamp = 0     # while it is queued
         self.premium = self.premium_sum = self.premium_count = 0  # of the hour's samples
         self.premium_slot, self.funding_hour = t // (5 * SECOND), t // (3600 * SECOND)
         self.epoch = self.epoch_hour = self.funding_pool = 0

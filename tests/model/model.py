@@ -21,16 +21,17 @@ from deferred import Work
 from hierarchy import Hierarchy
 from market import Market, SECOND
 from place import place, place_market
+from protection import Protection, REDUCE_ONLY_LIST
 from walk import MODES
-from wire import (ALL16, ALL32, AMEND, CANCEL, CANCELED, CANCEL_ALL, CANCEL_ALL_BODY, CANCEL_ONLY,
-                  CLOSE_ACCOUNT, CLOSED, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CONDITIONAL,
-                  CONDITIONAL_CANCEL, CONFIGURATION, CREATE_ACCOUNT,
-                  CREATE_KEY, CREATE_PORTFOLIO, CREATE_SESSION, CREATE_SUBACCOUNT, DEFINE, DELETE,
-                  DEPOSIT, EXPIRED, FAUCET, FEE_TIER, HALT_ALL, HALTED, LEVERAGE, LEVERAGE_BODY,
-                  MARKET_ORDER, MARKET_STATE, ORACLE, ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED,
-                  REASON, RENAME, REOPEN_PORTFOLIO, REPLACE, REVOKE_ALL, REVOKE_KEY, REVOKE_SESSION,
-                  SETTLE, STATUS, SUSPEND, TICK, TOP_UP, TRANSFER, UNTRIGGERED,
-                  WITHDRAW, uuid_ms)
+from wire import (ALL16, AMEND, ARM, CANCEL, CANCELED, CANCEL_ALL, CANCEL_ONLY, CLOSED,
+                  CLOSE_ACCOUNT, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CONDITIONAL, CONDITIONAL_CANCEL,
+                  CONFIGURATION, CREATE_ACCOUNT, CREATE_KEY, CREATE_PORTFOLIO, CREATE_SESSION,
+                  CREATE_SUBACCOUNT, DEFINE, DELETE, DEPOSIT, DISCONNECT, EXPIRED, FAUCET, FEE_TIER,
+                  HALTED, HALT_ALL, LEVERAGE, LEVERAGE_BODY, MARKET_ORDER, MARKET_STATE,
+                  OPERATOR_CANCEL, ORACLE, ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED, REASON,
+                  RENAME, REOPEN_PORTFOLIO, REPLACE, RESET_MMP, REVOKE_ALL, REVOKE_KEY,
+                  REVOKE_SESSION, SCHEDULE_CANCEL, SETTLE, SET_MMP, STATUS, SUSPEND, TICK, TOP_UP,
+                  TRANSFER, UNTRIGGERED, WITHDRAW, uuid_ms)
 
 S = STATUS
 MS = 1000000
@@ -57,6 +58,8 @@ class Exchange:
         self.hierarchy = Hierarchy(self)
         self.money = Cash(self)
         self.conditionals = Conditionals(self)
+        self.protection = Protection(self)
+        self.entered = 0   # orders that this command has entered
         self.walk_met = 0  # makers that the last walk met
         self.fee_account = 0
         self.work = Work(self)
@@ -73,8 +76,11 @@ class Exchange:
             CANCEL: lambda body: amend.cancel(self, body),
             MARKET_STATE: lambda body: states.set_one(self, body, True),
             HALT_ALL: lambda body: states.set_all(self, body, True),
-            CANCEL_ALL: self.cancel_all, ORACLE: self.oracle, DEPOSIT: self.money.deposit,
+            CANCEL_ALL: self.protection.cancel_all, ORACLE: self.oracle, DEPOSIT: self.money.deposit,
             CONDITIONAL_CANCEL: self.conditionals.cancel,
+            SCHEDULE_CANCEL: self.protection.schedule, SET_MMP: self.protection.set_mmp,
+            RESET_MMP: self.protection.reset_mmp,
+            OPERATOR_CANCEL: self.protection.operator_cancel,
             TRANSFER: self.money.transfer, WITHDRAW: self.money.withdraw,
             SETTLE: self.money.settle, TOP_UP: self.money.top_up,
             CREATE_SUBACCOUNT: self.hierarchy.create_subaccount,
@@ -88,7 +94,8 @@ class Exchange:
         self.plain = {  # give (status, reason)
             LEVERAGE: self.set_leverage, CLOSE_PORTFOLIO: self.hierarchy.close_portfolio,
             REOPEN_PORTFOLIO: self.hierarchy.reopen_portfolio, RENAME: self.hierarchy.rename,
-            FAUCET: self.money.faucet_credit}
+            FAUCET: self.money.faucet_credit, ARM: self.protection.arm,
+            DISCONNECT: self.protection.disconnect}
 
     # ---- effects and coverage
 
@@ -147,9 +154,6 @@ class Exchange:
             self.counts["tier rises" if tier > before else "tier falls"] += 1
             self.emit(2119, portfolio.account, 0, 0, 0, tier, ACCOUNT_TIER)
 
-    def fund_changed(self, amount):
-        """The fund's cash has changed otherwise than by a fill."""
-
     def marks_trusted(self, portfolio):
         """R5: in every market where the portfolio has a position or a resting order."""
         return all(holding.market.trusted(self.t, self.max_age)
@@ -158,12 +162,12 @@ class Exchange:
     # ---- orders that end
 
     def dead_state(self, order):
-        """R3: (status, reason) of an order that is dead at t, else None. A list goes before the
-        expiry. Of a cancel-all and a list of another kind the one whose newest is older; a
-        cancel-all at the same command."""
+        """R3: (status, reason) of an order that is dead at t, else None. A list goes before a
+        dead-man deadline that has not fired, that before the expiry."""
         if order.lists:
-            return CANCELED, min(order.lists, key=lambda reason: (
-                order.lists[reason], reason != REASON["cancel_all"]))
+            return CANCELED, self.protection.reason_of(order.lists)
+        if order.owner.dead_man and self.protection.dead_man_passed(order):
+            return CANCELED, REASON["dead_man"]
         if order.status == UNTRIGGERED and order.market.state == CLOSED:
             return CANCELED, REASON["market_state"]
         return (EXPIRED, 0) if order.expiry <= self.t else None
@@ -187,23 +191,14 @@ class Exchange:
                   order.side < 0, order.type, order.market.id)
         self.show(order, DELETE, order.remaining)
 
-    def list_orders(self, orders, reason):
-        """Puts orders of a portfolio on a cancellation list: dead at once, released by the work."""
-        orders = list(orders)
-        for order in orders:
-            order.lists[reason] = self.sequence
-        if orders:
-            self.work.queue_list(orders[0].owner, [order.market.id for order in orders])
-
     def end_all_orders(self, portfolio, reason):
-        self.list_orders((order for holding in portfolio.holdings.values()
-                          for order in holding.orders), reason)
+        self.protection.cover_all(portfolio, reason)
         self.conditionals.doom(portfolio, reason)
 
     def end_reduce_only(self, holding):
-        holding.list_sequence = self.sequence
-        self.list_orders((order for order in holding.orders if order.reduce_only),
-                         REASON["reduce_only"])
+        holding.list_stamp = self.next_stamp()
+        self.protection.cover((order for order in holding.orders if order.reduce_only),
+                              REDUCE_ONLY_LIST, REASON["reduce_only"])
         self.conditionals.doom(holding.portfolio, REASON["reduce_only"], holding.market,
                                reduce_only=(1,))
 
@@ -215,10 +210,21 @@ class Exchange:
 
     def release(self, order):
         """Of a dead order."""
+        self.end_order(order, *self.dead_state(order))
+
+    def end_order(self, order, status, reason):
         if order.status == UNTRIGGERED:
-            self.conditionals.end(order, *self.dead_state(order))
+            self.conditionals.end(order, status, reason)
         else:
-            self.remove(order, *self.dead_state(order))
+            self.remove(order, status, reason)
+
+    def next_stamp(self):
+        """Decision 54: what the next order gets that enters, and a list that is made."""
+        return self.sequence << 16 | self.entered
+
+    def take_stamp(self):
+        self.entered += 1
+        return self.next_stamp() - 1
 
     # ---- marks
 
@@ -300,40 +306,6 @@ class Exchange:
     def accept(self, market, price):
         market.index, market.index_at, market.valid_at = price, market.publish_ts, self.t
         self.recompute(market)
-
-    # ---- cancels
-
-    def cancel_all(self, body):
-        (account, subaccount, index, asset, pad, side, conditional, pad2) = \
-            CANCEL_ALL_BODY.unpack(body)
-        if index == ALL32:
-            within = self.hierarchy.subaccount(account, subaccount)
-            portfolios = within.portfolios if within else ()
-        else:
-            portfolio = self.hierarchy.open_portfolio((account, subaccount, index))
-            portfolios = (portfolio,) if portfolio else ()
-        if not portfolios:
-            return S["rejected_invalid_portfolio_id"]
-        for portfolio in portfolios:
-            risk.touch(self, portfolio)
-        if asset == 0:
-            return S["order_rejected_invalid_market"]
-        if asset != ALL16 and asset not in self.markets:
-            return S["rejected_market_not_found"]
-        if pad or pad2 or side > 2:
-            return S["order_rejected_invalid"]
-        if conditional > 1:
-            return S["rejected_invalid_order_flags"]
-        sides = ((1, -1), (1,), (-1,))[side]
-        for portfolio in portfolios:
-            self.list_orders((order for holding in portfolio.holdings.values()
-                              if asset in (ALL16, holding.market.id)
-                              for order in holding.orders if order.side in sides),
-                             REASON["cancel_all"])
-            if conditional:
-                self.conditionals.doom(portfolio, REASON["cancel_all"],
-                                       self.markets.get(asset), sides)
-        return 0
 
     # ---- commands
 
@@ -436,7 +408,7 @@ class Exchange:
     def apply(self, kind, code, payload, key, clock, extra=b""):
         self.t_now = t = max(self.t + 1, clock)
         self.effects = []
-        self.id_index = self.reason = 0
+        self.id_index = self.reason = self.entered = 0
         self.subject = None  # the order that the command made or found
         if kind == 0:
             self.t = t
@@ -446,7 +418,9 @@ class Exchange:
             risk.flush(self)
             if self.limits:
                 self.drop_slices(t)
+            self.protection.freeze()
             self.work.perform(units)
+            self.protection.freeze()
             return self.sequence, t, self.status, 0
         request_id, body = payload[8:24], payload[24:]
         self.request_id = request_id
@@ -472,9 +446,11 @@ class Exchange:
         risk.flush(self)
         if status in (S["account_created_with_session"], S["account_created_session_failed"]):
             account = self.accounts
+        self.protection.freeze()
         self.ended = status
         self.emit(2100, request_id, account, status, self.reason, 255)
         self.work.perform(self.units)
+        self.protection.freeze()
         return self.sequence, t, status, 0
 
     def execute(self, code, body, key, request_id, refused, extra):

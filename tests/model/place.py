@@ -18,23 +18,30 @@ def new_order(exchange, order_id, portfolio, market, quantity, order=None):
     order.side = 1 if quantity >= 0 else -1
     order.remaining, order.filled = abs(quantity), 0
     order.type, order.post_only = LIMIT_TYPE, 0
-    order.placed, order.value = (exchange.sequence, exchange.t), 0
-    order.sequence, order.level, order.lists = exchange.sequence, None, {}
+    order.stamp = exchange.take_stamp()
+    order.placed, order.value = (exchange.sequence, exchange.t, order.stamp), 0
+    order.level, order.lists = None, {}
     order.status = None
     return order
 
 
-def addressed(exchange, portfolio_id, asset, padded):
-    """Rows 5 to 9 of a placement: (status, portfolio, market)."""
+def addressed(exchange, portfolio_id, asset, padded, enters=False, post_only=0):
+    """Rows 5 to 9: (status, portfolio, market). `enters`: an order of the portfolio may enter."""
     portfolio = exchange.hierarchy.open_portfolio(portfolio_id)
     if portfolio is None:
         return S["rejected_invalid_portfolio_id"], None, None
+    if enters:
+        exchange.protection.before_entry(portfolio)
     risk.touch(exchange, portfolio)
     if asset in (0, 0xFFFF):
         return S["order_rejected_invalid_market"], portfolio, None
     market = exchange.markets.get(asset)
     if market is None:
         return S["rejected_market_not_found"], portfolio, None
+    if not padded and post_only == 1 and exchange.protection.frozen(portfolio, market):
+        exchange.reason = REASON["mmp_frozen"]
+        exchange.counts["refused by mmp"] += 1
+        padded = True
     return S["order_rejected_invalid"] if padded else 0, portfolio, market
 
 
@@ -60,7 +67,8 @@ def place(exchange, request_id, body):
     """Code 0 from row 5 on. Gives the status."""
     (owner, subaccount, index, price, quantity, expiry, post_only, reduce_only, stp, pad, asset,
      pad2) = PLACE_BODY.unpack(body)
-    status, portfolio, market = addressed(exchange, (owner, subaccount, index), asset, pad or pad2)
+    status, portfolio, market = addressed(exchange, (owner, subaccount, index), asset, pad or pad2,
+                                          True, post_only)
     if status:
         return status
     order = new_order(exchange, request_id, portfolio, market, quantity)
@@ -77,7 +85,7 @@ def place_market(exchange, request_id, body):
     (owner, subaccount, index, quantity, slippage, asset, pad, reduce_only, stp, pad2) = \
         MARKET_BODY.unpack(body)
     status, portfolio, market = addressed(exchange, (owner, subaccount, index), asset,
-                                          pad or any(pad2))
+                                          pad or any(pad2), True)
     if status:
         return status
     order = new_order(exchange, request_id, portfolio, market, quantity)
@@ -141,7 +149,7 @@ def finish(exchange, order, status, reason):
 def rest(exchange, order):
     holding = order.holding
     holding.orders[order] = order
-    if order.placed[0] < order.sequence:  # entered again: among its own age
+    if order.placed[2] < order.stamp:  # entered again: among its own age
         holding.orders = dict(sorted(holding.orders.items(), key=lambda item: item[0].placed))
     holding.count(order, order.remaining)
     risk.changed(exchange, order.owner)
@@ -177,6 +185,7 @@ def fill(exchange, taker, maker, quantity):
     exchange.note_tiers(maker, taker, maker_fee)
     maker.owner.volumes.add(exchange.t, notional)
     taker.owner.volumes.add(exchange.t, notional)
+    exchange.protection.maker_filled(maker.holding, maker.side * quantity)
     of_maker, of_taker = move_positions(exchange, maker, taker, quantity, price)
     exchange.emit(2102, maker.id, price, maker.side * quantity, maker_fee, of_maker.index, 1)
     exchange.emit(2102, taker.id, price, taker.side * quantity, taker_fee, of_taker.index, 0)

@@ -7,15 +7,15 @@ class Holding:
     """A portfolio in one market: position and resting orders."""
     __slots__ = ("portfolio", "market", "leverage", "size", "cost", "orders", "buy", "sell",
                  "buy_notional", "sell_notional", "all_buy", "all_sell", "all_buy_notional",
-                 "all_sell_notional", "position_id", "list_sequence", "cursor", "mark_seen", "epoch",
-                 "fifth_at",
+                 "all_sell_notional", "position_id", "list_stamp", "post_stamp", "cursor",
+                 "mark_seen", "epoch", "fifth_at",
                  "net_funding")
 
     def __init__(self, portfolio, market):
         self.portfolio = portfolio
         self.market = market
         self.leverage = market.leverage
-        self.list_sequence = 0  # of the last list of reduce-only orders
+        self.list_stamp = self.post_stamp = 0  # of the last lists of reduce-only, post-only orders
         self.cursor = None      # order that a cancellation list goes on at
         self.size = self.cost = self.net_funding = 0
         self.mark_seen = market.mark  # by the last look of a check (R7)

@@ -111,7 +111,7 @@ def all_orders(exchange, portfolios):
     rows = []
     for portfolio in portfolios:
         rows += orders_in(exchange, portfolio)
-    return sorted(rows, key=lambda row: -row[7])
+    return [row[1:] for row in sorted(rows, key=lambda row: row[0], reverse=True)]
 
 
 def orders_in(exchange, portfolio):
@@ -122,8 +122,8 @@ def orders_in(exchange, portfolio):
             if order.status == wire.UNTRIGGERED:
                 live = order.status
             status, reason = exchange.dead_state(order) or (live, 0)
-            rows.append((order.id.hex(), order.filled + order.remaining, order.remaining,
-                         order.filled, order.value, order.price, order.expiry, *order.placed,
+            rows.append((order.placed, order.id.hex(), order.filled + order.remaining, order.remaining,
+                         order.filled, order.value, order.price, order.expiry, *order.placed[:2],
                          status, order.type, int(order.side < 0), reason, int(order.post_only),
                          int(order.reduce_only), order.stp))
     return rows

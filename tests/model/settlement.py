@@ -2,6 +2,7 @@
 import funding
 import risk
 from market import SECOND, cdiv
+from protection import MARKET
 from wire import CASH_FUND, CASH_SETTLEMENT, CLOSED, REASON
 from work_item import Item, SETTLEMENT
 
@@ -53,8 +54,7 @@ def close(exchange, market, cause):
     for portfolio in exchange.by_number:
         holding = portfolio.holdings.get(market.id)
         for order in holding.orders if holding else ():
-            order.lists[REASON["market_state"]] = exchange.sequence
-        exchange.conditionals.doom(portfolio, REASON["market_state"], market)
+            order.lists[MARKET] = exchange.next_stamp(), REASON["market_state"]
     exchange.work.queue_market_list(market)
     item = Item(SETTLEMENT)
     item.market, item.cursor, item.inside = market, 0, False

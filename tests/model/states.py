@@ -1,5 +1,6 @@
 """The states of a market (rules.md R9): codes 1002 and 1008, by the operator and by the node."""
 import liquidation
+from protection import MARKET
 from wire import (ALL16, CANCEL_ONLY, CLOSED, HALT_ALL_BODY, HALTED, REASON, REDUCE_ONLY,
                   STATE_BODY, STATUS)
 
@@ -18,12 +19,12 @@ def enter(exchange, market, state, cause):
     exchange.show_state(market, cause)
     liquidation.market_moved(exchange, market)
     if state == REDUCE_ONLY:
-        market.list_sequence = exchange.sequence
+        market.list_stamp = stamp = exchange.next_stamp()
         for portfolio in exchange.by_number:
             holding = portfolio.holdings.get(market.id)
             for order in holding.orders if holding else ():
                 if not order.reduce_only:
-                    order.lists[REASON["market_state"]] = exchange.sequence
+                    order.lists[MARKET] = stamp, REASON["market_state"]
         exchange.work.queue_market_list(market)
 
 
