@@ -5,7 +5,7 @@ from amend import target_rows
 from market import Order
 from place import addressed, enter, new_order, refuse, refuse_row, shown_price
 from rows import limit_rows, market_rows, status_of
-from wire import (ACTIVE, CANCELED, CANCEL_BODY, CONDITIONAL_BODY, EXPIRED, FOK, GTC, IOC, REASON,
+from wire import (ACTIVE, CANCELED, CANCEL_BODY, CLOSED, CONDITIONAL_BODY, EXPIRED, FOK, GTC, IOC, REASON,
                   REDUCE_ONLY, STATUS, STOP_LIMIT, STOP_MARKET, TAKE_PROFIT_MARKET, UNTRIGGERED)
 
 S = STATUS
@@ -180,6 +180,11 @@ class Conditionals:
             order.lists[0] = 0, reason
         if found:
             self.exchange.work.queue_list(portfolio, ())
+
+    def first_of_closed(self, market):
+        """Of a market that is CLOSED: the oldest, which its list releases behind its holders."""
+        return min((order for order in self.orders.values() if order.market is market),
+                   key=lambda order: order.placed, default=None) if market.state == CLOSED else None
 
     # ---- evaluation
 

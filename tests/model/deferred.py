@@ -237,6 +237,10 @@ class Work:
                 number = next((number for number in range(item.portfolio, len(portfolios))
                                if (holding := portfolios[number].holdings.get(market.id))
                                and (holding.size or holding.orders)), None)
+                if number is None and (order := exchange.conditionals.first_of_closed(market)):
+                    units -= 1
+                    exchange.release(order)
+                    continue
                 if number is None:
                     market.list, market.list_stamp = None, 0
                     self.queue.popleft()

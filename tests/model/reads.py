@@ -13,7 +13,7 @@ BOOK = struct.Struct("<32sQII8x")
 INDEXES = struct.Struct("<II")
 LEVELS = struct.Struct("<QQ")
 AUDIT = struct.Struct("<16s16sqq16s16s16s16s16sIIB7x")
-ORDER = struct.Struct("<QII16s32sQQQ8x16sQQQQQQ16sIBBBBBBBBBBBx")
+ORDER = struct.Struct("<QII16s32sQQQ8x16sQQQQ8xQ16sIBBBBBBB2xBBx")
 POSITION = struct.Struct("<QII16s32sqqqQ16s16s16sQIBBBx")
 ACCOUNT = struct.Struct("<Q8x16siiIBB50x")
 SUBACCOUNT = struct.Struct("<II8x16sB15x")
@@ -96,10 +96,11 @@ def subaccount_of(within):
 def check_orders(number, account, expected, reply):
     got = []
     for row in ORDER.iter_unpack(reply):
-        got.append((row[3].hex(), *row[5:8], integer(row[8]), *row[9:13], *row[17:24]))
+        got.append((row[3].hex(), *row[5:8], integer(row[8]), *row[9:]))
     same(number, f"orders of account {account}",
-         "id, initial, remaining, filled, filled notional, price, expiry, sequence, time, status, "
-         "type, side, reason, post_only, reduce_only, stp", expected, got)
+         "id, initial, remaining, filled, filled notional, price, expiry, sequence, time, trigger "
+         "price, group, index, status, type, side, reason, post_only, reduce_only, stp, trigger "
+         "source, live tif", expected, got)
 
 
 def orders_of(exchange, portfolio):
@@ -122,11 +123,19 @@ def orders_in(exchange, portfolio):
             if order.status == wire.UNTRIGGERED:
                 live = order.status
             status, reason = exchange.dead_state(order) or (live, 0)
+            trigger = trigger_of(order)
             rows.append((order.placed, order.id.hex(), order.filled + order.remaining, order.remaining,
                          order.filled, order.value, order.price, order.expiry, *order.placed[:2],
-                         status, order.type, int(order.side < 0), reason, int(order.post_only),
-                         int(order.reduce_only), order.stp))
+                         *trigger[:2], order.placed[2] & 0xFFFF, status, order.type, int(order.side < 0), reason, int(order.post_only),
+                         int(order.reduce_only), order.stp, *trigger[2:]))
     return rows
+
+
+def trigger_of(order):
+    """(trigger price, group, source, live_tif) of a conditional kind, triggered or not."""
+    if order.type < wire.STOP_LIMIT:
+        return 0, bytes(16), 0, 0
+    return order.trigger, order.group, order.source, order.live_tif
 
 
 # ---- positions
