@@ -59,7 +59,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(exchange, oracle_keys,            KEYS,   1, 1, "",               0, 0, "sign code 1000 only") \
     X(exchange, treasury_key,           KEY,    1, 1, "",               0, 0, "signs 1003, 1004, 1006 in the operator's place") \
     X(exchange, testnet,                SWITCH, 4, 1, "off",            0, 0, "faucet") \
-    X(exchange, restart,                CHOICE, 0, 1, "resume",         0, 0, "+resume staged") \
+    X(exchange, restart,                CHOICE, 0, 1, "resume",         0, 0, "+resume +staged") \
     X(exchange, oracle_max_age_ms,      INT,    1, 1, "10000",          0, 86400000, "0: never stale") \
     X(exchange, clock_past_ms,          INT,    1, 1, "30000",          1000, 600000, "oldest request id") \
     X(exchange, clock_future_ms,        INT,    1, 1, "5000",           100, 60000, "request id furthest ahead") \

@@ -153,6 +153,18 @@ struct row_level {
     uint64_t size;
 };
 
+struct row_mark {
+    char market[32];
+    uint64_t book_seq;
+    uint64_t mark_price;  /* 0: never computed */
+    uint64_t index_price; /* 0: none yet */
+    int64_t premium_ppb;  /* of the last sample */
+    int64_t predicted_rate_ppb;
+    uint8_t valid;
+    uint8_t price_decimals;
+    uint8_t zero[6];
+};
+
 /* Every term of R2's invariants at one sequence, then market_count struct row_audit_market. */
 struct row_audit {
     int128 cash; /* micro-USDC, all portfolios with 0/0/0 */

@@ -176,11 +176,36 @@ static enum core_opening define_markets(struct core *core)
     return CORE_OPENED;
 }
 
+/* Closes the markets of a staged start; what they were is on disk before. */
+static enum core_opening begin_stages(struct core *core, uint64_t last_ns)
+{
+    struct stage *stage = &core->matcher.stage;
+    uint64_t now_ns = clock_now_ns(core->config.clock);
+    struct engine_result result;
+
+    if (stage_load(stage, core->primary, core->config.disk, core->exchange.exchange_id, last_ns,
+                   now_ns) != 0)
+        return CORE_DISK_FAILED;
+    if (stage->count == 0)
+        return CORE_OPENED;
+    if (stage_store(stage, core->config.disk, core->exchange.exchange_id) != 0)
+        return CORE_DISK_FAILED;
+    uint16_t asset_id = stage_next_open(stage, core->primary, 0);
+    for (; asset_id != 0; asset_id = stage_next_open(stage, core->primary, asset_id)) {
+        uint8_t body[8] = { 0 }; /* W3a, 1002 */
+        cc_store16(body, asset_id);
+        body[4] = MARKET_CANCEL_ONLY;
+        author(core, REQUEST_market_state, body, sizeof body, &result);
+    }
+    return CORE_OPENED;
+}
+
 enum core_opening core_open(struct core *core)
 {
     struct engine_result result;
     uint8_t body[BOOT_BODY_BYTES] = { 0 };
     bool is_first = engine_sequence(core->primary) == 0;
+    uint64_t last_ns = engine_time(core->primary);
 
     if (clock_now_ns(core->config.clock) < engine_time(core->primary))
         return CORE_CLOCK_BEHIND;
@@ -193,7 +218,9 @@ enum core_opening core_open(struct core *core)
     if (is_first || configuration_differs(core))
         author(core, REQUEST_configuration, core->configuration, core->configuration_bytes,
                &result);
-    return is_first ? define_markets(core) : CORE_OPENED;
+    if (is_first)
+        return define_markets(core);
+    return core->config.is_staged ? begin_stages(core, last_ns) : CORE_OPENED;
 }
 
 uint32_t core_match(struct core *core)

@@ -50,6 +50,7 @@ struct core_config {
     struct snapshotter_host snapshotter; /* begin NULL: no snapshots while it runs */
     uint64_t follower_lag_max_ns;
     int follower_commands_a_turn;
+    bool is_staged;              /* exchange.restart=staged */
     const _Atomic bool *give_up; /* true: core_recover ends, record_refused; NULL: never */
 };
 
@@ -112,10 +113,12 @@ enum core_opening {
     CORE_CLOCK_BEHIND,       /* not yet: the clock is before the last journalled t (W5) */
     CORE_CAPACITY_TOO_SMALL, /* an engine capacity is below use */
     CORE_MARKET_REFUSED,     /* exchange.markets has a record that 1001 refuses */
+    CORE_DISK_FAILED,        /* what a staged start keeps could not be read or written */
 };
 
 /* Sequences the commands of a start: 2014, 2013 if an engine option differs, and for a new
- * directory one 1001 a market. */
+ * directory one 1001 a market; for another one, of a staged start, the 1002s that close the
+ * markets. */
 CC_MUST_USE enum core_opening core_open(struct core *core);
 
 /* Steps. Each gives the work done, 0 for none; core_journal gives -errno after a failed write or

@@ -184,6 +184,15 @@ static bool is_poison(const struct matcher *matcher, const struct command *comma
     return true;
 }
 
+/* An operator that sets a state judges for itself. */
+static void leave_stages(struct matcher *matcher, const struct command *command)
+{
+    if (command->code == REQUEST_market_state)
+        stage_leave(&matcher->stage, cc_load16(command_body(command)));
+    else if (command->code == REQUEST_halt_all)
+        stage_leave(&matcher->stage, STAGE_ALL);
+}
+
 /* Takes one command of a client. False when the journal has no room: it stays in its ring. */
 static bool take(struct matcher *matcher, const struct matcher_link *link, struct command *command)
 {
@@ -200,6 +209,8 @@ static bool take(struct matcher *matcher, const struct matcher_link *link, struc
             return false;
         sequence(matcher, command, place_of(matcher, link, command), t_ns, room, &result);
         counter_add(&matcher->counters.commands);
+        if (CC_UNLIKELY(matcher->stage.count != 0) && result.status == STATUS_request_completed)
+            leave_stages(matcher, command);
     }
     counter_add(&matcher->counters.status[result.status]);
 
@@ -308,6 +319,10 @@ uint32_t matcher_step(struct matcher *matcher)
 
     if (CC_UNLIKELY(alarm_is_due(&matcher->alarm)))
         work += alarm_step(matcher, &room_left);
+    if (matcher->alarm.is_short)
+        stage_leave(&matcher->stage, STAGE_ALL);
+    if (room_left && stage_is_due(&matcher->stage, clock_now_ns(matcher->clock)))
+        work += stage_step(matcher, &room_left);
     work += drain(matcher, &room_left);
     if (room_left && effects_hash_due(matcher)) {
         room_left = author_effects_hash(matcher);

@@ -9,7 +9,7 @@
  * Wait.   matcher_step never blocks. A full journal buffer leaves the commands in their rings.
  * Owner.  One thread. It is the keyring's only writer once recovery is over.
  * Bound.  MATCHER_COMMANDS_A_TURN commands, one work tick and one time tick a turn; of an alarm
- *         (alarm.h) one command a market. */
+ *         (alarm.h) and of a staged start (stage.h) one command a market. */
 #ifndef NODE_MATCHER_H
 #define NODE_MATCHER_H
 
@@ -21,6 +21,7 @@
 #include "node/fault.h"
 #include "node/poison_file.h"
 #include "node/rebuild.h"
+#include "node/stage.h"
 #include "store/journal.h"
 
 enum {
@@ -61,6 +62,7 @@ struct matcher {
     struct fault_mark unwatched;      /* the mark of a matcher that nobody guards */
 
     struct alarm alarm; /* what the node itself found wrong */
+    struct stage stage; /* of a staged start, while it lasts */
     struct rebuild_buffer authored;
     struct matcher_counters counters;
 };

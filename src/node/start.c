@@ -90,6 +90,7 @@ static int open_core(struct node *node, const struct market_file *markets)
         .history_rows = HISTORY_ROWS_DEFAULT,
         .follower_lag_max_ns = config_number(node->options, OPTION_node_follower_lag_max) * 1000000,
         .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,
+        .is_staged = config_is(node->options, OPTION_exchange_restart, "staged"),
         .give_up = &node->stop_asked,
         .recovers_on_two_threads = true,
         .history_replay_bytes = HISTORY_REPLAY_BYTES,
@@ -356,6 +357,10 @@ uint32_t start_open(struct node *node)
         log_line(LOG_ERROR, "configuration", "%s is below what the data directory uses",
                  option_row(node->core.short_option)->name);
         node_fail(node, NODE_EXIT_CONFIGURATION);
+        return 0;
+    case CORE_DISK_FAILED:
+        log_line(LOG_ERROR, "restart", "the file restart of the data directory could not be kept");
+        node_fail(node, NODE_EXIT_FAILED);
         return 0;
     case CORE_MARKET_REFUSED:
         break;

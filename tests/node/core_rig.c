@@ -119,6 +119,7 @@ static void configure(void)
         "--engine.deposits=64",
         "--engine.ladder_pages=256",
         "--limits.duplicate_slots=4096",
+        "--exchange.operator_key=ERERERERERERERERERERERERERERERERERERERERERE=",
     };
     CHECK(config_load(&config, (int)CC_COUNT(argv), argv, NULL) == CONFIG_RUN);
     ptrdiff_t bytes = config_engine_text(&config, core_rig.core.exchange.exchange_id, body);
@@ -143,6 +144,7 @@ enum refusal_kind core_rig_recover(void)
         .history_rows = 1 << 10,
         .recovers_on_two_threads = core_rig.recovers_on_two_threads,
         .history_replay_bytes = core_rig.history_replay_bytes,
+        .is_staged = core_rig.is_staged,
         .follower_lag_max_ns = UINT64_C(1000000000),
         .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,
         .snapshot_tail_bytes = core_rig.tail_bytes,

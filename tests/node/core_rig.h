@@ -41,6 +41,7 @@ struct core_rig {
     uint64_t history_replay_bytes;
     uint64_t tail_bytes;
     bool recovers_on_two_threads;
+    bool is_staged;
     uint64_t archive_keep_ns;
     uint64_t segment_bytes_per_s; /* 0: unbounded */
 };

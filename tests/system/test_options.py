@@ -67,7 +67,7 @@ def refused_options(world):
         ("--engine.core=4096", "engine.core"),
         ("--engine.core=4095", "engine.core"),  # a CPU that no machine of these tests has
         ("--store.durability=replicated", "store.durability"),
-        ("--exchange.restart=staged", "exchange.restart"),
+        ("--exchange.restart=stage", "exchange.restart"),
         ("--net.tls_certificate=/etc/x.pem", "net.tls_certificate"),
         ("--net.tls_key=/etc/x.pem", "net.tls_key"),
         ("--net.debug_payload=on", "net.debug_payload"),

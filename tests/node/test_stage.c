@@ -1,0 +1,165 @@
+/* exchange.restart=staged (rules.md R9): CANCEL_ONLY at the start, POST_ONLY 10 s later, the former
+ * state 10 s later; who takes part, who leaves, and a start in between (decision 64). */
+#include "check.h"
+#include "crypto/derive.h"
+#include "engine/read.h"
+#include "engine/read_figures.h"
+#include "node/core_rig.h"
+
+enum { BTC = 1, ETH, SOL, XRP, DOGE, MARKETS = 5 };
+enum { ACTIVE, POST_ONLY, REDUCE_ONLY, CANCEL_ONLY, HALTED };
+
+#define TURNS_PER_S 10 /* core_rig.h: 100 ms a turn */
+
+/* States by asset id, of which read_figures_state gives the k-th. */
+static bool states_are(uint8_t btc, uint8_t eth, uint8_t sol, uint8_t xrp, uint8_t doge)
+{
+    const uint8_t want[MARKETS] = { btc, eth, sol, xrp, doge };
+
+    for (uint32_t k = 0; k < MARKETS; k++)
+        if (read_figures_state(core_rig.core.primary, k) != want[k] ||
+            read_figures_state(core_rig.core.replica, k) != want[k])
+            return false;
+    return true;
+}
+
+/* A 1002 or 1008 of the operator; the key's bytes are all 0x11. */
+static void operator_sets(uint16_t code, uint16_t asset, uint8_t state)
+{
+    static struct rebuild_buffer buffer;
+    static uint64_t ids = 1 << 20;
+    struct command *command = (struct command *)(void *)buffer.bytes;
+    uint8_t random[10] = { 0 };
+
+    memset(&buffer, 0, sizeof buffer);
+    cc_store64(random, ++ids);
+    struct uuid id = uuid_make_v7(clock_now_ns(&core_rig.clock) / 1000000, random);
+    command->code = code;
+    command->kind = COMMAND_SIGNED;
+    command->payload_bytes = REQUEST_BODY_AT + 8;
+    command->key_bytes = 32;
+    uint8_t *to = command->bytes;
+    to[0] = REQUEST_VERSION;
+    cc_store16(to + 2, code);
+    memcpy(to + REQUEST_HEADER_BYTES, id.bytes, sizeof id.bytes);
+    if (code == REQUEST_market_state) {
+        cc_store16(to + REQUEST_BODY_AT, asset);
+        to[REQUEST_BODY_AT + 4] = state;
+    } else {
+        to[REQUEST_BODY_AT] = state;
+    }
+    memset(to + command->payload_bytes, 0x11, 32);
+    command->slot_count =
+        (uint16_t)command_slots(command_bytes(command) - (uint32_t)sizeof *command);
+    derive_command(command, mix_key_load(core_rig.core.exchange.hash_key));
+    memcpy(ring_claim(&core_rig.commands, command->slot_count), command, command_bytes(command));
+    ring_publish(&core_rig.commands);
+    core_rig_run(1);
+}
+
+/* A directory whose markets were given five states. */
+static void prepare(void)
+{
+    core_rig_make();
+    core_rig.is_staged = true;
+    core_rig_start(); /* new markets: nothing was interrupted */
+    core_rig_run(1);
+    CHECK(states_are(ACTIVE, ACTIVE, ACTIVE, ACTIVE, ACTIVE));
+    operator_sets(REQUEST_market_state, ETH, POST_ONLY);
+    operator_sets(REQUEST_market_state, SOL, REDUCE_ONLY);
+    operator_sets(REQUEST_market_state, XRP, CANCEL_ONLY);
+    operator_sets(REQUEST_market_state, DOGE, HALTED);
+    core_rig_kill();
+}
+
+static void three_steps(void)
+{
+    prepare();
+    core_rig_start();
+    core_rig_run(1); /* at 0 s: a client's first command finds every market closed */
+    CHECK(states_are(CANCEL_ONLY, CANCEL_ONLY, CANCEL_ONLY, CANCEL_ONLY, HALTED));
+    core_rig_run(98);
+    CHECK(states_are(CANCEL_ONLY, CANCEL_ONLY, CANCEL_ONLY, CANCEL_ONLY, HALTED));
+    core_rig_run(2); /* POST_ONLY would let into SOL what REDUCE_ONLY keeps out */
+    CHECK(states_are(POST_ONLY, POST_ONLY, CANCEL_ONLY, CANCEL_ONLY, HALTED));
+    core_rig_run(98);
+    CHECK(states_are(POST_ONLY, POST_ONLY, CANCEL_ONLY, CANCEL_ONLY, HALTED));
+    core_rig_run(2);
+    CHECK(states_are(ACTIVE, POST_ONLY, REDUCE_ONLY, CANCEL_ONLY, HALTED));
+
+    /* What is set later is meant, however soon the next start comes. */
+    operator_sets(REQUEST_market_state, BTC, CANCEL_ONLY);
+    core_rig_kill();
+    core_rig_start();
+    core_rig_run(21 * TURNS_PER_S);
+    CHECK(states_are(CANCEL_ONLY, POST_ONLY, REDUCE_ONLY, CANCEL_ONLY, HALTED));
+    core_rig_kill();
+    core_rig_free();
+}
+
+/* A start within the 20 s, in either step, begins anew and ends with the first's states. */
+static void starts_in_between(void)
+{
+    prepare();
+    core_rig_start();
+    core_rig_run(5 * TURNS_PER_S);
+    core_rig_kill();
+    core_rig_start();
+    core_rig_run(12 * TURNS_PER_S);
+    CHECK(states_are(POST_ONLY, POST_ONLY, CANCEL_ONLY, CANCEL_ONLY, HALTED));
+    core_rig_kill();
+    core_rig_start();
+    core_rig_run(1);
+    CHECK(states_are(CANCEL_ONLY, CANCEL_ONLY, CANCEL_ONLY, CANCEL_ONLY, HALTED));
+    core_rig_run(21 * TURNS_PER_S);
+    CHECK(states_are(ACTIVE, POST_ONLY, REDUCE_ONLY, CANCEL_ONLY, HALTED));
+    core_rig_kill();
+
+    /* Without its file, and with `resume`, they stay. */
+    core_rig_start();
+    core_rig_run(5 * TURNS_PER_S);
+    core_rig_kill();
+    int file = disk_open(core_rig.disk, "restart", 0);
+    CHECK(file >= 0);
+    CHECK(disk_write(core_rig.disk, file, 50, "x", 1) == 0);
+    disk_close(core_rig.disk, file);
+    core_rig_start();
+    core_rig_run(21 * TURNS_PER_S);
+    CHECK(states_are(CANCEL_ONLY, CANCEL_ONLY, CANCEL_ONLY, CANCEL_ONLY, HALTED));
+    core_rig_kill();
+    core_rig.is_staged = false;
+    core_rig_start();
+    core_rig_run(21 * TURNS_PER_S);
+    CHECK(states_are(CANCEL_ONLY, CANCEL_ONLY, CANCEL_ONLY, CANCEL_ONLY, HALTED));
+    core_rig_kill();
+    core_rig_free();
+}
+
+/* The operator's word stands, also where it changes nothing, and where it opens. */
+static void operators_judge(void)
+{
+    prepare();
+    core_rig_start();
+    core_rig_run(1);
+    operator_sets(REQUEST_market_state, BTC, CANCEL_ONLY);
+    operator_sets(REQUEST_market_state, ETH, ACTIVE);
+    core_rig_run(21 * TURNS_PER_S);
+    CHECK(states_are(CANCEL_ONLY, ACTIVE, REDUCE_ONLY, CANCEL_ONLY, HALTED));
+    core_rig_kill();
+    core_rig_start();
+    core_rig_run(11 * TURNS_PER_S);
+    CHECK(states_are(CANCEL_ONLY, POST_ONLY, CANCEL_ONLY, CANCEL_ONLY, HALTED));
+    operator_sets(REQUEST_halt_all, 0, POST_ONLY);
+    core_rig_run(21 * TURNS_PER_S);
+    CHECK(states_are(POST_ONLY, POST_ONLY, POST_ONLY, POST_ONLY, POST_ONLY));
+    core_rig_kill();
+    core_rig_free();
+}
+
+int main(void)
+{
+    three_steps();
+    starts_in_between();
+    operators_judge();
+    return 0;
+}
