@@ -185,7 +185,8 @@ static void fill_hashes(const struct host *host, struct command *command)
     }
     command->request_hash = mix_id(host->key, account, command_request_id(command));
     if (command->code == REQUEST_order_cancel || command->code == REQUEST_order_reduction ||
-        command->code == REQUEST_order_replacement)
+        command->code == REQUEST_order_replacement ||
+        command->code == REQUEST_conditional_order_cancel)
         command->target_hash = mix_id(host->key, account, command_body(command) + 16);
 }
 
