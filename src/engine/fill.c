@@ -1,9 +1,13 @@
 #include "engine/fill.h"
 
 #include "engine/fee.h"
+#include "engine/fund.h"
 #include "engine/margin.h"
 #include "engine/resting.h"
 #include "engine/trigger.h"
+
+enum { FILL_PENALTY_PPM = 5000 }; /* of a liquidation's notional (R7, L1) */
+enum { TRADE_LIQUIDATION = 1 };   /* flag of a 2108 */
 
 int64_t fill_position(struct fill_position *position, int64_t quantity, uint64_t price,
                       bool *opened)
@@ -97,6 +101,24 @@ static void move_cash(struct engine *engine, const struct party *party)
     engine->fee_account += party->fee;
 }
 
+/* Ledger rows of a fill with a house taker: the penalty goes to the fund, a rebate comes from it. */
+static void move_house_cash(struct engine *engine, const struct party *maker,
+                            const struct party *taker)
+{
+    uint32_t of_maker = state_holding(engine, maker->holding)->portfolio;
+    uint32_t of_taker = state_holding(engine, taker->holding)->portfolio;
+
+    portfolio_cash(engine, of_taker, CASH_trade, taker->realised, taker->fill_index);
+    portfolio_cash(engine, of_taker, CASH_liquidation, -taker->fee, taker->fill_index);
+    portfolio_cash(engine, of_maker, CASH_trade, maker->realised, maker->fill_index);
+    portfolio_cash(engine, of_maker, CASH_fee, -maker->fee, maker->fill_index);
+    portfolio_cash(engine, FUND_PORTFOLIO, CASH_liquidation, taker->fee, taker->fill_index);
+    if (maker->fee < 0)
+        portfolio_cash(engine, FUND_PORTFOLIO, CASH_fee, maker->fee, maker->fill_index);
+    else
+        engine->fee_account += maker->fee;
+}
+
 /* 2103; a position that is gone gives up its id afterwards, so equal states stay equal. */
 static void tell_position(struct engine *engine, const struct market *market,
                           const struct party *party)
@@ -125,7 +147,7 @@ static void tell_position(struct engine *engine, const struct market *market,
 }
 
 static void tell_trade(struct engine *engine, struct market *market, uint32_t market_index,
-                       uint64_t price, uint64_t quantity, uint8_t taker_side)
+                       uint64_t price, uint64_t quantity, uint32_t side_and_flags)
 {
     struct effect_trade body = {
         .price = price,
@@ -135,55 +157,141 @@ static void tell_trade(struct engine *engine, struct market *market, uint32_t ma
     };
 
     effects_put(&body, offsetof(struct effect_trade, asset_id), market->record.asset_id,
-                taker_side);
+                side_and_flags);
     market->last_price = price;
     effects_emit(engine, EFFECT_trade, market_index, market->record.asset_id, &body);
 }
 
+void fill_house_fees(const struct fill_house *house, uint64_t notional, int128 equity_after,
+                     struct fill_fees *fees)
+{
+    int64_t penalty = money_ppm_up(notional, FILL_PENALTY_PPM);
+
+    if (equity_after < penalty)
+        penalty = equity_after > 0 ? (int64_t)equity_after : 0;
+    fees->taker = house->kind == FILL_LIQUIDATION ? penalty : 0;
+    if (fees->maker < -house->rebates)
+        fees->maker = -house->rebates;
+}
+
+/* What the house taker and its maker pay; the penalty looks at the portfolio as it will be. */
+static void set_house_fees(struct engine *engine, struct fill_house *house, struct party *maker,
+                           struct party *taker, uint64_t price, uint64_t notional)
+{
+    const struct holding *holding = state_holding(engine, taker->holding);
+    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    struct fill_fees fees = { .maker = maker->fee };
+
+    margin_bring(engine, holding->portfolio);
+    fill_house_fees(
+        house, notional,
+        margin_equity(portfolio) +
+            margin_fill_equity(state_market(engine, holding->market)->mark, price, taker->quantity),
+        &fees);
+    fill_house_spend(house, fees.maker);
+    maker->fee = fees.maker;
+    taker->fee = fees.taker;
+}
+
+/* R6: liquidations do not count, nor does the fund. */
+static void count_volume(struct engine *engine, const struct fill_house *house, uint64_t notional,
+                         const struct order *maker, const struct order *taker)
+{
+    if (house->kind != FILL_LIQUIDATION)
+        fee_count_volume(&engine->accounts.rows[maker->account], engine->t_ns, notional);
+    if (house->kind == FILL_TRADE)
+        fee_count_volume(&engine->accounts.rows[taker->account], engine->t_ns, notional);
+}
+
 void fill_execute(struct engine *engine, uint32_t maker_index, uint32_t taker_index,
-                  uint64_t quantity)
+                  uint64_t quantity, struct fill_house *house)
 {
     struct order *maker_order = &engine->orders.hot[maker_index];
     struct order *taker_order = &engine->orders.hot[taker_index];
     struct market *market = state_market(engine, maker_order->market);
     uint64_t price = resting_price(engine, maker_order);
-    struct account *maker_account = &engine->accounts.rows[maker_order->account];
-    struct account *taker_account = &engine->accounts.rows[taker_order->account];
+    uint8_t maker_tier = engine->accounts.rows[maker_order->account].fee_tier;
+    uint8_t taker_tier = engine->accounts.rows[taker_order->account].fee_tier;
     uint64_t notional = price * quantity;
     int64_t signed_quantity =
         taker_order->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
+    uint32_t side_and_flags =
+        taker_order->side | (house->kind == FILL_LIQUIDATION ? TRADE_LIQUIDATION << 8 : 0);
     struct party maker = {
         .order = maker_index,
         .holding = maker_order->holding,
         .quantity = -signed_quantity,
-        .fee = fee_amount(notional, market->record.maker_ppm[maker_account->fee_tier]),
+        .fee = fee_amount(notional, market->record.maker_ppm[maker_tier]),
         .liquidity = LIQUIDITY_MAKER,
     };
     struct party taker = {
         .order = taker_index,
         .holding = taker_order->holding,
         .quantity = signed_quantity,
-        .fee = fee_amount(notional, market->record.taker_ppm[taker_account->fee_tier]),
+        .fee = fee_amount(notional, market->record.taker_ppm[taker_tier]),
         .liquidity = LIQUIDITY_TAKER,
     };
 
+    if (CC_UNLIKELY(house->kind != FILL_TRADE))
+        set_house_fees(engine, house, &maker, &taker, price, notional);
     bool filled = resting_fill(engine, maker_index, quantity, price);
     taker_order->remaining -= quantity;
     order_add_fill(taker_order, &engine->orders.cold[taker_index], quantity, notional);
     move_position(engine, market, &maker, price);
     move_position(engine, market, &taker, price);
-    fee_count_volume(maker_account, engine->t_ns, notional);
-    fee_count_volume(taker_account, engine->t_ns, notional);
+    count_volume(engine, house, notional, maker_order, taker_order);
 
-    tell_trade(engine, market, maker_order->market, price, quantity, taker_order->side);
+    tell_trade(engine, market, maker_order->market, price, quantity, side_and_flags);
     tell_fill(engine, market, &maker, price);
     tell_fill(engine, market, &taker, price);
-    move_cash(engine, &taker);
-    move_cash(engine, &maker);
+    if (CC_LIKELY(house->kind == FILL_TRADE)) {
+        move_cash(engine, &taker);
+        move_cash(engine, &maker);
+    } else {
+        move_house_cash(engine, &maker, &taker);
+    }
     tell_position(engine, market, &maker);
     tell_position(engine, market, &taker);
     trigger_traded(engine, maker_order->market, price);
     resting_tell(engine, maker_index, BOOK_EXECUTE, quantity);
     if (filled)
         order_release(&engine->orders, maker_index);
+}
+
+/* One of the engine's own orders in a fill outside the book: all that is left of it. */
+static struct party own_party(struct engine *engine, uint32_t index, uint64_t price,
+                              uint8_t liquidity)
+{
+    struct order *order = &engine->orders.hot[index];
+    uint64_t quantity = order->remaining;
+    struct party party = {
+        .order = index,
+        .holding = order->holding,
+        .quantity = order->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity,
+        .liquidity = liquidity,
+    };
+
+    order->remaining = 0;
+    order_add_fill(order, &engine->orders.cold[index], quantity, quantity * price);
+    return party;
+}
+
+void fill_between(struct engine *engine, uint32_t maker_index, uint32_t taker_index, uint64_t price,
+                  enum effect_cash_kind kind)
+{
+    struct market *market = state_market(engine, engine->orders.hot[maker_index].market);
+    struct party maker = own_party(engine, maker_index, price, LIQUIDITY_MAKER);
+    struct party taker = own_party(engine, taker_index, price, LIQUIDITY_TAKER);
+
+    INVARIANT(maker.quantity == -taker.quantity);
+    move_position(engine, market, &maker, price);
+    move_position(engine, market, &taker, price);
+    tell_fill(engine, market, &maker, price);
+    tell_fill(engine, market, &taker, price);
+    portfolio_cash(engine, state_holding(engine, taker.holding)->portfolio, kind, taker.realised,
+                   taker.fill_index);
+    portfolio_cash(engine, state_holding(engine, maker.holding)->portfolio, kind, maker.realised,
+                   maker.fill_index);
+    tell_position(engine, market, &maker);
+    tell_position(engine, market, &taker);
 }

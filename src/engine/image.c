@@ -1,5 +1,6 @@
 #include "engine/image.h"
 
+#include "engine/liquidation_load.h"
 #include "engine/state.h"
 
 #define COVERED(field) +sizeof(((struct order *)0)->field)
@@ -200,4 +201,6 @@ void image_write(struct engine *engine, struct image_sink *sink)
     begin(sink, IMAGE_conditionals);
     conditional_image(engine, sink);
     write_subaccounts(engine, sink);
+    begin(sink, IMAGE_liquidation);
+    liquidation_load_image(engine, sink);
 }

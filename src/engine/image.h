@@ -29,7 +29,8 @@ struct engine;
     X(work,             11, 3) /* deferred work, head first */ \
     X(leverages,        12, 1) /* by portfolio, market */ \
     X(conditionals,     13, 1) /* by portfolio, placing; then what triggered orders keep */ \
-    X(subaccounts,      15, 1) /* by creation */
+    X(subaccounts,      15, 1) /* by creation */ \
+    X(liquidation,      19, 1) /* what the head of the work is in the middle of */
 
 /* Which fields of an order the image holds; the place in its queue is where its row stands, and the
  * portfolio stands for the holding. */

@@ -3,6 +3,7 @@
 #include "engine/audit.h"
 #include "engine/conditional_load.h"
 #include "engine/image_parts.h"
+#include "engine/liquidation_load.h"
 #include "engine/margin.h"
 #include "engine/market_load.h"
 #include "engine/order_load.h"

@@ -33,6 +33,7 @@
     X(conditionals,   1,       conditional_load) \
     X(deposits,       1,       deposit_load) \
     X(duplicates,     1,       load_duplicates) \
+    X(liquidation,    1,       liquidation_load) \
     X(work,           1,       work_load) \
     X(work,           2,       work_load) \
     X(work,           3,       work_load)

@@ -162,6 +162,7 @@ static void recompute(struct engine *engine, uint32_t index)
     market->mark_valid = true;
     if (moved)
         risk_mark_moved(engine, index);
+    risk_market_moved_on(engine, index);
     tell_mark(engine, index);
     trigger_mark_computed(engine, index);
 }

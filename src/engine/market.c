@@ -60,6 +60,7 @@ void market_set_state(struct engine *engine, uint32_t index, enum market_state s
     emit_state(engine, index, cause);
     if (state == MARKET_REDUCE_ONLY)
         work_queue_market_cancel(engine, index);
+    risk_market_moved_on(engine, index);
 }
 
 void market_tighten(struct engine *engine, uint32_t index, enum market_state state,

@@ -18,7 +18,10 @@ struct walk {
     struct match *match;
     uint64_t reducible; /* what a reduce-only taker may still fill */
     uint64_t stamp;
-    uint8_t fee_tier; /* of the taker */
+    uint64_t makers_most;
+    struct fill_house house; /* of the taker, while rebates are spent */
+    int128 equity;           /* E of a house taker before the walk */
+    uint8_t fee_tier;        /* of the taker */
 };
 
 /* How much of a resting order may fill from this position (R3: reduce-only is clipped to it). */
@@ -73,24 +76,30 @@ static void walk_maker(struct engine *engine, struct walk *walk, const struct or
     int128 against_mark = margin_fill_equity(market->mark, price, moved);
     fee_touch(engine, maker->account);
     uint8_t maker_tier = engine->accounts.rows[maker->account].fee_tier;
-    int64_t maker_fee = fee_amount(notional, market->record.maker_ppm[maker_tier]);
-    int64_t taker_fee = fee_amount(notional, market->record.taker_ppm[walk->fee_tier]);
+    struct fill_fees fees = {
+        .maker = fee_amount(notional, market->record.maker_ppm[maker_tier]),
+        .taker = fee_amount(notional, market->record.taker_ppm[walk->fee_tier]),
+    };
+    if (CC_UNLIKELY(walk->house.kind != FILL_TRADE))
+        fill_house_fees(&walk->house, notional, walk->equity + match->equity - against_mark, &fees);
 
     if (CC_UNLIKELY(!within_bounds(portfolio, position + moved, market->mark)))
         match->guard = true;
     else if (CC_UNLIKELY(must_test(portfolio, maker, price, market->mark, position, quantity)) &&
              !margin_maker_passes(portfolio, market, holding, position, moved, equity,
-                                  against_mark - maker_fee)) {
+                                  against_mark - fees.maker)) {
         match->refused++;
         return;
     }
     holding->walk_stamp = walk->stamp;
     holding->walk_quantity = position + moved - holding->size;
-    holding->walk_equity = (int64_t)(equity + against_mark - maker_fee);
+    holding->walk_equity = (int64_t)(equity + against_mark - fees.maker);
     match->filled += quantity;
     match->notional += notional;
     match->remaining -= quantity;
-    match->equity -= against_mark + taker_fee;
+    match->equity -= against_mark + fees.taker;
+    if (CC_UNLIKELY(walk->house.kind != FILL_TRADE))
+        fill_house_spend(&walk->house, fees.maker);
     walk->reducible -= walk->taker->reduce_only ? quantity : 0;
 }
 
@@ -124,7 +133,7 @@ static bool walk_own(struct walk *walk, const struct order *maker)
 }
 
 /* The reasons to stop that are known before the next maker is met. */
-static bool walk_is_over(const struct engine *engine, struct walk *walk)
+static bool walk_is_over(struct walk *walk)
 {
     struct match *match = walk->match;
 
@@ -132,7 +141,7 @@ static bool walk_is_over(const struct engine *engine, struct walk *walk)
         match->stop = MATCH_DONE;
     else if (walk->reducible == 0)
         match->stop = MATCH_REDUCED;
-    else if (match->makers == state_option(engine, OPTION_engine_makers_max))
+    else if (match->makers == walk->makers_most)
         match->stop = MATCH_MAX;
     else
         return false;
@@ -170,7 +179,7 @@ static bool walk_level(struct engine *engine, struct walk *walk, uint32_t head, 
         uint32_t owner = holding->portfolio;
         const struct portfolio *portfolio = state_portfolio(engine, owner);
 
-        if (walk_is_over(engine, walk))
+        if (walk_is_over(walk))
             return true;
         if (walk->match->makers++ >= MATCH_LONG)
             fetch_ahead(engine, at);
@@ -200,6 +209,10 @@ void match_walk(struct engine *engine, const struct match_taker *taker, struct m
         .match = match,
         .reducible = taker->reduce_only ? margin_abs(taker->position) : UINT64_MAX,
         .stamp = ++engine->risk.walk_count,
+        .makers_most = taker->makers_most != 0 ? taker->makers_most
+                                               : state_option(engine, OPTION_engine_makers_max),
+        .house = taker->house,
+        .equity = margin_equity(state_portfolio(engine, taker->portfolio)),
         .fee_tier = engine->accounts.rows[taker->account].fee_tier,
     };
     uint32_t tick = book_best(&market->book, other);
@@ -292,7 +305,7 @@ static void act_own(struct engine *engine, const struct match_taker *taker, stru
 
 /* The walk's test again, on figures that hold the fills so far. */
 static bool act_refuses(struct engine *engine, const struct market *market, uint32_t at,
-                        uint64_t price, uint64_t quantity)
+                        uint64_t price, uint64_t quantity, const struct fill_house *house)
 {
     const struct order *maker = &engine->orders.hot[at];
     const struct holding *holding = state_holding(engine, maker->holding);
@@ -304,20 +317,23 @@ static bool act_refuses(struct engine *engine, const struct market *market, uint
         return false;
     margin_bring(engine, holding->portfolio);
     uint8_t tier = engine->accounts.rows[maker->account].fee_tier;
-    int64_t fee = fee_amount(notional, market->record.maker_ppm[tier]);
+    struct fill_fees fees = { .maker = fee_amount(notional, market->record.maker_ppm[tier]) };
+    if (CC_UNLIKELY(house->kind != FILL_TRADE))
+        fill_house_fees(house, notional, 0, &fees);
     return !margin_maker_passes(portfolio, market, holding, holding->size, moved, 0,
-                                margin_fill_equity(market->mark, price, moved) - fee);
+                                margin_fill_equity(market->mark, price, moved) - fees.maker);
 }
 
 /* One maker at the head of the book: removed, reduced or filled. Gives the quantity filled. */
 static uint64_t act_maker(struct engine *engine, const struct match_taker *taker,
-                          const struct match *match, struct market *market, uint32_t order_index,
+                          const struct match *match, struct fill_house *house, uint32_t order_index,
                           uint32_t at)
 {
     struct order *order = &engine->orders.hot[order_index];
     const struct order *maker = &engine->orders.hot[at];
     const struct holding *holding = state_holding(engine, maker->holding);
     const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    const struct market *market = state_market(engine, maker->market);
     uint64_t price = resting_price(engine, maker);
 
     if (CC_UNLIKELY(resting_is_dead(engine, maker, at, holding, portfolio))) {
@@ -334,12 +350,13 @@ static uint64_t act_maker(struct engine *engine, const struct match_taker *taker
     if (taker->reduce_only)
         quantity = least(quantity, margin_abs(state_holding(engine, order->holding)->size));
     INVARIANT(quantity != 0);
-    if (CC_UNLIKELY(match->refused != 0) && act_refuses(engine, market, at, price, quantity)) {
+    if (CC_UNLIKELY(match->refused != 0) &&
+        act_refuses(engine, market, at, price, quantity, house)) {
         resting_remove(engine, at, ORDER_CANCELED, STATUS_insufficient_margin_to_trade);
         return 0;
     }
     bool clipped = quantity < maker->remaining && quantity < order->remaining;
-    fill_execute(engine, at, order_index, quantity);
+    fill_execute(engine, at, order_index, quantity, house);
     if (CC_UNLIKELY(clipped && resting_is_dead(engine, maker, at, holding, portfolio)))
         resting_remove(engine, at, ORDER_CANCELED, REASON_reduce_only);
     return quantity;
@@ -350,6 +367,7 @@ void match_act(struct engine *engine, const struct match_taker *taker, const str
 {
     struct market *market = state_market(engine, taker->market);
     enum order_side other = book_opposite((enum order_side)taker->side);
+    struct fill_house house = taker->house;
     uint64_t filled = 0;
     uint64_t before = engine->orders.cold[order].filled_notional; /* a replaced order's fills */
 
@@ -363,7 +381,7 @@ void match_act(struct engine *engine, const struct match_taker *taker, const str
         uint32_t at = book_head(&market->book, other, tick);
         if (match->makers - met > MATCH_LONG)
             fetch_ahead(engine, at);
-        filled += act_maker(engine, taker, match, market, order, at);
+        filled += act_maker(engine, taker, match, &house, order, at);
         if (CC_LIKELY(match->refused == 0))
             risk_flush_until(engine, last);
     }

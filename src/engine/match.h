@@ -5,13 +5,14 @@
  *
  * Order.  Best price first, then arrival. The execution meets the same makers in the same order and
  *         ends with the walk's quantity and notional: INVARIANT.
- * Bound.  At most engine.makers_max makers are met, filled or canceled; a maker costs the same
+ * Bound.  At most engine.makers_max makers are met, filled or canceled, or as many as the taker says;
+ *         a maker costs the same
  *         whatever it has (its portfolio is brought to the current marks at its first touch).
  * Units.  Quantities and prices raw, amounts micro-USDC. */
 #ifndef ENGINE_MATCH_H
 #define ENGINE_MATCH_H
 
-#include "engine/state.h"
+#include "engine/fill.h"
 
 enum match_stop {
     MATCH_BOOK,    /* no price within the limit is left */
@@ -19,7 +20,7 @@ enum match_stop {
     MATCH_REDUCED, /* reduce-only: the position is used up */
     MATCH_SELF,    /* own maker under EXPIRE_TAKER: it stays */
     MATCH_BOTH,    /* own maker under EXPIRE_BOTH: it is canceled too */
-    MATCH_MAX,     /* makers_max reached */
+    MATCH_MAX,     /* makers_max or makers_most reached */
 };
 
 enum match_stp { STP_EXPIRE_TAKER, STP_EXPIRE_MAKER, STP_EXPIRE_BOTH, STP_DECREMENT };
@@ -31,10 +32,12 @@ struct match_taker {
     uint32_t account;
     int64_t position; /* of the portfolio in the market */
     uint64_t quantity;
-    uint32_t limit_tick; /* in the other side's ladder */
-    uint8_t side;        /* enum order_side */
-    uint8_t stp;         /* enum match_stp */
+    uint32_t limit_tick;  /* in the other side's ladder */
+    uint32_t makers_most; /* it meets at most so many; 0: engine.makers_max */
+    uint8_t side;         /* enum order_side */
+    uint8_t stp;          /* enum match_stp */
     bool reduce_only;
+    struct fill_house house; /* of the engine's own; zero: anybody's */
 };
 
 /* What the walk found. */

@@ -1,6 +1,7 @@
 #include "engine/risk.h"
 
 #include "engine/funding.h"
+#include "engine/liquidation.h"
 #include "engine/margin.h"
 
 /* End of the list of changed portfolios; portfolio 0 is a portfolio. */
@@ -8,11 +9,15 @@
 
 void risk_init(struct risk *risk)
 {
-    *risk = (struct risk){ .mark_epoch = 1, .changed_head = RISK_LIST_END };
+    *risk = (struct risk){
+        .mark_epoch = 1,
+        .changed_head = RISK_LIST_END,
+        .judged_head = RISK_LIST_END,
+    };
 }
 
-/* The exact check: both slacks anew, and whether E < IM. */
-static void check(struct engine *engine, uint32_t index)
+/* The exact check: both slacks anew, and whether E < IM. True: the portfolio is to be judged. */
+CC_MUST_USE static bool check(struct engine *engine, uint32_t index)
 {
     struct portfolio *portfolio = state_portfolio(engine, index);
     int128 equity = margin_equity(portfolio);
@@ -22,13 +27,25 @@ static void check(struct engine *engine, uint32_t index)
     portfolio->slack_maintenance = equity - portfolio->maintenance;
     portfolio->slack_initial = equity - portfolio->initial;
     portfolio->flagged = equity < portfolio->initial;
+    return CC_UNLIKELY(portfolio->slack_maintenance < 0 ||
+                       portfolio->status == PORTFOLIO_IN_LIQUIDATION);
+}
+
+/* A judgement may move cash: the slacks follow. */
+static void judge(struct engine *engine, uint32_t index)
+{
+    if (liquidation_judge(engine, index)) {
+        bool again = check(engine, index);
+        (void)again;
+    }
 }
 
 void risk_touch(struct engine *engine, uint32_t portfolio)
 {
     funding_touch(engine, portfolio);
     margin_bring(engine, portfolio);
-    check(engine, portfolio);
+    if (check(engine, portfolio))
+        judge(engine, portfolio);
 }
 
 void risk_changed(struct engine *engine, uint32_t index)
@@ -48,15 +65,23 @@ void risk_changed(struct engine *engine, uint32_t index)
     }
 }
 
+/* Whether the record has neither position nor orders any more and nobody stands on it. */
+static bool is_left(const struct engine *engine, uint32_t index)
+{
+    const struct holding *holding = &engine->holdings.rows[index];
+
+    return holding->size == 0 && holding->order_head == ORDER_NONE &&
+           !liquidation_holds(engine, index);
+}
+
 /* Gives back the holdings of the portfolio that have neither position nor orders any more. */
 static void settle_empty(struct engine *engine, uint32_t portfolio)
 {
     uint32_t at = state_portfolio(engine, portfolio)->holding_head;
 
     while (at != HOLDING_NONE) {
-        const struct holding *holding = state_holding(engine, at);
-        uint32_t next = holding->next;
-        if (holding->size == 0 && holding->order_head == ORDER_NONE) {
+        uint32_t next = state_holding(engine, at)->next;
+        if (is_left(engine, at)) {
             margin_drop(engine, at);
             holding_settle(engine, at);
         }
@@ -64,44 +89,82 @@ static void settle_empty(struct engine *engine, uint32_t portfolio)
     }
 }
 
-/* Takes the newest of the changed portfolios from the list and checks it. */
-static void check_newest(struct engine *engine)
+/* Into the list of those to be judged. It stays `changed`: it is checked again when its turn comes,
+ * whatever changes it until then. */
+static void put_to_judge(struct engine *engine, uint32_t index)
 {
-    uint32_t index = engine->risk.changed_head;
-    struct portfolio *portfolio = state_portfolio(engine, index);
+    uint32_t *link = &engine->risk.judged_head;
 
-    engine->risk.changed_head = portfolio->changed_next;
-    portfolio->changed = false;
+    while (*link != RISK_LIST_END && *link < index)
+        link = &state_portfolio(engine, *link)->changed_next;
+    state_portfolio(engine, index)->changed_next = *link;
+    *link = index;
+}
+
+/* Gives back what has become empty and checks a changed portfolio. */
+CC_MUST_USE static bool check_changed(struct engine *engine, uint32_t index)
+{
+    const struct portfolio *portfolio = state_portfolio(engine, index);
+
     if (portfolio->stale_holding == RISK_STALE_MANY) {
         settle_empty(engine, index);
     } else if (portfolio->stale_holding != HOLDING_NONE) {
         uint32_t at = portfolio->stale_holding;
-        const struct holding *holding = state_holding(engine, at);
-        if (holding->size == 0 && holding->order_head == ORDER_NONE) {
+        if (is_left(engine, at)) {
             margin_drop(engine, at);
             holding_settle(engine, at);
         }
     }
-    risk_touch(engine, index);
+    funding_touch(engine, index);
+    margin_bring(engine, index);
+    return check(engine, index);
 }
 
 void risk_flush_until(struct engine *engine, uint32_t last)
 {
-    while (engine->risk.changed_head != last) {
-        INVARIANT(engine->risk.changed_head != RISK_LIST_END);
-        check_newest(engine);
+    struct risk *risk = &engine->risk;
+
+    while (risk->changed_head != last) {
+        uint32_t index = risk->changed_head;
+        INVARIANT(index != RISK_LIST_END);
+        struct portfolio *portfolio = state_portfolio(engine, index);
+        risk->changed_head = portfolio->changed_next;
+        if (check_changed(engine, index))
+            put_to_judge(engine, index);
+        else
+            portfolio->changed = false;
     }
 }
 
 void risk_flush(struct engine *engine)
 {
+    struct risk *risk = &engine->risk;
+
     risk_flush_until(engine, RISK_LIST_END);
+    while (CC_UNLIKELY(risk->judged_head != RISK_LIST_END)) {
+        uint32_t index = risk->judged_head;
+        struct portfolio *portfolio = state_portfolio(engine, index);
+        risk->judged_head = portfolio->changed_next;
+        portfolio->changed = false;
+        if (check_changed(engine, index))
+            judge(engine, index);
+    }
 }
 
 void risk_mark_moved(struct engine *engine, uint32_t market)
 {
     engine->risk.mark_epoch++;
     work_queue_scan(engine, market);
+}
+
+void risk_market_moved_on(struct engine *engine, uint32_t index)
+{
+    struct market *market = state_market(engine, index);
+
+    if (CC_LIKELY(!market->waited))
+        return;
+    market->waited = false;
+    work_queue_scan(engine, index);
 }
 
 void risk_tiers_changed(struct engine *engine, uint32_t market)
@@ -133,8 +196,12 @@ void risk_scan(struct engine *engine, uint32_t index, bool exact)
         risk_touch(engine, holding->portfolio);
         return;
     }
-    if (move == 0)
+    if (move == 0) { /* one that waits for this market may be met without a move */
+        if (CC_UNLIKELY(portfolio->slack_maintenance < 0 ||
+                        portfolio->status == PORTFOLIO_IN_LIQUIDATION))
+            risk_touch(engine, holding->portfolio);
         return;
+    }
     const struct market_record *record = &market->record;
     uint32_t by_leverage = (MONEY_PPM - 1) / leverage_in_force(market, holding->leverage) + 1;
     uint32_t initial_ppm = tier_imr_max(record->tiers, record->tier_count);
@@ -147,6 +214,7 @@ void risk_scan(struct engine *engine, uint32_t index, bool exact)
     portfolio->slack_maintenance -= (int128)maintenance * (int64_t)move + 1;
     portfolio->slack_initial -= (int128)initial * (int64_t)move + 1;
     holding->mark_seen = market->mark;
-    if (portfolio->slack_maintenance < 0 || portfolio->slack_initial < 0)
+    if (portfolio->slack_maintenance < 0 || portfolio->slack_initial < 0 ||
+        portfolio->status == PORTFOLIO_IN_LIQUIDATION)
         risk_touch(engine, holding->portfolio);
 }

@@ -1,9 +1,12 @@
-/* risk.h - whose margin is short: the checks of R7 as far as `flagged`. Owned by the engine.
+/* risk.h - whose margin is short: the checks of R7. Owned by the engine.
  *
  * A portfolio is checked exactly when it is touched at marks it has not seen, and at the end of
  * every command that changed its cash, positions or orders. In between, a scan of each changed mark
  * subtracts from two slacks (E - MM and E - IM of the last exact check) what the move can have cost
  * at most, and checks exactly only when one is below zero.
+ *
+ * Whoever is found below its maintenance margin, or in liquidation, is judged (liquidation.h): at
+ * once by a touch and by a scan, at the end of a flush after a change, by ascending portfolio.
  *
  * Order.  Marks do not move inside a command's own effect, so `flagged` stays what the touch found
  *         until risk_flush: a walk and its execution see the same.
@@ -21,6 +24,7 @@ struct risk {
     uint64_t mark_epoch;   /* raised by every change of a mark or of tiers; from 1 */
     uint64_t walk_count;   /* names walks: walk_stamp of holdings */
     uint32_t changed_head; /* portfolios to check exactly, linked by changed_next */
+    uint32_t judged_head;  /* those of them to be judged, likewise, by ascending number */
 };
 
 void risk_init(struct risk *risk);
@@ -43,6 +47,10 @@ void risk_flush_until(struct engine *engine, uint32_t last);
 
 /* A mark moved: every portfolio's figures are behind; queues the scan. */
 void risk_mark_moved(struct engine *engine, uint32_t market);
+
+/* The market's mark was computed, or its state changed: a portfolio that could not be liquidated
+ * because of it is looked at again (R5; decision 59). */
+void risk_market_moved_on(struct engine *engine, uint32_t market);
 
 /* The market's tiers changed: the slacks of its holders bound nothing any more. */
 void risk_tiers_changed(struct engine *engine, uint32_t market);

@@ -19,6 +19,7 @@
 #include "engine/engine.h"
 #include "engine/holding.h"
 #include "engine/leverage.h"
+#include "engine/liquidation.h"
 #include "engine/market.h"
 #include "engine/order.h"
 #include "engine/order_map.h"
@@ -79,6 +80,7 @@ struct engine {
     struct deposit_table deposits_seen;
     struct duplicate duplicates;
     struct work work;
+    struct liquidation liquidation;
     struct risk risk; /* C */
 
     struct turn turn; /* C */

@@ -3,10 +3,12 @@
 #include "engine/firing.h"
 #include "engine/funding.h"
 #include "engine/image.h"
+#include "engine/liquidation_load.h"
 #include "engine/margin.h"
 #include "engine/mark.h"
 #include "engine/resting.h"
 #include "engine/trigger.h"
+#include "engine/unwind.h"
 #include "engine/work_load.h"
 
 static_assert((int)WORK_MARKETS_MAX == (int)ENGINE_MARKETS_MAX, "a scan for every market");
@@ -232,7 +234,10 @@ static uint64_t second_deadline(const struct engine *engine)
 
 static void fire_second(struct engine *engine)
 {
-    mark_second(engine, first_second(engine));
+    uint32_t market = first_second(engine);
+
+    mark_second(engine, market);
+    unwind_second(engine, market);
     work_second_changed(engine);
 }
 
@@ -267,6 +272,7 @@ static const struct {
 } timers[] = {
     { second_deadline, fire_second },
     { expiry_deadline, fire_expiry },
+    { liquidation_deadline, liquidation_fire },
 };
 
 uint64_t work_next_deadline(const struct engine *engine)
@@ -471,6 +477,8 @@ static const struct work_handler handlers[WORK_KIND_COUNT] = {
     [WORK_MARK_SCAN] = { scan_unit, scan_finish, image_scan, work_load_scan },
     [WORK_CANCEL] = { cancel_unit, cancel_finish, image_cancel, work_load_cancel },
     [WORK_MARKET_CANCEL] = { market_cancel_unit, market_cancel_finish, image_list, work_load_list },
+    [WORK_LIQUIDATION] = { liquidation_unit, liquidation_finish, NULL, liquidation_load_item },
+    [WORK_UNWIND] = { unwind_unit, unwind_finish, NULL, unwind_load_item },
     [WORK_FUNDING] = { funding_unit, funding_finish, NULL, funding_load },
     [WORK_TRIGGER] = { firing_unit, trigger_finish, trigger_image, trigger_load },
 };
