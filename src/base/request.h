@@ -63,7 +63,7 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(place_market_order,                    5, SESSION,           "/api/v1/trading/order/place/market",      FIXED,        40, ACK,     1) \
     X(place_conditional_order,               6, SESSION,           "/api/v1/trading/order/place/conditional", FIXED,        80, ACK,     1) \
     X(conditional_order_cancel,              7, SESSION,           "/api/v1/trading/order/cancel/conditional", FIXED,       40, ACK,     1) \
-    X(order_batch,                           8, SESSION,           "/api/v1/trading/order/batch",             BATCH,         0, ACK,     0) \
+    X(order_batch,                           8, SESSION,           "/api/v1/trading/order/batch",             BATCH,         0, ACK,     1) \
     X(transfer,                              9, SESSION_OR_MASTER, "/api/v1/cash/transfer",                   FIXED,        40, ACK,     0) \
     X(withdraw,                             10, SESSION_OR_MASTER, "/api/v1/cash/withdraw",                   FIXED,        48, ACK,     0) \
     X(create_account_secp256k1,             11, NEW_SECP256K1,     PATH_CREATE,                               FIXED,        80, SUCCESS, 1) \

@@ -179,12 +179,23 @@ void amend_replace_act(struct engine *engine, const struct entry *entry,
     entry_act(engine, entry, plan, entry->replaced, 0, result);
 }
 
+enum status amend_replace_rows(struct engine *engine, const struct amend_target *target,
+                               struct entry *entry, struct engine_result *result)
+{
+    struct entry_plan plan;
+    enum status status = amend_replace_terms(engine, target, entry, result);
+
+    if (status == STATUS_request_completed)
+        status = entry_decide(engine, entry, &plan);
+    if (status == STATUS_request_completed)
+        amend_replace_act(engine, entry, &plan, result);
+    return status;
+}
+
 enum status amend_replace(struct engine *engine, const struct command *command,
                           struct engine_result *result)
 {
     struct replacement_body body;
-    struct entry_plan plan;
-
     memcpy(&body, command_body(command), sizeof body);
     struct amend_target target = {
         .id = body.order_id,
@@ -204,10 +215,5 @@ enum status amend_replace(struct engine *engine, const struct command *command,
         .reduce_only = body.reduce_only,
         .stp = body.stp,
     };
-    enum status status = amend_replace_terms(engine, &target, &entry, result);
-    if (status == STATUS_request_completed)
-        status = entry_decide(engine, &entry, &plan);
-    if (status == STATUS_request_completed)
-        amend_replace_act(engine, &entry, &plan, result);
-    return status;
+    return amend_replace_rows(engine, &target, &entry, result);
 }

@@ -41,6 +41,10 @@ CC_MUST_USE enum status amend_replace_terms(struct engine *engine,
                                             const struct amend_target *target, struct entry *entry,
                                             struct engine_result *result);
 
+/* Rows 6 to 35 of a replacement whose entry has its body's part. */
+CC_MUST_USE enum status amend_replace_rows(struct engine *engine, const struct amend_target *target,
+                                           struct entry *entry, struct engine_result *result);
+
 /* Carries out what entry_decide has let through. */
 void amend_replace_act(struct engine *engine, const struct entry *entry,
                        const struct entry_plan *plan, struct engine_result *result);

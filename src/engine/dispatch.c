@@ -3,6 +3,7 @@
 #include "engine/access.h"
 #include "engine/amend.h"
 #include "engine/api_key.h"
+#include "engine/batch.h"
 #include "engine/cancel.h"
 #include "engine/capacity.h"
 #include "engine/conditional_order.h"
@@ -125,6 +126,7 @@ enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
     X(place_market_order,        PORTFOLIO, place_market) \
     X(place_conditional_order,   PORTFOLIO, conditional_order_place) \
     X(conditional_order_cancel,  PORTFOLIO, conditional_order_cancel) \
+    X(order_batch,               PORTFOLIO, batch_apply) \
     X(create_account_secp256k1,  NOTHING,   signup_create) \
     X(create_session,            NOTHING,   session_create) \
     X(revoke_session,            NOTHING,   session_revoke) \

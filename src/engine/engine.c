@@ -1,12 +1,11 @@
 #include "engine/engine.h"
 
 #include "engine/access.h"
+#include "engine/batch.h"
 #include "engine/dispatch.h"
 #include "engine/evidence.h"
 #include "engine/image.h"
-#include "engine/state.h"
-
-#define ENGINE_MS UINT64_C(1000000)
+#include "engine/window.h"
 
 size_t engine_bytes(const struct option_engine *capacity)
 {
@@ -91,17 +90,6 @@ static void load_id(const struct command *command, uint64_t id[2])
     id[1] = cc_load64(bytes + 8);
 }
 
-/* W5: the engine's own window, and what it has forgotten. */
-static bool is_in_window(const struct engine *engine, uint64_t id_ms, uint64_t t_ns)
-{
-    uint64_t past_ms = state_option(engine, OPTION_exchange_clock_past_ms) + DUPLICATE_SLACK_MS;
-    uint64_t future_ms = state_option(engine, OPTION_exchange_clock_future_ms) + DUPLICATE_SLACK_MS;
-    uint64_t t_ms = t_ns / ENGINE_MS;
-
-    return t_ms <= id_ms + past_ms && id_ms <= t_ms + future_ms &&
-           id_ms >= duplicate_floor_ms(&engine->duplicates);
-}
-
 /* The public identifiers of the first answer, found by its sequence (W5). */
 static void add_original_members(const struct engine *engine, uint64_t sequence,
                                  struct engine_result *result)
@@ -162,7 +150,7 @@ static bool peek_answers(const struct engine *engine, const struct command *comm
     uint64_t id[2], account;
 
     load_id(command, id);
-    if (!is_in_window(engine, duplicate_id_ms(id), t_ns)) {
+    if (!window_holds(engine, duplicate_id_ms(id), t_ns)) {
         result->status = STATUS_request_dropped;
         return true;
     }
@@ -170,7 +158,8 @@ static bool peek_answers(const struct engine *engine, const struct command *comm
         return false;
     if (answer_duplicate(engine, command, account, result))
         return true;
-    if (duplicate_full(&engine->duplicates, 1)) {
+    uint32_t ids = command->code == REQUEST_order_batch ? batch_id_count(command) : 1;
+    if (duplicate_full(&engine->duplicates, ids)) {
         result->status = STATUS_retry_required;
         return true;
     }
@@ -254,6 +243,8 @@ bool engine_admits(const struct engine *engine, const struct command *command)
     uint32_t body_bytes = command_body_bytes(command);
     if (row->form == BODY_FIXED ? body_bytes != row->body_bytes : body_bytes > REQUEST_BODY_MAX)
         return false;
+    if (row->form == BODY_BATCH && !batch_is_whole(command))
+        return false;
     if (is_signed)
         return row->signer != SIGNER_NODE && has_lawful_parts(command, row);
     return command->kind == COMMAND_UNSIGNED &&
@@ -278,7 +269,7 @@ static void begin(struct engine *engine, const struct command *command, struct e
     work_timers_due(engine);
     market_activate_tiers(engine);
     if (engine->configuration_bytes != 0)
-        duplicate_advance(&engine->duplicates, engine->t_ns / ENGINE_MS,
+        duplicate_advance(&engine->duplicates, engine->t_ns / WINDOW_MS,
                           (uint32_t)state_option(engine, OPTION_exchange_clock_past_ms));
 }
 

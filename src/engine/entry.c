@@ -13,7 +13,6 @@ enum { ENTRY_EXPIRY_IOC = 0, ENTRY_EXPIRY_FOK = 1 };
 #define ENTRY_SIZE_MAX     (INT64_C(1) << 42) /* R1: |s| + B of an entry */
 #define ENTRY_COST_MAX     (INT64_C(1) << 52) /* |c| + bn */
 #define ENTRY_NOTIONAL_MAX (INT64_C(1) << 50)
-#define ENTRY_FILLED_MAX   (UINT64_C(1) << 62) /* of an order; 4,096 makers add at most 2^62 */
 #define ENTRY_FEES_MAX     ((INT64_C(1) << 62) - (INT64_C(1) << 52)) /* room for one command's */
 
 static bool is_market(const struct entry *entry)

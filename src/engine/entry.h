@@ -15,6 +15,9 @@
 
 #include "engine/match.h"
 
+/* Sum of the fills of an order that may be replaced: 4,096 makers add at most 2^62. */
+#define ENTRY_FILLED_MAX (UINT64_C(1) << 62)
+
 /* The first part is the caller's, from the body; entry_form and entry_terms fill the rest. */
 struct entry {
     uint64_t price;          /* limit; of a market order: 0, then the bound of its slippage */

@@ -37,9 +37,7 @@ struct market_body {
 static_assert(sizeof(struct limit_body) == 48, "W3: PlaceLimitOrder");
 static_assert(sizeof(struct market_body) == 40, "W3: PlaceMarketOrder");
 
-/* The order's record, its holding made when there was none. */
-static uint32_t take_order(struct engine *engine, const struct place_name *name,
-                           const struct entry *entry)
+uint32_t place_take(struct engine *engine, const struct place_name *name, const struct entry *entry)
 {
     uint32_t index = order_take(&engine->orders);
     struct order *order = &engine->orders.hot[index];
@@ -101,12 +99,24 @@ enum status place_entry(struct engine *engine, const struct place_name *name, st
         status = entry_decide(engine, entry, &plan);
     if (status != STATUS_request_completed)
         return status;
-    uint32_t order = take_order(engine, name, entry);
+    uint32_t order = place_take(engine, name, entry);
     entry_act(engine, entry, &plan, order, name->hash, result);
     return STATUS_request_completed;
 }
 
-/* Rows 7 to 35 of an entry that has its body's part. */
+enum status place_rows(struct engine *engine, const struct place_name *name, struct entry *entry,
+                       struct engine_result *result)
+{
+    enum status status = entry_form(engine, entry, false);
+
+    if (status != STATUS_request_completed)
+        return status;
+    status = place_entry(engine, name, entry, result);
+    if (status != STATUS_request_completed)
+        place_tell_refused(engine, name, entry, status, result);
+    return status;
+}
+
 static enum status run_rows(struct engine *engine, const struct command *command,
                             struct entry *entry, struct engine_result *result)
 {
@@ -115,14 +125,8 @@ static enum status run_rows(struct engine *engine, const struct command *command
         .hash = command->request_hash,
         .account = engine->turn.account,
     };
-    enum status status = entry_form(engine, entry, false);
 
-    if (status != STATUS_request_completed)
-        return status;
-    status = place_entry(engine, &name, entry, result);
-    if (status != STATUS_request_completed)
-        place_tell_refused(engine, &name, entry, status, result);
-    return status;
+    return place_rows(engine, &name, entry, result);
 }
 
 enum status place_limit(struct engine *engine, const struct command *command,

@@ -27,6 +27,14 @@ struct place_name {
 CC_MUST_USE enum status place_entry(struct engine *engine, const struct place_name *name,
                                     struct entry *entry, struct engine_result *result);
 
+/* The same from row 7 on, for an entry that has its body's part; a refusal from row 13 on is told. */
+CC_MUST_USE enum status place_rows(struct engine *engine, const struct place_name *name,
+                                   struct entry *entry, struct engine_result *result);
+
+/* The record of an order that was let in (there is room), its holding made when there was none. */
+CC_MUST_USE uint32_t place_take(struct engine *engine, const struct place_name *name,
+                                const struct entry *entry);
+
 /* 2101 of a placement that was refused at row 13 or later: there is no record (R3). */
 void place_tell_refused(struct engine *engine, const struct place_name *name,
                         const struct entry *entry, enum status status,

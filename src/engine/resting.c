@@ -71,8 +71,7 @@ bool resting_fits(const struct engine *engine, uint32_t market, enum order_side 
     return (page[0] | page[1] | page[2] | page[3]) != 0;
 }
 
-/* The order's quantity enters the sums of R4 and R1. */
-static void add_sums(struct holding *holding, const struct order *order, uint64_t price)
+void resting_add_sums(struct holding *holding, const struct order *order, uint64_t price)
 {
     struct holding_side *side = &holding->sides[order->side];
     int64_t size = (int64_t)order->remaining;
@@ -92,9 +91,8 @@ static void add_sums(struct holding *holding, const struct order *order, uint64_
     side->notional += notional;
 }
 
-/* `quantity` leaves the sums; the order itself too when `all` of it does. */
-static void take_sums(struct holding *holding, const struct order *order, uint64_t price,
-                      uint64_t quantity, bool all)
+void resting_take_sums(struct holding *holding, const struct order *order, uint64_t price,
+                       uint64_t quantity, bool all)
 {
     struct holding_side *side = &holding->sides[order->side];
     int64_t size = (int64_t)quantity;
@@ -122,7 +120,7 @@ static void enter_book(struct engine *engine, uint32_t index)
     bool inserted = book_insert(&state_market(engine, order->market)->book, index);
 
     INVARIANT(inserted);
-    add_sums(state_holding(engine, order->holding), order, resting_price(engine, order));
+    resting_add_sums(state_holding(engine, order->holding), order, resting_price(engine, order));
     risk_changed(engine, order->holding);
     resting_tell(engine, index, BOOK_ADD, order->remaining);
 }
@@ -181,8 +179,8 @@ void resting_remove(struct engine *engine, uint32_t index, enum order_state stat
     struct order_cold *cold = &engine->orders.cold[index];
 
     book_remove(&state_market(engine, order->market)->book, index);
-    take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
-              order->remaining, true);
+    resting_take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
+                      order->remaining, true);
     unlink_order(engine, index);
     risk_changed(engine, order->holding);
     order_move(order, cold, state);
@@ -214,11 +212,11 @@ void resting_change(struct engine *engine, uint32_t index, uint64_t fall,
     struct holding *holding = state_holding(engine, order->holding);
     uint64_t price = resting_price(engine, order);
 
-    take_sums(holding, order, price, order->remaining, true);
+    resting_take_sums(holding, order, price, order->remaining, true);
     if (fall != 0)
         book_reduce(&state_market(engine, order->market)->book, index, fall);
     resting_set_terms(engine, index, terms);
-    add_sums(holding, order, price);
+    resting_add_sums(holding, order, price);
     risk_changed(engine, order->holding);
     resting_tell_state(engine, index);
     if (fall != 0)
@@ -230,8 +228,8 @@ void resting_lift(struct engine *engine, uint32_t index)
     const struct order *order = &engine->orders.hot[index];
 
     book_remove(&state_market(engine, order->market)->book, index);
-    take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
-              order->remaining, true);
+    resting_take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
+                      order->remaining, true);
     risk_changed(engine, order->holding);
     tell_book(engine, index, BOOK_DELETE, order->remaining);
 }
@@ -251,8 +249,8 @@ void resting_reduce(struct engine *engine, uint32_t index, uint64_t quantity)
     struct order *order = &engine->orders.hot[index];
 
     book_reduce(&state_market(engine, order->market)->book, index, quantity);
-    take_sums(state_holding(engine, order->holding), order, resting_price(engine, order), quantity,
-              false);
+    resting_take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
+                      quantity, false);
     risk_changed(engine, order->holding);
     engine->orders.cold[index].updated_ns = engine->t_ns;
     resting_tell(engine, index, BOOK_REDUCE, quantity);
@@ -264,7 +262,7 @@ bool resting_fill(struct engine *engine, uint32_t index, uint64_t quantity, uint
     struct order_cold *cold = &engine->orders.cold[index];
     bool filled = book_take(&state_market(engine, order->market)->book, index, quantity);
 
-    take_sums(state_holding(engine, order->holding), order, price, quantity, filled);
+    resting_take_sums(state_holding(engine, order->holding), order, price, quantity, filled);
     order_add_fill(order, cold, quantity, quantity * price);
     cold->updated_ns = engine->t_ns;
     risk_changed(engine, order->holding);

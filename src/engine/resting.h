@@ -61,6 +61,13 @@ void resting_reduce(struct engine *engine, uint32_t order, uint64_t quantity);
  * releases it when it is filled. True when nothing is left. */
 bool resting_fill(struct engine *engine, uint32_t order, uint64_t quantity, uint64_t price);
 
+/* The order's quantity enters the sums of R4 and R1 of its record. */
+void resting_add_sums(struct holding *holding, const struct order *order, uint64_t price);
+
+/* `quantity` leaves the sums; the order itself too when `all` of it does. */
+void resting_take_sums(struct holding *holding, const struct order *order, uint64_t price,
+                       uint64_t quantity, bool all);
+
 /* 2101, 2107, 2106 of an order as it now is; `quantity` is that of the action. */
 void resting_tell(struct engine *engine, uint32_t order, enum effect_book_action action,
                   uint64_t quantity);

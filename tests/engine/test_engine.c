@@ -306,7 +306,8 @@ static void test_every_built_code(void)
             continue; /* test_configuration */
         memset(body, 0, sizeof body);
         body[0] = 1; /* account 1, where an account stands */
-        uint32_t bytes = rows[i].body_bytes != 0 ? rows[i].body_bytes : 8;
+        uint32_t bytes = rows[i].form == BODY_BATCH ? 24 : 8;
+        bytes = rows[i].body_bytes != 0 ? rows[i].body_bytes : bytes;
         uint64_t before = engine_sequence(host.engine);
         if (rows[i].signer == SIGNER_NODE) {
             (void)host_unsigned(&host, rows[i].code, body, bytes);
