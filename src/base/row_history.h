@@ -54,7 +54,12 @@ enum row_request_member {
     ROW_REQUEST_ACCOUNT = 1, /* account_id */
     ROW_REQUEST_SESSION = 2, /* id is a session_id */
     ROW_REQUEST_API_KEY = 4, /* id is an api_key_id */
+    ROW_REQUEST_SUBACCOUNT = 8,
+    ROW_REQUEST_PORTFOLIO = 16,
+    ROW_REQUEST_WITHDRAWAL = 32, /* id is a withdrawal_id */
 };
+
+enum { ROW_RESULTS_MAX = 64 };
 
 /* A request as it was acknowledged, with what it made. */
 struct row_request {
@@ -67,7 +72,11 @@ struct row_request {
     uint8_t status;  /* enum status */
     uint8_t reason;  /* enum reason */
     uint8_t members; /* enum row_request_member bits */
-    uint8_t zero[3];
+    uint8_t result_count;
+    uint8_t zero[2];
+    uint32_t subaccount_index; /* with ROW_REQUEST_SUBACCOUNT, and so on */
+    uint32_t portfolio_index;
+    uint8_t results[ROW_RESULTS_MAX]; /* of a batch: enum status of each item */
 };
 
 #endif

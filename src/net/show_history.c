@@ -43,10 +43,24 @@ void show_history_request(struct writer *writer, const struct row_request *row)
         SHOW_WORD(writer, "reason", reason);
     SHOW_UINT(writer, "sequence", row->sequence);
     SHOW_UINT(writer, "processed_at_ns", row->processed_at_ns);
+    if (row->result_count != 0) {
+        INVARIANT(row->result_count <= ROW_RESULTS_MAX);
+        for (unsigned i = 0; i < row->result_count; i++) {
+            writer_text(writer, i == 0 ? ",\"results\":[\"" : "\",\"");
+            writer_text(writer, status_name(row->results[i]));
+        }
+        WRITER_TEXT(writer, "\"]");
+    }
     if (row->members & ROW_REQUEST_ACCOUNT)
         SHOW_UINT(writer, "account_id", row->account_id);
+    if (row->members & ROW_REQUEST_SUBACCOUNT)
+        SHOW_UINT(writer, "subaccount_index", row->subaccount_index);
+    if (row->members & ROW_REQUEST_PORTFOLIO)
+        SHOW_UINT(writer, "portfolio_index", row->portfolio_index);
     if (row->members & ROW_REQUEST_SESSION)
         SHOW_UUID(writer, "session_id", row->id);
+    if (row->members & ROW_REQUEST_WITHDRAWAL)
+        SHOW_UUID(writer, "withdrawal_id", row->id);
     if (row->members & ROW_REQUEST_API_KEY)
         SHOW_UUID(writer, "api_key_id", row->id);
     WRITER_TEXT(writer, "}");

@@ -72,10 +72,12 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
 void history_sink_init(struct history_sink *sink, struct history *history)
 {
     /* What no log takes is not even handed over. */
-    const uint32_t ignored = EFFECT_BIT(EFFECT_position) | EFFECT_BIT(EFFECT_book_level) |
-                             EFFECT_BIT(EFFECT_book_order) | EFFECT_BIT(EFFECT_mark) |
-                             EFFECT_BIT(EFFECT_market_state) | EFFECT_BIT(EFFECT_timer) |
-                             EFFECT_BIT(EFFECT_account);
+    const uint32_t ignored =
+        EFFECT_BIT(EFFECT_position) | EFFECT_BIT(EFFECT_book_level) |
+        EFFECT_BIT(EFFECT_book_order) | EFFECT_BIT(EFFECT_mark) | EFFECT_BIT(EFFECT_market_state) |
+        EFFECT_BIT(EFFECT_timer) | EFFECT_BIT(EFFECT_portfolio_state) |
+        EFFECT_BIT(EFFECT_liquidation) | EFFECT_BIT(EFFECT_trigger) | EFFECT_BIT(EFFECT_mmp) |
+        EFFECT_BIT(EFFECT_fund) | EFFECT_BIT(EFFECT_settlement) | EFFECT_BIT(EFFECT_funding_epoch);
 
     sink->sink.emit = emit;
     sink->sink.ignores = ignored;

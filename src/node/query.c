@@ -48,7 +48,7 @@ static void run_request(struct query_task *task, const struct query_sources *sou
     const struct request_row *request =
         request_log_find(requests, query->account_id, &id, query->pin);
     if (request != NULL) {
-        request_log_show(request, &row);
+        request_log_show(requests, request, &row);
         query_task_put(task, &row, sizeof row);
     } else if (request_log_may_have_dropped(requests, &id)) {
         query_task_refuse_dropped(task, requests->dropped_sequence);
