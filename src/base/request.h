@@ -64,8 +64,8 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(place_conditional_order,               6, SESSION,           "/api/v1/trading/order/place/conditional", FIXED,        80, ACK,     1) \
     X(conditional_order_cancel,              7, SESSION,           "/api/v1/trading/order/cancel/conditional", FIXED,       40, ACK,     1) \
     X(order_batch,                           8, SESSION,           "/api/v1/trading/order/batch",             BATCH,         0, ACK,     1) \
-    X(transfer,                              9, SESSION_OR_MASTER, "/api/v1/cash/transfer",                   FIXED,        40, ACK,     0) \
-    X(withdraw,                             10, SESSION_OR_MASTER, "/api/v1/cash/withdraw",                   FIXED,        48, ACK,     0) \
+    X(transfer,                              9, SESSION_OR_MASTER, "/api/v1/cash/transfer",                   FIXED,        40, ACK,     1) \
+    X(withdraw,                             10, SESSION_OR_MASTER, "/api/v1/cash/withdraw",                   FIXED,        48, ACK,     1) \
     X(create_account_secp256k1,             11, NEW_SECP256K1,     PATH_CREATE,                               FIXED,        80, SUCCESS, 1) \
     X(create_account_passkey,               12, NEW_PASSKEY,       PATH_CREATE,                               FIXED,        80, SUCCESS, 0) \
     X(create_session,                       13, MASTER,            "/api/v1/auth/sessions/create",            FIXED,        56, SUCCESS, 1) \
@@ -77,9 +77,9 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(add_admin_passkey_master_key,         19, ADMIN,             PATH_ADMIN_ADD,                            CREDENTIAL,    0, SUCCESS, 0) \
     X(remove_admin_passkey_master_key,      20, ADMIN,             PATH_ADMIN_REMOVE,                         FIXED,        48, SUCCESS, 0) \
     X(reserved_21,                          21, NONE,              PATH_NONE,                                 FIXED,         0, ACK,     0) \
-    X(create_subaccount,                    22, MASTER,            "/api/v1/subaccounts/create",              FIXED,         8, ACK,     0) \
-    X(close_subaccount,                     23, MASTER,            "/api/v1/subaccounts/close",               FIXED,        16, ACK,     0) \
-    X(create_portfolio,                     24, SESSION_OR_MASTER, "/api/v1/portfolio/create",                FIXED,        48, ACK,     0) \
+    X(create_subaccount,                    22, MASTER,            "/api/v1/subaccounts/create",              FIXED,         8, ACK,     1) \
+    X(close_subaccount,                     23, MASTER,            "/api/v1/subaccounts/close",               FIXED,        16, ACK,     1) \
+    X(create_portfolio,                     24, SESSION_OR_MASTER, "/api/v1/portfolio/create",                FIXED,        48, ACK,     1) \
     X(schedule_cancel_all,                  25, SESSION,           "/api/v1/trading/schedule-cancel",         FIXED,        24, ACK,     0) \
     X(set_mmp,                              26, SESSION,           "/api/v1/trading/mmp/set",                 FIXED,        48, ACK,     0) \
     X(reset_mmp,                            27, SESSION,           "/api/v1/trading/mmp/reset",               FIXED,        24, ACK,     0) \
@@ -87,7 +87,7 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(remove_scoped_secp256k1_master_key,   29, ADMIN,             PATH_SCOPED_REMOVE,                        FIXED,        48, SUCCESS, 0) \
     X(add_scoped_passkey_master_key,        30, ADMIN,             PATH_SCOPED_ADD,                           CREDENTIAL,    0, SUCCESS, 0) \
     X(remove_scoped_passkey_master_key,     31, ADMIN,             PATH_SCOPED_REMOVE,                        FIXED,        48, SUCCESS, 0) \
-    X(close_account,                        32, ADMIN,             "/api/v1/account/close",                   FIXED,         8, ACK,     0) \
+    X(close_account,                        32, ADMIN,             "/api/v1/account/close",                   FIXED,         8, ACK,     1) \
     X(login,                                33, SESSION_OR_MASTER, "/api/v1/login",                           FIXED,        24, SUCCESS, 0) \
     X(create_api_key,                       34, SESSION_OR_MASTER, "/api/v1/api-keys",                        FIXED,        48, SUCCESS, 1) \
     X(revoke_api_key,                       35, SESSION_OR_MASTER, "/api/v1/api-keys/revoke",                 FIXED,        24, SUCCESS, 1) \
@@ -95,18 +95,18 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(market_define,                      1001, OPERATOR,          PATH_OPERATOR,                             TEXT,          0, ACK,     1) \
     X(market_state,                       1002, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     1) \
     X(deposit_credit,                     1003, OPERATOR,          PATH_OPERATOR,                             FIXED,        56, ACK,     1) \
-    X(withdrawal_settle,                  1004, OPERATOR,          PATH_OPERATOR,                             FIXED,        24, ACK,     0) \
-    X(suspend_account,                    1005, OPERATOR,          PATH_OPERATOR,                             FIXED,        16, ACK,     0) \
-    X(fund_top_up,                        1006, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     0) \
+    X(withdrawal_settle,                  1004, OPERATOR,          PATH_OPERATOR,                             FIXED,        24, ACK,     1) \
+    X(suspend_account,                    1005, OPERATOR,          PATH_OPERATOR,                             FIXED,        16, ACK,     1) \
+    X(fund_top_up,                        1006, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     1) \
     X(operator_cancel,                    1007, OPERATOR,          PATH_OPERATOR,                             FIXED,        40, ACK,     0) \
     X(halt_all,                           1008, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     1) \
-    X(set_fee_tier,                       1009, OPERATOR,          PATH_OPERATOR,                             FIXED,        16, ACK,     0) \
+    X(set_fee_tier,                       1009, OPERATOR,          PATH_OPERATOR,                             FIXED,        16, ACK,     1) \
     X(tick,                               2000, NODE,              PATH_NONE,                                 FIXED,         8, ACK,     1) \
     X(set_leverage,                       2001, NODE,              PATH_NONE,                                 FIXED,        40, HTTP,    1) \
-    X(portfolio_close,                    2002, NODE,              PATH_NONE,                                 FIXED,        32, HTTP,    0) \
-    X(portfolio_reopen,                   2003, NODE,              PATH_NONE,                                 FIXED,        32, HTTP,    0) \
-    X(faucet_credit,                      2009, NODE,              PATH_NONE,                                 FIXED,        40, HTTP,    0) \
-    X(rename_portfolio,                   2010, NODE,              PATH_NONE,                                 FIXED,        64, HTTP,    0) \
+    X(portfolio_close,                    2002, NODE,              PATH_NONE,                                 FIXED,        32, HTTP,    1) \
+    X(portfolio_reopen,                   2003, NODE,              PATH_NONE,                                 FIXED,        32, HTTP,    1) \
+    X(faucet_credit,                      2009, NODE,              PATH_NONE,                                 FIXED,        40, HTTP,    1) \
+    X(rename_portfolio,                   2010, NODE,              PATH_NONE,                                 FIXED,        64, HTTP,    1) \
     X(cancel_on_disconnect,               2011, NODE,              PATH_NONE,                                 FIXED,        16, ACK,     0) \
     X(disconnect_arm,                     2012, NODE,              PATH_NONE,                                 FIXED,        56, HTTP,    0) \
     X(configuration,                      2013, NODE,              PATH_NONE,                                 TEXT,          0, ACK,     1) \

@@ -171,10 +171,9 @@ enum status access_portfolio(struct engine *engine, const struct command *comman
 
     engine->turn.portfolio = PORTFOLIO_NONE;
     if (command->code == REQUEST_cancel_all_orders && index == (uint32_t)ACCESS_EVERY_PORTFOLIO) {
-        uint32_t record = subaccount_find(engine, engine->turn.account, subaccount);
-        bool is_open = record != SUBACCOUNT_NONE &&
-                       engine->subaccounts.rows[record].status == SUBACCOUNT_ACTIVE;
-        return is_open ? STATUS_request_completed : STATUS_rejected_invalid_portfolio_id;
+        return subaccount_is_open(engine, engine->turn.account, subaccount)
+                   ? STATUS_request_completed
+                   : STATUS_rejected_invalid_portfolio_id;
     }
     uint32_t portfolio = access_open_portfolio(engine, engine->turn.account, body + 8);
     if (portfolio == PORTFOLIO_NONE)

@@ -1,5 +1,7 @@
 #include "engine/account.h"
 
+#include "engine/access.h"
+#include "engine/faucet.h"
 #include "engine/fee.h"
 #include "engine/image_read.h"
 #include "engine/state.h"
@@ -30,7 +32,7 @@ uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BY
     table->rows[id] = (struct account){
         .created_sequence = engine->sequence,
         .created_ns = engine->t_ns,
-        .session_head = CREDENTIAL_NONE,
+        .credential_head = CREDENTIAL_NONE,
         .portfolio_head = PORTFOLIO_NONE,
         .portfolio_tail = PORTFOLIO_NONE,
         .tier_override = ACCOUNT_TIER_BY_VOLUME,
@@ -62,6 +64,42 @@ uint32_t account_create(struct engine *engine, const uint8_t label[ACCOUNT_LABEL
     return id;
 }
 
+enum status account_close(struct engine *engine, const struct command *command,
+                          struct engine_result *result)
+{
+    uint32_t id = engine->turn.account;
+
+    (void)command;
+    if (!subaccount_all_closed(engine, id)) {
+        result->reason = REASON_subaccount_not_closed;
+        return STATUS_order_rejected_invalid;
+    }
+    credential_revoke_all(engine, id);
+    engine->accounts.rows[id].status = ACCOUNT_CLOSED;
+    account_tell(engine, id, ACCOUNT_WHAT_ACCOUNT);
+    return STATUS_request_completed;
+}
+
+enum status account_suspend(struct engine *engine, const struct command *command,
+                            struct engine_result *result)
+{
+    const uint8_t *body = command_body(command);
+    uint64_t id = cc_load64(body);
+    bool suspended = body[8] == 1;
+
+    (void)result;
+    if (id == 0 || account_find(engine, id) == NULL)
+        return STATUS_rejected_invalid_portfolio_id;
+    if (!access_body_is_clean(command))
+        return STATUS_order_rejected_invalid;
+    struct account *account = &engine->accounts.rows[id];
+    if (account->suspended != suspended) {
+        account->suspended = suspended;
+        account_tell(engine, (uint32_t)id, ACCOUNT_WHAT_SUSPENDED);
+    }
+    return STATUS_request_completed;
+}
+
 static const char *wrong_with(const struct engine *engine, const struct account *row)
 {
     if (row->status > ACCOUNT_CLOSED)
@@ -69,7 +107,8 @@ static const char *wrong_with(const struct engine *engine, const struct account 
     if (!image_read_is_bool(&row->suspended) ||
         (row->tier_override >= MARKET_FEE_TIERS && row->tier_override != ACCOUNT_TIER_BY_VOLUME))
         return "an account has a mark of the operator that does not exist";
-    if (row->faucet_ns > engine->t_ns || !image_read_is_money(row->faucet_amount))
+    if (row->faucet_ns > engine->t_ns || row->faucet_amount < 0 ||
+        row->faucet_amount > (row->faucet_ns == 0 ? 0 : FAUCET_LIMIT))
         return "an account was given what it cannot have been";
     uint8_t in_force =
         row->tier_override == ACCOUNT_TIER_BY_VOLUME ? row->volume_tier : row->tier_override;
@@ -94,7 +133,7 @@ bool account_load(struct engine *engine, struct image_read *read)
             return image_read_refuse(read, "more accounts than the configuration allows");
         row = &table->rows[table->count++];
         *row = (struct account){
-            .session_head = CREDENTIAL_NONE,
+            .credential_head = CREDENTIAL_NONE,
             .portfolio_head = PORTFOLIO_NONE,
             .portfolio_tail = PORTFOLIO_NONE,
             .tier_override = ACCOUNT_TIER_BY_VOLUME,

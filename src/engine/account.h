@@ -8,6 +8,7 @@
 #define ENGINE_ACCOUNT_H
 
 #include "base/cc.h"
+#include "base/status.h"
 #include "engine/effect_body.h"
 
 enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14, ACCOUNT_TIER_BY_VOLUME = 255 };
@@ -17,8 +18,8 @@ enum account_status { ACCOUNT_ACTIVE, ACCOUNT_CLOSED };
 struct account {
     uint32_t volume_day; /* UTC day of the newest bucket; 0: none yet */
     uint32_t subaccount_count;
-    uint32_t api_key_count; /* live */
-    uint32_t session_head;  /* list of its sessions; holds all live ones (credential.h) */
+    uint32_t api_key_count;   /* live */
+    uint32_t credential_head; /* its sessions and API keys; all live ones (credential.h) */
     uint32_t portfolio_head;
     uint32_t portfolio_tail;  /* portfolios in order of creation */
     uint32_t signer_hint;     /* credential that signed last: tried before the map */
@@ -46,7 +47,7 @@ struct account {
     X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
     X(api_key_count) X(status) X(fee_tier)
 #define ACCOUNT_CACHES(X) \
-    X(session_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(subaccount_head) \
+    X(credential_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(subaccount_head) \
     X(zero)
 /* clang-format on */
 
@@ -59,8 +60,10 @@ struct account_table {
 
 struct engine;
 struct image_read;
+struct command;
+struct engine_result;
 
-/* The account, or NULL when the id is unknown. Account 0 is found as well. */
+/* The account, or NULL when the id is unknown. Account 0 and CLOSED ones are found as well. */
 CC_MUST_USE const struct account *account_find(const struct engine *engine, uint64_t account_id);
 
 /* Whether there is room for an account with its subaccount and portfolio. */
@@ -74,6 +77,14 @@ void account_tell(struct engine *engine, uint32_t id, enum effect_account_what w
 
 /* account_add, and the effect 2119 that says so. */
 uint32_t account_create(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES]);
+
+/* Code 32 behind rows 3 and 4. Costs what its sessions and API keys do. */
+CC_MUST_USE enum status account_close(struct engine *engine, const struct command *command,
+                                      struct engine_result *result);
+
+/* Code 1005. */
+CC_MUST_USE enum status account_suspend(struct engine *engine, const struct command *command,
+                                        struct engine_result *result);
 
 /* Section 3 of an image: the accounts, as yet without portfolios, sessions and keys. */
 CC_MUST_USE bool account_load(struct engine *engine, struct image_read *read);

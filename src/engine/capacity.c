@@ -17,6 +17,7 @@ bool capacity_suffices(const struct engine *engine, const struct option_engine *
         { OPTION_engine_positions, engine->leverages.count },
         { OPTION_engine_credentials, engine->credentials.count },
         { OPTION_engine_deposits, engine->deposits_seen.count },
+        { OPTION_engine_deposits, engine->withdrawals.count },
         { OPTION_engine_ladder_pages, engine->markets.pages.used },
         { OPTION_limits_duplicate_slots, engine->duplicates.count },
     };

@@ -179,11 +179,11 @@ static void end(struct engine *engine, uint32_t index, enum effect_credential_ac
     emit(engine, index, action);
 }
 
-/* Takes the sessions that have ended, or this one, out of the list of the account. */
+/* Takes the credentials that have ended, or this one, out of the list of the account. */
 static void prune(struct engine *engine, struct account *account, uint32_t out)
 {
     struct credential *rows = engine->credentials.rows;
-    uint32_t *link = &account->session_head;
+    uint32_t *link = &account->credential_head;
 
     while (*link != CREDENTIAL_NONE) {
         if (*link == out || !credential_is_live(&rows[*link], engine->t_ns))
@@ -203,7 +203,7 @@ static void release(struct engine *engine, uint32_t index)
     INVARIANT(!credential_is_live(credential, engine->t_ns));
     if (credential->ended_sequence == 0)
         end(engine, index, CREDENTIAL_EXPIRED);
-    if (credential->kind == CREDENTIAL_SESSION)
+    if (credential->kind != CREDENTIAL_MASTER_SECP256K1)
         prune(engine, &engine->accounts.rows[credential->account], index);
     hash_index_remove(&table->by_sequence, (uint32_t)(hash >> 32), credential->sequence_place);
     timer_heap_remove(&table->releases, index);
@@ -232,9 +232,7 @@ bool credential_fits(const struct engine *engine, uint32_t count)
     return engine->credentials.limit - engine->credentials.count >= count;
 }
 
-/* The last t at which a repetition of a request applied now passes the window (W5), and a second
- * for the roundings of milliseconds and slices. */
-static uint64_t keep_until(const struct engine *engine)
+uint64_t credential_keep_until(const struct engine *engine)
 {
     uint64_t window_ms = state_option(engine, OPTION_exchange_clock_past_ms) +
                          state_option(engine, OPTION_exchange_clock_future_ms) +
@@ -313,12 +311,14 @@ uint32_t credential_create(struct engine *engine, const struct credential_make *
     credential->sequence_place =
         hash_index_insert(&table->by_sequence, sequence_hash(engine, engine->sequence), index);
     if (make->kind == CREDENTIAL_SESSION) {
-        uint64_t keep_ns = keep_until(engine);
+        uint64_t keep_ns = credential_keep_until(engine);
         credential->release_ns = make->expires_ns > keep_ns ? make->expires_ns : keep_ns;
         timer_heap_set(&table->releases, index, credential->release_ns,
                        credential->created_sequence);
-        credential->account_next = account->session_head;
-        account->session_head = index;
+    }
+    if (make->kind != CREDENTIAL_MASTER_SECP256K1) {
+        credential->account_next = account->credential_head;
+        account->credential_head = index;
     }
     emit(engine, index, CREDENTIAL_ADDED);
     return index;
@@ -327,7 +327,7 @@ uint32_t credential_create(struct engine *engine, const struct credential_make *
 void credential_revoke(struct engine *engine, uint32_t index)
 {
     struct credential *credential = &engine->credentials.rows[index];
-    uint64_t keep_ns = keep_until(engine);
+    uint64_t keep_ns = credential_keep_until(engine);
 
     INVARIANT(credential->kind != CREDENTIAL_MASTER_SECP256K1);
     INVARIANT(credential_is_live(credential, engine->t_ns));
@@ -340,6 +340,17 @@ void credential_revoke(struct engine *engine, uint32_t index)
     end(engine, index, CREDENTIAL_REMOVED);
 }
 
+void credential_revoke_all(struct engine *engine, uint32_t account)
+{
+    const struct credential *rows = engine->credentials.rows;
+    uint32_t at = engine->accounts.rows[account].credential_head;
+
+    for (; at != CREDENTIAL_NONE; at = rows[at].account_next)
+        if (credential_is_live(&rows[at], engine->t_ns))
+            credential_revoke(engine, at);
+    engine->accounts.rows[account].api_key_count = 0;
+}
+
 struct credential_count credential_count_sessions(struct engine *engine, uint32_t account,
                                                   uint64_t parent_sequence)
 {
@@ -347,8 +358,10 @@ struct credential_count credential_count_sessions(struct engine *engine, uint32_
     struct account *owner = &engine->accounts.rows[account];
 
     prune(engine, owner, CREDENTIAL_NONE);
-    for (uint32_t i = owner->session_head; i != CREDENTIAL_NONE;
+    for (uint32_t i = owner->credential_head; i != CREDENTIAL_NONE;
          i = engine->credentials.rows[i].account_next) {
+        if (engine->credentials.rows[i].kind != CREDENTIAL_SESSION)
+            continue;
         count.account++;
         count.parent += engine->credentials.rows[i].parent_sequence == parent_sequence;
     }
@@ -423,9 +436,9 @@ static void enter(struct engine *engine, uint32_t index)
             &table->by_key, key_hash(engine, row->account, row->key, row->key_bytes), index);
     if (row->kind == CREDENTIAL_SESSION || row->ended_sequence != 0)
         timer_heap_set(&table->releases, index, row->release_ns, row->created_sequence);
-    if (row->kind == CREDENTIAL_SESSION && credential_is_live(row, engine->t_ns)) {
-        row->account_next = account->session_head;
-        account->session_head = index;
+    if (row->kind != CREDENTIAL_MASTER_SECP256K1 && credential_is_live(row, engine->t_ns)) {
+        row->account_next = account->credential_head;
+        account->credential_head = index;
     }
     if (row->kind == CREDENTIAL_API_KEY && row->ended_sequence == 0)
         account->api_key_count++;

@@ -44,7 +44,7 @@ struct credential {
     uint8_t scope;
     int32_t pin; /* subaccount, or CREDENTIAL_NO_PIN */
     uint32_t account;
-    uint32_t account_next; /* list of the account's sessions */
+    uint32_t account_next; /* list of the account's sessions and API keys, newest first */
     uint32_t next;         /* all credentials in order of creation; in the free list: next free */
     uint32_t prev;
     uint32_t key_place; /* in by_key, until it ends */
@@ -126,6 +126,14 @@ uint32_t credential_create(struct engine *engine, const struct credential_make *
 
 /* Ends a live session or API key now; emits 2118. */
 void credential_revoke(struct engine *engine, uint32_t credential);
+
+/* Ends all live sessions and API keys of the account, newest first: its master keys keep their
+ * rows. */
+void credential_revoke_all(struct engine *engine, uint32_t account);
+
+/* The last t at which a repetition of a request applied now passes the window (W5), and a second
+ * for the roundings of milliseconds and slices. */
+uint64_t credential_keep_until(const struct engine *engine);
 
 /* Live sessions of the account, and those of one parent. Expired and revoked ones leave the list
  * of the account here. */

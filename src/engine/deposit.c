@@ -1,5 +1,6 @@
 #include "engine/deposit.h"
 
+#include "engine/cash.h"
 #include "engine/image_read.h"
 #include "engine/risk.h"
 #include "engine/state.h"
@@ -67,11 +68,9 @@ static void remember(struct engine *engine, uint64_t hash, const uint8_t *extern
  * own account takes no deposits: 1006 tops the fund up. */
 static uint32_t receiver(const struct engine *engine, const struct credit_body *body)
 {
-    const struct account *account = account_find(engine, body->account_id);
-
-    if (account == NULL || body->account_id == 0 || account->status == ACCOUNT_CLOSED ||
-        body->subaccount_index >= account->subaccount_count)
-        return PORTFOLIO_NONE;
+    if (body->account_id == 0 ||
+        !subaccount_is_open(engine, body->account_id, body->subaccount_index))
+        return PORTFOLIO_NONE; /* all subaccounts of a CLOSED account are CLOSED */
     uint32_t portfolio =
         portfolio_find(engine, body->account_id, body->subaccount_index, body->portfolio_index);
     if (portfolio == PORTFOLIO_NONE)
@@ -97,16 +96,30 @@ enum status deposit_credit(struct engine *engine, const struct command *command,
     if (body.amount == 0)
         return STATUS_rejected_size_zero;
     risk_touch(engine, portfolio);
-    int64_t cash = engine->portfolios.rows[portfolio].cash;
-    if (body.amount > (uint64_t)PORTFOLIO_CASH_MAX ||
-        cash > PORTFOLIO_CASH_MAX - (int64_t)body.amount)
+    if (!cash_fits(engine, portfolio, body.amount))
         return STATUS_rejected_invalid_size;
     if (table->count >= table->limit)
         return STATUS_order_rejected_internal;
     remember(engine, hash, body.external_ref);
     engine->deposits += (int64_t)body.amount;
-    portfolio_cash(engine, portfolio, CASH_deposit, (int64_t)body.amount, 0);
-    risk_touch(engine, portfolio);
+    cash_credit(engine, portfolio, CASH_deposit, (int64_t)body.amount);
+    return STATUS_request_completed;
+}
+
+enum status deposit_top_up(struct engine *engine, const struct command *command,
+                           struct engine_result *result)
+{
+    uint64_t amount = cc_load64(command_body(command));
+
+    (void)result;
+    if (amount == 0)
+        return STATUS_rejected_size_zero;
+    risk_touch(engine, 0);
+    int64_t cash = engine->portfolios.rows[0].cash;
+    if (amount > (uint64_t)DEPOSIT_FUND_MAX || cash > DEPOSIT_FUND_MAX - (int64_t)amount)
+        return STATUS_rejected_invalid_size;
+    engine->top_ups += (int64_t)amount;
+    cash_credit(engine, 0, CASH_fund, (int64_t)amount);
     return STATUS_request_completed;
 }
 

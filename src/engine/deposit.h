@@ -1,5 +1,6 @@
-/* deposit.h - the external references of deposits, each credited once (R10); owned by the engine.
+/* deposit.h - cash from outside: 1003 to users, 1006 to the fund; owned by the engine.
  *
+ * The external references of deposits, each credited once (R10).
  * Kept for ever, in order of crediting; the table never forgets and never moves. */
 #ifndef ENGINE_DEPOSIT_H
 #define ENGINE_DEPOSIT_H
@@ -9,6 +10,8 @@
 #include "engine/hash_index.h"
 
 enum { DEPOSIT_REF_BYTES = 32 };
+
+#define DEPOSIT_FUND_MAX (INT64_C(1) << 62) /* R1: cash of the fund */
 
 struct deposit {
     uint8_t external_ref[DEPOSIT_REF_BYTES];
@@ -35,6 +38,10 @@ void deposit_table_init(struct deposit_table *table, void *memory, uint32_t slot
 
 /* Code 1003 (R11): credits the named portfolio, or portfolio 0 of its subaccount. */
 CC_MUST_USE enum status deposit_credit(struct engine *engine, const struct command *command,
+                                       struct engine_result *result);
+
+/* Code 1006 (R11): cash for the insurance fund, 0/0/0. */
+CC_MUST_USE enum status deposit_top_up(struct engine *engine, const struct command *command,
                                        struct engine_result *result);
 
 /* Section 9 of an image, into the empty table. */

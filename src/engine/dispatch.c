@@ -7,6 +7,8 @@
 #include "engine/cancel.h"
 #include "engine/capacity.h"
 #include "engine/conditional_order.h"
+#include "engine/faucet.h"
+#include "engine/fee.h"
 #include "engine/leverage.h"
 #include "engine/mark.h"
 #include "engine/market_state.h"
@@ -14,6 +16,7 @@
 #include "engine/session.h"
 #include "engine/signup.h"
 #include "engine/state.h"
+#include "engine/transfer.h"
 
 /* --- commands of the node and of operators ---------------------------------------------------- */
 
@@ -77,6 +80,14 @@ enum status dispatch_unsigned(struct engine *engine, const struct command *comma
         return STATUS_request_completed;
     case REQUEST_set_leverage:
         return leverage_set(engine, command, result);
+    case REQUEST_portfolio_close:
+        return portfolio_close(engine, command, result);
+    case REQUEST_portfolio_reopen:
+        return portfolio_reopen(engine, command, result);
+    case REQUEST_faucet_credit:
+        return faucet_credit(engine, command, result);
+    case REQUEST_rename_portfolio:
+        return portfolio_rename(engine, command, result);
     case REQUEST_configuration:
         return apply_configuration(engine, command);
     case REQUEST_boot:
@@ -127,17 +138,27 @@ enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
     X(place_conditional_order,   PORTFOLIO, conditional_order_place) \
     X(conditional_order_cancel,  PORTFOLIO, conditional_order_cancel) \
     X(order_batch,               PORTFOLIO, batch_apply) \
+    X(transfer,                  NOTHING,   transfer_cash) \
+    X(withdraw,                  PORTFOLIO, withdrawal_request) \
     X(create_account_secp256k1,  NOTHING,   signup_create) \
     X(create_session,            NOTHING,   session_create) \
     X(revoke_session,            NOTHING,   session_revoke) \
     X(revoke_all_sessions,       NOTHING,   session_revoke_all) \
+    X(create_subaccount,         NOTHING,   subaccount_create) \
+    X(close_subaccount,          NOTHING,   subaccount_close) \
+    X(create_portfolio,          NOTHING,   portfolio_create) \
+    X(close_account,             NOTHING,   account_close) \
     X(create_api_key,            NOTHING,   api_key_create) \
     X(revoke_api_key,            NOTHING,   api_key_revoke) \
     X(oracle_price,              NOTHING,   apply_oracle) \
     X(market_define,             NOTHING,   market_define) \
     X(market_state,              NOTHING,   market_state_set) \
     X(halt_all,                  NOTHING,   market_state_set_all) \
-    X(deposit_credit,            NOTHING,   deposit_credit)
+    X(deposit_credit,            NOTHING,   deposit_credit) \
+    X(withdrawal_settle,         NOTHING,   withdrawal_settle) \
+    X(suspend_account,           NOTHING,   account_suspend) \
+    X(fund_top_up,               NOTHING,   deposit_top_up) \
+    X(set_fee_tier,              NOTHING,   fee_set_tier)
 /* clang-format on */
 
 enum status dispatch_signed(struct engine *engine, const struct command *command,

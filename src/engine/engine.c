@@ -90,6 +90,23 @@ static void load_id(const struct command *command, uint64_t id[2])
     id[1] = cc_load64(bytes + 8);
 }
 
+/* What a 22 or 24 made. */
+static void add_original_place(const struct engine *engine, uint64_t sequence,
+                               struct engine_result *result)
+{
+    uint32_t subaccount = subaccount_find_sequence(engine, sequence);
+    uint32_t portfolio = portfolio_find_sequence(engine, sequence);
+
+    if (subaccount != SUBACCOUNT_NONE) {
+        result->subaccount_index = engine->subaccounts.rows[subaccount].subaccount_index;
+        result->members |= ANSWER_HAS_PLACE;
+    } else if (portfolio != PORTFOLIO_NONE) {
+        result->subaccount_index = engine->portfolios.rows[portfolio].subaccount_index;
+        result->portfolio_index = engine->portfolios.rows[portfolio].portfolio_index;
+        result->members |= ANSWER_HAS_PLACE;
+    }
+}
+
 /* The public identifiers of the first answer, found by its sequence (W5). */
 static void add_original_members(const struct engine *engine, uint64_t sequence,
                                  struct engine_result *result)
@@ -112,6 +129,12 @@ static void add_original_members(const struct engine *engine, uint64_t sequence,
         credential_id(&rows[found], result->id);
         result->members |= ANSWER_HAS_ID;
     }
+    found = withdrawal_find_sequence(engine, sequence);
+    if (found != WITHDRAWAL_NONE) {
+        withdrawal_id(&engine->withdrawals.rows[found], result->id);
+        result->members |= ANSWER_HAS_ID;
+    }
+    add_original_place(engine, sequence, result);
 }
 
 static bool answer_duplicate(const struct engine *engine, const struct command *command,

@@ -1,5 +1,7 @@
 #include "engine/fee.h"
 
+#include "engine/access.h"
+
 /* R6's ladder. */
 static const uint64_t thresholds[MARKET_FEE_TIERS] = {
     0,
@@ -71,4 +73,21 @@ void fee_begin_day(struct engine *engine, uint32_t id)
 {
     if (fee_turn_day(&engine->accounts.rows[id], engine->t_ns))
         account_tell(engine, id, ACCOUNT_WHAT_TIER);
+}
+
+enum status fee_set_tier(struct engine *engine, const struct command *command,
+                         struct engine_result *result)
+{
+    uint64_t id = cc_load64(command_body(command));
+    uint8_t tier = command_body(command)[8];
+
+    (void)result;
+    if (id == 0 || account_find(engine, id) == NULL)
+        return STATUS_rejected_invalid_portfolio_id;
+    if (!access_body_is_clean(command) ||
+        (tier >= MARKET_FEE_TIERS && tier != ACCOUNT_TIER_BY_VOLUME))
+        return STATUS_order_rejected_invalid;
+    engine->accounts.rows[id].tier_override = tier;
+    fee_begin_day(engine, (uint32_t)id);
+    return STATUS_request_completed;
 }

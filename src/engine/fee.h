@@ -4,7 +4,8 @@
  * The tier of a UTC day D is the highest whose threshold the volume of the days D-14 to D-1
  * reaches. It is made, and the buckets are rotated, when the account is first touched on D: as the
  * taker of a walk, or as a maker that a walk meets. Whenever that is, it comes to the tier that a
- * computation at 00:00 of D would have made.
+ * computation at 00:00 of D would have made. An operator's override (1009) is in force instead of it;
+ * the volume's goes on beneath.
  *
  * Units. Notionals and fees micro-USDC, rates ppm. A negative fee is a rebate.
  * Bound. A bucket stops at 2^64 - 1. */
@@ -40,6 +41,10 @@ bool fee_turn_day(struct account *account, uint64_t t_ns);
 
 /* fee_turn_day of an account, and the effect 2119 of a changed tier. */
 void fee_begin_day(struct engine *engine, uint32_t account);
+
+/* Code 1009: the operator's tier, or the volume's again, from now on. */
+CC_MUST_USE enum status fee_set_tier(struct engine *engine, const struct command *command,
+                                     struct engine_result *result);
 
 /* What comes before the tier of an account is used: a comparison, but for its first of a day. */
 static inline void fee_touch(struct engine *engine, uint32_t account)

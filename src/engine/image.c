@@ -183,6 +183,16 @@ static void write_subaccounts(const struct engine *engine, struct image_sink *si
     }
 }
 
+static void write_withdrawals(const struct engine *engine, struct image_sink *sink)
+{
+    begin(sink, IMAGE_withdrawals);
+    for (uint32_t i = engine->withdrawals.head; i != WITHDRAWAL_NONE;) {
+        const struct withdrawal *row = &engine->withdrawals.rows[i];
+        WITHDRAWAL_FIELDS(IMAGE_FIELD)
+        i = row->next;
+    }
+}
+
 void image_write(struct engine *engine, struct image_sink *sink)
 {
     write_engine(engine, sink);
@@ -201,6 +211,7 @@ void image_write(struct engine *engine, struct image_sink *sink)
     begin(sink, IMAGE_conditionals);
     conditional_image(engine, sink);
     write_subaccounts(engine, sink);
+    write_withdrawals(engine, sink);
     begin(sink, IMAGE_liquidation);
     liquidation_load_image(engine, sink);
 }

@@ -32,6 +32,7 @@
     X(orders,         2,       order_load) \
     X(conditionals,   1,       conditional_load) \
     X(deposits,       1,       deposit_load) \
+    X(withdrawals,    1,       withdrawal_load) \
     X(duplicates,     1,       load_duplicates) \
     X(liquidation,    1,       liquidation_load) \
     X(work,           1,       work_load) \

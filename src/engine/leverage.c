@@ -1,9 +1,9 @@
 #include "engine/leverage.h"
 
 #include "engine/access.h"
+#include "engine/cash.h"
 #include "engine/image_read.h"
 #include "engine/margin.h"
-#include "engine/mark.h"
 #include "engine/state.h"
 
 #define COVERED(field) +sizeof(((struct leverage *)0)->field)
@@ -154,19 +154,6 @@ static bool keep(struct engine *engine, uint32_t portfolio, uint32_t market, uin
     return true;
 }
 
-/* R5: the marks that the portfolio's margin rests on. */
-static bool marks_stand(const struct engine *engine, uint32_t portfolio)
-{
-    uint32_t at = engine->portfolios.rows[portfolio].holding_head;
-
-    for (; at != HOLDING_NONE; at = engine->holdings.rows[at].next) {
-        uint32_t market = engine->holdings.rows[at].market;
-        if (engine->markets.rows[market].state == MARKET_HALTED || !mark_is_valid(engine, market))
-            return false;
-    }
-    return true;
-}
-
 /* E >= IM with this setting in the record. */
 static bool is_covered(struct engine *engine, uint32_t portfolio, uint32_t holding,
                        uint32_t setting)
@@ -191,7 +178,7 @@ static enum status change(struct engine *engine, uint32_t portfolio, uint32_t ma
     uint32_t was = leverage_setting(engine, portfolio, market_index);
     uint32_t holding = holding_find(engine, portfolio, market_index);
 
-    if (!marks_stand(engine, portfolio))
+    if (!cash_marks_stand(engine, portfolio))
         return STATUS_order_rejected_invalid;
     if (leverage < leverage_in_force(market, was) &&
         !is_covered(engine, portfolio, holding, setting))

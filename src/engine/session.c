@@ -41,7 +41,6 @@ static bool is_sound(const struct engine *engine, const struct command *command,
                      const struct credential *parent, const struct session_ask *ask,
                      uint64_t expires_ns)
 {
-    const struct account *account = &engine->accounts.rows[parent->account];
     uint64_t longest_ns = state_option(engine, OPTION_limits_session_life_max_s);
 
     longest_ns = engine->t_ns + longest_ns * SESSION_SECOND_NS;
@@ -52,7 +51,8 @@ static bool is_sound(const struct engine *engine, const struct command *command,
         return false;
     if (expires_ns <= engine->t_ns || expires_ns > longest_ns)
         return false;
-    if (ask->pin != CREDENTIAL_NO_PIN && (uint32_t)ask->pin >= account->subaccount_count)
+    if (ask->pin != CREDENTIAL_NO_PIN &&
+        !subaccount_is_open(engine, parent->account, (uint32_t)ask->pin))
         return false;
     return is_within(parent, ask, expires_ns);
 }
@@ -128,12 +128,12 @@ enum status session_revoke_all(struct engine *engine, const struct command *comm
                                struct engine_result *result)
 {
     const struct credential *rows = engine->credentials.rows;
-    uint32_t at = engine->accounts.rows[engine->turn.account].session_head;
+    uint32_t at = engine->accounts.rows[engine->turn.account].credential_head;
 
     (void)result;
     (void)command;
     for (; at != CREDENTIAL_NONE; at = rows[at].account_next)
-        if (credential_is_live(&rows[at], engine->t_ns))
+        if (rows[at].kind == CREDENTIAL_SESSION && credential_is_live(&rows[at], engine->t_ns))
             credential_revoke(engine, at);
     return STATUS_session_revoked;
 }

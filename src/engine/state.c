@@ -22,6 +22,7 @@ struct pieces {
     uint64_t *holders;
     void *subaccounts;
     void *conditionals;
+    void *withdrawals;
     uint8_t *ladders;
 };
 
@@ -100,6 +101,8 @@ static size_t take_pieces(struct arena *arena, const struct option_engine *capac
     size_t resident = arena->used;
     pieces->subaccounts = take(arena, subaccount_table_bytes(portfolios));
     pieces->conditionals = take(arena, conditional_table_bytes(orders));
+    pieces->withdrawals =
+        take(arena, withdrawal_table_bytes(slots(capacity, OPTION_engine_deposits)));
     pieces->ladders = arena_take(arena, ENGINE_MARKETS_MAX, ladder_bytes(), STATE_PAGE_BYTES);
     return resident;
 }
@@ -164,6 +167,8 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
     conditional_table_init(&engine->conditionals, pieces.conditionals, orders);
     deposit_table_init(&engine->deposits_seen, pieces.deposits,
                        slots(capacity, OPTION_engine_deposits));
+    withdrawal_table_init(&engine->withdrawals, pieces.withdrawals,
+                          slots(capacity, OPTION_engine_deposits));
     duplicate_init(&engine->duplicates, pieces.duplicates,
                    slots(capacity, OPTION_limits_duplicate_slots), window_ms(capacity));
     work_init(&engine->work, pieces.work, capacity);
@@ -200,6 +205,7 @@ void state_use_options(struct engine *engine, const struct option_engine *option
     engine->leverages.limit = (uint32_t)values[OPTION_engine_positions];
     engine->credentials.limit = (uint32_t)values[OPTION_engine_credentials];
     engine->deposits_seen.limit = (uint32_t)values[OPTION_engine_deposits];
+    engine->withdrawals.limit = (uint32_t)values[OPTION_engine_deposits];
     engine->markets.pages.limit = (uint32_t)values[OPTION_engine_ladder_pages];
     order_table_set_limit(&engine->orders, (uint32_t)values[OPTION_engine_orders]);
     engine->conditionals.limit = (uint32_t)values[OPTION_engine_orders];

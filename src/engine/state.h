@@ -26,6 +26,7 @@
 #include "engine/portfolio.h"
 #include "engine/risk.h"
 #include "engine/subaccount.h"
+#include "engine/withdrawal.h"
 #include "engine/work.h"
 
 /* The command being applied: C. */
@@ -78,6 +79,7 @@ struct engine {
     struct timer_heap expiries; /* C: orders with a GTT expiry, rank = placed_sequence */
     struct market_table markets;
     struct deposit_table deposits_seen;
+    struct withdrawal_table withdrawals;
     struct duplicate duplicates;
     struct work work;
     struct liquidation liquidation;

@@ -54,6 +54,14 @@ uint32_t subaccount_find(const struct engine *engine, uint64_t account_id,
     return SUBACCOUNT_NONE;
 }
 
+bool subaccount_is_open(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index)
+{
+    uint32_t record = subaccount_find(engine, account_id, subaccount_index);
+
+    return record != SUBACCOUNT_NONE &&
+           engine->subaccounts.rows[record].status == SUBACCOUNT_ACTIVE;
+}
+
 /* Records ascend by the command that made them; one makes at most one. */
 uint32_t subaccount_find_sequence(const struct engine *engine, uint64_t sequence)
 {

@@ -49,6 +49,10 @@ void subaccount_table_init(struct subaccount_table *table, void *memory, uint32_
 CC_MUST_USE uint32_t subaccount_find(const struct engine *engine, uint64_t account_id,
                                      uint32_t subaccount_index);
 
+/* Whether the account has this subaccount and it is not CLOSED. */
+CC_MUST_USE bool subaccount_is_open(const struct engine *engine, uint64_t account_id,
+                                    uint32_t subaccount_index);
+
 /* The record that command `sequence` made for a 22, or SUBACCOUNT_NONE: subaccount 0 comes with its
  * account. */
 CC_MUST_USE uint32_t subaccount_find_sequence(const struct engine *engine, uint64_t sequence);

@@ -64,6 +64,22 @@ static void revoke_session(struct host *host, uint32_t n)
     CHECK(host_signed(host, &request) == STATUS_session_revoked);
 }
 
+/* 1,000 USDC that stay pending. */
+static void withdraw(struct host *host, uint32_t n)
+{
+    uint8_t body[48] = { 0 }, key[33];
+
+    cc_store64(body, n);
+    cc_store64(body + 16, 1000 * HOST_USDC);
+    host_master_key(n, key);
+    struct host_request request = { .code = REQUEST_withdraw,
+                                    .body = body,
+                                    .body_bytes = sizeof body,
+                                    .key = key,
+                                    .key_bytes = sizeof key };
+    CHECK(host_signed(host, &request) == STATUS_request_completed);
+}
+
 void small_state_open(struct host *host)
 {
     host_open(host, small_tables);
@@ -86,6 +102,8 @@ void small_state_open(struct host *host)
     CHECK(keys_revoke(host, 2, other) == STATUS_request_completed);
     CHECK(keys_leverage(host, key, 1, HOST_BTC, 5) == STATUS_request_completed);
     revoke_session(host, 5);
+    withdraw(host, 4);
+    withdraw(host, 5);
     for (uint32_t i = 0; i < 40; i++)
         host_tick(host, HOST_SECOND_NS / 10);
     CHECK(host_oracle(host, HOST_BTC, 1000500) == STATUS_request_completed);

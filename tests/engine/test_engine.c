@@ -315,6 +315,7 @@ static void test_every_built_code(void)
             bool is_operator = rows[i].signer == SIGNER_OPERATOR;
             bool makes_secret = rows[i].code == REQUEST_create_api_key;
             bool is_master = rows[i].signer == SIGNER_MASTER || /* 15 ends the session */
+                             rows[i].signer == SIGNER_ADMIN ||
                              rows[i].signer == SIGNER_SESSION_OR_MASTER ||
                              rows[i].signer == SIGNER_NEW_SECP256K1;
             struct host_request request = { .code = rows[i].code,
@@ -399,7 +400,8 @@ static void test_admits(void)
         { __LINE__, "no body", REQUEST_tick, 0, 0, 0, COMMAND_UNSIGNED, 1, false },
         { __LINE__, "nobody signs it", REQUEST_tick, 32, 32, 0, COMMAND_SIGNED, 1, false },
         { __LINE__, "no such code", 999, 8, 0, 0, COMMAND_UNSIGNED, 1, false },
-        { __LINE__, "not built", REQUEST_portfolio_close, 32, 0, 0, COMMAND_UNSIGNED, 1, false },
+        { __LINE__, "not built", REQUEST_add_admin_secp256k1_master_key, 72, 33, 0, COMMAND_SIGNED,
+          1, false },
         { __LINE__, "a state by the node", REQUEST_market_state, 8, 0, 0, COMMAND_UNSIGNED, 1,
           true },
         { __LINE__, "a halt by the node", REQUEST_halt_all, 8, 0, 0, COMMAND_UNSIGNED, 1, true },
@@ -423,7 +425,7 @@ static void test_admits(void)
           false },
         { __LINE__, "reduction", REQUEST_order_reduction, 80, 32, 0, COMMAND_SIGNED, 1, true },
         { __LINE__, "conditional", REQUEST_place_conditional_order, 104, 32, 0, COMMAND_SIGNED, 1,
-          false },
+          true },
         { __LINE__, "with its secret", REQUEST_create_api_key, 72, 33, 32, COMMAND_SIGNED, 1,
           true },
         { __LINE__, "without it", REQUEST_create_api_key, 72, 33, 0, COMMAND_SIGNED, 1, false },

@@ -198,7 +198,7 @@ static const struct left_out {
 } left_out[] = {
     /* Lists and indexes of rows, made again by reading the rows in their order. */
     { __LINE__, "account", ACCOUNT_CACHES(TEXT),
-      "session_head portfolio_head portfolio_tail signer_hint subaccount_head zero " },
+      "credential_head portfolio_head portfolio_tail signer_hint subaccount_head zero " },
     { __LINE__, "credential", CREDENTIAL_CACHES(TEXT),
       "account_next next prev key_place sequence_place " },
     /* Sums of the records' figures, and which rows are in a list or queue. */
