@@ -1,5 +1,6 @@
 """Orders that stand already: reduction, replacement, cancel (rules.md R3, R11 codes 1, 2 and 3)."""
 import risk
+from market import Order
 from place import act, addressed, finish, new_order
 from protection import POST_ONLY_LIST, REDUCE_ONLY_LIST
 from rows import first_rows, limit_rows, status_of
@@ -121,6 +122,7 @@ def replace(exchange, body):
         return S["rejected_order_not_found"]
     if not size_expected(exchange, 2, old, expected):
         return S["rejected_size_not_equal"]
+    new = of_kind(new, old)
     new.filled, new.value, new.placed = old.filled, old.value, old.placed
     rest, initial_before = old.remaining, portfolio.risk()[1]
     take_out_of_sums(old)
@@ -135,6 +137,19 @@ def replace(exchange, body):
     else:
         enter_again(exchange, old, walk)
     return 0
+
+
+def of_kind(new, old):
+    """A conditional order that has fired keeps its kind and its trigger."""
+    if type(old) is type(new):
+        return new
+    made = type(old)()
+    for slot in Order.__slots__:
+        if hasattr(new, slot):
+            setattr(made, slot, getattr(new, slot))
+    for slot in ("type", *type(old).__slots__):
+        setattr(made, slot, getattr(old, slot))
+    return made
 
 
 def refused(exchange, case):

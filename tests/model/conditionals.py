@@ -158,10 +158,14 @@ class Conditionals:
     def dead(self, order):
         return self.exchange.dead_state(order)
 
-    def forget(self, order):
+    @staticmethod
+    def leave_batch(order):
         if order.batch:
             order.batch.remove(order)
             order.batch = None
+
+    def forget(self, order):
+        self.leave_batch(order)
         del self.orders[order.owner.account, order.id]
         del order.owner.conditionals[order]
 
@@ -178,6 +182,7 @@ class Conditionals:
                  and (before is None or order.placed[0] < before)]
         for order in found:
             order.lists[0] = 0, reason
+            self.leave_batch(order)
         if found:
             self.exchange.work.queue_list(portfolio, ())
 
@@ -225,8 +230,7 @@ class Conditionals:
     def fire(self, order):
         """One unit and one a maker met: gives the units."""
         exchange, owner, market = self.exchange, order.owner, order.market
-        order.batch.remove(order)
-        order.batch = None
+        self.leave_batch(order)
         if state := self.dead(order):
             self.end(order, *state)
             return 1
@@ -236,8 +240,7 @@ class Conditionals:
             return 1
         exchange.protection.before_entry(owner)
         risk.touch(exchange, owner)
-        if state := self.dead(order):
-            self.end(order, *state)
+        if order.lists:  # by what the touch has found: its list releases it
             return 1
         exchange.counts["fired " + SOURCES[order.source]] += 1
         exchange.emit(2114, order.id, order.satisfied, market.id)

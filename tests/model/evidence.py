@@ -2,13 +2,14 @@
 import wire
 
 ASSET_AT = {wire.PLACE: 44, wire.AMEND: 48, wire.REPLACE: 60, wire.CANCEL: 32, wire.CANCEL_ALL: 16,
-            wire.MARKET_ORDER: 28}
+            wire.MARKET_ORDER: 28, wire.CONDITIONAL: 52, wire.CONDITIONAL_CANCEL: 32}
+NOTHING = (None,) * 5
 
 
 def of_order(order):
     """(remaining, filled, filled notional, status, quantity ahead or None)."""
     if order is None:
-        return (None,) * 5
+        return NOTHING
     status, ahead = order.status, None
     if order.level:
         ahead = 0
@@ -27,4 +28,4 @@ def of(exchange, command):
     rows = (None,) * 3
     if market:
         rows = market.bids.best(), market.asks.best(), market.book_seq
-    return of_order(exchange.subject) + rows
+    return of_order(exchange.own_order) + rows

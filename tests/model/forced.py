@@ -94,8 +94,9 @@ class Action:
         self.pay(maker.owner, of_maker, maker_fee, of_taker, penalty)
         exchange.show_position(maker.holding)
         exchange.show_position(taker.holding)
+        place.end_reduce_only(exchange, of_maker, of_taker,
+                              maker if quantity == maker.remaining else None)
         place.end_fill(exchange, taker, maker, quantity)
-        place.end_reduce_only(exchange, of_maker, of_taker)
         exchange.counts["L1 fill" if self.level else "unwind fill"] += 1
 
     def pay(self, owner, of_maker, maker_fee, of_taker, penalty):

@@ -79,7 +79,7 @@ def expect(exchange, stream, number, setup):
     checks = [(compare_command, (number, command, outcome, exchange.reason,
                                  bool(exchange.work.queue), effects))]
     flags = 0
-    if command[1] <= wire.MARKET_ORDER and number % 2:
+    if command[1] in evidence.ASSET_AT and number % 2:
         flags = engine_pipe.WANTS_EVIDENCE
         checks.append((compare_evidence, (number, command, evidence.of(exchange, command))))
     return engine_pipe.command_bytes(*command, flags=flags), checks

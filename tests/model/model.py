@@ -195,9 +195,10 @@ class Exchange:
         self.protection.cover_all(portfolio, reason)
         self.conditionals.doom(portfolio, reason)
 
-    def end_reduce_only(self, holding):
+    def end_reduce_only(self, holding, used_up=None):
         holding.list_stamp = self.next_stamp()
-        self.protection.cover((order for order in holding.orders if order.reduce_only),
+        self.protection.cover((order for order in holding.orders
+                               if order.reduce_only and order is not used_up),
                               REDUCE_ONLY_LIST, REASON["reduce_only"])
         self.conditionals.doom(holding.portfolio, REASON["reduce_only"], holding.market,
                                reduce_only=(1,))
@@ -410,6 +411,7 @@ class Exchange:
         self.effects = []
         self.id_index = self.reason = self.entered = 0
         self.subject = None  # the order that the command made or found
+        self.own_order = None  # not of the work behind it
         if kind == 0:
             self.t = t
             self.sequence += 1
@@ -449,6 +451,7 @@ class Exchange:
         self.protection.freeze()
         self.ended = status
         self.emit(2100, request_id, account, status, self.reason, 255)
+        self.own_order = self.subject
         self.work.perform(self.units)
         self.protection.freeze()
         return self.sequence, t, status, 0

@@ -194,8 +194,8 @@ def fill(exchange, taker, maker, quantity):
     exchange.fee_account += maker_fee + taker_fee
     exchange.show_position(maker.holding)
     exchange.show_position(taker.holding)
+    end_reduce_only(exchange, of_maker, of_taker, maker if quantity == maker.remaining else None)
     end_fill(exchange, taker, maker, quantity)
-    end_reduce_only(exchange, of_maker, of_taker)
 
 
 def begin_fill(exchange, taker, maker, quantity, flags):
@@ -225,11 +225,11 @@ def move_positions(exchange, maker, taker, quantity, price):
     return moved
 
 
-def end_reduce_only(exchange, *moved):
-    """Of a position that is 0 now or has turned (R3)."""
-    for of_order in moved:
+def end_reduce_only(exchange, of_maker, of_taker, used_up=None):
+    """At once, of a position that is 0 now or has turned (R3); not of a maker that is filled."""
+    for of_order in (of_maker, of_taker):
         if of_order.ended:
-            exchange.end_reduce_only(of_order.holding)
+            exchange.end_reduce_only(of_order.holding, used_up)
 
 
 def end_fill(exchange, taker, maker, quantity):

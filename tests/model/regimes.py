@@ -65,12 +65,14 @@ CALM = {
     "weights": {"place": 56, "amend": 5, "replace": 14, "cancel": 8, "market": 6,
                 "cancel_all": 0.7, "oracle": 6, "tick": 3, "bad": 4, "session": 0.3,
                 "signup": 0.1, "duplicate": 1, "window": 0.3, "deposit": 0.2, "leverage": 0.4,
-                "api_key": 0.3, "revoke_all": 0.06},
+                "api_key": 0.3, "revoke_all": 0.06, "conditional": 3, "conditional_cancel": 0.7,
+                "bad_conditional": 0.4},
     "tif": (60, 15, 10, 15),          # GTC, IOC, FOK, GTT
     "stp": (1, 1, 1, 1), "post_only": 0.15, "reduce_only": 0.12,
     "spread_ppm": 3000, "far": 0.1,   # how far from the mark a price lies
     "size": 1.0, "gtt_ms": (5, 4000), "move_ppm": 400, "jump": 0.0, "outliers": 0.02,
     "silence": 0.0, "slippage": (0, 0, 0, 100, 1000, 5000, 20000), "midnight": 0.0, "activity": 0.0,
+    "trigger_ppm": 900, "group": 0.35,
 }
 
 REGIMES = {
@@ -125,4 +127,13 @@ REGIMES = {
     "states": {"options": {"engine.work_per_command": "3"}, "far": 0.3, "reduce_only": 0.35,
                "post_only": 0.35, "move_ppm": 4000, "jump": 0.02, "outliers": 0.05,
                "weights": dict(CALM["weights"], state=4, replace=20, cancel_all=2, oracle=9)},
+    # Orders that wait for a price: brackets, groups, cascades that are cut into slices.
+    "triggers": {"options": {"engine.work_per_command": "5", "limits.conditional_orders": "25"},
+                 "move_ppm": 1500, "reduce_only": 0.3, "group": 0.5, "accounts": 8,
+                 "weights": dict(CALM["weights"], place=30, conditional=22, conditional_cancel=3,
+                                 bad_conditional=4, cancel_all=1.2, oracle=9, state=0.3)},
+    "cascade": {"options": {"engine.work_per_command": "2", "engine.makers_max": "6"},
+                "spread_ppm": 1500, "trigger_ppm": 500, "size": 1.6, "move_ppm": 1200,
+                "outliers": 0.0, "weights": dict(CALM["weights"], conditional=26, oracle=8,
+                                                 bad_conditional=1, market=12)},
 }

@@ -7,6 +7,7 @@ from collections import deque
 import keys
 import wire
 from generate_access import AccessCommands
+from generate_conditionals import ConditionalCommands
 from generate_faults import FaultCommands
 from generate_orders import OrderCommands
 from generate_states import StateCommands
@@ -20,7 +21,7 @@ START = 1767268800 * SECOND  # 2026-01-01 12:00 UTC
 OPERATOR, ORACLE_KEY = b"\x11" * 32, b"\x22" * 32
 
 
-class Stream(OrderCommands, AccessCommands, StateCommands, FaultCommands):
+class Stream(OrderCommands, ConditionalCommands, AccessCommands, StateCommands, FaultCommands):
     def __init__(self, name, seed, source, commands):
         self.regime = dict(CALM, **REGIMES[name])
         self.halt_at = commands * self.regime.get("halt_at", 1)
@@ -55,6 +56,10 @@ class Stream(OrderCommands, AccessCommands, StateCommands, FaultCommands):
         request_id = wire.uuid7(milliseconds, number)
         header = HEADERS[code] if len(key) == 33 else SESSION_HEADERS[code]
         return (1, code, header + request_id + body, key, self.clock, extra)
+
+    def key_of(self, account):
+        """The latest session of an account; of one that does not exist, any key."""
+        return self.fresh.get(account) or self.fresh[1]
 
     def new_key(self):
         return next(self.keys)

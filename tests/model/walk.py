@@ -72,6 +72,7 @@ class Walk:
         self.contact = True
         if mode == STP_TAKER:
             self.contact_first = self.filled == 0
+            self.met -= 1  # R3 counts makers that are filled or canceled
             self.ended = SELF
             return
         if mode == STP_DECREMENT:
@@ -183,9 +184,9 @@ def decide(exchange, walk, initial_before=None):
         for level in opposite.crossing(order.price):
             for maker in level.orders:
                 state = exchange.dead_state(maker)
-                walk.met += 1
-                if not state or walk.met > exchange.makers_max:
+                if not state or walk.met == exchange.makers_max:
                     return S["rejected_post_only_would_cross_book"]
+                walk.met += 1
                 walk.actions.append((DROP, maker, state))
     else:
         walk.run()
