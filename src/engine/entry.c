@@ -1,6 +1,7 @@
 #include "engine/entry.h"
 
 #include "engine/evidence.h"
+#include "engine/liquidation.h"
 #include "engine/margin.h"
 #include "engine/mark.h"
 #include "engine/resting.h"
@@ -334,11 +335,12 @@ static bool reduces(const struct entry *entry)
            (!entry->waits && opposes && entry->quantity <= margin_abs(entry->position));
 }
 
+/* While it is being deleveraged nothing at all may enter (R7). */
 static bool is_liquidated(struct engine *engine, const struct entry *entry)
 {
     return CC_UNLIKELY(state_portfolio(engine, entry->portfolio)->status ==
                        PORTFOLIO_IN_LIQUIDATION) &&
-           !reduces(entry);
+           (!reduces(entry) || liquidation_is_running(engine, entry->portfolio));
 }
 
 /* Rows 19 to 27. */

@@ -32,9 +32,7 @@ bool trigger_is_met(const struct engine *engine, const struct conditional *row)
 
 bool trigger_may_fire(const struct engine *engine, uint32_t market)
 {
-    uint8_t state = engine->markets.rows[market].state;
-
-    return (state == MARKET_ACTIVE || state == MARKET_REDUCE_ONLY) && mark_is_valid(engine, market);
+    return market_matches(&engine->markets.rows[market]) && mark_is_valid(engine, market);
 }
 
 /* --- a tree ----------------------------------------------------------------------------------- */
