@@ -112,6 +112,13 @@ static void fail_portfolio(struct audit *audit, const struct portfolio *portfoli
         fail(audit, 6, audit->engine->holdings.rows[at].market);
 }
 
+/* Who loses is settled first (R9): meanwhile sizes add up to nothing, and what the others will get
+ * for theirs is not in the pool. */
+static bool is_settling(const struct engine *engine, uint32_t market)
+{
+    return engine->settlements[market].pass != SETTLEMENT_NONE;
+}
+
 static void add_holding(struct audit *audit, uint32_t portfolio, const struct holding *holding,
                         uint32_t *orders)
 {
@@ -121,7 +128,8 @@ static void add_holding(struct audit *audit, uint32_t portfolio, const struct ho
     uint32_t wrong = record_differences(engine, portfolio, holding, &of_holding);
 
     audit->row->cost += holding->cost;
-    audit->value += (int128)engine->markets.rows[holding->market].mark * holding->size;
+    if (!is_settling(engine, holding->market))
+        audit->value += (int128)engine->markets.rows[holding->market].mark * holding->size;
     audit->value -= holding->cost;
     sums->size_sum += holding->size;
     sums->cost_sum += holding->cost;
@@ -172,7 +180,7 @@ static void finish_market(struct audit *audit, uint32_t index)
     sums->size_decimals = market->record.size_decimals;
     memcpy(sums->market, market->record.symbol, sizeof sums->market);
     audit->row->funding_pool += market->funding_pool;
-    if (sums->size_sum != 0)
+    if (sums->size_sum != 0 && !is_settling(audit->engine, index))
         fail(audit, 1, index);
     if (sums->best_bid != 0 && sums->best_ask != 0 && sums->best_bid >= sums->best_ask)
         fail(audit, 5, index);

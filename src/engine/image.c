@@ -212,6 +212,8 @@ void image_write(struct engine *engine, struct image_sink *sink)
     conditional_image(engine, sink);
     write_subaccounts(engine, sink);
     write_withdrawals(engine, sink);
+    begin(sink, IMAGE_samples);
+    samples_image(engine, sink);
     begin(sink, IMAGE_liquidation);
     liquidation_load_image(engine, sink);
 }

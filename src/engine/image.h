@@ -31,6 +31,7 @@ struct engine;
     X(conditionals,     13, 1) /* by portfolio, placing; then what triggered orders keep */ \
     X(subaccounts,      15, 1) /* by creation */ \
     X(withdrawals,      16, 1) /* by creation */ \
+    X(samples,          18, 1) /* index samples by market, second */ \
     X(liquidation,      19, 1) /* what the head of the work is in the middle of */
 
 /* Which fields of an order the image holds; the place in its queue is where its row stands, and the

@@ -24,6 +24,7 @@
     X(markets,        1,       market_load) \
     X(markets,        2,       market_load) \
     X(markets,        3,       market_load) \
+    X(samples,        1,       samples_load) \
     X(credentials,    1,       credential_load) \
     X(leverages,      1,       leverage_load) \
     X(holdings,       1,       holding_load) \

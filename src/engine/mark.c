@@ -13,12 +13,14 @@ bool mark_is_valid(const struct engine *engine, uint32_t market_index)
     const struct market *market = &engine->markets.rows[market_index];
     uint64_t age_ns = state_option(engine, OPTION_exchange_oracle_max_age_ms) * 1000000;
 
+    if (market->state == MARKET_CLOSED) /* not while it is being settled, then for ever */
+        return market->mark_valid;
     if (market->index_price == 0 || market->hold_count != 0)
         return false;
     return age_ns == 0 || market->publish_ns + age_ns >= engine->t_ns;
 }
 
-static void tell_mark(struct engine *engine, uint32_t index)
+void mark_tell(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);
     struct effect_mark body = {
@@ -42,7 +44,7 @@ static void lose_mark(struct engine *engine, uint32_t index)
     if (!market->mark_valid)
         return;
     market->mark_valid = false;
-    tell_mark(engine, index);
+    mark_tell(engine, index);
 }
 
 static int64_t best_price(const struct market *market, enum order_side side)
@@ -163,7 +165,7 @@ static void recompute(struct engine *engine, uint32_t index)
     if (moved)
         risk_mark_moved(engine, index);
     risk_market_moved_on(engine, index);
-    tell_mark(engine, index);
+    mark_tell(engine, index);
     trigger_mark_computed(engine, index);
 }
 
@@ -248,6 +250,18 @@ void mark_end_hold(struct engine *engine, uint32_t index)
     recompute(engine, index);
 }
 
+void mark_settle_at(struct engine *engine, uint32_t index, uint64_t price)
+{
+    struct market *market = state_market(engine, index);
+    bool moved = price != market->mark;
+
+    clear_hold(market);
+    market->mark = price;
+    market->mark_valid = false;
+    if (moved)
+        risk_mark_moved(engine, index);
+}
+
 enum status mark_oracle(struct engine *engine, uint32_t index, uint64_t publish_ns, uint64_t price)
 {
     struct market *market = state_market(engine, index);
@@ -299,6 +313,7 @@ void mark_second(struct engine *engine, uint32_t index)
     if (mark_is_valid(engine, index)) {
         update_ema(engine, index);
         recompute(engine, index);
+        samples_take(engine, index);
     } else {
         lose_mark(engine, index);
     }

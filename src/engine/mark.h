@@ -2,7 +2,7 @@
  *
  *   oracle update ── held? ──> index ──┐
  *   full second ──> ema ───────────────┴──> mark = median(index, index + ema, book), clamped
- *               └──> then funding: the hour (funding.h), the sample (premium.h)
+ *               └──> then a sample of R9 (samples.h), the hour (funding.h), the premium (premium.h)
  *
  * Units.  Prices raw, ema raw * 2^20, times unix ns.
  * Bound.  Impact prices read at most engine.makers_max orders. */
@@ -32,11 +32,19 @@ CC_MUST_USE enum status mark_oracle(struct engine *engine, uint32_t market, uint
 /* An operator has set the market's state: a hold ends, and its newest price is taken (R5). */
 void mark_end_hold(struct engine *engine, uint32_t market);
 
-/* The timer of a full second: ema, mark, then the hour and the sample of funding. */
+/* The timer of a full second: ema, mark, then what else comes each second. */
 void mark_second(struct engine *engine, uint32_t market);
 
-/* Whether the market's index is valid now (R5): not held, accepted, not stale. */
+/* Whether the market's index is valid now (R5): not held, accepted, not stale; of a CLOSED market
+ * whether its settlement is complete. */
 CC_MUST_USE bool mark_is_valid(const struct engine *engine, uint32_t market);
+
+/* The market closes: the mark is this price, not valid until all is settled; a hold ends without a
+ * price being taken. Told by mark_tell. */
+void mark_settle_at(struct engine *engine, uint32_t market, uint64_t price);
+
+/* 2109. */
+void mark_tell(struct engine *engine, uint32_t market);
 
 /* Average raw price to sell (bids) or buy (asks) the market's impact notional, rounded against the
  * taker; 0: undefined. */

@@ -41,6 +41,7 @@ static void emit_state(struct engine *engine, uint32_t index, enum effect_cause 
         .asset_id = market->record.asset_id,
         .state = market->state,
         .cause = (uint8_t)cause,
+        .price = market->state == MARKET_CLOSED ? market->mark : 0,
     };
 
     (void)market_next_seq(market);
@@ -58,9 +59,11 @@ void market_set_state(struct engine *engine, uint32_t index, enum market_state s
     market->state = (uint8_t)state;
     market->reduce_only_ns = state == MARKET_REDUCE_ONLY ? engine->t_ns : 0;
     emit_state(engine, index, cause);
-    if (state == MARKET_REDUCE_ONLY)
+    if (state == MARKET_REDUCE_ONLY || state == MARKET_CLOSED)
         work_queue_market_cancel(engine, index);
     risk_market_moved_on(engine, index);
+    if (state == MARKET_CLOSED)
+        work_second_changed(engine);
 }
 
 void market_tighten(struct engine *engine, uint32_t index, enum market_state state,

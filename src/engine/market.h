@@ -128,7 +128,8 @@ void market_find_due(struct market_table *table);
 void market_activate_tiers(struct engine *engine);
 
 /* The only writer of a market's state: emits 2111. Nothing happens when it has that state. Entering
- * REDUCE_ONLY puts the orders that are not reduce-only on the market's cancellation list (R9). */
+ * REDUCE_ONLY puts the orders that are not reduce-only on the market's cancellation list, CLOSED
+ * every one (R9; by settlement_begin alone). */
 void market_set_state(struct engine *engine, uint32_t market, enum market_state state,
                       enum effect_cause cause);
 

@@ -5,7 +5,7 @@
 #include "engine/state.h"
 
 /* Offsets in the bodies of W3a. */
-enum { STATE_ASSET_AT = 0, STATE_AT = 4, STATE_OF_ALL_AT = 0 };
+enum { STATE_ASSET_AT = 0, STATE_AT = 4, STATE_FORCE_AT = 5, STATE_OF_ALL_AT = 0 };
 
 static void set_by_operator(struct engine *engine, uint32_t index, enum market_state state)
 {
@@ -37,6 +37,17 @@ static void set(struct engine *engine, const struct command *command, uint32_t i
         set_by_operator(engine, index, state);
 }
 
+/* The operator's alone, and in time (R9). */
+static enum status close(struct engine *engine, const struct command *command, uint32_t index)
+{
+    bool by_force = command_body(command)[STATE_FORCE_AT] != 0;
+
+    if (command->kind == COMMAND_UNSIGNED || !settlement_may_begin(engine, index, by_force))
+        return STATUS_order_rejected_invalid;
+    settlement_begin(engine, index);
+    return STATUS_request_completed;
+}
+
 enum status market_state_set(struct engine *engine, const struct command *command,
                              struct engine_result *result)
 {
@@ -51,8 +62,8 @@ enum status market_state_set(struct engine *engine, const struct command *comman
         return STATUS_order_rejected_invalid;
     if (state_market(engine, index)->state == MARKET_CLOSED)
         return STATUS_market_closed;
-    if (body[STATE_AT] == MARKET_CLOSED) /* it would have to be settled (R9) */
-        return STATUS_order_rejected_invalid;
+    if (body[STATE_AT] == MARKET_CLOSED)
+        return close(engine, command, index);
     set(engine, command, index, (enum market_state)body[STATE_AT]);
     return STATUS_request_completed;
 }

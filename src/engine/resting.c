@@ -290,8 +290,12 @@ enum order_state resting_death(const struct engine *engine, uint32_t index, uint
         by_kind = UINT64_MAX;
     if (by_all <= order->stamp)
         by_all = UINT64_MAX;
-    if (by_all == UINT64_MAX && by_kind == UINT64_MAX)
-        return ORDER_EXPIRED;
+    if (by_all == UINT64_MAX && by_kind == UINT64_MAX) {
+        if (engine->markets.rows[order->market].state != MARKET_CLOSED)
+            return ORDER_EXPIRED;
+        *reason = REASON_market_state; /* a reduce-only one: the market's list is not of its kind */
+        return ORDER_CANCELED;
+    }
     if (by_all <= by_kind)
         *reason = REASON_cancel_all;
     else

@@ -103,10 +103,13 @@ static inline bool resting_is_dead(const struct engine *engine, const struct ord
     if (order->stamp < holding->sides[order->side].cancel_sequence ||
         order->stamp < portfolio->cancel_sequence)
         return true;
-    if (order->stamp < ((order->flags & ORDER_REDUCE_ONLY)
-                            ? holding->reduce_cancel_sequence
-                            : engine->markets.rows[order->market].cancel_sequence))
+    const struct market *market = &engine->markets.rows[order->market];
+    if (CC_UNLIKELY((order->flags & ORDER_REDUCE_ONLY) != 0)) {
+        if (order->stamp < holding->reduce_cancel_sequence || market->state == MARKET_CLOSED)
+            return true;
+    } else if (order->stamp < market->cancel_sequence) {
         return true;
+    }
     return order_tif(order) == ORDER_GTT && engine->orders.cold[index].expiry_ns <= engine->t_ns;
 }
 

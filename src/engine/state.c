@@ -23,6 +23,7 @@ struct pieces {
     void *subaccounts;
     void *conditionals;
     void *withdrawals;
+    void *samples;
     uint8_t *ladders;
 };
 
@@ -103,6 +104,7 @@ static size_t take_pieces(struct arena *arena, const struct option_engine *capac
     pieces->conditionals = take(arena, conditional_table_bytes(orders));
     pieces->withdrawals =
         take(arena, withdrawal_table_bytes(slots(capacity, OPTION_engine_deposits)));
+    pieces->samples = take(arena, samples_bytes());
     pieces->ladders = arena_take(arena, ENGINE_MARKETS_MAX, ladder_bytes(), STATE_PAGE_BYTES);
     return resident;
 }
@@ -176,6 +178,7 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
                     slots(capacity, OPTION_engine_portfolios));
     risk_init(&engine->risk);
     init_markets(engine, &pieces);
+    samples_init(&engine->samples, pieces.samples);
     return engine;
 }
 

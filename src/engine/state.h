@@ -25,6 +25,8 @@
 #include "engine/order_map.h"
 #include "engine/portfolio.h"
 #include "engine/risk.h"
+#include "engine/samples.h"
+#include "engine/settlement.h"
 #include "engine/subaccount.h"
 #include "engine/withdrawal.h"
 #include "engine/work.h"
@@ -78,6 +80,8 @@ struct engine {
     struct conditional_table conditionals;
     struct timer_heap expiries; /* C: orders with a GTT expiry, rank = placed_sequence */
     struct market_table markets;
+    struct sample_table samples;
+    struct settlement settlements[ENGINE_MARKETS_MAX]; /* in the image with the work */
     struct deposit_table deposits_seen;
     struct withdrawal_table withdrawals;
     struct duplicate duplicates;

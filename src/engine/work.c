@@ -449,8 +449,13 @@ static bool market_cancel_unit(struct engine *engine, uint32_t market, uint32_t 
     uint32_t index = list_holder(engine, market);
     uint32_t order = ORDER_NONE;
 
-    if (!list->inside)
-        return false;
+    if (!list->inside) { /* behind the last holder: what waits in a market that is closed */
+        if (state_market(engine, market)->state != MARKET_CLOSED ||
+            !conditional_drop_of_market(engine, market))
+            return false;
+        *units -= 1;
+        return true;
+    }
     if (index != HOLDING_NONE)
         order = first_dead(engine, state_holding(engine, index));
     *units -= 1;
@@ -481,6 +486,7 @@ static const struct work_handler handlers[WORK_KIND_COUNT] = {
     [WORK_UNWIND] = { unwind_unit, unwind_finish, NULL, unwind_load_item },
     [WORK_FUNDING] = { funding_unit, funding_finish, NULL, funding_load },
     [WORK_TRIGGER] = { firing_unit, trigger_finish, trigger_image, trigger_load },
+    [WORK_SETTLEMENT] = { settlement_unit, settlement_finish, settlement_image, settlement_load },
 };
 
 const struct work_handler *work_handler(uint64_t kind)

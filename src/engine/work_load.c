@@ -160,5 +160,7 @@ bool work_load(struct engine *engine, struct image_read *read)
     }
     if (read->left != 0)
         return image_read_refuse(read, "more bytes than the work takes");
+    if (!settlement_holds(engine))
+        return image_read_refuse(read, "a market that is closed is not settled");
     return items_hold(engine) || image_read_refuse(read, "a market's list or epoch is lost");
 }

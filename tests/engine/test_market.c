@@ -214,12 +214,8 @@ static void test_closed(void)
     host.engine->markets.rows[0].state = MARKET_CLOSED;
     CHECK(host_market(&host, host_btc_record) == STATUS_market_closed);
     /* a change that is forbidden whatever the state comes before it */
-    char other[4120], *tick;
-    snprintf(other, sizeof other, "%s", host_btc_record);
-    tick = strstr(other, "\"tick_size\":\"0.1\"");
-    CHECK(tick != NULL);
-    memcpy(tick, "\"tick_size\":\"0.2\"", 17);
-    CHECK(host_market(&host, other) == STATUS_order_rejected_invalid);
+    edited("\"tick_size\":\"0.1\"", "\"tick_size\":\"0.2\"");
+    CHECK(host_market(&host, text) == STATUS_order_rejected_invalid);
     CHECK(host_oracle(&host, HOST_BTC, 1000000) == STATUS_market_closed);
     CHECK(host_oracle(&host, 2, 1000000) == STATUS_rejected_market_not_found);
     CHECK(host_oracle(&host, 0, 1000000) == STATUS_order_rejected_invalid_market);

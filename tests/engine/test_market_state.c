@@ -83,7 +83,7 @@ static void test_rows_of_1002(void)
         { __LINE__, "force 2", { 1, 0, 0, 0, 4, 2 }, STATUS_order_rejected_invalid },
         { __LINE__, "state 6", { 1, 0, 0, 0, 6 }, STATUS_order_rejected_invalid },
         { __LINE__, "closed too early", { 1, 0, 0, 0, 5 }, STATUS_order_rejected_invalid },
-        { __LINE__, "closed by force", { 1, 0, 0, 0, 5, 1 }, STATUS_order_rejected_invalid },
+        { __LINE__, "closed by half a force", { 1, 0, 0, 0, 5, 2 }, STATUS_order_rejected_invalid },
         { __LINE__, "halted", { 1, 0, 0, 0, 4 }, TRADE_OK },
         { __LINE__, "active by force", { 1, 0, 0, 0, 0, 1 }, TRADE_OK },
     };
@@ -99,7 +99,7 @@ static void test_rows_of_1002(void)
     CHECK(signed_body(REQUEST_market_state, body, host_treasury_key) ==
           STATUS_rejected_unauthorized);
     CHECK(trade_market(&host)->state == MARKET_ACTIVE);
-    trade_market(&host)->state = MARKET_CLOSED; /* no command of this version does it */
+    trade_market(&host)->state = MARKET_CLOSED; /* test_settlement.c does it as it is done */
     CHECK(set(HOST_BTC, MARKET_ACTIVE) == STATUS_market_closed);
     CHECK(set(HOST_BTC, 6) == STATUS_order_rejected_invalid); /* pads before CLOSED */
     host_close(&host);
@@ -501,6 +501,15 @@ static void test_node_in_hold(void)
     }
 }
 
+/* As a deficit does it, within a command. */
+static void tighten(void)
+{
+    host.engine->turn.sink = &host.sink;
+    host.effect_count = host.engine->effects.count = 0;
+    market_tighten(host.engine, 0, MARKET_REDUCE_ONLY, CAUSE_FUND);
+    host.engine->turn.sink = NULL;
+}
+
 /* R7, decision 57: what is looser becomes REDUCE_ONLY, what is stricter stays, and a held market
  * returns to no looser state. */
 static void test_tighten(void)
@@ -511,13 +520,13 @@ static void test_tighten(void)
     for (uint8_t state = 0; state < CC_COUNT(after); state++) {
         trade_open(&host, NULL);
         CHECK(set(HOST_BTC, state) == TRADE_OK);
-        market_tighten(host.engine, 0, MARKET_REDUCE_ONLY, CAUSE_FUND);
+        tighten();
         CHECK(trade_market(&host)->state == after[state]);
         CHECK((trade_market(&host)->reduce_only_ns != 0) == (after[state] == MARKET_REDUCE_ONLY));
         host_close(&host);
     }
     hold();
-    market_tighten(host.engine, 0, MARKET_REDUCE_ONLY, CAUSE_FUND);
+    tighten();
     CHECK(trade_market(&host)->state == MARKET_CANCEL_ONLY);
     CHECK(host_oracle(&host, HOST_BTC, 1211000) == TRADE_OK);
     CHECK(trade_market(&host)->state == MARKET_REDUCE_ONLY);
