@@ -166,7 +166,7 @@ class EngineSide:
     def open_orders(self, _actor, place):
         rows = reads.ORDER.iter_unpack(self._reply(read_bytes("o", place[0])))
         live = [row for row in rows if row[:3] == place]
-        return sum(row[14] in (0, 5) for row in live)
+        return sum(row[ORDER_STATUS] in (0, 5) for row in live)
 
     def book(self, market, depth=1000):
         symbol = market.symbol.encode().ljust(32, b"\0")
@@ -196,6 +196,7 @@ class EngineSide:
 
 ORDER_STATES = ["OPEN", "FILLED", "CANCELED", "REJECTED", "UNTRIGGERED", "PARTIALLY_FILLED",
                 "EXPIRED"]
+ORDER_STATUS = 16  # place of the status in a row of reads.ORDER
 MARKET_STATES = ["ACTIVE", "POST_ONLY", "REDUCE_ONLY", "CANCEL_ONLY", "HALTED", "CLOSED"]
 PORTFOLIO_STATES = ["ACTIVE", "IN_LIQUIDATION", "CLOSED"]
 

@@ -51,9 +51,9 @@ class Player:
         return NO_MARKET[name] if name in NO_MARKET else self.market(name).asset
 
     def place(self, text):
-        """"alice", "alice/1", "alice/1/2", "alice/*", "alice/1/*", "#77/0/0"."""
+        """"alice", "alice/1", "alice/1/2", "alice/*", "alice/1/*", "account:77/0/0"."""
         name, *rest = text.split("/")
-        account = int(name[1:]) if name[0] == "#" else self.actors[name]["account"]
+        account = int(name[8:]) if name.startswith("account:") else self.actors[name]["account"]
         numbers = [ALL32 if word == "*" else int(word) for word in rest]
         if numbers and numbers[0] == ALL32:
             return account, ALL32, ALL32
@@ -488,8 +488,18 @@ class Player:
         name, code, text = step.words
         self.send(step, int(code), bytes.fromhex(text), self.actor(name)["session"])
 
+    def do_fill_ids(self, step):
+        """So many requests of an account that change nothing: each uses its id up."""
+        place = self.place(step.words[0])
+        for _ in range(int(step.words[1])):
+            out = self.side.request(3, bodies.cancel(place, 1, self.side.new_id()),
+                                    self.actor(step.words[0])["session"], self.side.new_id())
+            if out["status"] != "rejected_order_not_found":
+                raise Different(f"{step}: {out['status']}")
+
     def do_wait(self, step):
-        self.side.advance(nanoseconds(step.words[0]))
+        for _ in range(int(step.words[1]) if len(step.words) > 1 else 1):
+            self.side.advance(nanoseconds(step.words[0]))
 
     # --- expectations -------------------------------------------------------------------------
 

@@ -9,7 +9,8 @@ COMMANDS = set("""account deposit withdraw settle transfer subaccount close-suba
     limit market stop take reduce replace cancel cancel-conditional cancel-all batch - schedule mmp
     mmp-reset oracle state halt-all define suspend top-up operator-cancel tier again raw arm
     disconnect""".split())
-WITHOUT_STATUS = {"scenario", "config", "clock", "wait", "expect", "engine-only", "trading"}
+WITHOUT_STATUS = {"scenario", "config", "clock", "wait", "expect", "engine-only", "trading",
+                  "fill-ids"}
 
 
 class Step:
