@@ -516,9 +516,10 @@ void work_run(struct engine *engine, uint32_t units)
         uint32_t item = work->items[work->head & work->mask], index = item & WORK_INDEX_MASK;
         const struct work_handler *handler = &handlers[item >> WORK_ITEM_BITS];
         bool finished = false;
-        while (units != 0 && !finished)
+        while (units != 0 && !finished) {
             finished = !handler->unit(engine, index, &units);
-        risk_flush(engine);
+            risk_flush(engine);
+        }
         if (!finished)
             return;
         pop(work);
