@@ -53,7 +53,8 @@ void liquidation_tell(struct engine *engine, uint32_t index, uint8_t level, uint
                       int64_t size)
 {
     const struct holding *holding = state_holding(engine, index);
-    uint16_t asset_id = state_market(engine, holding->market)->record.asset_id;
+    struct market *market = state_market(engine, holding->market);
+    uint16_t asset_id = market->record.asset_id;
     struct effect_liquidation body = {
         .portfolio = portfolio_effect_id(state_portfolio(engine, holding->portfolio)),
         .price = price,
@@ -62,6 +63,7 @@ void liquidation_tell(struct engine *engine, uint32_t index, uint8_t level, uint
         .level = level,
     };
 
+    market_next_seq(market);
     effects_emit(engine, EFFECT_liquidation, index, asset_id, &body);
 }
 

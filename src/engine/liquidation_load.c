@@ -46,9 +46,9 @@ void liquidation_load_image(const struct engine *engine, struct image_sink *sink
 {
     const struct liquidation *own = &engine->liquidation;
 
+    image_u64(sink, own->step);
     if (own->step == LIQUIDATION_IDLE)
         return;
-    image_u64(sink, own->step);
     image_u64(sink, own->portfolio);
     if (own->step == LIQUIDATION_RUN)
         image_run(engine, sink);
@@ -166,12 +166,16 @@ bool liquidation_load(struct engine *engine, struct image_read *read)
 
     if (!load_waits(engine, read))
         return false;
-    if (read->left == 0)
+    if (read->version == 0)
         return true;
-    if (!image_read_u64(read, &step) || !image_read_u64(read, &portfolio))
+    if (!image_read_u64(read, &step))
         return false;
-    if (step < LIQUIDATION_ORDER || step > LIQUIDATION_RUN ||
-        portfolio >= engine->portfolios.count || (portfolio == 0) != (step == LIQUIDATION_UNWIND))
+    if (step == LIQUIDATION_IDLE)
+        return read->left == 0 || image_read_refuse(read, "more bytes than no liquidation takes");
+    if (!image_read_u64(read, &portfolio))
+        return false;
+    if (step > LIQUIDATION_RUN || portfolio >= engine->portfolios.count ||
+        (portfolio == 0) != (step == LIQUIDATION_UNWIND))
         return image_read_refuse(read, "a liquidation that cannot be");
     own->step = (uint8_t)step;
     own->portfolio = (uint32_t)portfolio;
