@@ -156,24 +156,30 @@ static void test_reducing_rule(void)
     CHECK(trade_tif(&host, 1, -100000, 933000, TRADE_IOC) == TRADE_OK);
     CHECK(trade_size(&host, 1) == 1400000);
     CHECK(trade_portfolio(&host, 1)->flagged);
-    CHECK(trade_portfolio(&host, 1)->status == PORTFOLIO_ACTIVE);
+    CHECK(trade_portfolio(&host, 1)->status == PORTFOLIO_IN_LIQUIDATION);
     host_close(&host);
 }
 
-/* Under water (E < 0) it may still close at the mark or better, fee included, and nothing worse. */
+/* Under water (E < 0) it may still close at the mark or better, fee included, and nothing worse. The
+ * mark is not valid, so that nobody liquidates it meanwhile; 120,000 of its cash are account 5's. */
 static void test_under_water(void)
 {
     static struct host host;
 
     open_long(&host);
-    trade_index(&host, 920000); /* down 120,000: E = -20,675 */
+    trade_rest(&host, 3, 100000, 1000451);
+    trade_rest(&host, 4, 100000, 1000450);
+    host.clock_ns += 60 * HOST_SECOND_NS;
+    trade_portfolio(&host, 1)->cash -= 120000 * (int64_t)USDC;
+    trade_portfolio(&host, 5)->cash += 120000 * (int64_t)USDC;
     CHECK(view_of(&host, 1).equity == -20675 * USDC);
-    /* the taker's fee at 92,041.41 a BTC: 41.4186...; sold 41.4 above the mark E' < E */
-    trade_rest(&host, 3, 100000, 920414);
-    CHECK(trade_tif(&host, 1, -100000, 920414, TRADE_IOC) == STATUS_insufficient_margin_to_trade);
-    trade_rest(&host, 3, 100000, 920415); /* 41.5 above, fee 41.418675 */
-    CHECK(trade_tif(&host, 1, -100000, 920415, TRADE_IOC) == TRADE_OK);
-    CHECK(view_of(&host, 1).equity == -20675 * USDC + 41500000 - 41418675);
+    /* the taker's fee at 100,045.1 a BTC is 45.020295: sold 45.1 above the mark E' > E */
+    CHECK(trade_reduce(&host, 1, -100000, 1000451, TRADE_IOC) == TRADE_OK);
+    CHECK(trade_size(&host, 1) == 1400000);
+    CHECK(view_of(&host, 1).equity == -20675 * USDC + 45100000 - 45020295);
+    /* at 100,045.0 it is 45.02025: E' < E */
+    CHECK(trade_reduce(&host, 1, -100000, 1000450, TRADE_IOC) ==
+          STATUS_insufficient_margin_to_trade);
     host_close(&host);
 }
 
@@ -184,15 +190,16 @@ static void test_maker(void)
     static struct host host;
 
     open_long(&host);
-    struct trade_id bid = trade_rest(&host, 1, 100000, 942000);
+    struct trade_id bid = trade_rest(&host, 1, 100000, 943300);
     struct trade_id ask = trade_rest(&host, 1, -200000, 1100000);
-    trade_index(&host, 942000);
-    /* E = 12,325 < MM 14,130: the fill would add 942 to MM: canceled, matching goes on */
-    struct trade_id behind = trade_rest(&host, 4, 100000, 941900);
-    CHECK(trade_tif(&host, 3, -200000, 941900, TRADE_FOK) ==
+    trade_index(&host, 943300);
+    /* E = 99,325 - 85,050 = 14,275, MM = 14,149.5: the fill would add 943.3 to MM: canceled,
+     * matching goes on */
+    struct trade_id behind = trade_rest(&host, 4, 100000, 943200);
+    CHECK(trade_tif(&host, 3, -200000, 943200, TRADE_FOK) ==
           STATUS_rejected_f_o_k_not_fully_filled_low_liquidity);
     CHECK(trade_remaining(&host, 1, bid) == 100000);
-    CHECK(trade_tif(&host, 3, -100000, 941900, TRADE_FOK) == TRADE_OK);
+    CHECK(trade_tif(&host, 3, -100000, 943200, TRADE_FOK) == TRADE_OK);
     CHECK(trade_state(&host, 0).status == ORDER_CANCELED);
     CHECK(trade_state(&host, 0).reason == STATUS_insufficient_margin_to_trade);
     CHECK(trade_remaining(&host, 1, bid) == 0 && trade_remaining(&host, 4, behind) == 0);
