@@ -326,7 +326,7 @@ static void help_all(FILE *out)
         char left[64];
         snprintf(left, sizeof left, "%s%s%s", table[i].words,
                  table[i].positionals[0] != '\0' ? " " : "", table[i].positionals);
-        fprintf(out, "  %-31s %s\n", left, table[i].summary);
+        fprintf(out, "  %-31s %s%s\n", left, strlen(left) > 30 ? " " : "", table[i].summary);
     }
     fprintf(out, "\nflags of every command\n");
     for (int flag = 0; flag < FLAG_COUNT; flag++) {

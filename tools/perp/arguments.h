@@ -50,7 +50,7 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(scope,         "SCOPE",    "session: FULL_ACCESS (default) or TRADING_ONLY; API key: READ " \
                                  "(default) or READ_WRITE") \
     X(pin,           "INDEX",    "only this subaccount; default the whole account") \
-    X(expires,       "TIME",     "end of its life, as 2030-01-31T12:00:00Z; default 30 days") \
+    X(expires,       "TIME",     "end of its life, as 2030-01-31T12:00:00Z; default 30 days, of an order none") \
     X(signer,        "WHICH",    "session (default) or master") \
     X(new_key,       "FILE",     "session key file to be admitted; made when it does not exist") \
     X(ref,           "HEX",      "64 hex digits naming the payment: the same one credits once; default fresh") \
@@ -58,7 +58,9 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(out,           "FILE",     "write the secret to this file (mode 0600) instead of printing it") \
     X(save,          NULL,       "keep the result in the profile of the configuration file") \
     X(show,          NULL,       "print the secret too") \
-    X(force,         NULL,       "overwrite an existing file") \
+    X(force,         NULL,       "overwrite an existing file; market state: CLOSED without its hour of REDUCE_ONLY") \
+    X(oco,           "UUID",     "group of which the first that fires cancels the others") \
+    X(conditional,   NULL,       "conditional orders that wait too") \
     X(format,        "FORM",     "base64, hex or raw; default: told from the text") \
     X(frame,         NULL,       "the bytes are a binary frame: payload, public key, signature") \
     X(data,          "DIR",      "data directory; default PERPD_STORE_DATA, else ./perpd-data") \

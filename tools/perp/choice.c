@@ -8,7 +8,9 @@
 #include "perp/command.h"
 #include "perp/instant.h"
 
-enum { NAMES_MAX = 256, LABEL_MAX = 32, PPM = 1000000 };
+enum { NAMES_MAX = 256, LABEL_MAX = 32, PPM = 1000000, AMOUNT_DECIMALS = 6 };
+
+#define AMOUNT_MAX (INT64_C(1) << 60)
 
 bool choice_enum(struct context *context, uint32_t flag, uint32_t code, const char *field_name,
                  uint64_t missing, uint64_t *value)
@@ -165,4 +167,41 @@ bool choice_number(struct context *context, uint32_t flag, uint64_t minimum, uin
                             text, (unsigned long long)minimum, (unsigned long long)maximum);
     *value = (uint64_t)number;
     return true;
+}
+
+bool choice_signer(struct context *context, struct key_file *key)
+{
+    const char *which = context->arguments->values[FLAG_signer];
+    if (which == NULL || strcmp(which, "session") == 0)
+        return context_key(context, SETTING_session_key, SIGNATURE_ED25519, false, key);
+    if (strcmp(which, "master") == 0)
+        return context_key(context, SETTING_master_key, SIGNATURE_SECP256K1, false, key);
+    return context_fail(context, EXIT_CODE_usage, "--signer '%.40s' is neither session nor master",
+                        which);
+}
+
+bool choice_amount(struct context *context, const char *what, const char *text,
+                   uint64_t *micro_usdc)
+{
+    int64_t amount = 0;
+    enum decimal_error wrong =
+        decimal_parse(text, strlen(text), AMOUNT_DECIMALS, 1, AMOUNT_MAX, &amount);
+    *micro_usdc = (uint64_t)amount;
+    return wrong == DECIMAL_OK ||
+           context_fail(context, EXIT_CODE_usage, "%s '%.60s' is %s: write USDC like 1250.50", what,
+                        text,
+                        wrong == DECIMAL_DECIMALS ? "finer than a micro-USDC (6 decimals)"
+                        : wrong == DECIMAL_RANGE  ? "not above 0, or too large"
+                                                  : "no plain decimal");
+}
+
+bool choice_count(struct context *context, const char *what, const char *text, uint64_t minimum,
+                  uint64_t maximum, uint64_t *value)
+{
+    int64_t number = 0;
+    enum decimal_error wrong = decimal_parse(text, strlen(text), 0, 0, INT64_MAX, &number);
+    *value = (uint64_t)number;
+    return (wrong == DECIMAL_OK && *value >= minimum && *value <= maximum) ||
+           context_fail(context, EXIT_CODE_usage, "%s '%.40s' is no whole number of %llu to %llu",
+                        what, text, (unsigned long long)minimum, (unsigned long long)maximum);
 }

@@ -20,6 +20,17 @@ CC_MUST_USE bool choice_side(struct context *context, const char *what, const ch
 /* --tif as the wire's expiry; GTC without the flag. */
 CC_MUST_USE bool choice_expiry(struct context *context, uint64_t *expiry);
 
+/* The key that --signer names: the session's without it, or the master's. */
+CC_MUST_USE bool choice_signer(struct context *context, struct key_file *key);
+
+/* A word that is an amount of USDC above 0; `what` names it in messages. */
+CC_MUST_USE bool choice_amount(struct context *context, const char *what, const char *text,
+                               uint64_t *micro_usdc);
+
+/* A word that must be a whole number of minimum..maximum; `what` names it in messages. */
+CC_MUST_USE bool choice_count(struct context *context, const char *what, const char *text,
+                              uint64_t minimum, uint64_t maximum, uint64_t *value);
+
 /* --max-slippage in ppm; 0, the market's own, without the flag. */
 CC_MUST_USE bool choice_slippage(struct context *context, uint64_t *ppm);
 

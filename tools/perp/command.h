@@ -3,7 +3,9 @@
 #define PERP_COMMAND_H
 
 #include "perp/arguments.h"
+#include "perp/cash_command.h"
 #include "perp/context.h"
+#include "perp/order_command.h"
 #include "perp/store_command.h"
 
 /* clang-format off */
@@ -68,10 +70,12 @@
     X("market define", command_operator_market, "FILE", FLAGS_SIGNED | FLAG(operator_key), \
       "define or change a market (operator)", \
       "FILE holds one market record as JSON; '-' reads standard input.") \
-    X("market state", command_operator_state, "MARKET STATE", FLAGS_SIGNED | FLAG(operator_key), \
+    X("market state", command_operator_state, "MARKET STATE", \
+      FLAGS_SIGNED | FLAG(operator_key) | FLAG(force), \
       "say what a market lets in (operator)", \
-      "STATE is ACTIVE, POST_ONLY, REDUCE_ONLY, CANCEL_ONLY or HALTED. Entering REDUCE_ONLY cancels\n" \
-      "every resting order that is not reduce-only. A held index is taken as it is now.") \
+      "STATE is ACTIVE, POST_ONLY, REDUCE_ONLY, CANCEL_ONLY, HALTED or CLOSED. Entering REDUCE_ONLY\n" \
+      "cancels every resting order that is not reduce-only. A held index is taken as it is now.\n" \
+      "CLOSED is final: it settles every position, after an hour of REDUCE_ONLY or with --force.") \
     X("market halt-all", command_operator_halt, "[STATE]", FLAGS_SIGNED | FLAG(operator_key), \
       "halt every market, or give all of them STATE (operator)", \
       "STATE as for 'market state'; HALTED without it.") \
@@ -94,8 +98,11 @@
       "--price are needed and the rest is as in a new order.") \
     X("cancel", command_trade_cancel, "MARKET ORDER_ID", FLAGS_ORDER, \
       "cancel one order", "") \
-    X("cancel-all", command_trade_cancel_all, "[MARKET]", FLAGS_ORDER | FLAG(side) | FLAG(all), \
+    X("cancel-all", command_trade_cancel_all, "[MARKET]", \
+      FLAGS_ORDER | FLAG(side) | FLAG(all) | FLAG(conditional), \
       "cancel every order of a portfolio", "Without MARKET: in all markets.") \
+    ORDER_COMMAND_LIST(X) \
+    CASH_COMMAND_LIST(X) \
     X("show", command_read_order, "ORDER_ID", FLAG(api_key), \
       "one order", "") \
     X("orders", command_list_orders, "", \

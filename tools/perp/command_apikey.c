@@ -6,17 +6,6 @@
 #include "perp/choice.h"
 #include "perp/command.h"
 
-static bool choose_signer(struct context *context, struct key_file *key)
-{
-    const char *which = context->arguments->values[FLAG_signer];
-    if (which == NULL || strcmp(which, "session") == 0)
-        return context_key(context, SETTING_session_key, SIGNATURE_ED25519, false, key);
-    if (strcmp(which, "master") == 0)
-        return context_key(context, SETTING_master_key, SIGNATURE_SECP256K1, false, key);
-    return context_fail(context, EXIT_CODE_usage, "--signer '%.40s' is neither session nor master",
-                        which);
-}
-
 static bool fill_create(struct context *context, struct draft *draft, uint32_t signature_type)
 {
     uint64_t account_id, pin, scope;
@@ -78,7 +67,7 @@ int command_apikey_create(struct context *context)
         (void)context_fail(context, EXIT_CODE_usage, "%s exists", out);
         return EXIT_CODE_usage;
     }
-    if (!choose_signer(context, &key))
+    if (!choice_signer(context, &key))
         return context->exit_code;
     context->hide_secret = out != NULL || arguments_has(context->arguments, FLAG_save);
     int code = fill_create(context, &draft, key.curve)
@@ -109,7 +98,7 @@ int command_apikey_revoke(struct context *context)
     struct key_file key;
     struct verdict verdict;
     struct draft draft;
-    if (!choose_signer(context, &key))
+    if (!choice_signer(context, &key))
         return context->exit_code;
     int code = fill_revoke(context, &draft, key.curve)
                    ? context_write(context, &draft, &key, &verdict)

@@ -80,7 +80,7 @@ static int write_leverage(struct context *context, const struct place *place)
              "\"leverage\":%lld}",
              (unsigned long long)place->subaccount, (unsigned long long)place->portfolio, words[0],
              (long long)leverage);
-    if (!context_put(context, "/api/v1/leverage", body, &answer))
+    if (!context_plain(context, "PUT", "/api/v1/leverage", body, &answer))
         return context->exit_code;
     report_answer(stdout, answer.body, answer.body_count, context->arguments->json, NULL);
     return EXIT_CODE_accepted;

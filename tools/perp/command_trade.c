@@ -110,7 +110,7 @@ static bool check_kind(struct context *context, bool market)
     return true;
 }
 
-static bool fill_cancel(struct context *context, struct draft *draft)
+static bool fill_cancel_of(struct context *context, struct draft *draft, uint32_t code)
 {
     const char *const *words = context->arguments->words;
     struct draft_portfolio portfolio;
@@ -123,11 +123,21 @@ static bool fill_cancel(struct context *context, struct draft *draft)
                             words[1]);
     if (!context_market(context, words[0]))
         return false;
-    draft_begin(draft, REQUEST_order_cancel, SIGNATURE_ED25519, &id);
+    draft_begin(draft, code, SIGNATURE_ED25519, &id);
     draft_set_portfolio(draft, "portfolio_id", &portfolio);
     draft_set_bytes(draft, "order_id", order_id.bytes, UUID_BYTES);
     draft_set(draft, "asset", context->record.asset_id);
     return true;
+}
+
+static bool fill_cancel(struct context *context, struct draft *draft)
+{
+    return fill_cancel_of(context, draft, REQUEST_order_cancel);
+}
+
+static bool fill_cancel_conditional(struct context *context, struct draft *draft)
+{
+    return fill_cancel_of(context, draft, REQUEST_conditional_order_cancel);
 }
 
 static bool fill_cancel_all(struct context *context, struct draft *draft)
@@ -147,6 +157,7 @@ static bool fill_cancel_all(struct context *context, struct draft *draft)
     draft_set_portfolio(draft, "portfolio_id", &portfolio);
     draft_set(draft, "asset", context->has_record ? context->record.asset_id : ASSET_ALL);
     draft_set(draft, "side", side);
+    draft_set(draft, "include_conditional", arguments_has(context->arguments, FLAG_conditional));
     return true;
 }
 
@@ -162,6 +173,11 @@ int command_trade_order(struct context *context)
 int command_trade_cancel(struct context *context)
 {
     return context_submit(context, SETTING_session_key, SIGNATURE_ED25519, fill_cancel);
+}
+
+int command_trade_cancel_conditional(struct context *context)
+{
+    return context_submit(context, SETTING_session_key, SIGNATURE_ED25519, fill_cancel_conditional);
 }
 
 int command_trade_cancel_all(struct context *context)

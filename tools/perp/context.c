@@ -210,11 +210,11 @@ bool context_get(struct context *context, const char *target, bool with_api_key,
     return call(context, &request, with_api_key, answer);
 }
 
-bool context_put(struct context *context, const char *target, const char *body,
-                 struct client_answer *answer)
+bool context_plain(struct context *context, const char *method, const char *target,
+                   const char *body, struct client_answer *answer)
 {
     struct client_request request = {
-        .method = "PUT",
+        .method = method,
         .target = target,
         .content_type = "application/json",
         .body = body,

@@ -68,8 +68,8 @@ CC_MUST_USE bool context_get(struct context *context, const char *target, bool w
                              struct client_answer *answer);
 
 /* A plain JSON write with the API key. False unless it answered 200. */
-CC_MUST_USE bool context_put(struct context *context, const char *target, const char *body,
-                             struct client_answer *answer);
+CC_MUST_USE bool context_plain(struct context *context, const char *method, const char *target,
+                               const char *body, struct client_answer *answer);
 
 /* Was this setting given, by flag, environment or profile. */
 bool context_is_set(const struct context *context, uint32_t setting);

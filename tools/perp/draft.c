@@ -19,6 +19,9 @@ int draft_fresh_id(struct uuid *id)
     return error;
 }
 
+/* W3, code 8. */
+enum { BATCH_ITEMS_AT = 24, BATCH_ITEM_BYTES = 64, BATCH_ITEMS_MAX = 64 };
+
 static void begin(struct draft *draft, uint32_t code, uint32_t signature_type,
                   const struct uuid *id, size_t body_bytes)
 {
@@ -49,6 +52,21 @@ bool draft_begin_text(struct draft *draft, uint32_t code, const struct uuid *id,
     INVARIANT(draft->request->form == BODY_TEXT);
     memcpy(draft->payload + REQUEST_BODY_AT, text, count);
     return true;
+}
+
+void draft_begin_batch(struct draft *draft, const struct uuid *id, uint32_t count)
+{
+    INVARIANT(count >= 1 && count <= BATCH_ITEMS_MAX);
+    begin(draft, REQUEST_order_batch, SIGNATURE_ED25519, id,
+          BATCH_ITEMS_AT + (size_t)count * BATCH_ITEM_BYTES);
+    draft_set(draft, "count", count);
+}
+
+uint8_t *draft_item(struct draft *draft, uint32_t item)
+{
+    size_t at = REQUEST_BODY_AT + BATCH_ITEMS_AT + (size_t)item * BATCH_ITEM_BYTES;
+    INVARIANT(draft->request->form == BODY_BATCH && at + BATCH_ITEM_BYTES <= draft->count);
+    return draft->payload + at;
 }
 
 static const struct field *find(const struct draft *draft, const char *name)

@@ -41,6 +41,12 @@ void draft_begin(struct draft *draft, uint32_t code, uint32_t signature_type,
 CC_MUST_USE bool draft_begin_text(struct draft *draft, uint32_t code, const struct uuid *id,
                                   const char *text, size_t count);
 
+/* Begins a batch (code 8) of 1 to 64 items, all zero but their count. */
+void draft_begin_batch(struct draft *draft, const struct uuid *id, uint32_t count);
+
+/* The 64 bytes of an item (W3, code 8). */
+uint8_t *draft_item(struct draft *draft, uint32_t item);
+
 /* Fills a field by its name in the table. The field must exist, be no wider than the value and not
  * be padding (INVARIANT): names are the program's, never a user's. */
 void draft_set(struct draft *draft, const char *name, uint64_t value);
