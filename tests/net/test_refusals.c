@@ -67,7 +67,7 @@ static const struct {
     }
     H("no path", "GET /nothing HTTP/1.1\r\n" HOST "\r\n", 404, "not_found", "no such path", false),
     H("code not built",
-      "POST /api/v1/trading/order/batch HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\n{}", 404,
+      "POST /api/v1/login HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\n{}", 404,
       "not_found", "no such path", false),
     H("admin page on the public listener", "GET /metrics HTTP/1.1\r\n" HOST "\r\n", 404,
       "not_found", "no such path", false),
