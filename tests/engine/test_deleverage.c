@@ -1,0 +1,353 @@
+/* L2 and L3 of R7: the fund's takeover, and the run against the other side (decision 61).
+ *
+ * Account 7 has 1,000 USDC and is long 0.19 BTC (19,000 raw) from 100,000, bought from account 6 for
+ * a fee of 8.55: E = 991.45 - 0.19 * (100,000 - mark), MM = 1 % of 0.19 * mark. */
+#include "engine/fund.h"
+#include "engine/liquidation.h"
+#include "engine/margin.h"
+#include "image_copy.h"
+#include "trade.h"
+
+enum { LOSER = TRADE_ACCOUNTS + 1, OTHER = TRADE_ACCOUNTS, SIZE = 19000 };
+
+#define USDC (int64_t) HOST_USDC
+
+static struct host host, loaded;
+static struct image_copy ours, theirs;
+
+static void open_loser(const char *overrides)
+{
+    trade_open(&host, overrides);
+    CHECK(host_account(&host, LOSER) == LOSER);
+    CHECK(host_deposit(&host, LOSER, 1000 * HOST_USDC) == TRADE_OK);
+    (void)trade_rest(&host, OTHER, -SIZE, TRADE_MARK);
+    CHECK(trade_tif(&host, LOSER, SIZE, TRADE_MARK, TRADE_IOC) == TRADE_OK);
+    CHECK(trade_cash(&host, LOSER) == 991450000);
+}
+
+static int64_t fund_cash(void)
+{
+    return host.engine->portfolios.rows[FUND_PORTFOLIO].cash;
+}
+
+/* Moves cash from account 1 without a command; `to` 0: the fund. */
+static void give(uint32_t to, int64_t amount)
+{
+    trade_portfolio(&host, 1)->cash -= amount;
+    if (to == 0)
+        host.engine->portfolios.rows[FUND_PORTFOLIO].cash += amount;
+    else
+        trade_portfolio(&host, to)->cash += amount;
+}
+
+static struct effect_liquidation action_told(uint32_t k)
+{
+    struct effect_liquidation body;
+    const struct host_effect *effect = host_effect(&host, EFFECT_liquidation, k);
+
+    CHECK(effect != NULL);
+    memcpy(&body, effect->bytes, sizeof body);
+    return body;
+}
+
+static void check_action(uint32_t k, uint8_t level, uint64_t price, int64_t size)
+{
+    struct effect_liquidation action = action_told(k);
+
+    CHECK(action.level == level && action.price == price && action.size == size);
+    CHECK(action.portfolio.account_id == LOSER);
+}
+
+static void check_row(uint32_t k, uint64_t account, uint8_t kind, int64_t amount)
+{
+    struct effect_cash row;
+    const struct host_effect *effect = host_effect(&host, EFFECT_cash, k);
+
+    CHECK(effect != NULL);
+    memcpy(&row, effect->bytes, sizeof row);
+    CHECK(row.portfolio.account_id == account && row.kind == kind && row.amount == amount);
+}
+
+static void check_image(void)
+{
+    struct image_problem problem;
+
+    image_copy_take(&ours, host.engine);
+    bool is_open = image_copy_open(&ours, &loaded, NULL, &problem);
+    if (!is_open)
+        printf("section %u: %s\n", problem.section, problem.text);
+    CHECK(is_open);
+    image_copy_take(&theirs, loaded.engine);
+    CHECK(image_copy_equal(&ours, &theirs));
+    host_close(&loaded);
+}
+
+static void check_order(uint32_t k, uint8_t type, uint8_t side, uint64_t price)
+{
+    struct effect_order_state order = trade_state(&host, k);
+
+    CHECK(order.order_type == type && order.side == side && order.price == price);
+    CHECK(order.status == ORDER_FILLED && order.remaining == 0);
+}
+
+/* At 95,400: E = 117.45, MM = 181.26, 3E = 352.35 < 2MM = 362.52. The fund (10,000) takes 0.19 at the
+ * mark: the loser realises -874, its 117.45 that are left are the fund's. */
+static void test_backstop(void)
+{
+    open_loser(NULL);
+    give(0, 10000 * USDC);
+    trade_index(&host, 954000);
+    CHECK(trade_size(&host, LOSER) == 0 && trade_cash(&host, LOSER) == 0);
+    CHECK(trade_portfolio(&host, LOSER)->status == PORTFOLIO_ACTIVE);
+    CHECK(fund_cash() == 10117450000);
+    const struct holding *taken =
+        state_holding(host.engine, holding_find(host.engine, FUND_PORTFOLIO, 0));
+    CHECK(taken->size == SIZE && taken->cost == 954000 * (int64_t)SIZE);
+    CHECK(trade_effects(&host, EFFECT_trade) == 0 && trade_effects(&host, EFFECT_fill) == 2);
+    CHECK(trade_market(&host)->last_price == TRADE_MARK);
+    check_order(0, ORDER_LIQUIDATE, ORDER_LONG, 954000); /* the fund: MAKER, told first */
+    check_order(1, ORDER_LIQUIDATE, ORDER_SHORT, 954000);
+    check_action(0, 2, 954000, SIZE);
+    check_row(0, LOSER, CASH_liquidation, -874 * USDC);
+    check_row(1, LOSER, CASH_fund, -117450000);
+    check_row(2, 0, CASH_fund, 117450000);
+    check_image();
+    host_close(&host);
+}
+
+/* One raw of the price higher 3E >= 2MM: 3 * (0.19 * mark - 18,008.55) - 2 * 0.0019 * mark = 0.5662 *
+ * mark - 54,025.65: at 95,418.0 it is 0.02, at 95,417.9 it is -0.03. */
+static void test_two_thirds(void)
+{
+    open_loser(NULL);
+    give(0, 10000 * USDC);
+    trade_index(&host, 954180);
+    CHECK(trade_size(&host, LOSER) == SIZE);
+    trade_index(&host, 954179);
+    CHECK(trade_size(&host, LOSER) == 0 && fund_cash() > 10000 * USDC);
+    host_close(&host);
+}
+
+/* At 94,000: E = -148.55: the fund pays it. */
+static void test_backstop_pays(void)
+{
+    open_loser(NULL);
+    give(0, 10000 * USDC);
+    trade_index(&host, 940000);
+    CHECK(trade_cash(&host, LOSER) == 0 && fund_cash() == 10000 * USDC - 148550000);
+    check_row(1, LOSER, CASH_fund, 148550000);
+    host_close(&host);
+}
+
+/* The fund's equity after must reach its MM after: 117.45 + f >= 181.26. With one micro-USDC less
+ * the run comes: 95,400 - fdiv(117,450,000, 19,000) = 6,181 raw: 94,781.9. */
+static void test_backstop_condition(void)
+{
+    open_loser(NULL);
+    give(0, 63810000);
+    trade_index(&host, 954000);
+    check_action(0, 2, 954000, SIZE);
+    host_close(&host);
+    open_loser(NULL);
+    give(0, 63809999);
+    trade_index(&host, 954000);
+    check_action(0, 3, 947819, SIZE);
+    host_close(&host);
+}
+
+/* The run: account 6 buys at 94,781.9: the loser realises -991.439 and has 0.011 left, the rounding:
+ * the fund takes min(11,000, 19,000 + 2). Account 6 realises 991.439. */
+static void test_run(void)
+{
+    open_loser(NULL);
+    int64_t other = trade_cash(&host, OTHER);
+    trade_index(&host, 954000);
+    check_action(0, 3, 947819, SIZE);
+    check_order(0, ORDER_AUTO_DELEVERAGE, ORDER_LONG, 947819);
+    check_order(1, ORDER_AUTO_DELEVERAGE, ORDER_SHORT, 947819);
+    check_row(0, LOSER, CASH_adl, -991439000);
+    check_row(1, OTHER, CASH_adl, 991439000);
+    check_row(2, LOSER, CASH_fund, -11000);
+    check_row(3, 0, CASH_fund, 11000);
+    CHECK(trade_cash(&host, LOSER) == 0 && fund_cash() == 11000);
+    CHECK(trade_cash(&host, OTHER) == other + 991439000 && trade_size(&host, OTHER) == 0);
+    CHECK(trade_effects(&host, EFFECT_trade) == 0);
+    CHECK(trade_market(&host)->state == MARKET_ACTIVE);
+    CHECK(trade_portfolio(&host, LOSER)->status == PORTFOLIO_ACTIVE);
+    host_close(&host);
+}
+
+/* At 94,000 e = -148.55: p = 94,000 + 781.9: worse than the mark for the short, who can bear it. */
+static void test_run_under_water(void)
+{
+    open_loser(NULL);
+    trade_index(&host, 940000);
+    check_action(0, 3, 947819, SIZE);
+    CHECK(trade_cash(&host, LOSER) == 0 && fund_cash() == 11000);
+    host_close(&host);
+}
+
+/* At 90,000 (through 96,000) e = -908.55, p = 94,781.9. Account 6 has E = 200 there: capacity
+ * fdiv(200,000,000, 47,819) = 4,182; after them 20,942 micro-USDC, no lot more: pass 2, 14,818 at the
+ * mark. The loser's cash: 991.45 - 4,182 * 52,181 - 14,818 * 100,000 raw = -708.570942: the fund,
+ * empty, pays it, is short, and the market only reduces. */
+static void test_second_pass(void)
+{
+    open_loser(NULL);
+    trade_index(&host, 960000);
+    give(OTHER, -trade_cash(&host, OTHER) - 1700 * USDC);
+    CHECK(host_oracle(&host, HOST_BTC, 900000) == TRADE_OK);
+    check_action(0, 3, 947819, 4182);
+    check_action(1, 3, 900000, 14818);
+    CHECK(trade_effects(&host, EFFECT_liquidation) == 2);
+    CHECK(trade_cash(&host, LOSER) == 0 && fund_cash() == -708570942);
+    CHECK(trade_cash(&host, OTHER) == 20942 && trade_size(&host, OTHER) == 0);
+    CHECK(trade_market(&host)->state == MARKET_REDUCE_ONLY);
+    const struct host_effect *told = host_effect(&host, EFFECT_fund, 0);
+    struct effect_fund fund;
+    CHECK(told != NULL && trade_effects(&host, EFFECT_fund) == 1);
+    memcpy(&fund, told->bytes, sizeof fund);
+    CHECK(fund.deficit == 1 && fund.cash == -708570942 && fund.amount == -708570942);
+    check_image();
+    host_close(&host);
+}
+
+/* A fund that is short leaves pass 1 out: everything at the mark, 95,400: account 6 pays nothing for
+ * it, the loser keeps what 117.45 is worth but for the rounding. */
+static void test_short_fund(void)
+{
+    open_loser(NULL);
+    give(0, -1);
+    trade_index(&host, 954000);
+    check_action(0, 3, 954000, SIZE);
+    CHECK(fund_cash() == -1 + SIZE + 2);
+    CHECK(trade_cash(&host, LOSER) == 117450000 - SIZE - 2);
+    CHECK(trade_effects(&host, EFFECT_fund) == 1); /* no longer short */
+    host_close(&host);
+}
+
+/* A short of 0.19 with E = -29,000: p would be below 1: it is 1. Account 6, long, sells at 0.1 USDC a
+ * BTC: it has 100,000 and can bear 18,999.98; the fund carries the rest, -10,000.02 + fees. */
+static void test_price_of_one(void)
+{
+    trade_open(&host, "exchange.oracle_max_age_ms=10000\n");
+    CHECK(host_account(&host, LOSER) == LOSER);
+    CHECK(host_deposit(&host, LOSER, 1000 * HOST_USDC) == TRADE_OK);
+    (void)trade_rest(&host, OTHER, SIZE, TRADE_MARK);
+    CHECK(trade_tif(&host, LOSER, -SIZE, TRADE_MARK, TRADE_IOC) == TRADE_OK);
+    give(LOSER, -29991450000);                                       /* E = -29,000 */
+    CHECK(trade_limit(&host, LOSER, -1000, TRADE_MARK) != TRADE_OK); /* a touch */
+    check_action(0, 3, 1, -SIZE);
+    /* -29,000 + 0.19 * 100,000 - 0.019 */
+    CHECK(trade_cash(&host, LOSER) == 0 && fund_cash() == -10000019000);
+    CHECK(trade_market(&host)->state == MARKET_REDUCE_ONLY);
+    host_close(&host);
+}
+
+/* Score descending: accounts 2 to 5 are short too, from different prices: the better entry first. */
+static void test_ranking(void)
+{
+    trade_open(&host, NULL);
+    CHECK(host_account(&host, LOSER) == LOSER);
+    CHECK(host_deposit(&host, LOSER, 1000 * HOST_USDC) == TRADE_OK);
+    static const uint64_t prices[] = { 1000000, 1000300, 1000100, 1000200 };
+    for (uint32_t n = 2; n <= 5; n++) {
+        (void)trade_rest(&host, n, -4750, prices[n - 2]);
+        CHECK(trade_tif(&host, LOSER, 4750, prices[n - 2], TRADE_IOC) == TRADE_OK);
+    }
+    trade_index(&host, 954000);
+    uint32_t order[4] = { 3, 5, 4, 2 };
+    for (uint32_t k = 0; k < 4; k++) {
+        const struct host_effect *effect = host_effect(&host, EFFECT_position, 2 * k);
+        struct effect_position position;
+        CHECK(effect != NULL);
+        memcpy(&position, effect->bytes, sizeof position);
+        CHECK(position.portfolio.account_id == order[k]);
+    }
+    host_close(&host);
+}
+
+/* A unit a command: the run goes on through images; meanwhile its portfolio takes no part in
+ * anything, and a deposit stays its owner's. */
+static void test_slices(void)
+{
+    uint32_t running = 0;
+
+    open_loser("engine.work_per_command=1\nexchange.oracle_max_age_ms=0\n");
+    for (uint32_t n = 1; n <= 3; n++)
+        (void)trade_rest(&host, n, 1000, 900000); /* a record each: met and not ranked */
+    trade_index(&host, 954000);
+    for (uint32_t commands = 0; engine_has_work(host.engine); commands++) {
+        if (host.engine->liquidation.step == LIQUIDATION_RUN && running++ == 0)
+            CHECK(host_deposit(&host, LOSER, 5 * HOST_USDC) == TRADE_OK);
+        CHECK(liquidation_is_running(host.engine, portfolio_find(host.engine, LOSER, 0, 0)) ==
+              (host.engine->liquidation.step == LIQUIDATION_RUN));
+        host_tick(&host, 1000);
+        check_image();
+        CHECK(commands < 100);
+    }
+    CHECK(running >= 3 && trade_size(&host, LOSER) == 0);
+    CHECK(trade_cash(&host, LOSER) == 5 * USDC + 11000 - 19002 && fund_cash() == 19002);
+    host_close(&host);
+}
+
+/* A portfolio that closed under water while nobody could liquidate it: the fund pays what it owes. */
+static void test_closed_under_water(void)
+{
+    open_loser(NULL);
+    (void)trade_rest(&host, 2, SIZE, 1001000);
+    host.clock_ns += 11 * HOST_SECOND_NS;
+    give(LOSER, -1100 * USDC); /* E = -108.55 */
+    CHECK(trade_reduce(&host, LOSER, -SIZE, 1001000, TRADE_IOC) == TRADE_OK);
+    /* 0.19 * 100 above the mark, fee 0.19 * 100,100 * 450 ppm = 8.55855 */
+    CHECK(trade_size(&host, LOSER) == 0 && trade_cash(&host, LOSER) == 0);
+    CHECK(fund_cash() == -(108550000 - 19000000 + 8558550));
+    host_close(&host);
+}
+
+/* Each second a tenth of what the fund took, 1,900 raw, to bids of 10 bps below the mark or better:
+ * at 95,400 not below 95,304.6. No fee; the maker pays its own. */
+static void test_unwind(void)
+{
+    open_loser("exchange.oracle_max_age_ms=0\n");
+    give(0, 10000 * USDC);
+    trade_index(&host, 954000);
+    (void)trade_rest(&host, 1, 100000, 953045);
+    host_tick(&host, HOST_SECOND_NS);
+    CHECK(trade_effects(&host, EFFECT_trade) == 0);
+    struct effect_order_state order = trade_state(&host, 0);
+    CHECK(order.order_type == ORDER_LIQUIDATE && order.price == 953046);
+    CHECK(order.remaining == 1900 && order.status == ORDER_CANCELED);
+    (void)trade_rest(&host, 2, 2500, 953046);
+    uint64_t index = trade_market(&host)->mark;
+    CHECK(index == 954000);
+    host_tick(&host, HOST_SECOND_NS);
+    CHECK(trade_effects(&host, EFFECT_trade) == 1 && trade_trade(&host, 0).flags == 0);
+    CHECK(trade_trade(&host, 0).size == 1900 && trade_trade(&host, 0).price == 953046);
+    /* realised 1,900 * -954 */
+    CHECK(fund_cash() == 10117450000 - 1900 * 954);
+    CHECK(trade_effects(&host, EFFECT_liquidation) == 0);
+    host_tick(&host, HOST_SECOND_NS);
+    CHECK(trade_trade(&host, 0).size == 600); /* of a tenth of 17,100: what the bid had left */
+    host_close(&host);
+}
+
+int main(void)
+{
+    test_backstop();
+    test_two_thirds();
+    test_backstop_pays();
+    test_backstop_condition();
+    test_run();
+    test_run_under_water();
+    test_second_pass();
+    test_short_fund();
+    test_price_of_one();
+    test_ranking();
+    test_slices();
+    test_closed_under_water();
+    test_unwind();
+    image_copy_free(&ours);
+    image_copy_free(&theirs);
+    return 0;
+}
