@@ -1,4 +1,4 @@
-"""A scenario's exchange as clients see it: signed requests and reads over HTTP against a perpd whose
+"""A scenario's exchange as clients see it: signed requests and reads over HTTP, on a perpd whose
 clock stands still (planted/stand.c) until the script moves it."""
 import json
 import mmap

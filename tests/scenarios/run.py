@@ -9,8 +9,9 @@ import pathlib
 import sys
 
 import script
+from expectations import Different
 from markets import Wrong
-from play import Different, Player
+from play import Player
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 

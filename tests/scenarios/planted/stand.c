@@ -1,8 +1,8 @@
 /* stand.c - a clock that stands until a script moves it: linked into a perpd in front of libc's
  * clock_gettime (-Wl,--wrap), so that perpd itself has no way to be told the time.
  *
- * STANDING_CLOCK in the environment names a file of eight bytes, unix ns, mapped here and written by
- * the test. CLOCK_REALTIME is its value; CLOCK_MONOTONIC runs beside it; what only measures how
+ * STANDING_CLOCK in the environment names a file of eight bytes, unix ns, mapped here and written
+ * by the test. CLOCK_REALTIME is its value; CLOCK_MONOTONIC runs beside it; what only measures how
  * long a piece of work took (CLOCK_MONOTONIC_RAW, CPU time) stays real. */
 #include <fcntl.h>
 #include <stdint.h>
