@@ -251,7 +251,7 @@ class Conditionals:
         if order.group == NO_GROUP:
             return
         for other in list(order.owner.conditionals):
-            if other is not order and other.group == order.group:
+            if other is not order and other.group == order.group and not self.dead(other):
                 self.exchange.counts["oco"] += 1
                 self.end(other, CANCELED, REASON["oco"])
 

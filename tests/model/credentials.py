@@ -113,7 +113,7 @@ class Credentials:
         exchange.accounts += 1
         account = self.masters[key] = exchange.accounts
         exchange.hierarchy.new_account(account)
-        exchange.hierarchy.tell((account, 0, 0), 0, 0, hierarchy.ACCOUNT)
+        exchange.hierarchy.tell((account, 0, 0), 0, hierarchy.ACCOUNT)
         self.tell(key[1:], account, NO_PIN, KIND_MASTER_KEY, ADDED, FULL_ACCESS)
         expires_at = self.session_times(int.from_bytes(body[32:40], "little"))
         if expires_at is None or body[72] > 1:
@@ -193,11 +193,11 @@ class Credentials:
 
     def end_all(self, account):
         """Code 32 revokes sessions and API keys."""
-        for session in reversed(self.live_sessions(account)):
-            self.revoke(session)
         for key in self.api_keys.values():
             if key.account == account and not key.revoked:
                 self.end_key(key)
+        for session in reversed(self.live_sessions(account)):
+            self.revoke(session)
 
     def end_key(self, key):
         key.revoked = True

@@ -73,12 +73,13 @@ class Hierarchy:
         portfolio = self.exchange.portfolios.get(portfolio_id)
         return None if portfolio is None or portfolio.status == PORTFOLIO_CLOSED else portfolio
 
-    def tell(self, portfolio_id, status, tier, what):
-        self.exchange.emit(2119, *portfolio_id, status, tier, what)
+    def tell(self, portfolio_id, status, what):
+        self.exchange.emit(2119, *portfolio_id, status,
+                           self.accounts[portfolio_id[0]].volumes.rate, what)
 
     def move(self, portfolio, status):
         portfolio.status = status
-        self.tell(portfolio.id(), status, 0, PORTFOLIO)
+        self.tell(portfolio.id(), status, PORTFOLIO)
 
     def reopen_by_credit(self, portfolio):
         """R10: a deposit or a withdrawal that comes back makes a CLOSED portfolio ACTIVE."""
@@ -98,7 +99,7 @@ class Hierarchy:
         if len(account.subaccounts) >= self.exchange.limits["limits.subaccounts"]:
             return self.refuse("limit_reached")
         made = self.new_subaccount(account)
-        self.tell(made.id(), ACTIVE, 0, SUBACCOUNT)
+        self.tell(made.id(), ACTIVE, SUBACCOUNT)
         return 0
 
     def close_subaccount(self, body):
@@ -113,7 +114,7 @@ class Hierarchy:
         if subaccount.pending:
             return self.refuse("withdrawal_pending")
         subaccount.closed = True
-        self.tell((number, index, 0), CLOSED, 0, SUBACCOUNT)
+        self.tell((number, index, 0), CLOSED, SUBACCOUNT)
         return 0
 
     def create_portfolio(self, body):
@@ -127,7 +128,7 @@ class Hierarchy:
             return self.refuse("limit_reached")
         made = self.new_portfolio(self.accounts[number], index)
         made.name = name.rstrip(b"\0") or made.name
-        self.tell(made.id(), PORTFOLIO_ACTIVE, 0, PORTFOLIO)
+        self.tell(made.id(), PORTFOLIO_ACTIVE, PORTFOLIO)
         return 0
 
     def close_account(self, body):
@@ -136,7 +137,7 @@ class Hierarchy:
             return self.refuse("subaccount_not_closed")
         account.closed = True
         self.exchange.credentials.end_all(account.number)
-        self.tell((account.number, 0, 0), CLOSED, 0, ACCOUNT)
+        self.tell((account.number, 0, 0), CLOSED, ACCOUNT)
         return 0
 
     # ---- codes of the operator
@@ -153,7 +154,7 @@ class Hierarchy:
             return S["order_rejected_invalid"]
         if suspended != account.suspended:
             account.suspended = bool(suspended)
-            self.tell((number, 0, 0), suspended, 0, SUSPENDED)
+            self.tell((number, 0, 0), int(account.closed), SUSPENDED)
         return 0
 
     def set_fee_tier(self, body):
@@ -169,7 +170,7 @@ class Hierarchy:
         volumes.override = None if tier == BY_VOLUME else tier
         self.exchange.counts["tier " + ("back to volume" if tier == BY_VOLUME else "set")] += 1
         if volumes.rate != before:
-            self.tell((number, 0, 0), 0, volumes.rate, TIER)
+            self.tell((number, 0, 0), int(account.closed), TIER)
         return 0
 
     # ---- plain writes, authored by the node: (status, reason)
@@ -222,7 +223,7 @@ class Hierarchy:
         if isinstance(portfolio, tuple):
             return portfolio
         portfolio.name = name.rstrip(b"\0")
-        self.tell(portfolio.id(), portfolio.status, 0, PORTFOLIO)
+        self.tell(portfolio.id(), portfolio.status, PORTFOLIO)
         return "request_completed", None
 
 

@@ -66,13 +66,14 @@ CALM = {
                 "cancel_all": 0.7, "oracle": 6, "tick": 3, "bad": 4, "session": 0.3,
                 "signup": 0.1, "duplicate": 1, "window": 0.3, "deposit": 0.2, "leverage": 0.4,
                 "api_key": 0.3, "revoke_all": 0.06, "conditional": 3, "conditional_cancel": 0.7,
-                "bad_conditional": 0.4},
+                "bad_conditional": 0.4, "transfer": 0.5, "withdraw": 0.3, "settle": 0.3,
+                "structure": 0.3, "fee_tier": 0.05},
     "tif": (60, 15, 10, 15),          # GTC, IOC, FOK, GTT
     "stp": (1, 1, 1, 1), "post_only": 0.15, "reduce_only": 0.12,
     "spread_ppm": 3000, "far": 0.1,   # how far from the mark a price lies
     "size": 1.0, "gtt_ms": (5, 4000), "move_ppm": 400, "jump": 0.0, "outliers": 0.02,
     "silence": 0.0, "slippage": (0, 0, 0, 100, 1000, 5000, 20000), "midnight": 0.0, "activity": 0.0,
-    "trigger_ppm": 900, "group": 0.35,
+    "trigger_ppm": 900, "group": 0.35, "treasury": False,
 }
 
 REGIMES = {
@@ -136,4 +137,11 @@ REGIMES = {
                 "spread_ppm": 1500, "trigger_ppm": 500, "size": 1.6, "move_ppm": 1200,
                 "outliers": 0.0, "weights": dict(CALM["weights"], conditional=26, oracle=8,
                                                  bad_conditional=1, market=12)},
+    # Cash goes round between portfolios that come and go, accounts are suspended and closed.
+    "cash": {"options": {"exchange.testnet": "on", "limits.subaccounts": "6",
+                         "limits.portfolios": "5", "engine.work_per_command": "9"},
+             "deposit": (500, 30000), "treasury": True, "accounts": 9, "silence": 0.003,
+             "weights": dict(CALM["weights"], place=20, transfer=14, withdraw=9, settle=8,
+                             structure=16, faucet=4, top_up=1, suspend=0.7, fee_tier=1.5,
+                             ending=0.5, end_step=2.5, deposit=2, api_key=1.5, session=0.8)},
 }

@@ -7,6 +7,7 @@ from collections import deque
 import keys
 import wire
 from generate_access import AccessCommands
+from generate_cash import CashCommands, TREASURY
 from generate_conditionals import ConditionalCommands
 from generate_faults import FaultCommands
 from generate_orders import OrderCommands
@@ -21,7 +22,7 @@ START = 1767268800 * SECOND  # 2026-01-01 12:00 UTC
 OPERATOR, ORACLE_KEY = b"\x11" * 32, b"\x22" * 32
 
 
-class Stream(OrderCommands, ConditionalCommands, AccessCommands, StateCommands, FaultCommands):
+class Stream(OrderCommands, ConditionalCommands, CashCommands, AccessCommands, StateCommands, FaultCommands):
     def __init__(self, name, seed, source, commands):
         self.regime = dict(CALM, **REGIMES[name])
         self.halt_at = commands * self.regime.get("halt_at", 1)
@@ -30,7 +31,10 @@ class Stream(OrderCommands, ConditionalCommands, AccessCommands, StateCommands, 
         self.options = {**CAPACITY, **self.regime["options"],
                         "exchange.operator_key": b64encode(OPERATOR).decode(),
                         "exchange.oracle_keys": b64encode(ORACLE_KEY).decode()}
+        if self.regime["treasury"]:
+            self.options["exchange.treasury_key"] = b64encode(TREASURY).decode()
         self.source = source
+        self.endings = deque()  # accounts that are being closed
         self.id_count = 0
         self.fresh = {}      # account -> key of its latest session
         self.sessions = {}   # account -> session keys, dead ones too
@@ -86,13 +90,21 @@ class Stream(OrderCommands, ConditionalCommands, AccessCommands, StateCommands, 
             yield self.deposit(account, self.random.randrange(low, high) * USDC)
             yield self.api_key(account, wire.READ_WRITE)
 
-    def deposit(self, account, amount):
+    def own_treasurer(self):
+        return TREASURY if self.regime["treasury"] else OPERATOR
+
+    def deposit(self, account, amount, exchange=None):
         self.id_count += 1
         reference = self.id_count.to_bytes(32, "little")
         if self.random.random() < 0.1:
             reference = (self.id_count // 2).to_bytes(32, "little")
-        return self.signed(DEPOSIT, wire.DEPOSIT_BODY.pack(account, 0, 0, amount, reference),
-                           OPERATOR)
+        where = account, 0, 0
+        if exchange and account in exchange.hierarchy.accounts:
+            where = self.some_portfolio(exchange, account)
+            if self.random.random() < 0.1:
+                where[2] = 40  # the portfolio 0 of the subaccount gets it
+        return self.signed(DEPOSIT, wire.DEPOSIT_BODY.pack(*where, amount, reference),
+                           self.treasurer() if exchange else self.own_treasurer())
 
     def next(self, exchange):
         """One more command."""
@@ -153,7 +165,7 @@ class Stream(OrderCommands, ConditionalCommands, AccessCommands, StateCommands, 
         rng = self.random
         account = self.account() if rng.random() < 0.9 else 4000
         amount = 0 if rng.random() < 0.1 else rng.randrange(self.regime["deposit"][1]) * USDC // 4
-        return self.deposit(account, amount)
+        return self.deposit(account, amount, exchange)
 
     def make_duplicate(self, exchange):
         if not self.sent:
