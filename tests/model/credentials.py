@@ -193,11 +193,11 @@ class Credentials:
 
     def end_all(self, account):
         """Code 32 revokes sessions and API keys."""
+        for session in reversed(self.live_sessions(account)):
+            self.revoke(session)
         for key in self.api_keys.values():
             if key.account == account and not key.revoked:
                 self.end_key(key)
-        for session in reversed(self.live_sessions(account)):
-            self.revoke(session)
 
     def end_key(self, key):
         key.revoked = True
