@@ -71,6 +71,7 @@ class Run:
         """One holder ranked, or one fill. What ends a pass, a leg or the run is free."""
         leg = self.legs[self.at]
         used = self.fill(leg) if self.ready else self.meet(leg)
+        risk.flush(self.exchange)
         if not leg.size:
             self.next_leg()
         if self.at == len(self.legs):

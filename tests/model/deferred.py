@@ -69,7 +69,7 @@ class Work:
 
     def queue_unwind(self, market):
         item = Item(UNWIND)
-        item.market, item.inside, item.again = market, None, False
+        item.market, item.inside = market, None
         self.queue.append(item)
         return item
 

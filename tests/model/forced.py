@@ -21,7 +21,7 @@ def new_order(exchange, holding, side, quantity, price, kind):
     order.filled = order.value = 0
     order.type, order.post_only, order.reduce_only = kind, 0, 1
     order.expiry, order.stp, order.level, order.lists = IOC, walk.STP_MAKER, None, {}
-    order.placed, order.sequence = (exchange.sequence, exchange.t), exchange.sequence
+    order.placed, order.stamp = (exchange.sequence, exchange.t, 0), 0
     return order
 
 
@@ -43,6 +43,9 @@ class Action:
     def step(self, units):
         """Meets up to that many makers; gives the units that it took."""
         exchange, order = self.exchange, self.order
+        if order.holding.size * order.side >= 0:
+            self.end(CANCELED, REASON["reduce_only"])
+            return 1
         if not order.market.matches(exchange.t, exchange.max_age):
             self.end(CANCELED, REASON["market_state"])
             return 1
@@ -140,20 +143,17 @@ def queue_unwind(exchange, market):
 
 def perform_unwind(exchange, item, units):
     market, fund = item.market, exchange.by_number[0]
-    while units:
+    while units and market.unwind:
         risk.touch(exchange, fund)
         if item.inside is None:
             holding = fund.holdings[market.id]
-            if (item.again or not holding.size
-                    or not market.matches(exchange.t, exchange.max_age)):
-                exchange.work.queue.popleft()
-                market.unwind = None
-                break
-            item.again = True  # one order a second
-            item.inside = unwind_order(exchange, holding)
-        units -= item.inside.step(units)
-        if item.inside.done:
-            item.inside = None
+            if holding.size and market.matches(exchange.t, exchange.max_age):
+                item.inside = unwind_order(exchange, holding)
+        if item.inside is not None:
+            units -= item.inside.step(units)
+        if item.inside is None or item.inside.done:
+            exchange.work.queue.popleft()
+            market.unwind = None
         risk.flush(exchange)
     return units
 

@@ -58,7 +58,8 @@ def hour(exchange, market):
     if before != now - 1:
         exchange.counts["funding hours passed over"] += 1
         total = count = 0
-    if market.funding:
+    item = market.funding  # its place in the queue stays
+    if item:
         exchange.counts["funding completed by the next"] += 1
         complete(exchange, market)
     market.epoch += 1
@@ -68,9 +69,10 @@ def hour(exchange, market):
     exchange.counts["funding epoch"] += 1
     exchange.counts["funding rate " + ("up" if market.funding_rate > 0 else "down")] += 1
     show(exchange, market, 1)
-    item = market.funding = Item(FUNDING)
-    item.market, item.cursor = market, 0
-    exchange.work.queue.append(item)
+    if item is None:
+        item = Item(FUNDING)
+        exchange.work.queue.append(item)
+    market.funding, item.market, item.cursor = item, market, 0
 
 
 def show(exchange, market, is_open):
@@ -111,7 +113,10 @@ def settle_portfolio(exchange, portfolio):
 def perform(exchange, item, units):
     """A unit a holder that is looked at, and one each payment of it beyond the first."""
     while units:
-        holding = next_holder(exchange, item)
+        holding = next_holder(exchange, item) if item.market.funding else None
+        if holding is None and item.market.funding is None:  # completed at once
+            exchange.work.queue.popleft()
+            break
         if holding is None:
             exchange.work.queue.popleft()
             close_epoch(exchange, item.market)
@@ -140,7 +145,6 @@ def complete(exchange, market):
         holding = portfolio.holdings.get(market.id)
         if holding is not None and is_behind(holding):
             risk.touch(exchange, portfolio)
-    exchange.work.queue.remove(market.funding)
     close_epoch(exchange, market)
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from heapq import heappop, heappush
 
 import amend
+import forced
 import funding
 import liquidation
 import risk
@@ -237,11 +238,12 @@ class Exchange:
             settlement.sample(self, market)
         elif market.shown_valid:
             self.show_mark(market, 0)
+        forced.queue_unwind(self, market)
         funding.hour(self, market)
         funding.sample(self, market)
 
     def recompute(self, market):
-        if market.state == HALTED:
+        if market.state == HALTED or not market.index_valid(self.t, self.max_age):
             return
         mark = market.next_mark()
         if mark * market.max_position > MARK_VALUE_MAX:

@@ -4,6 +4,7 @@ The scan is the fast exact one to the letter, for what it passes over can be see
 a second market waits, a portfolio that its move has sunk is found by that scan, not by the first
 one, unless a slack is below zero."""
 import funding
+import liquidation
 from market import PPM, cdiv
 from wire import IN_LIQUIDATION
 
@@ -17,6 +18,7 @@ def check(exchange, portfolio):
     for holding in portfolio.holdings.values():
         holding.mark_seen = holding.market.mark
     portfolio.changed, portfolio.checked = False, exchange.mark_epoch
+    liquidation.judge(exchange, portfolio, equity, maintenance)
 
 
 def touch(exchange, portfolio):

@@ -134,7 +134,9 @@ def reduce_only_refused(order, size, holding):
 
 
 def liquidation_refused(order, size, conditional=False):
-    """Row 27."""
+    """Row 27; while it is deleveraged (R7 L3) it places nothing at all."""
+    if order.owner.run is not None:
+        return "27"
     if order.owner.status != IN_LIQUIDATION or order.reduce_only:
         return ""
     holding = order.owner.holdings.get(order.market.id)

@@ -46,11 +46,12 @@ def close(exchange, market, cause):
     market.state, market.reduce_only_since = CLOSED, None
     market.settling = True
     exchange.counts["state CLOSED"] += 1
-    market.mark = price_of(exchange, market)
-    exchange.mark_epoch += 1
+    before, market.mark = market.mark, price_of(exchange, market)
     exchange.show_state(market, cause, market.mark)
     exchange.show_mark(market, 0)
-    exchange.work.queue_scan(market)
+    if market.mark != before:
+        exchange.mark_epoch += 1
+        exchange.work.queue_scan(market)
     for portfolio in exchange.by_number:
         holding = portfolio.holdings.get(market.id)
         for order in holding.orders if holding else ():
@@ -63,11 +64,12 @@ def close(exchange, market, cause):
 
 
 def perform(exchange, item, units):
-    """Two passes over the holders; `inside`: in the second one."""
+    """Two passes over the holders and a unit between them; `inside`: in the second one."""
     market = item.market
     while units:
         holding = funding.next_holder(exchange, item)
         if holding is None and not item.inside:
+            units -= 1
             fund_pays(exchange, market)
             item.inside, item.cursor = True, 0
             continue
@@ -79,8 +81,8 @@ def perform(exchange, item, units):
             risk.flush(exchange)
             break
         units -= 1
-        risk.touch(exchange, holding.portfolio)
         if holding.size:
+            risk.touch(exchange, holding.portfolio)
             (second_pass if item.inside else first_pass)(exchange, holding)
         risk.flush(exchange)
     return units

@@ -1,5 +1,6 @@
 """The states of a market (rules.md R9): codes 1002 and 1008, by the operator and by the node."""
 import liquidation
+import settlement
 from protection import MARKET
 from wire import (ALL16, CANCEL_ONLY, CLOSED, HALT_ALL_BODY, HALTED, REASON, REDUCE_ONLY,
                   STATE_BODY, STATUS)
@@ -17,7 +18,6 @@ def enter(exchange, market, state, cause):
     market.state = state
     market.reduce_only_since = exchange.t if state == REDUCE_ONLY else None
     exchange.show_state(market, cause)
-    liquidation.market_moved(exchange, market)
     if state == REDUCE_ONLY:
         market.list_stamp = stamp = exchange.next_stamp()
         for portfolio in exchange.by_number:
@@ -26,6 +26,7 @@ def enter(exchange, market, state, cause):
                 if not order.reduce_only:
                     order.lists[MARKET] = stamp, REASON["market_state"]
         exchange.work.queue_market_list(market)
+    liquidation.market_moved(exchange, market)
 
 
 def set_state(exchange, market, state, is_signed):
@@ -58,7 +59,11 @@ def set_one(exchange, body, is_signed):
     if market.state == CLOSED:
         return S["market_closed"]
     if state == CLOSED:
-        return S["order_rejected_invalid"]
+        if not is_signed or not settlement.may_close(exchange, market, force):
+            return S["order_rejected_invalid"]
+        exchange.counts["closed " + ("by force" if force else "after its hour")] += 1
+        settlement.close(exchange, market, CAUSE_OPERATOR)
+        return 0
     set_state(exchange, market, state, is_signed)
     return 0
 

@@ -11,7 +11,9 @@ from generate_cash import CashCommands, TREASURY
 from generate_conditionals import ConditionalCommands
 from generate_faults import FaultCommands
 from generate_orders import OrderCommands
+from generate_risk import RiskCommands
 from generate_states import StateCommands
+import regimes_risk  # its regimes
 from regimes import CAPACITY, CALM, MARKETS, REGIMES, USDC
 from wire import (BOOT, CONFIGURATION, CREATE_ACCOUNT, DEFINE, DEPOSIT, HEADERS, ORACLE, PLACE,
                   SESSION_HEADERS, TICK)
@@ -22,7 +24,8 @@ START = 1767268800 * SECOND  # 2026-01-01 12:00 UTC
 OPERATOR, ORACLE_KEY = b"\x11" * 32, b"\x22" * 32
 
 
-class Stream(OrderCommands, ConditionalCommands, CashCommands, AccessCommands, StateCommands, FaultCommands):
+class Stream(OrderCommands, ConditionalCommands, CashCommands, AccessCommands, StateCommands,
+             RiskCommands, FaultCommands):
     def __init__(self, name, seed, source, commands):
         self.regime = dict(CALM, **REGIMES[name])
         self.halt_at = commands * self.regime.get("halt_at", 1)

@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""test_risk.py BUILD - funding, liquidation, auto-deleveraging and settlement in the model: values
+worked out by hand from the rule book and decisions 56 to 61."""
+import sys
+import unittest
+
+import adl
+import forced
+import funding
+import liquidation
+import risk
+import streams
+import test_model
+import wire
+from test_model import USDC
+from wire import CLOSED, IN_LIQUIDATION, MARKET_STATE, REDUCE_ONLY, TICK, TOP_UP
+
+HOUR = funding.HOUR
+
+
+class RiskBench(test_model.Bench):
+    """Account 1 is long 200 BTC at 100,000, account 2 short; E of 1: 1,000,000 - 3,000 of fee."""
+
+    def open(self):
+        self.exchange.apply(*self.stream.deposit(2, 1000000 * USDC))
+        self.place(1, 1000000, 20000000)
+        self.assertEqual(self.place(2, 1000000, -20000000), "request_completed")
+
+    def work(self, commands=1):
+        """The effects of that many work ticks."""
+        found = []
+        for _ in range(commands):
+            self.stream.clock += 1000
+            self.exchange.apply(0, TICK, b"\1" + bytes(7), b"", self.stream.clock)
+            found += self.exchange.effects
+        self.exchange.effects = found
+
+    def top_up(self, amount):
+        self.send(TOP_UP, wire.TOP_UP_BODY.pack(amount * USDC), streams.OPERATOR)
+
+    def fall_to(self, price):
+        """The index, the mark with it, and what follows from it."""
+        self.oracle(price)
+        self.assertEqual(self.exchange.markets[1].mark, price)
+        before = self.exchange.effects
+        self.work()
+        self.exchange.effects = before + self.exchange.effects
+
+    def portfolio(self, account):
+        return self.exchange.portfolios[account, 0, 0]
+
+    def size(self, account):
+        return self.portfolio(account).holdings[1].size
+
+    def rows(self):
+        """(account, amount, kind) of each 2104."""
+        return [(row[0], row[3], row[6]) for row in self.effects(2104)]
+
+
+class Funding(RiskBench):
+    """R5"""
+
+    def test_rates(self):
+        # r8 = P + clamp(100,000 - P, +-500,000); an hour is its eighth, at most 4 %
+        for premium, rate in ((0, 12500), (300000, 12500), (600000, 12500), (600008, 12501),
+                              (1000000, 62500), (-400000, 12500), (-400008, 12499),
+                              (-1000000, -62500), (10**9, 40000000), (-10**9, -40000000)):
+            self.assertEqual(funding.rate_of(premium * 360, 360), rate)
+        self.assertEqual(funding.rate_of(-361, 360), 12500)    # tdiv: -1
+        self.assertEqual(funding.rate_of(10**12, 359), 12500)  # too few samples
+
+    def test_payments(self):
+        # x = 3 * 7 * 0.1 = 2.1: who pays pays 3, who gets gets 2
+        self.assertEqual([funding.payment_of(size, 7, 10**8) for size in (3, -3, 10, -10, 1, -1)],
+                         [-3, 2, -7, 7, -1, 0])
+        self.assertEqual(funding.payment_of(3, 7, -10**8), 2)
+
+    def test_premium(self):
+        self.place(1, 999000, 1000000)     # 999,000 USDC: the impact bid is below the index
+        self.assertEqual(funding.premium(self.exchange.markets[1], 4096), 0)
+        self.place(2, 999500, -1000000)    # the impact ask too: -(1,000,000 - 999,500)
+        self.assertEqual(funding.premium(self.exchange.markets[1], 4096), -500000)
+        self.exchange.markets[1].index = 998000
+        # (999,000 - 998,000) / 998,000 = 1,002,004.008 ppb
+        self.assertEqual(funding.premium(self.exchange.markets[1], 4096), 1002004)
+
+    def test_hour(self):
+        # rate 12,500 ppb of 20,000,000 USDC: 250 USDC each way; of 3, -1 and -2 at index 7 the
+        # holders' payments do not sum to 0
+        self.open()
+        one, two = self.cash(1), self.cash(2)
+        first = self.exchange.markets[1]
+        self.stream.clock = (self.stream.clock // HOUR + 1) * HOUR
+        self.fall_to(1000000)
+        self.assertEqual([(row[0], row[3], row[5]) for row in self.effects(2105)],
+                         [(1, -250 * USDC, 12500), (2, 250 * USDC, 12500)])
+        self.assertEqual([(row[1], row[3], row[6]) for row in self.effects(2110)],
+                         [(12500, 0, 1), (12500, 0, 0)])
+        self.assertEqual((self.cash(1) - one, self.cash(2) - two, first.funding_pool),
+                         (-250 * USDC, 250 * USDC, 0))
+        self.assertEqual(self.portfolio(1).holdings[1].net_funding, -250 * USDC)
+
+    def test_remainder(self):
+        first, fund = self.exchange.markets[1], self.portfolio(0)
+        for account, size in ((1, 3), (2, -1), (3, -2)):
+            self.portfolio(account).holding(first).size = size
+        first.index, first.epoch, first.funding_index, first.funding_rate = 7, 1, 7, 10**8
+        item = first.funding = funding.Item(funding.FUNDING)
+        item.market, item.cursor = first, 0
+        self.exchange.work.queue.append(item)
+        funding.complete(self.exchange, first)
+        # 3 pays 3; 1 gets floor(0.7), 2 gets floor(1.4): 2 is left
+        self.assertEqual(self.rows(), [(1, -3, 2), (3, 1, 2), (0, 2, 10)])
+        self.assertEqual((fund.cash, first.funding_pool), (2, 0))
+
+
+class Book(RiskBench):
+    """R7 L1"""
+
+    def test_fifth(self):
+        # 40,350 down: E = 997,000 - 807,000 = 190,000, N = 19,193,000, MM = 191,930; e / |s| is
+        # 9,500, and the maintenance rate would allow 959,650 * 0.99
+        self.open()
+        self.place(3, 955000, 1000000)
+        self.fall_to(959650)
+        self.assertEqual([(row[0], *row[3:6]) for row in self.effects(2112)],
+                         [(1, 190000 * USDC, 191930 * USDC, IN_LIQUIDATION)])
+        order = [row for row in self.effects(2101) if row[7] == wire.LIQUIDATE_TYPE]
+        # a fifth is 40 BTC, 10 of them find a buyer
+        self.assertEqual([row[1:6] for row in order],
+                         [(3000000, 1000000, 950150, wire.CANCELED, wire.REASON["time_in_force"])])
+        # n = 955,000: 0.5 % is 4,775; E_after = 190,000 - 465 * 10 is more
+        fills = self.effects(2102)
+        self.assertEqual([(row[1], row[2], row[3]) for row in fills],
+                         [(955000, 1000000, 143250000), (955000, -1000000, 4775 * USDC)])
+        self.assertEqual(self.rows(),
+                         [(1, -45000 * USDC, 0), (1, -4775 * USDC, 8), (3, -143250000, 1),
+                          (0, 4775 * USDC, 8)])
+        self.assertEqual([row[3:7] for row in self.effects(2113)], [(955000, 1000000, 1, 1)])
+
+    def test_gaps(self):
+        # nothing for 30 s on that position; then all of it
+        self.open()
+        self.fall_to(959650)
+        before = self.exchange.t
+        leg = self.portfolio(1).holdings[1]
+        self.assertEqual(self.portfolio(1).wait_until, leg.fifth_at + 30 * 10**9)
+        self.stream.clock = leg.fifth_at + 30 * 10**9 - 1
+        self.exchange.apply(0, TICK, b"\1" + bytes(7), b"", self.stream.clock)
+        self.assertEqual([row for row in self.effects(2101)], [])
+        self.exchange.max_age = 0
+        self.stream.clock += 1
+        self.exchange.apply(0, TICK, b"\1" + bytes(7), b"", self.stream.clock)
+        self.assertEqual([row[1] for row in self.effects(2101)], [20000000])
+        self.assertLess(before, self.exchange.t)
+
+    def test_penalty_is_bounded(self):
+        # N = 85,500, MM = 855, E = 600: all of it, at 950,000 - 600 / 0.9 = 943,334. The sale costs
+        # 599.94, so of the penalty of 424.5003 there is 0.06
+        self.place(1, 1000000, 90000)
+        self.place(2, 1000000, -90000)
+        self.portfolio(1).cash = 5100 * USDC
+        risk.check(self.exchange, self.portfolio(1))
+        self.place(3, 943334, 90000)
+        self.fall_to(950000)
+        self.assertEqual(self.rows()[:2], [(1, -5099940000, 0), (1, -60000, 8)])
+        self.assertEqual((self.cash(1), self.portfolio(1).status), (0, wire.PORTFOLIO_ACTIVE))
+
+    def test_limits(self):
+        # a short of 200 BTC at 100,500: N = 20,100,000 is in the second tier, MM = 202,000. At most
+        # e / |s| = 9,500 above, and 1,005,000 * 1.02
+        self.open()
+        leg = self.portfolio(2).holdings[1]
+        self.exchange.markets[1].mark = 1005000
+        self.assertEqual(liquidation.limit_of(leg, 190000 * USDC, 202000 * USDC), 1014500)
+        self.assertEqual(liquidation.limit_of(leg, 500000 * USDC, 202000 * USDC), 1025100)
+        # toward the mark: a sell up, a buy down; prices of the market
+        first = self.exchange.markets[1]
+        first.tick = 50
+        self.assertEqual([forced.limit_inside(first, side, price) for side, price in
+                          ((-1, 1014501), (1, 1014549), (-1, 0), (1, 2**50))],
+                         [1014550, 1014500, 50, first.max_price // 50 * 50])
+
+
+class Backstop(RiskBench):
+    """R7 L2"""
+
+    def test_takeover(self):
+        # mark 954,000: E = 77,000, MM = 190,800, 3E < 2MM. The fund: 200,000 + 77,000 >= 190,800
+        self.open()
+        self.top_up(200000)
+        self.fall_to(954000)
+        self.assertEqual((self.size(1), self.size(0), self.cash(1), self.cash(0)),
+                         (0, 20000000, 0, 277000 * USDC))
+        self.assertEqual(self.portfolio(0).holdings[1].cost, 954000 * 20000000)
+        self.assertEqual(self.rows(), [(1, -920000 * USDC, 8), (1, -77000 * USDC, 10),
+                                       (0, 77000 * USDC, 10)])
+        self.assertEqual([row[3:7] for row in self.effects(2113)], [(954000, 20000000, 1, 2)])
+        self.assertEqual([row[5] for row in self.effects(2112)], [1, 0])
+
+    def test_not_enough(self):
+        # 113,799 + 77,000 < 190,800
+        self.open()
+        self.top_up(113799)
+        self.fall_to(954000)
+        self.assertEqual((self.size(0) if 1 in self.portfolio(0).holdings else 0), 0)
+        self.assertEqual([row[6] for row in self.effects(2113)], [3])
+
+    def test_unwind(self):
+        # a tenth each second: 20 BTC, within 954,000 * 0.999 = 953,046
+        self.test_takeover()
+        self.place(3, 953046, 500000)
+        self.stream.clock += 10**9
+        self.work()
+        order = [row for row in self.effects(2101) if row[7] == wire.LIQUIDATE_TYPE]
+        self.assertEqual([row[1:4] for row in order], [(1500000, 500000, 953046)])
+        # 954 USDC each: 5 BTC lose 477; no fee of the fund, the maker pays 150 ppm of 476,523
+        self.assertEqual(self.rows(), [(0, -477 * USDC, 0), (3, -71478450, 1)])
+        self.assertEqual(self.effects(2113), [])
+
+
+class Deleverage(RiskBench):
+    """R7 L3"""
+
+    def test_at_the_price_of_bankruptcy(self):
+        # E = 77,000: p = 954,000 - 3,850, better than the mark for the short
+        self.open()
+        self.fall_to(954000)
+        self.assertEqual((self.size(1), self.size(2), self.cash(1)), (0, 0, 0))
+        fills = self.effects(2102)
+        self.assertEqual([(row[1], row[2], row[3]) for row in fills],
+                         [(950150, 20000000, 0), (950150, -20000000, 0)])
+        self.assertEqual(self.rows(), [(1, -997000 * USDC, 9), (2, 997000 * USDC, 9)])
+
+    def test_second_pass(self):
+        # mark 940,000: E = -203,000, p = 950,150. The short has 5,000 of equity: 492,610 units at
+        # 10,150 worse; the rest at the mark, the fund pays 198,000.0085
+        self.open()
+        self.portfolio(2).cash = -1195000 * USDC
+        self.fall_to(940000)
+        self.assertEqual([(row[1], row[2]) for row in self.effects(2102)[1::2]],
+                         [(950150, -492610), (940000, -19507390)])
+        self.assertEqual((self.cash(1), self.cash(0)), (0, -198000008500))
+        self.assertEqual(self.effects(2117), [(-198000008500, -198000008500, 1)])
+        self.assertEqual([row[1:3] for row in self.effects(2111)], [(REDUCE_ONLY, 2)])
+        self.top_up(198001)
+        self.assertEqual(self.effects(2117), [(991500, 198001 * USDC, 0)])
+
+    def test_prices_of_two_legs(self):
+        # a long of 10 at 100 (MM 60) and a short of 10 at 3 (MM 40), E = -200: the short's share
+        # is -80: p = 3 - 8 < 1, so p = 1 and e = -20; the long has -120 - 60, p = 100 + 18
+        class Leg:
+            def __init__(self, size, mark, margin):
+                self.size, self.market = size, type("Market", (), {"mark": mark})
+                self.margins = lambda: (0, margin)
+        legs = [Leg(10, 100, 60), Leg(-10, 3, 40)]
+        self.assertEqual(adl.prices_of(legs, -200, 100), [118, 1])
+
+    def test_scores(self):
+        holding = self.portfolio(1).holding(self.exchange.markets[1])
+        holding.size, holding.cost, holding.market.mark = 10, 800, 100
+        # pr = 200 / 800, lev = 1000 / 500
+        self.assertEqual(adl.score_of(holding, 500), 500000)
+        holding.cost = 1250  # pr = -250 / 1250: by leverage the other way round
+        self.assertEqual(adl.score_of(holding, 500), -100000)
+        self.assertEqual(adl.score_of(holding, -7), -200)  # lev = 1000 / 1
+        holding.cost = 1001  # pr = -1000 or so, floor: -999.0009
+        self.assertEqual(adl.score_of(holding, 1), -1)
+
+
+class Settlement(RiskBench):
+    """R9 CLOSED"""
+
+    def close(self, force=1):
+        body = wire.STATE_BODY.pack(1, 0, CLOSED, force, 0)
+        status = wire.STATUSES[self.send(MARKET_STATE, body, streams.OPERATOR)]
+        before = self.exchange.effects
+        self.work()
+        self.exchange.effects = before + self.exchange.effects
+        return status
+
+    def test_shortfall_and_cut(self):
+        # T = 940,000: 1 loses 1,200,000 of its 997,000; the fund has 3,000; 2 is cut by the rest
+        self.open()
+        self.top_up(3000)
+        first = self.exchange.markets[1]
+        first.samples.extend((self.exchange.t // 10**9, 940000) for _ in range(60))
+        self.assertEqual(self.close(), "request_completed")
+        self.assertEqual([row[1:4] for row in self.effects(2111)], [(CLOSED, 0, 940000)])
+        self.assertEqual([(row[0], *row[4:6]) for row in self.effects(2121)],
+                         [(1, -1200000 * USDC, 0), (2, 1200000 * USDC, 200000 * USDC)])
+        self.assertEqual(self.rows(),
+                         [(1, -1200000 * USDC, 11), (1, 203000 * USDC, 11), (0, -3000 * USDC, 10),
+                          (2, 1200000 * USDC, 11), (2, -200000 * USDC, 11)])
+        self.assertEqual((self.size(1), self.size(2), first.funding_pool, first.settling),
+                         (0, 0, 0, False))
+        self.assertEqual(self.place(3, 940000, 1000), "market_closed")
+        self.assertEqual(wire.STATUSES[self.oracle(940000)], "market_closed")
+
+    def test_price(self):
+        # fewer than 60 samples: the last mark
+        first = self.exchange.markets[1]
+        first.samples.extend((self.exchange.t // 10**9, 940000) for _ in range(59))
+        self.close()
+        self.assertEqual(first.mark, 1000000)
+
+    def test_last_hour(self):
+        self.assertEqual(self.close(0), "order_rejected_invalid")
+        body = wire.STATE_BODY.pack(1, 0, REDUCE_ONLY, 0, 0)
+        self.send(MARKET_STATE, body, streams.OPERATOR)
+        since = self.exchange.t
+        self.stream.clock = since + HOUR - 2 * 1000000
+        self.assertEqual(self.close(0), "order_rejected_invalid")
+        self.stream.clock = since + HOUR
+        self.assertEqual(self.close(0), "request_completed")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
