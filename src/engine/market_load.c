@@ -73,8 +73,7 @@ static const char *wrong_funding(const struct engine *engine, const struct marke
         row->funding_epoch_hour > row->funding_hour || row->reduce_only_ns > engine->t_ns)
         return "a market has funding of a time to come";
     if (!image_read_is_bool(&row->funding_open) || !image_read_is_bool(&row->waited) ||
-        !is_price(row->funding_index) ||
-        row->funding_rate_ppb > PREMIUM_RATE_MAX_PPB ||
+        !is_price(row->funding_index) || row->funding_rate_ppb > PREMIUM_RATE_MAX_PPB ||
         row->funding_rate_ppb < -PREMIUM_RATE_MAX_PPB)
         return "a market has an epoch that cannot be";
     if (!row->funding_open)
