@@ -80,9 +80,9 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(create_subaccount,                    22, MASTER,            "/api/v1/subaccounts/create",              FIXED,         8, ACK,     1) \
     X(close_subaccount,                     23, MASTER,            "/api/v1/subaccounts/close",               FIXED,        16, ACK,     1) \
     X(create_portfolio,                     24, SESSION_OR_MASTER, "/api/v1/portfolio/create",                FIXED,        48, ACK,     1) \
-    X(schedule_cancel_all,                  25, SESSION,           "/api/v1/trading/schedule-cancel",         FIXED,        24, ACK,     0) \
-    X(set_mmp,                              26, SESSION,           "/api/v1/trading/mmp/set",                 FIXED,        48, ACK,     0) \
-    X(reset_mmp,                            27, SESSION,           "/api/v1/trading/mmp/reset",               FIXED,        24, ACK,     0) \
+    X(schedule_cancel_all,                  25, SESSION,           "/api/v1/trading/schedule-cancel",         FIXED,        24, ACK,     1) \
+    X(set_mmp,                              26, SESSION,           "/api/v1/trading/mmp/set",                 FIXED,        48, ACK,     1) \
+    X(reset_mmp,                            27, SESSION,           "/api/v1/trading/mmp/reset",               FIXED,        24, ACK,     1) \
     X(add_scoped_secp256k1_master_key,      28, ADMIN,             PATH_SCOPED_ADD,                           FIXED,        56, SUCCESS, 0) \
     X(remove_scoped_secp256k1_master_key,   29, ADMIN,             PATH_SCOPED_REMOVE,                        FIXED,        48, SUCCESS, 0) \
     X(add_scoped_passkey_master_key,        30, ADMIN,             PATH_SCOPED_ADD,                           CREDENTIAL,    0, SUCCESS, 0) \
@@ -98,7 +98,7 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(withdrawal_settle,                  1004, OPERATOR,          PATH_OPERATOR,                             FIXED,        24, ACK,     1) \
     X(suspend_account,                    1005, OPERATOR,          PATH_OPERATOR,                             FIXED,        16, ACK,     1) \
     X(fund_top_up,                        1006, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     1) \
-    X(operator_cancel,                    1007, OPERATOR,          PATH_OPERATOR,                             FIXED,        40, ACK,     0) \
+    X(operator_cancel,                    1007, OPERATOR,          PATH_OPERATOR,                             FIXED,        40, ACK,     1) \
     X(halt_all,                           1008, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     1) \
     X(set_fee_tier,                       1009, OPERATOR,          PATH_OPERATOR,                             FIXED,        16, ACK,     1) \
     X(tick,                               2000, NODE,              PATH_NONE,                                 FIXED,         8, ACK,     1) \
@@ -107,8 +107,8 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(portfolio_reopen,                   2003, NODE,              PATH_NONE,                                 FIXED,        32, HTTP,    1) \
     X(faucet_credit,                      2009, NODE,              PATH_NONE,                                 FIXED,        40, HTTP,    1) \
     X(rename_portfolio,                   2010, NODE,              PATH_NONE,                                 FIXED,        64, HTTP,    1) \
-    X(cancel_on_disconnect,               2011, NODE,              PATH_NONE,                                 FIXED,        16, ACK,     0) \
-    X(disconnect_arm,                     2012, NODE,              PATH_NONE,                                 FIXED,        56, HTTP,    0) \
+    X(cancel_on_disconnect,               2011, NODE,              PATH_NONE,                                 FIXED,        16, ACK,     1) \
+    X(disconnect_arm,                     2012, NODE,              PATH_NONE,                                 FIXED,        56, HTTP,     1) \
     X(configuration,                      2013, NODE,              PATH_NONE,                                 TEXT,          0, ACK,     1) \
     X(boot,                               2014, NODE,              PATH_NONE,                                 FIXED,        24, ACK,     1) \
     X(effects_hash,                       2015, NODE,              PATH_NONE,                                 FIXED,        40, ACK,     1)

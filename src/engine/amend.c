@@ -122,41 +122,45 @@ enum status amend_replace_terms(struct engine *engine, const struct amend_target
     if (!is_v7(target->id))
         return STATUS_rejected_invalid_uuid;
     enum status status = entry_form(engine, entry, true);
+    if (status != STATUS_request_completed && result != NULL)
+        result->reason = entry->reason;
     if (status == STATUS_request_completed)
         status = find_target(engine, entry->market_index, target, result, &entry->replaced);
     return status != STATUS_request_completed ? status : entry_terms(engine, entry);
 }
 
-/* Lists of reduce-only orders cover those that were reduce-only when they were made. Before an
- * older order turns reduce-only in its place, what the last list covers leaves, and the list with
- * it: else it would cover this one too. */
-static void close_reduce_list(struct engine *engine, uint32_t index)
+/* Lists of reduce-only and of post-only orders cover those that were such when they were made.
+ * Before an older order turns into one in its place, what the last list covers leaves, and the list
+ * with it: else it would cover this one too. */
+static void close_list(struct engine *engine, uint32_t head, uint8_t flag, uint64_t *list)
 {
     const struct order_table *orders = &engine->orders;
-    struct holding *holding = state_holding(engine, orders->hot[index].holding);
     uint32_t next;
 
-    for (uint32_t at = holding->order_head; at != ORDER_NONE; at = next) {
+    for (uint32_t at = head; at != ORDER_NONE; at = next) {
         const struct order *order = &orders->hot[at];
         uint8_t reason;
         next = orders->cold[at].list_next;
-        if (!(order->flags & ORDER_REDUCE_ONLY) || order->stamp >= holding->reduce_cancel_sequence)
+        if ((order->flags & flag) == 0 || order->stamp >= *list)
             continue;
         enum order_state state = resting_death(engine, at, &reason);
         resting_remove(engine, at, state, reason);
     }
-    holding->reduce_cancel_sequence = 0;
+    *list = 0;
 }
 
 static void keep_place(struct engine *engine, const struct entry *entry,
                        const struct resting_terms *terms)
 {
     const struct order *order = &engine->orders.hot[entry->replaced];
-    const struct holding *holding = state_holding(engine, order->holding);
+    struct holding *holding = state_holding(engine, order->holding);
+    uint8_t turned = terms->flags & (uint8_t)~order->flags;
 
-    if (entry->reduce_only && !(order->flags & ORDER_REDUCE_ONLY) &&
-        order->stamp < holding->reduce_cancel_sequence)
-        close_reduce_list(engine, entry->replaced);
+    if ((turned & ORDER_REDUCE_ONLY) != 0 && order->stamp < holding->reduce_cancel_sequence)
+        close_list(engine, holding->order_head, ORDER_REDUCE_ONLY,
+                   &holding->reduce_cancel_sequence);
+    if ((turned & ORDER_POST_ONLY) != 0 && order->stamp < holding->post_cancel_sequence)
+        close_list(engine, holding->order_head, ORDER_POST_ONLY, &holding->post_cancel_sequence);
     resting_change(engine, entry->replaced, order->remaining - entry->quantity, terms);
 }
 

@@ -120,8 +120,9 @@ void batch_tell(struct engine *engine, const struct command *command, uint32_t n
 
 /* --- items one by one ------------------------------------------------------------------------- */
 
+/* *reason: why row 9 has refused it, beyond the status. Evidence is of no single order (NULL). */
 static enum status apply_place(struct engine *engine, const struct batch_item *item,
-                               struct engine_result *own)
+                               uint8_t *reason)
 {
     struct place_name name = {
         .id = item->order_id,
@@ -131,29 +132,34 @@ static enum status apply_place(struct engine *engine, const struct batch_item *i
     struct entry entry;
 
     batch_entry(engine, item, &entry);
-    return place_rows(engine, &name, &entry, own);
+    enum status status = place_rows(engine, &name, &entry, NULL);
+    *reason = entry.reason;
+    return status;
 }
 
 static enum status apply_reduce(struct engine *engine, const struct batch_item *item,
-                                const struct amend_target *target, struct engine_result *own)
+                                const struct amend_target *target)
 {
     uint32_t order;
-    enum status status = amend_reduce_decide(engine, target, (uint64_t)item->quantity, own, &order);
+    enum status status =
+        amend_reduce_decide(engine, target, (uint64_t)item->quantity, NULL, &order);
 
     if (status == STATUS_request_completed && batch_cut_is_negative(item))
         status = STATUS_rejected_invalid_size;
     if (status == STATUS_request_completed)
-        amend_reduce_act(engine, order, (uint64_t)item->quantity, own);
+        amend_reduce_act(engine, order, (uint64_t)item->quantity, NULL);
     return status;
 }
 
 static enum status apply_replace(struct engine *engine, const struct batch_item *item,
-                                 const struct amend_target *target, struct engine_result *own)
+                                 const struct amend_target *target, uint8_t *reason)
 {
     struct entry entry;
 
     batch_entry(engine, item, &entry);
-    return amend_replace_rows(engine, target, &entry, own);
+    enum status status = amend_replace_rows(engine, target, &entry, NULL);
+    *reason = entry.reason;
+    return status;
 }
 
 /* An op that does not exist: rows 6 to 9. */
@@ -168,7 +174,7 @@ static enum status refuse_op(const struct engine *engine, const struct batch_ite
 }
 
 static enum status apply_other(struct engine *engine, const struct batch_item *item,
-                               struct engine_result *own)
+                               uint8_t *reason)
 {
     struct amend_target target = {
         .id = item->order_id,
@@ -186,11 +192,11 @@ static enum status apply_other(struct engine *engine, const struct batch_item *i
 
     switch (item->op) {
     case BATCH_REDUCE:
-        return apply_reduce(engine, item, &target, own);
+        return apply_reduce(engine, item, &target);
     case BATCH_REPLACE:
-        return apply_replace(engine, item, &target, own);
+        return apply_replace(engine, item, &target, reason);
     case BATCH_CANCEL:
-        return cancel_one(engine, &end, own);
+        return cancel_one(engine, &end, NULL);
     default:
         return refuse_op(engine, item);
     }
@@ -199,9 +205,9 @@ static enum status apply_other(struct engine *engine, const struct batch_item *i
 /* As if the item were a command, but for the work that it leaves. */
 static enum status apply_item(struct engine *engine, const struct command *command, uint32_t number)
 {
-    struct engine_result own = { 0 };
     struct batch_item item;
     enum status status = STATUS_request_completed;
+    uint8_t reason = REASON_none;
     bool is_new = false;
 
     batch_take(command, number, &item);
@@ -210,14 +216,14 @@ static enum status apply_item(struct engine *engine, const struct command *comma
         status = batch_check_id(engine, command, &item);
         is_new = status == STATUS_request_completed;
         if (is_new)
-            status = apply_place(engine, &item, &own);
+            status = apply_place(engine, &item, &reason);
     } else {
-        status = apply_other(engine, &item, &own);
+        status = apply_other(engine, &item, &reason);
     }
     risk_flush(engine);
     if (is_new)
         batch_use_id(engine, &item, status);
-    batch_tell(engine, command, number, status, own.reason);
+    batch_tell(engine, command, number, status, reason);
     return status;
 }
 
@@ -247,6 +253,5 @@ enum status batch_apply(struct engine *engine, const struct command *command,
         for (uint32_t i = 0; i < count; i++)
             result->results[i] = (uint8_t)apply_item(engine, command, i);
     engine->turn.order_count = count;
-    engine->turn.resting = ORDER_NONE; /* the answer of a batch tells of no single order */
     return status;
 }

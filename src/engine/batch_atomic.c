@@ -231,12 +231,11 @@ static enum status terms_of(struct engine *engine, const struct command *command
                             const struct batch_item *item, struct entry *entry)
 {
     struct amend_target target = amend_target_of(engine, item);
-    struct engine_result unused = { 0 };
     enum status status;
 
     entry_of(engine, item, entry);
     if (item->op == BATCH_REPLACE)
-        return amend_replace_terms(engine, &target, entry, &unused);
+        return amend_replace_terms(engine, &target, entry, NULL);
     if (item->op == BATCH_PLACE)
         status = batch_check_id(engine, command, item);
     else
@@ -249,9 +248,8 @@ static enum status terms_of(struct engine *engine, const struct command *command
 static enum status reduce_of(struct engine *engine, const struct batch_item *item, uint32_t *order)
 {
     struct amend_target target = amend_target_of(engine, item);
-    struct engine_result unused = { 0 };
     enum status status =
-        amend_reduce_decide(engine, &target, (uint64_t)item->quantity, &unused, order);
+        amend_reduce_decide(engine, &target, (uint64_t)item->quantity, NULL, order);
 
     if (status == STATUS_request_completed && batch_cut_is_negative(item))
         return STATUS_rejected_invalid_size;
@@ -445,7 +443,6 @@ static void plan_rest(struct engine *engine, const struct entry *entry, struct e
 static void act_enter(struct engine *engine, const struct command *command,
                       const struct batch_item *item)
 {
-    struct engine_result unused = { 0 };
     struct entry entry;
     struct entry_plan plan;
     enum status status = terms_of(engine, command, item, &entry);
@@ -453,7 +450,7 @@ static void act_enter(struct engine *engine, const struct command *command,
     INVARIANT(status == STATUS_request_completed);
     plan_rest(engine, &entry, &plan);
     if (item->op == BATCH_REPLACE) {
-        amend_replace_act(engine, &entry, &plan, &unused);
+        amend_replace_act(engine, &entry, &plan, NULL);
         return;
     }
     struct place_name name = {
@@ -462,24 +459,22 @@ static void act_enter(struct engine *engine, const struct command *command,
         .account = engine->turn.account,
     };
     uint32_t order = place_take(engine, &name, &entry);
-    entry_act(engine, &entry, &plan, order, name.hash, &unused);
+    entry_act(engine, &entry, &plan, order, name.hash, NULL);
 }
 
 static void act_reduce(struct engine *engine, const struct batch_item *item)
 {
-    struct engine_result unused = { 0 };
     uint32_t order;
     enum status status = reduce_of(engine, item, &order);
 
     INVARIANT(status == STATUS_request_completed);
-    amend_reduce_act(engine, order, (uint64_t)item->quantity, &unused);
+    amend_reduce_act(engine, order, (uint64_t)item->quantity, NULL);
 }
 
 static void act_cancel(struct engine *engine, const struct batch_item *item)
 {
     struct cancel_target target = cancel_target_of(engine, item);
-    struct engine_result unused = { 0 };
-    enum status status = cancel_one(engine, &target, &unused);
+    enum status status = cancel_one(engine, &target, NULL);
 
     INVARIANT(status == STATUS_request_completed);
 }

@@ -4,8 +4,6 @@
 #include "engine/evidence.h"
 #include "engine/resting.h"
 
-enum cancel_sides { CANCEL_BOTH, CANCEL_BUYS, CANCEL_SELLS };
-
 /* The body of code 3 (W3). */
 struct cancel_body {
     uint64_t account_id;
@@ -78,7 +76,7 @@ enum status cancel_order(struct engine *engine, const struct command *command,
 }
 
 /* The orders of one record: dead at once, released by deferred work. */
-static void cancel_holding(struct engine *engine, uint32_t index, uint8_t sides)
+static void cancel_holding(struct engine *engine, uint32_t index, uint8_t sides, uint8_t reason)
 {
     struct holding *holding = state_holding(engine, index);
     uint32_t dead = 0;
@@ -89,23 +87,44 @@ static void cancel_holding(struct engine *engine, uint32_t index, uint8_t sides)
         if (!wanted || holding->sides[side].order_count == 0)
             continue;
         holding->sides[side].cancel_sequence = state_stamp(engine);
+        holding->side_reasons[side] = reason;
         dead += holding->sides[side].order_count;
     }
     if (dead != 0)
         work_queue_cancel(engine, index);
 }
 
-static void cancel_portfolio(struct engine *engine, uint32_t portfolio, uint32_t market,
-                             uint8_t sides, bool include_conditional)
+void cancel_sides(struct engine *engine, uint32_t portfolio, uint32_t market,
+                  enum cancel_sides sides, uint8_t reason)
 {
     uint32_t at = state_portfolio(engine, portfolio)->holding_head;
 
+    for (; at != HOLDING_NONE; at = state_holding(engine, at)->next)
+        if (market == MARKET_NONE || state_holding(engine, at)->market == market)
+            cancel_holding(engine, at, (uint8_t)sides, reason);
+}
+
+void cancel_portfolio_list(struct engine *engine, uint32_t index, uint8_t reason)
+{
+    struct portfolio *portfolio = state_portfolio(engine, index);
+
+    if (portfolio->open_order_count == 0)
+        return;
+    portfolio->cancel_sequence = state_stamp(engine);
+    portfolio->cancel_reason = reason;
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
+         at = state_holding(engine, at)->next)
+        if (state_holding(engine, at)->order_head != ORDER_NONE)
+            work_queue_cancel(engine, at);
+}
+
+static void cancel_portfolio(struct engine *engine, uint32_t portfolio, uint32_t market,
+                             uint8_t sides, bool include_conditional)
+{
     if (include_conditional)
         conditional_doom(engine, portfolio, market, (enum conditional_sides)sides, CONDITIONAL_ALL,
                          REASON_cancel_all);
-    for (; at != HOLDING_NONE; at = state_holding(engine, at)->next)
-        if (market == MARKET_NONE || state_holding(engine, at)->market == market)
-            cancel_holding(engine, at, sides);
+    cancel_sides(engine, portfolio, market, (enum cancel_sides)sides, REASON_cancel_all);
 }
 
 enum status cancel_all(struct engine *engine, const struct command *command,

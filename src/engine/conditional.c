@@ -198,6 +198,11 @@ enum order_state conditional_death(const struct engine *engine, uint32_t index, 
     *reason = row->doom;
     if (row->doom != REASON_none)
         return ORDER_CANCELED;
+    if ((row->flags & ORDER_REDUCE_ONLY) == 0 &&
+        portfolio_dead_man_has_come(&engine->portfolios.rows[row->portfolio], engine->t_ns)) {
+        *reason = REASON_dead_man;
+        return ORDER_CANCELED;
+    }
     if (engine->markets.rows[row->market].state == MARKET_CLOSED) {
         *reason = REASON_market_state;
         return ORDER_CANCELED;

@@ -12,7 +12,9 @@
 #include "engine/leverage.h"
 #include "engine/mark.h"
 #include "engine/market_state.h"
+#include "engine/operator_cancel.h"
 #include "engine/place.h"
+#include "engine/schedule.h"
 #include "engine/session.h"
 #include "engine/signup.h"
 #include "engine/state.h"
@@ -88,6 +90,11 @@ enum status dispatch_unsigned(struct engine *engine, const struct command *comma
         return faucet_credit(engine, command, result);
     case REQUEST_rename_portfolio:
         return portfolio_rename(engine, command, result);
+    case REQUEST_cancel_on_disconnect:
+        disconnect_end(engine, command);
+        return STATUS_request_completed;
+    case REQUEST_disconnect_arm:
+        return disconnect_set(engine, command, result);
     case REQUEST_configuration:
         return apply_configuration(engine, command);
     case REQUEST_boot:
@@ -101,6 +108,14 @@ enum status dispatch_unsigned(struct engine *engine, const struct command *comma
     }
 }
 
+/* Codes that a dead-man's deadline fires before (decision 55). */
+static bool enters_orders(uint16_t code)
+{
+    return code == REQUEST_place_limit_order || code == REQUEST_order_replacement ||
+           code == REQUEST_place_market_order || code == REQUEST_order_batch ||
+           code == REQUEST_schedule_cancel_all;
+}
+
 static void touch_portfolios(struct engine *engine)
 {
     const struct turn *turn = &engine->turn;
@@ -108,6 +123,8 @@ static void touch_portfolios(struct engine *engine)
     uint32_t portfolio = engine->accounts.rows[turn->account].portfolio_head;
 
     if (turn->portfolio != PORTFOLIO_NONE) {
+        if (enters_orders(turn->command->code))
+            schedule_touch(engine, turn->portfolio);
         risk_touch(engine, turn->portfolio);
         return;
     }
@@ -140,6 +157,10 @@ enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
     X(order_batch,               PORTFOLIO, batch_apply) \
     X(transfer,                  NOTHING,   transfer_cash) \
     X(withdraw,                  PORTFOLIO, withdrawal_request) \
+    X(schedule_cancel_all,       PORTFOLIO, schedule_cancel_all) \
+    X(set_mmp,                   PORTFOLIO, mmp_set) \
+    X(reset_mmp,                 PORTFOLIO, mmp_reset) \
+    X(operator_cancel,           NOTHING,   operator_cancel) \
     X(create_account_secp256k1,  NOTHING,   signup_create) \
     X(create_session,            NOTHING,   session_create) \
     X(revoke_session,            NOTHING,   session_revoke) \

@@ -314,9 +314,11 @@ void engine_apply(struct engine *engine, const struct command *command, struct e
     }
     result->status = (uint8_t)status;
     risk_flush(engine);
+    mmp_freeze(engine);
     if (command->kind != COMMAND_UNSIGNED)
         emit_answer(engine, command, access != ACCESS_UNKNOWN, result);
     work_run(engine, units);
+    mmp_freeze(engine);
     if (evidence_is_wanted(command))
         evidence_end(engine, result);
     engine->turn.sink = NULL;

@@ -80,8 +80,14 @@ enum status entry_market(struct engine *engine, struct entry *entry)
     if (status != STATUS_request_completed)
         return status;
     entry->market = state_market(engine, entry->market_index);
+    entry->reason = REASON_none;
     if (entry->pads != 0)
         return STATUS_order_rejected_invalid;
+    if (CC_UNLIKELY(engine->mmps.count != 0) && entry->post_only == 1 && !entry->waits &&
+        mmp_is_frozen(engine, entry->portfolio, entry->market_index)) {
+        entry->reason = REASON_mmp_frozen;
+        return STATUS_order_rejected_invalid;
+    }
     return check_state(entry);
 }
 

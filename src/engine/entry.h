@@ -33,6 +33,7 @@ struct entry {
     uint8_t post_only, reduce_only, stp;
     bool waits; /* an untriggered order (code 6): it meets the rows of entry_*_of_wait */
 
+    uint8_t reason;   /* beside a refusal by entry_form: enum reason */
     uint8_t side;     /* enum order_side */
     uint8_t tif;      /* enum order_tif */
     bool keeps_place; /* a replacement at its price with no more than it had (R3) */

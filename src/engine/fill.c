@@ -253,6 +253,9 @@ void fill_execute(struct engine *engine, uint32_t maker_index, uint32_t taker_in
     tell_position(engine, market, &maker);
     tell_position(engine, market, &taker);
     trigger_traded(engine, maker_order->market, price);
+    uint32_t mmp = state_holding(engine, maker.holding)->mmp;
+    if (CC_UNLIKELY(mmp != MMP_NONE))
+        mmp_count(engine, mmp, maker.quantity);
     resting_tell(engine, maker_index, BOOK_EXECUTE, quantity);
     if (filled)
         order_release(&engine->orders, maker_index);

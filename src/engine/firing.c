@@ -4,6 +4,7 @@
 #include "engine/evidence.h"
 #include "engine/place.h"
 #include "engine/risk.h"
+#include "engine/schedule.h"
 #include "engine/trigger.h"
 
 static void tell_trigger(struct engine *engine, uint32_t index)
@@ -82,7 +83,7 @@ static uint32_t place(struct engine *engine, uint32_t index)
         status = place_entry(engine, &name, &entry, result);
     if (status != STATUS_request_completed) {
         row->state = ORDER_REJECTED;
-        row->reason = (uint8_t)status;
+        row->reason = entry.reason != REASON_none ? entry.reason : (uint8_t)status;
         conditional_tell(engine, index);
         evidence_of_refusal(engine, result, row->quantity);
     }
@@ -108,9 +109,13 @@ bool firing_unit(struct engine *engine, uint32_t batch, uint32_t *units)
         trigger_arm(engine, index);
         return true;
     }
+    schedule_touch(engine, row->portfolio);
     risk_touch(engine, row->portfolio);
-    if (row->doom != REASON_none) /* by what the touch has found */
+    death = conditional_death(engine, index, &reason);
+    if (death != ORDER_NEW) { /* by what the touch has found */
+        conditional_end(engine, index, death, reason);
         return true;
+    }
     tell_trigger(engine, index);
     cancel_group(engine, index);
     conditional_leave(engine, index);

@@ -147,6 +147,7 @@ uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market)
         .market = (uint16_t)market,
         .mark_seen = engine->markets.rows[market].mark,
         .leverage = leverage_setting(engine, portfolio, market),
+        .mmp = mmp_find(engine, portfolio, market),
     };
     enter(engine, index);
     return index;
@@ -262,6 +263,12 @@ static const char *wrong_position(const struct engine *engine, const struct hold
         row->post_cancel_sequence > order_stamp_behind(engine->sequence))
         return "a position is of a command to come";
     for (unsigned side = 0; side < 2; side++)
+        if ((row->sides[side].cancel_sequence == 0) != (row->side_reasons[side] == REASON_none) ||
+            (row->side_reasons[side] != REASON_none &&
+             row->side_reasons[side] != REASON_cancel_all &&
+             row->side_reasons[side] != REASON_operator))
+            return "a side's list has no reason that can be";
+    for (unsigned side = 0; side < 2; side++)
         if (row->sides[side].cancel_sequence > order_stamp_behind(engine->sequence) ||
             row->sides[side].price_bound > (uint64_t)MARKET_RAW_MAX)
             return "a side's bounds cannot be";
@@ -298,6 +305,9 @@ static void stamp_lists(struct holding *row)
     row->reduce_cancel_sequence = order_stamp_behind(row->reduce_cancel_sequence);
     for (unsigned side = 0; side < 2; side++)
         row->sides[side].cancel_sequence = order_stamp_behind(row->sides[side].cancel_sequence);
+    for (unsigned side = 0; side < 2; side++)
+        row->side_reasons[side] =
+            row->sides[side].cancel_sequence == 0 ? REASON_none : REASON_cancel_all;
 }
 
 bool holding_load(struct engine *engine, struct image_read *read)
@@ -324,6 +334,7 @@ bool holding_load(struct engine *engine, struct image_read *read)
         for (unsigned side = 0; side < 2; side++)
             empty_side(&row->sides[side]);
         row->leverage = leverage_setting(engine, row->portfolio, row->market);
+        row->mmp = mmp_find(engine, row->portfolio, row->market);
         table->count++;
         enter(engine, table->fresh++);
         last = row;

@@ -29,16 +29,16 @@ struct holding_side {
 
 /* Five lines: what a walk reads; the orders' sums and the position's id; margin; links. */
 struct holding {
-    int64_t size; /* signed */
-    int64_t cost; /* signed */
-    int64_t net_funding;
+    int64_t size;                    /* signed */
+    int64_t cost;                    /* signed */
+    uint64_t post_cancel_sequence;   /* stamp: older post-only orders are dead (MMP) */
     uint64_t reduce_cancel_sequence; /* stamp: older reduce-only orders are dead */
     uint64_t walk_stamp;             /* scratch of one walk (R3): valid while it is the walk's */
     int64_t walk_quantity;
     int64_t walk_equity;
     uint32_t portfolio;
-    uint16_t market; /* index in the market table */
-    uint8_t zero[2];
+    uint16_t market;              /* index in the market table */
+    uint8_t side_reasons[2];      /* of the sides' lists: enum reason, 0: none yet */
     struct holding_side sides[2]; /* by enum order_side */
     uint64_t position_ns;         /* t, sequence and index that make the position's id (R3) */
     uint64_t position_sequence;
@@ -53,12 +53,12 @@ struct holding {
     uint32_t order_tail;
     uint32_t next; /* next holding of the portfolio; in the free list: next free */
     uint32_t map_place;
-    uint32_t cancel_cursor;        /* order that a cancellation list goes on at (work.h) */
-    uint32_t leverage;             /* copy of the portfolio's setting (leverage.h), 0: none */
-    uint32_t mmp;                  /* its setting in the table of mmp.h, 0: none */
-    uint64_t liquidation_ns;       /* t of the L1 action that took a fifth of it (R7), 0: none */
-    uint64_t post_cancel_sequence; /* stamp: older post-only orders are dead (MMP) */
-    uint32_t funding_epoch;        /* epoch of the market up to which its funding is settled (R5) */
+    uint32_t cancel_cursor;  /* order that a cancellation list goes on at (work.h) */
+    uint32_t leverage;       /* copy of the portfolio's setting (leverage.h), 0: none */
+    uint32_t mmp;            /* its setting in the table of mmp.h, 0: none */
+    uint64_t liquidation_ns; /* t of the L1 action that took a fifth of it (R7), 0: none */
+    int64_t net_funding;     /* of the position */
+    uint32_t funding_epoch;  /* epoch of the market up to which its funding is settled (R5) */
     uint8_t zero2[12];
 };
 
@@ -72,13 +72,13 @@ static_assert(sizeof(struct holding) == 5 * CC_CACHE_LINE, "rows stay on lines")
     X(size) X(cost) X(net_funding) X(mark_seen) X(sides) X(reduce_cancel_sequence) X(position_ns) \
     X(position_sequence) X(position_index) X(portfolio) X(market) X(figure_initial) \
     X(figure_loose) X(figure_value) X(figure_maintenance) X(figure_mark) X(funding_epoch) \
-    X(liquidation_ns) X(post_cancel_sequence)
+    X(liquidation_ns) X(post_cancel_sequence) X(side_reasons)
 #define HOLDING_FIELDS_1(X) \
     X(size) X(cost) X(net_funding) X(mark_seen) X(sides) X(reduce_cancel_sequence) X(position_ns) \
     X(position_sequence) X(position_index) X(portfolio) X(market) X(figure_initial) \
     X(figure_loose) X(figure_value) X(figure_maintenance) X(figure_mark)
 #define HOLDING_CACHES(X) \
-    X(zero) X(walk_quantity) X(walk_equity) X(walk_stamp) X(order_head) X(order_tail) X(next) \
+    X(walk_quantity) X(walk_equity) X(walk_stamp) X(order_head) X(order_tail) X(next) \
     X(map_place) X(cancel_cursor) X(leverage) X(mmp) X(zero2)
 /* clang-format on */
 

@@ -210,8 +210,12 @@ void image_write(struct engine *engine, struct image_sink *sink)
     write_leverages(engine, sink);
     begin(sink, IMAGE_conditionals);
     conditional_image(engine, sink);
+    begin(sink, IMAGE_mmps);
+    mmp_image(engine, sink);
     write_subaccounts(engine, sink);
     write_withdrawals(engine, sink);
+    begin(sink, IMAGE_arms);
+    disconnect_image(engine, sink);
     begin(sink, IMAGE_samples);
     samples_image(engine, sink);
     begin(sink, IMAGE_liquidation);

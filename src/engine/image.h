@@ -29,8 +29,10 @@ struct engine;
     X(work,             11, 3) /* deferred work, head first */ \
     X(leverages,        12, 1) /* by portfolio, market */ \
     X(conditionals,     13, 1) /* by portfolio, placing; then what triggered orders keep */ \
+    X(mmps,             14, 1) /* by portfolio, market */ \
     X(subaccounts,      15, 1) /* by creation */ \
     X(withdrawals,      16, 1) /* by creation */ \
+    X(arms,             17, 1) /* by arming */ \
     X(samples,          18, 1) /* index samples by market, second */ \
     X(liquidation,      19, 1) /* what the head of the work is in the middle of */
 

@@ -27,6 +27,8 @@
     X(samples,        1,       samples_load) \
     X(credentials,    1,       credential_load) \
     X(leverages,      1,       leverage_load) \
+    X(mmps,           1,       mmp_load) \
+    X(arms,           1,       disconnect_load) \
     X(holdings,       1,       holding_load) \
     X(holdings,       2,       holding_load) \
     X(orders,         1,       order_load) \

@@ -1,6 +1,7 @@
 #include "engine/liquidation.h"
 
 #include "engine/backstop.h"
+#include "engine/cancel.h"
 #include "engine/conditional.h"
 #include "engine/fund.h"
 #include "engine/margin.h"
@@ -232,16 +233,9 @@ static void consider(struct engine *engine, uint32_t index)
 
 void liquidation_cancel(struct engine *engine, uint32_t index)
 {
-    struct portfolio *portfolio = state_portfolio(engine, index);
-
     conditional_doom(engine, index, MARKET_NONE, CONDITIONAL_BOTH, CONDITIONAL_ALL,
                      REASON_liquidation);
-    portfolio->cancel_sequence = state_stamp(engine);
-    portfolio->cancel_reason = REASON_liquidation;
-    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
-         at = state_holding(engine, at)->next)
-        if (state_holding(engine, at)->order_head != ORDER_NONE)
-            work_queue_cancel(engine, at);
+    cancel_portfolio_list(engine, index, REASON_liquidation);
 }
 
 static void enter(struct engine *engine, uint32_t index)

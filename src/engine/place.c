@@ -109,8 +109,11 @@ enum status place_rows(struct engine *engine, const struct place_name *name, str
 {
     enum status status = entry_form(engine, entry, false);
 
-    if (status != STATUS_request_completed)
+    if (status != STATUS_request_completed) {
+        if (result != NULL)
+            result->reason = entry->reason;
         return status;
+    }
     status = place_entry(engine, name, entry, result);
     if (status != STATUS_request_completed)
         place_tell_refused(engine, name, entry, status, result);

@@ -4,6 +4,7 @@
 #include "engine/access.h"
 #include "engine/fund.h"
 #include "engine/image_read.h"
+#include "engine/schedule.h"
 #include "engine/state.h"
 
 #define COVERED(field) +sizeof(((struct portfolio *)0)->field)
@@ -356,6 +357,13 @@ static const char *wrong_with(const struct engine *engine, const struct portfoli
     if (!image_read_is_money(row->cash) || !image_read_is_wide(row->slack_maintenance) ||
         !image_read_is_wide(row->slack_initial))
         return "a portfolio has amounts beyond every bound";
+    if ((row->cancel_sequence == 0) != (row->cancel_reason == REASON_none) ||
+        (row->cancel_reason != REASON_none && row->cancel_reason != REASON_liquidation &&
+         row->cancel_reason != REASON_dead_man && row->cancel_reason != REASON_disconnect &&
+         row->cancel_reason != REASON_operator))
+        return "a portfolio's list has no reason that can be";
+    if (row->dead_man_ns > IMAGE_READ_TIME_MAX)
+        return "a dead-man's deadline that cannot be";
     if (row->cancel_sequence > order_stamp_behind(engine->sequence))
         return "a portfolio has a cancellation by a command to come";
     return NULL;
@@ -395,7 +403,7 @@ bool portfolio_load(struct engine *engine, struct image_read *read)
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
         row->open_order_count = 0; /* counted anew (order_load) */
-        (void)enter(engine, subaccount);
+        schedule_enter(engine, enter(engine, subaccount));
     }
     if (read->wrong == NULL && !every_subaccount_has_one(engine))
         return image_read_refuse(read, "a subaccount has no portfolio");

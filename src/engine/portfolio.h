@@ -49,12 +49,12 @@ struct portfolio {
     bool liquidation_queued; /* its liquidation is in the queue (work.h) */
     uint8_t zero[6];
     uint64_t liquidation_wake_ns; /* timer of its liquidation's pauses (R7), 0: none */
-    int128 value;             /* sums of its holdings' figures (margin.h): E - cash, ... */
-    int128 maintenance;       /* ... MM, ... */
-    int128 initial;           /* ... IM, ... */
-    int128 loose;             /* ... by how much IM may be too high */
-    int128 slack_maintenance; /* E - MM of the last exact check, less moves since (R7) */
-    int128 slack_initial;     /* E - IM, likewise */
+    int128 value;                 /* sums of its holdings' figures (margin.h): E - cash, ... */
+    int128 maintenance;           /* ... MM, ... */
+    int128 initial;               /* ... IM, ... */
+    int128 loose;                 /* ... by how much IM may be too high */
+    int128 slack_maintenance;     /* E - MM of the last exact check, less moves since (R7) */
+    int128 slack_initial;         /* E - IM, likewise */
     uint8_t name[PORTFOLIO_NAME_BYTES];
 };
 
@@ -96,6 +96,12 @@ static inline struct effect_portfolio_id portfolio_effect_id(const struct portfo
 {
     return (struct effect_portfolio_id){ portfolio->account, portfolio->subaccount_index,
                                          portfolio->portfolio_index };
+}
+
+/* Whether its dead-man deadline has come and has not fired yet: what rests or waits is dead. */
+static inline bool portfolio_dead_man_has_come(const struct portfolio *portfolio, uint64_t t_ns)
+{
+    return portfolio->dead_man_ns - 1 < t_ns; /* 0 is no deadline */
 }
 
 /* Index of the portfolio, whatever its status, or PORTFOLIO_NONE. */

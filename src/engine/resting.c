@@ -271,34 +271,49 @@ bool resting_fill(struct engine *engine, uint32_t index, uint64_t quantity, uint
     return filled;
 }
 
+/* A list that may cover an order, and what it says. */
+struct list {
+    uint64_t stamp;
+    uint8_t reason;
+};
+
+/* The oldest list that covers it; the first of `lists` when several are of one age. */
+static const struct list *oldest(const struct list *lists, uint32_t count, uint64_t stamp)
+{
+    const struct list *found = NULL;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (stamp < lists[i].stamp && (found == NULL || lists[i].stamp < found->stamp))
+            found = &lists[i];
+    return found;
+}
+
 enum order_state resting_death(const struct engine *engine, uint32_t index, uint8_t *reason)
 {
     const struct order *order = &engine->orders.hot[index];
     const struct holding *holding = &engine->holdings.rows[order->holding];
     const struct portfolio *portfolio = &engine->portfolios.rows[holding->portfolio];
     bool is_reduce_only = (order->flags & ORDER_REDUCE_ONLY) != 0;
-    uint64_t by_all = holding->sides[order->side].cancel_sequence;
-    uint64_t by_kind = is_reduce_only ? holding->reduce_cancel_sequence
-                                      : engine->markets.rows[order->market].cancel_sequence;
+    bool is_post_only = (order->flags & ORDER_POST_ONLY) != 0;
+    const struct market *market = &engine->markets.rows[order->market];
+    bool is_closed = market->state == MARKET_CLOSED; /* its list is for every order */
+    const struct list lists[] = {
+        { holding->sides[order->side].cancel_sequence, holding->side_reasons[order->side] },
+        { portfolio->cancel_sequence, portfolio->cancel_reason },
+        { is_reduce_only ? holding->reduce_cancel_sequence : 0, REASON_reduce_only },
+        { is_reduce_only && !is_closed ? 0 : market->cancel_sequence, REASON_market_state },
+        { is_post_only ? holding->post_cancel_sequence : 0, REASON_mmp },
+    };
 
     *reason = REASON_none;
     if (!resting_is_dead(engine, order, index, holding, portfolio))
         return ORDER_NEW;
-    if (portfolio->cancel_sequence > by_all)
-        by_all = portfolio->cancel_sequence;
-    if (by_kind <= order->stamp)
-        by_kind = UINT64_MAX;
-    if (by_all <= order->stamp)
-        by_all = UINT64_MAX;
-    if (by_all == UINT64_MAX && by_kind == UINT64_MAX) {
-        if (engine->markets.rows[order->market].state != MARKET_CLOSED)
-            return ORDER_EXPIRED;
-        *reason = REASON_market_state; /* a reduce-only one: the market's list is not of its kind */
-        return ORDER_CANCELED;
-    }
-    if (by_all <= by_kind)
-        *reason = REASON_cancel_all;
-    else
-        *reason = is_reduce_only ? REASON_reduce_only : REASON_market_state;
-    return ORDER_CANCELED;
+    const struct list *list = oldest(lists, CC_COUNT(lists), order->stamp);
+    if (list != NULL)
+        *reason = list->reason;
+    else if (portfolio_dead_man_has_come(portfolio, engine->t_ns))
+        *reason = REASON_dead_man;
+    else if (is_closed)
+        *reason = REASON_market_state;
+    return *reason == REASON_none ? ORDER_EXPIRED : ORDER_CANCELED;
 }

@@ -76,7 +76,8 @@ void resting_tell(struct engine *engine, uint32_t order, enum effect_book_action
 void resting_tell_state(struct engine *engine, uint32_t order);
 
 /* What a dead order has become at the engine's t (R3): EXPIRED, or CANCELED with its reason; NEW
- * when it lives. The cancellation list that covers it comes before its expiry. */
+ * when it lives. Of the lists that cover it the oldest gives the reason; a list comes before a
+ * dead-man deadline that has not fired, that before the expiry (decision 55). */
 CC_MUST_USE enum order_state resting_death(const struct engine *engine, uint32_t order,
                                            uint8_t *reason);
 
@@ -100,16 +101,21 @@ static inline bool resting_is_dead(const struct engine *engine, const struct ord
                                    uint32_t index, const struct holding *holding,
                                    const struct portfolio *portfolio)
 {
+    const struct market *market = &engine->markets.rows[order->market];
+
     if (order->stamp < holding->sides[order->side].cancel_sequence ||
         order->stamp < portfolio->cancel_sequence)
         return true;
-    const struct market *market = &engine->markets.rows[order->market];
     if (CC_UNLIKELY((order->flags & ORDER_REDUCE_ONLY) != 0)) {
         if (order->stamp < holding->reduce_cancel_sequence || market->state == MARKET_CLOSED)
             return true;
     } else if (order->stamp < market->cancel_sequence) {
         return true;
     }
+    if ((order->flags & ORDER_POST_ONLY) != 0 && order->stamp < holding->post_cancel_sequence)
+        return true;
+    if (CC_UNLIKELY(portfolio_dead_man_has_come(portfolio, engine->t_ns)))
+        return true;
     return order_tif(order) == ORDER_GTT && engine->orders.cold[index].expiry_ns <= engine->t_ns;
 }
 

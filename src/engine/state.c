@@ -15,6 +15,9 @@ struct pieces {
     void *orders;
     void *order_map;
     void *expiries;
+    void *dead_men;
+    void *mmps;
+    void *arms;
     void *deposits;
     void *duplicates;
     void *liquidation_waits;
@@ -105,6 +108,9 @@ static size_t take_pieces(struct arena *arena, const struct option_engine *capac
     pieces->withdrawals =
         take(arena, withdrawal_table_bytes(slots(capacity, OPTION_engine_deposits)));
     pieces->samples = take(arena, samples_bytes());
+    pieces->dead_men = take(arena, timer_heap_bytes(portfolios));
+    pieces->mmps = take(arena, mmp_table_bytes(slots(capacity, OPTION_engine_positions)));
+    pieces->arms = take(arena, disconnect_table_bytes(slots(capacity, OPTION_engine_credentials)));
     pieces->ladders = arena_take(arena, ENGINE_MARKETS_MAX, ladder_bytes(), STATE_PAGE_BYTES);
     return resident;
 }
@@ -166,6 +172,9 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
     order_table_init(&engine->orders, pieces.orders, orders);
     order_map_init(&engine->order_map, pieces.order_map, orders, engine->orders.hot);
     timer_heap_init(&engine->expiries, pieces.expiries, orders);
+    timer_heap_init(&engine->dead_men, pieces.dead_men, slots(capacity, OPTION_engine_portfolios));
+    mmp_table_init(&engine->mmps, pieces.mmps, slots(capacity, OPTION_engine_positions));
+    disconnect_table_init(&engine->arms, pieces.arms, slots(capacity, OPTION_engine_credentials));
     conditional_table_init(&engine->conditionals, pieces.conditionals, orders);
     deposit_table_init(&engine->deposits_seen, pieces.deposits,
                        slots(capacity, OPTION_engine_deposits));
@@ -205,8 +214,10 @@ void state_use_options(struct engine *engine, const struct option_engine *option
     engine->portfolios.limit = (uint32_t)values[OPTION_engine_portfolios];
     engine->subaccounts.limit = (uint32_t)values[OPTION_engine_portfolios];
     engine->holdings.limit = (uint32_t)values[OPTION_engine_positions];
+    engine->mmps.limit = (uint32_t)values[OPTION_engine_positions];
     engine->leverages.limit = (uint32_t)values[OPTION_engine_positions];
     engine->credentials.limit = (uint32_t)values[OPTION_engine_credentials];
+    engine->arms.limit = (uint32_t)values[OPTION_engine_credentials];
     engine->deposits_seen.limit = (uint32_t)values[OPTION_engine_deposits];
     engine->withdrawals.limit = (uint32_t)values[OPTION_engine_deposits];
     engine->markets.pages.limit = (uint32_t)values[OPTION_engine_ladder_pages];

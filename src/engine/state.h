@@ -14,6 +14,7 @@
 #include "engine/conditional.h"
 #include "engine/credential.h"
 #include "engine/deposit.h"
+#include "engine/disconnect.h"
 #include "engine/duplicate.h"
 #include "engine/effects.h"
 #include "engine/engine.h"
@@ -21,6 +22,7 @@
 #include "engine/leverage.h"
 #include "engine/liquidation.h"
 #include "engine/market.h"
+#include "engine/mmp.h"
 #include "engine/order.h"
 #include "engine/order_map.h"
 #include "engine/portfolio.h"
@@ -79,6 +81,9 @@ struct engine {
     struct order_map order_map; /* C */
     struct conditional_table conditionals;
     struct timer_heap expiries; /* C: orders with a GTT expiry, rank = placed_sequence */
+    struct timer_heap dead_men; /* C: portfolios with a deadline (schedule.h), index + 1 */
+    struct mmp_table mmps;
+    struct disconnect_table arms;
     struct market_table markets;
     struct sample_table samples;
     struct settlement settlements[ENGINE_MARKETS_MAX]; /* in the image with the work */

@@ -7,6 +7,7 @@
 #include "engine/margin.h"
 #include "engine/mark.h"
 #include "engine/resting.h"
+#include "engine/schedule.h"
 #include "engine/trigger.h"
 #include "engine/unwind.h"
 #include "engine/work_load.h"
@@ -270,8 +271,8 @@ static const struct {
     uint64_t (*deadline)(const struct engine *engine);
     void (*fire)(struct engine *engine);
 } timers[] = {
-    { second_deadline, fire_second },
-    { expiry_deadline, fire_expiry },
+    { second_deadline, fire_second },           { expiry_deadline, fire_expiry },
+    { schedule_deadline, schedule_fire },       { mmp_deadline, mmp_fire },
     { liquidation_deadline, liquidation_fire },
 };
 

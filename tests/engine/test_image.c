@@ -208,7 +208,7 @@ static const struct left_out {
       "conditional_tail conditional_count subaccount liquidation_queued zero " },
     /* Links and the scratch of one walk; a cursor is told with its cancellation list. */
     { __LINE__, "holding", HOLDING_CACHES(TEXT),
-      "zero walk_quantity walk_equity walk_stamp order_head order_tail next map_place "
+      "walk_quantity walk_equity walk_stamp order_head order_tail next map_place "
       "cancel_cursor leverage mmp zero2 " },
     { __LINE__, "leverage", LEVERAGE_CACHES(TEXT), "next map_place " },
     { __LINE__, "market", MARKET_CACHES(TEXT), "funding_queued zero book holders " },
