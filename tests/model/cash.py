@@ -102,7 +102,7 @@ class Cash:
         made.id = uuid7_of(exchange.t, exchange.sequence, exchange.id_index)
         made.portfolio, made.amount, made.pending = portfolio, amount, True
         self.withdrawals[made.id] = made
-        exchange.cash(portfolio, -amount, exchange.id_index, CASH_WITHDRAWAL)
+        exchange.cash(portfolio, -amount, 0, CASH_WITHDRAWAL)  # ref: the request
         exchange.id_index += 1
         self.pending += amount
         self.subaccount_of(portfolio).pending += 1
@@ -146,7 +146,7 @@ class Cash:
         if amount == 0:
             return S["rejected_size_zero"]
         fund = exchange.portfolios[0, 0, 0]
-        if fund.cash + amount > FUND_MAX:
+        if amount > FUND_MAX or fund.cash + amount > FUND_MAX:
             return S["rejected_invalid_size"]
         self.top_ups += amount
         exchange.cash(fund, amount, 0, CASH_FUND)

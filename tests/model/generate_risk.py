@@ -91,7 +91,7 @@ class RiskCommands:
         wanted = maintenance * rng.choice((104, 105, 106, 70, 66)) // 100 - equity
         return self.deposit(portfolio.account, max(1, wanted + rng.randrange(-1, 2)))
 
-    def make_top_up(self, exchange):
+    def make_fund(self, exchange):
         amount = self.random.randrange(*self.regime["top_up"]) * USDC
         return self.signed(TOP_UP, wire.TOP_UP_BODY.pack(amount), OPERATOR)
 

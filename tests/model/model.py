@@ -349,6 +349,7 @@ class Exchange:
             return portfolio
         if portfolio.status == PORTFOLIO_CLOSED:
             return "order_rejected_invalid", "portfolio_not_active"
+        risk.touch(self, portfolio)
         market = self.markets.get(asset)
         if market is None:
             return "rejected_market_not_found", None
@@ -358,7 +359,6 @@ class Exchange:
         if not self.marks_trusted(portfolio):
             self.counts["leverage refused by marks"] += 1
             return "order_rejected_invalid", "insufficient_free_equity"
-        risk.touch(self, portfolio)
         holding = portfolio.holding(market)
         before, holding.leverage = holding.leverage, leverage
         risk.changed(self, portfolio)

@@ -2,7 +2,7 @@
 aims at the book, at the backstop, below 0, and just above the maintenance margin."""
 from regimes import CALM, REGIMES
 
-BREAKING = dict(CALM["weights"], pair=14, lever=2, crash=7, heal=1, wait=2, oracle=3,
+BREAKING = dict(CALM["weights"], pair=14, lever=2, crash=7, heal=1, fund=0.2, wait=2, oracle=3,
                 deposit=4, bad=1, session=0.1, reduce=0)
 del BREAKING["reduce"]
 RISKY = {"crash": (5, 3, 2, 1), "gap": 0.0, "top_up": (1, 3000), "keep": 1,
@@ -17,12 +17,12 @@ REGIMES.update({
                    options={"engine.work_per_command": "1"}),
     # A fund that can take much, then one that has nothing.
     "backstop": dict(RISKY, crash=(1, 8, 2, 1), top_up=(1000, 200000),
-                     weights=dict(BREAKING, top_up=2, oracle=2)),
+                     weights=dict(BREAKING, fund=2, oracle=2)),
     "deleverage": dict(RISKY, crash=(1, 2, 8, 0), gap=0.15, accounts=8,
-                       weights=dict(BREAKING, top_up=0.02, place=25)),
+                       weights=dict(BREAKING, fund=0.02, place=25)),
     "deficit": dict(RISKY, crash=(2, 3, 3, 1), gap=0.3, top_up=(1, 40000), accounts=8,
                     options={"engine.work_per_command": "5", "exchange.oracle_max_age_ms": "700"},
-                    weights=dict(BREAKING, top_up=3, state=3, oracle=14)),
+                    weights=dict(BREAKING, fund=3, state=3, oracle=14)),
     # Hours of some 700 commands over many markets.
     "hours": dict(RISKY, records=(0, 1, 2, *range(5, 17)), accounts=8, deposit=(200000, 4000000),
                   step_ms=(500, 9500), gtt_ms=(500, 90000000), far=0.3, crash=(1, 1, 1, 10),
@@ -31,6 +31,6 @@ REGIMES.update({
     "closing": dict(RISKY, records=tuple(range(5, 25)), streams=12, crash=(1, 1, 3, 1),
                     options={"exchange.oracle_max_age_ms": "0", "engine.work_per_command": "4"},
                     deposit=(2000, 50000), step_ms=(1, 700),
-                    weights=dict(BREAKING, close=9, pair=40, crash=2, oracle=12, top_up=1,
+                    weights=dict(BREAKING, close=9, pair=40, crash=2, oracle=12, fund=1,
                                  hour=0.3)),
 })

@@ -61,5 +61,5 @@ def scan(exchange, holding):
         portfolio.slack_maintenance -= weight(size, maintenance) * move + 1
         portfolio.slack_initial -= weight(size + holding.buy + holding.sell, initial) * move + 1
     if (portfolio.status == IN_LIQUIDATION or portfolio.slack_maintenance < 0
-            or portfolio.slack_initial < 0):
+            or move and portfolio.slack_initial < 0):
         check(exchange, portfolio)
