@@ -7,6 +7,7 @@ void fund_moved(struct engine *engine, int64_t amount)
     int64_t cash = state_portfolio(engine, FUND_PORTFOLIO)->cash;
     bool was_short = cash - amount < 0, is_short = cash < 0;
 
+    risk_fund_moved(engine);
     if (was_short == is_short)
         return;
     struct effect_fund body = { .cash = cash, .amount = amount, .deficit = is_short };

@@ -1,5 +1,6 @@
 #include "engine/risk.h"
 
+#include "engine/fund.h"
 #include "engine/funding.h"
 #include "engine/liquidation.h"
 #include "engine/margin.h"
@@ -46,6 +47,15 @@ void risk_touch(struct engine *engine, uint32_t portfolio)
     margin_bring(engine, portfolio);
     if (check(engine, portfolio))
         judge(engine, portfolio);
+}
+
+void risk_fund_moved(struct engine *engine)
+{
+    if (state_portfolio(engine, FUND_PORTFOLIO)->changed)
+        return; /* the flush will check it, and give back what is empty */
+    margin_bring(engine, FUND_PORTFOLIO);
+    bool judged = check(engine, FUND_PORTFOLIO);
+    (void)judged;
 }
 
 void risk_changed(struct engine *engine, uint32_t index)

@@ -34,6 +34,10 @@ void risk_init(struct risk *risk);
  * trading. Costs a comparison when nothing moved. */
 void risk_touch(struct engine *engine, uint32_t portfolio);
 
+/* The fund's cash moved in the middle of something that is no touch of it: its slacks follow, its
+ * funding is not settled and nothing is judged. */
+void risk_fund_moved(struct engine *engine);
+
 /* The holding's position or orders changed: its portfolio is checked by the next risk_flush. */
 void risk_changed(struct engine *engine, uint32_t holding);
 
