@@ -285,24 +285,27 @@ static void trade_eth(uint32_t buyer, uint32_t seller, int64_t quantity)
 /* 1 has both markets: its first unit settles both, in order of definition, and counts as two. */
 static void test_whole_portfolio(void)
 {
-    open_three(NO_AGE "engine.work_per_command=3\n");
+    open_three(NO_AGE "engine.work_per_command=2\n");
     add_eth();
     trade_eth(2, 1, 3000);
     run_work();
     host.clock_ns = next_hour();
-    host_tick(&host, 0); /* units: BTC's second, ETH's second, one holder */
+    host_tick(&host, 0); /* units: BTC's second, ETH's second */
     CHECK(trade_effects(&host, EFFECT_funding_epoch) == 2);
+    CHECK(trade_effects(&host, EFFECT_funding_payment) == 0);
+    host_tick(&host, 1);
     CHECK(trade_effects(&host, EFFECT_funding_payment) == 2);
     CHECK(payment_told(0).portfolio.account_id == 1 && payment_told(0).asset_id == HOST_BTC);
     CHECK(payment_told(1).portfolio.account_id == 1 && payment_told(1).asset_id == ETH);
     /* -3,000 * 500,000 * 12,500: 18,750 exactly */
     CHECK(payment_told(1).payment == 18750);
-    host_tick(&host, 1); /* 2: two positions, 3: one */
-    CHECK(trade_effects(&host, EFFECT_funding_payment) == 3);
-    CHECK(payment_told(2).portfolio.account_id == 3);
-    host_tick(&host, 1);
-    CHECK(trade_effects(&host, EFFECT_funding_payment) == 0);
-    CHECK(!engine_has_work(host.engine));
+    host_tick(&host, 1); /* 2: two positions */
+    CHECK(trade_effects(&host, EFFECT_funding_payment) == 2);
+    CHECK(payment_told(1).portfolio.account_id == 2);
+    host_tick(&host, 1); /* 3: one; and a holder of ETH, who is passed */
+    CHECK(trade_effects(&host, EFFECT_funding_payment) == 1);
+    CHECK(payment_told(0).portfolio.account_id == 3);
+    run_work();
     CHECK(state_portfolio(host.engine, 0)->cash == 1); /* of BTC; ETH leaves nothing */
     host_close(&host);
 }
