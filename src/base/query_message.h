@@ -26,6 +26,11 @@ enum query_kind {
     QUERY_book,        /* market, depth -> struct row_book, then row_level bids, asks */
     QUERY_trades,      /* market, page -> struct row_trades, then row_trade, newest first */
     QUERY_audit,       /* -> struct row_audit, then row_audit_market */
+    QUERY_payments,    /* account, place, filters, page -> struct row_payment, newest first */
+    QUERY_rates,       /* market, times, page -> struct row_list, then row_rate, newest first */
+    QUERY_fund,        /* page -> struct row_list, then row_house, newest first */
+    QUERY_fees,        /* likewise of the fee account */
+    QUERY_mark,        /* market -> struct row_mark */
     QUERY_KIND_COUNT
 };
 
@@ -46,7 +51,13 @@ struct query {
     uint32_t portfolio_index;
     int32_t pin;    /* of the credential; -1 = none */
     uint32_t limit; /* rows of a page; levels a side of a book */
-    uint8_t id[16];
+    union {
+        uint8_t id[16];
+        struct { /* payments, rates: of the hour, both inclusive */
+            uint64_t start_ns;
+            uint64_t end_ns;
+        };
+    };
     char market[QUERY_MARKET_BYTES]; /* zero-padded symbol, at most 31 bytes; empty: no filter */
     uint16_t kind;                   /* enum query_kind */
     uint8_t status;                  /* orders: a filter, QUERY_ANY_STATUS for none */
@@ -81,7 +92,7 @@ struct reply {
     uint16_t problem; /* enum problem, 0 = rows */
     uint16_t kind;    /* enum query_kind */
     uint8_t cause;    /* enum reply_cause, with PROBLEM_not_ready */
-    uint8_t more;     /* trades: 1 when rows follow behind the last one */
+    uint8_t more;     /* wrapped lists: 1 when rows follow behind the last one */
     uint8_t zero[64];
 };
 

@@ -50,6 +50,58 @@ struct row_trade {
     uint8_t zero[2];
 };
 
+struct row_payment {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint8_t id[16];
+    char market[32];
+    int64_t payment; /* what the portfolio got */
+    int64_t size;    /* signed */
+    int64_t rate_ppb;
+    uint64_t index_price;
+    uint64_t hour_ns; /* the full hour that was settled */
+    uint64_t time_ns; /* t of the command that did it */
+    uint64_t sequence;
+    uint32_t index;
+    uint8_t price_decimals;
+    uint8_t size_decimals;
+    uint8_t zero[2];
+};
+
+/* The head of a list that is an object: this row, then `count` rows, newest first. */
+struct row_list {
+    char market[32]; /* rates */
+    int64_t balance; /* of the fund or the fee account */
+    uint32_t count;
+    uint8_t price_decimals;
+    uint8_t zero[3];
+};
+
+struct row_rate {
+    int64_t rate_ppb;
+    uint64_t index_price;
+    uint64_t hour_ns;
+    uint64_t time_ns;
+    uint64_t sequence;
+    uint32_t index;
+    uint8_t zero[4];
+};
+
+/* A movement of the fund's or the fee account's cash. */
+struct row_house {
+    char market[32]; /* empty: none */
+    uint8_t ref_id[16];
+    int64_t amount;
+    int64_t balance_after;
+    uint64_t time_ns;
+    uint64_t sequence;
+    uint32_t index;
+    uint8_t kind; /* the kinds of R2 in their order */
+    uint8_t has_ref;
+    uint8_t zero[2];
+};
+
 enum row_request_member {
     ROW_REQUEST_ACCOUNT = 1, /* account_id */
     ROW_REQUEST_SESSION = 2, /* id is a session_id */

@@ -94,6 +94,10 @@ static uint32_t longest_answer(const struct query *query)
     case QUERY_orders:
     case QUERY_fills:
     case QUERY_trades:
+    case QUERY_payments:
+    case QUERY_rates:
+    case QUERY_fund:
+    case QUERY_fees:
         return ANSWER_BYTES + query->limit * ROW_BYTES;
     case QUERY_book:
         return ANSWER_BYTES + query->limit * 2 * LEVEL_BYTES;

@@ -7,6 +7,8 @@
 
 enum { DEPTH_DEFAULT = 50, DEPTH_MAX = 1000, LIMIT_DEFAULT = 100, LIMIT_MAX = 1000 };
 
+#define TIME_MS_MAX (UINT64_C(1) << 43) /* the year 2248; in ns below 2^63 */
+
 /* What a read takes. */
 enum take {
     TAKE_KEY = 1,    /* X-API-KEY */
@@ -20,6 +22,7 @@ enum take {
     TAKE_DEPTH = 256,
     NEED_SUBACCOUNT = 512,
     NEED_PORTFOLIO = 1024,
+    TAKE_TIMES = 2048, /* start_time, end_time */
 };
 
 #define PAGE   (TAKE_PAGE)
@@ -46,6 +49,11 @@ static const struct {
     [ROUTE_BOOK]        = { QUERY_book,        TAKE_SYMBOL | TAKE_DEPTH },
     [ROUTE_TRADES]      = { QUERY_trades,      TAKE_SYMBOL | PAGE },
     [ROUTE_AUDIT]       = { QUERY_audit,       0 },
+    [ROUTE_PAYMENTS]    = { QUERY_payments,    TAKE_KEY | IN_ONE | TAKE_MARKET | TAKE_TIMES | PAGE },
+    [ROUTE_RATES]       = { QUERY_rates,       TAKE_SYMBOL | TAKE_TIMES | PAGE },
+    [ROUTE_MARK]        = { QUERY_mark,        TAKE_SYMBOL },
+    [ROUTE_FUND]        = { QUERY_fund,        PAGE },
+    [ROUTE_FEES]        = { QUERY_fees,        PAGE },
     /* clang-format on */
 };
 
@@ -141,6 +149,20 @@ static bool take_page(const struct parameters *parameters, struct query *query,
     return true;
 }
 
+/* Unix ms, both inclusive; without them from the beginning to the end of time. */
+static bool take_times(const struct parameters *parameters, struct query *query,
+                       struct mistake *mistake)
+{
+    uint64_t start_ms = 0, end_ms = TIME_MS_MAX;
+    if (parameter_number(parameters, "start_time", 0, TIME_MS_MAX, &start_ms, mistake) ==
+            PARAMETER_BAD ||
+        parameter_number(parameters, "end_time", 0, TIME_MS_MAX, &end_ms, mistake) == PARAMETER_BAD)
+        return false;
+    query->start_ns = start_ms * 1000000;
+    query->end_ns = end_ms * 1000000 + 999999;
+    return true;
+}
+
 static bool take_depth(const struct parameters *parameters, struct query *query,
                        struct mistake *mistake)
 {
@@ -163,6 +185,7 @@ static bool take_parameters(unsigned takes, const struct parameters *parameters,
            ((takes & TAKE_MARKET) == 0 || take_market(parameters, query, mistake)) &&
            ((takes & TAKE_STATUS) == 0 || take_status(parameters, query, mistake)) &&
            ((takes & TAKE_PAGE) == 0 || take_page(parameters, query, mistake)) &&
+           ((takes & TAKE_TIMES) == 0 || take_times(parameters, query, mistake)) &&
            ((takes & TAKE_DEPTH) == 0 || take_depth(parameters, query, mistake));
 }
 

@@ -9,6 +9,7 @@ enum { TARGET_MAX = 256 };
     X(FILLS, false, "/api/v1/fills")                      \
     X(REQUEST, false, "/api/v1/requests/")                \
     X(POSITIONS, false, "/api/v1/positions")              \
+    X(PAYMENTS, false, "/api/v1/funding-payments")        \
     X(BALANCE, false, "/api/v1/portfolio/balance")        \
     X(BALANCES, false, "/api/v1/portfolio/cash_balances") \
     X(SUBACCOUNTS, false, "/api/v1/subaccounts")          \
@@ -19,6 +20,8 @@ enum { TARGET_MAX = 256 };
     X(LIMITS, false, "/api/v1/limits")                    \
     X(MARKETS, false, "/api/v1/markets")                  \
     X(MARKET, false, "/api/v1/markets/")                  \
+    X(FUND, false, "/api/v1/insurance-fund")              \
+    X(FEES, false, "/api/v1/fee-account")                 \
     X(EIP712, false, "/api/v1/eip712/")                   \
     X(LIVEZ, true, "/livez")                              \
     X(READYZ, true, "/readyz")                            \
@@ -45,7 +48,10 @@ static const char *const method_names[] = {
 static const struct {
     const char *suffix;
     uint8_t kind; /* enum route_kind */
-} market_parts[] = { { "/book", ROUTE_BOOK }, { "/trades", ROUTE_TRADES } };
+} market_parts[] = { { "/book", ROUTE_BOOK },
+                     { "/trades", ROUTE_TRADES },
+                     { "/funding-rates", ROUTE_RATES },
+                     { "/mark", ROUTE_MARK } };
 
 static struct route_path *add_path(struct route_table *table, const char *path)
 {

@@ -20,6 +20,7 @@ enum route_kind {
     ROUTE_FILLS,
     ROUTE_REQUEST,
     ROUTE_POSITIONS,
+    ROUTE_PAYMENTS,
     ROUTE_BALANCE,
     ROUTE_BALANCES,
     ROUTE_SUBACCOUNTS,
@@ -32,6 +33,10 @@ enum route_kind {
     ROUTE_MARKET,
     ROUTE_BOOK,
     ROUTE_TRADES,
+    ROUTE_RATES,
+    ROUTE_MARK,
+    ROUTE_FUND,
+    ROUTE_FEES,
     ROUTE_EIP712,
     ROUTE_LIVEZ, /* GET, admin listener only */
     ROUTE_READYZ,

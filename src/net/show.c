@@ -5,6 +5,7 @@
 #include "net/show_history.h"
 #include "net/show_holding.h"
 #include "net/show_market.h"
+#include "net/show_money.h"
 #include "net/show_order.h"
 
 /* show_<what>(writer, the row at `bytes`), for rows that are copied to be aligned. */
@@ -23,6 +24,7 @@ ONE(one_balance, row_balance, show_holding_balance)
 ONE(one_subaccount, row_subaccount, show_holding_subaccount)
 ONE(one_account, row_account, show_holding_account)
 ONE(one_market, row_market, show_market_record)
+ONE(one_payment, row_payment, show_money_payment)
 #undef ONE
 
 /* J1: lists that the interface calls lists are bare arrays. */
@@ -83,6 +85,19 @@ void show_reply(struct writer *writer, const struct reply *reply, const uint8_t 
         return;
     case QUERY_audit:
         show_market_audit(writer, reply, rows);
+        return;
+    case QUERY_payments:
+        show_list(writer, reply, rows, sizeof(struct row_payment), one_payment);
+        return;
+    case QUERY_rates:
+        show_money_rates(writer, reply, rows);
+        return;
+    case QUERY_fund:
+    case QUERY_fees:
+        show_money_house(writer, reply, rows);
+        return;
+    case QUERY_mark:
+        show_money_mark(writer, reply, rows);
         return;
     case QUERY_KIND_COUNT:
         break;

@@ -14,7 +14,8 @@ struct history *history_create(uint32_t capacity, uint32_t account_count, struct
         return NULL;
     if (order_log_init(&history->orders, capacity, account_count, key) == 0 &&
         fill_log_init(&history->fills, capacity, account_count) == 0 &&
-        request_log_init(&history->requests, capacity, key) == 0)
+        request_log_init(&history->requests, capacity, key) == 0 &&
+        money_log_init(&history->money, capacity, account_count) == 0)
         return history;
     history_destroy(history);
     return NULL;
@@ -27,6 +28,7 @@ void history_destroy(struct history *history)
     order_log_free(&history->orders);
     fill_log_free(&history->fills);
     request_log_free(&history->requests);
+    money_log_free(&history->money);
     free(history);
 }
 
@@ -44,11 +46,15 @@ void history_forget(struct history *history, const struct engine *engine)
             break;
         order_log_forget(&history->orders, id, sequence, newest_ms);
         history_ring_forget(&history->fills.fills, (uint32_t)id, sequence);
+        history_ring_forget(&history->money.payments, (uint32_t)id, sequence);
     }
     for (uint32_t k = 0; k < read_market_count(engine); k++) {
         read_market(engine, k, &market);
         history_ring_forget(&history->fills.trades, market.asset_id, sequence);
+        history_ring_forget(&history->money.rates, market.asset_id, sequence);
     }
+    for (int house = 0; house < MONEY_HOUSES; house++)
+        history_ring_forget(&history->money.houses[house], 0, sequence);
     request_log_forget(&history->requests, sequence, newest_ms);
 }
 
@@ -65,6 +71,8 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
         order_log_tell(&history->orders, &order, effect->sequence);
         return;
     }
+    money_log_tell(&history->money, effect,
+                   history->fills.sequence == effect->sequence ? history->fills.counted : 0);
     fill_log_tell(&history->fills, effect);
     request_log_tell(&history->requests, effect);
 }
@@ -72,12 +80,12 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
 void history_sink_init(struct history_sink *sink, struct history *history)
 {
     /* What no log takes is not even handed over. */
-    const uint32_t ignored =
-        EFFECT_BIT(EFFECT_position) | EFFECT_BIT(EFFECT_book_level) |
-        EFFECT_BIT(EFFECT_book_order) | EFFECT_BIT(EFFECT_mark) | EFFECT_BIT(EFFECT_market_state) |
-        EFFECT_BIT(EFFECT_timer) | EFFECT_BIT(EFFECT_portfolio_state) |
-        EFFECT_BIT(EFFECT_liquidation) | EFFECT_BIT(EFFECT_trigger) | EFFECT_BIT(EFFECT_mmp) |
-        EFFECT_BIT(EFFECT_fund) | EFFECT_BIT(EFFECT_settlement) | EFFECT_BIT(EFFECT_funding_epoch);
+    const uint32_t ignored = EFFECT_BIT(EFFECT_position) | EFFECT_BIT(EFFECT_book_level) |
+                             EFFECT_BIT(EFFECT_book_order) | EFFECT_BIT(EFFECT_mark) |
+                             EFFECT_BIT(EFFECT_market_state) | EFFECT_BIT(EFFECT_timer) |
+                             EFFECT_BIT(EFFECT_portfolio_state) | EFFECT_BIT(EFFECT_liquidation) |
+                             EFFECT_BIT(EFFECT_trigger) | EFFECT_BIT(EFFECT_mmp) |
+                             EFFECT_BIT(EFFECT_fund) | EFFECT_BIT(EFFECT_settlement);
 
     sink->sink.emit = emit;
     sink->sink.ignores = ignored;

@@ -1,6 +1,7 @@
-/* history.h - what has happened, as far as memory keeps it: orders, fills, trades, requests.
+/* history.h - what has happened, as far as memory keeps it: orders, fills, trades, requests,
+ * payments.
  *
- *   follower, recovery ── effects ──> history_sink ──> order_log, fill_log, request_log
+ *   follower, recovery ── effects ──> history_sink ──> order_log, fill_log, request_log, money_log
  *                                                            └── read by query.h
  *
  * The newest HISTORY_ROWS_DEFAULT rows of each kind are kept; a reader is told exactly when an
@@ -15,6 +16,7 @@
 #include "engine/effects.h"
 #include "node/fill_log.h"
 #include "node/market_names.h"
+#include "node/money_log.h"
 #include "node/order_log.h"
 #include "node/request_log.h"
 
@@ -24,6 +26,7 @@ struct history {
     struct order_log orders;
     struct fill_log fills;
     struct request_log requests;
+    struct money_log money;
     struct market_names names;
 };
 

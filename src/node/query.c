@@ -2,7 +2,9 @@
 
 #include "engine/audit.h"
 #include "engine/read.h"
+#include "engine/read_figures.h"
 #include "node/query_list.h"
+#include "node/query_money.h"
 #include "node/query_portfolio.h"
 
 /* Rows that were written into the buffer in place. */
@@ -117,6 +119,16 @@ static void run_book(struct query_task *task, const struct query_sources *source
     set_rows(task, sizeof row + level_count * sizeof *levels, 1 + level_count);
 }
 
+static void run_mark(struct query_task *task, const struct query_sources *sources)
+{
+    struct row_mark row;
+
+    if (!read_figures_mark(sources->engine, task->query.market, &row))
+        query_task_refuse(task, PROBLEM_not_found);
+    else
+        query_task_put(task, &row, sizeof row);
+}
+
 static void run_audit(struct query_task *task, const struct query_sources *sources)
 {
     struct row_audit row;
@@ -162,10 +174,17 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_audit:
         run_audit(task, sources);
         return;
+    case QUERY_mark:
+        run_mark(task, sources);
+        return;
     case QUERY_orders:
     case QUERY_fills:
     case QUERY_trades:
     case QUERY_positions:
+    case QUERY_payments:
+    case QUERY_rates:
+    case QUERY_fund:
+    case QUERY_fees:
     case QUERY_KIND_COUNT:
         break;
     }
@@ -183,6 +202,8 @@ static bool run(struct query_task *task, const struct query_sources *sources,
 {
     if (is_list(task))
         return query_list_step(task, sources, &budget->rows);
+    if (query_money_is(&task->query))
+        return query_money_step(task, sources, &budget->rows);
     if (task->query.kind == QUERY_positions)
         return query_portfolio_positions(task, sources, &budget->holders);
     run_at_once(task, sources);
@@ -236,7 +257,8 @@ bool query_begin(struct query_task *task, const struct query_sources *sources,
     }
     task->rows = reply_pool_at(pool, task->reply.buffer);
     market_names_refresh(&sources->history->names, sources->engine);
-    if (is_list(task) && !query_list_begin(task, sources)) {
+    if ((is_list(task) && !query_list_begin(task, sources)) ||
+        (query_money_is(query) && !query_money_begin(task, sources))) {
         complete(task, pool);
         return true;
     }

@@ -1,0 +1,18 @@
+/* show_money.h - funding, marks and the exchange's own cash as JSON (json.md J2, J6, J9 mark). Pure. */
+#ifndef NET_SHOW_MONEY_H
+#define NET_SHOW_MONEY_H
+
+#include "base/query_message.h"
+#include "base/row.h"
+#include "base/row_history.h"
+#include "net/writer.h"
+
+void show_money_payment(struct writer *writer, const struct row_payment *row);
+
+/* A struct row_list, then its rows. */
+void show_money_rates(struct writer *writer, const struct reply *reply, const uint8_t *rows);
+void show_money_house(struct writer *writer, const struct reply *reply, const uint8_t *rows);
+
+void show_money_mark(struct writer *writer, const struct reply *reply, const uint8_t *rows);
+
+#endif
