@@ -11,11 +11,14 @@
 
 /* An order that the items name or make, as they have left it so far. */
 struct shadow {
-    uint32_t order; /* in the table, ORDER_NONE: a new one */
-    bool is_gone;   /* canceled */
-    bool is_moved;  /* does not stand where the book has it, or is new */
-    struct order was;
-    struct order now; /* market, side, tick, remaining, flags */
+    uint32_t order;    /* in the table, ORDER_NONE: a new one */
+    bool is_gone;      /* canceled */
+    bool is_moved;     /* does not stand where the book has it, or is new */
+    uint8_t was_flags; /* of the order before the first item that named it, ... */
+    uint32_t was_tick;
+    uint32_t was_account;
+    uint64_t was_remaining;
+    struct order now; /* ... and behind the last one */
 };
 
 /* The sides of a record before the first item moved them. */
@@ -32,8 +35,8 @@ struct check {
     uint32_t enter_count; /* and those that would enter one anew */
     uint32_t shadow_count;
     uint32_t kept_count;
-    uint32_t open_order_count; /* of the portfolio, before */
-    enum status statuses[MESSAGE_ITEMS_MAX];
+    uint32_t open_order_count;           /* of the portfolio, before */
+    uint8_t statuses[MESSAGE_ITEMS_MAX]; /* enum status */
     struct shadow shadows[MESSAGE_ITEMS_MAX];
     struct kept kept[MESSAGE_ITEMS_MAX];
 };
@@ -52,9 +55,16 @@ static void keep_sides(struct engine *engine, struct check *check, uint32_t hold
 
 static void put_back(struct engine *engine, const struct check *check)
 {
-    for (uint32_t i = 0; i < check->shadow_count; i++)
-        if (check->shadows[i].order != ORDER_NONE)
-            engine->orders.hot[check->shadows[i].order] = check->shadows[i].was;
+    for (uint32_t i = 0; i < check->shadow_count; i++) {
+        const struct shadow *shadow = &check->shadows[i];
+        struct order *order = &engine->orders.hot[shadow->order];
+        if (shadow->order == ORDER_NONE)
+            continue;
+        order->flags = shadow->was_flags;
+        order->tick = shadow->was_tick;
+        order->account = shadow->was_account;
+        order->remaining = shadow->was_remaining;
+    }
     for (uint32_t i = 0; i < check->kept_count; i++)
         memcpy(state_holding(engine, check->kept[i].holding)->sides, check->kept[i].sides,
                sizeof check->kept[i].sides);
@@ -80,8 +90,15 @@ static struct shadow *shadow_of(struct engine *engine, struct check *check, uint
         if (check->shadows[i].order == order)
             return &check->shadows[i];
     struct shadow *shadow = &check->shadows[check->shadow_count++];
-    *shadow = (struct shadow){ .order = order, .was = engine->orders.hot[order] };
-    shadow->now = shadow->was;
+    const struct order *found = &engine->orders.hot[order];
+    *shadow = (struct shadow){
+        .order = order,
+        .was_flags = found->flags,
+        .was_tick = found->tick,
+        .was_account = found->account,
+        .was_remaining = found->remaining,
+        .now = *found,
+    };
     return shadow;
 }
 
@@ -384,18 +401,18 @@ static enum status check_all(struct engine *engine, struct check *check)
         check->place_count += item.op == BATCH_PLACE;
         check->enter_count += item.op == BATCH_PLACE || item.op == BATCH_REPLACE;
         if (item.op == BATCH_CANCEL)
-            check->statuses[i] = check_cancel(engine, check, &item);
+            check->statuses[i] = (uint8_t)check_cancel(engine, check, &item);
     }
     for (uint32_t i = 0; i < check->count; i++) {
         batch_take(check->command, i, &item);
         if (item.op == BATCH_REDUCE)
-            check->statuses[i] = check_reduce(engine, check, &item);
+            check->statuses[i] = (uint8_t)check_reduce(engine, check, &item);
         else if (item.op != BATCH_CANCEL)
-            check->statuses[i] = check_enter(engine, check, i, &item);
+            check->statuses[i] = (uint8_t)check_enter(engine, check, i, &item);
     }
     enum status status = STATUS_request_completed;
     for (uint32_t i = 0; i < check->count && status == STATUS_request_completed; i++)
-        status = check->statuses[i];
+        status = (enum status)check->statuses[i];
     if (status == STATUS_request_completed && !margin_holds(engine, check, &before))
         status = STATUS_insufficient_margin_to_place;
     put_back(engine, check);
