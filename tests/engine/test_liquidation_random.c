@@ -9,7 +9,7 @@
 #include "image_copy.h"
 #include "trade.h"
 
-enum { PLAYERS = 14, RICH = TRADE_ACCOUNTS, RUNS = 10, COMMANDS = 700 };
+enum { PLAYERS = 14, RICH = TRADE_ACCOUNTS, RUNS = 10, COMMANDS = 1000 };
 
 #define USDC (int64_t) HOST_USDC
 
@@ -95,7 +95,12 @@ static void check_rest(void)
 static void move_index(void)
 {
     uint64_t price = trade_market(&host)->index_price;
-    uint32_t kind = below(12);
+
+    (void)trade_limit(&host, 1, 30000, price * 997 / 1000); /* someone to sell to */
+    count_effects();
+    (void)trade_limit(&host, 2, -30000, price * 1003 / 1000);
+    count_effects();
+    uint32_t kind = below(60);
 
     if (kind == 0) { /* a gap, behind a silence */
         host.clock_ns += 61 * HOST_SECOND_NS;
@@ -103,7 +108,7 @@ static void move_index(void)
     } else if (kind < 3) {
         price = price * (910 + below(180)) / 1000;
     } else {
-        price = price * (980 + below(41)) / 1000;
+        price = price * (9960 + below(82)) / 10000;
     }
     price = price < 200000 ? 200000 : price > 4000000 ? 4000000 : price;
     (void)host_oracle(&host, HOST_BTC, price);
@@ -112,9 +117,9 @@ static void move_index(void)
 static void trade_once(void)
 {
     uint64_t mark = trade_market(&host)->mark;
-    uint32_t n = 1 + below(PLAYERS);
+    uint32_t n = 1 + below(below(2) == 0 ? RICH : PLAYERS);
     struct host_order order = {
-        .price = mark * (950 + below(100)) / 1000,
+        .price = mark * (below(3) == 0 ? 9500 + below(1000) : 9950 + below(100)) / 10000,
         .quantity = (1 + (int64_t)below(n > RICH ? 60 : 300)) * 1000,
         .expiry = below(4) == 0 ? TRADE_IOC : TRADE_GTC,
         .reduce_only = below(8) == 0,
@@ -130,6 +135,8 @@ static void one_command(void)
     switch (below(16)) {
     case 0:
     case 1:
+    case 7:
+    case 8:
         move_index();
         break;
     case 2:
@@ -145,7 +152,7 @@ static void one_command(void)
         (void)host_deposit(&host, 1 + below(PLAYERS), (1 + below(2000)) * HOST_USDC);
         break;
     case 6: {
-        uint8_t state[8] = { HOST_BTC, 0, 0, 0, (uint8_t)(below(3) == 0 ? below(5) : 0) };
+        uint8_t state[8] = { HOST_BTC, 0, 0, 0, (uint8_t)(below(8) == 0 ? below(5) : 0) };
         (void)host_unsigned(&host, REQUEST_market_state, state, sizeof state);
         break;
     }
@@ -196,8 +203,8 @@ int main(void)
            "unwindings\n",
            seen.fills[1], seen.fills[2], seen.fills[3], seen.entered, seen.left, seen.deficits,
            seen.orders_loaded, seen.runs_loaded, seen.unwinds);
-    CHECK(seen.fills[1] > 20 && seen.fills[2] > 20 && seen.fills[3] > 20);
-    CHECK(seen.orders_loaded > 0 && seen.runs_loaded > 0 && seen.deficits > 0);
+    CHECK(seen.fills[1] > 5 && seen.fills[2] > 10 && seen.fills[3] > 20);
+    CHECK(seen.runs_loaded > 0 && seen.deficits > 0);
     image_copy_free(&ours);
     image_copy_free(&theirs);
     return 0;
