@@ -1,10 +1,10 @@
 """Orders that stand already: reduction, replacement, cancel (rules.md R3, R11 codes 1, 2 and 3)."""
 import risk
 from market import Order
-from place import act, addressed, finish, new_order
+from place import act, addressed, finish, limit_order
 from protection import POST_ONLY_LIST, REDUCE_ONLY_LIST
 from rows import first_rows, limit_rows, status_of
-from walk import MODES, Walk, decide, margin_passed
+from walk import MODES, Walk, cross_refused, decide, margin_passed
 from wire import (AMEND_BODY, CANCELED, CANCEL_BODY, DELETE, FOK, GTC, IOC, OPEN, PARTIALLY_FILLED,
                   REASON, REDUCE, REPLACE_BODY, STATUS, is_uuid7)
 
@@ -37,6 +37,11 @@ def cancel(exchange, body):
                                             asset, pad or pad2)
     if status:
         return status
+    return cancel_order(exchange, portfolio, market, order_id)
+
+
+def cancel_order(exchange, portfolio, market, order_id):
+    """From row 13 on."""
     order = find(exchange, portfolio, order_id, market)
     if order is None:
         return S["rejected_order_not_found"]
@@ -66,22 +71,39 @@ def reduce(exchange, body):
                                             asset, pad or pad2)
     if status:
         return status
+    return reduce_order(exchange, portfolio, market, order_id, by, expected)
+
+
+def reduce_order(exchange, portfolio, market, order_id, by, expected):
+    """From row 13 on."""
     order = find(exchange, portfolio, order_id, market)
     if order is None:
         return S["rejected_order_not_found"]
+    if status := reduce_rows(exchange, order, by, expected):
+        return status
+    reduce_by(exchange, order, by)
+    return 0
+
+
+def reduce_rows(exchange, order, by, expected):
+    """Rows 14 to 16."""
     if not size_expected(exchange, 1, order, expected):
         return S["rejected_size_not_equal"]
     if by == 0:
         return S["rejected_size_zero"]
-    if by >= order.remaining:
+    # as an item of a batch it has a sign
+    return S["rejected_invalid_size"] if by < 0 or (
+        by < order.remaining and by % order.market.lot) else 0
+
+
+def reduce_by(exchange, order, by):
+    left = order.remaining - by
+    if left <= 0:
         note(exchange, 1, "cancels")
         exchange.remove(order, CANCELED, REASON["user_cancel"])
-        return 0
-    if by % market.lot:
-        return S["rejected_invalid_size"]
-    note(exchange, 1, "below min_size" if order.remaining - by < market.min_size else "reduces")
-    change_in_place(exchange, order, order.remaining - by)
-    return 0
+    else:
+        note(exchange, 1, "below min_size" if left < order.market.min_size else "reduces")
+        change_in_place(exchange, order, left)
 
 
 def change_in_place(exchange, order, remaining, **flags):
@@ -109,15 +131,17 @@ def replace(exchange, body):
                                             asset, pad or pad2, True, post_only)
     if status:
         return status
-    new = new_order(exchange, order_id, portfolio, market, quantity)
-    new.price, new.expiry = price, expiry
-    new.post_only, new.reduce_only, new.stp = post_only, reduce_only, stp
-    case = first_rows(exchange, new)
-    if not case and expiry in (IOC, FOK):
-        case = "11 IOC FOK"
-    if case:
+    terms = price, quantity, expiry, post_only, reduce_only, stp
+    return replace_order(exchange, limit_order(exchange, order_id, portfolio, market, terms),
+                         quantity, expected)
+
+
+def replace_order(exchange, new, quantity, expected):
+    """From row 10 on."""
+    portfolio, market = new.owner, new.market
+    if case := replace_terms(exchange, new):
         return refused(exchange, case)
-    old = find(exchange, portfolio, order_id, market)
+    old = find(exchange, portfolio, new.id, market)
     if old is None:
         return S["rejected_order_not_found"]
     if not size_expected(exchange, 2, old, expected):
@@ -137,6 +161,12 @@ def replace(exchange, body):
     else:
         enter_again(exchange, old, walk)
     return 0
+
+
+def replace_terms(exchange, new):
+    """Rows 10 to 12: the case, or nothing."""
+    case = first_rows(exchange, new)
+    return "11 IOC FOK" if not case and new.expiry in (IOC, FOK) else case
 
 
 def of_kind(new, old):
@@ -179,8 +209,9 @@ def joins_list(new, old):
     return old.reduce_only and not new.reduce_only and old.stamp < old.market.list_stamp
 
 
-def judge(exchange, new, quantity, old, before):
-    """Rows 15 to 33: (status, walk or None). `before`: the old rest, IM with it."""
+def judge(exchange, new, quantity, old, before, with_margin=True):
+    """Rows 15 to 33: (status, walk or None). `before`: the old rest, IM with it. Without margin it
+    is an item of an atomic batch, which ends at row 28."""
     rest, initial_before = before
     if quantity and new.side != old.side:
         return refused(exchange, "16 side"), None
@@ -188,10 +219,12 @@ def judge(exchange, new, quantity, old, before):
         return refused(exchange, case), None
     walk = Walk(exchange, new, new.owner)
     if keeps_place(new, old, rest):
-        if not margin_passed(walk, initial_before):
+        if with_margin and not margin_passed(walk, initial_before):
             note(exchange, 2, "kept place margin short")
             return S["insufficient_margin_to_place"], walk
         return 0, walk
+    if not with_margin:
+        return S["rejected_post_only_would_cross_book"] if cross_refused(walk) else 0, walk
     status = decide(exchange, walk, initial_before)
     if walk.contact:
         note(exchange, 2, "contact " + MODES[new.stp])

@@ -9,6 +9,7 @@ from collections import Counter
 from heapq import heappop, heappush
 
 import amend
+import batches
 import forced
 import funding
 import liquidation
@@ -24,7 +25,7 @@ from market import Market, SECOND
 from place import place, place_market
 from protection import Protection, REDUCE_ONLY_LIST
 from walk import MODES
-from wire import (ALL16, AMEND, ARM, CANCEL, CANCELED, CANCEL_ALL, CANCEL_ONLY, CLOSED,
+from wire import (ALL16, AMEND, ARM, BATCH, CANCEL, CANCELED, CANCEL_ALL, CANCEL_ONLY, CLOSED,
                   CLOSE_ACCOUNT, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CONDITIONAL, CONDITIONAL_CANCEL,
                   CONFIGURATION, CREATE_ACCOUNT, CREATE_KEY, CREATE_PORTFOLIO, CREATE_SESSION,
                   CREATE_SUBACCOUNT, DEFINE, DELETE, DEPOSIT, DISCONNECT, EXPIRED, FAUCET, FEE_TIER,
@@ -60,7 +61,7 @@ class Exchange:
         self.money = Cash(self)
         self.conditionals = Conditionals(self)
         self.protection = Protection(self)
-        self.entered = 0   # orders that this command has entered
+        self.entered = self.item = 0  # orders that this command has entered; item of a batch
         self.walk_met = 0  # makers that the last walk met
         self.fee_account = 0
         self.work = Work(self)
@@ -411,7 +412,7 @@ class Exchange:
     def apply(self, kind, code, payload, key, clock, extra=b""):
         self.t_now = t = max(self.t + 1, clock)
         self.effects = []
-        self.id_index = self.reason = self.entered = 0
+        self.id_index = self.reason = self.entered = self.item = 0
         self.subject = None  # the order that the command made or found
         self.own_order = None  # not of the work behind it
         if kind == 0:
@@ -436,7 +437,8 @@ class Exchange:
         if account is not None:
             if entry in self.seen:
                 return 0, t, S["duplicate_request_id"], self.seen[entry][0]
-            if len(self.seen) >= self.slots:
+            uses = 1 + (batches.id_count(body) if code == BATCH else 0)
+            if len(self.seen) + uses > self.slots:
                 return 0, t, S["retry_required"], 0
         self.t = t
         self.sequence += 1
@@ -465,6 +467,8 @@ class Exchange:
             return S["rejected_account_suspended"]
         if code in (PLACE, MARKET_ORDER):
             return (place if code == PLACE else place_market)(self, request_id, body)
+        if code == BATCH:
+            return batches.place_batch(self, request_id, body)
         if code == CONDITIONAL:
             return self.conditionals.place(request_id, body)
         if code == CREATE_ACCOUNT:

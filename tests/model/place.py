@@ -3,7 +3,7 @@ import risk
 from fees import fee_of
 from market import Order
 from rows import first_rows, limit_rows, market_rows, status_of
-from walk import DROP, FILL, Walk, decide
+from walk import DROP, FILL, Walk, cross_refused, decide
 from wire import (ADD, ADL_TYPE, CANCELED, CASH_FEE, CASH_TRADE, EXECUTE, FILLED, GTC, IOC,
                   LIMIT_TYPE, LIQUIDATE_TYPE, MARKET_BODY, MARKET_TYPE, OPEN, PARTIALLY_FILLED,
                   PLACE_BODY, REASON, REDUCE, REJECTED, STATUS, STOP_LIMIT, TAKE_PROFIT, uuid7_of)
@@ -19,7 +19,7 @@ def new_order(exchange, order_id, portfolio, market, quantity, order=None):
     order.remaining, order.filled = abs(quantity), 0
     order.type, order.post_only = LIMIT_TYPE, 0
     order.stamp = exchange.take_stamp()
-    order.placed, order.value = (exchange.sequence, exchange.t, order.stamp), 0
+    order.placed, order.value = (exchange.sequence, exchange.t, exchange.item), 0
     order.level, order.lists = None, {}
     order.status = None
     return order
@@ -71,10 +71,22 @@ def place(exchange, request_id, body):
                                           True, post_only)
     if status:
         return status
-    order = new_order(exchange, request_id, portfolio, market, quantity)
-    order.price, order.expiry = price, expiry
-    order.post_only, order.reduce_only, order.stp = post_only, reduce_only, stp
-    case = first_rows(exchange, order) or limit_rows(exchange, order, quantity, portfolio)
+    terms = price, quantity, expiry, post_only, reduce_only, stp
+    return place_limit(exchange, limit_order(exchange, request_id, portfolio, market, terms),
+                       quantity)
+
+
+def limit_order(exchange, order_id, portfolio, market, terms):
+    """`terms`: price, quantity, expiry, post_only, reduce_only, stp."""
+    order = new_order(exchange, order_id, portfolio, market, terms[1])
+    order.price, order.expiry = terms[0], terms[2]
+    order.post_only, order.reduce_only, order.stp = terms[3:]
+    return order
+
+
+def place_limit(exchange, order, quantity):
+    """Rows 10 to 35."""
+    case = first_rows(exchange, order) or limit_rows(exchange, order, quantity, order.owner)
     if case:
         return refuse_row(exchange, order, case)
     return enter(exchange, order)
@@ -148,8 +160,9 @@ def finish(exchange, order, status, reason):
 
 def rest(exchange, order):
     holding = order.holding
+    last = next(reversed(holding.orders), None)
     holding.orders[order] = order
-    if order.placed[2] < order.stamp:  # entered again: among its own age
+    if last and last.placed > order.placed:  # entered again: among its own age
         holding.orders = dict(sorted(holding.orders.items(), key=lambda item: item[0].placed))
     holding.count(order, order.remaining)
     risk.changed(exchange, order.owner)

@@ -67,7 +67,7 @@ CALM = {
                 "signup": 0.1, "duplicate": 1, "window": 0.3, "deposit": 0.2, "leverage": 0.4,
                 "api_key": 0.3, "revoke_all": 0.06, "conditional": 3, "conditional_cancel": 0.7,
                 "bad_conditional": 0.4, "transfer": 0.5, "withdraw": 0.3, "settle": 0.3,
-                "structure": 0.3, "fee_tier": 0.05},
+                "structure": 0.3, "fee_tier": 0.05, "batch": 2},
     "tif": (60, 15, 10, 15),          # GTC, IOC, FOK, GTT
     "stp": (1, 1, 1, 1), "post_only": 0.15, "reduce_only": 0.12,
     "spread_ppm": 3000, "far": 0.1,   # how far from the mark a price lies
@@ -144,4 +144,7 @@ REGIMES = {
              "weights": dict(CALM["weights"], place=20, transfer=14, withdraw=9, settle=8,
                              structure=16, faucet=4, top_up=1, suspend=0.7, fee_tier=1.5,
                              ending=0.5, end_step=2.5, deposit=2, api_key=1.5, session=0.8)},
+    # Batches, all or none and one by one, with orders of each kind in them.
+    "batches": {"accounts": 7, "spread_ppm": 2000, "options": {"engine.work_per_command": "6"},
+                "weights": dict(CALM["weights"], place=22, batch=30, oracle=7, conditional=5)},
 }

@@ -7,6 +7,7 @@ from collections import deque
 import keys
 import wire
 from generate_access import AccessCommands
+from generate_batches import BatchCommands
 from generate_cash import CashCommands, TREASURY
 from generate_conditionals import ConditionalCommands
 from generate_faults import FaultCommands
@@ -24,8 +25,8 @@ START = 1767268800 * SECOND  # 2026-01-01 12:00 UTC
 OPERATOR, ORACLE_KEY = b"\x11" * 32, b"\x22" * 32
 
 
-class Stream(OrderCommands, ConditionalCommands, CashCommands, AccessCommands, StateCommands,
-             RiskCommands, FaultCommands):
+class Stream(OrderCommands, ConditionalCommands, BatchCommands, CashCommands, AccessCommands,
+             StateCommands, RiskCommands, FaultCommands):
     def __init__(self, name, seed, source, commands):
         self.regime = dict(CALM, **REGIMES[name])
         self.halt_at = commands * self.regime.get("halt_at", 1)

@@ -176,18 +176,26 @@ def margin_passed(walk, initial_before=None):
     return False
 
 
+def cross_refused(walk):
+    """Row 28; the dead orders that it passes over go when the order is accepted."""
+    exchange, order = walk.exchange, walk.order
+    opposite = order.market.side(-order.side)
+    for level in opposite.crossing(order.price):
+        for maker in level.orders:
+            state = exchange.dead_state(maker)
+            if not state or walk.met == exchange.makers_max:
+                return True
+            walk.met += 1
+            walk.actions.append((DROP, maker, state))
+    return False
+
+
 def decide(exchange, walk, initial_before=None):
     """Rows 28 to 33."""
     order = walk.order
     if order.post_only:
-        opposite = order.market.side(-order.side)
-        for level in opposite.crossing(order.price):
-            for maker in level.orders:
-                state = exchange.dead_state(maker)
-                if not state or walk.met == exchange.makers_max:
-                    return S["rejected_post_only_would_cross_book"]
-                walk.met += 1
-                walk.actions.append((DROP, maker, state))
+        if cross_refused(walk):
+            return S["rejected_post_only_would_cross_book"]
     else:
         walk.run()
         if walk.contact_first:
