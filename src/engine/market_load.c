@@ -60,13 +60,20 @@ static const char *wrong_state(const struct market *row)
     return NULL;
 }
 
+/* The slots of an hour give a sample each at most, and the last slot is of the last hour. */
+static bool samples_hold(const struct market *row)
+{
+    if (row->premium_slot / PREMIUM_SAMPLES != row->funding_hour ||
+        row->premium_count > row->premium_slot % PREMIUM_SAMPLES + 1)
+        return false;
+    int64_t most = row->premium_count * PREMIUM_SAMPLE_MAX;
+    return row->premium_sum <= most && row->premium_sum >= -most &&
+           row->premium_ppb <= PREMIUM_SAMPLE_MAX && row->premium_ppb >= -PREMIUM_SAMPLE_MAX;
+}
+
 static const char *wrong_funding(const struct engine *engine, const struct market *row)
 {
-    int64_t most = row->premium_count * PREMIUM_SAMPLE_MAX;
-
-    if (row->premium_count > PREMIUM_SAMPLES || row->premium_sum > most ||
-        row->premium_sum < -most || row->premium_ppb > PREMIUM_SAMPLE_MAX ||
-        row->premium_ppb < -PREMIUM_SAMPLE_MAX)
+    if (!samples_hold(row))
         return "a market has samples that cannot be";
     if (row->premium_slot > engine->t_ns / PREMIUM_SLOT_NS ||
         row->funding_hour > engine->t_ns / FUNDING_HOUR_NS ||

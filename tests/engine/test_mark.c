@@ -283,6 +283,28 @@ static void test_bound(void)
     host_close(&host);
 }
 
+/* Decision 57: an index that is valid again brings a look at every holder, also when the mark is the
+ * number that it was: who may not be liquidated meanwhile waits for it (R5). */
+static void test_valid_again(void)
+{
+    static struct host host;
+
+    trade_open(&host, "engine.work_per_command=1\n");
+    trade_rest(&host, 1, 1000, 1000000);
+    CHECK(trade_limit(&host, 2, -1000, 1000000) == TRADE_OK);
+    while (engine_has_work(host.engine))
+        host_tick(&host, 1);
+    const struct work_scan *scan = &host.engine->work.scans[0];
+    CHECK(oracle(&host, next_t(&host), 1000000) == TRADE_OK);
+    CHECK(!scan->queued); /* nothing moved, nothing was lost */
+    host_tick(&host, 12 * S);
+    CHECK(!trade_market(&host)->mark_valid && !scan->queued);
+    CHECK(oracle(&host, next_t(&host), 1000000) == TRADE_OK);
+    CHECK(trade_market(&host)->mark_valid && trade_market(&host)->mark == 1000000);
+    CHECK(scan->queued);
+    host_close(&host);
+}
+
 int main(void)
 {
     test_time();
@@ -292,5 +314,6 @@ int main(void)
     test_impact();
     test_ema();
     test_bound();
+    test_valid_again();
     return 0;
 }

@@ -534,6 +534,21 @@ static void test_tighten(void)
     host_close(&host);
 }
 
+/* The middle columns of decision 57's table: where orders meet, conditionals fire and L1 sells. */
+static void test_matches(void)
+{
+    static const bool matches[MARKET_STATE_COUNT] = {
+        [MARKET_ACTIVE] = true, [MARKET_REDUCE_ONLY] = true
+    };
+
+    trade_open(&host, NULL);
+    for (uint8_t state = 0; state < MARKET_STATE_COUNT; state++) {
+        trade_market(&host)->state = state;
+        CHECK(market_matches(trade_market(&host)) == matches[state]);
+    }
+    host_close(&host);
+}
+
 int main(void)
 {
     test_rows_of_1002();
@@ -550,5 +565,6 @@ int main(void)
     test_operator_ends_hold();
     test_node_in_hold();
     test_tighten();
+    test_matches();
     return 0;
 }
