@@ -73,11 +73,13 @@ static uint32_t place(struct engine *engine, uint32_t index)
         .account = row->account,
         .conditional = index,
     };
-    struct engine_result *result =
-        engine->turn.untriggered == index ? engine->turn.answer : NULL; /* evidence.h */
+    struct engine_result *result = NULL;
 
+    if (engine->turn.untriggered == index) { /* it is what the command placed (evidence.h) */
+        result = engine->turn.answer;
+        engine->turn.untriggered = CONDITIONAL_NONE;
+    }
     engine->turn.makers = 0;
-    engine->turn.untriggered = CONDITIONAL_NONE;
     enum status status = entry_form(engine, &entry, false);
     if (status == STATUS_request_completed)
         status = place_entry(engine, &name, &entry, result);

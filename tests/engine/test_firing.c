@@ -293,6 +293,30 @@ static void test_evidence(void)
     CHECK(host.result.order_status == ORDER_PARTIALLY_FILLED);
     CHECK(host.result.remaining == 500 && host.result.filled == 1000);
     CHECK((host.result.members & ANSWER_HAS_AHEAD) != 0 && host.result.quantity_ahead == 0);
+    /* one that waits: another one fires before it, trades at its trigger, and so it is filled */
+    host.wants_evidence = false;
+    struct waiting next = {
+        .trigger = M + 200, .quantity = 100, .type = ORDER_STOP_MARKET, .source = SOURCE_INDEX
+    };
+    next.reduce_only = 1; /* the first of the two is REJECTED: it does not trade */
+    first = waiting_rest(&host, 3, &next);
+    next.reduce_only = 0;
+    id = waiting_rest(&host, 3, &next);
+    settle(&host);
+    (void)trade_rest(&host, 4, -100, M + 190); /* the last trade is to be made below 200 again */
+    CHECK(trade_tif(&host, 5, 100, M + 190, TRADE_IOC) == TRADE_OK);
+    settle(&host);
+    move(&host, M + 200);
+    while (waiting_row(&host, 3, first) != NULL)
+        host_tick(&host, 1);
+    CHECK(waiting_row(&host, 3, id) != NULL);
+    host.wants_evidence = true;
+    host.engine->options.values[OPTION_engine_work_per_command] = 64;
+    next.source = SOURCE_LAST;
+    struct trade_id own = waiting_rest(&host, 5, &next);
+    CHECK(waiting_row(&host, 3, id) == NULL && waiting_row(&host, 5, own) == NULL);
+    CHECK(host.result.order_status == ORDER_FILLED && host.result.filled == 100);
+    CHECK(host.result.remaining == 0 && host.result.filled_notional == 100 * (M + 200));
     host_close(&host);
 }
 

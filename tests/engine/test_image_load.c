@@ -17,6 +17,7 @@ static struct image_copy ours, theirs;
 static struct seen {
     uint32_t loads, timers, scans, scans_begun, lists, market_lists, market_inside, dead, timed;
     uint32_t ended, expired, leverages, held, next_tiers, loose;
+    uint32_t waiting, queued, batches, doomed, triggered;
 } seen;
 
 /* --- commands beyond those of trading --------------------------------------------------------- */
@@ -159,6 +160,9 @@ static void look_at_work(const struct engine *engine)
             seen.market_lists++;
             seen.market_inside += work->lists[index].inside;
             break;
+        case WORK_TRIGGER:
+            seen.batches++;
+            break;
         default: /* of the rule book's later kinds: test files of their own */
             break;
         }
@@ -190,6 +194,15 @@ static void look_at(const struct engine *engine)
     for (uint32_t i = 1; i < engine->holdings.fresh; i++)
         seen.loose += engine->holdings.rows[i].figure_loose != 0;
     seen.leverages += engine->leverages.count != 0;
+    for (uint32_t i = 1; i < engine->conditionals.fresh; i++) {
+        const struct conditional *row = &engine->conditionals.rows[i];
+        seen.waiting += row->quantity != 0;
+        seen.queued += row->quantity != 0 && row->place == PLACE_QUEUE;
+        seen.doomed += row->quantity != 0 && row->place == PLACE_NOWHERE;
+    }
+    for (uint32_t i = 1; i < engine->orders.fresh; i++)
+        seen.triggered += engine->orders.cold[i].state != ORDER_STATE_COUNT &&
+                          engine->orders.cold[i].order_type != ORDER_LIMIT;
 }
 
 /* --- runs ------------------------------------------------------------------------------------- */
@@ -328,10 +341,15 @@ int main(void)
     printf(
         "%u states loaded: %u timers, %u scans (%u begun), %u lists, %u of markets (%u inside),\n"
         "%u dead and %u timed orders, %u ended and %u expired sessions, %u held markets,\n"
-        "%u with next tiers, %u loose figures\n",
+        "%u with next tiers, %u loose figures; %u waiting orders, %u queued in %u batches, %u "
+        "dead;\n"
+        "%u triggered ones\n",
         seen.loads, seen.timers, seen.scans, seen.scans_begun, seen.lists, seen.market_lists,
         seen.market_inside, seen.dead, seen.timed, seen.ended, seen.expired, seen.held,
-        seen.next_tiers, seen.loose);
+        seen.next_tiers, seen.loose, seen.waiting, seen.queued, seen.batches, seen.doomed,
+        seen.triggered);
+    CHECK(seen.waiting > 1000 && seen.queued > 100 && seen.batches > 100 && seen.doomed > 10);
+    CHECK(seen.triggered > 100);
     CHECK(seen.timers > 10 && seen.scans_begun > 10 && seen.lists > 10 && seen.market_inside > 3);
     CHECK(seen.dead > 100 && seen.timed > 100 && seen.ended > 100 && seen.expired > 100);
     CHECK(seen.held > 10 && seen.next_tiers > 10 && seen.loose > 10 && seen.leverages > 10);

@@ -4,6 +4,7 @@
  * small quotas, so deferred work is sliced; the index jumps, so markets are held, marks scanned. */
 #include "engine/audit.h"
 #include "traffic.h"
+#include "waiting.h"
 
 enum { COMMANDS = 40000 };
 
@@ -49,6 +50,8 @@ static void run(struct stream *stream, uint64_t seed, uint32_t markets, const ch
         stream->statuses[traffic_command(&stream->traffic)]++;
         count_reasons(stream);
         trade_check_figures(host);
+        if (i % 8 == 0)
+            waiting_check(host);
         if (i % 64 == 0)
             check_books(host);
     }
@@ -77,6 +80,8 @@ static void check_reached(const struct stream *stream)
         STATUS_rejected_mark_price_zero,
         STATUS_rejected_invalid_price,
         STATUS_order_rejected_expired,
+        STATUS_rejected_trigger_already_satisfied,
+        STATUS_conditional_order_not_found,
     };
     static const uint8_t reasons[] = { REASON_none,
                                        REASON_time_in_force,
@@ -84,6 +89,7 @@ static void check_reached(const struct stream *stream)
                                        REASON_cancel_all,
                                        REASON_reduce_only,
                                        REASON_match_limit,
+                                       REASON_oco,
                                        STATUS_self_trade_prevention,
                                        STATUS_insufficient_margin_to_trade };
 

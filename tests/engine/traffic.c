@@ -2,6 +2,7 @@
 
 #include "base/uuid.h"
 #include "engine/fee.h"
+#include "waiting.h"
 
 /* The BTC record under another name and id, with another tick. */
 static void define_market(struct host *host, uint16_t asset, const char *name)
@@ -134,12 +135,62 @@ static enum status cancel(struct traffic *traffic)
     return host_cancel(&traffic->host, traffic->owners[slot], traffic->ids[slot]);
 }
 
+/* An order that waits for a price near the mark; every other one is of a group of four. */
+static enum status place_waiting(struct traffic *traffic)
+{
+    struct host *host = &traffic->host;
+    uint64_t *seed = &traffic->seed;
+    uint32_t n = 1 + rig_below(seed, TRADE_ACCOUNTS);
+    uint16_t asset = random_asset(traffic);
+    uint64_t mark = state_market(host->engine, asset - 1u)->mark;
+    struct host_order order = random_order(traffic, asset);
+    uint8_t type = (uint8_t)(ORDER_STOP_LIMIT + rig_below(seed, 4));
+    bool is_market = order_type_is_market(type);
+    uint64_t trigger = mark - mark / 100 + rig_below(seed, (uint32_t)(mark / 50) + 1);
+    uint8_t live = order.post_only ? ORDER_GTC : (uint8_t)rig_below(seed, 3);
+    uint64_t group = rig_below(seed, 2) == 0 ? 0 : 1 + rig_below(seed, 4);
+    uint8_t source = (uint8_t)rig_below(seed, 3);
+    struct waiting waiting = {
+        .trigger = trigger,
+        .price = is_market ? 0 : order.price,
+        .quantity = order.quantity,
+        .expiry = order.expiry > TRADE_FOK ? order.expiry : 0,
+        .oco = group,
+        .asset = asset,
+        .type = type,
+        .source = source,
+        .live = is_market ? 0 : live,
+        .post_only = is_market ? 0 : order.post_only,
+        .reduce_only = order.reduce_only,
+        .stp = order.stp,
+    };
+    enum status status = waiting_place(host, n, &waiting);
+    uint32_t slot = traffic->wait_count++ % TRAFFIC_IDS;
+
+    memcpy(traffic->wait_ids[slot], host->id, 16);
+    traffic->wait_owners[slot] = (uint8_t)n;
+    return status;
+}
+
+static enum status cancel_wait(struct traffic *traffic)
+{
+    uint32_t slot = (traffic->wait_count - 1 - rig_below(&traffic->seed, 32)) % TRAFFIC_IDS;
+    struct trade_id id;
+
+    if (traffic->wait_count == 0 || traffic->wait_owners[slot] == 0)
+        return TRADE_OK;
+    memcpy(id.bytes, traffic->wait_ids[slot], sizeof id.bytes);
+    return waiting_cancel(&traffic->host, traffic->wait_owners[slot], id);
+}
+
 static enum status cancel_many(struct traffic *traffic)
 {
     uint32_t n = 1 + rig_below(&traffic->seed, TRADE_ACCOUNTS);
     uint16_t asset = rig_below(&traffic->seed, 2) == 0 ? 0xFFFF : HOST_BTC;
     uint8_t side = (uint8_t)rig_below(&traffic->seed, 3);
 
+    if (rig_below(&traffic->seed, 2) == 0)
+        return waiting_cancel_all(&traffic->host, n, asset, side);
     return host_cancel_all(&traffic->host, n, asset, side);
 }
 
@@ -180,19 +231,23 @@ enum status traffic_command(struct traffic *traffic)
 
     host->clock_ns += rig_below(&traffic->seed, 40) * UINT64_C(1000000);
     host->wants_evidence = rig_below(&traffic->seed, 2) == 0;
-    if (kind < 46)
+    if (kind < 42)
         return place(traffic);
+    if (kind < 46)
+        return place_waiting(traffic);
     if (kind < 50)
         return take(traffic);
     if (kind < 70)
         return amend(traffic);
-    if (kind < 78)
+    if (kind < 77)
         return cancel(traffic);
+    if (kind < 78)
+        return cancel_wait(traffic);
     if (kind < 80)
         return cancel_many(traffic);
     if (kind < 82)
         return choose_leverage(traffic);
-    if (rig_below(&traffic->seed, 2000) == 0)
+    if (rig_below(&traffic->seed, 1500) == 0)
         pass_days(traffic);
     if (kind < 97)
         return move_index(traffic);
@@ -210,6 +265,8 @@ void traffic_open(struct traffic *traffic, uint64_t seed, uint32_t markets, cons
     traffic->markets = markets;
     traffic->id_count = 0;
     memset(traffic->owners, 0, sizeof traffic->owners);
+    traffic->wait_count = 0;
+    memset(traffic->wait_owners, 0, sizeof traffic->wait_owners);
     trade_open(host, overrides);
     for (uint32_t n = 1; n <= TRADE_ACCOUNTS; n++)
         traffic->keys[n] = keys_make(host, n, KEYS_READ_WRITE, KEYS_NO_PIN);

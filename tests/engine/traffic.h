@@ -1,5 +1,5 @@
-/* traffic.h - random trading over one and over three markets: orders of every kind, amendments,
- * cancellations, leverage, indexes that jump, deposits, time. Accounts are short of cash, so margin
+/* traffic.h - random trading over one and over three markets: orders of every kind, also such that
+ * wait for a price, amendments, cancellations, leverage, indexes that jump, deposits, time. Accounts are short of cash, so margin
  * refuses. The same commands for the same seed, whatever the compiler: each number is drawn in a
  * statement of its own. */
 #ifndef TESTS_ENGINE_TRAFFIC_H
@@ -18,6 +18,9 @@ struct traffic {
     uint8_t ids[TRAFFIC_IDS][16];
     uint8_t owners[TRAFFIC_IDS];
     uint8_t assets[TRAFFIC_IDS];
+    uint32_t wait_count; /* orders that wait for a price, likewise */
+    uint8_t wait_ids[TRAFFIC_IDS][16];
+    uint8_t wait_owners[TRAFFIC_IDS];
     uint32_t kept_place, entered_anew, used_up; /* by replacements */
     uint32_t leverage_set, leverage_refused;
     struct keys_id keys[TRADE_ACCOUNTS + 1];
