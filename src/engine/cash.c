@@ -52,7 +52,7 @@ void cash_debit(struct engine *engine, uint32_t portfolio, enum effect_cash_kind
 {
     INVARIANT(amount > 0);
     portfolio_cash(engine, portfolio, kind, -amount, 0);
-    risk_touch(engine, portfolio);
+    risk_cash_changed(engine, portfolio);
 }
 
 void cash_credit(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,
@@ -61,5 +61,5 @@ void cash_credit(struct engine *engine, uint32_t portfolio, enum effect_cash_kin
     INVARIANT(amount > 0);
     portfolio_wake(engine, portfolio);
     portfolio_cash(engine, portfolio, kind, amount, 0);
-    risk_touch(engine, portfolio);
+    risk_cash_changed(engine, portfolio);
 }

@@ -24,7 +24,7 @@ CC_MUST_USE bool cash_is_free(struct engine *engine, uint32_t portfolio, uint64_
 CC_MUST_USE bool cash_fits(const struct engine *engine, uint32_t portfolio, uint64_t amount);
 
 /* Takes from, or adds to, a touched portfolio, with its row of the ledger; a credit to a CLOSED one
- * opens it first (R10). It is checked exactly behind (R7). */
+ * opens it first (R10). It is checked at the end of the command's own effect (R7). */
 void cash_debit(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,
                 int64_t amount);
 void cash_credit(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,

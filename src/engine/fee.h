@@ -4,8 +4,8 @@
  * The tier of a UTC day D is the highest whose threshold the volume of the days D-14 to D-1
  * reaches. It is made, and the buckets are rotated, when the account is first touched on D: as the
  * taker of a walk, or as a maker that a walk meets. Whenever that is, it comes to the tier that a
- * computation at 00:00 of D would have made. An operator's override (1009) is in force instead of it;
- * the volume's goes on beneath.
+ * computation at 00:00 of D would have made. An operator's override (1009) is in force instead of
+ * it; the volume's goes on beneath.
  *
  * Units. Notionals and fees micro-USDC, rates ppm. A negative fee is a rebate.
  * Bound. A bucket stops at 2^64 - 1. */

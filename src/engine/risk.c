@@ -58,6 +58,17 @@ void risk_fund_moved(struct engine *engine)
     (void)judged;
 }
 
+void risk_cash_changed(struct engine *engine, uint32_t index)
+{
+    struct portfolio *portfolio = state_portfolio(engine, index);
+
+    if (portfolio->changed)
+        return;
+    portfolio->changed = true;
+    portfolio->changed_next = engine->risk.changed_head;
+    engine->risk.changed_head = index;
+}
+
 void risk_changed(struct engine *engine, uint32_t index)
 {
     struct holding *holding = state_holding(engine, index);
@@ -68,11 +79,7 @@ void risk_changed(struct engine *engine, uint32_t index)
         portfolio->stale_holding = index;
     else if (portfolio->stale_holding != index)
         portfolio->stale_holding = RISK_STALE_MANY;
-    if (!portfolio->changed) {
-        portfolio->changed = true;
-        portfolio->changed_next = engine->risk.changed_head;
-        engine->risk.changed_head = holding->portfolio;
-    }
+    risk_cash_changed(engine, holding->portfolio);
 }
 
 /* Whether the record has neither position nor orders any more and nobody stands on it. */

@@ -30,8 +30,8 @@ struct risk {
 void risk_init(struct risk *risk);
 
 /* Check-on-touch: brings the portfolio's figures to the current marks and checks it exactly. Called
- * before its cash, equity or positions are read or changed, and after a change of cash outside
- * trading. Costs a comparison when nothing moved. */
+ * before its cash, equity or positions are read or changed. Costs a comparison when nothing
+ * moved. */
 void risk_touch(struct engine *engine, uint32_t portfolio);
 
 /* The fund's cash moved in the middle of something that is no touch of it: its slacks follow, its
@@ -40,6 +40,9 @@ void risk_fund_moved(struct engine *engine);
 
 /* The holding's position or orders changed: its portfolio is checked by the next risk_flush. */
 void risk_changed(struct engine *engine, uint32_t holding);
+
+/* The cash of a touched portfolio changed outside trading: likewise. */
+void risk_cash_changed(struct engine *engine, uint32_t portfolio);
 
 /* Checks every changed portfolio exactly and gives back holdings that have become empty. At the end
  * of a command's own effect and of each slice of work. */

@@ -1,4 +1,4 @@
-/* transfer.h - code 9: cash between two portfolios of an account (R10, R11). Owned by the engine. */
+/* transfer.h - code 9: cash between two portfolios of an account (R10). Owned by the engine. */
 #ifndef ENGINE_TRANSFER_H
 #define ENGINE_TRANSFER_H
 

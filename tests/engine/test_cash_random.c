@@ -1,8 +1,8 @@
 /* Random trading between random movements of cash: transfers, withdrawals, settlements, deposits,
- * faucet, top-ups, portfolios and subaccounts that open and close, suspensions, tiers. I1 to I6 hold
- * (host), no cash is made (I2 against sums counted here), every row of the ledger continues the one
- * before, and the rows of a portfolio add up to its cash (R2). A state made from an image on the way
- * does the same. */
+ * faucet, top-ups, portfolios and subaccounts that open and close, suspensions, tiers. I1 to I6
+ * hold (host), no cash is made (I2 against sums counted here), every row of the ledger continues
+ * the one before, and the rows of a portfolio add up to its cash (R2). A state made from an image
+ * on the way does the same. */
 #include "engine/audit.h"
 #include "image_copy.h"
 #include "purse.h"

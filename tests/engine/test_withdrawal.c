@@ -218,6 +218,24 @@ static void test_revert(void)
     host_close(&host);
 }
 
+/* Decision 59: what comes back to a portfolio in liquidation is told, then judged. As in
+ * test_transfer.c: E = 8,050 with MM = 9,540; 10,017 make it ACTIVE. */
+static void test_revert_in_liquidation(void)
+{
+    trade_open(&host, NULL);
+    struct id id = withdraw(1, 45500 * USDC);
+    (void)trade_rest(&host, 2, -1000000, 1000000);
+    CHECK(trade_limit(&host, 1, 1000000, 1000000) == TRADE_OK);
+    trade_index(&host, 954000);
+    CHECK(purse_at(&host, 1, main_place)->status == PORTFOLIO_IN_LIQUIDATION);
+    CHECK(purse_settle(&host, id.bytes, REVERTED) == TRADE_OK);
+    const struct host_effect *state = host_effect(&host, EFFECT_portfolio_state, 0);
+    CHECK(state != NULL && state->index > host_effect(&host, EFFECT_withdrawal, 0)->index);
+    CHECK(state->index < host_effect(&host, EFFECT_answer, 0)->index);
+    CHECK(purse_at(&host, 1, main_place)->status == PORTFOLIO_ACTIVE);
+    host_close(&host);
+}
+
 /* Decision 63: what is pending of all accounts stays within 2^62. */
 static void test_pending_bound(void)
 {
@@ -240,6 +258,7 @@ int main(void)
     test_duplicate();
     test_table();
     test_revert();
+    test_revert_in_liquidation();
     test_pending_bound();
     return 0;
 }
