@@ -92,6 +92,8 @@ static void take_answer(struct exchange *exchange, const struct effect *effect)
     struct effect_answer body;
 
     memcpy(&body, effect->bytes, sizeof body);
+    if (body.item != EFFECT_NO_ITEM) /* of a batch: told by the batch's own */
+        return;
     CHECK(exchange->request_count < EXCHANGE_ROWS_MAX);
     struct exchange_request *request = &exchange->requests[exchange->request_count++];
     *request = (struct exchange_request){

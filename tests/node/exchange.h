@@ -46,7 +46,8 @@ struct exchange {
     struct history_sink sink;
     uint32_t capacity;
     uint32_t account_count;
-    uint64_t seed;                    /* of exchange_random_run */
+    uint64_t seed; /* of exchange_random_run */
+    bool rich;     /* it sends conditional orders, batches, protection and withdrawals too */
     uint32_t replaced, market_orders; /* that succeeded in it */
     uint64_t counted_sequence;        /* effects 2102, 2104, 2105 of it so far */
     uint32_t counted;

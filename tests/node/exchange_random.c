@@ -1,6 +1,8 @@
 #include "exchange_random.h"
 
+#include "base/uuid.h"
 #include "check.h"
+#include "engine/order.h"
 #include "engine/rig.h"
 
 static void cancel_some(struct exchange *exchange)
@@ -75,14 +77,112 @@ static void replace_some(struct exchange *exchange)
     exchange->replaced += host_signed(&exchange->host, &request) == STATUS_request_completed;
 }
 
+static void send(struct exchange *exchange, uint16_t code, uint64_t account, const uint8_t *body,
+                 uint16_t body_bytes)
+{
+    uint8_t key[32];
+
+    host_session_key((uint32_t)account, key);
+    struct host_request request = {
+        .code = code, .body = body, .body_bytes = body_bytes, .key = key, .key_bytes = sizeof key
+    };
+    (void)host_signed(&exchange->host, &request);
+}
+
+/* Code 6: a stop or take-profit of the last price near the mark; most fire soon, some are refused. */
+static void wait_some(struct exchange *exchange, uint32_t account)
+{
+    uint8_t body[80] = { 0 };
+    bool is_sell = rig_below(&exchange->seed, 2) != 0;
+    uint8_t type = (uint8_t)(2 + rig_below(&exchange->seed, 4));
+    bool is_market = type == ORDER_STOP_MARKET || type == ORDER_TAKE_PROFIT_MARKET;
+    int64_t quantity = 20000;
+
+    cc_store64(body, account);
+    cc_store64(body + 16, 1000000 - 60 + rig_below(&exchange->seed, 120));
+    cc_store64(body + 24, is_market ? 0 : 1000000 - 40 + rig_below(&exchange->seed, 80));
+    cc_store64(body + 32, (uint64_t)(is_sell ? -quantity : quantity));
+    cc_store64(body + 40, UINT64_MAX);
+    body[51] = type;
+    cc_store16(body + 52, HOST_BTC);
+    body[60] = 1; /* LAST */
+    body[61] = is_market ? 0 : (uint8_t)rig_below(&exchange->seed, 3);
+    body[64] = (uint8_t)rig_below(&exchange->seed, 3); /* of a group, or of none */
+    send(exchange, REQUEST_place_conditional_order, account, body, sizeof body);
+}
+
+/* Code 8: three orders, one of them refused at times, and the cancel of an old one. */
+static void batch_some(struct exchange *exchange, uint32_t account)
+{
+    uint8_t body[24 + 4 * 64] = { 0 };
+
+    cc_store64(body, account);
+    cc_store16(body + 16, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint8_t *item = body + 24 + 64 * i, random[10] = { 0 };
+        cc_store64(random, rig_below(&exchange->seed, UINT32_MAX));
+        struct uuid id = uuid_make_v7(exchange->host.clock_ns / 1000000, random);
+        memcpy(item + 32, id.bytes, sizeof id.bytes);
+        cc_store16(item + 4, HOST_BTC);
+        if (i == 3 && exchange->order_count != 0) {
+            item[0] = 3; /* cancel */
+            memcpy(item + 32,
+                   exchange->orders[rig_below(&exchange->seed, exchange->order_count)].id, 16);
+            break;
+        }
+        cc_store64(item + 8, rig_below(&exchange->seed, 8) == 0
+                                 ? 0
+                                 : 1000000 - 40 + rig_below(&exchange->seed, 80));
+        cc_store64(item + 16, rig_below(&exchange->seed, 2) ? 20000 : (uint64_t)-20000);
+        cc_store64(item + 24, UINT64_MAX);
+    }
+    send(exchange, REQUEST_order_batch, account, body, sizeof body);
+}
+
+/* Codes 25 and 26: a deadline that comes, and a protection that freezes soon. */
+static void guard_some(struct exchange *exchange, uint32_t account)
+{
+    uint8_t deadline[24] = { 0 }, mmp[48] = { 0 };
+
+    cc_store64(deadline, account);
+    cc_store64(deadline + 16, exchange->host.clock_ns + UINT64_C(1500000000));
+    cc_store64(mmp, account);
+    cc_store16(mmp + 16, HOST_BTC);
+    cc_store32(mmp + 20, 1000);
+    cc_store32(mmp + 24, 50);
+    cc_store64(mmp + 32, 60000);
+    if (rig_below(&exchange->seed, 2) == 0)
+        send(exchange, REQUEST_schedule_cancel_all, account, deadline, sizeof deadline);
+    else
+        send(exchange, REQUEST_set_mmp, account, mmp, sizeof mmp);
+}
+
+/* Code 10: 1 USDC goes out, or is on its way. */
+static void withdraw_some(struct exchange *exchange, uint32_t account)
+{
+    uint8_t body[48] = { 0 };
+
+    cc_store64(body, account);
+    cc_store64(body + 16, HOST_USDC);
+    send(exchange, REQUEST_withdraw, account, body, sizeof body);
+}
+
 void exchange_random_run(struct exchange *exchange, uint32_t commands)
 {
     for (uint32_t n = 0; n < commands; n++) {
         uint32_t account = 1 + rig_below(&exchange->seed, exchange->account_count);
         uint32_t kind = rig_below(&exchange->seed, 100);
         exchange->host.clock_ns += rig_below(&exchange->seed, 3) * UINT64_C(1000000);
-        if (kind < 60)
+        if (kind < 60 && (!exchange->rich || kind < 48))
             place_some(exchange, account);
+        else if (kind < 53)
+            wait_some(exchange, account);
+        else if (kind < 58)
+            batch_some(exchange, account);
+        else if (kind < 59)
+            guard_some(exchange, account);
+        else if (kind < 60)
+            withdraw_some(exchange, account);
         else if (kind < 64)
             exchange->market_orders +=
                 exchange_market_order(

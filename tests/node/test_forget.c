@@ -183,6 +183,7 @@ int main(void)
     reply_pool_init(&pool, memory);
     exchange_open(&exchange, CAPACITY, ACCOUNTS);
     exchange.seed = 41;
+    exchange.rich = true;
     exchange_random_run(&exchange, COMMANDS);
     floor_sequence = engine_sequence(exchange.host.engine);
     for (uint32_t k = 0; k < exchange.order_count; k++)
