@@ -89,7 +89,8 @@ static void send(struct exchange *exchange, uint16_t code, uint64_t account, con
     (void)host_signed(&exchange->host, &request);
 }
 
-/* Code 6: a stop or take-profit of the last price near the mark; most fire soon, some are refused. */
+/* Code 6: a stop or take-profit of the last price near the mark; most fire soon, some are
+ * refused. */
 static void wait_some(struct exchange *exchange, uint32_t account)
 {
     uint8_t body[80] = { 0 };

@@ -68,7 +68,8 @@ static bool check_name(struct context *context, const char *name, bool may_be_em
     return (count <= NAME_BYTES_MAX && (count > 0 || may_be_empty) && text_is_utf8(name, count) &&
             !text_has_control(name, count)) ||
            context_fail(context, EXIT_CODE_usage,
-                        "NAME has 1 to %d bytes of UTF-8 without control characters", NAME_BYTES_MAX);
+                        "NAME has 1 to %d bytes of UTF-8 without control characters",
+                        NAME_BYTES_MAX);
 }
 
 static bool fill_portfolio(struct context *context, struct draft *draft, uint32_t curve)
