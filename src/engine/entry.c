@@ -76,11 +76,11 @@ static enum status check_flags(const struct engine *engine, struct entry *entry,
 
 enum status entry_market(struct engine *engine, struct entry *entry)
 {
+    entry->reason = REASON_none;
     enum status status = market_of_asset(engine, entry->asset_id, &entry->market_index);
     if (status != STATUS_request_completed)
         return status;
     entry->market = state_market(engine, entry->market_index);
-    entry->reason = REASON_none;
     if (entry->pads != 0)
         return STATUS_order_rejected_invalid;
     if (CC_UNLIKELY(engine->mmps.count != 0) && entry->post_only == 1 && !entry->waits &&

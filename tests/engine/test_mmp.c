@@ -139,6 +139,25 @@ static void test_freeze(void)
     host_close(&host);
 }
 
+/* Any other refusal carries no reason of it: rows 7 and 8 come before anything is known. */
+static void test_no_reason(void)
+{
+    struct host_order order = { .price = M, .quantity = 1000, .expiry = TRADE_GTC, .post_only = 1 };
+
+    trade_open(&host, NULL);
+    CHECK(protect(60000, 0, 1000, 0) == TRADE_OK);
+    fill(1000);
+    CHECK(trade_post(&host, 1, 1000, M - 400) == STATUS_order_rejected_invalid);
+    CHECK(host.result.reason == REASON_mmp_frozen);
+    for (uint32_t k = 0; k < 2; k++) {
+        order.asset = k == 0 ? 0xFFFF : 9;
+        CHECK(host_limit(&host, 1, &order) != TRADE_OK && host.result.reason == REASON_none);
+        CHECK(trade_at_market(&host, 1, &order, 0) != TRADE_OK);
+        CHECK(host.result.reason == REASON_none);
+    }
+    host_close(&host);
+}
+
 /* The window slides in 64 steps: the current one and the 63 before it. */
 static void test_window(void)
 {
@@ -275,6 +294,7 @@ int main(void)
 {
     test_rows();
     test_freeze();
+    test_no_reason();
     test_window();
     test_net();
     test_what_counts();
