@@ -138,10 +138,8 @@ void conditional_leave(struct engine *engine, uint32_t index);
 
 void conditional_release(struct conditional_table *table, uint32_t index);
 
-/* Leaves, is told as ended (2101) and released. */
+/* Leaves, is told as ended (2101: conditional_tell) and released. */
 void conditional_end(struct engine *engine, uint32_t index, enum order_state state, uint8_t reason);
-
-/* 2101 of a row. */
 void conditional_tell(struct engine *engine, uint32_t index);
 
 /* The untriggered order of (account, id) that lives, or CONDITIONAL_NONE. */
