@@ -9,7 +9,8 @@
 
 struct engine;
 
-/* The state that the k-th market in ascending asset id has, or returns to when its hold ends (R5). */
+/* The state that the k-th market in ascending asset id has, or returns to when its hold ends
+ * (R5). */
 uint8_t read_figures_state(const struct engine *engine, uint32_t k);
 
 /* False: no market of that zero-padded symbol. */

@@ -1,4 +1,5 @@
-/* show_money.h - funding, marks and the exchange's own cash as JSON (json.md J2, J6, J9 mark). Pure. */
+/* show_money.h - funding, marks and the exchange's own cash as JSON (json.md J2, J6, J9 mark).
+ * Pure. */
 #ifndef NET_SHOW_MONEY_H
 #define NET_SHOW_MONEY_H
 

@@ -1,5 +1,5 @@
-/* money_log.h - the newest funding payments, rates, and movements of the fund and of the fee account,
- * kept in the follower's memory.
+/* money_log.h - the newest funding payments, rates, and movements of the fund and of the fee
+ * account, kept in the follower's memory.
  *
  *   2105, then its 2104 ──> payment        2110 open ──> rate
  *   2104 of 0/0/0 ──> fund                 2104 of kind fee ──> fee account, but for what the fund

@@ -7,12 +7,13 @@
  *   place ──> row, live ──end──> row, ended ──ring full──> lost
  *                └──ring full──> engine only ──end──> ended: by id only
  *
- * Of placements that were REJECTED only the last ORDER_LOG_REJECTED of an account are shown (W10); an
- * older one is as good as never placed. A conditional order that was REJECTED when it fired stays.
+ * Of placements that were REJECTED only the last ORDER_LOG_REJECTED of an account are shown (W10);
+ * an older one is as good as never placed. A conditional order that was REJECTED when it fired
+ * stays.
  *
  * A command may place several orders of an account: their indexes rise in the order in which they
- * are told, one that would not is raised. An ended order that was shown and is in no row any more is *lost*: a
- * list that would need it is refused, never cut short.
+ * are told, one that would not is raised. An ended order that was shown and is in no row any more
+ * is *lost*: a list that would need it is refused, never cut short.
  *
  * Owner. The follower's thread.
  * Bound. `capacity` rows here and in `ended`, an account's marks for each account. */

@@ -2,9 +2,9 @@
  * follower's memory.
  *
  * Made from effect 2100, and from what is told before it: which credential (2118), subaccount or
- * portfolio (2119) or withdrawal (2120) was made, and what became of the items of a batch (2100). Requests
- * of operators and refused account creations belong to no account's key and are left out, and so
- * are those whose credential was unknown: their id stays unused (W5).
+ * portfolio (2119) or withdrawal (2120) was made, and what became of the items of a batch (2100).
+ * Requests of operators and refused account creations belong to no account's key and are left out,
+ * and so are those whose credential was unknown: their id stays unused (W5).
  *
  * Owner. The follower's thread.
  * Bound. `capacity` rows and a map of twice as many places, taken at start. */

@@ -1,4 +1,4 @@
-/* order_command.h - conditional orders, batches and makers' protection: rows of command.h's table. */
+/* order_command.h - conditional orders, batches, makers' protection: rows of command.h's table. */
 #ifndef PERP_ORDER_COMMAND_H
 #define PERP_ORDER_COMMAND_H
 
