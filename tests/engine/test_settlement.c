@@ -564,6 +564,46 @@ static void test_image(void)
     image_copy_free(&theirs);
 }
 
+/* A wrong byte in what an image tells of a settlement under way: refused, or the state goes on to its
+ * end without an invariant. */
+static void test_damage(void)
+{
+    static const uint32_t sections[] = { IMAGE_work, IMAGE_samples };
+    struct image_problem problem;
+    uint32_t refused = 0, accepted = 0;
+
+    open_three(SLICED);
+    set_samples(850001);
+    CHECK(close_now() == TRADE_OK);
+    while (host.engine->settlements[0].from != 3) /* among the losers, behind 2 */
+        host_tick(&host, 1);
+    image_copy_take(&ours, host.engine);
+    CHECK(image_copy_open(&ours, &loaded, NULL, &problem));
+    for (size_t k = 0; k < CC_COUNT(sections); k++) {
+        const struct image_part *part = image_copy_part(&ours, sections[k]);
+        uint64_t first = (uint64_t)(part->bytes - ours.bytes);
+        for (uint64_t at = first; at < first + part->byte_count && at < first + 200; at++) {
+            for (uint32_t bit = 0; bit < 8; bit++) {
+                ours.bytes[at] ^= (uint8_t)(1u << bit);
+                if (image_copy_reopen(&ours, &loaded, &problem)) {
+                    accepted++;
+                    loaded.skip_audit = true;
+                    loaded.clock_ns = engine_time(loaded.engine) + S;
+                    for (uint32_t i = 0; i < 20; i++)
+                        host_tick(&loaded, 1);
+                } else {
+                    refused++;
+                }
+                ours.bytes[at] ^= (uint8_t)(1u << bit);
+            }
+        }
+    }
+    CHECK(refused > 1000 && accepted > 100);
+    host_close(&loaded);
+    host_close(&host);
+    image_copy_free(&ours);
+}
+
 int main(void)
 {
     test_entry();
@@ -578,5 +618,6 @@ int main(void)
     test_fund_holds();
     test_funding_first();
     test_image();
+    test_damage();
     return 0;
 }
