@@ -149,6 +149,7 @@ class Batch:
                       for order in holding.orders}
         first_refused = self.check_ids()
         acting = sorted(items, key=lambda item: item.op != OP_CANCEL)
+        self.needed = len(exchange.orders) + sum(item.op == OP_PLACE for item in items)
         trial = Trial(exchange, self.portfolio, items)
         refused = {}
         for item in acting:
@@ -165,7 +166,7 @@ class Batch:
             exchange.counts["atomic aborted " + ("by an item" if refused else "by margin")] += 1
             exchange.reason = REASON["batch_aborted"]
             return status
-        exchange.reason = 0
+        exchange.reason, self.needed = 0, 0
         for item in acting:
             self.judge(item)[1](False)
         for item in items:
@@ -198,14 +199,14 @@ class Batch:
         exchange, answers = self.exchange, []
         self.own = {self.request_id}
         for item in self.items:
-            exchange.reason = 0
+            exchange.reason, self.needed = 0, len(exchange.orders) + 1
             trial = Trial(exchange, self.portfolio, [item])
             status, action = self.id_refused(item), None
             if not status:
                 status, action = self.judge(item)
-            if not status:
+            if action and status in (0, S["order_rejected_internal"]):  # 31 to 33 come before 34
                 action(True)
-                status = self.margin_refused(trial)
+                status = self.margin_refused(trial) or status
             trial.undo()
             answers.append((item, status, exchange.reason if status else 0))
         for item, status, reason in answers:
@@ -231,8 +232,8 @@ class Batch:
         walk = Walk(exchange, order, self.portfolio)
         if cross_refused(walk):
             return S["rejected_post_only_would_cross_book"], None
-        if len(exchange.orders) >= exchange.order_slots:
-            return S["order_rejected_internal"], None
+        if self.needed > exchange.order_slots:  # as if nothing had left
+            return S["order_rejected_internal"], lambda quiet: self.enter(walk, quiet)
         return 0, lambda quiet: self.enter(walk, quiet)
 
     def enter(self, walk, quiet):

@@ -23,14 +23,14 @@ ADDED, REMOVED = 0, 1
 
 
 class Session:
-    __slots__ = ("account", "key", "expires_at", "pin", "scope", "revoked")
+    __slots__ = ("account", "key", "expires_at", "pin", "scope", "revoked", "made")
 
     def live(self, t):
         return not self.revoked and self.expires_at > t
 
 
 class ApiKey:
-    __slots__ = ("account", "pin", "scope", "revoked", "hash")
+    __slots__ = ("account", "pin", "scope", "revoked", "hash", "made")
 
 
 class Credentials:
@@ -101,6 +101,7 @@ class Credentials:
     def add_session(self, account, key, expires_at, pin, scope):
         session = Session()
         session.account, session.key, session.revoked = account, key, False
+        session.made = self.exchange.sequence
         session.expires_at, session.pin, session.scope = expires_at, pin, scope
         self.sessions[account, key] = session
         self.of_account.setdefault(account, []).append(session)
@@ -173,6 +174,7 @@ class Credentials:
             exchange.reason = REASON["limit_reached"]
             return S["order_rejected_invalid"]
         key = ApiKey()
+        key.made = exchange.sequence
         key.account, key.pin, key.scope, key.revoked, key.hash = account, pin, scope, False, digest
         self.key_counts[account] = self.key_counts.get(account, 0) + 1
         self.api_keys[uuid7_of(exchange.t, exchange.sequence, 0)] = key
@@ -192,12 +194,12 @@ class Credentials:
     # ---- the end of an account
 
     def end_all(self, account):
-        """Code 32 revokes sessions and API keys."""
-        for session in reversed(self.live_sessions(account)):
-            self.revoke(session)
-        for key in self.api_keys.values():
-            if key.account == account and not key.revoked:
-                self.end_key(key)
+        """Code 32 revokes sessions and API keys, newest first."""
+        ending = [(session.made, self.revoke, session) for session in self.live_sessions(account)]
+        ending += [(key.made, self.end_key, key) for key in self.api_keys.values()
+                   if key.account == account and not key.revoked]
+        for _, end, credential in sorted(ending, key=lambda one: one[0], reverse=True):
+            end(credential)
 
     def end_key(self, key):
         key.revoked = True
