@@ -64,20 +64,55 @@ static void revoke_session(struct host *host, uint32_t n)
     CHECK(host_signed(host, &request) == STATUS_session_revoked);
 }
 
+/* A body of account n, signed by its session. */
+static void sign(struct host *host, uint16_t code, uint32_t n, uint8_t *body, uint32_t body_bytes)
+{
+    uint8_t key[32];
+
+    cc_store64(body, n);
+    host_session_key(n, key);
+    struct host_request request = {
+        .code = code, .body = body, .body_bytes = body_bytes, .key = key, .key_bytes = sizeof key
+    };
+    CHECK(host_signed(host, &request) == STATUS_request_completed);
+}
+
 /* 1,000 USDC that stay pending. */
 static void withdraw(struct host *host, uint32_t n)
 {
-    uint8_t body[48] = { 0 }, key[33];
+    uint8_t body[48] = { 0 };
 
-    cc_store64(body, n);
     cc_store64(body + 16, 1000 * HOST_USDC);
-    host_master_key(n, key);
-    struct host_request request = { .code = REQUEST_withdraw,
-                                    .body = body,
-                                    .body_bytes = sizeof body,
-                                    .key = key,
-                                    .key_bytes = sizeof key };
-    CHECK(host_signed(host, &request) == STATUS_request_completed);
+    sign(host, REQUEST_withdraw, n, body, sizeof body);
+}
+
+/* A buy that waits for 110,000, for as long as it takes. */
+static void wait_for(struct host *host, uint32_t n)
+{
+    enum { STOP_MARKET = 3 };
+    uint8_t body[80] = { 0 };
+
+    cc_store64(body + 16, 1100000);
+    cc_store64(body + 32, 1000);
+    cc_store64(body + 40, UINT64_MAX);
+    body[51] = STOP_MARKET;
+    cc_store16(body + 52, HOST_BTC);
+    sign(host, REQUEST_place_conditional_order, n, body, sizeof body);
+}
+
+/* Makers' protection in BTC, and the disconnect of a stream of this key. */
+static void protect(struct host *host, uint32_t n, struct keys_id key)
+{
+    uint8_t body[48] = { 0 }, arm[56] = { 0x77 };
+
+    cc_store16(body + 16, HOST_BTC);
+    cc_store32(body + 20, 1000);
+    cc_store64(body + 32, 5000);
+    sign(host, REQUEST_set_mmp, n, body, sizeof body);
+    memcpy(arm + 16, key.bytes, sizeof key.bytes);
+    cc_store64(arm + 32, n);
+    arm[48] = 1;
+    CHECK(host_unsigned(host, REQUEST_disconnect_arm, arm, sizeof arm) == STATUS_request_completed);
 }
 
 void small_state_open(struct host *host)
@@ -101,9 +136,11 @@ void small_state_open(struct host *host)
     struct keys_id other = keys_make(host, 2, KEYS_READ, KEYS_NO_PIN);
     CHECK(keys_revoke(host, 2, other) == STATUS_request_completed);
     CHECK(keys_leverage(host, key, 1, HOST_BTC, 5) == STATUS_request_completed);
-    revoke_session(host, 5);
     withdraw(host, 4);
     withdraw(host, 5);
+    wait_for(host, 2);
+    protect(host, 1, key);
+    revoke_session(host, 5);
     for (uint32_t i = 0; i < 40; i++)
         host_tick(host, HOST_SECOND_NS / 10);
     CHECK(host_oracle(host, HOST_BTC, 1000500) == STATUS_request_completed);
