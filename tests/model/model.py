@@ -239,9 +239,9 @@ class Exchange:
             settlement.sample(self, market)
         elif market.shown_valid:
             self.show_mark(market, 0)
-        forced.queue_unwind(self, market)
         funding.hour(self, market)
         funding.sample(self, market)
+        forced.queue_unwind(self, market)
 
     def recompute(self, market):
         if market.state == HALTED or not market.index_valid(self.t, self.max_age):
