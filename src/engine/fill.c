@@ -101,7 +101,8 @@ static void move_cash(struct engine *engine, const struct party *party)
     engine->fee_account += party->fee;
 }
 
-/* Ledger rows of a fill with a house taker: the penalty goes to the fund, a rebate comes from it. */
+/* Ledger rows of a fill with a house taker: the penalty goes to the fund, a rebate comes from
+ * it. */
 static void move_house_cash(struct engine *engine, const struct party *maker,
                             const struct party *taker)
 {

@@ -5,8 +5,8 @@
  *
  * Order.  Best price first, then arrival. The execution meets the same makers in the same order and
  *         ends with the walk's quantity and notional: INVARIANT.
- * Bound.  At most engine.makers_max makers are met, filled or canceled, or as many as the taker says;
- *         a maker costs the same
+ * Bound.  At most engine.makers_max makers are met, filled or canceled, or as many as the taker
+ *         says; a maker costs the same
  *         whatever it has (its portfolio is brought to the current marks at its first touch).
  * Units.  Quantities and prices raw, amounts micro-USDC. */
 #ifndef ENGINE_MATCH_H

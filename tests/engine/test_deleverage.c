@@ -1,7 +1,7 @@
 /* L2 and L3 of R7: the fund's takeover, and the run against the other side (decision 61).
  *
- * Account 7 has 1,000 USDC and is long 0.19 BTC (19,000 raw) from 100,000, bought from account 6 for
- * a fee of 8.55: E = 991.45 - 0.19 * (100,000 - mark), MM = 1 % of 0.19 * mark. */
+ * Account 7 has 1,000 USDC and is long 0.19 BTC (19,000 raw) from 100,000, bought from account 6
+ * for a fee of 8.55: E = 991.45 - 0.19 * (100,000 - mark), MM = 1 % of 0.19 * mark. */
 #include "engine/fund.h"
 #include "engine/liquidation.h"
 #include "engine/margin.h"
@@ -90,8 +90,8 @@ static void check_order(uint32_t k, uint8_t type, uint8_t side, uint64_t price)
     CHECK(order.status == ORDER_FILLED && order.remaining == 0);
 }
 
-/* At 95,400: E = 117.45, MM = 181.26, 3E = 352.35 < 2MM = 362.52. The fund (10,000) takes 0.19 at the
- * mark: the loser realises -874, its 117.45 that are left are the fund's. */
+/* At 95,400: E = 117.45, MM = 181.26, 3E = 352.35 < 2MM = 362.52. The fund (10,000) takes 0.19 at
+ * the mark: the loser realises -874, its 117.45 that are left are the fund's. */
 static void test_backstop(void)
 {
     open_loser(NULL);
@@ -115,8 +115,8 @@ static void test_backstop(void)
     host_close(&host);
 }
 
-/* One raw of the price higher 3E >= 2MM: 3 * (0.19 * mark - 18,008.55) - 2 * 0.0019 * mark = 0.5662 *
- * mark - 54,025.65: at 95,418.0 it is 0.02, at 95,417.9 it is -0.03. */
+/* One raw of the price higher 3E >= 2MM: 3 * (0.19 * mark - 18,008.55) - 2 * 0.0019 * mark =
+ * 0.5662 * mark - 54,025.65: at 95,418.0 it is 0.02, at 95,417.9 it is -0.03. */
 static void test_two_thirds(void)
 {
     open_loser(NULL);
@@ -155,8 +155,8 @@ static void test_backstop_condition(void)
     host_close(&host);
 }
 
-/* The run: account 6 buys at 94,781.9: the loser realises -991.439 and has 0.011 left, the rounding:
- * the fund takes min(11,000, 19,000 + 2). Account 6 realises 991.439. */
+/* The run: account 6 buys at 94,781.9: the loser realises -991.439 and has 0.011 left, the
+ * rounding: the fund takes min(11,000, 19,000 + 2). Account 6 realises 991.439. */
 static void test_run(void)
 {
     open_loser(NULL);
@@ -188,9 +188,9 @@ static void test_run_under_water(void)
 }
 
 /* At 90,000 (through 96,000) e = -908.55, p = 94,781.9. Account 6 has E = 200 there: capacity
- * fdiv(200,000,000, 47,819) = 4,182; after them 20,942 micro-USDC, no lot more: pass 2, 14,818 at the
- * mark. The loser's cash: 991.45 - 4,182 * 52,181 - 14,818 * 100,000 raw = -708.570942: the fund,
- * empty, pays it, is short, and the market only reduces. */
+ * fdiv(200,000,000, 47,819) = 4,182; after them 20,942 micro-USDC, no lot more: pass 2, 14,818 at
+ * the mark. The loser's cash: 991.45 - 4,182 * 52,181 - 14,818 * 100,000 raw = -708.570942: the
+ * fund, empty, pays it, is short, and the market only reduces. */
 static void test_second_pass(void)
 {
     open_loser(NULL);
@@ -212,8 +212,8 @@ static void test_second_pass(void)
     host_close(&host);
 }
 
-/* A fund that is short leaves pass 1 out: everything at the mark, 95,400: account 6 pays nothing for
- * it, the loser keeps what 117.45 is worth but for the rounding. */
+/* A fund that is short leaves pass 1 out: everything at the mark, 95,400: account 6 pays nothing
+ * for it, the loser keeps what 117.45 is worth but for the rounding. */
 static void test_short_fund(void)
 {
     open_loser(NULL);
@@ -226,8 +226,9 @@ static void test_short_fund(void)
     host_close(&host);
 }
 
-/* A short of 0.19 with E = -29,000: p would be below 1: it is 1. Account 6, long, sells at 0.1 USDC a
- * BTC: it has 100,000 and can bear 18,999.98; the fund carries the rest, -10,000.02 + fees. */
+/* A short of 0.19 with E = -29,000: p would be below 1: it is 1. Account 6, long, sells at 0.1
+ * USDC a BTC: it has 100,000 and can bear 18,999.98; the fund carries the rest, -10,000.02 +
+ * fees. */
 static void test_price_of_one(void)
 {
     trade_open(&host, "exchange.oracle_max_age_ms=10000\n");
@@ -244,7 +245,8 @@ static void test_price_of_one(void)
     host_close(&host);
 }
 
-/* Score descending: accounts 2 to 5 are short too, from different prices: the better entry first. */
+/* Score descending: accounts 2 to 5 are short too, from different prices: the better entry
+ * first. */
 static void test_ranking(void)
 {
     trade_open(&host, NULL);
@@ -291,7 +293,8 @@ static void test_slices(void)
     host_close(&host);
 }
 
-/* A portfolio that closed under water while nobody could liquidate it: the fund pays what it owes. */
+/* A portfolio that closed under water while nobody could liquidate it: the fund pays what it
+ * owes. */
 static void test_closed_under_water(void)
 {
     open_loser(NULL);

@@ -1,7 +1,7 @@
 /* L1 of R7: a portfolio below its maintenance margin is sold on the book (decisions 59 and 60).
  *
- * Account 7 has 1,000 USDC (or ten times that) and is long 0.19 BTC (1.9) from 100,000, bought for a
- * fee of 8.55 (85.5): E = 991.45 - 0.19 * (100,000 - mark), MM = 1 % of 0.19 * mark. */
+ * Account 7 has 1,000 USDC (or ten times that) and is long 0.19 BTC (1.9) from 100,000, bought for
+ * a fee of 8.55 (85.5): E = 991.45 - 0.19 * (100,000 - mark), MM = 1 % of 0.19 * mark. */
 #include "engine/fund.h"
 #include "engine/liquidation.h"
 #include "engine/margin.h"
@@ -93,9 +93,9 @@ static void check_image(void)
     host_close(&loaded);
 }
 
-/* At 95,700: E = 991.45 - 817 = 174.45 < MM = 181.83, 3E = 523.35 >= 2MM = 363.66. The limit: 95,700
- * - fdiv(174,450,000, 19,000) = 9,181 raw: 94,781.9, above 99 % of the mark. N = 18,183: all of it.
- * 0.1 at 95,600: n = 9,560, E_after = 174.45 - 10 = 164.45, penalty 47.80, E = 116.65.
+/* At 95,700: E = 991.45 - 817 = 174.45 < MM = 181.83, 3E = 523.35 >= 2MM = 363.66. The limit:
+ * 95,700 - fdiv(174,450,000, 19,000) = 9,181 raw: 94,781.9, above 99 % of the mark. N = 18,183:
+ * all of it. 0.1 at 95,600: n = 9,560, E_after = 174.45 - 10 = 164.45, penalty 47.80, E = 116.65.
  * 0.09 at 95,000: n = 8,550, E_after = 53.65, penalty 42.75, E = 10.90 = the cash that is left. */
 static void test_small(void)
 {
@@ -163,9 +163,9 @@ static void test_order(void)
     host_close(&host);
 }
 
-/* Ten times that: N = 181,830 > 100,000: first a fifth, 38,000 raw. At 95,600: n = 36,328, E_after =
- * 1,744.5 - 38 = 1,706.5, penalty 181.64, E = 1,524.86 < 105 % of MM = 1,454.64: it stays. For 30 s
- * nothing; then the 152,000 that are left: n = 145,312, E_after = 1,372.86, penalty 726.56. */
+/* Ten times that: N = 181,830 > 100,000: first a fifth, 38,000 raw. At 95,600: n = 36,328, E_after
+ * = 1,744.5 - 38 = 1,706.5, penalty 181.64, E = 1,524.86 < 105 % of MM = 1,454.64: it stays. For
+ * 30 s nothing; then the 152,000 that are left: n = 145,312, E_after = 1,372.86, penalty 726.56. */
 static void test_large(void)
 {
     open_loser(LARGE, "exchange.oracle_max_age_ms=0\n");
@@ -284,7 +284,8 @@ static void test_market_stops_in_between(void)
     host_close(&host);
 }
 
-/* A maker of tier 0 with a rebate: the fund pays it, as far as its cash as the walk began reaches. */
+/* A maker of tier 0 with a rebate: the fund pays it, as far as its cash as the walk began
+ * reaches. */
 static void test_rebate(void)
 {
     open_loser(SMALL, NULL);
