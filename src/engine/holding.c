@@ -260,7 +260,8 @@ static const char *wrong_position(const struct engine *engine, const struct hold
         return "a position is at an epoch that its market is not at";
     if (row->position_sequence > engine->sequence || row->position_ns > engine->t_ns ||
         row->reduce_cancel_sequence > order_stamp_behind(engine->sequence) ||
-        row->post_cancel_sequence > order_stamp_behind(engine->sequence))
+        row->post_cancel_sequence > order_stamp_behind(engine->sequence) ||
+        row->liquidation_ns > engine->t_ns)
         return "a position is of a command to come";
     for (unsigned side = 0; side < 2; side++)
         if ((row->sides[side].cancel_sequence == 0) != (row->side_reasons[side] == REASON_none) ||
