@@ -83,15 +83,11 @@ static void check_reached(const struct stream *stream)
         STATUS_rejected_trigger_already_satisfied,
         STATUS_conditional_order_not_found,
     };
-    static const uint8_t reasons[] = { REASON_none,
-                                       REASON_time_in_force,
-                                       REASON_user_cancel,
-                                       REASON_cancel_all,
-                                       REASON_reduce_only,
-                                       REASON_match_limit,
-                                       REASON_oco,
-                                       STATUS_self_trade_prevention,
-                                       STATUS_insufficient_margin_to_trade };
+    static const uint8_t reasons[] = {
+        REASON_none,       REASON_time_in_force,         REASON_user_cancel,
+        REASON_cancel_all, REASON_reduce_only,           REASON_match_limit,
+        REASON_oco,        STATUS_self_trade_prevention, STATUS_insufficient_margin_to_trade
+    };
 
     const struct traffic *traffic = &stream->traffic;
 
