@@ -208,12 +208,12 @@ class Batch:
                 action(True)
                 status = self.margin_refused(trial) or status
             trial.undo()
-            answers.append((item, status, exchange.reason if status else 0))
-        for item, status, reason in answers:
+            answers.append((item, status))
+        for item, status in answers:
             if item.op == OP_PLACE and not first_refused[item.number]:
                 self.use_id(item, status)
             self.note(item, status or -1)
-            self.tell(item, status, reason)
+            self.tell(item, status)
         exchange.subject = None
 
     def judge(self, item):

@@ -224,6 +224,8 @@ class Protection:
             self.cover((order for order in holding.orders if order.post_only), POST_ONLY_LIST,
                        REASON["mmp"])
             holding.post_stamp = exchange.next_stamp()
+            if holding.orders:  # the list is queued where orders of another kind stand as well
+                exchange.work.queue_list(holding.portfolio, [holding.market.id])
             if mmp.frozen_ms:
                 exchange.work.add_unfreeze(mmp)
         self.reached = []
@@ -302,7 +304,7 @@ class Protection:
 
     def named(self, account, subaccount, index):
         """Portfolios of the body, CLOSED ones too; empty: unknown."""
-        known = self.exchange.hierarchy.user(account)
+        known = self.exchange.hierarchy.accounts.get(account)
         if known is None or subaccount == ALL32 and index != ALL32:
             return []
         if subaccount == ALL32:

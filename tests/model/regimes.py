@@ -67,7 +67,8 @@ CALM = {
                 "signup": 0.1, "duplicate": 1, "window": 0.3, "deposit": 0.2, "leverage": 0.4,
                 "api_key": 0.3, "revoke_all": 0.06, "conditional": 3, "conditional_cancel": 0.7,
                 "bad_conditional": 0.4, "transfer": 0.5, "withdraw": 0.3, "settle": 0.3,
-                "structure": 0.3, "fee_tier": 0.05, "batch": 2},
+                "structure": 0.3, "fee_tier": 0.05, "batch": 2, "schedule": 0.4, "mmp": 0.9,
+                "arm": 0.25, "operator_cancel": 0.25},
     "tif": (60, 15, 10, 15),          # GTC, IOC, FOK, GTT
     "stp": (1, 1, 1, 1), "post_only": 0.15, "reduce_only": 0.12,
     "spread_ppm": 3000, "far": 0.1,   # how far from the mark a price lies
@@ -147,4 +148,9 @@ REGIMES = {
     # Batches, all or none and one by one, with orders of each kind in them.
     "batches": {"accounts": 7, "spread_ppm": 2000, "options": {"engine.work_per_command": "6"},
                 "weights": dict(CALM["weights"], place=22, batch=30, oracle=7, conditional=5)},
+    # Deadlines, windows and disconnects end orders while others are entered.
+    "protected": {"accounts": 8, "post_only": 0.5, "spread_ppm": 1800, "step_ms": (1, 30),
+                  "options": {"engine.work_per_command": "4"},
+                  "weights": dict(CALM["weights"], place=50, mmp=9, schedule=7, arm=4,
+                                  operator_cancel=3, conditional=6, cancel_all=1.5, batch=4)},
 }
