@@ -112,8 +112,8 @@ enum status dispatch_unsigned(struct engine *engine, const struct command *comma
 static bool enters_orders(uint16_t code)
 {
     return code == REQUEST_place_limit_order || code == REQUEST_order_replacement ||
-           code == REQUEST_place_market_order || code == REQUEST_order_batch ||
-           code == REQUEST_schedule_cancel_all;
+           code == REQUEST_place_market_order || code == REQUEST_place_conditional_order ||
+           code == REQUEST_order_batch || code == REQUEST_schedule_cancel_all;
 }
 
 static void touch_portfolios(struct engine *engine)
