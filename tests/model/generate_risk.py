@@ -10,6 +10,11 @@ HOUR = 3600 * SECOND
 OPERATOR, ORACLE_KEY = b"\x11" * 32, b"\x22" * 32
 
 
+def strained(holding):
+    """How much of its portfolio's equity its maintenance margin is."""
+    return holding.margins()[1] / max(1, holding.portfolio.risk()[0])
+
+
 class RiskCommands:
     # ---- positions at the edge
 
@@ -53,7 +58,7 @@ class RiskCommands:
                  and holding.market.state != CLOSED]
         if not found:
             return self.make_pair(exchange)
-        holding = rng.choice(found)
+        holding = max(rng.choices(found, k=4), key=strained)
         market, portfolio = holding.market, holding.portfolio
         equity, _, maintenance = portfolio.risk()
         part = rng.choices((rng.uniform(0.7, 1.0), rng.uniform(0, 0.66), -rng.uniform(0, 3),

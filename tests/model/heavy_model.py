@@ -158,7 +158,8 @@ def main():
     for regime in regimes:
         streams = REGIMES[regime].get("streams", 1)
         jobs += [(arguments.build, source, regime, f"{arguments.seed}.{number}",
-                  cdiv(share, streams)) for number in range(streams)]
+                  cdiv(share * REGIMES[regime].get("times", 1), streams))
+                 for number in range(streams)]
     counts, failed = Counter(), False
     with multiprocessing.Pool(arguments.processes) as pool:
         for job, found, difference, seconds in pool.imap_unordered(run_job, jobs):

@@ -2,23 +2,25 @@
 aims at the book, at the backstop, below 0, and just above the maintenance margin."""
 from regimes import CALM, REGIMES
 
-BREAKING = dict(CALM["weights"], pair=14, lever=2, crash=7, heal=1, fund=0.2, wait=2, oracle=3,
-                deposit=4, bad=1, session=0.1, reduce=0)
-del BREAKING["reduce"]
+BREAKING = dict(CALM["weights"], place=30, replace=7, pair=30, lever=3, crash=24, heal=2, fund=0.2,
+                wait=8, oracle=3, deposit=8, bad=1, session=0.1)
+NEVER_STALE = {"exchange.oracle_max_age_ms": "0"}
 RISKY = {"crash": (5, 3, 2, 1), "gap": 0.0, "top_up": (1, 3000), "keep": 1,
+         "times": 2,  # as many commands as another regime: liquidations are rare
          "deposit": (500, 20000), "accounts": 10, "spread_ppm": 4000, "move_ppm": 600,
          "weights": BREAKING}
 
 REGIMES.update({
     # Deep books and small moves: most of it is sold there, large positions by fifths.
-    "book": dict(RISKY, deposit=(5000, 200000), crash=(10, 1, 0, 3), size=4.0, spread_ppm=8000,
-                 weights=dict(BREAKING, place=90, wait=6, heal=2)),
-    "slices": dict(RISKY, size=3.0, spread_ppm=8000, accounts=14,
-                   options={"engine.work_per_command": "1"}),
+    "book": dict(RISKY, options=NEVER_STALE, deposit=(5000, 200000), crash=(10, 1, 0, 3), size=4.0,
+                 spread_ppm=8000,
+                 weights=dict(BREAKING, place=60, wait=25, crash=34)),
+    "slices": dict(RISKY, size=3.0, spread_ppm=8000, accounts=14, crash=(8, 3, 2, 1), step_ms=(1, 60),
+                   options=dict(NEVER_STALE, **{"engine.work_per_command": "1"})),
     # A fund that can take much, then one that has nothing.
-    "backstop": dict(RISKY, crash=(1, 8, 2, 1), top_up=(1000, 200000),
-                     weights=dict(BREAKING, fund=2, oracle=2)),
-    "deleverage": dict(RISKY, crash=(1, 2, 8, 0), gap=0.15, accounts=8,
+    "backstop": dict(RISKY, options=NEVER_STALE, crash=(1, 8, 2, 1), top_up=(1000, 200000),
+                     weights=dict(BREAKING, fund=3, oracle=2, crash=34)),
+    "deleverage": dict(RISKY, options=NEVER_STALE, crash=(1, 2, 8, 0), gap=0.15, accounts=8,
                        weights=dict(BREAKING, fund=0.02, place=25)),
     "deficit": dict(RISKY, crash=(2, 3, 3, 1), gap=0.3, top_up=(1, 40000), accounts=8,
                     options={"engine.work_per_command": "5", "exchange.oracle_max_age_ms": "700"},
@@ -27,10 +29,10 @@ REGIMES.update({
     "hours": dict(RISKY, records=(0, 1, 2, *range(5, 17)), accounts=8, deposit=(200000, 4000000),
                   step_ms=(500, 9500), gtt_ms=(500, 90000000), far=0.3, crash=(1, 1, 1, 10),
                   options={"exchange.oracle_max_age_ms": "0", "engine.work_per_command": "16"},
-                  weights=dict(BREAKING, hour=1.2, crash=0.3, oracle=20, pair=3, state=0.6)),
+                  weights=dict(BREAKING, hour=1.2, crash=1, oracle=20, pair=3, state=0.6)),
     "closing": dict(RISKY, records=tuple(range(5, 25)), streams=12, crash=(1, 1, 3, 1),
                     options={"exchange.oracle_max_age_ms": "0", "engine.work_per_command": "4"},
                     deposit=(2000, 50000), step_ms=(1, 700),
-                    weights=dict(BREAKING, close=9, pair=40, crash=2, oracle=12, fund=1,
+                    weights=dict(BREAKING, close=9, pair=40, crash=3, oracle=12, fund=1,
                                  hour=0.3)),
 })

@@ -1,5 +1,6 @@
 """Code 1002 CLOSED: the settlement of a market (rules.md R9, decision 58)."""
 import funding
+import liquidation
 import risk
 from market import SECOND, cdiv
 from protection import MARKET
@@ -57,6 +58,7 @@ def close(exchange, market, cause):
         for order in holding.orders if holding else ():
             order.lists[MARKET] = exchange.next_stamp(), REASON["market_state"]
     exchange.work.queue_market_list(market)
+    liquidation.market_moved(exchange, market)
     item = Item(SETTLEMENT)
     item.market, item.cursor, item.inside = market, 0, False
     market.gains = market.shortfall = 0
