@@ -242,6 +242,7 @@ class Conditionals:
         risk.touch(exchange, owner)
         if order.lists:  # by what the touch has found: its list releases it
             return 1
+        exchange.counts["trigger"] += 1
         exchange.counts["fired " + SOURCES[order.source]] += 1
         exchange.emit(2114, order.id, order.satisfied, market.id)
         self.cancel_group(order)

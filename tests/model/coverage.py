@@ -5,14 +5,9 @@ from walk import MODES
 
 STATES = "OPEN FILLED CANCELED REJECTED UNTRIGGERED PARTIALLY_FILLED EXPIRED".split()
 
-# Statuses that the built commands cannot give: of other codes, of a market that is settled, of
-# conditional orders, of suspension and of the network thread.
-UNREACHABLE = """rejected_rate_limited rejected_account_suspended rejected_self_transfer
-rejected_insufficient_free_equity rejected_max_conditional_orders_exceeded
-rejected_trigger_already_satisfied conditional_order_on_books conditional_order_not_found
-rejected_conditional_order_expired
-rejected_invalid_trigger master_key_added master_key_removed master_key_rejected_invalid
-master_key_rejected_unauthorized master_key_rejected_self_removal
+# Statuses that the built commands cannot give: of keys of other kinds and of the network thread.
+UNREACHABLE = """rejected_rate_limited master_key_added master_key_removed
+master_key_rejected_invalid master_key_rejected_unauthorized master_key_rejected_self_removal
 master_key_rejected_last_key""".split()
 
 ROWS = """10 halted,10 cancel-only,10 post-only,10 reduce-only,11 bool,11 stp,11 post-only,
@@ -104,6 +99,25 @@ REQUIRED.update({"L1 fill": 300, "L1 fifth": 100, "L2 refused": 300, "L3 pass 2"
                  "settled with a shortfall": 10, "settled with a cut": 5, "row 10 closed": 100})
 REQUIRED["halted by mark"] = 2  # once a market: its streams end with it
 REQUIRED["row 17b cost"] = 20   # the bound of the position is nearly always met first
+
+# Of single codes or of few regimes.
+REQUIRED.update(dict.fromkeys(
+    ["status " + name for name in """rejected_account_suspended rejected_self_transfer market_closed
+    rejected_conditional_order_expired conditional_order_on_books
+    rejected_max_conditional_orders_exceeded""".split()], 20))
+REQUIRED.update(dict.fromkeys(
+    ["order CANCELED " + reason for reason in "oco dead_man disconnect mmp operator".split()]
+    + ["order UNTRIGGERED", "withdrawal settled", "withdrawal reverted", "dead-man",
+       "mmp freeze ends by time", "refused by mmp", "atomic done", "atomic aborted by an item",
+       "disconnect", "operator cancels all", "operator cancels one", "fired and accepted",
+       "fired and rejected", "tier set"], 100))
+REQUIRED.update(dict.fromkeys(
+    ["atomic aborted by margin", "dead-man by touch", "armed", "refused limit_reached",
+     "refused portfolio_not_closed", "refused subaccount_not_closed", "reopened by a credit"], 20))
+# What a run has to meet a thousand times.
+REQUIRED.update(dict.fromkeys(
+    ["trigger", "oco", "mmp", "market state", "status duplicate_request_id"]
+    + ["contact " + mode for mode in MODES], 1000))
 
 
 def order_end(status, reason):

@@ -81,6 +81,7 @@ class Action:
         exchange, taker = self.exchange, self.order
         notional = maker.price * quantity
         place.begin_fill(exchange, taker, maker, quantity, self.level)
+        exchange.protection.maker_filled(maker.holding, maker.side * quantity)
         maker_fee = self.maker_fee(maker, notional)
         self.walked(maker_fee)
         if not self.level:

@@ -32,7 +32,7 @@ class ConditionalCommands:
         expiry = GTC if rng.random() < 0.7 else self.good_till()
         group = bytes(16)
         if rng.random() < regime["group"]:
-            group = bytes([1 + rng.randrange(3)]) * 16
+            group = bytes([1 + rng.randrange(2)]) * 16
         slippage = rng.choice(regime["slippage"]) if kind in MARKET_KINDS else 0
         return [*fields[:3], max(market.tick, trigger), price, quantity, expiry, post_only,
                 fields[7], fields[8], kind, asset, 0, slippage, source, tif, 0, group]

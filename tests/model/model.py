@@ -13,6 +13,7 @@ import batches
 import forced
 import funding
 import liquidation
+import protection
 import risk
 import settlement
 import states
@@ -167,7 +168,7 @@ class Exchange:
         """R3: (status, reason) of an order that is dead at t, else None. A list goes before a
         dead-man deadline that has not fired, that before the expiry."""
         if order.lists:
-            return CANCELED, self.protection.reason_of(order.lists)
+            return CANCELED, protection.reason_of(order.lists)
         if order.owner.dead_man and self.protection.dead_man_passed(order):
             return CANCELED, REASON["dead_man"]
         if order.status == UNTRIGGERED and order.market.state == CLOSED:

@@ -38,6 +38,11 @@ class Mmp:
                 sum(both[1] for both in self.fills.values()))
 
 
+def reason_of(lists):
+    """Of the oldest list; each is as old as its last renewal."""
+    return lists[min(lists, key=lambda slot: (lists[slot][0], slot))][1]
+
+
 class Protection:
     def __init__(self, exchange):
         self.exchange = exchange
@@ -59,11 +64,6 @@ class Protection:
         """The portfolio's list."""
         self.cover((order for holding in portfolio.holdings.values() for order in holding.orders),
                    PORTFOLIO, reason)
-
-    @staticmethod
-    def reason_of(lists):
-        """Of the oldest list; each is as old as its last renewal."""
-        return lists[min(lists, key=lambda slot: (lists[slot][0], slot))][1]
 
     def dead_man_passed(self, order):
         owner = order.owner

@@ -74,7 +74,7 @@ CALM = {
     "spread_ppm": 3000, "far": 0.1,   # how far from the mark a price lies
     "size": 1.0, "gtt_ms": (5, 4000), "move_ppm": 400, "jump": 0.0, "outliers": 0.02,
     "silence": 0.0, "slippage": (0, 0, 0, 100, 1000, 5000, 20000), "midnight": 0.0, "activity": 0.0,
-    "trigger_ppm": 900, "group": 0.35, "treasury": False,
+    "trigger_ppm": 900, "group": 0.5, "treasury": False,
 }
 
 REGIMES = {
@@ -131,11 +131,11 @@ REGIMES = {
                "weights": dict(CALM["weights"], state=4, replace=20, cancel_all=2, oracle=9)},
     # Orders that wait for a price: brackets, groups, cascades that are cut into slices.
     "triggers": {"options": {"engine.work_per_command": "5", "limits.conditional_orders": "25"},
-                 "move_ppm": 1500, "reduce_only": 0.3, "group": 0.5, "accounts": 8,
+                 "move_ppm": 1500, "reduce_only": 0.3, "group": 0.8, "accounts": 8,
                  "weights": dict(CALM["weights"], place=30, conditional=22, conditional_cancel=3,
                                  bad_conditional=4, cancel_all=1.2, oracle=9, state=0.3)},
     "cascade": {"options": {"engine.work_per_command": "2", "engine.makers_max": "6"},
-                "spread_ppm": 1500, "trigger_ppm": 500, "size": 1.6, "move_ppm": 1200,
+                "spread_ppm": 1500, "trigger_ppm": 500, "group": 0.7, "size": 1.6, "move_ppm": 1200,
                 "outliers": 0.0, "weights": dict(CALM["weights"], conditional=26, oracle=8,
                                                  bad_conditional=1, market=12)},
     # Cash goes round between portfolios that come and go, accounts are suspended and closed.

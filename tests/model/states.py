@@ -15,6 +15,7 @@ def enter(exchange, market, state, cause):
     if market.state == state:
         return
     exchange.counts["state " + NAMES[state]] += 1
+    exchange.counts["market state"] += 1
     market.state = state
     market.reduce_only_since = exchange.t if state == REDUCE_ONLY else None
     exchange.show_state(market, cause)
