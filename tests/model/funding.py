@@ -158,7 +158,7 @@ def close_epoch(exchange, market):
 def pay_fund(exchange, market):
     """The pool's end value, positive or negative."""
     fund, rest = exchange.by_number[0], market.funding_pool
-    risk.touch(exchange, fund)
     market.funding_pool = 0
     if rest:
+        risk.touch(exchange, fund)
         exchange.cash(fund, rest, 0, CASH_FUND)

@@ -104,7 +104,10 @@ def ready_legs(exchange, portfolio, legs):
 
 
 def plan(exchange, portfolio, legs):
-    """In liquidation and not well: its item is queued, or it waits."""
+    """In liquidation and not well: its item is queued, or it waits. An item that is queued waits
+    when it leaves."""
+    if portfolio.liquidation is not None:
+        return
     if may_act(exchange, portfolio, legs):
         queue(exchange, portfolio)
         return
@@ -156,6 +159,8 @@ def perform(exchange, item, units):
         elif portfolio.status != IN_LIQUIDATION or not may_act(exchange, portfolio, legs):
             exchange.work.queue.popleft()
             portfolio.liquidation = None
+            if portfolio.status == IN_LIQUIDATION:
+                plan(exchange, portfolio, legs)
             break
         else:
             used = begin(exchange, portfolio, legs, units)

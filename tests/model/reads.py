@@ -45,9 +45,9 @@ def check_balance(number, portfolio_id, expected, reply):
 def check_audit(number, expected, reply):
     row = AUDIT.unpack_from(reply)
     cash, cost = integer(row[0]), integer(row[1])
-    same(number, "audit", "cash, cost, fee account, withdrawals pending, deposits, faucet, top-ups, "
-         "withdrawals settled, recount differences, invariants", expected,
-         (cash, cost, row[2], row[3], *(integer(value) for value in row[5:9]), row[9], row[11]))
+    same(number, "audit", "cash, cost, fee account, withdrawals pending, funding pools, deposits, "
+         "faucet, top-ups, withdrawals settled, recount differences, invariants", expected,
+         (cash, cost, row[2], row[3], *(integer(value) for value in row[4:9]), row[9], row[11]))
 
 
 def audit_of(exchange):
@@ -55,8 +55,9 @@ def audit_of(exchange):
     cost = sum(holding.cost for portfolio in exchange.by_number
                for holding in portfolio.holdings.values())
     money = exchange.money
-    return (cash, cost, exchange.fee_account, money.pending, money.deposited, money.faucet,
-            money.top_ups, money.settled, 0, 63)
+    pools = sum(market.funding_pool for market in exchange.markets.values())
+    return (cash, cost, exchange.fee_account, money.pending, pools, money.deposited,
+            money.faucet, money.top_ups, money.settled, 0, 63)
 
 
 def check_book(number, market, expected, reply):

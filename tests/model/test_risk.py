@@ -9,6 +9,7 @@ import forced
 import funding
 import liquidation
 import risk
+import settlement
 import streams
 import test_model
 import wire
@@ -313,6 +314,29 @@ class Settlement(RiskBench):
         self.assertEqual(self.close(0), "order_rejected_invalid")
         self.stream.clock = since + HOUR
         self.assertEqual(self.close(0), "request_completed")
+
+
+class Planted(unittest.TestCase):
+    """A model with one rule wrong must differ from the engine."""
+
+    run_stream = test_model.Planted.run_stream
+    differs = test_model.Planted.differs
+
+    def test_right(self):
+        counts = self.run_stream("slices", 3000)
+        self.assertGreater(min(counts[name] for name in ("L1", "L2", "L3", "ADL")), 0)
+
+    def test_wrong_liquidation(self):
+        self.differs(liquidation, "ACTION_GAP", 0, "slices")
+        self.differs(forced, "PENALTY_PPM", 5001, "slices")
+        self.differs(liquidation, "fund_can", lambda *_: False, "slices")
+        self.differs(adl, "score_of", lambda *_: 0, "deleverage")
+        self.differs(risk, "scan", lambda *_: None, "slices")
+
+    def test_wrong_hours(self):
+        self.differs(funding, "SAMPLES_NEEDED", 1, "hours")
+        self.differs(funding, "SAMPLE", 6 * 10**9, "hours")
+        self.differs(settlement, "SAMPLES_LEAST", 1, "closing")
 
 
 if __name__ == "__main__":
