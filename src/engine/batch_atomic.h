@@ -16,8 +16,8 @@
 
 #include "engine/batch.h"
 
-/* All of the `count` items, or none: then result->reason is batch_aborted and the status that of the
- * first one that fails. Fills result->results and tells the 2100 of each item. */
+/* All of the `count` items, or none: then result->reason is batch_aborted and the status that of
+ * the first one that fails. Fills result->results and tells the 2100 of each item. */
 CC_MUST_USE enum status batch_atomic_apply(struct engine *engine, const struct command *command,
                                            uint32_t count, struct engine_result *result);
 

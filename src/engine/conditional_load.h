@@ -1,5 +1,5 @@
-/* conditional_load.h - section 13 of an image: the untriggered orders, and what triggered ones keep.
- * Owned by the engine. */
+/* conditional_load.h - section 13 of an image: the untriggered orders, and what triggered ones
+ * keep. Owned by the engine. */
 #ifndef ENGINE_CONDITIONAL_LOAD_H
 #define ENGINE_CONDITIONAL_LOAD_H
 

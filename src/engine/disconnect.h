@@ -1,5 +1,5 @@
-/* disconnect.h - orders that end when a connection does (W9): code 2012 arms, code 2011 is the grace
- * that has passed. Owned by the engine.
+/* disconnect.h - orders that end when a connection does (W9): code 2012 arms, code 2011 is the
+ * grace that has passed. Owned by the engine.
  *
  * An arm is found by its id and belongs to the account that armed it. It is in the state, so that a
  * start finds what was armed before: whoever authors 2011 then asks for the arms one by one.

@@ -4,9 +4,9 @@
  * Only commands with COMMAND_WANTS_EVIDENCE pay. The state is read and never changed, so neither
  * image nor effects_hash can tell whether somebody asked.
  *
- * Order.  evidence_of_order while the order is in its table, in its last state or resting; from then
- *         on each 2101 of it in this command renews what is told, those of deferred work too, so
- *         that it is as of the end of the command (J4); evidence_end behind the deferred work.
+ * Order.  evidence_of_order while the order is in its table, in its last state or resting; from
+ *         then on each 2101 of it in this command renews what is told, those of deferred work too,
+ *         so that it is as of the end of the command (J4); evidence_end behind the deferred work.
  * Owner.  `result` NULL: an order that is not the request's own (a batch's item, a trigger).
  * Bound.  The queue is walked over at most EVIDENCE_STEPS orders a way; from a place farther from
  *         both ends of its level there is no quantity_ahead. */

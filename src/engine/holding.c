@@ -234,8 +234,8 @@ uint32_t holding_next_holder(const struct engine *engine, uint32_t market, uint3
 
 /* --- from an image ---------------------------------------------------------------------------- */
 
-/* A position is at its market's epoch, or one behind it while the epoch is open and the work has not
- * been there (funding.h). */
+/* A position is at its market's epoch, or one behind it while the epoch is open and the work has
+ * not been there (funding.h). */
 static bool epoch_holds(const struct market *market, const struct holding *row)
 {
     if (row->size == 0)

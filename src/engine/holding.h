@@ -116,8 +116,8 @@ uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market)
 void holding_settle(struct engine *engine, uint32_t holding);
 
 /* Puts a resting order into the record's list, or takes one out: the links and the counts of the
- * portfolio's resting orders only, sums are the caller's. At the end, but behind a trigger: an order
- * that was placed before others goes before them. */
+ * portfolio's resting orders only, sums are the caller's. At the end, but behind a trigger: an
+ * order that was placed before others goes before them. */
 void holding_link(struct engine *engine, uint32_t holding, uint32_t order);
 void holding_unlink(struct engine *engine, uint32_t order);
 

@@ -6,7 +6,8 @@
  *
  * The node halts for a failed invariant and stops the taking of orders for what it lacks: cause
  * `invariant` goes with HALTED, `restart` with every other state.
- * CLOSED is the operator's, after an hour of REDUCE_ONLY or by force, and settles the market (R9). */
+ * CLOSED is the operator's, after an hour of REDUCE_ONLY or by force, and settles the
+ * market (R9). */
 #ifndef ENGINE_MARKET_STATE_H
 #define ENGINE_MARKET_STATE_H
 

@@ -1,5 +1,5 @@
-/* operator_cancel.h - code 1007: the operator ends one order, or all of a portfolio, a subaccount or
- * an account (R10). Owned by the engine. */
+/* operator_cancel.h - code 1007: the operator ends one order, or all of a portfolio, a subaccount
+ * or an account (R10). Owned by the engine. */
 #ifndef ENGINE_OPERATOR_CANCEL_H
 #define ENGINE_OPERATOR_CANCEL_H
 

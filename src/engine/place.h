@@ -27,7 +27,8 @@ struct place_name {
 CC_MUST_USE enum status place_entry(struct engine *engine, const struct place_name *name,
                                     struct entry *entry, struct engine_result *result);
 
-/* The same from row 7 on, for an entry that has its body's part; a refusal from row 13 on is told. */
+/* The same from row 7 on, for an entry that has its body's part; a refusal from row 13
+ * on is told. */
 CC_MUST_USE enum status place_rows(struct engine *engine, const struct place_name *name,
                                    struct entry *entry, struct engine_result *result);
 

@@ -7,7 +7,8 @@
  * Owner.  A cursor is good until the next command is applied; then begin another one before the
  *         (sequence, index) of the row that was given last.
  * Bound.  A look through every order of the portfolios that the filter lets in (at most
- *         limits.open_orders and limits.conditional_orders each) for every READ_ORDERS_KEPT rows. */
+ *         limits.open_orders and limits.conditional_orders each) for every
+ *         READ_ORDERS_KEPT rows. */
 #ifndef ENGINE_READ_ORDERS_H
 #define ENGINE_READ_ORDERS_H
 

@@ -143,8 +143,8 @@ static void settle_loss(struct engine *engine, struct settlement *settlement, ui
         settlement->shortfall += settle(engine, index, profit, 0);
 }
 
-/* min(cdiv(g * D', G), g, max(0, E)), none from account 0. Nothing moves E between the touch and the
- * row: the profit is in it, as value or as cash. */
+/* min(cdiv(g * D', G), g, max(0, E)), none from account 0. Nothing moves E between the touch and
+ * the row: the profit is in it, as value or as cash. */
 static int64_t cut_of(const struct settlement *settlement, const struct portfolio *portfolio,
                       int64_t profit)
 {

@@ -1,8 +1,8 @@
 /* timer_heap.h - records by deadline: an indexed binary heap of (time, rank). Owned by the engine.
  *
  * Order.  Earliest time first; equal times by rank, ascending (R3: of orders the placing sequence,
- *         with their number in the command below it). Two records never share time and rank, so the order in which
- *         they fire does not depend on history.
+ *         with their number in the command below it). Two records never share time and rank, so the
+ *         order in which they fire does not depend on history.
  * Units.  Times in unix ns; indexes are the owner's, 1..records.
  * Bound.  One place a record; it never refuses. set, remove, pop cost O(log n) moves. */
 #ifndef ENGINE_TIMER_HEAP_H

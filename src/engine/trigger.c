@@ -37,8 +37,8 @@ bool trigger_may_fire(const struct engine *engine, uint32_t market)
 
 /* --- a tree ----------------------------------------------------------------------------------- */
 
-/* Where a row stands in its tree: by price, then placing. An armed one stands where every mark meets
- * it. */
+/* Where a row stands in its tree: by price, then placing. An armed one stands where every mark
+ * meets it. */
 struct key {
     uint64_t price;
     uint64_t sequence;

@@ -1,5 +1,5 @@
-/* trigger.h - untriggered orders by the price that they wait for, and the queue of those whose price
- * has come (rules.md R8). Owned by the engine.
+/* trigger.h - untriggered orders by the price that they wait for, and the queue of those whose
+ * price has come (rules.md R8). Owned by the engine.
  *
  *   a tree a (market, source, direction) ── mark computed, trade ──> batch ──> queue ── firing.h
  *              ^                                by placing sequence             │

@@ -286,7 +286,7 @@ static void test_dead_in_the_way(void)
     host_close(&host);
 }
 
-/* --- against the other way to do the same ------------------------------------------------------ */
+/* --- against the other way to do the same ---------------------------------------------------- */
 
 static struct host single;
 

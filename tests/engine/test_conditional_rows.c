@@ -1,6 +1,7 @@
-/* R11's rows of code 6 and 7, each the first that is hit when all later ones are wrong too (rules.md
- * R11 notes, decision 0053), and what a refusal leaves: REJECTED from row 13 on, nothing before.
- * Market: tick 1, lot 1, min_size 1, min_notional 10 USDC, max slippage 50,000 ppm, band 10 %. */
+/* R11's rows of code 6 and 7, each the first that is hit when all later ones are wrong too
+ * (rules.md R11 notes, decision 0053), and what a refusal leaves: REJECTED from row 13 on, nothing
+ * before. Market: tick 1, lot 1, min_size 1, min_notional 10 USDC, max slippage 50,000 ppm, band
+ * 10 %. */
 #include "waiting.h"
 
 #define M TRADE_MARK

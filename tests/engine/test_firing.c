@@ -1,6 +1,6 @@
-/* What becomes of an order that fires (rules.md R8, decisions 0052 and 0053): it goes the way of every
- * order at t of the command that does the work, keeps its id, kind and age, or is REJECTED; brackets;
- * its units; what the touch before it finds. */
+/* What becomes of an order that fires (rules.md R8, decisions 0052 and 0053): it goes the way of
+ * every order at t of the command that does the work, keeps its id, kind and age, or is REJECTED;
+ * brackets; its units; what the touch before it finds. */
 #include "engine/evidence.h"
 #include "engine/read.h"
 #include "engine/resting.h"
@@ -249,8 +249,9 @@ static void test_behind_a_list(void)
     host_close(&host);
 }
 
-/* 1 unit and one for each maker met, also where the walk ends in a refusal: of 5 units the scan takes
- * 2 (the makers' records) and the first order, a FOK that meets both and falls short, the rest. */
+/* 1 unit and one for each maker met, also where the walk ends in a refusal: of 5 units the scan
+ * takes 2 (the makers' records) and the first order, a FOK that meets both and falls short, the
+ * rest. */
 static void test_units(void)
 {
     static struct host host;

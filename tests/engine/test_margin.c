@@ -160,8 +160,9 @@ static void test_reducing_rule(void)
     host_close(&host);
 }
 
-/* Under water (E < 0) it may still close at the mark or better, fee included, and nothing worse. The
- * mark is not valid, so that nobody liquidates it meanwhile; 120,000 of its cash are account 5's. */
+/* Under water (E < 0) it may still close at the mark or better, fee included, and nothing worse.
+ * The mark is not valid, so that nobody liquidates it meanwhile; 120,000 of its cash are account
+ * 5's. */
 static void test_under_water(void)
 {
     static struct host host;

@@ -176,7 +176,8 @@ static void deposit(uint32_t subaccount, uint32_t portfolio, uint64_t amount)
     CHECK(host_signed(&host, &request) == TRADE_OK);
 }
 
-/* Markets defined as BTC, asset 3, asset 2; portfolios made as 0/0, 1/0, 0/1: a list goes by portfolio, then asset id. */
+/* Markets defined as BTC, asset 3, asset 2; portfolios made as 0/0, 1/0, 0/1: a list goes by
+ * portfolio, then asset id. */
 static void open_many(void)
 {
     trade_open(&host, NULL);

@@ -1,7 +1,7 @@
 /* traffic.h - random trading over one and over three markets: orders of every kind, also such that
- * wait for a price, amendments, cancellations, leverage, indexes that jump, deposits, time. Accounts are short of cash, so margin
- * refuses. The same commands for the same seed, whatever the compiler: each number is drawn in a
- * statement of its own. */
+ * wait for a price, amendments, cancellations, leverage, indexes that jump, deposits, time.
+ * Accounts are short of cash, so margin refuses. The same commands for the same seed, whatever the
+ * compiler: each number is drawn in a statement of its own. */
 #ifndef TESTS_ENGINE_TRAFFIC_H
 #define TESTS_ENGINE_TRAFFIC_H
 
