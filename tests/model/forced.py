@@ -84,7 +84,6 @@ class Action:
         exchange.protection.maker_filled(maker.holding, maker.side * quantity)
         maker_fee = self.maker_fee(maker, notional)
         self.walked(maker_fee)
-        exchange.protection.maker_filled(maker.holding, maker.side * quantity)
         if not self.level:
             maker.owner.volumes.add(exchange.t, notional)
         of_maker, of_taker = place.move_positions(exchange, maker, taker, quantity, maker.price)
