@@ -1,7 +1,7 @@
 """Batches of orders (code 8; rules.md R11 note Batch, decision 54).
 
-An atomic batch is tried on the model itself, its items acting one after the other, and everything is
-put back before it is carried out, or refused."""
+An atomic batch is tried on the model itself, its items acting one after the other, and everything
+is put back before it is carried out, or refused."""
 import risk
 from amend import (cancel_order, enter_again, find, judge, keep, keeps_place, of_kind, put_back,
                    reduce_by, reduce_order, reduce_rows, replace_order, replace_terms,
@@ -220,8 +220,8 @@ class Batch:
         """Rows 7 to 28 and 34: (status, what carries it out). `quiet`: dead orders stay."""
         if status := self.form_refused(item):
             return status, None
-        return (self.judge_place, self.judge_reduce, self.judge_replace, self.judge_cancel)[item.op](
-            item)
+        judges = self.judge_place, self.judge_reduce, self.judge_replace, self.judge_cancel
+        return judges[item.op](item)
 
     def judge_place(self, item):
         exchange, order = self.exchange, item.order(self.exchange)

@@ -1,11 +1,11 @@
-"""Conditional orders (rules.md R8): placing (code 6), canceling (code 7), evaluation, firing, OCO."""
+"""Conditional orders (rules.md R8): placing and canceling (codes 6, 7), evaluation, firing, OCO."""
 import risk
 import rows
 from amend import target_rows
 from market import Order
 from place import addressed, enter, new_order, refuse, refuse_row, shown_price
 from rows import limit_rows, market_rows, status_of
-from wire import (ACTIVE, CANCELED, CANCEL_BODY, CLOSED, CONDITIONAL_BODY, EXPIRED, FOK, GTC, IOC, REASON,
+from wire import (ACTIVE, CANCELED, CANCEL_BODY, CLOSED, CONDITIONAL_BODY, FOK, GTC, IOC, REASON,
                   REDUCE_ONLY, STATUS, STOP_LIMIT, STOP_MARKET, TAKE_PROFIT_MARKET, UNTRIGGERED)
 
 S = STATUS
@@ -20,7 +20,8 @@ SOURCES = "MARK LAST INDEX".split()
 
 class Conditional(Order):
     """`expiry` is that of its life while it is UNTRIGGERED."""
-    __slots__ = ("trigger", "source", "live_tif", "slippage", "group", "batch", "armed", "satisfied")
+    __slots__ = ("trigger", "source", "live_tif", "slippage", "group", "batch", "armed",
+                 "satisfied")
 
     def holds(self, price):
         """R8: whether the price satisfies it."""
@@ -152,8 +153,8 @@ class Conditionals:
     def tell(self, order, status, reason):
         order.status = status
         self.exchange.note_state(status, reason)
-        self.exchange.emit(2101, order.id, order.remaining, order.filled, shown_price(order), status,
-                           reason, order.side < 0, order.type, order.market.id)
+        self.exchange.emit(2101, order.id, order.remaining, order.filled, shown_price(order),
+                           status, reason, order.side < 0, order.type, order.market.id)
 
     def dead(self, order):
         return self.exchange.dead_state(order)

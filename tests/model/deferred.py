@@ -74,7 +74,7 @@ class Work:
         return item
 
     def due(self, t):
-        """The head of the timers when it is due. Those that their owner no longer has are skipped."""
+        """The head of the timers when it is due; what its owner no longer has is skipped."""
         timers = self.timers
         while timers and timers[0][0] <= t:
             deadline, kind, _, _, what = timers[0]

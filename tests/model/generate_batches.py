@@ -33,8 +33,7 @@ class BatchCommands:
         return wire.uuid7(self.clock // MS, self.random.getrandbits(42) << 32 | self.id_count)
 
     def batch_item(self, exchange, portfolio, atomic):
-        """[op, post_only, reduce_only, stp, asset, pad, price, quantity, expiry, order id, expected,
-        reserved]; atomic ones are mostly such that they pass."""
+        """Fields of an item (W3); atomic ones are mostly such that they pass."""
         rng = self.random
         own = [order for holding in portfolio.holdings.values() for order in holding.orders]
         op = rng.choice((PLACE, PLACE, REDUCE, REPLACE, CANCEL)) if own else PLACE
@@ -56,8 +55,8 @@ class BatchCommands:
                 sign = 1 if quantity > 0 else -1
                 if asset != fields[10]:
                     price, quantity = order.price, sign * order.remaining
-                quantity = order.side * max(market.lot, rng.choice((
-                    abs(quantity), order.remaining, order.remaining // 2)) // market.lot * market.lot)
+                size = rng.choice((abs(quantity), order.remaining, order.remaining // 2))
+                quantity = order.side * max(market.lot, size // market.lot * market.lot)
                 if (order.side != sign and market.mark) or rng.random() < 0.3:
                     price = order.price
                 reduce_only = order.reduce_only

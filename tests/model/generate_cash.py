@@ -1,5 +1,5 @@
-"""Generator of cash and of the hierarchy: transfers, withdrawals, subaccounts and portfolios that come
-and go, what the operator does to accounts, the faucet; good ones and wrong ones."""
+"""Generator of cash and of the hierarchy: transfers, withdrawals, subaccounts and portfolios that
+come and go, what the operator does to accounts, the faucet; good ones and wrong ones."""
 import keys
 import wire
 from wire import (ALL32, CLOSE_ACCOUNT, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CREATE_PORTFOLIO,

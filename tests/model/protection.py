@@ -1,5 +1,5 @@
 """What ends orders for their owner (rules.md R3, R10): cancellation lists, cancel-all (code 4), the
-dead-man (25), makers' protection (26, 27), disconnect (2011, 2012) and the operator's cancel (1007)."""
+dead-man (25), makers' protection (26, 27), disconnect (2011, 2012), the operator's cancel (1007)."""
 import risk
 from place import addressed
 from wire import (ALL16, ALL32, ARM_BODY, CANCELED, CANCEL_ALL_BODY, DISCONNECT_BODY, MMP_BODY,
@@ -8,7 +8,7 @@ from wire import (ALL16, ALL32, ARM_BODY, CANCELED, CANCEL_ALL_BODY, DISCONNECT_
 
 S = STATUS
 MS, SECOND = 10**6, 10**9
-# Lists that an order may be on, in the order in which they give the reason when they are equally old.
+# Lists that an order may be on; of equally old ones the first gives the reason.
 SIDE, PORTFOLIO, REDUCE_ONLY_LIST, MARKET, POST_ONLY_LIST = range(5)
 TIMER_DEAD_MAN, TIMER_DISCONNECT, TIMER_MMP = 1, 2, 3  # kinds of a 2115
 SHORTEST, LONGEST = SECOND, 86400 * SECOND

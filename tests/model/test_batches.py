@@ -165,7 +165,8 @@ class Protection(test_conditionals.Bench):
     def test_operator(self):
         self.place(1, 990000, 1000)
         order = self.id
-        for where, status in (((2, 0, 0), NOT_FOUND), ((3000, 0, 0), "rejected_invalid_portfolio_id"),
+        for where, status in (((2, 0, 0), NOT_FOUND),
+                              ((3000, 0, 0), "rejected_invalid_portfolio_id"),
                               ((1, ALL32, 0), "rejected_invalid_portfolio_id"),
                               ((1, ALL32, ALL32), DONE)):
             body = wire.OPERATOR_CANCEL_BODY.pack(*where, order, 1, 0, 0)
@@ -187,10 +188,10 @@ class Planted(unittest.TestCase):
     def test_wrong(self):
         self.differs(batches.Batch, "margin_refused", lambda *_: 1, "batches")
         self.differs(batches, "id_count", lambda body: 10**9, "batches")
-        self.differs(protection, "STEPS", 63, "protected", 20000)
-        self.differs(protection.Protection, "before_entry", lambda *_: None, "protected", 20000)
+        self.differs(protection, "STEPS", 6, "protected", 9000)
+        self.differs(protection.Protection, "before_entry", lambda *_: None, "protected", 15000)
         self.differs(protection, "reason_of", lambda lists: lists[max(lists)][1], "protected",
-                     30000)
+                     60000)
         self.differs(conditionals.Conditionals, "cancel_group", lambda *_: None, "triggers")
         self.differs(conditionals.Conditional, "holds",
                      lambda order, price: price > order.trigger, "triggers")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_conditionals.py BUILD - conditional orders, OCO and triggers in the model against values worked
-out by hand; planted faults that must be found."""
+"""test_conditionals.py BUILD - conditional orders, OCO and triggers in the model against values
+worked out by hand."""
 import sys
 import unittest
 
@@ -16,8 +16,8 @@ NONE = bytes(16)
 class Bench(test_model.Bench):
     def conditional(self, account, kind, trigger, quantity, price=0, expiry=GTC, post_only=0,
                     reduce_only=0, source=MARK, tif=0, group=NONE, slippage=0):
-        self.order(CONDITIONAL, account, trigger, price, quantity, expiry, post_only, reduce_only, 0,
-                   kind, 1, 0, slippage, source, tif, 0, group)
+        self.order(CONDITIONAL, account, trigger, price, quantity, expiry, post_only, reduce_only,
+                   0, kind, 1, 0, slippage, source, tif, 0, group)
         self.id = self.exchange.request_id
         return wire.STATUSES[self.exchange.ended]
 
@@ -112,7 +112,8 @@ class Firing(Bench):
         self.oracle(1001000)
         while self.exchange.work.queue and not self.effects(2114):
             self.tick()
-        self.assertEqual(self.told(), [(0, wire.REJECTED, "invalid_reduce_only_order", STOP_MARKET)])
+        self.assertEqual(self.told(), [(0, wire.REJECTED, "invalid_reduce_only_order",
+                                        STOP_MARKET)])
 
     def test_group(self):
         group = b"g" * 16
