@@ -71,10 +71,11 @@ static const struct row {
 /* clang-format on */
 
 /* The codes that this binary serves; every other is a route that does not exist. */
-static const uint16_t built[] = { 0,    1,    2,    3,    4,    5,    6,    7,    8,    9,
-                                  10,   11,   13,   14,   15,   22,   23,   24,   32,   34,
-                                  35,   1000, 1001, 1002, 1003, 1004, 1005, 1006, 1008, 1009,
-                                  2000, 2001, 2002, 2003, 2009, 2010, 2013, 2014, 2015 };
+static const uint16_t built[] = { 0,    1,    2,    3,    4,    5,    6,    7,    8,
+                                  9,    10,   11,   13,   14,   15,   22,   23,   24,
+                                  25,   26,   27,   32,   34,   35,   1000, 1001, 1002,
+                                  1003, 1004, 1005, 1006, 1007, 1008, 1009, 2000, 2001,
+                                  2002, 2003, 2009, 2010, 2011, 2012, 2013, 2014, 2015 };
 
 static void check_requests(void)
 {

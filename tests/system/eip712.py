@@ -5,6 +5,8 @@ import struct
 
 CREATE_ACCOUNT, CREATE_SESSION, REVOKE_SESSION, REVOKE_ALL = 11, 13, 14, 15
 CREATE_API_KEY, REVOKE_API_KEY = 34, 35
+TRANSFER, WITHDRAW = 9, 10
+CREATE_SUBACCOUNT, CLOSE_SUBACCOUNT, CREATE_PORTFOLIO, CLOSE_ACCOUNT = 22, 23, 24, 32
 
 
 def id_text(raw):
@@ -101,6 +103,23 @@ def _u64(raw):
     return struct.unpack("<Q", raw)[0]
 
 
+def _u32(raw):
+    return struct.unpack("<I", raw)[0]
+
+
+def _amount(raw):
+    whole, rest = divmod(_u64(raw), 10**6)
+    return (f"{whole}.{rest:06}".rstrip("0").rstrip(".") if rest else str(whole)) + " USDC"
+
+
+def _portfolio(prefix, offset):
+    """A portfolio_id expands to its three members (W4)."""
+    names = ["AccountId", "SubaccountIndex", "PortfolioIndex"]
+    names = [prefix + name if prefix else name[0].lower() + name[1:] for name in names]
+    return ((names[0], "uint64", offset, 8, _u64), (names[1], "uint32", offset + 8, 4, _u32),
+            (names[2], "uint32", offset + 12, 4, _u32))
+
+
 _SCOPE = _enum("FULL_ACCESS", "TRADING_ONLY")
 EIP712 = {  # code: name, body fields as (member, type, offset, size, value)
     CREATE_ACCOUNT: ("create_account_secp256k1", (
@@ -119,6 +138,17 @@ EIP712 = {  # code: name, body fields as (member, type, offset, size, value)
         ("label", "string", 16, 32, _text))),
     REVOKE_API_KEY: ("revoke_api_key", (
         ("accountId", "uint64", 0, 8, _u64), ("apiKeyId", "string", 8, 16, id_text))),
+    TRANSFER: ("transfer", _portfolio("from", 0) + _portfolio("to", 16) + (
+        ("amount", "string", 32, 8, _amount),)),
+    WITHDRAW: ("withdraw", _portfolio("", 0) + (
+        ("amount", "string", 16, 8, _amount), ("destination", "address", 24, 20, bytes))),
+    CREATE_SUBACCOUNT: ("create_subaccount", (("accountId", "uint64", 0, 8, _u64),)),
+    CLOSE_SUBACCOUNT: ("close_subaccount", (
+        ("accountId", "uint64", 0, 8, _u64), ("subaccountIndex", "uint32", 8, 4, _u32))),
+    CREATE_PORTFOLIO: ("create_portfolio", (
+        ("accountId", "uint64", 0, 8, _u64), ("subaccountIndex", "uint32", 8, 4, _u32),
+        ("name", "string", 16, 32, _text))),
+    CLOSE_ACCOUNT: ("close_account", (("accountId", "uint64", 0, 8, _u64),)),
 }
 
 
@@ -131,7 +161,7 @@ def eip712_members(payload):
         try:
             members.append((member, kind, value(raw)))
         except (struct.error, IndexError, UnicodeDecodeError):
-            members.append((member, kind, 0 if kind == "uint64" else b""))
+            members.append((member, kind, 0 if kind.startswith("uint") else b""))
     request_id = payload[8:24]
     members.append(("requestId", "string", id_text(request_id)))
     members.append(("signedAt", "string", utc(int.from_bytes(request_id[:6], "big"))))
@@ -140,8 +170,10 @@ def eip712_members(payload):
 
 
 def _word(kind, value):
-    if kind == "uint64":
+    if kind in ("uint64", "uint32"):
         return value.to_bytes(32, "big")
+    if kind == "address":
+        return value.rjust(32, b"\0")
     return keccak256(value.encode() if isinstance(value, str) else value)
 
 
