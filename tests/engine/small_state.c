@@ -115,29 +115,6 @@ static void protect(struct host *host, uint32_t n, struct keys_id key)
     CHECK(host_unsigned(host, REQUEST_disconnect_arm, arm, sizeof arm) == STATUS_request_completed);
 }
 
-/* Protection of an account's maker orders, and an arm for its disconnect. */
-static void protect(struct host *host, uint32_t n)
-{
-    uint8_t body[48] = { 0 }, arm[56] = { 1 }, key[32];
-
-    cc_store64(body, n);
-    cc_store16(body + 16, HOST_BTC);
-    cc_store32(body + 20, 60000);
-    cc_store64(body + 32, 1 << 20);
-    host_session_key(n, key);
-    struct host_request request = { .code = REQUEST_set_mmp,
-                                    .body = body,
-                                    .body_bytes = sizeof body,
-                                    .key = key,
-                                    .key_bytes = sizeof key };
-    CHECK(host_signed(host, &request) == STATUS_request_completed);
-    struct keys_id api_key = keys_make(host, n, KEYS_READ_WRITE, KEYS_NO_PIN);
-    memcpy(arm + 16, api_key.bytes, sizeof api_key.bytes);
-    cc_store64(arm + 32, n);
-    arm[48] = 1;
-    CHECK(host_unsigned(host, REQUEST_disconnect_arm, arm, sizeof arm) == STATUS_request_completed);
-}
-
 void small_state_open(struct host *host)
 {
     host_open(host, small_tables);
@@ -146,7 +123,6 @@ void small_state_open(struct host *host)
         (void)host_account(host, n);
         CHECK(host_deposit(host, n, 1000000 * HOST_USDC) == STATUS_request_completed);
     }
-    protect(host, 2);
     CHECK(host_oracle(host, HOST_BTC, 1000000) == STATUS_request_completed);
     CHECK(host_oracle(host, SMALL_ETH, 500000) == STATUS_request_completed);
     for (uint32_t n = 1; n <= 3; n++) {
