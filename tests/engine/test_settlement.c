@@ -1,10 +1,9 @@
 /* CLOSED (rules.md R9, docs/decisions/0058): when it may be entered, the price, what becomes of
- * orders, both passes with shortfall, fund and cuts, and the state in between. Numbers by hand: a size
- * of 100,000 is 1 BTC, a price of 1,000,000 is 100,000 USDC. */
+ * orders and both passes with shortfall, fund and cuts. Numbers by hand:
+ * a size of 100,000 is 1 BTC, a price of 1,000,000 is 100,000 USDC. */
+#include "closing.h"
 #include "engine/funding.h"
 #include "engine/mark.h"
-#include "image_copy.h"
-#include "trade.h"
 
 #define M      TRADE_MARK
 #define S      HOST_SECOND_NS
@@ -15,48 +14,6 @@
 enum { ETH = 2 };
 
 static struct host host;
-
-static enum status set_with(uint8_t state, uint8_t force)
-{
-    uint8_t body[8] = { HOST_BTC, 0, 0, 0, state, force };
-    struct host_request request = { .code = REQUEST_market_state,
-                                    .body = body,
-                                    .body_bytes = sizeof body,
-                                    .key = host_operator_key,
-                                    .key_bytes = 32 };
-    return host_signed(&host, &request);
-}
-
-static enum status close_now(void)
-{
-    return set_with(MARKET_CLOSED, 1);
-}
-
-static void run_work(void)
-{
-    for (uint32_t i = 0; engine_has_work(host.engine); i++) {
-        CHECK(i < 10000);
-        host_tick(&host, 1);
-    }
-}
-
-/* A tick at each of the next full seconds. */
-static void pass_seconds(uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t next = (engine_time(host.engine) / S + 1) * S;
-        host_tick(&host, next - host.clock_ns);
-    }
-}
-
-/* As if the index had stood here for the last minute. */
-static void set_samples(uint64_t price)
-{
-    uint64_t now = engine_time(host.engine) / S;
-
-    for (uint64_t age = 0; age < SAMPLES_LEAST; age++)
-        host.engine->samples.rows[(now - age) % SAMPLES_MAX] = (struct sample){ now - age, price };
-}
 
 static struct portfolio *fund(void)
 {
@@ -90,15 +47,6 @@ static struct effect_cash cash_told(uint32_t k)
     return body;
 }
 
-static void check_empty(void)
-{
-    CHECK(holding_next_holder(host.engine, 0, 0) == HOLDING_NONE);
-    CHECK(book_best(&trade_market(&host)->book, ORDER_LONG) == BOOK_TICK_NONE);
-    CHECK(book_best(&trade_market(&host)->book, ORDER_SHORT) == BOOK_TICK_NONE);
-    CHECK(trade_market(&host)->funding_pool == 0 && trade_market(&host)->cancel_sequence == 0);
-    CHECK(host.engine->settlements[0].pass == SETTLEMENT_NONE);
-}
-
 /* --- entry ------------------------------------------------------------------------------------ */
 
 /* An hour of REDUCE_ONLY without a break, or force; the operator's alone; final. */
@@ -107,23 +55,23 @@ static void test_entry(void)
     uint8_t body[8] = { HOST_BTC, 0, 0, 0, MARKET_CLOSED, 1 };
 
     trade_open(&host, NO_AGE);
-    CHECK(set_with(MARKET_CLOSED, 0) == STATUS_order_rejected_invalid);
+    CHECK(closing_set(&host, MARKET_CLOSED, 0) == STATUS_order_rejected_invalid);
     CHECK(host_unsigned(&host, REQUEST_market_state, body, 8) == STATUS_order_rejected_invalid);
-    CHECK(set_with(MARKET_REDUCE_ONLY, 0) == TRADE_OK);
+    CHECK(closing_set(&host, MARKET_REDUCE_ONLY, 0) == TRADE_OK);
     uint64_t since = engine_time(host.engine);
     host.clock_ns = since + HOUR / 2;
-    CHECK(set_with(MARKET_CANCEL_ONLY, 0) == TRADE_OK); /* a break */
-    CHECK(set_with(MARKET_REDUCE_ONLY, 0) == TRADE_OK);
+    CHECK(closing_set(&host, MARKET_CANCEL_ONLY, 0) == TRADE_OK); /* a break */
+    CHECK(closing_set(&host, MARKET_REDUCE_ONLY, 0) == TRADE_OK);
     since = engine_time(host.engine);
-    CHECK(set_with(MARKET_REDUCE_ONLY, 0) == TRADE_OK); /* none */
+    CHECK(closing_set(&host, MARKET_REDUCE_ONLY, 0) == TRADE_OK); /* none */
     host.clock_ns = since + HOUR - 1;
-    CHECK(set_with(MARKET_CLOSED, 0) == STATUS_order_rejected_invalid);
+    CHECK(closing_set(&host, MARKET_CLOSED, 0) == STATUS_order_rejected_invalid);
     CHECK(trade_market(&host)->state == MARKET_REDUCE_ONLY);
     CHECK(engine_time(host.engine) == since + HOUR - 1);
-    CHECK(set_with(MARKET_CLOSED, 0) == TRADE_OK); /* t = since + an hour */
+    CHECK(closing_set(&host, MARKET_CLOSED, 0) == TRADE_OK); /* t = since + an hour */
     CHECK(trade_market(&host)->state == MARKET_CLOSED);
-    CHECK(set_with(MARKET_ACTIVE, 0) == STATUS_market_closed);
-    CHECK(close_now() == STATUS_market_closed);
+    CHECK(closing_set(&host, MARKET_ACTIVE, 0) == STATUS_market_closed);
+    CHECK(closing_now(&host) == STATUS_market_closed);
     CHECK(host_oracle(&host, HOST_BTC, M) == STATUS_market_closed);
     CHECK(host_market(&host, host_btc_record) == STATUS_market_closed);
     CHECK(trade_limit(&host, 1, 1000, M) == STATUS_market_closed);
@@ -131,13 +79,13 @@ static void test_entry(void)
     host_tick(&host, 2 * HOUR);
     CHECK(trade_effects(&host, EFFECT_mark) == 0 &&
           trade_effects(&host, EFFECT_funding_epoch) == 0);
-    check_empty();
+    closing_check_empty(&host);
     host_close(&host);
 
     trade_open(&host, NO_AGE); /* by force, from any state; a hold ends without its price */
     CHECK(host_oracle(&host, HOST_BTC, 1200000) == TRADE_OK);
     CHECK(trade_market(&host)->hold_count == 1);
-    CHECK(close_now() == TRADE_OK);
+    CHECK(closing_now(&host) == TRADE_OK);
     CHECK(trade_market(&host)->hold_count == 0 && trade_market(&host)->index_price == M);
     CHECK(trade_market(&host)->mark == M);
     host_close(&host);
@@ -153,10 +101,10 @@ static void test_price(void)
 
     trade_open(&host, NO_AGE);
     CHECK(host_oracle(&host, HOST_BTC, 1010000) == TRADE_OK);
-    pass_seconds(30);
+    closing_seconds(&host, 30);
     CHECK(host_oracle(&host, HOST_BTC, 1020000) == TRADE_OK);
-    pass_seconds(31);
-    CHECK(close_now() == TRADE_OK);
+    closing_seconds(&host, 31);
+    CHECK(closing_now(&host) == TRADE_OK);
     memcpy(&state, host_effect(&host, EFFECT_market_state, 0)->bytes, sizeof state);
     CHECK(state.state == MARKET_CLOSED && state.cause == CAUSE_OPERATOR);
     CHECK(state.price == 1015081 && trade_market(&host)->mark == 1015081);
@@ -168,22 +116,22 @@ static void test_price(void)
 
     trade_open(&host, NO_AGE); /* 59 samples are too few */
     CHECK(host_oracle(&host, HOST_BTC, 1010000) == TRADE_OK);
-    pass_seconds(29);
+    closing_seconds(&host, 29);
     CHECK(host_oracle(&host, HOST_BTC, 1020000) == TRADE_OK);
-    pass_seconds(30);
-    CHECK(close_now() == TRADE_OK && trade_market(&host)->mark == 1020000);
+    closing_seconds(&host, 30);
+    CHECK(closing_now(&host) == TRADE_OK && trade_market(&host)->mark == 1020000);
     host_close(&host);
 
     trade_open(&host, NO_AGE); /* the first of 60 is as old as the half hour allows, or older */
     for (uint32_t late = 0; late < 2; late++) {
         CHECK(host_oracle(&host, HOST_BTC, 1010000) == TRADE_OK);
-        pass_seconds(59);
+        closing_seconds(&host, 59);
         uint64_t first = engine_time(host.engine) / S - 58;
         CHECK(host_oracle(&host, HOST_BTC, 1070000) == TRADE_OK);
         host.clock_ns = (first + SAMPLES_MAX - 1 + late) * S;
         host_tick(&host, 0); /* the 60th */
         if (late == 1) {
-            CHECK(close_now() == TRADE_OK && trade_market(&host)->mark == 1070000);
+            CHECK(closing_now(&host) == TRADE_OK && trade_market(&host)->mark == 1070000);
             break;
         }
         CHECK(samples_mean(host.engine, 0) == 1011000); /* (59 * 1,010,000 + 1,070,000) / 60 */
@@ -193,16 +141,16 @@ static void test_price(void)
     host_close(&host);
 
     trade_open(&host, NULL); /* seconds at which the index was not valid have none; HALTED has */
-    CHECK(set_with(MARKET_HALTED, 0) == TRADE_OK);
+    CHECK(closing_set(&host, MARKET_HALTED, 0) == TRADE_OK);
     CHECK(host_oracle(&host, HOST_BTC, 1010000) == TRADE_OK);
-    pass_seconds(80); /* valid for ten seconds: 10 or 11 samples */
+    closing_seconds(&host, 80); /* valid for ten seconds: 10 or 11 samples */
     CHECK(samples_mean(host.engine, 0) == 0);
     for (uint32_t i = 0; i < 60; i++) {
         CHECK(host_oracle(&host, HOST_BTC, 1010000) == TRADE_OK);
-        pass_seconds(1);
+        closing_seconds(&host, 1);
     }
     CHECK(trade_market(&host)->mark == M && samples_mean(host.engine, 0) == 1010000);
-    CHECK(close_now() == TRADE_OK && trade_market(&host)->mark == 1010000);
+    CHECK(closing_now(&host) == TRADE_OK && trade_market(&host)->mark == 1010000);
     host_close(&host);
 }
 
@@ -211,9 +159,9 @@ static void test_price_bound(void)
 {
     for (unsigned more = 0; more < 2; more++) {
         trade_open(&host, NO_AGE);
-        set_samples(1010000);
+        closing_samples(&host, 1010000);
         trade_market(&host)->max_abs_size = 1141506440204 + more;
-        CHECK(close_now() == TRADE_OK);
+        CHECK(closing_now(&host) == TRADE_OK);
         CHECK(trade_market(&host)->mark == (more ? M : 1010000));
         host_close(&host);
     }
@@ -266,8 +214,8 @@ static void test_orders(void)
     CHECK(trade_tif(&host, 4, 1000, 980000, host.clock_ns + 3600 * S) == TRADE_OK);
     place_stop(5);
     place_stop(6);
-    run_work();
-    CHECK(close_now() == TRADE_OK);
+    closing_work(&host);
+    CHECK(closing_now(&host) == TRADE_OK);
     uint32_t seen = count_released();
     CHECK(seen <= 1); /* in slices; what is left is as dead */
     CHECK(host_cancel(&host, 3, plain.bytes) == STATUS_rejected_order_not_found);
@@ -283,32 +231,18 @@ static void test_orders(void)
     CHECK(trade_portfolio(&host, 5)->conditional_count == 0);
     CHECK(trade_portfolio(&host, 6)->conditional_count == 0);
     CHECK(seen == 5 && host.engine->orders.count == 0 && !engine_has_work(host.engine));
-    check_empty();
+    closing_check_empty(&host);
     host_close(&host);
 }
 
 /* --- passes ----------------------------------------------------------------------------------- */
 
-/* 1 is long 1,000,000 (10 BTC), 2 and 3 are short 333,333 and 666,667. Fees: 1 as maker 150 ppm of
- * 1,000,000 USDC; 2 and 3 as takers 450 ppm of 333,333 and 666,667 USDC. */
-static void open_three(const char *options)
-{
-    trade_open(&host, options);
-    trade_rest(&host, 1, 1000000, M);
-    CHECK(trade_limit(&host, 2, -333333, M) == TRADE_OK);
-    CHECK(trade_limit(&host, 3, -666667, M) == TRADE_OK);
-    CHECK(trade_cash(&host, 1) == 100000000000 - 150000000);
-    CHECK(trade_cash(&host, 2) == 100000000000 - 149999850);
-    CHECK(trade_cash(&host, 3) == 100000000000 - 300000150);
-    run_work();
-}
-
 /* T = 950,001: 1 loses 49,999 * 1,000,000 and has enough: no shortfall, no cut. */
 static void test_plain(void)
 {
-    open_three(NO_AGE);
-    set_samples(950001);
-    CHECK(close_now() == TRADE_OK);
+    closing_open_three(&host, NO_AGE);
+    closing_samples(&host, 950001);
+    CHECK(closing_now(&host) == TRADE_OK);
     CHECK(trade_effects(&host, EFFECT_settlement) == 3);
     static const int64_t profits[] = { -49999000000, 16666316667, 33332683333 };
     for (uint32_t n = 1; n <= 3; n++) {
@@ -326,7 +260,7 @@ static void test_plain(void)
     }
     CHECK(trade_effects(&host, EFFECT_cash) == 3); /* the fund has no part in it */
     CHECK(trade_cash(&host, 1) == 99850000000 - 49999000000);
-    check_empty();
+    closing_check_empty(&host);
     CHECK(trade_market(&host)->mark_valid);
     host_close(&host);
 }
@@ -334,13 +268,14 @@ static void test_plain(void)
 /* T = 850,001: 1 loses 149,999,000,000 with 99,850,000,000: D = 50,149,000,000. The fund has 7:
  * D' = 50,148,999,993. g2 = 149,999 * 333,333, g3 = 149,999 * 666,667, G = 149,999 * 1,000,000.
  * cut 2: 333,333 * 50,148.999993 = 16,716,316,614.67 -> 16,716,316,615
- * cut 3: 666,667 * 50,148.999993 = 33,432,683,378.33 -> 33,432,683,379: 1 too much, for the fund. */
+ * cut 3: 666,667 * 50,148.999993 = 33,432,683,378.33 -> 33,432,683,379: 1 too much, for the
+ * fund. */
 static void test_shortfall(void)
 {
-    open_three(NO_AGE);
+    closing_open_three(&host, NO_AGE);
     give(fund(), 7);
-    set_samples(850001);
-    CHECK(close_now() == TRADE_OK);
+    closing_samples(&host, 850001);
+    CHECK(closing_now(&host) == TRADE_OK);
     struct effect_settlement one = settled(0), two = settled(1), three = settled(2);
     CHECK(one.portfolio.account_id == 1 && one.profit == -149999000000 && one.cut == 0);
     CHECK(two.portfolio.account_id == 2 && two.profit == 49999616667 && two.cut == 16716316615);
@@ -367,17 +302,17 @@ static void test_shortfall(void)
     }
     CHECK(trade_cash(&host, 1) == 0 && fund()->cash == 1);
     CHECK(trade_cash(&host, 2) == 99850000150 + 49999616667 - 16716316615);
-    check_empty();
+    closing_check_empty(&host);
     host_close(&host);
 }
 
 /* The fund has more than is lacking: no cuts. */
 static void test_fund_pays_all(void)
 {
-    open_three(NO_AGE);
+    closing_open_three(&host, NO_AGE);
     give(fund(), 60000000000);
-    set_samples(850001);
-    CHECK(close_now() == TRADE_OK);
+    closing_samples(&host, 850001);
+    CHECK(closing_now(&host) == TRADE_OK);
     CHECK(settled(1).cut == 0 && settled(2).cut == 0);
     CHECK(fund()->cash == 60000000000 - 50149000000);
     host_close(&host);
@@ -387,9 +322,9 @@ static void test_fund_pays_all(void)
  * cuts do not bring is the fund's in the end. */
 static void test_cut_by_equity(void)
 {
-    open_three(SLICED);
-    set_samples(850001);
-    CHECK(close_now() == TRADE_OK);
+    closing_open_three(&host, SLICED);
+    closing_samples(&host, 850001);
+    CHECK(closing_now(&host) == TRADE_OK);
     give(trade_portfolio(&host, 2), -49999616667 - 1 - trade_cash(&host, 2));
     give(trade_portfolio(&host, 3), -99999383333 + 10000000 - trade_cash(&host, 3));
     int64_t others = -1;
@@ -409,18 +344,18 @@ static void test_cut_by_equity(void)
     }
     CHECK(others == 0);
     CHECK(fund()->cash == -50149000000 + 10000000 - 1);
-    check_empty();
+    closing_check_empty(&host);
     host_close(&host);
 }
 
-/* Who has another position keeps his debt, and none of it is the pool's. One unit a command shows it
- * before anything else is done with him. */
+/* Who has another position keeps his debt, and none of it is the pool's. One unit a command shows
+ * it before anything else is done with him. */
 static void test_other_position(void)
 {
     char text[4120];
     const char *rest = strstr(host_btc_record, ",\"price_decimals\"");
 
-    open_three(SLICED);
+    closing_open_three(&host, SLICED);
     snprintf(text, sizeof text, "{\"market\":\"ETH-PERP\",\"asset_id\":%d,\"base\":\"ETH\"%s", ETH,
              rest);
     CHECK(host_market(&host, text) == TRADE_OK);
@@ -431,10 +366,10 @@ static void test_other_position(void)
     CHECK(host_limit(&host, 1, &order) == TRADE_OK);
     order.quantity = -2000;
     CHECK(host_limit(&host, 4, &order) == TRADE_OK);
-    run_work();
+    closing_work(&host);
     int64_t cash = trade_cash(&host, 1);
-    set_samples(850001);
-    CHECK(close_now() == TRADE_OK);
+    closing_samples(&host, 850001);
+    CHECK(closing_now(&host) == TRADE_OK);
     /* a leg whose mark is not valid: no order elsewhere, until all is settled (R5) */
     order.quantity = -1000;
     CHECK(host_limit(&host, 2, &order) == STATUS_rejected_mark_price_zero);
@@ -467,27 +402,27 @@ static void give_position(uint32_t n)
     risk_flush(engine);
 }
 
-/* The fund gains: nothing is cut from it, what it does not bear nobody bears. The fund loses: what it
- * lacks counts in D as anybody's. */
+/* The fund gains: nothing is cut from it, what it does not bear nobody bears. The fund loses: what
+ * it lacks counts in D as anybody's. */
 static void test_fund_holds(void)
 {
-    open_three(NO_AGE);
+    closing_open_three(&host, NO_AGE);
     give_position(3);
-    set_samples(850001);
-    CHECK(close_now() == TRADE_OK);
+    closing_samples(&host, 850001);
+    CHECK(closing_now(&host) == TRADE_OK);
     /* pass 1: 1; pass 2: 0, then 2 with the same share as ever: D' = 50,149,000,000, fund cash 0;
      * 333,333 * 50,149 = 16,716,316,617 */
     CHECK(settled(1).portfolio.account_id == 0 && settled(1).cut == 0);
     CHECK(settled(1).profit == 99999383333);
     CHECK(settled(2).portfolio.account_id == 2 && settled(2).cut == 16716316617);
     CHECK(fund()->cash == 99999383333 - 50149000000 + 16716316617);
-    check_empty();
+    closing_check_empty(&host);
     host_close(&host);
 
-    open_three(NO_AGE);
+    closing_open_three(&host, NO_AGE);
     give_position(1);
-    set_samples(990000); /* the fund loses 10,000 * 1,000,000 and has nothing */
-    CHECK(close_now() == TRADE_OK);
+    closing_samples(&host, 990000); /* the fund loses 10,000 * 1,000,000 and has nothing */
+    CHECK(closing_now(&host) == TRADE_OK);
     CHECK(settled(0).portfolio.account_id == 0 && settled(0).profit == -10000000000);
     CHECK(settled(1).cut == 3333330000 && settled(2).cut == 6666670000);
     CHECK(fund()->cash == 0);
@@ -497,111 +432,21 @@ static void test_fund_holds(void)
 /* An open epoch is completed on entry, at its own index. */
 static void test_funding_first(void)
 {
-    open_three(SLICED);
+    closing_open_three(&host, SLICED);
     host.clock_ns = (host.clock_ns / HOUR + 1) * HOUR;
     host_tick(&host, 0);
     CHECK(trade_market(&host)->funding_open);
-    CHECK(close_now() == TRADE_OK);
+    CHECK(closing_now(&host) == TRADE_OK);
     CHECK(trade_effects(&host, EFFECT_funding_payment) == 3);
     CHECK(!trade_market(&host)->funding_open);
     CHECK(host_effect(&host, EFFECT_funding_epoch, 0)->index <
           host_effect(&host, EFFECT_market_state, 0)->index);
-    run_work();
-    check_empty();
-    /* 12,500 ppb of 100,000 USDC a BTC: 10 BTC pay 12.5 USDC, and 333,333 and 666,667 get all but 1 */
+    closing_work(&host);
+    closing_check_empty(&host);
+    /* 12,500 ppb of 100,000 USDC a BTC: 10 BTC pay 12.5 USDC, and 333,333 and 666,667 get all but
+     * 1 */
     CHECK(trade_cash(&host, 1) == 99850000000 - 12500000);
     host_close(&host);
-}
-
-/* --- image ------------------------------------------------------------------------------------ */
-
-static struct host loaded;
-static struct image_copy ours, theirs;
-
-/* In each slice a state made from the image goes on alike, and is refused when it cannot be. */
-static void test_image(void)
-{
-    struct image_problem problem;
-    uint32_t passes[3] = { 0 };
-
-    for (uint32_t slices = 0; slices < 24; slices++) {
-        open_three(SLICED);
-        trade_rest(&host, 4, 1000, 940000);
-        run_work();
-        pass_seconds(3);
-        set_samples(850001);
-        CHECK(close_now() == TRADE_OK);
-        for (uint32_t i = 0; i < slices; i++)
-            host_tick(&host, 1);
-        passes[host.engine->settlements[0].pass]++;
-        image_copy_take(&ours, host.engine);
-        CHECK(image_copy_open(&ours, &loaded, NULL, &problem));
-        host.mirror = &loaded;
-        run_work();
-        image_copy_take(&ours, host.engine);
-        image_copy_take(&theirs, loaded.engine);
-        CHECK(image_copy_equal(&ours, &theirs));
-        check_empty();
-        host.mirror = NULL;
-        host_close(&loaded);
-        host_close(&host);
-    }
-    CHECK(passes[SETTLEMENT_LOSSES] > 3 && passes[SETTLEMENT_PROFITS] > 2);
-    CHECK(passes[SETTLEMENT_NONE] > 3);
-
-    trade_open(&host, NO_AGE); /* samples of the half hour are in the image, older ones are not */
-    pass_seconds(5);
-    host_tick(&host, 1790 * S);
-    pass_seconds(20);
-    image_copy_take(&ours, host.engine);
-    uint64_t bytes = image_copy_part(&ours, IMAGE_samples)->byte_count;
-    CHECK(bytes == 21 * 20);
-    CHECK(image_copy_open(&ours, &loaded, NULL, &problem));
-    CHECK(samples_mean(loaded.engine, 0) == samples_mean(host.engine, 0));
-    host_close(&loaded);
-    host_close(&host);
-    image_copy_free(&ours);
-    image_copy_free(&theirs);
-}
-
-/* A wrong byte in what an image tells of a settlement under way: refused, or the state goes on to its
- * end without an invariant. */
-static void test_damage(void)
-{
-    static const uint32_t sections[] = { IMAGE_work, IMAGE_samples };
-    struct image_problem problem;
-    uint32_t refused = 0, accepted = 0;
-
-    open_three(SLICED);
-    set_samples(850001);
-    CHECK(close_now() == TRADE_OK);
-    while (host.engine->settlements[0].from != 3) /* among the losers, behind 2 */
-        host_tick(&host, 1);
-    image_copy_take(&ours, host.engine);
-    CHECK(image_copy_open(&ours, &loaded, NULL, &problem));
-    for (size_t k = 0; k < CC_COUNT(sections); k++) {
-        const struct image_part *part = image_copy_part(&ours, sections[k]);
-        uint64_t first = (uint64_t)(part->bytes - ours.bytes);
-        for (uint64_t at = first; at < first + part->byte_count && at < first + 200; at++) {
-            for (uint32_t bit = 0; bit < 8; bit++) {
-                ours.bytes[at] ^= (uint8_t)(1u << bit);
-                if (image_copy_reopen(&ours, &loaded, &problem)) {
-                    accepted++;
-                    loaded.skip_audit = true;
-                    loaded.clock_ns = engine_time(loaded.engine) + S;
-                    for (uint32_t i = 0; i < 20; i++)
-                        host_tick(&loaded, 1);
-                } else {
-                    refused++;
-                }
-                ours.bytes[at] ^= (uint8_t)(1u << bit);
-            }
-        }
-    }
-    CHECK(refused > 1000 && accepted > 100);
-    host_close(&loaded);
-    host_close(&host);
-    image_copy_free(&ours);
 }
 
 int main(void)
@@ -617,7 +462,5 @@ int main(void)
     test_other_position();
     test_fund_holds();
     test_funding_first();
-    test_image();
-    test_damage();
     return 0;
 }
