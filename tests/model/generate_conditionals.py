@@ -83,7 +83,7 @@ class ConditionalCommands:
             (4, market.max_price + market.tick), (5, 0), (5, -2**63), (5, fields[5] + 1),
             (5, 2**40), (5, market.lot), (5, -market.lot), (5, market.max_size + market.lot),
             (6, 0), (6, 1), (6, now - 1), (6, now + 91 * 86400 * SECOND), (6, 2**63), (7, 2),
-            (7, 1), (8, 2), (8, 1), (9, 4), (10, 0), (10, 1), (10, 6), (10, 9), (11, 0), (11, ALL16),
-            (11, 77), (12, 1), (13, market.slippage + 1), (13, market.slippage), (13, 2**32 - 1),
-            (14, 3), (15, 3), (15, 1), (15, 0), (16, 1)))
+            (7, 1), (8, 2), (8, 1), (9, 4), (10, 0), (10, 1), (10, 6), (10, 9), (11, 0),
+            (11, ALL16), (11, 77), (12, 1), (13, market.slippage + 1), (13, market.slippage),
+            (13, 2**32 - 1), (14, 3), (15, 3), (15, 1), (15, 0), (16, 1)))
         return self.conditional(fields, key)

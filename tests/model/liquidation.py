@@ -1,5 +1,5 @@
-"""Who is liquidated and how (rules.md R7): checks, waits, the book and the backstop (decisions 59 to
-61); auto-deleveraging is in adl.py."""
+"""Who is liquidated and how (rules.md R7): checks, waits, the book and the backstop (decisions 59
+to 61); auto-deleveraging is in adl.py."""
 import adl
 import forced
 import place

@@ -1,5 +1,6 @@
 """What ends orders for their owner (rules.md R3, R10): cancellation lists, cancel-all (code 4), the
-dead-man (25), makers' protection (26, 27), disconnect (2011, 2012), the operator's cancel (1007)."""
+dead-man (25), makers' protection (26, 27), disconnect (2011, 2012) and the operator's cancel
+(1007)."""
 import risk
 from place import addressed
 from wire import (ALL16, ALL32, ARM_BODY, CANCELED, CANCEL_ALL_BODY, DISCONNECT_BODY, MMP_BODY,

@@ -126,9 +126,9 @@ def orders_in(exchange, portfolio):
             status, reason = exchange.dead_state(order) or (live, 0)
             trigger = trigger_of(order)
             rows.append((order.placed, order.id.hex(), order.filled + order.remaining,
-                         order.remaining, order.filled, order.value, order.price, order.expiry, *order.placed[:2],
-                         *trigger[:2], order.placed[2], status, order.type, int(order.side < 0), reason,
-                         int(order.post_only),
+                         order.remaining, order.filled, order.value, order.price, order.expiry,
+                         *order.placed[:2], *trigger[:2], order.placed[2], status, order.type,
+                         int(order.side < 0), reason, int(order.post_only),
                          int(order.reduce_only), order.stp, *trigger[2:]))
     return rows
 

@@ -1,4 +1,4 @@
-"""What a script's `expect` lines look at: what can be read of the exchange, beside what is wanted."""
+"""What a script's `expect` lines look at: what can be read, beside what is wanted."""
 from markets import Wrong, usdc, usdc_text
 
 
