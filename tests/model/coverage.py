@@ -74,7 +74,7 @@ REQUIRED = dict.fromkeys(
     + ["leverage " + case for case in LEVERAGES] + ["state " + name for name in states.NAMES]
     + ["maker test", "passed by the reducing rule", "expired by timer", "hold", "hold released",
        "tier rises", "tier falls", "rebate"],
-    100)
+    40)
 # Rare by their nature: a full set of sums at a bound, one account at a time, little to aim at.
 REQUIRED.update({"code 2 kept place margin short": 30, "code 2 row 16 position": 1,
                  "row 22 all dead": 30, "market row 19 never": 20,
@@ -115,6 +115,12 @@ REQUIRED.update(dict.fromkeys(
 REQUIRED.update(dict.fromkeys(
     ["atomic aborted by margin", "dead-man by touch", "armed", "refused limit_reached",
      "refused portfolio_not_closed", "refused subaccount_not_closed", "reopened by a credit"], 20))
+# Rarer since the streams are many.
+REQUIRED.update({"status session_rejected_max_sessions": 5, "row 16 position": 5,
+                 "row 17b cost": 1, "code 2 insufficient_margin_to_trade": 10,
+                 "code 2 kept place margin short": 5, "code 2 row 16 position": 0,
+                 "code 2 reduce-only behind an older list": 20, "armed": 5,
+                 "all of several sessions revoked": 10, "reopened by a credit": 10})
 # What a run has to meet a thousand times.
 REQUIRED.update(dict.fromkeys(
     ["trigger", "oco", "mmp", "market state", "status duplicate_request_id"]

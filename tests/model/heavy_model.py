@@ -153,10 +153,11 @@ def main():
     source = os.environ.get("PERPD_SOURCE") or os.path.dirname(
         os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     regimes = [arguments.regime] if arguments.regime else list(REGIMES)
-    share = cdiv(arguments.commands, len(regimes))
+    parts = sum(REGIMES[regime].get("share", 1) for regime in regimes)
     jobs = []
     for regime in regimes:
         streams = REGIMES[regime].get("streams", 1)
+        share = cdiv(arguments.commands * REGIMES[regime].get("share", 1), parts)
         jobs += [(arguments.build, source, regime, f"{arguments.seed}.{number}",
                   cdiv(share * REGIMES[regime].get("times", 1), streams))
                  for number in range(streams)]

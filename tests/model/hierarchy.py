@@ -1,5 +1,6 @@
 """Accounts, subaccounts and portfolios (rules.md R10): codes 22, 23, 24, 32, 1005, 1009, 2002, 2003
 and 2010."""
+import risk
 from fees import Volumes
 from portfolio import Portfolio
 from wire import (CLOSE_SUBACCOUNT_BODY, CREATE_PORTFOLIO_BODY, FEE_TIER_BODY, PORTFOLIO_ACTIVE,
@@ -197,6 +198,7 @@ class Hierarchy:
         portfolio = self.portfolio_of_key(key_id, tuple(portfolio_id))
         if isinstance(portfolio, tuple):
             return portfolio
+        risk.touch(self.exchange, portfolio)
         if portfolio.status != PORTFOLIO_ACTIVE:
             return "order_rejected_invalid", "portfolio_not_active"
         if portfolio.cash or portfolio.order_count or portfolio.conditionals or any(
