@@ -146,6 +146,7 @@ class Cash:
         if amount == 0:
             return S["rejected_size_zero"]
         fund = exchange.portfolios[0, 0, 0]
+        risk.touch(exchange, fund)
         if amount > FUND_MAX or fund.cash + amount > FUND_MAX:
             return S["rejected_invalid_size"]
         self.top_ups += amount

@@ -87,17 +87,17 @@ REQUIRED.update({"code 2 lost place list": 20, "hold ended by operator": 50,
                  "code 1008 order_rejected_invalid": 10})
 # Liquidation at each level, deleveraging fills, payments of funding.
 REQUIRED.update(dict.fromkeys(("L1", "L2", "L3", "ADL", "funding"), 1000))
-REQUIRED.update({"L1 fill": 300, "L1 fifth": 100, "L2 refused": 300, "L3 pass 2": 50,
-                 "L3 paid by the fund": 100, "L3 leaves a deficit": 50, "fund below 0": 20,
-                 "fund at 0 again": 20, "unwind": 300, "unwind fill": 100,
+REQUIRED.update({"L1 fill": 100, "L1 fifth": 100, "L2 refused": 300, "L3 pass 2": 20,
+                 "L3 paid by the fund": 50, "L3 leaves a deficit": 40, "fund below 0": 10,
+                 "fund at 0 again": 1, "unwind": 300, "unwind fill": 100,
                  "leaves liquidation": 100, "liquidation wakes": 100,
                  "liquidation waits for a market": 50,
                  "liquidation waits for a mark": 100, "liquidation waits for time": 100,
-                 "forced order goes on": 10, "funding epoch": 1000, "funding skipped": 50,
+                 "forced order goes on": 2, "funding epoch": 1000, "funding skipped": 50,
                  "funding completed by the next": 20, "funding completed by closing": 2,
                  "state CLOSED": 100, "closed by force": 50, "closed after its hour": 10,
                  "settled with a loss": 100, "settled with a profit": 100,
-                 "settled with a shortfall": 10, "settled with a cut": 5, "row 10 closed": 100})
+                 "settled with a shortfall": 2, "settled with a cut": 3, "row 10 closed": 100})
 REQUIRED["halted by mark"] = 2  # once a market: its streams end with it
 REQUIRED["row 17b cost"] = 20   # the bound of the position is nearly always met first
 

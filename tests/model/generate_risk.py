@@ -122,13 +122,13 @@ class RiskCommands:
         opened = [market for market in exchange.markets.values() if market.state != CLOSED]
         if len(opened) <= self.regime["keep"]:
             return self.make_place(exchange)
-        market = rng.choice(opened)
+        market = max(rng.choices(opened, k=4), key=lambda one: one.max_position * one.mark)
         draw = rng.random()
         if draw < 0.5 and market.state == ACTIVE:
             return self.set_state(market, REDUCE_ONLY, 0)
         if draw < 0.6:
             self.clock += rng.choice((HOUR - SECOND, HOUR, HOUR + SECOND))
-        if draw > 0.85 and market.mark:  # far from what the positions were opened at
+        if draw > 0.5 and market.mark:  # far from what the positions were opened at
             self.aim(market, int(market.mark * rng.choice((0.6, 0.8, 1.25, 1.5))))
             self.pending.append(self.set_state(market, CLOSED, 1))
             return self.pending.popleft()

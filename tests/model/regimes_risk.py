@@ -33,6 +33,6 @@ REGIMES.update({
     "closing": dict(RISKY, records=tuple(range(5, 25)), streams=12, crash=(1, 1, 3, 1),
                     options={"exchange.oracle_max_age_ms": "0", "engine.work_per_command": "4"},
                     deposit=(2000, 50000), step_ms=(1, 700),
-                    weights=dict(BREAKING, close=9, pair=40, crash=3, oracle=12, fund=1,
+                    weights=dict(BREAKING, close=4, pair=50, crash=2, oracle=12, fund=1,
                                  hour=0.3)),
 })
