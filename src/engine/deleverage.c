@@ -223,8 +223,7 @@ static bool go_on_ranking(struct engine *engine, int64_t size)
         return true;
     }
     run->ranking = false;
-    if (run->place_count == 0) {
-        INVARIANT(run->pass == 1); /* I1: opposite holders suffice */
+    if (run->place_count == 0) { /* in pass 2 too: who opposes may have moved behind `from` */
         run->pass = 2;
         begin_ranking(run);
     }

@@ -293,6 +293,35 @@ static void test_slices(void)
     host_close(&host);
 }
 
+/* The fund is short, so the run is in pass 2 at once. While its ranking is between account 1 and
+ * account 6, the only one on the other side, account 1 takes over that position: nobody is ranked,
+ * and the next ranking finds account 1. */
+static void test_other_side_moves(void)
+{
+    const struct deleverage *run;
+    uint32_t moved = 0;
+
+    open_loser("engine.work_per_command=1\nexchange.oracle_max_age_ms=0\n");
+    run = &host.engine->liquidation.run;
+    give(0, -1);
+    (void)trade_rest(&host, 1, -SIZE, 1001000);
+    for (uint32_t n = 2; n <= 4; n++)
+        (void)trade_rest(&host, n, 1000, 900000); /* a record each: met and not ranked */
+    trade_index(&host, 954000);
+    for (uint32_t commands = 0; engine_has_work(host.engine); commands++) {
+        if (host.engine->liquidation.step == LIQUIDATION_RUN && run->from == 3 && moved++ == 0)
+            CHECK(trade_tif(&host, OTHER, SIZE, 1001000, TRADE_IOC) == TRADE_OK);
+        host_tick(&host, 1000);
+        check_image();
+        CHECK(commands < 100);
+    }
+    CHECK(moved == 2); /* in the first ranking and in the one that is made anew */
+    CHECK(trade_size(&host, LOSER) == 0);
+    CHECK(trade_size(&host, 1) == 0 && trade_size(&host, OTHER) == 0);
+    CHECK(trade_cash(&host, LOSER) == 117450000 - SIZE - 2 && fund_cash() == -1 + SIZE + 2);
+    host_close(&host);
+}
+
 /* A portfolio that closed under water while nobody could liquidate it: the fund pays what it
  * owes. */
 static void test_closed_under_water(void)
@@ -348,6 +377,7 @@ int main(void)
     test_price_of_one();
     test_ranking();
     test_slices();
+    test_other_side_moves();
     test_closed_under_water();
     test_unwind();
     image_copy_free(&ours);
