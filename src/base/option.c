@@ -10,6 +10,7 @@ static const struct option_row rows[] = {
       help,                                                                   \
       (uint64_t)(minimum),                                                    \
       (uint64_t)(maximum),                                                    \
+      sizeof(initial) - 1,                                                    \
       OPTION_TYPE_##type,                                                     \
       engine,                                                                 \
       (engine) != 0,                                                          \
@@ -156,7 +157,7 @@ static bool add_younger(struct option_engine *options, const bool seen[OPTION_CO
         for (unsigned j = 0; j < OPTION_COUNT; j++)
             if (seen[j] && rows[j].since >= rows[i].since)
                 return false;
-        const struct span initial = { rows[i].initial, strlen(rows[i].initial) };
+        const struct span initial = { rows[i].initial, rows[i].initial_bytes };
         if (!parse_value(options, (enum option)i, initial))
             return false;
     }

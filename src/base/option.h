@@ -109,6 +109,7 @@ struct option_row {
     const char *initial; /* text of the default, "" = none */
     const char *help;    /* CHOICE: the words */
     uint64_t minimum, maximum;
+    uint16_t initial_bytes;
     uint8_t type;  /* enum option_type */
     uint8_t since; /* rules version that knows this engine option first */
     bool engine, built;

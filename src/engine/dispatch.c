@@ -136,9 +136,6 @@ static void touch_portfolios(struct engine *engine)
 
 /* --- signed codes ----------------------------------------------------------------------------- */
 
-typedef enum status (*handler)(struct engine *engine, const struct command *command,
-                               struct engine_result *result);
-
 /* Before the handler: nothing, or row 5 of the portfolio_id at the head of the body and
  * check-on-touch of what it names. */
 enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
@@ -182,22 +179,40 @@ enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
     X(set_fee_tier,              NOTHING,   fee_set_tier)
 /* clang-format on */
 
-enum status dispatch_signed(struct engine *engine, const struct command *command,
-                            struct engine_result *result)
+static enum before before_of(uint16_t code)
 {
-    enum before before = BEFORE_NOTHING;
-    handler handle = NULL;
+    switch (code) {
+#define X(code, first, function) \
+    case REQUEST_##code:         \
+        return BEFORE_##first;
+        DISPATCH_LIST(X)
+#undef X
+    default:
+        INVARIANT(!"a code without a handler was routed");
+        return BEFORE_NOTHING;
+    }
+}
 
+/* Each is called by its name: its address would come from a table outside the engine. */
+static enum status handle(struct engine *engine, const struct command *command,
+                          struct engine_result *result)
+{
     switch (command->code) {
 #define X(code, first, function) \
     case REQUEST_##code:         \
-        before = BEFORE_##first; \
-        handle = (function);     \
-        break;
+        return function(engine, command, result);
         DISPATCH_LIST(X)
 #undef X
+    default:
+        return STATUS_order_rejected_internal;
     }
-    INVARIANT(handle != NULL); /* a code without a handler was routed */
+}
+
+enum status dispatch_signed(struct engine *engine, const struct command *command,
+                            struct engine_result *result)
+{
+    enum before before = before_of(command->code);
+
     if (access_is_suspended(engine, command))
         return STATUS_rejected_account_suspended;
     if (before == BEFORE_PORTFOLIO) {
