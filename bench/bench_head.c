@@ -43,7 +43,7 @@ static void dispatch(struct bench_run *run, const char *text, size_t count)
     struct route route;
     struct mistake mistake;
     const char *allow;
-    route_init(&table);
+    route_init(&table, false);
     while (bench_next(run)) {
         if (http_parse(&head, text, count) != (int)count ||
             !route_find(&table, &head, text, false, &route, &mistake, &allow)) {
