@@ -18,6 +18,7 @@ struct shadow {
     uint32_t was_tick;
     uint32_t was_account;
     uint64_t was_remaining;
+    uint64_t was_stamp;
     struct order now; /* ... and behind the last one */
 };
 
@@ -64,6 +65,7 @@ static void put_back(struct engine *engine, const struct check *check)
         order->tick = shadow->was_tick;
         order->account = shadow->was_account;
         order->remaining = shadow->was_remaining;
+        order->stamp = shadow->was_stamp;
     }
     for (uint32_t i = 0; i < check->kept_count; i++)
         memcpy(state_holding(engine, check->kept[i].holding)->sides, check->kept[i].sides,
@@ -97,6 +99,7 @@ static struct shadow *shadow_of(struct engine *engine, struct check *check, uint
         .was_tick = found->tick,
         .was_account = found->account,
         .was_remaining = found->remaining,
+        .was_stamp = found->stamp,
         .now = *found,
     };
     return shadow;
@@ -154,6 +157,7 @@ static void move_entry(struct engine *engine, struct check *check, const struct 
     shadow->now.tick = entry->tick;
     shadow->now.remaining = entry->quantity;
     shadow->now.flags = entry_flags(entry);
+    shadow->now.stamp = state_stamp(engine); /* no list made before covers what it has become */
     add_sums(engine, check, shadow);
 }
 
