@@ -170,6 +170,15 @@ static void fetch_ahead(const struct engine *engine, uint32_t at)
         __builtin_prefetch(account + line, 1);
 }
 
+/* A portfolio that has seen the marks needs no further look, unless it is short of maintenance
+ * margin: what kept it from being liquidated may be gone without a mark that moved. Nor may it count
+ * when it was looked at last, which an image does not hold. */
+static bool must_touch(const struct engine *engine, const struct portfolio *portfolio)
+{
+    return portfolio->figure_epoch != engine->risk.mark_epoch || portfolio->slack_maintenance < 0 ||
+           portfolio->status == PORTFOLIO_IN_LIQUIDATION;
+}
+
 /* The orders of one level, in their queue. True when the walk ends here. */
 static bool walk_level(struct engine *engine, struct walk *walk, uint32_t head, uint64_t price)
 {
@@ -185,7 +194,7 @@ static bool walk_level(struct engine *engine, struct walk *walk, uint32_t head, 
             fetch_ahead(engine, at);
         else
             __builtin_prefetch(&engine->orders.hot[maker->next]);
-        if (CC_UNLIKELY(portfolio->figure_epoch != engine->risk.mark_epoch))
+        if (CC_UNLIKELY(must_touch(engine, portfolio)))
             risk_touch(engine, owner);
         if (CC_LIKELY(!resting_is_dead(engine, maker, at, holding, portfolio))) {
             if (CC_LIKELY(maker->account != walk->taker->account))

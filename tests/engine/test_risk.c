@@ -1,9 +1,11 @@
 /* The fast exact scan of R7: slacks bound what the moves of a mark can have cost, whoever was
  * looked at in between. */
 #include "engine/margin.h"
+#include "image_copy.h"
 #include "trade.h"
 
-static struct host host;
+static struct host host, loaded;
+static struct image_copy ours, theirs;
 
 static void finish_work(void)
 {
@@ -77,8 +79,57 @@ static void test_slack_follows_the_figures(void)
     host_close(&host);
 }
 
+/* 0.19 BTC long with E = 991.45 - 836 = 155.45 at 95,600: below MM = 181.64, 3E above 2MM, and the
+ * book of a POST_ONLY market takes nothing. Its offers are dead, and wait for their release. The
+ * market opens, no mark has moved, and an order that is refused meets the offers before the scan
+ * comes by: the maker is touched (R3), so its liquidation is queued there and then; a state made
+ * from the image, which knows nothing of earlier looks, does the same. */
+static void test_maker_below_maintenance_is_touched(void)
+{
+    uint8_t state[8] = { HOST_BTC, 0, 0, 0, MARKET_POST_ONLY };
+    struct image_problem problem;
+    const uint32_t n = TRADE_ACCOUNTS + 1;
+
+    trade_open(&host, "engine.work_per_command=1\nexchange.oracle_max_age_ms=0\n");
+    CHECK(host_account(&host, n) == n);
+    CHECK(host_deposit(&host, n, 1000 * HOST_USDC) == TRADE_OK);
+    (void)trade_rest(&host, TRADE_ACCOUNTS, -19000, TRADE_MARK);
+    CHECK(trade_tif(&host, n, 19000, TRADE_MARK, TRADE_IOC) == TRADE_OK);
+    for (uint32_t i = 0; i < 12; i++)
+        (void)trade_rest(&host, n, -100, 1010000);
+    for (uint32_t i = 0; i < 12; i++) /* their release stands before that of the offers */
+        (void)trade_rest(&host, 2, 100, 900000);
+    finish_work();
+    CHECK(host_unsigned(&host, REQUEST_market_state, state, sizeof state) == TRADE_OK);
+    CHECK(host_oracle(&host, HOST_BTC, 956000) == TRADE_OK);
+    CHECK(host_cancel_all(&host, 2, HOST_BTC, 0) == TRADE_OK);
+    while (trade_portfolio(&host, n)->status != PORTFOLIO_IN_LIQUIDATION)
+        host_tick(&host, 1000);
+    state[4] = MARKET_ACTIVE;
+    CHECK(host_unsigned(&host, REQUEST_market_state, state, sizeof state) == TRADE_OK);
+    CHECK(trade_portfolio(&host, n)->open_order_count > 1);
+    CHECK(!trade_portfolio(&host, n)->liquidation_queued);
+
+    image_copy_take(&ours, host.engine);
+    CHECK(image_copy_open(&ours, &loaded, NULL, &problem));
+    host.mirror = &loaded;
+    CHECK(trade_tif(&host, 1, 100, 1010000, TRADE_FOK) ==
+          STATUS_rejected_f_o_k_not_fully_filled_low_liquidity); /* the offers are dead */
+    image_copy_take(&ours, host.engine);
+    image_copy_take(&theirs, loaded.engine);
+    CHECK(image_copy_equal(&ours, &theirs));
+    CHECK(trade_portfolio(&host, n)->liquidation_queued);
+    finish_work();
+    host.mirror = NULL;
+    host_close(&loaded);
+    host_close(&host);
+}
+
 int main(void)
 {
+    test_maker_below_maintenance_is_touched();
+    image_copy_free(&ours);
+    image_copy_free(&theirs);
     test_touch_before_the_scan();
     test_slack_follows_the_figures();
     return 0;
