@@ -171,8 +171,8 @@ static void fetch_ahead(const struct engine *engine, uint32_t at)
 }
 
 /* A portfolio that has seen the marks needs no further look, unless it is short of maintenance
- * margin: what kept it from being liquidated may be gone without a mark that moved. Nor may it count
- * when it was looked at last, which an image does not hold. */
+ * margin: what kept it from being liquidated may be gone without a mark that moved. Nor may it
+ * count when it was looked at last, which an image does not hold. */
 static bool must_touch(const struct engine *engine, const struct portfolio *portfolio)
 {
     return portfolio->figure_epoch != engine->risk.mark_epoch || portfolio->slack_maintenance < 0 ||
