@@ -23,6 +23,7 @@ static int128 sum_of_longs(const struct legs *legs)
 /* p = mark - sgn(s) * fdiv(e, |s|). */
 static int128 price_of(const struct engine *engine, const struct leg *leg, int128 equity)
 {
+    INVARIANT(leg->size != 0); /* a leg is a position */
     int128 mark = (int128)engine->markets.rows[leg->market].mark;
     int128 distance = money_fdiv(equity, margin_abs(leg->size));
 
