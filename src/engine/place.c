@@ -129,6 +129,7 @@ static enum status run_rows(struct engine *engine, const struct command *command
         .account = engine->turn.account,
     };
 
+    INVARIANT(name.id != NULL); /* whoever places has signed */
     return place_rows(engine, &name, entry, result);
 }
 
