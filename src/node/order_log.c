@@ -68,7 +68,8 @@ static void drop(struct order_log *log, const struct order_row *row, uint32_t nu
     const struct kept_order *order = &row->order;
     struct order_account *account = &log->accounts[order->account_id];
 
-    id_map_remove(&log->map, number);
+    if (id_map_find(&log->map, order->account_id, order->id.bytes) == number)
+        id_map_remove(&log->map, number);
     if (!kept_order_is_final(order) || !order_log_is_shown(log, row))
         return;
     if (row->rejection != 0) {
@@ -82,6 +83,17 @@ static void drop(struct order_log *log, const struct order_row *row, uint32_t nu
     if (!log->dropped || date_ms > log->newest_dropped_ms)
         log->newest_dropped_ms = date_ms;
     log->dropped = true;
+}
+
+/* Whoever asks for the id finds the newest order that has it. A client may give an order the id that
+ * the engine has made, or will make, for an order of the account's liquidation. */
+static void map_row(struct order_log *log, const struct kept_order *order, uint32_t number)
+{
+    uint32_t older = id_map_find(&log->map, order->account_id, order->id.bytes);
+
+    if (older != ID_MAP_NONE)
+        id_map_remove(&log->map, older);
+    id_map_add(&log->map, number);
 }
 
 static void place(struct order_log *log, const struct kept_order *order)
@@ -100,7 +112,7 @@ static void place(struct order_log *log, const struct kept_order *order)
     row->order.index = index;
     if (order->status == ORDER_REJECTED)
         row->rejection = ++log->accounts[order->account_id].rejection_count;
-    id_map_add(&log->map, number);
+    map_row(log, order, number);
 }
 
 void order_log_forget(struct order_log *log, uint64_t account_id, uint64_t sequence,
@@ -138,21 +150,40 @@ static struct order_row *find_placed(const struct order_log *log, const struct k
     return NULL;
 }
 
+static bool is_row_of(const struct order_row *row, const struct kept_order *order)
+{
+    return row->link.sequence == order->sequence && !kept_order_is_final(&row->order) &&
+           uuid_equal(&row->order.id, &order->id);
+}
+
+/* The row of an order that an earlier command has placed, NULL: it is not kept. */
+static struct order_row *find_row(const struct order_log *log, const struct kept_order *order)
+{
+    struct order_row *rows = (struct order_row *)(void *)log->ring.rows;
+    uint32_t number = id_map_find(&log->map, order->account_id, order->id.bytes);
+
+    if (number == ID_MAP_NONE || is_row_of(&rows[number], order))
+        return number == ID_MAP_NONE ? NULL : &rows[number];
+    uint64_t at = history_ring_below(&log->ring, order->account_id, order->sequence + 1, 0);
+    for (const struct order_row *row = history_ring_at(&log->ring, at);
+         row != NULL && row->link.sequence == order->sequence;
+         row = history_ring_at(&log->ring, at)) {
+        if (is_row_of(row, order))
+            return &rows[history_ring_number(&log->ring, at)];
+        at = row->link.older;
+    }
+    return NULL;
+}
+
 void order_log_tell(struct order_log *log, const struct kept_order *order, uint64_t sequence)
 {
     bool is_placing = order->sequence == sequence;
-    struct order_row *row = NULL;
+    struct order_row *row;
 
     /* What is neither first nor last is read from the engine. */
     if (!is_placing && !kept_order_is_final(order))
         return;
-    if (is_placing) {
-        row = find_placed(log, order);
-    } else {
-        uint32_t number = id_map_find(&log->map, order->account_id, order->id.bytes);
-        if (number != ID_MAP_NONE)
-            row = &((struct order_row *)(void *)log->ring.rows)[number];
-    }
+    row = is_placing ? find_placed(log, order) : find_row(log, order);
     if (row != NULL) {
         INVARIANT(!kept_order_is_final(&row->order));
         row->order = *order;
