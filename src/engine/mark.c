@@ -17,7 +17,8 @@ bool mark_is_valid(const struct engine *engine, uint32_t market_index)
         return market->mark_valid;
     if (market->index_price == 0 || market->hold_count != 0)
         return false;
-    return age_ns == 0 || market->publish_ns + age_ns >= engine->t_ns;
+    return age_ns == 0 || market->publish_ns >= engine->t_ns ||
+           engine->t_ns - market->publish_ns <= age_ns;
 }
 
 void mark_tell(struct engine *engine, uint32_t index)

@@ -7,10 +7,11 @@
 
 enum {
     PPM_MAX = 999999,
-    DECIMALS_SUM = 6,          /* price_decimals + size_decimals (R1): notional is micro-USDC */
-    LADDER_TICKS = 1 << 24,    /* W7: max_price is the last tick of the ladder */
-    FUNDING_INTERVAL_S = 3600, /* R5: not configurable */
-    SCALAR_BYTES = 64,         /* longest text of a scalar */
+    DECIMALS_SUM = 6,            /* price_decimals + size_decimals (R1): notional is micro-USDC */
+    LADDER_TICKS = 1 << 24,      /* W7: max_price is the last tick of the ladder */
+    FUNDING_INTERVAL_S = 3600,   /* R5: not configurable */
+    SCALAR_BYTES = 64,           /* longest text of a scalar */
+    MARKET_TIER_LEAST = 1000000, /* 1 USDC: rounded deductions stay far below its margin (0065) */
     TIGHTER_ROUNDING = MARKET_TIERS_MAX, /* micro-USDC that rounded deductions may differ by */
 };
 
@@ -156,7 +157,8 @@ static bool fill_tier(struct market_tier *tier, const struct value *values)
 
     *tier = (struct market_tier){ .upper_notional = UINT64_MAX };
     if (values[TIER_UPPER].kind != JSON_NULL &&
-        !is_u64_decimal(&values[TIER_UPPER], 6, 1, MARKET_NOTIONAL_MAX, &tier->upper_notional))
+        !is_u64_decimal(&values[TIER_UPPER], 6, MARKET_TIER_LEAST, MARKET_NOTIONAL_MAX,
+                        &tier->upper_notional))
         return false;
     if (!is_u32(&values[TIER_LEVERAGE], 1, MARKET_LEVERAGE_MAX, &tier->max_leverage))
         return false;
