@@ -149,9 +149,12 @@ enum status cancel_all(struct engine *engine, const struct command *command,
                          body.include_conditional);
         return STATUS_request_completed;
     }
-    uint32_t at = engine->accounts.rows[engine->turn.account].portfolio_head;
-    for (; at != PORTFOLIO_NONE; at = state_portfolio(engine, at)->account_next)
-        if (state_portfolio(engine, at)->subaccount_index == body.subaccount_index)
-            cancel_portfolio(engine, at, market, body.side, body.include_conditional);
+    uint32_t account = engine->turn.account;
+    uint32_t record = subaccount_find(engine, account, body.subaccount_index);
+    uint32_t count = engine->subaccounts.rows[record].portfolio_count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t portfolio = portfolio_find(engine, account, body.subaccount_index, i);
+        cancel_portfolio(engine, portfolio, market, body.side, body.include_conditional);
+    }
     return STATUS_request_completed;
 }

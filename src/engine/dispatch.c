@@ -120,7 +120,6 @@ static void touch_portfolios(struct engine *engine)
 {
     const struct turn *turn = &engine->turn;
     uint32_t subaccount = cc_load32(command_body(turn->command) + 8);
-    uint32_t portfolio = engine->accounts.rows[turn->account].portfolio_head;
 
     if (turn->portfolio != PORTFOLIO_NONE) {
         if (enters_orders(turn->command->code))
@@ -128,10 +127,10 @@ static void touch_portfolios(struct engine *engine)
         risk_touch(engine, turn->portfolio);
         return;
     }
-    for (; portfolio != PORTFOLIO_NONE;
-         portfolio = state_portfolio(engine, portfolio)->account_next)
-        if (state_portfolio(engine, portfolio)->subaccount_index == subaccount)
-            risk_touch(engine, portfolio);
+    uint32_t record = subaccount_find(engine, turn->account, subaccount);
+    uint32_t count = engine->subaccounts.rows[record].portfolio_count;
+    for (uint32_t i = 0; i < count; i++)
+        risk_touch(engine, portfolio_find(engine, turn->account, subaccount, i));
 }
 
 /* --- signed codes ----------------------------------------------------------------------------- */
