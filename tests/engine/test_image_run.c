@@ -11,9 +11,9 @@ enum { COMMANDS = 20000 };
 
 static_assert(ENGINE_RULES_VERSION == 4, "the hashes below are those of this version");
 
-static const char image_hash[] = "38f4fd7028d152aaaef366f3c25031121b61d08ded655223cbea749de37dfb17";
+static const char image_hash[] = "0cfb9124a19ef86821acafcbc040f12b61ced45ef5561183314efdc76cf2c697";
 static const char effects_hash[] =
-    "57a782b7dd07ac2e3582dafa82318fb83feb24f818c0be27dbdc8d166dfcb491";
+    "6a97996e0141df4fbd48e08d1390ea732409a01832a618ffac3e36b7d945d1e9";
 
 static struct traffic traffic;
 
