@@ -10,6 +10,13 @@
  *   worst/list_tick       the next 1,024 units: an order, or the way out of a portfolio
  *   worst/mark_move       a mark that moves under 100,000 positions, 64 units with the command
  *   worst/scan_tick       the next 1,024 positions
+ *   worst/liquidation     the next 1,024 of them, when each falls below its maintenance margin
+ *   worst/stops           a mark that satisfies 1,000 stops, 64 units with the command
+ *   worst/stop_tick       the rest of them, each filled by a maker
+ *   worst/cascade         a trade that satisfies a stop, which trades, and so on a thousand times
+ *   worst/funding         the hour of funding over 1,000,000 positions, 64 units with the command
+ *   worst/funding_tick    the next 1,024 of them
+ *   worst/backstop        a mark at which the fund takes 64 positions of one portfolio
  *
  * Each builds its state and times the one command by the thread's clock. `us` is the least of three
  * runs or more: what the command costs when nothing else has the processor. The reported time is
@@ -19,13 +26,16 @@
 #include "engine_venue.h"
 #include "shim.h"
 
-enum { MAKERS = 4096, HOLDERS = 100000, ORDERS = 2000, TAKER = 1 };
+enum { MAKERS = 4096, HOLDERS = 100000, PAID = 1000000, ORDERS = 2000, STOPS = 1000, LEGS = 64 };
+enum { TAKER = 1 };
 
 enum { REPEATS = 3 };
 
-/* A case: how many traders, what happens before, and the command that is timed. */
+/* A case: how many traders with which deposit each (0: plenty), what happens before, and the
+ * command that is timed. */
 struct worst {
     uint32_t traders;
+    uint64_t deposit;
     void (*prepare)(struct load_venue *venue);
     void (*command)(struct load_venue *venue, struct command *command);
 };
@@ -187,19 +197,154 @@ static void command_move(struct load_venue *venue, struct command *command)
     load_sign(venue, command, REQUEST_oracle_price, body, sizeof body, ORACLE_KEY, 32);
 }
 
+/* Each trader is long by 0.9 BTC with 5,000 USDC: below the margin at 95,200. */
+static void prepare_thin(struct load_venue *venue)
+{
+    for (uint32_t n = 2; n < 2 + HOLDERS; n += 2) {
+        place(venue, n, -90000, LOAD_PRICE);
+        place(venue, n + 1, 90000, LOAD_PRICE);
+    }
+    move_index(venue, LOAD_PRICE - 48000);
+}
+
+static void place_stop(struct load_venue *venue, uint32_t n, uint64_t trigger, uint8_t source)
+{
+    alignas(16) uint8_t slot[LOAD_SLOT_BYTES + MESSAGE_SLOT_BYTES] = { 0 };
+    struct command *command = (struct command *)(void *)slot;
+    uint8_t body[80] = { 0 }, key[32];
+
+    venue->t_ns += 1000;
+    cc_store64(body, n);
+    cc_store64(body + 16, trigger);
+    cc_store64(body + 32, 1000);
+    cc_store64(body + 40, UINT64_MAX);
+    body[50] = 1; /* EXPIRE_MAKER */
+    body[51] = ORDER_STOP_MARKET;
+    cc_store16(body + 52, 1);
+    body[60] = source;
+    load_key(0x5A, n, key, sizeof key);
+    load_sign(venue, command, REQUEST_place_conditional_order, body, sizeof body, key, sizeof key);
+    if (load_apply(venue, command) != STATUS_request_completed)
+        abort();
+}
+
+/* A stop of each trader, and a maker for it. */
+static void prepare_stops(struct load_venue *venue)
+{
+    for (uint32_t n = 2; n < 2 + STOPS; n++) {
+        place(venue, n + STOPS, -1000, LOAD_PRICE + 100);
+        place_stop(venue, n, LOAD_PRICE + 50, 0);
+    }
+}
+
+static void prepare_stop_tick(struct load_venue *venue)
+{
+    prepare_stops(venue);
+    move_index(venue, LOAD_PRICE + 500);
+}
+
+/* A maker at each of a thousand ticks, and a stop that its trade satisfies. */
+static void prepare_cascade(struct load_venue *venue)
+{
+    for (uint32_t n = 2; n < 2 + STOPS; n++) {
+        place(venue, n + STOPS, -1000, LOAD_PRICE + n);
+        place_stop(venue, n, LOAD_PRICE + n, 1);
+    }
+    place(venue, TAKER, 1000, LOAD_PRICE + 2);
+}
+
+static void prepare_paid(struct load_venue *venue)
+{
+    uint64_t hour_ns = UINT64_C(3600000000000);
+
+    for (uint32_t n = 2; n < 2 + PAID; n += 2) {
+        place(venue, n, -1000, LOAD_PRICE);
+        place(venue, n + 1, 1000, LOAD_PRICE);
+    }
+    venue->t_ns = (venue->t_ns / hour_ns + 1) * hour_ns - 1000000;
+    move_index(venue, LOAD_PRICE);
+    tick(venue, 0);
+    while (engine_has_work(venue->engine))
+        tick(venue, 1);
+    venue->t_ns = (venue->t_ns / hour_ns + 1) * hour_ns;
+}
+
+static void prepare_funding_tick(struct load_venue *venue)
+{
+    prepare_paid(venue);
+    tick(venue, 0);
+}
+
+static void command_time(struct load_venue *venue, struct command *command)
+{
+    command_tick(venue, command);
+    command->bytes[0] = 0; /* time */
+}
+
+/* Markets 2 to 64 like the first; trader 2 is long in all of them, most in the first. */
+static void prepare_legs(struct load_venue *venue)
+{
+    static const uint8_t top_up[8] = { 0, 0, 0, 0, 0, 1 }; /* 2^40 micro-USDC */
+    static char text[LOAD_BODY_MAX];
+
+    load_request(venue, REQUEST_fund_top_up, top_up, sizeof top_up, OPERATOR_KEY, 32);
+    for (uint16_t asset = 1; asset <= LEGS; asset++) {
+        uint8_t body[24];
+        memset(text, 0, sizeof text);
+        if (asset != 1) {
+            snprintf(text, sizeof text,
+                     "{\"market\":\"M%u-PERP\",\"asset_id\":%u,\"base\":\"M%u\"%s", asset, asset,
+                     asset, strstr(LOAD_MARKET, ",\"price_decimals\""));
+            load_node(venue, REQUEST_market_define, text, ((uint32_t)strlen(text) + 7) & ~7u);
+        }
+        oracle_body(body, venue->t_ns + 1000, LOAD_PRICE);
+        cc_store16(body + 16, asset);
+        venue->t_ns += 2000;
+        load_request(venue, REQUEST_oracle_price, body, sizeof body, ORACLE_KEY, 32);
+        for (uint32_t n = 1; n <= 2; n++) {
+            alignas(16) uint8_t slot[LOAD_SLOT_BYTES] = { 0 };
+            struct command *command = (struct command *)(void *)slot;
+            int64_t size = asset == 1 ? 40000 : 400;
+            venue->t_ns += 1000;
+            order_build(venue, command, n, n == 1 ? -size : size, LOAD_PRICE);
+            cc_store16(command->bytes + REQUEST_BODY_AT + 44, asset);
+            if (load_apply(venue, command) != STATUS_request_completed)
+                abort();
+        }
+    }
+}
+
+static void command_fall(struct load_venue *venue, struct command *command)
+{
+    uint8_t body[24];
+
+    oracle_body(body, venue->t_ns, LOAD_PRICE - 80000);
+    load_sign(venue, command, REQUEST_oracle_price, body, sizeof body, ORACLE_KEY, 32);
+}
+
+#define THIN         UINT64_C(5000000000)
+#define LEGS_DEPOSIT UINT64_C(3310000000)
+
 static const struct {
     const char *name;
     struct worst worst;
 } CASES[] = {
-    { "worst/makers", { MAKERS + 1, prepare_makers, command_take } },
-    { "worst/makers_moved", { MAKERS + 1, prepare_makers_moved, command_take } },
-    { "worst/dead", { MAKERS + 1, prepare_dead, command_post } },
-    { "worst/cancel_all", { 2, prepare_orders, command_cancel_all } },
-    { "worst/work_tick", { 2, prepare_canceled, command_tick } },
-    { "worst/reduce_only", { HOLDERS + 1, prepare_many_orders, command_reduce_only } },
-    { "worst/list_tick", { HOLDERS + 1, prepare_list, command_tick } },
-    { "worst/mark_move", { HOLDERS + 1, prepare_holders, command_move } },
-    { "worst/scan_tick", { HOLDERS + 1, prepare_scan, command_tick } },
+    { "worst/makers", { MAKERS + 1, 0, prepare_makers, command_take } },
+    { "worst/makers_moved", { MAKERS + 1, 0, prepare_makers_moved, command_take } },
+    { "worst/dead", { MAKERS + 1, 0, prepare_dead, command_post } },
+    { "worst/cancel_all", { 2, 0, prepare_orders, command_cancel_all } },
+    { "worst/work_tick", { 2, 0, prepare_canceled, command_tick } },
+    { "worst/reduce_only", { HOLDERS + 1, 0, prepare_many_orders, command_reduce_only } },
+    { "worst/list_tick", { HOLDERS + 1, 0, prepare_list, command_tick } },
+    { "worst/mark_move", { HOLDERS + 1, 0, prepare_holders, command_move } },
+    { "worst/scan_tick", { HOLDERS + 1, 0, prepare_scan, command_tick } },
+    { "worst/liquidation", { HOLDERS + 1, THIN, prepare_thin, command_tick } },
+    { "worst/stops", { 2 * STOPS + 1, 0, prepare_stops, command_move } },
+    { "worst/stop_tick", { 2 * STOPS + 1, 0, prepare_stop_tick, command_tick } },
+    { "worst/cascade", { 2 * STOPS + 1, 0, prepare_cascade, command_tick } },
+    { "worst/funding", { PAID + 1, 0, prepare_paid, command_time } },
+    { "worst/funding_tick", { PAID + 1, 0, prepare_funding_tick, command_tick } },
+    { "worst/backstop", { 2, LEGS_DEPOSIT, prepare_legs, command_fall } },
 };
 
 /* CPU time of the case's command on a state of its own; UINT64_MAX when it was refused. */
@@ -209,6 +354,8 @@ static uint64_t time_command(const struct worst *worst)
     struct command *command = (struct command *)(void *)slot;
     struct load_venue venue;
 
+    venue_deposit = worst->deposit != 0 ? worst->deposit : UINT64_C(100000000000000);
+    venue_accounts = worst->traders > HOLDERS + 1 ? "1048576" : "131072";
     venue_open(&venue, worst->traders, NULL);
     worst->prepare(&venue);
     while (engine_has_work(venue.engine) && worst->command != command_tick)

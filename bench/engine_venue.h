@@ -7,6 +7,9 @@
 
 static const uint8_t OPERATOR_KEY[32] = { 1 }, ORACLE_KEY[32] = { 2 };
 
+static uint64_t venue_deposit = UINT64_C(100000000000000); /* of each trader, micro-USDC */
+static const char *venue_accounts = "131072";
+
 static int compare_rows(const void *a, const void *b)
 {
     return strcmp((*(const struct option_row *const *)a)->name,
@@ -37,7 +40,15 @@ static uint32_t configuration(char body[LOAD_BODY_MAX])
         if (strcmp(name, "engine.orders") == 0)
             value = "2097152";
         if (strcmp(name, "engine.accounts") == 0)
-            value = "131072";
+            value = venue_accounts;
+        if (strcmp(name, "engine.portfolios") == 0 || strcmp(name, "engine.positions") == 0)
+            value = strcmp(venue_accounts, value) > 0 || strlen(venue_accounts) > strlen(value)
+                        ? venue_accounts
+                        : value;
+        if (strcmp(name, "engine.credentials") == 0 && strlen(venue_accounts) > 6)
+            value = "4194304";
+        if (strcmp(name, "engine.deposits") == 0 && strlen(venue_accounts) > 6)
+            value = "2097152";
         at += (uint32_t)snprintf(body + at, LOAD_BODY_MAX - at, "%s=%s\n", name, value);
     }
     return (at + 7) & ~7u;
@@ -52,7 +63,7 @@ static void add_traders(struct load_venue *venue, uint32_t traders)
         load_request(venue, REQUEST_create_account_secp256k1, create, sizeof create, master,
                      sizeof master);
         cc_store64(deposit, n);
-        cc_store64(deposit + 16, UINT64_C(100000000000000));
+        cc_store64(deposit + 16, venue_deposit);
         cc_store32(deposit + 24, n);
         load_request(venue, REQUEST_deposit_credit, deposit, sizeof deposit, OPERATOR_KEY, 32);
     }
