@@ -85,8 +85,8 @@ static void drop(struct order_log *log, const struct order_row *row, uint32_t nu
     log->dropped = true;
 }
 
-/* Whoever asks for the id finds the newest order that has it. A client may give an order the id that
- * the engine has made, or will make, for an order of the account's liquidation. */
+/* Whoever asks for the id finds the newest order that has it. A client may give an order the id
+ * that the engine has made, or will make, for an order of the account's liquidation. */
 static void map_row(struct order_log *log, const struct kept_order *order, uint32_t number)
 {
     uint32_t older = id_map_find(&log->map, order->account_id, order->id.bytes);
