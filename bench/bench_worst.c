@@ -12,8 +12,9 @@
  *   worst/scan_tick       the next 1,024 positions
  *   worst/liquidation     the next 1,024 of them, when each falls below its maintenance margin
  *   worst/stops           a mark that satisfies 1,000 stops, 64 units with the command
- *   worst/stop_tick       the rest of them, each filled by a maker
- *   worst/cascade         a trade that satisfies a stop, which trades, and so on a thousand times
+ *   worst/stop_tick       the next 512 of them, each filled by a maker: 1,024 units
+ *   worst/cascade         the next 512 stops of a thousand, each satisfied by the trade of the one
+ *                         before it
  *   worst/funding         the hour of funding over 1,000,000 positions, 64 units with the command
  *   worst/funding_tick    the next 1,024 of them
  *   worst/backstop        a mark at which the fund takes 64 positions of one portfolio
@@ -241,6 +242,8 @@ static void prepare_stop_tick(struct load_venue *venue)
 {
     prepare_stops(venue);
     move_index(venue, LOAD_PRICE + 500);
+    tick(venue, 1); /* the scan of the mark comes first: 2,000 holders */
+    tick(venue, 1);
 }
 
 /* A maker at each of a thousand ticks, and a stop that its trade satisfies. */
