@@ -141,7 +141,10 @@ class Exchange:
 
     def cash(self, portfolio, amount, ref, kind):
         before, portfolio.cash = portfolio.cash, portfolio.cash + amount
-        risk.changed(self, portfolio)
+        if portfolio.number == 0:
+            risk.fund_moved(self)
+        else:
+            risk.changed(self, portfolio)
         self.emit(2104, portfolio.account, portfolio.subaccount, portfolio.index, amount,
                   portfolio.cash, ref, kind)
         if portfolio.number == 0 and (before < 0) != (portfolio.cash < 0):

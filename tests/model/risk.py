@@ -21,6 +21,18 @@ def check(exchange, portfolio):
     liquidation.judge(exchange, portfolio, equity, maintenance)
 
 
+def fund_moved(exchange):
+    """The fund's cash changed: its slacks follow at once. Its own funding, which is all that a check
+    of the fund can tell, waits for its next touch (decision 56)."""
+    fund = exchange.by_number[0]
+    if fund.changed:
+        return
+    equity, initial, maintenance = fund.risk()
+    fund.slack_maintenance, fund.slack_initial = equity - maintenance, equity - initial
+    for holding in fund.holdings.values():
+        holding.mark_seen = holding.market.mark
+
+
 def touch(exchange, portfolio):
     """Check-on-touch: spared where nothing moved since the last check."""
     if (portfolio.changed or portfolio.checked != exchange.mark_epoch
