@@ -5,7 +5,8 @@ from regimes import CALM, REGIMES
 BREAKING = dict(CALM["weights"], place=30, replace=7, pair=30, lever=3, crash=24, heal=2, fund=0.2,
                 wait=8, oracle=3, deposit=8, bad=1, session=0.1)
 NEVER_STALE = {"exchange.oracle_max_age_ms": "0"}
-RISKY = {"crash": (5, 3, 2, 1), "gap": 0.0, "top_up": (1, 3000), "keep": 1,
+RISKY = {"streams": 16,  # what breaks in one is broken for long
+         "crash": (5, 3, 2, 1), "gap": 0.0, "top_up": (1, 3000), "keep": 1,
          "times": 2,  # as many commands as another regime: liquidations are rare
          "deposit": (500, 20000), "accounts": 10, "spread_ppm": 4000, "move_ppm": 600,
          "weights": BREAKING}
