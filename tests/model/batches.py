@@ -299,6 +299,8 @@ class Trial:
         self.copies = {name: getattr(exchange, name).copy() for name in
                        ("counts", "ends", "changed", "orders")}
         exchange.effects = []
+        exchange.batch_markets = {holding.market for holding in portfolio.holdings.values()
+                                  if holding.size or holding.orders}
         self.flags = portfolio.changed, portfolio.order_count
         self.holdings = {key: (holding, slots_of(holding), dict(holding.orders))
                          for key, holding in portfolio.holdings.items()}
@@ -311,6 +313,7 @@ class Trial:
 
     def undo(self):
         exchange, portfolio = self.exchange, self.portfolio
+        exchange.batch_markets = set()
         for holding in portfolio.holdings.values():
             for order in holding.orders:
                 order.level = None  # it never was; the others get theirs back

@@ -241,7 +241,8 @@ class Conditionals:
             return 1
         exchange.protection.before_entry(owner)
         risk.touch(exchange, owner)
-        if order.lists:  # by what the touch has found: its list releases it
+        if state := self.dead(order):  # by what the touch has found
+            self.end(order, *state)
             return 1
         exchange.counts["trigger"] += 1
         exchange.counts["fired " + SOURCES[order.source]] += 1

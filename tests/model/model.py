@@ -67,6 +67,7 @@ class Exchange:
         self.fee_account = 0
         self.work = Work(self)
         self.changed = []         # portfolios to check
+        self.batch_markets = set()  # an atomic batch's, as they were before it (decision 54)
         self.payments = 0         # of funding, ever
         self.mark_epoch = 0       # raised when a mark moves and when an epoch of funding opens
         self.effects = []
@@ -163,8 +164,10 @@ class Exchange:
 
     def marks_trusted(self, portfolio):
         """R5: in every market where the portfolio has a position or a resting order."""
-        return all(holding.market.trusted(self.t, self.max_age)
-                   for holding in portfolio.holdings.values() if holding.size or holding.orders)
+        markets = {holding.market for holding in portfolio.holdings.values()
+                   if holding.size or holding.orders}
+        return all(market.trusted(self.t, self.max_age)
+                   for market in markets | self.batch_markets)
 
     # ---- orders that end
 
