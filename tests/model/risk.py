@@ -22,8 +22,8 @@ def check(exchange, portfolio):
 
 
 def fund_moved(exchange):
-    """The fund's cash changed: its slacks follow at once. Its own funding, which is all that a check
-    of the fund can tell, waits for its next touch (decision 56)."""
+    """The fund's cash changed: its slacks follow at once. Its own funding, which is all that a
+    check of the fund can tell, waits for its next touch (decision 56)."""
     fund = exchange.by_number[0]
     if fund.changed:
         return
