@@ -109,14 +109,17 @@ def reads_survive(world):
     send(it, PLACE_LIMIT, limit_body(it.id, 280_000, 1_000, asset=ETH))
     gone, _ = send(it, PLACE_LIMIT, limit_body(it.id, 905_000, 20))
     it.cancel(gone)
-    send(it, PLACE_LIMIT, limit_body(it.id, 905_000, 20, expiry=time.time_ns() + SECOND))
+    short, _ = send(it, PLACE_LIMIT, limit_body(it.id, 905_000, 20,
+                                                expiry=time.time_ns() + SECOND))
     maker.limit(950_000, -100, expiry=IOC)
     key = exchange.ack(CREATE_API_KEY, api_key_body(it.id, scope=1), it.session)["api_key"]
     body = json.dumps({"leverage": 7, "market": "BTC-PERP", "portfolio_index": 0,
                        "subaccount_index": 0}).encode()
     table.same("leverage", exchange.raw(request_bytes("PUT", "/api/v1/leverage", body, [
         JSON, ("X-API-KEY", key)])).status, 200)
-    time.sleep(1.3)
+    until_ns = time.monotonic_ns() + 30 * SECOND
+    while it.order(short).json["order_status"] != "EXPIRED" and time.monotonic_ns() < until_ns:
+        time.sleep(0.1)
     before = shown(it, sent)
     for row, number in (("killed", signal.SIGKILL), ("ended", signal.SIGTERM),
                         ("killed again", signal.SIGKILL)):
