@@ -219,17 +219,25 @@ void disconnect_end(struct engine *engine, const struct command *command)
     }
 }
 
-uint32_t disconnect_next_arm(const struct engine *engine, uint32_t after, uint8_t id[16],
-                             uint32_t *grace_ms)
+uint32_t disconnect_next_arm(const struct engine *engine, uint32_t after,
+                             struct disconnect_arm *arm)
 {
     const struct disconnect_table *table = &engine->arms;
     uint32_t index = after == DISCONNECT_NONE ? table->head : table->rows[after].next;
 
-    if (index == DISCONNECT_NONE)
-        return DISCONNECT_NONE;
-    memcpy(id, table->rows[index].id, sizeof table->rows[index].id);
-    *grace_ms = table->rows[index].grace_ms;
+    if (index != DISCONNECT_NONE)
+        *arm = table->rows[index];
     return index;
+}
+
+bool disconnect_find_arm(const struct engine *engine, const uint64_t id[2],
+                         struct disconnect_arm *arm)
+{
+    uint32_t index = find(engine, id);
+
+    if (index != DISCONNECT_NONE)
+        *arm = engine->arms.rows[index];
+    return index != DISCONNECT_NONE;
 }
 
 /* --- the image -------------------------------------------------------------------------------- */

@@ -64,10 +64,14 @@ CC_MUST_USE enum status disconnect_set(struct engine *engine, const struct comma
 /* Code 2011: the arm is gone, and so are the orders of its subaccount (decision 55). */
 void disconnect_end(struct engine *engine, const struct command *command);
 
-/* The arm behind `after` (DISCONNECT_NONE: the first) in the order of arming: its index, id (wire
- * order) and grace; DISCONNECT_NONE: there is none. Only reads. */
+/* The arm behind `after` (DISCONNECT_NONE: the first) in the order of arming: its index, and a copy
+ * of it; DISCONNECT_NONE: there is none. Only reads. */
 CC_MUST_USE uint32_t disconnect_next_arm(const struct engine *engine, uint32_t after,
-                                         uint8_t id[16], uint32_t *grace_ms);
+                                         struct disconnect_arm *arm);
+
+/* The arm of this id, as a copy. False: nobody has armed it. Only reads. */
+CC_MUST_USE bool disconnect_find_arm(const struct engine *engine, const uint64_t id[2],
+                                     struct disconnect_arm *arm);
 
 /* Section 17: the arms in the order of arming. */
 void disconnect_image(const struct engine *engine, struct image_sink *sink);

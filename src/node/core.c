@@ -121,6 +121,9 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     matcher_init(&core->matcher, core->primary, core->journal, core->config.clock,
                  &core->primary_sink.sink);
     alarm_watch(&core->matcher.alarm, &core->follower.alarm, core->pool);
+    failed = grace_load(&core->matcher.grace, core->primary);
+    if (failed != 0)
+        return refusal_machine(refusal, "the arms of the run before", failed);
     return REFUSAL_none;
 }
 
@@ -218,9 +221,14 @@ enum core_opening core_open(struct core *core)
     if (is_first || configuration_differs(core))
         author(core, REQUEST_configuration, core->configuration, core->configuration_bytes,
                &result);
+    enum core_opening opening = CORE_OPENED;
     if (is_first)
-        return define_markets(core);
-    return core->config.is_staged ? begin_stages(core, last_ns) : CORE_OPENED;
+        opening = define_markets(core);
+    else if (core->config.is_staged)
+        opening = begin_stages(core, last_ns);
+    if (opening == CORE_OPENED)
+        grace_open(&core->matcher.grace, clock_now_ns(core->config.clock));
+    return opening;
 }
 
 uint32_t core_match(struct core *core)
@@ -300,6 +308,7 @@ void core_destroy(struct core *core)
         segment_pool_destroy(core->pool);
     if (core->keyring != NULL)
         keyring_free(core->keyring);
+    grace_free(&core->matcher.grace);
     follower_free(&core->follower);
     recover_unmap(core);
     snapshotter_end(&core->snapshotter);

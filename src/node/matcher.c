@@ -16,6 +16,7 @@ void matcher_init(struct matcher *matcher, struct engine *engine, struct journal
     matcher->sink = sink;
     matcher->last_t_ns = engine_time(engine);
     matcher->mark = &matcher->unwatched;
+    matcher->grace.due_ns = UINT64_MAX;
 }
 
 void matcher_guard(struct matcher *matcher, struct fault_mark *mark,
@@ -296,11 +297,17 @@ static bool author_tick(struct matcher *matcher, uint8_t kind)
     return matcher_author(matcher, REQUEST_tick, body, sizeof body, &result);
 }
 
-uint64_t matcher_deadline_ns(const struct matcher *matcher)
+static uint64_t tick_due_ns(const struct matcher *matcher)
 {
     uint64_t tick_ns = matcher->last_t_ns + MATCHER_TICK_NS;
     uint64_t due_ns = engine_next_deadline(matcher->engine);
     return due_ns < tick_ns ? due_ns : tick_ns;
+}
+
+uint64_t matcher_deadline_ns(const struct matcher *matcher)
+{
+    uint64_t tick_ns = tick_due_ns(matcher);
+    return matcher->grace.due_ns < tick_ns ? matcher->grace.due_ns : tick_ns;
 }
 
 bool matcher_is_held(const struct matcher *matcher)
@@ -310,6 +317,12 @@ bool matcher_is_held(const struct matcher *matcher)
             return true;
     return effects_hash_due(matcher) || engine_has_work(matcher->engine) ||
            clock_now_ns(matcher->clock) >= matcher_deadline_ns(matcher);
+}
+
+static bool is_arm_due(const struct matcher *matcher)
+{
+    return CC_UNLIKELY(matcher->grace.due_ns != UINT64_MAX) &&
+           clock_now_ns(matcher->clock) >= matcher->grace.due_ns;
 }
 
 uint32_t matcher_step(struct matcher *matcher)
@@ -323,12 +336,15 @@ uint32_t matcher_step(struct matcher *matcher)
         stage_leave(&matcher->stage, STAGE_ALL);
     if (room_left && stage_is_due(&matcher->stage, clock_now_ns(matcher->clock)))
         work += stage_step(matcher, &room_left);
-    work += drain(matcher, &room_left);
+    if (room_left && is_arm_due(matcher))
+        work += grace_step(matcher, &room_left);
+    if (!is_arm_due(matcher))
+        work += drain(matcher, &room_left);
     if (room_left && effects_hash_due(matcher)) {
         room_left = author_effects_hash(matcher);
         work += room_left;
     }
-    if (room_left && clock_now_ns(matcher->clock) >= matcher_deadline_ns(matcher)) {
+    if (room_left && clock_now_ns(matcher->clock) >= tick_due_ns(matcher)) {
         room_left = author_tick(matcher, 0);
         work += room_left;
     } else if (room_left && work == 0 && engine_has_work(matcher->engine)) {

@@ -9,7 +9,8 @@
  * Wait.   matcher_step never blocks. A full journal buffer leaves the commands in their rings.
  * Owner.  One thread. It is the keyring's only writer once recovery is over.
  * Bound.  MATCHER_COMMANDS_A_TURN commands, one work tick and one time tick a turn; of an alarm
- *         (alarm.h) and of a staged start (stage.h) one command a market. */
+ *         (alarm.h) and of a staged start (stage.h) one command a market; of what the run before
+ *         has left armed GRACE_ARMS_A_TURN (grace.h). */
 #ifndef NODE_MATCHER_H
 #define NODE_MATCHER_H
 
@@ -19,6 +20,7 @@
 #include "engine/engine.h"
 #include "node/alarm.h"
 #include "node/fault.h"
+#include "node/grace.h"
 #include "node/poison_file.h"
 #include "node/rebuild.h"
 #include "node/stage.h"
@@ -63,6 +65,7 @@ struct matcher {
 
     struct alarm alarm; /* what the node itself found wrong */
     struct stage stage; /* of a staged start, while it lasts */
+    struct grace grace; /* of the arms that this start has found */
     struct rebuild_buffer authored;
     struct matcher_counters counters;
 };

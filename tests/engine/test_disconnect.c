@@ -50,11 +50,11 @@ static void open_host(const char *overrides)
 
 static uint32_t count_arms(void)
 {
-    uint32_t count = 0, grace_ms;
-    uint8_t id[16];
+    struct disconnect_arm row;
+    uint32_t count = 0;
 
     for (uint32_t at = DISCONNECT_NONE;; count++) {
-        at = disconnect_next_arm(host.engine, at, id, &grace_ms);
+        at = disconnect_next_arm(host.engine, at, &row);
         if (at == DISCONNECT_NONE)
             return count;
     }
@@ -153,8 +153,8 @@ static void test_image(void)
     static struct image_copy copy;
     static struct host loaded;
     struct image_problem problem;
-    uint32_t at = DISCONNECT_NONE, grace_ms;
-    uint8_t id[16];
+    struct disconnect_arm row, found;
+    uint32_t at = DISCONNECT_NONE;
 
     open_host(NULL);
     for (uint8_t k = 1; k <= 3; k++)
@@ -163,11 +163,15 @@ static void test_image(void)
     image_copy_take(&copy, host.engine);
     CHECK(image_copy_open(&copy, &loaded, NULL, &problem));
     for (uint32_t k = 0; k < CC_COUNT(want); k++) {
-        at = disconnect_next_arm(loaded.engine, at, id, &grace_ms);
-        CHECK(at != DISCONNECT_NONE && id[0] == want[k]);
-        CHECK(grace_ms == (want[k] == 1 ? 77 : want[k]));
+        at = disconnect_next_arm(loaded.engine, at, &row);
+        CHECK(at != DISCONNECT_NONE && row.id[0] == want[k]);
+        CHECK(row.grace_ms == (want[k] == 1 ? 77 : want[k]));
+        CHECK(disconnect_find_arm(loaded.engine, row.id, &found));
+        CHECK(found.armed_sequence == row.armed_sequence && found.grace_ms == row.grace_ms);
     }
-    CHECK(disconnect_next_arm(loaded.engine, at, id, &grace_ms) == DISCONNECT_NONE);
+    CHECK(disconnect_next_arm(loaded.engine, at, &row) == DISCONNECT_NONE);
+    row.id[0] = 4; /* nobody's */
+    CHECK(!disconnect_find_arm(loaded.engine, row.id, &found));
     host_close(&loaded);
     image_copy_free(&copy);
     host_close(&host);

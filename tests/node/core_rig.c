@@ -120,6 +120,7 @@ static void configure(void)
         "--engine.ladder_pages=256",
         "--limits.duplicate_slots=4096",
         "--exchange.operator_key=ERERERERERERERERERERERERERERERERERERERERERE=",
+        "--exchange.oracle_keys=ERERERERERERERERERERERERERERERERERERERERERE=",
     };
     CHECK(config_load(&config, (int)CC_COUNT(argv), argv, NULL) == CONFIG_RUN);
     ptrdiff_t bytes = config_engine_text(&config, core_rig.core.exchange.exchange_id, body);
