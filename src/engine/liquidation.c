@@ -214,19 +214,26 @@ static struct plan make_plan(struct engine *engine, const struct portfolio *port
     return plan;
 }
 
+static void queue(struct engine *engine, uint32_t index)
+{
+    struct portfolio *portfolio = state_portfolio(engine, index);
+
+    set_wake(engine, index, 0);
+    if (portfolio->liquidation_queued)
+        return;
+    portfolio->liquidation_queued = true;
+    work_push(engine, WORK_LIQUIDATION, index);
+}
+
 /* Into the queue, or to sleep. */
 static void consider(struct engine *engine, uint32_t index)
 {
-    struct portfolio *portfolio = state_portfolio(engine, index);
-    struct plan plan = make_plan(engine, portfolio);
+    struct plan plan = make_plan(engine, state_portfolio(engine, index));
 
-    if (plan.level == 0) {
+    if (plan.level == 0)
         set_wake(engine, index, plan.wake_ns);
-        return;
-    }
-    set_wake(engine, index, 0);
-    portfolio->liquidation_queued = true;
-    work_push(engine, WORK_LIQUIDATION, index);
+    else
+        queue(engine, index);
 }
 
 /* --- in and out ------------------------------------------------------------------------------- */
@@ -242,8 +249,7 @@ static void enter(struct engine *engine, uint32_t index)
 {
     set_status(engine, index, PORTFOLIO_IN_LIQUIDATION);
     liquidation_cancel(engine, index);
-    if (!state_portfolio(engine, index)->liquidation_queued)
-        consider(engine, index);
+    queue(engine, index); /* whether it may act then is seen when its turn comes */
 }
 
 static void leave(struct engine *engine, uint32_t index)
