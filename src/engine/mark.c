@@ -180,11 +180,17 @@ static bool must_hold(const struct engine *engine, const struct market *market, 
            move * 100 > last * MARK_HOLD_PERCENT;
 }
 
-static void accept_price(struct engine *engine, struct market *market, uint64_t price)
+/* Who waits for the index is looked at again, whatever the state: a HALTED market has no new mark,
+ * and keeps nobody from selling his other legs. */
+static void accept_price(struct engine *engine, uint32_t index, uint64_t price)
 {
+    struct market *market = state_market(engine, index);
+
     market->index_price = price;
     market->valid_price = price;
     market->valid_ns = engine->t_ns;
+    risk_market_moved_on(engine, index);
+    recompute(engine, index);
 }
 
 /* A hold never loosens: a market that takes no orders anyway keeps its state. */
@@ -247,7 +253,11 @@ void mark_end_hold(struct engine *engine, uint32_t index)
         return;
     uint64_t price = market->hold_prices[market->hold_count - 1];
     clear_hold(market);
-    accept_price(engine, market, price);
+    accept_price(engine, index, price);
+}
+
+void mark_leave_halt(struct engine *engine, uint32_t index)
+{
     recompute(engine, index);
 }
 
@@ -270,7 +280,7 @@ enum status mark_oracle(struct engine *engine, uint32_t index, uint64_t publish_
 
     if (price == 0 || price > MARKET_RAW_MAX)
         return STATUS_rejected_invalid_price;
-    if (publish_ns <= market->publish_ns)
+    if (publish_ns <= market->publish_ns || publish_ns > INT64_MAX)
         return STATUS_order_rejected_expired;
     if (age_ns != 0 && (publish_ns > engine->t_ns + MARK_FUTURE_NS ||
                         (publish_ns < engine->t_ns && engine->t_ns - publish_ns > age_ns)))
@@ -285,8 +295,7 @@ enum status mark_oracle(struct engine *engine, uint32_t index, uint64_t publish_
             return STATUS_request_completed;
         resolve_hold(engine, index);
     }
-    accept_price(engine, market, price);
-    recompute(engine, index);
+    accept_price(engine, index, price);
     return STATUS_request_completed;
 }
 

@@ -32,6 +32,10 @@ CC_MUST_USE enum status mark_oracle(struct engine *engine, uint32_t market, uint
 /* An operator has set the market's state: a hold ends, and its newest price is taken (R5). */
 void mark_end_hold(struct engine *engine, uint32_t market);
 
+/* The market was HALTED and is not any more: the mark of its index, while that is valid, before
+ * anybody trades on the one it had (decision 66). */
+void mark_leave_halt(struct engine *engine, uint32_t market);
+
 /* The timer of a full second: ema, mark, then what else comes each second. */
 void mark_second(struct engine *engine, uint32_t market);
 

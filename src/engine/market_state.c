@@ -7,9 +7,20 @@
 /* Offsets in the bodies of W3a. */
 enum { STATE_ASSET_AT = 0, STATE_AT = 4, STATE_FORCE_AT = 5, STATE_OF_ALL_AT = 0 };
 
+/* The mark of a HALTED market stood still: whoever opens it brings it up to its index. */
+static void move(struct engine *engine, uint32_t index, enum market_state state,
+                 enum effect_cause cause)
+{
+    bool was_halted = state_market(engine, index)->state == MARKET_HALTED;
+
+    market_set_state(engine, index, state, cause);
+    if (was_halted && state != MARKET_HALTED)
+        mark_leave_halt(engine, index);
+}
+
 static void set_by_operator(struct engine *engine, uint32_t index, enum market_state state)
 {
-    market_set_state(engine, index, state, CAUSE_OPERATOR);
+    move(engine, index, state, CAUSE_OPERATOR);
     mark_end_hold(engine, index);
 }
 
@@ -24,8 +35,7 @@ static void set_by_node(struct engine *engine, uint32_t index, enum market_state
         if (state < MARKET_CANCEL_ONLY)
             return;
     }
-    market_set_state(engine, index, state,
-                     state == MARKET_HALTED ? CAUSE_INVARIANT : CAUSE_RESTART);
+    move(engine, index, state, state == MARKET_HALTED ? CAUSE_INVARIANT : CAUSE_RESTART);
 }
 
 static void set(struct engine *engine, const struct command *command, uint32_t index,

@@ -56,6 +56,12 @@ static void test_time(void)
     CHECK(mark_is_valid(host.engine, 0));
     CHECK(oracle(&host, last + 1, 1000001) == TRADE_OK);
     CHECK(trade_limit(&host, 1, 1000, 990000) == TRADE_OK);
+    /* what is no time of the exchange (2262 and later) leaves room for those to come */
+    CHECK(oracle(&host, UINT64_C(1) << 63, 1000002) == STATUS_order_rejected_expired);
+    CHECK(oracle(&host, UINT64_MAX, 1000002) == STATUS_order_rejected_expired);
+    CHECK(oracle(&host, INT64_MAX - 1, 1000002) == TRADE_OK);
+    CHECK(oracle(&host, INT64_MAX, 1000003) == TRADE_OK);
+    CHECK(trade_market(&host)->index_price == 1000003);
     host_close(&host);
 }
 

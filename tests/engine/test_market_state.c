@@ -22,8 +22,7 @@ static enum status signed_body(uint16_t code, const uint8_t body[8], const uint8
 
 static enum status set(uint16_t asset, uint8_t state)
 {
-    uint8_t body[8] = { (uint8_t)asset, (uint8_t)(asset >> 8), 0, 0, state };
-    return signed_body(REQUEST_market_state, body, host_operator_key);
+    return trade_set_state(&host, asset, state);
 }
 
 static enum status node_set(uint16_t asset, uint8_t state)
@@ -38,22 +37,9 @@ static enum status set_all(uint8_t state)
     return signed_body(REQUEST_halt_all, body, host_operator_key);
 }
 
-/* A further market with the decimals of the first, at the same mark. */
-static void add_market(const char *symbol, uint16_t asset)
-{
-    char text[4120];
-    const char *rest = strstr(host_btc_record, ",\"price_decimals\"");
-
-    CHECK(rest != NULL);
-    snprintf(text, sizeof text, "{\"market\":\"%s-PERP\",\"asset_id\":%u,\"base\":\"%s\"%s", symbol,
-             asset, symbol, rest);
-    CHECK(host_market(&host, text) == TRADE_OK);
-    CHECK(host_oracle(&host, asset, M) == TRADE_OK);
-}
-
 static void add_eth(void)
 {
-    add_market("ETH", ETH);
+    trade_add_market(&host, "ETH", ETH);
 }
 
 static void run_work(void)
@@ -110,7 +96,7 @@ static void test_rows_of_1008(void)
     uint8_t pad[8] = { 4, 0, 0, 0, 0, 0, 0, 1 }, halt[8] = { 4 };
 
     trade_open(&host, NULL);
-    add_market("SOL", 9);
+    trade_add_market(&host, "SOL", 9);
     add_eth();
     CHECK(set_all(MARKET_CLOSED) == STATUS_order_rejected_invalid);
     CHECK(set_all(6) == STATUS_order_rejected_invalid);
@@ -441,9 +427,7 @@ static void test_halted(void)
     host_tick(&host, S);
     CHECK(trade_remaining(&host, 1, timed) == 0 && trade_last_state(&host).status == ORDER_EXPIRED);
     CHECK(set(HOST_BTC, MARKET_ACTIVE) == TRADE_OK);
-    CHECK(trade_market(&host)->mark == M); /* until the next second or update */
-    host_tick(&host, S);
-    CHECK(trade_market(&host)->mark == M + 5000);
+    CHECK(trade_market(&host)->mark == M + 5000); /* at once (decision 66) */
     host_close(&host);
 }
 

@@ -14,6 +14,30 @@ void trade_open(struct host *host, const char *overrides)
     CHECK(trade_market(host)->mark == TRADE_MARK);
 }
 
+void trade_add_market(struct host *host, const char *symbol, uint16_t asset)
+{
+    char text[4120];
+    const char *rest = strstr(host_btc_record, ",\"price_decimals\"");
+
+    CHECK(rest != NULL);
+    snprintf(text, sizeof text, "{\"market\":\"%s-PERP\",\"asset_id\":%u,\"base\":\"%s\"%s", symbol,
+             asset, symbol, rest);
+    CHECK(host_market(host, text) == TRADE_OK);
+    CHECK(host_oracle(host, asset, TRADE_MARK) == TRADE_OK);
+}
+
+enum status trade_set_state(struct host *host, uint16_t asset, uint8_t state)
+{
+    uint8_t body[8] = { (uint8_t)asset, (uint8_t)(asset >> 8), 0, 0, state };
+    struct host_request request = { .code = REQUEST_market_state,
+                                    .body = body,
+                                    .body_bytes = 8,
+                                    .key = host_operator_key,
+                                    .key_bytes = 32 };
+
+    return host_signed(host, &request);
+}
+
 enum status trade_limit(struct host *host, uint32_t n, int64_t quantity, uint64_t price)
 {
     return trade_tif(host, n, quantity, price, TRADE_GTC);

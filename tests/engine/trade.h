@@ -22,6 +22,12 @@ enum { TRADE_ACCOUNTS = 6 };
 /* Opens the host with accounts 1..TRADE_ACCOUNTS, each with TRADE_CASH, the index at 100,000. */
 void trade_open(struct host *host, const char *overrides);
 
+/* A further market with the decimals of the first, its index at TRADE_MARK too. */
+void trade_add_market(struct host *host, const char *symbol, uint16_t asset);
+
+/* Code 1002 of the operator. */
+enum status trade_set_state(struct host *host, uint16_t asset, uint8_t state);
+
 /* A limit order of account n: positive quantity buys. */
 enum status trade_limit(struct host *host, uint32_t n, int64_t quantity, uint64_t price);
 enum status trade_tif(struct host *host, uint32_t n, int64_t quantity, uint64_t price,

@@ -291,7 +291,7 @@ class Exchange:
             return S["market_closed"]
         if price == 0 or price > 2**40 - 1:
             return S["rejected_invalid_price"]
-        if publish_ts <= market.publish_ts or self.max_age and not (
+        if publish_ts <= market.publish_ts or publish_ts >= 2**63 or self.max_age and not (
                 self.t - self.max_age <= publish_ts <= self.t + SECOND):
             return S["order_rejected_expired"]
         market.publish_ts = publish_ts
@@ -317,6 +317,9 @@ class Exchange:
 
     def accept(self, market, price):
         market.index, market.index_at, market.valid_at = price, market.publish_ts, self.t
+        if market.waited and market.state == HALTED:
+            self.counts["index of a halted market waited for"] += 1
+        liquidation.market_moved(self, market)
         self.recompute(market)
 
     # ---- commands

@@ -30,9 +30,18 @@ def enter(exchange, market, state, cause):
     liquidation.market_moved(exchange, market)
 
 
+def move(exchange, market, state, cause):
+    """A market that leaves HALTED has the mark of its index at once (decision 66)."""
+    was_halted = market.state == HALTED
+    enter(exchange, market, state, cause)
+    if was_halted and state != HALTED:
+        exchange.counts["mark anew behind a halt"] += 1
+        exchange.recompute(market)
+
+
 def set_state(exchange, market, state, is_signed):
     if is_signed:
-        enter(exchange, market, state, CAUSE_OPERATOR)
+        move(exchange, market, state, CAUSE_OPERATOR)
         if market.is_held:  # the newest price is taken (R5)
             exchange.counts["hold ended by operator"] += 1
             price = market.held[-1]
@@ -44,7 +53,7 @@ def set_state(exchange, market, state, is_signed):
         market.former_state = state
         if state < CANCEL_ONLY:
             return
-    enter(exchange, market, state, CAUSE_INVARIANT if state == HALTED else CAUSE_RESTART)
+    move(exchange, market, state, CAUSE_INVARIANT if state == HALTED else CAUSE_RESTART)
 
 
 def set_one(exchange, body, is_signed):
