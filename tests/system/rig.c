@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,6 +76,8 @@ static _Noreturn void run_perpd(const struct rig *rig, const char *const *option
     int out = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     snprintf(path, sizeof path, "%s/log", rig->folder);
     int err = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        _exit(127);
     if (out < 0 || err < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
         _exit(127);
     execv(rig->perpd, (char *const *)argv);
