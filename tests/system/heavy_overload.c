@@ -1,7 +1,7 @@
 /* Twice the orders that it can take: what is answered is right, what does not fit is answered
  * request_dropped or waits in the socket, memory stays, and what was acknowledged is there.
  *
- * `heavy_system_overload [SECONDS]` (PERPD_OVERLOAD_SECONDS, 15) of overload behind a warm-up; perpd
+ * `heavy_system_overload [SECONDS]` (PERPD_OVERLOAD_SECONDS, 15) of overload after a warm-up; perpd
  * from PERPD_BUILD. Tables come into use with requests, not with time: warm-up and overload each
  * last until so many were answered, however slow the machine is. From 300 s on every row of history
  * has been written by the end of the warm-up, and memory may grow by 1 % (goals.md, Reliability:
