@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/crc32c.h"
+#include "store/small_file.h"
 
 enum {
     FORMAT_VERSION = 1,
@@ -86,17 +87,11 @@ int poison_file_decode(struct poison_file *poison, const uint8_t *bytes, size_t 
 int poison_file_load(struct poison_file *poison, struct disk *disk, const uint8_t exchange_id[32])
 {
     uint8_t bytes[POISON_FILE_BYTES_MAX + 1]; /* one more, to see a file that is too long */
-    int file = disk_open(disk, "poison", 0);
+    int64_t count = small_file_read(disk, "poison", bytes, sizeof bytes);
 
     memset(poison, 0, sizeof *poison);
-    if (file == -ENOENT)
-        return 0;
-    if (file < 0)
-        return file;
-    int64_t count = disk_read(disk, file, 0, bytes, sizeof bytes);
-    disk_close(disk, file);
     if (count < 0)
-        return (int)count;
+        return count == -ENOENT ? 0 : (int)count;
     return poison_file_decode(poison, bytes, (size_t)count, exchange_id);
 }
 
@@ -105,19 +100,8 @@ int poison_file_store(const struct poison_file *poison, struct disk *disk,
 {
     uint8_t bytes[POISON_FILE_BYTES_MAX];
     size_t count = poison_file_encode(bytes, poison, exchange_id);
-    int file = disk_open(disk, "poison.next", DISK_CREATE);
 
-    if (file < 0)
-        return file;
-    int error = disk_write(disk, file, 0, bytes, count);
-    if (error == 0)
-        error = disk_sync(disk, file);
-    disk_close(disk, file);
-    if (error == 0)
-        error = disk_rename(disk, "poison.next", "poison");
-    if (error == 0)
-        error = disk_sync_folder(disk, "");
-    return error;
+    return small_file_replace(disk, "poison", bytes, count);
 }
 
 void poison_file_add(struct poison_file *poison, const struct poison_entry *entry)

@@ -7,6 +7,7 @@
 #include "engine/read.h"
 #include "engine/read_figures.h"
 #include "node/matcher.h"
+#include "store/small_file.h"
 
 enum {
     HEAD_BYTES = 56,
@@ -57,17 +58,11 @@ static bool decode(struct stage *stage, const uint8_t *bytes, size_t count,
 static int read_file(struct stage *stage, struct disk *disk, const uint8_t exchange_id[32])
 {
     uint8_t bytes[FILE_BYTES_MAX + 1]; /* one more, to see a file that is too long */
-    int file = disk_open(disk, "restart", 0);
+    int64_t count = small_file_read(disk, "restart", bytes, sizeof bytes);
 
     memset(stage, 0, sizeof *stage);
-    if (file == -ENOENT)
-        return 0;
-    if (file < 0)
-        return file;
-    int64_t count = disk_read(disk, file, 0, bytes, sizeof bytes);
-    disk_close(disk, file);
     if (count < 0)
-        return (int)count;
+        return count == -ENOENT ? 0 : (int)count;
     if (!decode(stage, bytes, (size_t)count, exchange_id)) {
         log_line(LOG_WARN, "restart", "the file restart is damaged: markets keep their states");
         memset(stage, 0, sizeof *stage);
@@ -89,18 +84,7 @@ int stage_store(const struct stage *stage, struct disk *disk, const uint8_t exch
         bytes[HEAD_BYTES + i * ROW_BYTES + 2] = stage->markets[i].former;
     }
     cc_store32(bytes + AT_CRC, crc_of(bytes, count));
-    int file = disk_open(disk, "restart.next", DISK_CREATE);
-    if (file < 0)
-        return file;
-    int error = disk_write(disk, file, 0, bytes, count);
-    if (error == 0)
-        error = disk_sync(disk, file);
-    disk_close(disk, file);
-    if (error == 0)
-        error = disk_rename(disk, "restart.next", "restart");
-    if (error == 0)
-        error = disk_sync_folder(disk, "");
-    return error;
+    return small_file_replace(disk, "restart", bytes, count);
 }
 
 /* --- which markets ---------------------------------------------------------------------------- */

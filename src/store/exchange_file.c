@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/crc32c.h"
+#include "store/small_file.h"
 
 /* The file as it stands on the disk. */
 struct exchange_image {
@@ -81,21 +82,10 @@ int exchange_file_decode(struct exchange_file *out, const uint8_t bytes[EXCHANGE
 int exchange_file_write(struct disk *disk, const struct exchange_file *exchange)
 {
     uint8_t bytes[EXCHANGE_FILE_BYTES];
-    int file = disk_open(disk, "exchange.next", DISK_CREATE);
-    int error;
 
-    if (file < 0)
-        return file;
     exchange_file_encode(bytes, exchange);
-    error = disk_write(disk, file, 0, bytes, sizeof bytes);
+    int error = small_file_replace(disk, "exchange", bytes, sizeof bytes);
     explicit_bzero(bytes, sizeof bytes); /* holds secret_key */
-    if (error == 0)
-        error = disk_sync(disk, file);
-    disk_close(disk, file);
-    if (error == 0)
-        error = disk_rename(disk, "exchange.next", "exchange");
-    if (error == 0)
-        error = disk_sync_folder(disk, "");
     return error;
 }
 

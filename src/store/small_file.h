@@ -1,0 +1,25 @@
+/* small_file.h - a small file of the data directory, which is read whole and replaced whole.
+ *
+ *   NAME.next: write ──> sync ──> rename to NAME ──> sync of the directory
+ *
+ * Order.  A crash leaves the file of before or the new one, and after a return of 0 the new one.
+ *         What it may leave besides is NAME.next, which no start reads.
+ * Wait.   Both block.
+ * Limits. `name` stands in the data directory itself and is shorter than SMALL_FILE_NAME_MAX. */
+#ifndef STORE_SMALL_FILE_H
+#define STORE_SMALL_FILE_H
+
+#include "store/disk.h"
+
+enum { SMALL_FILE_NAME_MAX = 32 };
+
+/* Replaces the file. 0 or -errno: then either of the two may be there. */
+CC_MUST_USE int small_file_replace(struct disk *disk, const char *name, const void *bytes,
+                                   size_t count);
+
+/* At most `capacity` bytes of the file: their count, -ENOENT without one, or -errno. One byte more
+ * than the longest lawful file shows one that is too long. */
+CC_MUST_USE int64_t small_file_read(struct disk *disk, const char *name, void *bytes,
+                                    size_t capacity);
+
+#endif
