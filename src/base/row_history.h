@@ -102,6 +102,27 @@ struct row_house {
     uint8_t zero[2];
 };
 
+enum row_withdrawal_outcome {
+    ROW_WITHDRAWAL_PENDING,
+    ROW_WITHDRAWAL_SETTLED,
+    ROW_WITHDRAWAL_REVERTED,
+};
+
+/* A withdrawal on its way out, or that has ended. */
+struct row_withdrawal {
+    uint8_t id[16];
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint64_t amount;
+    uint64_t requested_at_ns;
+    uint64_t sequence;
+    uint32_t index; /* among the withdrawals of its command, which makes one: 0 */
+    uint8_t destination[20];
+    uint8_t outcome; /* enum row_withdrawal_outcome */
+    uint8_t zero[7];
+};
+
 enum row_request_member {
     ROW_REQUEST_ACCOUNT = 1, /* account_id */
     ROW_REQUEST_SESSION = 2, /* id is a session_id */

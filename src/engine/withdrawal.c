@@ -1,5 +1,6 @@
 #include "engine/withdrawal.h"
 
+#include "base/row_history.h"
 #include "base/uuid.h"
 #include "engine/access.h"
 #include "engine/cash.h"
@@ -12,7 +13,7 @@ static_assert(sizeof(struct withdrawal) == 0 WITHDRAWAL_FIELDS(COVERED) WITHDRAW
               "every byte of a withdrawal is in one of its field lists");
 #undef COVERED
 
-/* Body of code 10 (W3). The address is the operator's business. */
+/* Body of code 10 (W3). */
 struct request_body {
     uint64_t account_id;
     uint32_t subaccount_index;
@@ -74,7 +75,7 @@ void withdrawal_id(const struct withdrawal *withdrawal, uint8_t id[16])
 }
 
 /* An id holds the lower 40 bits of the sequence (R3). */
-static uint32_t find_id(const struct engine *engine, const uint8_t id[16])
+uint32_t withdrawal_find(const struct engine *engine, const uint8_t id[16])
 {
     const uint64_t turn = UINT64_C(1) << 40;
     uint64_t low = (__builtin_bswap64(cc_load64(id + 8)) >> 22) & (turn - 1);
@@ -91,6 +92,36 @@ static uint32_t find_id(const struct engine *engine, const uint8_t id[16])
         if (sequence < turn)
             return WITHDRAWAL_NONE;
     }
+}
+
+uint32_t withdrawal_older(const struct engine *engine, uint32_t at)
+{
+    const struct withdrawal_table *table = &engine->withdrawals;
+
+    return at == WITHDRAWAL_NONE ? table->tail : table->rows[at].prev;
+}
+
+bool withdrawal_read(const struct engine *engine, uint32_t at, struct row_withdrawal *row)
+{
+    const struct withdrawal *withdrawal = &engine->withdrawals.rows[at];
+
+    if (withdrawal->created_sequence == 0)
+        return false;
+    struct effect_portfolio_id place =
+        portfolio_effect_id(&engine->portfolios.rows[withdrawal->portfolio]);
+    *row = (struct row_withdrawal){
+        .account_id = place.account_id,
+        .subaccount_index = place.subaccount_index,
+        .portfolio_index = place.portfolio_index,
+        .amount = withdrawal->amount,
+        .requested_at_ns = withdrawal->created_ns,
+        .sequence = withdrawal->created_sequence,
+        .outcome =
+            withdrawal->ended_sequence == 0 ? ROW_WITHDRAWAL_PENDING : ROW_WITHDRAWAL_SETTLED,
+    };
+    withdrawal_id(withdrawal, row->id);
+    memcpy(row->destination, withdrawal->destination, sizeof row->destination);
+    return true;
 }
 
 static struct subaccount *subaccount_of(struct engine *engine, const struct withdrawal *row)
@@ -201,6 +232,7 @@ enum status withdrawal_request(struct engine *engine, const struct command *comm
         .portfolio = portfolio,
         .id_index = state_next_id(engine),
     };
+    memcpy(row.destination, body.destination, sizeof row.destination);
     (void)add(engine, &row);
     engine->withdrawals_pending += (int64_t)body.amount;
     cash_debit(engine, portfolio, CASH_withdrawal, (int64_t)body.amount);
@@ -214,7 +246,7 @@ enum status withdrawal_settle(struct engine *engine, const struct command *comma
                               struct engine_result *result)
 {
     const uint8_t *body = command_body(command);
-    uint32_t index = find_id(engine, body);
+    uint32_t index = withdrawal_find(engine, body);
     struct withdrawal *row = &engine->withdrawals.rows[index];
     bool is_reverted = body[16] == WITHDRAWAL_REVERTED;
 

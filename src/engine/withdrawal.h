@@ -33,14 +33,14 @@ struct withdrawal {
     uint32_t next;     /* all in order of creation; in the free list: next free */
     uint32_t prev;
     uint32_t map_place;
-    uint32_t zero;
+    uint8_t destination[20]; /* where it goes; decides nothing here */
 };
 
 /* clang-format off */
 #define WITHDRAWAL_FIELDS(X) \
     X(created_sequence) X(created_ns) X(amount) X(ended_sequence) X(release_ns) X(portfolio) \
-    X(id_index)
-#define WITHDRAWAL_CACHES(X) X(next) X(prev) X(map_place) X(zero)
+    X(id_index) X(destination)
+#define WITHDRAWAL_CACHES(X) X(next) X(prev) X(map_place)
 /* clang-format on */
 
 struct withdrawal_table {
@@ -58,6 +58,7 @@ struct withdrawal_table {
 
 struct engine;
 struct image_read;
+struct row_withdrawal;
 struct command;
 struct engine_result;
 
@@ -66,6 +67,18 @@ void withdrawal_table_init(struct withdrawal_table *table, void *memory, uint32_
 
 /* The kept one that command `sequence` made, pending or not, or WITHDRAWAL_NONE. */
 CC_MUST_USE uint32_t withdrawal_find_sequence(const struct engine *engine, uint64_t sequence);
+
+/* The kept one with this id, or WITHDRAWAL_NONE. */
+CC_MUST_USE uint32_t withdrawal_find(const struct engine *engine, const uint8_t id[16]);
+
+/* The kept one that was created before `at`; of WITHDRAWAL_NONE the newest. WITHDRAWAL_NONE: there
+ * is none. */
+CC_MUST_USE uint32_t withdrawal_older(const struct engine *engine, uint32_t at);
+
+/* What an operator is shown of a kept one. How it has ended is in no state: `outcome` is pending or
+ * settled. False: the row is nobody's. */
+CC_MUST_USE bool withdrawal_read(const struct engine *engine, uint32_t at,
+                                 struct row_withdrawal *row);
 
 /* Its id: R3's rule. */
 void withdrawal_id(const struct withdrawal *withdrawal, uint8_t id[16]);

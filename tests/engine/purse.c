@@ -62,6 +62,7 @@ enum status purse_withdraw(struct host *host, uint32_t n, struct purse_place fro
 
     put_place(body, n, from);
     cc_store64(body + 16, amount);
+    memset(body + 24, (int)(0xA0 + n), 20); /* destination */
     return purse_send(host, PURSE_SESSION, n, REQUEST_withdraw, body, sizeof body);
 }
 

@@ -17,8 +17,8 @@ static const struct golden {
       "4778b44af7cc32a8ae0bbcdfeaf214740c49d5253ef6830c2dd50757b27df760" },
     { __LINE__, "2.image", "788390b0e294441e77b2fd4e0ee72126acaf962702c8921afd5982e50e0730f7",
       "818c0cd7565943af7beba8f8c7df2e9def5a18b016ff1ea3186539e2c2fcb883" },
-    { __LINE__, "3.image", "99e21c78442619d7a85f0521f28a0181beeba1a5a7b46efbc1954ceb640db19f",
-      "99e21c78442619d7a85f0521f28a0181beeba1a5a7b46efbc1954ceb640db19f" },
+    { __LINE__, "3.image", "576f30c74f11826591eaec2a9d5c47c421933927de9ef44898b122370cf69ce3",
+      "576f30c74f11826591eaec2a9d5c47c421933927de9ef44898b122370cf69ce3" },
 };
 
 static const struct version {

@@ -1,6 +1,9 @@
 /* Codes 10 and 1004: cash on its way out (rules.md R10, R2, R3), the conditions in R11's order,
  * what a duplicate answers (W5), and how long a row is kept (decision 63). */
+#include "base/row_history.h"
 #include "base/uuid.h"
+#include "engine/withdrawal.h"
+#include "image_copy.h"
 #include "purse.h"
 
 #define USDC HOST_USDC
@@ -250,6 +253,41 @@ static void test_pending_bound(void)
     host_close(&host);
 }
 
+/* What the operator has to know is in the state, ended or not, and in what a start loads. */
+static void test_read(void)
+{
+    static struct image_copy copy;
+    static struct host loaded;
+    struct image_problem problem;
+    struct row_withdrawal row;
+    uint8_t first_to[20], second_to[20];
+
+    memset(first_to, 0xA1, sizeof first_to); /* purse.c */
+    memset(second_to, 0xA2, sizeof second_to);
+    trade_open(&host, NULL);
+    struct id first = withdraw(1, 3 * USDC);
+    uint64_t first_sequence = engine_sequence(host.engine);
+    struct id other = withdraw(2, 5 * USDC);
+    CHECK(purse_settle(&host, first.bytes, SETTLED) == TRADE_OK);
+    image_copy_take(&copy, host.engine);
+    CHECK(image_copy_open(&copy, &loaded, NULL, &problem));
+
+    uint32_t at = withdrawal_older(loaded.engine, WITHDRAWAL_NONE);
+    CHECK(at == withdrawal_find(loaded.engine, other.bytes));
+    CHECK(withdrawal_read(loaded.engine, at, &row) && row.outcome == ROW_WITHDRAWAL_PENDING);
+    CHECK(row.account_id == 2 && row.amount == 5 * USDC);
+    CHECK(memcmp(row.destination, second_to, sizeof second_to) == 0);
+    at = withdrawal_older(loaded.engine, at);
+    CHECK(withdrawal_read(loaded.engine, at, &row) && row.outcome == ROW_WITHDRAWAL_SETTLED);
+    CHECK(memcmp(row.id, first.bytes, sizeof row.id) == 0 && row.sequence == first_sequence);
+    CHECK(memcmp(row.destination, first_to, sizeof first_to) == 0);
+    CHECK(withdrawal_older(loaded.engine, at) == WITHDRAWAL_NONE);
+    CHECK(!withdrawal_read(loaded.engine, WITHDRAWAL_NONE, &row));
+    host_close(&loaded);
+    image_copy_free(&copy);
+    host_close(&host);
+}
+
 int main(void)
 {
     test_way();
@@ -260,5 +298,6 @@ int main(void)
     test_revert();
     test_revert_in_liquidation();
     test_pending_bound();
+    test_read();
     return 0;
 }
