@@ -35,7 +35,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(net,      output_pool,            SIZE,   0, 1, "256M",           1048576, 17179869184, "outbound bytes per net thread") \
     X(net,      debug_payload,          SWITCH, 0, 0, "off",            0, 0, "POST /api/v1/debug/payload") \
     X(net,      cors_origins,           TEXT,   0, 0, "",               0, 0, "origins allowed to read answers in a browser") \
-    X(admin,    listen,                 TEXT,   0, 1, "127.0.0.1:8081", 0, 0, "address:port of /livez /readyz /metrics /audit") \
+    X(admin,    listen,                 TEXT,   0, 1, "127.0.0.1:8081", 0, 0, "address:port of /livez /readyz /metrics /audit /admin/withdrawals") \
     X(node,     topology,               CHOICE, 0, 1, "auto",           0, 0, "+auto +shared +dedicated") \
     X(node,     follower_lag_max,       INT,    0, 1, "1000",           1, 3600000, "ms; above it reads answer 503") \
     X(engine,   core,                   INT,    0, 1, "",               0, 4095, "CPU to pin the matching thread to; the others keep off it") \

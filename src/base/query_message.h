@@ -31,6 +31,7 @@ enum query_kind {
     QUERY_fund,        /* page -> struct row_list, then row_house, newest first */
     QUERY_fees,        /* likewise of the fee account */
     QUERY_mark,        /* market -> struct row_mark */
+    QUERY_withdrawals, /* outcome, page -> struct row_list, then row_withdrawal, newest first */
     QUERY_KIND_COUNT
 };
 
@@ -60,7 +61,7 @@ struct query {
     };
     char market[QUERY_MARKET_BYTES]; /* zero-padded symbol, at most 31 bytes; empty: no filter */
     uint16_t kind;                   /* enum query_kind */
-    uint8_t status;                  /* orders: a filter, QUERY_ANY_STATUS for none */
+    uint8_t status;                  /* orders, withdrawals: a filter, QUERY_ANY_STATUS for none */
     uint8_t zero;
     uint32_t before_index;    /* with before_sequence */
     uint64_t before_sequence; /* pages: only rows with a lower (sequence, index); 0: all */

@@ -98,6 +98,7 @@ static uint32_t longest_answer(const struct query *query)
     case QUERY_rates:
     case QUERY_fund:
     case QUERY_fees:
+    case QUERY_withdrawals:
         return ANSWER_BYTES + query->limit * ROW_BYTES;
     case QUERY_book:
         return ANSWER_BYTES + query->limit * 2 * LEVEL_BYTES;

@@ -3,6 +3,7 @@
 #include "base/uuid.h"
 #include "net/caller.h"
 #include "net/parameter.h"
+#include "net/show_money.h"
 #include "net/show_order.h"
 
 enum { DEPTH_DEFAULT = 50, DEPTH_MAX = 1000, LIMIT_DEFAULT = 100, LIMIT_MAX = 1000 };
@@ -22,7 +23,8 @@ enum take {
     TAKE_DEPTH = 256,
     NEED_SUBACCOUNT = 512,
     NEED_PORTFOLIO = 1024,
-    TAKE_TIMES = 2048, /* start_time, end_time */
+    TAKE_TIMES = 2048,   /* start_time, end_time */
+    TAKE_OUTCOME = 4096, /* status of withdrawals */
 };
 
 #define PAGE   (TAKE_PAGE)
@@ -54,6 +56,7 @@ static const struct {
     [ROUTE_MARK]        = { QUERY_mark,        TAKE_SYMBOL },
     [ROUTE_FUND]        = { QUERY_fund,        PAGE },
     [ROUTE_FEES]        = { QUERY_fees,        PAGE },
+    [ROUTE_WITHDRAWALS] = { QUERY_withdrawals, TAKE_OUTCOME | PAGE },
     /* clang-format on */
 };
 
@@ -123,6 +126,19 @@ static bool take_status(const struct parameters *parameters, struct query *query
                        "PARTIALLY_FILLED, EXPIRED");
 }
 
+static bool take_outcome(const struct parameters *parameters, struct query *query,
+                         struct mistake *mistake)
+{
+    char text[PARAMETER_TEXT_MAX];
+    enum parameter_found found = parameter_text(parameters, "status", text, mistake);
+    if (found != PARAMETER_GIVEN)
+        return found == PARAMETER_ABSENT;
+    if (show_money_outcome_of(text, &query->status))
+        return true;
+    return mistake_set(mistake, PROBLEM_invalid_parameter, "status",
+                       "status is none of pending, settled, reverted");
+}
+
 static bool take_page(const struct parameters *parameters, struct query *query,
                       struct mistake *mistake)
 {
@@ -184,6 +200,7 @@ static bool take_parameters(unsigned takes, const struct parameters *parameters,
                        &query->portfolio_index, mistake)) &&
            ((takes & TAKE_MARKET) == 0 || take_market(parameters, query, mistake)) &&
            ((takes & TAKE_STATUS) == 0 || take_status(parameters, query, mistake)) &&
+           ((takes & TAKE_OUTCOME) == 0 || take_outcome(parameters, query, mistake)) &&
            ((takes & TAKE_PAGE) == 0 || take_page(parameters, query, mistake)) &&
            ((takes & TAKE_TIMES) == 0 || take_times(parameters, query, mistake)) &&
            ((takes & TAKE_DEPTH) == 0 || take_depth(parameters, query, mistake));

@@ -26,7 +26,8 @@ enum { TARGET_MAX = 256 };
     X(LIVEZ, true, "/livez")                              \
     X(READYZ, true, "/readyz")                            \
     X(METRICS, true, "/metrics")                          \
-    X(AUDIT, true, "/audit")
+    X(AUDIT, true, "/audit")                              \
+    X(WITHDRAWALS, true, "/admin/withdrawals")
 
 /* Plain JSON writes; a path that ends with '/' takes an argument and ends with "/name". */
 #define PLAIN_LIST(X)                                     \

@@ -92,6 +92,9 @@ void show_reply(struct writer *writer, const struct reply *reply, const uint8_t 
     case QUERY_rates:
         show_money_rates(writer, reply, rows);
         return;
+    case QUERY_withdrawals:
+        show_money_withdrawals(writer, reply, rows);
+        return;
     case QUERY_fund:
     case QUERY_fees:
         show_money_house(writer, reply, rows);

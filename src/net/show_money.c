@@ -1,5 +1,6 @@
 #include "net/show_money.h"
 
+#include "base/hex.h"
 #include "net/show_member.h"
 
 enum { PPB_SCALE = 9 };
@@ -107,6 +108,54 @@ void show_money_house(struct writer *writer, const struct reply *reply, const ui
         if (i > 0)
             WRITER_TEXT(writer, ",");
         write_movement(writer, &row);
+    }
+    write_next(writer, reply, list.count, row.sequence, row.index);
+}
+
+static const char *const outcome_names[] = { "pending", "settled", "reverted" };
+
+bool show_money_outcome_of(const char *name, uint8_t *outcome)
+{
+    for (uint8_t i = 0; i < CC_COUNT(outcome_names); i++)
+        if (strcmp(name, outcome_names[i]) == 0) {
+            *outcome = i;
+            return true;
+        }
+    return false;
+}
+
+static void write_withdrawal(struct writer *writer, const struct row_withdrawal *row)
+{
+    char address[2 * sizeof row->destination + 1];
+    hex_encode(address, row->destination, sizeof row->destination);
+    WRITER_TEXT(writer, "{\"withdrawal_id\":");
+    writer_uuid(writer, row->id);
+    SHOW_UINT(writer, "account_id", row->account_id);
+    SHOW_UINT(writer, "subaccount_index", row->subaccount_index);
+    SHOW_UINT(writer, "portfolio_index", row->portfolio_index);
+    SHOW_AMOUNT(writer, "amount", row->amount);
+    WRITER_TEXT(writer, ",\"destination\":\"0x");
+    writer_text(writer, address);
+    WRITER_TEXT(writer, "\"");
+    SHOW_UINT(writer, "requested_at_ns", row->requested_at_ns);
+    SHOW_WORD(writer, "status", SHOW_NAME_OF(outcome_names, row->outcome));
+    SHOW_UINT(writer, "sequence", row->sequence);
+    SHOW_UINT(writer, "index", row->index);
+    WRITER_TEXT(writer, "}");
+}
+
+void show_money_withdrawals(struct writer *writer, const struct reply *reply, const uint8_t *rows)
+{
+    struct row_list list;
+    struct row_withdrawal row = { 0 };
+    memcpy(&list, rows, sizeof list);
+    INVARIANT(sizeof list + list.count * sizeof row <= reply->row_bytes);
+    WRITER_TEXT(writer, "{\"withdrawals\":[");
+    for (uint32_t i = 0; i < list.count; i++) {
+        memcpy(&row, rows + sizeof list + i * sizeof row, sizeof row);
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        write_withdrawal(writer, &row);
     }
     write_next(writer, reply, list.count, row.sequence, row.index);
 }

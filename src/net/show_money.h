@@ -14,6 +14,12 @@ void show_money_payment(struct writer *writer, const struct row_payment *row);
 void show_money_rates(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 void show_money_house(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 
+/* A struct row_list, then struct row_withdrawal. */
+void show_money_withdrawals(struct writer *writer, const struct reply *reply, const uint8_t *rows);
+
+/* How a withdrawal stands (enum row_withdrawal_outcome), by its name. False: no such name. */
+CC_MUST_USE bool show_money_outcome_of(const char *name, uint8_t *outcome);
+
 void show_money_mark(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 
 #endif

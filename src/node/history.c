@@ -15,7 +15,8 @@ struct history *history_create(uint32_t capacity, uint32_t account_count, struct
     if (order_log_init(&history->orders, capacity, account_count, key) == 0 &&
         fill_log_init(&history->fills, capacity, account_count) == 0 &&
         request_log_init(&history->requests, capacity, key) == 0 &&
-        money_log_init(&history->money, capacity, account_count) == 0)
+        money_log_init(&history->money, capacity, account_count) == 0 &&
+        withdrawal_log_init(&history->withdrawals, capacity) == 0)
         return history;
     history_destroy(history);
     return NULL;
@@ -29,6 +30,7 @@ void history_destroy(struct history *history)
     fill_log_free(&history->fills);
     request_log_free(&history->requests);
     money_log_free(&history->money);
+    withdrawal_log_free(&history->withdrawals);
     free(history);
 }
 
@@ -55,6 +57,7 @@ void history_forget(struct history *history, const struct engine *engine)
     }
     for (int house = 0; house < MONEY_HOUSES; house++)
         history_ring_forget(&history->money.houses[house], 0, sequence);
+    withdrawal_log_forget(&history->withdrawals, sequence);
     request_log_forget(&history->requests, sequence, newest_ms);
 }
 
@@ -75,6 +78,7 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
                    history->fills.sequence == effect->sequence ? history->fills.counted : 0);
     fill_log_tell(&history->fills, effect);
     request_log_tell(&history->requests, effect);
+    withdrawal_log_tell(&history->withdrawals, effect);
 }
 
 void history_sink_init(struct history_sink *sink, struct history *history)

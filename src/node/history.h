@@ -1,7 +1,8 @@
 /* history.h - what has happened, as far as memory keeps it: orders, fills, trades, requests,
- * payments.
+ * payments, withdrawals.
  *
- *   follower, recovery ── effects ──> history_sink ──> order_log, fill_log, request_log, money_log
+ *   follower, recovery ── effects ──> history_sink ──> order_log, fill_log, request_log, money_log,
+ *                                                            withdrawal_log
  *                                                            └── read by query.h
  *
  * The newest HISTORY_ROWS_DEFAULT rows of each kind are kept; a reader is told exactly when an
@@ -19,6 +20,7 @@
 #include "node/money_log.h"
 #include "node/order_log.h"
 #include "node/request_log.h"
+#include "node/withdrawal_log.h"
 
 enum { HISTORY_ROWS_DEFAULT = 1 << 20 };
 
@@ -27,6 +29,7 @@ struct history {
     struct fill_log fills;
     struct request_log requests;
     struct money_log money;
+    struct withdrawal_log withdrawals;
     struct market_names names;
 };
 

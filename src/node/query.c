@@ -6,6 +6,7 @@
 #include "node/query_list.h"
 #include "node/query_money.h"
 #include "node/query_portfolio.h"
+#include "node/query_withdrawals.h"
 
 /* Rows that were written into the buffer in place. */
 static void set_rows(struct query_task *task, size_t row_bytes, uint32_t row_count)
@@ -185,6 +186,7 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_rates:
     case QUERY_fund:
     case QUERY_fees:
+    case QUERY_withdrawals:
     case QUERY_KIND_COUNT:
         break;
     }
@@ -204,6 +206,8 @@ static bool run(struct query_task *task, const struct query_sources *sources,
         return query_list_step(task, sources, &budget->rows);
     if (query_money_is(&task->query))
         return query_money_step(task, sources, &budget->rows);
+    if (task->query.kind == QUERY_withdrawals)
+        return query_withdrawals_step(task, sources, &budget->rows);
     if (task->query.kind == QUERY_positions)
         return query_portfolio_positions(task, sources, &budget->holders);
     run_at_once(task, sources);
@@ -262,6 +266,8 @@ bool query_begin(struct query_task *task, const struct query_sources *sources,
         complete(task, pool);
         return true;
     }
+    if (query->kind == QUERY_withdrawals)
+        query_withdrawals_begin(task, sources);
     return query_step(task, sources, pool, budget);
 }
 
