@@ -45,6 +45,12 @@ uint32_t read_figures_work(const struct engine *engine)
     return engine->work.count;
 }
 
+uint32_t read_figures_withdrawals(const struct engine *engine, int64_t *amount)
+{
+    *amount = engine->withdrawals_pending;
+    return engine->withdrawals.count - engine->withdrawals.releases.count; /* those have ended */
+}
+
 void read_figures_epoch(const struct engine *engine, uint16_t asset_id, uint64_t *hour_ns,
                         uint64_t *index_price)
 {

@@ -23,6 +23,9 @@ void read_figures_house(const struct engine *engine, int64_t *fund, int64_t *fee
 /* Items of deferred work that wait. */
 uint32_t read_figures_work(const struct engine *engine);
 
+/* Withdrawals that are pending, and what they come to (micro-USDC). */
+uint32_t read_figures_withdrawals(const struct engine *engine, int64_t *amount);
+
 /* Of a market's funding epoch: its full hour (unix ns) and index. The asset exists. */
 void read_figures_epoch(const struct engine *engine, uint16_t asset_id, uint64_t *hour_ns,
                         uint64_t *index_price);

@@ -64,7 +64,8 @@ void history_forget(struct history *history, const struct engine *engine)
 static void emit(struct engine_sink *sink, const struct effect *effect)
 {
     /* The sink is the first member. */
-    struct history *history = ((struct history_sink *)(void *)sink)->history;
+    const struct history_sink *self = (struct history_sink *)(void *)sink;
+    struct history *history = self->history;
 
     if (effect->code == EFFECT_order_state) {
         struct effect_order_state state;
@@ -74,6 +75,8 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
         order_log_tell(&history->orders, &order, effect->sequence);
         return;
     }
+    if (self->tally != NULL)
+        tally_tell(self->tally, effect);
     money_log_tell(&history->money, effect,
                    history->fills.sequence == effect->sequence ? history->fills.counted : 0);
     fill_log_tell(&history->fills, effect);
@@ -87,13 +90,12 @@ void history_sink_init(struct history_sink *sink, struct history *history)
     const uint32_t ignored = EFFECT_BIT(EFFECT_position) | EFFECT_BIT(EFFECT_book_level) |
                              EFFECT_BIT(EFFECT_book_order) | EFFECT_BIT(EFFECT_mark) |
                              EFFECT_BIT(EFFECT_market_state) | EFFECT_BIT(EFFECT_timer) |
-                             EFFECT_BIT(EFFECT_portfolio_state) | EFFECT_BIT(EFFECT_liquidation) |
-                             EFFECT_BIT(EFFECT_trigger) | EFFECT_BIT(EFFECT_mmp) |
-                             EFFECT_BIT(EFFECT_fund) | EFFECT_BIT(EFFECT_settlement);
+                             EFFECT_BIT(EFFECT_fund);
 
     sink->sink.emit = emit;
     sink->sink.ignores = ignored;
     sink->history = history;
+    sink->tally = NULL;
 }
 
 void history_prefetch(const struct history *history, const struct command *command)

@@ -20,6 +20,7 @@
 #include "node/money_log.h"
 #include "node/order_log.h"
 #include "node/request_log.h"
+#include "node/tally.h"
 #include "node/withdrawal_log.h"
 
 enum { HISTORY_ROWS_DEFAULT = 1 << 20 };
@@ -37,6 +38,7 @@ struct history {
 struct history_sink {
     struct engine_sink sink; /* first */
     struct history *history;
+    struct tally *tally; /* NULL: what it tells is not counted, as in a replay */
 };
 
 /* `capacity` rows of each kind, a power of two; account ids are below account_count. NULL without

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""GET /metrics of what the exchange does by itself (rules.md R5, R7, R8, R10): each figure moves by
+what a case does, worked out by hand, and by nothing else."""
+import re
+import struct
+import sys
+import time
+
+from client import GTC, PATHS, portfolio_bytes
+from harness import Suite, Table
+from world import BTC, BTC_PRICE, USDC, World, run
+
+suite = Suite("metrics of the exchange")
+OPERATOR = "/api/v1/operator"
+STOP_MARKET = 3
+LEVELS = ("book", "fund", "adl")
+
+
+def figures(exchange):
+    """Every line of /metrics by its name, labels included."""
+    text = exchange.admin("/metrics").body.decode()
+    lines = re.findall(r"^(perpd_\S+) (-?[0-9.]+)$", text, re.M)
+    assert len({name for name, _ in lines}) == len(lines), "a name stands twice"
+    return {name: float(value) for name, value in lines}
+
+
+def moved(before, after):
+    """What a case has changed of the figures that are the exchange's own."""
+    own = re.compile(r"perpd_(insurance|fee_account|deferred|liquid|funding|trigger|mmp|settle|"
+                     r"withdrawals)")
+    return {name[6:]: after[name] - value for name, value in before.items()
+            if own.match(name) and after[name] != value}
+
+
+def settled(exchange):
+    """The figures when no work is left; ticks do it."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        now = figures(exchange)
+        if now["perpd_deferred_work_items"] == 0:
+            return now
+        time.sleep(0.1)
+    raise AssertionError("deferred work does not end")
+
+
+@suite.case
+def cash(world):
+    """A top-up, fees of a trade, and withdrawals on their way."""
+    table, account, maker = Table(), world.account(), world.account()
+    exchange, before = world.exchange, settled(world.exchange)
+    exchange.ack(1006, struct.pack("<Q", 12 * USDC), exchange.operator)
+    body = portfolio_bytes(account.id) + struct.pack("<Q", 3 * USDC) + bytes(24)
+    ids = [exchange.ack(10, body, account.session)["withdrawal_id"] for _ in range(3)]
+    table.same("asked for", moved(before, settled(exchange)),
+               {"insurance_fund_micro_usdc": 12e6, "withdrawals_pending": 3.0,
+                "withdrawals_pending_micro_usdc": 9e6,
+                'withdrawals_total{outcome="requested"}': 3.0})
+    for outcome, text in enumerate(ids[:2]):
+        raw = bytes.fromhex(text.replace("-", ""))
+        exchange.ack(1004, raw + struct.pack("<B7x", outcome), exchange.operator)
+    maker.limit(BTC_PRICE, -1000)
+    account.limit(BTC_PRICE, 1000)  # 1,000 USDC: 450 and 150 ppm
+    table.same("paid", moved(before, settled(exchange)),
+               {"insurance_fund_micro_usdc": 12e6, "withdrawals_pending": 1.0,
+                "withdrawals_pending_micro_usdc": 3e6, "fee_account_micro_usdc": 0.6e6,
+                'withdrawals_total{outcome="requested"}': 3.0,
+                'withdrawals_total{outcome="settled"}': 1.0,
+                'withdrawals_total{outcome="reverted"}': 1.0})
+    return table.wrong
+
+
+@suite.case
+def triggers(world):
+    """Two stops that wait, one of which the mark reaches."""
+    table, account = Table(), world.account()
+    exchange = world.exchange
+    for trigger in (BTC_PRICE - 1000, BTC_PRICE - 200_000):
+        body = portfolio_bytes(account.id) + struct.pack(
+            "<QQqQBBBBHHIBBH16x", trigger, 0, -1000, GTC, 0, 0, 0, STOP_MARKET, BTC, 0, 0, 0, 0, 0)
+        done = exchange.ack(6, body, account.session)
+        table.same("waits", done["status"], "request_completed")
+    before = settled(exchange)
+    world.btc(BTC_PRICE - 2000)
+    table.same("one", moved(before, settled(exchange)), {"triggers_total": 1.0})
+    world.btc(BTC_PRICE)
+    return table.wrong
+
+
+@suite.case
+def liquidation(world):
+    """A long of 50,000 USDC on 2,600 USDC at 20x, the mark 4 % lower: below maintenance, and with an
+    empty book below two thirds of it, so the fund takes it over."""
+    table, loser, maker = Table(), world.account(2_600), world.account(100_000)
+    exchange = world.exchange
+    exchange.ack(1006, struct.pack("<Q", 1_000_000 * USDC), exchange.operator)
+    maker.limit(BTC_PRICE, -50_000)
+    done = loser.limit(BTC_PRICE, 50_000)  # 0.5 BTC; fee 22.5 USDC
+    table.same("taken", done["status"], "request_completed")
+    before = settled(exchange)
+    world.btc(BTC_PRICE - 49_000)  # 2,450 USDC lost: E = 127.5, MM = 1 % of 47,550 = 475.5
+    after = moved(before, settled(exchange))
+    levels = {name: after.get(f'liquidations_total{{level="{name}"}}', 0) for name in LEVELS}
+    table.same("portfolios", after.get("liquidated_portfolios_total"), 1.0)
+    table.same("levels", levels, {"book": 0, "fund": 1.0, "adl": 0})
+    # 3E = 382.5 < 2MM = 951: the fund gets what is left of E with the position at the mark.
+    table.true("the fund's cash", after["insurance_fund_micro_usdc"] == 127.5e6, after)
+    world.btc(BTC_PRICE)
+    return table.wrong
+
+
+if __name__ == "__main__":
+    PATHS.update({6: "/api/v1/trading/order/place/conditional", 10: "/api/v1/cash/withdraw",
+                  1004: OPERATOR, 1006: OPERATOR})
+    sys.exit(run(suite))
