@@ -33,11 +33,13 @@ def moved(before, after):
 
 
 def settled(exchange):
-    """The figures when no work is left; ticks do it."""
+    """The figures when all that was answered is applied and no work is left; ticks do it."""
     until = time.monotonic() + 20
     while time.monotonic() < until:
         now = figures(exchange)
-        if now["perpd_deferred_work_items"] == 0:
+        is_applied = (now["perpd_follower_applied_sequence"] >=
+                      now["perpd_journal_durable_sequence"])
+        if is_applied and now["perpd_deferred_work_items"] == 0:
             return now
         time.sleep(0.1)
     raise AssertionError("deferred work does not end")
@@ -88,8 +90,8 @@ def triggers(world):
 
 @suite.case
 def liquidation(world):
-    """A long of 50,000 USDC on 2,600 USDC at 20x, the mark 4 % lower: below maintenance, and with an
-    empty book below two thirds of it, so the fund takes it over."""
+    """A long of 50,000 USDC on 2,600 USDC at 20x, the mark 4.9 % lower: below two thirds of the
+    maintenance margin, so the fund takes it over."""
     table, loser, maker = Table(), world.account(2_600), world.account(100_000)
     exchange = world.exchange
     exchange.ack(1006, struct.pack("<Q", 1_000_000 * USDC), exchange.operator)
