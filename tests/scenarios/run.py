@@ -1,10 +1,14 @@
 """Scenarios against the exchange: `run.py BUILD [--http] [--only TEXT] [FILE...]`.
 
 Without --http each scenario runs on the engine behind the pipe of tests/model; with it, on a perpd
-of its own whose clock stands still but for the script's `wait`. The last line is "N passed, N
+of its own whose clock stands still but for the script's `wait`, several at a time: they wait more
+than they work. The last line is "N passed, N
 failed"; exit 1 when one failed. --statuses writes the (code, status) pairs met to a file."""
 import argparse
+import functools
 import json
+import multiprocessing
+import os
 import pathlib
 import sys
 
@@ -27,12 +31,30 @@ def one(side, scenario):
         return str(error)
 
 
-def side_of(arguments):
-    if arguments.http:
-        from http_side import HttpSide  # pylint: disable=import-outside-toplevel
-        return HttpSide(arguments.build)
+@functools.cache
+def http_side(build):
+    """One a process."""
+    from http_side import HttpSide  # pylint: disable=import-outside-toplevel
+    return HttpSide(build)
+
+
+def one_over_http(build, scenario):
+    return one(http_side(build), scenario)
+
+
+def over_http(build, scenarios):
+    """Why each failed, in their order."""
+    with multiprocessing.Pool(2 * os.cpu_count()) as pool:
+        yield from pool.imap(functools.partial(one_over_http, build), scenarios)
+
+
+def on_the_engine(build, scenarios, statuses):
     from engine_side import EngineSide  # pylint: disable=import-outside-toplevel
-    return EngineSide(arguments.build)
+    side = EngineSide(build)
+    for scenario in scenarios:
+        yield one(side, scenario)
+    if statuses:
+        pathlib.Path(statuses).write_text(json.dumps(sorted(side.met)))
 
 
 def main():
@@ -43,24 +65,20 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--statuses")
     arguments = parser.parse_args()
-    side, passed, failed, skipped, lines = side_of(arguments), 0, 0, 0, 0
-    for path in arguments.files or script.files(FOLDER):
-        for scenario in script.read(path):
-            if arguments.only not in scenario.name:
-                continue
-            if arguments.http and scenario.engine_only:
-                skipped += 1
-                continue
-            lines += len(scenario.steps)
-            why = one(side, scenario)
-            passed, failed = passed + (why is None), failed + (why is not None)
-            if why is not None:
-                print(f"FAILED {scenario.name}\n    {why}")
-    if arguments.statuses:
-        pathlib.Path(arguments.statuses).write_text(json.dumps(sorted(side.met)))
-    print(f"{lines} lines, {skipped} scenarios of the engine only")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    scenarios = [scenario for path in arguments.files or script.files(FOLDER)
+                 for scenario in script.read(path) if arguments.only in scenario.name]
+    wanted = [each for each in scenarios if not (arguments.http and each.engine_only)]
+    whys = (over_http(arguments.build, wanted) if arguments.http
+            else on_the_engine(arguments.build, wanted, arguments.statuses))
+    failed = 0
+    for scenario, why in zip(wanted, whys, strict=True):
+        if why is not None:
+            failed += 1
+            print(f"FAILED {scenario.name}\n    {why}", flush=True)
+    lines = sum(len(each.steps) for each in wanted)
+    print(f"{lines} lines, {len(scenarios) - len(wanted)} scenarios of the engine only")
+    print(f"{len(wanted) - failed} passed, {failed} failed")
+    return 1 if failed or not wanted else 0
 
 
 if __name__ == "__main__":
