@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """Headers alone, words, format and tidy: each check finds the fault planted for it."""
+import os
+
 from planted import CLEAN, SOURCE, Tree, expect, finish
 
 TICK_C, TICK_H = CLEAN["src/base/tick.c"], CLEAN["src/base/tick.h"]
@@ -33,13 +35,22 @@ FORMAT = [
     ("brace", TICK_C.replace(")\n{", ") {"), "should be clang-formatted"),
 ]
 
-TIDY = [
-    ("clean tidy", TICK_C, None),
-    ("null dereference", TICK_C.replace("return value + 1",
+REDUNDANT = "static inline uint64_t tick_same(uint64_t value)\n{\n    return value | value;\n}\n"
+
+TIDY = [  # what passed is remembered; a fault put in it afterwards, or in what it includes, is seen
+    ("clean tidy", "src/base/tick.c", TICK_C, None),
+    ("clean tidy, remembered", "src/base/tick.c", TICK_C, None),
+    ("null dereference", "src/base/tick.c", TICK_C.replace("return value + 1",
      "const uint64_t *p = 0;\n    if (value)\n        p = &value;\n    return *p"),
      "NullDereference"),
-    ("redundant expression", TICK_C.replace("value + 1", "(value | value) + 1"),
-     "misc-redundant-expression"),
+    ("the same again", "src/engine/turn.c", CLEAN["src/engine/turn.c"], "NullDereference"),
+    ("redundant expression", "src/base/tick.c",
+     TICK_C.replace("value + 1", "(value | value) + 1"), "misc-redundant-expression"),
+    ("mended", "src/base/tick.c", TICK_C, None),
+    ("redundant expression of a header", "src/base/tick.h",
+     TICK_H.replace("#endif", REDUNDANT + "#endif"), "misc-redundant-expression"),
+    ("header mended", "src/base/tick.h", TICK_H, None),
+    ("file of no build", "src/base/tock.c", TICK_C, "no command"),
 ]
 
 with Tree({}) as tree:
@@ -55,7 +66,8 @@ with Tree({}) as tree:
     for name, text, want in FORMAT:
         (tree.root / "src/base/tick.c").write_text(text)
         expect(name, want, tree.run(SOURCE / "tools/check_format.sh", tree.root))
-    for name, text, want in TIDY:
-        (tree.root / "src/base/tick.c").write_text(text)
-        expect(name, want, tree.run(SOURCE / "tools/check_tidy.sh", "build", tree.root))
+    os.environ["PERPD_TIDY_CACHE"] = str(tree.root / "remembered")
+    for name, path, text, want in TIDY:
+        (tree.root / path).write_text(text)
+        expect(name, want, tree.run(SOURCE / "tools/check_tidy.py", "build", tree.root))
 finish()

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""check_tidy.py BUILD [ROOT] - clang-tidy (.clang-tidy) over the C of src/ and tools/, with the
+commands of BUILD. Warning options that only gcc knows are not news; bugs planted on purpose are
+not looked at.
+
+A file that passed is not looked at again while the bytes of it and of all it includes, its command,
+the checks and clang-tidy are the same: what passed is remembered as the names of empty files in
+$PERPD_TIDY_CACHE (~/.cache/perpd-tidy), for 30 days after the last use.
+"""
+import concurrent.futures
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import time
+
+KEPT_S = 30 * 86_400
+NO_NEWS = "-Wno-unknown-warning-option"
+
+
+@functools.cache
+def digest(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).digest()
+
+
+@functools.cache
+def tool(root):
+    version = subprocess.run(["clang-tidy", "--version"], check=True, capture_output=True).stdout
+    return digest(__file__) + digest(root / ".clang-tidy") + hashlib.sha256(version).digest()
+
+
+def included(entry):
+    """The file and all it includes, as clang finds them; None when it does not compile."""
+    words = shlex.split(entry["command"])
+    words = words[next(i for i, word in enumerate(words) if word.endswith(("cc", "gcc"))
+                       and not word.endswith("ccache")) + 1:]
+    del words[words.index("-o"):words.index("-o") + 2]
+    words.remove("-c")
+    done = subprocess.run(["clang", "-M", "-w", NO_NEWS, *words], cwd=entry["directory"],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        return None
+    names = done.stdout.split(":", 1)[1].replace("\\\n", " ").split()
+    return [os.path.join(entry["directory"], name) for name in names]
+
+
+def key_of(root, entry):
+    """What the verdict rests on, as a name; None: it cannot be remembered."""
+    paths = included(entry)
+    if paths is None:
+        return None
+    command = entry["command"].replace(str(root), "")
+    told = hashlib.sha256(tool(root) + command.encode())
+    for path in paths:
+        told.update(digest(path))
+    return told.hexdigest()
+
+
+def look(build, root, cache, entry):
+    """What clang-tidy says of the file; "" when it passed."""
+    key = key_of(root, entry)
+    if key is not None and (cache / key).exists():
+        (cache / key).touch()
+        return ""
+    done = subprocess.run(["clang-tidy", "--quiet", "-p", build, f"--extra-arg={NO_NEWS}",
+                           entry["file"]], cwd=root, text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        return done.stdout
+    if key is not None:
+        (cache / key).touch()
+    return ""
+
+
+def forget_old(cache):
+    until = time.time() - KEPT_S
+    for name in cache.iterdir():
+        if name.stat().st_mtime < until:
+            name.unlink(missing_ok=True)
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    root = pathlib.Path(sys.argv[2] if len(sys.argv) > 2
+                        else pathlib.Path(__file__).parent.parent).resolve()
+    cache = pathlib.Path(os.environ.get("PERPD_TIDY_CACHE") or "~/.cache/perpd-tidy").expanduser()
+    cache.mkdir(parents=True, exist_ok=True)
+    forget_old(cache)
+    wanted = {str(path) for part in ("src", "tools") for path in (root / part).glob("**/*.c")}
+    entries = {}  # the first command of a file that no planted bug is compiled into
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        if entry["file"] in wanted and "-DPLANTED_BUG" not in entry["command"]:
+            entries.setdefault(entry["file"], entry)
+    for path in sorted(wanted - set(entries)):
+        print(f"{path}: no command in {build}")
+    by_size = sorted(entries.values(), key=lambda entry: -os.path.getsize(entry["file"]))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+        told = list(threads.map(lambda entry: look(build, root, cache, entry), by_size))
+    for text in told:
+        print(text, end="")
+    return 1 if any(told) or len(entries) < len(wanted) or not wanted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
