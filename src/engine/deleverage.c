@@ -76,6 +76,8 @@ static void begin_ranking(struct deleverage *run)
     run->from = 0;
     run->place_count = 0;
     run->place = 0;
+    run->gave = false;
+    run->left_out = false;
 }
 
 /* The prices at which no one else's margin pays for the fund's debts (R7). */
@@ -84,6 +86,7 @@ static void begin_leg(struct engine *engine)
     struct deleverage *run = &engine->liquidation.run;
 
     run->pass = fund_is_short(engine) ? 2 : 1;
+    run->fruitless = 0;
     begin_ranking(run);
 }
 
@@ -162,16 +165,33 @@ static bool ranks_before(const struct engine *engine, const struct deleverage_pl
     return place_low(left) < place_low(right);
 }
 
+/* Room for one more: those that were filled go, then the last one. False: the place is behind all
+ * that there is room for. */
+static bool make_room(struct engine *engine, const struct deleverage_place *place)
+{
+    struct deleverage *run = &engine->liquidation.run;
+
+    if (run->place != 0) {
+        run->place_count -= run->place;
+        memmove(run->places, &run->places[run->place], run->place_count * sizeof run->places[0]);
+        run->place = 0;
+    }
+    if (run->place_count < DELEVERAGE_PLACES)
+        return true;
+    run->left_out = true;
+    if (!ranks_before(engine, place, &run->places[DELEVERAGE_PLACES - 1]))
+        return false;
+    run->place_count--;
+    return true;
+}
+
 /* Keeps the place among the best. */
 static void rank(struct engine *engine, const struct deleverage_place *place)
 {
     struct deleverage *run = &engine->liquidation.run;
 
-    if (run->place_count == DELEVERAGE_PLACES) {
-        if (!ranks_before(engine, place, &run->places[DELEVERAGE_PLACES - 1]))
-            return;
-        run->place_count--;
-    }
+    if (!make_room(engine, place))
+        return;
     uint32_t low = 0, high = run->place_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -186,20 +206,29 @@ static void rank(struct engine *engine, const struct deleverage_place *place)
     run->place_count++;
 }
 
+/* The portfolio's place, if it has one that is not filled yet. */
+static void leave_ranks(struct deleverage *run, uint32_t portfolio)
+{
+    for (uint32_t at = run->place; at < run->place_count; at++) {
+        if (run->places[at].portfolio != portfolio)
+            continue;
+        run->place_count--;
+        memmove(&run->places[at], &run->places[at + 1],
+                (run->place_count - at) * sizeof run->places[0]);
+        return;
+    }
+}
+
 static bool opposes(int64_t a, int64_t b)
 {
     return (a < 0 && b > 0) || (a > 0 && b < 0);
 }
 
-/* One holder of the market. */
-static void meet(struct engine *engine, uint32_t index, int64_t size)
+/* A place for an opposite holder that is up to date, if it can give. */
+static void offer(struct engine *engine, const struct holding *holding)
 {
-    const struct holding *holding = state_holding(engine, index);
     const struct market *market = state_market(engine, holding->market);
 
-    if (!opposes(holding->size, size))
-        return;
-    risk_touch(engine, holding->portfolio);
     if (can_give(engine, holding) == 0)
         return;
     int128 profit = (int128)(int64_t)market->mark * holding->size - holding->cost;
@@ -209,6 +238,51 @@ static void meet(struct engine *engine, uint32_t index, int64_t size)
     place.score = adl_score(profit, holding->cost, margin_abs(holding->size) * market->mark,
                             margin_equity(state_portfolio(engine, holding->portfolio)));
     rank(engine, &place);
+}
+
+/* One holder of the market. */
+static void meet(struct engine *engine, uint32_t index, int64_t size)
+{
+    const struct holding *holding = state_holding(engine, index);
+
+    if (!opposes(holding->size, size))
+        return;
+    risk_touch(engine, holding->portfolio);
+    offer(engine, holding);
+}
+
+bool deleverage_ranks(const struct engine *engine, uint32_t market)
+{
+    const struct deleverage *run = &engine->liquidation.run;
+
+    return run->leg != run->leg_count && run->legs[run->leg].market == market;
+}
+
+void deleverage_moved(struct engine *engine, uint32_t portfolio)
+{
+    struct deleverage *run = &engine->liquidation.run;
+    uint32_t loser;
+
+    if (run->leg == run->leg_count || (run->ranking && portfolio >= run->from))
+        return; /* nobody is ranked any more; it is still to be met */
+    leave_ranks(run, portfolio);
+    uint32_t index = holding_find(engine, portfolio, run->legs[run->leg].market);
+    if (index == HOLDING_NONE)
+        return;
+    int64_t size = leg_size(engine, engine->liquidation.portfolio, &loser);
+    if (opposes(state_holding(engine, index)->size, size))
+        offer(engine, state_holding(engine, index));
+}
+
+/* No place is left of a ranking. Pass 1 ends when nobody can give (R7), and when ranks that others
+ * left before their turn have come to nothing again and again. */
+static void rank_anew(struct deleverage *run)
+{
+    run->fruitless = run->gave ? 0 : run->fruitless + 1;
+    bool nobody = run->ranking && !run->left_out;
+    if (nobody || run->fruitless == DELEVERAGE_FRUITLESS_MAX)
+        run->pass = 2;
+    begin_ranking(run);
 }
 
 /* The next holder, or the end of the ranking: false, nothing was met. */
@@ -223,11 +297,10 @@ static bool go_on_ranking(struct engine *engine, int64_t size)
         meet(engine, index, size);
         return true;
     }
-    run->ranking = false;
-    if (run->place_count == 0) { /* in pass 2 too: who opposes may have moved behind `from` */
-        run->pass = 2;
-        begin_ranking(run);
-    }
+    if (run->place_count == 0)
+        rank_anew(run); /* nobody could give */
+    else
+        run->ranking = false;
     return false;
 }
 
@@ -271,8 +344,10 @@ static void fill_next(struct engine *engine, uint32_t loser, int64_t size)
     uint64_t quantity = can_give(engine, state_holding(engine, index));
     if (quantity > margin_abs(size))
         quantity = margin_abs(size);
-    if (quantity != 0)
-        deal(engine, loser, index, quantity);
+    if (quantity == 0)
+        return;
+    run->gave = true;
+    deal(engine, loser, index, quantity);
 }
 
 /* --- the end (step 3) ------------------------------------------------------------------------- */
@@ -310,7 +385,7 @@ bool deleverage_go_on(struct engine *engine, uint32_t portfolio, uint32_t *units
                 return false;
             *units -= go_on_ranking(engine, size) ? 1 : 0;
         } else if (run->place == run->place_count) {
-            begin_ranking(run);
+            rank_anew(run);
         } else {
             if (*units == 0)
                 return false;

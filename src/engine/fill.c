@@ -72,7 +72,7 @@ static void move_position(struct engine *engine, struct market *market, struct p
     uint64_t size = margin_abs(position.size);
     market->max_abs_size = size > market->max_abs_size ? size : market->max_abs_size;
     market->scan_max = size > market->scan_max ? size : market->scan_max;
-    risk_changed(engine, party->holding);
+    risk_traded(engine, party->holding);
 }
 
 static void tell_fill(struct engine *engine, const struct market *market, const struct party *party,

@@ -5,7 +5,9 @@
 #include "engine/own_order.h"
 
 /* clang-format off */
-#define RUN_FIELDS(X) X(rounding) X(leg_count) X(leg) X(pass) X(ranking) X(from) X(place_count) X(place)
+#define RUN_FIELDS(X) \
+    X(rounding) X(leg_count) X(leg) X(pass) X(ranking) X(gave) X(left_out) X(fruitless) X(from) \
+    X(place_count) X(place)
 #define LEG_FIELDS(X) X(price) X(market)
 #define PLACE_FIELDS(X) X(score) X(portfolio)
 /* clang-format on */
@@ -98,6 +100,9 @@ static bool run_holds(const struct engine *engine, const struct deleverage *run)
 {
     if (run->leg_count == 0 || run->leg_count > PORTFOLIO_MARKETS_MAX ||
         run->leg >= run->leg_count || run->pass < 1 || run->pass > 2)
+        return false;
+    if (!image_read_is_bool(&run->gave) || !image_read_is_bool(&run->left_out) ||
+        (run->pass == 1 && run->fruitless >= DELEVERAGE_FRUITLESS_MAX))
         return false;
     return image_read_is_bool(&run->ranking) && run->from <= engine->portfolios.count &&
            run->place_count <= DELEVERAGE_PLACES && run->place <= run->place_count &&

@@ -47,7 +47,8 @@ struct portfolio {
     uint32_t conditional_count;
     uint8_t cancel_reason;   /* of cancel_sequence: enum reason */
     bool liquidation_queued; /* its liquidation is in the queue (work.h) */
-    uint8_t zero[6];
+    bool moved;              /* in a market that a run ranks, and not looked at since (risk.h) */
+    uint8_t zero[5];
     uint64_t liquidation_wake_ns; /* timer of its liquidation's pauses (R7), 0: none */
     int128 value;                 /* sums of its holdings' figures (margin.h): E - cash, ... */
     int128 maintenance;           /* ... MM, ... */
@@ -71,7 +72,7 @@ static_assert(sizeof(struct portfolio) == 4 * CC_CACHE_LINE, "rows stay on lines
     X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged)
 #define PORTFOLIO_CACHES(X) \
     X(holding_head) X(holding_count) X(account_next) X(value) X(maintenance) X(initial) X(loose) \
-    X(figure_epoch) X(stale_holding) X(changed_next) X(changed) X(cancel_queued) \
+    X(figure_epoch) X(stale_holding) X(changed_next) X(changed) X(moved) X(cancel_queued) \
     X(funding_count) X(conditional_head) X(conditional_tail) X(conditional_count) \
     X(subaccount) X(liquidation_queued) X(zero)
 /* clang-format on */

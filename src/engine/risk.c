@@ -82,6 +82,16 @@ void risk_changed(struct engine *engine, uint32_t index)
     risk_cash_changed(engine, holding->portfolio);
 }
 
+void risk_traded(struct engine *engine, uint32_t index)
+{
+    const struct holding *holding = state_holding(engine, index);
+
+    risk_changed(engine, index);
+    if (CC_UNLIKELY(engine->liquidation.step == LIQUIDATION_RUN) &&
+        deleverage_ranks(engine, holding->market))
+        state_portfolio(engine, holding->portfolio)->moved = true;
+}
+
 /* Whether the record has neither position nor orders any more and nobody stands on it. */
 static bool is_left(const struct engine *engine, uint32_t index)
 {
@@ -121,7 +131,7 @@ static void put_to_judge(struct engine *engine, uint32_t index)
 /* Gives back what has become empty and checks a changed portfolio. */
 CC_MUST_USE static bool check_changed(struct engine *engine, uint32_t index)
 {
-    const struct portfolio *portfolio = state_portfolio(engine, index);
+    struct portfolio *portfolio = state_portfolio(engine, index);
 
     if (portfolio->stale_holding == RISK_STALE_MANY) {
         settle_empty(engine, index);
@@ -134,6 +144,10 @@ CC_MUST_USE static bool check_changed(struct engine *engine, uint32_t index)
     }
     funding_touch(engine, index);
     margin_bring(engine, index);
+    if (CC_UNLIKELY(portfolio->moved)) {
+        portfolio->moved = false;
+        deleverage_moved(engine, index);
+    }
     return check(engine, index);
 }
 

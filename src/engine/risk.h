@@ -41,6 +41,10 @@ void risk_fund_moved(struct engine *engine);
 /* The holding's position or orders changed: its portfolio is checked by the next risk_flush. */
 void risk_changed(struct engine *engine, uint32_t holding);
 
+/* Likewise, behind a fill: a run that ranks the market looks at the holder once more
+ * (deleverage_moved). */
+void risk_traded(struct engine *engine, uint32_t holding);
+
 /* The cash of a touched portfolio changed outside trading: likewise. */
 void risk_cash_changed(struct engine *engine, uint32_t portfolio);
 

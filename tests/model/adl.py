@@ -1,4 +1,6 @@
 """Auto-deleveraging (rules.md R7 L3, decision 61): a run of one portfolio, in steps."""
+from bisect import insort
+
 import liquidation
 import risk
 import states
@@ -7,6 +9,7 @@ from wire import ADL_TYPE, CASH_ADL, POST_ONLY
 
 CASH_KIND = CASH_ADL
 HEAP, CLAMP, PRICE_MAX = 256, 2**62, 2**40 - 1
+FRUITLESS_MOST = 4  # rankings of pass 1 in a row that gave nothing
 
 
 def clamp(value):
@@ -53,12 +56,14 @@ class Run:
         self.prices = prices_of(legs, equity, maintenance)
         self.rounding = sum(abs(leg.size) for leg in legs) + 2 * len(legs)
         exchange.counts["L3"] += 1
+        exchange.run = self
         self.at = -1
         self.next_leg()
 
     def next_leg(self):
         self.at += 1
         self.pass_two = self.exchange.by_number[0].cash < 0
+        self.fruitless = 0
         if self.pass_two and self.at < len(self.legs):
             self.exchange.counts["L3 leg without pass 1"] += 1
         self.rank()
@@ -66,6 +71,15 @@ class Run:
     def rank(self):
         """Begins a ranking."""
         self.cursor, self.ranked, self.ready = 0, [], False
+        self.gave = self.left_out = False
+
+    def rank_anew(self, nobody):
+        """No place is left: of those who were ranked, or nobody was."""
+        self.fruitless = 0 if self.gave else self.fruitless + 1
+        if (nobody or self.fruitless == FRUITLESS_MOST) and not self.pass_two:
+            self.exchange.counts["L3 pass 2"] += 1
+            self.pass_two = True
+        self.rank()
 
     def step(self, units):
         """One holder ranked, or one fill. What ends a pass, a leg or the run is free."""
@@ -74,6 +88,8 @@ class Run:
         risk.flush(self.exchange)
         if not leg.size:
             self.next_leg()
+        elif self.ready and not self.ranked:
+            self.rank_anew(False)
         if self.at == len(self.legs):
             self.finish()
         return used
@@ -84,26 +100,43 @@ class Run:
             holding = portfolios[self.cursor].holdings.get(leg.market.id)
             self.cursor += 1
             if holding is not None and (holding.size or holding.orders):
-                self.judge(leg, holding)
+                if holding.size * leg.size < 0:
+                    risk.touch(self.exchange, holding.portfolio)
+                    self.offer(leg, holding)
                 return 1
-        self.ranked.sort(key=lambda entry: entry[0])
-        self.ranked, self.ready = self.ranked[:HEAP], True
         if self.ranked:
+            self.ready = True
             return self.fill(leg)
-        if not self.pass_two:
-            self.exchange.counts["L3 pass 2"] += 1
-            self.pass_two = True
-        self.rank()
+        self.rank_anew(not self.left_out)
         return self.meet(leg)
 
-    def judge(self, leg, holding):
-        if holding.size * leg.size >= 0:
+    def offer(self, leg, holding):
+        """A place for an opposite holder that can give; the best 256 are kept."""
+        if not self.gives(leg, holding, abs(holding.size)):
             return
-        risk.touch(self.exchange, holding.portfolio)
-        if self.gives(leg, holding, abs(holding.size)):
-            owner = holding.portfolio
-            score = score_of(holding, owner.risk()[0])
-            self.ranked.append(((owner.account == 0, -score, *owner.id()), holding))
+        owner = holding.portfolio
+        score = score_of(holding, owner.risk()[0])
+        insort(self.ranked, ((owner.account == 0, -score, *owner.id()), holding),
+               key=lambda entry: entry[0])
+        if len(self.ranked) > HEAP:
+            self.ranked.pop()
+            self.left_out = True
+
+    def ranks(self, market):
+        return self.at < len(self.legs) and self.legs[self.at].market is market
+
+    def moved(self, portfolio):
+        """Who has traded in the leg's market and was met already has its place by what it is."""
+        if self.at == len(self.legs) or not self.ready and portfolio.number >= self.cursor:
+            return
+        leg = self.legs[self.at]
+        kept = [entry for entry in self.ranked if entry[1].portfolio is not portfolio]
+        if len(kept) < len(self.ranked):
+            self.exchange.counts["L3 rank anew of who moved"] += 1
+        self.ranked = kept
+        holding = portfolio.holdings.get(leg.market.id)
+        if holding is not None and holding.size * leg.size < 0:
+            self.offer(leg, holding)
 
     def gives(self, leg, holding, most):
         """Down to the lot when the price is worse for it than the mark (pass 1)."""
@@ -117,8 +150,6 @@ class Run:
 
     def fill(self, leg):
         holding = self.ranked.pop(0)[1]
-        if not self.ranked:
-            self.rank()
         risk.touch(self.exchange, holding.portfolio)
         if holding.size * leg.size >= 0:
             return 1
@@ -128,13 +159,14 @@ class Run:
             return 1
         price = leg.market.mark if self.pass_two else self.prices[self.at]
         self.exchange.counts["ADL"] += 1
+        self.gave = True
         liquidation.deal(self.exchange, leg, holding, quantity, price, ADL_TYPE, 3)
         return 1
 
     def finish(self):
         """The fund pays what is missing, or takes the rounding."""
         exchange, portfolio = self.exchange, self.portfolio
-        portfolio.run = None
+        portfolio.run = exchange.run = None
         if portfolio.cash < 0:
             exchange.counts["L3 paid by the fund"] += 1
             liquidation.pay_from_fund(exchange, portfolio, -portfolio.cash)

@@ -98,7 +98,8 @@ REQUIRED.update({"L1 fill": 100, "L1 fifth": 100, "L2 refused": 300, "L3 pass 2"
                  "state CLOSED": 100, "closed by force": 50, "closed after its hour": 10,
                  "settled with a loss": 100, "settled with a profit": 100,
                  "settled with a shortfall": 2, "settled with a cut": 3, "row 10 closed": 100})
-REQUIRED.update({"mark anew behind a halt": 20, "index of a halted market waited for": 2})
+REQUIRED.update({"mark anew behind a halt": 20, "index of a halted market waited for": 2,
+                 "L3 rank anew of who moved": 20})
 REQUIRED["halted by mark"] = 2  # once a market: its streams end with it
 REQUIRED["row 17b cost"] = 20   # the bound of the position is nearly always met first
 

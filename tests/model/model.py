@@ -67,6 +67,7 @@ class Exchange:
         self.fee_account = 0
         self.work = Work(self)
         self.changed = []         # portfolios to check
+        self.run = None           # the L3 run that is under way
         self.batch_markets = set()  # an atomic batch's, as they were before it (decision 54)
         self.payments = 0         # of funding, ever
         self.mark_epoch = 0       # raised when a mark moves and when an epoch of funding opens

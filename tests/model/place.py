@@ -226,6 +226,8 @@ def move_positions(exchange, maker, taker, quantity, price):
         holding, market, of_order = order.holding, order.market, Moved()
         of_order.holding, before = holding, holding.size
         risk.changed(exchange, order.owner)
+        if exchange.run is not None and exchange.run.ranks(market):
+            order.owner.moved = True
         of_order.realised, opened = holding.trade(order.side * quantity, price)
         of_order.index = exchange.id_index
         exchange.id_index += 1 + opened

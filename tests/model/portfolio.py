@@ -95,7 +95,7 @@ class Portfolio:
     __slots__ = ("account", "subaccount", "index", "number", "cash", "holdings", "order_count",
                  "list", "slack_maintenance", "slack_initial", "changed", "checked", "volumes",
                  "liquidation", "run", "action", "acted_at", "wait_until",
-                 "status", "conditionals", "dead_man", "name")
+                 "status", "conditionals", "dead_man", "name", "moved")
 
     def __init__(self, account, number, volumes=None, subaccount=0, index=0):
         self.account = account
@@ -112,6 +112,7 @@ class Portfolio:
         self.list = None    # the queued item of the deferred work that releases its orders
         self.slack_maintenance = self.slack_initial = 0  # R7
         self.changed = False  # to be checked at the end of this command
+        self.moved = False    # in the market that a run ranks, and not looked at since
         self.checked = -1     # mark_epoch of the last check
         self.liquidation = None  # the queued item of its liquidation (R7)
         self.run = self.action = None  # of level 3, of level 1, while it is under way

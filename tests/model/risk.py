@@ -18,6 +18,9 @@ def check(exchange, portfolio):
     for holding in portfolio.holdings.values():
         holding.mark_seen = holding.market.mark
     portfolio.changed, portfolio.checked = False, exchange.mark_epoch
+    if portfolio.moved and exchange.run is not None:
+        exchange.run.moved(portfolio)
+    portfolio.moved = False
     liquidation.judge(exchange, portfolio, equity, maintenance)
 
 
