@@ -45,8 +45,12 @@ for offset, code, verdict in rows:
     check((said == "") == (verdict == "ok"), said)
 
 # The sample of the shortest round trip decides; the uncertainty is half of it.
-shifted(1, [0.4, 0.4, 0.05, 0.4])
-answer, _ = measure(0, "--count", "4")
+# On a busy machine the shortest may have been long for once; any other is so in each attempt.
+for _ in range(10):
+    shifted(1, [0.4, 0.4, 0.05, 0.4])
+    answer, _ = measure(0, "--count", "4")
+    if answer["round_trip_ns"] < 300e6:
+        break
 check(answer["samples"] == 4 and 50e6 <= answer["round_trip_ns"] < 300e6, answer)
 check(answer["uncertainty_ns"] == answer["round_trip_ns"] // 2)
 check(abs(answer["offset_ns"] - 10**9) <= answer["uncertainty_ns"], answer)

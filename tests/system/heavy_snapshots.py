@@ -170,7 +170,10 @@ def check_stop_under_load(perpd, exchange, trader):
     senders = [threading.Thread(target=send) for _ in range(4)]
     for sender in senders:
         sender.start()
+    until = time.monotonic() + 60
     time.sleep(1)
+    while len(acknowledged) <= 100 and time.monotonic() < until:
+        time.sleep(0.01)
     stopping.set()
     assert perpd.stop(signal.SIGTERM) == 0, perpd.log()
     perpd.process.stdout.close()

@@ -11,7 +11,7 @@ from client import (ALL_ASSETS, FOK, IOC, MARKET_DEFINE, REDUCE, REPLACE, Accoun
                     id_text, market_body, new_id, reduce_body, replace_body)
 from harness import Suite, Table
 from test_orders import market_record
-from world import BTC, BTC_PRICE, DAY, SECOND, SOL, TEST, USDC, run
+from world import BTC, BTC_PRICE, DAY, SECOND, SOL, TEST, USDC, run, seen, while_it_lasts
 
 suite = Suite("amend")
 DONE, SIZE, PRICE = "request_completed", "rejected_invalid_size", "rejected_invalid_price"
@@ -390,10 +390,16 @@ def bounds_and_margin(world):
     buyer.place(1_000_000, 100)
     holder.shows("its position is gone", order, order_status="CANCELED", reason="reduce_only")
     # An expiry that a replacement sets counts from then on.
-    order = holder.place(990_000, 100)
-    holder.replace("GTT", DONE, order, 990_000, 100, expiry=time.time_ns() + SECOND)
-    holder.shows("GTT", order, order_status="OPEN", time_in_force="GTT")
-    time.sleep(1.3)
+    def brief(expiry):
+        order = holder.place(990_000, 100)
+        body = replace_body(holder.account.id, order, 990_000, 100, expiry=expiry)
+        answer = holder.account.exchange.ack(REPLACE, body, holder.account.session)
+        return order, answer["status"], holder.account.order(order).json
+
+    order, status, record = while_it_lasts(brief)
+    table.same("GTT", [status, record["order_status"], record["time_in_force"]],
+               [DONE, "OPEN", "GTT"])
+    seen(lambda: holder.account.order(order).json["order_status"], "EXPIRED")
     holder.shows("expired", order, order_status="EXPIRED")
     holder.replace("13, expired", MISSING, order, 990_000, 100)
     for who in (holder, buyer):

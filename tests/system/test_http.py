@@ -476,13 +476,13 @@ def timed_out(world, row, data, low, high):
 
 
 def slow_head(world):
-    timed_out(world, "a head that does not end", b"GET /api/v1/time HTTP/1.1\r\nHo", 9.5, 13)
+    timed_out(world, "a head that does not end", b"GET /api/v1/time HTTP/1.1\r\nHo", 9.5, 25)
 
 
 def slow_body(world):
     timed_out(world, "a body that does not come", (
         f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: perpd\r\nContent-Type: application/json\r\n"
-        "Content-Length: 400\r\n\r\n{").encode(), 29.5, 34)
+        "Content-Length: 400\r\n\r\n{").encode(), 29.5, 45)
 
 
 def dripping_head(world):
@@ -499,7 +499,7 @@ def dripping_head(world):
                 except TimeoutError:
                     connection.send(b"y")
             table.problem("a dripping head", connection.receive(), 408, "request_timeout")
-            within(table, "a dripping head", begun, 9.5, 13)
+            within(table, "a dripping head", begun, 9.5, 25)
     except Exception as error:
         table.true("a dripping head", False, repr(error))
     world.slow_wrong += table.wrong
@@ -521,7 +521,7 @@ def idle(world):
 def slow_peers(world):
     """W10: 10 s from a head's first byte, 30 s for a body, else 408 and close; idle stays 75 s."""
     for thread in world.slow:
-        thread.join(50)
+        thread.join(120)
     return world.slow_wrong
 
 

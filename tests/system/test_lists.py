@@ -12,7 +12,7 @@ from client import (CREATE_API_KEY, FOK, IOC, PLACE_MARKET, Account, api_key_bod
                     market_order_body, new_id)
 from harness import Suite, Table
 from records import FILL, ORDER, WITH_REASON, engine_id, in_order
-from world import BTC, BTC_PRICE, ETH, SECOND, USDC, run
+from world import BTC, BTC_PRICE, ETH, SECOND, USDC, run, seen
 
 suite = Suite("lists")
 ORDERS, FILLS = "/api/v1/orders", "/api/v1/fills"
@@ -51,7 +51,7 @@ class World:
         ids["market"] = new_id()
         self.exchange.ack(PLACE_MARKET, market_order_body(maker.id, 50), maker.session,
                           ids["market"])  # no seller but itself
-        time.sleep(1.3)
+        seen(lambda: maker.order(ids["expired"]).json["order_status"], "EXPIRED")
         return maker, taker, {name: id_text(raw) for name, raw in ids.items()}
 
 

@@ -16,6 +16,7 @@ from client import (CREATE_ACCOUNT, DEPOSIT, ORACLE_PRICE, PLACE_LIMIT, Account,
                     Secp256k1Key, account_body, b64, deposit_body, id_text, limit_body, new_id,
                     oracle_body)
 from harness import Suite, Table, only, perpd_program
+from world import seen
 
 suite = Suite("options")
 USDC = 1_000_000
@@ -349,8 +350,12 @@ def process_options(world):
         table.same("window", shown["request_id_window_ms"], {"past": 3000, "future": 5000})
         table.same("a price", exchange.set_price(1_000_000)["status"], "request_completed")
         account = Account(exchange, 1_000 * USDC)
-        exchange.set_price(1_000_000)
-        table.same("fresh", account.limit(900_000, 20)["status"], "request_completed")
+
+        def placed():
+            exchange.set_price(1_000_000)
+            return account.limit(900_000, 20)["status"]
+
+        table.same("fresh", seen(placed, "request_completed"), "request_completed")
         time.sleep(2)
         table.same("stale (R5, row 19)", account.limit(900_000, 20)["status"],
                    "rejected_mark_price_zero")

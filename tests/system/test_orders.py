@@ -10,7 +10,7 @@ from client import (ALL_ASSETS, CANCEL, CANCEL_ALL, CREATE_SESSION, FOK, IOC, JS
                     PATHS, PLACE_LIMIT, Ed25519Key, cancel_all_body, cancel_body, envelope, frame,
                     limit_body, market_body, new_id, payload_of, request_bytes, session_body)
 from harness import Suite, Table
-from world import BTC, DAY, NO_MARK, SECOND, SOL, TEST, USDC, run
+from world import BTC, DAY, NO_MARK, SECOND, SOL, TEST, USDC, run, seen, while_it_lasts
 
 suite = Suite("orders")
 
@@ -433,13 +433,17 @@ def matching(world):
     # Expiry.
     taker.cancel_all()
     maker.cancel_all()
-    expiry = time.time_ns() + 2 * SECOND // 5
-    order_id = new_id()
-    table.same("GTT", taker.limit(950_000, 20, order_id, expiry=expiry)["status"], done)
-    record = taker.order(order_id).json
+
+    def brief(expiry):
+        order_id = new_id()
+        status = taker.limit(950_000, 20, order_id, expiry=expiry)["status"]
+        return order_id, expiry, status, taker.order(order_id).json
+
+    order_id, expiry, status, record = while_it_lasts(brief)
+    table.same("GTT", status, done)
     table.same("GTT", [record["order_status"], record["time_in_force"], record["expires_at"]],
                ["OPEN", "GTT", expiry])
-    time.sleep(0.7)
+    seen(lambda: taker.order(order_id).json["order_status"], "EXPIRED")
     state("expired", taker, order_id, "EXPIRED", "0")
     table.same("row 13", taker.cancel(order_id)["status"], "rejected_order_not_found")
     return table.wrong

@@ -13,7 +13,7 @@ from client import (CREATE_API_KEY, IOC, JSON, REVOKE_API_KEY, Account, api_key_
                     new_id, request_bytes, revoke_key_body)
 from harness import Suite, Table
 from records import BALANCE, LEVERAGE, POSITION, SUBACCOUNT, decimal, engine_id, in_order, usdc
-from world import BTC, BTC_PRICE, ETH, SOL, USDC, XRP, run
+from world import BTC, BTC_PRICE, ETH, SOL, USDC, XRP, run, seen
 
 suite = Suite("positions")
 POSITIONS, LEVERAGE_PATH = "/api/v1/positions", "/api/v1/leverage"
@@ -230,11 +230,13 @@ def quantiles(world):
     sellers = [world.account() for _ in range(5)]
     for number, seller in enumerate(sellers):  # 2.00 to 2.08 USDC, mark 2: the last has most
         world.trade(seller, buyer, 2_000_000 + 20_000 * number, 1_000, asset=XRP)
-    time.sleep(1.1)
-    shown = [seller.read(POSITIONS).json[0]["adl_quantile"] for seller in sellers]
-    table.same("by score", shown, [0, 1, 2, 3, 4])
-    shown = buyer.read(POSITIONS).json[0]["adl_quantile"]
-    table.same("alone on its side", shown, 4)
+
+    def shown(accounts):
+        return [account.read(POSITIONS).json[0]["adl_quantile"] for account in accounts]
+
+    by_score = [0, 1, 2, 3, 4]
+    table.same("by score", seen(lambda: shown(sellers), by_score), by_score)
+    table.same("alone on its side", seen(lambda: shown([buyer]), [4]), [4])
     return table.wrong
 
 

@@ -10,7 +10,7 @@ import time
 from client import (CREATE_API_KEY, IOC, JSON, Account, api_key_body, b64, new_id, request_bytes)
 from harness import Suite, Table
 from records import TRADE, decimal, in_order
-from world import BTC, BTC_PRICE, ETH, SECOND, SOL, USDC, run
+from world import BTC, BTC_PRICE, ETH, SOL, USDC, run, seen, while_it_lasts
 
 suite = Suite("public")
 TRADES = "/api/v1/markets/{}/trades"
@@ -260,10 +260,14 @@ def books(world):
     table.same("taken, the rest stands", book(), ([["101000", "0.005"], ["99000", "0.015"]], []))
     maker.cancel(low)
     table.same("canceled", book(), ([["101000", "0.005"], ["99000", "0.005"]], []))
-    maker.limit(980_000, 100, expiry=time.time_ns() + SECOND)
-    table.same("an order for a moment", book()[0][-1], ["98000", "0.001"])
-    time.sleep(1.3)
-    table.same("gone", book(), ([["101000", "0.005"], ["99000", "0.005"]], []))
+
+    def brief(expiry):
+        maker.limit(980_000, 100, expiry=expiry)
+        return book()[0][-1]
+
+    table.same("an order for a moment", while_it_lasts(brief), ["98000", "0.001"])
+    gone = [["101000", "0.005"], ["99000", "0.005"]], []
+    table.same("gone", seen(book, gone), gone)
     for who in (maker, taker):
         who.cancel_all()
     table.same("empty", book(), ([], []))

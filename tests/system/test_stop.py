@@ -16,6 +16,7 @@ import time
 from client import SMALL_TABLES, Account, Perpd, id_text, new_id
 
 DONE, SENDERS, LOAD_S = "request_completed", 3, 1.0
+LOAD_S_MAX, ENOUGH = 60, 20
 ORDERS = "/api/v1/orders/"
 
 
@@ -46,14 +47,17 @@ def load_and_stop(perpd, traders):
     senders = [threading.Thread(target=send, args=(trader,)) for trader in traders]
     for sender in senders:
         sender.start()
+    until = time.monotonic() + LOAD_S_MAX
     time.sleep(LOAD_S)
+    while len(acknowledged) <= ENOUGH and time.monotonic() < until:
+        time.sleep(0.01)
     stopping.set()
     code = perpd.stop(signal.SIGTERM)
     perpd.process.stdout.close()
     for sender in senders:
         sender.join()
     assert code == 0, perpd.log()
-    assert len(acknowledged) > 20, len(acknowledged)
+    assert len(acknowledged) > ENOUGH, len(acknowledged)
     return acknowledged
 
 

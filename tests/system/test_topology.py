@@ -23,6 +23,8 @@ suite = Suite("topology")
 USDC = 1_000_000
 DEDICATED = ("--node.topology=dedicated", "--net.threads=3", "--engine.spin=off")
 WOKEN_S = 0.025
+CONNECTIONS, ROUNDS_MAX = 40, 10
+LOAD_S_MAX = 60
 CPUS = sorted(os.sched_getaffinity(0))
 
 
@@ -155,18 +157,8 @@ def taken_port(world):
     return table.wrong
 
 
-@suite.case
-def every_net_thread(world):
-    """Connections are dealt out; a key made through one is known to all at once, and a read on any
-    sees what was acknowledged on another (architecture.md, Followers serve). Who sleeps is woken:
-    most of them do not take the 50 ms after which a thread looks by itself."""
-    table = Table()
-    perpd = world.perpd(*DEDICATED)
-    exchange = perpd.start()
-    account = rich(exchange)
-    connections = [exchange.open() for _ in range(24)]
-    key = Ed25519Key()
-    exchange.ack(CREATE_SESSION, session_body(account.id, key.public), account.master)
+def orders_and_reads(exchange, account, key, connections, table):
+    """On each connection an order, on another its read: how long each took, s."""
     orders, reads = [], []
     for number, connection in enumerate(connections):
         order, begun = new_id(), time.monotonic()
@@ -183,10 +175,30 @@ def every_net_thread(world):
         table.same(f"read {number}", reader.receive().status, 200)
         reads.append(time.monotonic() - begun)
         time.sleep(0.002)
-    table.true("orders wake who sleeps", statistics.median(orders) < WOKEN_S, orders)
-    table.true("reads wake who sleeps", statistics.median(reads) < WOKEN_S, reads)
+    return statistics.median(orders), statistics.median(reads)
+
+
+@suite.case
+def every_net_thread(world):
+    """Connections are dealt out; a key made through one is known to all at once, and a read on any
+    sees what was acknowledged on another (architecture.md, Followers serve). Who sleeps is woken:
+    most of them do not take the 50 ms after which a thread looks by itself. A busy machine may be
+    as slow for a while, a thread that nobody wakes is so in each round."""
+    table = Table()
+    perpd = world.perpd("--limits.open_orders=1000", *DEDICATED)
+    exchange = perpd.start()
+    account = rich(exchange)
+    connections = [exchange.open() for _ in range(CONNECTIONS)]
+    key = Ed25519Key()
+    exchange.ack(CREATE_SESSION, session_body(account.id, key.public), account.master)
+    for _ in range(ROUNDS_MAX):
+        orders_s, reads_s = orders_and_reads(exchange, account, key, connections, table)
+        if max(orders_s, reads_s) < WOKEN_S or table.wrong:
+            break
+    table.true("orders wake who sleeps", orders_s < WOKEN_S, orders_s)
+    table.true("reads wake who sleeps", reads_s < WOKEN_S, reads_s)
     used = threads_of(perpd)
-    for name in ("net-0", "net-1", "net-2"):  # 24 connections miss one of three 1 time in 5,600
+    for name in ("net-0", "net-1", "net-2"):  # missed by all connections once in 3.7 million runs
         table.true(f"{name} works", used[name] > 0.0005, used)
     page = exchange.admin("/metrics").body.decode()
     counted = int(re.search(r"^perpd_net_connections_open (\d+)$", page, re.M)[1])
@@ -194,7 +206,7 @@ def every_net_thread(world):
     answers = int(re.search(r'^perpd_answers_total\{status="request_completed"\} (\d+)$', page,
                             re.M)[1])
     pushed = int(re.search(r"^perpd_net_commands_pushed_total (\d+)$", page, re.M)[1])
-    table.true("commands of all are counted", pushed >= answers >= 24, (pushed, answers))
+    table.true("commands of all are counted", pushed >= answers >= CONNECTIONS, (pushed, answers))
     for connection in connections:
         connection.close()
     table.same("exit code", perpd.stop(), 0)
@@ -230,7 +242,10 @@ def stop_under_load(world):
                    for _ in range(8)]
         for thread in clients:
             thread.start()
+        until = time.monotonic() + LOAD_S_MAX
         time.sleep(0.7)
+        while len(acknowledged) <= 8 and time.monotonic() < until:
+            time.sleep(0.01)
         begun = time.monotonic()
         table.same(f"round {round_number}: exit code", perpd.stop(), 0)
         table.true("the stop is short", time.monotonic() - begun < 15,

@@ -30,7 +30,33 @@ class World:
         return Account(self.exchange, usdc * USDC)
 
 
-def begin_away_from_the_hour(seconds=20):
+def seen(look, want, seconds=60):
+    """What `look` gives: `want` as soon as it gives that, the last after so long."""
+    until = time.monotonic() + seconds
+    while (got := look()) != want and time.monotonic() < until:
+        time.sleep(0.01)
+    return got
+
+
+def while_it_lasts(attempt):
+    """`attempt(expiry_ns)` places what lives until then and gives what it saw of it; again with a
+    longer life when it was not done before, however slow the machine is. Ends behind the expiry."""
+    life = SECOND
+    while True:
+        expiry = time.time_ns() + life
+        result = attempt(expiry)
+        in_time = time.time_ns() < expiry
+        sleep_until(expiry)
+        if in_time:
+            return result
+        life *= 4
+
+
+def sleep_until(time_ns):
+    time.sleep(max(0, time_ns - time.time_ns()) / SECOND)
+
+
+def begin_away_from_the_hour(seconds=60):
     """R5: at each full hour positions pay funding, and at midnight volumes move on (R6): numbers
     worked out by hand hold between them."""
     left = 3_600 - time.time() % 3_600
