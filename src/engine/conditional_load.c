@@ -95,12 +95,59 @@ static bool load_origins(struct engine *engine, struct image_read *read, const s
     return true;
 }
 
+/* --- the markets' lists ----------------------------------------------------------------------- */
+
+/* Two lists in the order of placing become one; CONDITIONAL_NONE ends each. Prev links are left. */
+static uint32_t merge(struct conditional *rows, uint32_t left, uint32_t right)
+{
+    uint32_t head = CONDITIONAL_NONE, *end = &head;
+
+    while (left != CONDITIONAL_NONE && right != CONDITIONAL_NONE) {
+        uint32_t *first =
+            conditional_rank(&rows[left]) < conditional_rank(&rows[right]) ? &left : &right;
+        *end = *first;
+        end = &rows[*first].market_next;
+        *first = *end;
+    }
+    *end = left != CONDITIONAL_NONE ? left : right;
+    return head;
+}
+
+/* An image has the rows by portfolio; the list of a market, by which they leave when it closes,
+ * goes by placing as in the state that was written. runs[k] has 2^k rows or none. */
+static void sort_market(struct conditional_table *table, uint32_t market)
+{
+    uint32_t runs[32] = { CONDITIONAL_NONE }, at = table->market_heads[market];
+    uint32_t sorted = CONDITIONAL_NONE, prev = CONDITIONAL_NONE;
+
+    while (at != CONDITIONAL_NONE) {
+        uint32_t next = table->rows[at].market_next, k = 0;
+        table->rows[at].market_next = CONDITIONAL_NONE;
+        for (; runs[k] != CONDITIONAL_NONE; k++) {
+            at = merge(table->rows, runs[k], at);
+            runs[k] = CONDITIONAL_NONE;
+        }
+        runs[k] = at;
+        at = next;
+    }
+    for (size_t k = 0; k < CC_COUNT(runs); k++)
+        sorted = merge(table->rows, runs[k], sorted);
+    table->market_heads[market] = sorted;
+    for (at = sorted; at != CONDITIONAL_NONE; at = table->rows[at].market_next) {
+        table->rows[at].market_prev = prev;
+        prev = at;
+    }
+    table->market_tails[market] = prev;
+}
+
 bool conditional_load(struct engine *engine, struct image_read *read)
 {
     if (read->version == 0)
         return true;
     if (!load_rows(engine, read))
         return false;
+    for (uint32_t i = 0; i < engine->markets.count; i++)
+        sort_market(&engine->conditionals, i);
     for (uint32_t i = 0; i < engine->markets.count; i++) {
         const struct book *book = &engine->markets.rows[i].book;
         if (!load_origins(engine, read, book, ORDER_LONG) ||

@@ -2,6 +2,7 @@
  * on alike, and what cannot be is refused. The three accounts are those of closing.h. */
 #include "closing.h"
 #include "image_copy.h"
+#include "waiting.h"
 
 #define S      HOST_SECOND_NS
 #define NO_AGE "exchange.oracle_max_age_ms=0\n"
@@ -56,6 +57,39 @@ static void test_image(void)
     image_copy_free(&theirs);
 }
 
+/* What waits in the market leaves in the order of its placing, which an image does not keep by
+ * itself: its rows go by portfolio. */
+static void test_waiting(void)
+{
+    static const uint32_t owners[] = { 3, 1, 4, 2, 2, 1, 3, 4, 1 };
+    struct image_problem problem;
+    struct trade_id ids[CC_COUNT(owners)];
+    struct effect_order_state state;
+    uint64_t lanes[2][8];
+
+    trade_open(&host, NO_AGE);
+    for (size_t k = 0; k < CC_COUNT(owners); k++)
+        ids[k] = waiting_rest(
+            &host, owners[k],
+            &(struct waiting){ .trigger = 900000, .quantity = -1000, .type = ORDER_STOP_MARKET });
+    image_copy_take(&ours, host.engine);
+    CHECK(image_copy_open(&ours, &loaded, NULL, &problem));
+    waiting_check(&loaded);
+    host.mirror = &loaded;
+    CHECK(closing_now(&host) == TRADE_OK);
+    for (uint32_t k = 0; k < CC_COUNT(owners); k++) {
+        memcpy(&state, host_effect(&host, EFFECT_order_state, k)->bytes, sizeof state);
+        CHECK(memcmp(state.order_id, ids[k].bytes, sizeof state.order_id) == 0);
+    }
+    engine_effects_lanes(host.engine, lanes[0]);
+    engine_effects_lanes(loaded.engine, lanes[1]);
+    CHECK(memcmp(lanes[0], lanes[1], sizeof lanes[0]) == 0);
+    host.mirror = NULL;
+    host_close(&loaded);
+    host_close(&host);
+    image_copy_free(&ours);
+}
+
 /* A wrong byte in what an image tells of a settlement under way: refused, or the state goes on to
  * its end without an invariant. */
 static void test_damage(void)
@@ -98,6 +132,7 @@ static void test_damage(void)
 
 int main(void)
 {
+    test_waiting();
     test_image();
     test_damage();
     return 0;
