@@ -1,0 +1,323 @@
+/* Funding payments and rates, the fund and the fee account over HTTP, with rows that six hours of
+ * funding have made (json.md J1, J2, J6; wire.md W7): filters, bounds of time, pages.
+ *
+ * By hand (R5): without 360 samples the premium is 0, so r8 = 0 + clamp(100,000, -500,000, 500,000)
+ * = 100,000 ppb and the rate 12,500 ppb = 0.0000125. At hour k the index is 100,000 + 100 k USDC,
+ * and 0.3 BTC pay 30,000 * (1,000,000 + 1,000 k) * 12,500 / 1e9 = 375,000 + 375 k micro-USDC: the
+ * long -cdiv, the short floor, the same number. Nothing is left for the fund. */
+#include "base/base64.h"
+#include "check.h"
+#include "core_member.h"
+#include "net/gate.h"
+
+enum { LONG, SHORT, MEMBERS };
+enum { HOURS = 6, CONNECTIONS = 8, ANSWER_BYTES = 1 << 17, SIZE_RAW = 30000, MID_RAW = 1000000 };
+
+#define HOUR_NS  UINT64_C(3600000000000)
+#define FIRST_NS UINT64_C(1755583200000000000) /* 06:00 UTC, the first behind the rig's start */
+#define MS_NS    UINT64_C(1000000)
+
+static struct core_member members[MEMBERS];
+static struct gate gate;
+static struct conn *conn;
+static char answer[ANSWER_BYTES];
+
+static uint64_t source_durable(void *context)
+{
+    (void)context;
+    return journal_durable_seq(core_rig.core.journal);
+}
+
+static uint64_t source_applied(void *context)
+{
+    (void)context;
+    return engine_sequence(core_rig.core.replica);
+}
+
+static bool source_ready(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static void source_facts(void *context, struct net_facts *facts)
+{
+    (void)context;
+    memset(facts, 0, sizeof *facts);
+}
+
+static size_t source_metrics(void *context, char *text, size_t capacity)
+{
+    (void)context;
+    (void)text;
+    (void)capacity;
+    return 0;
+}
+
+static void open_gate(void)
+{
+    const struct core *core = &core_rig.core;
+    struct net_config config = {
+        .wake_file = -1,
+        .commands = &core_rig.commands,
+        .answers = &core_rig.answers,
+        .queries = &core_rig.queries,
+        .replies = &core_rig.replies,
+        .reply_pool = &core_rig.pool,
+        .keyring = core->keyring,
+        .symbols = &core->primary_sink.symbols,
+        .clock = &core_rig.clock,
+        .options = &core->options,
+        .source = { .durable = source_durable,
+                    .applied = source_applied,
+                    .ready = source_ready,
+                    .facts = source_facts,
+                    .metrics = source_metrics },
+        .hash_key = mix_key_load(core->exchange.hash_key),
+        .durability = "local",
+        .epoch = 1,
+        .credit_wait_ms = 2,
+        .output_pool_bytes = 1 << 22,
+    };
+
+    memcpy(config.secret_key, core->exchange.secret_key, sizeof config.secret_key);
+    CHECK(gate_init(&gate, &config, CONNECTIONS) == 0);
+    gate_turn_begin(&gate);
+    conn = gate_open(&gate, false);
+    CHECK(conn != NULL);
+    (void)gate_turn_end(&gate);
+}
+
+/* All bytes that stand in the connection's output; gives their number. */
+static size_t take_output(size_t used)
+{
+    struct conn_queue *touched = &gate.touched;
+    const uint8_t *bytes;
+    size_t count;
+
+    while (conn_queue_count(touched) > 0)
+        gate.conns.conns[touched->items[touched->head++ & touched->mask]].in_touched = false;
+    gate_sent(&gate);
+    while ((count = output_next(&gate.outputs, &conn->output, &bytes)) > 0) {
+        CHECK(used + count < sizeof answer);
+        memcpy(answer + used, bytes, count);
+        used += count;
+        output_sent(&gate.outputs, &conn->output, count);
+        gate_resume(&gate, conn);
+    }
+    return used;
+}
+
+/* GET by whoever, NULL: by nobody; gives the body, of which `status` is the HTTP status. */
+static const char *get(const struct core_member *who, const char *path, unsigned *status)
+{
+    char request[512], key[BASE64_TEXT_BYTES(SECRET_BYTES) + 1] = "";
+    size_t used = 0;
+
+    if (who != NULL)
+        base64_encode(key, who->api_secret, sizeof who->api_secret);
+    int count = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n%s%s%s\r\n", path,
+                         who != NULL ? "X-API-KEY: " : "", key, who != NULL ? "\r\n" : "");
+    CHECK(count > 0 && (size_t)count < sizeof request);
+    gate_turn_begin(&gate);
+    gate_receive(&gate, conn, request, (size_t)count);
+    (void)gate_turn_end(&gate);
+    for (int turn = 0; turn < 8; turn++) {
+        CHECK(core_follow(&core_rig.core) >= 0);
+        gate_turn_begin(&gate);
+        (void)gate_turn_end(&gate);
+        used = take_output(used);
+    }
+    answer[used] = '\0';
+    CHECK(sscanf(answer, "HTTP/1.1 %u", status) == 1);
+    const char *body = strstr(answer, "\r\n\r\n");
+    CHECK(body != NULL);
+    return body + 4;
+}
+
+static uint32_t count_of(const char *text, const char *piece)
+{
+    uint32_t count = 0;
+
+    while ((text = strstr(text, piece)) != NULL) {
+        text += strlen(piece);
+        count++;
+    }
+    return count;
+}
+
+/* ---- what happens ---------------------------------------------------------------------------- */
+
+static void live(void)
+{
+    memset(members, 0, sizeof members);
+    core_rig_make();
+    core_rig_start();
+    for (uint8_t n = 0; n < MEMBERS; n++)
+        core_member_join(&members[n], (uint8_t)(n + 1));
+    core_member_publish(MID_RAW);
+    (void)core_member_order(&members[SHORT], MID_RAW, -SIZE_RAW);
+    (void)core_member_order(&members[LONG], MID_RAW, SIZE_RAW);
+    core_rig_run(0);
+    for (uint64_t k = 0; k < HOURS; k++) {
+        clock_set(&core_rig.clock, FIRST_NS + k * HOUR_NS - 1000 * MS_NS);
+        core_member_publish(MID_RAW + 1000 * k); /* valid when the hour comes */
+        core_rig_run(0);
+        clock_set(&core_rig.clock, FIRST_NS + k * HOUR_NS);
+        core_rig_run(0);
+        clock_advance(&core_rig.clock, 200 * MS_NS);
+        core_rig_run(0);
+    }
+}
+
+/* ---- payments -------------------------------------------------------------------------------- */
+
+/* The payments of hours `newest` down to `oldest`, to the letter but for ids and sequences. */
+static void check_payments(const char *parameters, int member, int newest, int oldest)
+{
+    char path[256], piece[256];
+    unsigned status;
+
+    snprintf(path, sizeof path, "/api/v1/funding-payments?subaccount_index=0&portfolio_index=0%s",
+             parameters);
+    const char *at = get(&members[member], path, &status);
+    CHECK(status == 200 && at[0] == '[');
+    CHECK(count_of(at, "\"funding_rate\":\"0.0000125\"") == (uint32_t)(newest - oldest + 1));
+    for (int k = newest; k >= oldest; k--) {
+        snprintf(piece, sizeof piece,
+                 "\"market\":\"BTC-PERP\",\"funding_rate\":\"0.0000125\",\"payment\":\"%s0.%06d\"",
+                 member == LONG ? "-" : "", 375000 + 375 * k);
+        char *end = strrchr(piece, '"');
+        while (end[-1] == '0') /* decimals are trimmed */
+            end--;
+        strcpy(end, "\"");
+        at = strstr(at, piece);
+        CHECK(at != NULL);
+        snprintf(piece, sizeof piece, ",\"position_size\":\"%s0.3\",\"time\":%lu,",
+                 member == LONG ? "" : "-", (FIRST_NS + (uint64_t)k * HOUR_NS) / MS_NS);
+        CHECK(strncmp(strchr(strstr(at, "\"payment\""), ','), piece, strlen(piece)) == 0);
+        snprintf(piece, sizeof piece, "\"index_price\":\"%d\"}", 100000 + 100 * k);
+        at = strstr(at, piece);
+        CHECK(at != NULL);
+    }
+}
+
+static void payments(void)
+{
+    char text[128];
+    unsigned status;
+    uint64_t first_ms = FIRST_NS / MS_NS, hour_ms = HOUR_NS / MS_NS;
+
+    check_payments("", LONG, 5, 0);
+    check_payments("", SHORT, 5, 0);
+    check_payments("&limit=2", LONG, 5, 4);
+    check_payments("&limit=2&offset=3", LONG, 2, 1);
+    check_payments("&limit=1000&offset=5", LONG, 0, 0);
+    check_payments("&offset=6", LONG, -1, 0);
+    check_payments("&market=BTC-PERP", LONG, 5, 0);
+    check_payments("&market=ETH-PERP", LONG, -1, 0);
+    /* Both bounds are inclusive, to the millisecond. */
+    snprintf(text, sizeof text, "&start_time=%lu&end_time=%lu", first_ms + 2 * hour_ms,
+             first_ms + 4 * hour_ms);
+    check_payments(text, LONG, 4, 2);
+    snprintf(text, sizeof text, "&start_time=%lu&end_time=%lu", first_ms + 2 * hour_ms + 1,
+             first_ms + 4 * hour_ms - 1);
+    check_payments(text, LONG, 3, 3);
+    snprintf(text, sizeof text, "&start_time=%lu&offset=1&limit=1", first_ms + 3 * hour_ms);
+    check_payments(text, LONG, 4, 4);
+    snprintf(text, sizeof text, "&end_time=%lu", first_ms - 1);
+    check_payments(text, LONG, -1, 0);
+
+    const char *body = get(
+        &members[LONG], "/api/v1/funding-payments?subaccount_index=0&portfolio_index=1", &status);
+    CHECK(status == 200 && strcmp(body, "[]") == 0);
+    body = get(&members[LONG],
+               "/api/v1/funding-payments?subaccount_index=0&portfolio_index=0&market=NO-PERP",
+               &status);
+    CHECK(status == 400 && strstr(body, "\"code\":\"invalid_market\"") != NULL);
+    body =
+        get(&members[LONG],
+            "/api/v1/funding-payments?subaccount_index=0&portfolio_index=0&start_time=-1", &status);
+    CHECK(status == 400 && strstr(body, "\"parameter\":\"start_time\"") != NULL);
+    body = get(NULL, "/api/v1/funding-payments?subaccount_index=0&portfolio_index=0", &status);
+    CHECK(status == 401 && strstr(body, "\"code\":\"invalid_api_key\"") != NULL);
+}
+
+/* ---- rates, and the exchange's own ----------------------------------------------------------- */
+
+static uint64_t number_behind(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+
+    CHECK(at != NULL);
+    return strncmp(at + strlen(name), "null", 4) == 0 ? UINT64_MAX
+                                                      : strtoull(at + strlen(name), NULL, 10);
+}
+
+/* Page after page, newest first, each with the hours that follow. */
+static void rates(uint32_t limit)
+{
+    char path[256], piece[128], more[128] = "";
+    int k = HOURS - 1;
+    unsigned status;
+
+    for (bool is_last = false; !is_last;) {
+        snprintf(path, sizeof path, "/api/v1/markets/BTC-PERP/funding-rates?limit=%u%s", limit,
+                 more);
+        const char *body = get(NULL, path, &status);
+        CHECK(status == 200);
+        uint32_t count = count_of(body, "\"funding_rate\":\"0.0000125\"");
+        const char *at = body;
+        for (uint32_t i = 0; i < count; i++, k--) {
+            snprintf(piece, sizeof piece, "\"index_price\":\"%d\",\"time\":%lu,", 100000 + 100 * k,
+                     (FIRST_NS + (uint64_t)k * HOUR_NS) / MS_NS);
+            at = strstr(at, piece);
+            CHECK(at != NULL);
+        }
+        uint64_t sequence = number_behind(body, "\"next_before_sequence\":");
+        uint64_t index = number_behind(body, "\"next_before_index\":");
+        is_last = sequence == UINT64_MAX;
+        CHECK(is_last == (index == UINT64_MAX) && (is_last || count == limit));
+        snprintf(more, sizeof more, "&before_sequence=%lu&before_index=%lu", sequence, index);
+    }
+    CHECK(k == -1);
+}
+
+static void houses(void)
+{
+    char path[128];
+    unsigned status;
+    const char *body = get(NULL, "/api/v1/fee-account", &status);
+
+    /* 30,000 USDC: 450 ppm of the taker, 150 of the maker; told in that order. */
+    CHECK(status == 200 && strstr(body, "{\"balance\":\"18\",\"deficit\":false,") == body);
+    CHECK(count_of(body, "\"kind\":\"fee\"") == 2);
+    CHECK(strstr(body, "\"amount\":\"4.5\",\"balance_after\":\"18\"") != NULL);
+    CHECK(strstr(body, "\"amount\":\"13.5\",\"balance_after\":\"13.5\"") != NULL);
+    body = get(NULL, "/api/v1/fee-account?limit=1", &status);
+    CHECK(strstr(body, "\"amount\":\"4.5\"") != NULL && strstr(body, "\"13.5\"") == NULL);
+    snprintf(path, sizeof path, "/api/v1/fee-account?limit=1&before_sequence=%lu&before_index=%lu",
+             number_behind(body, "\"next_before_sequence\":"),
+             number_behind(body, "\"next_before_index\":"));
+    body = get(NULL, path, &status);
+    CHECK(strstr(body, "\"amount\":\"4.5\"") == NULL && strstr(body, "\"13.5\"") != NULL);
+    body = get(NULL, "/api/v1/insurance-fund", &status); /* no pool left anything */
+    CHECK(status == 200 &&
+          strcmp(body, "{\"balance\":\"0\",\"deficit\":false,\"history\":[],"
+                       "\"next_before_sequence\":null,\"next_before_index\":null}") == 0);
+}
+
+int main(void)
+{
+    CHECK(signer_init() == 0);
+    live();
+    open_gate();
+    payments();
+    for (uint32_t limit = 1; limit <= HOURS + 1; limit++)
+        rates(limit);
+    houses();
+    gate_free(&gate);
+    core_rig_kill();
+    core_rig_free();
+    return 0;
+}
