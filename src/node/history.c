@@ -89,8 +89,7 @@ void history_sink_init(struct history_sink *sink, struct history *history)
     /* What no log takes is not even handed over. */
     const uint32_t ignored = EFFECT_BIT(EFFECT_position) | EFFECT_BIT(EFFECT_book_level) |
                              EFFECT_BIT(EFFECT_book_order) | EFFECT_BIT(EFFECT_mark) |
-                             EFFECT_BIT(EFFECT_market_state) | EFFECT_BIT(EFFECT_timer) |
-                             EFFECT_BIT(EFFECT_fund);
+                             EFFECT_BIT(EFFECT_timer) | EFFECT_BIT(EFFECT_fund);
 
     sink->sink.emit = emit;
     sink->sink.ignores = ignored;

@@ -201,6 +201,8 @@ static void exchange_lines(struct page *page, const struct tally *tally)
            counter_read(&tally->funding_hours));
     metric(page, "funding_payments_total", "counter", "Funding payments.",
            counter_read(&tally->funding_payments));
+    metric(page, "oracle_holds_total", "counter", "Markets whose index leapt and was held.",
+           counter_read(&tally->holds));
     metric(page, "triggers_total", "counter", "Conditional orders that fired.",
            counter_read(&tally->triggers));
     metric(page, "mmp_freezes_total", "counter", "Freezes by makers' protection.",

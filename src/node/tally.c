@@ -1,5 +1,6 @@
 #include "node/tally.h"
 
+#include "engine/market.h"
 #include "engine/portfolio.h"
 #include "engine/read_figures.h"
 #include "node/counter.h"
@@ -9,6 +10,7 @@ void tally_tell(struct tally *tally, const struct effect *effect)
     struct effect_funding_epoch epoch;
     struct effect_portfolio_state portfolio;
     struct effect_liquidation liquidation;
+    struct effect_market_state market;
     struct effect_mmp mmp;
     struct effect_withdrawal withdrawal;
 
@@ -30,6 +32,11 @@ void tally_tell(struct tally *tally, const struct effect *effect)
         memcpy(&liquidation, effect->bytes, sizeof liquidation);
         INVARIANT(liquidation.level >= 1 && liquidation.level <= TALLY_LEVELS);
         counter_add(&tally->liquidations[liquidation.level - 1]);
+        break;
+    case EFFECT_market_state:
+        memcpy(&market, effect->bytes, sizeof market);
+        if (market.cause == CAUSE_ORACLE && market.state == MARKET_CANCEL_ONLY)
+            counter_add(&tally->holds);
         break;
     case EFFECT_trigger:
         counter_add(&tally->triggers);

@@ -18,6 +18,7 @@ struct tally {
     _Atomic uint64_t liquidations[TALLY_LEVELS]; /* effects 2113 by level */
     _Atomic uint64_t funding_hours;              /* epochs opened, of each market */
     _Atomic uint64_t funding_payments;
+    _Atomic uint64_t holds;    /* markets whose index the guard held (R5) */
     _Atomic uint64_t triggers; /* conditional orders that fired */
     _Atomic uint64_t freezes;  /* of makers' protection */
     _Atomic uint64_t settlements;

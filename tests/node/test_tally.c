@@ -1,6 +1,7 @@
 /* What /metrics counts of the exchange itself: each effect once and under its name, amounts as the
  * state has them, nothing of a replay. Values by hand. */
 #include "check.h"
+#include "engine/market.h"
 #include "engine/portfolio.h"
 #include "engine/purse.h"
 #include "exchange.h"
@@ -49,6 +50,13 @@ static void test_each(void)
             body[told[i].at] = told[i].value;
             tell(told[i].code, body, sizeof body);
         }
+    struct effect_market_state market = { .state = MARKET_CANCEL_ONLY, .cause = CAUSE_ORACLE };
+    tell(2111, &market, sizeof market);
+    market.cause = CAUSE_OPERATOR;
+    tell(2111, &market, sizeof market);
+    market = (struct effect_market_state){ .state = MARKET_ACTIVE, .cause = CAUSE_ORACLE };
+    tell(2111, &market, sizeof market); /* it returns */
+    CHECK(counter_read(&tally.holds) == 1);
     CHECK(counter_read(&tally.liquidated) == 2);
     CHECK(counter_read(&tally.liquidations[0]) == 3);
     CHECK(counter_read(&tally.liquidations[1]) == 4);
