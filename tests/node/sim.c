@@ -18,10 +18,14 @@ enum {
     ASK_TRIES = 16,
     STOP_ODDS = 8, /* one look at snapshots and archive in so many */
     STOP_CALLS = 16,
+    HOUR_ODDS = 3,  /* seeds that pass a full hour, */
+    CLOSE_ODDS = 8, /* and that close the market: one in so many */
     CHILD_ODDS = 4, /* one turn of the background thread in so many its child is done */
 };
 
-#define START_NS UINT64_C(1755582431232000000)
+#define START_NS       UINT64_C(1755582431232000000) /* 05:47:11 */
+#define HOUR_NS        UINT64_C(1755583200000000000) /* 06:00 UTC: positions pay funding (R5) */
+#define BEFORE_HOUR_NS UINT64_C(8000000000)
 
 /* How often each step is taken, out of STEP_WEIGHTS; the odds of the rare ones are theirs. */
 /* clang-format off */
@@ -94,11 +98,36 @@ static void step_send(struct sim *sim)
     }
 }
 
+/* What of the rule book was done, and by whom. */
+static void count_code(struct sim *sim, struct traffic_sent *sent)
+{
+    struct sim_outcome *outcome = sim->outcome;
+    const struct command *command = traffic_command(sent);
+
+    outcome->suspended += sent->answer.status == STATUS_rejected_account_suspended;
+    if (sent->answer.status != STATUS_request_completed)
+        return;
+    outcome->conditionals += command->code == REQUEST_place_conditional_order;
+    outcome->batches += command->code == REQUEST_order_batch;
+    outcome->transfers += command->code == REQUEST_transfer;
+    outcome->withdrawals += command->code == REQUEST_withdraw;
+    outcome->subaccounts += command->code == REQUEST_create_subaccount;
+    outcome->portfolios += command->code == REQUEST_create_portfolio;
+    outcome->schedules += command->code == REQUEST_schedule_cancel_all;
+    outcome->protections += command->code == REQUEST_set_mmp;
+    outcome->suspensions += command->code == REQUEST_suspend_account;
+    outcome->top_ups += command->code == REQUEST_fund_top_up;
+    outcome->operator_cancels += command->code == REQUEST_operator_cancel;
+    outcome->fee_tiers += command->code == REQUEST_set_fee_tier;
+    outcome->arms += command->code == REQUEST_disconnect_arm;
+}
+
 void sim_acknowledge(struct sim *sim, struct traffic_sent *sent)
 {
     sent->state = TRAFFIC_ACKED;
     sim->outcome->acknowledged++;
     sim->outcome->completed += sent->answer.status == STATUS_request_completed;
+    count_code(sim, sent);
     sim->outcome->digest =
         (sim->outcome->digest ^ sent->answer.sequence ^ (uint64_t)sent->answer.status << 56) *
         0x9E3779B97F4A7C15u;
@@ -289,8 +318,10 @@ void sim_quiesce(struct sim *sim)
         for (uint32_t i = 0; i < SIM_PORTS; i++)
             sim_port_step(sim, &sim->ports[i]);
         sim_step_background(sim);
-        if (is_drained(sim))
+        if (is_drained(sim)) {
+            sim_check_arms(sim);
             return;
+        }
         clock_advance(&sim->clock, 100000);
         clock_advance(&sim->net_clock, 100000);
     }
@@ -365,6 +396,8 @@ static void create(struct sim *sim, uint64_t seed)
     log_set_descriptor(open("/dev/null", O_WRONLY | O_CLOEXEC));
     traffic_init(&sim->traffic, seed);
     sim->traffic.duplicates = sim_may(sim, SIM_EVENT_duplicates);
+    sim->traffic.rules = sim_may(sim, SIM_EVENT_rules);
+    sim->traffic.closes = seed % CLOSE_ODDS == 3;
     sim->traffic.revokes = sim_may(sim, SIM_EVENT_revocations);
     sim_profile_init(sim, seed);
     struct disk_sim_config disk = {
@@ -372,8 +405,9 @@ static void create(struct sim *sim, uint64_t seed)
         .block_bytes = sim->profile.block_bytes,
         .latency_max = sim->profile.latency,
     };
-    clock_init_simulated(&sim->clock, START_NS);
-    clock_init_simulated(&sim->net_clock, START_NS);
+    uint64_t start_ns = seed % HOUR_ODDS == 2 ? HOUR_NS - BEFORE_HOUR_NS : START_NS;
+    clock_init_simulated(&sim->clock, start_ns);
+    clock_init_simulated(&sim->net_clock, start_ns);
     sim->disk = disk_sim_create(&disk);
     sim_link_make(&sim->link);
     for (uint32_t i = 0; i < SIM_PORTS; i++)

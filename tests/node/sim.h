@@ -24,7 +24,7 @@ enum { SIM_FAILURE_BYTES = 256, SIM_TRACE_LINES = 32, SIM_TRACE_BYTES = 96 };
 #define SIM_EVENT_LIST(X) \
     X(crash) X(kill) X(clean) X(recrash) X(diskerror) X(diskfull) X(diskslow) X(clock) \
     X(configuration) X(duplicates) X(revocations) X(reads) X(http) X(hangup) X(badsignature) \
-    X(snapshots) X(rot)
+    X(snapshots) X(rot) X(rules)
 
 /* What occurred, and how often it must at least have in 1,000 seeds of the usual length. */
 #define SIM_COUNTER_LIST(X) \
@@ -36,8 +36,14 @@ enum { SIM_FAILURE_BYTES = 256, SIM_TRACE_LINES = 32, SIM_TRACE_BYTES = 96 };
     X(ring_full, 35000) X(revocations, 8000) X(revocation_races, 30000) \
     X(http_requests, 1500000) X(http_problems, 8000) X(bad_signatures, 5000) X(hang_ups, 2500) \
     X(checked_duplicates, 1000000) X(checked_hashes, 200000) X(checked_reads, 60000) \
-    X(checked_fills, 8000) X(checked_audits, 100000) X(snapshots, 1800) X(snapshots_damaged, 600) \
-    X(snapshot_starts, 4000) X(archived, 4000) X(retired, 8000) X(folds, 4500) X(records, 3000000)
+    X(checked_fills, 8000) X(checked_audits, 80000) X(snapshots, 1800) X(snapshots_damaged, 600) \
+    X(snapshot_starts, 4000) X(archived, 4000) X(retired, 8000) X(folds, 4500) X(records, 3000000) \
+    X(conditionals, 17000) X(triggers, 6000) X(batches, 18000) X(transfers, 10000) X(withdrawals, 12000) \
+    X(settled, 2500) X(reverted, 2500) X(subaccounts, 5500) X(portfolios, 7000) X(schedules, 7000) \
+    X(protections, 12000) X(freezes, 5000) X(suspensions, 4500) X(suspended, 60000) X(top_ups, 4500) \
+    X(operator_cancels, 4000) X(fee_tiers, 4500) X(held, 1700) X(liquidated, 600) X(liquidated_book, 5) \
+    X(liquidated_fund, 150) X(liquidated_adl, 500) X(funding_payments, 500) X(settlements, 50) \
+    X(arms, 2000) X(arms_found, 4000) X(arms_ended, 900)
 /* clang-format on */
 
 enum sim_event {

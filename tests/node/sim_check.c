@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "crypto/derive.h"
 #include "engine/audit.h"
+#include "engine/disconnect.h"
 #include "engine/image.h"
 #include "sim_world.h"
 
@@ -163,6 +164,20 @@ void sim_check_credentials(struct sim *sim)
             sim_fail(sim, "sequence %lu was taken, its credential was revoked at %lu",
                      sent->answer.sequence, revoked);
     }
+}
+
+void sim_check_arms(struct sim *sim)
+{
+    const struct grace *grace = &sim->core.matcher.grace;
+    uint64_t now_ns = clock_now_ns(&sim->clock);
+    struct disconnect_arm arm;
+
+    for (uint32_t at = disconnect_next_arm(sim->core.primary, DISCONNECT_NONE, &arm);
+         at != DISCONNECT_NONE; at = disconnect_next_arm(sim->core.primary, at, &arm))
+        if (arm.armed_sequence <= sim->opened_sequence &&
+            now_ns >= grace->opened_ns + arm.grace_ms * UINT64_C(1000000))
+            sim_fail(sim, "an arm of sequence %lu, grace %u ms, is left of the run before",
+                     arm.armed_sequence, arm.grace_ms);
 }
 
 struct hash_sink {

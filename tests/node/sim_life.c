@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "crypto/ed25519.h"
 #include "crypto/secp256k1.h"
+#include "node/counter.h"
 #include "sim_sign.h"
 #include "sim_world.h"
 #include "store/disk_sim.h"
@@ -179,6 +180,8 @@ static void open_for_commands(struct sim *sim)
     }
     if (opening != CORE_OPENED)
         sim_fail(sim, "the start was refused: %d", opening);
+    sim->opened_sequence = engine_sequence(sim->core.primary);
+    sim->outcome->arms_found += sim->core.matcher.grace.count;
     if (clock_now_ns(&sim->clock) < sim->core.recovered.last_t_ns)
         sim_fail(sim, "it opened before the last journalled time");
 }
@@ -276,6 +279,22 @@ void sim_start(struct sim *sim)
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
+/* What the exchange did by itself in this run of it. */
+static void count_tally(struct sim_outcome *outcome, const struct tally *tally)
+{
+    outcome->triggers += counter_read(&tally->triggers);
+    outcome->freezes += counter_read(&tally->freezes);
+    outcome->settled += counter_read(&tally->withdrawals_settled);
+    outcome->reverted += counter_read(&tally->withdrawals_reverted);
+    outcome->held += counter_read(&tally->holds);
+    outcome->liquidated += counter_read(&tally->liquidated);
+    outcome->liquidated_book += counter_read(&tally->liquidations[0]);
+    outcome->liquidated_fund += counter_read(&tally->liquidations[1]);
+    outcome->liquidated_adl += counter_read(&tally->liquidations[2]);
+    outcome->funding_payments += counter_read(&tally->funding_payments);
+    outcome->settlements += counter_read(&tally->settlements);
+}
+
 static void close_core(struct sim *sim)
 {
     const struct snapshotter_counters *counters = &sim->core.snapshotter.counters;
@@ -283,6 +302,8 @@ static void close_core(struct sim *sim)
     /* relaxed: one thread */
     sim->outcome->archived += atomic_load_explicit(&counters->archived, memory_order_relaxed);
     sim->outcome->retired += atomic_load_explicit(&counters->retired, memory_order_relaxed);
+    count_tally(sim->outcome, &sim->core.follower.tally);
+    sim->outcome->arms_ended += sim->core.matcher.grace.next;
     core_destroy(&sim->core);
 }
 

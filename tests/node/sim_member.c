@@ -101,9 +101,9 @@ uint16_t traffic_signer(struct traffic *traffic, struct traffic_account *account
     return TRAFFIC_NONE;
 }
 
-static struct traffic_sent *by_master(struct traffic *traffic, struct traffic_account *account,
-                                      uint16_t code, const uint8_t *body, uint32_t body_bytes,
-                                      uint64_t now_ns)
+struct traffic_sent *traffic_by_master(struct traffic *traffic, struct traffic_account *account,
+                                       uint16_t code, const uint8_t *body, uint32_t body_bytes,
+                                       uint64_t now_ns)
 {
     struct traffic_sent *sent = traffic_compose(traffic, code, body, body_bytes, account->master,
                                                 sizeof account->master, now_ns);
@@ -122,8 +122,8 @@ static struct traffic_sent *create_account(struct traffic *traffic, struct traff
     memcpy(body, traffic->credentials[made].signer.key, 32);
     account->created = true;
     account->creation = traffic->sent_count;
-    struct traffic_sent *sent =
-        by_master(traffic, account, REQUEST_create_account_secp256k1, body, sizeof body, now_ns);
+    struct traffic_sent *sent = traffic_by_master(
+        traffic, account, REQUEST_create_account_secp256k1, body, sizeof body, now_ns);
     if (sent != NULL)
         sent->makes = made;
     return sent;
@@ -140,7 +140,7 @@ struct traffic_sent *traffic_session(struct traffic *traffic, struct traffic_acc
     memcpy(body + 8, traffic->credentials[made].signer.key, 32);
     cc_store32(body + 48, UINT32_MAX); /* no pin */
     struct traffic_sent *sent =
-        by_master(traffic, account, REQUEST_create_session, body, sizeof body, now_ns);
+        traffic_by_master(traffic, account, REQUEST_create_session, body, sizeof body, now_ns);
     if (sent != NULL)
         sent->makes = made;
     return sent;
@@ -157,7 +157,7 @@ static struct traffic_sent *create_key(struct traffic *traffic, struct traffic_a
     cc_store32(body + 8, UINT32_MAX); /* no pin */
     body[12] = 1;                     /* READ_WRITE */
     struct traffic_sent *sent =
-        by_master(traffic, account, REQUEST_create_api_key, body, sizeof body, now_ns);
+        traffic_by_master(traffic, account, REQUEST_create_api_key, body, sizeof body, now_ns);
     if (sent != NULL)
         sent->makes = made;
     return sent;
@@ -190,9 +190,9 @@ static struct traffic_sent *revoke(struct traffic *traffic, struct traffic_accou
     cc_store64(body, account->id);
     credential->revoke_sent = true;
     memcpy(body + 8, is_key ? credential->id : credential->signer.key, is_key ? 16 : 32);
-    struct traffic_sent *sent =
-        by_master(traffic, account, is_key ? REQUEST_revoke_api_key : REQUEST_revoke_session, body,
-                  is_key ? 24 : 40, now_ns);
+    struct traffic_sent *sent = traffic_by_master(
+        traffic, account, is_key ? REQUEST_revoke_api_key : REQUEST_revoke_session, body,
+        is_key ? 24 : 40, now_ns);
     if (sent == NULL)
         return NULL;
     sent->ends = target;
@@ -219,33 +219,43 @@ static struct traffic_sent *revoke_all(struct traffic *traffic, struct traffic_a
         credential->revoke_sent = true;
     }
     struct traffic_sent *sent =
-        by_master(traffic, account, REQUEST_revoke_all_sessions, body, sizeof body, now_ns);
+        traffic_by_master(traffic, account, REQUEST_revoke_all_sessions, body, sizeof body, now_ns);
     if (sent != NULL)
         sent->ends = TRAFFIC_ALL;
     return sent;
 }
 
-/* Code 2001, as net makes it for an API key: without signature and id. */
-static struct traffic_sent *set_leverage(struct traffic *traffic, struct traffic_account *account)
+struct traffic_sent *traffic_by_key(struct traffic *traffic, struct traffic_account *account,
+                                    uint16_t code, const uint8_t *body, uint32_t body_bytes,
+                                    uint32_t key_at)
 {
     uint16_t by = some_live(traffic, account, true);
     struct traffic_sent *sent = by == TRAFFIC_NONE ? NULL : entry(traffic);
     if (sent == NULL)
         return NULL;
     struct command *command = traffic_command(sent);
-    command->code = REQUEST_set_leverage;
+    command->code = code;
     command->kind = COMMAND_UNSIGNED;
-    command->payload_bytes = 40;
-    memcpy(command->bytes, traffic->credentials[by].id, 16);
-    cc_store64(command->bytes + 16, account->id);
-    cc_store32(command->bytes + 32, (uint32_t)(1 + traffic_below(traffic, 20)));
-    cc_store16(command->bytes + 36, TRAFFIC_ASSET);
+    command->payload_bytes = (uint16_t)body_bytes;
+    memcpy(command->bytes, body, body_bytes);
+    memcpy(command->bytes + key_at, traffic->credentials[by].id, 16);
     count_slots(command);
     derive_command(command, traffic->key);
     sent->account = account_number(traffic, account);
     sent->signed_by = by;
     sent->was_live = true;
     return sent;
+}
+
+/* Code 2001, as net makes it for an API key: without signature and id. */
+static struct traffic_sent *set_leverage(struct traffic *traffic, struct traffic_account *account)
+{
+    uint8_t body[40] = { 0 };
+
+    cc_store64(body + 16, account->id);
+    cc_store32(body + 32, (uint32_t)(1 + traffic_below(traffic, 20)));
+    cc_store16(body + 36, TRAFFIC_ASSET);
+    return traffic_by_key(traffic, account, REQUEST_set_leverage, body, sizeof body, 0);
 }
 
 struct traffic_sent *traffic_member(struct traffic *traffic, struct traffic_account *account,

@@ -220,6 +220,7 @@ static bool read_answer(const char *body, size_t count, struct answer *answer)
     if (number_behind(body, count, "\"account_id\":", &answer->account_id))
         answer->members |= ANSWER_HAS_ACCOUNT;
     read_id(body, count, "\"api_key_id\":\"", answer);
+    read_id(body, count, "\"withdrawal_id\":\"", answer);
     if (status_behind(body, count, "\"original_status\":\"", &answer->original_status))
         answer->members |= ANSWER_HAS_ORIGINAL;
     return true;

@@ -4,7 +4,7 @@
 #include "base/row.h"
 #include "base/row_history.h"
 
-enum { FILLS_MAX = 1000, TAKER = 0 };
+enum { FILLS_MAX = 1000, ORDERS_MAX = 64, TAKER = 0 };
 
 enum { SHOWN_OPEN = 0, SHOWN_PARTIALLY_FILLED = 5 }; /* order_status numbers that rest (wire.md) */
 
@@ -24,7 +24,7 @@ void sim_reads_ask(struct query *query, const struct traffic_sent *sent, uint64_
         /* The page that begins with this request's own rows. */
         .before_sequence = sent->answer.sequence + 1,
     };
-    query->limit = query->kind == QUERY_fills ? FILLS_MAX : 1;
+    query->limit = query->kind == QUERY_fills ? FILLS_MAX : ORDERS_MAX;
     memcpy(query->id, command_request_id(command), sizeof query->id);
 }
 
@@ -47,6 +47,22 @@ static const char *judge_order(const struct sim_link *link, const struct reply *
     sent->seen_applied = reply->applied;
     sent->seen_filled = row.filled;
     return row.sequence == sent->answer.sequence ? NULL : "the order has another sequence";
+}
+
+/* Before it may stand what the exchange itself placed for the account in the same command. */
+static const char *judge_orders(const struct sim_link *link, const struct reply *reply,
+                                const uint8_t *rows, struct traffic_sent *sent, bool *filled)
+{
+    struct row_order row;
+
+    for (uint32_t k = 0; k < reply->row_count; k++) {
+        memcpy(&row, rows + k * sizeof row, sizeof row);
+        if (memcmp(row.id, link->query.id, sizeof row.id) == 0)
+            return judge_order(link, reply, rows + k * sizeof row, sent, filled);
+        if (row.sequence != sent->answer.sequence)
+            break;
+    }
+    return "the order is not in its list";
 }
 
 /* Newest first, all at or before the placing; those of the placing itself add up to what the
@@ -90,8 +106,7 @@ const char *sim_reads_judge(const struct sim_link *link, const struct reply *rep
     case QUERY_order:
         return judge_order(link, reply, rows, sent, filled);
     case QUERY_orders:
-        return reply->row_count == 1 ? judge_order(link, reply, rows, sent, filled)
-                                     : "the order is not in its list";
+        return judge_orders(link, reply, rows, sent, filled);
     case QUERY_fills:
         return judge_fills(query, reply, rows, sent);
     default:

@@ -60,6 +60,8 @@ static struct traffic_sent *deposit(struct traffic *traffic, struct traffic_acco
 static struct traffic_sent *oracle(struct traffic *traffic, uint64_t now_ns)
 {
     uint8_t body[24] = { 0 };
+    if (traffic->rules)
+        traffic_move_index(traffic);
     traffic->index_raw += traffic_below(traffic, 2001);
     traffic->index_raw -= 1000;
     cc_store64(body, now_ns);
@@ -89,10 +91,9 @@ static struct traffic_sent *market_state(struct traffic *traffic, uint64_t now_n
                            32, now_ns);
 }
 
-/* Signed by a session of the account. */
-static struct traffic_sent *compose_order(struct traffic *traffic, struct traffic_account *account,
-                                          uint16_t code, const uint8_t *body, uint32_t body_bytes,
-                                          uint64_t now_ns)
+struct traffic_sent *traffic_by_session(struct traffic *traffic, struct traffic_account *account,
+                                        uint16_t code, const uint8_t *body, uint32_t body_bytes,
+                                        uint64_t now_ns)
 {
     uint16_t by = traffic_signer(traffic, account);
     if (by == TRAFFIC_NONE)
@@ -131,6 +132,8 @@ static struct traffic_sent *place(struct traffic *traffic, struct traffic_accoun
     uint64_t kind = traffic_below(traffic, 16);
 
     cc_store64(body, account->id);
+    if (account->portfolios != 0 && traffic_below(traffic, 2) == 0)
+        cc_store32(body + 12, (uint32_t)traffic_below(traffic, account->portfolios + 1));
     cc_store64(body + 16, traffic->index_raw - 200 + traffic_below(traffic, 400));
     cc_store64(body + 24, random_quantity(traffic));
     cc_store64(body + 32, random_expiry(traffic, kind, now_ns));
@@ -138,7 +141,8 @@ static struct traffic_sent *place(struct traffic *traffic, struct traffic_accoun
     body[41] = kind == 6;
     body[42] = (uint8_t)traffic_below(traffic, 4);
     cc_store16(body + 44, TRAFFIC_ASSET);
-    return compose_order(traffic, account, REQUEST_place_limit_order, body, sizeof body, now_ns);
+    return traffic_by_session(traffic, account, REQUEST_place_limit_order, body, sizeof body,
+                              now_ns);
 }
 
 static struct traffic_sent *place_market(struct traffic *traffic, struct traffic_account *account,
@@ -150,7 +154,8 @@ static struct traffic_sent *place_market(struct traffic *traffic, struct traffic
     cc_store64(body + 16, random_quantity(traffic));
     cc_store16(body + 28, TRAFFIC_ASSET);
     body[32] = traffic_below(traffic, 4) == 0;
-    return compose_order(traffic, account, REQUEST_place_market_order, body, sizeof body, now_ns);
+    return traffic_by_session(traffic, account, REQUEST_place_market_order, body, sizeof body,
+                              now_ns);
 }
 
 /* A recent request of this account, an order if one is found soon. */
@@ -184,21 +189,23 @@ static struct traffic_sent *change(struct traffic *traffic, struct traffic_accou
     uint8_t body[72] = { 0 };
 
     cc_store64(body, account->id);
+    if (traffic_command(target)->code == REQUEST_place_limit_order)
+        memcpy(body + 8, command_body(traffic_command(target)) + 8, 8); /* its portfolio */
     memcpy(body + 16, target_id(target), 16);
     if (code == REQUEST_order_cancel) {
         cc_store16(body + 32, TRAFFIC_ASSET);
-        return compose_order(traffic, account, code, body, 40, now_ns);
+        return traffic_by_session(traffic, account, code, body, 40, now_ns);
     }
     if (code == REQUEST_order_reduction) {
         cc_store64(body + 32, 1000 + traffic_below(traffic, 20000));
         cc_store16(body + 48, TRAFFIC_ASSET);
-        return compose_order(traffic, account, code, body, 56, now_ns);
+        return traffic_by_session(traffic, account, code, body, 56, now_ns);
     }
     cc_store64(body + 32, traffic->index_raw - 200 + traffic_below(traffic, 400));
     cc_store64(body + 40, random_quantity(traffic));
     cc_store64(body + 48, UINT64_MAX);
     cc_store16(body + 60, TRAFFIC_ASSET);
-    return compose_order(traffic, account, code, body, 72, now_ns);
+    return traffic_by_session(traffic, account, code, body, 72, now_ns);
 }
 
 static struct traffic_sent *cancel_all(struct traffic *traffic, struct traffic_account *account,
@@ -209,7 +216,8 @@ static struct traffic_sent *cancel_all(struct traffic *traffic, struct traffic_a
     cc_store32(body + 12, UINT32_MAX);
     cc_store16(body + 16, UINT16_MAX);
     body[20] = (uint8_t)traffic_below(traffic, 3);
-    return compose_order(traffic, account, REQUEST_cancel_all_orders, body, sizeof body, now_ns);
+    return traffic_by_session(traffic, account, REQUEST_cancel_all_orders, body, sizeof body,
+                              now_ns);
 }
 
 /* The same bytes once more, on whatever link: what a client does after a time-out. */
@@ -287,6 +295,8 @@ struct traffic_sent *traffic_next(struct traffic *traffic, uint64_t now_ns)
         return change(traffic, account, REQUEST_order_replacement, now_ns);
     if (pick < 45)
         return place_market(traffic, account, now_ns);
+    if (pick < 66 && traffic->rules)
+        return traffic_rules(traffic, account, now_ns);
     return place(traffic, account, now_ns);
 }
 
@@ -316,10 +326,25 @@ static void learn_cancel(struct traffic *traffic, struct traffic_sent *sent)
     }
 }
 
+static void learn_rules(struct traffic_account *account, struct traffic_sent *sent)
+{
+    const struct command *command = traffic_command(sent);
+
+    account->portfolios += command->code == REQUEST_create_portfolio;
+    if (command->code == REQUEST_withdraw)
+        memcpy(account->withdrawal, sent->answer.id, sizeof account->withdrawal);
+    if (command->code == REQUEST_place_conditional_order) {
+        memcpy(account->conditional, command_request_id(command), sizeof account->conditional);
+        memcpy(account->conditional_at, command_body(command) + 8, sizeof account->conditional_at);
+    }
+}
+
 void traffic_learn(struct traffic *traffic, struct traffic_sent *sent)
 {
     if (traffic_command(sent)->code == REQUEST_order_cancel &&
         sent->answer.status == STATUS_request_completed)
         learn_cancel(traffic, sent);
+    if (sent->answer.status == STATUS_request_completed)
+        learn_rules(&traffic->accounts[sent->account], sent);
     traffic_learn_member(traffic, sent);
 }

@@ -66,8 +66,12 @@ struct traffic_account {
     bool created;      /* the creation was sent */
     uint32_t creation; /* the entry of it */
     bool funded;
-    uint8_t racing;          /* requests still to be signed by `newest_revoked` */
-    uint16_t newest_revoked; /* credential */
+    uint8_t withdrawal[16];    /* the newest that was acknowledged; all zero: none */
+    uint8_t conditional[16];   /* likewise, of conditional orders */
+    uint8_t conditional_at[8]; /* its subaccount and portfolio */
+    uint32_t portfolios;       /* the client has made in subaccount 0, besides the first */
+    uint8_t racing;            /* requests still to be signed by `newest_revoked` */
+    uint16_t newest_revoked;   /* credential */
 };
 
 struct traffic {
@@ -85,6 +89,8 @@ struct traffic {
     uint64_t deposits;
     bool revokes;    /* revocations are part of it */
     bool duplicates; /* so are repeated requests */
+    bool rules;      /* and the whole rule book (sim_rules.c) */
+    bool closes;     /* the market is closed for good at some time */
 };
 
 void traffic_init(struct traffic *traffic, uint64_t seed);
@@ -112,6 +118,19 @@ bool traffic_consumed(const struct traffic_sent *sent);
 /* The client takes notice of an acknowledgement: accounts, credentials, orders that ended. */
 void traffic_learn(struct traffic *traffic, struct traffic_sent *sent);
 
+/* Signed by a session of the account; a request for a session when there is none. */
+struct traffic_sent *traffic_by_session(struct traffic *traffic, struct traffic_account *account,
+                                        uint16_t code, const uint8_t *body, uint32_t body_bytes,
+                                        uint64_t now_ns);
+
+/* ---- sim_rules.c: the rule book beyond plain orders ------------------------------------------ */
+
+struct traffic_sent *traffic_rules(struct traffic *traffic, struct traffic_account *account,
+                                   uint64_t now_ns);
+
+/* The index before the feed's next update. */
+void traffic_move_index(struct traffic *traffic);
+
 /* ---- sim_member.c: accounts and credentials -------------------------------------------------- */
 
 /* A signed request around `body`; the signature is made when it is sent (sim_sign.h). NULL when
@@ -119,6 +138,17 @@ void traffic_learn(struct traffic *traffic, struct traffic_sent *sent);
 struct traffic_sent *traffic_compose(struct traffic *traffic, uint16_t code, const uint8_t *body,
                                      uint32_t body_bytes, const uint8_t *key, uint32_t key_bytes,
                                      uint64_t now_ns);
+
+/* Signed by the account's master key. */
+struct traffic_sent *traffic_by_master(struct traffic *traffic, struct traffic_account *account,
+                                       uint16_t code, const uint8_t *body, uint32_t body_bytes,
+                                       uint64_t now_ns);
+
+/* A command that net makes for an API key, whose id goes to `key_at` of the body. NULL: the account
+ * has no live key, or there is no entry left. */
+struct traffic_sent *traffic_by_key(struct traffic *traffic, struct traffic_account *account,
+                                    uint16_t code, const uint8_t *body, uint32_t body_bytes,
+                                    uint32_t key_at);
 
 /* A request of a member about itself: creation, sessions, keys, revocations, leverage. */
 struct traffic_sent *traffic_member(struct traffic *traffic, struct traffic_account *account,

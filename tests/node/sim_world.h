@@ -87,9 +87,10 @@ struct sim {
     struct sim_port ports[SIM_PORTS];
     struct sim_boundary *boundaries; /* ascending sequence */
     uint32_t boundary_count;
-    uint32_t answered_from; /* first entry that may still be TRAFFIC_ANSWERED */
-    uint64_t audited;       /* sequence of the last audit */
-    uint64_t full_until;    /* step at which the disk has space again; 0: it has */
+    uint32_t answered_from;   /* first entry that may still be TRAFFIC_ANSWERED */
+    uint64_t opened_sequence; /* last command of this start's own */
+    uint64_t audited;         /* sequence of the last audit */
+    uint64_t full_until;      /* step at which the disk has space again; 0: it has */
     uint64_t slow_until;
     bool is_faulty; /* an error of the disk is expected */
     bool is_calm;   /* it stops cleanly: no fault is made */
@@ -162,6 +163,8 @@ void sim_check_recovered(struct sim *sim);
 void sim_check_answer(struct sim *sim, const struct traffic_sent *sent);
 void sim_check_images(struct sim *sim);
 void sim_check_credentials(struct sim *sim);
+/* At rest: no arm of the run before has outlived its grace (decision 68). */
+void sim_check_arms(struct sim *sim);
 void sim_image_hash(struct engine *engine, uint8_t out[32]);
 
 /* ---- sim_fold.c ------------------------------------------------------------------------------ */
