@@ -22,6 +22,9 @@ enum {
     ASSET = 1,
     LOOKS = 60, /* acknowledged orders read back a trader a cycle */
     ROOM_BYTES = 8192,
+    OTHERS_ODDS = 5, /* one request in so many is no plain order */
+    OTHERS_COUNT = 9,
+    OTHERS_LEAST = 50, /* of each, in many cycles */
 };
 
 struct sent {
@@ -37,6 +40,8 @@ struct load {
     uint32_t sent_count;
     uint32_t answered_count; /* of them; answers come in order */
     uint64_t random;
+    struct uuid conditional;          /* the newest */
+    uint64_t completed[OTHERS_COUNT]; /* as `others` */
 };
 
 static uint64_t next_random(struct load *load)
@@ -45,11 +50,89 @@ static uint64_t next_random(struct load *load)
     return load->random >> 33;
 }
 
-static bool queue_order(struct load *load, struct client *client)
+/* What else a trader sends: an order that waits, or its end; a batch; cash on its way; a portfolio;
+ * what protects it. */
+static const uint16_t others[] = {
+    REQUEST_place_conditional_order,
+    REQUEST_conditional_order_cancel,
+    REQUEST_order_batch,
+    REQUEST_transfer,
+    REQUEST_withdraw,
+    REQUEST_create_portfolio,
+    REQUEST_schedule_cancel_all,
+    REQUEST_set_mmp,
+    REQUEST_reset_mmp,
+};
+
+static_assert(CC_COUNT(others) == OTHERS_COUNT, "each is counted");
+
+static void draw_batch(struct load *load, const struct uuid *id, struct draft *draft)
 {
-    static _Thread_local uint8_t frame[REQUEST_FRAME_MAX];
-    struct sent *sent = &load->sent[load->sent_count];
-    struct uuid id = rig_id(rig_now_ns() / 1000000);
+    const struct draft_portfolio place = { .account_id = load->trader.account_id };
+
+    draft_begin_batch(draft, id, 2);
+    draft_set_portfolio(draft, "portfolio_id", &place);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint8_t *item = draft_item(draft, i);
+        struct uuid order = rig_id(rig_now_ns() / 1000000);
+        cc_store16(item + 4, ASSET);
+        cc_store64(item + 8, PRICE_RAW - 2000 + next_random(load) % 1000);
+        cc_store64(item + 16, 2000);
+        cc_store64(item + 24, UINT64_MAX);
+        memcpy(item + 32, order.bytes, sizeof order.bytes);
+    }
+}
+
+static void draw_conditional(struct load *load, const struct uuid *id, struct draft *draft)
+{
+    draft_set(draft, "trigger_price", PRICE_RAW - 5 - next_random(load) % 40);
+    draft_set(draft, "quantity", (uint64_t) - (int64_t)(2000));
+    draft_set(draft, "expiry", UINT64_MAX);
+    draft_set(draft, "order_type", 3);     /* STOP_MARKET, */
+    draft_set(draft, "trigger_source", 1); /* of the last price: most fire soon */
+    load->conditional = *id;
+}
+
+static void draw_other(struct load *load, uint16_t code, const struct uuid *id, struct draft *draft)
+{
+    const struct draft_portfolio place = { .account_id = load->trader.account_id };
+    const struct draft_portfolio second = { .account_id = place.account_id, .portfolio_index = 1 };
+
+    if (code == REQUEST_order_batch) {
+        draw_batch(load, id, draft);
+        return;
+    }
+    draft_begin(draft, code, SIGNATURE_ED25519, id);
+    if (code == REQUEST_transfer) {
+        draft_set_portfolio(draft, "from", &place);
+        draft_set_portfolio(draft, "to", &second);
+        draft_set(draft, "amount", 1000000 + next_random(load) % 1000);
+        return;
+    }
+    if (code == REQUEST_create_portfolio) {
+        draft_set(draft, "account_id", place.account_id);
+        return;
+    }
+    draft_set_portfolio(draft, "portfolio_id", &place);
+    if (code == REQUEST_withdraw)
+        draft_set(draft, "amount", 1000000 + next_random(load) % 1000);
+    else if (code == REQUEST_schedule_cancel_all)
+        draft_set(draft, "deadline_ns", rig_now_ns() + UINT64_C(1100000000));
+    else
+        draft_set(draft, "asset", ASSET);
+    if (code == REQUEST_place_conditional_order)
+        draw_conditional(load, id, draft);
+    else if (code == REQUEST_conditional_order_cancel)
+        draft_set_bytes(draft, "order_id", load->conditional.bytes, sizeof load->conditional.bytes);
+    if (code == REQUEST_set_mmp) {
+        draft_set(draft, "window_ms", 1000);
+        draft_set(draft, "frozen_ms", 10);
+        draft_set(draft, "max_quantity", 20000);
+    }
+}
+
+static void draw_order(struct load *load, const struct uuid *id, struct draft *draft)
+{
     int64_t quantity = (int64_t)(100 + next_random(load) % 1000);
     struct rig_order order = {
         .price_raw = PRICE_RAW - 20 + next_random(load) % 41,
@@ -58,8 +141,20 @@ static bool queue_order(struct load *load, struct client *client)
         .asset = ASSET,
     };
 
+    rig_order(&load->trader, &order, id, draft);
+}
+
+static bool queue_request(struct load *load, struct client *client)
+{
+    static _Thread_local uint8_t frame[REQUEST_FRAME_MAX];
+    struct sent *sent = &load->sent[load->sent_count];
+    struct uuid id = rig_id(rig_now_ns() / 1000000);
+
     memset(sent, 0, sizeof *sent);
-    rig_order(&load->trader, &order, &id, &sent->draft);
+    if (next_random(load) % OTHERS_ODDS == 0)
+        draw_other(load, others[next_random(load) % CC_COUNT(others)], &id, &sent->draft);
+    else
+        draw_order(load, &id, &sent->draft);
     CHECK(draft_sign(&sent->draft, &load->trader.session, NULL));
     struct client_request request = {
         .method = "POST",
@@ -74,6 +169,13 @@ static bool queue_order(struct load *load, struct client *client)
     return true;
 }
 
+static void count_other(struct load *load, const struct sent *sent)
+{
+    for (size_t k = 0; k < CC_COUNT(others); k++)
+        load->completed[k] += sent->draft.request->code == others[k] &&
+                              sent->verdict.status == STATUS_request_completed;
+}
+
 /* Sends until the server is killed under it. */
 static void *send_load(void *context)
 {
@@ -85,12 +187,13 @@ static void *send_load(void *context)
         while (load->sent_count < SENT_MAX) {
             struct client_answer answer;
             while (client.pending < PIPELINE && load->sent_count < SENT_MAX)
-                CHECK(queue_order(load, &client));
+                CHECK(queue_request(load, &client));
             if (client_read(&client, &answer) != 0)
                 break;
             struct sent *sent = &load->sent[load->answered_count++];
             verdict_read(&sent->verdict, &answer);
             sent->acknowledged = true;
+            count_other(load, sent);
         }
     }
     client_close(&client);
@@ -146,7 +249,8 @@ static uint32_t look(struct rig *rig, struct load *load)
     for (uint32_t k = 0; k < LOOKS && load->answered_count != 0; k++) {
         uint32_t i = (uint32_t)(next_random(load) % load->answered_count);
         struct sent *sent = &load->sent[i];
-        if (sent->verdict.status != STATUS_request_completed)
+        if (sent->verdict.status != STATUS_request_completed ||
+            sent->draft.request->code != REQUEST_place_limit_order)
             continue;
         struct uuid id = draft_id(&sent->draft);
         uuid_format(&id, id_text);
@@ -239,6 +343,13 @@ int main(int argc, char **argv)
            acknowledged, acknowledged, unanswered, looked);
     /* Of use only under load: requests were in flight when it was killed. */
     CHECK(acknowledged > 50u * cycles && unanswered > cycles && looked > 10u * cycles);
+    for (size_t k = 0; k < CC_COUNT(others); k++) {
+        uint64_t completed = 0;
+        for (int i = 0; i < TRADERS; i++)
+            completed += loads[i].completed[k];
+        printf("code %u completed %lu\n", others[k], completed);
+        CHECK(completed >= (cycles < OTHERS_LEAST ? cycles : OTHERS_LEAST));
+    }
     rig_remove(&rig);
     for (int i = 0; i < TRADERS; i++)
         free(loads[i].sent);
