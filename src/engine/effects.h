@@ -91,6 +91,38 @@ static inline void effects_put(void *body, size_t at, uint32_t low, uint32_t hig
     cc_store64((uint8_t *)body + at, low | (uint64_t)high << 32);
 }
 
+#define EFFECT_LANE_FACTOR UINT64_C(0x9E3779B97F4A7C15)
+
+enum { EFFECT_LANE_ROTATION = 29 };
+
+static inline void effects_fold_word(struct effects *effects, unsigned lane, uint64_t word)
+{
+    uint64_t mixed = effects->lanes[lane] ^ word;
+
+    effects->lanes[lane] =
+        (mixed << EFFECT_LANE_ROTATION | mixed >> (64 - EFFECT_LANE_ROTATION)) * EFFECT_LANE_FACTOR;
+}
+
+/* Folds an effect into the lanes. Gives its index among those of its command. */
+static inline uint32_t effects_fold(struct effects *effects, enum effect_code code,
+                                    uint64_t sequence, const void *body)
+{
+    uint32_t index = effects->count++;
+
+    effects_fold_word(effects, 0, code | (uint64_t)index << 32);
+    effects_fold_word(effects, 1, sequence);
+    for (unsigned i = 0; i < EFFECT_BODY_BYTES / 8; i++) {
+        uint64_t word = cc_load64((const uint8_t *)body + 8 * i);
+        CC_OPAQUE(word); /* the caller has just stored it word by word */
+        effects_fold_word(effects, 2 + i, word);
+    }
+    return index;
+}
+
+/* Gives an effect that has been folded to the sink, which does not ignore its code. */
+void effects_hand_over(struct engine *engine, enum effect_code code, uint32_t index,
+                       uint32_t record, uint16_t asset_id, const void *body);
+
 /* Folds the effect into the lanes and gives it to the sink of the running command. `body` is one of
  * effect_body.h (48 bytes). */
 void effects_emit(struct engine *engine, enum effect_code code, uint32_t record, uint16_t asset_id,

@@ -3,6 +3,7 @@
 #include "engine/access.h"
 #include "engine/batch.h"
 #include "engine/dispatch.h"
+#include "engine/effects_tell.h"
 #include "engine/evidence.h"
 #include "engine/image.h"
 #include "engine/window.h"
@@ -228,8 +229,9 @@ static void emit_answer(struct engine *engine, const struct command *command, bo
         body.account_id =
             (result->members & ANSWER_HAS_ACCOUNT) != 0 ? result->account_id : account;
     }
-    memcpy(body.request_id, command_request_id(command), sizeof body.request_id);
-    effects_emit(engine, EFFECT_answer, EFFECT_NO_RECORD, 0, &body);
+    cc_store64(body.request_id, entry.id[0]);
+    cc_store64(body.request_id + 8, entry.id[1]);
+    effects_tell(engine, EFFECT_answer, EFFECT_NO_RECORD, 0, &body);
 }
 
 /* Key and extra as the handlers of signed codes read them. */

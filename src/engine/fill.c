@@ -1,5 +1,6 @@
 #include "engine/fill.h"
 
+#include "engine/effects_tell.h"
 #include "engine/fee.h"
 #include "engine/fund.h"
 #include "engine/margin.h"
@@ -78,6 +79,7 @@ static void move_position(struct engine *engine, struct market *market, struct p
 static void tell_fill(struct engine *engine, const struct market *market, const struct party *party,
                       uint64_t price)
 {
+    const struct order *order = &engine->orders.hot[party->order];
     struct effect_fill body = {
         .price = price,
         .quantity = party->quantity,
@@ -85,8 +87,9 @@ static void tell_fill(struct engine *engine, const struct market *market, const 
     };
 
     effects_put(&body, offsetof(struct effect_fill, index), party->fill_index, party->liquidity);
-    memcpy(body.order_id, engine->orders.hot[party->order].id, sizeof body.order_id);
-    effects_emit(engine, EFFECT_fill, party->order, market->record.asset_id, &body);
+    cc_store64(body.order_id, order->id[0]);
+    cc_store64(body.order_id + 8, order->id[1]);
+    effects_tell(engine, EFFECT_fill, party->order, market->record.asset_id, &body);
 }
 
 static void move_cash(struct engine *engine, const struct party *party)
@@ -138,7 +141,7 @@ static void tell_position(struct engine *engine, const struct market *market,
     effects_put(&body, offsetof(struct effect_position, portfolio.subaccount_index),
                 portfolio->subaccount_index, portfolio->portfolio_index);
     effects_put(&body, offsetof(struct effect_position, asset_id), market->record.asset_id, 0);
-    effects_emit(engine, EFFECT_position, party->holding, market->record.asset_id, &body);
+    effects_tell(engine, EFFECT_position, party->holding, market->record.asset_id, &body);
     if (holding->size == 0) {
         holding->net_funding = 0;
         holding->position_ns = 0;
@@ -160,7 +163,7 @@ static void tell_trade(struct engine *engine, struct market *market, uint32_t ma
     effects_put(&body, offsetof(struct effect_trade, asset_id), market->record.asset_id,
                 side_and_flags);
     market->last_price = price;
-    effects_emit(engine, EFFECT_trade, market_index, market->record.asset_id, &body);
+    effects_tell(engine, EFFECT_trade, market_index, market->record.asset_id, &body);
 }
 
 void fill_house_fees(const struct fill_house *house, uint64_t notional, int128 equity_after,

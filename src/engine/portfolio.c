@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "engine/access.h"
+#include "engine/effects_tell.h"
 #include "engine/fund.h"
 #include "engine/image_read.h"
 #include "engine/schedule.h"
@@ -173,7 +174,7 @@ void portfolio_cash(struct engine *engine, uint32_t index, enum effect_cash_kind
     effects_put(&body, offsetof(struct effect_cash, portfolio.subaccount_index),
                 portfolio->subaccount_index, portfolio->portfolio_index);
     effects_put(&body, offsetof(struct effect_cash, kind), kind, 0);
-    effects_emit(engine, EFFECT_cash, index, 0, &body);
+    effects_tell(engine, EFFECT_cash, index, 0, &body);
     if (CC_UNLIKELY(index == FUND_PORTFOLIO))
         fund_moved(engine, amount);
 }

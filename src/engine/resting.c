@@ -1,5 +1,6 @@
 #include "engine/resting.h"
 
+#include "engine/effects_tell.h"
 #include "engine/evidence.h"
 #include "engine/risk.h"
 
@@ -17,8 +18,9 @@ void resting_tell_state(struct engine *engine, uint32_t index)
                      (uint32_t)order->side << 16 | (uint32_t)cold->order_type << 24;
 
     effects_put(&body, offsetof(struct effect_order_state, status), codes, asset_id);
-    memcpy(body.order_id, order->id, sizeof body.order_id);
-    effects_emit(engine, EFFECT_order_state, index, asset_id, &body);
+    cc_store64(body.order_id, order->id[0]);
+    cc_store64(body.order_id + 8, order->id[1]);
+    effects_tell(engine, EFFECT_order_state, index, asset_id, &body);
     if (CC_UNLIKELY(index == engine->turn.resting))
         evidence_add_order(engine, engine->turn.answer, index);
 }
@@ -46,11 +48,12 @@ static void tell_book(struct engine *engine, uint32_t index, enum effect_book_ac
     effects_put(&level, offsetof(struct effect_book_level, orders),
                 book_order_count(&market->book, side, order->tick), order->side);
     effects_put(&level, offsetof(struct effect_book_level, asset_id), asset_id, 0);
-    memcpy(change.order_id, order->id, sizeof change.order_id);
+    cc_store64(change.order_id, order->id[0]);
+    cc_store64(change.order_id + 8, order->id[1]);
     change.book_seq = market_next_seq(market);
-    effects_emit(engine, EFFECT_book_order, index, asset_id, &change);
+    effects_tell(engine, EFFECT_book_order, index, asset_id, &change);
     level.book_seq = market_next_seq(market);
-    effects_emit(engine, EFFECT_book_level, order->market, asset_id, &level);
+    effects_tell(engine, EFFECT_book_level, order->market, asset_id, &level);
 }
 
 void resting_tell(struct engine *engine, uint32_t index, enum effect_book_action action,
