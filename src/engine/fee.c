@@ -12,17 +12,21 @@ static const uint64_t thresholds[MARKET_FEE_TIERS] = {
     UINT64_C(2000000000) * 1000000,
 };
 
-/* The volume of the 14 days that end with `last`, as far as it is in the buckets. */
+/* The volume of the 14 days that end with `last`, as far as it is in the buckets: of which the
+ * newest is that of volume_day. */
 static int128 volume_until(const struct account *account, uint32_t last)
 {
+    uint32_t day = account->volume_day, place = day % ACCOUNT_VOLUME_DAYS, passed = last - day;
+    uint32_t kept = ACCOUNT_VOLUME_DAYS;
     int128 sum = 0;
 
-    if (account->volume_day == 0)
+    if (day == 0)
         return 0;
-    for (uint32_t age = 0; age < ACCOUNT_VOLUME_DAYS; age++) {
-        uint32_t day = account->volume_day - age;
-        if (day + ACCOUNT_VOLUME_DAYS > last)
-            sum += account->volume[day % ACCOUNT_VOLUME_DAYS];
+    if (last > day)
+        kept = passed < ACCOUNT_VOLUME_DAYS ? ACCOUNT_VOLUME_DAYS - passed : 0;
+    for (; kept != 0; kept--) {
+        sum += account->volume[place];
+        place = place == 0 ? ACCOUNT_VOLUME_DAYS - 1 : place - 1;
     }
     return sum;
 }
@@ -41,29 +45,38 @@ static uint8_t volume_tier(const struct account *account, uint64_t t_ns)
     if (day == account->volume_day)
         return account->volume_tier;
     int128 volume = volume_until(account, day - 1);
+    if (volume < (int128)thresholds[1])
+        return 0;
     while (volume < (int128)thresholds[tier])
         tier--;
     return tier;
 }
 
+static uint8_t tier_in_force(const struct account *account, uint8_t by_volume)
+{
+    return account->tier_override == ACCOUNT_TIER_BY_VOLUME ? by_volume : account->tier_override;
+}
+
 uint8_t fee_tier(const struct account *account, uint64_t t_ns)
 {
-    return account->tier_override == ACCOUNT_TIER_BY_VOLUME ? volume_tier(account, t_ns)
-                                                            : account->tier_override;
+    return tier_in_force(account, volume_tier(account, t_ns));
 }
 
 bool fee_turn_day(struct account *account, uint64_t t_ns)
 {
     uint32_t day = fee_day(t_ns), passed = day - account->volume_day;
-    uint8_t tier = fee_tier(account, t_ns);
+    uint8_t by_volume = volume_tier(account, t_ns), tier = tier_in_force(account, by_volume);
     bool is_changed = tier != account->fee_tier;
+    uint32_t place = day % ACCOUNT_VOLUME_DAYS;
 
-    account->volume_tier = volume_tier(account, t_ns);
     INVARIANT(day >= account->volume_day);
     if (passed > ACCOUNT_VOLUME_DAYS)
         passed = ACCOUNT_VOLUME_DAYS;
-    for (uint32_t i = 0; i < passed; i++)
-        account->volume[(day - i) % ACCOUNT_VOLUME_DAYS] = 0;
+    for (; passed != 0; passed--) {
+        account->volume[place] = 0;
+        place = place == 0 ? ACCOUNT_VOLUME_DAYS - 1 : place - 1;
+    }
+    account->volume_tier = by_volume;
     account->volume_day = day;
     account->fee_tier = tier;
     return is_changed;

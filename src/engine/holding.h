@@ -92,6 +92,13 @@ struct holding_table {
     uint32_t free_head;
 };
 
+/* Prefetch: where the map has a record that may be given back. */
+static inline void holding_prefetch_place(const struct holding_table *table,
+                                          const struct holding *holding)
+{
+    CC_PREFETCH(&table->map.buckets[holding->map_place >> HASH_INDEX_PLACE_BITS]);
+}
+
 struct engine;
 struct image_read;
 

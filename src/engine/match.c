@@ -148,26 +148,59 @@ static bool walk_is_over(struct walk *walk)
     return true;
 }
 
+static void fetch_lines(const void *record, size_t bytes)
+{
+    for (size_t line = 0; line < bytes; line += CC_CACHE_LINE)
+        CC_PREFETCH((const char *)record + line);
+}
+
 /* A long walk is bound by memory: three orders ahead the order's line is fetched, two ahead what it
- * names, one ahead its owner. `at` and the two behind it are in the cache by then. */
-static void fetch_ahead(const struct engine *engine, uint32_t at)
+ * names, one ahead its owner, each as far as a walk reads it. `at` and the two behind it are in the
+ * cache by then. */
+static void fetch_for_walk(const struct engine *engine, uint32_t at)
 {
     const struct order *hot = engine->orders.hot;
     uint32_t first = hot[at].next, second = hot[first].next;
-    const char *record = (const char *)&engine->holdings.rows[hot[second].holding];
+    const struct holding *holding = &engine->holdings.rows[hot[second].holding];
     uint32_t owner = engine->holdings.rows[hot[first].holding].portfolio;
-    const char *portfolio = (const char *)&engine->portfolios.rows[owner];
-    const char *account = (const char *)&engine->accounts.rows[hot[first].account];
+    const struct portfolio *portfolio = &engine->portfolios.rows[owner];
 
-    __builtin_prefetch(&hot[hot[second].next], 1);
-    __builtin_prefetch(&engine->orders.cold[second], 1);
-    order_map_prefetch_place(&engine->order_map, &hot[second]);
-    for (size_t line = 0; line < sizeof(struct holding); line += CC_CACHE_LINE)
-        __builtin_prefetch(record + line, 1);
-    for (size_t line = 0; line < sizeof(struct portfolio); line += CC_CACHE_LINE)
-        __builtin_prefetch(portfolio + line, 1);
-    for (size_t line = 0; line < sizeof(struct account); line += CC_CACHE_LINE)
-        __builtin_prefetch(account + line, 1);
+    CC_PREFETCH(&hot[hot[second].next]);
+    CC_PREFETCH(holding);
+    CC_PREFETCH(&holding->sides[hot[second].side].cancel_sequence);
+    CC_PREFETCH(&engine->accounts.rows[hot[second].account]);
+    CC_PREFETCH(portfolio);
+    CC_PREFETCH(&portfolio->slack_maintenance);
+    if (CC_UNLIKELY(order_tif(&hot[second]) == ORDER_GTT))
+        CC_PREFETCH(&engine->orders.cold[second]);
+}
+
+/* An execution changes nearly every line of what a maker has. It knows its way: eight makers ahead
+ * the order's line is fetched, four ahead what it names, two ahead its owner. */
+static void fetch_for_act(const struct engine *engine, uint32_t met)
+{
+    const struct order *hot = engine->orders.hot;
+    const uint32_t *path = &engine->path.orders[met];
+    uint32_t far = path[STATE_PATH_AHEAD], middle = path[STATE_PATH_AHEAD / 2], near = path[2];
+    const struct holding *holding = &engine->holdings.rows[hot[near].holding];
+
+    CC_PREFETCH(&hot[far]);
+    CC_PREFETCH(&engine->orders.cold[middle]);
+    order_map_prefetch_place(&engine->order_map, &hot[middle]);
+    fetch_lines(&engine->holdings.rows[hot[middle].holding], sizeof(struct holding));
+    fetch_lines(&engine->accounts.rows[hot[middle].account], offsetof(struct account, label));
+    fetch_lines(&engine->portfolios.rows[holding->portfolio], offsetof(struct portfolio, name));
+    if (holding->order_head == holding->order_tail) /* it may be given back */
+        holding_prefetch_place(&engine->holdings, holding);
+}
+
+/* Notes a maker on the way. */
+static void note_maker(struct engine *engine, uint32_t at)
+{
+    struct path *path = &engine->path;
+
+    if (CC_LIKELY(path->count < STATE_PATH_MAX))
+        path->orders[path->count++] = at;
 }
 
 /* A portfolio that has seen the marks needs no further look, unless it is short of maintenance
@@ -191,9 +224,10 @@ static bool walk_level(struct engine *engine, struct walk *walk, uint32_t head, 
         if (walk_is_over(walk))
             return true;
         if (walk->match->makers++ >= MATCH_LONG)
-            fetch_ahead(engine, at);
+            fetch_for_walk(engine, at);
         else
-            __builtin_prefetch(&engine->orders.hot[maker->next]);
+            CC_PREFETCH(&engine->orders.hot[maker->next]);
+        note_maker(engine, at);
         if (CC_UNLIKELY(must_touch(engine, portfolio)))
             risk_touch(engine, owner);
         if (CC_LIKELY(!resting_is_dead(engine, maker, at, holding, portfolio))) {
@@ -226,6 +260,7 @@ void match_walk(struct engine *engine, const struct match_taker *taker, struct m
     };
     uint32_t tick = book_best(&market->book, other);
 
+    engine->path.count = 0;
     *match = (struct match){ .remaining = taker->quantity, .stop = MATCH_BOOK };
     while (tick <= taker->limit_tick && tick != BOOK_TICK_NONE) {
         uint64_t price = book_price(&market->book, other, tick) * market->record.tick_size;
@@ -279,6 +314,7 @@ bool match_crosses(struct engine *engine, const struct match_taker *taker, struc
     enum order_side other = book_opposite((enum order_side)taker->side);
     uint32_t tick = book_best(&market->book, other);
 
+    engine->path.count = 0;
     *match = (struct match){ .remaining = taker->quantity, .stop = MATCH_BOOK };
     for (; tick <= taker->limit_tick && tick != BOOK_TICK_NONE;
          tick = book_next(&market->book, other, tick)) {
@@ -291,7 +327,9 @@ bool match_crosses(struct engine *engine, const struct match_taker *taker, struc
                 return true;
             if (match->makers == state_option(engine, OPTION_engine_makers_max))
                 return true;
-            match->makers++;
+            if (match->makers++ >= MATCH_LONG)
+                fetch_for_walk(engine, at);
+            note_maker(engine, at);
         }
     }
     return false;
@@ -388,8 +426,8 @@ void match_act(struct engine *engine, const struct match_taker *taker, const str
         uint32_t tick = book_best(&market->book, other);
         INVARIANT(tick <= taker->limit_tick);
         uint32_t at = book_head(&market->book, other, tick);
-        if (match->makers - met > MATCH_LONG)
-            fetch_ahead(engine, at);
+        if (match->makers > MATCH_LONG && met < STATE_PATH_MAX)
+            fetch_for_act(engine, met);
         filled += act_maker(engine, taker, match, &house, order, at);
         if (CC_LIKELY(match->refused == 0))
             risk_flush_until(engine, last);

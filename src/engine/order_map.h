@@ -48,7 +48,7 @@ static inline uint32_t order_map_peek(const struct order_map *map, uint64_t hash
 /* Prefetch, first stage of an order that will be removed (a maker about to be filled). */
 static inline void order_map_prefetch_place(const struct order_map *map, const struct order *order)
 {
-    __builtin_prefetch(&map->index.buckets[order->map_slot >> HASH_INDEX_PLACE_BITS], 1);
+    CC_PREFETCH(&map->index.buckets[order->map_slot >> HASH_INDEX_PLACE_BITS]);
 }
 
 #endif

@@ -268,7 +268,6 @@ bool resting_fill(struct engine *engine, uint32_t index, uint64_t quantity, uint
     resting_take_sums(state_holding(engine, order->holding), order, price, quantity, filled);
     order_add_fill(order, cold, quantity, quantity * price);
     cold->updated_ns = engine->t_ns;
-    risk_changed(engine, order->holding);
     if (filled)
         unlink_order(engine, index);
     return filled;

@@ -48,6 +48,14 @@ struct turn {
     struct engine_result *answer; /* that the evidence goes to */
 };
 
+/* The makers that the last walk met, in their order: what its execution fetches ahead. C. What
+ * stands behind `count` is of walks before it, and as good as any index. */
+enum { STATE_PATH_MAX = 4096, STATE_PATH_AHEAD = 8 };
+struct path {
+    uint32_t count;
+    uint32_t orders[STATE_PATH_MAX + STATE_PATH_AHEAD];
+};
+
 struct engine {
     struct mix_key key;            /* C: given at init, part of the snapshot's header */
     struct option_engine capacity; /* C: laid out */
@@ -95,6 +103,7 @@ struct engine {
     struct risk risk; /* C */
 
     struct turn turn; /* C */
+    struct path path; /* C */
 };
 
 /* clang-format off */
