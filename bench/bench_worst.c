@@ -75,8 +75,17 @@ static void move_index(struct load_venue *venue, uint64_t price)
     load_request(venue, REQUEST_oracle_price, body, sizeof body, ORACLE_KEY, 32);
 }
 
+/* The pages of the ladder that the timed order may rest in are in use: the first order of a region
+ * pays for a page of the system, of 2 MiB, which is not the command's. */
+static void prepare_bids(struct load_venue *venue)
+{
+    place(venue, 2, 1000, LOAD_PRICE + 16);
+    place(venue, 3, -1000, LOAD_PRICE + 16);
+}
+
 static void prepare_makers(struct load_venue *venue)
 {
+    prepare_bids(venue);
     for (uint32_t n = 2; n < 2 + MAKERS; n++)
         place(venue, n, -1000, LOAD_PRICE + n % 16);
 }
@@ -94,6 +103,7 @@ static void command_take(struct load_venue *venue, struct command *command)
 
 static void prepare_dead(struct load_venue *venue)
 {
+    prepare_bids(venue);
     for (uint32_t n = 2; n < 2 + MAKERS; n++) {
         alignas(16) uint8_t slot[LOAD_SLOT_BYTES] = { 0 };
         struct command *command = (struct command *)(void *)slot;

@@ -28,8 +28,8 @@ __extension__ typedef unsigned __int128 uint128;
  * would wait for narrower stores. */
 #define CC_OPAQUE(word) __asm__("" : "+r"(word))
 
-/* Asks for a line that will be needed. Volatile: gcc takes a function that does nothing but fetch for
- * one without effects, and drops the calls of it. The address need not be one of an object. */
+/* Asks for a line that will be needed. Volatile: gcc takes a function that does nothing but fetch
+ * for one without effects, and drops the calls of it. The address need not be one of an object. */
 #define CC_PREFETCH(address) __asm__ volatile("prefetcht0 %0" : : "m"(*(const char *)(address)))
 
 /* An invariant: cheap, always on, aborts. INVARIANT is for our bugs, never for client input. */

@@ -52,8 +52,8 @@ struct turn {
  * stands behind `count` is of walks before it, and as good as any index. */
 enum { STATE_PATH_MAX = 4096, STATE_PATH_AHEAD = 8 };
 struct path {
-    uint32_t count;
     uint32_t orders[STATE_PATH_MAX + STATE_PATH_AHEAD];
+    uint32_t count;
 };
 
 struct engine {

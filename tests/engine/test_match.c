@@ -320,6 +320,33 @@ static void test_makers_max(void)
     host_close(&host);
 }
 
+/* More makers than a walk notes for its execution: 4,106 dead ones at 16 prices, passed by a
+ * post-only order and by one that would take; each makes them EXPIRED and rests. */
+static void test_longer_than_the_path(void)
+{
+    static struct host host;
+    enum { DEAD = STATE_PATH_MAX + 10 };
+
+    trade_open(&host, "engine.makers_max=8192\n");
+    for (uint32_t posts = 0; posts < 2; posts++) {
+        uint64_t expiry = engine_time_next(host.engine, host.clock_ns) + 100000000;
+        for (uint32_t i = 0; i < DEAD; i++)
+            CHECK(trade_tif(&host, 2 + i % 5, -100, M + i % 16, expiry) == TRADE_OK);
+        host.clock_ns = expiry;
+        CHECK((posts ? trade_post(&host, 1, 100, M + 16) : trade_limit(&host, 1, 100, M + 16)) ==
+              TRADE_OK);
+        CHECK(trade_effects(&host, EFFECT_order_state) == DEAD + 1);
+        CHECK(trade_effects(&host, EFFECT_trade) == 0);
+        CHECK(trade_state(&host, 0).status == ORDER_EXPIRED);
+        CHECK(trade_state(&host, DEAD - 1).status == ORDER_EXPIRED);
+        CHECK(trade_state(&host, DEAD).status == ORDER_OPEN);
+        CHECK(host.engine->orders.count == 1);
+        CHECK(host_cancel_all(&host, 1, HOST_BTC, 0) == TRADE_OK);
+        CHECK(host.engine->orders.count == 0);
+    }
+    host_close(&host);
+}
+
 int main(void)
 {
     test_priority();
@@ -332,5 +359,6 @@ int main(void)
     test_reduce_only_makers();
     test_flip_kills();
     test_makers_max();
+    test_longer_than_the_path();
     return 0;
 }
