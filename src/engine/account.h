@@ -21,15 +21,16 @@ struct account {
     uint32_t api_key_count;   /* live */
     uint32_t credential_head; /* its sessions and API keys; all live ones (credential.h) */
     uint32_t portfolio_head;
-    uint32_t portfolio_tail;  /* portfolios in order of creation */
-    uint32_t signer_hint;     /* credential that signed last: tried before the map */
-    uint32_t subaccount_head; /* its subaccount 0 (subaccount.h) */
-    uint8_t status;           /* enum account_status */
-    uint8_t fee_tier;         /* in force: tier_override, or the volume's */
-    uint8_t volume_tier;      /* that the volume made */
-    uint8_t tier_override;    /* of operator 1009, ACCOUNT_TIER_BY_VOLUME: none */
-    bool suspended;           /* by operator 1005 */
-    uint8_t zero[3];
+    uint32_t portfolio_tail;    /* portfolios in order of creation */
+    uint32_t signer_hint;       /* credential that signed last: tried before the map */
+    uint32_t subaccount_head;   /* its subaccount 0 (subaccount.h) */
+    uint32_t conditional_count; /* its untriggered orders (conditional.h) */
+    uint8_t status;             /* enum account_status */
+    uint8_t fee_tier;           /* in force: tier_override, or the volume's */
+    uint8_t volume_tier;        /* that the volume made */
+    uint8_t tier_override;      /* of operator 1009, ACCOUNT_TIER_BY_VOLUME: none */
+    bool suspended;             /* by operator 1005 */
+    uint8_t zero[7];
     uint64_t faucet_ns;    /* t of the first credit of the faucet's 24 h (W7), 0: none */
     int64_t faucet_amount; /* credited since then */
     uint64_t volume[ACCOUNT_VOLUME_DAYS]; /* by UTC day mod 14 (R6) */
@@ -48,7 +49,7 @@ struct account {
     X(api_key_count) X(status) X(fee_tier)
 #define ACCOUNT_CACHES(X) \
     X(credential_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(subaccount_head) \
-    X(zero)
+    X(conditional_count) X(zero)
 /* clang-format on */
 
 struct account_table {

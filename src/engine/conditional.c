@@ -103,6 +103,7 @@ static void link_row(struct engine *engine, uint32_t index)
         table->rows[row->list_prev].list_next = index;
     owner->conditional_tail = index;
     owner->conditional_count++;
+    engine->accounts.rows[owner->account].conditional_count++;
     row->market_prev = *market_tail;
     if (row->market_prev == CONDITIONAL_NONE)
         table->market_heads[row->market] = index;
@@ -121,8 +122,10 @@ static void unlink_row(struct engine *engine, uint32_t index)
                                          : &table->rows[row->list_prev].list_next) = row->list_next;
     *(row->list_next == CONDITIONAL_NONE ? &owner->conditional_tail
                                          : &table->rows[row->list_next].list_prev) = row->list_prev;
-    INVARIANT(owner->conditional_count > 0);
+    struct account *account = &engine->accounts.rows[owner->account];
+    INVARIANT(owner->conditional_count > 0 && account->conditional_count > 0);
     owner->conditional_count--;
+    account->conditional_count--;
     *(row->market_prev == CONDITIONAL_NONE ? &table->market_heads[row->market]
                                            : &table->rows[row->market_prev].market_next) =
         row->market_next;

@@ -393,11 +393,20 @@ enum status entry_state_of_wait(const struct engine *engine, const struct entry 
                : STATUS_request_completed;
 }
 
+/* Row 25. They need no margin, and all accounts share one table: an account may have as many as one
+ * full subaccount (decision 67). */
+static bool waits_too_often(const struct engine *engine, const struct portfolio *portfolio)
+{
+    uint64_t limit = state_option(engine, OPTION_limits_conditional_orders);
+    uint64_t of_account = limit * state_option(engine, OPTION_limits_portfolios);
+
+    return portfolio->conditional_count >= limit ||
+           engine->accounts.rows[portfolio->account].conditional_count >= of_account;
+}
+
 enum status entry_count_of_wait(struct engine *engine, const struct entry *entry)
 {
-    const struct portfolio *portfolio = state_portfolio(engine, entry->portfolio);
-
-    if (portfolio->conditional_count >= state_option(engine, OPTION_limits_conditional_orders))
+    if (waits_too_often(engine, state_portfolio(engine, entry->portfolio)))
         return STATUS_rejected_max_conditional_orders_exceeded;
     if (is_liquidated(engine, entry))
         return STATUS_insufficient_margin_to_place;

@@ -2,6 +2,7 @@
  * (rules.md R11 notes, decision 0053), and what a refusal leaves: REJECTED from row 13 on, nothing
  * before. Market: tick 1, lot 1, min_size 1, min_notional 10 USDC, max slippage 50,000 ppm, band
  * 10 %. */
+#include "purse.h"
 #include "waiting.h"
 
 #define M TRADE_MARK
@@ -223,6 +224,35 @@ static void test_marks(void)
     host_close(&host);
 }
 
+static enum status place_in(struct host *host, uint32_t subaccount, uint32_t portfolio)
+{
+    uint8_t body[WAITING_BODY_BYTES];
+
+    waiting_body(1, &good, body);
+    cc_store32(body + 8, subaccount);
+    cc_store32(body + 12, portfolio);
+    return waiting_send(host, 1, body);
+}
+
+/* Row 25, decision 67: two of a portfolio, two portfolios of a subaccount: four of an account,
+ * wherever they are; another account has its own. */
+static void test_count_of_account(void)
+{
+    static struct host host;
+
+    trade_open(&host, "limits.conditional_orders=2\nlimits.portfolios=2\n");
+    CHECK(purse_portfolio(&host, 1, 0, "") == TRADE_OK);
+    CHECK(purse_subaccount(&host, 1) == TRADE_OK);
+    CHECK(place_in(&host, 0, 0) == TRADE_OK && place_in(&host, 0, 1) == TRADE_OK);
+    CHECK(place_in(&host, 1, 0) == TRADE_OK && place_in(&host, 1, 0) == TRADE_OK);
+    CHECK(place_in(&host, 0, 1) == STATUS_rejected_max_conditional_orders_exceeded);
+    CHECK(waiting_place(&host, 2, &good) == TRADE_OK);
+    CHECK(waiting_cancel_all(&host, 1, HOST_BTC, 0) == TRADE_OK); /* of subaccount 0, portfolio 0 */
+    CHECK(place_in(&host, 0, 1) == TRADE_OK);
+    CHECK(place_in(&host, 0, 0) == STATUS_rejected_max_conditional_orders_exceeded);
+    host_close(&host);
+}
+
 /* Rows 25 and 27: 3 of a portfolio, dead ones counted until they are gone; none that does not
  * reduce while it is being liquidated. */
 static void test_counts(void)
@@ -303,6 +333,7 @@ int main(void)
     test_states();
     test_marks();
     test_counts();
+    test_count_of_account();
     test_full();
     test_cancel_rows();
     return 0;

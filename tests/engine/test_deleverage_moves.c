@@ -2,8 +2,8 @@
  * between two portfolios, always to the one that the ranking has passed (decision 61).
  *
  * Account 7 has 1,000 USDC and is long 0.19 BTC from 100,000, bought from account AHEAD for a fee
- * of 8.55. At 94,000: E = 991.45 - 1,140 = -148.55; p = 94,000 + 781.9: worse than the mark for who is
- * short. */
+ * of 8.55. At 94,000: E = 991.45 - 1,140 = -148.55; p = 94,000 + 781.9: worse than the mark for
+ * who is short. */
 #include "engine/fund.h"
 #include "engine/liquidation.h"
 #include "trade.h"

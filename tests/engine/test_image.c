@@ -198,13 +198,14 @@ static const struct left_out {
 } left_out[] = {
     /* Lists and indexes of rows, made again by reading the rows in their order. */
     { __LINE__, "account", ACCOUNT_CACHES(TEXT),
-      "credential_head portfolio_head portfolio_tail signer_hint subaccount_head zero " },
+      "credential_head portfolio_head portfolio_tail signer_hint subaccount_head "
+      "conditional_count zero " },
     { __LINE__, "credential", CREDENTIAL_CACHES(TEXT),
       "account_next next prev key_place sequence_place " },
     /* Sums of the records' figures, and which rows are in a list or queue. */
     { __LINE__, "portfolio", PORTFOLIO_CACHES(TEXT),
       "holding_head holding_count account_next value maintenance initial loose figure_epoch "
-      "stale_holding changed_next changed cancel_queued funding_count conditional_head "
+      "stale_holding changed_next changed moved cancel_queued funding_count conditional_head "
       "conditional_tail conditional_count subaccount liquidation_queued zero " },
     /* Links and the scratch of one walk; a cursor is told with its cancellation list. */
     { __LINE__, "holding", HOLDING_CACHES(TEXT),

@@ -89,9 +89,19 @@ class Conditionals:
         price = self.price(market, order.source)
         if price and order.holds(price):
             return "23"
-        if len(order.owner.conditionals) >= exchange.limits["limits.conditional_orders"]:
+        if self.waits_too_often(order.owner):
             return "25"
         return rows.liquidation_refused(order, size, True)
+
+    def waits_too_often(self, owner):
+        """A portfolio's limit; an account has as many as one full subaccount (decision 67)."""
+        exchange = self.exchange
+        limit = exchange.limits["limits.conditional_orders"]
+        of_account = sum(len(portfolio.conditionals)
+                         for within in exchange.hierarchy.accounts[owner.account].subaccounts
+                         for portfolio in within.portfolios)
+        return (len(owner.conditionals) >= limit
+                or of_account >= limit * exchange.limits["limits.portfolios"])
 
     @staticmethod
     def price(market, source):

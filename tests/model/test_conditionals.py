@@ -75,6 +75,9 @@ class Placing(Bench):
         statuses = [self.conditional(1, STOP_MARKET, 1000001, 1000) for _ in range(3)]
         self.assertEqual(statuses[1:], ["request_completed",
                                         "rejected_max_conditional_orders_exceeded"])
+        self.exchange.limits["limits.portfolios"] = 1  # of the account 2 * 1: here met by both
+        self.assertEqual(self.conditional(1, STOP_MARKET, 1000001, 1000),
+                         "rejected_max_conditional_orders_exceeded")
         # R4: nothing is reserved while they wait
         self.assertEqual(self.exchange.portfolios[1, 0, 0].risk()[1], 0)
 
