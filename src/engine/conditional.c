@@ -4,6 +4,7 @@
 #include "engine/image.h"
 #include "engine/state.h"
 #include "engine/trigger.h"
+#include "engine/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct conditional *)0)->field)
 static_assert(sizeof(struct conditional) == 0 CONDITIONAL_FIELDS(COVERED)
@@ -17,11 +18,6 @@ static_assert(sizeof(struct conditional_origin) == 0 CONDITIONAL_ORIGIN_FIELDS(C
 #undef COVERED
 
 /* --- the table -------------------------------------------------------------------------------- */
-
-static size_t whole_lines(size_t bytes)
-{
-    return (bytes + CC_CACHE_LINE - 1) & ~(size_t)(CC_CACHE_LINE - 1);
-}
 
 static size_t rows_bytes(uint32_t slots)
 {

@@ -3,6 +3,7 @@
 #include "base/uuid.h"
 #include "engine/image_read.h"
 #include "engine/state.h"
+#include "engine/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct credential *)0)->field)
 static_assert(sizeof(struct credential) == 0 CREDENTIAL_FIELDS(COVERED) CREDENTIAL_CACHES(COVERED),
@@ -13,14 +14,9 @@ static_assert(sizeof(struct credential) == 0 CREDENTIAL_FIELDS(COVERED) CREDENTI
 
 enum { SESSION_KEY_BYTES = 32 };
 
-static size_t line_up(size_t bytes)
-{
-    return (bytes + CC_CACHE_LINE - 1) & ~(size_t)(CC_CACHE_LINE - 1);
-}
-
 static size_t rows_bytes(uint32_t slots)
 {
-    return line_up(((size_t)slots + 1) * sizeof(struct credential));
+    return whole_lines(((size_t)slots + 1) * sizeof(struct credential));
 }
 
 size_t credential_table_bytes(uint32_t slots)

@@ -4,6 +4,7 @@
 #include "engine/image_read.h"
 #include "engine/risk.h"
 #include "engine/state.h"
+#include "engine/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct deposit *)0)->field)
 static_assert(sizeof(struct deposit) == 0 DEPOSIT_FIELDS(COVERED),
@@ -23,8 +24,7 @@ static_assert(sizeof(struct credit_body) == 56, "W3a: code 1003");
 
 static size_t rows_bytes(uint32_t slots)
 {
-    size_t bytes = ((size_t)slots + 1) * sizeof(struct deposit);
-    return (bytes + CC_CACHE_LINE - 1) & ~(size_t)(CC_CACHE_LINE - 1);
+    return whole_lines(((size_t)slots + 1) * sizeof(struct deposit));
 }
 
 size_t deposit_table_bytes(uint32_t slots)

@@ -4,6 +4,7 @@
 #include "engine/image.h"
 #include "engine/image_read.h"
 #include "engine/schedule.h"
+#include "engine/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct disconnect_arm *)0)->field)
 static_assert(sizeof(struct disconnect_arm) == 0 DISCONNECT_FIELDS(COVERED)
@@ -26,8 +27,7 @@ static_assert(sizeof(struct arm_body) == 56, "W3b: code 2012");
 
 static size_t rows_bytes(uint32_t slots)
 {
-    size_t bytes = ((size_t)slots + 1) * sizeof(struct disconnect_arm);
-    return (bytes + CC_CACHE_LINE - 1) & ~(size_t)(CC_CACHE_LINE - 1);
+    return whole_lines(((size_t)slots + 1) * sizeof(struct disconnect_arm));
 }
 
 size_t disconnect_table_bytes(uint32_t slots)

@@ -3,6 +3,7 @@
 #include "engine/image_read.h"
 #include "engine/resting.h"
 #include "engine/state.h"
+#include "engine/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct holding_side *)0)->field)
 static_assert(sizeof(struct holding_side) == 0 HOLDING_SIDE_FIELDS(COVERED),
@@ -15,8 +16,7 @@ static_assert(sizeof(struct holding) == 0 HOLDING_FIELDS(COVERED) HOLDING_CACHES
 
 static size_t rows_bytes(uint32_t slots)
 {
-    size_t bytes = ((size_t)slots + 1) * sizeof(struct holding);
-    return (bytes + CC_CACHE_LINE - 1) & ~(size_t)(CC_CACHE_LINE - 1);
+    return whole_lines(((size_t)slots + 1) * sizeof(struct holding));
 }
 
 size_t holding_table_bytes(uint32_t slots)

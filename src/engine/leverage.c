@@ -5,6 +5,7 @@
 #include "engine/image_read.h"
 #include "engine/margin.h"
 #include "engine/state.h"
+#include "engine/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct leverage *)0)->field)
 static_assert(sizeof(struct leverage) == 0 LEVERAGE_FIELDS(COVERED) LEVERAGE_CACHES(COVERED),
@@ -26,8 +27,7 @@ static_assert(sizeof(struct set_body) == 40, "W3b: code 2001");
 
 static size_t rows_bytes(uint32_t slots)
 {
-    size_t bytes = ((size_t)slots + 1) * sizeof(struct leverage);
-    return (bytes + CC_CACHE_LINE - 1) & ~(size_t)(CC_CACHE_LINE - 1);
+    return whole_lines(((size_t)slots + 1) * sizeof(struct leverage));
 }
 
 size_t leverage_table_bytes(uint32_t slots)

@@ -3,6 +3,7 @@
 #include "engine/image.h"
 #include "engine/image_read.h"
 #include "engine/state.h"
+#include "engine/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct mmp *)0)->field)
 static_assert(sizeof(struct mmp) == 0 MMP_FIELDS(COVERED) MMP_CACHES(COVERED),
@@ -33,8 +34,7 @@ enum { RESET_PAD_AT = 18, RESET_BYTES = 24 };
 
 static size_t rows_bytes(uint32_t slots)
 {
-    size_t bytes = ((size_t)slots + 1) * sizeof(struct mmp);
-    return (bytes + CC_CACHE_LINE - 1) & ~(size_t)(CC_CACHE_LINE - 1);
+    return whole_lines(((size_t)slots + 1) * sizeof(struct mmp));
 }
 
 size_t mmp_table_bytes(uint32_t slots)

@@ -7,6 +7,7 @@
 #include "engine/image_read.h"
 #include "engine/schedule.h"
 #include "engine/state.h"
+#include "engine/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct portfolio *)0)->field)
 static_assert(sizeof(struct portfolio) == 0 PORTFOLIO_FIELDS(COVERED) PORTFOLIO_CACHES(COVERED),
@@ -15,8 +16,7 @@ static_assert(sizeof(struct portfolio) == 0 PORTFOLIO_FIELDS(COVERED) PORTFOLIO_
 
 static size_t rows_bytes(uint32_t slots)
 {
-    size_t bytes = (size_t)slots * sizeof(struct portfolio);
-    return (bytes + CC_CACHE_LINE - 1) & ~(size_t)(CC_CACHE_LINE - 1);
+    return whole_lines((size_t)slots * sizeof(struct portfolio));
 }
 
 size_t portfolio_table_bytes(uint32_t slots)

@@ -3,6 +3,7 @@
 #include "engine/access.h"
 #include "engine/image_read.h"
 #include "engine/state.h"
+#include "engine/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct subaccount *)0)->field)
 static_assert(sizeof(struct subaccount) == 0 SUBACCOUNT_FIELDS(COVERED) SUBACCOUNT_CACHES(COVERED),
@@ -11,8 +12,7 @@ static_assert(sizeof(struct subaccount) == 0 SUBACCOUNT_FIELDS(COVERED) SUBACCOU
 
 static size_t rows_bytes(uint32_t slots)
 {
-    size_t bytes = (size_t)slots * sizeof(struct subaccount);
-    return (bytes + CC_CACHE_LINE - 1) & ~(size_t)(CC_CACHE_LINE - 1);
+    return whole_lines((size_t)slots * sizeof(struct subaccount));
 }
 
 size_t subaccount_table_bytes(uint32_t slots)

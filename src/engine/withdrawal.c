@@ -7,6 +7,7 @@
 #include "engine/image_read.h"
 #include "engine/risk.h"
 #include "engine/state.h"
+#include "engine/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct withdrawal *)0)->field)
 static_assert(sizeof(struct withdrawal) == 0 WITHDRAWAL_FIELDS(COVERED) WITHDRAWAL_CACHES(COVERED),
@@ -29,8 +30,7 @@ static_assert(sizeof(struct request_body) == 48, "W3: code 10");
 
 static size_t rows_bytes(uint32_t slots)
 {
-    size_t bytes = ((size_t)slots + 1) * sizeof(struct withdrawal);
-    return (bytes + CC_CACHE_LINE - 1) & ~(size_t)(CC_CACHE_LINE - 1);
+    return whole_lines(((size_t)slots + 1) * sizeof(struct withdrawal));
 }
 
 size_t withdrawal_table_bytes(uint32_t slots)
