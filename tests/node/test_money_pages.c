@@ -182,6 +182,7 @@ static void check_payments(const char *parameters, int member, int newest, int o
              parameters);
     const char *at = get(&members[member], path, &status);
     CHECK(status == 200 && at[0] == '[');
+    CHECK(strstr(at, "\"id\":\"00000000-") == NULL); /* each has its own (R3) */
     CHECK(count_of(at, "\"funding_rate\":\"0.0000125\"") == (uint32_t)(newest - oldest + 1));
     for (int k = newest; k >= oldest; k--) {
         snprintf(piece, sizeof piece,
@@ -292,6 +293,7 @@ static void houses(void)
     /* 30,000 USDC: 450 ppm of the taker, 150 of the maker; told in that order. */
     CHECK(status == 200 && strstr(body, "{\"balance\":\"18\",\"deficit\":false,") == body);
     CHECK(count_of(body, "\"kind\":\"fee\"") == 2);
+    CHECK(count_of(body, "\"market\":\"BTC-PERP\",\"ref_id\":\"") == 2); /* those of their fill */
     CHECK(strstr(body, "\"amount\":\"4.5\",\"balance_after\":\"18\"") != NULL);
     CHECK(strstr(body, "\"amount\":\"13.5\",\"balance_after\":\"13.5\"") != NULL);
     body = get(NULL, "/api/v1/fee-account?limit=1", &status);

@@ -135,6 +135,38 @@ static void starts_in_between(void)
     core_rig_free();
 }
 
+/* A file that only its checksum gives away, and one of another exchange: its markets keep their
+ * states. */
+static void foreign_files(void)
+{
+    enum { STATE_OF_FIRST_AT = 58 };
+    struct stage stage = { .count = 1, .markets = { { .asset_id = BTC, .former = ACTIVE } } };
+    uint8_t other_id[32], state = POST_ONLY;
+
+    for (int how = 0; how < 2; how++) {
+        prepare();
+        core_rig_start();
+        core_rig_run(5 * TURNS_PER_S);
+        memcpy(other_id, core_rig.core.exchange.exchange_id, sizeof other_id);
+        core_rig_kill();
+        if (how == 0) {
+            int file = disk_open(core_rig.disk, "restart", DISK_WRITE);
+            CHECK(file >= 0);
+            CHECK(disk_write(core_rig.disk, file, STATE_OF_FIRST_AT, &state, 1) == 0);
+            disk_close(core_rig.disk, file);
+        } else {
+            other_id[31] ^= 1;
+            stage.began_ns = clock_now_ns(&core_rig.clock);
+            CHECK(stage_store(&stage, core_rig.disk, other_id) == 0);
+        }
+        core_rig_start();
+        core_rig_run(21 * TURNS_PER_S);
+        CHECK(states_are(CANCEL_ONLY, CANCEL_ONLY, CANCEL_ONLY, CANCEL_ONLY, HALTED));
+        core_rig_kill();
+        core_rig_free();
+    }
+}
+
 /* The operator's word stands, also where it changes nothing, and where it opens. */
 static void operators_judge(void)
 {
@@ -160,6 +192,7 @@ int main(void)
 {
     three_steps();
     starts_in_between();
+    foreign_files();
     operators_judge();
     return 0;
 }

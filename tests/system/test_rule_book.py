@@ -157,6 +157,11 @@ def cash_and_portfolios(world):
     response = plain(world, key, "PATCH", path, '{"subaccount_index":0,"name":"Gr\u00f6\u00dfe"}')
     table.same("rename", (response.status, response.json["name"], response.json["cash_balance"]),
                (200, "Gr\u00f6\u00dfe", "0"))
+    for index in ("2147483648", "4294967297", "-1", "x"):
+        response = plain(world, key, "PATCH", f"/api/v1/portfolio/{index}/name",
+                         '{"subaccount_index":0,"name":"N"}')
+        table.problem(f"portfolio {index}", response, 400, "invalid_parameter",
+                      parameter="portfolio_index")
     place = '{"subaccount_index":0,"portfolio_index":%d}'
     response = plain(world, key, "POST", "/api/v1/portfolio/close", place % 0)
     table.problem("not empty", response, 409, "portfolio_not_empty")
