@@ -173,7 +173,7 @@ static uint32_t draw(struct maker *maker, uint32_t b)
         uint32_t k = random_below(&maker->random, maker->live_count[b]);
         uint32_t index = maker->live[b][k];
         if (maker->venue->table.cold[index].list_next == k + 1 &&
-            maker->venue->table.cold[index].state < ORDER_STATE_COUNT &&
+            maker->venue->table.hot[index].state < ORDER_STATE_COUNT &&
             maker->venue->table.hot[index].market == b)
             return index;
         maker->live[b][k] = maker->live[b][--maker->live_count[b]];
@@ -197,7 +197,7 @@ static void make_other(struct maker *maker, struct book_command *command, uint32
     command->side = order->side;
     command->price = book_price(book, (enum order_side)order->side, order->tick);
     memcpy(command->target, order->id, sizeof command->target);
-    command->target_hash = random_next(&(uint64_t){ order->id[1] });
+    command->target_hash = venue_hash(order);
     if (op == BOOK_REDUCE)
         command->quantity = 1 + random_below(&maker->random, (uint32_t)order->remaining - 1);
     if (op == BOOK_REPLACE) {
@@ -222,7 +222,7 @@ static void make_command(struct maker *maker, struct book_command *command, uint
     *command = (struct book_command){ .book = (uint16_t)b, .number = number };
     command->id[0] = __builtin_bswap64(ms << 16 | 0x7000);
     command->id[1] = random_next(&maker->random);
-    command->hash = random_next(&(uint64_t){ command->id[1] });
+    command->hash = mix_id(VENUE_KEY, 0, (const uint8_t *)command->id);
     if (random_below(&maker->random, 50) == 0) {
         uint32_t moved = maker->mid[b] + (random_below(&maker->random, 2) != 0 ? 1 : -1u);
         maker->mid[b] = moved < MID - 1000 || moved > MID + 1000 ? maker->mid[b] : moved;

@@ -25,6 +25,8 @@ enum {
 
 static const uint64_t START_MS = 1760000000000;
 
+static const struct mix_key VENUE_KEY = { 0x243F6A8885A308D3, 0x13198A2E03707344 };
+
 struct venue {
     struct order_table table;
     struct order_map map;
@@ -87,10 +89,15 @@ static inline void venue_free(struct venue *venue)
     free(venue);
 }
 
+static inline uint64_t venue_hash(const struct order *order)
+{
+    return mix_id(VENUE_KEY, order->account, (const uint8_t *)order->id);
+}
+
 static inline void venue_end(struct venue *venue, uint32_t index, enum order_state state)
 {
-    order_move(&venue->table.hot[index], &venue->table.cold[index], state);
-    order_map_remove(&venue->map, index);
+    order_move(&venue->table.hot[index], order_filled(&venue->table, index), state);
+    order_map_remove(&venue->map, VENUE_KEY, index);
     order_release(&venue->table, index);
 }
 
@@ -113,9 +120,9 @@ static inline uint64_t venue_match(struct venue *venue, const struct book_comman
                    traded);
         quantity -= traded;
         bool gone = book_take(book, maker, traded);
-        order_add_fill(order, &venue->table.cold[maker], traded, 0);
+        order_add_fill(&venue->table, maker, traded, 0);
         if (gone) {
-            order_map_remove(&venue->map, maker);
+            order_map_remove(&venue->map, VENUE_KEY, maker);
             order_release(&venue->table, maker);
         }
     }
@@ -150,7 +157,7 @@ static inline void venue_new(struct venue *venue, const struct book_command *com
     order->market = command->book;
     order->side = command->side;
     venue_rest(venue, command, index, quantity);
-    order_move(order, &venue->table.cold[index], ORDER_OPEN);
+    order_move(order, 0, ORDER_OPEN);
     order_map_insert(&venue->map, command->hash, index);
 }
 

@@ -73,14 +73,14 @@ static uint32_t holding_differences(const struct engine *engine, const struct ho
                                     uint32_t *orders)
 {
     struct recount recounts[2] = { { .price_is_bounded = true }, { .price_is_bounded = true } };
-    uint64_t sequence = 0;
+    uint64_t rank = 0;
     uint32_t wrong = 0;
 
     for (uint32_t at = holding->order_head; at != ORDER_NONE;
          at = engine->orders.cold[at].list_next) {
         count_order(engine, holding, at, recounts);
-        wrong += engine->orders.cold[at].placed_sequence < sequence; /* oldest first */
-        sequence = engine->orders.cold[at].placed_sequence;
+        wrong += order_rank(&engine->orders, at) < rank; /* oldest first */
+        rank = order_rank(&engine->orders, at);
     }
     *orders = recounts[0].sums.order_count + recounts[1].sums.order_count;
     for (unsigned side = 0; side < 2; side++)

@@ -310,7 +310,7 @@ static bool has_room(const struct engine *engine, const struct check *check,
     if (is_new && entry->holding == HOLDING_NONE &&
         engine->holdings.count >= engine->holdings.limit)
         return false;
-    if (!is_new && engine->orders.cold[entry->replaced].filled_notional > ENTRY_FILLED_MAX)
+    if (!is_new && order_filled_notional(&engine->orders, entry->replaced) > ENTRY_FILLED_MAX)
         return false;
     return pages->limit - pages->used >= check->enter_count;
 }

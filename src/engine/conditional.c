@@ -380,7 +380,7 @@ static void write_origins(const struct engine *engine, struct image_sink *sink,
         uint32_t order = book_head(book, side, tick);
         for (; order != ORDER_NONE; order = engine->orders.hot[order].next) {
             const struct conditional_origin *row = &engine->conditionals.origins[order];
-            if (!conditional_is_kind(engine->orders.cold[order].order_type))
+            if (!conditional_is_kind(engine->orders.hot[order].order_type))
                 continue;
             CONDITIONAL_ORIGIN_FIELDS(IMAGE_FIELD)
         }

@@ -177,7 +177,7 @@ void conditional_keep_origin(struct engine *engine, uint32_t index, uint32_t ord
 /* Section 13: the rows by portfolio and placing, then the origins of the orders of section 7. */
 void conditional_image(const struct engine *engine, struct image_sink *sink);
 
-/* Placing order, in one with resting_rank: one command places at most one. */
+/* Placing order, in one with order_rank: one command places at most one. */
 static inline uint64_t conditional_rank(const struct conditional *row)
 {
     return row->placed_sequence << 16;

@@ -82,7 +82,7 @@ static bool load_origins(struct engine *engine, struct image_read *read, const s
         uint32_t order = book_head(book, side, tick);
         for (; order != ORDER_NONE; order = engine->orders.hot[order].next) {
             struct conditional_origin *row = &engine->conditionals.origins[order];
-            if (!conditional_is_kind(engine->orders.cold[order].order_type))
+            if (!conditional_is_kind(engine->orders.hot[order].order_type))
                 continue;
             if (read->left < 0 CONDITIONAL_ORIGIN_FIELDS(IMAGE_READ_BYTES))
                 return image_read_refuse(read, "the section ends inside a row");

@@ -169,7 +169,7 @@ static bool is_on_books(struct engine *engine, uint32_t market, const struct can
 {
     uint32_t order = resting_find(engine, market, body->order_id, hash);
 
-    return order != ORDER_NONE && conditional_is_kind(engine->orders.cold[order].order_type);
+    return order != ORDER_NONE && conditional_is_kind(engine->orders.hot[order].order_type);
 }
 
 enum status conditional_order_cancel(struct engine *engine, const struct command *command,

@@ -8,9 +8,6 @@
 
 enum { ENTRY_STP_MAX = 3 };
 
-enum { ENTRY_EXPIRY_IOC = 0, ENTRY_EXPIRY_FOK = 1 };
-#define ENTRY_EXPIRY_GTC UINT64_MAX
-
 #define ENTRY_SIZE_MAX     (INT64_C(1) << 42) /* R1: |s| + B of an entry */
 #define ENTRY_COST_MAX     (INT64_C(1) << 52) /* |c| + bn */
 #define ENTRY_NOTIONAL_MAX (INT64_C(1) << 50)
@@ -59,9 +56,9 @@ static enum status check_flags(const struct engine *engine, struct entry *entry,
 {
     uint64_t life_ns = state_option(engine, OPTION_limits_gtt_max_s) * MARK_SECOND_NS;
 
-    entry->tif = entry->expiry == ENTRY_EXPIRY_IOC   ? ORDER_IOC
-                 : entry->expiry == ENTRY_EXPIRY_FOK ? ORDER_FOK
-                 : entry->expiry == ENTRY_EXPIRY_GTC ? ORDER_GTC
+    entry->tif = entry->expiry == ORDER_EXPIRY_IOC   ? ORDER_IOC
+                 : entry->expiry == ORDER_EXPIRY_FOK ? ORDER_FOK
+                 : entry->expiry == ORDER_EXPIRY_GTC ? ORDER_GTC
                                                      : ORDER_GTT;
     if (entry->post_only > 1 || entry->reduce_only > 1 || entry->stp > ENTRY_STP_MAX)
         return STATUS_rejected_invalid_order_flags;
@@ -108,9 +105,9 @@ enum status entry_flags_of_wait(const struct engine *engine, const struct entry 
     if (live_tif > ORDER_GTC || (is_market(entry) && live_tif != ORDER_IOC) ||
         (entry->post_only && live_tif != ORDER_GTC))
         return STATUS_rejected_invalid_order_flags;
-    if (entry->expiry == ENTRY_EXPIRY_IOC || entry->expiry == ENTRY_EXPIRY_FOK)
+    if (entry->expiry == ORDER_EXPIRY_IOC || entry->expiry == ORDER_EXPIRY_FOK)
         return STATUS_rejected_invalid_order_flags;
-    if (entry->expiry == ENTRY_EXPIRY_GTC)
+    if (entry->expiry == ORDER_EXPIRY_GTC)
         return STATUS_request_completed;
     if (entry->expiry > INT64_MAX || entry->expiry > engine->t_ns + life_ns)
         return STATUS_rejected_invalid_order_flags;
@@ -488,7 +485,8 @@ static bool ladder_fits(const struct engine *engine, const struct entry *entry)
 static bool has_room(const struct engine *engine, const struct entry *entry,
                      const struct match *match)
 {
-    if (replaces(entry) && engine->orders.cold[entry->replaced].filled_notional > ENTRY_FILLED_MAX)
+    if (replaces(entry) &&
+        order_filled_notional(&engine->orders, entry->replaced) > ENTRY_FILLED_MAX)
         return false;
     if (match->guard || (!replaces(entry) && engine->orders.count >= engine->orders.limit))
         return false;
@@ -562,13 +560,12 @@ void entry_act(struct engine *engine, const struct entry *entry, const struct en
                uint32_t index, uint64_t hash, struct engine_result *result)
 {
     struct order *order = &engine->orders.hot[index];
-    struct order_cold *cold = &engine->orders.cold[index];
 
     match_act(engine, &plan->taker, &plan->match, index);
     INVARIANT(order->remaining == plan->match.remaining);
     if (order->remaining != 0 && rests(entry, &plan->match)) {
-        if (cold->state == ORDER_NEW)
-            order_move(order, cold, ORDER_OPEN);
+        if (order->state == ORDER_NEW)
+            order_move(order, order_filled(&engine->orders, index), ORDER_OPEN);
         if (replaces(entry))
             resting_return(engine, index);
         else
@@ -576,10 +573,11 @@ void entry_act(struct engine *engine, const struct entry *entry, const struct en
         evidence_of_order(engine, result, index);
         return;
     }
-    INVARIANT(order->remaining != 0 || cold->filled != 0);
+    uint64_t filled = order_filled(&engine->orders, index);
+    INVARIANT(order->remaining != 0 || filled != 0);
     if (order->remaining != 0) {
-        order_move(order, cold, ORDER_CANCELED);
-        cold->reason = cancel_reason(&plan->match);
+        order_move(order, filled, ORDER_CANCELED);
+        order->reason = cancel_reason(&plan->match);
     }
     if (replaces(entry))
         resting_drop(engine, index);

@@ -3,14 +3,14 @@
 void evidence_add_order(struct engine *engine, struct engine_result *result, uint32_t index)
 {
     const struct order *order = &engine->orders.hot[index];
-    const struct order_cold *cold = &engine->orders.cold[index];
 
     result->members |= ANSWER_HAS_ORDER;
-    result->order_status = cold->state;
+    result->order_status = order->state;
     result->remaining = order->remaining;
-    result->filled = cold->filled;
-    result->filled_notional = cold->filled_notional;
-    engine->turn.resting = order_state_is_final((enum order_state)cold->state) ? ORDER_NONE : index;
+    result->filled = order_filled(&engine->orders, index);
+    result->filled_notional = order_filled_notional(&engine->orders, index);
+    engine->turn.resting =
+        order_state_is_final((enum order_state)order->state) ? ORDER_NONE : index;
     engine->turn.answer = result;
 }
 
@@ -49,7 +49,7 @@ static void add_queue(const struct engine *engine, struct engine_result *result)
 {
     uint32_t index = engine->turn.resting;
     const struct order *order = &engine->orders.hot[index];
-    enum order_state state = (enum order_state)engine->orders.cold[index].state;
+    enum order_state state = (enum order_state)order->state;
 
     INVARIANT(state == ORDER_OPEN || state == ORDER_PARTIALLY_FILLED);
     INVARIANT(order->remaining == result->remaining);

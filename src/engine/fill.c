@@ -240,7 +240,7 @@ void fill_execute(struct engine *engine, uint32_t maker_index, uint32_t taker_in
         set_house_fees(engine, house, &maker, &taker, price, notional);
     bool filled = resting_fill(engine, maker_index, quantity, price);
     taker_order->remaining -= quantity;
-    order_add_fill(taker_order, &engine->orders.cold[taker_index], quantity, notional);
+    order_add_fill(&engine->orders, taker_index, quantity, notional);
     move_position(engine, market, &maker, price);
     move_position(engine, market, &taker, price);
     count_volume(engine, house, notional, maker_order, taker_order);
@@ -279,7 +279,7 @@ static struct party own_party(struct engine *engine, uint32_t index, uint64_t pr
     };
 
     order->remaining = 0;
-    order_add_fill(order, &engine->orders.cold[index], quantity, quantity * price);
+    order_add_fill(&engine->orders, index, quantity, quantity * price);
     return party;
 }
 

@@ -59,6 +59,18 @@ CC_MUST_USE uint32_t hash_index_insert(struct hash_index *map, uint64_t hash, ui
 /* Removes the record at `place`; `home` is the upper half of the hash it was inserted with. */
 void hash_index_remove(struct hash_index *map, uint32_t home, uint32_t place);
 
+/* The same of a record that is in its home bucket. */
+static inline void hash_index_vacate(struct hash_index *map, uint32_t place)
+{
+    uint16_t *tag = &map->buckets[place >> HASH_INDEX_PLACE_BITS]
+                         .tag[place & ((1u << HASH_INDEX_PLACE_BITS) - 1)];
+
+    INVARIANT(*tag != 0);
+    INVARIANT(map->count > 0);
+    map->count--;
+    *tag = 0;
+}
+
 static inline uint32_t hash_index_home(const struct hash_index *map, uint64_t hash)
 {
     return (uint32_t)((hash >> 32) * map->bucket_count >> 32);

@@ -182,7 +182,7 @@ void holding_link(struct engine *engine, uint32_t index, uint32_t order)
               engine->orders.hot[holding->order_tail].stamp <= engine->orders.hot[order].stamp);
     uint32_t before = holding->order_tail, *link = &holding->order_head;
     while (CC_UNLIKELY(before != ORDER_NONE &&
-                       resting_rank(cold) < resting_rank(&engine->orders.cold[before])))
+                       order_rank(&engine->orders, order) < order_rank(&engine->orders, before)))
         before = engine->orders.cold[before].list_prev;
     if (before != ORDER_NONE)
         link = &engine->orders.cold[before].list_next;

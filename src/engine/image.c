@@ -1,16 +1,17 @@
 #include "engine/image.h"
 
 #include "engine/liquidation_load.h"
+#include "engine/order_record.h"
 #include "engine/state.h"
 
 #define COVERED(field) +sizeof(((struct order *)0)->field)
-static_assert(sizeof(struct order) == 0 IMAGE_ORDER_FIELDS(COVERED) IMAGE_ORDER_CACHES(COVERED),
+static_assert(sizeof(struct order) == 0 IMAGE_ORDER_FIELDS(COVERED) IMAGE_ORDER_GATHERED(COVERED)
+                                          IMAGE_ORDER_CACHES(COVERED),
               "every byte of an order's hot line is in one of its field lists");
 #undef COVERED
-#define COVERED(field) +sizeof(((struct order_cold *)0)->field)
-static_assert(sizeof(struct order_cold) == 0 IMAGE_ORDER_COLD_FIELDS(COVERED)
-                                               IMAGE_ORDER_COLD_CACHES(COVERED),
-              "every byte of an order's cold line is in one of its field lists");
+#define COVERED(field) +sizeof(((struct order_record *)0)->field)
+static_assert(offsetof(struct order_record, zero) == 0 IMAGE_ORDER_RECORD_FIELDS(COVERED),
+              "every byte of what is gathered of an order is in its field list");
 #undef COVERED
 #define COVERED(field) +sizeof(((struct engine *)0)->field)
 static_assert(offsetof(struct engine, accounts) - offsetof(struct engine, deposits) ==
@@ -99,8 +100,8 @@ static void write_order(const struct engine *engine, struct image_sink *sink, ui
         IMAGE_ORDER_FIELDS(IMAGE_FIELD)
     }
     {
-        const struct order_cold *row = &engine->orders.cold[order];
-        IMAGE_ORDER_COLD_FIELDS(IMAGE_FIELD)
+        struct order_record record = order_record_of(&engine->orders, order), *row = &record;
+        IMAGE_ORDER_RECORD_FIELDS(IMAGE_FIELD)
     }
 }
 

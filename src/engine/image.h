@@ -40,11 +40,12 @@ struct engine;
  * portfolio stands for the holding. */
 #define IMAGE_ORDER_FIELDS(X) \
     X(tick) X(remaining) X(id) X(stamp) X(market) X(side) X(flags) X(account)
-#define IMAGE_ORDER_CACHES(X) X(next) X(prev) X(map_slot) X(holding) X(hash)
-#define IMAGE_ORDER_COLD_FIELDS(X) \
+#define IMAGE_ORDER_CACHES(X) X(next) X(prev) X(map_slot) X(holding) X(has_extra)
+/* The rest of it, gathered as a struct order_record. */
+#define IMAGE_ORDER_GATHERED(X) X(state) X(order_type) X(reason)
+#define IMAGE_ORDER_RECORD_FIELDS(X) \
     X(expiry_ns) X(filled) X(filled_notional) X(placed_ns) X(updated_ns) X(placed_sequence) \
     X(index) X(state) X(order_type) X(reason)
-#define IMAGE_ORDER_COLD_CACHES(X) X(list_next) X(list_prev) X(spare)
 /* clang-format on */
 
 enum image_section {

@@ -347,12 +347,12 @@ static void end_order(struct engine *engine, uint8_t reason)
 {
     uint32_t index = own_order_index(engine, OWN_ORDER_TAKER);
     const struct order *order = &engine->orders.hot[index];
-    const struct order_cold *cold = &engine->orders.cold[index];
-    int64_t filled = (int64_t)cold->filled;
+    int64_t filled = (int64_t)order_filled(&engine->orders, index);
 
     own_order_end(engine, OWN_ORDER_TAKER, own_order_limit(engine), reason);
     if (filled != 0)
-        liquidation_tell(engine, order->holding, 1, cold->filled_notional / cold->filled,
+        liquidation_tell(engine, order->holding, 1,
+                         order_filled_notional(&engine->orders, index) / (uint64_t)filled,
                          order->side == ORDER_SHORT ? filled : -filled);
     engine->liquidation.step = LIQUIDATION_IDLE;
     risk_changed(engine, order->holding);

@@ -2,6 +2,7 @@
 
 #include "engine/image.h"
 #include "engine/image_read.h"
+#include "engine/order_record.h"
 #include "engine/own_order.h"
 
 /* clang-format off */
@@ -21,8 +22,8 @@ static void image_order(const struct engine *engine, struct image_sink *sink)
         IMAGE_ORDER_FIELDS(IMAGE_FIELD)
     }
     {
-        const struct order_cold *row = &engine->orders.cold[index];
-        IMAGE_ORDER_COLD_FIELDS(IMAGE_FIELD)
+        struct order_record record = order_record_of(&engine->orders, index), *row = &record;
+        IMAGE_ORDER_RECORD_FIELDS(IMAGE_FIELD)
     }
 }
 
@@ -59,23 +60,24 @@ void liquidation_load_image(const struct engine *engine, struct image_sink *sink
 }
 
 static bool order_holds(const struct engine *engine, const struct order *order,
-                        const struct order_cold *cold)
+                        const struct order_record *record)
 {
     if (order->market >= engine->markets.count || order->side > ORDER_SHORT ||
         order->remaining == 0 || order->remaining > (uint64_t)MARKET_RAW_MAX ||
         order->tick >= BOOK_TICKS_MAX || order->account >= engine->accounts.count)
         return false;
-    return cold->order_type == ORDER_LIQUIDATE && cold->reason == REASON_none &&
-           cold->placed_sequence <= engine->sequence && cold->filled <= (uint64_t)MARKET_RAW_MAX &&
-           cold->state == (cold->filled != 0 ? ORDER_PARTIALLY_FILLED : ORDER_NEW) &&
-           cold->filled_notional <= (uint64_t)IMAGE_READ_MONEY_MAX;
+    return record->order_type == ORDER_LIQUIDATE && record->reason == REASON_none &&
+           record->placed_sequence <= engine->sequence &&
+           record->filled <= (uint64_t)MARKET_RAW_MAX &&
+           record->state == (record->filled != 0 ? ORDER_PARTIALLY_FILLED : ORDER_NEW) &&
+           record->filled_notional <= (uint64_t)IMAGE_READ_MONEY_MAX;
 }
 
 static bool load_order(struct engine *engine, struct image_read *read)
 {
     uint32_t index = own_order_index(engine, OWN_ORDER_TAKER);
     struct order *order = &engine->orders.hot[index];
-    struct order_cold *cold = &engine->orders.cold[index];
+    struct order_record record;
 
     {
         struct order *row = order;
@@ -84,12 +86,12 @@ static bool load_order(struct engine *engine, struct image_read *read)
         IMAGE_ORDER_FIELDS(IMAGE_READ)
     }
     {
-        struct order_cold *row = cold;
-        if (!image_read_begins(read, 0 IMAGE_ORDER_COLD_FIELDS(IMAGE_READ_BYTES)))
+        struct order_record *row = &record;
+        if (!image_read_begins(read, 0 IMAGE_ORDER_RECORD_FIELDS(IMAGE_READ_BYTES)))
             return image_read_refuse(read, "an order of liquidation is not whole");
-        IMAGE_ORDER_COLD_FIELDS(IMAGE_READ)
+        IMAGE_ORDER_RECORD_FIELDS(IMAGE_READ)
     }
-    if (!order_holds(engine, order, cold))
+    if (!order_holds(engine, order, &record) || !order_record_put(&engine->orders, index, &record))
         return image_read_refuse(read, "an order of liquidation that cannot be");
     order->holding = holding_find(engine, engine->liquidation.portfolio, order->market);
     return order->holding != HOLDING_NONE ||

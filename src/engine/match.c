@@ -416,7 +416,7 @@ void match_act(struct engine *engine, const struct match_taker *taker, const str
     enum order_side other = book_opposite((enum order_side)taker->side);
     struct fill_house house = taker->house;
     uint64_t filled = 0;
-    uint64_t before = engine->orders.cold[order].filled_notional; /* a replaced order's fills */
+    uint64_t before = order_filled_notional(&engine->orders, order); /* a replaced order's fills */
 
     /* The taker's portfolio comes first in the list of those to check, each maker's goes out at
      * once. Where a maker was refused, `flagged` is asked again, so all wait for the end. */
@@ -433,5 +433,5 @@ void match_act(struct engine *engine, const struct match_taker *taker, const str
             risk_flush_until(engine, last);
     }
     INVARIANT(filled == match->filled);
-    INVARIANT(engine->orders.cold[order].filled_notional - before == match->notional);
+    INVARIANT(order_filled_notional(&engine->orders, order) - before == match->notional);
 }

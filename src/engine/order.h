@@ -1,4 +1,4 @@
-/* order.h - the table of live orders, a hot and a cold line each. Owned by the engine.
+/* order.h - the table of live orders: a hot line and a short cold row each. Owned by the engine.
  *
  * Owner.  An index is valid from order_take to order_release; everybody holds indexes, never
  *         pointers, across a release. Index 0 is a dummy that lists may write to without a
@@ -14,6 +14,7 @@
 
 #include "base/cc.h"
 #include "engine/order_state.h"
+#include "engine/order_terms.h"
 
 /* Age of an order: the sequence of the command that entered it, and below it how many orders that
  * command had entered before (decision 54). No two orders of the engine share one. */
@@ -35,31 +36,6 @@ static inline uint64_t order_stamp_behind(uint64_t sequence)
 enum { ORDER_NONE = 0 }; /* the dummy index: "no order" in every list */
 enum { ORDER_SLOTS_MAX = 1 << 27, ORDER_OWN = 2 };
 
-enum order_side { ORDER_LONG = 0, ORDER_SHORT = 1 };
-
-/* Time in force, numbered so that 0..2 are the wire's live_tif. */
-enum order_tif { ORDER_IOC = 0, ORDER_FOK = 1, ORDER_GTC = 2, ORDER_GTT = 3 };
-
-/* The wire's order_type. An order that was triggered keeps its own (R8). */
-enum order_type {
-    ORDER_MARKET,
-    ORDER_LIMIT,
-    ORDER_STOP_LIMIT,
-    ORDER_STOP_MARKET,
-    ORDER_TAKE_PROFIT,
-    ORDER_TAKE_PROFIT_MARKET,
-    ORDER_LIQUIDATE,
-    ORDER_AUTO_DELEVERAGE,
-    ORDER_TYPE_COUNT
-};
-
-enum {
-    ORDER_POST_ONLY = 1 << 0,
-    ORDER_REDUCE_ONLY = 1 << 1,
-    ORDER_STP_SHIFT = 2, /* 2 bits: the wire's stp code */
-    ORDER_TIF_SHIFT = 4, /* 2 bits: enum order_tif */
-};
-
 /* What matching touches: one cache line. */
 struct order {
     uint32_t next;      /* behind it in its level's queue, or ORDER_NONE; written by book only */
@@ -70,41 +46,49 @@ struct order {
     uint64_t id[2];     /* the UUID's 16 bytes in wire order, loaded as two words */
     uint64_t stamp;     /* when it entered its queue last: priority and cancellation lists */
     uint32_t holding;   /* index of its (portfolio, market) record */
+    uint32_t account;   /* index in the account table: self-trade test and id lookup */
     uint16_t market;    /* index in the market table */
     uint8_t side;       /* enum order_side */
     uint8_t flags;      /* ORDER_POST_ONLY | ORDER_REDUCE_ONLY | stp << | tif << */
-    uint32_t hash;      /* upper half of the keyed hash; written by order_map only */
-    uint32_t account;   /* index in the account table: self-trade test and id lookup */
-};
-
-/* What acknowledging, listing and ending touch. */
-struct order_cold {
-    uint64_t expiry_ns;       /* the wire's expiry as signed; UINT64_MAX for GTC */
-    uint64_t filled;          /* raw */
-    uint64_t filled_notional; /* micro-USDC; average price = this / filled */
-    uint64_t placed_ns;       /* t of its placing */
-    uint64_t updated_ns;      /* t of its last change */
-    uint64_t placed_sequence; /* of its placing; a re-entry does not change it */
-    uint32_t list_next;       /* the holding's list of orders; written by its owner only */
-    uint32_t list_prev;
-    uint16_t index;     /* its number among the orders of the command that placed it (batch) */
     uint8_t state;      /* enum order_state; written by order_move only */
     uint8_t order_type; /* enum order_type */
     uint8_t reason;     /* the wire's reason of its end */
-    uint8_t spare[3];
+    bool has_extra;     /* its cold row names its extras */
+};
+
+/* What listing touches. order_take leaves it as it was. */
+typedef uint64_t order_time __attribute__((aligned(4))); /* a row has no padding */
+struct order_cold {
+    order_time placed_ns; /* t of its placing */
+    uint32_t list_next;   /* the holding's list of orders; written by its owner only */
+    uint32_t list_prev;
+    uint32_t extra; /* its row of extras, when it has one */
+};
+
+/* What most orders do not need, since they are entered once, never change and do not expire: made
+ * by order_extra when one does. */
+struct order_extra {
+    uint64_t expiry_ns;       /* of a GTT order, as signed; else nothing (order_expiry) */
+    uint64_t filled;          /* raw */
+    uint64_t filled_notional; /* micro-USDC; average price = this / filled */
+    uint64_t updated_ns;      /* t of its last change */
+    uint64_t placed_rank;     /* order_rank: a re-entry gives another stamp and leaves this */
 };
 
 static_assert(sizeof(struct order) == CC_CACHE_LINE, "an order is one line");
-static_assert(sizeof(struct order_cold) == CC_CACHE_LINE, "its cold half is one line");
+static_assert(sizeof(struct order_cold) == 20, "three cold rows and a bit are one line");
 
 struct order_table {
     struct order *hot;       /* [slots + 1 + ORDER_OWN] */
     struct order_cold *cold; /* the same; behind the slots stand the engine's own (own_order.h) */
-    uint32_t slots;          /* laid out */
-    uint32_t limit;          /* may be used; <= slots */
-    uint32_t count;          /* in use; <= limit */
-    uint32_t fresh;          /* lowest index never given out */
-    uint32_t free_head;      /* last released first, linked by next; ORDER_NONE when empty */
+    struct order_extra *extras; /* the same number: one an order at most; [0] is all zero */
+    uint32_t slots;             /* laid out */
+    uint32_t limit;             /* may be used; <= slots */
+    uint32_t count;             /* in use; <= limit */
+    uint32_t fresh;             /* lowest index never given out */
+    uint32_t free_head;         /* last released first, linked by next; ORDER_NONE when empty */
+    uint32_t extra_fresh;       /* lowest row of extras never given out */
+    uint32_t extra_free;        /* last given back first, linked by `filled`; 0 when empty */
 };
 
 size_t order_table_bytes(uint32_t slots);
@@ -115,41 +99,73 @@ void order_table_init(struct order_table *table, void *memory, uint32_t slots);
 /* How many orders may live at once (engine.orders of the last 2013): count <= limit <= slots. */
 void order_table_set_limit(struct order_table *table, uint32_t limit);
 
-/* A zeroed order in state NEW, or ORDER_NONE when `limit` live: then nothing changes. The last
- * released index is given first. */
+/* An order in state NEW whose hot line is else zero, or ORDER_NONE when `limit` live: then nothing
+ * changes. The last released index is given first. */
 CC_MUST_USE uint32_t order_take(struct order_table *table);
 
 /* Gives the index back. The order is in no queue, map or list any more and its state is final, or
  * NEW when the command refused it. */
 void order_release(struct order_table *table, uint32_t index);
 
-/* The only writer of a state: the table of order_state.h allows the move, and the order's sizes
- * agree with the new state. */
-static inline void order_move(const struct order *order, struct order_cold *cold,
-                              enum order_state next)
-{
-    INVARIANT(order_state_may_become((enum order_state)cold->state, next)); /* so never to NEW */
-    INVARIANT(order_state_fits(next, order->remaining, cold->filled));
-    cold->state = (uint8_t)next;
-}
+/* The order's row of extras, made with what holds so far when it has none: never refuses. Its stamp
+ * and placed_ns are set. */
+struct order_extra *order_extra(struct order_table *table, uint32_t index);
+
+/* Gives its row of extras back, if it has one. */
+void order_forget(struct order_table *table, uint32_t index);
 
 /* Books a fill whose quantity is already off `remaining` (book_take for a maker): filled sums and
  * the state FILLED or PARTIALLY_FILLED follow. quantity > 0. */
-static inline void order_add_fill(const struct order *order, struct order_cold *cold,
-                                  uint64_t quantity, uint64_t notional)
+void order_add_fill(struct order_table *table, uint32_t index, uint64_t quantity,
+                    uint64_t notional);
+
+/* The wire's expiry as signed. */
+CC_MUST_USE uint64_t order_expiry(const struct order_table *table, uint32_t index);
+
+/* The only writer of a state: the table of order_state.h allows the move, and the order's sizes
+ * agree with the new state. */
+static inline void order_move(struct order *order, uint64_t filled, enum order_state next)
 {
-    INVARIANT(quantity != 0);
-    cold->filled += quantity;
-    cold->filled_notional += notional;
-    if (order->remaining == 0)
-        order_move(order, cold, ORDER_FILLED);
-    else if (cold->state != ORDER_PARTIALLY_FILLED)
-        order_move(order, cold, ORDER_PARTIALLY_FILLED);
+    INVARIANT(order_state_may_become((enum order_state)order->state, next)); /* so never to NEW */
+    INVARIANT(order_state_fits(next, order->remaining, filled));
+    order->state = (uint8_t)next;
 }
 
-static inline uint64_t order_initial(const struct order *order, const struct order_cold *cold)
+/* Its row of extras, or 0: the one whose sums are zero. */
+static inline uint32_t order_extra_row(const struct order_table *table, uint32_t index)
 {
-    return cold->filled + order->remaining;
+    return CC_UNLIKELY(table->hot[index].has_extra) ? table->cold[index].extra : 0;
+}
+
+static inline uint64_t order_filled(const struct order_table *table, uint32_t index)
+{
+    return table->extras[order_extra_row(table, index)].filled;
+}
+
+static inline uint64_t order_filled_notional(const struct order_table *table, uint32_t index)
+{
+    return table->extras[order_extra_row(table, index)].filled_notional;
+}
+
+static inline uint64_t order_initial(const struct order_table *table, uint32_t index)
+{
+    return order_filled(table, index) + table->hot[index].remaining;
+}
+
+/* t of the last change of an order that lives; one that ends does so now. */
+static inline uint64_t order_updated_ns(const struct order_table *table, uint32_t index)
+{
+    uint32_t extra = order_extra_row(table, index);
+
+    return extra != 0 ? table->extras[extra].updated_ns : table->cold[index].placed_ns;
+}
+
+/* Placing order: the stamp of its placing. No two orders share it. */
+static inline uint64_t order_rank(const struct order_table *table, uint32_t index)
+{
+    uint32_t extra = order_extra_row(table, index);
+
+    return extra != 0 ? table->extras[extra].placed_rank : table->hot[index].stamp;
 }
 
 /* Kinds without a limit of their own: shown without a price (W10). */
@@ -174,11 +190,10 @@ static inline enum order_tif order_tif(const struct order *order)
     return (enum order_tif)((order->flags >> ORDER_TIF_SHIFT) & 3u);
 }
 
-/* Both lines of an order that a later command of the batch will touch. Any index is allowed. */
+/* The line of an order that a later command of the batch will touch. Any index is allowed. */
 static inline void order_prefetch(const struct order_table *table, uint32_t index)
 {
     __builtin_prefetch(&table->hot[index], 1);
-    __builtin_prefetch(&table->cold[index], 1);
 }
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "engine/image.h"
 #include "engine/image_read.h"
+#include "engine/order_record.h"
 #include "engine/resting.h"
 
 #define ORDER_LOAD_NOTIONAL_MAX ((uint128)1 << 60)
@@ -17,7 +18,7 @@ struct place {
 /* --- what a row may say ----------------------------------------------------------------------- */
 
 static const char *wrong_sizes(const struct market *market, const struct order *order,
-                               const struct order_cold *cold)
+                               const struct order_record *record)
 {
     const uint64_t most = (uint64_t)IMAGE_READ_MONEY_MAX;
 
@@ -27,11 +28,11 @@ static const char *wrong_sizes(const struct market *market, const struct order *
     if (ticks == 0 || order->remaining == 0 || order->remaining > (uint64_t)MARKET_RAW_MAX ||
         (uint128)ticks * market->record.tick_size * order->remaining > ORDER_LOAD_NOTIONAL_MAX)
         return "an order has a price or a size beyond every bound";
-    if (cold->filled > most || cold->filled_notional > most)
+    if (record->filled > most || record->filled_notional > most)
         return "an order has fills beyond every bound";
-    if (cold->state != ORDER_OPEN && cold->state != ORDER_PARTIALLY_FILLED)
+    if (record->state != ORDER_OPEN && record->state != ORDER_PARTIALLY_FILLED)
         return "an order has a state in which it cannot rest";
-    if (!order_state_fits((enum order_state)cold->state, order->remaining, cold->filled))
+    if (!order_state_fits((enum order_state)record->state, order->remaining, record->filled))
         return "an order has a state that its fills do not have";
     return NULL;
 }
@@ -44,16 +45,16 @@ static bool may_rest(uint8_t order_type)
 }
 
 static const char *wrong_terms(const struct engine *engine, const struct order *order,
-                               const struct order_cold *cold)
+                               const struct order_record *record)
 {
     bool is_timed = order_tif(order) == ORDER_GTT;
 
     if ((order->flags & ~ORDER_LOAD_FLAGS) != 0 || (!is_timed && order_tif(order) != ORDER_GTC) ||
-        !may_rest(cold->order_type) || cold->reason != REASON_none)
+        !may_rest(record->order_type) || record->reason != REASON_none)
         return "an order has terms with which it cannot rest";
     uint64_t entered = order->stamp >> ORDER_STAMP_BITS;
-    if (entered > engine->sequence || cold->placed_sequence > entered ||
-        cold->placed_ns > engine->t_ns || cold->updated_ns > engine->t_ns)
+    if (entered > engine->sequence || record->placed_sequence > entered ||
+        record->placed_ns > engine->t_ns || record->updated_ns > engine->t_ns)
         return "an order is of a command to come";
     return NULL;
 }
@@ -70,18 +71,18 @@ static const char *wrong_place(const struct order *order, const struct place *la
     return order->stamp > last->stamp ? NULL : "the orders are not in the order of queues";
 }
 
-static const char *wrong_with(const struct engine *engine, uint32_t index, uint64_t portfolio)
+static const char *wrong_with(const struct engine *engine, uint32_t index, uint64_t portfolio,
+                              const struct order_record *record)
 {
     const struct order *order = &engine->orders.hot[index];
-    const struct order_cold *cold = &engine->orders.cold[index];
 
     if (portfolio >= engine->portfolios.count || order->market >= engine->markets.count ||
         order->side > ORDER_SHORT)
         return "an order has a portfolio, a market or a side that does not exist";
     if (order->account != engine->portfolios.rows[portfolio].account)
         return "an order has the account of another portfolio";
-    const char *wrong = wrong_sizes(&engine->markets.rows[order->market], order, cold);
-    return wrong != NULL ? wrong : wrong_terms(engine, order, cold);
+    const char *wrong = wrong_sizes(&engine->markets.rows[order->market], order, record);
+    return wrong != NULL ? wrong : wrong_terms(engine, order, record);
 }
 
 /* --- where it goes ---------------------------------------------------------------------------- */
@@ -120,7 +121,6 @@ static void link_first(struct engine *engine, uint32_t index)
 static const char *enter(struct engine *engine, uint32_t index, uint64_t portfolio)
 {
     struct order *order = &engine->orders.hot[index];
-    const struct order_cold *cold = &engine->orders.cold[index];
     uint64_t hash = mix_id(engine->key, order->account, (const uint8_t *)order->id);
 
     if (order_map_find(&engine->order_map, hash, order->account, order->id) != ORDER_NONE)
@@ -137,29 +137,30 @@ static const char *enter(struct engine *engine, uint32_t index, uint64_t portfol
     order_map_insert(&engine->order_map, hash, index);
     link_first(engine, index);
     if (order_tif(order) == ORDER_GTT) {
-        timer_heap_set(&engine->expiries, index, cold->expiry_ns, resting_rank(cold));
-        work_timer_set(engine, cold->expiry_ns);
+        uint64_t expiry_ns = order_expiry(&engine->orders, index);
+        timer_heap_set(&engine->expiries, index, expiry_ns, order_rank(&engine->orders, index));
+        work_timer_set(engine, expiry_ns);
     }
     return NULL;
 }
 
 /* --- the lists -------------------------------------------------------------------------------- */
 
-static bool is_before(const struct order_cold *a, const struct order_cold *b)
+static bool is_before(const struct order_table *orders, uint32_t a, uint32_t b)
 {
-    return resting_rank(a) < resting_rank(b);
+    return order_rank(orders, a) < order_rank(orders, b);
 }
 
 /* Merges two lists in the order of placing; gives the head. */
-static uint32_t merge(struct order_cold *cold, uint32_t a, uint32_t b)
+static uint32_t merge(const struct order_table *orders, uint32_t a, uint32_t b)
 {
     uint32_t head = ORDER_NONE;
     uint32_t *link = &head;
 
     while (a != ORDER_NONE && b != ORDER_NONE) {
-        uint32_t *first = is_before(&cold[b], &cold[a]) ? &b : &a;
+        uint32_t *first = is_before(orders, b, a) ? &b : &a;
         *link = *first;
-        link = &cold[*first].list_next;
+        link = &orders->cold[*first].list_next;
         *first = *link;
     }
     *link = a != ORDER_NONE ? a : b;
@@ -167,7 +168,7 @@ static uint32_t merge(struct order_cold *cold, uint32_t a, uint32_t b)
 }
 
 /* Merge sort by a counter of sorted runs, as duplicate.c has it. */
-static uint32_t sort(struct order_cold *cold, uint32_t head)
+static uint32_t sort(const struct order_table *orders, uint32_t head)
 {
     uint32_t runs[ORDER_LOAD_RUNS] = { ORDER_NONE }; /* runs[k]: none, or a list of 2^k orders */
     uint32_t sorted = ORDER_NONE;
@@ -175,16 +176,16 @@ static uint32_t sort(struct order_cold *cold, uint32_t head)
     while (head != ORDER_NONE) {
         uint32_t run = head;
         uint32_t k = 0;
-        head = cold[head].list_next;
-        cold[run].list_next = ORDER_NONE;
+        head = orders->cold[head].list_next;
+        orders->cold[run].list_next = ORDER_NONE;
         for (; runs[k] != ORDER_NONE; k++) {
-            run = merge(cold, runs[k], run);
+            run = merge(orders, runs[k], run);
             runs[k] = ORDER_NONE;
         }
         runs[k] = run;
     }
     for (uint32_t k = 0; k < ORDER_LOAD_RUNS; k++)
-        sorted = merge(cold, runs[k], sorted);
+        sorted = merge(orders, runs[k], sorted);
     return sorted;
 }
 
@@ -193,9 +194,9 @@ static bool order_list(struct order_table *orders, struct holding *holding)
 {
     uint32_t before = ORDER_NONE;
 
-    holding->order_head = sort(orders->cold, holding->order_head);
+    holding->order_head = sort(orders, holding->order_head);
     for (uint32_t at = holding->order_head; at != ORDER_NONE; at = orders->cold[at].list_next) {
-        if (before != ORDER_NONE && !is_before(&orders->cold[before], &orders->cold[at]))
+        if (before != ORDER_NONE && !is_before(orders, before, at))
             return false;
         orders->cold[at].list_prev = before;
         before = at;
@@ -206,7 +207,8 @@ static bool order_list(struct order_table *orders, struct holding *holding)
 
 /* --- the section ------------------------------------------------------------------------------ */
 
-static void take_row(struct image_read *read, struct order_table *orders, uint32_t index)
+static void take_row(struct image_read *read, struct order_table *orders, uint32_t index,
+                     struct order_record *record)
 {
     {
         struct order *row = &orders->hot[index];
@@ -215,8 +217,8 @@ static void take_row(struct image_read *read, struct order_table *orders, uint32
             row->stamp <<= ORDER_STAMP_BITS;
     }
     {
-        struct order_cold *row = &orders->cold[index];
-        IMAGE_ORDER_COLD_FIELDS(IMAGE_READ)
+        struct order_record *row = record;
+        IMAGE_ORDER_RECORD_FIELDS(IMAGE_READ)
     }
 }
 
@@ -228,8 +230,8 @@ static size_t row_bytes(void)
         bytes += 0 IMAGE_ORDER_FIELDS(IMAGE_READ_BYTES);
     }
     {
-        const struct order_cold *row;
-        bytes += 0 IMAGE_ORDER_COLD_FIELDS(IMAGE_READ_BYTES);
+        const struct order_record *row;
+        bytes += 0 IMAGE_ORDER_RECORD_FIELDS(IMAGE_READ_BYTES);
     }
     return bytes;
 }
@@ -238,6 +240,7 @@ bool order_load(struct engine *engine, struct image_read *read)
 {
     struct order_table *orders = &engine->orders;
     struct place last = { 0 };
+    struct order_record record;
 
     for (; image_read_begins(read, row_bytes()); read->row++) {
         uint64_t portfolio;
@@ -245,9 +248,11 @@ bool order_load(struct engine *engine, struct image_read *read)
         if (index == ORDER_NONE)
             return image_read_refuse(read, "more orders than the configuration allows");
         image_read_bytes(read, &portfolio, sizeof portfolio);
-        take_row(read, orders, index);
+        take_row(read, orders, index, &record);
         const struct order *order = &orders->hot[index];
-        const char *wrong = wrong_with(engine, index, portfolio);
+        const char *wrong = wrong_with(engine, index, portfolio, &record);
+        if (wrong == NULL && !order_record_put(orders, index, &record))
+            wrong = "an order has an expiry that is not of its time in force";
         if (wrong == NULL)
             wrong = wrong_place(order, &last);
         if (wrong == NULL)

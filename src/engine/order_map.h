@@ -7,8 +7,12 @@
 #define ENGINE_ORDER_MAP_H
 
 #include "base/cc.h"
+#include "base/mix.h"
 #include "engine/hash_index.h"
 #include "engine/order.h"
+
+/* Of order.map_slot: the place is not in the home bucket of its hash. */
+#define ORDER_MAP_DISPLACED (1u << 31)
 
 struct order_map {
     struct hash_index index;
@@ -26,12 +30,19 @@ void order_map_init(struct order_map *map, void *memory, uint32_t order_slots,
 CC_MUST_USE uint32_t order_map_find(const struct order_map *map, uint64_t hash, uint32_t account,
                                     const uint64_t id[2]);
 
-/* Makes an order findable; its id and account are set. Writes its hash and map_slot. The caller
- * has made sure that no other live order has the same account and id. */
+/* Makes an order findable; its id and account are set, `hash` is mix_id of them. Writes its
+ * map_slot. The caller has made sure that no other live order has the same account and id. */
 void order_map_insert(struct order_map *map, uint64_t hash, uint32_t order);
 
-/* Undoes order_map_insert; needs neither id nor a probe. */
-void order_map_remove(struct order_map *map, uint32_t order);
+/* Undoes order_map_insert. `key` is that of the hash, which is made again when the order is not in
+ * its home bucket. */
+void order_map_remove(struct order_map *map, struct mix_key key, uint32_t order);
+
+/* Its place in the index. */
+static inline uint32_t order_map_place(const struct order *order)
+{
+    return order->map_slot & ~ORDER_MAP_DISPLACED;
+}
 
 /* Prefetch, first stage: the bucket. */
 static inline void order_map_prefetch(const struct order_map *map, uint64_t hash)
@@ -39,16 +50,16 @@ static inline void order_map_prefetch(const struct order_map *map, uint64_t hash
     hash_index_prefetch(&map->index, hash);
 }
 
+/* Prefetch, first stage of an order that will be removed (a maker about to be filled). */
+static inline void order_map_prefetch_place(const struct order_map *map, const struct order *order)
+{
+    CC_PREFETCH(&map->index.buckets[order_map_place(order) >> HASH_INDEX_PLACE_BITS]);
+}
+
 /* Prefetch, second stage: the likely order (unverified; 0: none), for order_prefetch. */
 static inline uint32_t order_map_peek(const struct order_map *map, uint64_t hash)
 {
     return hash_index_peek(&map->index, hash);
-}
-
-/* Prefetch, first stage of an order that will be removed (a maker about to be filled). */
-static inline void order_map_prefetch_place(const struct order_map *map, const struct order *order)
-{
-    CC_PREFETCH(&map->index.buckets[order->map_slot >> HASH_INDEX_PLACE_BITS]);
 }
 
 #endif

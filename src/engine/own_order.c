@@ -56,6 +56,7 @@ uint32_t own_order_make(struct engine *engine, enum own_order_place place,
     uint64_t ticks = price / market->record.tick_size;
 
     INVARIANT(terms->quantity != 0);
+    order_forget(&engine->orders, index);
     *order = (struct order){
         .tick = book_tick(&market->book, (enum order_side)terms->side, (uint32_t)ticks),
         .remaining = terms->quantity,
@@ -64,16 +65,14 @@ uint32_t own_order_make(struct engine *engine, enum own_order_place place,
         .market = holding->market,
         .side = terms->side,
         .flags = order_flags(false, terms->reduce_only, STP_EXPIRE_MAKER, ORDER_IOC),
+        .state = ORDER_NEW,
+        .order_type = terms->type,
         .account = state_portfolio(engine, holding->portfolio)->account,
     };
     memcpy(order->id, id.bytes, sizeof order->id);
-    engine->orders.cold[index] = (struct order_cold){
-        .placed_ns = engine->t_ns,
-        .updated_ns = engine->t_ns,
-        .placed_sequence = engine->sequence,
-        .state = ORDER_NEW,
-        .order_type = terms->type,
-    };
+    engine->orders.cold[index] = (struct order_cold){ .placed_ns = engine->t_ns };
+    if (order->stamp != order_stamp(engine->sequence, 0)) /* it is no order of the command's own */
+        order_extra(&engine->orders, index)->placed_rank = order_stamp(engine->sequence, 0);
     return index;
 }
 
@@ -121,16 +120,15 @@ bool own_order_match(struct engine *engine, enum fill_kind kind, uint32_t *units
 static void tell(struct engine *engine, uint32_t index, uint64_t price)
 {
     const struct order *order = &engine->orders.hot[index];
-    const struct order_cold *cold = &engine->orders.cold[index];
     uint16_t asset_id = engine->markets.rows[order->market].record.asset_id;
     struct effect_order_state body = {
         .remaining = order->remaining,
-        .filled = cold->filled,
+        .filled = order_filled(&engine->orders, index),
         .price = price,
-        .status = cold->state,
-        .reason = cold->reason,
+        .status = order->state,
+        .reason = order->reason,
         .side = order->side,
-        .order_type = cold->order_type,
+        .order_type = order->order_type,
         .asset_id = asset_id,
     };
 
@@ -142,13 +140,11 @@ void own_order_end(struct engine *engine, enum own_order_place place, uint64_t p
                    uint8_t reason)
 {
     uint32_t index = own_order_index(engine, place);
-    const struct order *order = &engine->orders.hot[index];
-    struct order_cold *cold = &engine->orders.cold[index];
+    struct order *order = &engine->orders.hot[index];
 
     if (order->remaining != 0) {
-        order_move(order, cold, ORDER_CANCELED);
-        cold->reason = reason;
+        order_move(order, order_filled(&engine->orders, index), ORDER_CANCELED);
+        order->reason = reason;
     }
-    cold->updated_ns = engine->t_ns;
     tell(engine, index, price);
 }

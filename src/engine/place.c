@@ -54,18 +54,15 @@ uint32_t place_take(struct engine *engine, const struct place_name *name, const 
     order->side = entry->side;
     order->flags = entry_flags(entry);
     order->account = name->account;
-    cold->expiry_ns = entry->expiry;
+    order->order_type = entry->order_type;
     cold->placed_ns = engine->t_ns;
-    cold->updated_ns = engine->t_ns;
-    cold->placed_sequence = engine->sequence;
-    cold->index = (uint16_t)engine->turn.order_count;
     order->stamp = state_next_stamp(engine);
-    cold->order_type = entry->order_type;
+    if (entry->tif == ORDER_GTT)
+        order_extra(&engine->orders, index)->expiry_ns = entry->expiry;
     if (CC_UNLIKELY(name->conditional != CONDITIONAL_NONE)) {
         const struct conditional *waited = &engine->conditionals.rows[name->conditional];
-        cold->placed_ns = waited->placed_ns;
-        cold->placed_sequence = waited->placed_sequence;
-        cold->index = 0;
+        order_extra(&engine->orders, index)->placed_rank = conditional_rank(waited);
+        cold->placed_ns = waited->placed_ns; /* behind it: its last change is now */
         conditional_keep_origin(engine, name->conditional, index);
     }
     return index;

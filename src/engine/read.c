@@ -17,29 +17,30 @@ void read_order_record(const struct engine *engine, uint32_t index, struct row_o
         return;
     }
     const struct order *order = &engine->orders.hot[index];
-    const struct order_cold *cold = &engine->orders.cold[index];
     const struct market *market = &engine->markets.rows[order->market];
     const struct holding *holding = &engine->holdings.rows[order->holding];
     const struct portfolio *portfolio = &engine->portfolios.rows[holding->portfolio];
+    uint64_t rank = order_rank(&engine->orders, index);
+    bool ended = order_state_is_final((enum order_state)order->state); /* by this command */
 
     *row = (struct row_order){
         .account_id = portfolio->account,
         .subaccount_index = portfolio->subaccount_index,
         .portfolio_index = portfolio->portfolio_index,
-        .initial = order_initial(order, cold),
+        .initial = order_initial(&engine->orders, index),
         .remaining = order->remaining,
-        .filled = cold->filled,
-        .filled_notional = cold->filled_notional,
+        .filled = order_filled(&engine->orders, index),
+        .filled_notional = order_filled_notional(&engine->orders, index),
         .price = resting_price(engine, order),
-        .expiry = cold->expiry_ns,
-        .sequence = cold->placed_sequence,
-        .time_ns = cold->placed_ns,
-        .updated_at_ns = cold->updated_ns,
-        .index = cold->index,
-        .status = cold->state,
-        .order_type = cold->order_type,
+        .expiry = order_expiry(&engine->orders, index),
+        .sequence = rank >> ORDER_STAMP_BITS,
+        .time_ns = engine->orders.cold[index].placed_ns,
+        .updated_at_ns = ended ? engine->t_ns : order_updated_ns(&engine->orders, index),
+        .index = (uint16_t)rank,
+        .status = order->state,
+        .order_type = order->order_type,
         .side = order->side,
-        .reason = cold->reason,
+        .reason = order->reason,
         .post_only = (order->flags & ORDER_POST_ONLY) != 0,
         .reduce_only = (order->flags & ORDER_REDUCE_ONLY) != 0,
         .stp = order_stp(order),
@@ -48,7 +49,7 @@ void read_order_record(const struct engine *engine, uint32_t index, struct row_o
     };
     memcpy(row->id, order->id, sizeof row->id);
     memcpy(row->market, market->record.symbol, sizeof row->market);
-    if (conditional_is_kind(cold->order_type))
+    if (conditional_is_kind(order->order_type))
         conditional_add_origin(engine, index, row);
 }
 

@@ -59,7 +59,7 @@ static uint8_t status_of(const struct engine *engine, uint32_t order)
         return (uint8_t)(state == ORDER_NEW ? ORDER_UNTRIGGERED : state);
     }
     enum order_state state = resting_death(engine, order, &reason);
-    return state == ORDER_NEW ? engine->orders.cold[order].state : (uint8_t)state;
+    return state == ORDER_NEW ? engine->orders.hot[order].state : (uint8_t)state;
 }
 
 static bool has_status(const struct engine *engine, uint32_t order, uint8_t status)
@@ -109,9 +109,9 @@ static void look_through(struct read_orders *cursor, const struct engine *engine
             continue;
         uint32_t order = holding->order_tail; /* the newest first: the heap turns the rest away */
         for (; order != ORDER_NONE; order = engine->orders.cold[order].list_prev) {
-            const struct order_cold *cold = &engine->orders.cold[order];
+            uint64_t rank = order_rank(&engine->orders, order);
             consider(cursor, engine,
-                     (struct read_orders_found){ cold->placed_sequence, cold->index, order });
+                     (struct read_orders_found){ rank >> ORDER_STAMP_BITS, (uint16_t)rank, order });
         }
     }
     for (at = portfolio->conditional_tail; at != CONDITIONAL_NONE;) {

@@ -7,15 +7,14 @@
 void resting_tell_state(struct engine *engine, uint32_t index)
 {
     const struct order *order = &engine->orders.hot[index];
-    const struct order_cold *cold = &engine->orders.cold[index];
     uint16_t asset_id = engine->markets.rows[order->market].record.asset_id;
     struct effect_order_state body = {
         .remaining = order->remaining,
-        .filled = cold->filled,
-        .price = order_type_is_market(cold->order_type) ? 0 : resting_price(engine, order),
+        .filled = order_filled(&engine->orders, index),
+        .price = order_type_is_market(order->order_type) ? 0 : resting_price(engine, order),
     };
-    uint32_t codes = (uint32_t)cold->state | (uint32_t)cold->reason << 8 |
-                     (uint32_t)order->side << 16 | (uint32_t)cold->order_type << 24;
+    uint32_t codes = (uint32_t)order->state | (uint32_t)order->reason << 8 |
+                     (uint32_t)order->side << 16 | (uint32_t)order->order_type << 24;
 
     effects_put(&body, offsetof(struct effect_order_state, status), codes, asset_id);
     cc_store64(body.order_id, order->id[0]);
@@ -130,10 +129,10 @@ static void enter_book(struct engine *engine, uint32_t index)
 
 static void set_expiry(struct engine *engine, uint32_t index)
 {
-    const struct order_cold *cold = &engine->orders.cold[index];
+    uint64_t expiry_ns = order_expiry(&engine->orders, index);
 
-    timer_heap_set(&engine->expiries, index, cold->expiry_ns, resting_rank(cold));
-    work_timer_set(engine, cold->expiry_ns);
+    timer_heap_set(&engine->expiries, index, expiry_ns, order_rank(&engine->orders, index));
+    work_timer_set(engine, expiry_ns);
 }
 
 void resting_insert(struct engine *engine, uint32_t index, uint64_t hash)
@@ -169,7 +168,7 @@ static void unlink_order(struct engine *engine, uint32_t index)
 {
     const struct order *order = &engine->orders.hot[index];
 
-    order_map_remove(&engine->order_map, index);
+    order_map_remove(&engine->order_map, engine->key, index);
     work_order_leaves(engine, index);
     holding_unlink(engine, index);
     if (order_tif(order) == ORDER_GTT)
@@ -179,16 +178,14 @@ static void unlink_order(struct engine *engine, uint32_t index)
 void resting_remove(struct engine *engine, uint32_t index, enum order_state state, uint8_t reason)
 {
     struct order *order = &engine->orders.hot[index];
-    struct order_cold *cold = &engine->orders.cold[index];
 
     book_remove(&state_market(engine, order->market)->book, index);
     resting_take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
                       order->remaining, true);
     unlink_order(engine, index);
     risk_changed(engine, order->holding);
-    order_move(order, cold, state);
-    cold->reason = reason;
-    cold->updated_ns = engine->t_ns;
+    order_move(order, order_filled(&engine->orders, index), state);
+    order->reason = reason;
     resting_tell(engine, index, BOOK_DELETE, order->remaining);
     order_release(&engine->orders, index);
 }
@@ -196,12 +193,12 @@ void resting_remove(struct engine *engine, uint32_t index, enum order_state stat
 void resting_set_terms(struct engine *engine, uint32_t index, const struct resting_terms *terms)
 {
     struct order *order = &engine->orders.hot[index];
-    struct order_cold *cold = &engine->orders.cold[index];
+    struct order_extra *extra = order_extra(&engine->orders, index);
     bool was_timed = order_tif(order) == ORDER_GTT;
 
     order->flags = terms->flags;
-    cold->expiry_ns = terms->expiry_ns;
-    cold->updated_ns = engine->t_ns;
+    extra->expiry_ns = terms->expiry_ns;
+    extra->updated_ns = engine->t_ns;
     if (order_tif(order) == ORDER_GTT)
         set_expiry(engine, index);
     else if (was_timed)
@@ -255,19 +252,18 @@ void resting_reduce(struct engine *engine, uint32_t index, uint64_t quantity)
     resting_take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
                       quantity, false);
     risk_changed(engine, order->holding);
-    engine->orders.cold[index].updated_ns = engine->t_ns;
+    order_extra(&engine->orders, index)->updated_ns = engine->t_ns;
     resting_tell(engine, index, BOOK_REDUCE, quantity);
 }
 
 bool resting_fill(struct engine *engine, uint32_t index, uint64_t quantity, uint64_t price)
 {
-    struct order *order = &engine->orders.hot[index];
-    struct order_cold *cold = &engine->orders.cold[index];
+    const struct order *order = &engine->orders.hot[index];
     bool filled = book_take(&state_market(engine, order->market)->book, index, quantity);
 
     resting_take_sums(state_holding(engine, order->holding), order, price, quantity, filled);
-    order_add_fill(order, cold, quantity, quantity * price);
-    cold->updated_ns = engine->t_ns;
+    order_add_fill(&engine->orders, index, quantity, quantity * price);
+    order_extra(&engine->orders, index)->updated_ns = engine->t_ns;
     if (filled)
         unlink_order(engine, index);
     return filled;

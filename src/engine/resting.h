@@ -81,13 +81,6 @@ void resting_tell_state(struct engine *engine, uint32_t order);
 CC_MUST_USE enum order_state resting_death(const struct engine *engine, uint32_t order,
                                            uint8_t *reason);
 
-/* Placing order: the sequence, and below it the number among the orders of one command. No two
- * orders share it. */
-static inline uint64_t resting_rank(const struct order_cold *cold)
-{
-    return cold->placed_sequence << 16 | cold->index;
-}
-
 /* Raw price of an order in the table. */
 static inline uint64_t resting_price(const struct engine *engine, const struct order *order)
 {
@@ -116,7 +109,7 @@ static inline bool resting_is_dead(const struct engine *engine, const struct ord
         return true;
     if (CC_UNLIKELY(portfolio_dead_man_has_come(portfolio, engine->t_ns)))
         return true;
-    return order_tif(order) == ORDER_GTT && engine->orders.cold[index].expiry_ns <= engine->t_ns;
+    return order_tif(order) == ORDER_GTT && order_expiry(&engine->orders, index) <= engine->t_ns;
 }
 
 #endif

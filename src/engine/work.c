@@ -85,7 +85,7 @@ static void image_cancel(const struct engine *engine, uint32_t portfolio, struct
 
     for (; at != HOLDING_NONE; at = engine->holdings.rows[at].next) {
         uint32_t cursor = engine->holdings.rows[at].cancel_cursor;
-        image_u64(sink, cursor == ORDER_NONE ? 0 : resting_rank(&engine->orders.cold[cursor]));
+        image_u64(sink, cursor == ORDER_NONE ? 0 : order_rank(&engine->orders, cursor));
     }
 }
 
@@ -99,7 +99,7 @@ static void image_list(const struct engine *engine, uint32_t market, struct imag
         cursor = engine->holdings.rows[holding_find(engine, list->portfolio, market)].cancel_cursor;
     image_u64(sink, list->portfolio);
     image_u64(sink, list->inside);
-    image_u64(sink, cursor == ORDER_NONE ? 0 : resting_rank(&engine->orders.cold[cursor]));
+    image_u64(sink, cursor == ORDER_NONE ? 0 : order_rank(&engine->orders, cursor));
 }
 
 /* Deadline of a market's next second. */
@@ -206,7 +206,7 @@ void work_order_leaves(struct engine *engine, uint32_t order)
 static bool waits_longer(const struct engine *engine, uint32_t waiting, uint32_t resting)
 {
     return conditional_rank(&engine->conditionals.rows[waiting]) <=
-           resting_rank(&engine->orders.cold[resting]);
+           order_rank(&engine->orders, resting);
 }
 
 static void expire(struct engine *engine, uint32_t index)
@@ -387,8 +387,8 @@ static uint32_t cancel_next(struct engine *engine, const struct portfolio *portf
     for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;) {
         struct holding *holding = state_holding(engine, at);
         uint32_t order = first_dead(engine, holding);
-        if (order != ORDER_NONE && (first == ORDER_NONE || resting_rank(&orders->cold[order]) <
-                                                               resting_rank(&orders->cold[first])))
+        if (order != ORDER_NONE &&
+            (first == ORDER_NONE || order_rank(orders, order) < order_rank(orders, first)))
             first = order;
         at = holding->next;
     }

@@ -64,7 +64,7 @@ static bool find_order(const struct engine *engine, uint32_t version, uint32_t h
         return true;
     *order = engine->holdings.rows[holding].order_head;
     while (*order != ORDER_NONE && (version <= 2 ? orders->hot[*order].stamp >> ORDER_STAMP_BITS
-                                                 : resting_rank(&orders->cold[*order])) != rank)
+                                                 : order_rank(orders, *order)) != rank)
         *order = orders->cold[*order].list_next;
     return *order != ORDER_NONE;
 }

@@ -28,7 +28,8 @@ PIN(sizeof(struct reply), 128);
 
 /* Hot structures (architecture, Decisions that rest on measurements). */
 PIN(sizeof(struct order), 64);
-PIN(sizeof(struct order_cold), 64);
+PIN(sizeof(struct order_cold), 20);
+PIN(sizeof(struct order_extra), 40);
 PIN(sizeof(struct book_level), 16);
 PIN(sizeof(struct hash_index_bucket), 64);
 PIN(sizeof(struct duplicate_entry), 40); /* wire.md, W5 */

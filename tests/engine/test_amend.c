@@ -2,6 +2,7 @@
  * order (W3c), sizes, flags and timers that change, margin with the order's own rest left out, and
  * a replacement that matches as a placement does. BTC-PERP of W10 at mark 100,000.0. */
 #include "engine/margin.h"
+#include "engine/order_record.h"
 #include "trade.h"
 
 #define M    TRADE_MARK
@@ -53,12 +54,12 @@ static struct effect_book_level book_level(const struct host *host, uint32_t k)
     return body;
 }
 
-static const struct order_cold *cold_of(const struct host *host, uint32_t n, struct trade_id id)
+static struct order_record record_of(const struct host *host, uint32_t n, struct trade_id id)
 {
     uint32_t order = trade_order(host, n, id);
 
     CHECK(order != ORDER_NONE);
-    return &host->engine->orders.cold[order];
+    return order_record_of(&host->engine->orders, order);
 }
 
 static const struct order *hot_of(const struct host *host, uint32_t n, struct trade_id id)
@@ -96,7 +97,7 @@ static void test_reduction(void)
     CHECK(book_order(&host, 0).action == BOOK_REDUCE && book_order(&host, 0).quantity == 1000);
     CHECK(book_level(&host, 0).size == 5000 && book_level(&host, 0).orders == 2);
     CHECK(stands(&host, 990000, 0, 1, first) && stands(&host, 990000, 1, 2, second));
-    CHECK(host.engine->orders.cold[trade_order(&host, 1, first)].updated_ns ==
+    CHECK(record_of(&host, 1, first).updated_ns ==
           engine_time(host.engine)); /* J2: updated_at_ns */
     /* partly filled it stays PARTIALLY_FILLED, and the size to compare is what remains */
     CHECK(trade_tif(&host, 3, -500, 990000, TRADE_IOC) == TRADE_OK);
@@ -140,7 +141,7 @@ static void test_keeps_place(void)
     CHECK(TOLD(&host, 2101, 2100));
     CHECK(hot_of(&host, 1, first)->flags == order_flags(true, false, 3, ORDER_GTC));
     CHECK(hot_of(&host, 1, first)->stamp == stamp);
-    CHECK(cold_of(&host, 1, first)->updated_ns == host.clock_ns);
+    CHECK(record_of(&host, 1, first).updated_ns == host.clock_ns);
     CHECK(stands(&host, 990000, 0, 1, first));
     /* it is the first to be filled: filled stays, remaining is what compares */
     CHECK(trade_tif(&host, 3, -500, 990000, TRADE_IOC) == TRADE_OK);
@@ -163,7 +164,7 @@ static void test_loses_place(void)
     trade_open(&host, NULL);
     struct trade_id first = trade_rest(&host, 1, 3000, 990000);
     struct trade_id second = trade_rest(&host, 2, 3000, 990000);
-    struct order_cold placed = *cold_of(&host, 1, first);
+    struct order_record placed = record_of(&host, 1, first);
     CHECK(replace(&host, 1, first, 990000, 3001) == TRADE_OK);
     CHECK(TOLD(&host, 2107, 2106, 2101, 2107, 2106, 2100));
     CHECK(book_order(&host, 0).action == BOOK_DELETE && book_order(&host, 0).quantity == 3000);
@@ -175,10 +176,10 @@ static void test_loses_place(void)
     CHECK(memcmp(book_order(&host, 1).order_id, first.bytes, 16) == 0);
     CHECK(stands(&host, 990000, 0, 2, second) && stands(&host, 990000, 1, 1, first));
     CHECK(trade_last_state(&host).status == ORDER_OPEN);
-    const struct order_cold *cold = cold_of(&host, 1, first);
-    CHECK(cold->placed_sequence == placed.placed_sequence && cold->placed_ns == placed.placed_ns);
+    struct order_record now = record_of(&host, 1, first);
+    CHECK(now.placed_sequence == placed.placed_sequence && now.placed_ns == placed.placed_ns);
     CHECK(hot_of(&host, 1, first)->stamp >> ORDER_STAMP_BITS == engine_sequence(host.engine));
-    CHECK(cold->updated_ns == host.clock_ns);
+    CHECK(now.updated_ns == host.clock_ns);
     CHECK(trade_portfolio(&host, 1)->open_order_count == 1);
     /* another price, and back: at the back again */
     CHECK(replace(&host, 2, second, 989000, 3000) == TRADE_OK);
@@ -242,7 +243,7 @@ static void test_expiry(void)
         order.price -= anew;
         order.expiry = deadline + HOST_SECOND_NS;
         CHECK(trade_replace(&host, 1, id, &order, 0) == TRADE_OK);
-        CHECK(cold_of(&host, 1, id)->expiry_ns == order.expiry);
+        CHECK(record_of(&host, 1, id).expiry_ns == order.expiry);
         host.clock_ns = deadline - 1;
         host_tick(&host, 1);
         CHECK(trade_remaining(&host, 1, id) == 3000);
@@ -468,7 +469,7 @@ static void test_crosses(void)
     CHECK(trade_last_state(&host).remaining == 2000 && trade_last_state(&host).filled == 1500);
     CHECK(trade_cash(&host, 1) == cash - 450225);
     CHECK(trade_size(&host, 1) == 1500);
-    CHECK(cold_of(&host, 1, id)->filled_notional == 500 * 990000 + 1000 * UINT64_C(1000500));
+    CHECK(record_of(&host, 1, id).filled_notional == 500 * 990000 + 1000 * UINT64_C(1000500));
     /* the rest of it is used up by the next one: FILLED, gone from map, list and book */
     trade_rest(&host, 2, -2000, 1000600);
     CHECK(replace(&host, 1, id, 1000600, 2000) == TRADE_OK);
@@ -569,13 +570,13 @@ static void test_endless_fills(void)
 
     trade_open(&host, NULL);
     struct trade_id id = trade_rest(&host, 1, 3000, 990000);
-    struct order_cold *cold = &host.engine->orders.cold[trade_order(&host, 1, id)];
-    cold->filled_notional = UINT64_C(1) << 62;
+    struct order_extra *extra = order_extra(&host.engine->orders, trade_order(&host, 1, id));
+    extra->filled_notional = UINT64_C(1) << 62;
     CHECK(replace(&host, 1, id, 989000, 3000) == TRADE_OK);
-    cold->filled_notional++;
+    extra->filled_notional++;
     CHECK(replace(&host, 1, id, 988000, 3000) == STATUS_order_rejected_internal);
     CHECK(hot_of(&host, 1, id)->remaining == 3000);
-    cold->filled_notional = 0;
+    extra->filled_notional = 0;
     host_close(&host);
 }
 

@@ -54,7 +54,7 @@ static uint32_t insert(enum order_side side, uint32_t price, uint64_t quantity)
 
 static void forget(uint32_t k)
 {
-    order_move(&table.hot[resting[k].index], &table.cold[resting[k].index], ORDER_CANCELED);
+    order_move(&table.hot[resting[k].index], 0, ORDER_CANCELED);
     order_release(&table, resting[k].index);
     resting[k] = resting[--resting_count];
 }

@@ -48,7 +48,8 @@ static void test_rests(void)
     CHECK(waiting_cancel(&host, 1, later) == STATUS_conditional_order_not_found);
     uint32_t index = trade_order(&host, 1, id);
     const struct order_cold *cold = &host.engine->orders.cold[index];
-    CHECK(cold->state == ORDER_OPEN && cold->placed_sequence == sequence);
+    CHECK(host.engine->orders.hot[index].state == ORDER_OPEN);
+    CHECK(order_rank(&host.engine->orders, index) == order_stamp(sequence, 0));
     CHECK(cold->list_next == trade_order(&host, 1, later) && cold->list_prev == ORDER_NONE);
     CHECK(host.engine->orders.hot[index].prev == trade_order(&host, 2, before));
     CHECK(read_order(host.engine, 1, id.bytes, -1, &row));

@@ -126,10 +126,22 @@ static void test_orders(void)
         {
             struct order *row = &host.engine->orders.hot[index];
             IMAGE_ORDER_FIELDS(FLIP)
+            IMAGE_ORDER_GATHERED(FLIP)
         }
         {
             struct order_cold *row = &host.engine->orders.cold[index];
-            IMAGE_ORDER_COLD_FIELDS(FLIP)
+            FLIP(placed_ns)
+        }
+        {
+            struct order_extra *row = order_extra(&host.engine->orders, index);
+            bool expires = order_tif(&host.engine->orders.hot[index]) == ORDER_GTT;
+            FLIP(filled)
+            FLIP(filled_notional)
+            FLIP(updated_ns)
+            FLIP(placed_rank)
+            CHECK(expires == (side == ORDER_SHORT));
+            if (expires)
+                FLIP(expiry_ns)
         }
     }
 }
@@ -213,8 +225,7 @@ static const struct left_out {
       "cancel_cursor leverage mmp zero2 " },
     { __LINE__, "leverage", LEVERAGE_CACHES(TEXT), "next map_place " },
     { __LINE__, "market", MARKET_CACHES(TEXT), "funding_queued zero book holders " },
-    { __LINE__, "order", IMAGE_ORDER_CACHES(TEXT), "next prev map_slot holding hash " },
-    { __LINE__, "order_cold", IMAGE_ORDER_COLD_CACHES(TEXT), "list_next list_prev spare " },
+    { __LINE__, "order", IMAGE_ORDER_CACHES(TEXT), "next prev map_slot holding has_extra " },
     { __LINE__, "engine", STATE_CACHES(TEXT), "effects.count effects.zero zero " },
 };
 

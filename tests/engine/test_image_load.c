@@ -177,11 +177,11 @@ static void look_at(const struct engine *engine)
     look_at_work(engine);
     for (uint32_t i = 1; i < engine->orders.fresh; i++) {
         uint8_t reason;
-        const struct order_cold *cold = &engine->orders.cold[i];
-        if (cold->state != ORDER_OPEN && cold->state != ORDER_PARTIALLY_FILLED)
+        const struct order *order = &engine->orders.hot[i];
+        if (order->state != ORDER_OPEN && order->state != ORDER_PARTIALLY_FILLED)
             continue;
         seen.dead += resting_death(engine, i, &reason) != ORDER_NEW;
-        seen.timed += order_tif(&engine->orders.hot[i]) == ORDER_GTT;
+        seen.timed += order_tif(order) == ORDER_GTT;
     }
     for (uint32_t i = engine->credentials.head; i != CREDENTIAL_NONE; i = rows[i].next) {
         seen.ended += rows[i].ended_sequence != 0;
@@ -201,8 +201,8 @@ static void look_at(const struct engine *engine)
         seen.doomed += row->quantity != 0 && row->place == PLACE_NOWHERE;
     }
     for (uint32_t i = 1; i < engine->orders.fresh; i++)
-        seen.triggered += engine->orders.cold[i].state != ORDER_STATE_COUNT &&
-                          engine->orders.cold[i].order_type != ORDER_LIMIT;
+        seen.triggered += engine->orders.hot[i].state != ORDER_STATE_COUNT &&
+                          engine->orders.hot[i].order_type != ORDER_LIMIT;
 }
 
 /* --- runs ------------------------------------------------------------------------------------- */

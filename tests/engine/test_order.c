@@ -26,14 +26,14 @@ static void test_take_and_release(void)
     CHECK(order_take(&table) == ORDER_NONE); /* by count */
     CHECK(table.count == 3);
     table.hot[a].remaining = 7;
-    table.cold[a].filled = 9;
+    order_extra(&table, a)->filled = 9;
     order_release(&table, a);
     order_release(&table, c);
     CHECK(table.count == 1);
     CHECK(order_take(&table) == c); /* last released first */
     CHECK(order_take(&table) == a);
-    CHECK(table.hot[a].remaining == 0 && table.cold[a].filled == 0);
-    CHECK(table.cold[a].state == ORDER_NEW);
+    CHECK(table.hot[a].remaining == 0 && order_filled(&table, a) == 0);
+    CHECK(table.hot[a].state == ORDER_NEW);
     CHECK(order_take(&table) == ORDER_NONE);
     drop(&table);
 }
@@ -71,23 +71,81 @@ static void test_fills(void)
     struct order_table table = make(1);
     uint32_t index = order_take(&table);
     struct order *order = &table.hot[index];
-    struct order_cold *cold = &table.cold[index];
 
     order->remaining = 10;
-    order_move(order, cold, ORDER_OPEN);
-    CHECK(order_initial(order, cold) == 10);
+    order_move(order, 0, ORDER_OPEN);
+    CHECK(order_initial(&table, index) == 10);
     order->remaining = 6;
-    order_add_fill(order, cold, 4, 400);
-    CHECK(cold->state == ORDER_PARTIALLY_FILLED && cold->filled == 4);
-    CHECK(order_initial(order, cold) == 10);
+    order_add_fill(&table, index, 4, 400);
+    CHECK(order->state == ORDER_PARTIALLY_FILLED && order_filled(&table, index) == 4);
+    CHECK(order_initial(&table, index) == 10);
     order->remaining = 5;
-    order_add_fill(order, cold, 1, 90); /* partly filled stays partly filled */
-    CHECK(cold->state == ORDER_PARTIALLY_FILLED && cold->filled_notional == 490);
+    order_add_fill(&table, index, 1, 90); /* partly filled stays partly filled */
+    CHECK(order->state == ORDER_PARTIALLY_FILLED && order_filled_notional(&table, index) == 490);
     order->remaining = 0;
-    order_add_fill(order, cold, 5, 500);
-    CHECK(cold->state == ORDER_FILLED && cold->filled == 10 && cold->filled_notional == 990);
-    CHECK(order_initial(order, cold) == 10);
+    order_add_fill(&table, index, 5, 500);
+    CHECK(order->state == ORDER_FILLED && order_filled(&table, index) == 10 &&
+          order_filled_notional(&table, index) == 990);
+    CHECK(order_initial(&table, index) == 10);
     order_release(&table, index);
+    drop(&table);
+}
+
+/* An order has a row of extras once it differs from a plain one, and says the same with it. */
+static void test_extras(void)
+{
+    struct order_table table = make(2);
+    uint32_t a = order_take(&table), b = order_take(&table);
+
+    table.hot[a].stamp = order_stamp(7, 1);
+    table.cold[a].placed_ns = 100;
+    table.hot[a].flags = order_flags(false, false, 0, ORDER_GTC);
+    CHECK(order_filled(&table, a) == 0 && order_filled_notional(&table, a) == 0);
+    CHECK(order_updated_ns(&table, a) == 100 && order_rank(&table, a) == order_stamp(7, 1));
+    CHECK(order_expiry(&table, a) == ORDER_EXPIRY_GTC);
+    struct order_extra *extra = order_extra(&table, a);
+    CHECK(table.hot[a].has_extra && !table.hot[b].has_extra);
+    CHECK(order_filled(&table, a) == 0 && order_filled_notional(&table, a) == 0);
+    CHECK(order_updated_ns(&table, a) == 100 && order_rank(&table, a) == order_stamp(7, 1));
+    extra->updated_ns = 101;
+    table.hot[a].stamp = order_stamp(9, 0); /* it has entered anew: its placing stays */
+    CHECK(order_updated_ns(&table, a) == 101 && order_rank(&table, a) == order_stamp(7, 1));
+    CHECK(order_extra(&table, a) == extra); /* one an order */
+    table.hot[a].flags = order_flags(false, false, 0, ORDER_GTT);
+    extra->expiry_ns = 5000;
+    CHECK(order_expiry(&table, a) == 5000);
+    table.hot[a].flags = order_flags(false, false, 0, ORDER_FOK);
+    CHECK(order_expiry(&table, a) == 1); /* the wire's */
+    table.hot[a].flags = order_flags(false, false, 0, ORDER_IOC);
+    CHECK(order_expiry(&table, a) == 0);
+    CHECK(order_extra(&table, b) != extra);
+    order_release(&table, a); /* what it had is another's now */
+    CHECK(order_take(&table) == a && !table.hot[a].has_extra);
+    CHECK(order_extra(&table, a) == extra && extra->updated_ns == 100 && extra->filled == 0);
+    drop(&table);
+}
+
+/* Every order may have extras, those behind the slots too, whatever came and went before. */
+static void test_extras_never_refuse(void)
+{
+    struct order_table table = make(3);
+
+    for (uint32_t turn = 0; turn < 20; turn++) {
+        uint32_t taken[3];
+        for (uint32_t i = 0; i < 3; i++) {
+            taken[i] = order_take(&table);
+            order_extra(&table, taken[i])->filled = i + 1;
+        }
+        for (uint32_t i = 0; i < ORDER_OWN; i++)
+            order_extra(&table, table.slots + 1 + i)->filled = 10 + i;
+        for (uint32_t i = 0; i < 3; i++)
+            CHECK(order_filled(&table, taken[i]) == i + 1);
+        CHECK(order_filled(&table, 4) == 10 && order_filled(&table, 5) == 11);
+        order_forget(&table, 5 - turn % 2);
+        for (uint32_t i = 0; i < 3; i++)
+            order_release(&table, taken[(turn + i) % 3]);
+    }
+    CHECK(order_filled(&table, ORDER_NONE) == 0); /* the row that plain orders read */
     drop(&table);
 }
 
@@ -102,11 +160,10 @@ struct move {
 static void make_move(void *context)
 {
     const struct move *move = context;
-    struct order order = { .remaining = move->remaining };
-    struct order_cold cold = { .filled = move->filled, .state = (uint8_t)move->from };
+    struct order order = { .remaining = move->remaining, .state = (uint8_t)move->from };
 
-    order_move(&order, &cold, move->to);
-    CHECK(cold.state == move->to);
+    order_move(&order, move->filled, move->to);
+    CHECK(order.state == move->to);
 }
 
 static void test_moves(void)
@@ -140,7 +197,7 @@ static void release_open(void *context)
     uint32_t index = order_take(table);
 
     table->hot[index].remaining = 1;
-    order_move(&table->hot[index], &table->cold[index], ORDER_OPEN);
+    order_move(&table->hot[index], 0, ORDER_OPEN);
     order_release(table, index);
 }
 
@@ -176,6 +233,8 @@ int main(void)
     test_limit();
     test_flags();
     test_fills();
+    test_extras();
+    test_extras_never_refuse();
     test_moves();
     test_misuse();
     return 0;

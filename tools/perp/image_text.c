@@ -5,6 +5,7 @@
 #include "base/decimal.h"
 #include "base/hex.h"
 #include "engine/image.h"
+#include "engine/order_record.h"
 #include "engine/state.h"
 
 enum { BYTES_A_LINE = 32, FIELDS_MAX = 64, VALUE_MAX = 2 * 4200 + 3 };
@@ -52,8 +53,8 @@ static const struct image_field order_fields[] = {
 #define X(field) ROW_FIELD(order, field)
     IMAGE_ORDER_FIELDS(X)
 #undef X
-#define X(field) ROW_FIELD(order_cold, field)
-    IMAGE_ORDER_COLD_FIELDS(X)
+#define X(field) ROW_FIELD(order_record, field)
+    IMAGE_ORDER_RECORD_FIELDS(X)
 #undef X
 };
 #define X(field) ROW_FIELD(market, field)
