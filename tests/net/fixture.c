@@ -462,3 +462,12 @@ size_t fixture_post(char *text, size_t capacity, const char *path, const char *m
     memcpy(text + count, body, body_bytes);
     return (size_t)count + body_bytes;
 }
+
+size_t fixture_order_post(struct fixture *fixture, char *text, size_t capacity)
+{
+    uint8_t body[48], frame[512];
+    fixture_order(body);
+    size_t count = fixture_frame(fixture, frame, 0, &fixture->session, body, sizeof body);
+    return fixture_post(text, capacity, "/api/v1/trading/order/place/limit",
+                        "application/octet-stream", frame, count);
+}

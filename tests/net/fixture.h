@@ -93,6 +93,9 @@ void fixture_order(uint8_t body[48]);
 size_t fixture_post(char *text, size_t capacity, const char *path, const char *media,
                     const void *body, size_t body_bytes);
 
+/* A signed limit order of FIXTURE_ACCOUNT as a binary frame in a POST. Gives its length. */
+size_t fixture_order_post(struct fixture *fixture, char *text, size_t capacity);
+
 /* A client without a socket. */
 struct wire {
     struct fixture *fixture;
@@ -106,6 +109,8 @@ struct wire {
 
 struct gate *fixture_gate(struct fixture *fixture, uint32_t connections);
 void fixture_gate_free(struct gate *gate);
+/* Both freed; CHECKs that the gate holds nothing any more: no request, no output, no connection. */
+void fixture_end(struct fixture *fixture, struct gate *gate);
 
 void wire_open(struct wire *wire, struct fixture *fixture, struct gate *gate, bool admin);
 void wire_free(struct wire *wire);
@@ -117,6 +122,8 @@ void wire_send(struct wire *wire, const void *bytes, size_t count, size_t piece)
 void wire_turn(struct wire *wire);
 /* A turn of net alone: neither matcher nor follower. */
 void wire_turn_net(struct wire *wire);
+/* Hands bytes over within a turn of net alone; what it answers stays in its output. */
+void wire_feed(struct wire *wire, const void *bytes, size_t count);
 
 struct wire_answer {
     int status;

@@ -22,35 +22,6 @@ static void begin(uint32_t slots, uint64_t pool_bytes)
     gate = fixture_gate(&fixture, 256);
 }
 
-static void end(void)
-{
-    CHECK(gate->pendings.used == 0 && gate->outputs.used == 0 && gate->conns.open_count == 0);
-    CHECK(gate->commands_out == 0 && gate->queries_out == 0);
-    CHECK(fixture.pool.free == UINT64_MAX);
-    fixture_gate_free(gate);
-    fixture_free(&fixture);
-}
-
-static size_t order(char *text, size_t capacity)
-{
-    uint8_t body[48], frame[512];
-    fixture_order(body);
-    size_t count = fixture_frame(&fixture, frame, 0, &fixture.session, body, 48);
-    return fixture_post(text, capacity, ORDER_PATH, OCTETS, frame, count);
-}
-
-/* Hands bytes over and runs one turn of net, without matcher and follower. */
-static void feed(struct wire *wire, const char *bytes, size_t count)
-{
-    char *copy = malloc(count);
-    CHECK(copy != NULL);
-    memcpy(copy, bytes, count);
-    gate_turn_begin(gate);
-    gate_receive(gate, wire->conn, copy, count);
-    (void)gate_turn_end(gate);
-    free(copy);
-}
-
 static void command_carries_what_was_signed(void)
 {
     char text[4096];
@@ -58,7 +29,7 @@ static void command_carries_what_was_signed(void)
     struct wire_answer answer;
     begin(1024, 1 << 20);
     wire_open(&wire, &fixture, gate, false);
-    wire_send(&wire, text, order(text, sizeof text), 0);
+    wire_send(&wire, text, fixture_order_post(&fixture, text, sizeof text), 0);
     CHECK(wire_answer(&wire, &answer, false) && answer.status == 200);
     static const char want[] = "{\"status\":\"request_completed\",\"processed_at_ns\":"
                                "1755582431240112233,\"sequence\":1}";
@@ -71,7 +42,7 @@ static void command_carries_what_was_signed(void)
     CHECK(command->duplicate_account == 0 && command->extra_bytes == 0);
     CHECK(command->request_hash == mix_id(fixture.config.hash_key, 7, command_request_id(command)));
     wire_free(&wire);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* An answer leaves only when its command is durable; a read behind it is dispatched then. */
@@ -83,7 +54,7 @@ static void nothing_leaves_before_it_is_durable(void)
     begin(1024, 1 << 20);
     fixture.hold_durable = true;
     wire_open(&wire, &fixture, gate, false);
-    size_t count = order(text, sizeof text);
+    size_t count = fixture_order_post(&fixture, text, sizeof text);
     memcpy(text + count, BOOK, sizeof BOOK - 1);
     count += sizeof BOOK - 1;
     wire_send(&wire, text, count, 0);
@@ -101,7 +72,7 @@ static void nothing_leaves_before_it_is_durable(void)
           wire_has(&answer, "\"bids\":[[\"99999.9\",\"0.4\"]]"));
     CHECK(strstr(answer.head, "\r\nX-Sequence: 1\r\n") != NULL);
     wire_free(&wire);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* A write behind a read is not held back; its answer is. Refusals take their place in the order. */
@@ -115,10 +86,10 @@ static void answers_come_in_request_order(void)
     wire_open(&wire, &fixture, gate, false);
     size_t count = sizeof BOOK - 1;
     memcpy(text, BOOK, count);
-    count += order(text + count, sizeof text - count);
+    count += fixture_order_post(&fixture, text + count, sizeof text - count);
     memcpy(text + count, missing, sizeof missing - 1);
     count += sizeof missing - 1;
-    feed(&wire, text, count);
+    wire_feed(&wire, text, count);
     CHECK(fixture_match(&fixture) == 1); /* the write is in the ring though the read is open */
     wire_turn_net(&wire);
     CHECK(!wire_answer(&wire, &answer, false));
@@ -128,7 +99,7 @@ static void answers_come_in_request_order(void)
     CHECK(wire_answer(&wire, &answer, false) && wire_has(&answer, "request_completed"));
     CHECK(wire_answer(&wire, &answer, false) && answer.status == 404);
     wire_free(&wire);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* 64 slots of answers are 64 credits: the 65th command waits, and is dropped after 2 ms. */
@@ -143,7 +114,7 @@ static void no_credit_drops_after_its_time(void)
     wire_open(&wire[0], &fixture, gate, false);
     wire_open(&wire[1], &fixture, gate, false);
     for (unsigned i = 0; i < ORDERS; i++) {
-        feed(&wire[i % 2], text, order(text, sizeof text));
+        wire_feed(&wire[i % 2], text, fixture_order_post(&fixture, text, sizeof text));
         CHECK(gate->commands_out == (i < CREDITS ? i + 1 : CREDITS));
     }
     clock_advance(&fixture.clock, 1999999);
@@ -167,7 +138,7 @@ static void no_credit_drops_after_its_time(void)
         wire_free(&wire[i]);
     }
     CHECK(completed == CREDITS && dropped == ORDERS - CREDITS);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* The same for reads: 64 slots of replies are 64 credits, then 503 after 2 ms; a client that goes
@@ -181,8 +152,8 @@ static void reads_wait_for_credits(void)
     for (unsigned i = 0; i <= READS; i++)
         wire_open(&wire[i], &fixture, gate, false);
     for (unsigned i = 0; i < READS; i++)
-        feed(&wire[i], BOOK, sizeof BOOK - 1);
-    feed(&wire[READS], BOOK, sizeof BOOK - 1);
+        wire_feed(&wire[i], BOOK, sizeof BOOK - 1);
+    wire_feed(&wire[READS], BOOK, sizeof BOOK - 1);
     CHECK(gate->queries_out == CREDITS);
     CHECK(gate_deadline_ns(gate) == clock_monotonic_ns(&fixture.clock) + 2000000);
     gate_close(gate, wire[READS].conn);
@@ -191,7 +162,7 @@ static void reads_wait_for_credits(void)
     clock_advance(&fixture.clock, 2000000);
     wire_turn_net(&wire[0]);
     CHECK(fixture_follow(&fixture) == CREDITS);
-    feed(&wire[0], BOOK, sizeof BOOK - 1); /* there is credit again */
+    wire_feed(&wire[0], BOOK, sizeof BOOK - 1); /* there is credit again */
     CHECK(fixture_follow(&fixture) == 1);
     unsigned shown = 0, refused = 0;
     for (unsigned i = 0; i < READS; i++) {
@@ -203,7 +174,7 @@ static void reads_wait_for_credits(void)
         wire_free(&wire[i]);
     }
     CHECK(shown == CREDITS + 1 && refused == READS - CREDITS);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* The follower has no buffer left: 503, and the buffers that were given are all back. */
@@ -214,7 +185,7 @@ static void no_reply_buffer(void)
     begin(1024, 1 << 20);
     fixture.pool.free = 1; /* one buffer */
     wire_open(&wire, &fixture, gate, false);
-    feed(&wire, BOOK BOOK, 2 * (sizeof BOOK - 1));
+    wire_feed(&wire, BOOK BOOK, 2 * (sizeof BOOK - 1));
     CHECK(fixture_follow(&fixture) == 2);
     wire_turn_net(&wire);
     CHECK(wire_answer(&wire, &answer, false) && answer.status == 200);
@@ -222,7 +193,7 @@ static void no_reply_buffer(void)
     CHECK(wire_has(&answer, "\"code\":\"not_ready\"") && fixture.pool.free == 1);
     fixture.pool.free = UINT64_MAX;
     wire_free(&wire);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* Credits that come back in time are used in the order of arrival. */
@@ -235,7 +206,7 @@ static void waiting_commands_keep_their_order(void)
     size_t count = 0;
     begin(64, 1 << 20);
     for (unsigned i = 0; i < ORDERS; i++)
-        count += order(text + count, sizeof text - count);
+        count += fixture_order_post(&fixture, text + count, sizeof text - count);
     wire_open(&wire, &fixture, gate, false);
     wire_send(&wire, text, count, 0);
     for (unsigned i = 0; i < 40; i++)
@@ -246,7 +217,7 @@ static void waiting_commands_keep_their_order(void)
         CHECK(wire_answer(&wire, &answer, false) && wire_has(&answer, want));
     }
     wire_free(&wire);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* A Secp256k1 request holds back what follows on its connection, never another connection. */
@@ -265,10 +236,10 @@ static void slow_signature_holds_its_own_connection(void)
         size_t count = fixture_master_frame(&fixture, frame, 13, fixture.master_secret, body, 56);
         count =
             fixture_post(text, sizeof text, "/api/v1/auth/sessions/create", OCTETS, frame, count);
-        count += order(text + count, sizeof text - count);
+        count += fixture_order_post(&fixture, text + count, sizeof text - count);
         gate_receive(gate, wire[i].conn, text, count);
     }
-    gate_receive(gate, wire[2].conn, text, order(text, sizeof text));
+    gate_receive(gate, wire[2].conn, text, fixture_order_post(&fixture, text, sizeof text));
     (void)gate_turn_end(gate);
     CHECK(gate->commands_out ==
           2); /* one slow signature a turn, and the third connection's order */
@@ -283,7 +254,7 @@ static void slow_signature_holds_its_own_connection(void)
         wire_turn(&wire[i]);
         wire_free(&wire[i]);
     }
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* A flood of unknown keys: one is verified a turn, at most half of the slots are theirs, and each
@@ -306,9 +277,9 @@ static void strangers_delay_nobody(void)
             count +=
                 fixture_post(text + count, sizeof text - count, ORDER_PATH, OCTETS, frame, bytes);
         }
-        feed(&wires[i], text, count);
+        wire_feed(&wires[i], text, count);
     }
-    feed(&good, text, order(text, sizeof text));
+    wire_feed(&good, text, fixture_order_post(&fixture, text, sizeof text));
     CHECK(fixture_match(&fixture) == 1);
     unsigned refused = 0;
     for (unsigned turn = 0; turn < STRANGERS * EACH + 8; turn++) {
@@ -324,7 +295,7 @@ static void strangers_delay_nobody(void)
     CHECK(fixture.command_count == 1);
     CHECK(wire_answer(&good, &answer, false) && wire_has(&answer, "request_completed"));
     wire_free(&good);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* Wrong signatures of a known key: the first costs what a right one costs, those behind it one
@@ -345,7 +316,8 @@ static void forgers_delay_nobody(void)
         wire_open(&wires[i], &fixture, gate, false);
         size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.session, body, 48);
         frame[bytes - 1] ^= 1;
-        feed(&wires[i], text, fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes));
+        wire_feed(&wires[i], text,
+                  fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes));
     }
     CHECK(gate->counters.signatures_bad == FORGERS);
 
@@ -358,11 +330,13 @@ static void forgers_delay_nobody(void)
                 fixture_post(text + count, sizeof text - count, ORDER_PATH, OCTETS, frame, bytes);
         }
         uint64_t before = gate->counters.signatures_bad;
-        feed(&wires[i], text, count);
+        wire_feed(&wires[i], text, count);
         CHECK(gate->counters.signatures_bad - before <= NET_TURN_SLOW);
     }
     uint64_t verified = gate->counters.signatures_good;
-    feed(&good, text, order(text, sizeof text)); /* beside all that waits: in this very turn */
+    wire_feed(&good, text,
+              fixture_order_post(&fixture, text,
+                                 sizeof text)); /* beside all that waits: in this very turn */
     CHECK(gate->counters.signatures_good >= verified + 1);
     for (unsigned turn = 0; turn < FORGERS * EACH; turn++)
         wire_turn(&good);
@@ -378,7 +352,7 @@ static void forgers_delay_nobody(void)
     verified = gate->counters.signatures_good; /* again as fast as any */
     gate_turn_begin(gate);
     for (unsigned i = 0; i < NET_TURN_REQUESTS / 2; i++)
-        gate_receive(gate, wires[i].conn, text, order(text, sizeof text));
+        gate_receive(gate, wires[i].conn, text, fixture_order_post(&fixture, text, sizeof text));
     (void)gate_turn_end(gate);
     CHECK(gate->counters.signatures_good - verified == NET_TURN_REQUESTS / 2);
     for (unsigned i = 0; i < FORGERS; i++) {
@@ -387,7 +361,7 @@ static void forgers_delay_nobody(void)
     }
     wire_turn(&good);
     wire_free(&good);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* Code 34: 32 random bytes, shown once; the command carries their keyed hash (W7). */
@@ -431,7 +405,7 @@ static void api_key_is_shown_once(void)
         CHECK(memcmp(command_extra(command), hash, 32) == 0);
     }
     wire_free(&wire);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* R11: while the engine is not ready a signed request answers retry_required, a read 503. */
@@ -443,7 +417,7 @@ static void not_ready(void)
     begin(1024, 1 << 20);
     fixture.ready = false;
     wire_open(&wire, &fixture, gate, false);
-    wire_send(&wire, text, order(text, sizeof text), 0);
+    wire_send(&wire, text, fixture_order_post(&fixture, text, sizeof text), 0);
     CHECK(wire_answer(&wire, &answer, false) && answer.status == 200);
     CHECK(wire_has(&answer, "{\"status\":\"retry_required\",\"processed_at_ns\":"));
     wire_send(&wire, BOOK, sizeof BOOK - 1, 0);
@@ -457,7 +431,7 @@ static void not_ready(void)
     CHECK(wire_answer(&wire, &answer, false) && answer.status == 503);
     CHECK(wire_has(&answer, "\"detail\":\"reads lag 1400 ms behind\",\"lag_ms\":1400}"));
     wire_free(&wire);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* A connection that reads nothing is not read on; its output stays bounded. */
@@ -491,7 +465,7 @@ static void slow_reader_is_paused(void)
     }
     CHECK(answers == count / (sizeof request - 1));
     wire_free(&wire);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* The pool is full: the connection with the oldest unsent byte is closed, the others go on. */
@@ -522,7 +496,7 @@ static void full_pool_closes_the_oldest(void)
     }
     for (unsigned i = 0; i < WIRES; i++)
         wire_free(&wires[i]);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 int main(void)

@@ -18,35 +18,6 @@ static void begin(void)
     gate = fixture_gate(&fixture, 64);
 }
 
-static void end(void)
-{
-    CHECK(gate->pendings.used == 0 && gate->outputs.used == 0 && gate->conns.open_count == 0);
-    CHECK(gate->commands_out == 0 && gate->queries_out == 0);
-    CHECK(fixture.pool.free == UINT64_MAX);
-    fixture_gate_free(gate);
-    fixture_free(&fixture);
-}
-
-static size_t order(char *text, size_t capacity)
-{
-    uint8_t body[48], frame[512];
-    fixture_order(body);
-    size_t count = fixture_frame(&fixture, frame, 0, &fixture.session, body, 48);
-    return fixture_post(text, capacity, ORDER_PATH, OCTETS, frame, count);
-}
-
-/* Hands bytes over and runs one turn of net, without matcher and follower. */
-static void feed(struct wire *wire, const char *bytes, size_t count)
-{
-    char *copy = malloc(count);
-    CHECK(copy != NULL);
-    memcpy(copy, bytes, count);
-    gate_turn_begin(gate);
-    gate_receive(gate, wire->conn, copy, count);
-    (void)gate_turn_end(gate);
-    free(copy);
-}
-
 /* A read may show writes that came behind it: the digits of what it shows are masked. */
 static void mask(struct wire *wire, const char *before)
 {
@@ -70,7 +41,7 @@ static void cuts_change_nothing(void)
         begin();
         size_t count = 0;
         for (unsigned i = 0; i < 3; i++) {
-            count += order(text + count, sizeof text - count);
+            count += fixture_order_post(&fixture, text + count, sizeof text - count);
             memcpy(text + count, BOOK, sizeof BOOK - 1);
             count += sizeof BOOK - 1;
             count += (size_t)sprintf(text + count, "POST " ORDER_PATH " HTTP/1.1\r\nHost: x\r\n"
@@ -93,7 +64,7 @@ static void cuts_change_nothing(void)
         }
         CHECK(wire.count == first_count && memcmp(wire.text, first, first_count) == 0);
         wire_free(&wire);
-        end();
+        fixture_end(&fixture, gate);
     }
 }
 
@@ -114,7 +85,7 @@ static void damage_is_answered_the_same(void)
     static const char bytes[] = "\r\n: \t/aA?%\x7f\x01\xc3{}\"09,";
     static char text[4096], damaged[4096], first[65536];
     begin();
-    size_t count = order(text, sizeof text);
+    size_t count = fixture_order_post(&fixture, text, sizeof text);
     memcpy(text + count, BOOK, sizeof BOOK - 1);
     count += sizeof BOOK - 1;
     count += (size_t)sprintf(text + count, "POST " ORDER_PATH " HTTP/1.1\r\nHost: x\r\n"
@@ -145,7 +116,7 @@ static void damage_is_answered_the_same(void)
             wire_free(&wire);
         }
     }
-    end();
+    fixture_end(&fixture, gate);
 }
 
 #define SECONDS(n) ((uint64_t)(n)*UINT64_C(1000000000))
@@ -183,7 +154,7 @@ static void time_outs(void)
         if (rows[i].answered)
             CHECK_ROW(&rows[i], answer.status == 408 && wire_has(&answer, "request_timeout"));
         wire_free(&wire);
-        end();
+        fixture_end(&fixture, gate);
     }
 }
 
@@ -200,7 +171,7 @@ static void slow_head_is_cut_off(void)
     }
     CHECK(wire.conn == NULL);
     wire_free(&wire);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* A peer that takes nothing for 75 s is closed, though requests of it wait. */
@@ -221,7 +192,7 @@ static void deaf_peer_is_closed(void)
     wire_turn(&wire);
     CHECK(wire.conn == NULL && gate->counters.timeouts == 1);
     wire_free(&wire);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 static void continue_is_sent_in_its_place(void)
@@ -249,7 +220,7 @@ static void continue_is_sent_in_its_place(void)
     wire_send(&wire, refused, sizeof refused - 1, 0);
     CHECK(wire_answer(&wire, &answer, false) && answer.status == 404 && wire.conn == NULL);
     wire_free(&wire);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 static void head_has_no_body(void)
@@ -271,7 +242,7 @@ static void head_has_no_body(void)
     CHECK(strstr(answer.head, "\r\nConnection: close\r\n") != NULL);
     CHECK(!wire_answer(&wire, &answer, false) && wire.conn == NULL);
     wire_free(&wire);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 /* A client that goes away leaves nothing behind: its commands are executed, answers dropped. */
@@ -281,22 +252,22 @@ static void gone_clients_leave_nothing(void)
     struct wire wire;
     begin();
     wire_open(&wire, &fixture, gate, false);
-    size_t count = order(text, sizeof text);
+    size_t count = fixture_order_post(&fixture, text, sizeof text);
     memcpy(text + count, BOOK, sizeof BOOK - 1);
-    feed(&wire, text, count + sizeof BOOK - 1);
+    wire_feed(&wire, text, count + sizeof BOOK - 1);
     gate_close(gate, wire.conn);
     wire.conn = NULL;
     CHECK(fixture_match(&fixture) == 1);
     wire_turn(&wire);
     wire_free(&wire);
     wire_open(&wire, &fixture, gate, false);
-    feed(&wire, BOOK, sizeof BOOK - 1);
+    wire_feed(&wire, BOOK, sizeof BOOK - 1);
     gate_close(gate, wire.conn); /* a query is on its way: its buffer comes back */
     wire.conn = NULL;
     CHECK(fixture_follow(&fixture) == 1);
     wire_turn(&wire);
     wire_free(&wire);
-    end();
+    fixture_end(&fixture, gate);
 }
 
 int main(void)

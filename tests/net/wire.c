@@ -19,6 +19,15 @@ void fixture_gate_free(struct gate *gate)
     free(gate);
 }
 
+void fixture_end(struct fixture *fixture, struct gate *gate)
+{
+    CHECK(gate->pendings.used == 0 && gate->outputs.used == 0 && gate->conns.open_count == 0);
+    CHECK(gate->commands_out == 0 && gate->queries_out == 0);
+    CHECK(fixture->pool.free == UINT64_MAX);
+    fixture_gate_free(gate);
+    fixture_free(fixture);
+}
+
 void wire_open(struct wire *wire, struct fixture *fixture, struct gate *gate, bool admin)
 {
     *wire = (struct wire){ .fixture = fixture, .gate = gate, .capacity = FIXTURE_WIRE_BYTES };
@@ -69,6 +78,17 @@ void wire_turn_net(struct wire *wire)
     gate_turn_begin(wire->gate);
     (void)gate_turn_end(wire->gate);
     transport(wire);
+}
+
+void wire_feed(struct wire *wire, const void *bytes, size_t count)
+{
+    char *copy = malloc(count);
+    CHECK(copy != NULL);
+    memcpy(copy, bytes, count);
+    gate_turn_begin(wire->gate);
+    gate_receive(wire->gate, wire->conn, copy, count);
+    (void)gate_turn_end(wire->gate);
+    free(copy);
 }
 
 void wire_turn(struct wire *wire)
