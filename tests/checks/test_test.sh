@@ -8,9 +8,10 @@ trap 'rm -rf "$box"' EXIT
 mkdir -p "$box/tree/tools" "$box/tree/tests/fuzz" "$box/bin"
 cp "$source/tools/test" "$box/tree/tools/"
 printf '#!/bin/sh\nexit $(cat "%s/setup")\n' "$box" >"$box/tree/tools/setup"
-# cmake fails for the preset named in the file `broken`.
+# cmake fails for the preset named in the file `broken`, and takes its time to build one.
 cat >"$box/bin/cmake" <<EOS
 #!/usr/bin/env bash
+[[ \$1 != --build ]] || { sleep 0.2 && touch "$box/built-\$3"; }
 [[ " \$* " != *"--build --preset \$(cat "$box/broken") "* ]]
 EOS
 # ctest reports the numbers in the file report-<preset>: total, failed, skipped.
@@ -18,6 +19,7 @@ cat >"$box/bin/ctest" <<EOS
 #!/usr/bin/env bash
 echo "\$*" >>"$box/asked"
 while [[ \$1 != --output-junit ]]; do [[ \$1 == --test-dir ]] && preset=\${2##*/}; shift; done
+[[ -e $box/built-\$preset ]] || touch "$box/early"
 [[ -e $box/report-\$preset ]] || exit 1
 read -r total bad skipped <"$box/report-\$preset"
 printf '<testsuite name="x"\n\ttests="%d"\n\tfailures="%d"\n\tdisabled="0"\n\tskipped="%d"\n>' \
@@ -27,7 +29,7 @@ EOS
 chmod +x "$box/tree/tools/setup" "$box/bin/"*
 
 run() { # run ARGUMENTS...: fresh build folder, answer in $out, exit in $code
-    rm -rf "$box/tree/build" "$box/asked"
+    rm -rf "$box/tree/build" "$box/asked" "$box"/built-*
     code=0
     out=$(PATH=$box/bin:$PATH "$box/tree/tools/test" "$@" 2>&1) || code=$?
 }
@@ -50,6 +52,7 @@ want "quick is dev alone" "10 passed, 0 failed" 0
 touch "$box/tree/tests/fuzz/fuzz_x.c"
 run
 want "fuzz targets count" "31 passed, 0 failed" 0
+[[ ! -e $box/early ]] || { echo "failed: tests ran before their build was done"; exit 1; }
 grep -q -- '-L fuzz' "$box/asked" || { echo "failed: fuzz runs its label only"; exit 1; }
 grep -q 'tsan.*-LE checks' "$box/asked" || { echo "failed: tsan leaves the checks out"; exit 1; }
 echo 7 2 0 >"$box/report-tsan"
