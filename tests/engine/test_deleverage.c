@@ -364,6 +364,45 @@ static void test_unwind(void)
     host_close(&host);
 }
 
+/* A unit a command: the order of 1,900 meets bids of 400, one a command. A state made from the image
+ * in its middle is that state, and goes on as it does to the end. */
+static void test_unwind_image(void)
+{
+    struct image_problem problem;
+    uint32_t inside = 0;
+
+    open_loser("exchange.oracle_max_age_ms=0\nengine.work_per_command=1\n");
+    give(0, 10000 * USDC);
+    trade_index(&host, 954000);
+    while (engine_has_work(host.engine))
+        host_tick(&host, 1);
+    for (uint32_t n = 0; n < 6; n++)
+        (void)trade_rest(&host, 1, 400, 953046);
+    host.clock_ns += HOST_SECOND_NS;
+    for (uint32_t commands = 0; commands == 0 || engine_has_work(host.engine); commands++) {
+        CHECK(commands < 20);
+        host_tick(&host, 1);
+        if (host.engine->liquidation.step != LIQUIDATION_UNWIND || inside++ != 1)
+            continue;
+        image_copy_take(&ours, host.engine); /* two bids are met */
+        CHECK(image_copy_open(&ours, &loaded, NULL, &problem));
+        image_copy_take(&theirs, loaded.engine);
+        CHECK(image_copy_equal(&ours, &theirs));
+        CHECK(loaded.engine->liquidation.step == LIQUIDATION_UNWIND);
+        loaded.clock_ns = host.clock_ns;
+        host.mirror = &loaded;
+    }
+    CHECK(inside == 4); /* behind each of four bids; with the fifth it is done */
+    CHECK(state_holding(host.engine, holding_find(host.engine, FUND_PORTFOLIO, 0))->size ==
+          SIZE - 1900);
+    image_copy_take(&ours, host.engine);
+    image_copy_take(&theirs, loaded.engine);
+    CHECK(image_copy_equal(&ours, &theirs));
+    host.mirror = NULL;
+    host_close(&loaded);
+    host_close(&host);
+}
+
 int main(void)
 {
     test_backstop();
@@ -380,6 +419,7 @@ int main(void)
     test_other_side_moves();
     test_closed_under_water();
     test_unwind();
+    test_unwind_image();
     image_copy_free(&ours);
     image_copy_free(&theirs);
     return 0;
