@@ -155,9 +155,9 @@ static void fetch_lines(const void *record, size_t bytes)
 }
 
 /* A long walk is bound by memory: three orders ahead the order's line is fetched, two ahead what it
- * names, one ahead its owner, each as far as a walk reads it. `at` and the two behind it are in the
- * cache by then. */
-static void fetch_for_walk(const struct engine *engine, uint32_t at)
+ * names, one ahead its owner, each as far as a walk reads it: `whole` when it makes their figures
+ * anew. `at` and the two behind it are in the cache by then. */
+static void fetch_for_walk(const struct engine *engine, uint32_t at, bool whole)
 {
     const struct order *hot = engine->orders.hot;
     uint32_t first = hot[at].next, second = hot[first].next;
@@ -173,6 +173,10 @@ static void fetch_for_walk(const struct engine *engine, uint32_t at)
     CC_PREFETCH(&portfolio->slack_maintenance);
     if (CC_UNLIKELY(order_tif(&hot[second]) == ORDER_GTT))
         CC_PREFETCH(&engine->orders.cold[second]);
+    if (CC_UNLIKELY(whole)) {
+        fetch_lines(holding, sizeof *holding);
+        fetch_lines(portfolio, offsetof(struct portfolio, name));
+    }
 }
 
 /* An execution changes nearly every line of what a maker has. It knows its way: eight makers ahead
@@ -223,12 +227,13 @@ static bool walk_level(struct engine *engine, struct walk *walk, uint32_t head, 
 
         if (walk_is_over(walk))
             return true;
+        bool is_behind = must_touch(engine, portfolio);
         if (walk->match->makers++ >= MATCH_LONG)
-            fetch_for_walk(engine, at);
+            fetch_for_walk(engine, at, is_behind);
         else
             CC_PREFETCH(&engine->orders.hot[maker->next]);
         note_maker(engine, at);
-        if (CC_UNLIKELY(must_touch(engine, portfolio)))
+        if (CC_UNLIKELY(is_behind))
             risk_touch(engine, owner);
         if (CC_LIKELY(!resting_is_dead(engine, maker, at, holding, portfolio))) {
             if (CC_LIKELY(maker->account != walk->taker->account))
@@ -328,7 +333,7 @@ bool match_crosses(struct engine *engine, const struct match_taker *taker, struc
             if (match->makers == state_option(engine, OPTION_engine_makers_max))
                 return true;
             if (match->makers++ >= MATCH_LONG)
-                fetch_for_walk(engine, at);
+                fetch_for_walk(engine, at, false);
             note_maker(engine, at);
         }
     }
