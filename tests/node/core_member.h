@@ -1,5 +1,6 @@
 /* core_member.h - accounts on the exchange of core_rig.h: their commands go into the ring of its
- * net thread, and the matcher's answers are taken from it. Signatures are not verified there (R11). */
+ * net thread, and the matcher's answers are taken from it. Nobody verifies signatures there (R11):
+ * that is net's. */
 #ifndef TESTS_NODE_CORE_MEMBER_H
 #define TESTS_NODE_CORE_MEMBER_H
 
