@@ -364,8 +364,8 @@ static void test_unwind(void)
     host_close(&host);
 }
 
-/* A unit a command: the order of 1,900 meets bids of 400, one a command. A state made from the image
- * in its middle is that state, and goes on as it does to the end. */
+/* A unit a command: the order of 1,900 meets bids of 400, one a command. A state made from the
+ * image in its middle is that state, and goes on as it does to the end. */
 static void test_unwind_image(void)
 {
     struct image_problem problem;
