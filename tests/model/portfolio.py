@@ -146,7 +146,8 @@ class Portfolio:
         """(free, withdrawable, equity, IM, MM) as a read shows them (R4)."""
         equity, initial, maintenance = self.risk()
         unrealised = equity - self.cash
-        withdrawable = self.cash + min(0, unrealised) - initial
+        # 64 bits carry it: orders within R1's bounds may need more than that of initial margin
+        withdrawable = max(-2**63, self.cash + min(0, unrealised) - initial)
         return max(0, withdrawable), withdrawable, equity, initial, maintenance
 
 
