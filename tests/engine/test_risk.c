@@ -80,10 +80,11 @@ static void test_slack_follows_the_figures(void)
 }
 
 /* 0.19 BTC long with E = 991.45 - 836 = 155.45 at 95,600: below MM = 181.64, 3E above 2MM, and the
- * book of a POST_ONLY market takes nothing. Its offers are dead, and wait for their release. The
- * market opens, no mark has moved, and an order that is refused meets the offers before the scan
- * comes by: the maker is touched (R3), so its liquidation is queued there and then; a state made
- * from the image, which knows nothing of earlier looks, does the same. */
+ * book of a POST_ONLY market takes nothing. Its offers are dead, and wait for their release, and its
+ * liquidation stands queued behind them (decision 59), whatever the market's state. The market
+ * opens, no mark has moved, and an order that is refused meets the offers before the scan comes by:
+ * the maker is touched (R3), and stays in the queue once; a state made from the image, which knows
+ * nothing of earlier looks, does the same. */
 static void test_maker_below_maintenance_is_touched(void)
 {
     uint8_t state[8] = { HOST_BTC, 0, 0, 0, MARKET_POST_ONLY };
@@ -108,7 +109,7 @@ static void test_maker_below_maintenance_is_touched(void)
     state[4] = MARKET_ACTIVE;
     CHECK(host_unsigned(&host, REQUEST_market_state, state, sizeof state) == TRADE_OK);
     CHECK(trade_portfolio(&host, n)->open_order_count > 1);
-    CHECK(!trade_portfolio(&host, n)->liquidation_queued);
+    CHECK(trade_portfolio(&host, n)->liquidation_queued);
 
     image_copy_take(&ours, host.engine);
     CHECK(image_copy_open(&ours, &loaded, NULL, &problem));
