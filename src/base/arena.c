@@ -5,6 +5,17 @@
 
 enum { PAGE_BYTES = 4096, HUGE_PAGE_BYTES = 2 * 1024 * 1024 };
 
+int arena_populate(void *memory, size_t bytes)
+{
+    if (madvise(memory, bytes, MADV_POPULATE_WRITE) == 0)
+        return 0;
+    if (errno != EINVAL) /* EINVAL: a kernel that does not know the advice */
+        return -errno;
+    for (size_t at = 0; at < bytes; at += PAGE_BYTES)
+        ((volatile uint8_t *)memory)[at] = 0;
+    return 0;
+}
+
 int arena_map(void **memory, size_t bytes, bool touch)
 {
     void *region = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -16,14 +27,12 @@ int arena_map(void **memory, size_t bytes, bool touch)
         int refused = madvise(region, bytes, MADV_HUGEPAGE);
         (void)refused;
     }
-    if (touch && madvise(region, bytes, MADV_POPULATE_WRITE) != 0) {
-        if (errno != EINVAL) { /* EINVAL: a kernel that does not know the advice */
-            int error = errno;
+    if (touch) {
+        int failed = arena_populate(region, bytes);
+        if (failed != 0) {
             munmap(region, bytes);
-            return -error;
+            return failed;
         }
-        for (size_t at = 0; at < bytes; at += PAGE_BYTES)
-            ((volatile uint8_t *)region)[at] = 0;
     }
     *memory = region;
     return 0;

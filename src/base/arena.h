@@ -39,6 +39,9 @@ static inline void *arena_take(struct arena *arena, size_t count, size_t size, s
  * 0 or -errno. */
 CC_MUST_USE int arena_map(void **memory, size_t bytes, bool touch);
 
+/* Faults every page of a piece of such a region in. 0 or -errno: the machine has no more memory. */
+CC_MUST_USE int arena_populate(void *memory, size_t bytes);
+
 /* Gives a region of arena_map back; NULL is allowed. */
 void arena_unmap(void *memory, size_t bytes);
 

@@ -1,0 +1,198 @@
+#include "base/key_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+    BUCKET_PLACES = 8,
+    PLACES_PER_NUMBER = 4,
+    TAG_SHIFT = 32, /* a place: the upper half of the hash, then the number */
+};
+
+struct bucket {
+    alignas(CC_CACHE_LINE) _Atomic uint64_t places[BUCKET_PLACES];
+};
+
+struct name {
+    uint8_t key[KEY_MAP_KEY_BYTES];
+};
+
+/* A number that was removed, and the epoch from which on nobody finds it. */
+struct removal {
+    uint64_t epoch;
+    uint32_t number;
+};
+
+struct reader {
+    CC_NO_SHARE _Atomic uint64_t seen; /* epoch of its last quiet point */
+};
+
+struct key_map {
+    struct mix_key hash_key;
+    uint32_t numbers;
+    uint32_t reader_count;
+    uint32_t bucket_mask;
+    struct bucket *buckets;
+    struct name *names;       /* by number; written while no place names it */
+    struct removal *removals; /* ring of `numbers`, oldest first; the writer's */
+    uint64_t removed, reclaimed;
+    struct reader *readers;
+    CC_NO_SHARE _Atomic uint64_t epoch; /* removals so far */
+};
+
+static uint64_t key_hash(const struct key_map *map, const uint8_t *key)
+{
+    return mix_credential(map->hash_key, 0, key, KEY_MAP_KEY_BYTES);
+}
+
+/* The two buckets of a hash; they may be one. The tag is of bits that choose neither. */
+static void bucket_pair(const struct key_map *map, uint64_t hash, struct bucket *pair[2])
+{
+    pair[0] = &map->buckets[hash & map->bucket_mask];
+    pair[1] = &map->buckets[mix_fold(hash, map->hash_key.high | 1) & map->bucket_mask];
+}
+
+static void *take(size_t count, size_t bytes)
+{
+    size_t whole = (count * bytes + CC_CACHE_LINE * 2 - 1) & ~(size_t)(CC_CACHE_LINE * 2 - 1);
+    void *memory = aligned_alloc((size_t)CC_CACHE_LINE * 2, whole);
+    if (memory != NULL)
+        memset(memory, 0, whole);
+    return memory;
+}
+
+int key_map_init(struct key_map **map, uint32_t numbers, uint32_t readers, struct mix_key hash_key)
+{
+    INVARIANT(numbers > 0 && numbers <= UINT32_MAX / (2 * PLACES_PER_NUMBER));
+    uint32_t buckets = 1;
+    while (buckets * BUCKET_PLACES < numbers * PLACES_PER_NUMBER)
+        buckets *= 2;
+    struct key_map *made = take(1, sizeof *made);
+    *map = NULL;
+    if (made == NULL)
+        return -ENOMEM;
+    made->hash_key = hash_key;
+    made->numbers = numbers;
+    made->reader_count = readers;
+    made->bucket_mask = buckets - 1;
+    made->buckets = take(buckets, sizeof *made->buckets);
+    made->names = take((size_t)numbers + 1, sizeof *made->names);
+    made->removals = take(numbers, sizeof *made->removals);
+    made->readers = take((size_t)readers + 1, sizeof *made->readers);
+    if (made->buckets == NULL || made->names == NULL || made->removals == NULL ||
+        made->readers == NULL) {
+        key_map_free(made);
+        return -ENOMEM;
+    }
+    *map = made;
+    return 0;
+}
+
+void key_map_free(struct key_map *map)
+{
+    if (map == NULL)
+        return;
+    free(map->buckets);
+    free(map->names);
+    free(map->removals);
+    free(map->readers);
+    free(map);
+}
+
+/* The place of the key; NULL: none. A tag may be another key's: the key itself decides. */
+static _Atomic uint64_t *find_place(const struct key_map *map, const uint8_t *key, uint32_t *number)
+{
+    uint64_t hash = key_hash(map, key);
+    struct bucket *pair[2];
+    bucket_pair(map, hash, pair);
+    for (unsigned b = 0; b < CC_COUNT(pair); b++) {
+        for (unsigned i = 0; i < BUCKET_PLACES; i++) {
+            _Atomic uint64_t *place = &pair[b]->places[i];
+            /* acquire (pairs: key_map_put): the name, and what the number stands for, is whole. */
+            uint64_t word = atomic_load_explicit(place, memory_order_acquire);
+            if (word >> TAG_SHIFT != hash >> TAG_SHIFT || (uint32_t)word == KEY_MAP_NONE)
+                continue;
+            if (memcmp(map->names[(uint32_t)word].key, key, KEY_MAP_KEY_BYTES) == 0) {
+                *number = (uint32_t)word;
+                return place;
+            }
+        }
+    }
+    *number = KEY_MAP_NONE;
+    return NULL;
+}
+
+uint32_t key_map_find(const struct key_map *map, const uint8_t *key)
+{
+    uint32_t number;
+    (void)find_place(map, key, &number);
+    return number;
+}
+
+void key_map_quiet(struct key_map *map, uint32_t reader)
+{
+    INVARIANT(reader < map->reader_count);
+    _Atomic uint64_t *seen = &map->readers[reader].seen;
+    /* acquire (pairs: key_map_remove): what was removed up to this epoch is not found any more. */
+    uint64_t epoch = atomic_load_explicit(&map->epoch, memory_order_acquire);
+    /* relaxed: its own. The line is written only when something was removed. */
+    if (atomic_load_explicit(seen, memory_order_relaxed) != epoch)
+        /* release (pairs: key_map_reclaim): the uses of what was found come before it. */
+        atomic_store_explicit(seen, epoch, memory_order_release);
+}
+
+int key_map_put(struct key_map *map, uint32_t number, const uint8_t *key)
+{
+    INVARIANT(number > 0 && number <= map->numbers);
+    uint64_t hash = key_hash(map, key);
+    struct bucket *pair[2];
+    bucket_pair(map, hash, pair);
+    for (unsigned b = 0; b < CC_COUNT(pair); b++) {
+        for (unsigned i = 0; i < BUCKET_PLACES; i++) {
+            _Atomic uint64_t *place = &pair[b]->places[i];
+            /* relaxed: only the writer changes it. */
+            if (atomic_load_explicit(place, memory_order_relaxed) != 0)
+                continue;
+            memcpy(map->names[number].key, key, KEY_MAP_KEY_BYTES);
+            uint64_t tag = hash >> TAG_SHIFT << TAG_SHIFT;
+            atomic_store_explicit(place, tag | number,
+                                  memory_order_release); /* pairs: find_place */
+            return 0;
+        }
+    }
+    return -ENOSPC;
+}
+
+uint32_t key_map_remove(struct key_map *map, const uint8_t *key)
+{
+    uint32_t number;
+    _Atomic uint64_t *place = find_place(map, key, &number);
+    if (place == NULL)
+        return KEY_MAP_NONE;
+    INVARIANT(map->removed - map->reclaimed < map->numbers);
+    atomic_store_explicit(place, 0, memory_order_relaxed); /* relaxed: ordered by the epoch */
+    /* relaxed load: its own. The store's release pairs with key_map_quiet. */
+    uint64_t epoch = atomic_load_explicit(&map->epoch, memory_order_relaxed) + 1;
+    atomic_store_explicit(&map->epoch, epoch, memory_order_release);
+    map->removals[map->removed++ % map->numbers] = (struct removal){ epoch, number };
+    return number;
+}
+
+uint32_t key_map_reclaim(struct key_map *map)
+{
+    if (map->reclaimed == map->removed)
+        return KEY_MAP_NONE;
+    struct removal oldest = map->removals[map->reclaimed % map->numbers];
+    for (uint32_t i = 0; i < map->reader_count; i++)
+        /* acquire (pairs: key_map_quiet): what the reader did before is done. */
+        if (atomic_load_explicit(&map->readers[i].seen, memory_order_acquire) < oldest.epoch)
+            return KEY_MAP_NONE;
+    map->reclaimed++;
+    return oldest.number;
+}
+
+const uint8_t *key_map_key(const struct key_map *map, uint32_t number)
+{
+    INVARIANT(number > 0 && number <= map->numbers);
+    return map->names[number].key;
+}
