@@ -1,160 +1,12 @@
 #include "net/http.h"
 
-#include <immintrin.h>
+#include "net/http_map.h"
 
-enum { BLOCK = 64, WORDS_MAX = HTTP_HEAD_MAX / BLOCK + 1 };
-
-/* One bit for each of 64 bytes. */
-struct marks {
-    uint64_t stop; /* no token character */
-    uint64_t cr;
-    uint64_t lf;
-    uint64_t control; /* neither CR, LF nor tab */
-};
-
-struct maps {
-    uint64_t stop[WORDS_MAX];
-    uint64_t cr[WORDS_MAX];
-    uint32_t words;
-};
-
-/* A byte is a token character when the bit of its high nibble is set in the low nibble's entry
- * (RFC 9110: ! # $ % & ' * + - . ^ _ ` | ~ digits letters). */
-static const uint8_t token_low[16] = { 0xE8, 0xFC, 0xF8, 0xFC, 0xFC, 0xFC, 0xFC, 0xFC,
-                                       0xF8, 0xF8, 0xF4, 0x54, 0xD0, 0x54, 0xF4, 0x70 };
-static const uint8_t nibble_bit[16] = { 1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0 };
-
-static inline struct marks mark_block(const char *text)
-{
-    const __m256i low_table = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)token_low));
-    const __m256i bit_table =
-        _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)nibble_bit));
-    const __m256i nibble = _mm256_set1_epi8(15);
-    struct marks marks = { 0 };
-    for (unsigned half = 0; half < 2; half++) {
-        __m256i bytes = _mm256_loadu_si256((const void *)(text + 32 * half));
-        __m256i low = _mm256_shuffle_epi8(low_table, _mm256_and_si256(bytes, nibble));
-        __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble);
-        __m256i token = _mm256_and_si256(low, _mm256_shuffle_epi8(bit_table, high));
-        __m256i stop = _mm256_cmpeq_epi8(token, _mm256_setzero_si256());
-        __m256i cr = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\r'));
-        __m256i lf = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\n'));
-        __m256i tab = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\t'));
-        __m256i below = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(31)), bytes);
-        __m256i allowed = _mm256_or_si256(_mm256_or_si256(cr, lf), tab);
-        __m256i control = _mm256_or_si256(_mm256_andnot_si256(allowed, below),
-                                          _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(127)));
-        marks.stop |= (uint64_t)(uint32_t)_mm256_movemask_epi8(stop) << (32 * half);
-        marks.cr |= (uint64_t)(uint32_t)_mm256_movemask_epi8(cr) << (32 * half);
-        marks.lf |= (uint64_t)(uint32_t)_mm256_movemask_epi8(lf) << (32 * half);
-        marks.control |= (uint64_t)(uint32_t)_mm256_movemask_epi8(control) << (32 * half);
-    }
-    return marks;
-}
-
-/* The marks of up to 64 bytes; bits from `left` up are zero. */
-static inline struct marks mark_bytes(const char *text, size_t left)
-{
-    if (CC_LIKELY(left >= BLOCK))
-        return mark_block(text);
-    char padded[BLOCK] = { 0 };
-    memcpy(padded, text, left);
-    struct marks marks = mark_block(padded);
-    uint64_t valid = (UINT64_C(1) << left) - 1;
-    marks.stop &= valid;
-    marks.cr &= valid;
-    marks.lf &= valid;
-    marks.control &= valid;
-    return marks;
-}
-
-/* The state between two blocks. */
-struct carry {
-    uint64_t after_cr; /* 1: the byte before was CR */
-    uint64_t after_lf; /* 1: the byte before was LF */
-    uint64_t empty;    /* 1: the byte before was the CR of an empty line */
-};
-
-enum { NOT_YET = -1, FAULTY = -2 };
-
-/* Checks one block and looks for the empty line. Gives the place behind its LF in the block, or
- * NOT_YET, or FAULTY with *at. The end counts before any fault behind it. */
-static inline int check_block(const struct marks *marks, size_t left, struct carry *carry,
-                              uint8_t *fault, uint32_t *at)
-{
-    uint64_t valid = left >= BLOCK ? UINT64_MAX : (UINT64_C(1) << left) - 1;
-    uint64_t expected = (marks->cr << 1) | carry->after_cr;
-    uint64_t empty = marks->cr & ((marks->lf << 1) | carry->after_lf);
-    uint64_t ends = marks->lf & ((empty << 1) | carry->empty);
-    uint64_t looked = ends == 0 ? valid : (ends & -ends) | ((ends & -ends) - 1);
-    uint64_t wrong = ((marks->lf ^ expected) | marks->control) & looked;
-    if (CC_UNLIKELY(wrong != 0)) {
-        uint64_t first = wrong & -wrong;
-        *at = (uint32_t)__builtin_ctzll(wrong);
-        *fault = marks->control & first ? HTTP_FAULT_CONTROL : HTTP_FAULT_LINE_END;
-        return FAULTY;
-    }
-    if (ends != 0)
-        return __builtin_ctzll(ends) + 1;
-    if (left >= BLOCK) {
-        carry->after_cr = marks->cr >> 63;
-        carry->after_lf = marks->lf >> 63;
-        carry->empty = empty >> 63;
-    }
-    return NOT_YET;
-}
+enum { BLOCK = HTTP_MAP_BLOCK };
 
 int http_scan(const char *text, size_t from, size_t count, uint8_t *fault, uint32_t *fault_at)
 {
-    struct carry carry = { 0 };
-    if (from > 0) {
-        carry.after_cr = text[from - 1] == '\r';
-        carry.after_lf = text[from - 1] == '\n';
-        carry.empty = carry.after_cr && from > 1 && text[from - 2] == '\n';
-    }
-    size_t limit = count < HTTP_HEAD_MAX ? count : HTTP_HEAD_MAX;
-    for (size_t at = from; at < limit; at += BLOCK) {
-        struct marks marks = mark_bytes(text + at, limit - at);
-        uint32_t place = 0;
-        int end = check_block(&marks, limit - at, &carry, fault, &place);
-        if (end >= 0)
-            return (int)at + end;
-        if (end == FAULTY) {
-            *fault_at = (uint32_t)at + place;
-            return -1;
-        }
-    }
-    if (count < HTTP_HEAD_MAX)
-        return 0;
-    *fault = HTTP_FAULT_TOO_LARGE;
-    *fault_at = HTTP_HEAD_MAX;
-    return -1;
-}
-
-/* First pass: fills the maps up to the empty line. As http_scan. */
-static int map_head(struct maps *maps, const char *text, size_t count, struct http_head *head)
-{
-    struct carry carry = { 0 };
-    size_t limit = count < HTTP_HEAD_MAX ? count : HTTP_HEAD_MAX;
-    maps->words = 0;
-    for (size_t at = 0; at < limit; at += BLOCK) {
-        struct marks marks = mark_bytes(text + at, limit - at);
-        uint32_t place = 0;
-        maps->stop[maps->words] = marks.stop;
-        maps->cr[maps->words++] = marks.cr;
-        int end = check_block(&marks, limit - at, &carry, &head->fault, &place);
-        if (end >= 0)
-            return (int)at + end;
-        if (CC_UNLIKELY(end == FAULTY)) {
-            head->fault_at = (uint32_t)at + place;
-            return -1;
-        }
-    }
-    if (count < HTTP_HEAD_MAX)
-        return 0;
-    head->fault = HTTP_FAULT_TOO_LARGE;
-    head->fault_at = HTTP_HEAD_MAX;
-    return -1;
+    return http_map_scan(text, from, count, fault, fault_at);
 }
 
 /* The first set bit at or behind `from`; the caller knows that one is there or gets `none`. */
@@ -415,14 +267,14 @@ static int take_target(struct http_head *head, const char *text, uint32_t at, ui
 }
 
 /* The request line. Gives the place behind it, or -1. */
-static int take_request_line(struct http_head *head, const struct maps *maps, const char *text)
+static int take_request_line(struct http_head *head, const struct http_map *map, const char *text)
 {
-    uint32_t none = maps->words * BLOCK;
-    uint32_t space = next_bit(maps->stop, maps->words, 0, none);
+    uint32_t none = map->words * BLOCK;
+    uint32_t space = next_bit(map->stop, map->words, 0, none);
     if (space == 0 || space == none || text[space] != ' ')
         return fail(head, HTTP_FAULT_METHOD, space == none ? 0 : space);
     head->method = (uint8_t)method_of(text, space);
-    uint32_t line_end = next_bit(maps->cr, maps->words, space, none);
+    uint32_t line_end = next_bit(map->cr, map->words, space, none);
     if (line_end == none)
         return fail(head, HTTP_FAULT_TARGET, space + 1);
     /* " HTTP/1.x" are the last nine bytes; the target has at least one. */
@@ -436,19 +288,19 @@ static int take_request_line(struct http_head *head, const struct maps *maps, co
     return (int)line_end + 2;
 }
 
-static int take_headers(struct http_head *head, const struct maps *maps, const char *text,
+static int take_headers(struct http_head *head, const struct http_map *map, const char *text,
                         uint32_t at, uint32_t end)
 {
     struct seen seen = { 0 };
     unsigned lines = 0;
     while (at < end) {
-        uint32_t colon = next_bit(maps->stop, maps->words, at, 0);
+        uint32_t colon = next_bit(map->stop, map->words, at, 0);
         if (colon == at)
             return fail(
                 head, text[at] == ' ' || text[at] == '\t' ? HTTP_FAULT_FOLD : HTTP_FAULT_NAME, at);
         if (text[colon] != ':')
             return fail(head, HTTP_FAULT_NAME, colon);
-        uint32_t line_end = next_bit(maps->cr, maps->words, colon, 0);
+        uint32_t line_end = next_bit(map->cr, map->words, colon, 0);
         uint32_t value = colon + 1;
         uint32_t value_end = line_end;
         while (value < value_end && (text[value] == ' ' || text[value] == '\t'))
@@ -473,12 +325,12 @@ static int take_headers(struct http_head *head, const struct maps *maps, const c
 
 int http_parse(struct http_head *head, const char *text, size_t count)
 {
-    struct maps maps;
+    struct http_map map;
     memset(head, 0, sizeof *head);
-    int bytes = map_head(&maps, text, count, head);
+    int bytes = http_map_head(&map, text, count, &head->fault, &head->fault_at);
     if (bytes <= 0) {
         if (head->fault == HTTP_FAULT_TOO_LARGE) { /* 404 and 405 come before 431 */
-            if (take_request_line(head, &maps, text) < 0)
+            if (take_request_line(head, &map, text) < 0)
                 head->path.count = 0;
             head->fault = HTTP_FAULT_TOO_LARGE;
             head->fault_at = HTTP_HEAD_MAX;
@@ -486,10 +338,10 @@ int http_parse(struct http_head *head, const char *text, size_t count)
         return bytes;
     }
     head->bytes = (uint32_t)bytes;
-    int headers = take_request_line(head, &maps, text);
+    int headers = take_request_line(head, &map, text);
     if (headers < 0)
         return -1;
-    if (take_headers(head, &maps, text, (uint32_t)headers, (uint32_t)bytes - 2) != 0)
+    if (take_headers(head, &map, text, (uint32_t)headers, (uint32_t)bytes - 2) != 0)
         return -1;
     return bytes;
 }

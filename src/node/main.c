@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "base/log.h"
+#include "net/http_map.h"
 #include "node/node.h"
 #include "node/snapshot_child.h"
 
@@ -42,12 +43,21 @@ static void raise_file_limit(void)
         log_line(LOG_WARN, "files", "the limit of open files stays at its soft value");
 }
 
+/* Code that stands in variants takes the best of this machine. */
+static void choose_variants(void)
+{
+    enum cpu_level level = cpu_level();
+    http_map_choose(level);
+    log_line(LOG_INFO, "cpu", "request heads are read by %s", cpu_level_name(level));
+}
+
 static int run(const struct config *config)
 {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2")) {
         log_line(LOG_ERROR, "cpu", "this build needs an x86-64-v3 processor (AVX2, BMI2)");
         return NODE_EXIT_KERNEL;
     }
+    choose_variants();
     umask(077);
     raise_file_limit();
     handle_signals();

@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "net/http.h"
+#include "net/http_map.h"
 
 #define GOOD_LINE "GET /a HTTP/1.1\r\n"
 
@@ -363,14 +364,17 @@ static void chunks_are_read_in_any_pieces(void)
 
 int main(void)
 {
-    refuses_each_fault_at_its_place();
-    reads_the_headers_that_count();
-    keeps_alive_as_the_version_says();
-    octets_alone_are_noticed();
-    forms_of_an_answer();
-    bounds_are_exact();
-    prefixes_are_incomplete();
-    agrees_with_a_plain_reader();
-    chunks_are_read_in_any_pieces();
+    for (enum cpu_level level = CPU_SCALAR; level <= cpu_level(); level++) {
+        http_map_choose(level);
+        refuses_each_fault_at_its_place();
+        reads_the_headers_that_count();
+        keeps_alive_as_the_version_says();
+        octets_alone_are_noticed();
+        forms_of_an_answer();
+        bounds_are_exact();
+        prefixes_are_incomplete();
+        agrees_with_a_plain_reader();
+        chunks_are_read_in_any_pieces();
+    }
     return 0;
 }
