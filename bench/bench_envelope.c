@@ -1,8 +1,10 @@
-/* Signed envelopes: the body of a limit order to payload, key and signature, and the checks that
- * need no key (rules.md R11, steps 5 to 9). */
+/* Signed envelopes: the body of a limit order to payload, key and signature, by each variant of
+ * this machine (0 scalar, 1 AVX2, 2 AVX-512) and by the strict reader alone, the baseline; the
+ * checks that need no key (rules.md R11, steps 5 to 9). */
 #include <string.h>
 
 #include "net/admission.h"
+#include "net/base64_run.h"
 #include "shim.h"
 
 /* The Ed25519 vector of wire.md W4. */
@@ -35,6 +37,7 @@ static void read_json(struct bench_run *run)
     uint8_t space[ENVELOPE_SPACE];
     struct envelope envelope;
     struct mistake mistake;
+    base64_run_choose((enum cpu_level)bench_argument(run));
     while (bench_next(run)) {
         if (!envelope_json(&envelope, json, sizeof json - 1, space, &mistake)) {
             bench_fail(run, mistake.detail);
@@ -43,6 +46,38 @@ static void read_json(struct bench_run *run)
         bench_keep(&envelope);
     }
     bench_bytes(run, sizeof json - 1);
+}
+
+static void read_json_strictly(struct bench_run *run)
+{
+    uint8_t space[ENVELOPE_SPACE];
+    struct envelope envelope;
+    struct mistake mistake;
+    while (bench_next(run)) {
+        if (!envelope_json_strict(&envelope, json, sizeof json - 1, space, &mistake)) {
+            bench_fail(run, mistake.detail);
+            return;
+        }
+        bench_keep(&envelope);
+    }
+    bench_bytes(run, sizeof json - 1);
+}
+
+/* A text of 200 characters alone (goals.md, Signatures). */
+static void read_base64(struct bench_run *run)
+{
+    char text[201];
+    uint8_t bytes[150];
+    size_t used;
+    memset(text, 'x', 200);
+    text[200] = '"';
+    base64_run_choose((enum cpu_level)bench_argument(run));
+    while (bench_next(run)) {
+        if (base64_run(bytes, sizeof bytes, text, sizeof text, &used) != sizeof bytes)
+            bench_fail(run, "refused");
+        bench_keep(bytes);
+    }
+    bench_bytes(run, 200);
 }
 
 static void read_frame(struct bench_run *run)
@@ -87,7 +122,11 @@ static void check(struct bench_run *run)
 
 void bench_register(void)
 {
-    bench_add("envelope/json_order", read_json);
+    for (enum cpu_level level = CPU_SCALAR; level <= cpu_level(); level++) {
+        bench_add_argument("envelope/json_order", read_json, level);
+        bench_add_argument("envelope/base64_200", read_base64, level);
+    }
+    bench_add("envelope/json_order_strict", read_json_strictly);
     bench_add("envelope/frame_order", read_frame);
     bench_add("envelope/admission_order", check);
 }

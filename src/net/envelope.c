@@ -2,6 +2,7 @@
 
 #include "base/base64.h"
 #include "base/json_scan.h"
+#include "net/base64_run.h"
 
 enum {
     ED25519_TAIL = 32 + 64,
@@ -176,8 +177,111 @@ static bool read_proof(struct envelope *envelope, const struct json_member *memb
     return count >= 0 && check_signature_length((size_t)count, mistake);
 }
 
-bool envelope_json(struct envelope *envelope, const char *body, size_t count, uint8_t *space,
-                   struct mistake *mistake)
+/* ---- the form that clients send: one pass --------------------------------------------------- */
+
+/* A place in a body. */
+struct cursor {
+    const char *at, *end;
+};
+
+static void skip_space(struct cursor *cursor)
+{
+    while (cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\n' ||
+                                        *cursor->at == '\r' || *cursor->at == '\t'))
+        cursor->at++;
+}
+
+/* Takes one character and the white space before it. */
+static bool take(struct cursor *cursor, char c)
+{
+    skip_space(cursor);
+    if (cursor->at == cursor->end || *cursor->at != c)
+        return false;
+    cursor->at++;
+    return true;
+}
+
+/* Takes the name of one of the three members, its colon and the quote behind it; MEMBERS: what
+ * stands there is something else. */
+static enum member_place take_name(struct cursor *cursor)
+{
+    skip_space(cursor);
+    for (enum member_place place = PAYLOAD; place <= PUBLIC_KEY; place++) {
+        const char *name = member_names[place];
+        size_t count = strlen(name);
+        if ((size_t)(cursor->end - cursor->at) >= count + 2 && cursor->at[0] == '"' &&
+            cursor->at[count + 1] == '"' && memcmp(cursor->at + 1, name, count) == 0) {
+            cursor->at += count + 2;
+            return take(cursor, ':') && take(cursor, '"') ? place : MEMBERS;
+        }
+    }
+    return MEMBERS;
+}
+
+/* Where the members of an envelope are decoded to, and what came. */
+struct parts {
+    uint8_t *bytes[PUBLIC_KEY + 1];
+    size_t capacity[PUBLIC_KEY + 1];
+    ptrdiff_t count[PUBLIC_KEY + 1]; /* -1: not seen */
+};
+
+static bool take_members(struct cursor *cursor, struct parts *parts)
+{
+    bool more;
+    if (!take(cursor, '{'))
+        return false;
+    do {
+        enum member_place place = take_name(cursor);
+        size_t used;
+        if (place == MEMBERS || parts->count[place] >= 0)
+            return false;
+        parts->count[place] = base64_run(parts->bytes[place], parts->capacity[place], cursor->at,
+                                         (size_t)(cursor->end - cursor->at), &used);
+        if (parts->count[place] < 0)
+            return false;
+        cursor->at += used;
+        if (cursor->at == cursor->end || *cursor->at++ != '"') /* no white space before it */
+            return false;
+        more = take(cursor, ',');
+    } while (more);
+    if (!take(cursor, '}'))
+        return false;
+    skip_space(cursor);
+    return cursor->at == cursor->end;
+}
+
+/* An object of payload, signature and public_key, each once, in any order, in plain Base64 of the
+ * right length: what every client sends that makes no mistake. Whatever else it is, false: then
+ * nothing of the envelope counts, and the strict reader says what it is. */
+static bool read_plain(struct envelope *envelope, const char *body, size_t count, uint8_t *space)
+{
+    uint8_t proof[SIGNATURE_LENGTH + KEY_LENGTH_MAX];
+    struct cursor cursor = { body, body + count };
+    struct parts parts = {
+        .bytes = { space, proof, proof + SIGNATURE_LENGTH },
+        .capacity = { REQUEST_PAYLOAD_MAX, SIGNATURE_LENGTH, KEY_LENGTH_MAX },
+        .count = { -1, -1, -1 },
+    };
+
+    if (!take_members(&cursor, &parts))
+        return false;
+    ptrdiff_t payload_bytes = parts.count[PAYLOAD], key_bytes = parts.count[PUBLIC_KEY];
+    if (payload_bytes < REQUEST_BODY_AT || payload_bytes % 8 != 0 || key_bytes < 32 ||
+        parts.count[SIGNATURE] != SIGNATURE_LENGTH)
+        return false;
+    envelope->passkey = false;
+    envelope->payload = space;
+    envelope->payload_bytes = (uint32_t)payload_bytes;
+    envelope->key = space + payload_bytes;
+    envelope->key_bytes = (uint32_t)key_bytes;
+    envelope->signature = envelope->key + key_bytes;
+    memcpy(space + payload_bytes, proof + SIGNATURE_LENGTH, (size_t)key_bytes);
+    memcpy(space + payload_bytes + key_bytes, proof, SIGNATURE_LENGTH);
+    return true;
+}
+
+bool envelope_json_strict(struct envelope *envelope, const char *body, size_t count, uint8_t *space,
+                          struct mistake *mistake)
 {
     struct json_member members[MEMBERS] = {
         [PAYLOAD] = JSON_MEMBER("payload"),
@@ -203,6 +307,14 @@ bool envelope_json(struct envelope *envelope, const char *body, size_t count, ui
     if (!read_proof(envelope, members, space, mistake))
         return false;
     return CC_LIKELY(!envelope->passkey) || check_passkey_parts(members, mistake);
+}
+
+bool envelope_json(struct envelope *envelope, const char *body, size_t count, uint8_t *space,
+                   struct mistake *mistake)
+{
+    if (CC_LIKELY(count <= REQUEST_ENVELOPE_MAX && read_plain(envelope, body, count, space)))
+        return true;
+    return envelope_json_strict(envelope, body, count, space, mistake);
 }
 
 bool envelope_frame(struct envelope *envelope, const uint8_t *body, size_t count, uint8_t *space,

@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "base/log.h"
+#include "net/base64_run.h"
 #include "net/http_map.h"
 #include "node/node.h"
 #include "node/snapshot_child.h"
@@ -48,7 +49,8 @@ static void choose_variants(void)
 {
     enum cpu_level level = cpu_level();
     http_map_choose(level);
-    log_line(LOG_INFO, "cpu", "request heads are read by %s", cpu_level_name(level));
+    base64_run_choose(level);
+    log_line(LOG_INFO, "cpu", "request heads and Base64 are read by %s", cpu_level_name(level));
 }
 
 static int run(const struct config *config)

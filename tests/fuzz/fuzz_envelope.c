@@ -20,6 +20,24 @@ static void check(const struct envelope *envelope, const uint8_t *space)
         abort();
 }
 
+/* The pass over the form that clients send and the strict reader say the same. */
+static void check_passes(const struct envelope *taken, bool was_taken, const uint8_t *body,
+                         size_t size)
+{
+    struct envelope strict = { 0 };
+    struct mistake mistake;
+    uint8_t *space = malloc(ENVELOPE_SPACE);
+
+    if (envelope_json_strict(&strict, (const char *)body, size, space, &mistake) != was_taken)
+        abort();
+    if (was_taken &&
+        (strict.payload_bytes != taken->payload_bytes || strict.key_bytes != taken->key_bytes ||
+         strict.passkey != taken->passkey ||
+         memcmp(strict.payload, taken->payload, strict.payload_bytes + strict.key_bytes + 64) != 0))
+        abort();
+    free(space);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct envelope envelope;
@@ -30,8 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(body, data, size);
     memset(&envelope, 0, sizeof envelope);
     memset(&mistake, 0, sizeof mistake);
-    if (envelope_json(&envelope, (const char *)body, size, space, &mistake))
+    bool taken = envelope_json(&envelope, (const char *)body, size, space, &mistake);
+    if (taken)
         check(&envelope, space);
+    check_passes(&envelope, taken, body, size);
     memset(&envelope, 0, sizeof envelope);
     memset(&mistake, 0, sizeof mistake);
     if (envelope_frame(&envelope, body, size, space, &mistake)) {
