@@ -3,60 +3,97 @@
 #include <errno.h>
 #include <sodium.h>
 
+#include "base/published.h"
+#include "crypto/ed25519_base.h"
+#include "crypto/ed25519_comb.h"
+#include "crypto/ed25519_lanes.h"
+#include "crypto/ed25519_point.h"
+#include "crypto/ed25519_selftest.h"
+
 static_assert(ED25519_KEY_BYTES == crypto_sign_PUBLICKEYBYTES, "libsodium's key");
 static_assert(ED25519_SIGNATURE_BYTES == crypto_sign_BYTES, "libsodium's signature");
 
-/* Two known answers (C2SP/CCTV ed25519, numbers 7 and 6), both under a key of mixed order. The
- * first satisfies the equation; the second satisfies it only up to a point of small order: a
- * library that accepts it, or refuses the first, decides otherwise than wire.md W4 says. */
-static const struct known_answer {
-    const char *message;
-    size_t message_bytes;
-    bool good;
-    uint8_t key[ED25519_KEY_BYTES];
-    uint8_t signature[ED25519_SIGNATURE_BYTES];
-} known_answers[] = {
-    { "ed25519vectors",
-      sizeof "ed25519vectors" - 1,
-      true,
-      { 0x10, 0xeb, 0x7c, 0x3a, 0xcf, 0xb2, 0xbe, 0xd3, 0xe0, 0xd6, 0xab,
-        0x89, 0xbf, 0x5a, 0x3d, 0x6a, 0xfd, 0xdd, 0x11, 0x76, 0xce, 0x48,
-        0x12, 0xe3, 0x8d, 0x9f, 0xd4, 0x85, 0x05, 0x8f, 0xdb, 0x1f },
-      { 0x36, 0x68, 0x4e, 0xa9, 0x10, 0x32, 0xba, 0x5b, 0x1d, 0xba, 0xb2, 0xd0, 0x2f,
-        0x4d, 0xeb, 0xc7, 0x4c, 0x33, 0x27, 0xf2, 0xb3, 0x80, 0x2e, 0x2e, 0x4d, 0x37,
-        0x1a, 0xa4, 0x2b, 0x12, 0xb5, 0x6b, 0xbb, 0xfd, 0x00, 0xbd, 0x9c, 0x25, 0x9d,
-        0x8d, 0x22, 0x2d, 0x15, 0xe6, 0x7a, 0x3d, 0x82, 0x28, 0x58, 0x50, 0x50, 0xdb,
-        0xb9, 0xb9, 0x58, 0x5b, 0xe2, 0x0d, 0x8f, 0xad, 0xc7, 0x21, 0xda, 0x03 } },
-    { "ed25519vectors 10",
-      sizeof "ed25519vectors 10" - 1,
-      false,
-      { 0x10, 0xeb, 0x7c, 0x3a, 0xcf, 0xb2, 0xbe, 0xd3, 0xe0, 0xd6, 0xab,
-        0x89, 0xbf, 0x5a, 0x3d, 0x6a, 0xfd, 0xdd, 0x11, 0x76, 0xce, 0x48,
-        0x12, 0xe3, 0x8d, 0x9f, 0xd4, 0x85, 0x05, 0x8f, 0xdb, 0x1f },
-      { 0x36, 0x68, 0x4e, 0xa9, 0x10, 0x32, 0xba, 0x5b, 0x1d, 0xba, 0xb2, 0xd0, 0x2f,
-        0x4d, 0xeb, 0xc7, 0x4c, 0x33, 0x27, 0xf2, 0xb3, 0x80, 0x2e, 0x2e, 0x4d, 0x37,
-        0x1a, 0xa4, 0x2b, 0x12, 0xb5, 0x6b, 0xc0, 0x2e, 0x2b, 0x9e, 0x63, 0xe3, 0x85,
-        0xc0, 0x58, 0xbf, 0x62, 0xb1, 0x4b, 0x3a, 0x2b, 0x29, 0xcc, 0xef, 0xe8, 0xe3,
-        0x8d, 0xdb, 0x53, 0x6b, 0xc3, 0xf9, 0x86, 0x53, 0x20, 0xa3, 0xd8, 0x01 } },
+enum refusal {
+    REFUSAL_NONE,
+    REFUSAL_UNASKED,
+    REFUSAL_MISSING,
+    REFUSAL_SELFTEST,
+    REFUSAL_DROPPED,
+    REFUSALS,
 };
 
-int ed25519_init(void)
+/* Written by ed25519_init before threads, then by ed25519_drop alone. Relaxed is enough: a call
+ * that still takes a dropped path could as well have come before the drop. */
+static struct published chosen;                  /* enum ed25519_path */
+static struct published refusals[ED25519_PATHS]; /* enum refusal */
+
+const char *ed25519_path_name(enum ed25519_path path)
 {
+    static const char *const names[ED25519_PATHS] = { "lanes", "comb", "library" };
+    INVARIANT(path < ED25519_PATHS);
+    return names[path];
+}
+
+enum ed25519_path ed25519_path_of_use(void)
+{
+    return (enum ed25519_path)published_get(&chosen);
+}
+
+const char *ed25519_refusal(enum ed25519_path path)
+{
+    static const char *const texts[REFUSALS] = { NULL, "it comes before the one asked for",
+                                                 "this machine lacks AVX-512 IFMA",
+                                                 "its self-test failed", "its verdict was wrong" };
+    INVARIANT(path < ED25519_PATHS);
+    return texts[published_get(&refusals[path])];
+}
+
+static enum refusal examine(enum ed25519_path path)
+{
+    if (path == ED25519_LANES && !ed25519_lanes_supported())
+        return REFUSAL_MISSING;
+    return ed25519_selftest(path) ? REFUSAL_NONE : REFUSAL_SELFTEST;
+}
+
+/* The first path that nothing speaks against, ED25519_PATHS when there is none. */
+static unsigned best(void)
+{
+    unsigned path = 0;
+    while (path < ED25519_PATHS && published_get(&refusals[path]) != REFUSAL_NONE)
+        path++;
+    return path;
+}
+
+int ed25519_init(enum ed25519_path first)
+{
+    INVARIANT(first < ED25519_PATHS);
     if (sodium_init() < 0)
         return -EIO;
-    for (size_t i = 0; i < CC_COUNT(known_answers); i++) {
-        const struct known_answer *known = &known_answers[i];
-        struct ed25519_job job = { known->key, known->signature, (const uint8_t *)known->message,
-                                   known->message_bytes };
-        if ((ed25519_verify(&job, 1) != 0) != known->good)
-            return -EIO;
-    }
+    ed25519_base_init();
+    for (unsigned path = 0; path < ED25519_PATHS; path++)
+        published_set(&refusals[path],
+                      path < first ? REFUSAL_UNASKED : examine((enum ed25519_path)path));
+    if (best() == ED25519_PATHS)
+        return -EIO;
+    published_set(&chosen, best());
     return 0;
 }
 
-uint64_t ed25519_verify(const struct ed25519_job *jobs, unsigned count)
+enum ed25519_path ed25519_drop(enum ed25519_path path)
 {
-    INVARIANT(count <= ED25519_BATCH_MAX);
+    INVARIANT(path < ED25519_PATHS);
+    uint64_t before = published_get(&refusals[path]);
+    published_set(&refusals[path], REFUSAL_DROPPED);
+    if (best() == ED25519_PATHS)
+        published_set(&refusals[path], before);
+    published_set(&chosen, best());
+    return ed25519_path_of_use();
+}
+
+/* ---------------------------------------------------------------- the paths */
+
+static uint64_t verify_by_library(const struct ed25519_job *jobs, unsigned count)
+{
     uint64_t good = 0;
     for (unsigned i = 0; i < count; i++) {
         const struct ed25519_job *job = &jobs[i];
@@ -67,47 +104,102 @@ uint64_t ed25519_verify(const struct ed25519_job *jobs, unsigned count)
     return good;
 }
 
-/* The y of a key, its sign bit masked, as little-endian words. */
-static void key_words(uint64_t words[4], const uint8_t key[ED25519_KEY_BYTES])
+/* Jobs of one kind, gathered for a call of the lanes. */
+struct group {
+    unsigned count;
+    uint8_t indexes[ED25519_LANES_COUNT]; /* of the jobs, in the caller's array */
+    struct ed25519_job jobs[ED25519_LANES_COUNT];
+};
+
+enum group_kind { GROUP_TABLE, GROUP_SMALL_TABLE, GROUP_UNKNOWN, GROUPS };
+
+typedef uint64_t verify_function(const struct ed25519_job *jobs, unsigned count);
+
+/* The caller's bits of the group's jobs [from, from + count). */
+static uint64_t verify_part(const struct group *group, unsigned from, unsigned count,
+                            verify_function *verify)
 {
-    for (unsigned i = 0; i < 4; i++)
-        words[i] = cc_load64(key + 8u * i);
-    words[3] &= INT64_MAX;
+    uint64_t good = verify(group->jobs + from, count);
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < count; i++)
+        bits |= (good >> i & 1) << group->indexes[from + i];
+    return bits;
 }
 
-/* Is y below p = 2^255 - 19. */
-static bool is_canonical(const uint64_t y[4])
+/* Empties the group by the calls that cost least for its number of jobs (ed25519.md, 3.3): a call
+ * costs nearly the same however few of its lanes are used, and a call of few signatures less when
+ * each is spread over several lanes, which needs tables of 32 positions. */
+static uint64_t verify_group(struct group *group, enum group_kind kind)
 {
-    bool high_full = y[3] == INT64_MAX && y[2] == UINT64_MAX && y[1] == UINT64_MAX;
-    return !high_full || y[0] < UINT64_MAX - 18;
+    enum { SPLIT_TOTAL_MAX = 6, SMALL_TABLE_MIN = 2, UNKNOWN_MIN = 2 };
+    unsigned count = group->count;
+    group->count = 0;
+    if (count == 0)
+        return 0;
+    if (kind == GROUP_UNKNOWN)
+        return verify_part(group, 0, count,
+                           count >= UNKNOWN_MIN ? ed25519_lanes_uncached : ed25519_comb_verify);
+    if (kind == GROUP_SMALL_TABLE)
+        return verify_part(group, 0, count,
+                           count >= SMALL_TABLE_MIN ? ed25519_lanes_cached : ed25519_comb_verify);
+    if (count > SPLIT_TOTAL_MAX)
+        return verify_part(group, 0, count, ed25519_lanes_cached);
+    unsigned first = count < ED25519_LANES_SPLIT_MAX ? count : ED25519_LANES_SPLIT_MAX;
+    uint64_t good = verify_part(group, 0, first, ed25519_lanes_split);
+    if (first < count)
+        good |= verify_part(group, first, count - first, ed25519_lanes_split);
+    return good;
+}
+
+static enum group_kind kind_of(const struct ed25519_job *job)
+{
+    if (job->table == NULL)
+        return GROUP_UNKNOWN;
+    return job->table->positions == ED25519_TABLE_POSITIONS ? GROUP_TABLE : GROUP_SMALL_TABLE;
+}
+
+static uint64_t verify_by_lanes(const struct ed25519_job *jobs, unsigned count)
+{
+    struct group groups[GROUPS];
+    for (unsigned kind = 0; kind < GROUPS; kind++)
+        groups[kind].count = 0;
+    uint64_t good = 0;
+    for (unsigned i = 0; i < count; i++) {
+        enum group_kind kind = kind_of(&jobs[i]);
+        struct group *group = &groups[kind];
+        group->indexes[group->count] = (uint8_t)i;
+        group->jobs[group->count++] = jobs[i];
+        if (group->count == ED25519_LANES_COUNT)
+            good |= verify_group(group, kind);
+    }
+    for (unsigned kind = 0; kind < GROUPS; kind++)
+        good |= verify_group(&groups[kind], (enum group_kind)kind);
+    return good;
+}
+
+uint64_t ed25519_verify_by(enum ed25519_path path, const struct ed25519_job *jobs, unsigned count)
+{
+    INVARIANT(count <= ED25519_BATCH_MAX);
+    switch (path) {
+    case ED25519_LANES:
+        return verify_by_lanes(jobs, count);
+    case ED25519_COMB:
+        return ed25519_comb_verify(jobs, count);
+    case ED25519_LIBRARY:
+        return verify_by_library(jobs, count);
+    case ED25519_PATHS:
+        break;
+    }
+    INVARIANT(path < ED25519_PATHS);
+    return 0;
+}
+
+uint64_t ed25519_verify(const struct ed25519_job *jobs, unsigned count)
+{
+    return ed25519_verify_by(ed25519_path_of_use(), jobs, count);
 }
 
 bool ed25519_key_valid(const uint8_t key[ED25519_KEY_BYTES])
 {
-    /* y of the canonical points of order 1, 2, 4 and 8 (two values): 1, -1, 0 and the y of the two
-     * pairs of points of order 8. */
-    static const uint8_t small_order[][ED25519_KEY_BYTES] = {
-        { 1 },
-        { 0xec, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-          0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-          0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f },
-        { 0 },
-        { 0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4,
-          0x89, 0xf2, 0xef, 0x98, 0xf0, 0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6,
-          0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05 },
-        { 0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b,
-          0x76, 0x0d, 0x10, 0x67, 0x0f, 0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39,
-          0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a },
-    };
-    uint64_t y[4];
-    key_words(y, key);
-    if (!is_canonical(y))
-        return false;
-    for (size_t i = 0; i < CC_COUNT(small_order); i++) {
-        uint64_t small[4];
-        key_words(small, small_order[i]);
-        if (memcmp(small, y, sizeof y) == 0)
-            return false;
-    }
-    return true;
+    return ed25519_point_canonical(key) && !ed25519_point_small_order(key);
 }

@@ -239,7 +239,7 @@ int start_prepare(struct node *node, struct market_file *markets)
         return code;
     int failed = clock_init(&node->clock);
     if (failed == 0)
-        failed = ed25519_init();
+        failed = ed25519_init(ED25519_LANES);
     if (failed == 0)
         failed = secp256k1_init();
     if (failed != 0) {

@@ -117,7 +117,7 @@ static void init_keys(struct fixture *fixture)
 void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_slots)
 {
     memset(fixture, 0, sizeof *fixture);
-    CHECK(ed25519_init() == 0 && secp256k1_init() == 0);
+    CHECK(ed25519_init(ED25519_LANES) == 0 && secp256k1_init() == 0);
     if (simulated_clock)
         clock_init_simulated(&fixture->clock, EPOCH_NS);
     else

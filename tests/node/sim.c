@@ -391,7 +391,7 @@ static void step(struct sim *sim)
 
 static void create(struct sim *sim, uint64_t seed)
 {
-    int no_library = signer_init() | ed25519_init() | secp256k1_init();
+    int no_library = signer_init() | ed25519_init(ED25519_LANES) | secp256k1_init();
     INVARIANT(no_library == 0);
     log_set_descriptor(open("/dev/null", O_WRONLY | O_CLOEXEC));
     traffic_init(&sim->traffic, seed);

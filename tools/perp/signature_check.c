@@ -6,7 +6,7 @@
 
 int signature_check_init(struct eip712 *eip712, const uint8_t exchange_id[32])
 {
-    int failed = ed25519_init();
+    int failed = ed25519_init(ED25519_LANES);
     if (failed == 0)
         failed = secp256k1_init();
     if (failed == 0)
@@ -24,7 +24,7 @@ static bool may_be_unsigned(const struct request *request)
 static const char *check_ed25519(const struct record_view *record)
 {
     const struct ed25519_job job = { record->key, record->signature, record->payload,
-                                     record->payload_bytes };
+                                     record->payload_bytes, NULL };
     if (record->key_bytes != ED25519_KEY_BYTES)
         return "an Ed25519 signature without a key of 32 bytes";
     return ed25519_verify(&job, 1) == 1 ? NULL : "its Ed25519 signature is wrong";

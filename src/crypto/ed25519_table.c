@@ -1,0 +1,40 @@
+#include "crypto/ed25519_table.h"
+
+#include <errno.h>
+
+#include "crypto/ed25519_point.h"
+
+static_assert(ED25519_POINT_ENTRIES_MAX % ED25519_TABLE_MULTIPLES == 0, "whole positions a batch");
+
+/* The multiples 1 .. 8 of `point`, which then becomes 2^bits times itself (bits > 3). */
+static void fill_position(struct ed25519_point multiples[ED25519_TABLE_MULTIPLES],
+                          struct ed25519_point *point, unsigned bits)
+{
+    struct ed25519_addend addend;
+    ed25519_point_addend(&addend, point);
+    multiples[0] = *point;
+    for (unsigned i = 1; i < ED25519_TABLE_MULTIPLES; i++)
+        ed25519_point_add(&multiples[i], &multiples[i - 1], &addend, false);
+    ed25519_point_double(point, &multiples[ED25519_TABLE_MULTIPLES - 1], false);
+    for (unsigned i = 5; i < bits; i++)
+        ed25519_point_double(point, point, false);
+    ed25519_point_double(point, point, true);
+}
+
+int ed25519_table_build(struct ed25519_entry *entries, uint32_t positions, const uint8_t key[32])
+{
+    INVARIANT(positions == ED25519_TABLE_POSITIONS || positions == ED25519_TABLE_POSITIONS_SMALL);
+    enum { AT_ONCE = ED25519_POINT_ENTRIES_MAX / ED25519_TABLE_MULTIPLES };
+    struct ed25519_point point, points[ED25519_POINT_ENTRIES_MAX];
+    if (!ed25519_point_canonical(key) || ed25519_point_small_order(key) ||
+        !ed25519_point_decode(&point, key))
+        return -EINVAL;
+    ed25519_point_negate(&point);
+    for (uint32_t first = 0; first < positions; first += AT_ONCE) {
+        for (uint32_t i = 0; i < AT_ONCE; i++)
+            fill_position(points + (size_t)i * ED25519_TABLE_MULTIPLES, &point, 256 / positions);
+        ed25519_point_entries(entries + (size_t)first * ED25519_TABLE_MULTIPLES, points,
+                              ED25519_POINT_ENTRIES_MAX);
+    }
+    return 0;
+}
