@@ -77,12 +77,28 @@ static inline void ed25519_field_square(struct ed25519_field *out, const struct 
     ed25519_field_carry(out, c0, c1, c2, c3, c4);
 }
 
+/* out = a + add - less, limb by limb (add0 to limb 0, add1 to the others). Scalar: vector loads of
+ * the limbs would wait for the scalar stores of the product before. */
+static inline void ed25519_field_combine(struct ed25519_field *out, const struct ed25519_field *a,
+                                         uint64_t add0, uint64_t add1,
+                                         const struct ed25519_field *less)
+{
+    for (unsigned i = 0; i < 5; i++) {
+        uint64_t limb = a->limb[i] + (i == 0 ? add0 : add1) - less->limb[i];
+        CC_OPAQUE(limb);
+        out->limb[i] = limb;
+    }
+}
+
 /* out = a + b, not carried: the bounds of the limbs add up. */
 static inline void ed25519_field_add(struct ed25519_field *out, const struct ed25519_field *a,
                                      const struct ed25519_field *b)
 {
-    for (unsigned i = 0; i < 5; i++)
-        out->limb[i] = a->limb[i] + b->limb[i];
+    for (unsigned i = 0; i < 5; i++) {
+        uint64_t limb = a->limb[i] + b->limb[i];
+        CC_OPAQUE(limb);
+        out->limb[i] = limb;
+    }
 }
 
 /* out = a - b + 2p, not carried. Limbs of b up to 2^52 - 38 (twice those of p), as those of a
@@ -90,9 +106,7 @@ static inline void ed25519_field_add(struct ed25519_field *out, const struct ed2
 static inline void ed25519_field_subtract(struct ed25519_field *out, const struct ed25519_field *a,
                                           const struct ed25519_field *b)
 {
-    out->limb[0] = a->limb[0] + 2 * (ED25519_FIELD_MASK - 18) - b->limb[0];
-    for (unsigned i = 1; i < 5; i++)
-        out->limb[i] = a->limb[i] + 2 * ED25519_FIELD_MASK - b->limb[i];
+    ed25519_field_combine(out, a, 2 * (ED25519_FIELD_MASK - 18), 2 * ED25519_FIELD_MASK, b);
 }
 
 /* The same with 4p: limbs of b up to 2^53 - 76, as those of a sum or difference of two products
@@ -101,9 +115,7 @@ static inline void ed25519_field_subtract_wide(struct ed25519_field *out,
                                                const struct ed25519_field *a,
                                                const struct ed25519_field *b)
 {
-    out->limb[0] = a->limb[0] + 4 * (ED25519_FIELD_MASK - 18) - b->limb[0];
-    for (unsigned i = 1; i < 5; i++)
-        out->limb[i] = a->limb[i] + 4 * ED25519_FIELD_MASK - b->limb[i];
+    ed25519_field_combine(out, a, 4 * (ED25519_FIELD_MASK - 18), 4 * ED25519_FIELD_MASK, b);
 }
 
 /* From four little-endian words; bit 255 is dropped. Gives limbs below 2^51. */
