@@ -1,0 +1,21 @@
+/* lane_sha512.h - eight hashes of R, A and a message, the challenges of signatures. Pure. */
+#ifndef CRYPTO_LANE_SHA512_H
+#define CRYPTO_LANE_SHA512_H
+
+#include "crypto/lane_word.h"
+
+#ifdef LANE_WORD_AVAILABLE
+
+struct lane_sha512_input {
+    const uint8_t *r;   /* 32 bytes */
+    const uint8_t *key; /* 32 bytes */
+    const uint8_t *message;
+    size_t message_bytes; /* any, another in each lane */
+};
+
+/* hashes[i] = SHA-512(r, key, message) of input i, as eight little-endian words of its bytes;
+ * 1 .. 8 inputs. Takes as long as the longest message. */
+void lane_sha512(uint64_t hashes[][8], const struct lane_sha512_input *inputs, unsigned count);
+
+#endif
+#endif
