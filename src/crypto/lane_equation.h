@@ -1,0 +1,42 @@
+/* lane_equation.h - does a signature solve its equation: up to eight answers at once. Pure.
+ *
+ * The equation of a signature (R, s) under the key A with the challenge h is encode(s B + h (-A)) =
+ * R.
+ *
+ * This is all of a verification but its hash and the checks before it (ed25519_lanes.h); tests give
+ * it scalars of their choice.
+ *
+ * Exact.  The sum is exact in the whole group, h and s are taken as the integers they are, and the
+ *         encoding is compared as 32 bytes: the verdict is the strict and cofactorless one.
+ * Bound.  h and s below L. Points are never exceptions and their Z never 0 (lane_point.h): one
+ *         inversion of the product of all Z serves every lane.
+ * Owner.  Any thread, after ed25519_base_init. */
+#ifndef CRYPTO_LANE_EQUATION_H
+#define CRYPTO_LANE_EQUATION_H
+
+#include "crypto/ed25519_table.h"
+#include "crypto/lane_word.h"
+
+#ifdef LANE_WORD_AVAILABLE
+
+struct lane_equation {
+    const struct ed25519_table *table; /* of A; unread by lane_equation_uncached */
+    const uint8_t *key;                /* encoding of A, y below p, not of small order */
+    const uint8_t *r;                  /* 32 bytes */
+    uint64_t h[4];
+    uint64_t s[4];
+};
+
+/* Bit i of each result is set when equation i holds. */
+
+/* 1 .. 8 equations, one a lane; tables of 32 and of 8 positions may be mixed (as fast as 8). */
+CC_MUST_USE uint64_t lane_equation_cached(const struct lane_equation *equations, unsigned count);
+
+/* 1 .. 4 equations, each over 8, 4, 2 or 2 lanes; tables of 32 positions. */
+CC_MUST_USE uint64_t lane_equation_split(const struct lane_equation *equations, unsigned count);
+
+/* 1 .. 8 equations, one a lane, by the keys alone; false for a key that is no point. */
+CC_MUST_USE uint64_t lane_equation_uncached(const struct lane_equation *equations, unsigned count);
+
+#endif
+#endif
