@@ -18,6 +18,9 @@ enum cpu_level {
  * the wide registers (XCR0). Any thread. */
 CC_MUST_USE enum cpu_level cpu_level(void);
 
+/* Has it AVX-512 F, DQ, BW, VL, IFMA, VBMI and VBMI2: what crypto/lane_word.h is made of. */
+CC_MUST_USE bool cpu_has_lanes(void);
+
 /* Static words: "AVX2". */
 const char *cpu_level_name(enum cpu_level level);
 

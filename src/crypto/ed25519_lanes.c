@@ -1,30 +1,121 @@
 #include "crypto/ed25519_lanes.h"
 
+#include "base/cpu.h"
+#include "crypto/ed25519_point.h"
+#include "crypto/ed25519_scalar.h"
+#include "crypto/lane_equation.h"
+#include "crypto/lane_sha512.h"
+
+#ifdef LANE_WORD_AVAILABLE
+
+static_assert((int)ED25519_LANES_COUNT == (int)LANES, "the width of the machine");
+
+/* A call and nothing else: it runs on machines without the instructions of this file. */
+bool ed25519_lanes_supported(void)
+{
+    return cpu_has_lanes();
+}
+
+/* The jobs that pass the checks before arithmetic, as equations without h. */
+struct candidates {
+    struct lane_equation equations[LANES];
+    struct lane_sha512_input inputs[LANES];
+    unsigned jobs[LANES]; /* equation i is of jobs[i] */
+    unsigned count;
+};
+
+static void admit(struct candidates *candidates, const struct ed25519_job *job, unsigned index)
+{
+    if (!ed25519_scalar_canonical(job->signature + 32) || ed25519_point_small_order(job->signature))
+        return;
+    struct lane_equation *equation = &candidates->equations[candidates->count];
+    equation->table = job->table;
+    equation->key = job->key;
+    equation->r = job->signature;
+    memcpy(equation->s, job->signature + 32, sizeof equation->s);
+    candidates->inputs[candidates->count] =
+        (struct lane_sha512_input){ job->signature, job->key, job->message, job->message_bytes };
+    candidates->jobs[candidates->count] = index;
+    candidates->count++;
+}
+
+static void challenge(struct candidates *candidates)
+{
+    uint64_t hashes[LANES][8];
+    lane_sha512(hashes, candidates->inputs, candidates->count);
+    for (unsigned i = 0; i < candidates->count; i++)
+        ed25519_scalar_reduce(candidates->equations[i].h, hashes[i]);
+}
+
+/* The jobs in `candidates` by one way of solving equations. */
+static uint64_t solve(struct candidates *candidates,
+                      uint64_t (*equation)(const struct lane_equation *, unsigned))
+{
+    if (candidates->count == 0)
+        return 0;
+    challenge(candidates);
+    uint64_t good = equation(candidates->equations, candidates->count);
+    uint64_t jobs = 0;
+    for (unsigned i = 0; i < candidates->count; i++)
+        jobs |= (good >> i & 1) << candidates->jobs[i];
+    return jobs;
+}
+
+uint64_t ed25519_lanes_cached(const struct ed25519_job *jobs, unsigned count)
+{
+    INVARIANT(count >= 1 && count <= LANES);
+    struct candidates candidates;
+    candidates.count = 0;
+    for (unsigned i = 0; i < count; i++)
+        admit(&candidates, &jobs[i], i);
+    return solve(&candidates, lane_equation_cached);
+}
+
+uint64_t ed25519_lanes_split(const struct ed25519_job *jobs, unsigned count)
+{
+    INVARIANT(count >= 1 && count <= ED25519_LANES_SPLIT_MAX);
+    struct candidates candidates;
+    candidates.count = 0;
+    for (unsigned i = 0; i < count; i++)
+        admit(&candidates, &jobs[i], i);
+    return solve(&candidates, lane_equation_split);
+}
+
+uint64_t ed25519_lanes_uncached(const struct ed25519_job *jobs, unsigned count)
+{
+    INVARIANT(count >= 1 && count <= LANES);
+    struct candidates candidates;
+    candidates.count = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (ed25519_point_canonical(jobs[i].key) && !ed25519_point_small_order(jobs[i].key))
+            admit(&candidates, &jobs[i], i);
+    return solve(&candidates, lane_equation_uncached);
+}
+
+#else
+
+/* This compiler was not asked for the instructions: nobody gets beyond the first answer. */
 bool ed25519_lanes_supported(void)
 {
     return false;
 }
 
-static uint64_t not_supported(unsigned count)
-{
-    INVARIANT(count == 0); /* ed25519_lanes_supported is false */
-    return 0;
-}
-
 uint64_t ed25519_lanes_cached(const struct ed25519_job *jobs, unsigned count)
 {
-    (void)jobs;
-    return not_supported(count);
+    INVARIANT(jobs == NULL && count == 0);
+    return 0;
 }
 
 uint64_t ed25519_lanes_split(const struct ed25519_job *jobs, unsigned count)
 {
-    (void)jobs;
-    return not_supported(count);
+    INVARIANT(jobs == NULL && count == 0);
+    return 0;
 }
 
 uint64_t ed25519_lanes_uncached(const struct ed25519_job *jobs, unsigned count)
 {
-    (void)jobs;
-    return not_supported(count);
+    INVARIANT(jobs == NULL && count == 0);
+    return 0;
 }
+
+#endif
