@@ -104,14 +104,14 @@ static uint64_t verify_by_library(const struct ed25519_job *jobs, unsigned count
     return good;
 }
 
-/* Jobs of one kind, gathered for a call of the lanes. */
+/* Jobs with a table, or jobs without, gathered for a call of the lanes. */
 struct group {
     unsigned count;
+    bool known;                           /* with a table */
+    bool wide;                            /* every table has 32 positions */
     uint8_t indexes[ED25519_LANES_COUNT]; /* of the jobs, in the caller's array */
     struct ed25519_job jobs[ED25519_LANES_COUNT];
 };
-
-enum group_kind { GROUP_TABLE, GROUP_SMALL_TABLE, GROUP_UNKNOWN, GROUPS };
 
 typedef uint64_t verify_function(const struct ed25519_job *jobs, unsigned count);
 
@@ -126,23 +126,21 @@ static uint64_t verify_part(const struct group *group, unsigned from, unsigned c
     return bits;
 }
 
-/* Empties the group by the calls that cost least for its number of jobs (ed25519.md, 3.3): a call
- * costs nearly the same however few of its lanes are used, and a call of few signatures less when
- * each is spread over several lanes, which needs tables of 32 positions. */
-static uint64_t verify_group(struct group *group, enum group_kind kind)
+/* The group's bits, by the calls that cost least for its number of jobs (perf/verify): a call costs
+ * nearly the same however few of its lanes are used, and less when each of a few signatures is
+ * spread over several lanes, which needs tables of 32 positions. */
+static uint64_t verify_group(const struct group *group)
 {
     enum { SPLIT_TOTAL_MAX = 6, SMALL_TABLE_MIN = 2, UNKNOWN_MIN = 2 };
     unsigned count = group->count;
-    group->count = 0;
     if (count == 0)
         return 0;
-    if (kind == GROUP_UNKNOWN)
+    if (!group->known)
         return verify_part(group, 0, count,
                            count >= UNKNOWN_MIN ? ed25519_lanes_uncached : ed25519_comb_verify);
-    if (kind == GROUP_SMALL_TABLE)
-        return verify_part(group, 0, count,
-                           count >= SMALL_TABLE_MIN ? ed25519_lanes_cached : ed25519_comb_verify);
-    if (count > SPLIT_TOTAL_MAX)
+    if (!group->wide && count < SMALL_TABLE_MIN)
+        return verify_part(group, 0, count, ed25519_comb_verify);
+    if (!group->wide || count > SPLIT_TOTAL_MAX)
         return verify_part(group, 0, count, ed25519_lanes_cached);
     unsigned first = count < ED25519_LANES_SPLIT_MAX ? count : ED25519_LANES_SPLIT_MAX;
     uint64_t good = verify_part(group, 0, first, ed25519_lanes_split);
@@ -151,30 +149,33 @@ static uint64_t verify_group(struct group *group, enum group_kind kind)
     return good;
 }
 
-static enum group_kind kind_of(const struct ed25519_job *job)
+static void empty(struct group *group)
 {
-    if (job->table == NULL)
-        return GROUP_UNKNOWN;
-    return job->table->positions == ED25519_TABLE_POSITIONS ? GROUP_TABLE : GROUP_SMALL_TABLE;
+    group->count = 0;
+    group->wide = true;
 }
 
+/* Gathers known and unknown keys apart, for a call takes one kind. */
 static uint64_t verify_by_lanes(const struct ed25519_job *jobs, unsigned count)
 {
-    struct group groups[GROUPS];
-    for (unsigned kind = 0; kind < GROUPS; kind++)
-        groups[kind].count = 0;
+    struct group strangers, known;
+    empty(&strangers);
+    empty(&known);
+    strangers.known = false;
+    known.known = true;
     uint64_t good = 0;
     for (unsigned i = 0; i < count; i++) {
-        enum group_kind kind = kind_of(&jobs[i]);
-        struct group *group = &groups[kind];
+        bool serves = ed25519_table_serves(jobs[i].table, jobs[i].key);
+        struct group *group = serves ? &known : &strangers;
+        group->wide = group->wide && serves && jobs[i].table->positions == ED25519_TABLE_POSITIONS;
         group->indexes[group->count] = (uint8_t)i;
         group->jobs[group->count++] = jobs[i];
-        if (group->count == ED25519_LANES_COUNT)
-            good |= verify_group(group, kind);
+        if (group->count == ED25519_LANES_COUNT) {
+            good |= verify_group(group);
+            empty(group);
+        }
     }
-    for (unsigned kind = 0; kind < GROUPS; kind++)
-        good |= verify_group(&groups[kind], (enum group_kind)kind);
-    return good;
+    return good | verify_group(&known) | verify_group(&strangers);
 }
 
 uint64_t ed25519_verify_by(enum ed25519_path path, const struct ed25519_job *jobs, unsigned count)

@@ -37,7 +37,7 @@ struct ed25519_job {
     const uint8_t *signature; /* 64 bytes */
     const uint8_t *message;
     size_t message_bytes;
-    const struct ed25519_table *table; /* of this key, or NULL: unknown; lives through the call */
+    const struct ed25519_table *table; /* of this key, living through the call, or NULL: unknown */
 };
 
 /* Once at start, before threads: derives the constants, tests every path from `first` on that this

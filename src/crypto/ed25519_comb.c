@@ -111,13 +111,13 @@ static bool sum_up(struct ed25519_point *sum, const struct ed25519_job *job)
     const uint8_t *scalar = job->signature + 32;
     if (!ed25519_scalar_canonical(scalar) || ed25519_point_small_order(job->signature))
         return false;
-    if (job->table == NULL &&
-        (!ed25519_point_canonical(job->key) || ed25519_point_small_order(job->key)))
+    bool known = ed25519_table_serves(job->table, job->key);
+    if (!known && (!ed25519_point_canonical(job->key) || ed25519_point_small_order(job->key)))
         return false;
     uint64_t digits[4];
     hash_digits(digits, job);
     ed25519_point_neutral(sum);
-    if (job->table != NULL)
+    if (known)
         add_key(sum, job->table, digits);
     else if (!add_unknown_key(sum, job->key, digits))
         return false;

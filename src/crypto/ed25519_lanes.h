@@ -16,8 +16,8 @@ enum { ED25519_LANES_COUNT = 8, ED25519_LANES_SPLIT_MAX = 4 };
  * registers. */
 CC_MUST_USE bool ed25519_lanes_supported(void);
 
-/* One signature a lane; 1 .. 8 jobs, each with a table of the same number of positions. Bit i of
- * the result: job i is good. */
+/* One signature a lane; 1 .. 8 jobs, each with the table of its key (ed25519_table_serves); one
+ * small table makes the call as long as if all were small. Bit i of the result: job i is good. */
 CC_MUST_USE uint64_t ed25519_lanes_cached(const struct ed25519_job *jobs, unsigned count);
 
 /* One signature over several lanes, for few of them; 1 .. 4 jobs, tables of 32 positions. */

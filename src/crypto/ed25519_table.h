@@ -49,6 +49,13 @@ static inline size_t ed25519_table_bytes(uint32_t positions)
     return (size_t)positions * ED25519_TABLE_MULTIPLES * sizeof(struct ed25519_entry);
 }
 
+/* Is the table there, and of this key. A signature verified by another key's table would be that
+ * key's: every path asks, and takes a table of another key for none. */
+static inline bool ed25519_table_serves(const struct ed25519_table *table, const uint8_t key[32])
+{
+    return table != NULL && memcmp(table->key, key, sizeof table->key) == 0;
+}
+
 /* Fills `entries` for `key`. 0, or -EINVAL for a key that can never sign: y not below p, a point of
  * small order, or no point of the curve; then nothing is written. Any thread, after ed25519_init;
  * equal keys give equal bytes. */
