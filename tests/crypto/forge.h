@@ -1,8 +1,8 @@
 /* forge.h - signatures of fourteen kinds, good, spoilt and crafted, for comparing verifiers.
  *
- * Each kind aims at one way in which verifiers differ: bits flipped in each part, S beyond L, points
- * of small order, encodings that are not canonical, and keys and R with a part of small order, for
- * which the equation always holds up to that part and exactly only sometimes. */
+ * Each kind aims at one way in which verifiers differ: bits flipped in each part, S beyond L,
+ * points of small order, encodings that are not canonical, and keys and R with a part of small
+ * order, for which the equation always holds up to that part and exactly only sometimes. */
 #ifndef TESTS_CRYPTO_FORGE_H
 #define TESTS_CRYPTO_FORGE_H
 

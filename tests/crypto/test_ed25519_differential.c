@@ -1,6 +1,6 @@
 /* ed25519: every path gives libsodium 1.0.18's verdict (ed25519.md, 5.2) for cases of fourteen
- * kinds, 1 to 64 a call, messages of 0 to 4,096 bytes of different lengths in a call, with each kind
- * of table and without.
+ * kinds, 1 to 64 a call, messages of 0 to 4,096 bytes of different lengths in a call, with each
+ * kind of table and without.
  *
  *   test_crypto_ed25519_differential [CASES [SEED]]     2,000,000 cases is the nightly size */
 #include "check.h"
@@ -110,7 +110,8 @@ int main(int argc, char **argv)
     for (unsigned kind = 0; kind < FORGE_KINDS; kind++)
         printf("kind %2u: %7llu bad %7llu good\n", kind, (unsigned long long)verdicts[kind][0],
                (unsigned long long)verdicts[kind][1]);
-    /* Crafted keys and R give verdicts of both sorts, or they do not tell cofactored from strict. */
+    /* Crafted keys and R give verdicts of both sorts, or they do not tell cofactored from
+     * strict. */
     CHECK(verdicts[0][0] == 0 && verdicts[1][0] == 0);
     CHECK(verdicts[11][0] > 0 && verdicts[11][1] > 0);
     return 0;

@@ -1,0 +1,254 @@
+/* verify.c - what the verification of an Ed25519 signature costs, by path, kind of table and number
+ * of signatures a call, as a ratio to libsodium in the same process.
+ *
+ * `perf-verify [--rounds R] [--keys K] [--path lanes|comb] [--json]`
+ *
+ * Every round times every case once, libsodium just before each, on the CPU time of the thread; a
+ * machine that slows down for a while slows both. Printed per case: the least time of a signature
+ * over the rounds, the median, and the median of the rounds' ratios to libsodium. `many keys` takes
+ * another of K keys (4,096) at random for each signature, their tables in pages of 2 MB; the others
+ * go round 64 keys. Messages have 100 bytes. --json prints one JSON object instead of the table. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "crypto/ed25519.h"
+#include "crypto/signer.h"
+
+enum {
+    MESSAGE_BYTES = 100,
+    FEW_KEYS = 64,
+    KEYS_MAX = 65536,
+    ROUNDS_MAX = 1001,
+    SIGNATURES = 192, /* of a case in a round */
+    LIBRARY_SIGNATURES = 8,
+    CASES_MAX = 64,
+    TABLE_KINDS = 3,
+    PAGE_BYTES = 2 << 20,
+};
+
+enum table_kind { TABLE_WIDE, TABLE_SMALL, TABLE_NONE };
+
+struct signature {
+    uint8_t key[ED25519_KEY_BYTES];
+    uint8_t bytes[ED25519_SIGNATURE_BYTES];
+    uint8_t message[MESSAGE_BYTES];
+    struct ed25519_table tables[TABLE_NONE];
+};
+
+struct test_case {
+    enum ed25519_path path;
+    enum table_kind table;
+    unsigned at_once;
+    bool many;
+    double us[ROUNDS_MAX];
+    double ratio[ROUNDS_MAX];
+};
+
+struct settings {
+    unsigned rounds, keys;
+    bool json;
+    bool paths[ED25519_PATHS];
+};
+
+static const char *const table_names[TABLE_KINDS] = { "24 KB", "6 KB", "none" };
+static struct signature *signatures;
+static struct test_case cases[CASES_MAX];
+static unsigned case_count;
+static uint64_t random_state = 1;
+
+_Noreturn static void fail(const char *what)
+{
+    fprintf(stderr, "perf-verify: %s\n", what);
+    exit(1);
+}
+
+static uint64_t random_below(uint64_t bound)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (random_state >> 33) % bound;
+}
+
+static double cpu_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static void *take(size_t bytes)
+{
+    bytes = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    uint8_t *memory = mmap(NULL, bytes + PAGE_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        fail("out of memory");
+    memory += PAGE_BYTES - (uintptr_t)memory % PAGE_BYTES;
+    (void)madvise(memory, bytes, MADV_HUGEPAGE); /* without huge pages it is slower, no more */
+    return memory;
+}
+
+/* Keys, a signature of each, and both tables of each. */
+static void prepare(unsigned count)
+{
+    static const uint32_t positions[] = { ED25519_TABLE_POSITIONS, ED25519_TABLE_POSITIONS_SMALL };
+    uint8_t *arenas[CC_COUNT(positions)];
+    for (unsigned kind = 0; kind < CC_COUNT(positions); kind++)
+        arenas[kind] = take(count * ed25519_table_bytes(positions[kind]));
+    signatures = take(count * sizeof signatures[0]);
+    for (unsigned i = 0; i < count; i++) {
+        struct signature *signature = &signatures[i];
+        struct signer_ed25519 signer;
+        uint8_t seed[SIGNER_SEED_BYTES] = { (uint8_t)i, (uint8_t)(i >> 8) };
+        signer_ed25519(&signer, seed);
+        memcpy(signature->key, signer.key, sizeof signature->key);
+        memcpy(signature->message, &i, sizeof i);
+        signer_ed25519_sign(&signer, signature->message, MESSAGE_BYTES, signature->bytes);
+        for (unsigned kind = 0; kind < CC_COUNT(positions); kind++) {
+            void *entries = arenas[kind] + i * ed25519_table_bytes(positions[kind]);
+            if (ed25519_table_build(entries, positions[kind], signer.key) != 0)
+                fail("a key has no table");
+            signature->tables[kind] =
+                (struct ed25519_table){ .entries = entries, .positions = positions[kind] };
+            memcpy(signature->tables[kind].key, signer.key, sizeof signer.key);
+        }
+    }
+}
+
+/* CPU time of one signature. */
+static double measure(enum ed25519_path path, enum table_kind table, unsigned at_once,
+                      unsigned total, unsigned keys)
+{
+    struct ed25519_job jobs[SIGNATURES];
+    unsigned first = (unsigned)random_below(keys);
+    for (unsigned i = 0; i < total; i++) {
+        const struct signature *signature =
+            &signatures[keys > FEW_KEYS ? random_below(keys) : (first + i) % keys];
+        jobs[i] = (struct ed25519_job){ signature->key, signature->bytes, signature->message,
+                                        MESSAGE_BYTES,
+                                        table == TABLE_NONE ? NULL : &signature->tables[table] };
+    }
+    uint64_t all = at_once == 64 ? UINT64_MAX : (UINT64_C(1) << at_once) - 1;
+    double start = cpu_us();
+    for (unsigned i = 0; i + at_once <= total; i += at_once)
+        if (ed25519_verify_by(path, jobs + i, at_once) != all)
+            fail("a good signature is refused");
+    return (cpu_us() - start) / (total / at_once * at_once);
+}
+
+static void add(enum ed25519_path path, enum table_kind table, unsigned at_once, bool many)
+{
+    if (case_count == CASES_MAX)
+        fail("too many cases");
+    cases[case_count++] =
+        (struct test_case){ .path = path, .table = table, .at_once = at_once, .many = many };
+}
+
+static void add_cases(enum ed25519_path path)
+{
+    static const unsigned sizes[] = { 1, 2, 3, 4, 5, 6, 7, 8, 64 };
+    for (unsigned i = 0; i < CC_COUNT(sizes); i++)
+        if (path == ED25519_LANES || sizes[i] == 1 || sizes[i] >= 8)
+            for (unsigned table = 0; table < TABLE_KINDS; table++)
+                add(path, (enum table_kind)table, sizes[i], false);
+    for (unsigned table = 0; table < TABLE_NONE; table++) {
+        add(path, (enum table_kind)table, 8, true);
+        add(path, (enum table_kind)table, 64, true);
+    }
+}
+
+static void run(const struct settings *settings)
+{
+    for (unsigned round = 0; round < settings->rounds; round++) {
+        for (unsigned i = 0; i < case_count; i++) {
+            struct test_case *c = &cases[i];
+            unsigned keys = c->many ? settings->keys : FEW_KEYS;
+            double library = measure(ED25519_LIBRARY, TABLE_NONE, 1, LIBRARY_SIGNATURES, FEW_KEYS);
+            c->us[round] = measure(c->path, c->table, c->at_once, SIGNATURES, keys);
+            c->ratio[round] = library / c->us[round];
+        }
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void print(const struct settings *settings)
+{
+    if (settings->json)
+        printf("{\"path_of_use\":\"%s\",\"rounds\":%u,\"cases\":[",
+               ed25519_path_name(ed25519_path_of_use()), settings->rounds);
+    else
+        printf("%-8s %-6s %6s %6s %9s %9s %9s\n", "path", "table", "a call", "keys", "min us",
+               "median us", "x library");
+    for (unsigned i = 0; i < case_count; i++) {
+        struct test_case *c = &cases[i];
+        unsigned keys = c->many ? settings->keys : FEW_KEYS;
+        qsort(c->us, settings->rounds, sizeof c->us[0], compare);
+        qsort(c->ratio, settings->rounds, sizeof c->ratio[0], compare);
+        double median = c->us[settings->rounds / 2], ratio = c->ratio[settings->rounds / 2];
+        const char *path = ed25519_path_name(c->path), *table = table_names[c->table];
+        if (settings->json)
+            printf("%s{\"path\":\"%s\",\"table\":\"%s\",\"at_once\":%u,\"keys\":%u,"
+                   "\"min_us\":%.3f,\"median_us\":%.3f,\"times_library\":%.2f}",
+                   i == 0 ? "" : ",", path, table, c->at_once, keys, c->us[0], median, ratio);
+        else
+            printf("%-8s %-6s %6u %6u %9.3f %9.3f %9.2f\n", path, table, c->at_once, keys, c->us[0],
+                   median, ratio);
+    }
+    printf(settings->json ? "]}\n" : "");
+}
+
+static struct settings read_settings(int argc, char **argv)
+{
+    static const struct option options[] = {
+        { "rounds", required_argument, NULL, 'r' },
+        { "keys", required_argument, NULL, 'k' },
+        { "path", required_argument, NULL, 'p' },
+        { "json", no_argument, NULL, 'j' },
+        { NULL, 0, NULL, 0 },
+    };
+    struct settings settings = { .rounds = 31, .keys = 4096, .paths = { true, true, true } };
+    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) >= 0;) {
+        if (c == 'r')
+            settings.rounds = (unsigned)strtoul(optarg, NULL, 10);
+        else if (c == 'k')
+            settings.keys = (unsigned)strtoul(optarg, NULL, 10);
+        else if (c == 'j')
+            settings.json = true;
+        else if (c == 'p')
+            for (unsigned path = 0; path < ED25519_PATHS; path++)
+                settings.paths[path] =
+                    strcmp(ed25519_path_name((enum ed25519_path)path), optarg) == 0;
+        else
+            fail("see the head of perf/verify.c");
+    }
+    if (settings.rounds == 0 || settings.rounds > ROUNDS_MAX || settings.keys < FEW_KEYS ||
+        settings.keys > KEYS_MAX)
+        fail("--rounds 1 .. 1001, --keys 64 .. 65536");
+    return settings;
+}
+
+int main(int argc, char **argv)
+{
+    struct settings settings = read_settings(argc, argv);
+    if (ed25519_init(ED25519_LANES) != 0 || signer_init() != 0)
+        fail("no path verifies");
+    prepare(settings.keys);
+    add(ED25519_LIBRARY, TABLE_NONE, 1, false);
+    for (unsigned path = 0; path < ED25519_LIBRARY; path++) {
+        const char *refusal = ed25519_refusal((enum ed25519_path)path);
+        if (settings.paths[path] && refusal == NULL)
+            add_cases((enum ed25519_path)path);
+        else if (refusal != NULL)
+            fprintf(stderr, "%s: %s\n", ed25519_path_name((enum ed25519_path)path), refusal);
+    }
+    run(&settings);
+    print(&settings);
+    return 0;
+}
