@@ -29,7 +29,8 @@ struct keyring {
     uint32_t capacity;
     uint32_t free_head; /* 0: none */
     _Atomic uint32_t count;
-    struct slot slots[]; /* entries are 1 .. capacity; 0 closes the ring of tombstones */
+    _Atomic uint32_t used; /* slots that ever had an entry: 1 .. used */
+    struct slot slots[];   /* entries are 1 .. capacity; 0 closes the ring of tombstones */
 };
 
 static void *map_malloc(size_t bytes)
@@ -62,7 +63,7 @@ static bool map_compare(const void *words, const void *key)
 {
     const _Atomic uint64_t *word = words;
     uint64_t difference = 0;
-    for (unsigned i = 0; i < KEY_WORDS; i++) /* acquire: as in slot_read */
+    for (unsigned i = 0; i < KEY_WORDS; i++) /* acquire: as in slot_copy */
         difference |= atomic_load_explicit(&word[i], memory_order_acquire) ^
                       cc_load64((const uint8_t *)key + 8 * (size_t)i);
     return difference == 0;
@@ -91,10 +92,9 @@ static struct slot *map_get(const struct keyring *keyring, const struct keyring_
     return words != NULL ? (void *)(words - offsetof(struct slot, words)) : NULL;
 }
 
-static bool slot_read(const struct slot *slot, const struct keyring_key *key,
-                      struct keyring_entry *entry)
+/* A copy of a slot that is of one piece. */
+static void slot_copy(const struct slot *slot, uint64_t words[ENTRY_WORDS])
 {
-    uint64_t words[ENTRY_WORDS];
     uint64_t before, after;
     do {
         /* acquire (pairs: slot_write): the words are at least as new as this version. */
@@ -104,6 +104,13 @@ static bool slot_read(const struct slot *slot, const struct keyring_key *key,
             words[i] = atomic_load_explicit(&slot->words[i], memory_order_acquire);
         after = atomic_load_explicit(&slot->version, memory_order_relaxed);
     } while (CC_UNLIKELY(before != after || (before & 1) != 0));
+}
+
+static bool slot_read(const struct slot *slot, const struct keyring_key *key,
+                      struct keyring_entry *entry)
+{
+    uint64_t words[ENTRY_WORDS];
+    slot_copy(slot, words);
     if (memcmp(words, key, sizeof *key) != 0)
         return false;
     memcpy(entry, words, sizeof *entry);
@@ -117,7 +124,7 @@ static void slot_write(struct slot *slot, const struct keyring_entry *entry)
     /* relaxed: only the writer changes it. */
     uint64_t version = atomic_load_explicit(&slot->version, memory_order_relaxed);
     atomic_store_explicit(&slot->version, version + 1, memory_order_relaxed);
-    for (unsigned i = 0; i < ENTRY_WORDS; i++) /* release (pairs: slot_read) */
+    for (unsigned i = 0; i < ENTRY_WORDS; i++) /* release (pairs: slot_copy) */
         atomic_store_explicit(&slot->words[i], words[i], memory_order_release);
     atomic_store_explicit(&slot->version, version + 2, memory_order_release);
 }
@@ -217,6 +224,10 @@ int keyring_add(struct keyring *keyring, const struct keyring_entry *entry)
     slot_write(slot, entry);
     if (!map_put(keyring, slot, &entry->key))
         return -ENOSPC;
+    /* relaxed load: its own. The store's release pairs with keyring_walk. */
+    uint32_t index = slot_index(keyring, slot);
+    if (index > atomic_load_explicit(&keyring->used, memory_order_relaxed))
+        atomic_store_explicit(&keyring->used, index, memory_order_release);
     keyring->free_head = next_free;
     slot->next = 0;
     slot->before = 0;
@@ -263,6 +274,19 @@ bool keyring_find(const struct keyring *keyring, const struct keyring_key *key,
                   struct keyring_entry *entry)
 {
     return find(keyring, key, entry) != NULL;
+}
+
+bool keyring_walk(const struct keyring *keyring, uint32_t *cursor, struct keyring_entry *entry)
+{
+    /* acquire (pairs: keyring_add): the slots up to it have had an entry. */
+    while (*cursor < atomic_load_explicit(&keyring->used, memory_order_acquire)) {
+        uint64_t words[ENTRY_WORDS];
+        slot_copy(&keyring->slots[++*cursor], words);
+        memcpy(entry, words, sizeof *entry);
+        if (entry->state == KEYRING_LIVE) /* a slot that was given back holds its tombstone */
+            return true;
+    }
+    return false;
 }
 
 uint32_t keyring_count(const struct keyring *keyring)

@@ -14,7 +14,7 @@
  *        compares the key again, for a retired slot may have been given to another key. The map
  *        of the slots is Concurrency Kit's ck_hs (single writer, lock-free readers).
  * Wait.  Readers retry only while their slot is being written. Nothing blocks.
- * Owner. Every function but keyring_find and keyring_count is the writer's.
+ * Owner. Every function but keyring_find, keyring_walk and keyring_count is the writer's.
  * Bound. All memory is taken by keyring_init and freed by keyring_free: slots for `capacity`
  *        entries and a map of four times as many places, so that it never grows and there is
  *        nothing to reclaim while readers live (hence no epochs). Full: -ENOSPC, nothing changed.
@@ -87,6 +87,12 @@ uint32_t keyring_retire(struct keyring *keyring, uint64_t durable_seq, uint32_t 
 
 /* Copies the entry of the key, live or tombstone. False: absent. Any thread. */
 CC_MUST_USE bool keyring_find(const struct keyring *keyring, const struct keyring_key *key,
+                              struct keyring_entry *entry);
+
+/* The next entry that is live, in the order of their places; *cursor is 0 at the beginning. False:
+ * there is none. Whatever was live before the first call and is not ended before the last is met;
+ * what comes and goes meanwhile may be. Any thread. */
+CC_MUST_USE bool keyring_walk(const struct keyring *keyring, uint32_t *cursor,
                               struct keyring_entry *entry);
 
 /* Entries, tombstones included. Any thread. */

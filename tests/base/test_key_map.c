@@ -88,7 +88,7 @@ static void test_full(void)
     key_map_free(map);
 }
 
-/* ---- readers beside the writer: `things` are plain memory, the thread sanitizer watches ------- */
+/* ---- readers beside the writer: `things` are plain memory, the thread sanitizer watches ------ */
 
 enum {
     KEYS = 64,

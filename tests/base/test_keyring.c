@@ -210,8 +210,43 @@ static void test_threads(void)
     keyring_free(shared);
 }
 
+/* A walk meets what is live, each once: not what was ended, nor what was given back. */
+static void test_walk(void)
+{
+    enum { ADDED = 20 };
+    struct keyring *keyring;
+    struct keyring_entry entry, found;
+    uint32_t cursor = 0, met = 0;
+    CHECK(keyring_init(&keyring, 64, hash_key) == 0);
+    CHECK(!keyring_walk(keyring, &cursor, &found));
+    for (uint32_t i = 0; i < ADDED; i++) {
+        entry = entry_of(KEYRING_SESSION, 7, i, i + 1);
+        CHECK(keyring_add(keyring, &entry) == 0);
+    }
+    /* 3 is given back, 5 a tombstone, 6 one that came to life again, 4 was added twice. */
+    entry = entry_of(KEYRING_SESSION, 7, 3, 0);
+    CHECK(keyring_end(keyring, &entry.key, 100) && keyring_retire(keyring, 100, 0) == 1);
+    entry = entry_of(KEYRING_SESSION, 7, 5, 0);
+    CHECK(keyring_end(keyring, &entry.key, 101));
+    entry = entry_of(KEYRING_SESSION, 7, 6, 0);
+    CHECK(keyring_end(keyring, &entry.key, 102) && keyring_add(keyring, &entry) == 0);
+    entry = entry_of(KEYRING_SESSION, 7, 4, 103);
+    CHECK(keyring_add(keyring, &entry) == 0);
+    uint32_t seen = 0;
+    while (keyring_walk(keyring, &cursor, &found)) {
+        uint32_t number = (uint32_t)found.subaccount_pin;
+        CHECK(number < ADDED && (seen & 1u << number) == 0);
+        seen |= 1u << number;
+        met++;
+    }
+    CHECK(met == ADDED - 2 && (seen & (1u << 3 | 1u << 5)) == 0);
+    CHECK(!keyring_walk(keyring, &cursor, &found));
+    keyring_free(keyring);
+}
+
 int main(void)
 {
+    test_walk();
     test_one();
     test_again();
     test_churn();
