@@ -53,6 +53,7 @@ struct conn {
     bool broken;       /* closes at once */
     bool slow_job;     /* a slow signature of this connection waits for its turn (intake.h) */
     bool forges;       /* its newest verified signature was wrong */
+    bool proved;       /* its newest verified signature was right, and under a known key */
     bool continue_due; /* 100 Continue, when the answers before it are out */
     bool blocked;      /* has input that could not be taken yet */
 
@@ -80,6 +81,7 @@ struct conn {
     uint32_t expected_bytes; /* that reads asked and not written may answer at most */
     bool reads_held;         /* a read waits until more of the output is sent */
     uint64_t received_ticks; /* of the newest bytes */
+    uint64_t address;        /* of the peer (allowance.h); the transport's to fill */
 
     uint8_t time; /* enum conn_time, CONN_TIMES: none */
     uint64_t deadline_ns;

@@ -40,7 +40,7 @@ int gate_init(struct gate *gate, const struct net_config *config, uint32_t conne
     if (error == 0)
         error = output_pool_init(&gate->outputs, config->output_pool_bytes);
     if (error == 0)
-        error = intake_create(&gate->intake);
+        error = intake_create(&gate->intake, config);
     if (error != 0)
         gate_free(gate);
     return error;
@@ -282,6 +282,7 @@ void gate_turn_begin(struct gate *gate)
 #endif
     gate->work = 0;
     gate->written = 0;
+    intake_begin(gate);
     take_answers(gate);
     take_replies(gate);
     if (conn_queue_count(&gate->starved) > 0)

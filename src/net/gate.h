@@ -77,6 +77,7 @@ struct gate {
     uint32_t sent_count;
     struct histogram stages[NET_STAGE_COUNT];
     struct net_counters counters;
+    uint64_t verdicts;                         /* on Ed25519 signatures, for shadow.h */
     const struct net *others[GATE_OTHERS_MAX]; /* whose figures /metrics adds to these */
     uint32_t other_count;
     void *memory;

@@ -34,7 +34,15 @@ void info_status(struct gate *gate, struct writer *writer)
     WRITER_TEXT(writer, "}");
 }
 
-/* Every limits.* number that the engine of this binary keeps. */
+static void write_limit(struct writer *writer, enum option option, uint64_t value)
+{
+    WRITER_TEXT(writer, ",\"");
+    writer_text(writer, option_row(option)->name + sizeof "limits." - 1);
+    WRITER_TEXT(writer, "\":");
+    writer_uint(writer, value);
+}
+
+/* Every limits.* number that this binary keeps: the engine's, then net's. */
 static void write_limits(const struct gate *gate, struct writer *writer)
 {
     static const char prefix[] = "limits.";
@@ -52,6 +60,10 @@ static void write_limits(const struct gate *gate, struct writer *writer)
         WRITER_TEXT(writer, "\":");
         writer_uint(writer, gate->config.options->values[i]);
     }
+    write_limit(writer, OPTION_limits_unknown_key_rate, gate->config.unknown_key_rate);
+    write_limit(writer, OPTION_limits_bad_signature_rate, gate->config.bad_signature_rate);
+    WRITER_TEXT(writer, ",\"rate_limits\":");
+    writer_bool(writer, gate->config.rate_limits);
     WRITER_TEXT(writer, "}");
 }
 
@@ -171,7 +183,7 @@ void info_exchange(struct gate *gate, struct writer *writer)
     WRITER_TEXT(writer, "}");
 }
 
-/* W8's bursts. No bucket is built, so nothing is ever taken from them. */
+/* W8's bursts. None of these buckets is built, so nothing is ever taken from them. */
 static void write_remaining(struct writer *writer, const char *name, enum option burst, bool twice)
 {
     uint64_t tokens = strtoull(option_row(burst)->initial, NULL, 10);
@@ -195,7 +207,9 @@ void info_limits(struct gate *gate, bool keyed, struct writer *writer)
         WRITER_TEXT(writer, ",");
         write_remaining(writer, "cancel", OPTION_limits_write_burst, true);
     }
-    WRITER_TEXT(writer, "},\"rate_limits\":false}");
+    WRITER_TEXT(writer, "},\"rate_limits\":");
+    writer_bool(writer, gate->config.rate_limits);
+    WRITER_TEXT(writer, "}");
 }
 
 void info_eip712(struct gate *gate, uint16_t code, struct writer *writer)

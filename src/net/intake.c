@@ -10,7 +10,10 @@
 #include "crypto/secret.h"
 #include "net/ack.h"
 #include "net/admission.h"
+#include "net/allowance.h"
 #include "net/plain.h"
+#include "net/shadow.h"
+#include "net/signer_key.h"
 
 enum { MESSAGE_BYTES = sizeof(struct command) + ENVELOPE_SPACE + SECRET_HASH_BYTES };
 
@@ -18,7 +21,9 @@ enum { MESSAGE_BYTES = sizeof(struct command) + ENVELOPE_SPACE + SECRET_HASH_BYT
 struct job {
     alignas(8) uint8_t message[(MESSAGE_BYTES + 7) / 8 * 8];
     const struct request *request;
-    uint64_t deadline_ns; /* 0: it has not waited for a credit yet */
+    const struct ed25519_table *table; /* of its key, found in this turn; or NULL */
+    uint64_t address;                  /* of its client (allowance.h) */
+    uint64_t deadline_ns;              /* 0: it has not waited for a credit yet */
     uint32_t pending;
     bool passkey;
     bool known; /* its key was known when it was taken */
@@ -38,6 +43,7 @@ struct intake {
     struct job_queue fresh; /* known Ed25519 keys, not verified, and what needs no signature */
     struct job_queue slow;  /* Secp256k1 and unknown keys, not verified */
     struct job_queue good;  /* verified, to be pushed */
+    struct allowance *allowance;
 };
 
 static void queue_push(struct job_queue *queue, uint32_t job)
@@ -56,12 +62,22 @@ static struct command *job_command(struct job *job)
     return (void *)job->message;
 }
 
-int intake_create(struct intake **intake)
+int intake_create(struct intake **intake, const struct net_config *config)
 {
     struct intake *made = calloc(1, sizeof *made);
+    const uint32_t rates[ALLOWANCE_KINDS] = {
+        [ALLOWANCE_UNKNOWN_KEY] = config->rate_limits ? config->unknown_key_rate : 0,
+        [ALLOWANCE_BAD_SIGNATURE] = config->rate_limits ? config->bad_signature_rate : 0,
+    };
     *intake = made;
     if (made == NULL)
         return -ENOMEM;
+    int failed = allowance_create(&made->allowance, rates, config->port_threads, config->hash_key);
+    if (failed != 0) {
+        intake_destroy(made);
+        *intake = NULL;
+        return failed;
+    }
     made->free_count = INTAKE_JOBS;
     for (uint32_t i = 0; i < INTAKE_JOBS; i++)
         made->free[i] = (uint16_t)(INTAKE_JOBS - 1 - i);
@@ -70,6 +86,9 @@ int intake_create(struct intake **intake)
 
 void intake_destroy(struct intake *intake)
 {
+    if (intake == NULL)
+        return;
+    allowance_destroy(intake->allowance);
     free(intake);
 }
 
@@ -189,41 +208,6 @@ static bool decode(struct gate *gate, struct conn *conn, struct job *job, const 
     return true;
 }
 
-/* Is the key one that the configuration lets sign this operator code (W3a). */
-static bool operator_key_fits(const struct option_engine *options, uint16_t code,
-                              const uint8_t *key)
-{
-    if (code == REQUEST_oracle_price) {
-        for (uint32_t i = 0; i < options->oracle_key_count; i++)
-            if (memcmp(options->oracle_keys[i], key, 32) == 0)
-                return true;
-        return false;
-    }
-    bool is_treasury = code == REQUEST_deposit_credit || code == REQUEST_withdrawal_settle ||
-                       code == REQUEST_fund_top_up;
-    if (is_treasury && options->has_treasury_key)
-        return memcmp(options->treasury_key, key, 32) == 0;
-    return options->has_operator_key && memcmp(options->operator_key, key, 32) == 0;
-}
-
-/* Is the key of the request known: configured, or in the keyring for the account it names. Account
- * creation brings its own. */
-static bool key_is_known(const struct gate *gate, const struct request *request,
-                         const struct command *command)
-{
-    const uint8_t *key = command_key(command);
-    struct keyring_entry entry;
-    if (request->signer == SIGNER_OPERATOR)
-        return operator_key_fits(gate->config.options, request->code, key);
-    if (request->signer == SIGNER_NEW_SECP256K1)
-        return true;
-    uint64_t account = admission_account(request, command_body(command));
-    bool is_session = command->bytes[1] == SIGNATURE_ED25519;
-    struct keyring_key name =
-        keyring_key(is_session ? KEYRING_SESSION : KEYRING_MASTER, account, key);
-    return keyring_find(gate->config.keyring, &name, &entry);
-}
-
 /* R11 step 11 for a request whose signature is good: STATUS_request_completed to go on. */
 static enum status check_key(struct gate *gate, const struct job *job,
                              const struct command *command)
@@ -234,11 +218,34 @@ static enum status check_key(struct gate *gate, const struct job *job,
     /* R11, code 14: a session revokes on /logout only. */
     if (request->code == REQUEST_revoke_session && command->bytes[1] == SIGNATURE_ED25519)
         return STATUS_session_rejected;
+    if (request->signer == SIGNER_NEW_SECP256K1) /* exempt */
+        return STATUS_request_completed;
     /* Looked up again: a key may have been added while the signature waited. */
-    if (job->known || key_is_known(gate, request, command))
+    if (job->known || signer_key_is_known(gate, request, command))
         return STATUS_request_completed;
     gate->counters.unknown_keys++;
     return ack_unauthorized(request->code);
+}
+
+/* What is known of the request's key before its signature is verified. False: it is refused. */
+static bool judge_key(struct gate *gate, struct conn *conn, struct job *job,
+                      struct mistake *mistake)
+{
+    const struct intake *intake = gate->intake;
+    const struct command *command = job_command(job);
+    job->known = signer_key_is_known(gate, job->request, command);
+    job->address = conn->address;
+    job->table = NULL;
+    if (!signer_key_may_cost(gate, intake->allowance, conn, job->request, job->known, mistake))
+        return false;
+    if (job->known && command->bytes[1] == SIGNATURE_ED25519)
+        job->table = key_tables_find(gate->config.key_tables, command_key(command));
+    return true;
+}
+
+static bool is_slow(const struct conn *conn, struct job *job)
+{
+    return !job->known || conn->forges || job_command(job)->bytes[1] == SIGNATURE_SECP256K1;
 }
 
 bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t count)
@@ -248,13 +255,12 @@ bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t 
     uint32_t number = intake->free[intake->free_count - 1];
     struct job *job = &intake->jobs[number];
     struct mistake mistake;
-    bool decoded = decode(gate, conn, job, body, count, &mistake);
-    bool is_slow = false;
-    if (decoded && !job->passkey) {
-        const struct command *command = job_command(job);
-        job->known = key_is_known(gate, job->request, command);
-        is_slow = !job->known || conn->forges || command->bytes[1] == SIGNATURE_SECP256K1;
-        if (is_slow && intake->slow.tail - intake->slow.head >= INTAKE_SLOW_MAX) {
+    bool slow = false;
+    bool goes_on = decode(gate, conn, job, body, count, &mistake);
+    if (goes_on && !job->passkey) {
+        goes_on = judge_key(gate, conn, job, &mistake);
+        slow = goes_on && is_slow(conn, job);
+        if (slow && intake->slow.tail - intake->slow.head >= INTAKE_SLOW_MAX) {
             conn_queue_push(&gate->slow, conn->index, &conn->in_slow);
             return false;
         }
@@ -264,11 +270,11 @@ bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t 
     gate->counters.signed_requests++;
     job->pending = pending_index(&gate->pendings, pending);
     job->deadline_ns = 0;
-    if (decoded) {
+    if (goes_on) {
         pending->ack_form = (uint8_t)ack_form_of(&conn->head);
         memcpy(pending->request_id, command_request_id(job_command(job)), REQUEST_ID_BYTES);
     }
-    if (!decoded) {
+    if (!goes_on) {
         pending->kind = PENDING_MISTAKE;
         pending->mistake = mistake;
         free_job(gate, number);
@@ -277,7 +283,9 @@ bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t 
         /* W4: this binary makes no passkey account, so no credential id is known. */
         refuse_signature(gate, job, "the credential id is unknown");
         free_job(gate, number);
-    } else if (is_slow) {
+    } else if (slow) {
+        if (!job->known)
+            allowance_charge(intake->allowance, job->address, ALLOWANCE_UNKNOWN_KEY, gate->now_ns);
         conn->slow_job = true;
         queue_push(&intake->slow, number);
     } else {
@@ -318,12 +326,17 @@ static void take_verdict(struct gate *gate, uint32_t number, bool good)
     struct job *job = &gate->intake->jobs[number];
     struct command *command = job_command(job);
     struct conn *conn = conn_of(gate, &gate->pendings.items[job->pending]);
-    if (conn != NULL)
+    if (conn != NULL) {
         conn->forges = !good;
+        conn->proved = good && job->known;
+    }
 #if defined(PLANTED_BUG) && PLANTED_BUG == 7 /* a wrong signature is taken */
     good = true;
 #endif
     if (!good) {
+        if (job->known)
+            allowance_charge(gate->intake->allowance, job->address, ALLOWANCE_BAD_SIGNATURE,
+                             gate->now_ns);
         refuse_signature(gate, job, "the signature does not verify");
         free_job(gate, number);
         return;
@@ -357,8 +370,11 @@ static uint32_t verify_fresh(struct gate *gate)
             .signature = command_signature(command),
             .message = command_payload(command),
             .message_bytes = command->payload_bytes,
+            .table = intake->jobs[number].table,
         };
+        gate->counters.tables_missing += intake->jobs[number].table == NULL;
     }
+    enum ed25519_path path = ed25519_path_of_use();
     uint64_t good = signed_count > 0 ? ed25519_verify(batch, signed_count) : 0;
     for (unsigned i = 0; i < count; i++) {
         if (intake->jobs[numbers[i]].plain) {
@@ -367,6 +383,7 @@ static uint32_t verify_fresh(struct gate *gate)
             queue_push(&intake->good, numbers[i]);
             continue;
         }
+        shadow_tell(gate, job_command(&intake->jobs[numbers[i]]), good & 1, path);
         take_verdict(gate, numbers[i], good & 1);
         good >>= 1;
     }
@@ -385,7 +402,7 @@ static void resume_slow(struct gate *gate)
         gate_resume(gate, conn);
 }
 
-static bool verify_one(const struct gate *gate, const struct command *command)
+static bool verify_one(struct gate *gate, const struct command *command)
 {
     struct eip712_hashes hashes;
     if (command->bytes[1] == SIGNATURE_ED25519) {
@@ -394,8 +411,13 @@ static bool verify_one(const struct gate *gate, const struct command *command)
             .signature = command_signature(command),
             .message = command_payload(command),
             .message_bytes = command->payload_bytes,
+            /* Not what was found when it was taken: that may be turns ago. */
+            .table = key_tables_find(gate->config.key_tables, command_key(command)),
         };
-        return ed25519_verify(&one, 1) == 1;
+        enum ed25519_path path = ed25519_path_of_use();
+        bool good = ed25519_verify(&one, 1) == 1;
+        shadow_tell(gate, command, good, path);
+        return good;
     }
     return eip712_hash(&gate->eip712, command_payload(command), command->payload_bytes, &hashes) ==
                0 &&
@@ -507,9 +529,18 @@ static uint32_t drop_late(struct gate *gate)
     return dropped;
 }
 
+void intake_begin(struct gate *gate)
+{
+    INVARIANT(queue_is_empty(&gate->intake->fresh)); /* their tables were of the last turn */
+    key_tables_quiet(gate->config.key_tables, gate->config.number);
+}
+
 uint32_t intake_run(struct gate *gate)
 {
-    uint32_t done = verify_fresh(gate) + verify_slow(gate);
+    uint32_t done = 0;
+    while (!queue_is_empty(&gate->intake->fresh))
+        done += verify_fresh(gate);
+    done += verify_slow(gate);
     done += push_good(gate);
     if (!queue_is_empty(&gate->intake->good))
         done += drop_late(gate);

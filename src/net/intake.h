@@ -8,6 +8,10 @@
  * sends behind a signature that was wrong, until one is right: whoever sends those delays nobody
  * else by more than one verification a turn, and holds at most half of the slots.
  *
+ * What an address asks for in vain is bounded (allowance.h): above it, requests under keys that
+ * nobody has are refused unverified, and so are those under known keys of connections that have not
+ * just shown a right signature.
+ *
  * A command that no client signs stands among the known keys, and is good when its turn comes.
  *
  * Order.  Jobs are pushed in the order they were taken. Only a slow job may wait for a later turn
@@ -15,7 +19,8 @@
  * Wait.   A job that finds no credit stays in its slot; after net.credit_wait_ms it is answered
  *         request_dropped. No free slot: the connection is stalled, others go on.
  * Owner.  The net thread.
- * Bound.  INTAKE_JOBS slots; a turn verifies at most NET_TURN_REQUESTS + NET_TURN_SLOW. */
+ * Bound.  INTAKE_JOBS slots; a turn verifies at most NET_TURN_REQUESTS + NET_TURN_SLOW, the former
+ *         in one call: what arrived, however few, never waiting for more. */
 #ifndef NET_INTAKE_H
 #define NET_INTAKE_H
 
@@ -24,7 +29,7 @@
 enum { INTAKE_JOBS = 256, INTAKE_SLOW_MAX = INTAKE_JOBS / 2 };
 
 /* 0 or -ENOMEM. */
-CC_MUST_USE int intake_create(struct intake **intake);
+CC_MUST_USE int intake_create(struct intake **intake, const struct net_config *config);
 void intake_destroy(struct intake *intake);
 
 /* May another signed request be taken. */
@@ -39,6 +44,9 @@ CC_MUST_USE bool intake_take(struct gate *gate, struct conn *conn, const char *b
  * pending, which waits for the answer like that of a signed request. */
 struct pending *intake_take_plain(struct gate *gate, struct conn *conn, uint16_t code,
                                   const uint8_t *body, uint16_t body_bytes);
+
+/* Begins a turn: the tables of keys that the last one has found may be freed. */
+void intake_begin(struct gate *gate);
 
 /* Verifies what was taken, pushes what may go, drops what waited too long. Gives the work done. */
 uint32_t intake_run(struct gate *gate);

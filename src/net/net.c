@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/published.h"
+#include "net/allowance.h"
 #include "net/gate.h"
 #include "net/inbound.h"
 #include "net/listener.h"
@@ -241,6 +242,7 @@ static void on_accept(struct net *net, const struct io_uring_cqe *cqe, uint32_t 
         return;
     }
     conn->file = cqe->res;
+    conn->address = allowance_address(conn->file);
     arm_receive(net, conn);
 }
 

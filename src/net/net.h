@@ -25,6 +25,7 @@
 #include "base/reply_pool.h"
 #include "base/ring.h"
 #include "base/symbols.h"
+#include "crypto/key_tables.h"
 
 enum {
     NET_CONNECTIONS_MAX = 16384,
@@ -79,6 +80,10 @@ struct net_config {
     struct reply_pool *reply_pool;
 
     const struct keyring *keyring;
+    struct key_tables *key_tables; /* of the sessions' keys; NULL: none */
+    uint32_t number;               /* of this net thread: which reader of key_tables it is */
+    struct ring *shadows;          /* producer, of verdicts (shadow.h); NULL: none */
+    bool shadows_rejects;          /* every refused signature among them */
     const struct symbols *symbols;
     const struct clock *clock;
     const struct option_engine *options; /* the engine options in force; outlive the net */
@@ -92,6 +97,9 @@ struct net_config {
     uint64_t epoch;             /* shown by /exchange */
     uint32_t credit_wait_ms;    /* net.credit_wait_ms */
     uint64_t output_pool_bytes; /* net.output_pool */
+    bool rate_limits;           /* limits.*: off, the two below count for nothing */
+    uint32_t unknown_key_rate;  /* a second, an address, of all threads of the port together */
+    uint32_t bad_signature_rate;
 
     const uint16_t *codes_off; /* request types that answer not_ready until an operator acts */
     uint32_t codes_off_count;
@@ -112,6 +120,7 @@ enum net_stage {
     X(connections_accepted) X(connections_closed) X(connections_open) X(accept_failures) \
     X(requests) X(signed_requests) X(reads) X(problems) X(responses) \
     X(received_bytes) X(sent_bytes) X(signatures_good) X(signatures_bad) X(unknown_keys) \
+    X(rate_limited) X(tables_missing) X(shadows_skipped) \
     X(commands_pushed) X(commands_dropped) X(answers) X(replies) X(timeouts) \
     X(output_pool_closed) X(output_bytes)
 /* clang-format on */

@@ -1,6 +1,6 @@
-/* key_tables: the life of a key's table (ed25519.md, section 5, number 11). Built bytes are those of
- * ed25519_table_build, whenever they are built; a full store leaves the key uncached; revocation
- * while other threads verify with the table. */
+/* key_tables: the life of a key's table (ed25519.md, section 5, number 11). The bytes are those of
+ * ed25519_table_build, whenever they are built; a full store leaves the key uncached; keys are
+ * revoked while other threads verify with their tables. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -149,7 +149,7 @@ static void no_memory(void)
 #endif
 }
 
-/* ---- keys that come and go while others verify with their tables -------------------------------- */
+/* ---- keys that come and go while others verify with their tables ----------------------------- */
 
 enum { KEYS = 24, ROOMS = 8, READERS = 2, CHANGES = 400, BATCH = 8, SEEN_LEAST = 200 };
 

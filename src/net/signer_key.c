@@ -1,0 +1,56 @@
+#include "net/signer_key.h"
+
+#include "net/admission.h"
+
+/* Is the key one that the configuration lets sign this operator code (W3a). */
+static bool operator_key_fits(const struct option_engine *options, uint16_t code,
+                              const uint8_t *key)
+{
+    if (code == REQUEST_oracle_price) {
+        for (uint32_t i = 0; i < options->oracle_key_count; i++)
+            if (memcmp(options->oracle_keys[i], key, 32) == 0)
+                return true;
+        return false;
+    }
+    bool is_treasury = code == REQUEST_deposit_credit || code == REQUEST_withdrawal_settle ||
+                       code == REQUEST_fund_top_up;
+    if (is_treasury && options->has_treasury_key)
+        return memcmp(options->treasury_key, key, 32) == 0;
+    return options->has_operator_key && memcmp(options->operator_key, key, 32) == 0;
+}
+
+bool signer_key_is_known(const struct gate *gate, const struct request *request,
+                         const struct command *command)
+{
+    const uint8_t *key = command_key(command);
+    struct keyring_entry entry;
+    if (request->signer == SIGNER_OPERATOR)
+        return operator_key_fits(gate->config.options, request->code, key);
+    if (request->signer == SIGNER_NEW_SECP256K1)
+        return false;
+    uint64_t account = admission_account(request, command_body(command));
+    bool is_session = command->bytes[1] == SIGNATURE_ED25519;
+    struct keyring_key name =
+        keyring_key(is_session ? KEYRING_SESSION : KEYRING_MASTER, account, key);
+    return keyring_find(gate->config.keyring, &name, &entry);
+}
+
+bool signer_key_may_cost(struct gate *gate, const struct allowance *allowance,
+                         const struct conn *conn, const struct request *request, bool is_known,
+                         struct mistake *mistake)
+{
+    bool is_trusted = conn->proved || (request->signer == SIGNER_OPERATOR && !conn->forges);
+    if (is_known && is_trusted)
+        return true;
+    enum allowance_kind kind = is_known ? ALLOWANCE_BAD_SIGNATURE : ALLOWANCE_UNKNOWN_KEY;
+    uint64_t wait_ms = allowance_wait_ms(allowance, conn->address, kind, gate->now_ns);
+    if (wait_ms == 0)
+        return true;
+    gate->counters.rate_limited++;
+    return is_known ? mistake_number(mistake, PROBLEM_rate_limited, wait_ms,
+                                     "wrong signatures: %u/s an address",
+                                     gate->config.bad_signature_rate)
+                    : mistake_number(mistake, PROBLEM_rate_limited, wait_ms,
+                                     "signatures of keys that are not known: %u/s an address",
+                                     gate->config.unknown_key_rate);
+}

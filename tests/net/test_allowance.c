@@ -1,0 +1,319 @@
+/* What an address may cost (rules.md R11; wire.md W8: 200 unknown keys and 1,000 wrong signatures a
+ * second, per network thread divided by their number). Times are of a simulated clock; the numbers
+ * are worked out from the rates. */
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "check.h"
+#include "net/allowance.h"
+#include "net/fixture.h"
+
+#define ORDER_PATH  "/api/v1/trading/order/place/limit"
+#define ORACLE_PATH "/api/v1/operator"
+#define OCTETS      "application/octet-stream"
+#define MS          UINT64_C(1000000)
+#define START       (1000 * MS)
+
+static const struct mix_key hash_key = { 7, 9 };
+
+static struct allowance *make(uint32_t unknown, uint32_t bad, uint32_t threads)
+{
+    struct allowance *allowance;
+    const uint32_t rates[ALLOWANCE_KINDS] = { unknown, bad };
+    CHECK(allowance_create(&allowance, rates, threads, hash_key) == 0);
+    return allowance;
+}
+
+/* Takes what the address may have at once. */
+static uint32_t drain(struct allowance *allowance, uint64_t address, enum allowance_kind kind,
+                      uint64_t now_ns)
+{
+    uint32_t count = 0;
+    for (; allowance_wait_ms(allowance, address, kind, now_ns) == 0 && count < 100000; count++)
+        allowance_charge(allowance, address, kind, now_ns);
+    return count;
+}
+
+/* 200/s: one costs 5 ms, a second's worth may come at once. */
+static void rates(void)
+{
+    struct allowance *allowance = make(200, 1000, 1);
+    CHECK(drain(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START) == 200);
+    CHECK(allowance_wait_ms(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START) == 5);
+    CHECK(allowance_wait_ms(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START + 3 * MS) == 2);
+    CHECK(drain(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START + 5 * MS) == 1);
+    CHECK(drain(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START + 105 * MS) == 20);
+    CHECK(drain(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START + 60000 * MS) == 200); /* no more */
+    CHECK(drain(allowance, 2, ALLOWANCE_UNKNOWN_KEY, START) == 200);              /* another's */
+    CHECK(drain(allowance, 1, ALLOWANCE_BAD_SIGNATURE, START) == 1000);
+    allowance_destroy(allowance);
+
+    allowance = make(200, 0, 4); /* a quarter: one costs 20 ms; no limit on the other */
+    CHECK(drain(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START) == 50);
+    CHECK(allowance_wait_ms(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START) == 20);
+    CHECK(drain(allowance, 1, ALLOWANCE_BAD_SIGNATURE, START) == 100000);
+    allowance_destroy(allowance);
+
+    allowance = make(1, 1, 4); /* less than one a second a thread: one each 4 s */
+    CHECK(drain(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START) == 1);
+    CHECK(allowance_wait_ms(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START) == 4000);
+    CHECK(drain(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START + 4000 * MS) == 1);
+    allowance_destroy(allowance);
+}
+
+/* What passed beyond the limit is not paid back for longer than the second, and who owes is not
+ * forgotten for those who owe less, however many they are. */
+static void debts(void)
+{
+    struct allowance *allowance = make(200, 1000, 1);
+    for (unsigned i = 0; i < 5000; i++)
+        allowance_charge(allowance, 1, ALLOWANCE_BAD_SIGNATURE, START);
+    CHECK(allowance_wait_ms(allowance, 1, ALLOWANCE_BAD_SIGNATURE, START) <= 2);
+    CHECK(allowance_wait_ms(allowance, 1, ALLOWANCE_BAD_SIGNATURE, START) > 0);
+    CHECK(drain(allowance, 2, ALLOWANCE_UNKNOWN_KEY, START) == 200);
+    for (uint64_t other = 100; other < 100 + 4 * ALLOWANCE_ADDRESSES; other++)
+        allowance_charge(allowance, other, ALLOWANCE_UNKNOWN_KEY, START);
+    CHECK(allowance_wait_ms(allowance, 2, ALLOWANCE_UNKNOWN_KEY, START) == 5);
+    allowance_destroy(allowance);
+    allowance_destroy(NULL);
+}
+
+/* The address of a peer that is connected from `name`. */
+static uint64_t address_from(int family, const struct sockaddr *name, socklen_t bytes)
+{
+    struct sockaddr_storage bound;
+    socklen_t bound_bytes = sizeof bound;
+    int listener = socket(family, SOCK_STREAM, 0), client = socket(family, SOCK_STREAM, 0);
+    if (listener < 0 || bind(listener, name, bytes) != 0)
+        return UINT64_MAX; /* a machine without IPv6 */
+    CHECK(listen(listener, 1) == 0);
+    CHECK(getsockname(listener, (struct sockaddr *)&bound, &bound_bytes) == 0);
+    CHECK(connect(client, (struct sockaddr *)&bound, bound_bytes) == 0);
+    int server = accept(listener, NULL, NULL);
+    CHECK(server >= 0);
+    uint64_t address = allowance_address(server);
+    CHECK(close(server) == 0 && close(client) == 0 && close(listener) == 0);
+    return address;
+}
+
+static void addresses(void)
+{
+    const struct sockaddr_in ipv4 = { .sin_family = AF_INET,
+                                      .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    const struct sockaddr_in6 ipv6 = { .sin6_family = AF_INET6,
+                                       .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+    struct sockaddr_in6 mapped = { .sin6_family = AF_INET6 };
+    CHECK(inet_pton(AF_INET6, "::ffff:127.0.0.1", &mapped.sin6_addr) == 1);
+    uint64_t address = address_from(AF_INET, (const void *)&ipv4, sizeof ipv4);
+    CHECK(address == UINT64_C(0xffff7f000001));
+    uint64_t same = address_from(AF_INET6, (const void *)&mapped, sizeof mapped);
+    CHECK(same == address || same == UINT64_MAX);
+    uint64_t other = address_from(AF_INET6, (const void *)&ipv6, sizeof ipv6);
+    CHECK(other == 0 || other == UINT64_MAX); /* the upper half of ::1 */
+    CHECK(allowance_address(-1) == 0);
+}
+
+/* ---- in the way of a request ----------------------------------------------------------------- */
+
+static struct fixture fixture;
+static struct gate *gate;
+
+enum { UNKNOWN_RATE = 4, BAD_RATE = 8 };
+
+static void begin(bool limited)
+{
+    fixture_init(&fixture, true, 1024);
+    fixture.config.rate_limits = limited;
+    fixture.config.unknown_key_rate = UNKNOWN_RATE;
+    fixture.config.bad_signature_rate = BAD_RATE;
+    gate = fixture_gate(&fixture, 256);
+}
+
+static void end(void)
+{
+    CHECK(gate->pendings.used == 0 && gate->conns.open_count == 0);
+    fixture_gate_free(gate);
+    fixture_free(&fixture);
+}
+
+static void open_at(struct wire *wire, uint64_t address)
+{
+    wire_open(wire, &fixture, gate, false);
+    wire->conn->address = address;
+}
+
+/* Sends an order under the signer's key and gives the answer; `good`: with a right signature. */
+static struct wire_answer send_order(struct wire *wire, const struct signer_ed25519 *signer,
+                                     bool good)
+{
+    char text[4096];
+    uint8_t body[48], frame[512];
+    struct wire_answer answer;
+    fixture_order(body);
+    size_t bytes = fixture_frame(&fixture, frame, 0, signer, body, sizeof body);
+    frame[bytes - 1] ^= !good;
+    wire_send(wire, text, fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes), 0);
+    wire_turn(wire);
+    CHECK(wire_answer(wire, &answer, false));
+    return answer;
+}
+
+static bool is_limited(const struct wire_answer *answer)
+{
+    return answer->status == 429 && wire_has(answer, "\"code\":\"rate_limited\"");
+}
+
+/* A fourth of a second for one of 4/s: retry_after_ms says so, Retry-After in whole seconds. */
+static void unknown_keys(void)
+{
+    struct wire wire, other;
+    struct wire_answer answer;
+    begin(true);
+    open_at(&wire, 1);
+    open_at(&other, 2);
+    for (unsigned i = 0; i < UNKNOWN_RATE; i++) {
+        answer = send_order(&wire, &fixture.stranger, i % 2 == 0); /* wrong ones count the same */
+        CHECK(answer.status == (i % 2 == 0 ? 200 : 401));
+    }
+    uint64_t verified = gate->counters.signatures_good + gate->counters.signatures_bad;
+    answer = send_order(&wire, &fixture.stranger, true);
+    CHECK(is_limited(&answer) && wire_has(&answer, "\"retry_after_ms\":250"));
+    CHECK(strstr(answer.head, "\r\nRetry-After: 1\r\n") != NULL);
+    CHECK(gate->counters.signatures_good + gate->counters.signatures_bad == verified);
+    CHECK(gate->counters.rate_limited == 1 && fixture.command_count == 0);
+
+    /* Neither who is known at that address nor strangers elsewhere pay for it. */
+    answer = send_order(&wire, &fixture.session, true);
+    CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
+    answer = send_order(&wire, &fixture.stranger, true); /* a right signature is no pass for it */
+    CHECK(is_limited(&answer));
+    answer = send_order(&other, &fixture.stranger, true);
+    CHECK(answer.status == 200 && wire_has(&answer, "rejected_unauthorized"));
+    clock_set(&fixture.clock, clock_now_ns(&fixture.clock) + 250 * MS);
+    answer = send_order(&wire, &fixture.stranger, true);
+    CHECK(answer.status == 200 && wire_has(&answer, "rejected_unauthorized"));
+    answer = send_order(&wire, &fixture.stranger, true);
+    CHECK(is_limited(&answer));
+    wire_free(&wire);
+    wire_free(&other);
+    end();
+}
+
+/* The operator's codes under a configured key are exempt, under any other they are a stranger's;
+ * an account that is being created is one, too: its key is in no keyring. */
+static void operators_and_births(void)
+{
+    char text[4096];
+    uint8_t frame[512], price[24] = { 0 }, birth[80] = { 0 };
+    struct wire wire;
+    struct wire_answer answer;
+    begin(true);
+    open_at(&wire, 1);
+    for (unsigned i = 0; i <= UNKNOWN_RATE; i++) {
+        uint8_t secret[32] = { 1, (uint8_t)i };
+        memcpy(birth, fixture.session.key, 32);
+        size_t bytes = fixture_master_frame(&fixture, frame, REQUEST_create_account_secp256k1,
+                                            secret, birth, sizeof birth);
+        wire_send(&wire, text,
+                  fixture_post(text, sizeof text, "/api/v1/account/create", OCTETS, frame, bytes),
+                  0);
+        wire_turn(&wire);
+        CHECK(wire_answer(&wire, &answer, false));
+        CHECK(i < UNKNOWN_RATE ? answer.status == 200 : is_limited(&answer));
+    }
+    cc_store64(price + 8, 1000000);
+    price[16] = 1;
+    for (unsigned i = 0; i < 3 * UNKNOWN_RATE; i++) {
+        const struct signer_ed25519 *signer = i % 3 == 2 ? &fixture.stranger : &fixture.oracle;
+        size_t bytes =
+            fixture_frame(&fixture, frame, REQUEST_oracle_price, signer, price, sizeof price);
+        wire_send(&wire, text, fixture_post(text, sizeof text, ORACLE_PATH, OCTETS, frame, bytes),
+                  0);
+        wire_turn(&wire);
+        CHECK(wire_answer(&wire, &answer, false));
+        CHECK(i % 3 == 2 ? is_limited(&answer) : answer.status == 200);
+    }
+    wire_free(&wire);
+    end();
+}
+
+/* 8/s wrong signatures under a known key: then whoever at that address has not just shown a right
+ * one is refused unverified, and nobody else. */
+static void bad_signatures(void)
+{
+    struct wire forger, trader, fresh, other;
+    struct wire_answer answer;
+    begin(true);
+    open_at(&forger, 1);
+    open_at(&trader, 1);
+    open_at(&fresh, 1);
+    open_at(&other, 2);
+    answer = send_order(&trader, &fixture.session, true);
+    CHECK(answer.status == 200);
+    for (unsigned i = 0; i < BAD_RATE; i++) {
+        answer = send_order(&forger, &fixture.session, false);
+        CHECK(answer.status == 401 && wire_has(&answer, "\"invalid_signature\""));
+    }
+    answer = send_order(&forger, &fixture.session, false);
+    CHECK(is_limited(&answer) && wire_has(&answer, "\"retry_after_ms\":125"));
+    answer = send_order(&forger, &fixture.session, true); /* not looked at */
+    CHECK(is_limited(&answer));
+    answer = send_order(&fresh, &fixture.session, true);
+    CHECK(is_limited(&answer));
+    CHECK(gate->counters.signatures_bad == BAD_RATE && gate->counters.signatures_good == 1);
+    answer = send_order(&trader, &fixture.session, true);
+    CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
+    answer = send_order(&other, &fixture.session, true);
+    CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
+    answer = send_order(&fresh, &fixture.stranger, true); /* another bucket */
+    CHECK(answer.status == 200 && wire_has(&answer, "rejected_unauthorized"));
+
+    /* One that was wrong takes the trust away, and a right one of a stranger gives none. */
+    answer = send_order(&trader, &fixture.session, false);
+    CHECK(answer.status == 401);
+    answer = send_order(&trader, &fixture.session, true);
+    CHECK(is_limited(&answer));
+    answer = send_order(&trader, &fixture.stranger, true);
+    CHECK(answer.status == 200);
+    answer = send_order(&trader, &fixture.session, true);
+    CHECK(is_limited(&answer));
+    clock_set(&fixture.clock, clock_now_ns(&fixture.clock) + 1000 * MS);
+    answer = send_order(&forger, &fixture.session, true);
+    CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
+    wire_free(&forger);
+    wire_free(&trader);
+    wire_free(&fresh);
+    wire_free(&other);
+    end();
+}
+
+static void off(void)
+{
+    struct wire wire;
+    struct wire_answer answer;
+    begin(false);
+    open_at(&wire, 1);
+    for (unsigned i = 0; i < 4 * BAD_RATE; i++) {
+        answer = send_order(&wire, &fixture.stranger, true);
+        CHECK(answer.status == 200);
+        answer = send_order(&wire, &fixture.session, false);
+        CHECK(answer.status == 401);
+    }
+    CHECK(gate->counters.rate_limited == 0);
+    wire_free(&wire);
+    end();
+}
+
+int main(void)
+{
+    rates();
+    debts();
+    addresses();
+    unknown_keys();
+    operators_and_births();
+    bad_signatures();
+    off();
+    return 0;
+}

@@ -1,0 +1,114 @@
+/* One verdict of 4,096 is told to be looked at again, with all that it was made from (ed25519.md,
+ * section 5, number 9); in the mode for it, every refusal too. */
+#include <stdlib.h>
+
+#include "check.h"
+#include "net/fixture.h"
+#include "net/shadow.h"
+
+#define ORDER_PATH "/api/v1/trading/order/place/limit"
+#define OCTETS     "application/octet-stream"
+
+static struct fixture fixture;
+static struct gate *gate;
+static struct ring shadows;
+
+static void begin(uint32_t slots, bool rejects)
+{
+    fixture_init(&fixture, true, 1024);
+    void *memory = aligned_alloc(128, (ring_bytes(slots, MESSAGE_SLOT_BYTES) + 127) & ~127ul);
+    CHECK(memory != NULL);
+    ring_init(&shadows, memory, slots, MESSAGE_SLOT_BYTES);
+    fixture.config.shadows = &shadows;
+    fixture.config.shadows_rejects = rejects;
+    gate = fixture_gate(&fixture, 256);
+}
+
+static void end(void)
+{
+    fixture_gate_free(gate);
+    fixture_free(&fixture);
+    free(shadows.slots);
+}
+
+static void send_order(struct wire *wire, const struct signer_ed25519 *signer, bool good)
+{
+    char text[4096];
+    uint8_t body[48], frame[512];
+    struct wire_answer answer;
+    fixture_order(body);
+    size_t bytes = fixture_frame(&fixture, frame, 0, signer, body, sizeof body);
+    frame[bytes - 1] ^= !good;
+    wire_send(wire, text, fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes), 0);
+    wire_turn(wire);
+    CHECK(wire_answer(wire, &answer, false));
+}
+
+/* The next verdict that was told; it can be verified from its own bytes. */
+static struct ed25519_job next_job(bool *good)
+{
+    CHECK(ring_ready(&shadows) >= 1);
+    const struct shadow *shadow = ring_at(&shadows, 0);
+    CHECK(shadow->path == ed25519_path_of_use());
+    CHECK(shadow->slot_count == shadow_slots(shadow->message_bytes));
+    *good = shadow->good;
+    ring_release(&shadows, shadow->slot_count); /* the bytes stay until the producer comes round */
+    return (struct ed25519_job){ .key = shadow->key,
+                                 .signature = shadow->signature,
+                                 .message = shadow->message,
+                                 .message_bytes = shadow->message_bytes };
+}
+
+static void one_of_4096(void)
+{
+    struct wire wire;
+    bool good;
+    begin(64, false);
+    wire_open(&wire, &fixture, gate, false);
+    gate->verdicts = SHADOW_INTERVAL - 3;
+    send_order(&wire, &fixture.session, false);
+    send_order(&wire, &fixture.session, true);
+    CHECK(ring_ready(&shadows) == 0);
+    send_order(&wire, &fixture.session, true); /* the 4,096th */
+    send_order(&wire, &fixture.session, true);
+    struct ed25519_job job = next_job(&good);
+    CHECK(good && ed25519_verify(&job, 1) == 1 && job.message_bytes == 72);
+    CHECK(memcmp(job.key, fixture.session.key, 32) == 0 && ring_ready(&shadows) == 0);
+    gate->verdicts = 2 * SHADOW_INTERVAL - 1;
+    send_order(&wire, &fixture.stranger, false); /* by the slow way as well */
+    job = next_job(&good);
+    CHECK(!good && ed25519_verify(&job, 1) == 0);
+    CHECK(memcmp(job.key, fixture.stranger.key, 32) == 0);
+    CHECK(gate->verdicts == 2 * SHADOW_INTERVAL && gate->counters.shadows_skipped == 0);
+    wire_free(&wire);
+    end();
+}
+
+/* Each refusal takes 2 slots (8 + 96 + 72 bytes of 256): 32 of them fill the ring, the next is
+ * counted and nothing waits for it. */
+static void every_refusal(void)
+{
+    struct wire wire;
+    bool good;
+    begin(64, true);
+    wire_open(&wire, &fixture, gate, false);
+    send_order(&wire, &fixture.session, true);
+    CHECK(ring_ready(&shadows) == 0);
+    for (unsigned i = 0; i < 33; i++)
+        send_order(&wire, &fixture.session, false);
+    CHECK(gate->counters.shadows_skipped == 1);
+    for (unsigned i = 0; i < 32; i++) {
+        struct ed25519_job job = next_job(&good);
+        CHECK(!good && ed25519_verify(&job, 1) == 0);
+    }
+    CHECK(ring_ready(&shadows) == 0);
+    wire_free(&wire);
+    end();
+}
+
+int main(void)
+{
+    one_of_4096();
+    every_refusal();
+    return 0;
+}
