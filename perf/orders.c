@@ -2,7 +2,7 @@
  *
  * `perf-orders [--connections N] [--seconds S] [--rate R] [--durability local|none] [--accounts A]
  *              [--topology auto|shared|dedicated] [--net-threads N] [--spin auto|on|off] [--core C]
- *              [--perpd PATH] [--beside COMMAND]`
+ *              [--verify auto|lanes|comb|library] [--perpd PATH] [--beside COMMAND]`
  *
  * Starts perpd on a fresh data directory beside the binary, opens the accounts, signs every order
  * before the clock starts, then sends them: closed loop (one request in flight a connection), or
@@ -44,7 +44,7 @@ enum {
     SIGNED_MAX = 600000,
     TEXT_BYTES = 1 << 20,
     THREADS_MAX = 40,
-    OPTIONS_MAX = 8,
+    OPTIONS_MAX = 10,
     OPTION_BYTES = 64,
     BESIDE_S = 3,
 };
@@ -53,7 +53,8 @@ struct settings {
     uint32_t connections, seconds, accounts;
     double rate; /* orders/s, 0: closed loop */
     const char *durability;
-    const char *topology, *net_threads, *spin, *core; /* options of perpd; "": its default */
+    const char *topology, *net_threads, *spin, *core,
+        *verify; /* options of perpd; "": its default */
     const char *perpd;
     const char *beside; /* NULL: none */
     char **command;     /* NULL: this program sends */
@@ -405,12 +406,19 @@ static void report(struct run *run, double seconds, const struct cpu *before)
 }
 
 static const struct option option_names[] = {
-    { "connections", required_argument, NULL, 'c' }, { "seconds", required_argument, NULL, 's' },
-    { "rate", required_argument, NULL, 'r' },        { "durability", required_argument, NULL, 'd' },
-    { "accounts", required_argument, NULL, 'a' },    { "topology", required_argument, NULL, 't' },
-    { "net-threads", required_argument, NULL, 'n' }, { "spin", required_argument, NULL, 'S' },
-    { "core", required_argument, NULL, 'C' },        { "perpd", required_argument, NULL, 'p' },
-    { "beside", required_argument, NULL, 'b' },      { NULL, 0, NULL, 0 },
+    { "connections", required_argument, NULL, 'c' },
+    { "seconds", required_argument, NULL, 's' },
+    { "rate", required_argument, NULL, 'r' },
+    { "durability", required_argument, NULL, 'd' },
+    { "accounts", required_argument, NULL, 'a' },
+    { "topology", required_argument, NULL, 't' },
+    { "net-threads", required_argument, NULL, 'n' },
+    { "spin", required_argument, NULL, 'S' },
+    { "verify", required_argument, NULL, 'V' },
+    { "core", required_argument, NULL, 'C' },
+    { "perpd", required_argument, NULL, 'p' },
+    { "beside", required_argument, NULL, 'b' },
+    { NULL, 0, NULL, 0 },
 };
 
 static void read_settings(struct settings *settings, int argc, char **argv)
@@ -423,6 +431,7 @@ static void read_settings(struct settings *settings, int argc, char **argv)
         .topology = "",
         .net_threads = "",
         .spin = "",
+        .verify = "",
         .core = "",
         .perpd = "build/release/perpd",
     };
@@ -454,6 +463,9 @@ static void read_settings(struct settings *settings, int argc, char **argv)
             break;
         case 'C':
             settings->core = optarg;
+            break;
+        case 'V':
+            settings->verify = optarg;
             break;
         case 'p':
             settings->perpd = optarg;
@@ -489,6 +501,7 @@ static void collect_options(const struct settings *settings, char text[][OPTION_
         { "net.threads", settings->net_threads },
         { "engine.spin", settings->spin },
         { "engine.core", settings->core },
+        { "crypto.verify", settings->verify },
     };
     size_t count = 0;
 
@@ -501,6 +514,7 @@ static void collect_options(const struct settings *settings, char text[][OPTION_
     }
     options[count++] = "--exchange.oracle_max_age_ms=0";
     options[count++] = "--limits.open_orders=100000";
+    options[count++] = "--limits.rate_limits=off";
     options[count] = NULL;
 }
 

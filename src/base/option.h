@@ -36,6 +36,8 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(net,      debug_payload,          SWITCH, 0, 0, "off",            0, 0, "POST /api/v1/debug/payload") \
     X(net,      cors_origins,           TEXT,   0, 0, "",               0, 0, "origins allowed to read answers in a browser") \
     X(admin,    listen,                 TEXT,   0, 1, "127.0.0.1:8081", 0, 0, "address:port of /livez /readyz /metrics /audit /admin/withdrawals") \
+    X(crypto,   verify,                 CHOICE, 0, 1, "auto",           0, 0, "+auto +lanes +comb +library") \
+    X(crypto,   shadow,                 CHOICE, 0, 1, "sampled",        0, 0, "+sampled +rejects +off") \
     X(node,     topology,               CHOICE, 0, 1, "auto",           0, 0, "+auto +shared +dedicated") \
     X(node,     follower_lag_max,       INT,    0, 1, "1000",           1, 3600000, "ms; above it reads answer 503") \
     X(engine,   core,                   INT,    0, 1, "",               0, 4095, "CPU to pin the matching thread to; the others keep off it") \
@@ -65,7 +67,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(exchange, clock_future_ms,        INT,    1, 1, "5000",           100, 60000, "request id furthest ahead") \
     X(exchange, passkey_origins,        TEXT,   0, 0, "",               0, 0, "WebAuthn origins") \
     X(exchange, passkey_rp_id,          TEXT,   0, 0, "",               0, 0, "WebAuthn relying party") \
-    X(limits,   rate_limits,            SWITCH, 0, 0, "on",             0, 0, "token buckets") \
+    X(limits,   rate_limits,            SWITCH, 0, 1, "on",             0, 0, "token buckets") \
     X(limits,   total_rate,             INT,    1, 0, "90000",          0, 0, "requests/s of all accounts together") \
     X(limits,   duplicate_slots,        INT,    1, 1, "4194304",        1024, 134217728, "entries of the duplicate set") \
     X(limits,   sessions,               INT,    1, 1, "64",             1, 4096, "live sessions of an account") \
@@ -88,8 +90,8 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(limits,   public_rate,            INT,    0, 0, "100",            0, 0, "public reads per address") \
     X(limits,   public_burst,           INT,    0, 0, "200",            0, 0, "public reads per address") \
     X(limits,   signature_rate,         INT,    0, 0, "50000",          0, 0, "signed requests per address") \
-    X(limits,   unknown_key_rate,       INT,    0, 0, "200",            0, 0, "per address") \
-    X(limits,   bad_signature_rate,     INT,    0, 0, "1000",           0, 0, "per address") \
+    X(limits,   unknown_key_rate,       INT,    0, 1, "200",            1, 1000000, "signatures of keys not known, per address, a second") \
+    X(limits,   bad_signature_rate,     INT,    0, 1, "1000",           1, 1000000, "wrong signatures of known keys, per address, a second") \
     X(limits,   stream_connections,     INT,    0, 0, "100",            0, 0, "WebSockets per address") \
     X(limits,   stream_subscriptions,   INT,    0, 0, "256",            0, 0, "per connection") \
     X(limits,   stream_backlog,         SIZE,   0, 0, "8M",             0, 0, "unsent bytes per connection")

@@ -50,8 +50,9 @@ struct core_config {
     struct snapshotter_host snapshotter; /* begin NULL: no snapshots while it runs */
     uint64_t follower_lag_max_ns;
     int follower_commands_a_turn;
-    bool is_staged;              /* exchange.restart=staged */
-    const _Atomic bool *give_up; /* true: core_recover ends, record_refused; NULL: never */
+    struct key_keeper *key_keeper; /* NULL: sessions' keys have no tables */
+    bool is_staged;                /* exchange.restart=staged */
+    const _Atomic bool *give_up;   /* true: core_recover ends, record_refused; NULL: never */
 };
 
 struct core {

@@ -212,6 +212,39 @@ static void exchange_lines(struct page *page, const struct tally *tally)
     withdrawal_lines(page, tally);
 }
 
+static void key_lines(struct page *page, const struct node *node)
+{
+    static const struct {
+        const char *name, *type, *help;
+        size_t offset;
+    } rows[] = {
+#define ROW(name, type, help, member) \
+    { name, type, help, offsetof(struct key_tables_counters, member) }
+        ROW("key_tables", "gauge", "Keys that have a table.", present),
+        ROW("key_tables_built_total", "counter", "Tables built.", built),
+        ROW("key_tables_removed_total", "counter", "Tables of keys without a session.", removed),
+        ROW("key_tables_refused_total", "counter", "Keys that can never sign.", refused),
+        ROW("key_tables_full_total", "counter", "Keys for whose table there was no room.", full),
+#undef ROW
+    };
+
+    line(page, "# HELP perpd_signature_path 1: Ed25519 signatures are verified by this path.\n"
+               "# TYPE perpd_signature_path gauge\n");
+    for (unsigned path = 0; path < ED25519_PATHS; path++)
+        line(page, "perpd_signature_path{path=\"%s\"} %d\n",
+             ed25519_path_name((enum ed25519_path)path), path == ed25519_path_of_use());
+    for (size_t i = 0; node->key_tables != NULL && i < CC_COUNT(rows); i++) {
+        const uint8_t *counters = (const void *)key_tables_counters(node->key_tables);
+        const struct published *value = (const void *)(counters + rows[i].offset);
+        metric(page, rows[i].name, rows[i].type, rows[i].help, published_get(value));
+    }
+#define X(name, help)                                     \
+    metric(page, "keys_" #name "_total", "counter", help, \
+           counter_read(&node->key_keeper.counters.name));
+    KEY_KEEPER_COUNTER_LIST(X)
+#undef X
+}
+
 static void thread_line(struct page *page, const char *name, const _Atomic clockid_t *clock)
 {
     struct timespec used;
@@ -230,6 +263,7 @@ static void thread_lines(struct page *page, const struct node *node)
     for (uint32_t i = 0; i < node->topology.thread_count; i++)
         thread_line(page, node->topology.threads[i].name, &node->duties[i].cpu_clock);
     thread_line(page, "prepare", &node->background_clock);
+    thread_line(page, "keys", &node->keys_clock);
 }
 
 size_t metrics_page_write(struct node *node, char *text, size_t capacity)
@@ -248,6 +282,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
          "# HELP perpd_clock_difference_ns CLOCK_REALTIME minus the node clock.\n"
          "# TYPE perpd_clock_difference_ns gauge\nperpd_clock_difference_ns %ld\n",
          difference_ns);
+    key_lines(&page, node);
     metric(&page, "replayed_sequence", "gauge", "Last sequence that recovery applied.",
            counter_read(&node->core.replayed));
     metric(&page, "poisoned_requests", "gauge",

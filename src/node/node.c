@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -9,7 +10,11 @@
 #include "node/notify.h"
 #include "node/start.h"
 
-enum { PREPARE_IDLE_US = 20 * 1000 }; /* the background thread's look for a taken segment */
+enum {
+    PREPARE_IDLE_US = 20 * 1000, /* the background thread's look for a taken segment */
+    KEYS_IDLE_US = 5 * 1000,     /* the keys thread's look for a new session */
+    KEYS_NICE = 10,              /* whoever has something to serve goes first */
+};
 
 static void wake_all(struct node *node)
 {
@@ -67,6 +72,25 @@ static void *background_main(void *context)
     }
 }
 
+static void *keys_main(void *context)
+{
+    struct node *node = context;
+
+    pthread_setname_np(pthread_self(), "perpd-keys");
+    /* relaxed: shown, decides nothing. */
+    atomic_store_explicit(&node->keys_clock, duty_cpu_clock(), memory_order_relaxed);
+    if (topology_bind(&node->topology, false) != 0)
+        node_fail(node, NODE_EXIT_CONFIGURATION);
+    (void)setpriority(PRIO_PROCESS, 0, KEYS_NICE); /* of this thread; a wish */
+    for (;;) {
+        enum node_phase phase = phase_now(&node->phase);
+        if (phase == NODE_FAILED || phase == NODE_STOPPED)
+            return NULL;
+        if (key_keeper_step(&node->key_keeper, clock_monotonic_ns(&node->clock)) == 0)
+            usleep(KEYS_IDLE_US);
+    }
+}
+
 static void *duty_main(void *context)
 {
     struct duty *duty = context;
@@ -96,7 +120,7 @@ static bool start_thread(struct node *node, pthread_t *thread, void *(*run)(void
 /* The first thread is this one. */
 static int run_threads(struct node *node)
 {
-    pthread_t background;
+    pthread_t background, keys;
     uint32_t count = node->topology.thread_count;
 
     node->started_monotonic_ns = clock_monotonic_ns(&node->clock);
@@ -105,6 +129,7 @@ static int run_threads(struct node *node)
         duty->joinable = start_thread(node, &duty->thread, duty_main, duty, duty->plan->name);
     }
     bool prepares = start_thread(node, &background, background_main, node, "prepare");
+    bool keeps = start_thread(node, &keys, keys_main, node, "keys");
 
     duty_run(&node->duties[0]);
     for (uint32_t i = 1; i < count; i++)
@@ -114,6 +139,8 @@ static int run_threads(struct node *node)
         (void)node_advance(node, NODE_STOPPING, NODE_STOPPED);
     if (prepares)
         pthread_join(background, NULL);
+    if (keeps)
+        pthread_join(keys, NULL);
     return phase_exit_code(&node->phase);
 }
 

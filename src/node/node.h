@@ -4,7 +4,8 @@
  *   topology.h  which roles each thread has
  *   duty.h      one thread: the steps of its roles in turn, sleeping and waking
  *
- * Beside the threads of the table runs one in the background: core_prepare, which blocks.
+ * Beside the threads of the table run two in the background: one of core_prepare, which blocks, and
+ * one of key_keeper_step, which computes for long.
  *
  * Owner. node_run is the main thread's; node_ask_stop may be called from a signal handler. */
 #ifndef NODE_NODE_H
@@ -52,10 +53,13 @@ struct node {
     struct core core;
     struct poison poison;
     struct snapshot_child snapshot_child;
+    struct key_tables *key_tables; /* NULL: none are kept */
+    struct key_keeper key_keeper;
     struct node_net nets[TOPOLOGY_NETS_MAX];
     struct duty duties[TOPOLOGY_THREADS_MAX];
     struct duty *matcher, *journal, *follower; /* the threads that have these roles */
     _Atomic clockid_t background_clock;        /* CPU time of the background thread */
+    _Atomic clockid_t keys_clock;              /* and of the keys thread */
     _Atomic bool announced;                    /* by the first thread: the ready line is out */
     uint64_t followed_ns;                      /* the first thread's: last clock_follow */
     uint64_t opened_sequence;                  /* of the start's last command; before NODE_OPEN */

@@ -42,6 +42,14 @@ static void add(struct primary_sink *primary, const struct read_credential *view
     INVARIANT(full == 0); /* as many places as the engine has credentials, and tombstones besides */
 }
 
+/* After the keyring has changed: a sweep that begins later sees what found no room here. */
+static void tell(struct primary_sink *primary, const struct read_credential *view, bool ended)
+{
+    struct keyring_key key = key_of(view);
+    if (view->kind == EFFECT_CREDENTIAL_SESSION)
+        key_keeper_tell(primary->keeper, &key, ended);
+}
+
 /* All markets: few, and told so seldom that looking for the new one would save nothing. */
 static void add_symbols(struct primary_sink *primary, const struct engine *engine)
 {
@@ -60,11 +68,13 @@ static void take_credential(struct primary_sink *primary, const struct effect *e
     read_credential(effect->engine, effect->record, &view);
     if (body.action == CREDENTIAL_ADDED) {
         add(primary, &view, effect->sequence);
+        tell(primary, &view, false);
         return;
     }
     struct keyring_key key = key_of(&view);
     /* An expired credential may have been refused its place long ago; absence is no fault. */
     (void)keyring_end(primary->keyring, &key, effect->sequence);
+    tell(primary, &view, true);
 }
 
 static void primary_emit(struct engine_sink *sink, const struct effect *effect)
@@ -77,11 +87,13 @@ static void primary_emit(struct engine_sink *sink, const struct effect *effect)
         add_symbols(primary, effect->engine);
 }
 
-void primary_sink_init(struct primary_sink *primary, struct keyring *keyring)
+void primary_sink_init(struct primary_sink *primary, struct keyring *keyring,
+                       struct key_keeper *keeper)
 {
     primary->sink.emit = primary_emit;
     primary->sink.ignores = ~(EFFECT_BIT(EFFECT_credential) | EFFECT_BIT(EFFECT_market_state));
     primary->keyring = keyring;
+    primary->keeper = keeper;
 }
 
 void primary_sink_load(struct primary_sink *primary, const struct engine *engine)
@@ -98,4 +110,5 @@ void primary_sink_load(struct primary_sink *primary, const struct engine *engine
             add(primary, &view, engine_sequence(engine));
     }
     add_symbols(primary, engine);
+    key_keeper_look(primary->keeper);
 }

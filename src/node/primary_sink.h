@@ -7,18 +7,21 @@
 #include "base/keyring.h"
 #include "base/symbols.h"
 #include "engine/engine.h"
+#include "node/key_keeper.h"
 
 struct primary_sink {
     struct engine_sink sink; /* first: emit gets a pointer to it */
     struct keyring *keyring;
+    struct key_keeper *keeper; /* is told of sessions; NULL: nobody keeps tables */
     struct symbols symbols; /* read by net threads, which have its address before the first start */
 };
 
 /* Leaves `symbols` alone: zeroed memory is an empty table. */
-void primary_sink_init(struct primary_sink *primary, struct keyring *keyring);
+void primary_sink_init(struct primary_sink *primary, struct keyring *keyring,
+                       struct key_keeper *keeper);
 
 /* Fills the keyring with the credentials that are live at the engine's time, and the symbols with
- * its markets: after recovery. */
+ * its markets: after recovery. The keeper is asked to look at all of them. */
 void primary_sink_load(struct primary_sink *primary, const struct engine *engine);
 
 #endif

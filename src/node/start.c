@@ -7,11 +7,11 @@
 #include "base/arena.h"
 #include "base/hex.h"
 #include "base/log.h"
-#include "crypto/ed25519.h"
 #include "crypto/secp256k1.h"
 #include "engine/market_record.h"
 #include "engine/read.h"
 #include "node/net_source.h"
+#include "node/verifier.h"
 #include "store/disk_real.h"
 
 enum {
@@ -92,6 +92,7 @@ static int open_core(struct node *node, const struct market_file *markets)
         .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,
         .is_staged = config_is(node->options, OPTION_exchange_restart, "staged"),
         .give_up = &node->stop_asked,
+        .key_keeper = &node->key_keeper,
         .recovers_on_two_threads = true,
         .history_replay_bytes = HISTORY_REPLAY_BYTES,
         .snapshot_tail_bytes = config_number(node->options, OPTION_store_snapshot_tail),
@@ -143,6 +144,7 @@ static int open_net(struct node *node, uint32_t number)
 {
     struct node_net *net = &node->nets[number];
     struct net_diagnosis diagnosis = { 0 };
+    bool shadows = !config_is(node->options, OPTION_crypto_shadow, "off");
     struct net_config config = {
         .listen = config_text(node->options, OPTION_net_listen),
         .admin_listen = number == 0 ? config_text(node->options, OPTION_admin_listen) : NULL,
@@ -155,6 +157,10 @@ static int open_net(struct node *node, uint32_t number)
         .replies = &net->replies,
         .reply_pool = &net->pool,
         .keyring = node->core.keyring,
+        .key_tables = node->key_tables,
+        .number = number,
+        .shadows = shadows ? &node->key_keeper.shadows[number] : NULL,
+        .shadows_rejects = config_is(node->options, OPTION_crypto_shadow, "rejects"),
         .symbols = &node->core.primary_sink.symbols,
         .clock = &node->clock,
         .options = &node->core.options,
@@ -167,6 +173,10 @@ static int open_net(struct node *node, uint32_t number)
         .codes_off_count = node->poison.off_count,
         .credit_wait_ms = (uint32_t)config_number(node->options, OPTION_net_credit_wait_ms),
         .output_pool_bytes = config_number(node->options, OPTION_net_output_pool),
+        .rate_limits = config_switch(node->options, OPTION_limits_rate_limits),
+        .unknown_key_rate = (uint32_t)config_number(node->options, OPTION_limits_unknown_key_rate),
+        .bad_signature_rate =
+            (uint32_t)config_number(node->options, OPTION_limits_bad_signature_rate),
     };
     memcpy(config.secret_key, node->core.exchange.secret_key, sizeof config.secret_key);
     memcpy(config.exchange_id, node->core.exchange.exchange_id, sizeof config.exchange_id);
@@ -239,8 +249,6 @@ int start_prepare(struct node *node, struct market_file *markets)
         return code;
     int failed = clock_init(&node->clock);
     if (failed == 0)
-        failed = ed25519_init(ED25519_LANES);
-    if (failed == 0)
         failed = secp256k1_init();
     if (failed != 0) {
         log_line(LOG_ERROR, "start", "%s", strerror(-failed));
@@ -250,7 +258,9 @@ int start_prepare(struct node *node, struct market_file *markets)
         log_line(LOG_ERROR, "configuration", "%s", markets->error);
         return NODE_EXIT_CONFIGURATION;
     }
-    code = open_disk(node);
+    code = verifier_choose(node->options);
+    if (code == 0)
+        code = open_disk(node);
     if (code == 0)
         code = open_core(node, markets);
     if (code == 0)
@@ -260,6 +270,8 @@ int start_prepare(struct node *node, struct market_file *markets)
     if (code != 0)
         return code;
     failed = core_make_keyring(&node->core);
+    if (failed == 0)
+        failed = verifier_make(node);
     if (failed != 0) {
         log_line(LOG_ERROR, "start", "memory: %s", strerror(-failed));
         return NODE_EXIT_FAILED;
@@ -272,6 +284,7 @@ void start_undo(struct node *node)
     for (uint32_t i = 0; i < node->topology.net_count; i++)
         if (node->nets[i].net != NULL)
             net_destroy(node->nets[i].net);
+    verifier_free(node);
     poison_close(&node->poison);
     core_destroy(&node->core);
     explicit_bzero(&node->core.exchange, sizeof node->core.exchange);

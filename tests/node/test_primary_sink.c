@@ -9,6 +9,8 @@
 /* The host keeps effects, the primary's sink gets them too. */
 static struct host host;
 static struct primary_sink primary;
+static struct key_keeper keeper;
+static struct key_tables *tables;
 static void (*keep)(struct engine_sink *sink, const struct effect *effect);
 
 static void emit(struct engine_sink *sink, const struct effect *effect)
@@ -27,9 +29,21 @@ static struct keyring *make_keyring(void)
     return keyring;
 }
 
+/* A keeper that is told and never looks. */
+static void make_keeper(void)
+{
+    static const struct option_engine options;
+    const struct key_tables_config small = { .large = 1 };
+    CHECK(key_tables_create(&tables, &small) == 0);
+    const struct key_keeper_config config = { primary.keyring, &options, tables, 1 };
+    memset(&keeper, 0, sizeof keeper);
+    CHECK(key_keeper_init(&keeper, &config) == 0);
+}
+
 static void open(void)
 {
-    primary_sink_init(&primary, make_keyring());
+    make_keeper();
+    primary_sink_init(&primary, make_keyring(), &keeper);
     host_open(&host, NULL);
     keep = host.sink.emit;
     host.sink.emit = emit;
@@ -37,6 +51,8 @@ static void open(void)
 
 static void close(void)
 {
+    key_keeper_free(&keeper);
+    key_tables_destroy(tables);
     keyring_free(primary.keyring);
     host_close(&host);
 }
@@ -138,6 +154,8 @@ static void test_all_sessions(void)
     CHECK(find_session(2, 2, &entry) && entry.state == KEYRING_LIVE);
     add_session(1, 12); /* the same key again, before the tombstone is gone */
     CHECK(find_session(1, 12, &entry) && entry.state == KEYRING_LIVE);
+    /* Two accounts and 5 sessions made, 6 of account 1 ended, one made again; no master key. */
+    CHECK(ring_ready(&keeper.news) == 2 + 5 + 6 + 1 && !atomic_load(&keeper.missed));
     CHECK(keyring_retire(primary.keyring, ended, 0) == 5);
     CHECK(find_session(1, 12, &entry) && !find_session(1, 11, &entry));
     close();
@@ -158,8 +176,12 @@ static void test_load(void)
     CHECK(keys_revoke(&host, 1, id) == STATUS_request_completed);
     CHECK(revoke_all(1) == STATUS_session_revoked);
     keyring_free(primary.keyring);
-    primary_sink_init(&primary, make_keyring());
+    primary_sink_init(&primary, make_keyring(), &keeper);
+    uint64_t told = ring_ready(&keeper.news);
+    CHECK(!atomic_load(&keeper.missed));
     primary_sink_load(&primary, host.engine);
+    /* Not one by one: more than the ring holds may be live. */
+    CHECK(atomic_load(&keeper.missed) && ring_ready(&keeper.news) == told);
     CHECK(keyring_count(primary.keyring) == 4); /* two master keys, one session, one API key */
     CHECK(!keyring_find(primary.keyring, &gone, &entry));
     CHECK(keyring_find(primary.keyring, &stays, &entry) && entry.state == KEYRING_LIVE);
