@@ -1,5 +1,7 @@
 #include "crypto/lane_equation.h"
 
+#include "crypto/lane_word.h"
+
 #ifdef LANE_WORD_AVAILABLE
 
 #include "crypto/ed25519_inverse.h"

@@ -1,7 +1,7 @@
 /* lane_equation.h - does a signature solve its equation: up to eight answers at once. Pure.
  *
- * The equation of a signature (R, s) under the key A with the challenge h is encode(s B + h (-A)) =
- * R.
+ * The equation of a signature (R, s) under the key A, whose challenge is h: encode(s B + h (-A))
+ * equals the 32 bytes R.
  *
  * This is all of a verification but its hash and the checks before it (ed25519_lanes.h); tests give
  * it scalars of their choice.
@@ -15,9 +15,6 @@
 #define CRYPTO_LANE_EQUATION_H
 
 #include "crypto/ed25519_table.h"
-#include "crypto/lane_word.h"
-
-#ifdef LANE_WORD_AVAILABLE
 
 struct lane_equation {
     const struct ed25519_table *table; /* of A; unread by lane_equation_uncached */
@@ -38,5 +35,4 @@ CC_MUST_USE uint64_t lane_equation_split(const struct lane_equation *equations, 
 /* 1 .. 8 equations, one a lane, by the keys alone; false for a key that is no point. */
 CC_MUST_USE uint64_t lane_equation_uncached(const struct lane_equation *equations, unsigned count);
 
-#endif
 #endif

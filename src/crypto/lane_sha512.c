@@ -6,6 +6,8 @@
  * was. */
 #include "crypto/lane_sha512.h"
 
+#include "crypto/lane_word.h"
+
 #ifdef LANE_WORD_AVAILABLE
 
 enum {

@@ -2,9 +2,7 @@
 #ifndef CRYPTO_LANE_SHA512_H
 #define CRYPTO_LANE_SHA512_H
 
-#include "crypto/lane_word.h"
-
-#ifdef LANE_WORD_AVAILABLE
+#include "base/cc.h"
 
 struct lane_sha512_input {
     const uint8_t *r;   /* 32 bytes */
@@ -17,5 +15,4 @@ struct lane_sha512_input {
  * 1 .. 8 inputs. Takes as long as the longest message. */
 void lane_sha512(uint64_t hashes[][8], const struct lane_sha512_input *inputs, unsigned count);
 
-#endif
 #endif

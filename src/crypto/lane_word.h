@@ -50,11 +50,6 @@ LANE_INLINE lane_word lane_and(lane_word a, lane_word b)
     return _mm512_and_si512(a, b);
 }
 
-LANE_INLINE lane_word lane_or(lane_word a, lane_word b)
-{
-    return _mm512_or_si512(a, b);
-}
-
 LANE_INLINE lane_word lane_shift_left(lane_word a, unsigned bits)
 {
     return _mm512_slli_epi64(a, bits);
