@@ -1,9 +1,9 @@
 #include "crypto/ed25519_scalar.h"
 
-/* L, and mu = floor(2^512 / L). */
-static const uint64_t order[4] = { 0x5812631a5cf5d3ed, 0x14def9dea2f79cd6, 0, 0x1000000000000000 };
-static const uint64_t mu[5] = { 0xed9ce5a30a2c131b, 0x2106215d086329a7, 0xffffffffffffffeb,
-                                0xffffffffffffffff, 0xf };
+const uint64_t ed25519_scalar_order[4] = { 0x5812631a5cf5d3ed, 0x14def9dea2f79cd6, 0,
+                                           0x1000000000000000 };
+const uint64_t ed25519_scalar_reciprocal[5] = { 0xed9ce5a30a2c131b, 0x2106215d086329a7,
+                                                0xffffffffffffffeb, 0xffffffffffffffff, 0xf };
 
 /* low[0..4] of q * L modulo 2^320. */
 static void multiply_order(uint64_t low[5], const uint64_t q[5])
@@ -12,7 +12,7 @@ static void multiply_order(uint64_t low[5], const uint64_t q[5])
     for (unsigned i = 0; i < 5; i++) {
         uint64_t carry = 0;
         for (unsigned k = 0; k < 4 && i + k < 5; k++) {
-            uint128 sum = (uint128)q[i] * order[k] + low[i + k] + carry;
+            uint128 sum = (uint128)q[i] * ed25519_scalar_order[k] + low[i + k] + carry;
             low[i + k] = (uint64_t)sum;
             carry = (uint64_t)(sum >> 64);
         }
@@ -34,7 +34,7 @@ static bool subtract(uint64_t *a, const uint64_t *b, unsigned count)
 }
 
 /* Barrett's reduction (Handbook of Applied Cryptography, 14.42, with base 2^64 and k = 4):
- * q = floor(floor(x / 2^192) * mu / 2^320) is floor(x / L) or at most 2 below it, so x - qL lies in
+ * q = floor(floor(x / 2^192) * reciprocal / 2^320) is floor(x / L) or at most 2 below it, so x - qL lies in
  * [0, 3L), below 2^256, and five words of both suffice to tell it. */
 void ed25519_scalar_reduce(uint64_t reduced[4], const uint64_t x[8])
 {
@@ -42,7 +42,7 @@ void ed25519_scalar_reduce(uint64_t reduced[4], const uint64_t x[8])
     for (unsigned i = 0; i < 5; i++) {
         uint64_t carry = 0;
         for (unsigned k = 0; k < 5; k++) {
-            uint128 sum = (uint128)x[3 + i] * mu[k] + product[i + k] + carry;
+            uint128 sum = (uint128)x[3 + i] * ed25519_scalar_reciprocal[k] + product[i + k] + carry;
             product[i + k] = (uint64_t)sum;
             carry = (uint64_t)(sum >> 64);
         }
@@ -56,7 +56,7 @@ void ed25519_scalar_reduce(uint64_t reduced[4], const uint64_t x[8])
     for (unsigned i = 0; i < 2; i++) {
         uint64_t less[4];
         memcpy(less, rest, sizeof less);
-        if (!subtract(less, order, 4))
+        if (!subtract(less, ed25519_scalar_order, 4))
             memcpy(rest, less, sizeof less);
     }
     memcpy(reduced, rest, 4 * sizeof reduced[0]);
@@ -66,5 +66,5 @@ bool ed25519_scalar_canonical(const uint8_t bytes[32])
 {
     uint64_t words[4];
     memcpy(words, bytes, sizeof words);
-    return subtract(words, order, 4);
+    return subtract(words, ed25519_scalar_order, 4);
 }

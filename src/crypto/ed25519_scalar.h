@@ -16,6 +16,9 @@
 #define ED25519_SCALAR_BIAS_4BIT UINT64_C(0x8888888888888888)
 #define ED25519_SCALAR_BIAS_8BIT UINT64_C(0x8080808080808080)
 
+extern const uint64_t ed25519_scalar_order[4];      /* L */
+extern const uint64_t ed25519_scalar_reciprocal[5]; /* floor(2^512 / L) */
+
 /* `reduced` = x mod L, for any 512-bit x (a SHA-512 hash). */
 void ed25519_scalar_reduce(uint64_t reduced[4], const uint64_t x[8]);
 
