@@ -34,8 +34,8 @@ static bool subtract(uint64_t *a, const uint64_t *b, unsigned count)
 }
 
 /* Barrett's reduction (Handbook of Applied Cryptography, 14.42, with base 2^64 and k = 4):
- * q = floor(floor(x / 2^192) * reciprocal / 2^320) is floor(x / L) or at most 2 below it, so x - qL lies in
- * [0, 3L), below 2^256, and five words of both suffice to tell it. */
+ * q = floor(floor(x / 2^192) * reciprocal / 2^320) is floor(x / L) or at most 2 below it, so x - qL
+ * lies in [0, 3L), below 2^256, and five words of both suffice to tell it. */
 void ed25519_scalar_reduce(uint64_t reduced[4], const uint64_t x[8])
 {
     uint64_t product[10] = { 0 };

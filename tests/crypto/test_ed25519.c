@@ -16,27 +16,86 @@ enum {
     BYTES_MAX = 8192,
 };
 
-/* The verdict of libsodium, which every other path shares, with each table and without. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { PLACES = 1 }; /* of a call that a vector is tried in, another for every vector */
+#else
+enum { PLACES = 3 };
+#endif
+
+static struct signer_ed25519 neighbour;
+static struct ed25519_table neighbour_tables[2];
+static uint8_t neighbour_good[64], neighbour_bad[64];
+
+enum tables { TABLE_WIDE, TABLE_SMALL, TABLE_NONE };
+
+static const uint32_t sizes[] = { ED25519_TABLE_POSITIONS, ED25519_TABLE_POSITIONS_SMALL };
+
+struct entries {
+    alignas(ED25519_TABLE_ALIGN) struct ed25519_entry
+        entries[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
+};
+
+static bool build(struct ed25519_table *table, struct entries *entries, uint32_t positions,
+                  const uint8_t key[32])
+{
+    *table = (struct ed25519_table){ .entries = entries->entries, .positions = positions };
+    memcpy(table->key, key, sizeof table->key);
+    return ed25519_table_build(entries->entries, positions, key) == 0;
+}
+
+static void prepare_neighbour(void)
+{
+    static struct entries entries[2];
+    signer_ed25519(&neighbour, (const uint8_t[SIGNER_SEED_BYTES]){ 9 });
+    signer_ed25519_sign(&neighbour, "neighbour", 9, neighbour_good);
+    memcpy(neighbour_bad, neighbour_good, sizeof neighbour_bad);
+    neighbour_bad[40] ^= 4;
+    for (unsigned i = 0; i < 2; i++)
+        CHECK(build(&neighbour_tables[i], &entries[i], sizes[i], neighbour.key));
+}
+
+/* The job as the lane-th of eight, the others good, then the others bad. */
+static void check_among(const struct ed25519_job *job, unsigned lane, enum tables tables, bool good)
+{
+    struct ed25519_job jobs[8];
+    for (unsigned i = 0; i < 8; i++)
+        jobs[i] = (struct ed25519_job){
+            neighbour.key,
+            neighbour_good,
+            (const uint8_t *)"neighbour",
+            9,
+            tables == TABLE_NONE ? NULL : &neighbour_tables[tables],
+        };
+    jobs[lane] = *job;
+    uint64_t own = (uint64_t)good << lane, others = 0xff & ~(UINT64_C(1) << lane);
+    CHECK(ed25519_verify(jobs, 8) == (own | others));
+    if (lane == 0)
+        CHECK(ed25519_verify_by(ED25519_COMB, jobs, 8) == (own | others));
+    for (unsigned i = 0; i < 8; i++)
+        if (i != lane)
+            jobs[i].signature = neighbour_bad;
+    CHECK(ed25519_verify(jobs, 8) == own);
+}
+
+/* The verdict of libsodium, which every other path shares: alone, and in places of a call that go
+ * round among good and among bad signatures, with each table and without. */
 static bool verify(const uint8_t *key, const uint8_t *signature, const void *message, size_t count)
 {
+    static struct entries entries;
+    static unsigned turn;
+    struct ed25519_table table;
     struct ed25519_job job = { key, signature, message, count, NULL };
     bool good = ed25519_verify_by(ED25519_LIBRARY, &job, 1) == 1;
-    CHECK(ed25519_verify(&job, 1) == good);
-    CHECK(ed25519_verify_by(ED25519_COMB, &job, 1) == good);
-
-    static const uint32_t sizes[] = { ED25519_TABLE_POSITIONS, ED25519_TABLE_POSITIONS_SMALL };
-    static alignas(ED25519_TABLE_ALIGN) struct ed25519_entry
-        entries[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
-    for (size_t i = 0; i < CC_COUNT(sizes); i++) {
-        struct ed25519_table table = { entries, sizes[i], { 0 } };
-        memcpy(table.key, key, sizeof table.key);
-        if (ed25519_table_build(entries, sizes[i], key) != 0) {
+    for (unsigned tables = TABLE_WIDE; tables <= TABLE_NONE; tables++) {
+        job.table = NULL;
+        if (tables != TABLE_NONE && build(&table, &entries, sizes[tables], key))
+            job.table = &table;
+        else if (tables != TABLE_NONE)
             CHECK(!good);
-            continue;
-        }
-        job.table = &table;
         CHECK(ed25519_verify(&job, 1) == good);
         CHECK(ed25519_verify_by(ED25519_COMB, &job, 1) == good);
+        for (unsigned i = 0; i < PLACES; i++)
+            check_among(&job, turn++ % 8, (enum tables)tables, good);
     }
     return good;
 }
@@ -213,6 +272,7 @@ static void test_batch(void)
 int main(void)
 {
     CHECK(ed25519_init(ED25519_LANES) == 0 && signer_init() == 0);
+    prepare_neighbour();
     test_own_vectors();
     test_wycheproof();
     test_cctv();
