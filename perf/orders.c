@@ -9,7 +9,8 @@
  * with --rate open loop, where latency counts from the intended send time. Prints one JSON object:
  * accepted orders and their rate, HTTP problems, latency percentiles, server CPU per accepted order
  * from the process's own accounting and by thread (`rest`: threads of the kernel that write for
- * it), journal bytes, durability mode, topology, number of CPUs.
+ * it), journal bytes, durability mode, topology, what verified the signatures and how many of those
+ * had no table, number of CPUs.
  *
  * `perf-orders [...] -- COMMAND...` signs the orders to a file of frames of FRAME_BYTES each and
  * lets COMMAND send them, with PERF_FRAMES naming the file and the URL as its last word:
@@ -371,6 +372,20 @@ static const char *topology_of(const char *metrics)
     return strstr(metrics, "topology=\"dedicated\"") != NULL ? "dedicated" : "shared";
 }
 
+/* And what it verifies signatures with. */
+static const char *verifier_of(const char *metrics)
+{
+    static const char *const paths[] = { "lanes", "comb", "library" };
+    char line[64];
+
+    for (size_t i = 0; i < CC_COUNT(paths); i++) {
+        snprintf(line, sizeof line, "perpd_signature_path{path=\"%s\"}", paths[i]);
+        if (metric(metrics, line) != 0)
+            return paths[i];
+    }
+    return "unknown";
+}
+
 static void report(struct run *run, double seconds, const struct cpu *before)
 {
     struct cpu after;
@@ -400,9 +415,10 @@ static void report(struct run *run, double seconds, const struct cpu *before)
            (double)histogram_quantile(latency, 999000) / 1e3, (double)histogram_max(latency) / 1e3);
     print_cpu(run, before, &after);
     printf("\"journal_record_bytes\":%.0f,\"journal_written_bytes\":%.0f,\"verifier\":"
-           "\"libsodium\",\"cores\":%ld}\n",
+           "\"%s\",\"without_table\":%.0f,\"cores\":%ld}\n",
            metric(metrics, "perpd_journal_record_bytes_total"),
-           metric(metrics, "perpd_journal_written_bytes_total"), sysconf(_SC_NPROCESSORS_ONLN));
+           metric(metrics, "perpd_journal_written_bytes_total"), verifier_of(metrics),
+           metric(metrics, "perpd_net_tables_missing_total"), sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static const struct option option_names[] = {
