@@ -135,7 +135,10 @@ const struct ed25519_table *key_tables_find(const struct key_tables *tables, con
     if (tables == NULL)
         return NULL;
     uint32_t number = key_map_find(tables->map, key);
-    return number != KEY_MAP_NONE ? &tables->tables[number] : NULL;
+    if (number == KEY_MAP_NONE)
+        return NULL;
+    __builtin_prefetch(&tables->tables[number]); /* read when the turn's signatures are verified */
+    return &tables->tables[number];
 }
 
 void key_tables_quiet(struct key_tables *tables, uint32_t reader)
