@@ -5,6 +5,7 @@
 #include "crypto/ed25519_scalar.h"
 #include "crypto/lane_equation.h"
 #include "crypto/lane_sha512.h"
+#include "crypto/lane_word.h"
 
 #ifdef LANE_WORD_AVAILABLE
 
