@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# test_wide_registers.sh BUILD - 512-bit registers are named only in objects that run behind a look at
-# the machine (base/cpu.h): elsewhere one instruction would end perpd on a machine without them. Their
-# masks and the registers above 15 need AVX-512 as well.
+# test_wide_registers.sh BUILD - 512-bit registers are named only in objects that run behind a look
+# at the machine (base/cpu.h): elsewhere one instruction would end perpd on a machine without them.
+# Their masks and the registers above 15 need AVX-512 as well.
 set -euo pipefail
 build=$1
 
@@ -26,8 +26,7 @@ offenders() {
 archives=("$build"/lib*.a)
 [[ ${#archives[@]} -ge 6 ]]
 offenders "${archives[@]}" || { echo "they may not"; exit 1; }
-# The search finds what there is: the lanes have them where the compiler can make them, and an object
-# that should not is found out.
+# The search finds what there is: the lanes have them, and an object that should not is found out.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cat > "$scratch/wide.c" << 'END'
