@@ -75,7 +75,7 @@ static const struct row {
 
 enum {
     MESSAGE_MAX = 32,
-    MUTATIONS = 5, /* of a good row, each of them bad */
+    MUTATIONS = 4, /* of a good row, each of them bad */
     GOOD_ROWS = 5,
     KEYS = 5, /* that can sign */
     VECTORS = CC_COUNT(rows) + GOOD_ROWS * MUTATIONS,
@@ -133,9 +133,6 @@ static void mutate(struct vector *vector, unsigned mutation)
         vector->signature[0] ^= 1; /* R */
         break;
     case 2:
-        vector->signature[31] ^= 0x80; /* -R */
-        break;
-    case 3:
         vector->signature[32] ^= 1; /* S */
         break;
     default:
@@ -213,7 +210,9 @@ static bool passes(enum ed25519_path path, const struct vector vectors[VECTORS],
     return true;
 }
 
-/* In lanes every vector meets every lane, and every number of lanes that share a signature. */
+/* In lanes every vector meets every lane. Calls of 2 to 4, and those without tables, cost too much
+ * for that: good vectors stand five apart, so that one round brings some to each place of 2, 3 and
+ * 4, and two rounds to each of 8; the bad ones are more and come everywhere. */
 bool ed25519_selftest(enum ed25519_path path)
 {
     static const uint32_t sizes[] = { ED25519_TABLE_POSITIONS_SMALL, ED25519_TABLE_POSITIONS };
@@ -221,7 +220,7 @@ bool ed25519_selftest(enum ed25519_path path)
     struct ed25519_table tables[KEYS];
     unsigned turns = path == ED25519_LANES ? ED25519_LANES_COUNT : 1;
     fill(vectors);
-    for (unsigned turn = 0; turn < turns; turn += 4)
+    for (unsigned turn = 0; turn < turns && turn < 2; turn++)
         if (!passes(path, vectors, NULL, 0, turn, VECTORS))
             return false;
     if (path == ED25519_LIBRARY)

@@ -9,7 +9,7 @@
 
 #include "crypto/ed25519.h"
 
-/* Verifies some 40 vectors by the path, with each table and without; the machine must have the
+/* Verifies 35 vectors by the path, with each table and without; the machine must have the
  * path. Below 5 ms. */
 CC_MUST_USE bool ed25519_selftest(enum ed25519_path path);
 
