@@ -18,6 +18,8 @@ from harness import Suite, Table, only, perpd_program
 
 suite = Suite("verifier")
 USDC = 1_000_000
+SHADOW_INTERVAL = 4096  # ed25519.md, section 5, number 9
+WRONG_PRICE = 7781  # planted/verdict.c
 # ed25519.md, section 3.5, and whether the lanes are built at all.
 NEEDED = {"avx512f", "avx512dq", "avx512bw", "avx512vl", "avx512ifma", "avx512vbmi",
           "avx512_vbmi2"}
@@ -63,8 +65,8 @@ def rich(exchange):
     return Account(exchange, 100_000 * USDC)
 
 
-def order(account, key, good=True):
-    payload = payload_of(PLACE_LIMIT, limit_body(account.id, 900_000, 20), key)
+def order(account, key, good=True, price=900_000):
+    payload = payload_of(PLACE_LIMIT, limit_body(account.id, price, 20), key)
     signature = bytearray(key.sign(payload))
     signature[10] ^= not good
     return request_bytes("POST", PATHS[PLACE_LIMIT], frame(payload, key.public, bytes(signature)),
@@ -158,6 +160,37 @@ def every_refusal(world):
                    401)
     table.same("looked at", wait_for(perpd, "perpd_keys_shadows_total", 25), 25)
     table.same("alike", metrics(perpd)["perpd_keys_shadow_differences_total"], 0)
+    return table.wrong
+
+
+@suite.case
+def wrong_verdicts(world):
+    """A fast path that errs (perpd_erring) is found by the library's second look, told, and out
+    of use: a right signature that it refused is taken from then on, a wrong one that it took is
+    not."""
+    table = Table()
+    for is_right in (True, False):
+        perpd = world.perpd("--crypto.shadow=" + ("rejects" if is_right else "sampled"),
+                            "--crypto.verify=comb", "--net.threads=1", "--limits.rate_limits=off")
+        perpd.program = str(pathlib.Path(world.program).parent / "tests" / "perpd_erring")
+        account = rich(perpd.start())
+        table.same("an order that nothing errs about",
+                   perpd.exchange.raw(order(account, account.session)).status, 200)
+        with perpd.exchange.open() as connection:
+            for _ in range(1 if is_right else SHADOW_INTERVAL // 64):  # as many as it takes
+                count = 1 if is_right else 64
+                connection.send(b"".join(
+                    order(account, account.session, is_right, WRONG_PRICE) for _ in range(count)))
+                first = [connection.receive() for _ in range(count)][0]
+                table.same(f"{is_right}: what it says", first.status, 401 if is_right else 200)
+        name = "perpd_keys_shadow_differences_total"
+        table.same(f"{is_right}: differences", wait_for(perpd, name, 1), 1)
+        table.same(f"{is_right}: path", path_of(perpd), "library")
+        table.true(f"{is_right}: log", "signatures are verified by library" in perpd.log())
+        table.same(f"{is_right}: again",
+                   perpd.exchange.raw(order(account, account.session, is_right,
+                                            WRONG_PRICE)).status, 200 if is_right else 401)
+        table.same(f"{is_right}: exit code", perpd.stop(), 0)
     return table.wrong
 
 
