@@ -131,7 +131,7 @@ static uint64_t verify_part(const struct group *group, unsigned from, unsigned c
  * spread over several lanes, which needs tables of 32 positions. */
 static uint64_t verify_group(const struct group *group)
 {
-    enum { SPLIT_TOTAL_MAX = 6, SMALL_TABLE_MIN = 2, UNKNOWN_MIN = 2 };
+    enum { SPLIT_TOTAL_MAX = 5, SMALL_TABLE_MIN = 2, UNKNOWN_MIN = 2 };
     unsigned count = group->count;
     if (count == 0)
         return 0;
