@@ -1,5 +1,5 @@
-/* The arithmetic under Ed25519 (ed25519.md, 5.5 and 5.6): the inverse against Fermat's, reduction
- * modulo L against libsodium's, and every constant and entry of a table against its definition. */
+/* The arithmetic under Ed25519 (ed25519.md, 5.5 and 5.6): reduction modulo L against libsodium's,
+ * and every constant and entry of a table against its definition. */
 #include <sodium.h>
 
 #include "check.h"
@@ -11,9 +11,9 @@
 #include "crypto/forge.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { INVERSES = 20000, REDUCTIONS = 20000, KEYS = 12 };
+enum { REDUCTIONS = 20000, KEYS = 12 };
 #else
-enum { INVERSES = 1000000, REDUCTIONS = 300000, KEYS = 100 };
+enum { REDUCTIONS = 300000, KEYS = 100 };
 #endif
 
 static struct forge forge;
@@ -25,54 +25,6 @@ static void random_words(uint64_t *words, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         words[i] = forge_random(&forge, 0);
-}
-
-/* ----------------------------------------------------------------- inverse */
-
-static void check_inverse(const struct ed25519_field *x)
-{
-    struct ed25519_field inverse, fermat, product;
-    ed25519_inverse(&inverse, x);
-    ed25519_field_power_inverse(&fermat, x);
-    CHECK(ed25519_field_equal(&inverse, &fermat));
-    ed25519_field_multiply(&product, &inverse, x);
-    CHECK(ed25519_field_equal(&product, ed25519_field_equal(x, &zero) ? &zero : &one));
-    for (unsigned i = 0; i < 5; i++)
-        CHECK(inverse.limb[i] <= ED25519_FIELD_MASK);
-}
-
-/* 0 .. 1000, p - 20 .. p + 18 (the last are 0 .. 18 again), powers of two, limbs at their bound,
- * and random ones. */
-static void test_inverse(void)
-{
-    struct ed25519_field x;
-    for (uint64_t i = 0; i <= 1000; i++)
-        check_inverse(&(struct ed25519_field){ { i, 0, 0, 0, 0 } });
-    for (uint64_t i = 0; i < 39; i++) {
-        const uint64_t words[4] = { UINT64_MAX - 38 + i, UINT64_MAX, UINT64_MAX, INT64_MAX };
-        ed25519_field_from_words(&x, words);
-        check_inverse(&x);
-    }
-    for (unsigned bit = 0; bit < 255; bit++) {
-        uint64_t words[4] = { 0 };
-        words[bit / 64] = UINT64_C(1) << (bit % 64);
-        ed25519_field_from_words(&x, words);
-        check_inverse(&x);
-        struct ed25519_field negative;
-        ed25519_field_subtract(&negative, &zero, &x);
-        check_inverse(&negative);
-    }
-    for (unsigned set = 0; set < 32; set++) {
-        for (unsigned i = 0; i < 5; i++)
-            x.limb[i] = (set >> i & 1) != 0 ? ED25519_FIELD_LIMB_MAX - 1 : 0;
-        check_inverse(&x);
-    }
-    for (unsigned i = 0; i < INVERSES; i++) {
-        uint64_t words[4];
-        random_words(words, 4);
-        ed25519_field_from_words(&x, words);
-        check_inverse(&x);
-    }
 }
 
 /* -------------------------------------------------------------- reduction */
@@ -440,7 +392,6 @@ int main(void)
 {
     CHECK(ed25519_init(ED25519_LANES) == 0 && signer_init() == 0);
     forge_init(&forge, 3);
-    test_inverse();
     test_reduction();
     test_canonical_scalars();
     test_digits();
