@@ -3,6 +3,8 @@
 #include "base/log.h"
 #include "crypto/ed25519.h"
 
+enum { CONFIGURED_KEYS = OPTION_KEYS_MAX + 2 }; /* oracle's, operator's, treasury's */
+
 /* The path that a word of crypto.verify names; the first for auto. */
 static enum ed25519_path path_of(const struct config *options)
 {
@@ -36,11 +38,11 @@ int verifier_choose(const struct config *options)
 
 static void make_tables(struct node *node)
 {
-    uint64_t credentials = node->core.options.values[OPTION_engine_credentials];
-    uint32_t large = credentials < KEY_TABLES_LARGE ? (uint32_t)credentials : KEY_TABLES_LARGE;
+    uint64_t keys = node->core.options.values[OPTION_engine_credentials] + CONFIGURED_KEYS;
+    uint64_t more = keys > KEY_TABLES_LARGE ? keys - KEY_TABLES_LARGE : 0;
     const struct key_tables_config config = {
-        .large = large,
-        .small = KEY_TABLES_SMALL,
+        .large = keys < KEY_TABLES_LARGE ? (uint32_t)keys : KEY_TABLES_LARGE,
+        .small = more < KEY_TABLES_SMALL ? (uint32_t)more : KEY_TABLES_SMALL,
         .readers = node->topology.net_count,
         .hash_key = mix_key_load(node->core.exchange.hash_key),
     };
