@@ -134,11 +134,13 @@ LANE_INLINE void load_entry(struct lane_entry *entry, const struct plan *plan, u
 
 static_assert(offsetof(struct ed25519_entry, xy2d) == 64, "load_entry reads it as words 8..11");
 
-/* Makes the steps; before every `round`-th one of those that end a round, times 16. */
-static void run(struct lane_point *sum, const struct plan *plan, unsigned round, unsigned rounds)
+/* Makes the steps from `step` on; before every `round`-th one of the first `rounds` rounds, times
+ * 16. */
+static void run(struct lane_point *sum, const struct plan *plan, unsigned step, unsigned round,
+                unsigned rounds)
 {
     unsigned next = round;
-    for (unsigned step = 0; step < plan->count; step++) {
+    for (; step < plan->count; step++) {
         if (step == next && rounds > 1) {
             lane_point_times_16(sum);
             next += round;
@@ -149,6 +151,17 @@ static void run(struct lane_point *sum, const struct plan *plan, unsigned round,
         load_entry(&entry, plan, step);
         lane_point_add_entry(sum, &entry);
     }
+}
+
+/* The first step: its entry is the sum. */
+static void begin(struct lane_point *sum, const struct plan *plan)
+{
+    for (unsigned step = 0; step <= PREFETCH_STEPS; step++)
+        prefetch(plan->address[step]);
+    struct lane_field d2 = lane_field_set(ed25519_point_curve.d2.limb);
+    struct lane_entry entry;
+    load_entry(&entry, plan, 0);
+    lane_point_from_entry(sum, &entry, &d2);
 }
 
 /* What the prefetch of the last steps reads: an address as good as any. */
@@ -187,8 +200,8 @@ void lane_comb_sum(struct lane_point *sum, const struct lane_comb *comb)
     plan_key(&plan, comb);
     plan_base(&plan, comb);
     end_plan(&plan);
-    lane_point_identity(sum);
-    run(sum, &plan, comb->positions / comb->spread, KEY_DIGITS / comb->positions);
+    begin(sum, &plan);
+    run(sum, &plan, 1, comb->positions / comb->spread, KEY_DIGITS / comb->positions);
     if (comb->spread > 1)
         merge(sum, comb->spread);
 }
@@ -200,7 +213,7 @@ void lane_comb_add_base(struct lane_point *sum, const struct lane_comb *comb)
     plan.count = 0;
     plan_base(&plan, comb);
     end_plan(&plan);
-    run(sum, &plan, BASE_DIGITS, 1);
+    run(sum, &plan, 0, BASE_DIGITS, 1);
 }
 
 #endif

@@ -48,6 +48,17 @@ LANE_INLINE void lane_point_identity(struct lane_point *p)
     p->t = lane_field_small(0);
 }
 
+/* p = q. All coordinates are multiplied by 2 d, which Z then is: T = 2 d x y needs no division. d2
+ * is 2 d in every lane. */
+LANE_INLINE void lane_point_from_entry(struct lane_point *p, const struct lane_entry *q,
+                                       const struct lane_field *d2)
+{
+    p->m = lane_field_multiply(q->y_minus_x, *d2);
+    p->p = lane_field_multiply(q->y_plus_x, *d2);
+    p->z = *d2;
+    p->t = lane_field_carry(q->xy2d);
+}
+
 /* From E, F, G, H: X = E F, Y = G H, Z = F G, T = E H, all factors loose. */
 LANE_INLINE void lane_point_finish(struct lane_point *r, struct lane_field e, struct lane_field f,
                                    struct lane_field g, struct lane_field h, bool with_t)

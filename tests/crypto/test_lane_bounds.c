@@ -198,13 +198,15 @@ static void test_points(void)
     check_point(&p, z);
 
     struct lane_entry entry = { any(TIGHT), any(TIGHT), lane_field_negate_some(0, any(TIGHT)) };
+    struct lane_field d2 = any(LOOSE);
+    lane_point_from_entry(&p, &entry, &d2);
+    check_point(&p, z);
     p = any_point(z);
     lane_point_add_entry(&p, &entry);
     check_point(&p, z);
 
     struct lane_summand summand;
     p = any_point(z);
-    struct lane_field d2 = any(TIGHT);
     lane_point_summand(&summand, &p, &d2);
     CHECK(within(summand.y_minus_x, loose) && within(summand.y_plus_x, loose));
     CHECK(within(summand.z2, loose) && within(summand.t2d, loose));

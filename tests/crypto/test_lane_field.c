@@ -295,7 +295,8 @@ static void test_points_round(void)
     struct lane_field d2 = lane_field_set(ed25519_point_curve.d2.limb);
     struct lane_summand summand;
     lane_point_summand(&summand, &q, &d2);
-    struct lane_point sum = p, more = p, twice = p, sixteen = p;
+    struct lane_point sum = p, more = p, twice = p, sixteen = p, alone;
+    lane_point_from_entry(&alone, &entry, &d2);
     lane_point_add(&sum, &summand);
     lane_point_add_entry(&more, &entry);
     lane_point_double(&twice, true);
@@ -309,6 +310,9 @@ static void test_points_round(void)
         want = *left[lane];
         ed25519_point_add_entry(&want, base[lane], false);
         check_point(&more, lane, &want);
+        ed25519_point_neutral(&want);
+        ed25519_point_add_entry(&want, base[lane], false);
+        check_point(&alone, lane, &want);
         want = *left[lane];
         ed25519_point_double(&want, &want, true);
         check_point(&twice, lane, &want);
