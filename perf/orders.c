@@ -530,7 +530,8 @@ static void collect_options(const struct settings *settings, char text[][OPTION_
     }
     options[count++] = "--exchange.oracle_max_age_ms=0";
     options[count++] = "--limits.open_orders=100000";
-    options[count++] = "--limits.rate_limits=off";
+    if (settings->beside == NULL) /* many accounts are opened from one address */
+        options[count++] = "--limits.rate_limits=off";
     options[count] = NULL;
 }
 

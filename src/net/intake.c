@@ -143,7 +143,10 @@ static void refuse_signature(struct gate *gate, struct job *job, const char *det
 {
     struct pending *pending = &gate->pendings.items[job->pending];
     pending->kind = PENDING_MISTAKE;
-    (void)mistake_set(&pending->mistake, PROBLEM_invalid_signature, NULL, "%s", detail);
+    if (!job->passkey && job->known)
+        signer_key_was_wrong(gate, gate->intake->allowance, job->address, &pending->mistake);
+    else
+        (void)mistake_set(&pending->mistake, PROBLEM_invalid_signature, NULL, "%s", detail);
     gate->counters.signatures_bad++;
     settle(gate, pending);
 }
@@ -228,24 +231,19 @@ static enum status check_key(struct gate *gate, const struct job *job,
 }
 
 /* What is known of the request's key before its signature is verified. False: it is refused. */
-static bool judge_key(struct gate *gate, struct conn *conn, struct job *job,
+static bool judge_key(struct gate *gate, struct conn *conn, struct job *job, bool *slow,
                       struct mistake *mistake)
 {
-    const struct intake *intake = gate->intake;
     const struct command *command = job_command(job);
     job->known = signer_key_is_known(gate, job->request, command);
     job->address = conn->address;
     job->table = NULL;
-    if (!signer_key_may_cost(gate, intake->allowance, conn, job->request, job->known, mistake))
-        return false;
-    if (job->known && command->bytes[1] == SIGNATURE_ED25519)
+    enum signer_pace pace =
+        signer_key_pace(gate, gate->intake->allowance, conn, job->request, job->known, mistake);
+    *slow = pace == SIGNER_SLOW || command->bytes[1] == SIGNATURE_SECP256K1;
+    if (pace == SIGNER_AT_ONCE && !*slow)
         job->table = key_tables_find(gate->config.key_tables, command_key(command));
-    return true;
-}
-
-static bool is_slow(const struct conn *conn, struct job *job)
-{
-    return !job->known || conn->forges || job_command(job)->bytes[1] == SIGNATURE_SECP256K1;
+    return pace != SIGNER_REFUSED;
 }
 
 bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t count)
@@ -258,9 +256,8 @@ bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t 
     bool slow = false;
     bool goes_on = decode(gate, conn, job, body, count, &mistake);
     if (goes_on && !job->passkey) {
-        goes_on = judge_key(gate, conn, job, &mistake);
-        slow = goes_on && is_slow(conn, job);
-        if (slow && intake->slow.tail - intake->slow.head >= INTAKE_SLOW_MAX) {
+        goes_on = judge_key(gate, conn, job, &slow, &mistake);
+        if (goes_on && slow && intake->slow.tail - intake->slow.head >= INTAKE_SLOW_MAX) {
             conn_queue_push(&gate->slow, conn->index, &conn->in_slow);
             return false;
         }
@@ -334,9 +331,6 @@ static void take_verdict(struct gate *gate, uint32_t number, bool good)
     good = true;
 #endif
     if (!good) {
-        if (job->known)
-            allowance_charge(gate->intake->allowance, job->address, ALLOWANCE_BAD_SIGNATURE,
-                             gate->now_ns);
         refuse_signature(gate, job, "the signature does not verify");
         free_job(gate, number);
         return;

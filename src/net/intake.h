@@ -9,8 +9,7 @@
  * else by more than one verification a turn, and holds at most half of the slots.
  *
  * What an address asks for in vain is bounded (allowance.h): above it, requests under keys that
- * nobody has are refused unverified, and so are those under known keys of connections that have not
- * just shown a right signature.
+ * nobody has, and those behind a wrong signature, are refused unverified (signer_key.h).
  *
  * A command that no client signs stands among the known keys, and is good when its turn comes.
  *

@@ -35,22 +35,44 @@ bool signer_key_is_known(const struct gate *gate, const struct request *request,
     return keyring_find(gate->config.keyring, &name, &entry);
 }
 
-bool signer_key_may_cost(struct gate *gate, const struct allowance *allowance,
-                         const struct conn *conn, const struct request *request, bool is_known,
-                         struct mistake *mistake)
+static void refuse(struct gate *gate, enum allowance_kind kind, uint64_t wait_ms,
+                   struct mistake *mistake)
 {
-    bool is_trusted = conn->proved || (request->signer == SIGNER_OPERATOR && !conn->forges);
-    if (is_known && is_trusted)
-        return true;
+    gate->counters.rate_limited++;
+    if (kind == ALLOWANCE_UNKNOWN_KEY)
+        (void)mistake_number(mistake, PROBLEM_rate_limited, wait_ms,
+                             "signatures of keys that are not known: %u/s an address",
+                             gate->config.unknown_key_rate);
+    else
+        (void)mistake_number(mistake, PROBLEM_rate_limited, wait_ms,
+                             "wrong signatures: %u/s an address", gate->config.bad_signature_rate);
+}
+
+enum signer_pace signer_key_pace(struct gate *gate, const struct allowance *allowance,
+                                 const struct conn *conn, const struct request *request,
+                                 bool is_known, struct mistake *mistake)
+{
+    if (is_known && conn->proved)
+        return SIGNER_AT_ONCE;
     enum allowance_kind kind = is_known ? ALLOWANCE_BAD_SIGNATURE : ALLOWANCE_UNKNOWN_KEY;
     uint64_t wait_ms = allowance_wait_ms(allowance, conn->address, kind, gate->now_ns);
+    bool is_fresh = is_known && !conn->forges;
     if (wait_ms == 0)
-        return true;
-    gate->counters.rate_limited++;
-    return is_known ? mistake_number(mistake, PROBLEM_rate_limited, wait_ms,
-                                     "wrong signatures: %u/s an address",
-                                     gate->config.bad_signature_rate)
-                    : mistake_number(mistake, PROBLEM_rate_limited, wait_ms,
-                                     "signatures of keys that are not known: %u/s an address",
-                                     gate->config.unknown_key_rate);
+        return is_fresh ? SIGNER_AT_ONCE : SIGNER_SLOW;
+    if (is_fresh)
+        return request->signer == SIGNER_OPERATOR ? SIGNER_AT_ONCE : SIGNER_SLOW;
+    refuse(gate, kind, wait_ms, mistake);
+    return SIGNER_REFUSED;
+}
+
+void signer_key_was_wrong(struct gate *gate, struct allowance *allowance, uint64_t address,
+                          struct mistake *mistake)
+{
+    uint64_t wait_ms = allowance_wait_ms(allowance, address, ALLOWANCE_BAD_SIGNATURE, gate->now_ns);
+    if (wait_ms != 0) {
+        refuse(gate, ALLOWANCE_BAD_SIGNATURE, wait_ms, mistake);
+        return;
+    }
+    allowance_charge(allowance, address, ALLOWANCE_BAD_SIGNATURE, gate->now_ns);
+    (void)mistake_set(mistake, PROBLEM_invalid_signature, NULL, "the signature does not verify");
 }
