@@ -1,6 +1,7 @@
 /* The AVX2 variant: two comparisons of 32 bytes a step. */
 #include <immintrin.h>
 
+#define HTTP_MAP_VARIANT
 #include "net/http_map_body.h"
 
 /* A byte is a token character when the bit of its high nibble is set in the low nibble's entry
@@ -37,4 +38,4 @@ static inline struct marks mark_block(const char *text)
     return marks;
 }
 
-HTTP_MAP_VARIANT(http_map_avx2);
+HTTP_MAP_DEFINE(http_map_avx2);

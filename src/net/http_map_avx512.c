@@ -2,6 +2,7 @@
  * with these instructions; run only where cpu_level() found them. */
 #include <immintrin.h>
 
+#define HTTP_MAP_VARIANT
 #include "net/http_map_body.h"
 
 /* A byte is a token character when the bit of its high nibble is set in the low nibble's entry
@@ -32,4 +33,4 @@ static inline struct marks mark_block(const char *text)
     };
 }
 
-HTTP_MAP_VARIANT(http_map_avx512);
+HTTP_MAP_DEFINE(http_map_avx512);

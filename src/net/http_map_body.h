@@ -1,13 +1,17 @@
-/* http_map_body.h - what the variants of http_map share. Each includes this behind its own
+/* http_map_body.h - what the variants of http_map share. Each says HTTP_MAP_VARIANT before it
+ * includes this, defines
  *
  *   static inline struct marks mark_block(const char text[64]);
  *
- * and ends with HTTP_MAP_VARIANT(its name). */
+ * behind it and ends with HTTP_MAP_DEFINE(its name). Without that word there is nothing here: these
+ * functions are static, and whole only in a variant. */
 #ifndef NET_HTTP_MAP_BODY_H
 #define NET_HTTP_MAP_BODY_H
 
 #include "net/http.h"
 #include "net/http_map.h"
+
+#ifdef HTTP_MAP_VARIANT
 
 enum { BLOCK = HTTP_MAP_BLOCK, NOT_YET = -1, FAULTY = -2 };
 
@@ -129,7 +133,8 @@ static int map_head(struct http_map *map, const char *text, size_t count, uint8_
     return -1;
 }
 
-#define HTTP_MAP_VARIANT(name) \
+#define HTTP_MAP_DEFINE(name) \
     const struct http_map_variant name = { .head = map_head, .scan = scan_pieces }
 
+#endif
 #endif

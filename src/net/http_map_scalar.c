@@ -1,4 +1,5 @@
 /* The scalar variant: the plain words of what the others do. */
+#define HTTP_MAP_VARIANT
 #include "net/http_map_body.h"
 
 /* RFC 9110: tchar. */
@@ -22,4 +23,4 @@ static inline struct marks mark_block(const char *text)
     return marks;
 }
 
-HTTP_MAP_VARIANT(http_map_scalar);
+HTTP_MAP_DEFINE(http_map_scalar);
