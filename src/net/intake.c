@@ -230,20 +230,18 @@ static enum status check_key(struct gate *gate, const struct job *job,
     return ack_unauthorized(request->code);
 }
 
-/* What is known of the request's key before its signature is verified. False: it is refused. */
-static bool judge_key(struct gate *gate, struct conn *conn, struct job *job, bool *slow,
-                      struct mistake *mistake)
+/* What is known of the request's key before its signature is verified. True: it is a slow one. */
+static bool judge_key(const struct gate *gate, const struct conn *conn, struct job *job)
 {
     const struct command *command = job_command(job);
     job->known = signer_key_is_known(gate, job->request, command);
     job->address = conn->address;
     job->table = NULL;
-    enum signer_pace pace =
-        signer_key_pace(gate, gate->intake->allowance, conn, job->request, job->known, mistake);
-    *slow = pace == SIGNER_SLOW || command->bytes[1] == SIGNATURE_SECP256K1;
-    if (pace == SIGNER_AT_ONCE && !*slow)
-        job->table = key_tables_find(gate->config.key_tables, command_key(command));
-    return pace != SIGNER_REFUSED;
+    if (command->bytes[1] == SIGNATURE_SECP256K1 ||
+        signer_key_is_slow(gate, gate->intake->allowance, conn, job->request, job->known))
+        return true;
+    job->table = key_tables_find(gate->config.key_tables, command_key(command));
+    return false;
 }
 
 bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t count)
@@ -254,10 +252,10 @@ bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t 
     struct job *job = &intake->jobs[number];
     struct mistake mistake;
     bool slow = false;
-    bool goes_on = decode(gate, conn, job, body, count, &mistake);
-    if (goes_on && !job->passkey) {
-        goes_on = judge_key(gate, conn, job, &slow, &mistake);
-        if (goes_on && slow && intake->slow.tail - intake->slow.head >= INTAKE_SLOW_MAX) {
+    bool decoded = decode(gate, conn, job, body, count, &mistake);
+    if (decoded && !job->passkey) {
+        slow = judge_key(gate, conn, job);
+        if (slow && intake->slow.tail - intake->slow.head >= INTAKE_SLOW_MAX) {
             conn_queue_push(&gate->slow, conn->index, &conn->in_slow);
             return false;
         }
@@ -267,11 +265,11 @@ bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t 
     gate->counters.signed_requests++;
     job->pending = pending_index(&gate->pendings, pending);
     job->deadline_ns = 0;
-    if (goes_on) {
+    if (decoded) {
         pending->ack_form = (uint8_t)ack_form_of(&conn->head);
         memcpy(pending->request_id, command_request_id(job_command(job)), REQUEST_ID_BYTES);
     }
-    if (!goes_on) {
+    if (!decoded) {
         pending->kind = PENDING_MISTAKE;
         pending->mistake = mistake;
         free_job(gate, number);
@@ -281,8 +279,6 @@ bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t 
         refuse_signature(gate, job, "the credential id is unknown");
         free_job(gate, number);
     } else if (slow) {
-        if (!job->known)
-            allowance_charge(intake->allowance, job->address, ALLOWANCE_UNKNOWN_KEY, gate->now_ns);
         conn->slow_job = true;
         queue_push(&intake->slow, number);
     } else {
@@ -418,6 +414,23 @@ static bool verify_one(struct gate *gate, const struct command *command)
            secp256k1_verify(command_key(command), hashes.digest, command_signature(command));
 }
 
+/* Its address has asked for too much. Even this answer comes in its turn: whoever floods gets no more
+ * of them than of verdicts. */
+static bool refuse_unverified(struct gate *gate, uint32_t number, bool forges)
+{
+    struct job *job = &gate->intake->jobs[number];
+    struct pending *pending = &gate->pendings.items[job->pending];
+    struct mistake mistake;
+    if (!signer_key_is_refused(gate, gate->intake->allowance, job->address, job->known, forges,
+                               &mistake))
+        return false;
+    pending->kind = PENDING_MISTAKE;
+    pending->mistake = mistake;
+    free_job(gate, number);
+    settle(gate, pending);
+    return true;
+}
+
 static uint32_t verify_slow(struct gate *gate)
 {
     struct intake *intake = gate->intake;
@@ -426,10 +439,14 @@ static uint32_t verify_slow(struct gate *gate)
         uint16_t number = intake->slow.items[intake->slow.head++ % INTAKE_JOBS];
         struct job *job = &intake->jobs[number];
         struct conn *conn = conn_of(gate, &gate->pendings.items[job->pending]);
-        bool good = verify_one(gate, job_command(job));
         if (conn != NULL)
             conn->slow_job = false;
-        take_verdict(gate, number, good);
+        if (!refuse_unverified(gate, number, conn == NULL || conn->forges)) {
+            if (!job->known)
+                allowance_charge(intake->allowance, job->address, ALLOWANCE_UNKNOWN_KEY,
+                                 gate->now_ns);
+            take_verdict(gate, number, verify_one(gate, job_command(job)));
+        }
         if (conn != NULL && conn->open)
             gate_resume(gate, conn);
         resume_slow(gate);

@@ -48,21 +48,26 @@ static void refuse(struct gate *gate, enum allowance_kind kind, uint64_t wait_ms
                              "wrong signatures: %u/s an address", gate->config.bad_signature_rate);
 }
 
-enum signer_pace signer_key_pace(struct gate *gate, const struct allowance *allowance,
-                                 const struct conn *conn, const struct request *request,
-                                 bool is_known, struct mistake *mistake)
+bool signer_key_is_slow(const struct gate *gate, const struct allowance *allowance,
+                        const struct conn *conn, const struct request *request, bool is_known)
 {
-    if (is_known && conn->proved)
-        return SIGNER_AT_ONCE;
+    if (!is_known || conn->forges)
+        return true;
+    if (conn->proved || request->signer == SIGNER_OPERATOR)
+        return false;
+    return allowance_wait_ms(allowance, conn->address, ALLOWANCE_BAD_SIGNATURE, gate->now_ns) != 0;
+}
+
+bool signer_key_is_refused(struct gate *gate, const struct allowance *allowance, uint64_t address,
+                           bool is_known, bool forges, struct mistake *mistake)
+{
     enum allowance_kind kind = is_known ? ALLOWANCE_BAD_SIGNATURE : ALLOWANCE_UNKNOWN_KEY;
-    uint64_t wait_ms = allowance_wait_ms(allowance, conn->address, kind, gate->now_ns);
-    bool is_fresh = is_known && !conn->forges;
-    if (wait_ms == 0)
-        return is_fresh ? SIGNER_AT_ONCE : SIGNER_SLOW;
-    if (is_fresh)
-        return request->signer == SIGNER_OPERATOR ? SIGNER_AT_ONCE : SIGNER_SLOW;
-    refuse(gate, kind, wait_ms, mistake);
-    return SIGNER_REFUSED;
+    if (is_known && !forges)
+        return false;
+    uint64_t wait_ms = allowance_wait_ms(allowance, address, kind, gate->now_ns);
+    if (wait_ms != 0)
+        refuse(gate, kind, wait_ms, mistake);
+    return wait_ms != 0;
 }
 
 void signer_key_was_wrong(struct gate *gate, struct allowance *allowance, uint64_t address,

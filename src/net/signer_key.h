@@ -15,21 +15,18 @@
 CC_MUST_USE bool signer_key_is_known(const struct gate *gate, const struct request *request,
                                      const struct command *command);
 
-/* When a request's signature is looked at. */
-enum signer_pace {
-    SIGNER_AT_ONCE, /* with the turn's others */
-    SIGNER_SLOW,    /* one a turn */
-    SIGNER_REFUSED, /* not at all: 429 */
-};
+/* Is the request one of those that are looked at one a turn: strangers', those behind a wrong
+ * signature, and, while their address has used up its wrong signatures, those of connections that
+ * have shown none yet, operators' apart. Whoever has just signed rightly never is. */
+CC_MUST_USE bool signer_key_is_slow(const struct gate *gate, const struct allowance *allowance,
+                                    const struct conn *conn, const struct request *request,
+                                    bool is_known);
 
-/* The pace of a request whose key is known or is not. Strangers are slow, and refused once their
- * address has used up what they may cost; so are connections whose newest signature was wrong. While
- * an address has used up its wrong signatures those that have shown none yet are slow as well,
- * operators apart: whoever signs rightly is never refused for what others do. *mistake is filled
- * with SIGNER_REFUSED. */
-CC_MUST_USE enum signer_pace signer_key_pace(struct gate *gate, const struct allowance *allowance,
-                                             const struct conn *conn, const struct request *request,
-                                             bool is_known, struct mistake *mistake);
+/* A slow request's turn: is it refused unverified, because its address has used up what unknown keys
+ * may cost, or wrong signatures and its connection's newest was one. Then 429 is in *mistake. */
+CC_MUST_USE bool signer_key_is_refused(struct gate *gate, const struct allowance *allowance,
+                                       uint64_t address, bool is_known, bool forges,
+                                       struct mistake *mistake);
 
 /* A signature under a known key was wrong: 401, or 429 when the address has used up its wrong ones,
  * in *mistake. */

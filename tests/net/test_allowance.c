@@ -239,9 +239,9 @@ static void operators_and_births(void)
     end();
 }
 
-/* 8/s wrong signatures under a known key are 401, further ones 429. Then a connection of it
- * whose newest was wrong is refused unverified, a fresh one is looked at one a turn, and nothing
- * changes for whoever has shown a right one. */
+/* 8/s wrong signatures under a known key are 401, further ones 429. Then a connection of that
+ * address whose newest was wrong is refused unverified, a fresh one is looked at one a turn, and
+ * nothing changes for whoever has shown a right one. */
 static void bad_signatures(void)
 {
     struct wire forger, trader, fresh, other;
@@ -286,8 +286,8 @@ static void bad_signatures(void)
     end();
 }
 
-/* While the address is over, those that have shown nothing are looked at one a turn; those who have
- * shown a right signature, and operators, all in the turn that brings them. */
+/* While the address is over, those that have shown nothing are looked at one a turn; those that
+ * have shown a right signature, and operators, all in the turn that brings them. */
 static void pace_of_fresh_ones(void)
 {
     enum { FRESH = 6 };
