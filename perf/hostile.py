@@ -49,12 +49,14 @@ def flood(port, count, piece):
         connection.sendall(piece)
         connection.setblocking(False)
         held.append(connection)
+    left = {connection: b"" for connection in held}  # of a piece that was sent in part
     while held:
         for connection in select.select(held, [], [])[0]:
             try:
                 if not connection.recv(1 << 20):
                     raise ConnectionError
-                connection.send(piece)
+                data = left[connection] or piece
+                left[connection] = data[connection.send(data):]
             except BlockingIOError:
                 pass
             except OSError:

@@ -414,8 +414,8 @@ static bool verify_one(struct gate *gate, const struct command *command)
            secp256k1_verify(command_key(command), hashes.digest, command_signature(command));
 }
 
-/* Its address has asked for too much. Even this answer comes in its turn: whoever floods gets no more
- * of them than of verdicts. */
+/* Its address has asked for too much. Even this answer comes in its turn: whoever floods gets no
+ * more of them than of verdicts. */
 static bool refuse_unverified(struct gate *gate, uint32_t number, bool forges)
 {
     struct job *job = &gate->intake->jobs[number];

@@ -22,8 +22,8 @@ CC_MUST_USE bool signer_key_is_slow(const struct gate *gate, const struct allowa
                                     const struct conn *conn, const struct request *request,
                                     bool is_known);
 
-/* A slow request's turn: is it refused unverified, because its address has used up what unknown keys
- * may cost, or wrong signatures and its connection's newest was one. Then 429 is in *mistake. */
+/* A slow request's turn: is it refused unverified, because its address has used up what unknown
+ * keys may cost, or wrong signatures and its connection's newest was one. Then *mistake has 429. */
 CC_MUST_USE bool signer_key_is_refused(struct gate *gate, const struct allowance *allowance,
                                        uint64_t address, bool is_known, bool forges,
                                        struct mistake *mistake);
