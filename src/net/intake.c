@@ -380,16 +380,21 @@ static uint32_t verify_fresh(struct gate *gate)
     return count;
 }
 
-/* A slow signature is done: the connection that waits longest for its place may try again. */
+/* As many connections as there is room for slow jobs may try again, those that wait longest first.
+ * Who tries may take no room (he is gone, or refused by now), so room is what counts here, not
+ * signatures done: nobody is left behind when the last one is. */
 static void resume_slow(struct gate *gate)
 {
     struct conn_queue *queue = &gate->slow;
-    if (conn_queue_count(queue) == 0)
-        return;
-    struct conn *conn = &gate->conns.conns[queue->items[queue->head++ & queue->mask]];
-    conn->in_slow = false;
-    if (conn->open)
+    uint32_t room = INTAKE_SLOW_MAX - (gate->intake->slow.tail - gate->intake->slow.head);
+    while (room > 0 && conn_queue_count(queue) > 0) {
+        struct conn *conn = &gate->conns.conns[queue->items[queue->head++ & queue->mask]];
+        conn->in_slow = false;
+        if (!conn->open)
+            continue;
         gate_resume(gate, conn);
+        room -= conn->blocked;
+    }
 }
 
 static bool verify_one(struct gate *gate, const struct command *command)
@@ -449,9 +454,9 @@ static uint32_t verify_slow(struct gate *gate)
         }
         if (conn != NULL && conn->open)
             gate_resume(gate, conn);
-        resume_slow(gate);
         done++;
     }
+    resume_slow(gate);
     return done;
 }
 

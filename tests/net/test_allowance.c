@@ -9,6 +9,7 @@
 #include "check.h"
 #include "net/allowance.h"
 #include "net/fixture.h"
+#include "net/intake.h"
 
 #define ORDER_PATH  "/api/v1/trading/order/place/limit"
 #define ORACLE_PATH "/api/v1/operator"
@@ -322,6 +323,49 @@ static void pace_of_fresh_ones(void)
     end();
 }
 
+/* More strangers than may wait, most of them refused or gone when their turn comes: a refusal takes
+ * no place, so whoever stands behind it is asked in its stead, and all have an answer in the end. */
+static void none_is_left_waiting(void)
+{
+    enum { STRANGERS = 400, GONE = 20, RATE = INTAKE_SLOW_MAX + 32 };
+    static struct wire wires[STRANGERS];
+    char text[4096];
+    uint8_t body[48], frame[512];
+    unsigned verified = 0, refused = 0;
+    begin(true);
+    fixture_gate_free(gate);
+    fixture.config.unknown_key_rate = RATE;
+    gate = fixture_gate(&fixture, 512);
+    fixture_order(body);
+    for (unsigned i = 0; i < STRANGERS; i++)
+        open_at(&wires[i], 1);
+    gate_turn_begin(gate);
+    for (unsigned i = 0; i < STRANGERS; i++) {
+        size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.stranger, body, sizeof body);
+        bytes = fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes);
+        gate_receive(gate, wires[i].conn, text, bytes);
+    }
+    (void)gate_turn_end(gate);
+    for (unsigned turn = 0; turn < STRANGERS / NET_TURN_REQUESTS; turn++)
+        wire_turn(&wires[0]);
+    CHECK(conn_queue_count(&gate->slow) > RATE); /* more wait than signatures are to come */
+    for (unsigned i = STRANGERS - GONE; i < STRANGERS; i++)
+        wire_free(&wires[i]);
+    for (unsigned turn = 0; gate_has_work(gate) && turn < 4 * STRANGERS; turn++)
+        wire_turn(&wires[0]);
+    CHECK(conn_queue_count(&gate->slow) == 0);
+    for (unsigned i = 0; i < STRANGERS - GONE; i++) {
+        struct wire_answer answer;
+        wire_turn(&wires[i]);
+        CHECK(wire_answer(&wires[i], &answer, false));
+        verified += answer.status == 200;
+        refused += is_limited(&answer);
+        wire_free(&wires[i]);
+    }
+    CHECK(verified == RATE && refused == STRANGERS - GONE - RATE);
+    end();
+}
+
 static void off(void)
 {
     struct wire wire;
@@ -348,6 +392,7 @@ int main(void)
     operators_and_births();
     bad_signatures();
     pace_of_fresh_ones();
+    none_is_left_waiting();
     off();
     return 0;
 }
