@@ -137,6 +137,8 @@ static void move_out(struct engine *engine, struct check *check, uint32_t order)
     state_portfolio(engine, engine->turn.portfolio)->open_order_count--;
 }
 
+/* A replaced order keeps its time in force here: its new expiry is in no row of extras yet. It is
+ * alive by either. */
 static void move_entry(struct engine *engine, struct check *check, const struct entry *entry)
 {
     struct shadow *shadow = &check->shadows[check->shadow_count];
@@ -156,7 +158,8 @@ static void move_entry(struct engine *engine, struct check *check, const struct 
     }
     shadow->now.tick = entry->tick;
     shadow->now.remaining = entry->quantity;
-    shadow->now.flags = entry_flags(entry);
+    shadow->now.flags =
+        (uint8_t)((entry_flags(entry) & ~ORDER_TIF_MASK) | (shadow->now.flags & ORDER_TIF_MASK));
     shadow->now.stamp = state_stamp(engine); /* no list made before covers what it has become */
     add_sums(engine, check, shadow);
 }

@@ -28,6 +28,7 @@ enum {
     ORDER_REDUCE_ONLY = 1 << 1,
     ORDER_STP_SHIFT = 2, /* 2 bits: the wire's stp code */
     ORDER_TIF_SHIFT = 4, /* 2 bits: enum order_tif */
+    ORDER_TIF_MASK = 3 << ORDER_TIF_SHIFT,
 };
 
 /* The wire's expiries that are no time. */

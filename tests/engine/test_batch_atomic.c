@@ -130,6 +130,34 @@ static void test_aborted(void)
     host_close(&host);
 }
 
+/* An order that an item gives an expiry is met again by the items behind it: alive, for it had none
+ * and the new one is to come, whether it has ever changed before (partly filled) or not. */
+static void test_expiry_given(void)
+{
+    open_host(NULL);
+    struct trade_id bid = trade_rest(&host, 1, 3000, M - 100);
+    struct trade_id ask = trade_rest(&host, 1, -3000, M + 100);
+    trade_rest(&host, 2, -1000, M - 100); /* the bid has 2,000 left */
+    CHECK(trade_remaining(&host, 1, bid) == 2000);
+    basket_replace(&basket, bid, 2000, M - 100)->expiry = host.clock_ns + HOST_SECOND_NS;
+    basket_cut(&basket, bid, 500);
+    basket_replace(&basket, ask, -3000, M + 100)->expiry = host.clock_ns + HOST_SECOND_NS;
+    basket_cut(&basket, ask, 500);
+    basket_post(&basket, &host, 1000, M + 100); /* the ask is in its way */
+    aborts(1, STATUS_rejected_post_only_would_cross_book);
+    for (uint32_t i = 0; i < 4; i++)
+        CHECK(basket_result(&host, i) == TRADE_OK);
+
+    basket_replace(&basket, bid, 2000, M - 100)->expiry = host.clock_ns + HOST_SECOND_NS;
+    basket_cut(&basket, bid, 500);
+    basket_replace(&basket, ask, -3000, M + 100)->expiry = host.clock_ns + HOST_SECOND_NS;
+    basket_cut(&basket, ask, 500);
+    CHECK(basket_send(&basket, &host, 1) == TRADE_OK);
+    CHECK(trade_remaining(&host, 1, bid) == 1500 && trade_remaining(&host, 1, ask) == 2500);
+    trade_check_figures(&host);
+    host_close(&host);
+}
+
 /* What an order may be here: row 9 of everything else. */
 static void test_forbidden(void)
 {
@@ -412,6 +440,7 @@ int main(void)
     test_own_cancels_first();
     test_items_cross();
     test_aborted();
+    test_expiry_given();
     test_forbidden();
     test_margin();
     test_open_loss();
