@@ -381,8 +381,8 @@ static uint32_t verify_fresh(struct gate *gate)
 }
 
 /* As many connections as there is room for slow jobs may try again, those that wait longest first.
- * Who tries may take no room (he is gone, or refused by now), so room is what counts here, not
- * signatures done: nobody is left behind when the last one is. */
+ * Who tries may take no room (he is gone, or his key is known by now), so room is what counts here,
+ * not signatures done: nobody is left behind when the last one is. */
 static void resume_slow(struct gate *gate)
 {
     struct conn_queue *queue = &gate->slow;
