@@ -419,6 +419,14 @@ static bool verify_one(struct gate *gate, const struct command *command)
            secp256k1_verify(command_key(command), hashes.digest, command_signature(command));
 }
 
+/* Is it a stranger's. Before recovery is through nobody is known to be one: the keyring is not
+ * whole, and a client that comes back is told to try again (R11, step 11), not that it asks too
+ * much. */
+static bool is_stranger(const struct gate *gate, const struct job *job)
+{
+    return !job->known && gate->config.source.ready(gate->config.source.context);
+}
+
 /* Its address has asked for too much. Even this answer comes in its turn: whoever floods gets no
  * more of them than of verdicts. */
 static bool refuse_unverified(struct gate *gate, uint32_t number, bool forges)
@@ -426,8 +434,8 @@ static bool refuse_unverified(struct gate *gate, uint32_t number, bool forges)
     struct job *job = &gate->intake->jobs[number];
     struct pending *pending = &gate->pendings.items[job->pending];
     struct mistake mistake;
-    if (!signer_key_is_refused(gate, gate->intake->allowance, job->address, job->known, forges,
-                               &mistake))
+    if (!signer_key_is_refused(gate, gate->intake->allowance, job->address, !is_stranger(gate, job),
+                               forges, &mistake))
         return false;
     pending->kind = PENDING_MISTAKE;
     pending->mistake = mistake;
@@ -447,7 +455,7 @@ static uint32_t verify_slow(struct gate *gate)
         if (conn != NULL)
             conn->slow_job = false;
         if (!refuse_unverified(gate, number, conn == NULL || conn->forges)) {
-            if (!job->known)
+            if (is_stranger(gate, job))
                 allowance_charge(intake->allowance, job->address, ALLOWANCE_UNKNOWN_KEY,
                                  gate->now_ns);
             take_verdict(gate, number, verify_one(gate, job_command(job)));

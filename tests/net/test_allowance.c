@@ -366,6 +366,30 @@ static void none_is_left_waiting(void)
     end();
 }
 
+/* A start that still replays knows no keys: whoever comes back is told to try again (R11, step 11),
+ * however often he asks, and is at once as known as ever when it is through. */
+static void before_recovery_is_through(void)
+{
+    struct wire wire;
+    struct wire_answer answer;
+    begin(true);
+    open_at(&wire, 1);
+    fixture.ready = false;
+    for (unsigned i = 0; i < 4 * UNKNOWN_RATE; i++) {
+        answer = send_order(&wire, &fixture.stranger, true);
+        CHECK(answer.status == 200 && wire_has(&answer, "retry_required"));
+    }
+    fixture.ready = true;
+    for (unsigned i = 0; i < UNKNOWN_RATE; i++) {
+        answer = send_order(&wire, &fixture.stranger, true);
+        CHECK(answer.status == 200 && wire_has(&answer, "rejected_unauthorized"));
+    }
+    answer = send_order(&wire, &fixture.stranger, true);
+    CHECK(is_limited(&answer));
+    wire_free(&wire);
+    end();
+}
+
 static void off(void)
 {
     struct wire wire;
@@ -393,6 +417,7 @@ int main(void)
     bad_signatures();
     pace_of_fresh_ones();
     none_is_left_waiting();
+    before_recovery_is_through();
     off();
     return 0;
 }
