@@ -419,14 +419,6 @@ static bool verify_one(struct gate *gate, const struct command *command)
            secp256k1_verify(command_key(command), hashes.digest, command_signature(command));
 }
 
-/* Is it a stranger's. Before recovery is through nobody is known to be one: the keyring is not
- * whole, and a client that comes back is told to try again (R11, step 11), not that it asks too
- * much. */
-static bool is_stranger(const struct gate *gate, const struct job *job)
-{
-    return !job->known && gate->config.source.ready(gate->config.source.context);
-}
-
 /* Its address has asked for too much. Even this answer comes in its turn: whoever floods gets no
  * more of them than of verdicts. */
 static bool refuse_unverified(struct gate *gate, uint32_t number, bool forges)
@@ -455,7 +447,7 @@ static uint32_t verify_slow(struct gate *gate)
         if (conn != NULL)
             conn->slow_job = false;
         if (!refuse_unverified(gate, number, conn == NULL || conn->forges)) {
-            if (is_stranger(gate, job))
+            if (signer_key_is_strange(gate, job->known))
                 allowance_charge(intake->allowance, job->address, ALLOWANCE_UNKNOWN_KEY,
                                  gate->now_ns);
             take_verdict(gate, number, verify_one(gate, job_command(job)));

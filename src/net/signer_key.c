@@ -58,11 +58,17 @@ bool signer_key_is_slow(const struct gate *gate, const struct allowance *allowan
     return allowance_wait_ms(allowance, conn->address, ALLOWANCE_BAD_SIGNATURE, gate->now_ns) != 0;
 }
 
+bool signer_key_is_strange(const struct gate *gate, bool is_known)
+{
+    return !is_known && gate->config.source.ready(gate->config.source.context);
+}
+
 bool signer_key_is_refused(struct gate *gate, const struct allowance *allowance, uint64_t address,
                            bool is_known, bool forges, struct mistake *mistake)
 {
-    enum allowance_kind kind = is_known ? ALLOWANCE_BAD_SIGNATURE : ALLOWANCE_UNKNOWN_KEY;
-    if (is_known && !forges)
+    bool is_strange = signer_key_is_strange(gate, is_known);
+    enum allowance_kind kind = is_strange ? ALLOWANCE_UNKNOWN_KEY : ALLOWANCE_BAD_SIGNATURE;
+    if (!is_strange && !forges)
         return false;
     uint64_t wait_ms = allowance_wait_ms(allowance, address, kind, gate->now_ns);
     if (wait_ms != 0)

@@ -22,6 +22,11 @@ CC_MUST_USE bool signer_key_is_slow(const struct gate *gate, const struct allowa
                                     const struct conn *conn, const struct request *request,
                                     bool is_known);
 
+/* Is it a stranger's key, which its address pays for. Before recovery is through nobody's is: the
+ * keyring is not whole, and a client that comes back is told to try again (R11, step 11), not that
+ * it asks too much. */
+CC_MUST_USE bool signer_key_is_strange(const struct gate *gate, bool is_known);
+
 /* A slow request's turn: is it refused unverified, because its address has used up what unknown
  * keys may cost, or wrong signatures and its connection's newest was one. Then *mistake has 429. */
 CC_MUST_USE bool signer_key_is_refused(struct gate *gate, const struct allowance *allowance,
