@@ -426,8 +426,8 @@ static bool refuse_unverified(struct gate *gate, uint32_t number, bool forges)
     struct job *job = &gate->intake->jobs[number];
     struct pending *pending = &gate->pendings.items[job->pending];
     struct mistake mistake;
-    if (!signer_key_is_refused(gate, gate->intake->allowance, job->address, !is_stranger(gate, job),
-                               forges, &mistake))
+    if (!signer_key_is_refused(gate, gate->intake->allowance, job->address, job->known, forges,
+                               &mistake))
         return false;
     pending->kind = PENDING_MISTAKE;
     pending->mistake = mistake;
