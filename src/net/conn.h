@@ -52,8 +52,8 @@ struct conn {
     bool last;         /* no further request is read: closes when everything is answered */
     bool broken;       /* closes at once */
     bool slow_job;     /* a slow signature of this connection waits for its turn (intake.h) */
-    bool forges;       /* its newest verified signature was wrong */
-    bool proved;       /* its newest verified signature was right, and under a known key */
+    bool forges;       /* a verified signature was wrong, and none sent behind it right yet */
+    bool proved;       /* else: its newest was right, and under a known key */
     bool continue_due; /* 100 Continue, when the answers before it are out */
     bool blocked;      /* has input that could not be taken yet */
 

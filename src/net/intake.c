@@ -314,14 +314,14 @@ struct pending *intake_take_plain(struct gate *gate, struct conn *conn, uint16_t
 }
 
 /* A verdict on a signature: refuses, or queues the command to be pushed. */
-static void take_verdict(struct gate *gate, uint32_t number, bool good)
+static void take_verdict(struct gate *gate, uint32_t number, bool slow, bool good)
 {
     struct job *job = &gate->intake->jobs[number];
     struct command *command = job_command(job);
     struct conn *conn = conn_of(gate, &gate->pendings.items[job->pending]);
     if (conn != NULL) {
-        conn->forges = !good;
-        conn->proved = good && job->known;
+        conn->forges = !good || (conn->forges && !slow); /* not slow: sent before that was known */
+        conn->proved = !conn->forges && job->known;
     }
 #if defined(PLANTED_BUG) && PLANTED_BUG == 7 /* a wrong signature is taken */
     good = true;
@@ -374,15 +374,14 @@ static uint32_t verify_fresh(struct gate *gate)
             continue;
         }
         shadow_tell(gate, job_command(&intake->jobs[numbers[i]]), good & 1, path);
-        take_verdict(gate, numbers[i], good & 1);
+        take_verdict(gate, numbers[i], false, good & 1);
         good >>= 1;
     }
     return count;
 }
 
-/* As many connections as there is room for slow jobs may try again, those that wait longest first.
- * Who tries may take no room (he is gone, or his key is known by now), so room is what counts here,
- * not signatures done: nobody is left behind when the last one is. */
+/* As many connections as there is room for slow jobs may try again. Some take none (they are gone, or
+ * their key is known by now): so room counts, not signatures done, and nobody is left behind. */
 static void resume_slow(struct gate *gate)
 {
     struct conn_queue *queue = &gate->slow;
@@ -390,10 +389,9 @@ static void resume_slow(struct gate *gate)
     while (room > 0 && conn_queue_count(queue) > 0) {
         struct conn *conn = &gate->conns.conns[queue->items[queue->head++ & queue->mask]];
         conn->in_slow = false;
-        if (!conn->open)
-            continue;
-        gate_resume(gate, conn);
-        room -= conn->blocked;
+        if (conn->open)
+            gate_resume(gate, conn);
+        room -= conn->open && conn->blocked;
     }
 }
 
@@ -425,12 +423,10 @@ static bool refuse_unverified(struct gate *gate, uint32_t number, bool forges)
 {
     struct job *job = &gate->intake->jobs[number];
     struct pending *pending = &gate->pendings.items[job->pending];
-    struct mistake mistake;
     if (!signer_key_is_refused(gate, gate->intake->allowance, job->address, job->known, forges,
-                               &mistake))
+                               &pending->mistake))
         return false;
     pending->kind = PENDING_MISTAKE;
-    pending->mistake = mistake;
     free_job(gate, number);
     settle(gate, pending);
     return true;
@@ -450,7 +446,7 @@ static uint32_t verify_slow(struct gate *gate)
             if (signer_key_is_strange(gate, job->known))
                 allowance_charge(intake->allowance, job->address, ALLOWANCE_UNKNOWN_KEY,
                                  gate->now_ns);
-            take_verdict(gate, number, verify_one(gate, job_command(job)));
+            take_verdict(gate, number, true, verify_one(gate, job_command(job)));
         }
         if (conn != NULL && conn->open)
             gate_resume(gate, conn);

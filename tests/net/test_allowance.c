@@ -286,6 +286,43 @@ static void bad_signatures(void)
     end();
 }
 
+/* A right signature behind a wrong one of the same turn pays for nothing: what a connection sends
+ * when both are known is refused unverified, as long as the address is over. */
+static void mixed_batches(void)
+{
+    char text[4096];
+    uint8_t body[48], frame[512];
+    struct wire trader, forger;
+    struct wire_answer answer;
+    size_t count = 0;
+    begin(true);
+    open_at(&trader, 1);
+    open_at(&forger, 1);
+    answer = send_order(&trader, &fixture.session, true);
+    CHECK(answer.status == 200);
+    for (unsigned i = 0; i < BAD_RATE; i++)
+        (void)send_order(&forger, &fixture.session, false);
+    fixture_order(body);
+    for (unsigned i = 0; i < 2; i++) { /* wrong, right */
+        size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.session, body, sizeof body);
+        frame[bytes - 1] ^= i == 0;
+        count += fixture_post(text + count, sizeof text - count, ORDER_PATH, OCTETS, frame, bytes);
+    }
+    wire_send(&trader, text, count, 0);
+    wire_turn(&trader);
+    CHECK(wire_answer(&trader, &answer, false) && is_limited(&answer));
+    CHECK(wire_answer(&trader, &answer, false) && answer.status == 200);
+    uint64_t bad = gate->counters.signatures_bad;
+    answer = send_order(&trader, &fixture.session, false);
+    CHECK(is_limited(&answer) && gate->counters.signatures_bad == bad);
+    clock_set(&fixture.clock, clock_now_ns(&fixture.clock) + 1000 * MS);
+    answer = send_order(&trader, &fixture.session, true);
+    CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
+    wire_free(&trader);
+    wire_free(&forger);
+    end();
+}
+
 /* While the address is over, those that have shown nothing are looked at one a turn; those that
  * have shown a right signature, and operators, all in the turn that brings them. */
 static void pace_of_fresh_ones(void)
@@ -415,6 +452,7 @@ int main(void)
     unknown_keys();
     operators_and_births();
     bad_signatures();
+    mixed_batches();
     pace_of_fresh_ones();
     none_is_left_waiting();
     before_recovery_is_through();
