@@ -324,7 +324,7 @@ static enum status apply_single(const struct batch_item *item)
     struct trade_id id;
     uint8_t body[48] = { 0 }, key[32];
     struct host_order order = {
-        .price = item->price, .quantity = item->quantity, .expiry = TRADE_GTC, .post_only = 1
+        .price = item->price, .quantity = item->quantity, .expiry = item->expiry, .post_only = 1
     };
 
     memcpy(id.bytes, item->order_id, sizeof id.bytes);
@@ -338,7 +338,7 @@ static enum status apply_single(const struct batch_item *item)
     cc_store64(body, 1);
     cc_store64(body + 16, item->price);
     cc_store64(body + 24, (uint64_t)item->quantity);
-    cc_store64(body + 32, TRADE_GTC);
+    cc_store64(body + 32, item->expiry);
     body[40] = 1;
     cc_store16(body + 44, HOST_BTC);
     struct host_request request = { .code = REQUEST_place_limit_order,
@@ -361,6 +361,12 @@ static void apply_singles(const struct basket *sent)
             CHECK(apply_single(&sent->items[k]) == TRADE_OK);
 }
 
+/* None, or one that this test does not reach. */
+static uint64_t random_expiry(uint64_t *seed)
+{
+    return rig_below(seed, 2) == 0 ? TRADE_GTC : host.clock_ns + 3600 * HOST_SECOND_NS;
+}
+
 /* Mostly of an order that rests, on its side; mostly where it does not cross. */
 static void random_item(uint64_t *seed, struct trade_id *ids, int64_t *signs, uint32_t count)
 {
@@ -375,11 +381,13 @@ static void random_item(uint64_t *seed, struct trade_id *ids, int64_t *signs, ui
     uint64_t price = M - (uint64_t)(sign * 10 * ((int64_t)rig_below(seed, 60) - 2));
     if (op < 3) {
         signs[slot] = sign;
-        ids[slot] = basket_id(basket_post(&basket, &host, sign * quantity, price));
+        struct batch_item *item = basket_post(&basket, &host, sign * quantity, price);
+        item->expiry = random_expiry(seed);
+        ids[slot] = basket_id(item);
     } else if (op < 5) {
         basket_cut(&basket, ids[slot], (uint64_t)quantity / 4000 * 1000);
     } else if (op < 7) {
-        basket_replace(&basket, ids[slot], sign * quantity, price);
+        basket_replace(&basket, ids[slot], sign * quantity, price)->expiry = random_expiry(seed);
     } else {
         basket_cancel(&basket, ids[slot]);
     }
