@@ -5,6 +5,8 @@
  *   worst/makers_moved    the same as the first command after the mark moved: each is checked anew
  *   worst/dead            a post-only order passes 4,096 orders that have just expired
  *   worst/cancel_all      2,000 orders of a portfolio, 64 units of it with the command
+ *   worst/account         the operator's cancel of an account: 16,384 portfolios with an order each
+ *   worst/account_tick    the next 1,024 portfolios
  *   worst/work_tick       the next 1,024 units
  *   worst/reduce_only     REDUCE_ONLY over 100,000 orders of as many portfolios, 64 units with it
  *   worst/list_tick       the next 1,024 units: an order, or the way out of a portfolio
@@ -28,6 +30,7 @@
 #include "shim.h"
 
 enum { MAKERS = 4096, HOLDERS = 100000, PAID = 1000000, ORDERS = 2000, STOPS = 1000, LEGS = 64 };
+enum { SUBACCOUNTS = 256, PORTFOLIOS = 64 };
 enum { TAKER = 1 };
 
 enum { REPEATS = 3 };
@@ -137,6 +140,66 @@ static void command_cancel_all(struct load_venue *venue, struct command *command
     cc_store16(body + 16, 0xFFFF);
     load_key(0x5A, 2, key, sizeof key);
     load_sign(venue, command, REQUEST_cancel_all_orders, body, sizeof body, key, sizeof key);
+}
+
+/* Trader 2 has all the portfolios that an account may have, an order in each. */
+static void prepare_account(struct load_venue *venue)
+{
+    uint8_t master[33], body[48];
+
+    load_key(0xA5, 2, master, sizeof master);
+    for (uint32_t at = 0; at < SUBACCOUNTS * PORTFOLIOS; at++) {
+        alignas(16) uint8_t slot[LOAD_SLOT_BYTES] = { 0 };
+        struct command *command = (struct command *)(void *)slot;
+        uint32_t subaccount = at / PORTFOLIOS, portfolio = at % PORTFOLIOS;
+        memset(body, 0, sizeof body);
+        cc_store64(body, 2);
+        cc_store32(body + 8, subaccount);
+        venue->t_ns += 1000;
+        if (at != 0 && portfolio == 0)
+            load_request(venue, REQUEST_create_subaccount, body, 8, master, sizeof master);
+        else if (at != 0)
+            load_request(venue, REQUEST_create_portfolio, body, 48, master, sizeof master);
+        if (at != 0) {
+            memset(body, 0, sizeof body);
+            cc_store64(body, 2);
+            cc_store64(body + 16, 2);
+            cc_store32(body + 24, subaccount);
+            cc_store32(body + 28, portfolio);
+            cc_store64(body + 32, UINT64_C(1000000000));
+            load_key(0x5A, 2, master, 32);
+            load_request(venue, REQUEST_transfer, body, 40, master, 32);
+            load_key(0xA5, 2, master, sizeof master);
+        }
+        venue->t_ns += 1000;
+        order_build(venue, command, 2, 100, LOAD_PRICE - 1 - at % 1024);
+        cc_store32(command->bytes + REQUEST_BODY_AT + 8, subaccount);
+        cc_store32(command->bytes + REQUEST_BODY_AT + 12, portfolio);
+        if (load_apply(venue, command) != STATUS_request_completed)
+            abort();
+    }
+}
+
+static void command_account(struct load_venue *venue, struct command *command)
+{
+    uint8_t body[40] = { 0 };
+
+    cc_store64(body, 2);
+    cc_store64(body + 8, UINT64_MAX); /* every subaccount and portfolio */
+    cc_store16(body + 32, 0xFFFF);
+    load_sign(venue, command, REQUEST_operator_cancel, body, sizeof body, OPERATOR_KEY, 32);
+}
+
+static void prepare_account_tick(struct load_venue *venue)
+{
+    alignas(16) uint8_t slot[LOAD_SLOT_BYTES] = { 0 };
+    struct command *command = (struct command *)(void *)slot;
+
+    prepare_account(venue);
+    venue->t_ns += 1000;
+    command_account(venue, command);
+    if (load_apply(venue, command) != STATUS_request_completed)
+        abort();
 }
 
 static void prepare_canceled(struct load_venue *venue)
@@ -346,6 +409,8 @@ static const struct {
     { "worst/makers_moved", { MAKERS + 1, 0, prepare_makers_moved, command_take } },
     { "worst/dead", { MAKERS + 1, 0, prepare_dead, command_post } },
     { "worst/cancel_all", { 2, 0, prepare_orders, command_cancel_all } },
+    { "worst/account", { 2, 0, prepare_account, command_account } },
+    { "worst/account_tick", { 2, 0, prepare_account_tick, command_tick } },
     { "worst/work_tick", { 2, 0, prepare_canceled, command_tick } },
     { "worst/reduce_only", { HOLDERS + 1, 0, prepare_many_orders, command_reduce_only } },
     { "worst/list_tick", { HOLDERS + 1, 0, prepare_list, command_tick } },

@@ -13,6 +13,8 @@
 
 enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14, ACCOUNT_TIER_BY_VOLUME = 255 };
 
+#define ACCOUNT_MARKETS_ALL UINT16_MAX
+
 enum account_status { ACCOUNT_ACTIVE, ACCOUNT_CLOSED };
 
 struct account {
@@ -30,13 +32,18 @@ struct account {
     uint8_t volume_tier;        /* that the volume made */
     uint8_t tier_override;      /* of operator 1009, ACCOUNT_TIER_BY_VOLUME: none */
     bool suspended;             /* by operator 1005 */
-    uint8_t zero[7];
+    bool cancel_queued;         /* its cancellation list is in the queue (account_list.h) ... */
+    uint16_t cancel_market;     /* ... for this market, or ACCOUNT_MARKETS_ALL; ... */
+    uint8_t zero[4];
     uint64_t faucet_ns;    /* t of the first credit of the faucet's 24 h (W7), 0: none */
     int64_t faucet_amount; /* credited since then */
     uint64_t volume[ACCOUNT_VOLUME_DAYS]; /* by UTC day mod 14 (R6) */
     uint64_t created_sequence;
     uint64_t created_ns;
     uint8_t label[ACCOUNT_LABEL_BYTES];
+    uint64_t cancel_sequence;   /* ... stamp: older orders are dead; ... */
+    uint32_t cancel_subaccount; /* ... where it goes on */
+    uint32_t cancel_portfolio;
 };
 
 /* clang-format off */
@@ -49,7 +56,8 @@ struct account {
     X(api_key_count) X(status) X(fee_tier)
 #define ACCOUNT_CACHES(X) \
     X(credential_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(subaccount_head) \
-    X(conditional_count) X(zero)
+    X(conditional_count) X(cancel_queued) X(cancel_market) X(cancel_sequence) \
+    X(cancel_subaccount) X(cancel_portfolio) X(zero)
 /* clang-format on */
 
 struct account_table {

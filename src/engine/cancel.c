@@ -118,6 +118,37 @@ void cancel_portfolio_list(struct engine *engine, uint32_t index, uint8_t reason
             work_queue_cancel(engine, at);
 }
 
+static void renew(uint64_t *list, uint8_t *list_reason, uint64_t stamp, uint8_t reason)
+{
+    if (*list >= stamp)
+        return;
+    *list = stamp;
+    *list_reason = reason;
+}
+
+void cancel_older(struct engine *engine, uint32_t index, uint32_t market, uint64_t stamp,
+                  uint8_t reason)
+{
+    struct portfolio *portfolio = state_portfolio(engine, index);
+    uint32_t next;
+
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE; at = next) {
+        struct holding *holding = state_holding(engine, at);
+        uint32_t oldest = holding->order_head;
+        next = holding->next;
+        if ((market != MARKET_NONE && holding->market != market) || oldest == ORDER_NONE ||
+            order_rank(&engine->orders, oldest) >= stamp)
+            continue;
+        if (market == MARKET_NONE)
+            renew(&portfolio->cancel_sequence, &portfolio->cancel_reason, stamp, reason);
+        for (uint32_t side = 0; market != MARKET_NONE && side < 2; side++)
+            if (holding->sides[side].order_count != 0)
+                renew(&holding->sides[side].cancel_sequence, &holding->side_reasons[side], stamp,
+                      reason);
+        work_queue_cancel(engine, at);
+    }
+}
+
 static void cancel_portfolio(struct engine *engine, uint32_t portfolio, uint32_t market,
                              uint8_t sides, bool include_conditional)
 {

@@ -21,6 +21,11 @@ void cancel_sides(struct engine *engine, uint32_t portfolio, uint32_t market,
 /* Puts all of them on the list of the portfolio (liquidation, dead-man, disconnect, operator). */
 void cancel_portfolio_list(struct engine *engine, uint32_t portfolio, uint8_t reason);
 
+/* A list that was made at this stamp: those of the sides in one market, or for all (MARKET_NONE)
+ * that of the portfolio, are renewed to it where older, and what it covers is released. */
+void cancel_older(struct engine *engine, uint32_t portfolio, uint32_t market, uint64_t stamp,
+                  uint8_t reason);
+
 /* The order that a cancel, or an item of a batch, names. */
 struct cancel_target {
     const uint8_t *id; /* 16 bytes */

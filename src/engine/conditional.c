@@ -1,5 +1,6 @@
 #include "engine/conditional.h"
 
+#include "engine/account_list.h"
 #include "engine/evidence.h"
 #include "engine/image.h"
 #include "engine/state.h"
@@ -190,6 +191,11 @@ uint32_t conditional_find_live(const struct engine *engine, uint32_t account, co
 
 /* --- how they end ----------------------------------------------------------------------------- */
 
+static bool is_on_account_list(const struct engine *engine, const struct conditional *row)
+{
+    return account_list_covers(engine, row->account, row->market, conditional_rank(row));
+}
+
 enum order_state conditional_death(const struct engine *engine, uint32_t index, uint8_t *reason)
 {
     const struct conditional *row = &engine->conditionals.rows[index];
@@ -197,6 +203,10 @@ enum order_state conditional_death(const struct engine *engine, uint32_t index, 
     *reason = row->doom;
     if (row->doom != REASON_none)
         return ORDER_CANCELED;
+    if (is_on_account_list(engine, row)) {
+        *reason = REASON_operator;
+        return ORDER_CANCELED;
+    }
     if ((row->flags & ORDER_REDUCE_ONLY) == 0 &&
         portfolio_dead_man_has_come(&engine->portfolios.rows[row->portfolio], engine->t_ns)) {
         *reason = REASON_dead_man;
@@ -265,7 +275,7 @@ void conditional_doom(struct engine *engine, uint32_t portfolio, uint32_t market
         if (row->doom != REASON_none || !is_for(row, market, sides, which))
             continue;
         trigger_forget(engine, at);
-        row->doom = reason;
+        row->doom = is_on_account_list(engine, row) ? REASON_operator : reason;
         any = true;
     }
     if (any)

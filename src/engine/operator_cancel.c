@@ -1,5 +1,6 @@
 #include "engine/operator_cancel.h"
 
+#include "engine/account_list.h"
 #include "engine/cancel.h"
 #include "engine/resting.h"
 
@@ -120,6 +121,9 @@ static void end_all(struct engine *engine, const struct cancel_body *body, uint3
 {
     struct range range = subaccounts_of(engine, body);
 
+    if (body->subaccount_index == EVERY_ONE &&
+        account_list_begin(engine, (uint32_t)body->account_id, market))
+        return;
     for (uint32_t at = range.first; at < range.end; at++) {
         uint32_t record = subaccount_find(engine, body->account_id, at);
         uint32_t count = engine->subaccounts.rows[record].portfolio_count;

@@ -295,7 +295,7 @@ enum order_state resting_death(const struct engine *engine, uint32_t index, uint
     bool is_post_only = (order->flags & ORDER_POST_ONLY) != 0;
     const struct market *market = &engine->markets.rows[order->market];
     bool is_closed = market->state == MARKET_CLOSED; /* its list is for every order */
-    const struct list lists[] = {
+    struct list lists[] = {
         { holding->sides[order->side].cancel_sequence, holding->side_reasons[order->side] },
         { portfolio->cancel_sequence, portfolio->cancel_reason },
         { is_reduce_only ? holding->reduce_cancel_sequence : 0, REASON_reduce_only },
@@ -306,6 +306,12 @@ enum order_state resting_death(const struct engine *engine, uint32_t index, uint
     *reason = REASON_none;
     if (!resting_is_dead(engine, order, index, holding, portfolio))
         return ORDER_NEW;
+    if (account_list_covers(engine, order->account, order->market, order->stamp)) {
+        const struct account *account = &engine->accounts.rows[order->account];
+        struct list *renewed = &lists[account->cancel_market == ACCOUNT_MARKETS_ALL ? 1 : 0];
+        if (renewed->stamp < account->cancel_sequence)
+            *renewed = (struct list){ account->cancel_sequence, REASON_operator };
+    }
     const struct list *list = oldest(lists, CC_COUNT(lists), order->stamp);
     if (list != NULL)
         *reason = list->reason;

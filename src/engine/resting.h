@@ -12,6 +12,7 @@
 #ifndef ENGINE_RESTING_H
 #define ENGINE_RESTING_H
 
+#include "engine/account_list.h"
 #include "engine/state.h"
 
 /* What a replacement may change of an order in its place; flags of order.h. */
@@ -98,6 +99,8 @@ static inline bool resting_is_dead(const struct engine *engine, const struct ord
 
     if (order->stamp < holding->sides[order->side].cancel_sequence ||
         order->stamp < portfolio->cancel_sequence)
+        return true;
+    if (account_list_covers(engine, order->account, order->market, order->stamp))
         return true;
     if (CC_UNLIKELY((order->flags & ORDER_REDUCE_ONLY) != 0)) {
         if (order->stamp < holding->reduce_cancel_sequence || market->state == MARKET_CLOSED)

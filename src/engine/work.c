@@ -1,5 +1,6 @@
 #include "engine/work.h"
 
+#include "engine/account_list.h"
 #include "engine/firing.h"
 #include "engine/funding.h"
 #include "engine/image.h"
@@ -16,11 +17,14 @@ static_assert((int)WORK_MARKETS_MAX == (int)ENGINE_MARKETS_MAX, "a scan for ever
 
 #define WORK_INDEX_MASK ((UINT32_C(1) << WORK_ITEM_BITS) - 1)
 
-/* Room for the timers, five kinds of items a market, two a portfolio, and a batch of conditional
- * orders behind each of them (no two stand together, trigger.h): a power of two. */
+/* Room for the timers, five kinds of items a market, two a portfolio, one for each account with
+ * more than ACCOUNT_LIST_AT_ONCE portfolios, and a batch of conditional orders behind each of them
+ * (no two stand together, trigger.h): a power of two. */
 static uint32_t ring_slots(const struct option_engine *capacity)
 {
-    uint64_t most = 2 * (2 + 5 * WORK_MARKETS_MAX + 2 * capacity->values[OPTION_engine_portfolios]);
+    uint64_t portfolios = capacity->values[OPTION_engine_portfolios];
+    uint64_t lists = portfolios / ACCOUNT_LIST_AT_ONCE;
+    uint64_t most = 2 * (2 + 5 * WORK_MARKETS_MAX + 2 * portfolios + lists);
     uint32_t slots = 64;
 
     while (slots < most)
@@ -37,6 +41,7 @@ void work_init(struct work *work, void *memory, const struct option_engine *capa
 {
     INVARIANT(capacity->values[OPTION_engine_portfolios] <= WORK_INDEX_MASK);
     INVARIANT(capacity->values[OPTION_engine_orders] <= WORK_INDEX_MASK);
+    INVARIANT(capacity->values[OPTION_engine_accounts] <= WORK_INDEX_MASK);
     *work = (struct work){
         .items = memory,
         .mask = ring_slots(capacity) - 1,
@@ -488,6 +493,8 @@ static const struct work_handler handlers[WORK_KIND_COUNT] = {
     [WORK_FUNDING] = { funding_unit, funding_finish, NULL, funding_load },
     [WORK_TRIGGER] = { firing_unit, trigger_finish, trigger_image, trigger_load },
     [WORK_SETTLEMENT] = { settlement_unit, settlement_finish, settlement_image, settlement_load },
+    [WORK_ACCOUNT_LIST] = { account_list_unit, account_list_finish, account_list_image,
+                            account_list_load },
 };
 
 const struct work_handler *work_handler(uint64_t kind)

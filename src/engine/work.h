@@ -28,6 +28,7 @@ enum work_kind {
     WORK_LIQUIDATION,   /* portfolio (liquidation.h) */
     WORK_SETTLEMENT,    /* market (settlement.h) */
     WORK_UNWIND,        /* market (unwind.h) */
+    WORK_ACCOUNT_LIST,  /* account (account_list.h) */
     WORK_KIND_COUNT
 };
 
@@ -55,6 +56,7 @@ struct work {
     uint32_t mask;
     uint32_t head; /* position of the first item, counted without wrapping */
     uint32_t count;
+    uint32_t account_lists; /* how many of accounts are queued: mostly none */
     bool timers_queued;
     struct work_scan scans[WORK_MARKETS_MAX];
     struct work_list lists[WORK_MARKETS_MAX];

@@ -21,7 +21,7 @@ SOURCES = "MARK LAST INDEX".split()
 class Conditional(Order):
     """`expiry` is that of its life while it is UNTRIGGERED."""
     __slots__ = ("trigger", "source", "live_tif", "slippage", "group", "batch", "armed",
-                 "satisfied")
+                 "satisfied", "swept")
 
     def holds(self, price):
         """R8: whether the price satisfies it."""
@@ -123,7 +123,7 @@ class Conditionals:
         order.post_only, order.reduce_only, order.stp = post_only, reduce_only, stp
         order.trigger, order.source, order.live_tif = trigger, source, live_tif
         order.slippage, order.group = slippage, group
-        order.batch, order.armed, order.satisfied = None, False, 0
+        order.batch, order.armed, order.satisfied, order.swept = None, False, 0, False
         case = self.first_rows(order) or self.later_rows(order, quantity)
         if not case and len(self.orders) >= exchange.order_slots:
             case = "34"
@@ -187,12 +187,20 @@ class Conditionals:
     def doom(self, portfolio, reason, market=None, sides=(1, -1), reduce_only=(0, 1), before=None):
         """Puts untriggered orders on the portfolio's cancellation list. The first list counts.
         `before`: only those placed before that sequence."""
-        found = [order for order in portfolio.conditionals
-                 if market in (None, order.market) and order.side in sides
-                 and order.reduce_only in reduce_only and not order.lists
-                 and (before is None or order.placed[0] < before)]
+        self.put_on_list(portfolio, [
+            order for order in portfolio.conditionals
+            if market in (None, order.market) and order.side in sides
+            and order.reduce_only in reduce_only and not order.lists
+            and (before is None or order.placed[0] < before)], reason)
+
+    def doom_swept(self, portfolio):
+        """The operator's list of the account has come to the portfolio."""
+        self.put_on_list(portfolio, [order for order in portfolio.conditionals
+                                     if order.swept and not order.lists], REASON["operator"])
+
+    def put_on_list(self, portfolio, found, reason):
         for order in found:
-            order.lists[0] = 0, reason
+            order.lists[0] = 0, REASON["operator"] if order.swept else reason
             self.leave_batch(order)
         if found:
             self.exchange.work.queue_list(portfolio, ())
@@ -221,7 +229,8 @@ class Conditionals:
             return
         batch = []
         for order in self.orders.values():
-            if order.market is not market or order.batch or self.dead(order):
+            if order.market is not market or order.batch or (
+                    self.dead(order) and not (order.swept and not order.lists)):
                 continue
             price = self.price(market, order.source)
             if order.armed and MARK in sources:

@@ -8,8 +8,8 @@ import liquidation
 import risk
 import settlement
 from wire import CLOSED, UNTRIGGERED
-from work_item import (FUNDING, LIQUIDATION, LIST, MARKET_LIST, SCAN, SETTLEMENT, TIMERS, TRIGGER,
-                       UNWIND, Item)
+from work_item import (ACCOUNT_LIST, FUNDING, LIQUIDATION, LIST, MARKET_LIST, SCAN, SETTLEMENT,
+                       TIMERS, TRIGGER, UNWIND, Item)
 
 SECOND = 1000000000
 # In the order of R3, of one deadline.
@@ -28,7 +28,7 @@ class Work:
         self.performers = {
             TIMERS: lambda item, units: self.perform_timers(units), SCAN: self.perform_scan,
             LIST: self.perform_list, MARKET_LIST: self.perform_market_list,
-            TRIGGER: self.perform_trigger}
+            TRIGGER: self.perform_trigger, ACCOUNT_LIST: self.perform_account_list}
         self.timer_count = 0
         self.timers_queued = False
 
@@ -115,6 +115,38 @@ class Work:
             item.market = market
             self.queue.append(item)
         market.list.portfolio, market.list.inside = 0, False
+
+    def queue_account_list(self, account, market, stamp):
+        """The operator's list of a whole account: once an account; for the same markets it begins
+        anew, at its place in the queue. False: it has one for others."""
+        item = account.list
+        if item and item.market is not market:
+            return False
+        if not item:
+            item = account.list = Item(ACCOUNT_LIST)
+            item.account, item.market = account, market
+            self.queue.append(item)
+        item.stamp, item.cursor = stamp, (0, 0)
+        return True
+
+    def perform_account_list(self, item, units):
+        """One unit a portfolio, by subaccount and index, those made meanwhile too."""
+        exchange = self.exchange
+        while units:
+            subaccount, index = item.cursor
+            if subaccount == len(item.account.subaccounts):
+                item.account.list = None
+                self.queue.popleft()
+                break
+            portfolios = item.account.subaccounts[subaccount].portfolios
+            if index == len(portfolios):
+                item.cursor = subaccount + 1, 0
+                continue
+            item.cursor = subaccount, index + 1
+            units -= 1
+            exchange.protection.hand_over(portfolios[index], item)
+            risk.flush(exchange)
+        return units
 
     def taken_out(self, order):
         """Before an order leaves: a list that stands at it goes on to the next one."""

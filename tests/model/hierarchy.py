@@ -14,7 +14,7 @@ BY_VOLUME = 255
 
 class Account:
     __slots__ = ("number", "volumes", "closed", "suspended", "subaccounts", "faucet_from",
-                 "faucet_sum")
+                 "faucet_sum", "list")
 
     def __init__(self, number):
         self.number = number
@@ -22,6 +22,7 @@ class Account:
         self.closed = self.suspended = False
         self.subaccounts = []
         self.faucet_from = self.faucet_sum = 0
+        self.list = None  # the operator's, of the whole account (decision 72)
 
 
 class Subaccount:

@@ -177,6 +177,8 @@ class Exchange:
         dead-man deadline that has not fired, that before the expiry."""
         if order.lists:
             return CANCELED, protection.reason_of(order.lists)
+        if order.status == UNTRIGGERED and order.swept:
+            return CANCELED, REASON["operator"]
         if order.owner.dead_man and self.protection.dead_man_passed(order):
             return CANCELED, REASON["dead_man"]
         if order.status == UNTRIGGERED and order.market.state == CLOSED:

@@ -19,6 +19,7 @@ FOR_EVER = 2**64 - 1
 GRACE_MOST = 10000
 ARMS_MOST = 256  # an account
 NO_ORDER = bytes(16)
+AT_ONCE = 64  # portfolios that an operator's cancel of an account ends in the command
 
 
 class Mmp:
@@ -293,6 +294,9 @@ class Protection:
             return S["rejected_market_not_found"]
         if order_id != NO_ORDER:
             return self.cancel_one(named, account, order_id, market)
+        exchange.counts["operator cancels all"] += 1
+        if subaccount == ALL32 and self.cover_account(named, account, market):
+            return 0
         for portfolio in named:
             risk.touch(exchange, portfolio)
             if market is None:
@@ -300,8 +304,39 @@ class Protection:
             elif market.id in portfolio.holdings:
                 self.cover(portfolio.holdings[market.id].orders, SIDE, REASON["operator"])
             exchange.conditionals.doom(portfolio, REASON["operator"], market)
-        exchange.counts["operator cancels all"] += 1
         return 0
+
+    def cover_account(self, portfolios, account, market):
+        """Decision 72: dead at once, handed over later. False: few, or a list for others."""
+        exchange = self.exchange
+        known = exchange.hierarchy.accounts[account]
+        if len(portfolios) <= AT_ONCE or not exchange.work.queue_account_list(
+                known, market, exchange.next_stamp()):
+            return False
+        slot = PORTFOLIO if market is None else SIDE
+        for portfolio in portfolios:
+            for holding in portfolio.holdings.values():
+                for order in holding.orders:
+                    if market in (None, order.market):
+                        order.lists[slot] = exchange.next_stamp(), REASON["operator"]
+            for order in portfolio.conditionals:
+                if market in (None, order.market) and not order.lists:
+                    order.swept = True
+        exchange.counts["operator cancels a large account"] += 1
+        return True
+
+    def hand_over(self, portfolio, item):
+        """The account's list has come to a portfolio."""
+        exchange = self.exchange
+        risk.touch(exchange, portfolio)
+        oldest = {holding.market.id: next(iter(holding.orders)) for holding in
+                  portfolio.holdings.values() if holding.orders}
+        assets = [asset for asset, order in oldest.items()
+                  if item.market in (None, order.market)
+                  and order.placed[0] << 16 < item.stamp]
+        if assets:
+            exchange.work.queue_list(portfolio, assets)
+        exchange.conditionals.doom_swept(portfolio)
 
     def named(self, account, subaccount, index):
         """Portfolios of the body, CLOSED ones too; empty: unknown."""
