@@ -380,8 +380,8 @@ static uint32_t verify_fresh(struct gate *gate)
     return count;
 }
 
-/* As many connections as there is room for slow jobs may try again. Some take none (they are gone, or
- * their key is known by now): so room counts, not signatures done, and nobody is left behind. */
+/* As many connections as there is room for slow jobs may try again. Some take none (they are gone,
+ * or their key is known by now): so room counts, not signatures done, and nobody is left behind. */
 static void resume_slow(struct gate *gate)
 {
     struct conn_queue *queue = &gate->slow;
