@@ -16,6 +16,7 @@ import pathlib
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 
 KEPT_S = 30 * 86_400
@@ -60,13 +61,14 @@ def key_of(root, entry):
     return told.hexdigest()
 
 
-def look(build, root, cache, entry):
-    """What clang-tidy says of the file; "" when it passed."""
+def look(commands, root, cache, entry):
+    """What clang-tidy says of the file; "" when it passed. `commands` is a folder whose database has
+    one command a file: clang-tidy looks at a file by every command that it finds."""
     key = key_of(root, entry)
     if key is not None and (cache / key).exists():
         (cache / key).touch()
         return ""
-    done = subprocess.run(["clang-tidy", "--quiet", "-p", build, f"--extra-arg={NO_NEWS}",
+    done = subprocess.run(["clang-tidy", "--quiet", "-p", commands, f"--extra-arg={NO_NEWS}",
                            entry["file"]], cwd=root, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
@@ -98,8 +100,10 @@ def main():
     for path in sorted(wanted - set(entries)):
         print(f"{path}: no command in {build}")
     by_size = sorted(entries.values(), key=lambda entry: -os.path.getsize(entry["file"]))
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
-        told = list(threads.map(lambda entry: look(build, root, cache, entry), by_size))
+    with (tempfile.TemporaryDirectory() as commands,
+          concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads):
+        (pathlib.Path(commands) / "compile_commands.json").write_text(json.dumps(by_size))
+        told = list(threads.map(lambda entry: look(commands, root, cache, entry), by_size))
     for text in told:
         print(text, end="")
     return 1 if any(told) or len(entries) < len(wanted) or not wanted else 0
