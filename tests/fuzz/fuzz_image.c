@@ -136,7 +136,7 @@ static void go_on(struct engine *engine)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct image_part parts[PARTS];
+    struct image_part parts[PARTS] = { 0 }; /* old images lack the last ones */
     struct option_engine needs;
     struct image_problem problem = { .text = NULL };
     uint32_t count = find_parts(parts, data, size);
