@@ -62,8 +62,8 @@ def key_of(root, entry):
 
 
 def look(commands, root, cache, entry):
-    """What clang-tidy says of the file; "" when it passed. `commands` is a folder whose database has
-    one command a file: clang-tidy looks at a file by every command that it finds."""
+    """What clang-tidy says of the file; "" when it passed. `commands` is a folder whose database
+    has one command a file: clang-tidy looks at a file by every command that it finds."""
     key = key_of(root, entry)
     if key is not None and (cache / key).exists():
         (cache / key).touch()
