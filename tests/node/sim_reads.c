@@ -4,7 +4,7 @@
 #include "base/row.h"
 #include "base/row_history.h"
 
-enum { FILLS_MAX = 1000, ORDERS_MAX = 64, TAKER = 0 };
+enum { FILLS_MAX = 1000, ORDERS_MAX = 64 };
 
 enum { SHOWN_OPEN = 0, SHOWN_PARTIALLY_FILLED = 5 }; /* order_status numbers that rest (wire.md) */
 
@@ -65,12 +65,13 @@ static const char *judge_orders(const struct sim_link *link, const struct reply 
     return "the order is not in its list";
 }
 
-/* Newest first, all at or before the placing; those of the placing itself add up to what the
- * acknowledgement says was filled. */
+/* Newest first, all at or before the placing. Those of the placing add up to what the
+ * acknowledgement says was filled, which is as of the end of the command (engine/evidence.h): work
+ * that the command caused may have taken from the order once it rested, as from a maker. */
 static const char *judge_fills(const struct query *query, const struct reply *reply,
                                const uint8_t *rows, const struct traffic_sent *sent)
 {
-    uint64_t taken = 0, sequence = query->before_sequence;
+    uint64_t filled = 0, sequence = query->before_sequence;
     uint32_t index = 0;
     struct row_fill row;
 
@@ -80,11 +81,11 @@ static const char *judge_fills(const struct query *query, const struct reply *re
             return "fills are out of order";
         sequence = row.sequence;
         index = row.index;
-        if (row.sequence == sent->answer.sequence && row.liquidity == TAKER &&
+        if (row.sequence == sent->answer.sequence &&
             memcmp(row.request_id, query->id, sizeof row.request_id) == 0)
-            taken += row.quantity;
+            filled += row.quantity;
     }
-    if ((sent->answer.members & ANSWER_HAS_ORDER) != 0 && taken != sent->answer.filled)
+    if ((sent->answer.members & ANSWER_HAS_ORDER) != 0 && filled != sent->answer.filled)
         return "the fills of an order are not what was acknowledged";
     return NULL;
 }
