@@ -48,9 +48,10 @@ static void challenge(struct candidates *candidates)
         ed25519_scalar_reduce(candidates->equations[i].h, hashes[i]);
 }
 
+typedef uint64_t solve_function(const struct lane_equation *equations, unsigned count);
+
 /* The jobs in `candidates` by one way of solving equations. */
-static uint64_t solve(struct candidates *candidates,
-                      uint64_t (*equation)(const struct lane_equation *, unsigned))
+static uint64_t solve(struct candidates *candidates, solve_function *equation)
 {
     if (candidates->count == 0)
         return 0;
@@ -62,24 +63,26 @@ static uint64_t solve(struct candidates *candidates,
     return jobs;
 }
 
-uint64_t ed25519_lanes_cached(const struct ed25519_job *jobs, unsigned count)
+/* The same of jobs whose keys are lawful because they have tables. */
+static uint64_t solve_all(const struct ed25519_job *jobs, unsigned count, solve_function *equation)
 {
-    INVARIANT(count >= 1 && count <= LANES);
     struct candidates candidates;
     candidates.count = 0;
     for (unsigned i = 0; i < count; i++)
         admit(&candidates, &jobs[i], i);
-    return solve(&candidates, lane_equation_cached);
+    return solve(&candidates, equation);
+}
+
+uint64_t ed25519_lanes_cached(const struct ed25519_job *jobs, unsigned count)
+{
+    INVARIANT(count >= 1 && count <= LANES);
+    return solve_all(jobs, count, lane_equation_cached);
 }
 
 uint64_t ed25519_lanes_split(const struct ed25519_job *jobs, unsigned count)
 {
     INVARIANT(count >= 1 && count <= ED25519_LANES_SPLIT_MAX);
-    struct candidates candidates;
-    candidates.count = 0;
-    for (unsigned i = 0; i < count; i++)
-        admit(&candidates, &jobs[i], i);
-    return solve(&candidates, lane_equation_split);
+    return solve_all(jobs, count, lane_equation_split);
 }
 
 uint64_t ed25519_lanes_uncached(const struct ed25519_job *jobs, unsigned count)
