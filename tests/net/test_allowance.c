@@ -144,22 +144,6 @@ static void open_at(struct wire *wire, uint64_t address)
     wire->conn->address = address;
 }
 
-/* Sends an order under the signer's key and gives the answer; `good`: with a right signature. */
-static struct wire_answer send_order(struct wire *wire, const struct signer_ed25519 *signer,
-                                     bool good)
-{
-    char text[4096];
-    uint8_t body[48], frame[512];
-    struct wire_answer answer;
-    fixture_order(body);
-    size_t bytes = fixture_frame(&fixture, frame, 0, signer, body, sizeof body);
-    frame[bytes - 1] ^= !good;
-    wire_send(wire, text, fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes), 0);
-    wire_turn(wire);
-    CHECK(wire_answer(wire, &answer, false));
-    return answer;
-}
-
 static bool is_limited(const struct wire_answer *answer)
 {
     return answer->status == 429 && wire_has(answer, "\"code\":\"rate_limited\"");
@@ -174,27 +158,27 @@ static void unknown_keys(void)
     open_at(&wire, 1);
     open_at(&other, 2);
     for (unsigned i = 0; i < UNKNOWN_RATE; i++) {
-        answer = send_order(&wire, &fixture.stranger, i % 2 == 0); /* wrong ones count the same */
+        answer = wire_order(&wire, &fixture.stranger, i % 2 == 0); /* wrong ones count the same */
         CHECK(answer.status == (i % 2 == 0 ? 200 : 401));
     }
     uint64_t verified = gate->counters.signatures_good + gate->counters.signatures_bad;
-    answer = send_order(&wire, &fixture.stranger, true);
+    answer = wire_order(&wire, &fixture.stranger, true);
     CHECK(is_limited(&answer) && wire_has(&answer, "\"retry_after_ms\":250"));
     CHECK(strstr(answer.head, "\r\nRetry-After: 1\r\n") != NULL);
     CHECK(gate->counters.signatures_good + gate->counters.signatures_bad == verified);
     CHECK(gate->counters.rate_limited == 1 && fixture.command_count == 0);
 
     /* Neither who is known at that address nor strangers elsewhere pay for it. */
-    answer = send_order(&wire, &fixture.session, true);
+    answer = wire_order(&wire, &fixture.session, true);
     CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
-    answer = send_order(&wire, &fixture.stranger, true); /* a right signature is no pass for it */
+    answer = wire_order(&wire, &fixture.stranger, true); /* a right signature is no pass for it */
     CHECK(is_limited(&answer));
-    answer = send_order(&other, &fixture.stranger, true);
+    answer = wire_order(&other, &fixture.stranger, true);
     CHECK(answer.status == 200 && wire_has(&answer, "rejected_unauthorized"));
     clock_set(&fixture.clock, clock_now_ns(&fixture.clock) + 250 * MS);
-    answer = send_order(&wire, &fixture.stranger, true);
+    answer = wire_order(&wire, &fixture.stranger, true);
     CHECK(answer.status == 200 && wire_has(&answer, "rejected_unauthorized"));
-    answer = send_order(&wire, &fixture.stranger, true);
+    answer = wire_order(&wire, &fixture.stranger, true);
     CHECK(is_limited(&answer));
     wire_free(&wire);
     wire_free(&other);
@@ -251,33 +235,33 @@ static void bad_signatures(void)
     open_at(&trader, 1);
     open_at(&fresh, 1);
     open_at(&other, 2);
-    answer = send_order(&trader, &fixture.session, true);
+    answer = wire_order(&trader, &fixture.session, true);
     CHECK(answer.status == 200);
     for (unsigned i = 0; i < BAD_RATE; i++) {
-        answer = send_order(&forger, &fixture.session, false);
+        answer = wire_order(&forger, &fixture.session, false);
         CHECK(answer.status == 401 && wire_has(&answer, "\"invalid_signature\""));
     }
-    answer = send_order(&forger, &fixture.session, false);
+    answer = wire_order(&forger, &fixture.session, false);
     CHECK(is_limited(&answer) && wire_has(&answer, "\"retry_after_ms\":125"));
-    answer = send_order(&forger, &fixture.session, true); /* not looked at */
+    answer = wire_order(&forger, &fixture.session, true); /* not looked at */
     CHECK(is_limited(&answer));
     CHECK(gate->counters.signatures_bad == BAD_RATE && gate->counters.signatures_good == 1);
-    answer = send_order(&fresh, &fixture.session, true);
+    answer = wire_order(&fresh, &fixture.session, true);
     CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
-    answer = send_order(&trader, &fixture.session, true);
+    answer = wire_order(&trader, &fixture.session, true);
     CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
-    answer = send_order(&other, &fixture.session, true);
+    answer = wire_order(&other, &fixture.session, true);
     CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
-    answer = send_order(&fresh, &fixture.stranger, true); /* another bucket */
+    answer = wire_order(&fresh, &fixture.stranger, true); /* another bucket */
     CHECK(answer.status == 200 && wire_has(&answer, "rejected_unauthorized"));
 
     /* Found wrong, and no 401 any more; that takes the trust away. */
-    answer = send_order(&trader, &fixture.session, false);
+    answer = wire_order(&trader, &fixture.session, false);
     CHECK(is_limited(&answer) && gate->counters.signatures_bad == BAD_RATE + 1);
-    answer = send_order(&trader, &fixture.session, true);
+    answer = wire_order(&trader, &fixture.session, true);
     CHECK(is_limited(&answer) && gate->counters.signatures_bad == BAD_RATE + 1);
     clock_set(&fixture.clock, clock_now_ns(&fixture.clock) + 1000 * MS);
-    answer = send_order(&forger, &fixture.session, true);
+    answer = wire_order(&forger, &fixture.session, true);
     CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
     wire_free(&forger);
     wire_free(&trader);
@@ -298,10 +282,10 @@ static void mixed_batches(void)
     begin(true);
     open_at(&trader, 1);
     open_at(&forger, 1);
-    answer = send_order(&trader, &fixture.session, true);
+    answer = wire_order(&trader, &fixture.session, true);
     CHECK(answer.status == 200);
     for (unsigned i = 0; i < BAD_RATE; i++)
-        (void)send_order(&forger, &fixture.session, false);
+        (void)wire_order(&forger, &fixture.session, false);
     fixture_order(body);
     for (unsigned i = 0; i < 2; i++) { /* wrong, right */
         size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.session, body, sizeof body);
@@ -313,10 +297,10 @@ static void mixed_batches(void)
     CHECK(wire_answer(&trader, &answer, false) && is_limited(&answer));
     CHECK(wire_answer(&trader, &answer, false) && answer.status == 200);
     uint64_t bad = gate->counters.signatures_bad;
-    answer = send_order(&trader, &fixture.session, false);
+    answer = wire_order(&trader, &fixture.session, false);
     CHECK(is_limited(&answer) && gate->counters.signatures_bad == bad);
     clock_set(&fixture.clock, clock_now_ns(&fixture.clock) + 1000 * MS);
-    answer = send_order(&trader, &fixture.session, true);
+    answer = wire_order(&trader, &fixture.session, true);
     CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
     wire_free(&trader);
     wire_free(&forger);
@@ -336,7 +320,7 @@ static void pace_of_fresh_ones(void)
     for (unsigned i = 0; i < FRESH; i++)
         open_at(&wires[i], 1);
     for (unsigned i = 0; i < BAD_RATE; i++)
-        (void)send_order(&forger, &fixture.session, false);
+        (void)wire_order(&forger, &fixture.session, false);
     fixture_order(body);
     for (unsigned round = 0; round < 2; round++) {
         uint64_t before = gate->counters.signatures_good;
@@ -413,15 +397,15 @@ static void before_recovery_is_through(void)
     open_at(&wire, 1);
     fixture.ready = false;
     for (unsigned i = 0; i < 4 * UNKNOWN_RATE; i++) {
-        answer = send_order(&wire, &fixture.stranger, true);
+        answer = wire_order(&wire, &fixture.stranger, true);
         CHECK(answer.status == 200 && wire_has(&answer, "retry_required"));
     }
     fixture.ready = true;
     for (unsigned i = 0; i < UNKNOWN_RATE; i++) {
-        answer = send_order(&wire, &fixture.stranger, true);
+        answer = wire_order(&wire, &fixture.stranger, true);
         CHECK(answer.status == 200 && wire_has(&answer, "rejected_unauthorized"));
     }
-    answer = send_order(&wire, &fixture.stranger, true);
+    answer = wire_order(&wire, &fixture.stranger, true);
     CHECK(is_limited(&answer));
     wire_free(&wire);
     end();
@@ -434,9 +418,9 @@ static void off(void)
     begin(false);
     open_at(&wire, 1);
     for (unsigned i = 0; i < 4 * BAD_RATE; i++) {
-        answer = send_order(&wire, &fixture.stranger, true);
+        answer = wire_order(&wire, &fixture.stranger, true);
         CHECK(answer.status == 200);
-        answer = send_order(&wire, &fixture.session, false);
+        answer = wire_order(&wire, &fixture.session, false);
         CHECK(answer.status == 401);
     }
     CHECK(gate->counters.rate_limited == 0);

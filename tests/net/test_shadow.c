@@ -6,9 +6,6 @@
 #include "net/fixture.h"
 #include "net/shadow.h"
 
-#define ORDER_PATH "/api/v1/trading/order/place/limit"
-#define OCTETS     "application/octet-stream"
-
 static struct fixture fixture;
 static struct gate *gate;
 static struct ring shadows;
@@ -29,19 +26,6 @@ static void end(void)
     fixture_gate_free(gate);
     fixture_free(&fixture);
     free(shadows.slots);
-}
-
-static void send_order(struct wire *wire, const struct signer_ed25519 *signer, bool good)
-{
-    char text[4096];
-    uint8_t body[48], frame[512];
-    struct wire_answer answer;
-    fixture_order(body);
-    size_t bytes = fixture_frame(&fixture, frame, 0, signer, body, sizeof body);
-    frame[bytes - 1] ^= !good;
-    wire_send(wire, text, fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes), 0);
-    wire_turn(wire);
-    CHECK(wire_answer(wire, &answer, false));
 }
 
 /* The next verdict that was told; it can be verified from its own bytes. */
@@ -66,16 +50,16 @@ static void one_of_4096(void)
     begin(64, false);
     wire_open(&wire, &fixture, gate, false);
     gate->verdicts = SHADOW_INTERVAL - 3;
-    send_order(&wire, &fixture.session, false);
-    send_order(&wire, &fixture.session, true);
+    (void)wire_order(&wire, &fixture.session, false);
+    (void)wire_order(&wire, &fixture.session, true);
     CHECK(ring_ready(&shadows) == 0);
-    send_order(&wire, &fixture.session, true); /* the 4,096th */
-    send_order(&wire, &fixture.session, true);
+    (void)wire_order(&wire, &fixture.session, true); /* the 4,096th */
+    (void)wire_order(&wire, &fixture.session, true);
     struct ed25519_job job = next_job(&good);
     CHECK(good && ed25519_verify(&job, 1) == 1 && job.message_bytes == 72);
     CHECK(memcmp(job.key, fixture.session.key, 32) == 0 && ring_ready(&shadows) == 0);
     gate->verdicts = 2 * SHADOW_INTERVAL - 1;
-    send_order(&wire, &fixture.stranger, false); /* by the slow way as well */
+    (void)wire_order(&wire, &fixture.stranger, false); /* by the slow way as well */
     job = next_job(&good);
     CHECK(!good && ed25519_verify(&job, 1) == 0);
     CHECK(memcmp(job.key, fixture.stranger.key, 32) == 0);
@@ -92,10 +76,10 @@ static void every_refusal(void)
     bool good;
     begin(64, true);
     wire_open(&wire, &fixture, gate, false);
-    send_order(&wire, &fixture.session, true);
+    (void)wire_order(&wire, &fixture.session, true);
     CHECK(ring_ready(&shadows) == 0);
     for (unsigned i = 0; i < 33; i++)
-        send_order(&wire, &fixture.session, false);
+        (void)wire_order(&wire, &fixture.session, false);
     CHECK(gate->counters.shadows_skipped == 1);
     for (unsigned i = 0; i < 32; i++) {
         struct ed25519_job job = next_job(&good);

@@ -147,3 +147,19 @@ bool wire_has(const struct wire_answer *answer, const char *text)
 {
     return memmem(answer->body, answer->body_bytes, text, strlen(text)) != NULL;
 }
+
+struct wire_answer wire_order(struct wire *wire, const struct signer_ed25519 *signer, bool good)
+{
+    char text[4096];
+    uint8_t body[48], frame[512];
+    struct wire_answer answer;
+    fixture_order(body);
+    size_t bytes = fixture_frame(wire->fixture, frame, 0, signer, body, sizeof body);
+    frame[bytes - 1] ^= !good;
+    bytes = fixture_post(text, sizeof text, "/api/v1/trading/order/place/limit",
+                         "application/octet-stream", frame, bytes);
+    wire_send(wire, text, bytes, 0);
+    wire_turn(wire);
+    CHECK(wire_answer(wire, &answer, false));
+    return answer;
+}
