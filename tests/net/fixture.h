@@ -138,8 +138,7 @@ bool wire_answer(struct wire *wire, struct wire_answer *answer, bool no_body);
 /* Does the body hold the text. */
 bool wire_has(const struct wire_answer *answer, const char *text);
 
-/* Sends an order as a frame under the signer's key, with a right signature or a wrong one. Gives the
- * answer. */
+/* Sends an order as a frame under the signer's key, signed rightly or not, and gives the answer. */
 struct wire_answer wire_order(struct wire *wire, const struct signer_ed25519 *signer, bool good);
 
 #endif
