@@ -11,29 +11,59 @@
 
 #include "base/message.h"
 
-enum query_kind {
-    QUERY_order,       /* account, id, pin -> struct row_order */
-    QUERY_orders,      /* account, pin, filters, page -> struct row_order, newest placing first */
-    QUERY_fills,       /* account, pin, filters, page -> struct row_fill, newest first */
-    QUERY_request,     /* account, id, pin -> struct row_request */
-    QUERY_positions,   /* account, pin, filters -> struct row_position, by portfolio, asset id */
-    QUERY_balance,     /* account, subaccount, portfolio -> struct row_balance */
-    QUERY_balances,    /* account, pin -> struct row_balance by subaccount, portfolio */
-    QUERY_subaccounts, /* account, pin -> struct row_subaccount, ascending */
-    QUERY_account,     /* account -> struct row_account */
-    QUERY_markets,     /* -> struct row_market, ascending asset id */
-    QUERY_market,      /* market -> struct row_market */
-    QUERY_book,        /* market, depth -> struct row_book, then row_level bids, asks */
-    QUERY_trades,      /* market, page -> struct row_trades, then row_trade, newest first */
-    QUERY_audit,       /* -> struct row_audit, then row_audit_market */
-    QUERY_payments,    /* account, place, filters, page -> struct row_payment, newest first */
-    QUERY_rates,       /* market, times, page -> struct row_list, then row_rate, newest first */
-    QUERY_fund,        /* page -> struct row_list, then row_house, newest first */
-    QUERY_fees,        /* likewise of the fee account */
-    QUERY_mark,        /* market -> struct row_mark */
-    QUERY_withdrawals, /* outcome, page -> struct row_list, then row_withdrawal, newest first */
-    QUERY_KIND_COUNT
+/* How many rows answer a query. */
+enum query_extent {
+    QUERY_EXTENT_ONE,    /* one record */
+    QUERY_EXTENT_PAGE,   /* at most `limit` rows */
+    QUERY_EXTENT_LEVELS, /* at most `limit` levels a side of a book */
+    QUERY_EXTENT_ALL,    /* every row there is; the buffer bounds them */
 };
+
+/* Every read that the follower answers. Further tables have one row for each: the parameters and
+ * the JSON in net, the steps in node.
+ *    kind         extent     asked with -> rows of the reply (row.h, row_history.h) */
+/* clang-format off */
+#define QUERY_LIST(X)                                                                             \
+    X(order,       ONE)    /* account, id, pin -> row_order */                                    \
+    X(orders,      PAGE)   /* account, pin, filters, page -> row_order, newest placing first */   \
+    X(fills,       PAGE)   /* account, pin, filters, page -> row_fill, newest first */            \
+    X(request,     ONE)    /* account, id, pin -> row_request */                                  \
+    X(positions,   ALL)    /* account, pin, filters -> row_position, by portfolio, asset id */    \
+    X(balance,     ONE)    /* account, subaccount, portfolio -> row_balance */                    \
+    X(balances,    ALL)    /* account, pin -> row_balance by subaccount, portfolio */             \
+    X(subaccounts, ALL)    /* account, pin -> row_subaccount, ascending */                        \
+    X(account,     ONE)    /* account -> row_account */                                           \
+    X(markets,     ALL)    /* -> row_market, ascending asset id */                                \
+    X(market,      ONE)    /* market -> row_market */                                             \
+    X(book,        LEVELS) /* market, depth -> row_book, then row_level bids, asks */             \
+    X(trades,      PAGE)   /* market, page -> row_trades, then row_trade, newest first */         \
+    X(audit,       ALL)    /* -> row_audit, then row_audit_market */                              \
+    X(payments,    PAGE)   /* account, place, filters, page -> row_payment, newest first */       \
+    X(rates,       PAGE)   /* market, times, page -> row_list, then row_rate, newest first */     \
+    X(fund,        PAGE)   /* page -> row_list, then row_house, newest first */                   \
+    X(fees,        PAGE)   /* likewise of the fee account */                                      \
+    X(mark,        ONE)    /* market -> row_mark */                                               \
+    X(withdrawals, PAGE)   /* outcome, page -> row_list, then row_withdrawal, newest first */
+/* clang-format on */
+
+enum query_kind {
+#define X(name, extent) QUERY_##name,
+    QUERY_LIST(X)
+#undef X
+        QUERY_KIND_COUNT
+};
+
+/* The kind's extent as in the table. */
+CC_MUST_USE static inline enum query_extent query_extent_of(enum query_kind kind)
+{
+    static const uint8_t extents[QUERY_KIND_COUNT] = {
+#define X(name, extent) [QUERY_##name] = QUERY_EXTENT_##extent,
+        QUERY_LIST(X)
+#undef X
+    };
+    INVARIANT((unsigned)kind < QUERY_KIND_COUNT);
+    return (enum query_extent)extents[kind];
+}
 
 enum {
     QUERY_MARKET_BYTES = 32,

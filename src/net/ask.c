@@ -15,14 +15,6 @@ enum {
 
 static_assert(4 * REPLY_BUFFER_BYTES <= EXPECTED_MAX, "any one answer may come");
 
-/* Answered by the net thread itself, at their turn. */
-static bool is_local(enum route_kind kind)
-{
-    return kind == ROUTE_TIME || kind == ROUTE_STATUS || kind == ROUTE_EXCHANGE ||
-           kind == ROUTE_LIMITS || kind == ROUTE_EIP712 || kind == ROUTE_LIVEZ ||
-           kind == ROUTE_READYZ || kind == ROUTE_METRICS;
-}
-
 /* The request type that the path names. */
 static bool fill_eip712(const struct conn *conn, struct pending_local *local,
                         struct mistake *mistake)
@@ -62,7 +54,7 @@ void ask_take(struct gate *gate, struct conn *conn, const char *head_text)
     struct keyring_key caller;
     struct mistake mistake;
     struct pending_local local = { 0 };
-    bool local_read = is_local(conn->route.kind);
+    bool local_read = conn->route.kind != ROUTE_QUERY; /* answered here, at its turn */
     gate->counters.reads++;
     struct pending *pending =
         pending_add(&gate->pendings, conn, local_read ? PENDING_LOCAL : PENDING_READ,
@@ -90,27 +82,17 @@ void ask_take(struct gate *gate, struct conn *conn, const char *head_text)
  * 64, any other list than four times a full reply buffer (tests/net/test_large_pages.c). */
 static uint32_t longest_answer(const struct query *query)
 {
-    switch ((enum query_kind)query->kind) {
-    case QUERY_orders:
-    case QUERY_fills:
-    case QUERY_trades:
-    case QUERY_payments:
-    case QUERY_rates:
-    case QUERY_fund:
-    case QUERY_fees:
-    case QUERY_withdrawals:
+    switch (query_extent_of(query->kind)) {
+    case QUERY_EXTENT_ONE:
+        break;
+    case QUERY_EXTENT_PAGE:
         return ANSWER_BYTES + query->limit * ROW_BYTES;
-    case QUERY_book:
+    case QUERY_EXTENT_LEVELS:
         return ANSWER_BYTES + query->limit * 2 * LEVEL_BYTES;
-    case QUERY_positions:
-    case QUERY_balances:
-    case QUERY_subaccounts:
-    case QUERY_markets:
-    case QUERY_audit:
+    case QUERY_EXTENT_ALL:
         return 4 * REPLY_BUFFER_BYTES;
-    default:
-        return ANSWER_BYTES;
     }
+    return ANSWER_BYTES;
 }
 
 /* Sends the query; false without credit or room. */

@@ -32,32 +32,33 @@ enum take {
 #define IN_ALL (TAKE_SUBACCOUNT | NEED_SUBACCOUNT)
 #define IN_ONE (IN_ALL | TAKE_PORTFOLIO | NEED_PORTFOLIO)
 
-static const struct {
-    uint8_t kind; /* enum query_kind */
-    uint16_t takes;
-} questions[] = {
-    /* clang-format off */
-    [ROUTE_ORDER]       = { QUERY_order,       TAKE_KEY | TAKE_ID },
-    [ROUTE_ORDERS]      = { QUERY_orders,      TAKE_KEY | PLACE | TAKE_MARKET | TAKE_STATUS | PAGE },
-    [ROUTE_FILLS]       = { QUERY_fills,       TAKE_KEY | IN_ALL | TAKE_PORTFOLIO | PAGE },
-    [ROUTE_REQUEST]     = { QUERY_request,     TAKE_KEY | TAKE_ID },
-    [ROUTE_POSITIONS]   = { QUERY_positions,   TAKE_KEY | PLACE | TAKE_MARKET },
-    [ROUTE_BALANCE]     = { QUERY_balance,     TAKE_KEY | IN_ONE },
-    [ROUTE_BALANCES]    = { QUERY_balances,    TAKE_KEY },
-    [ROUTE_SUBACCOUNTS] = { QUERY_subaccounts, TAKE_KEY },
-    [ROUTE_ACCOUNT]     = { QUERY_account,     TAKE_KEY },
-    [ROUTE_MARKETS]     = { QUERY_markets,     0 },
-    [ROUTE_MARKET]      = { QUERY_market,      TAKE_SYMBOL },
-    [ROUTE_BOOK]        = { QUERY_book,        TAKE_SYMBOL | TAKE_DEPTH },
-    [ROUTE_TRADES]      = { QUERY_trades,      TAKE_SYMBOL | PAGE },
-    [ROUTE_AUDIT]       = { QUERY_audit,       0 },
-    [ROUTE_PAYMENTS]    = { QUERY_payments,    TAKE_KEY | IN_ONE | TAKE_MARKET | TAKE_TIMES | PAGE },
-    [ROUTE_RATES]       = { QUERY_rates,       TAKE_SYMBOL | TAKE_TIMES | PAGE },
-    [ROUTE_MARK]        = { QUERY_mark,        TAKE_SYMBOL },
-    [ROUTE_FUND]        = { QUERY_fund,        PAGE },
-    [ROUTE_FEES]        = { QUERY_fees,        PAGE },
-    [ROUTE_WITHDRAWALS] = { QUERY_withdrawals, TAKE_OUTCOME | PAGE },
-    /* clang-format on */
+/* clang-format off */
+#define TAKES_order       TAKE_KEY | TAKE_ID
+#define TAKES_orders      TAKE_KEY | PLACE | TAKE_MARKET | TAKE_STATUS | PAGE
+#define TAKES_fills       TAKE_KEY | IN_ALL | TAKE_PORTFOLIO | PAGE
+#define TAKES_request     TAKE_KEY | TAKE_ID
+#define TAKES_positions   TAKE_KEY | PLACE | TAKE_MARKET
+#define TAKES_balance     TAKE_KEY | IN_ONE
+#define TAKES_balances    TAKE_KEY
+#define TAKES_subaccounts TAKE_KEY
+#define TAKES_account     TAKE_KEY
+#define TAKES_markets     0
+#define TAKES_market      TAKE_SYMBOL
+#define TAKES_book        TAKE_SYMBOL | TAKE_DEPTH
+#define TAKES_trades      TAKE_SYMBOL | PAGE
+#define TAKES_audit       0
+#define TAKES_payments    TAKE_KEY | IN_ONE | TAKE_MARKET | TAKE_TIMES | PAGE
+#define TAKES_rates       TAKE_SYMBOL | TAKE_TIMES | PAGE
+#define TAKES_mark        TAKE_SYMBOL
+#define TAKES_fund        PAGE
+#define TAKES_fees        PAGE
+#define TAKES_withdrawals TAKE_OUTCOME | PAGE
+/* clang-format on */
+
+static const uint16_t takes_of[QUERY_KIND_COUNT] = {
+#define X(name, extent) [QUERY_##name] = TAKES_##name,
+    QUERY_LIST(X)
+#undef X
 };
 
 static bool take_id(const struct conn *conn, struct query *query, struct mistake *mistake)
@@ -223,11 +224,11 @@ bool question_fill(struct gate *gate, const struct conn *conn, const char *head_
 {
     const struct parameters parameters = { head_text + conn->head.query.at,
                                            conn->head.query.count };
-    INVARIANT(conn->route.kind < CC_COUNT(questions));
-    unsigned takes = questions[conn->route.kind].takes;
+    INVARIANT(conn->route.kind == ROUTE_QUERY && conn->route.query < QUERY_KIND_COUNT);
+    unsigned takes = takes_of[conn->route.query];
     *query = (struct query){
         .received_ticks = conn->received_ticks,
-        .kind = questions[conn->route.kind].kind,
+        .kind = conn->route.query,
         .pin = CALLER_NO_PIN,
         .subaccount_index = QUERY_ANY_INDEX,
         .portfolio_index = QUERY_ANY_INDEX,

@@ -2,32 +2,35 @@
 
 enum { TARGET_MAX = 256 };
 
-/* Reads that this binary has. A path that ends with '/' takes an argument. */
-#define READ_LIST(X)                                      \
-    X(ORDER, false, "/api/v1/orders/")                    \
-    X(ORDERS, false, "/api/v1/orders")                    \
-    X(FILLS, false, "/api/v1/fills")                      \
-    X(REQUEST, false, "/api/v1/requests/")                \
-    X(POSITIONS, false, "/api/v1/positions")              \
-    X(PAYMENTS, false, "/api/v1/funding-payments")        \
-    X(BALANCE, false, "/api/v1/portfolio/balance")        \
-    X(BALANCES, false, "/api/v1/portfolio/cash_balances") \
-    X(SUBACCOUNTS, false, "/api/v1/subaccounts")          \
-    X(ACCOUNT, false, "/api/v1/account")                  \
-    X(TIME, false, "/api/v1/time")                        \
-    X(STATUS, false, "/api/v1/status")                    \
-    X(EXCHANGE, false, "/api/v1/exchange")                \
-    X(LIMITS, false, "/api/v1/limits")                    \
-    X(MARKETS, false, "/api/v1/markets")                  \
-    X(MARKET, false, "/api/v1/markets/")                  \
-    X(FUND, false, "/api/v1/insurance-fund")              \
-    X(FEES, false, "/api/v1/fee-account")                 \
-    X(EIP712, false, "/api/v1/eip712/")                   \
-    X(LIVEZ, true, "/livez")                              \
-    X(READYZ, true, "/readyz")                            \
-    X(METRICS, true, "/metrics")                          \
-    X(AUDIT, true, "/audit")                              \
-    X(WITHDRAWALS, true, "/admin/withdrawals")
+/* Reads that this binary has: those that the follower answers, then those that net does. A path
+ * that ends with '/' takes an argument; market_parts has more. */
+#define QUERY_PATH_LIST(X)                                \
+    X(order, false, "/api/v1/orders/")                    \
+    X(orders, false, "/api/v1/orders")                    \
+    X(fills, false, "/api/v1/fills")                      \
+    X(request, false, "/api/v1/requests/")                \
+    X(positions, false, "/api/v1/positions")              \
+    X(payments, false, "/api/v1/funding-payments")        \
+    X(balance, false, "/api/v1/portfolio/balance")        \
+    X(balances, false, "/api/v1/portfolio/cash_balances") \
+    X(subaccounts, false, "/api/v1/subaccounts")          \
+    X(account, false, "/api/v1/account")                  \
+    X(markets, false, "/api/v1/markets")                  \
+    X(market, false, "/api/v1/markets/")                  \
+    X(fund, false, "/api/v1/insurance-fund")              \
+    X(fees, false, "/api/v1/fee-account")                 \
+    X(audit, true, "/audit")                              \
+    X(withdrawals, true, "/admin/withdrawals")
+
+#define LOCAL_PATH_LIST(X)                 \
+    X(TIME, false, "/api/v1/time")         \
+    X(STATUS, false, "/api/v1/status")     \
+    X(EXCHANGE, false, "/api/v1/exchange") \
+    X(LIMITS, false, "/api/v1/limits")     \
+    X(EIP712, false, "/api/v1/eip712/")    \
+    X(LIVEZ, true, "/livez")               \
+    X(READYZ, true, "/readyz")             \
+    X(METRICS, true, "/metrics")
 
 /* Plain JSON writes; a path that ends with '/' takes an argument and ends with "/name". */
 #define PLAIN_LIST(X)                                     \
@@ -48,17 +51,27 @@ static const char *const method_names[] = {
 /* What may stand behind the name of a market. */
 static const struct {
     const char *suffix;
-    uint8_t kind; /* enum route_kind */
-} market_parts[] = { { "/book", ROUTE_BOOK },
-                     { "/trades", ROUTE_TRADES },
-                     { "/funding-rates", ROUTE_RATES },
-                     { "/mark", ROUTE_MARK } };
+    uint8_t query; /* enum query_kind */
+} market_parts[] = { { "/book", QUERY_book },
+                     { "/trades", QUERY_trades },
+                     { "/funding-rates", QUERY_rates },
+                     { "/mark", QUERY_mark } };
 
 static struct route_path *add_path(struct route_table *table, const char *path)
 {
     INVARIANT(table->count < ROUTE_PATHS_MAX);
     struct route_path *added = &table->paths[table->count++];
     *added = (struct route_path){ .path = path, .path_bytes = (uint16_t)strlen(path) };
+    return added;
+}
+
+static struct route_path *add_read(struct route_table *table, const char *path,
+                                   enum route_kind kind, bool admin)
+{
+    struct route_path *added = add_path(table, path);
+    added->kind = (uint8_t)kind;
+    added->method = HTTP_GET;
+    added->admin = admin;
     return added;
 }
 
@@ -85,14 +98,15 @@ void route_init(struct route_table *table, bool testnet)
         INVARIANT(path->code_count < ROUTE_CODES_MAX);
         path->codes[path->code_count++] = requests[i].code;
     }
-#define X(name, is_admin, text)                          \
-    {                                                    \
-        struct route_path *path = add_path(table, text); \
-        path->kind = ROUTE_##name;                       \
-        path->method = HTTP_GET;                         \
-        path->admin = is_admin;                          \
+#define X(name, is_admin, text)                                                 \
+    {                                                                           \
+        struct route_path *path = add_read(table, text, ROUTE_QUERY, is_admin); \
+        path->query = QUERY_##name;                                             \
     }
-    READ_LIST(X)
+    QUERY_PATH_LIST(X)
+#undef X
+#define X(name, is_admin, text) (void)add_read(table, text, ROUTE_##name, is_admin);
+    LOCAL_PATH_LIST(X)
 #undef X
 #define X(code, verb, text)                                     \
     if (request_find(REQUEST_##code)->built &&                  \
@@ -149,7 +163,7 @@ static size_t take_market_part(struct route *route, const char *argument, size_t
         size_t part = strlen(market_parts[i].suffix);
         if (length <= part || memcmp(argument + length - part, market_parts[i].suffix, part) != 0)
             continue;
-        route->kind = market_parts[i].kind;
+        route->query = market_parts[i].query;
         return length - part;
     }
     return length;
@@ -162,7 +176,8 @@ static bool take_argument(struct route *route, const struct route_path *path, co
     size_t length = count - path->path_bytes;
     const char *argument = text + path->path_bytes;
     route->kind = path->kind;
-    if (path->kind == ROUTE_MARKET)
+    route->query = path->query;
+    if (path->kind == ROUTE_QUERY && path->query == QUERY_market)
         length = take_market_part(route, argument, length);
     if (path->kind == ROUTE_PLAIN) {
         static const char name[] = "/name";
@@ -195,8 +210,10 @@ static const struct route_path *match(const struct route_table *table, const cha
         *allow = method_names[path->method];
         if (path->method != method)
             continue; /* another row may have the same path and this method */
-        if (!prefix)
+        if (!prefix) {
             route->kind = path->kind;
+            route->query = path->query;
+        }
         return path;
     }
     return NULL;

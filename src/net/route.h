@@ -7,6 +7,7 @@
 #ifndef NET_ROUTE_H
 #define NET_ROUTE_H
 
+#include "base/query_message.h"
 #include "base/request.h"
 #include "net/http.h"
 #include "net/mistake.h"
@@ -15,34 +16,15 @@ enum route_kind {
     ROUTE_NONE,
     ROUTE_SIGNED, /* POST, envelope or frame */
     ROUTE_PLAIN,  /* a plain JSON write, X-API-KEY */
-    ROUTE_ORDER,  /* GET, X-API-KEY */
-    ROUTE_ORDERS,
-    ROUTE_FILLS,
-    ROUTE_REQUEST,
-    ROUTE_POSITIONS,
-    ROUTE_PAYMENTS,
-    ROUTE_BALANCE,
-    ROUTE_BALANCES,
-    ROUTE_SUBACCOUNTS,
-    ROUTE_ACCOUNT,
-    ROUTE_TIME, /* GET, public */
+    ROUTE_QUERY,  /* GET, a read that the follower answers: `query` */
+    ROUTE_TIME,   /* GET, public; this one and those below are answered by the net thread */
     ROUTE_STATUS,
     ROUTE_EXCHANGE,
     ROUTE_LIMITS, /* X-API-KEY if sent */
-    ROUTE_MARKETS,
-    ROUTE_MARKET,
-    ROUTE_BOOK,
-    ROUTE_TRADES,
-    ROUTE_RATES,
-    ROUTE_MARK,
-    ROUTE_FUND,
-    ROUTE_FEES,
     ROUTE_EIP712,
     ROUTE_LIVEZ, /* GET, admin listener only */
     ROUTE_READYZ,
     ROUTE_METRICS,
-    ROUTE_AUDIT,
-    ROUTE_WITHDRAWALS,
 };
 
 enum { ROUTE_PATHS_MAX = 96, ROUTE_CODES_MAX = 16, ROUTE_ARGUMENT_MAX = 64 };
@@ -50,7 +32,8 @@ enum { ROUTE_PATHS_MAX = 96, ROUTE_CODES_MAX = 16, ROUTE_ARGUMENT_MAX = 64 };
 struct route_path {
     const char *path; /* static; of a path with an argument the part before it */
     uint16_t path_bytes;
-    uint8_t kind; /* enum route_kind */
+    uint8_t kind;  /* enum route_kind */
+    uint8_t query; /* enum query_kind, ROUTE_QUERY */
     uint8_t method;
     bool admin;
     uint16_t codes[ROUTE_CODES_MAX]; /* ROUTE_SIGNED: request types that are built; ROUTE_PLAIN: the
@@ -66,6 +49,7 @@ struct route_table {
 /* A request's destination. */
 struct route {
     uint8_t kind;                  /* enum route_kind */
+    uint8_t query;                 /* enum query_kind, ROUTE_QUERY */
     const struct route_path *path; /* ROUTE_SIGNED, ROUTE_PLAIN, else NULL */
     char argument
         [ROUTE_ARGUMENT_MAX]; /* the {name} of the path, percent signs resolved, zero-ended */

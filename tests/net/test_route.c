@@ -50,34 +50,39 @@ static const struct {
     enum problem problem;
     enum route_kind kind;
     const char *argument;
+    enum query_kind query; /* ROUTE_QUERY */
 } rows[] = {
-#define R(name, target, admin, problem, kind, argument)                          \
-    {                                                                            \
-        __LINE__, name, target, admin, PROBLEM_##problem, ROUTE_##kind, argument \
+#define R(name, target, admin, problem, kind, argument)                             \
+    {                                                                               \
+        __LINE__, name, target, admin, PROBLEM_##problem, ROUTE_##kind, argument, 0 \
     }
-    R("order", "/api/v1/orders/abc", false, none, ORDER, "abc"),
-    R("list of orders", "/api/v1/orders", false, none, ORDERS, ""),
-    R("fills", "/api/v1/fills", false, none, FILLS, ""),
-    R("positions", "/api/v1/positions", false, none, POSITIONS, ""),
-    R("balance", "/api/v1/portfolio/balance", false, none, BALANCE, ""),
-    R("balances", "/api/v1/portfolio/cash_balances", false, none, BALANCES, ""),
-    R("subaccounts", "/api/v1/subaccounts", false, none, SUBACCOUNTS, ""),
-    R("request", "/api/v1/requests/abc", false, none, REQUEST, "abc"),
+#define Q(name, target, admin, query, argument)                                           \
+    {                                                                                     \
+        __LINE__, name, target, admin, PROBLEM_none, ROUTE_QUERY, argument, QUERY_##query \
+    }
+    Q("order", "/api/v1/orders/abc", false, order, "abc"),
+    Q("list of orders", "/api/v1/orders", false, orders, ""),
+    Q("fills", "/api/v1/fills", false, fills, ""),
+    Q("positions", "/api/v1/positions", false, positions, ""),
+    Q("balance", "/api/v1/portfolio/balance", false, balance, ""),
+    Q("balances", "/api/v1/portfolio/cash_balances", false, balances, ""),
+    Q("subaccounts", "/api/v1/subaccounts", false, subaccounts, ""),
+    Q("request", "/api/v1/requests/abc", false, request, "abc"),
     R("no list of requests", "/api/v1/requests", false, not_found, NONE, ""),
     R("status", "/api/v1/status", false, none, STATUS, ""),
     R("limits", "/api/v1/limits", false, none, LIMITS, ""),
     R("empty argument", "/api/v1/orders/", false, not_found, NONE, ""),
     R("argument with a slash", "/api/v1/orders/a/b", false, not_found, NONE, ""),
-    R("markets", "/api/v1/markets", false, none, MARKETS, ""),
-    R("market", "/api/v1/markets/BTC-PERP", false, none, MARKET, "BTC-PERP"),
-    R("book", "/api/v1/markets/BTC-PERP/book", false, none, BOOK, "BTC-PERP"),
-    R("a market called book", "/api/v1/markets/book", false, none, MARKET, "book"),
-    R("trades", "/api/v1/markets/BTC-PERP/trades?limit=1", false, none, TRADES, "BTC-PERP"),
-    R("a market called trades", "/api/v1/markets/trades", false, none, MARKET, "trades"),
+    Q("markets", "/api/v1/markets", false, markets, ""),
+    Q("market", "/api/v1/markets/BTC-PERP", false, market, "BTC-PERP"),
+    Q("book", "/api/v1/markets/BTC-PERP/book", false, book, "BTC-PERP"),
+    Q("a market called book", "/api/v1/markets/book", false, market, "book"),
+    Q("trades", "/api/v1/markets/BTC-PERP/trades?limit=1", false, trades, "BTC-PERP"),
+    Q("a market called trades", "/api/v1/markets/trades", false, market, "trades"),
     R("other child", "/api/v1/markets/BTC-PERP/candles", false, not_found, NONE, ""),
     R("child of a child", "/api/v1/markets/BTC-PERP/book/l3", false, not_found, NONE, ""),
     R("part without a market", "/api/v1/markets//trades", false, not_found, NONE, ""),
-    R("percent signs", "/api/v1/mark%65ts/%42TC%2dPERP/book?x", false, none, BOOK, "BTC-PERP"),
+    Q("percent signs", "/api/v1/mark%65ts/%42TC%2dPERP/book?x", false, book, "BTC-PERP"),
     R("percent sign cut off", "/api/v1/markets/A%4", false, not_found, NONE, ""),
     R("zero byte", "/api/v1/markets/A%00", false, not_found, NONE, ""),
     R("escaped slash", "/api/v1/markets/BTC-PERP%2Fbook", false, not_found, NONE, ""),
@@ -97,6 +102,8 @@ static void reads_are_found(void)
         if (rows[i].problem != PROBLEM_none)
             continue;
         CHECK_ROW(&rows[i], route.kind == rows[i].kind && route.path == NULL);
+        if (route.kind == ROUTE_QUERY)
+            CHECK_ROW(&rows[i], route.query == rows[i].query);
         if (rows[i].argument[0] != '\0')
             CHECK_ROW(&rows[i], strcmp(route.argument, rows[i].argument) == 0);
     }
