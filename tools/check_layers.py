@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """check_layers.py [ROOT] - fails when the source breaks the architecture or the shape of a file.
 
-The tables below are the architecture (docs/ARCHITECTURE.md explains them). To change it, change a
-table in a commit of its own.
+The tables below and tools/rooms.txt (the subfolders) are the architecture; docs/ARCHITECTURE.md
+explains them. To change it, change a table in a commit of its own.
 """
+import collections
 import pathlib
 import re
 import sys
+
+from rooms import Rooms
 
 LAYERS = ("base", "crypto", "engine", "store", "net", "node")
 
@@ -132,7 +135,7 @@ def includes(folder, name, lines):
     allowed = MAY_INCLUDE.get(folder, set(LAYERS))
     for number, line in enumerate(lines, 1):
         if match := re.match(r'\s*#\s*include\s+"(?:([\w/]+)/)?[\w.]+"', line):
-            target = match[1]
+            target = match[1] and match[1].split("/")[0]
             if folder in LAYERS and target not in allowed:
                 yield number, f"{folder} may not include {target or 'a file without its folder'}"
             if folder not in LAYERS and target in LAYERS and target not in allowed:
@@ -147,6 +150,37 @@ def includes(folder, name, lines):
             yield number, f"<{match[1]}>: {folder} may touch nothing of the system"
 
 
+def upward(rooms, relative, lines, used):
+    """Includes of a room that this one may not name; `used` takes the exceptions that it needed."""
+    name = relative.as_posix()
+    folder, room = rooms.of(name)
+    if room is None:
+        return
+    for number, line in enumerate(lines, 1):
+        match = re.match(r'\s*#\s*include\s+"([\w./]+)"', line)
+        target = f"{relative.parts[0]}/{match[1]}" if match else ""
+        other, target_room = rooms.of(target)
+        if other != folder or target_room is None or rooms.allowed(folder, room, target_room):
+            continue
+        if (name, target) in rooms.excepted:
+            used.add((name, target))
+        else:
+            yield number, (f"{rooms.title(folder, room)} may not name "
+                           f"{rooms.title(folder, target_room)}: {match[1]}")
+
+
+def place(rooms, relative):
+    """A file is in a layer, or in one of its rooms."""
+    top, *parts = relative.parts
+    folder, room = rooms.of(relative.as_posix())
+    if top == "src" and (len(parts) < 2 or parts[0] not in LAYERS
+                         or (folder is None and len(parts) != 2)):
+        yield 1, f"src/ holds {', '.join(LAYERS)}, their rooms, and nothing else"
+    elif folder is not None and room is None:
+        names = ", ".join(filter(None, rooms.may[folder]))
+        yield 1, f"no room of {folder}; its rooms: {names}"
+
+
 def banned(folder, lines):
     for number, line in enumerate(lines, 1):
         for pattern, places, why in BANNED:
@@ -156,18 +190,21 @@ def banned(folder, lines):
                 yield number, f"banned: {match[0].rstrip('( ')} ({why})"
 
 
-def problems(root, path):
+def problems(root, rooms, path, used):
     relative = path.relative_to(root)
     text = path.read_text()
     lines = text.splitlines()
     code = without_comments(text).splitlines()
     yield from shape(path, lines)
+    misplaced = list(place(rooms, relative))
+    yield from misplaced
+    if misplaced:
+        return
     top = relative.parts[0]
+    if path.suffix in (".c", ".h"):
+        yield from upward(rooms, relative, lines, used)
     if top == "src":
         relative = path.relative_to(root / "src")
-        if len(relative.parts) != 2 or relative.parts[0] not in LAYERS:
-            yield 1, f"src/ holds {', '.join(LAYERS)} and one level of files, nothing else"
-            return
     if path.suffix == ".h":
         yield from header_form(relative, lines)
     if path.suffix in (".c", ".h"):
@@ -190,13 +227,30 @@ def sources(root):
                 yield path
 
 
+def same_stem(root, rooms):
+    """A name once in a folder, whatever the room: archives and symbols know no rooms."""
+    for folder in rooms.may:
+        found = collections.defaultdict(list)
+        for path in sorted((root / folder).rglob("*.[ch]")):
+            found[path.name].append(path)
+        for paths in found.values():
+            for path in paths[1:]:
+                yield path, f"{folder} has this name twice: {paths[0].relative_to(root)}"
+
+
 def main(root):
-    count = 0
+    rooms = Rooms(root)
+    wrong = [f"tools/rooms.txt: {text}" for text in rooms.wrong]
+    used = set()
     for path in sources(root):
-        for number, text in problems(root, path):
-            print(f"{path.relative_to(root)}:{number}: {text}")
-            count += 1
-    return 1 if count else 0
+        for number, text in problems(root, rooms, path, used):
+            wrong.append(f"{path.relative_to(root)}:{number}: {text}")
+    for path, text in same_stem(root, rooms):
+        wrong.append(f"{path.relative_to(root)}:1: {text}")
+    for name, header in sorted(set(rooms.excepted) - used):
+        wrong.append(f"tools/rooms.txt: {name} does not include {header}: drop the exception")
+    print("\n".join(wrong), end="\n" if wrong else "")
+    return 1 if wrong else 0
 
 
 sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()))

@@ -1,6 +1,7 @@
 """planted.py - a small tree that every check accepts, and the means to plant one fault in it."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -73,6 +74,8 @@ int main(void)
 }
 """,
     "tools/engine_symbols.txt": "libc memcpy\nprovided effects_emit\npure tick\n",
+    "tools/rooms.txt": re.sub(r"^except .*\n", "", (SOURCE / "tools/rooms.txt").read_text(),
+                              flags=re.M),
     "README.md": "A tree.\n",
 }
 

@@ -36,6 +36,25 @@ for name, path, text, want in PLANTED:
         expect(f"{name}: tables made", None, tree.run(check, "--write", tree.root))
         (tree.root / path).write_text(text)
         expect(name, want, tree.run(check, tree.root))
+ROOM = {"src/net/http/line.h": CLEAN["src/net/wire.h"].replace("wire.h - ", "line.h - "),
+        "src/net/http/README.md": f"# http\n\nOne line: of bytes. Not two.\n\n{FILES}",
+        "src/net/README.md": f"# net\n\n<!-- rooms -->\n<!-- end -->\n\n{FILES}"}
+with Tree(CLEAN_DOCS | ROOM) as tree:
+    expect("room: tables made", None, tree.run(check, "--write", tree.root))
+    expect("room", None, tree.run(check, tree.root))
+    made = (tree.root / "src/net/README.md").read_text()
+    if "| [`http`](http/README.md) | One line: of bytes |" not in made:
+        expect("table of rooms", None, (1, made))
+    (tree.root / "src/net/http/late.h").write_text(CLEAN["src/net/wire.h"])
+    expect("new header in a room", "http/README.md: its table is old", tree.run(check, tree.root))
+    (tree.root / "src/net/http/late.h").unlink()
+    (tree.root / "src/net/http/README.md").write_text(f"# http\n\nAnother line.\n\n{FILES}")
+    expect("changed room", "src/net/README.md: its table is old", tree.run(check, tree.root))
+    (tree.root / "src/net/http/README.md").unlink()
+    expect("room without README", "http/README.md: missing", tree.run(check, "--write", tree.root))
+    (tree.root / "src/net/README.md").write_text(READMES["src/net/README.md"])
+    expect("folder that hides its rooms", "no table between <!-- rooms -->",
+           tree.run(check, tree.root))
 with Tree(CLEAN_DOCS) as tree:
     (tree.root / "perf/README.md").unlink()
     expect("folder without README", "perf/README.md: missing",

@@ -58,8 +58,37 @@ PLANTED = [  # name, file, text, what the check says (None: nothing)
     ("guard without folder", "src/engine/turn.h", TURN_H.replace("ENGINE_", ""), "guard"),
     ("no first sentence", "src/engine/turn.h", TURN_H.split("\n", 1)[1], "first sentence"),
     ("file outside the layers", "src/extra/x.c", "int x;\n", "nothing else"),
-    ("folder in a layer", "src/net/http/x.c", "int x;\n", "nothing else"),
+    ("folder in a layer without rooms", "src/base/deep/x.c", "int x;\n", "nothing else"),
+    ("folder that is no room", "src/net/extra/x.c", "int x;\n", "no room of src/net"),
+    ("room in a room", "src/engine/trade/deep/x.c", "int x;\n", "no room of src/engine"),
+    ("room of the tools", "tools/perp/extra/x.c", "int x;\n", "no room of tools/perp"),
+    ("a room names a lower one", "src/engine/trade/x.c", '#include "engine/risk/y.h"\n', None),
+    ("a room names its own", "src/engine/trade/x.c", '#include "engine/trade/y.h"\n', None),
+    ("the top names a room", "src/engine/turn.c", '#include "engine/view/y.h"\n', None),
+    ("a room names a higher one", "src/engine/risk/x.c", '#include "engine/trade/y.h"\n',
+     "risk may not name trade: engine/trade/y.h"),
+    ("a room names one beside it", "src/engine/price/x.c", '#include "engine/standing/y.h"\n',
+     "price may not name standing"),
+    ("a room names the top", "src/engine/view/x.c", '#include "engine/turn.h"\n',
+     "view may not name engine"),
+    ("a room of the tools names a higher one", "tools/perp/data/x.c",
+     '#include "perp/command/y.h"\n', "data may not name command"),
+    ("a room names another layer", "src/net/http/x.c", '#include "engine/turn.h"\n',
+     "may not include engine"),
+    ("tests name a room", "tests/engine/test_x.c", '#include "engine/trade/y.h"\n', None),
+    ("guard of a room", "src/engine/risk/turn2.h",
+     TURN_H.replace("turn.h", "turn2.h").replace("ENGINE_TURN_H", "RISK_TURN2_H"), None),
+    ("guard of a whole path", "src/engine/risk/turn2.h",
+     TURN_H.replace("turn.h", "turn2.h").replace("ENGINE_TURN_H", "ENGINE_RISK_TURN2_H"), None),
+    ("guard without the room", "src/engine/risk/turn2.h",
+     TURN_H.replace("turn.h", "turn2.h").replace("ENGINE_TURN_H", "ENGINE_TURN2_H"), "guard"),
+    ("one name in two rooms", "src/engine/risk/turn.c", TURN_C, "has this name twice"),
+    ("a table that goes up", "tools/rooms.txt", "src/engine  low  high\nsrc/engine  high\n",
+     "low may not name high, which is above"),
 ]
+
+ROOMS = CLEAN["tools/rooms.txt"]
+EXCEPTED = ROOMS + "except src/engine/risk/x.c src/engine/trade/y.h\n"
 
 check = SOURCE / "tools" / "check_layers.py"
 with Tree({}) as tree:
@@ -67,4 +96,11 @@ with Tree({}) as tree:
 for name, path, text, want in PLANTED:
     with Tree({path: text}) as tree:
         expect(name, want, tree.run(check, tree.root))
+with Tree({"tools/rooms.txt": EXCEPTED,
+           "src/engine/risk/x.c": '#include "engine/trade/y.h"\n'}) as tree:
+    expect("excepted edge", None, tree.run(check, tree.root))
+    (tree.root / "src/engine/risk/x.c").write_text('#include "engine/trade/z.h"\n')
+    expect("edge beside the excepted", "risk may not name trade", tree.run(check, tree.root))
+    (tree.root / "src/engine/risk/x.c").write_text("int x;\n")
+    expect("exception without its edge", "drop the exception", tree.run(check, tree.root))
 finish()

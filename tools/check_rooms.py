@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""check_rooms.py BUILD [ROOT] - prints the graph of calls between the rooms of each folder, counted
+in the archives of a release build, and fails on a call that goes up.
+
+A call is a relocation of one object against a symbol that another object of the same archive
+defines: pointers in tables count, what the compiler took from a header does not (it counts for the
+file that includes it, and tools/check_layers.py reads the includes). tools/rooms.txt has the rooms
+and the excepted edges. After the graph stand the circles of files that call each other.
+"""
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+from rooms import Rooms
+
+ARCHIVES = {"tools/perp": "libclient.a"}  # else lib<last part>.a
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def defined(archive):
+    """symbol -> the object (without its endings) that defines it for the others"""
+    owner, member = {}, ""
+    out = run("nm", "--format=posix", "--defined-only", "--extern-only", archive)
+    for line in out.splitlines():
+        if line.endswith("]:"):  # "libengine.a[book.c.o]:"
+            member = line[line.index("[") + 1:-2].split(".")[0]
+        elif line:
+            owner[line.split()[0]] = member
+    return owner
+
+
+def calls(archive):
+    """(object, other object, symbol) -> how often the one refers to the other's symbol"""
+    owner = defined(archive)
+    found, member, counts = collections.Counter(), "", False
+    for line in run("objdump", "-r", archive).splitlines():
+        if match := re.match(r"(\S+):\s+file format", line):
+            member = match[1].split(".")[0]
+        elif match := re.match(r"RELOCATION RECORDS FOR \[(.*)\]:", line):
+            counts = not match[1].startswith((".debug", ".eh_frame"))
+        elif counts and (match := re.match(r"[0-9a-f]+ R_\S+\s+([^\s+-]+)", line)):
+            other = owner.get(match[1])
+            if other is not None and other != member:
+                found[member, other, match[1]] += 1
+    return found
+
+
+def circles(edges):
+    """The groups of more than one name that reach each other (edges: name -> names)."""
+    def reach(start):
+        seen, todo = set(), [start]
+        while todo:
+            for name in edges.get(todo.pop(), ()):
+                if name not in seen:
+                    seen.add(name)
+                    todo.append(name)
+        return seen
+    reached = {name: reach(name) for name in edges}
+    groups = {frozenset(other for other in names if name in reached.get(other, ()))
+              for name, names in reached.items() if name in names}
+    return sorted(sorted(group) for group in groups)
+
+
+def stands(root, folder):
+    """file name without ending -> its path from the root without ending"""
+    return {path.stem: path.relative_to(root).with_suffix("").as_posix()
+            for path in sorted((root / folder).rglob("*.c"))}
+
+
+def excepted(rooms, path, other):
+    return any(header == f"{other}.h" and name in (f"{path}.c", f"{path}.h")
+               for name, header in rooms.excepted)
+
+
+def look(rooms, root, folder, archive):
+    """Prints the graph of one folder; yields what goes up."""
+    where = stands(root, folder)
+    room_of = {stem: rooms.of(f"{path}.c")[1] for stem, path in where.items()}
+    graph = collections.defaultdict(collections.Counter)
+    files = collections.defaultdict(set)
+    for (source, target, symbol), count in sorted(calls(archive).items()):
+        if source not in where or target not in where:
+            gone = target if source in where else source
+            yield f"{archive.name} holds {gone}, which {folder} has not: build it anew"
+            continue
+        files[source].add(target)
+        room, other = room_of[source], room_of[target]
+        graph[room][other] += count
+        if not rooms.allowed(folder, room, other) \
+                and not excepted(rooms, where[source], where[target]):
+            yield (f"{where[source]}.c calls {symbol}, up from {rooms.title(folder, room)} to "
+                   f"{rooms.title(folder, other)}")
+    between = sum(n for room, row in graph.items() for other, n in row.items() if other != room)
+    print(f"{folder}: {between} calls between rooms")
+    for room in rooms.may[folder]:
+        if any(value == room for value in room_of.values()):
+            row = "  ".join(f"{rooms.title(folder, other)} {graph[room][other]}"
+                            for other in rooms.may[folder] if graph[room][other] and other != room)
+            print(f"  {rooms.title(folder, room):<10} {row or '-'}")
+    for circle in circles(files):
+        parts = sorted({rooms.title(folder, room_of[name]) for name in circle})
+        print(f"  circle in {', '.join(parts)}: {' '.join(circle)}")
+
+
+def main(build, root):
+    rooms = Rooms(root)
+    wrong = []
+    for folder in rooms.may:
+        archive = build / ARCHIVES.get(folder, f"lib{folder.split('/')[-1]}.a")
+        if archive.exists():
+            wrong += look(rooms, root, folder, archive)
+        elif list((root / folder).rglob("*.c")):
+            wrong.append(f"{archive}: not built; build the release preset first")
+    print("\n".join(wrong) if wrong else "no call goes up")
+    return 1 if wrong else 0
+
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+sys.exit(main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else HERE))
