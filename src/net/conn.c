@@ -17,7 +17,8 @@ int conn_table_init(struct conn_table *table, uint32_t capacity)
     INVARIANT(capacity > 0 && (capacity & (capacity - 1)) == 0);
     size_t inputs = (size_t)capacity * CONN_INPUT_BYTES;
     size_t conns = (sizeof(struct conn) * capacity + PAGE - 1) & ~(size_t)(PAGE - 1);
-    size_t total = inputs + conns + sizeof(uint32_t) * capacity;
+    size_t indexes = sizeof(uint32_t) * capacity;
+    size_t total = inputs + conns + (1 + CONN_QUEUES) * indexes;
     void *memory = mmap(NULL, total, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     *table = (struct conn_table){ .capacity = capacity };
@@ -33,6 +34,8 @@ int conn_table_init(struct conn_table *table, uint32_t capacity)
         table->free[i] = capacity - 1 - i;
     for (unsigned i = 0; i < CONN_TIMES; i++)
         table->times[i] = (struct conn_list){ CONN_NONE, CONN_NONE };
+    for (unsigned i = 0; i < CONN_QUEUES; i++)
+        table->queues[i].items = table->free + (1 + i) * (size_t)capacity;
     return 0;
 }
 
@@ -58,11 +61,7 @@ struct conn *conn_open(struct conn_table *table)
         .time = CONN_TIMES,
         .time_previous = CONN_NONE,
         .time_next = CONN_NONE,
-        .in_ready = conn->in_ready,
-        .in_stalled = conn->in_stalled,
-        .in_slow = conn->in_slow,
-        .in_touched = conn->in_touched,
-        .in_starved = conn->in_starved,
+        .queued = conn->queued,
     };
     *conn = fresh;
     output_init(&conn->output);

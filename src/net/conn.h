@@ -57,8 +57,7 @@ struct conn {
     bool continue_due; /* 100 Continue, when the answers before it are out */
     bool blocked;      /* has input that could not be taken yet */
 
-    /* Places in queues; these survive the connection, as the queue entry does. */
-    bool in_ready, in_stalled, in_slow, in_touched, in_starved;
+    uint8_t queued; /* bits of enum conn_queue_kind: survive the connection, as the entries do */
 
     /* Transport. */
     bool receiving;  /* a receive is armed */
@@ -92,10 +91,18 @@ struct conn_list {
     uint32_t head, tail;
 };
 
-/* A queue in which a connection stands at most once. */
+enum conn_queue_kind {
+    CONN_READY,   /* may be read on */
+    CONN_STALLED, /* wait for a staging slot */
+    CONN_SLOW,    /* wait for room among the slow signatures */
+    CONN_TOUCHED, /* have something for the transport */
+    CONN_STARVED, /* have an answer that found no room in the output pool */
+    CONN_QUEUES,
+};
+
+/* A connection is in a queue at most once, so none overflows. */
 struct conn_queue {
     uint32_t *items;
-    uint32_t mask;
     uint32_t head, tail;
 };
 
@@ -108,6 +115,7 @@ struct conn_table {
     uint32_t open_count;
     uint32_t spilled_count;
     struct conn_list times[CONN_TIMES];
+    struct conn_queue queues[CONN_QUEUES];
     void *memory;
     size_t memory_bytes;
 };
@@ -149,17 +157,32 @@ CC_MUST_USE struct conn *conn_time_expired(struct conn_table *table, uint64_t no
 /* The next deadline of any connection, UINT64_MAX: none. */
 uint64_t conn_time_next_ns(const struct conn_table *table);
 
-static inline void conn_queue_push(struct conn_queue *queue, uint32_t index, bool *in_queue)
+/* Appends the connection to the queue, unless it is in it. */
+static inline void conn_queue_push(struct conn_table *table, enum conn_queue_kind kind,
+                                   struct conn *conn)
 {
-    if (*in_queue)
+    struct conn_queue *queue = &table->queues[kind];
+    if (conn->queued & 1u << kind)
         return;
-    *in_queue = true;
-    queue->items[queue->tail++ & queue->mask] = index;
+    conn->queued |= (uint8_t)(1u << kind);
+    queue->items[queue->tail++ & (table->capacity - 1)] = conn->index;
 }
 
-static inline uint32_t conn_queue_count(const struct conn_queue *queue)
+static inline uint32_t conn_queue_count(const struct conn_table *table, enum conn_queue_kind kind)
 {
-    return queue->tail - queue->head;
+    return table->queues[kind].tail - table->queues[kind].head;
+}
+
+/* Takes the first connection out of the queue, which is not empty. It may be closed meanwhile, or
+ * another one by now. */
+static inline struct conn *conn_queue_pop(struct conn_table *table, enum conn_queue_kind kind)
+{
+    struct conn_queue *queue = &table->queues[kind];
+    INVARIANT(queue->head != queue->tail);
+    struct conn *conn = &table->conns[queue->items[queue->head++ & (table->capacity - 1)]];
+    INVARIANT(conn->queued & 1u << kind);
+    conn->queued &= (uint8_t) ~(1u << kind);
+    return conn;
 }
 
 #endif

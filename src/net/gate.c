@@ -8,8 +8,6 @@
 #include "net/intake.h"
 #include "net/respond.h"
 
-enum { QUEUES = 5 };
-
 int gate_init(struct gate *gate, const struct net_config *config, uint32_t connections)
 {
     gate->config = *config;
@@ -20,19 +18,13 @@ int gate_init(struct gate *gate, const struct net_config *config, uint32_t conne
     gate->evicting = CONN_NONE;
     route_init(&gate->routes, config->options->values[OPTION_exchange_testnet] != 0);
     eip712_init(&gate->eip712, config->exchange_id);
-    size_t queue_bytes = sizeof(uint32_t) * connections;
-    gate->memory_bytes = QUEUES * queue_bytes + sizeof(uint32_t) * PENDING_MAX + GATE_SCRATCH_BYTES;
+    gate->memory_bytes = sizeof(uint32_t) * PENDING_MAX + GATE_SCRATCH_BYTES;
     void *memory = mmap(NULL, gate->memory_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return -ENOMEM;
     gate->memory = memory;
-    struct conn_queue *queues[QUEUES] = { &gate->ready, &gate->stalled, &gate->slow, &gate->touched,
-                                          &gate->starved };
-    for (unsigned i = 0; i < QUEUES; i++)
-        *queues[i] = (struct conn_queue){ .items = (void *)((char *)memory + i * queue_bytes),
-                                          .mask = connections - 1 };
-    gate->asking = (void *)((char *)memory + QUEUES * queue_bytes);
+    gate->asking = memory;
     gate->scratch = (char *)memory + gate->memory_bytes - GATE_SCRATCH_BYTES;
     int error = conn_table_init(&gate->conns, connections);
     if (error == 0)
@@ -71,7 +63,7 @@ struct conn *gate_open(struct gate *gate, bool admin)
 
 void gate_touch(struct gate *gate, struct conn *conn)
 {
-    conn_queue_push(&gate->touched, conn->index, &conn->in_touched);
+    conn_queue_push(&gate->conns, CONN_TOUCHED, conn);
 }
 
 /* Answers, then the reads that may be asked now, as long as that refuses some. */
@@ -82,7 +74,7 @@ void gate_resume(struct gate *gate, struct conn *conn)
     if (conn->reads_held && !conn->broken)
         advance(gate, conn);
     if (conn->blocked)
-        conn_queue_push(&gate->ready, conn->index, &conn->in_ready);
+        conn_queue_push(&gate->conns, CONN_READY, conn);
 }
 
 /* ---- outcomes to bytes ---------------------------------------------------------------------- */
@@ -138,7 +130,7 @@ static void advance(struct gate *gate, struct conn *conn)
 {
     do {
         if (!flush(gate, conn) && !conn->broken) {
-            conn_queue_push(&gate->starved, conn->index, &conn->in_starved);
+            conn_queue_push(&gate->conns, CONN_STARVED, conn);
             evict_oldest(gate);
         }
     } while (ask_release(gate, conn));
@@ -175,7 +167,7 @@ static void run_kept(struct gate *gate, struct conn *conn)
 static void requeue(struct gate *gate, struct conn *conn)
 {
     if (conn->blocked && (gate->budget == 0 || !pending_available(&gate->pendings)))
-        conn_queue_push(&gate->ready, conn->index, &conn->in_ready);
+        conn_queue_push(&gate->conns, CONN_READY, conn);
     gate_touch(gate, conn);
 }
 
@@ -246,11 +238,9 @@ static void take_replies(struct gate *gate)
 /* Connections whose answer found no room try again. */
 static void feed_starved(struct gate *gate)
 {
-    uint32_t count = conn_queue_count(&gate->starved);
+    uint32_t count = conn_queue_count(&gate->conns, CONN_STARVED);
     for (uint32_t i = 0; i < count; i++) {
-        struct conn_queue *queue = &gate->starved;
-        struct conn *conn = &gate->conns.conns[queue->items[queue->head++ & queue->mask]];
-        conn->in_starved = false;
+        struct conn *conn = conn_queue_pop(&gate->conns, CONN_STARVED);
         if (conn->open)
             gate_settle(gate, conn);
     }
@@ -258,11 +248,9 @@ static void feed_starved(struct gate *gate)
 
 static void run_ready(struct gate *gate)
 {
-    struct conn_queue *queue = &gate->ready;
-    uint32_t count = conn_queue_count(queue);
+    uint32_t count = conn_queue_count(&gate->conns, CONN_READY);
     for (uint32_t i = 0; i < count && gate->budget > 0; i++) {
-        struct conn *conn = &gate->conns.conns[queue->items[queue->head++ & queue->mask]];
-        conn->in_ready = false;
+        struct conn *conn = conn_queue_pop(&gate->conns, CONN_READY);
         if (!conn->open || conn->broken || !conn->blocked)
             continue;
         run_kept(gate, conn);
@@ -285,7 +273,7 @@ void gate_turn_begin(struct gate *gate)
     intake_begin(gate);
     take_answers(gate);
     take_replies(gate);
-    if (conn_queue_count(&gate->starved) > 0)
+    if (conn_queue_count(&gate->conns, CONN_STARVED) > 0)
         feed_starved(gate);
     /* Who waits since an earlier turn and what arrives now get half of it each, and what the other
      * leaves: neither can keep the other out. */
@@ -389,8 +377,9 @@ uint64_t gate_deadline_ns(const struct gate *gate)
 bool gate_has_work(const struct gate *gate)
 {
     struct ring *answers = gate->config.answers;
-    if (conn_queue_count(&gate->ready) > 0 || conn_queue_count(&gate->touched) > 0 ||
-        intake_has_work(gate) || ring_ready(gate->config.replies) > 0)
+    if (conn_queue_count(&gate->conns, CONN_READY) > 0 ||
+        conn_queue_count(&gate->conns, CONN_TOUCHED) > 0 || intake_has_work(gate) ||
+        ring_ready(gate->config.replies) > 0)
         return true;
     if (ring_ready(answers) == 0)
         return false;

@@ -6,15 +6,13 @@
  *   conn->output <── respond.h, oldest request of the connection first <─────────────┴──┘
  *
  * The transport (net.c, or a test) opens a connection, hands over received bytes, runs gate_turn,
- * and sends what stands in conn->output of the connections in the queue `touched`.
+ * and sends what stands in conn->output of the connections in the queue CONN_TOUCHED.
  *
  * Order.  As net.h. Commands of a connection enter the ring in the order received because staged
  *         requests are pushed first in, first out, and a connection whose signature waits for a
  *         later turn is not read on.
  * Wait.   Nothing blocks. A connection that cannot go on is `blocked`; whatever unblocks it puts
- *         it into `ready`. Those that wait for a staging slot stand in `stalled`, those whose slow
- *         signature is one too many in `slow`, those whose answer finds no room in the output pool
- *         in `starved`.
+ *         it into CONN_READY; what it waits for is the queue it is in (conn.h).
  * Owner.  The net thread.
  * Bound.  All memory is mapped by gate_init. */
 #ifndef NET_GATE_H
@@ -51,11 +49,6 @@ struct gate {
     struct intake *intake;
     struct eip712 eip712;
 
-    struct conn_queue ready;
-    struct conn_queue stalled;
-    struct conn_queue slow;
-    struct conn_queue touched;
-    struct conn_queue starved;
     uint32_t *asking; /* ring of pendings that wait for a query credit, oldest first */
     uint32_t asking_head, asking_tail;
 

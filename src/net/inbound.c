@@ -248,7 +248,7 @@ static enum progress read_body(struct gate *gate, struct conn *conn, char *text,
                                size_t *used)
 {
     if (is_write(conn) && conn->early.problem == PROBLEM_none && !intake_has_room(gate->intake)) {
-        conn_queue_push(&gate->stalled, conn->index, &conn->in_stalled);
+        conn_queue_push(&gate->conns, CONN_STALLED, conn);
         return PROGRESS_BLOCKED;
     }
     if (conn->complete_bytes == 0 && conn->head.chunked) {

@@ -101,10 +101,8 @@ static void free_job(struct gate *gate, uint32_t number)
 {
     struct intake *intake = gate->intake;
     intake->free[intake->free_count++] = (uint16_t)number;
-    while (conn_queue_count(&gate->stalled) > 0) {
-        struct conn_queue *stalled = &gate->stalled;
-        struct conn *conn = &gate->conns.conns[stalled->items[stalled->head++ & stalled->mask]];
-        conn->in_stalled = false;
+    while (conn_queue_count(&gate->conns, CONN_STALLED) > 0) {
+        struct conn *conn = conn_queue_pop(&gate->conns, CONN_STALLED);
         if (conn->open)
             gate_resume(gate, conn);
     }
@@ -256,7 +254,7 @@ bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t 
     if (decoded && !job->passkey) {
         slow = judge_key(gate, conn, job);
         if (slow && intake->slow.tail - intake->slow.head >= INTAKE_SLOW_MAX) {
-            conn_queue_push(&gate->slow, conn->index, &conn->in_slow);
+            conn_queue_push(&gate->conns, CONN_SLOW, conn);
             return false;
         }
     }
@@ -384,11 +382,9 @@ static uint32_t verify_fresh(struct gate *gate)
  * or their key is known by now): so room counts, not signatures done, and nobody is left behind. */
 static void resume_slow(struct gate *gate)
 {
-    struct conn_queue *queue = &gate->slow;
     uint32_t room = INTAKE_SLOW_MAX - (gate->intake->slow.tail - gate->intake->slow.head);
-    while (room > 0 && conn_queue_count(queue) > 0) {
-        struct conn *conn = &gate->conns.conns[queue->items[queue->head++ & queue->mask]];
-        conn->in_slow = false;
+    while (room > 0 && conn_queue_count(&gate->conns, CONN_SLOW) > 0) {
+        struct conn *conn = conn_queue_pop(&gate->conns, CONN_SLOW);
         if (conn->open)
             gate_resume(gate, conn);
         room -= conn->open && conn->blocked;

@@ -195,11 +195,10 @@ static void attend(struct net *net, struct conn *conn)
 
 static void attend_touched(struct net *net)
 {
-    struct conn_queue *queue = &net->gate.touched;
-    uint32_t count = conn_queue_count(queue);
+    struct conn_table *conns = &net->gate.conns;
+    uint32_t count = conn_queue_count(conns, CONN_TOUCHED);
     for (uint32_t i = 0; i < count; i++) {
-        struct conn *conn = &net->gate.conns.conns[queue->items[queue->head++ & queue->mask]];
-        conn->in_touched = false;
+        struct conn *conn = conn_queue_pop(conns, CONN_TOUCHED);
         if (conn->open && conn->file >= 0)
             attend(net, conn);
     }

@@ -368,12 +368,12 @@ static void none_is_left_waiting(void)
     (void)gate_turn_end(gate);
     for (unsigned turn = 0; turn < STRANGERS / NET_TURN_REQUESTS; turn++)
         wire_turn(&wires[0]);
-    CHECK(conn_queue_count(&gate->slow) > STRANGERS - FIRST_GONE);
+    CHECK(conn_queue_count(&gate->conns, CONN_SLOW) > STRANGERS - FIRST_GONE);
     for (unsigned i = 0; i < GONE; i++)
         wire_free(&wires[FIRST_GONE + i]);
     for (unsigned turn = 0; gate_has_work(gate) && turn < 2 * STRANGERS; turn++)
         wire_turn(&wires[0]);
-    CHECK(conn_queue_count(&gate->slow) == 0);
+    CHECK(conn_queue_count(&gate->conns, CONN_SLOW) == 0);
     for (unsigned i = 0; i < STRANGERS; i++) {
         struct wire_answer answer;
         if (i >= FIRST_GONE && i < FIRST_GONE + GONE)

@@ -49,9 +49,8 @@ void wire_free(struct wire *wire)
 static void transport(struct wire *wire)
 {
     struct gate *gate = wire->gate;
-    struct conn_queue *queue = &gate->touched;
-    while (conn_queue_count(queue) > 0)
-        gate->conns.conns[queue->items[queue->head++ & queue->mask]].in_touched = false;
+    while (conn_queue_count(&gate->conns, CONN_TOUCHED) > 0)
+        (void)conn_queue_pop(&gate->conns, CONN_TOUCHED);
     gate_sent(gate);
     struct conn *conn = wire->conn;
     const uint8_t *bytes;

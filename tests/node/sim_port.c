@@ -287,11 +287,10 @@ static void read_responses(struct sim *sim, struct sim_client *client)
 static void transport(struct sim *sim, struct sim_port *port)
 {
     struct gate *gate = port->gate;
-    struct conn_queue *touched = &gate->touched;
     const uint8_t *bytes;
 
-    while (conn_queue_count(touched) > 0)
-        gate->conns.conns[touched->items[touched->head++ & touched->mask]].in_touched = false;
+    while (conn_queue_count(&gate->conns, CONN_TOUCHED) > 0)
+        (void)conn_queue_pop(&gate->conns, CONN_TOUCHED);
     gate_sent(gate);
     for (uint32_t i = 0; i < SIM_CLIENTS; i++) {
         struct sim_client *client = &port->clients[i];

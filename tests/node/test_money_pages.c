@@ -91,12 +91,11 @@ static void open_gate(void)
 /* All bytes that stand in the connection's output; gives their number. */
 static size_t take_output(size_t used)
 {
-    struct conn_queue *touched = &gate.touched;
     const uint8_t *bytes;
     size_t count;
 
-    while (conn_queue_count(touched) > 0)
-        gate.conns.conns[touched->items[touched->head++ & touched->mask]].in_touched = false;
+    while (conn_queue_count(&gate.conns, CONN_TOUCHED) > 0)
+        (void)conn_queue_pop(&gate.conns, CONN_TOUCHED);
     gate_sent(&gate);
     while ((count = output_next(&gate.outputs, &conn->output, &bytes)) > 0) {
         CHECK(used + count < sizeof answer);
