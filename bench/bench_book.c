@@ -1,4 +1,5 @@
-/* bench_book.c - the order book on the load of goals.md, beside a std::map book in the same run.
+/* bench_book.c - the order book beside a std::map book, both in one run, on the load that
+ * docs/performance.md names.
  *
  * Load: fixed seed; 57 % new (80 % resting within 20 ticks of a drifting mid, 20 % crossing), 33 %
  * cancel of a random live order, 5 % reduce, 5 % replace. Books of more than 2,000 orders are deep:

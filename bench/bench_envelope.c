@@ -63,7 +63,7 @@ static void read_json_strictly(struct bench_run *run)
     bench_bytes(run, sizeof json - 1);
 }
 
-/* A text of 200 characters alone (goals.md, Signatures). */
+/* A text of 200 characters alone (docs/performance.md). */
 static void read_base64(struct bench_run *run)
 {
     char text[201];

@@ -1,5 +1,5 @@
-/* bench_worst.c - the longest single commands that the rules allow, one at a time (goals.md: none
- * holds the matcher for more than 1 ms).
+/* bench_worst.c - the longest single commands that the rules allow, one at a time. Goal: none
+ * holds the matcher for more than 1 ms (docs/performance.md).
  *
  *   worst/makers          one order fills 4,096 makers of as many portfolios
  *   worst/makers_moved    the same as the first command after the mark moved: each is checked anew

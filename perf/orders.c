@@ -110,7 +110,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* 80 % rest within 20 ticks of the mid, 20 % cross and cancel what is left (goals.md, Workload). */
+/* 80 % rest within 20 ticks of the mid; 20 % cross and cancel what is left. */
 static void sign_order(struct run *run, struct order *out, uint64_t unix_ms)
 {
     static uint8_t frame[REQUEST_FRAME_MAX];

@@ -4,22 +4,25 @@
 1. Each folder and each of its rooms (tools/rooms.txt) has a README.md. In those of src/ and of the
    rooms the table between the markers `<!-- files -->` and `<!-- end -->` is made of the first
    sentences of the headers; that between `<!-- rooms -->` and `<!-- end -->`, in the README.md of a
-   folder with rooms, of the first sentences of theirs. --write makes both anew.
-2. A relative link, and a path in backquotes that begins with a folder of the tree, exists.
-3. A decision is docs/decisions/NNNN-title.md, numbered without a hole, of at most 40 lines, with
-   the headings Context, Choice, Rejected and Cost.
+   folder with rooms, of the first sentences of theirs. --write makes both.
+2. A relative link with its anchor, and a path in backquotes that begins with a folder of the tree,
+   exist.
+3. A decision is a file of docs/decisions: a number of four digits that no other has, a title, and
+   the headings Context, Choice, Rejected and Cost. Numbers may have holes.
 4. CHANGELOG.md has the headings Wire, Journal format and Performance under its newest version.
+5. In code, tests, tools and documents every name of a document, every section named after it, every
+   mark of docs/spec, every row of R11 and every decision resolves (references.py).
 """
 import pathlib
 import re
 import sys
 
+from references import References, decision_files, document, prose_of
 from rooms import Rooms
 
 LAYERS = ("base", "crypto", "engine", "store", "net", "node")
 FOLDERS = [f"src/{layer}" for layer in LAYERS] + ["bench", "perf", "tests", "tools",
                                                  "docs/decisions"]
-DECISION_LINES = 40
 HEADINGS = {"Context", "Choice", "Rejected", "Cost"}
 
 
@@ -63,7 +66,7 @@ def made(root, name, mark, table, write):
     elif match[2] != table and write:
         path.write_text(text[:match.start(2)] + table + text[match.end(2):])
     elif match[2] != table:
-        yield f"{name}/README.md: its table is old; tools/check_docs.py --write makes it anew"
+        yield f"{name}/README.md: its table is old; tools/check_docs.py --write renews it"
 
 
 def readme(root, name, inner, write):
@@ -90,11 +93,15 @@ def folders(root):
 
 
 def paths(root, path):
-    text = path.read_text()
-    prose = re.sub(r"```.*?```", "", text, flags=re.S)
-    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", prose):
-        if "://" not in target and not (path.parent / target).exists():
+    prose = prose_of(path.read_text())
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?[^)]*\)", prose):
+        if "://" in target:
+            continue
+        file = path.parent / target if target else path
+        if not file.exists():
             yield f"{path.relative_to(root)}: link to {target}, which is not there"
+        elif anchor and (file.suffix != ".md" or anchor not in document(file).anchors):
+            yield f"{path.relative_to(root)}: link to {target}#{anchor}: no such heading"
     for name in re.findall(r"`((?:src|tools|tests|bench|perf|docs)/[\w./-]*\w)`", prose):
         # A name without its extension means the pair, or the program built of it.
         if not (root / name).exists() and not list(root.glob(name + ".*")):
@@ -102,15 +109,17 @@ def paths(root, path):
 
 
 def decisions(root):
-    found = sorted(path for path in (root / "docs/decisions").glob("*.md")
-                   if path.name != "README.md")
-    for number, path in enumerate(found, 1):
+    before = None
+    for path in decision_files(root):
         name = path.relative_to(root)
-        if not re.match(rf"{number:04d}-[a-z0-9-]+\.md$", path.name):
-            yield f"{name}: expected {number:04d}-title.md"
+        if not re.match(r"\d{4}-[a-z0-9-]+\.md$", path.name):
+            yield f"{name}: its name is not a number of four digits and a title"
+        if path.name[:4] == before:
+            yield f"{name}: another decision has the number {before}"
+        before = path.name[:4]
         lines = path.read_text().splitlines()
-        if len(lines) > DECISION_LINES:
-            yield f"{name}: {len(lines)} lines, limit {DECISION_LINES}"
+        if not lines or not re.match(rf"# {before.lstrip('0')}\. \S", lines[0]):
+            yield f"{name}: its first line is not `# {before.lstrip('0')}. title`"
         headings = {line.lstrip("# ") for line in lines if line.startswith("## ")}
         if missing := HEADINGS - headings:
             yield f"{name}: no heading {', '.join(sorted(missing))}"
@@ -135,6 +144,7 @@ def main(arguments):
             wrong += paths(root, path)
     wrong += decisions(root)
     wrong += changelog(root)
+    wrong += References(root).faults()
     print("\n".join(wrong), end="\n" if wrong else "")
     return 1 if wrong else 0
 

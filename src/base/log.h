@@ -3,7 +3,7 @@
  *   2025-08-19T05:47:11.232Z info recovered sequence=4711 ms=12
  *
  * Only the node and what stands above it log: lower layers return what happened and the layer that
- * decides says so (style.md).
+ * decides says so (docs/STYLE.md).
  *
  * Wait.  One write(2) a line, from any thread; a slow standard error slows the caller.
  * Bound. A line has at most 1,024 bytes; at most 200 lines a second are written, the rest is

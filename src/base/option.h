@@ -1,4 +1,4 @@
-/* option.h - every key of the configuration (architecture.md, Configuration), one row each.
+/* option.h - every key of the configuration (roles.md, Configuration), one row each.
  *
  * Flags, environment names, --help, --print-config, record 2013 and GET /exchange derive from it.
  * ENGINE options reach the engine only as record 2013; the number says which rules version knows

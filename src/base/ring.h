@@ -29,7 +29,7 @@
 #include "base/cc.h"
 
 enum {
-    RING_MESSAGE_SLOTS_MAX = 34, /* an order batch of 64 items (architecture.md, Flow control) */
+    RING_MESSAGE_SLOTS_MAX = 34, /* an order batch of 64 items (roles.md, Flow control) */
     RING_TAIL = RING_MESSAGE_SLOTS_MAX - 1,
 };
 

@@ -7,7 +7,7 @@
 
 struct engine;
 
-/* Capacities may change at a restart, never below use (architecture.md, Configuration): true when
+/* Capacities may change at a restart, never below use (roles.md, Configuration): true when
  * every table holds no more than `options` allows. Otherwise *option is the first that is short. */
 CC_MUST_USE bool capacity_suffices(const struct engine *engine, const struct option_engine *options,
                                    enum option *option);

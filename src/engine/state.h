@@ -124,7 +124,7 @@ size_t state_bytes(const struct option_engine *capacity, size_t *resident);
 /* Lays an engine with empty tables out in state_bytes(capacity) zero bytes, 4096-aligned. */
 struct engine *state_init(void *memory, size_t bytes, const struct option_engine *capacity);
 
-/* Whether memory is laid out for these options (architecture.md: for every 2013 of a journal). */
+/* Whether memory is laid out for these options (roles.md: for every 2013 of a journal). */
 CC_MUST_USE bool state_is_laid_out_for(const struct engine *engine,
                                        const struct option_engine *options);
 

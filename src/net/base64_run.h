@@ -5,7 +5,7 @@
  * gives the same bytes.
  *
  * Three variants, of which base64_run_choose picks one at start; the scalar one is the plain words
- * of what the others do (ed25519.md, section 4: 47 ns for 200 characters by tables, 24 by AVX2, 16
+ * of what the others do (signatures.md, Base64: 47 ns for 200 characters by tables, 24 by AVX2, 16
  * by AVX-512 VBMI).
  *
  * Owner. Any thread, after base64_run_choose. */

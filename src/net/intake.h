@@ -14,7 +14,7 @@
  * A command that no client signs stands among the known keys, and is good when its turn comes.
  *
  * Order.  Jobs are pushed in the order they were taken. Only a slow job may wait for a later turn
- *         unverified; its connection is not read on until then (architecture.md).
+ *         unverified; its connection is not read on until then (roles.md).
  * Wait.   A job that finds no credit stays in its slot; after net.credit_wait_ms it is answered
  *         request_dropped. No free slot: the connection is stalled, others go on.
  * Owner.  The net thread.

@@ -3,7 +3,7 @@
  *   clients <── sockets ──> net ── commands ──> matcher        net ── queries ──> follower
  *                            ^ <── answers ────                 ^ <── replies ───
  *
- * Order.  As architecture.md, Order within a connection: commands enter their ring in the order
+ * Order.  As roles.md, Order within a connection: commands enter their ring in the order
  *         received, answers leave in request order and only when durable() >= release_sequence, a
  *         read behind a write is dispatched when that write's answer is released.
  * Wait.   net_step never blocks; net_wait sleeps in the kernel until a socket, the wake file or the

@@ -14,7 +14,7 @@
 
 enum {
     OUTPUT_CHUNK_BYTES = 16384,
-    OUTPUT_CONNECTION_MAX = 8 << 20, /* architecture.md, Flow control */
+    OUTPUT_CONNECTION_MAX = 8 << 20, /* roles.md, Flow control */
 };
 
 #define OUTPUT_NONE UINT32_MAX

@@ -167,7 +167,7 @@ static void write_problem(struct writer *writer, const struct mistake *mistake, 
     WRITER_TEXT(writer, "}");
 }
 
-/* What not_ready means (architecture.md, Flow control). */
+/* What not_ready means (roles.md, Flow control). */
 static void not_ready_mistake(struct mistake *mistake, const struct reply *reply)
 {
     switch ((enum reply_cause)reply->cause) {

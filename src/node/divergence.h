@@ -1,7 +1,7 @@
 /* divergence.h - the evidence of a follower that differs from the primary: both images, as files.
  *
  * Written after every role has ended, to DATA/divergence-primary.image and -follower.image, for
- * comparison offline; the process then exits 1 (architecture.md, Effects). */
+ * comparison offline; the process then exits 1 (roles.md, Effects). */
 #ifndef NODE_DIVERGENCE_H
 #define NODE_DIVERGENCE_H
 

@@ -20,7 +20,7 @@
 #include "node/snapshot_child.h"
 #include "node/topology.h"
 
-/* Exit codes of perpd (architecture.md, Configuration). */
+/* Exit codes of perpd (roles.md, Configuration). */
 enum node_exit {
     NODE_EXIT_CLEAN = 0,
     NODE_EXIT_FAILED = 1,

@@ -1,5 +1,5 @@
 /* poison.h - the guard against a command on which the process aborts: it is found, told and kept
- * from the engine (architecture.md, Poison command).
+ * from the engine (roles.md, Poison command).
  *
  *   crash ──> page, marked ──> the next start: log, file `poison` ──> matcher refuses the request,
  *                                                                     net refuses its type

@@ -1,5 +1,5 @@
 /* poison_file.h - the file `poison` of a data directory: commands on which the process aborted, and
- * which have neither been cleared by an operator nor are forgotten (architecture.md, Poison
+ * which have neither been cleared by an operator nor are forgotten (roles.md, Poison
  * command).
  *
  * Little-endian. Head of 64 bytes: magic `perpdPSN`[0] format_version u16 = 1[8] header_bytes

@@ -1,5 +1,5 @@
 /* poison_page.h - the command rings and the fault mark, in a file in memory that survives the
- * process but not the machine (architecture.md, Poison command).
+ * process but not the machine (roles.md, Poison command).
  *
  *   FOLDER/perpd-EXCHANGE_ID     0 page: head, mark (fault.h)     4096 ring 0, ring 1, ...
  *

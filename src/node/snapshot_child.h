@@ -1,5 +1,5 @@
 /* snapshot_child.h - the snapshotter's child: `perpd --snapshot`, spawned, never forked, out of
- * everybody's way (architecture.md, Snapshots and history).
+ * everybody's way (roles.md, Snapshots and history).
  *
  *   perpd, background thread                    perpd --snapshot DATA LAST BYTES PARENT POLICY
  *   begin ── posix_spawn /proc/self/exe ──>     SCHED_IDLE, nice 19, idle I/O; dies with its parent

@@ -1,5 +1,5 @@
 /* snapshotter.h - when a snapshot is due, whose work it is, and what becomes of the segments below
- * (architecture.md, Snapshots and history; journal.md, Archive).
+ * (roles.md, Snapshots and history; journal.md, Archive).
  *
  *   journal/ sealed segments ──due──> child: fold, SEQUENCE.snap, verified ──> two are kept
  *        │ wholly below the older one of the two

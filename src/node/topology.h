@@ -1,4 +1,4 @@
-/* topology.h - which roles run on which threads, and on which CPUs (architecture.md, Threads).
+/* topology.h - which roles run on which threads, and on which CPUs (roles.md, Threads).
  *
  *   shared      main: net, matcher            journal: journal, follower
  *   dedicated   main: net 0, net 1 ... n-1    matcher     journal     follower
@@ -18,7 +18,7 @@
 enum {
     TOPOLOGY_NETS_MAX = 32,
     TOPOLOGY_THREADS_MAX = TOPOLOGY_NETS_MAX + 3,
-    TOPOLOGY_DEDICATED_CPUS = 4, /* from so many `auto` takes dedicated (architecture.md) */
+    TOPOLOGY_DEDICATED_CPUS = 4, /* from so many `auto` takes dedicated (roles.md) */
     TOPOLOGY_NAME_BYTES = 20,
     TOPOLOGY_ERROR_BYTES = 200,
 };

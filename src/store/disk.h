@@ -14,7 +14,7 @@
  * Wait.   submit and reap never block; wait does; the others block as files do.
  * Owner.  Bytes given to submit stay the disk's until their tag is reaped.
  * Errors. 0 or a count, or -errno; nothing is logged. After a failed write or sync nothing is known
- *         of the range: the caller must not write on as if it were (architecture, Journal).
+ *         of the range: the caller must not write on as if it were (roles.md, Journal).
  * Units.  Offsets and counts are bytes. Paths are relative to the data directory: "exchange",
  *         "journal/0000000000.seg"; folders are "" (the directory itself), "journal", "snapshot",
  *         "archive". */

@@ -21,7 +21,7 @@ enum {
     SEGMENT_POOL_AHEAD_MAX = 4,
     SEGMENT_POOL_AHEAD_DEFAULT = 2,
     SEGMENT_POOL_CHUNK_BYTES = 1 << 20,
-    SEGMENT_POOL_RATE_DEFAULT = 64 << 20, /* bytes/s; architecture, Journal */
+    SEGMENT_POOL_RATE_DEFAULT = 64 << 20, /* bytes/s; roles.md, Journal */
     SEGMENT_POOL_RETRY_NS = 1000000000    /* after the machine refused (disk full) */
 };
 

@@ -1,4 +1,4 @@
-/* config: architecture.md, Configuration: precedence flag, environment, file, default; an unknown
+/* config: roles.md, Configuration: precedence flag, environment, file, default; an unknown
  * key names the nearest one; what this binary does not have is refused. */
 #include <errno.h>
 #include <unistd.h>

@@ -119,7 +119,7 @@ static uint64_t cpu_ns(void)
 }
 
 /* Sessions come and go for months: the matcher may be held 1 ms at most by a command
- * (architecture.md, Threads and budgets), however many keys there have been. */
+ * (roles.md, Threads and budgets), however many keys there have been. */
 static void test_many_keys(void)
 {
     enum { CAPACITY = 4000, LIVE = 100, PARTS = 8, PART_KEYS = 50000 };

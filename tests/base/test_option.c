@@ -1,4 +1,4 @@
-/* option: the body of record 2013 (wire.md W3b) and the option table (architecture.md). The body is
+/* option: the body of record 2013 (wire.md W3b) and the option table (roles.md). The body is
  * written here by hand from the specification's rules, not by config_engine_text. */
 #include "base/option.h"
 #include "check.h"
@@ -75,7 +75,7 @@ static void test_defaults(void)
 {
     make_lines();
     CHECK(line_count > 10 && parse());
-    /* architecture.md's table */
+    /* roles.md's table */
     CHECK(options.values[OPTION_engine_makers_max] == 4096);
     CHECK(options.values[OPTION_engine_work_per_command] == 64);
     CHECK(options.values[OPTION_engine_orders] == 1048576);
@@ -181,7 +181,7 @@ static void leave_out(const char *key)
 }
 
 /* Rules version 4 has brought four engine options: a body of version 3 has none of them, and the
- * defaults of architecture.md's table hold; a body with some of them is no version's. */
+ * defaults of roles.md's table hold; a body with some of them is no version's. */
 static void test_younger(void)
 {
     static const char *const younger[] = { "exchange.testnet", "limits.conditional_orders",

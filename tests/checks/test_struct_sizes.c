@@ -18,7 +18,7 @@
 
 #define PIN(what, bytes) static_assert((what) == (bytes), #what " is pinned to " #bytes)
 
-/* Rings (architecture, Flow control): slots of 128 bytes; an order is 2 slots with its parts
+/* Rings (roles.md, Flow control): slots of 128 bytes; an order is 2 slots with its parts
  * behind the command; an answer, a query and a reply are 1. */
 PIN(MESSAGE_SLOT_BYTES, 128);
 PIN(sizeof(struct command), 80);
@@ -26,7 +26,7 @@ PIN(sizeof(struct answer), 128);
 PIN(sizeof(struct query), 128);
 PIN(sizeof(struct reply), 128);
 
-/* Hot structures (architecture, Decisions that rest on measurements). */
+/* Hot structures (roles.md, Decisions that rest on measurements). */
 PIN(sizeof(struct order), 64);
 PIN(sizeof(struct order_cold), 20);
 PIN(sizeof(struct order_extra), 40);

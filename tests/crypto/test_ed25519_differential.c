@@ -1,4 +1,4 @@
-/* ed25519: every path gives libsodium 1.0.18's verdict (ed25519.md, 5.2) for cases of fourteen
+/* ed25519: every path gives libsodium 1.0.18's verdict (signatures.md, Tests) for cases of fourteen
  * kinds, 1 to 64 a call, messages of 0 to 4,096 bytes of different lengths in a call, with each
  * kind of table and without.
  *

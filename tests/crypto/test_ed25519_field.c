@@ -1,4 +1,4 @@
-/* The field under Ed25519 (ed25519.md, 5.4 and 5.5): products and sums at the bounds of their
+/* The field under Ed25519 (signatures.md, Tests): products and sums at the bounds of their
  * limbs, and the inverse against Fermat's. */
 #include "check.h"
 #include "crypto/ed25519_inverse.h"

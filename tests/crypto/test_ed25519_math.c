@@ -1,4 +1,4 @@
-/* The arithmetic under Ed25519 (ed25519.md, 5.5 and 5.6): reduction modulo L against libsodium's,
+/* The arithmetic under Ed25519 (signatures.md, Tests): reduction modulo L against libsodium's,
  * and every constant and entry of a table against its definition. */
 #include <sodium.h>
 

@@ -1,5 +1,5 @@
-/* ed25519: the test at start finds a fault in each path and falls to the next (ed25519.md, 5.8), a
- * path is dropped while running, and the path can be forced (5.10).
+/* ed25519: the test at start finds a fault in each path and falls to the next, a path is dropped
+ * while running, and the path can be forced (signatures.md, Self-test).
  *
  * The program is linked with --wrap for what the paths call: each function gives its own verdict,
  * spoilt as `fault` says. */

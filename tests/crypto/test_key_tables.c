@@ -1,4 +1,4 @@
-/* key_tables: the life of a key's table (ed25519.md, section 5, number 11). The bytes are those of
+/* key_tables: the life of a key's table (signatures.md, Key tables). The bytes are those of
  * ed25519_table_build, whenever they are built; a full store leaves the key uncached; keys are
  * revoked while other threads verify with their tables. */
 #include <errno.h>

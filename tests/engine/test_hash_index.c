@@ -1,5 +1,5 @@
 /* hash_index takes exactly the records it was laid out for, whatever their hashes, and finds each
- * among them (architecture.md, Configuration: "refuse by count only"). */
+ * among them (roles.md, Configuration: "refuse by count only"). */
 
 #include "engine/hash_index.h"
 #include "rig.h"

@@ -2,7 +2,7 @@
  * its image and that of its effects (journal.md) are pinned here. The program runs under the
  * sanitizers and in release; tests/checks/test_compilers.sh runs it as other compilers make it.
  *
- * Another outcome is another rules_version (architecture.md, Configuration): raise
+ * Another outcome is another rules_version (roles.md, Configuration): raise
  * ENGINE_RULES_VERSION, and pin what the run gives then. */
 #include "base/hash.h"
 #include "traffic.h"

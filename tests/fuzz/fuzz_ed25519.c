@@ -1,4 +1,4 @@
-/* Ed25519 (wire.md W4, ed25519.md): every path of verification decides as libsodium does, for
+/* Ed25519 (wire.md W4, signatures.md): every path of verification decides as libsodium does, for
  * signatures that input makes from good ones.
  *
  * A call of jobs, 1 to 16: each is 3 bytes and what they ask for. Of the first, bits 0-1 choose the

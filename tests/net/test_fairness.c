@@ -1,4 +1,4 @@
-/* A turn takes at most NET_TURN_REQUESTS requests (architecture.md, Threads and budgets). A
+/* A turn takes at most NET_TURN_REQUESTS requests (roles.md, Threads and budgets). A
  * connection whose requests wait for the next turn is not kept out by others that never stop, nor
  * keeps them out. */
 #include "check.h"

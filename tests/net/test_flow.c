@@ -1,4 +1,4 @@
-/* Order within a connection, durability, credits and pools (architecture.md, Flow control and Order
+/* Order within a connection, durability, credits and pools (roles.md, Flow control and Order
  * within a connection; rules.md R11 steps 11 to 13). */
 #include <stdio.h>
 

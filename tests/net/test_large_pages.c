@@ -1,5 +1,5 @@
 /* Pages as long as they may be, pipelined: a connection is never asked for more than the 8 MiB that
- * it may hold (architecture.md, Flow control), a reader that takes its bytes gets every page, and
+ * it may hold (roles.md, Flow control), a reader that takes its bytes gets every page, and
  * one that does not holds up nobody else. */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* One verdict of 4,096 is told to be looked at again, with all that it was made from (ed25519.md,
- * section 5, number 9); in the mode for it, every refusal too. */
+/* One verdict of 4,096 is verified a second time, from the same input (signatures.md, Second look);
+ * in the mode for it, every refusal too. */
 #include <stdlib.h>
 
 #include "check.h"

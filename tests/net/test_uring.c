@@ -1,5 +1,5 @@
 /* A kernel that refuses io_uring is told apart from other failures, with the remedy; a bad or taken
- * address is named (architecture.md, exit code 4 and 1). */
+ * address is named (roles.md, exit code 4 and 1). */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -33,7 +33,7 @@ void sim_link_reset(struct sim_link *link, uint32_t slots);
 void sim_link_join(struct sim_link *link, struct core *core);
 
 /* May one more command of any size be sent: credits are commands sent - answers taken < answer ring
- * size (architecture.md, Flow control). */
+ * size (roles.md, Flow control). */
 bool sim_link_has_credit(struct sim_link *link);
 
 #endif

@@ -73,7 +73,7 @@ static struct traffic_sent *oracle(struct traffic *traffic, uint64_t now_ns)
                            32, now_ns);
 }
 
-/* The operator opens the market, mostly: a full disk has made it CANCEL_ONLY (architecture.md,
+/* The operator opens the market, mostly: a full disk has made it CANCEL_ONLY (roles.md,
  * Journal). Now and then it is put into another state, or all are. */
 static struct traffic_sent *market_state(struct traffic *traffic, uint64_t now_ns)
 {

@@ -1,6 +1,6 @@
 /* What the node authors by itself (alarm.h): a failed invariant of the follower halts its market,
  * or all of them (rules.md R2), and a disk that gives no further segment closes every market for
- * orders while the last segments pay for it (architecture, Journal). The process lives, reads are
+ * orders while the last segments pay for it (roles.md, Journal). The process lives, reads are
  * served, a restart keeps the states, the operator sets others. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* One exchange on a simulated disk: what a start sequences (wire.md W3b), what it refuses
  * (journal.md, Recovery; docs/decisions/0007), and what it does when the disk, the follower or the
- * clock fail it (architecture.md, Journal). */
+ * clock fail it (roles.md, Journal). */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -497,7 +497,7 @@ static void check_clock_behind(void)
 }
 
 /* A start's own commands are durable before the follower has seen any: it is behind since it began,
- * not since the last record of a start long ago (architecture.md, Flow control: lag). */
+ * not since the last record of a start long ago (roles.md, Flow control: lag). */
 static void check_lag_of_start(void)
 {
     const uint64_t step_ns = 5000000;

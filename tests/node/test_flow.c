@@ -1,4 +1,4 @@
-/* Flow control between two net threads and the rest (architecture.md, Flow control): whoever does
+/* Flow control between two net threads and the rest (roles.md, Flow control): whoever does
  * not take what is his stalls himself and nobody else, and nothing stops the matcher for good. The
  * test plays both net threads and keeps their law: no command without a free answer slot, no query
  * without a free reply slot. */

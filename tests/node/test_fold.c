@@ -1,5 +1,5 @@
 /* The state at a place of a journal, from its beginning and from a snapshot (journal.md, Snapshot;
- * architecture.md, Effects, Configuration). The journal is written here frame by frame, and every
+ * roles.md, Effects, Configuration). The journal is written here frame by frame, and every
  * record applied by an engine of the test: its image at each sequence is what a fold must give. */
 #include <errno.h>
 #include <stdlib.h>
@@ -431,7 +431,7 @@ static void to_bytes(struct image_sink *sink, const void *bytes, size_t count)
     snapshot_bytes(((struct other_sink *)(void *)sink)->writer, bytes, count);
 }
 
-/* architecture.md, Configuration: a tail of another rules_version is refused; a state of another
+/* roles.md, Configuration: a tail of another rules_version is refused; a state of another
  * one, with a start of this binary behind it, is not. */
 static void check_rules_version(void)
 {

@@ -1,4 +1,4 @@
-/* Reads that take more than a turn (architecture.md, Flow control; wire.md W7): a deep page delays
+/* Reads that take more than a turn (roles.md, Flow control; wire.md W7): a deep page delays
  * only itself, so many of them stay within bounds, and none of their buffers is lost. */
 #include <stdlib.h>
 

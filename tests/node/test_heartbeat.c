@@ -1,4 +1,4 @@
-/* The watchdog is fed only while every role has turned since it was last fed (architecture.md,
+/* The watchdog is fed only while every role has turned since it was last fed (roles.md,
  * Roles are steps; sd_notify(3), WATCHDOG=1). */
 #include "check.h"
 #include "node/heartbeat.h"

@@ -1,5 +1,5 @@
 /* key_keeper: tables follow the sessions, whatever was told or missed; a verdict that another path
- * does not share takes its path out of use (ed25519.md, section 5, numbers 9 and 11). */
+ * does not share takes its path out of use (signatures.md, Second look, Key tables). */
 #include "check.h"
 #include "crypto/signer.h"
 #include "net/shadow.h"

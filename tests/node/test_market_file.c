@@ -1,4 +1,4 @@
-/* exchange.markets: what is refused and how it is named (json.md J5; architecture.md: exit 2), the
+/* exchange.markets: what is refused and how it is named (json.md J5; roles.md: exit 2), the
  * defaults of W10 and asset_id order. A record that 1001 would refuse must be named here, before
  * anything is written. */
 #include <unistd.h>

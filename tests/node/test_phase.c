@@ -1,5 +1,5 @@
 /* A start, a stop and a failure may meet: a failure is final and the first one gives the exit code
- * (architecture.md: exit codes); no move by another thread can undo it. */
+ * (roles.md: exit codes); no move by another thread can undo it. */
 #include <pthread.h>
 
 #include "check.h"

@@ -1,4 +1,4 @@
-/* The file `poison` and the page of the poison guard (architecture.md, Poison command): formats
+/* The file `poison` and the page of the poison guard (roles.md, Poison command): formats
  * byte by byte as their headers say, bounds, and that no file of another owner, exchange or layout
  * is believed. What perpd does with them: tests/system/test_poison.py. */
 #include <errno.h>

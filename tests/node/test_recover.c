@@ -1,4 +1,4 @@
-/* Where a start begins and what it refuses (architecture.md, Configuration; journal.md, Recovery;
+/* Where a start begins and what it refuses (roles.md, Configuration; journal.md, Recovery;
  * docs/decisions/0041): a young journal is replayed whole and compared with the snapshot, one
  * of another rules_version, and a chain that ends before a snapshot's frame. */
 #include "base/log.h"

@@ -1,4 +1,4 @@
-/* snapshot_wanted (architecture.md, Snapshots and history): it counts while the process that it
+/* snapshot_wanted (roles.md, Snapshots and history): it counts while the process that it
  * names lives, and is believed of this exchange only; and whom `perpd --snapshot` obeys. */
 #include <errno.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Snapshots from start to start (architecture.md, Snapshots and history; journal.md, Recovery,
+/* Snapshots from start to start (roles.md, Snapshots and history; journal.md, Recovery,
  * Archive; docs/decisions/0041, 0042): when one is made, what is kept, archived and given back, and
  * what state a start has. The judge is the chain of records itself, folded from the first one. */
 #include "base/log.h"
@@ -237,7 +237,7 @@ static void check_prune(void)
     core_rig_free();
 }
 
-/* architecture.md, Journal: segments are prepared two ahead. However many wait to be archived, by
+/* roles.md, Journal: segments are prepared two ahead. However many wait to be archived, by
  * the same thread, the next ones are made before each. */
 static void check_segments_first(void)
 {

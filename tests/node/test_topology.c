@@ -1,4 +1,4 @@
-/* Which roles run on which threads (architecture.md, Threads and budgets, and the options
+/* Which roles run on which threads (roles.md, Threads and budgets, and the options
  * node.topology, net.threads, engine.core, engine.spin), row by row. */
 #include "base/config.h"
 #include "check.h"

@@ -1,5 +1,5 @@
 /* A disk that refuses or is slow at call n, for every n, from the first call of a directory on
- * (goals.md, Reliability; architecture.md, Journal): no acknowledgement after a failed write or
+ * (docs/reliability.md; roles.md, Journal): no acknowledgement after a failed write or
  * sync, a clear error, and a later start that finds all that was acknowledged. */
 #include <errno.h>
 

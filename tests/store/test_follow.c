@@ -124,7 +124,7 @@ static int64_t count_read(struct disk *disk, int file, uint64_t offset, void *by
     return counted_ops->read(disk, file, offset, bytes, count);
 }
 
-/* Overtaken at the end of a long journal (architecture.md, Flow control: the matcher never waits):
+/* Overtaken at the end of a long journal (roles.md, Flow control: the matcher never waits):
  * what it has read in the buffer is passed over by segments, and a segment is read in pieces, not
  * frame by frame. */
 static void far_behind(void)

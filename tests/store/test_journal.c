@@ -168,7 +168,7 @@ static void random_lives(void)
     }
 }
 
-/* architecture, Flow control: buffer full -> no room, until the journal has gathered. */
+/* roles.md, Flow control: buffer full -> no room, until the journal has gathered. */
 static void full_buffer(void)
 {
     struct store_options options = store_run_options();

@@ -1,7 +1,7 @@
 """heavy_frozen_disk.py - a disk that stands still under load (a frozen file system on a loop
 device): nothing is acknowledged that is not on it, what no longer fits is answered request_dropped
 and was never executed, and when the disk goes on so do the orders that were let in
-(architecture.md, Flow control and Journal).
+(roles.md, Flow control and Journal).
 
     python3 heavy_frozen_disk.py BUILD
 

@@ -2,7 +2,7 @@
 still room the node brings every market to CANCEL_ONLY: orders are refused, cancels are taken,
 /readyz, the log and the metrics say why. When space is back the operator opens the markets. When it
 is not, commands wait at last; reads go on; nothing is acknowledged that is not durable; a stop ends
-with exit 1 after its time; the next start has all that was acknowledged (architecture.md, Journal
+with exit 1 after its time; the next start has all that was acknowledged (roles.md, Journal
 and Flow control; rules.md R9).
 
     python3 heavy_full_disk.py BUILD

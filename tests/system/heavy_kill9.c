@@ -14,7 +14,7 @@
 #include "system/rig.h"
 
 enum {
-    CYCLES = 100, /* goals.md, Reliability */
+    CYCLES = 100, /* docs/reliability.md */
     TRADERS = 3,
     PIPELINE = 16, /* requests of a connection in flight */
     SENT_MAX = 20000,

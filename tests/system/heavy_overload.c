@@ -4,7 +4,7 @@
  * `heavy_system_overload [SECONDS]` (PERPD_OVERLOAD_SECONDS, 15) of overload after a warm-up; perpd
  * from PERPD_BUILD. Tables come into use with requests, not with time: warm-up and overload each
  * last until so many were answered, however slow the machine is. From 300 s on every row of history
- * has been written by the end of the warm-up, and memory may grow by 1 % (goals.md, Reliability:
+ * has been written by the end of the warm-up, and memory may grow by 1 % (docs/reliability.md:
  * 600); a shorter run holds what an answered request may add. */
 #include <pthread.h>
 #include <signal.h>

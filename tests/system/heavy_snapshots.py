@@ -1,4 +1,4 @@
-"""heavy_snapshots.py - the snapshotter's child of a real perpd (architecture.md, Snapshots and
+"""heavy_snapshots.py - the snapshotter's child of a real perpd (roles.md, Snapshots and
 history; docs/decisions/0041, 0042): two snapshots are kept, what lies below is archived and given
 back; a child that is killed loses nothing; after kill -9 and after a stop under load the state is
 that of the newest snapshot and the records behind it; pages of before are refused, never short.

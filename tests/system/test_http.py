@@ -359,7 +359,7 @@ def expectations(world):
 
 @suite.case
 def pipelining(world):
-    """architecture.md, Order within a connection: answers in request order, effects too."""
+    """roles.md, Order within a connection: answers in request order, effects too."""
     table = Table()
     account = world.account
     key_header = ("X-API-KEY", account.api_key)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A kernel that refuses io_uring: perpd exits 4 and says what is missing and how to mend it
-# (architecture.md, exit codes). The same command without the filter serves.
+# (roles.md, exit codes). The same command without the filter serves.
 set -u
 build=${1:?build directory}
 folder=$(mktemp -d)

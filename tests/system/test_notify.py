@@ -1,4 +1,4 @@
-"""test_notify.py - what the service manager is told (sd_notify(3); architecture.md, Roles are
+"""test_notify.py - what the service manager is told (sd_notify(3); roles.md, Roles are
 steps), seen by a manager that is only a socket: READY=1 not before the ready line, WATCHDOG=1 in
 time while the roles turn and none before READY=1 or after STOPPING=1, and a manager that reads
 nothing holds up no answer.

@@ -1,4 +1,4 @@
-"""test_options.py - what an operator sets and what a client sees of it (architecture.md,
+"""test_options.py - what an operator sets and what a client sees of it (roles.md,
 Configuration): refused options and files, precedence, keys, markets, and a second start.
 """
 import json

@@ -1,7 +1,7 @@
 """test_pipelines.py - many requests in one packet: they take effect in order, a read shows every
 write before it, answers come in request order and each in the form that was asked for.
 
-Expected values are the specification's, the section named beside them: architecture.md, Order
+Expected values are the specification's, the section named beside them: roles.md, Order
 within a connection. W: wire.md, R: rules.md, J: json.md.
 """
 import json

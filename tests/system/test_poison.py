@@ -1,4 +1,4 @@
-"""test_poison.py - a command on which the engine aborts (architecture.md, Poison command): what the
+"""test_poison.py - a command on which the engine aborts (roles.md, Poison command): what the
 next start says of it, refuses and remembers, what an operator clears, and what poisons nothing.
 
 perpd_faulty is perpd with an engine in front that breaks on orders of chosen prices; see

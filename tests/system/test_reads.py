@@ -496,7 +496,7 @@ def fees_are_rounded_up(world):
 
 @suite.case
 def acknowledged_is_shown(world):
-    """architecture.md: a read begun after an acknowledgement shows it, on any connection."""
+    """roles.md: a read begun after an acknowledgement shows it, on any connection."""
     table = Table()
     account = world.account()
     readers = [world.exchange.open() for _ in range(4)]

@@ -227,7 +227,7 @@ def parameters_and_credentials(world):
 
 @suite.case
 def found_as_soon_as_answered(world):
-    """architecture.md: a read begun after an answer shows it, on any connection, of any account."""
+    """roles.md: a read begun after an answer shows it, on any connection, of any account."""
     table = Table()
     accounts = [world.account() for _ in range(4)]
     wrong = []

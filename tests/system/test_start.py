@@ -1,4 +1,4 @@
-"""test_start.py - how perpd starts, refuses and ends: exit codes (architecture.md, Configuration),
+"""test_start.py - how perpd starts, refuses and ends: exit codes (roles.md, Configuration),
 what is left behind, and that a next start finds the directory whole.
 
     python3 test_start.py BUILD [CASE...]

@@ -1,4 +1,4 @@
-"""test_stop.py - SIGTERM under load (architecture.md, Configuration; docs/decisions/0042): exit 0,
+"""test_stop.py - SIGTERM under load (roles.md, Configuration; docs/decisions/0042): exit 0,
 a snapshot at the last sequence whose image is that of every record replayed, everything that was
 acknowledged is there after the next start, and a start goes on without the snapshots as well.
 

@@ -1,4 +1,4 @@
-"""test_topology.py - what a client and an operator see of the topologies (architecture.md, Threads
+"""test_topology.py - what a client and an operator see of the topologies (roles.md, Threads
 and budgets): threads and CPUs, several net threads on one port, reads that see what was
 acknowledged on another net thread, a stop under load.
 
@@ -181,7 +181,7 @@ def orders_and_reads(exchange, account, key, connections, table):
 @suite.case
 def every_net_thread(world):
     """Connections are dealt out; a key made through one is known to all at once, and a read on any
-    sees what was acknowledged on another (architecture.md, Followers serve). Who sleeps is woken:
+    sees what was acknowledged on another (roles.md, Followers serve). Who sleeps is woken:
     most of them do not take the 50 ms after which a thread looks by itself. A busy machine may be
     as slow for a while, a thread that nobody wakes is so in each round."""
     table = Table()

@@ -18,9 +18,9 @@ from harness import Suite, Table, only, perpd_program
 
 suite = Suite("verifier")
 USDC = 1_000_000
-SHADOW_INTERVAL = 4096  # ed25519.md, section 5, number 9
+SHADOW_INTERVAL = 4096  # signatures.md, Second look
 WRONG_PRICE = 7781  # planted/verdict.c
-# ed25519.md, section 3.5, and whether the lanes are built at all.
+# signatures.md, Paths, and whether the lanes are built at all.
 NEEDED = {"avx512f", "avx512dq", "avx512bw", "avx512vl", "avx512ifma", "avx512vbmi",
           "avx512_vbmi2"}
 HAS_AVX512 = NEEDED <= set(re.search(r"^flags\s*:(.*)$", pathlib.Path(
