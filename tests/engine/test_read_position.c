@@ -264,7 +264,7 @@ static void test_subaccounts(void)
     portfolio++;
     CHECK(!read_portfolio_from(host.engine, 1, &subaccount, &portfolio));
 
-    /* A closed portfolio is listed, and is none of the subaccount's (json.md, Subaccount). */
+    /* A closed portfolio is listed, and is none of the subaccount's (json.md J2). */
     state_portfolio(host.engine, portfolio_find(host.engine, 1, 1, 0))->status = PORTFOLIO_CLOSED;
     CHECK(read_subaccount(host.engine, 1, 1, &row));
     CHECK(row.portfolio_count == 0 && row.cash_balance == 0);
