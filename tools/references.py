@@ -17,7 +17,7 @@ NOT_OURS = ("tests/vectors/published/", "tests/fuzz/seeds/")
 MARK = re.compile(r"(?<![\w%\\/+=-])([RIJLW]\d{1,2}[a-z]?)(?![\w+/=])")
 LIST = r"(?:\s*-\s*|,\s*|,?\s+(?:to|and|or)\s+)"
 ROWS = re.compile(rf"\b[Rr]ows?\s+(\d\d?[a-z]?(?:{LIST}\d\d?[a-z]?)*)\b")
-DECISIONS = re.compile(rf"\bdecisions?\s+\d+(?:{LIST}\d+)*\b|\bdecisions/\d{{4}}\b")
+DECISIONS = re.compile(rf"\b[Dd]ecisions?\s+\d+(?:{LIST}\d+)*\b|\bdecisions/\d{{4}}\b")
 BARE_DECISION = re.compile(r"(?<![\w./-])(00\d\d)(?![\w-])")  # in docs/decisions itself
 DOCUMENT = re.compile(r"(?<![\w<{*$])(?:[\w.-]+/)*[\w-]+\.md\b")
 

@@ -4,8 +4,8 @@
  * under a key that somebody has. Each is one time (GCRA): when the bucket would be full again. It
  * may lie at most a second ahead, so the burst is what a second allows.
  *
- * An address is an IPv4 address, or the upper half of an IPv6 address: whoever has one of those has
- * all of its lower halves (docs/decisions/0071-what-an-address-may-cost.md).
+ * An address is an IPv4 address, or the upper half of an IPv6 address: a client that has one of
+ * those has all of its lower halves (W8).
  *
  * Owner.  The net thread. Each of the port's threads has its part of the rates (W8).
  * Units.  clock_monotonic_ns.

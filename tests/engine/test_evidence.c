@@ -143,7 +143,7 @@ static void test_peeked(struct host *host)
     CHECK(has(host, MARKET) && market_is(host, 990000, 0));
 }
 
-/* Decision 24: the queue is walked 2,048 orders a way and no farther; dead ones count (R3). */
+/* J4: the queue is walked 2,048 orders a way and no farther; dead ones count (R3). */
 static void test_queue(void)
 {
     static struct host host;

@@ -111,7 +111,7 @@ check(whole[24:] == where + u64(990) + (-50000).to_bytes(8, "little", signed=Tru
 check(not any("/orders/" in target for _, target, *_ in exchange.seen[count:]))
 
 # Without --side what is not named stays as the exchange shows it; a size that is kept must still be
-# so (docs/decisions/0039): expected_remaining is the one read.
+# so (perp.md, Orders): expected_remaining is the one read.
 resting = {"id": ORDER, "market": "BTC-PERP", "side": "LONG", "remaining_size": "0.2",
            "initial_size": "0.5", "price": "100000.5", "time_in_force": "GTT",
            "expires_at": 1896091200 * 10**9 + 1, "post_only": True, "reduce_only": False,

@@ -2,7 +2,7 @@
 bytes, of envelopes and frames, of duplicates and of what the network thread refuses.
 
 Expected values are the specification's, the section named beside them. W: wire.md, R: rules.md,
-J: json.md; where those are silent, decision 33.
+J: json.md.
 """
 import struct
 import sys
@@ -322,7 +322,7 @@ def duplicates(world):
 
 @suite.case
 def forms_asked_for(world):
-    """W5, decision 33: brief without a header; words that are none are 400 and execute nothing."""
+    """W5: brief without a header; words that are none are 400 and execute nothing."""
     table = Table()
     it = world.account()
     body = limit_body(it.id, 900_000, 20)

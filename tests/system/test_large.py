@@ -2,7 +2,7 @@
 command of 4,096 fills and its pages, how many refused orders are kept.
 
 Expected values are the specification's, the section named beside them. W: wire.md, R: rules.md,
-J: json.md; decision 24 for the queue.
+J: json.md.
 """
 import sys
 
@@ -14,7 +14,7 @@ from world import BTC, BTC_PRICE, ETH, USDC, run
 
 suite = Suite("large")
 MAKERS_MAX = 4_096  # R3
-AHEAD_MAX = 2_048  # decision 24
+AHEAD_MAX = 2_048  # J4
 LEVEL = 5_000
 DONE = "request_completed"
 
@@ -53,7 +53,7 @@ class World:
 
 @suite.case
 def queue_ahead(world):
-    """J4, decision 24: exact up to 2,048 orders from either end of the level, else null."""
+    """J4: exact up to 2,048 orders from either end of the level, else null."""
     table = Table()
 
     def ahead(at):
