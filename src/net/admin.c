@@ -5,7 +5,7 @@ void admin_livez(struct writer *writer)
     WRITER_TEXT(writer, "{\"live\":true}");
 }
 
-uint32_t admin_readyz(struct gate *gate, struct writer *writer)
+uint32_t admin_readyz(struct context *context, struct writer *writer)
 {
     static const struct {
         uint32_t bit;
@@ -16,8 +16,8 @@ uint32_t admin_readyz(struct gate *gate, struct writer *writer)
         { NET_NOT_INVARIANT, "invariant" },   { NET_NOT_ACCEPTING, "accepting" },
     };
     struct net_facts facts = { 0 };
-    gate->config.source.facts(gate->config.source.context, &facts);
-    if (gate->draining)
+    context->config->source.facts(context->config->source.context, &facts);
+    if (context->draining)
         facts.not_ready |= NET_NOT_ACCEPTING;
     WRITER_TEXT(writer, "{\"ready\":");
     writer_bool(writer, facts.not_ready == 0);
@@ -46,7 +46,7 @@ uint32_t admin_readyz(struct gate *gate, struct writer *writer)
 }
 
 /* A stage of all net threads together. */
-static void write_stage(struct writer *writer, const struct gate *gate, const char *name,
+static void write_stage(struct writer *writer, const struct net_metrics *metrics, const char *name,
                         enum net_stage number)
 {
     struct histogram sum; /* 9 KiB */
@@ -57,9 +57,9 @@ static void write_stage(struct writer *writer, const struct gate *gate, const ch
     } quantiles[] = { { 500000, "0.5" },   { 900000, "0.9" },    { 990000, "0.99" },
                       { 999000, "0.999" }, { 999900, "0.9999" }, { 1000000, "1" } };
     histogram_clear(&sum);
-    histogram_merge(&sum, &gate->stages[number]);
-    for (uint32_t i = 0; i < gate->other_count; i++)
-        histogram_merge(&sum, net_stage(gate->others[i], number));
+    histogram_merge(&sum, &metrics->stages[number]);
+    for (uint32_t i = 0; i < metrics->other_count; i++)
+        histogram_merge(&sum, &metrics->others[i]->stages[number]);
     for (unsigned i = 0; i < CC_COUNT(quantiles); i++) {
         WRITER_TEXT(writer, "perpd_net_stage_ns{stage=\"");
         writer_text(writer, name);
@@ -97,24 +97,25 @@ static void write_counter(struct writer *writer, const char *name, uint64_t valu
     WRITER_TEXT(writer, "\n");
 }
 
-void admin_metrics(struct gate *gate, struct writer *writer)
+void admin_metrics(struct context *context, struct writer *writer)
 {
     size_t room = (size_t)(writer->end - writer->at);
     if (room > NET_METRICS_BYTES)
         room = NET_METRICS_BYTES;
-    size_t used = gate->config.source.metrics(gate->config.source.context, writer->at, room);
+    size_t used =
+        context->config->source.metrics(context->config->source.context, writer->at, room);
     INVARIANT(used <= room);
     writer->at += used;
-    gate->counters.connections_open = gate->conns.open_count;
-    gate->counters.output_bytes = (uint64_t)gate->outputs.used * OUTPUT_CHUNK_BYTES;
-    struct net_counters sum = gate->counters;
-    for (uint32_t i = 0; i < gate->other_count; i++)
-        net_add_counters(gate->others[i], &sum);
+    context_measure(context);
+    const struct net_metrics *metrics = &context->metrics;
+    struct net_counters sum = metrics->counters;
+    for (uint32_t i = 0; i < metrics->other_count; i++)
+        net_metrics_add(metrics->others[i], &sum);
 #define X(name) write_counter(writer, #name, sum.name);
     NET_COUNTER_LIST(X)
 #undef X
     WRITER_TEXT(writer, "# TYPE perpd_net_stage_ns summary\n");
-#define X(name) write_stage(writer, gate, #name, NET_STAGE_##name);
+#define X(name) write_stage(writer, metrics, #name, NET_STAGE_##name);
     NET_STAGE_LIST(X)
 #undef X
 }

@@ -2,14 +2,15 @@
 #ifndef NET_ADMIN_H
 #define NET_ADMIN_H
 
-#include "net/gate.h"
+#include "net/context.h"
+#include "net/writer.h"
 
 void admin_livez(struct writer *writer);
 
 /* Gives the HTTP status: 200 or 503. */
-uint32_t admin_readyz(struct gate *gate, struct writer *writer);
+uint32_t admin_readyz(struct context *context, struct writer *writer);
 
 /* Prometheus text: the node's, then the counters and stages of this thread. */
-void admin_metrics(struct gate *gate, struct writer *writer);
+void admin_metrics(struct context *context, struct writer *writer);
 
 #endif

@@ -35,13 +35,15 @@ static bool fill_local(struct gate *gate, const struct conn *conn, const char *h
     local->kind = conn->route.kind;
     bool needs_state =
         local->kind == ROUTE_STATUS || (local->kind == ROUTE_LIMITS && conn->head.has_api_key);
-    if (needs_state && !gate->config.source.ready(gate->config.source.context) && !gate->draining)
+    if (needs_state && !gate->config.source.ready(gate->config.source.context) &&
+        !gate->context.draining)
         return mistake_set(mistake, PROBLEM_not_ready, NULL, "the service is recovering");
     if (local->kind == ROUTE_EIP712)
         return fill_eip712(conn, local, mistake);
     if (local->kind == ROUTE_LIMITS && conn->head.has_api_key) {
         local->keyed = true;
-        if (!caller_find(gate, &conn->head, head_text, &entry, mistake))
+        if (!caller_find(&gate->config, gate->context.unix_ns, &conn->head, head_text, &entry,
+                         mistake))
             return false;
         local->caller = entry.key;
     }
@@ -55,18 +57,19 @@ void ask_take(struct gate *gate, struct conn *conn, const char *head_text)
     struct mistake mistake;
     struct pending_local local = { 0 };
     bool local_read = conn->route.kind != ROUTE_QUERY; /* answered here, at its turn */
-    gate->counters.reads++;
+    gate->context.metrics.counters.reads++;
     struct pending *pending =
-        pending_add(&gate->pendings, conn, local_read ? PENDING_LOCAL : PENDING_READ,
+        pending_add(&gate->context.pendings, conn, local_read ? PENDING_LOCAL : PENDING_READ,
                     local_read ? PENDING_DONE : PENDING_HELD);
     if (local_read ? fill_local(gate, conn, head_text, &local, &mistake)
-                   : question_fill(gate, conn, head_text, &query, &caller, &mistake)) {
+                   : question_fill(&gate->config, gate->context.unix_ns, conn, head_text, &query,
+                                   &caller, &mistake)) {
         if (local_read) {
             pending->local = local;
         } else {
             pending->query = query;
             /* Nothing stands before it: its key is as live as it was a moment ago. */
-            if (conn->pending_head == pending_index(&gate->pendings, pending))
+            if (conn->pending_head == pending_index(&gate->context.pendings, pending))
                 caller.kind = 0;
             pending->caller = caller;
         }
@@ -103,7 +106,7 @@ static bool send(struct gate *gate, struct pending *pending)
     struct query *slot = ring_claim(gate->config.queries, 1);
     if (slot == NULL)
         return false;
-    pending->query.token = pending_token(&gate->pendings, pending);
+    pending->query.token = pending_token(&gate->context.pendings, pending);
     /* Loaded now, after the request was read: what is acknowledged by now will be seen. */
     pending->query.stamp = gate->config.source.durable(gate->config.source.context);
     *slot = pending->query;
@@ -116,15 +119,18 @@ static bool send(struct gate *gate, struct pending *pending)
 static void wait_for_credit(struct gate *gate, struct pending *pending)
 {
     pending->state = PENDING_CREDIT;
-    pending->deadline_ns = gate->now_ns + (uint64_t)gate->config.credit_wait_ms * UINT64_C(1000000);
-    gate->asking[gate->asking_tail++ % PENDING_MAX] = pending_index(&gate->pendings, pending);
+    pending->deadline_ns =
+        gate->context.now_ns + (uint64_t)gate->config.credit_wait_ms * UINT64_C(1000000);
+    gate->asking[gate->asking_tail++ % PENDING_MAX] =
+        pending_index(&gate->context.pendings, pending);
 }
 
 /* A read takes effect behind the writes before it: its key may have been revoked by one of them. */
 static bool may_still_ask(struct gate *gate, struct pending *pending)
 {
     struct keyring_entry entry;
-    if (pending->caller.kind == 0 || caller_is_live(gate, &pending->caller, &entry))
+    if (pending->caller.kind == 0 ||
+        caller_is_live(&gate->config, gate->context.unix_ns, &pending->caller, &entry))
         return true;
     pending->kind = PENDING_MISTAKE;
     pending->state = PENDING_DONE;
@@ -136,7 +142,7 @@ bool ask_release(struct gate *gate, struct conn *conn)
     bool refused = false;
     conn->reads_held = false;
     for (uint32_t at = conn->pending_head; at != PENDING_NONE;) {
-        struct pending *pending = &gate->pendings.items[at];
+        struct pending *pending = &gate->context.pendings.items[at];
         if (pending->kind == PENDING_WRITE && pending->state != PENDING_DONE)
             return refused;
         bool is_behind = at != conn->pending_head;
@@ -149,12 +155,12 @@ bool ask_release(struct gate *gate, struct conn *conn)
         }
         uint32_t bytes = longest_answer(&pending->query);
         if (conn->output.bytes + conn->expected_bytes + bytes > EXPECTED_MAX ||
-            (is_behind && gate->pendings.behind >= BEHIND_MAX)) {
+            (is_behind && gate->context.pendings.behind >= BEHIND_MAX)) {
             conn->reads_held = true;
             return refused;
         }
         pending->behind = is_behind;
-        gate->pendings.behind += is_behind;
+        gate->context.pendings.behind += is_behind;
         pending->expected_bytes = bytes;
         conn->expected_bytes += bytes;
         /* Those that wait are older: they go first. */
@@ -169,14 +175,14 @@ uint32_t ask_run(struct gate *gate)
     uint32_t done = 0;
     while (gate->asking_head != gate->asking_tail) {
         struct pending *pending =
-            &gate->pendings.items[gate->asking[gate->asking_head % PENDING_MAX]];
-        struct conn *conn = pending->conn == CONN_NONE ? NULL : &gate->conns.conns[pending->conn];
+            &gate->context.pendings.items[gate->asking[gate->asking_head % PENDING_MAX]];
+        struct conn *conn = context_conn(&gate->context, pending);
         if (conn == NULL) {
             gate->asking_head++;
-            pending_free(&gate->pendings, pending);
+            pending_free(&gate->context.pendings, pending);
         } else if (send(gate, pending)) {
             gate->asking_head++;
-        } else if (pending->deadline_ns <= gate->now_ns) {
+        } else if (pending->deadline_ns <= gate->context.now_ns) {
             gate->asking_head++;
             pending->kind = PENDING_MISTAKE;
             pending->state = PENDING_DONE;
@@ -193,25 +199,26 @@ uint32_t ask_run(struct gate *gate)
 
 void ask_reply(struct gate *gate, const struct reply *reply)
 {
-    struct pending *pending = pending_of(&gate->pendings, reply->token);
+    struct pending *pending = pending_of(&gate->context.pendings, reply->token);
     INVARIANT(gate->queries_out > 0);
     gate->queries_out--;
-    gate->counters.replies++;
+    gate->context.metrics.counters.replies++;
     if (pending->conn == CONN_NONE) {
         if (reply->buffer != REPLY_NO_BUFFER)
             reply_pool_give(gate->config.reply_pool, reply->buffer);
-        pending_free(&gate->pendings, pending);
+        pending_free(&gate->context.pendings, pending);
         return;
     }
     pending->reply = *reply;
     pending->state = PENDING_DONE;
-    gate_stamp(gate, NET_STAGE_read, clock_ticks() - pending->received_ticks);
-    gate_settle(gate, &gate->conns.conns[pending->conn]);
+    net_metrics_stamp(&gate->context.metrics, NET_STAGE_read,
+                      clock_ticks() - pending->received_ticks);
+    gate_settle(gate, &gate->context.conns.conns[pending->conn]);
 }
 
 uint64_t ask_deadline_ns(const struct gate *gate)
 {
     if (gate->asking_head == gate->asking_tail)
         return UINT64_MAX;
-    return gate->pendings.items[gate->asking[gate->asking_head % PENDING_MAX]].deadline_ns;
+    return gate->context.pendings.items[gate->asking[gate->asking_head % PENDING_MAX]].deadline_ns;
 }

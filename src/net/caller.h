@@ -5,23 +5,26 @@
 #ifndef NET_CALLER_H
 #define NET_CALLER_H
 
-#include "net/gate.h"
+#include "net/http.h"
+#include "net/mistake.h"
+#include "net/net_config.h"
 
 enum { CALLER_READ, CALLER_READ_WRITE }; /* scope of a keyring entry (wire.md, Enum codes) */
 
 #define CALLER_NO_PIN (-1)
 
-/* Whether an API key is live: it is there, has not expired, and no revocation of it is durable. One
+/* Whether an API key is live at `unix_ns`: it is there, has not expired, and no revocation of it is durable. One
  * that is not durable yet is not shown: the engine refuses what it sequences behind it (R11). */
-CC_MUST_USE bool caller_is_live(const struct gate *gate, const struct keyring_key *key,
-                                struct keyring_entry *entry);
+CC_MUST_USE bool caller_is_live(const struct net_config *config, uint64_t unix_ns,
+                                const struct keyring_key *key, struct keyring_entry *entry);
 
 /* What a request is told whose API key is not live, or not any more; false. */
 bool caller_gone(struct mistake *mistake);
 
 /* The live API key that the head names; false with invalid_api_key in *mistake. `text` is the
  * head's first byte. */
-CC_MUST_USE bool caller_find(struct gate *gate, const struct http_head *head, const char *text,
+CC_MUST_USE bool caller_find(const struct net_config *config, uint64_t unix_ns,
+                             const struct http_head *head, const char *text,
                              struct keyring_entry *entry, struct mistake *mistake);
 
 /* May a credential with this pin reach the subaccount; false with subaccount_not_permitted. */

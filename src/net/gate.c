@@ -13,7 +13,6 @@ int gate_init(struct gate *gate, const struct net_config *config, uint32_t conne
     gate->config = *config;
     gate->answer_credits = config->answers->slot_mask + 1;
     gate->reply_credits = config->replies->slot_mask + 1;
-    gate->rate = clock_calibrate();
     gate->date_second = UINT64_MAX;
     gate->evicting = CONN_NONE;
     route_init(&gate->routes, config->options->values[OPTION_exchange_testnet] != 0);
@@ -26,11 +25,12 @@ int gate_init(struct gate *gate, const struct net_config *config, uint32_t conne
     gate->memory = memory;
     gate->asking = memory;
     gate->scratch = (char *)memory + gate->memory_bytes - GATE_SCRATCH_BYTES;
-    int error = conn_table_init(&gate->conns, connections);
-    if (error == 0)
-        error = pending_pool_init(&gate->pendings, PENDING_MAX);
-    if (error == 0)
-        error = output_pool_init(&gate->outputs, config->output_pool_bytes);
+    gate->shadows = (struct shadow_choice){
+        .ring = config->shadows,
+        .rejects = config->shadows_rejects,
+        .skipped = &gate->context.metrics.counters.shadows_skipped,
+    };
+    int error = context_init(&gate->context, &gate->config, connections);
     if (error == 0)
         error = intake_create(&gate->intake, config);
     if (error != 0)
@@ -41,9 +41,7 @@ int gate_init(struct gate *gate, const struct net_config *config, uint32_t conne
 void gate_free(struct gate *gate)
 {
     intake_destroy(gate->intake);
-    output_pool_free(&gate->outputs);
-    pending_pool_free(&gate->pendings);
-    conn_table_free(&gate->conns);
+    context_free(&gate->context);
     if (gate->memory != NULL)
         (void)munmap(gate->memory, gate->memory_bytes);
     gate->memory = NULL;
@@ -52,18 +50,13 @@ void gate_free(struct gate *gate)
 
 struct conn *gate_open(struct gate *gate, bool admin)
 {
-    struct conn *conn = conn_open(&gate->conns);
+    struct conn *conn = conn_open(&gate->context.conns);
     if (conn == NULL)
         return NULL;
     conn->admin = admin;
-    gate->counters.connections_accepted++;
-    conn_time_start(&gate->conns, conn, CONN_TIME_IDLE, gate->now_ns);
+    gate->context.metrics.counters.connections_accepted++;
+    conn_time_start(&gate->context.conns, conn, CONN_TIME_IDLE, gate->context.now_ns);
     return conn;
-}
-
-void gate_touch(struct gate *gate, struct conn *conn)
-{
-    conn_queue_push(&gate->conns, CONN_TOUCHED, conn);
 }
 
 /* Answers, then the reads that may be asked now, as long as that refuses some. */
@@ -74,7 +67,7 @@ void gate_resume(struct gate *gate, struct conn *conn)
     if (conn->reads_held && !conn->broken)
         advance(gate, conn);
     if (conn->blocked)
-        conn_queue_push(&gate->conns, CONN_READY, conn);
+        conn_queue_push(&gate->context.conns, CONN_READY, conn);
 }
 
 /* ---- outcomes to bytes ---------------------------------------------------------------------- */
@@ -86,9 +79,9 @@ static void evict_oldest(struct gate *gate)
     struct conn *victim = NULL;
     if (gate->evicting != CONN_NONE)
         return;
-    for (uint32_t i = 0; i < gate->conns.capacity; i++) {
-        struct conn *conn = &gate->conns.conns[i];
-        uint64_t since = output_since_ns(&gate->outputs, &conn->output);
+    for (uint32_t i = 0; i < gate->context.conns.capacity; i++) {
+        struct conn *conn = &gate->context.conns.conns[i];
+        uint64_t since = output_since_ns(&gate->context.outputs, &conn->output);
         if (conn->open && !conn->broken && since < oldest_ns) {
             oldest_ns = since;
             victim = conn;
@@ -98,15 +91,15 @@ static void evict_oldest(struct gate *gate)
         return;
     gate->evicting = victim->index;
     victim->broken = true;
-    gate->counters.output_pool_closed++;
-    gate_touch(gate, victim);
+    gate->context.metrics.counters.output_pool_closed++;
+    context_touch(&gate->context, victim);
 }
 
 /* Writes the answers at the front of the connection. False: the output pool had no room. */
 static bool flush(struct gate *gate, struct conn *conn)
 {
     while (conn->pending_head != PENDING_NONE) {
-        struct pending *pending = &gate->pendings.items[conn->pending_head];
+        struct pending *pending = &gate->context.pendings.items[conn->pending_head];
         if (pending->state != PENDING_DONE)
             return true;
         if (!respond_write(gate, conn, pending))
@@ -114,14 +107,14 @@ static bool flush(struct gate *gate, struct conn *conn)
         if (pending->kind == PENDING_READ && pending->reply.buffer != REPLY_NO_BUFFER)
             reply_pool_give(gate->config.reply_pool, pending->reply.buffer);
         conn->expected_bytes -= pending->expected_bytes;
-        pending_remove_first(&gate->pendings, conn);
-        gate_touch(gate, conn);
+        pending_remove_first(&gate->context.pendings, conn);
+        context_touch(&gate->context, conn);
     }
     if (conn->continue_due) {
         if (!respond_continue(gate, conn))
             return false;
         conn->continue_due = false;
-        gate_touch(gate, conn);
+        context_touch(&gate->context, conn);
     }
     return true;
 }
@@ -130,7 +123,7 @@ static void advance(struct gate *gate, struct conn *conn)
 {
     do {
         if (!flush(gate, conn) && !conn->broken) {
-            conn_queue_push(&gate->conns, CONN_STARVED, conn);
+            conn_queue_push(&gate->context.conns, CONN_STARVED, conn);
             evict_oldest(gate);
         }
     } while (ask_release(gate, conn));
@@ -147,9 +140,9 @@ void gate_settle(struct gate *gate, struct conn *conn)
 /* The bytes are kept, or the connection holds too much. */
 static void keep(struct gate *gate, struct conn *conn, const char *bytes, size_t count)
 {
-    if (count > 0 && !conn_input_append(&gate->conns, conn, bytes, count)) {
+    if (count > 0 && !conn_input_append(&gate->context.conns, conn, bytes, count)) {
         conn->broken = true;
-        gate_touch(gate, conn);
+        context_touch(&gate->context, conn);
     }
 }
 
@@ -158,22 +151,22 @@ static void run_kept(struct gate *gate, struct conn *conn)
 {
     size_t before = conn_input_bytes(conn);
     size_t count = before;
-    size_t used = inbound_run(gate, conn, conn_input(&gate->conns, conn), &count);
+    size_t used = inbound_run(gate, conn, conn_input(&gate->context.conns, conn), &count);
     conn->input_end -= (uint32_t)(before - count);
-    conn_input_take(&gate->conns, conn, used);
+    conn_input_take(&gate->context.conns, conn, used);
 }
 
 /* A connection that waits for nothing but the next turn must come back by itself. */
 static void requeue(struct gate *gate, struct conn *conn)
 {
-    if (conn->blocked && (gate->budget == 0 || !pending_available(&gate->pendings)))
-        conn_queue_push(&gate->conns, CONN_READY, conn);
-    gate_touch(gate, conn);
+    if (conn->blocked && (gate->budget == 0 || !pending_available(&gate->context.pendings)))
+        conn_queue_push(&gate->context.conns, CONN_READY, conn);
+    context_touch(&gate->context, conn);
 }
 
 void gate_receive(struct gate *gate, struct conn *conn, char *bytes, size_t count)
 {
-    gate->counters.received_bytes += count;
+    gate->context.metrics.counters.received_bytes += count;
     conn->received_ticks = clock_ticks();
     if (conn->broken || conn->lingering || (conn->last && conn->phase == CONN_HEAD))
         return;
@@ -195,9 +188,9 @@ void gate_end_of_input(struct gate *gate, struct conn *conn)
     if (!conn->blocked) { /* what is incomplete stays so */
         conn->last = true;
         conn->phase = CONN_HEAD;
-        conn_input_take(&gate->conns, conn, conn_input_bytes(conn));
+        conn_input_take(&gate->context.conns, conn, conn_input_bytes(conn));
     }
-    gate_touch(gate, conn);
+    context_touch(&gate->context, conn);
 }
 
 /* ---- turns ---------------------------------------------------------------------------------- */
@@ -238,9 +231,9 @@ static void take_replies(struct gate *gate)
 /* Connections whose answer found no room try again. */
 static void feed_starved(struct gate *gate)
 {
-    uint32_t count = conn_queue_count(&gate->conns, CONN_STARVED);
+    uint32_t count = conn_queue_count(&gate->context.conns, CONN_STARVED);
     for (uint32_t i = 0; i < count; i++) {
-        struct conn *conn = conn_queue_pop(&gate->conns, CONN_STARVED);
+        struct conn *conn = conn_queue_pop(&gate->context.conns, CONN_STARVED);
         if (conn->open)
             gate_settle(gate, conn);
     }
@@ -248,9 +241,9 @@ static void feed_starved(struct gate *gate)
 
 static void run_ready(struct gate *gate)
 {
-    uint32_t count = conn_queue_count(&gate->conns, CONN_READY);
+    uint32_t count = conn_queue_count(&gate->context.conns, CONN_READY);
     for (uint32_t i = 0; i < count && gate->budget > 0; i++) {
-        struct conn *conn = conn_queue_pop(&gate->conns, CONN_READY);
+        struct conn *conn = conn_queue_pop(&gate->context.conns, CONN_READY);
         if (!conn->open || conn->broken || !conn->blocked)
             continue;
         run_kept(gate, conn);
@@ -262,8 +255,8 @@ static void run_ready(struct gate *gate)
 
 void gate_turn_begin(struct gate *gate)
 {
-    gate->now_ns = clock_monotonic_ns(gate->config.clock);
-    gate->unix_ns = clock_now_ns(gate->config.clock);
+    gate->context.now_ns = clock_monotonic_ns(gate->config.clock);
+    gate->context.unix_ns = clock_now_ns(gate->config.clock);
     gate->durable = gate->config.source.durable(gate->config.source.context);
 #if defined(PLANTED_BUG) && PLANTED_BUG == 8 /* an answer leaves net too early */
     gate->durable += 1;
@@ -273,7 +266,7 @@ void gate_turn_begin(struct gate *gate)
     intake_begin(gate);
     take_answers(gate);
     take_replies(gate);
-    if (conn_queue_count(&gate->conns, CONN_STARVED) > 0)
+    if (conn_queue_count(&gate->context.conns, CONN_STARVED) > 0)
         feed_starved(gate);
     /* Who waits since an earlier turn and what arrives now get half of it each, and what the other
      * leaves: neither can keep the other out. */
@@ -286,39 +279,39 @@ static void time_out(struct gate *gate, struct conn *conn, enum conn_time time)
 {
     if (time == CONN_TIME_LINGER) {
         conn->broken = true;
-        gate_touch(gate, conn);
+        context_touch(&gate->context, conn);
         return;
     }
-    uint64_t since_ns = output_since_ns(&gate->outputs, &conn->output);
-    bool is_deaf = since_ns != UINT64_MAX && gate->now_ns - since_ns >= CONN_DEAF_NS;
+    uint64_t since_ns = output_since_ns(&gate->context.outputs, &conn->output);
+    bool is_deaf = since_ns != UINT64_MAX && gate->context.now_ns - since_ns >= CONN_DEAF_NS;
     if (!is_deaf && (conn->blocked || conn->pending_count > 0)) { /* we make it wait */
-        conn_time_start(&gate->conns, conn, time, gate->now_ns);
+        conn_time_start(&gate->context.conns, conn, time, gate->context.now_ns);
         return;
     }
-    gate->counters.timeouts++;
+    gate->context.metrics.counters.timeouts++;
     if (time == CONN_TIME_IDLE || is_deaf) {
         conn->broken = true;
-        gate_touch(gate, conn);
+        context_touch(&gate->context, conn);
         return;
     }
     struct mistake mistake;
     (void)mistake_set(&mistake, PROBLEM_request_timeout, NULL,
                       time == CONN_TIME_HEAD ? "the head was not complete 10 s after its first byte"
                                              : "the body was not complete 30 s after the head");
-    conn_input_take(&gate->conns, conn, conn_input_bytes(conn));
+    conn_input_take(&gate->context.conns, conn, conn_input_bytes(conn));
     conn->phase = CONN_HEAD;
     conn->allow = NULL;
-    conn_time_start(&gate->conns, conn, CONN_TIME_IDLE, gate->now_ns);
+    conn_time_start(&gate->context.conns, conn, CONN_TIME_IDLE, gate->context.now_ns);
     inbound_refuse(gate, conn, &mistake);
 }
 
 static void run_times(struct gate *gate)
 {
-    if (conn_time_next_ns(&gate->conns) > gate->now_ns)
+    if (conn_time_next_ns(&gate->context.conns) > gate->context.now_ns)
         return;
     for (unsigned i = 0; i < NET_TURN_REQUESTS; i++) {
         enum conn_time time = CONN_TIMES;
-        struct conn *conn = conn_time_expired(&gate->conns, gate->now_ns, &time);
+        struct conn *conn = conn_time_expired(&gate->context.conns, gate->context.now_ns, &time);
         if (conn == NULL)
             return;
         time_out(gate, conn, time);
@@ -339,14 +332,14 @@ void gate_sent(struct gate *gate)
 {
     uint64_t now = clock_ticks();
     for (uint32_t i = 0; i < gate->sent_count; i++)
-        gate_stamp(gate, NET_STAGE_sent, now - gate->sent_ticks[i]);
+        net_metrics_stamp(&gate->context.metrics, NET_STAGE_sent, now - gate->sent_ticks[i]);
     gate->sent_count = 0;
 }
 
 void gate_close(struct gate *gate, struct conn *conn)
 {
     while (conn->pending_head != PENDING_NONE) {
-        struct pending *pending = &gate->pendings.items[conn->pending_head];
+        struct pending *pending = &gate->context.pendings.items[conn->pending_head];
         conn->pending_head = pending->next;
         conn->pending_count--;
         pending->conn = CONN_NONE;
@@ -354,19 +347,19 @@ void gate_close(struct gate *gate, struct conn *conn)
             pending->reply.buffer != REPLY_NO_BUFFER)
             reply_pool_give(gate->config.reply_pool, pending->reply.buffer);
         if (pending->state == PENDING_DONE || pending->state == PENDING_HELD)
-            pending_free(&gate->pendings, pending);
+            pending_free(&gate->context.pendings, pending);
     }
     conn->pending_tail = PENDING_NONE;
     if (gate->evicting == conn->index)
         gate->evicting = CONN_NONE;
-    output_clear(&gate->outputs, &conn->output);
-    gate->counters.connections_closed++;
-    conn_release(&gate->conns, conn);
+    output_clear(&gate->context.outputs, &conn->output);
+    gate->context.metrics.counters.connections_closed++;
+    conn_release(&gate->context.conns, conn);
 }
 
 uint64_t gate_deadline_ns(const struct gate *gate)
 {
-    uint64_t deadline = conn_time_next_ns(&gate->conns);
+    uint64_t deadline = conn_time_next_ns(&gate->context.conns);
     uint64_t other = intake_deadline_ns(gate->intake);
     if (other < deadline)
         deadline = other;
@@ -377,8 +370,8 @@ uint64_t gate_deadline_ns(const struct gate *gate)
 bool gate_has_work(const struct gate *gate)
 {
     struct ring *answers = gate->config.answers;
-    if (conn_queue_count(&gate->conns, CONN_READY) > 0 ||
-        conn_queue_count(&gate->conns, CONN_TOUCHED) > 0 || intake_has_work(gate) ||
+    if (conn_queue_count(&gate->context.conns, CONN_READY) > 0 ||
+        conn_queue_count(&gate->context.conns, CONN_TOUCHED) > 0 || intake_has_work(gate) ||
         ring_ready(gate->config.replies) > 0)
         return true;
     if (ring_ready(answers) == 0)

@@ -19,9 +19,9 @@
 #define NET_GATE_H
 
 #include "crypto/eip712.h"
-#include "net/conn.h"
-#include "net/net.h"
-#include "net/pending.h"
+#include "net/context.h"
+#include "net/route.h"
+#include "net/shadow.h"
 #include "net/writer.h"
 
 enum {
@@ -30,7 +30,6 @@ enum {
     GATE_TURN_BYTES = 256 * 1024,   /* of answers, behind which a turn takes no more replies */
     GATE_SENT_MAX = 1024,           /* answers of a turn whose `sent` stage is stamped */
     GATE_DATE_BYTES = 29,
-    GATE_OTHERS_MAX = 31, /* net threads beside this one */
 };
 
 struct intake;
@@ -42,37 +41,27 @@ struct gate {
     uint32_t commands_out; /* sent and not answered */
     uint32_t queries_out;
 
+    struct context context;
     struct route_table routes;
-    struct conn_table conns;
-    struct pending_pool pendings;
-    struct output_pool outputs;
     struct intake *intake;
     struct eip712 eip712;
 
     uint32_t *asking; /* ring of pendings that wait for a query credit, oldest first */
     uint32_t asking_head, asking_tail;
 
-    uint64_t now_ns;  /* clock_monotonic_ns of this turn */
-    uint64_t unix_ns; /* clock_now_ns of this turn */
-    uint64_t durable; /* of this turn */
-    uint32_t budget;  /* requests that this turn may still take */
-    uint32_t work;    /* done in this turn */
-    uint64_t written; /* bytes of answers in this turn */
-    bool draining;
+    uint64_t durable;  /* of this turn */
+    uint32_t budget;   /* requests that this turn may still take */
+    uint32_t work;     /* done in this turn */
+    uint64_t written;  /* bytes of answers in this turn */
     uint32_t evicting; /* connection closed for room whose chunks are not back, or CONN_NONE */
 
     char *scratch; /* body of the answer being written */
     uint64_t date_second;
     char date[GATE_DATE_BYTES + 1];
 
-    struct clock_rate rate;
     uint64_t sent_ticks[GATE_SENT_MAX]; /* received_ticks of answers appended in this turn */
     uint32_t sent_count;
-    struct histogram stages[NET_STAGE_COUNT];
-    struct net_counters counters;
-    uint64_t verdicts;                         /* on Ed25519 signatures, for shadow.h */
-    const struct net *others[GATE_OTHERS_MAX]; /* whose figures /metrics adds to these */
-    uint32_t other_count;
+    struct shadow_choice shadows;
     void *memory;
     size_t memory_bytes;
 };
@@ -123,16 +112,7 @@ CC_MUST_USE bool gate_has_work(const struct gate *gate);
  * reads that may go now, lets the connection read on. */
 void gate_settle(struct gate *gate, struct conn *conn);
 
-/* The connection has something for the transport. */
-void gate_touch(struct gate *gate, struct conn *conn);
-
 /* Whatever held the connection back may be gone. */
 void gate_resume(struct gate *gate, struct conn *conn);
-
-/* Counts a stage of a request in ns since it was received. */
-static inline void gate_stamp(struct gate *gate, enum net_stage stage, uint64_t delta_ticks)
-{
-    histogram_add(&gate->stages[stage], clock_ticks_to_ns(gate->rate, delta_ticks));
-}
 
 #endif

@@ -10,10 +10,11 @@ void inbound_refuse(struct gate *gate, struct conn *conn, const struct mistake *
 {
     conn->last = true;
     conn->phase = CONN_HEAD;
-    struct pending *pending = pending_add(&gate->pendings, conn, PENDING_MISTAKE, PENDING_DONE);
+    struct pending *pending =
+        pending_add(&gate->context.pendings, conn, PENDING_MISTAKE, PENDING_DONE);
     pending->mistake = *mistake;
     pending->allow = conn->allow;
-    gate->counters.requests++;
+    gate->context.metrics.counters.requests++;
     gate_settle(gate, conn);
 }
 
@@ -147,7 +148,7 @@ static bool may_take(const struct gate *gate, const struct conn *conn)
 {
     return gate->budget > 0 && !conn->slow_job && !conn->broken &&
            conn->pending_count < CONN_PENDING_MAX && conn->output.bytes <= GATE_OUTPUT_PAUSE &&
-           pending_available(&gate->pendings);
+           pending_available(&gate->context.pendings);
 }
 
 enum progress {
@@ -162,7 +163,8 @@ static bool take_request(struct gate *gate, struct conn *conn, const char *text,
 {
     conn->continue_due = false;
     if (conn->early.problem != PROBLEM_none) {
-        struct pending *pending = pending_add(&gate->pendings, conn, PENDING_MISTAKE, PENDING_DONE);
+        struct pending *pending =
+            pending_add(&gate->context.pendings, conn, PENDING_MISTAKE, PENDING_DONE);
         pending->mistake = conn->early;
         pending->allow = conn->allow;
         gate_settle(gate, conn);
@@ -176,7 +178,7 @@ static bool take_request(struct gate *gate, struct conn *conn, const char *text,
     }
     gate->budget--;
     gate->work++;
-    gate->counters.requests++;
+    gate->context.metrics.counters.requests++;
     return true;
 }
 
@@ -248,7 +250,7 @@ static enum progress read_body(struct gate *gate, struct conn *conn, char *text,
                                size_t *used)
 {
     if (is_write(conn) && conn->early.problem == PROBLEM_none && !intake_has_room(gate->intake)) {
-        conn_queue_push(&gate->conns, CONN_STALLED, conn);
+        conn_queue_push(&gate->context.conns, CONN_STALLED, conn);
         return PROGRESS_BLOCKED;
     }
     if (conn->complete_bytes == 0 && conn->head.chunked) {
@@ -290,10 +292,11 @@ size_t inbound_run(struct gate *gate, struct conn *conn, char *text, size_t *cou
                 return *count;
             if (progress == PROGRESS_MORE) {
                 if (conn->time != CONN_TIME_HEAD)
-                    conn_time_start(&gate->conns, conn, CONN_TIME_HEAD, gate->now_ns);
+                    conn_time_start(&gate->context.conns, conn, CONN_TIME_HEAD,
+                                    gate->context.now_ns);
                 break;
             }
-            conn_time_start(&gate->conns, conn, CONN_TIME_BODY, gate->now_ns);
+            conn_time_start(&gate->context.conns, conn, CONN_TIME_BODY, gate->context.now_ns);
         }
         progress = read_body(gate, conn, text + used, &left, &request_bytes);
         *count = used + left;
@@ -304,7 +307,7 @@ size_t inbound_run(struct gate *gate, struct conn *conn, char *text, size_t *cou
         if (progress != PROGRESS_TAKEN)
             break;
         used += request_bytes;
-        conn_time_start(&gate->conns, conn, CONN_TIME_IDLE, gate->now_ns);
+        conn_time_start(&gate->context.conns, conn, CONN_TIME_IDLE, gate->context.now_ns);
     }
     return used;
 }

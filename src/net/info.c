@@ -4,22 +4,23 @@
 
 #include "base/reason.h"
 #include "base/status.h"
+#include "crypto/eip712.h"
 
-void info_time(struct gate *gate, struct writer *writer)
+void info_time(uint64_t unix_ns, struct writer *writer)
 {
     WRITER_TEXT(writer, "{\"time_ms\":");
-    writer_uint(writer, gate->unix_ns / 1000000);
+    writer_uint(writer, unix_ns / 1000000);
     WRITER_TEXT(writer, ",\"time_ns\":");
-    writer_uint(writer, gate->unix_ns);
+    writer_uint(writer, unix_ns);
     WRITER_TEXT(writer, "}");
 }
 
-void info_status(struct gate *gate, struct writer *writer)
+void info_status(const struct net_config *config, bool draining, struct writer *writer)
 {
     struct net_facts facts = { 0 };
     const char *state = "ready";
-    gate->config.source.facts(gate->config.source.context, &facts);
-    if (gate->draining || (facts.not_ready & NET_NOT_ACCEPTING) != 0)
+    config->source.facts(config->source.context, &facts);
+    if (draining || (facts.not_ready & NET_NOT_ACCEPTING) != 0)
         state = "draining";
     else if ((facts.not_ready & NET_NOT_FOLLOWER) != 0)
         state = "lagging";
@@ -43,7 +44,7 @@ static void write_limit(struct writer *writer, enum option option, uint64_t valu
 }
 
 /* Every limits.* number that this binary keeps: the engine's, then net's. */
-static void write_limits(const struct gate *gate, struct writer *writer)
+static void write_limits(const struct net_config *config, struct writer *writer)
 {
     static const char prefix[] = "limits.";
     bool first = true;
@@ -58,12 +59,12 @@ static void write_limits(const struct gate *gate, struct writer *writer)
         WRITER_TEXT(writer, "\"");
         writer_text(writer, row->name + sizeof prefix - 1);
         WRITER_TEXT(writer, "\":");
-        writer_uint(writer, gate->config.options->values[i]);
+        writer_uint(writer, config->options->values[i]);
     }
-    write_limit(writer, OPTION_limits_unknown_key_rate, gate->config.unknown_key_rate);
-    write_limit(writer, OPTION_limits_bad_signature_rate, gate->config.bad_signature_rate);
+    write_limit(writer, OPTION_limits_unknown_key_rate, config->unknown_key_rate);
+    write_limit(writer, OPTION_limits_bad_signature_rate, config->bad_signature_rate);
     WRITER_TEXT(writer, ",\"rate_limits\":");
-    writer_bool(writer, gate->config.rate_limits);
+    writer_bool(writer, config->rate_limits);
     WRITER_TEXT(writer, "}");
 }
 
@@ -136,47 +137,47 @@ static void write_outcomes(struct writer *writer)
     WRITER_TEXT(writer, "]");
 }
 
-static void write_salt(const struct gate *gate, struct writer *writer)
+static void write_salt(const struct net_config *config, struct writer *writer)
 {
     static const char digits[] = "0123456789abcdef";
     char text[2 * 32];
     for (unsigned i = 0; i < 32; i++) {
-        text[2 * i] = digits[gate->config.exchange_id[i] >> 4];
-        text[2 * i + 1] = digits[gate->config.exchange_id[i] & 15];
+        text[2 * i] = digits[config->exchange_id[i] >> 4];
+        text[2 * i + 1] = digits[config->exchange_id[i] & 15];
     }
     WRITER_TEXT(writer, "\"0x");
     writer_bytes(writer, text, sizeof text);
     WRITER_TEXT(writer, "\"");
 }
 
-static void write_domain(const struct gate *gate, struct writer *writer)
+static void write_domain(const struct net_config *config, struct writer *writer)
 {
     WRITER_TEXT(writer, "{\"name\":\"Perpetuals\",\"version\":\"1\",\"salt\":");
-    write_salt(gate, writer);
+    write_salt(config, writer);
     WRITER_TEXT(writer, "}");
 }
 
-void info_exchange(struct gate *gate, struct writer *writer)
+void info_exchange(const struct net_config *config, struct writer *writer)
 {
-    const uint64_t *values = gate->config.options->values;
+    const uint64_t *values = config->options->values;
     WRITER_TEXT(writer, "{\"exchange_id\":");
-    writer_hex(writer, gate->config.exchange_id, sizeof gate->config.exchange_id);
+    writer_hex(writer, config->exchange_id, sizeof config->exchange_id);
     WRITER_TEXT(writer, ",\"eip712_domain\":");
-    write_domain(gate, writer);
+    write_domain(config, writer);
     WRITER_TEXT(writer, ",\"rules_version\":");
-    writer_uint(writer, gate->config.rules_version);
+    writer_uint(writer, config->rules_version);
     WRITER_TEXT(writer, ",\"epoch\":");
-    writer_uint(writer, gate->config.epoch);
+    writer_uint(writer, config->epoch);
     WRITER_TEXT(writer, ",\"testnet\":");
     writer_bool(writer, values[OPTION_exchange_testnet] != 0);
     WRITER_TEXT(writer, ",\"durability\":");
-    writer_string(writer, gate->config.durability, strlen(gate->config.durability));
+    writer_string(writer, config->durability, strlen(config->durability));
     WRITER_TEXT(writer, ",\"request_id_window_ms\":{\"past\":");
     writer_uint(writer, values[OPTION_exchange_clock_past_ms]);
     WRITER_TEXT(writer, ",\"future\":");
     writer_uint(writer, values[OPTION_exchange_clock_future_ms]);
     WRITER_TEXT(writer, "},");
-    write_limits(gate, writer);
+    write_limits(config, writer);
     write_fee_tiers(writer);
     write_request_types(writer);
     write_outcomes(writer);
@@ -193,10 +194,10 @@ static void write_remaining(struct writer *writer, const char *name, enum option
     writer_uint(writer, twice ? 2 * tokens : tokens);
 }
 
-void info_limits(struct gate *gate, bool keyed, struct writer *writer)
+void info_limits(const struct net_config *config, bool keyed, struct writer *writer)
 {
     WRITER_TEXT(writer, "{");
-    write_limits(gate, writer);
+    write_limits(config, writer);
     WRITER_TEXT(writer, ",\"remaining\":{");
     write_remaining(writer, "public", OPTION_limits_public_burst, false);
     if (keyed) {
@@ -208,11 +209,11 @@ void info_limits(struct gate *gate, bool keyed, struct writer *writer)
         write_remaining(writer, "cancel", OPTION_limits_write_burst, true);
     }
     WRITER_TEXT(writer, "},\"rate_limits\":");
-    writer_bool(writer, gate->config.rate_limits);
+    writer_bool(writer, config->rate_limits);
     WRITER_TEXT(writer, "}");
 }
 
-void info_eip712(struct gate *gate, uint16_t code, struct writer *writer)
+void info_eip712(const struct net_config *config, uint16_t code, struct writer *writer)
 {
     struct eip712_member members[EIP712_MEMBERS_MAX];
     char name[EIP712_NAME_MAX];
@@ -235,6 +236,6 @@ void info_eip712(struct gate *gate, uint16_t code, struct writer *writer)
     WRITER_TEXT(writer, "]},\"primaryType\":\"");
     writer_text(writer, name);
     WRITER_TEXT(writer, "\",\"domain\":");
-    write_domain(gate, writer);
+    write_domain(config, writer);
     WRITER_TEXT(writer, "}");
 }

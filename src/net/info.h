@@ -3,21 +3,22 @@
 #ifndef NET_INFO_H
 #define NET_INFO_H
 
-#include "net/gate.h"
+#include "net/net_config.h"
+#include "net/writer.h"
 
-void info_time(struct gate *gate, struct writer *writer);
+void info_time(uint64_t unix_ns, struct writer *writer);
 
 /* State and sequences of this process as the `status` channel shows them (J9). */
-void info_status(struct gate *gate, struct writer *writer);
+void info_status(const struct net_config *config, bool draining, struct writer *writer);
 
 /* What this binary has: options, limits, request types with a handler, statuses, reasons. */
-void info_exchange(struct gate *gate, struct writer *writer);
+void info_exchange(const struct net_config *config, struct writer *writer);
 
 /* The limits of /exchange, and what is left of the caller's allowances; `keyed`: it showed a live
  * API key. */
-void info_limits(struct gate *gate, bool keyed, struct writer *writer);
+void info_limits(const struct net_config *config, bool keyed, struct writer *writer);
 
 /* The types of a signable request type, ready for eth_signTypedData_v4. */
-void info_eip712(struct gate *gate, uint16_t code, struct writer *writer);
+void info_eip712(const struct net_config *config, uint16_t code, struct writer *writer);
 
 #endif

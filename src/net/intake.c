@@ -101,37 +101,31 @@ static void free_job(struct gate *gate, uint32_t number)
 {
     struct intake *intake = gate->intake;
     intake->free[intake->free_count++] = (uint16_t)number;
-    while (conn_queue_count(&gate->conns, CONN_STALLED) > 0) {
-        struct conn *conn = conn_queue_pop(&gate->conns, CONN_STALLED);
+    while (conn_queue_count(&gate->context.conns, CONN_STALLED) > 0) {
+        struct conn *conn = conn_queue_pop(&gate->context.conns, CONN_STALLED);
         if (conn->open)
             gate_resume(gate, conn);
     }
 }
 
-/* The connection of a pending, or NULL when it is gone. */
-static struct conn *conn_of(struct gate *gate, const struct pending *pending)
-{
-    return pending->conn == CONN_NONE ? NULL : &gate->conns.conns[pending->conn];
-}
-
 /* The outcome of a pending write is known. */
 static void settle(struct gate *gate, struct pending *pending)
 {
-    struct conn *conn = conn_of(gate, pending);
+    struct conn *conn = context_conn(&gate->context, pending);
     pending->state = PENDING_DONE;
     if (conn == NULL)
-        pending_free(&gate->pendings, pending);
+        pending_free(&gate->context.pendings, pending);
     else
         gate_settle(gate, conn);
 }
 
 static void refuse(struct gate *gate, struct job *job, enum status status)
 {
-    struct pending *pending = &gate->pendings.items[job->pending];
+    struct pending *pending = &gate->context.pendings.items[job->pending];
     pending->answer = (struct answer){
         .code = job->request->code,
         .status = (uint8_t)status,
-        .processed_at_ns = gate->unix_ns,
+        .processed_at_ns = gate->context.unix_ns,
         .verified_ticks = job_command(job)->verified_ticks,
     };
     settle(gate, pending);
@@ -139,13 +133,15 @@ static void refuse(struct gate *gate, struct job *job, enum status status)
 
 static void refuse_signature(struct gate *gate, struct job *job, const char *detail)
 {
-    struct pending *pending = &gate->pendings.items[job->pending];
+    struct pending *pending = &gate->context.pendings.items[job->pending];
     pending->kind = PENDING_MISTAKE;
     if (!job->passkey && job->known)
-        signer_key_was_wrong(gate, gate->intake->allowance, job->address, &pending->mistake);
+        gate->context.metrics.counters.rate_limited +=
+            signer_key_was_wrong(&gate->config, gate->intake->allowance, job->address,
+                                 gate->context.now_ns, &pending->mistake);
     else
         (void)mistake_set(&pending->mistake, PROBLEM_invalid_signature, NULL, "%s", detail);
-    gate->counters.signatures_bad++;
+    gate->context.metrics.counters.signatures_bad++;
     settle(gate, pending);
 }
 
@@ -182,7 +178,7 @@ static bool decode(struct gate *gate, struct conn *conn, struct job *job, const 
     struct command *command = job_command(job);
     struct envelope envelope;
     const struct admission_window window = {
-        .now_ms = gate->unix_ns / 1000000,
+        .now_ms = gate->context.unix_ns / 1000000,
         .past_ms = gate->config.options->values[OPTION_exchange_clock_past_ms],
         .future_ms = gate->config.options->values[OPTION_exchange_clock_future_ms],
     };
@@ -222,9 +218,9 @@ static enum status check_key(struct gate *gate, const struct job *job,
     if (request->signer == SIGNER_NEW_SECP256K1) /* exempt */
         return STATUS_request_completed;
     /* Looked up again: a key may have been added while the signature waited. */
-    if (job->known || signer_key_is_known(gate, request, command))
+    if (job->known || signer_key_is_known(&gate->config, request, command))
         return STATUS_request_completed;
-    gate->counters.unknown_keys++;
+    gate->context.metrics.counters.unknown_keys++;
     return ack_unauthorized(request->code);
 }
 
@@ -232,11 +228,12 @@ static enum status check_key(struct gate *gate, const struct job *job,
 static bool judge_key(const struct gate *gate, const struct conn *conn, struct job *job)
 {
     const struct command *command = job_command(job);
-    job->known = signer_key_is_known(gate, job->request, command);
+    job->known = signer_key_is_known(&gate->config, job->request, command);
     job->address = conn->address;
     job->table = NULL;
     if (command->bytes[1] == SIGNATURE_SECP256K1 ||
-        signer_key_is_slow(gate, gate->intake->allowance, conn, job->request, job->known))
+        signer_key_is_slow(gate->intake->allowance, conn, job->request, job->known,
+                           gate->context.now_ns))
         return true;
     job->table = key_tables_find(gate->config.key_tables, command_key(command));
     return false;
@@ -254,14 +251,15 @@ bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t 
     if (decoded && !job->passkey) {
         slow = judge_key(gate, conn, job);
         if (slow && intake->slow.tail - intake->slow.head >= INTAKE_SLOW_MAX) {
-            conn_queue_push(&gate->conns, CONN_SLOW, conn);
+            conn_queue_push(&gate->context.conns, CONN_SLOW, conn);
             return false;
         }
     }
     intake->free_count--;
-    struct pending *pending = pending_add(&gate->pendings, conn, PENDING_WRITE, PENDING_STAGED);
-    gate->counters.signed_requests++;
-    job->pending = pending_index(&gate->pendings, pending);
+    struct pending *pending =
+        pending_add(&gate->context.pendings, conn, PENDING_WRITE, PENDING_STAGED);
+    gate->context.metrics.counters.signed_requests++;
+    job->pending = pending_index(&gate->context.pendings, pending);
     job->deadline_ns = 0;
     if (decoded) {
         pending->ack_form = (uint8_t)ack_form_of(&conn->head);
@@ -293,7 +291,8 @@ struct pending *intake_take_plain(struct gate *gate, struct conn *conn, uint16_t
     uint32_t number = intake->free[--intake->free_count];
     struct job *job = &intake->jobs[number];
     struct command *command = job_command(job);
-    struct pending *pending = pending_add(&gate->pendings, conn, PENDING_WRITE, PENDING_STAGED);
+    struct pending *pending =
+        pending_add(&gate->context.pendings, conn, PENDING_WRITE, PENDING_STAGED);
     *command = (struct command){
         .code = code,
         .kind = COMMAND_UNSIGNED,
@@ -302,7 +301,7 @@ struct pending *intake_take_plain(struct gate *gate, struct conn *conn, uint16_t
     };
     memcpy(command->bytes, body, body_bytes);
     job->request = request_find(code);
-    job->pending = pending_index(&gate->pendings, pending);
+    job->pending = pending_index(&gate->context.pendings, pending);
     job->deadline_ns = 0;
     job->passkey = false;
     job->plain = true;
@@ -316,7 +315,7 @@ static void take_verdict(struct gate *gate, uint32_t number, bool slow, bool goo
 {
     struct job *job = &gate->intake->jobs[number];
     struct command *command = job_command(job);
-    struct conn *conn = conn_of(gate, &gate->pendings.items[job->pending]);
+    struct conn *conn = context_conn(&gate->context, &gate->context.pendings.items[job->pending]);
     if (conn != NULL) {
         conn->forges = !good || (conn->forges && !slow); /* not slow: sent before that was known */
         conn->proved = !conn->forges && job->known;
@@ -329,7 +328,7 @@ static void take_verdict(struct gate *gate, uint32_t number, bool slow, bool goo
         free_job(gate, number);
         return;
     }
-    gate->counters.signatures_good++;
+    gate->context.metrics.counters.signatures_good++;
     command->verified_ticks = delta_ticks(command->received_ticks);
     enum status status = check_key(gate, job, command);
     if (status != STATUS_request_completed) {
@@ -360,7 +359,7 @@ static uint32_t verify_fresh(struct gate *gate)
             .message_bytes = command->payload_bytes,
             .table = intake->jobs[number].table,
         };
-        gate->counters.tables_missing += intake->jobs[number].table == NULL;
+        gate->context.metrics.counters.tables_missing += intake->jobs[number].table == NULL;
     }
     enum ed25519_path path = ed25519_path_of_use();
     uint64_t good = signed_count > 0 ? ed25519_verify(batch, signed_count) : 0;
@@ -371,7 +370,7 @@ static uint32_t verify_fresh(struct gate *gate)
             queue_push(&intake->good, numbers[i]);
             continue;
         }
-        shadow_tell(gate, job_command(&intake->jobs[numbers[i]]), good & 1, path);
+        shadow_tell(&gate->shadows, job_command(&intake->jobs[numbers[i]]), good & 1, path);
         take_verdict(gate, numbers[i], false, good & 1);
         good >>= 1;
     }
@@ -383,8 +382,8 @@ static uint32_t verify_fresh(struct gate *gate)
 static void resume_slow(struct gate *gate)
 {
     uint32_t room = INTAKE_SLOW_MAX - (gate->intake->slow.tail - gate->intake->slow.head);
-    while (room > 0 && conn_queue_count(&gate->conns, CONN_SLOW) > 0) {
-        struct conn *conn = conn_queue_pop(&gate->conns, CONN_SLOW);
+    while (room > 0 && conn_queue_count(&gate->context.conns, CONN_SLOW) > 0) {
+        struct conn *conn = conn_queue_pop(&gate->context.conns, CONN_SLOW);
         if (conn->open)
             gate_resume(gate, conn);
         room -= conn->open && conn->blocked;
@@ -405,7 +404,7 @@ static bool verify_one(struct gate *gate, const struct command *command)
         };
         enum ed25519_path path = ed25519_path_of_use();
         bool good = ed25519_verify(&one, 1) == 1;
-        shadow_tell(gate, command, good, path);
+        shadow_tell(&gate->shadows, command, good, path);
         return good;
     }
     return eip712_hash(&gate->eip712, command_payload(command), command->payload_bytes, &hashes) ==
@@ -418,10 +417,11 @@ static bool verify_one(struct gate *gate, const struct command *command)
 static bool refuse_unverified(struct gate *gate, uint32_t number, bool forges)
 {
     struct job *job = &gate->intake->jobs[number];
-    struct pending *pending = &gate->pendings.items[job->pending];
-    if (!signer_key_is_refused(gate, gate->intake->allowance, job->address, job->known, forges,
-                               &pending->mistake))
+    struct pending *pending = &gate->context.pendings.items[job->pending];
+    if (!signer_key_is_refused(&gate->config, gate->intake->allowance, job->address, job->known,
+                               forges, gate->context.now_ns, &pending->mistake))
         return false;
+    gate->context.metrics.counters.rate_limited++;
     pending->kind = PENDING_MISTAKE;
     free_job(gate, number);
     settle(gate, pending);
@@ -435,13 +435,14 @@ static uint32_t verify_slow(struct gate *gate)
     while (done < NET_TURN_SLOW && !queue_is_empty(&intake->slow)) {
         uint16_t number = intake->slow.items[intake->slow.head++ % INTAKE_JOBS];
         struct job *job = &intake->jobs[number];
-        struct conn *conn = conn_of(gate, &gate->pendings.items[job->pending]);
+        struct conn *conn =
+            context_conn(&gate->context, &gate->context.pendings.items[job->pending]);
         if (conn != NULL)
             conn->slow_job = false;
         if (!refuse_unverified(gate, number, conn == NULL || conn->forges)) {
-            if (signer_key_is_strange(gate, job->known))
+            if (signer_key_is_strange(&gate->config, job->known))
                 allowance_charge(intake->allowance, job->address, ALLOWANCE_UNKNOWN_KEY,
-                                 gate->now_ns);
+                                 gate->context.now_ns);
             take_verdict(gate, number, true, verify_one(gate, job_command(job)));
         }
         if (conn != NULL && conn->open)
@@ -456,7 +457,7 @@ static uint32_t verify_slow(struct gate *gate)
 static bool complete(struct gate *gate, struct job *job)
 {
     struct command *command = job_command(job);
-    struct pending *pending = &gate->pendings.items[job->pending];
+    struct pending *pending = &gate->context.pendings.items[job->pending];
     if (command->code == REQUEST_create_api_key) {
         if (secret_random(pending->secret, sizeof pending->secret) != 0)
             return false;
@@ -469,7 +470,7 @@ static bool complete(struct gate *gate, struct job *job)
 #if defined(PLANTED_BUG) && PLANTED_BUG == 20 /* net hashes ids otherwise than the node */
     command->request_hash = ~command->request_hash;
 #endif
-    command->token = pending_token(&gate->pendings, pending);
+    command->token = pending_token(&gate->context.pendings, pending);
     command->slot_count =
         (uint16_t)command_slots(command_bytes(command) - (uint32_t)sizeof *command);
     return true;
@@ -485,7 +486,7 @@ static uint32_t push_good(struct gate *gate)
         uint16_t number = intake->good.items[intake->good.head % INTAKE_JOBS];
         struct job *job = &intake->jobs[number];
         struct command *command = job_command(job);
-        struct pending *pending = &gate->pendings.items[job->pending];
+        struct pending *pending = &gate->context.pendings.items[job->pending];
         if (command->slot_count == 0 && !complete(gate, job)) {
             intake->good.head++;
             refuse(gate, job, STATUS_retry_required);
@@ -497,8 +498,8 @@ static uint32_t push_good(struct gate *gate)
         if (slots == NULL)
             break;
         command->pushed_ticks = delta_ticks(command->received_ticks);
-        gate_stamp(gate, NET_STAGE_verified, command->verified_ticks);
-        gate_stamp(gate, NET_STAGE_pushed, command->pushed_ticks);
+        net_metrics_stamp(&gate->context.metrics, NET_STAGE_verified, command->verified_ticks);
+        net_metrics_stamp(&gate->context.metrics, NET_STAGE_pushed, command->pushed_ticks);
         memcpy(slots, command, command_bytes(command));
         intake->good.head++;
         pending->state = PENDING_SENT;
@@ -508,7 +509,7 @@ static uint32_t push_good(struct gate *gate)
     }
     if (pushed > 0)
         ring_publish(ring);
-    gate->counters.commands_pushed += pushed;
+    gate->context.metrics.counters.commands_pushed += pushed;
     return pushed + done;
 }
 
@@ -521,17 +522,17 @@ static uint32_t drop_late(struct gate *gate)
         struct job *job = &intake->jobs[intake->good.items[at % INTAKE_JOBS]];
         if (job->deadline_ns == 0)
             job->deadline_ns =
-                gate->now_ns + (uint64_t)gate->config.credit_wait_ms * UINT64_C(1000000);
+                gate->context.now_ns + (uint64_t)gate->config.credit_wait_ms * UINT64_C(1000000);
     }
     while (!queue_is_empty(&intake->good)) {
         uint16_t number = intake->good.items[intake->good.head % INTAKE_JOBS];
         struct job *job = &intake->jobs[number];
-        if (job->deadline_ns > gate->now_ns)
+        if (job->deadline_ns > gate->context.now_ns)
             break;
         intake->good.head++;
         refuse(gate, job, STATUS_request_dropped);
         free_job(gate, number);
-        gate->counters.commands_dropped++;
+        gate->context.metrics.counters.commands_dropped++;
         dropped++;
     }
     return dropped;
@@ -557,17 +558,18 @@ uint32_t intake_run(struct gate *gate)
 
 void intake_answer(struct gate *gate, const struct answer *answer)
 {
-    struct pending *pending = pending_of(&gate->pendings, answer->token);
+    struct pending *pending = pending_of(&gate->context.pendings, answer->token);
     INVARIANT(gate->commands_out > 0);
     gate->commands_out--;
-    gate->counters.answers++;
+    gate->context.metrics.counters.answers++;
     pending->answer = *answer;
     bool asks = pending->conn != CONN_NONE && plain_asks(pending);
-    gate_stamp(gate, NET_STAGE_sequenced, answer->sequenced_ticks);
-    gate_stamp(gate, NET_STAGE_matched, answer->matched_ticks);
-    gate_stamp(gate, NET_STAGE_released, clock_ticks() - answer->received_ticks);
+    net_metrics_stamp(&gate->context.metrics, NET_STAGE_sequenced, answer->sequenced_ticks);
+    net_metrics_stamp(&gate->context.metrics, NET_STAGE_matched, answer->matched_ticks);
+    net_metrics_stamp(&gate->context.metrics, NET_STAGE_released,
+                      clock_ticks() - answer->received_ticks);
     if (asks)
-        gate_settle(gate, conn_of(gate, pending));
+        gate_settle(gate, context_conn(&gate->context, pending));
     else
         settle(gate, pending);
 }

@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/published.h"
 #include "net/allowance.h"
 #include "net/gate.h"
 #include "net/inbound.h"
@@ -31,7 +30,6 @@ struct net {
     bool accepting[LISTENERS]; /* an accept is armed */
     uint64_t accept_again_ns;  /* 0: at once */
     int wake_file;
-    struct published shown[NET_COUNTER_COUNT]; /* copies of the gate's counters, for others */
 };
 
 /* How many connections the table may hold: a power of two below the limit of descriptors, of which
@@ -115,9 +113,10 @@ void net_destroy(struct net *net)
 {
     if (net == NULL)
         return;
-    for (uint32_t i = 0; i < net->gate.conns.capacity && net->gate.conns.memory != NULL; i++)
-        if (net->gate.conns.conns[i].open && net->gate.conns.conns[i].file >= 0)
-            (void)close(net->gate.conns.conns[i].file);
+    for (uint32_t i = 0;
+         i < net->gate.context.conns.capacity && net->gate.context.conns.memory != NULL; i++)
+        if (net->gate.context.conns.conns[i].open && net->gate.context.conns.conns[i].file >= 0)
+            (void)close(net->gate.context.conns.conns[i].file);
     listener_close(&net->listeners[PUBLIC]);
     listener_close(&net->listeners[ADMIN]);
     uring_close(&net->uring); /* ends what is in flight before its memory goes */
@@ -166,7 +165,7 @@ static void attend(struct net *net, struct conn *conn)
 {
     struct gate *gate = &net->gate;
     const uint8_t *bytes;
-    if (gate->draining && is_between_requests(conn))
+    if (gate->context.draining && is_between_requests(conn))
         conn->last = true;
     bool finished = gate_is_finished(conn) && !conn->sending;
     if (conn->broken || (finished && conn->ended)) {
@@ -175,7 +174,7 @@ static void attend(struct net *net, struct conn *conn)
         return;
     }
     if (!conn->sending && conn->output.bytes > 0) {
-        size_t count = output_next(&gate->outputs, &conn->output, &bytes);
+        size_t count = output_next(&gate->context.outputs, &conn->output, &bytes);
         conn->sending = true;
         uring_send(&net->uring, conn->file, bytes, count, conn->index);
     }
@@ -183,7 +182,7 @@ static void attend(struct net *net, struct conn *conn)
         /* Closing now could destroy the answer while the peer still sends (RFC 9112, 9.6). */
         conn->lingering = true;
         (void)shutdown(conn->file, SHUT_WR);
-        conn_time_start(&gate->conns, conn, CONN_TIME_LINGER, gate->now_ns);
+        conn_time_start(&gate->context.conns, conn, CONN_TIME_LINGER, gate->context.now_ns);
     }
     if (conn_input_bytes(conn) >= CONN_INPUT_KEEP) {
         conn->bulk = true;
@@ -195,7 +194,7 @@ static void attend(struct net *net, struct conn *conn)
 
 static void attend_touched(struct net *net)
 {
-    struct conn_table *conns = &net->gate.conns;
+    struct conn_table *conns = &net->gate.context.conns;
     uint32_t count = conn_queue_count(conns, CONN_TOUCHED);
     for (uint32_t i = 0; i < count; i++) {
         struct conn *conn = conn_queue_pop(conns, CONN_TOUCHED);
@@ -208,9 +207,9 @@ static void attend_touched(struct net *net)
 
 static void arm_accepts(struct net *net)
 {
-    if (net->gate.draining)
+    if (net->gate.context.draining)
         return;
-    if (net->accept_again_ns != 0 && net->accept_again_ns > net->gate.now_ns)
+    if (net->accept_again_ns != 0 && net->accept_again_ns > net->gate.context.now_ns)
         return;
     net->accept_again_ns = 0;
     for (uint32_t i = 0; i < LISTENERS; i++) {
@@ -227,16 +226,17 @@ static void on_accept(struct net *net, const struct io_uring_cqe *cqe, uint32_t 
     if ((cqe->flags & IORING_CQE_F_MORE) == 0)
         net->accepting[listener] = false;
     if (cqe->res < 0) {
-        gate->counters.accept_failures++;
+        gate->context.metrics.counters.accept_failures++;
         if (cqe->res != -ECONNABORTED && cqe->res != -EINTR && cqe->res != -EAGAIN)
-            net->accept_again_ns = gate->now_ns + ACCEPT_PAUSE_NS;
+            net->accept_again_ns = gate->context.now_ns + ACCEPT_PAUSE_NS;
         return;
     }
-    bool is_full =
-        listener == PUBLIC && gate->conns.open_count + CONNECTIONS_RESERVED >= gate->conns.capacity;
-    struct conn *conn = is_full || gate->draining ? NULL : gate_open(gate, listener == ADMIN);
+    bool is_full = listener == PUBLIC && gate->context.conns.open_count + CONNECTIONS_RESERVED >=
+                                             gate->context.conns.capacity;
+    struct conn *conn =
+        is_full || gate->context.draining ? NULL : gate_open(gate, listener == ADMIN);
     if (conn == NULL) {
-        gate->counters.accept_failures++;
+        gate->context.metrics.counters.accept_failures++;
         (void)close(cqe->res);
         return;
     }
@@ -262,7 +262,7 @@ static void on_receive(struct net *net, const struct io_uring_cqe *cqe, struct c
         gate_end_of_input(gate, conn);
     else if (cqe->res < 0 && cqe->res != -ENOBUFS && cqe->res != -ECANCELED)
         conn->broken = true;
-    gate_touch(gate, conn);
+    context_touch(&gate->context, conn);
 }
 
 static void on_send(struct net *net, const struct io_uring_cqe *cqe, struct conn *conn)
@@ -273,13 +273,13 @@ static void on_send(struct net *net, const struct io_uring_cqe *cqe, struct conn
     if (cqe->res < 0) {
         conn->broken = cqe->res != -EINTR && cqe->res != -EAGAIN;
     } else {
-        gate->counters.sent_bytes += (uint32_t)cqe->res;
-        output_sent(&gate->outputs, &conn->output, (size_t)cqe->res);
+        gate->context.metrics.counters.sent_bytes += (uint32_t)cqe->res;
+        output_sent(&gate->context.outputs, &conn->output, (size_t)cqe->res);
         if (conn->time == CONN_TIME_IDLE)
-            conn_time_start(&gate->conns, conn, CONN_TIME_IDLE, gate->now_ns);
+            conn_time_start(&gate->context.conns, conn, CONN_TIME_IDLE, gate->context.now_ns);
         gate_resume(gate, conn);
     }
-    gate_touch(gate, conn);
+    context_touch(&gate->context, conn);
 }
 
 static void on_completion(struct net *net, const struct io_uring_cqe *cqe)
@@ -290,10 +290,10 @@ static void on_completion(struct net *net, const struct io_uring_cqe *cqe)
         on_accept(net, cqe, index);
         break;
     case URING_RECEIVE:
-        on_receive(net, cqe, &net->gate.conns.conns[index]);
+        on_receive(net, cqe, &net->gate.context.conns.conns[index]);
         break;
     case URING_SEND:
-        on_send(net, cqe, &net->gate.conns.conns[index]);
+        on_send(net, cqe, &net->gate.context.conns.conns[index]);
         break;
     case URING_WAKE:
         if ((cqe->flags & IORING_CQE_F_MORE) == 0)
@@ -331,17 +331,6 @@ static void start(struct net *net)
         uring_watch(&net->uring, net->wake_file);
 }
 
-static void show_counters(struct net *net)
-{
-    struct net_counters *counters = &net->gate.counters;
-    counters->connections_open = net->gate.conns.open_count;
-    counters->output_bytes = (uint64_t)net->gate.outputs.used * OUTPUT_CHUNK_BYTES;
-    uint32_t i = 0;
-#define X(name) published_set(&net->shown[i++], counters->name);
-    NET_COUNTER_LIST(X)
-#undef X
-}
-
 unsigned net_step(struct net *net)
 {
     if (CC_UNLIKELY(!net->uring.started))
@@ -353,8 +342,10 @@ unsigned net_step(struct net *net)
     attend_touched(net);
     uring_flush(&net->uring);
     gate_sent(&net->gate);
-    if (work != 0)
-        show_counters(net);
+    if (work != 0) {
+        context_measure(&net->gate.context);
+        net_metrics_show(&net->gate.context.metrics);
+    }
     return work;
 }
 
@@ -382,22 +373,22 @@ void net_wait(struct net *net, uint64_t timeout_ns)
 void net_drain(struct net *net)
 {
     struct gate *gate = &net->gate;
-    if (gate->draining)
+    if (gate->context.draining)
         return;
-    gate->draining = true;
+    gate->context.draining = true;
     for (uint32_t i = 0; i < LISTENERS; i++) {
         if (net->accepting[i] && net->uring.started)
             uring_cancel(&net->uring, uring_user_data(URING_ACCEPT, i));
         listener_close(&net->listeners[i]);
     }
-    for (uint32_t i = 0; i < gate->conns.capacity; i++)
-        if (gate->conns.conns[i].open)
-            gate_touch(gate, &gate->conns.conns[i]);
+    for (uint32_t i = 0; i < gate->context.conns.capacity; i++)
+        if (gate->context.conns.conns[i].open)
+            context_touch(&gate->context, &gate->context.conns.conns[i]);
 }
 
 bool net_drained(const struct net *net)
 {
-    return net->gate.pendings.used == 0 && net->gate.outputs.used == 0;
+    return net->gate.context.pendings.used == 0 && net->gate.context.outputs.used == 0;
 }
 
 uint16_t net_port(const struct net *net)
@@ -422,22 +413,20 @@ bool net_awaits_answers(const struct net *net)
 
 void net_show_others(struct net *net, const struct net *const *others, uint32_t count)
 {
-    INVARIANT(count <= GATE_OTHERS_MAX);
+    struct net_metrics *metrics = &net->gate.context.metrics;
+    INVARIANT(count <= NET_METRICS_OTHERS_MAX);
     for (uint32_t i = 0; i < count; i++)
-        net->gate.others[i] = others[i];
-    net->gate.other_count = count;
+        metrics->others[i] = &others[i]->gate.context.metrics;
+    metrics->other_count = count;
 }
 
 void net_add_counters(const struct net *net, struct net_counters *sum)
 {
-    uint32_t i = 0;
-#define X(name) sum->name += published_get(&net->shown[i++]);
-    NET_COUNTER_LIST(X)
-#undef X
+    net_metrics_add(&net->gate.context.metrics, sum);
 }
 
 const struct histogram *net_stage(const struct net *net, enum net_stage stage)
 {
     INVARIANT(stage < NET_STAGE_COUNT);
-    return &net->gate.stages[stage];
+    return &net->gate.context.metrics.stages[stage];
 }

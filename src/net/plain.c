@@ -172,7 +172,7 @@ static bool admit(struct gate *gate, const struct conn *conn, const char *head_t
 {
     if (!gate->config.source.ready(gate->config.source.context))
         return mistake_set(mistake, PROBLEM_not_ready, NULL, "the service is recovering");
-    if (!caller_find(gate, &conn->head, head_text, entry, mistake))
+    if (!caller_find(&gate->config, gate->context.unix_ns, &conn->head, head_text, entry, mistake))
         return false;
     plain->account_id = entry->account_id;
     if (entry->state == KEYRING_TOMBSTONE)
@@ -230,7 +230,8 @@ void plain_take(struct gate *gate, struct conn *conn, const char *head_text, con
     if (!plain_read(&plain, code, body, count, &mistake) ||
         (code == REQUEST_rename_portfolio && !take_portfolio(conn, &plain, &mistake)) ||
         !admit(gate, conn, head_text, &plain, &entry, &mistake)) {
-        struct pending *pending = pending_add(&gate->pendings, conn, PENDING_MISTAKE, PENDING_DONE);
+        struct pending *pending =
+            pending_add(&gate->context.pendings, conn, PENDING_MISTAKE, PENDING_DONE);
         pending->mistake = mistake;
         gate_settle(gate, conn);
         return;

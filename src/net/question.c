@@ -207,11 +207,12 @@ static bool take_parameters(unsigned takes, const struct parameters *parameters,
            ((takes & TAKE_DEPTH) == 0 || take_depth(parameters, query, mistake));
 }
 
-static bool take_key(struct gate *gate, const struct conn *conn, const char *head_text,
-                     struct query *query, struct keyring_key *caller, struct mistake *mistake)
+static bool take_key(const struct net_config *config, uint64_t unix_ns, const struct conn *conn,
+                     const char *head_text, struct query *query, struct keyring_key *caller,
+                     struct mistake *mistake)
 {
     struct keyring_entry entry;
-    if (!caller_find(gate, &conn->head, head_text, &entry, mistake))
+    if (!caller_find(config, unix_ns, &conn->head, head_text, &entry, mistake))
         return false;
     *caller = entry.key;
     query->account_id = entry.account_id;
@@ -219,8 +220,9 @@ static bool take_key(struct gate *gate, const struct conn *conn, const char *hea
     return true;
 }
 
-bool question_fill(struct gate *gate, const struct conn *conn, const char *head_text,
-                   struct query *query, struct keyring_key *caller, struct mistake *mistake)
+bool question_fill(const struct net_config *config, uint64_t unix_ns, const struct conn *conn,
+                   const char *head_text, struct query *query, struct keyring_key *caller,
+                   struct mistake *mistake)
 {
     const struct parameters parameters = { head_text + conn->head.query.at,
                                            conn->head.query.count };
@@ -235,9 +237,10 @@ bool question_fill(struct gate *gate, const struct conn *conn, const char *head_
         .status = QUERY_ANY_STATUS,
     };
     *caller = (struct keyring_key){ 0 };
-    if (!gate->config.source.ready(gate->config.source.context))
+    if (!config->source.ready(config->source.context))
         return mistake_set(mistake, PROBLEM_not_ready, NULL, "the service is recovering");
-    return ((takes & TAKE_KEY) == 0 || take_key(gate, conn, head_text, query, caller, mistake)) &&
+    return ((takes & TAKE_KEY) == 0 ||
+            take_key(config, unix_ns, conn, head_text, query, caller, mistake)) &&
            ((takes & TAKE_ID) == 0 || take_id(conn, query, mistake)) &&
            ((takes & TAKE_SYMBOL) == 0 || take_symbol(conn, query, mistake)) &&
            take_parameters(takes, &parameters, query, mistake) &&

@@ -6,13 +6,14 @@
 #ifndef NET_QUESTION_H
 #define NET_QUESTION_H
 
-#include "net/gate.h"
+#include "net/conn.h"
+#include "net/net_config.h"
 
 /* Fills *query for a read that the follower answers, and *caller with its API key (kind 0: the read
- * needs none); false with the problem in *mistake. `head_text` is the first byte of the
- * connection's head. */
-CC_MUST_USE bool question_fill(struct gate *gate, const struct conn *conn, const char *head_text,
-                               struct query *query, struct keyring_key *caller,
-                               struct mistake *mistake);
+ * needs none); false with the problem in *mistake. `unix_ns` is now, `head_text` the first byte of
+ * the connection's head. */
+CC_MUST_USE bool question_fill(const struct net_config *config, uint64_t unix_ns,
+                               const struct conn *conn, const char *head_text, struct query *query,
+                               struct keyring_key *caller, struct mistake *mistake);
 
 #endif

@@ -35,7 +35,7 @@ static const char *date_text(struct gate *gate)
 {
     static const char days[] = "SunMonTueWedThuFriSat";
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    uint64_t second = gate->unix_ns / UINT64_C(1000000000);
+    uint64_t second = gate->context.unix_ns / UINT64_C(1000000000);
     if (second == gate->date_second)
         return gate->date;
     struct tm tm;
@@ -256,27 +256,27 @@ static void write_local(struct gate *gate, struct writer *writer, const struct p
         admin_livez(writer);
         return;
     case ROUTE_READYZ:
-        frame->http_status = admin_readyz(gate, writer);
+        frame->http_status = admin_readyz(&gate->context, writer);
         return;
     case ROUTE_METRICS:
         frame->media = MEDIA_METRICS;
-        admin_metrics(gate, writer);
+        admin_metrics(&gate->context, writer);
         return;
     case ROUTE_TIME:
-        info_time(gate, writer);
+        info_time(gate->context.unix_ns, writer);
         break;
     case ROUTE_STATUS:
-        info_status(gate, writer);
+        info_status(&gate->config, gate->context.draining, writer);
         break;
     case ROUTE_EXCHANGE:
-        info_exchange(gate, writer);
+        info_exchange(&gate->config, writer);
         break;
     case ROUTE_LIMITS:
-        info_limits(gate, local->keyed, writer);
+        info_limits(&gate->config, local->keyed, writer);
         break;
     default:
         INVARIANT(local->kind == ROUTE_EIP712);
-        info_eip712(gate, local->code, writer);
+        info_eip712(&gate->config, local->code, writer);
         break;
     }
     frame->has_sequence = true;
@@ -294,7 +294,7 @@ static void write_plain(struct gate *gate, struct writer *writer, const struct p
         plain_write(writer, pending->answer.code, &pending->plain);
         return;
     }
-    gate->counters.problems++;
+    gate->context.metrics.counters.problems++;
     write_problem(writer, &mistake, frame);
 }
 
@@ -302,10 +302,11 @@ static struct ack_stages stages_of(const struct gate *gate, const struct pending
 {
     const struct answer *answer = &pending->answer;
     return (struct ack_stages){
-        .verified_ns = clock_ticks_to_ns(gate->rate, answer->verified_ticks),
-        .sequenced_ns = clock_ticks_to_ns(gate->rate, answer->sequenced_ticks),
-        .matched_ns = clock_ticks_to_ns(gate->rate, answer->matched_ticks),
-        .ack_ns = clock_ticks_to_ns(gate->rate, clock_ticks() - pending->received_ticks),
+        .verified_ns = clock_ticks_to_ns(gate->context.metrics.rate, answer->verified_ticks),
+        .sequenced_ns = clock_ticks_to_ns(gate->context.metrics.rate, answer->sequenced_ticks),
+        .matched_ns = clock_ticks_to_ns(gate->context.metrics.rate, answer->matched_ticks),
+        .ack_ns =
+            clock_ticks_to_ns(gate->context.metrics.rate, clock_ticks() - pending->received_ticks),
     };
 }
 
@@ -336,7 +337,7 @@ static void write_body(struct gate *gate, struct writer *writer, struct pending 
 {
     struct keyring_entry entry;
     if (pending->kind == PENDING_LOCAL && pending->local.keyed &&
-        !caller_is_live(gate, &pending->local.caller, &entry)) {
+        !caller_is_live(&gate->config, gate->context.unix_ns, &pending->local.caller, &entry)) {
         pending->kind = PENDING_MISTAKE; /* revoked by a write before it */
         (void)caller_gone(&pending->mistake);
     }
@@ -353,7 +354,7 @@ static void write_body(struct gate *gate, struct writer *writer, struct pending 
     case PENDING_MISTAKE:
         if (pending->wrote)
             say_done(&pending->mistake);
-        gate->counters.problems++;
+        gate->context.metrics.counters.problems++;
         write_problem(writer, &pending->mistake, frame);
         return;
     }
@@ -378,19 +379,21 @@ bool respond_write(struct gate *gate, struct conn *conn, struct pending *pending
     size_t total = writer_count(&head) + body_bytes;
     if (total > OUTPUT_CONNECTION_MAX - conn->output.bytes) {
         conn->broken = true;
-        gate_touch(gate, conn);
+        context_touch(&gate->context, conn);
         return false;
     }
-    if (!output_fits(&gate->outputs, &conn->output, total))
+    if (!output_fits(&gate->context.outputs, &conn->output, total))
         return false;
-    output_append(&gate->outputs, &conn->output, head_text, writer_count(&head), gate->now_ns);
+    output_append(&gate->context.outputs, &conn->output, head_text, writer_count(&head),
+                  gate->context.now_ns);
     if (body_bytes > 0)
-        output_append(&gate->outputs, &conn->output, gate->scratch, body_bytes, gate->now_ns);
+        output_append(&gate->context.outputs, &conn->output, gate->scratch, body_bytes,
+                      gate->context.now_ns);
     if (pending->has_secret) {
-        output_mark_secret(&gate->outputs, &conn->output, total);
+        output_mark_secret(&gate->context.outputs, &conn->output, total);
         secret_wipe(gate->scratch, writer_count(&body));
     }
-    gate->counters.responses++;
+    gate->context.metrics.counters.responses++;
     gate->written += total;
     if (gate->sent_count < GATE_SENT_MAX)
         gate->sent_ticks[gate->sent_count++] = pending->received_ticks;
@@ -400,8 +403,9 @@ bool respond_write(struct gate *gate, struct conn *conn, struct pending *pending
 bool respond_continue(struct gate *gate, struct conn *conn)
 {
     static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    if (!output_fits(&gate->outputs, &conn->output, sizeof text - 1))
+    if (!output_fits(&gate->context.outputs, &conn->output, sizeof text - 1))
         return false;
-    output_append(&gate->outputs, &conn->output, text, sizeof text - 1, gate->now_ns);
+    output_append(&gate->context.outputs, &conn->output, text, sizeof text - 1,
+                  gate->context.now_ns);
     return true;
 }

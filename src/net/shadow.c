@@ -1,22 +1,22 @@
 #include "net/shadow.h"
 
 /* Whether this verdict is to be looked at: by its number, or a refusal when all of those are. */
-static bool is_chosen(struct gate *gate, bool good)
+static bool is_chosen(struct shadow_choice *choice, bool good)
 {
-    gate->verdicts++;
-    return gate->verdicts % SHADOW_INTERVAL == 0 || (!good && gate->config.shadows_rejects);
+    choice->verdicts++;
+    return choice->verdicts % SHADOW_INTERVAL == 0 || (!good && choice->rejects);
 }
 
-void shadow_tell(struct gate *gate, const struct command *command, bool good,
+void shadow_tell(struct shadow_choice *choice, const struct command *command, bool good,
                  enum ed25519_path path)
 {
-    struct ring *ring = gate->config.shadows;
-    if (ring == NULL || !is_chosen(gate, good))
+    struct ring *ring = choice->ring;
+    if (ring == NULL || !is_chosen(choice, good))
         return;
     uint32_t slots = shadow_slots(command->payload_bytes);
     struct shadow *shadow = ring_claim(ring, slots);
     if (shadow == NULL) {
-        gate->counters.shadows_skipped++;
+        (*choice->skipped)++;
         return;
     }
     shadow->slot_count = (uint16_t)slots;

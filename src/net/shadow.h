@@ -12,7 +12,7 @@
 
 #include "base/message.h"
 #include "crypto/ed25519.h"
-#include "net/gate.h"
+#include "net/net_config.h"
 
 enum { SHADOW_INTERVAL = 4096 };
 
@@ -39,8 +39,16 @@ static_assert((sizeof(struct shadow) + REQUEST_PAYLOAD_MAX + MESSAGE_SLOT_BYTES 
                   RING_MESSAGE_SLOTS_MAX,
               "the longest payload is one message of a ring");
 
+/* Which verdicts are told. */
+struct shadow_choice {
+    struct ring *ring; /* NULL: none are */
+    bool rejects;      /* every refusal too */
+    uint64_t verdicts; /* so far */
+    uint64_t *skipped; /* counts those that found no room */
+};
+
 /* A verdict on a request's Ed25519 signature; `path` was in use before it was made. */
-void shadow_tell(struct gate *gate, const struct command *command, bool good,
+void shadow_tell(struct shadow_choice *choice, const struct command *command, bool good,
                  enum ed25519_path path);
 
 #endif

@@ -19,71 +19,71 @@ static bool operator_key_fits(const struct option_engine *options, uint16_t code
     return options->has_operator_key && memcmp(options->operator_key, key, 32) == 0;
 }
 
-bool signer_key_is_known(const struct gate *gate, const struct request *request,
+bool signer_key_is_known(const struct net_config *config, const struct request *request,
                          const struct command *command)
 {
     const uint8_t *key = command_key(command);
     struct keyring_entry entry;
     if (request->signer == SIGNER_OPERATOR)
-        return operator_key_fits(gate->config.options, request->code, key);
+        return operator_key_fits(config->options, request->code, key);
     if (request->signer == SIGNER_NEW_SECP256K1)
         return false;
     uint64_t account = admission_account(request, command_body(command));
     bool is_session = command->bytes[1] == SIGNATURE_ED25519;
     struct keyring_key name =
         keyring_key(is_session ? KEYRING_SESSION : KEYRING_MASTER, account, key);
-    return keyring_find(gate->config.keyring, &name, &entry);
+    return keyring_find(config->keyring, &name, &entry);
 }
 
-static void refuse(struct gate *gate, enum allowance_kind kind, uint64_t wait_ms,
+static void refuse(const struct net_config *config, enum allowance_kind kind, uint64_t wait_ms,
                    struct mistake *mistake)
 {
-    gate->counters.rate_limited++;
     if (kind == ALLOWANCE_UNKNOWN_KEY)
         (void)mistake_number(mistake, PROBLEM_rate_limited, wait_ms,
                              "signatures of keys that are not known: %u/s an address",
-                             gate->config.unknown_key_rate);
+                             config->unknown_key_rate);
     else
         (void)mistake_number(mistake, PROBLEM_rate_limited, wait_ms,
-                             "wrong signatures: %u/s an address", gate->config.bad_signature_rate);
+                             "wrong signatures: %u/s an address", config->bad_signature_rate);
 }
 
-bool signer_key_is_slow(const struct gate *gate, const struct allowance *allowance,
-                        const struct conn *conn, const struct request *request, bool is_known)
+bool signer_key_is_slow(const struct allowance *allowance, const struct conn *conn,
+                        const struct request *request, bool is_known, uint64_t now_ns)
 {
     if (!is_known || conn->forges)
         return true;
     if (conn->proved || request->signer == SIGNER_OPERATOR)
         return false;
-    return allowance_wait_ms(allowance, conn->address, ALLOWANCE_BAD_SIGNATURE, gate->now_ns) != 0;
+    return allowance_wait_ms(allowance, conn->address, ALLOWANCE_BAD_SIGNATURE, now_ns) != 0;
 }
 
-bool signer_key_is_strange(const struct gate *gate, bool is_known)
+bool signer_key_is_strange(const struct net_config *config, bool is_known)
 {
-    return !is_known && gate->config.source.ready(gate->config.source.context);
+    return !is_known && config->source.ready(config->source.context);
 }
 
-bool signer_key_is_refused(struct gate *gate, const struct allowance *allowance, uint64_t address,
-                           bool is_known, bool forges, struct mistake *mistake)
+bool signer_key_is_refused(const struct net_config *config, const struct allowance *allowance,
+                           uint64_t address, bool is_known, bool forges, uint64_t now_ns,
+                           struct mistake *mistake)
 {
-    bool is_strange = signer_key_is_strange(gate, is_known);
+    bool is_strange = signer_key_is_strange(config, is_known);
     enum allowance_kind kind = is_strange ? ALLOWANCE_UNKNOWN_KEY : ALLOWANCE_BAD_SIGNATURE;
     if (!is_strange && !forges)
         return false;
-    uint64_t wait_ms = allowance_wait_ms(allowance, address, kind, gate->now_ns);
+    uint64_t wait_ms = allowance_wait_ms(allowance, address, kind, now_ns);
     if (wait_ms != 0)
-        refuse(gate, kind, wait_ms, mistake);
+        refuse(config, kind, wait_ms, mistake);
     return wait_ms != 0;
 }
 
-void signer_key_was_wrong(struct gate *gate, struct allowance *allowance, uint64_t address,
-                          struct mistake *mistake)
+bool signer_key_was_wrong(const struct net_config *config, struct allowance *allowance,
+                          uint64_t address, uint64_t now_ns, struct mistake *mistake)
 {
-    uint64_t wait_ms = allowance_wait_ms(allowance, address, ALLOWANCE_BAD_SIGNATURE, gate->now_ns);
+    uint64_t wait_ms = allowance_wait_ms(allowance, address, ALLOWANCE_BAD_SIGNATURE, now_ns);
     if (wait_ms != 0) {
-        refuse(gate, ALLOWANCE_BAD_SIGNATURE, wait_ms, mistake);
-        return;
+        refuse(config, ALLOWANCE_BAD_SIGNATURE, wait_ms, mistake);
+        return true;
     }
-    allowance_charge(allowance, address, ALLOWANCE_BAD_SIGNATURE, gate->now_ns);
-    (void)mistake_set(mistake, PROBLEM_invalid_signature, NULL, "the signature does not verify");
+    allowance_charge(allowance, address, ALLOWANCE_BAD_SIGNATURE, now_ns);
+    return mistake_set(mistake, PROBLEM_invalid_signature, NULL, "the signature does not verify");
 }

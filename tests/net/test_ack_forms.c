@@ -213,7 +213,7 @@ int main(void)
     who_gets_which();
     what_stays_json();
     answers_of_the_network_thread();
-    CHECK(gate->pendings.used == 0 && gate->conns.open_count == 0);
+    CHECK(gate->context.pendings.used == 0 && gate->context.conns.open_count == 0);
     fixture_gate_free(gate);
     fixture_free(&fixture);
     return 0;

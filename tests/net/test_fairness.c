@@ -33,14 +33,14 @@ int main(void)
     gate_turn_begin(gate);
     gate_receive(gate, waiting.conn, text, repeat(text, WAITING));
     (void)gate_turn_end(gate);
-    CHECK(gate->counters.requests == NET_TURN_REQUESTS);
+    CHECK(gate->context.metrics.counters.requests == NET_TURN_REQUESTS);
     for (int i = 0; i < TURNS; i++) {
-        uint64_t before = gate->counters.requests;
+        uint64_t before = gate->context.metrics.counters.requests;
         gate_turn_begin(gate);
         CHECK(gate->budget >= NET_TURN_REQUESTS / 2); /* left for what arrives */
         gate_receive(gate, busy[i].conn, text, repeat(text, NET_TURN_REQUESTS));
         (void)gate_turn_end(gate);
-        CHECK(gate->counters.requests - before <= NET_TURN_REQUESTS);
+        CHECK(gate->context.metrics.counters.requests - before <= NET_TURN_REQUESTS);
     }
     CHECK(!waiting.conn->blocked); /* all 64 were taken though every turn had more than it takes */
     wire_turn_net(&waiting);

@@ -119,10 +119,10 @@ static void no_credit_drops_after_its_time(void)
     }
     clock_advance(&fixture.clock, 1999999);
     wire_turn_net(&wire[0]);
-    CHECK(gate->counters.commands_dropped == 0);
+    CHECK(gate->context.metrics.counters.commands_dropped == 0);
     clock_advance(&fixture.clock, 1);
     wire_turn_net(&wire[0]);
-    CHECK(gate->counters.commands_dropped == ORDERS - CREDITS);
+    CHECK(gate->context.metrics.counters.commands_dropped == ORDERS - CREDITS);
     CHECK(fixture_match(&fixture) == CREDITS); /* those that had a credit are executed */
     wire_turn_net(&wire[0]);
     wire_turn_net(&wire[1]);
@@ -291,7 +291,8 @@ static void strangers_delay_nobody(void)
             refused += wire_has(&answer, "\"rejected_unauthorized\"");
         wire_free(&wires[i]);
     }
-    CHECK(refused == STRANGERS * EACH && gate->counters.unknown_keys == STRANGERS * EACH);
+    CHECK(refused == STRANGERS * EACH &&
+          gate->context.metrics.counters.unknown_keys == STRANGERS * EACH);
     CHECK(fixture.command_count == 1);
     CHECK(wire_answer(&good, &answer, false) && wire_has(&answer, "request_completed"));
     wire_free(&good);
@@ -319,7 +320,7 @@ static void forgers_delay_nobody(void)
         wire_feed(&wires[i], text,
                   fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes));
     }
-    CHECK(gate->counters.signatures_bad == FORGERS);
+    CHECK(gate->context.metrics.counters.signatures_bad == FORGERS);
 
     for (unsigned i = 0; i < FORGERS; i++) {
         size_t count = 0;
@@ -329,19 +330,19 @@ static void forgers_delay_nobody(void)
             count +=
                 fixture_post(text + count, sizeof text - count, ORDER_PATH, OCTETS, frame, bytes);
         }
-        uint64_t before = gate->counters.signatures_bad;
+        uint64_t before = gate->context.metrics.counters.signatures_bad;
         wire_feed(&wires[i], text, count);
-        CHECK(gate->counters.signatures_bad - before <= NET_TURN_SLOW);
+        CHECK(gate->context.metrics.counters.signatures_bad - before <= NET_TURN_SLOW);
     }
-    uint64_t verified = gate->counters.signatures_good;
+    uint64_t verified = gate->context.metrics.counters.signatures_good;
     wire_feed(&good, text,
               fixture_order_post(&fixture, text,
                                  sizeof text)); /* beside all that waits: in this very turn */
-    CHECK(gate->counters.signatures_good >= verified + 1);
+    CHECK(gate->context.metrics.counters.signatures_good >= verified + 1);
     for (unsigned turn = 0; turn < FORGERS * EACH; turn++)
         wire_turn(&good);
-    CHECK(gate->counters.signatures_bad == FORGERS * EACH);
-    CHECK(gate->counters.signatures_good == FORGERS + 1);
+    CHECK(gate->context.metrics.counters.signatures_bad == FORGERS * EACH);
+    CHECK(gate->context.metrics.counters.signatures_good == FORGERS + 1);
     for (unsigned i = 0; i < FORGERS; i++) {
         wire_turn(&wires[i]);
         while (wire_answer(&wires[i], &answer, false))
@@ -349,12 +350,12 @@ static void forgers_delay_nobody(void)
     }
     CHECK(refused == FORGERS * EACH);
 
-    verified = gate->counters.signatures_good; /* again as fast as any */
+    verified = gate->context.metrics.counters.signatures_good; /* again as fast as any */
     gate_turn_begin(gate);
     for (unsigned i = 0; i < NET_TURN_REQUESTS / 2; i++)
         gate_receive(gate, wires[i].conn, text, fixture_order_post(&fixture, text, sizeof text));
     (void)gate_turn_end(gate);
-    CHECK(gate->counters.signatures_good - verified == NET_TURN_REQUESTS / 2);
+    CHECK(gate->context.metrics.counters.signatures_good - verified == NET_TURN_REQUESTS / 2);
     for (unsigned i = 0; i < FORGERS; i++) {
         wire_turn(&wires[i]);
         wire_free(&wires[i]);
@@ -484,7 +485,7 @@ static void full_pool_closes_the_oldest(void)
         for (unsigned k = 0; k < WIRES; k++)
             wire_turn(&wires[k]);
     }
-    CHECK(gate->counters.output_pool_closed == WIRES - 4);
+    CHECK(gate->context.metrics.counters.output_pool_closed == WIRES - 4);
     for (unsigned i = 0; i < WIRES; i++) {
         struct wire_answer answer;
         CHECK((wires[i].conn == NULL) == (i < WIRES - 4));

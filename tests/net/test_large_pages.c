@@ -89,7 +89,7 @@ static void pages_come_one_after_the_other(void)
         (void)gate_turn_end(gate);
         (void)fixture_follow(&fixture);
     }
-    CHECK(gate->pendings.used == 0);
+    CHECK(gate->context.pendings.used == 0);
     wire_open(&other, &fixture, gate, false);
     wire_send(&other, text, pipeline(text, sizeof text, 1), 0);
     CHECK(wire_answer(&other, &answer, false) && answer.status == 200);
@@ -137,11 +137,11 @@ static void a_turn_writes_one_long_page(void)
     (void)gate_turn_end(gate);
     CHECK(fixture_follow(&fixture) == READERS);
     for (unsigned turn = 1; turn <= READERS; turn++) {
-        uint64_t before = gate->counters.responses;
+        uint64_t before = gate->context.metrics.counters.responses;
         CHECK(gate_has_work(gate));
         gate_turn_begin(gate);
         (void)gate_turn_end(gate);
-        CHECK(gate->counters.responses == before + 1);
+        CHECK(gate->context.metrics.counters.responses == before + 1);
     }
     for (unsigned i = 0; i < READERS; i++) {
         wire_turn(&readers[i]);
@@ -216,7 +216,7 @@ int main(void)
     sent_bytes_make_room();
     a_turn_writes_one_long_page();
     rows_are_shorter_than_counted_on();
-    CHECK(gate->pendings.used == 0 && gate->conns.open_count == 0);
+    CHECK(gate->context.pendings.used == 0 && gate->context.conns.open_count == 0);
     CHECK(fixture.pool.free == UINT64_MAX);
     fixture_gate_free(gate);
     fixture_free(&fixture);

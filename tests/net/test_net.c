@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "net/fixture.h"
+#include "net/net.h"
 
 enum { FILES_MAX = 128 }; /* descriptors of this process */
 

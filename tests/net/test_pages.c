@@ -238,7 +238,7 @@ int main(void)
     problems_of_the_follower();
     exchange_lists_what_is_built();
     admin_pages();
-    CHECK(gate->pendings.used == 0 && gate->conns.open_count == 0);
+    CHECK(gate->context.pendings.used == 0 && gate->context.conns.open_count == 0);
     CHECK(fixture.pool.free == UINT64_MAX);
     fixture_gate_free(gate);
     fixture_free(&fixture);

@@ -190,7 +190,7 @@ static void deaf_peer_is_closed(void)
     CHECK(wire.conn != NULL);
     clock_advance(&fixture.clock, 1);
     wire_turn(&wire);
-    CHECK(wire.conn == NULL && gate->counters.timeouts == 1);
+    CHECK(wire.conn == NULL && gate->context.metrics.counters.timeouts == 1);
     wire_free(&wire);
     fixture_end(&fixture, gate);
 }

@@ -395,7 +395,7 @@ static void few_overtake(void)
         wire_turn(&wires[turn % WIRES]);
     CHECK(fixture.query_count == before && gate->queries_out == WIRES + BEHIND);
     wire_free(&wires[0]); /* its replies are still to come */
-    CHECK(gate->queries_out == WIRES + BEHIND && gate->pendings.behind == BEHIND);
+    CHECK(gate->queries_out == WIRES + BEHIND && gate->context.pendings.behind == BEHIND);
     fixture.applied = fixture.durable;
     fixture.hold_durable = false;
     for (unsigned turn = 0; turn < 2 * WIRES * READS; turn++)
@@ -406,7 +406,8 @@ static void few_overtake(void)
         wire_free(&wires[i]);
     }
     CHECK(fixture.query_count == before + (WIRES - 1) * READS + 1 + BEHIND);
-    CHECK(gate->queries_out == 0 && gate->pendings.behind == 0 && gate->pendings.used == 0);
+    CHECK(gate->queries_out == 0 && gate->context.pendings.behind == 0 &&
+          gate->context.pendings.used == 0);
 }
 
 int main(void)
@@ -421,7 +422,7 @@ int main(void)
     status_says_what_is();
     limits_are_those_of_exchange();
     few_overtake();
-    CHECK(gate->pendings.used == 0 && gate->conns.open_count == 0);
+    CHECK(gate->context.pendings.used == 0 && gate->context.conns.open_count == 0);
     CHECK(fixture.pool.free == UINT64_MAX);
     fixture_gate_free(gate);
     fixture_free(&fixture);

@@ -532,7 +532,8 @@ int main(void)
     envelopes();
     plain_envelope_above_8192();
     long_heads();
-    CHECK(gate->pendings.used == 0 && gate->outputs.used == 0 && gate->conns.open_count == 0);
+    CHECK(gate->context.pendings.used == 0 && gate->context.outputs.used == 0 &&
+          gate->context.conns.open_count == 0);
     fixture_gate_free(gate);
     fixture_free(&fixture);
     return 0;

@@ -453,7 +453,7 @@ int main(void)
     keeps_its_place();
     waits_for_a_slot();
     revoked_keys(); /* last: it ends them */
-    CHECK(gate->pendings.used == 0 && gate->conns.open_count == 0);
+    CHECK(gate->context.pendings.used == 0 && gate->context.conns.open_count == 0);
     fixture_gate_free(gate);
     fixture_free(&fixture);
     return 0;

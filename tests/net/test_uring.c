@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "net/fixture.h"
+#include "net/net.h"
 
 static struct fixture fixture;
 

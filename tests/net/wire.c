@@ -9,7 +9,7 @@ struct gate *fixture_gate(struct fixture *fixture, uint32_t connections)
     CHECK(posix_memalign((void **)&gate, 128, sizeof *gate) == 0);
     memset(gate, 0, sizeof *gate);
     CHECK(gate_init(gate, &fixture->config, connections) == 0);
-    gate->rate = (struct clock_rate){ UINT64_C(1) << 32 };
+    gate->context.metrics.rate = (struct clock_rate){ UINT64_C(1) << 32 };
     return gate;
 }
 
@@ -21,7 +21,8 @@ void fixture_gate_free(struct gate *gate)
 
 void fixture_end(struct fixture *fixture, struct gate *gate)
 {
-    CHECK(gate->pendings.used == 0 && gate->outputs.used == 0 && gate->conns.open_count == 0);
+    CHECK(gate->context.pendings.used == 0 && gate->context.outputs.used == 0 &&
+          gate->context.conns.open_count == 0);
     CHECK(gate->commands_out == 0 && gate->queries_out == 0);
     CHECK(fixture->pool.free == UINT64_MAX);
     fixture_gate_free(gate);
@@ -49,21 +50,21 @@ void wire_free(struct wire *wire)
 static void transport(struct wire *wire)
 {
     struct gate *gate = wire->gate;
-    while (conn_queue_count(&gate->conns, CONN_TOUCHED) > 0)
-        (void)conn_queue_pop(&gate->conns, CONN_TOUCHED);
+    while (conn_queue_count(&gate->context.conns, CONN_TOUCHED) > 0)
+        (void)conn_queue_pop(&gate->context.conns, CONN_TOUCHED);
     gate_sent(gate);
     struct conn *conn = wire->conn;
     const uint8_t *bytes;
     if (conn == NULL)
         return;
     while (!wire->stuck && !conn->broken) {
-        size_t count = output_next(&gate->outputs, &conn->output, &bytes);
+        size_t count = output_next(&gate->context.outputs, &conn->output, &bytes);
         if (count == 0)
             break;
         CHECK(wire->count + count < wire->capacity);
         memcpy(wire->text + wire->count, bytes, count);
         wire->count += count;
-        output_sent(&gate->outputs, &conn->output, count);
+        output_sent(&gate->context.outputs, &conn->output, count);
         gate_resume(gate, conn);
     }
     if (conn->broken || gate_is_finished(conn)) {

@@ -289,18 +289,18 @@ static void transport(struct sim *sim, struct sim_port *port)
     struct gate *gate = port->gate;
     const uint8_t *bytes;
 
-    while (conn_queue_count(&gate->conns, CONN_TOUCHED) > 0)
-        (void)conn_queue_pop(&gate->conns, CONN_TOUCHED);
+    while (conn_queue_count(&gate->context.conns, CONN_TOUCHED) > 0)
+        (void)conn_queue_pop(&gate->context.conns, CONN_TOUCHED);
     gate_sent(gate);
     for (uint32_t i = 0; i < SIM_CLIENTS; i++) {
         struct sim_client *client = &port->clients[i];
         size_t count;
         while (client->conn != NULL && !client->conn->broken &&
-               (count = output_next(&gate->outputs, &client->conn->output, &bytes)) > 0) {
+               (count = output_next(&gate->context.outputs, &client->conn->output, &bytes)) > 0) {
             INVARIANT(client->received_count + count <= SIM_CLIENT_BYTES);
             memcpy(client->received + client->received_count, bytes, count);
             client->received_count += (uint32_t)count;
-            output_sent(&gate->outputs, &client->conn->output, count);
+            output_sent(&gate->context.outputs, &client->conn->output, count);
             gate_resume(gate, client->conn);
             read_responses(sim, client);
         }

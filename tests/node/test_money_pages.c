@@ -94,14 +94,14 @@ static size_t take_output(size_t used)
     const uint8_t *bytes;
     size_t count;
 
-    while (conn_queue_count(&gate.conns, CONN_TOUCHED) > 0)
-        (void)conn_queue_pop(&gate.conns, CONN_TOUCHED);
+    while (conn_queue_count(&gate.context.conns, CONN_TOUCHED) > 0)
+        (void)conn_queue_pop(&gate.context.conns, CONN_TOUCHED);
     gate_sent(&gate);
-    while ((count = output_next(&gate.outputs, &conn->output, &bytes)) > 0) {
+    while ((count = output_next(&gate.context.outputs, &conn->output, &bytes)) > 0) {
         CHECK(used + count < sizeof answer);
         memcpy(answer + used, bytes, count);
         used += count;
-        output_sent(&gate.outputs, &conn->output, count);
+        output_sent(&gate.context.outputs, &conn->output, count);
         gate_resume(&gate, conn);
     }
     return used;
