@@ -1,8 +1,10 @@
-/* The wire tables against wire.md W2 and its enum lists, typed here from the spec a second time. */
+/* The wire tables against wire.md W2 and its enum lists, and the rows of rules.md R11, typed here
+ * from the spec a second time. */
 #include "base/field.h"
 #include "base/problem.h"
 #include "base/reason.h"
 #include "base/request.h"
+#include "base/rule.h"
 #include "base/status.h"
 #include "check.h"
 
@@ -158,8 +160,82 @@ static void check_problems(void)
         CHECK(problem_http_title(problem_http_status((enum problem)problem))[0] != '\0');
 }
 
+/* clang-format off */
+/* R11: each row in its place, with the statuses it gives in the order of their conditions. */
+static const struct { int line; const char *name, *statuses[6]; } rules[] = {
+#define R(...) { __LINE__, __VA_ARGS__ }
+    R("0",   { "request_dropped" }),
+    R("1",   { "duplicate_request_id" }),
+    R("2",   { "retry_required" }),
+    R("3",   { "rejected_unauthorized", "session_rejected" }),
+    R("4",   { "rejected_account_suspended" }),
+    R("5",   { "rejected_invalid_portfolio_id" }),
+    R("6",   { "rejected_invalid_uuid" }),
+    R("7",   { "order_rejected_invalid_market" }),
+    R("8",   { "rejected_market_not_found" }),
+    R("9",   { "order_rejected_invalid", "order_rejected_invalid" }),
+    R("10",  { "market_closed", "rejected_market_halted", "rejected_market_cancel_only",
+               "rejected_market_post_only", "rejected_market_reduce_only" }),
+    R("11",  { "rejected_invalid_order_flags" }),
+    R("12",  { "order_rejected_expired", "rejected_conditional_order_expired" }),
+    R("13",  { "rejected_order_not_found" }),
+    R("14",  { "rejected_size_not_equal" }),
+    R("15",  { "rejected_size_zero" }),
+    R("16",  { "rejected_invalid_size" }),
+    R("17",  { "rejected_invalid_price" }),
+    R("17b", { "rejected_invalid_size" }),
+    R("18",  { "rejected_invalid_trigger" }),
+    R("19",  { "rejected_mark_price_zero" }),
+    R("20",  { "rejected_invalid_price" }),
+    R("21",  { "rejected_invalid_size" }),
+    R("22",  { "rejected_slippage_exceeds_maximum" }),
+    R("23",  { "rejected_trigger_already_satisfied" }),
+    R("24",  { "invalid_reduce_only_order" }),
+    R("25",  { "rejected_max_conditional_orders_exceeded" }),
+    R("26",  { "rejected_max_open_orders_exceeded" }),
+    R("27",  { "insufficient_margin_to_place" }),
+    R("28",  { "rejected_post_only_would_cross_book" }),
+    R("29",  { "self_trade_prevention" }),
+    R("30",  { "rejected_f_o_k_not_fully_filled_low_liquidity" }),
+    R("31",  { "rejected_f_o_k_not_fully_filled_insufficient_margin" }),
+    R("32",  { "insufficient_margin_to_trade" }),
+    R("33",  { "insufficient_margin_to_place" }),
+    R("34",  { "order_rejected_internal" }),
+    R("35",  { "request_completed" }),
+#undef R
+};
+/* clang-format on */
+
+static void check_rules(void)
+{
+    int row = 0;
+
+    for (size_t i = 0; i < CC_COUNT(rules); i++)
+        for (int k = 0; k < 6 && rules[i].statuses[k] != NULL; k++, row++) {
+            const struct rule *rule = rule_row((enum rule_row)row);
+            const char *status = status_name((enum status)rule->status);
+            CHECK_ROW(&rules[i], strcmp(rule->number, rules[i].name) == 0);
+            CHECK_ROW(&rules[i], strcmp(status, rules[i].statuses[k]) == 0);
+        }
+    CHECK(row == ROW_COUNT);
+    CHECK(ROW_STATUS(self_trade) == STATUS_self_trade_prevention);
+    CHECK(rule_row(ROW_completed)->status == STATUS_request_completed);
+
+    /* Step 11 by code, then step 13. */
+    CHECK(STEP_COUNT == 6);
+    for (int step = 0; step < STEP_COUNT; step++)
+        CHECK(strcmp(rule_step((enum rule_step)step)->number, step < 5 ? "11" : "13") == 0);
+    CHECK(STEP_STATUS(not_ready) == STATUS_retry_required);
+    CHECK(STEP_STATUS(revoked_by_session) == STATUS_session_rejected);
+    CHECK(STEP_STATUS(key_absent) == STATUS_rejected_unauthorized);
+    CHECK(STEP_STATUS(key_of_session_codes) == STATUS_session_rejected);
+    CHECK(STEP_STATUS(key_of_key_codes) == STATUS_master_key_rejected_unauthorized);
+    CHECK(STEP_STATUS(no_credit) == STATUS_request_dropped);
+}
+
 int main(void)
 {
+    check_rules();
     check_requests();
     check_fields();
     check_statuses();

@@ -1,13 +1,22 @@
-/* main.c - docs/reference.md, made from the wire tables: requests with every field, statuses,
- * reasons, problem codes, options. `perp-reference > docs/reference.md`; a test compares both. */
+/* main.c - documents made from the tables of src/base; a test compares each with what is printed.
+ *
+ *   perp-reference             docs/reference.md: requests with every field, statuses, reasons,
+ *                              problem codes, options
+ *   perp-reference DOCUMENT    the document, with the tables between its markers made anew:
+ *                              <!-- steps -->, <!-- rows --> (R11) up to <!-- end --> */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/field.h"
 #include "base/option.h"
 #include "base/problem.h"
 #include "base/reason.h"
 #include "base/request.h"
+#include "base/rule.h"
 #include "base/status.h"
+
+enum { LINE_BYTES = 4096 };
 
 static const char *const signer_names[] = {
     [SIGNER_NONE] = "nobody",
@@ -122,7 +131,56 @@ static void print_options(void)
     }
 }
 
-int main(void)
+static void print_rule(const struct rule *rule)
+{
+    printf("| %s | `%s` | `%s` | %s |\n", rule->number, rule->name,
+           status_name((enum status)rule->status), rule->check);
+}
+
+static void print_steps(void)
+{
+    printf("| step | name | status | check |\n|---|---|---|---|\n");
+    for (int step = 0; step < STEP_COUNT; step++)
+        print_rule(rule_step((enum rule_step)step));
+}
+
+static void print_rows(void)
+{
+    printf("| row | name | status | check |\n|---|---|---|---|\n");
+    for (int row = 0; row < ROW_COUNT; row++)
+        print_rule(rule_row((enum rule_row)row));
+}
+
+/* 0, or 1 when the document cannot be read. */
+static int print_document(const char *name)
+{
+    char line[LINE_BYTES];
+    bool within = false;
+    FILE *file = fopen(name, "r");
+
+    if (file == NULL) {
+        fprintf(stderr, "perp-reference: %s: %s\n", name, strerror(errno));
+        return 1;
+    }
+    while (fgets(line, sizeof line, file) != NULL) {
+        within = within && strcmp(line, "<!-- end -->\n") != 0;
+        if (!within)
+            fputs(line, stdout);
+        bool steps = strcmp(line, "<!-- steps -->\n") == 0;
+        if (steps)
+            print_steps();
+        else if (strcmp(line, "<!-- rows -->\n") == 0)
+            print_rows();
+        else
+            continue;
+        within = true;
+    }
+    int failed = ferror(file);
+    fclose(file);
+    return failed != 0;
+}
+
+static void print_reference(void)
 {
     printf(
         "# Reference\nMade by `build/release/perp-reference` from the tables in `src/base`; do not "
@@ -130,5 +188,12 @@ int main(void)
     print_requests();
     print_lists();
     print_options();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        return print_document(argv[1]);
+    print_reference();
     return 0;
 }
