@@ -13,8 +13,9 @@ enum { CALLER_READ, CALLER_READ_WRITE }; /* scope of a keyring entry (wire.md, E
 
 #define CALLER_NO_PIN (-1)
 
-/* Whether an API key is live at `unix_ns`: it is there, has not expired, and no revocation of it is durable. One
- * that is not durable yet is not shown: the engine refuses what it sequences behind it (R11). */
+/* Whether an API key is live at `unix_ns`: it exists, has not expired, and no revocation of it is
+ * durable. A revocation that is not durable yet does not count here; the engine refuses what it
+ * sequences after it (R11). */
 CC_MUST_USE bool caller_is_live(const struct net_config *config, uint64_t unix_ns,
                                 const struct keyring_key *key, struct keyring_entry *entry);
 
