@@ -6,9 +6,8 @@
 #include "engine/market_record.h"
 #include "engine/market_state.h"
 #include "node/counter.h"
-#include "node/matcher.h"
 
-enum { STATE_BODY_BYTES = 8, STATE_AT = 4, STATE_OF_ALL_AT = 0 }; /* W3a: 1002, 1008 */
+enum { STATE_OF_ALL_BODY_BYTES = 8, STATE_OF_ALL_AT = 0 }; /* W3a: 1008 */
 
 void alarm_raise(struct alarm_box *box, const struct audit_verdict *verdict)
 {
@@ -42,17 +41,6 @@ static void take(struct alarm *alarm)
     alarm->is_pending = true;
 }
 
-static bool author_state(struct matcher *matcher, uint16_t asset_id, enum market_state state)
-{
-    struct engine_result result;
-    uint8_t body[STATE_BODY_BYTES] = { 0 };
-
-    cc_store16(body, asset_id);
-    body[STATE_AT] = (uint8_t)state;
-    return matcher_author_hash(matcher) &&
-           matcher_author(matcher, REQUEST_market_state, body, sizeof body, &result);
-}
-
 /* Whether any market is left to be halted. */
 static bool is_any_unhalted(const struct engine *engine)
 {
@@ -62,16 +50,15 @@ static bool is_any_unhalted(const struct engine *engine)
     return false;
 }
 
-static uint32_t halt_all(struct matcher *matcher, bool *room_left)
+static uint32_t halt_all(struct alarm *alarm, struct sequencer *sequencer, bool *room_left)
 {
-    struct alarm *alarm = &matcher->alarm;
     struct engine_result result;
-    uint8_t body[STATE_BODY_BYTES] = { 0 };
+    uint8_t body[STATE_OF_ALL_BODY_BYTES] = { 0 };
 
     body[STATE_OF_ALL_AT] = MARKET_HALTED;
-    if (is_any_unhalted(matcher->engine)) {
-        *room_left = matcher_author_hash(matcher) &&
-                     matcher_author(matcher, REQUEST_halt_all, body, sizeof body, &result);
+    if (is_any_unhalted(sequencer->engine)) {
+        *room_left = sequencer_author_hash(sequencer) &&
+                     sequencer_author(sequencer, REQUEST_halt_all, body, sizeof body, &result);
         if (!*room_left)
             return 0;
         counter_add(&alarm->counters.halts);
@@ -83,9 +70,8 @@ static uint32_t halt_all(struct matcher *matcher, bool *room_left)
     return 1;
 }
 
-static uint32_t halt_markets(struct matcher *matcher, bool *room_left)
+static uint32_t halt_markets(struct alarm *alarm, struct sequencer *sequencer, bool *room_left)
 {
-    struct alarm *alarm = &matcher->alarm;
     uint32_t authored = 0;
 
     for (uint32_t index = 0; index < 64 * AUDIT_MARKET_WORDS; index++) {
@@ -93,9 +79,10 @@ static uint32_t halt_markets(struct matcher *matcher, bool *room_left)
         uint64_t bit = UINT64_C(1) << (index % 64);
         if ((*word & bit) == 0)
             continue;
-        uint16_t asset_id = market_state_unhalted(matcher->engine, index);
+        uint16_t asset_id = market_state_unhalted(sequencer->engine, index);
         if (asset_id != 0) {
-            *room_left = author_state(matcher, asset_id, MARKET_HALTED);
+            *room_left = sequencer_author_hash(sequencer) &&
+                         sequencer_author_market_state(sequencer, asset_id, MARKET_HALTED);
             if (!*room_left)
                 return authored;
             authored++;
@@ -103,7 +90,7 @@ static uint32_t halt_markets(struct matcher *matcher, bool *room_left)
             log_line(LOG_ERROR, "invariant",
                      "failed=0x%02x asset=%u sequence=%lu: the market is halted until the operator "
                      "opens it",
-                     alarm->pending.failed, asset_id, engine_sequence(matcher->engine));
+                     alarm->pending.failed, asset_id, engine_sequence(sequencer->engine));
         }
         *word &= ~bit;
     }
@@ -111,15 +98,13 @@ static uint32_t halt_markets(struct matcher *matcher, bool *room_left)
     return authored;
 }
 
-static uint32_t act_on_invariants(struct matcher *matcher, bool *room_left)
+static uint32_t act_on_invariants(struct alarm *alarm, struct sequencer *sequencer, bool *room_left)
 {
-    struct alarm *alarm = &matcher->alarm;
-
     take(alarm);
     if (!alarm->is_pending)
         return 0;
-    uint32_t authored =
-        alarm->pending.of_all ? halt_all(matcher, room_left) : halt_markets(matcher, room_left);
+    uint32_t authored = alarm->pending.of_all ? halt_all(alarm, sequencer, room_left)
+                                              : halt_markets(alarm, sequencer, room_left);
     alarm->is_pending = !*room_left;
     return authored;
 }
@@ -139,9 +124,8 @@ static void say_short(struct alarm *alarm, bool is_short)
                  "are prepared again; the markets keep the states that they have");
 }
 
-static uint32_t act_on_segments(struct matcher *matcher, bool *room_left)
+static uint32_t act_on_segments(struct alarm *alarm, struct sequencer *sequencer, bool *room_left)
 {
-    struct alarm *alarm = &matcher->alarm;
     uint32_t authored = 0;
 
     if (alarm->pool == NULL)
@@ -149,9 +133,10 @@ static uint32_t act_on_segments(struct matcher *matcher, bool *room_left)
     say_short(alarm, alarm_wants_segments(alarm->pool));
     if (!alarm->is_short)
         return 0;
-    uint16_t asset_id = market_state_next_open(matcher->engine, 0);
-    for (; asset_id != 0; asset_id = market_state_next_open(matcher->engine, asset_id)) {
-        *room_left = author_state(matcher, asset_id, MARKET_CANCEL_ONLY);
+    uint16_t asset_id = market_state_next_open(sequencer->engine, 0);
+    for (; asset_id != 0; asset_id = market_state_next_open(sequencer->engine, asset_id)) {
+        *room_left = sequencer_author_hash(sequencer) &&
+                     sequencer_author_market_state(sequencer, asset_id, MARKET_CANCEL_ONLY);
         if (!*room_left)
             break;
         authored++;
@@ -160,9 +145,9 @@ static uint32_t act_on_segments(struct matcher *matcher, bool *room_left)
     return authored;
 }
 
-uint32_t alarm_step(struct matcher *matcher, bool *room_left)
+uint32_t alarm_step(struct alarm *alarm, struct sequencer *sequencer, bool *room_left)
 {
-    uint32_t authored = act_on_invariants(matcher, room_left);
+    uint32_t authored = act_on_invariants(alarm, sequencer, room_left);
 
-    return *room_left ? authored + act_on_segments(matcher, room_left) : authored;
+    return *room_left ? authored + act_on_segments(alarm, sequencer, room_left) : authored;
 }

@@ -17,11 +17,10 @@
 #define NODE_ALARM_H
 
 #include "engine/audit.h"
+#include "node/sequencer.h"
 #include "store/segment_pool.h"
 
 enum { ALARM_SEGMENTS = 2 }; /* the reserve: fewer ready ones, and a refusal, stop orders */
-
-struct matcher;
 
 /* From the follower to the matcher; all zero at the beginning. */
 struct alarm_box {
@@ -70,6 +69,6 @@ CC_MUST_USE static inline bool alarm_is_due(const struct alarm *alarm)
 
 /* Authors what is due. The commands authored; *room_left becomes false when the journal had no room
  * for the next one. */
-CC_MUST_USE uint32_t alarm_step(struct matcher *matcher, bool *room_left);
+CC_MUST_USE uint32_t alarm_step(struct alarm *alarm, struct sequencer *sequencer, bool *room_left);
 
 #endif

@@ -149,7 +149,7 @@ void core_link(struct core *core, const struct follower_link *link, struct ring 
 static void author(struct core *core, uint16_t code, const void *body, uint32_t body_bytes,
                    struct engine_result *result)
 {
-    bool has_room = matcher_author(&core->matcher, code, body, body_bytes, result);
+    bool has_room = sequencer_author(&core->matcher.sequencer, code, body, body_bytes, result);
     INVARIANT(has_room); /* the journal's buffer is empty at a start and holds far more */
 }
 
@@ -184,7 +184,6 @@ static enum core_opening begin_stages(struct core *core, uint64_t last_ns)
 {
     struct stage *stage = &core->matcher.stage;
     uint64_t now_ns = clock_now_ns(core->config.clock);
-    struct engine_result result;
 
     if (stage_load(stage, core->primary, core->config.disk, core->exchange.exchange_id, last_ns,
                    now_ns) != 0)
@@ -195,10 +194,9 @@ static enum core_opening begin_stages(struct core *core, uint64_t last_ns)
         return CORE_DISK_FAILED;
     uint16_t asset_id = stage_next_open(stage, core->primary, 0);
     for (; asset_id != 0; asset_id = stage_next_open(stage, core->primary, asset_id)) {
-        uint8_t body[8] = { 0 }; /* W3a, 1002 */
-        cc_store16(body, asset_id);
-        body[4] = MARKET_CANCEL_ONLY;
-        author(core, REQUEST_market_state, body, sizeof body, &result);
+        bool has_room =
+            sequencer_author_market_state(&core->matcher.sequencer, asset_id, MARKET_CANCEL_ONLY);
+        INVARIANT(has_room); /* as author */
     }
     return CORE_OPENED;
 }

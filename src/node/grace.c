@@ -5,7 +5,6 @@
 
 #include "base/log.h"
 #include "engine/disconnect.h"
-#include "node/matcher.h"
 
 #define MS_NS UINT64_C(1000000)
 
@@ -69,19 +68,18 @@ static bool is_left(const struct engine *engine, const struct grace_arm *arm)
     return disconnect_find_arm(engine, arm->id, &now) && now.armed_sequence == arm->armed_sequence;
 }
 
-uint32_t grace_step(struct matcher *matcher, bool *room_left)
+uint32_t grace_step(struct grace *grace, struct sequencer *sequencer, bool *room_left)
 {
-    struct grace *grace = &matcher->grace;
-    uint64_t now_ns = clock_now_ns(matcher->clock);
+    uint64_t now_ns = clock_now_ns(sequencer->clock);
     struct engine_result result;
     uint32_t authored = 0;
 
     for (uint32_t turn = 0; turn < GRACE_ARMS_A_TURN && now_ns >= grace->due_ns; turn++) {
         const struct grace_arm *arm = &grace->arms[grace->next];
-        if (is_left(matcher->engine, arm)) {
-            *room_left = matcher_author_hash(matcher) &&
-                         matcher_author(matcher, REQUEST_cancel_on_disconnect, arm->id,
-                                        sizeof arm->id, &result);
+        if (is_left(sequencer->engine, arm)) {
+            *room_left = sequencer_author_hash(sequencer) &&
+                         sequencer_author(sequencer, REQUEST_cancel_on_disconnect, arm->id,
+                                          sizeof arm->id, &result);
             if (!*room_left)
                 return authored;
             authored++;
@@ -91,6 +89,6 @@ uint32_t grace_step(struct matcher *matcher, bool *room_left)
     }
     if (authored != 0)
         log_line(LOG_INFO, "disconnect", "ended=%u left=%u sequence=%lu", authored,
-                 grace->count - grace->next, engine_sequence(matcher->engine));
+                 grace->count - grace->next, engine_sequence(sequencer->engine));
     return authored;
 }

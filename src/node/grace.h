@@ -17,12 +17,9 @@
 #ifndef NODE_GRACE_H
 #define NODE_GRACE_H
 
-#include "base/cc.h"
+#include "node/sequencer.h"
 
 enum { GRACE_ARMS_A_TURN = 256 };
-
-struct engine;
-struct matcher;
 
 struct grace_arm {
     uint64_t id[2]; /* as struct disconnect_arm has it */
@@ -47,6 +44,6 @@ void grace_open(struct grace *grace, uint64_t now_ns);
 
 /* Authors 2011 for arms that are due. The commands authored; *room_left becomes false when the
  * journal had no room for the next one. */
-CC_MUST_USE uint32_t grace_step(struct matcher *matcher, bool *room_left);
+CC_MUST_USE uint32_t grace_step(struct grace *grace, struct sequencer *sequencer, bool *room_left);
 
 #endif

@@ -1,6 +1,5 @@
 #include "node/matcher.h"
 
-#include "base/hash.h"
 #include "engine/prefetch.h"
 #include "node/counter.h"
 
@@ -10,19 +9,14 @@ void matcher_init(struct matcher *matcher, struct engine *engine, struct journal
                   const struct clock *clock, struct engine_sink *sink)
 {
     memset(matcher, 0, sizeof *matcher);
-    matcher->engine = engine;
-    matcher->journal = journal;
-    matcher->clock = clock;
-    matcher->sink = sink;
-    matcher->last_t_ns = engine_time(engine);
-    matcher->mark = &matcher->unwatched;
+    sequencer_init(&matcher->sequencer, engine, journal, clock, sink);
     matcher->grace.due_ns = UINT64_MAX;
 }
 
 void matcher_guard(struct matcher *matcher, struct fault_mark *mark,
                    const struct poison_file *poison)
 {
-    matcher->mark = mark;
+    matcher->sequencer.mark = mark;
     matcher->poison = poison != NULL && poison->entry_count != 0 ? poison : NULL;
 }
 
@@ -36,80 +30,6 @@ static uint32_t ticks_since(uint64_t received_ticks)
 {
     uint64_t delta = clock_ticks() - received_ticks;
     return delta > UINT32_MAX ? UINT32_MAX : (uint32_t)delta;
-}
-
-/* Room in the journal for the command, NULL when there is none. */
-static uint8_t *reserve(struct matcher *matcher, const struct command *command)
-{
-    uint32_t bytes = record_length(command->kind, command->payload_bytes, command->key_bytes,
-                                   command->extra_bytes);
-    return journal_reserve(matcher->journal, bytes);
-}
-
-/* Applies the command, which stands at `place` (fault.h), at t and appends its record to the room
- * reserved for it. The mark is gone before the record is published: a marked command is in no
- * journal. */
-static void sequence(struct matcher *matcher, struct command *command, uint64_t place,
-                     uint64_t t_ns, uint8_t *room, struct engine_result *result)
-{
-    struct record_view record;
-
-    command->t_ns = t_ns;
-    fault_begin(matcher->mark, place);
-    engine_apply(matcher->engine, command, matcher->sink, result);
-    rebuild_record(&record, command);
-    record_encode(room, &record);
-    fault_end(matcher->mark);
-    journal_publish(matcher->journal);
-    matcher->last_t_ns = t_ns;
-}
-
-bool matcher_author(struct matcher *matcher, uint16_t code, const void *body, uint32_t body_bytes,
-                    struct engine_result *result)
-{
-    INVARIANT(body_bytes % 8 == 0);
-    INVARIANT(body_bytes <= REQUEST_BODY_MAX);
-    struct record_view record = {
-        .code = code,
-        .kind = RECORD_UNSIGNED,
-        .payload_bytes = (uint16_t)body_bytes,
-        .payload = body,
-    };
-    struct mix_key unused = { 0, 0 }; /* an unsigned command carries no hashes */
-    struct command *command = rebuild_command(&matcher->authored, &record, unused);
-    command->flags = 0;
-
-    uint8_t *room = reserve(matcher, command);
-    if (room == NULL)
-        return false;
-    uint64_t t_ns = engine_time_next(matcher->engine, clock_now_ns(matcher->clock));
-    sequence(matcher, command, fault_place_code(code), t_ns, room, result);
-    counter_add(&matcher->counters.authored);
-    return true;
-}
-
-/* The record that comes as the very next command after sequence k x 65,536 (wire.md W3b, 2015). */
-static bool author_effects_hash(struct matcher *matcher)
-{
-    struct engine_result result;
-    uint64_t lanes[8];
-    uint8_t body[40];
-
-    engine_effects_lanes(matcher->engine, lanes);
-    cc_store64(body, engine_sequence(matcher->engine));
-    hash_blake2b256(body + 8, lanes, sizeof lanes);
-    return matcher_author(matcher, REQUEST_effects_hash, body, sizeof body, &result);
-}
-
-static bool effects_hash_due(const struct matcher *matcher)
-{
-    uint64_t sequence_now = engine_sequence(matcher->engine);
-    return sequence_now != 0 && sequence_now % MATCHER_HASH_INTERVAL == 0;
-}
-
-bool matcher_author_hash(struct matcher *matcher)
-{
-    return !effects_hash_due(matcher) || author_effects_hash(matcher);
 }
 
 static void fill_answer(struct answer *answer, const struct command *command,
@@ -198,17 +118,19 @@ static void leave_stages(struct matcher *matcher, const struct command *command)
 static bool take(struct matcher *matcher, const struct matcher_link *link, struct command *command)
 {
     struct engine_result result;
-    uint64_t t_ns = engine_time_next(matcher->engine, clock_now_ns(matcher->clock));
+    uint64_t t_ns =
+        engine_time_next(matcher->sequencer.engine, clock_now_ns(matcher->sequencer.clock));
     uint32_t sequenced_ticks = ticks_since(command->received_ticks);
 
-    if (engine_peek(matcher->engine, command, t_ns, &result) ||
+    if (engine_peek(matcher->sequencer.engine, command, t_ns, &result) ||
         is_poison(matcher, command, t_ns, &result)) {
         counter_add(&matcher->counters.peeked);
     } else {
-        uint8_t *room = reserve(matcher, command);
+        uint8_t *room = sequencer_reserve(&matcher->sequencer, command);
         if (room == NULL)
             return false;
-        sequence(matcher, command, place_of(matcher, link, command), t_ns, room, &result);
+        sequencer_run(&matcher->sequencer, command, place_of(matcher, link, command), t_ns, room,
+                      &result);
         counter_add(&matcher->counters.commands);
         if (CC_UNLIKELY(matcher->stage.count != 0) && result.status == STATUS_request_completed)
             leave_stages(matcher, command);
@@ -218,7 +140,7 @@ static bool take(struct matcher *matcher, const struct matcher_link *link, struc
     struct answer *answer = ring_claim(link->answers, 1);
     INVARIANT(answer != NULL); /* credits: commands sent - answers taken < answer ring size */
     /* A peek leaves when everything it may have seen is durable (rules.md R11). */
-    uint64_t release_sequence = engine_sequence(matcher->engine);
+    uint64_t release_sequence = engine_sequence(matcher->sequencer.engine);
 #if defined(PLANTED_BUG) && PLANTED_BUG == 4 /* an answer leaves before its command is durable */
     release_sequence -= 1;
 #endif
@@ -255,11 +177,12 @@ static uint32_t drain_link(struct matcher *matcher, const struct matcher_link *l
 
     gather(&batch, link, budget);
     for (uint32_t i = 0; i < batch.count; i++)
-        prefetch_buckets(matcher->engine, batch.commands[i]);
+        prefetch_buckets(matcher->sequencer.engine, batch.commands[i]);
     for (; taken < batch.count; taken++) {
         if (taken + PREFETCH_AHEAD < batch.count)
-            prefetch_records(matcher->engine, batch.commands[taken + PREFETCH_AHEAD]);
-        if (!matcher_author_hash(matcher) || !take(matcher, link, batch.commands[taken])) {
+            prefetch_records(matcher->sequencer.engine, batch.commands[taken + PREFETCH_AHEAD]);
+        if (!sequencer_author_hash(&matcher->sequencer) ||
+            !take(matcher, link, batch.commands[taken])) {
             *room_left = false;
             break;
         }
@@ -294,13 +217,13 @@ static bool author_tick(struct matcher *matcher, uint8_t kind)
 {
     uint8_t body[8] = { kind };
     struct engine_result result;
-    return matcher_author(matcher, REQUEST_tick, body, sizeof body, &result);
+    return sequencer_author(&matcher->sequencer, REQUEST_tick, body, sizeof body, &result);
 }
 
 static uint64_t tick_due_ns(const struct matcher *matcher)
 {
-    uint64_t tick_ns = matcher->last_t_ns + MATCHER_TICK_NS;
-    uint64_t due_ns = engine_next_deadline(matcher->engine);
+    uint64_t tick_ns = matcher->sequencer.last_t_ns + MATCHER_TICK_NS;
+    uint64_t due_ns = engine_next_deadline(matcher->sequencer.engine);
     return due_ns < tick_ns ? due_ns : tick_ns;
 }
 
@@ -315,14 +238,15 @@ bool matcher_is_held(const struct matcher *matcher)
     for (uint32_t i = 0; i < matcher->link_count; i++)
         if (ring_ready(matcher->links[i].commands) != 0)
             return true;
-    return effects_hash_due(matcher) || engine_has_work(matcher->engine) ||
-           clock_now_ns(matcher->clock) >= matcher_deadline_ns(matcher);
+    return sequencer_hash_is_due(&matcher->sequencer) ||
+           engine_has_work(matcher->sequencer.engine) ||
+           clock_now_ns(matcher->sequencer.clock) >= matcher_deadline_ns(matcher);
 }
 
 static bool is_arm_due(const struct matcher *matcher)
 {
     return CC_UNLIKELY(matcher->grace.due_ns != UINT64_MAX) &&
-           clock_now_ns(matcher->clock) >= matcher->grace.due_ns;
+           clock_now_ns(matcher->sequencer.clock) >= matcher->grace.due_ns;
 }
 
 uint32_t matcher_step(struct matcher *matcher)
@@ -331,23 +255,23 @@ uint32_t matcher_step(struct matcher *matcher)
     uint32_t work = 0;
 
     if (CC_UNLIKELY(alarm_is_due(&matcher->alarm)))
-        work += alarm_step(matcher, &room_left);
+        work += alarm_step(&matcher->alarm, &matcher->sequencer, &room_left);
     if (matcher->alarm.is_short)
         stage_leave(&matcher->stage, STAGE_ALL);
-    if (room_left && stage_is_due(&matcher->stage, clock_now_ns(matcher->clock)))
-        work += stage_step(matcher, &room_left);
+    if (room_left && stage_is_due(&matcher->stage, clock_now_ns(matcher->sequencer.clock)))
+        work += stage_step(&matcher->stage, &matcher->sequencer, &room_left);
     if (room_left && is_arm_due(matcher))
-        work += grace_step(matcher, &room_left);
+        work += grace_step(&matcher->grace, &matcher->sequencer, &room_left);
     if (!is_arm_due(matcher))
         work += drain(matcher, &room_left);
-    if (room_left && effects_hash_due(matcher)) {
-        room_left = author_effects_hash(matcher);
+    if (room_left && sequencer_hash_is_due(&matcher->sequencer)) {
+        room_left = sequencer_author_hash(&matcher->sequencer);
         work += room_left;
     }
-    if (room_left && clock_now_ns(matcher->clock) >= tick_due_ns(matcher)) {
+    if (room_left && clock_now_ns(matcher->sequencer.clock) >= tick_due_ns(matcher)) {
         room_left = author_tick(matcher, 0);
         work += room_left;
-    } else if (room_left && work == 0 && engine_has_work(matcher->engine)) {
+    } else if (room_left && work == 0 && engine_has_work(matcher->sequencer.engine)) {
         room_left = author_tick(matcher, 1);
         work += room_left;
     }

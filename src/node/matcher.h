@@ -14,24 +14,19 @@
 #ifndef NODE_MATCHER_H
 #define NODE_MATCHER_H
 
-#include "base/clock.h"
 #include "base/keyring.h"
 #include "base/ring.h"
-#include "engine/engine.h"
 #include "node/alarm.h"
-#include "node/fault.h"
 #include "node/grace.h"
 #include "node/poison_file.h"
-#include "node/rebuild.h"
+#include "node/sequencer.h"
 #include "node/stage.h"
-#include "store/journal.h"
 
 enum {
     MATCHER_RING_TURN = 16,
     MATCHER_COMMANDS_A_TURN = 256,
     MATCHER_LINKS_MAX = 64,
     MATCHER_TICK_NS = 100 * 1000 * 1000, /* an idle primary's tick (journal.md, Durable) */
-    MATCHER_HASH_INTERVAL = 65536,       /* sequences between two records 2015 */
 };
 
 /* The two rings to and from one net thread. */
@@ -40,33 +35,25 @@ struct matcher_link {
     struct ring *answers;
 };
 
-/* Totals since start; written by the matcher, read by anyone. */
+/* Totals since start; written by the matcher, read by anyone. Those of the node's own commands are
+ * in the sequencer. */
 struct matcher_counters {
     _Atomic uint64_t commands;             /* sequenced commands of clients */
     _Atomic uint64_t peeked;               /* answered without a sequence */
-    _Atomic uint64_t authored;             /* ticks and other commands of the node */
     _Atomic uint64_t status[STATUS_COUNT]; /* answers by status */
     _Atomic uint64_t journal_full;         /* turns that ended for want of journal room */
 };
 
 struct matcher {
-    struct engine *engine;
-    struct journal *journal;
-    const struct clock *clock;
-    struct engine_sink *sink; /* the primary's: keyring changes */
+    struct sequencer sequencer;
     struct matcher_link links[MATCHER_LINKS_MAX];
     uint32_t link_count;
     uint32_t link_next;
-    uint64_t last_t_ns; /* of the last command sequenced */
-
-    struct fault_mark *mark;          /* says which command is being applied */
     const struct poison_file *poison; /* requests that are not applied; NULL: none */
-    struct fault_mark unwatched;      /* the mark of a matcher that nobody guards */
 
     struct alarm alarm; /* what the node itself found wrong */
     struct stage stage; /* of a staged start, while it lasts */
     struct grace grace; /* of the arms that this start has found */
-    struct rebuild_buffer authored;
     struct matcher_counters counters;
 };
 
@@ -90,13 +77,5 @@ uint64_t matcher_deadline_ns(const struct matcher *matcher);
 /* After a turn that did nothing: is there something to do all the same, which a full journal, or
  * tombstones that are not durable (core.c), hold up. */
 bool matcher_is_held(const struct matcher *matcher);
-
-/* The 2015 that is due before any other command, if one is. False when the journal has no room. */
-CC_MUST_USE bool matcher_author_hash(struct matcher *matcher);
-
-/* Sequences and journals a command of the node (codes 2000-2099, 1001, 1002, 1008): `body` without
- * Header and RequestId. False when the journal has no room: nothing happened. */
-CC_MUST_USE bool matcher_author(struct matcher *matcher, uint16_t code, const void *body,
-                                uint32_t body_bytes, struct engine_result *result);
 
 #endif

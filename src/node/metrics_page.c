@@ -43,7 +43,7 @@ static void matcher_lines(struct page *page, const struct matcher *matcher)
     metric(page, "peeked_total", "counter", "Commands answered without a sequence.",
            counter_read(&counters->peeked));
     metric(page, "authored_total", "counter", "Commands of the node: ticks, boots, hashes.",
-           counter_read(&counters->authored));
+           counter_read(&matcher->sequencer.authored));
     metric(page, "journal_full_total", "counter", "Turns that ended for want of journal room.",
            counter_read(&counters->journal_full));
     metric(page, "invariant_halts_total", "counter", "1002 and 1008 HALTED by a failed invariant.",

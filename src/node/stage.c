@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "engine/read.h"
 #include "engine/read_figures.h"
-#include "node/matcher.h"
 #include "store/small_file.h"
 
 enum {
@@ -17,8 +16,6 @@ enum {
     AT_COUNT = 48,
     AT_CRC = 52,
     FILE_BYTES_MAX = HEAD_BYTES + ENGINE_MARKETS_MAX * ROW_BYTES,
-    STATE_BODY_BYTES = 8, /* W3a, 1002 */
-    STATE_AT = 4,
 };
 
 static const uint8_t magic[8] = { 'p', 'e', 'r', 'p', 'd', 'S', 'T', 'G' };
@@ -169,37 +166,26 @@ static uint8_t next_of(const struct stage_market *market, uint32_t step)
     return market->former == MARKET_REDUCE_ONLY ? MARKET_CANCEL_ONLY : MARKET_POST_ONLY;
 }
 
-static bool author_state(struct matcher *matcher, uint16_t asset_id, uint8_t state)
+uint32_t stage_step(struct stage *stage, struct sequencer *sequencer, bool *room_left)
 {
-    struct engine_result result;
-    uint8_t body[STATE_BODY_BYTES] = { 0 };
-
-    cc_store16(body, asset_id);
-    body[STATE_AT] = state;
-    return matcher_author_hash(matcher) &&
-           matcher_author(matcher, REQUEST_market_state, body, sizeof body, &result);
-}
-
-uint32_t stage_step(struct matcher *matcher, bool *room_left)
-{
-    struct stage *stage = &matcher->stage;
     uint32_t authored = 0;
 
     for (uint32_t i = 0; i < stage->count;) {
         struct stage_market *market = &stage->markets[i];
         uint8_t next = next_of(market, stage->step);
-        uint8_t now = state_of(matcher->engine, market->asset_id);
+        uint8_t now = state_of(sequencer->engine, market->asset_id);
         if (now != market->set && now != next) { /* somebody else has set it */
             stage_leave(stage, market->asset_id);
             continue;
         }
         if (now != next) {
-            *room_left = author_state(matcher, market->asset_id, next);
+            *room_left = sequencer_author_hash(sequencer) &&
+                         sequencer_author_market_state(sequencer, market->asset_id, next);
             if (!*room_left)
                 return authored; /* what is done is seen by its state when it goes on */
             authored++;
             log_line(LOG_INFO, "restart", "asset=%u state=%u sequence=%lu", market->asset_id, next,
-                     engine_sequence(matcher->engine));
+                     engine_sequence(sequencer->engine));
         }
         i++;
     }

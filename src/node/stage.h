@@ -17,12 +17,10 @@
 #ifndef NODE_STAGE_H
 #define NODE_STAGE_H
 
-#include "engine/market.h"
+#include "node/sequencer.h"
 #include "store/disk.h"
 
 #define STAGE_STEP_NS UINT64_C(10000000000)
-
-struct matcher;
 
 enum { STAGE_STEPS = 2, STAGE_ALL = MARKET_ASSET_ALL };
 
@@ -64,6 +62,6 @@ CC_MUST_USE static inline bool stage_is_due(const struct stage *stage, uint64_t 
 
 /* Authors the step that is due. The commands authored; *room_left becomes false when the journal
  * had no room for the next one. */
-CC_MUST_USE uint32_t stage_step(struct matcher *matcher, bool *room_left);
+CC_MUST_USE uint32_t stage_step(struct stage *stage, struct sequencer *sequencer, bool *room_left);
 
 #endif

@@ -261,7 +261,8 @@ static void checkpoint(void)
     engine_effects_lanes(rig.core.primary, lanes);
     cc_store64(body, engine_sequence(rig.core.primary));
     hash_blake2b256(body + 8, lanes, sizeof lanes);
-    CHECK(matcher_author(&rig.core.matcher, REQUEST_effects_hash, body, sizeof body, &result));
+    CHECK(sequencer_author(&rig.core.matcher.sequencer, REQUEST_effects_hash, body, sizeof body,
+                           &result));
     settle();
 }
 
@@ -395,18 +396,19 @@ static void test_hash_first(void)
     rig_make();
     start();
     fill();
-    while (engine_sequence(rig.core.primary) % MATCHER_HASH_INTERVAL != 0) {
-        CHECK(matcher_author(&rig.core.matcher, REQUEST_tick, tick, sizeof tick, &result));
+    while (engine_sequence(rig.core.primary) % SEQUENCER_HASH_INTERVAL != 0) {
+        CHECK(sequencer_author(&rig.core.matcher.sequencer, REQUEST_tick, tick, sizeof tick,
+                               &result));
         if (engine_sequence(rig.core.primary) % 256 == 255)
             while (engine_sequence(rig.core.replica) != engine_sequence(rig.core.primary)) {
                 CHECK(core_journal(&rig.core) >= 0 && core_follow(&rig.core) >= 0);
                 CHECK(core_prepare(&rig.core, clock_monotonic_ns(&rig.clock)) >= 0);
             }
     }
-    uint64_t authored = rig.core.matcher.counters.authored;
+    uint64_t authored = rig.core.matcher.sequencer.authored;
     alarm_raise(&rig.core.follower.alarm, &verdict);
     CHECK(core_match(&rig.core) == 1 && states_are("40000"));
-    CHECK(rig.core.matcher.counters.authored == authored + 2);
+    CHECK(rig.core.matcher.sequencer.authored == authored + 2);
     settle();
     CHECK(rig.core.follower.counters.hashes == 1);
     crash();

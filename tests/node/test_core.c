@@ -210,7 +210,7 @@ static void send_account(void)
 static void author(uint16_t code, const void *body, uint32_t body_bytes)
 {
     struct engine_result result;
-    CHECK(matcher_author(&rig.core.matcher, code, body, body_bytes, &result));
+    CHECK(sequencer_author(&rig.core.matcher.sequencer, code, body, body_bytes, &result));
 }
 
 /* A refused start; the directory is as before, so the next start is asked for the same reason. */
@@ -391,7 +391,8 @@ static void check_disk_full(void)
     struct engine_result result;
     uint64_t authored = 0;
     for (int turn = 0; turn < 64 * TURNS; turn++) { /* nobody prepares */
-        authored += matcher_author(&rig.core.matcher, REQUEST_tick, tick, sizeof tick, &result);
+        authored +=
+            sequencer_author(&rig.core.matcher.sequencer, REQUEST_tick, tick, sizeof tick, &result);
         CHECK(core_journal(&rig.core) >= 0 && core_follow(&rig.core) >= 0);
         clock_advance(&rig.clock, 1000);
     }

@@ -305,7 +305,7 @@ static void check_journal_full(void)
     /* The node's own ticks fill the buffer; a client's command then stays in its ring. */
     uint8_t tick[8] = { 0 };
     struct engine_result result;
-    while (matcher_author(&rig.core.matcher, REQUEST_tick, tick, sizeof tick, &result))
+    while (sequencer_author(&rig.core.matcher.sequencer, REQUEST_tick, tick, sizeof tick, &result))
         clock_advance(&rig.clock, 1000);
     CHECK(send_command(&rig.links[1]));
     uint64_t sequence = engine_sequence(rig.core.primary);

@@ -181,7 +181,8 @@ static void check_upgraded_young(void)
     core_rig_make();
     core_rig_start();
     cc_store32(boot + 8, ENGINE_RULES_VERSION - 1); /* W3b, 2014 */
-    CHECK(matcher_author(&core_rig.core.matcher, REQUEST_boot, boot, sizeof boot, &result));
+    CHECK(sequencer_author(&core_rig.core.matcher.sequencer, REQUEST_boot, boot, sizeof boot,
+                           &result));
     core_rig_run(10);
     core_rig_stop_roles();
     forge(ENGINE_RULES_VERSION - 1, UINT64_MAX);
