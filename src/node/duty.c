@@ -6,8 +6,8 @@
 
 #include "base/log.h"
 #include "node/counter.h"
-#include "node/node.h"
-#include "node/start.h"
+#include "node/lifecycle.h"
+#include "node/opening.h"
 
 enum {
     DRAIN_S_MAX = 10,
@@ -116,7 +116,7 @@ static void end_matching(struct duty *duty)
     core_stop(&node->core);
     node->stop_end_ns = clock_monotonic_ns(&node->clock) + STOP_S_MAX * NS_PER_S;
     duty->live &= ~(uint32_t)ROLE_MATCHER;
-    (void)node_advance(node, NODE_DRAINING, NODE_STOPPING);
+    (void)lifecycle_advance(node, NODE_DRAINING, NODE_STOPPING);
 }
 
 /* Wakes the net threads that sleep and have an answer that may leave at once; the others are woken
@@ -143,7 +143,7 @@ static uint32_t step_matcher(struct duty *duty, enum node_phase phase)
     struct core *core = &node->core;
 
     if (phase == NODE_RECOVERED)
-        return start_open(node);
+        return opening_sequence(node);
     if (phase != NODE_OPEN && phase != NODE_DRAINING)
         return 0;
     bool is_last =
@@ -180,7 +180,7 @@ static void check_stop_time(struct node *node)
              "a crash",
              STOP_S_MAX, journal_durable_seq(node->core.journal),
              segment_pool_ready(node->core.pool));
-    node_fail(node, NODE_EXIT_FAILED);
+    lifecycle_fail(node, NODE_EXIT_FAILED);
 }
 
 static uint32_t step_journal(struct duty *duty, enum node_phase phase)
@@ -191,7 +191,7 @@ static uint32_t step_journal(struct duty *duty, enum node_phase phase)
     if (written < 0) {
         log_line(LOG_ERROR, "journal", "write failed: %s; nothing more is acknowledged",
                  strerror(-written));
-        node_fail(node, NODE_EXIT_FAILED);
+        lifecycle_fail(node, NODE_EXIT_FAILED);
         return 0;
     }
     if (written != 0) { /* something is durable, or there is room */
@@ -220,7 +220,7 @@ static uint32_t step_follower(struct duty *duty, enum node_phase phase)
         log_line(LOG_ERROR, "follower", "applied=%lu: %s",
                  atomic_load_explicit(&node->core.follower.applied, memory_order_relaxed),
                  strerror(-done));
-        node_fail(node, NODE_EXIT_FAILED);
+        lifecycle_fail(node, NODE_EXIT_FAILED);
         return 0;
     }
     for (uint32_t i = 0; done != 0 && i < node->topology.net_count; i++) {
@@ -262,9 +262,9 @@ static void begin_stop(struct node *node, enum node_phase phase)
 {
     if (phase == NODE_OPEN) {
         node->drain_end_ns = clock_monotonic_ns(&node->clock) + DRAIN_S_MAX * NS_PER_S;
-        (void)node_advance(node, NODE_OPEN, NODE_DRAINING);
+        (void)lifecycle_advance(node, NODE_OPEN, NODE_DRAINING);
     } else if (phase < NODE_OPEN) { /* nothing was promised, nothing is to be written */
-        node_fail(node, NODE_EXIT_CLEAN);
+        lifecycle_fail(node, NODE_EXIT_CLEAN);
     }
 }
 
@@ -279,7 +279,7 @@ static void mind(struct node *node, enum node_phase phase)
     }
     if (!is_announced(node) && phase == NODE_OPEN)
         announce(node);
-    if (node_is_stop_asked(node))
+    if (lifecycle_is_stop_asked(node))
         begin_stop(node, phase);
 }
 
@@ -375,7 +375,7 @@ static void sleep_until_woken(struct duty *duty)
             failed = -errno;
     }
     if (failed != 0 && failed != -EINTR)
-        node_fail(duty->node, NODE_EXIT_FAILED);
+        lifecycle_fail(duty->node, NODE_EXIT_FAILED);
 }
 
 static void rest(struct duty *duty)
@@ -404,9 +404,9 @@ void duty_run(struct duty *duty)
     if (failed != 0) {
         log_line(LOG_ERROR, "configuration", "engine.core=%u: thread %s: %s", node->topology.core,
                  duty->plan->name, strerror(-failed));
-        node_fail(node, NODE_EXIT_CONFIGURATION);
+        lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
     } else if (has(duty, ROLE_JOURNAL)) {
-        start_recover(node);
+        opening_recover(node);
     }
     while (!is_over(duty))
         if (turn(duty) == 0 && !is_over(duty))

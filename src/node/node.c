@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "node/divergence.h"
+#include "node/lifecycle.h"
 #include "node/notify.h"
 #include "node/start.h"
 
@@ -15,25 +16,6 @@ enum {
     KEYS_IDLE_US = 5 * 1000,     /* the keys thread's look for a new session */
     KEYS_NICE = 10,              /* whoever has something to serve goes first */
 };
-
-static void wake_all(struct node *node)
-{
-    for (uint32_t i = 0; i < node->topology.thread_count; i++)
-        park_wake(&node->duties[i].park, PARK_ALWAYS);
-}
-
-bool node_advance(struct node *node, enum node_phase from, enum node_phase to)
-{
-    bool moved = phase_advance(&node->phase, from, to);
-    wake_all(node);
-    return moved;
-}
-
-void node_fail(struct node *node, int exit_code)
-{
-    phase_fail(&node->phase, exit_code);
-    wake_all(node);
-}
 
 void node_ask_stop(struct node *node)
 {
@@ -53,7 +35,7 @@ static void *background_main(void *context)
     /* relaxed: shown, decides nothing. */
     atomic_store_explicit(&node->background_clock, duty_cpu_clock(), memory_order_relaxed);
     if (topology_bind(&node->topology, false) != 0)
-        node_fail(node, NODE_EXIT_CONFIGURATION);
+        lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
     for (;;) {
         enum node_phase phase = phase_now(&node->phase);
         if (phase == NODE_FAILED || phase == NODE_STOPPED)
@@ -80,7 +62,7 @@ static void *keys_main(void *context)
     /* relaxed: shown, decides nothing. */
     atomic_store_explicit(&node->keys_clock, duty_cpu_clock(), memory_order_relaxed);
     if (topology_bind(&node->topology, false) != 0)
-        node_fail(node, NODE_EXIT_CONFIGURATION);
+        lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
     (void)setpriority(PRIO_PROCESS, 0, KEYS_NICE); /* of this thread; a wish */
     for (;;) {
         enum node_phase phase = phase_now(&node->phase);
@@ -112,7 +94,7 @@ static bool start_thread(struct node *node, pthread_t *thread, void *(*run)(void
     if (failed == 0)
         return true;
     log_line(LOG_ERROR, "start", "thread %s: %s", name, strerror(failed));
-    node_fail(node, NODE_EXIT_FAILED);
+    lifecycle_fail(node, NODE_EXIT_FAILED);
     node_ask_stop(node);
     return false;
 }
@@ -136,7 +118,7 @@ static int run_threads(struct node *node)
         if (node->duties[i].joinable)
             pthread_join(node->duties[i].thread, NULL);
     if (phase_now(&node->phase) != NODE_FAILED)
-        (void)node_advance(node, NODE_STOPPING, NODE_STOPPED);
+        (void)lifecycle_advance(node, NODE_STOPPING, NODE_STOPPED);
     if (prepares)
         pthread_join(background, NULL);
     if (keeps)

@@ -1,6 +1,7 @@
 /* node.h - perpd's roles on threads: start, threads, stop.
  *
- *   start.h     what is made before a thread runs; recovery; the commands of a start
+ *   start.h     what is made before a thread runs
+ *   opening.h   recovery; the commands of a start
  *   topology.h  which roles each thread has
  *   duty.h      one thread: the steps of its roles in turn, sleeping and waking
  *
@@ -79,15 +80,5 @@ int node_run(struct node *node, const struct config *options);
 
 /* Asks for a clean stop. Safe in a signal handler. */
 void node_ask_stop(struct node *node);
-
-/* Moves on, or ends it all, and wakes every thread. As phase_advance and phase_fail. */
-bool node_advance(struct node *node, enum node_phase from, enum node_phase to);
-void node_fail(struct node *node, int exit_code);
-
-static inline bool node_is_stop_asked(const struct node *node)
-{
-    /* relaxed: a flag alone; node_ask_stop wakes who looks at it. */
-    return atomic_load_explicit(&node->stop_asked, memory_order_relaxed);
-}
 
 #endif

@@ -1,8 +1,7 @@
-/* start.h - a node's start: what needs no journal, recovery, the commands of a start.
+/* start.h - the part of a node's start that needs no journal: options, directory, rings, sockets.
  *
- * Order. start_prepare on the main thread before any other runs; start_recover on the journal's;
- *        start_open on the matcher's, once the phase is NODE_RECOVERED.
- * Wait.  start_prepare and start_recover block; start_open does not. */
+ * Order. start_prepare on the main thread before any other runs; then opening.h.
+ * Wait.  start_prepare blocks. */
 #ifndef NODE_START_H
 #define NODE_START_H
 
@@ -14,12 +13,5 @@
  * and goes with start_undo. */
 CC_MUST_USE int start_prepare(struct node *node, struct market_file *markets);
 void start_undo(struct node *node);
-
-/* Replays the journal and links the rings; the phase says how it went. */
-void start_recover(struct node *node);
-
-/* Sequences the commands of the start once the clock allows: 1 when it has, 0 when it is to be
- * asked again or has failed, which the phase says. */
-uint32_t start_open(struct node *node);
 
 #endif
