@@ -1,6 +1,6 @@
 /* derive.h - what a command carries that the engine may not compute: hashes and key validity.
  *
- * The engine calls no hash (roles.md, Folders). Net fills these members of a live command,
+ * The engine calls no hash (docs/ARCHITECTURE.md). Net fills these members of a live command,
  * the node fills them again from the record for follower, recovery and replay: one function, so the
  * two cannot differ. Any thread, no state. */
 #ifndef CRYPTO_DERIVE_H

@@ -4,7 +4,7 @@
  *   follower, at a checkpoint ── alarm_raise ──> alarm_box ──┐
  *   segment pool: refused, and fewer than 2 are ready ───────┴──> alarm_step: 1002, 1008
  *
- * R2: I1, I4, I5, I6 halt their market by 1002, I2 and I3 all markets by 1008. Architecture,
+ * R2: I1, I4, I5, I6 halt their market by 1002, I2 and I3 all markets by 1008. roles.md,
  * Journal: the segments that are left pay for the 1002s and for cancels. The process lives; the
  * states stay until the operator sets others, and are set again while the cause lasts
  * (docs/decisions/0047-when-the-node-stops-orders.md).

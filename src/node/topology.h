@@ -1,4 +1,4 @@
-/* topology.h - which roles run on which threads, and on which CPUs (roles.md, Threads).
+/* topology.h - which roles run on which threads, and on which CPUs (roles.md, Threads and budgets).
  *
  *   shared      main: net, matcher            journal: journal, follower
  *   dedicated   main: net 0, net 1 ... n-1    matcher     journal     follower

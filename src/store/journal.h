@@ -14,7 +14,7 @@
  *         is finished. step stores `gathered` with release, reserve loads it with acquire: room
  *         that is seen is free. `durable_seq` is stored with release by step and loaded with
  *         acquire anywhere.
- * Wait.   Nothing blocks. A full buffer makes reserve return NULL: no credits (architecture).
+ * Wait.   Nothing blocks. A full buffer makes reserve return NULL: roles.md, Flow control.
  * Owner.  reserve/publish: the matcher's thread. step: one thread. The rest: any thread.
  * Fault.  After a failed write or sync, or a short write, step returns the error for ever and
  *         nothing more becomes durable; the process must leave and restart through recovery.

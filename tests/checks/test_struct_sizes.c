@@ -26,7 +26,7 @@ PIN(sizeof(struct answer), 128);
 PIN(sizeof(struct query), 128);
 PIN(sizeof(struct reply), 128);
 
-/* Hot structures (roles.md, Decisions that rest on measurements). */
+/* Hot structures (docs/performance.md). */
 PIN(sizeof(struct order), 64);
 PIN(sizeof(struct order_cold), 20);
 PIN(sizeof(struct order_extra), 40);

@@ -251,7 +251,7 @@ static void test_lanes(void)
     host_close(&host);
 }
 
-/* Architecture, Configuration: capacities may grow, never below use; what is refused changes
+/* roles.md, Configuration: capacities may grow, never below use; what is refused changes
  * nothing; strictness of the body is option.c's own test. */
 static void test_configuration(void)
 {

@@ -368,7 +368,7 @@ static void limits_are_those_of_exchange(void)
     fixture.ready = true;
 }
 
-/* Architecture, Flow control: nothing is stalled but the one at fault. Whoever sends many reads
+/* roles.md, Flow control: nothing is stalled but the one at fault. Whoever sends many reads
  * behind one that takes long is not asked for all of them: their replies would keep the 64 buffers
  * until the first is there. A read with nothing in front of it is asked at once. */
 static void few_overtake(void)

@@ -364,7 +364,7 @@ static size_t append_order(char *text, size_t capacity)
     return fixture_post(text, capacity, PLACE_PATH, "application/octet-stream", frame, count);
 }
 
-/* Architecture, Order within a connection: commands enter the ring in the order received, a read
+/* roles.md, Order within a connection: commands enter the ring in the order received, a read
  * behind a write sees it. */
 static void keeps_its_place(void)
 {
