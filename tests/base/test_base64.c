@@ -1,5 +1,5 @@
 /* base64: wire.md W1 (standard alphabet, length a multiple of 4, padding at the end only, unused
- * bits zero) and signatures.md's demand of every single-byte mutation at every place. */
+ * bits zero), and every single-byte mutation at every position (signatures.md, Base64). */
 #include "base/base64.h"
 #include "check.h"
 

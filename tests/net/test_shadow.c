@@ -1,5 +1,5 @@
-/* One verdict of 4,096 is verified a second time, from the same input (signatures.md, Second look);
- * in the mode for it, every refusal too. */
+/* One verdict of 4,096 is verified a second time, from the same input; in the mode for it, every
+ * refusal too (signatures.md, Verdict audit). */
 #include <stdlib.h>
 
 #include "check.h"

@@ -1,5 +1,5 @@
 /* key_keeper: tables follow the sessions, whatever was told or missed; a verdict that another path
- * does not share takes its path out of use (signatures.md, Second look, Key tables). */
+ * does not share takes its path out of use (signatures.md, Verdict audit and Key tables). */
 #include "check.h"
 #include "crypto/signer.h"
 #include "net/shadow.h"

@@ -18,7 +18,7 @@ from harness import Suite, Table, only, perpd_program
 
 suite = Suite("verifier")
 USDC = 1_000_000
-SHADOW_INTERVAL = 4096  # signatures.md, Second look
+SHADOW_INTERVAL = 4096  # signatures.md, Verdict audit
 WRONG_PRICE = 7781  # planted/verdict.c
 # signatures.md, Paths, and whether the lanes are built at all.
 NEEDED = {"avx512f", "avx512dq", "avx512bw", "avx512vl", "avx512ifma", "avx512vbmi",
