@@ -1,36 +1,23 @@
 #include "net/gate.h"
 
-#include <errno.h>
-#include <sys/mman.h>
-
 #include "net/ask.h"
 #include "net/inbound.h"
 #include "net/intake.h"
-#include "net/respond.h"
 
 int gate_init(struct gate *gate, const struct net_config *config, uint32_t connections)
 {
     gate->config = *config;
     gate->answer_credits = config->answers->slot_mask + 1;
-    gate->reply_credits = config->replies->slot_mask + 1;
-    gate->date_second = UINT64_MAX;
-    gate->evicting = CONN_NONE;
     route_init(&gate->routes, config->options->values[OPTION_exchange_testnet] != 0);
     eip712_init(&gate->eip712, config->exchange_id);
-    gate->memory_bytes = sizeof(uint32_t) * PENDING_MAX + GATE_SCRATCH_BYTES;
-    void *memory = mmap(NULL, gate->memory_bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return -ENOMEM;
-    gate->memory = memory;
-    gate->asking = memory;
-    gate->scratch = (char *)memory + gate->memory_bytes - GATE_SCRATCH_BYTES;
     gate->shadows = (struct shadow_choice){
         .ring = config->shadows,
         .rejects = config->shadows_rejects,
         .skipped = &gate->context.metrics.counters.shadows_skipped,
     };
     int error = context_init(&gate->context, &gate->config, connections);
+    if (error == 0)
+        error = pipeline_init(&gate->pipeline, &gate->context);
     if (error == 0)
         error = intake_create(&gate->intake, config);
     if (error != 0)
@@ -41,10 +28,8 @@ int gate_init(struct gate *gate, const struct net_config *config, uint32_t conne
 void gate_free(struct gate *gate)
 {
     intake_destroy(gate->intake);
+    pipeline_free(&gate->pipeline);
     context_free(&gate->context);
-    if (gate->memory != NULL)
-        (void)munmap(gate->memory, gate->memory_bytes);
-    gate->memory = NULL;
     gate->intake = NULL;
 }
 
@@ -57,84 +42,6 @@ struct conn *gate_open(struct gate *gate, bool admin)
     gate->context.metrics.counters.connections_accepted++;
     conn_time_start(&gate->context.conns, conn, CONN_TIME_IDLE, gate->context.now_ns);
     return conn;
-}
-
-/* Answers, then the reads that may be asked now, as long as that refuses some. */
-static void advance(struct gate *gate, struct conn *conn);
-
-void gate_resume(struct gate *gate, struct conn *conn)
-{
-    if (conn->reads_held && !conn->broken)
-        advance(gate, conn);
-    if (conn->blocked)
-        conn_queue_push(&gate->context.conns, CONN_READY, conn);
-}
-
-/* ---- outcomes to bytes ---------------------------------------------------------------------- */
-
-/* The pool is full: the connection whose oldest unsent byte is the oldest of all goes. */
-static void evict_oldest(struct gate *gate)
-{
-    uint64_t oldest_ns = UINT64_MAX;
-    struct conn *victim = NULL;
-    if (gate->evicting != CONN_NONE)
-        return;
-    for (uint32_t i = 0; i < gate->context.conns.capacity; i++) {
-        struct conn *conn = &gate->context.conns.conns[i];
-        uint64_t since = output_since_ns(&gate->context.outputs, &conn->output);
-        if (conn->open && !conn->broken && since < oldest_ns) {
-            oldest_ns = since;
-            victim = conn;
-        }
-    }
-    if (victim == NULL)
-        return;
-    gate->evicting = victim->index;
-    victim->broken = true;
-    gate->context.metrics.counters.output_pool_closed++;
-    context_touch(&gate->context, victim);
-}
-
-/* Writes the answers at the front of the connection. False: the output pool had no room. */
-static bool flush(struct gate *gate, struct conn *conn)
-{
-    while (conn->pending_head != PENDING_NONE) {
-        struct pending *pending = &gate->context.pendings.items[conn->pending_head];
-        if (pending->state != PENDING_DONE)
-            return true;
-        if (!respond_write(gate, conn, pending))
-            return false;
-        if (pending->kind == PENDING_READ && pending->reply.buffer != REPLY_NO_BUFFER)
-            reply_pool_give(gate->config.reply_pool, pending->reply.buffer);
-        conn->expected_bytes -= pending->expected_bytes;
-        pending_remove_first(&gate->context.pendings, conn);
-        context_touch(&gate->context, conn);
-    }
-    if (conn->continue_due) {
-        if (!respond_continue(gate, conn))
-            return false;
-        conn->continue_due = false;
-        context_touch(&gate->context, conn);
-    }
-    return true;
-}
-
-static void advance(struct gate *gate, struct conn *conn)
-{
-    do {
-        if (!flush(gate, conn) && !conn->broken) {
-            conn_queue_push(&gate->context.conns, CONN_STARVED, conn);
-            evict_oldest(gate);
-        }
-    } while (ask_release(gate, conn));
-}
-
-void gate_settle(struct gate *gate, struct conn *conn)
-{
-    if (conn->broken)
-        return;
-    advance(gate, conn);
-    gate_resume(gate, conn);
 }
 
 /* The bytes are kept, or the connection holds too much. */
@@ -221,8 +128,8 @@ static void take_replies(struct gate *gate)
     struct ring *ring = gate->config.replies;
     uint64_t ready = ring_ready(ring);
     uint64_t taken = 0;
-    while (taken < ready && gate->written < GATE_TURN_BYTES)
-        ask_reply(gate, ring_at(ring, taken++));
+    while (taken < ready && gate->pipeline.responder.written < GATE_TURN_BYTES)
+        ask_reply(&gate->pipeline, ring_at(ring, taken++));
     if (taken > 0)
         ring_release(ring, taken);
     gate->work += (uint32_t)taken;
@@ -235,7 +142,7 @@ static void feed_starved(struct gate *gate)
     for (uint32_t i = 0; i < count; i++) {
         struct conn *conn = conn_queue_pop(&gate->context.conns, CONN_STARVED);
         if (conn->open)
-            gate_settle(gate, conn);
+            pipeline_advance(&gate->pipeline, conn);
     }
 }
 
@@ -262,7 +169,7 @@ void gate_turn_begin(struct gate *gate)
     gate->durable += 1;
 #endif
     gate->work = 0;
-    gate->written = 0;
+    gate->pipeline.responder.written = 0;
     intake_begin(gate);
     take_answers(gate);
     take_replies(gate);
@@ -323,36 +230,14 @@ uint32_t gate_turn_end(struct gate *gate)
 {
     run_ready(gate);
     gate->work += intake_run(gate);
-    gate->work += ask_run(gate);
+    gate->work += ask_run(&gate->pipeline);
     run_times(gate);
     return gate->work;
 }
 
-void gate_sent(struct gate *gate)
-{
-    uint64_t now = clock_ticks();
-    for (uint32_t i = 0; i < gate->sent_count; i++)
-        net_metrics_stamp(&gate->context.metrics, NET_STAGE_sent, now - gate->sent_ticks[i]);
-    gate->sent_count = 0;
-}
-
 void gate_close(struct gate *gate, struct conn *conn)
 {
-    while (conn->pending_head != PENDING_NONE) {
-        struct pending *pending = &gate->context.pendings.items[conn->pending_head];
-        conn->pending_head = pending->next;
-        conn->pending_count--;
-        pending->conn = CONN_NONE;
-        if (pending->state == PENDING_DONE && pending->kind == PENDING_READ &&
-            pending->reply.buffer != REPLY_NO_BUFFER)
-            reply_pool_give(gate->config.reply_pool, pending->reply.buffer);
-        if (pending->state == PENDING_DONE || pending->state == PENDING_HELD)
-            pending_free(&gate->context.pendings, pending);
-    }
-    conn->pending_tail = PENDING_NONE;
-    if (gate->evicting == conn->index)
-        gate->evicting = CONN_NONE;
-    output_clear(&gate->context.outputs, &conn->output);
+    pipeline_drop(&gate->pipeline, conn);
     gate->context.metrics.counters.connections_closed++;
     conn_release(&gate->context.conns, conn);
 }
@@ -363,7 +248,7 @@ uint64_t gate_deadline_ns(const struct gate *gate)
     uint64_t other = intake_deadline_ns(gate->intake);
     if (other < deadline)
         deadline = other;
-    other = ask_deadline_ns(gate);
+    other = read_send_deadline_ns(&gate->pipeline.reads);
     return other < deadline ? other : deadline;
 }
 

@@ -19,51 +19,32 @@
 #define NET_GATE_H
 
 #include "crypto/eip712.h"
-#include "net/context.h"
+#include "net/pipeline.h"
 #include "net/route.h"
 #include "net/shadow.h"
-#include "net/writer.h"
 
 enum {
     GATE_OUTPUT_PAUSE = 256 * 1024, /* unsent bytes above which a connection is not read on */
-    GATE_SCRATCH_BYTES = 4 << 20,   /* the longest body of an answer */
     GATE_TURN_BYTES = 256 * 1024,   /* of answers, behind which a turn takes no more replies */
-    GATE_SENT_MAX = 1024,           /* answers of a turn whose `sent` stage is stamped */
-    GATE_DATE_BYTES = 29,
 };
 
 struct intake;
 
 struct gate {
     struct net_config config;
-    uint32_t reply_credits; /* replies that the ring holds */
     uint32_t answer_credits;
     uint32_t commands_out; /* sent and not answered */
-    uint32_t queries_out;
 
     struct context context;
+    struct pipeline pipeline;
     struct route_table routes;
     struct intake *intake;
     struct eip712 eip712;
 
-    uint32_t *asking; /* ring of pendings that wait for a query credit, oldest first */
-    uint32_t asking_head, asking_tail;
-
-    uint64_t durable;  /* of this turn */
-    uint32_t budget;   /* requests that this turn may still take */
-    uint32_t work;     /* done in this turn */
-    uint64_t written;  /* bytes of answers in this turn */
-    uint32_t evicting; /* connection closed for room whose chunks are not back, or CONN_NONE */
-
-    char *scratch; /* body of the answer being written */
-    uint64_t date_second;
-    char date[GATE_DATE_BYTES + 1];
-
-    uint64_t sent_ticks[GATE_SENT_MAX]; /* received_ticks of answers appended in this turn */
-    uint32_t sent_count;
+    uint64_t durable; /* of this turn */
+    uint32_t budget;  /* requests that this turn may still take */
+    uint32_t work;    /* done in this turn */
     struct shadow_choice shadows;
-    void *memory;
-    size_t memory_bytes;
 };
 
 /* 0 or -ENOMEM. `connections` is a power of two. The gate is zeroed before. */
@@ -87,7 +68,10 @@ void gate_turn_begin(struct gate *gate);
 uint32_t gate_turn_end(struct gate *gate);
 
 /* The answers appended since the last call were handed to the kernel now. */
-void gate_sent(struct gate *gate);
+static inline void gate_sent(struct gate *gate)
+{
+    respond_sent(&gate->pipeline.responder);
+}
 
 /* Everything is answered and handed over, nothing more will be read: the transport may close. */
 static inline bool gate_is_finished(const struct conn *conn)
@@ -105,14 +89,5 @@ uint64_t gate_deadline_ns(const struct gate *gate);
 
 /* Is there work that a turn would do without any new event. */
 CC_MUST_USE bool gate_has_work(const struct gate *gate);
-
-/* ---- for intake.c, ask.c, respond.c --------------------------------------------------------- */
-
-/* The oldest requests of the connection may have their outcome: writes what can be written, sends
- * reads that may go now, lets the connection read on. */
-void gate_settle(struct gate *gate, struct conn *conn);
-
-/* Whatever held the connection back may be gone. */
-void gate_resume(struct gate *gate, struct conn *conn);
 
 #endif

@@ -10,12 +10,8 @@ void inbound_refuse(struct gate *gate, struct conn *conn, const struct mistake *
 {
     conn->last = true;
     conn->phase = CONN_HEAD;
-    struct pending *pending =
-        pending_add(&gate->context.pendings, conn, PENDING_MISTAKE, PENDING_DONE);
-    pending->mistake = *mistake;
-    pending->allow = conn->allow;
     gate->context.metrics.counters.requests++;
-    gate_settle(gate, conn);
+    pipeline_refuse(&gate->pipeline, conn, mistake, conn->allow);
 }
 
 /* A head that cannot be read. */
@@ -138,7 +134,7 @@ static bool take_head(struct gate *gate, struct conn *conn, const char *text, si
             return false;
         }
         conn->continue_due = true;
-        gate_settle(gate, conn);
+        pipeline_advance(&gate->pipeline, conn);
     }
     return true;
 }
@@ -163,18 +159,14 @@ static bool take_request(struct gate *gate, struct conn *conn, const char *text,
 {
     conn->continue_due = false;
     if (conn->early.problem != PROBLEM_none) {
-        struct pending *pending =
-            pending_add(&gate->context.pendings, conn, PENDING_MISTAKE, PENDING_DONE);
-        pending->mistake = conn->early;
-        pending->allow = conn->allow;
-        gate_settle(gate, conn);
+        pipeline_refuse(&gate->pipeline, conn, &conn->early, conn->allow);
     } else if (conn->route.kind == ROUTE_SIGNED) {
         if (!intake_take(gate, conn, text + conn->head.bytes, body_bytes))
             return false;
     } else if (conn->route.kind == ROUTE_PLAIN) {
         plain_take(gate, conn, text, text + conn->head.bytes, body_bytes);
     } else {
-        ask_take(gate, conn, text);
+        ask_take(&gate->pipeline, conn, text);
     }
     gate->budget--;
     gate->work++;

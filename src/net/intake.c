@@ -11,7 +11,7 @@
 #include "net/ack.h"
 #include "net/admission.h"
 #include "net/allowance.h"
-#include "net/plain.h"
+#include "net/plain_body.h"
 #include "net/shadow.h"
 #include "net/signer_key.h"
 
@@ -104,19 +104,8 @@ static void free_job(struct gate *gate, uint32_t number)
     while (conn_queue_count(&gate->context.conns, CONN_STALLED) > 0) {
         struct conn *conn = conn_queue_pop(&gate->context.conns, CONN_STALLED);
         if (conn->open)
-            gate_resume(gate, conn);
+            pipeline_resume(&gate->pipeline, conn);
     }
-}
-
-/* The outcome of a pending write is known. */
-static void settle(struct gate *gate, struct pending *pending)
-{
-    struct conn *conn = context_conn(&gate->context, pending);
-    pending->state = PENDING_DONE;
-    if (conn == NULL)
-        pending_free(&gate->context.pendings, pending);
-    else
-        gate_settle(gate, conn);
 }
 
 static void refuse(struct gate *gate, struct job *job, enum status status)
@@ -128,7 +117,7 @@ static void refuse(struct gate *gate, struct job *job, enum status status)
         .processed_at_ns = gate->context.unix_ns,
         .verified_ticks = job_command(job)->verified_ticks,
     };
-    settle(gate, pending);
+    pipeline_finish(&gate->pipeline, pending);
 }
 
 static void refuse_signature(struct gate *gate, struct job *job, const char *detail)
@@ -142,7 +131,7 @@ static void refuse_signature(struct gate *gate, struct job *job, const char *det
     else
         (void)mistake_set(&pending->mistake, PROBLEM_invalid_signature, NULL, "%s", detail);
     gate->context.metrics.counters.signatures_bad++;
-    settle(gate, pending);
+    pipeline_finish(&gate->pipeline, pending);
 }
 
 static uint32_t delta_ticks(uint64_t since)
@@ -269,7 +258,7 @@ bool intake_take(struct gate *gate, struct conn *conn, const char *body, size_t 
         pending->kind = PENDING_MISTAKE;
         pending->mistake = mistake;
         free_job(gate, number);
-        settle(gate, pending);
+        pipeline_finish(&gate->pipeline, pending);
     } else if (job->passkey) {
         /* W4: this binary makes no passkey account, so no credential id is known. */
         refuse_signature(gate, job, "the credential id is unknown");
@@ -385,7 +374,7 @@ static void resume_slow(struct gate *gate)
     while (room > 0 && conn_queue_count(&gate->context.conns, CONN_SLOW) > 0) {
         struct conn *conn = conn_queue_pop(&gate->context.conns, CONN_SLOW);
         if (conn->open)
-            gate_resume(gate, conn);
+            pipeline_resume(&gate->pipeline, conn);
         room -= conn->open && conn->blocked;
     }
 }
@@ -424,7 +413,7 @@ static bool refuse_unverified(struct gate *gate, uint32_t number, bool forges)
     gate->context.metrics.counters.rate_limited++;
     pending->kind = PENDING_MISTAKE;
     free_job(gate, number);
-    settle(gate, pending);
+    pipeline_finish(&gate->pipeline, pending);
     return true;
 }
 
@@ -446,7 +435,7 @@ static uint32_t verify_slow(struct gate *gate)
             take_verdict(gate, number, true, verify_one(gate, job_command(job)));
         }
         if (conn != NULL && conn->open)
-            gate_resume(gate, conn);
+            pipeline_resume(&gate->pipeline, conn);
         done++;
     }
     resume_slow(gate);
@@ -563,15 +552,15 @@ void intake_answer(struct gate *gate, const struct answer *answer)
     gate->commands_out--;
     gate->context.metrics.counters.answers++;
     pending->answer = *answer;
-    bool asks = pending->conn != CONN_NONE && plain_asks(pending);
+    bool asks = pending->conn != CONN_NONE && plain_body_becomes_read(pending);
     net_metrics_stamp(&gate->context.metrics, NET_STAGE_sequenced, answer->sequenced_ticks);
     net_metrics_stamp(&gate->context.metrics, NET_STAGE_matched, answer->matched_ticks);
     net_metrics_stamp(&gate->context.metrics, NET_STAGE_released,
                       clock_ticks() - answer->received_ticks);
     if (asks)
-        gate_settle(gate, context_conn(&gate->context, pending));
+        pipeline_advance(&gate->pipeline, context_conn(&gate->context, pending));
     else
-        settle(gate, pending);
+        pipeline_finish(&gate->pipeline, pending);
 }
 
 uint64_t intake_deadline_ns(const struct intake *intake)

@@ -277,7 +277,7 @@ static void on_send(struct net *net, const struct io_uring_cqe *cqe, struct conn
         output_sent(&gate->context.outputs, &conn->output, (size_t)cqe->res);
         if (conn->time == CONN_TIME_IDLE)
             conn_time_start(&gate->context.conns, conn, CONN_TIME_IDLE, gate->context.now_ns);
-        gate_resume(gate, conn);
+        pipeline_resume(&gate->pipeline, conn);
     }
     context_touch(&gate->context, conn);
 }

@@ -1,6 +1,8 @@
 #include "net/respond.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "crypto/secret.h"
@@ -8,7 +10,7 @@
 #include "net/admin.h"
 #include "net/caller.h"
 #include "net/info.h"
-#include "net/plain.h"
+#include "net/plain_body.h"
 #include "net/show.h"
 
 enum { HEAD_MAX = 512, NO_SEQUENCE = 0 };
@@ -31,18 +33,36 @@ struct frame {
     uint64_t retry_after_ms; /* 0: none */
 };
 
-static const char *date_text(struct gate *gate)
+int responder_init(struct responder *responder, struct context *context)
+{
+    *responder = (struct responder){ .context = context, .date_second = UINT64_MAX };
+    void *memory = mmap(NULL, RESPOND_SCRATCH_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return -ENOMEM;
+    responder->scratch = memory;
+    return 0;
+}
+
+void responder_free(struct responder *responder)
+{
+    if (responder->scratch != NULL)
+        (void)munmap(responder->scratch, RESPOND_SCRATCH_BYTES);
+    responder->scratch = NULL;
+}
+
+static const char *date_text(struct responder *responder)
 {
     static const char days[] = "SunMonTueWedThuFriSat";
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    uint64_t second = gate->context.unix_ns / UINT64_C(1000000000);
-    if (second == gate->date_second)
-        return gate->date;
+    uint64_t second = responder->context->unix_ns / UINT64_C(1000000000);
+    if (second == responder->date_second)
+        return responder->date;
     struct tm tm;
     time_t time = (time_t)second;
     INVARIANT(gmtime_r(&time, &tm) != NULL);
     unsigned year = (unsigned)tm.tm_year + 1900;
-    char *at = gate->date;
+    char *at = responder->date;
     memcpy(at, days + 3 * tm.tm_wday, 3);
     memcpy(at + 3, ", 00 ", 5);
     at[5] = (char)('0' + tm.tm_mday / 10);
@@ -59,13 +79,13 @@ static const char *date_text(struct gate *gate)
     at[21] = (char)('0' + tm.tm_min % 10);
     at[23] = (char)('0' + tm.tm_sec / 10);
     at[24] = (char)('0' + tm.tm_sec % 10);
-    at[GATE_DATE_BYTES] = '\0';
-    gate->date_second = second;
-    return gate->date;
+    at[RESPOND_DATE_BYTES] = '\0';
+    responder->date_second = second;
+    return responder->date;
 }
 
-static void write_head(struct gate *gate, struct writer *head, const struct pending *pending,
-                       const struct frame *frame, size_t body_bytes)
+static void write_head(struct responder *responder, struct writer *head,
+                       const struct pending *pending, const struct frame *frame, size_t body_bytes)
 {
     WRITER_TEXT(head, "HTTP/1.1 ");
     writer_uint(head, frame->http_status);
@@ -74,7 +94,7 @@ static void write_head(struct gate *gate, struct writer *head, const struct pend
     WRITER_TEXT(head, "\r\nContent-Type: ");
     writer_text(head, media_names[frame->media]);
     WRITER_TEXT(head, "\r\nDate: ");
-    writer_bytes(head, date_text(gate), GATE_DATE_BYTES);
+    writer_bytes(head, date_text(responder), RESPOND_DATE_BYTES);
     WRITER_TEXT(head, "\r\nContent-Length: ");
     writer_uint(head, body_bytes);
     if (frame->has_sequence) {
@@ -230,8 +250,8 @@ static void say_done(struct mistake *mistake)
     memcpy(mistake->detail, detail, sizeof detail);
 }
 
-static void write_reply(struct gate *gate, struct writer *writer, const struct pending *pending,
-                        struct frame *frame)
+static void write_reply(struct context *context, struct writer *writer,
+                        const struct pending *pending, struct frame *frame)
 {
     const struct reply *reply = &pending->reply;
     frame->has_sequence = true;
@@ -245,85 +265,84 @@ static void write_reply(struct gate *gate, struct writer *writer, const struct p
         return;
     }
     INVARIANT(reply->buffer < REPLY_BUFFERS && reply->row_bytes <= REPLY_BUFFER_BYTES);
-    show_reply(writer, reply, reply_pool_at(gate->config.reply_pool, reply->buffer));
+    show_reply(writer, reply, reply_pool_at(context->config->reply_pool, reply->buffer));
 }
 
-static void write_local(struct gate *gate, struct writer *writer, const struct pending_local *local,
-                        struct frame *frame)
+static void write_local(struct context *context, struct writer *writer,
+                        const struct pending_local *local, struct frame *frame)
 {
     switch ((enum route_kind)local->kind) {
     case ROUTE_LIVEZ:
         admin_livez(writer);
         return;
     case ROUTE_READYZ:
-        frame->http_status = admin_readyz(&gate->context, writer);
+        frame->http_status = admin_readyz(context, writer);
         return;
     case ROUTE_METRICS:
         frame->media = MEDIA_METRICS;
-        admin_metrics(&gate->context, writer);
+        admin_metrics(context, writer);
         return;
     case ROUTE_TIME:
-        info_time(gate->context.unix_ns, writer);
+        info_time(context->unix_ns, writer);
         break;
     case ROUTE_STATUS:
-        info_status(&gate->config, gate->context.draining, writer);
+        info_status(context->config, context->draining, writer);
         break;
     case ROUTE_EXCHANGE:
-        info_exchange(&gate->config, writer);
+        info_exchange(context->config, writer);
         break;
     case ROUTE_LIMITS:
-        info_limits(&gate->config, local->keyed, writer);
+        info_limits(context->config, local->keyed, writer);
         break;
     default:
         INVARIANT(local->kind == ROUTE_EIP712);
-        info_eip712(&gate->config, local->code, writer);
+        info_eip712(context->config, local->code, writer);
         break;
     }
     frame->has_sequence = true;
-    frame->sequence = gate->config.source.applied(gate->config.source.context);
+    frame->sequence = context->config->source.applied(context->config->source.context);
 }
 
 /* The outcome of a plain JSON write; one that was sequenced says where. */
-static void write_plain(struct gate *gate, struct writer *writer, const struct pending *pending,
-                        struct frame *frame)
+static void write_plain(struct context *context, struct writer *writer,
+                        const struct pending *pending, struct frame *frame)
 {
     struct mistake mistake;
     frame->has_sequence = pending->answer.sequence != 0;
     frame->sequence = pending->answer.sequence;
-    if (plain_succeeded(&pending->answer, &mistake)) {
-        plain_write(writer, pending->answer.code, &pending->plain);
+    if (plain_body_succeeded(&pending->answer, &mistake)) {
+        plain_body_write(writer, pending->answer.code, &pending->plain);
         return;
     }
-    gate->context.metrics.counters.problems++;
+    context->metrics.counters.problems++;
     write_problem(writer, &mistake, frame);
 }
 
-static struct ack_stages stages_of(const struct gate *gate, const struct pending *pending)
+static struct ack_stages stages_of(const struct context *context, const struct pending *pending)
 {
     const struct answer *answer = &pending->answer;
     return (struct ack_stages){
-        .verified_ns = clock_ticks_to_ns(gate->context.metrics.rate, answer->verified_ticks),
-        .sequenced_ns = clock_ticks_to_ns(gate->context.metrics.rate, answer->sequenced_ticks),
-        .matched_ns = clock_ticks_to_ns(gate->context.metrics.rate, answer->matched_ticks),
-        .ack_ns =
-            clock_ticks_to_ns(gate->context.metrics.rate, clock_ticks() - pending->received_ticks),
+        .verified_ns = clock_ticks_to_ns(context->metrics.rate, answer->verified_ticks),
+        .sequenced_ns = clock_ticks_to_ns(context->metrics.rate, answer->sequenced_ticks),
+        .matched_ns = clock_ticks_to_ns(context->metrics.rate, answer->matched_ticks),
+        .ack_ns = clock_ticks_to_ns(context->metrics.rate, clock_ticks() - pending->received_ticks),
     };
 }
 
-static void write_ack(struct gate *gate, struct writer *writer, const struct pending *pending,
+static void write_ack(struct context *context, struct writer *writer, const struct pending *pending,
                       struct frame *frame)
 {
     const uint8_t *secret = pending->has_secret ? pending->secret : NULL;
     enum answer_style style = request_find(pending->answer.code)->answer;
     if (style == ANSWER_HTTP) {
-        write_plain(gate, writer, pending, frame);
+        write_plain(context, writer, pending, frame);
         return;
     }
     if (CC_LIKELY(pending->ack_form == ACK_BRIEF)) {
         ack_write(writer, &pending->answer, secret, NULL);
         return;
     }
-    const struct ack_stages stages = stages_of(gate, pending);
+    const struct ack_stages stages = stages_of(context, pending);
     if (pending->ack_form == ACK_FULL || style == ANSWER_SUCCESS) {
         ack_write(writer, &pending->answer, secret, pending->ack_form == ACK_FULL ? &stages : NULL);
         return;
@@ -332,80 +351,90 @@ static void write_ack(struct gate *gate, struct writer *writer, const struct pen
     ack_write_binary(writer, &pending->answer, pending->request_id, &stages);
 }
 
-static void write_body(struct gate *gate, struct writer *writer, struct pending *pending,
+static void write_body(struct context *context, struct writer *writer, struct pending *pending,
                        struct frame *frame)
 {
     struct keyring_entry entry;
     if (pending->kind == PENDING_LOCAL && pending->local.keyed &&
-        !caller_is_live(&gate->config, gate->context.unix_ns, &pending->local.caller, &entry)) {
+        !caller_is_live(context->config, context->unix_ns, &pending->local.caller, &entry)) {
         pending->kind = PENDING_MISTAKE; /* revoked by a write before it */
         (void)caller_gone(&pending->mistake);
     }
     switch ((enum pending_kind)pending->kind) {
     case PENDING_WRITE:
-        write_ack(gate, writer, pending, frame);
+        write_ack(context, writer, pending, frame);
         return;
     case PENDING_READ:
-        write_reply(gate, writer, pending, frame);
+        write_reply(context, writer, pending, frame);
         return;
     case PENDING_LOCAL:
-        write_local(gate, writer, &pending->local, frame);
+        write_local(context, writer, &pending->local, frame);
         return;
     case PENDING_MISTAKE:
         if (pending->wrote)
             say_done(&pending->mistake);
-        gate->context.metrics.counters.problems++;
+        context->metrics.counters.problems++;
         write_problem(writer, &pending->mistake, frame);
         return;
     }
 }
 
-bool respond_write(struct gate *gate, struct conn *conn, struct pending *pending)
+bool respond_write(struct responder *responder, struct conn *conn, struct pending *pending)
 {
+    struct context *context = responder->context;
     char head_text[HEAD_MAX];
     struct writer head = writer_begin(head_text, sizeof head_text);
-    struct writer body = writer_begin(gate->scratch, GATE_SCRATCH_BYTES);
+    struct writer body = writer_begin(responder->scratch, RESPOND_SCRATCH_BYTES);
     struct frame frame = { .http_status = 200, .media = MEDIA_JSON };
-    write_body(gate, &body, pending, &frame);
+    write_body(context, &body, pending, &frame);
     if (CC_UNLIKELY(body.full)) { /* longer than any answer of a bounded engine */
         struct mistake mistake;
         (void)mistake_set(&mistake, PROBLEM_internal_error, NULL, "the answer is too long");
-        body = writer_begin(gate->scratch, GATE_SCRATCH_BYTES);
+        body = writer_begin(responder->scratch, RESPOND_SCRATCH_BYTES);
         write_problem(&body, &mistake, &frame);
     }
-    write_head(gate, &head, pending, &frame, writer_count(&body));
+    write_head(responder, &head, pending, &frame, writer_count(&body));
     INVARIANT(!head.full);
     size_t body_bytes = pending->no_body ? 0 : writer_count(&body);
     size_t total = writer_count(&head) + body_bytes;
     if (total > OUTPUT_CONNECTION_MAX - conn->output.bytes) {
         conn->broken = true;
-        context_touch(&gate->context, conn);
+        context_touch(context, conn);
         return false;
     }
-    if (!output_fits(&gate->context.outputs, &conn->output, total))
+    if (!output_fits(&context->outputs, &conn->output, total))
         return false;
-    output_append(&gate->context.outputs, &conn->output, head_text, writer_count(&head),
-                  gate->context.now_ns);
+    output_append(&context->outputs, &conn->output, head_text, writer_count(&head),
+                  context->now_ns);
     if (body_bytes > 0)
-        output_append(&gate->context.outputs, &conn->output, gate->scratch, body_bytes,
-                      gate->context.now_ns);
+        output_append(&context->outputs, &conn->output, responder->scratch, body_bytes,
+                      context->now_ns);
     if (pending->has_secret) {
-        output_mark_secret(&gate->context.outputs, &conn->output, total);
-        secret_wipe(gate->scratch, writer_count(&body));
+        output_mark_secret(&context->outputs, &conn->output, total);
+        secret_wipe(responder->scratch, writer_count(&body));
     }
-    gate->context.metrics.counters.responses++;
-    gate->written += total;
-    if (gate->sent_count < GATE_SENT_MAX)
-        gate->sent_ticks[gate->sent_count++] = pending->received_ticks;
+    context->metrics.counters.responses++;
+    responder->written += total;
+    if (responder->sent_count < RESPOND_SENT_MAX)
+        responder->sent_ticks[responder->sent_count++] = pending->received_ticks;
     return true;
 }
 
-bool respond_continue(struct gate *gate, struct conn *conn)
+bool respond_continue(struct responder *responder, struct conn *conn)
 {
     static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    if (!output_fits(&gate->context.outputs, &conn->output, sizeof text - 1))
+    struct context *context = responder->context;
+    if (!output_fits(&context->outputs, &conn->output, sizeof text - 1))
         return false;
-    output_append(&gate->context.outputs, &conn->output, text, sizeof text - 1,
-                  gate->context.now_ns);
+    output_append(&context->outputs, &conn->output, text, sizeof text - 1, context->now_ns);
     return true;
+}
+
+void respond_sent(struct responder *responder)
+{
+    uint64_t now = clock_ticks();
+    for (uint32_t i = 0; i < responder->sent_count; i++)
+        net_metrics_stamp(&responder->context->metrics, NET_STAGE_sent,
+                          now - responder->sent_ticks[i]);
+    responder->sent_count = 0;
 }

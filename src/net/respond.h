@@ -5,13 +5,37 @@
 #ifndef NET_RESPOND_H
 #define NET_RESPOND_H
 
-#include "net/gate.h"
+#include "net/context.h"
+
+enum {
+    RESPOND_SCRATCH_BYTES = 4 << 20, /* the longest body of an answer */
+    RESPOND_SENT_MAX = 1024,         /* answers of a turn whose `sent` stage is stamped */
+    RESPOND_DATE_BYTES = 29,
+};
+
+struct responder {
+    struct context *context;
+    char *scratch;        /* body of the answer being written */
+    uint64_t written;     /* bytes of answers so far; the gate's to clear */
+    uint64_t date_second; /* that `date` shows */
+    char date[RESPOND_DATE_BYTES + 1];
+    uint64_t sent_ticks[RESPOND_SENT_MAX]; /* received_ticks of answers since respond_sent */
+    uint32_t sent_count;
+};
+
+/* 0 or -ENOMEM. */
+CC_MUST_USE int responder_init(struct responder *responder, struct context *context);
+void responder_free(struct responder *responder);
 
 /* Writes the answer of a pending whose outcome is known. False when the output pool has no room:
  * nothing is written and the pending stays as it is. */
-CC_MUST_USE bool respond_write(struct gate *gate, struct conn *conn, struct pending *pending);
+CC_MUST_USE bool respond_write(struct responder *responder, struct conn *conn,
+                               struct pending *pending);
 
 /* The interim answer to `Expect: 100-continue`. False without room. */
-CC_MUST_USE bool respond_continue(struct gate *gate, struct conn *conn);
+CC_MUST_USE bool respond_continue(struct responder *responder, struct conn *conn);
+
+/* The answers written since the last call were handed to the kernel now. */
+void respond_sent(struct responder *responder);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "net/plain.h"
+#include "net/plain_body.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint16_t code = codes[data[0] % CC_COUNT(codes)];
     char *text = malloc(size > 1 ? size - 1 : 1);
     memcpy(text, data + 1, size - 1);
-    if (plain_read(&plain, code, text, size - 1, &mistake))
+    if (plain_body_read(&plain, code, text, size - 1, &mistake))
         look(code, &plain);
     else if (mistake.problem == PROBLEM_invalid_parameter
                  ? mistake.member == NULL

@@ -154,7 +154,7 @@ static void reads_wait_for_credits(void)
     for (unsigned i = 0; i < READS; i++)
         wire_feed(&wire[i], BOOK, sizeof BOOK - 1);
     wire_feed(&wire[READS], BOOK, sizeof BOOK - 1);
-    CHECK(gate->queries_out == CREDITS);
+    CHECK(gate->pipeline.reads.queries_out == CREDITS);
     CHECK(gate_deadline_ns(gate) == clock_monotonic_ns(&fixture.clock) + 2000000);
     gate_close(gate, wire[READS].conn);
     wire[READS].conn = NULL;

@@ -5,7 +5,7 @@
 #include "base/reason.h"
 #include "base/status.h"
 #include "check.h"
-#include "net/plain.h"
+#include "net/plain_body.h"
 
 static struct pending_plain plain;
 static struct mistake mistake;
@@ -13,7 +13,7 @@ static struct mistake mistake;
 static bool reads(uint16_t code, const char *body)
 {
     mistake = (struct mistake){ 0 };
-    return plain_read(&plain, code, body, strlen(body), &mistake);
+    return plain_body_read(&plain, code, body, strlen(body), &mistake);
 }
 
 #define PLACE "\"subaccount_index\":3,\"portfolio_index\":5"
@@ -113,13 +113,13 @@ static void outcomes(void)
         const struct answer answer = { .code = rows[i].code,
                                        .status = rows[i].status,
                                        .reason = rows[i].reason };
-        CHECK_ROW(&rows[i], !plain_succeeded(&answer, &mistake));
+        CHECK_ROW(&rows[i], !plain_body_succeeded(&answer, &mistake));
         CHECK_ROW(&rows[i], mistake.problem == rows[i].problem && mistake.detail[0] != '\0');
         if (rows[i].problem == PROBLEM_invalid_parameter)
             CHECK_ROW(&rows[i], strcmp(mistake.member, "amount") == 0);
     }
     const struct answer good = { .code = 2002 };
-    CHECK(plain_succeeded(&good, &mistake));
+    CHECK(plain_body_succeeded(&good, &mistake));
 }
 
 static void states(void)
@@ -129,12 +129,12 @@ static void states(void)
                                       .subaccount_index = 1,
                                       .portfolio_index = 2 };
     struct writer writer = writer_begin(text, sizeof text);
-    plain_write(&writer, 2002, &of);
+    plain_body_write(&writer, 2002, &of);
     text[writer_count(&writer)] = '\0';
     CHECK(strcmp(text, "{\"account_id\":7,\"subaccount_index\":1,\"portfolio_index\":2,"
                        "\"status\":\"CLOSED\"}") == 0);
     writer = writer_begin(text, sizeof text);
-    plain_write(&writer, 2003, &of);
+    plain_body_write(&writer, 2003, &of);
     text[writer_count(&writer)] = '\0';
     CHECK(strcmp(text, "{\"account_id\":7,\"subaccount_index\":1,\"portfolio_index\":2,"
                        "\"status\":\"ACTIVE\"}") == 0);

@@ -393,9 +393,10 @@ static void few_overtake(void)
     }
     for (unsigned turn = 0; turn < 2 * READS; turn++)
         wire_turn(&wires[turn % WIRES]);
-    CHECK(fixture.query_count == before && gate->queries_out == WIRES + BEHIND);
+    CHECK(fixture.query_count == before && gate->pipeline.reads.queries_out == WIRES + BEHIND);
     wire_free(&wires[0]); /* its replies are still to come */
-    CHECK(gate->queries_out == WIRES + BEHIND && gate->context.pendings.behind == BEHIND);
+    CHECK(gate->pipeline.reads.queries_out == WIRES + BEHIND &&
+          gate->context.pendings.behind == BEHIND);
     fixture.applied = fixture.durable;
     fixture.hold_durable = false;
     for (unsigned turn = 0; turn < 2 * WIRES * READS; turn++)
@@ -406,7 +407,7 @@ static void few_overtake(void)
         wire_free(&wires[i]);
     }
     CHECK(fixture.query_count == before + (WIRES - 1) * READS + 1 + BEHIND);
-    CHECK(gate->queries_out == 0 && gate->context.pendings.behind == 0 &&
+    CHECK(gate->pipeline.reads.queries_out == 0 && gate->context.pendings.behind == 0 &&
           gate->context.pendings.used == 0);
 }
 

@@ -23,7 +23,7 @@ void fixture_end(struct fixture *fixture, struct gate *gate)
 {
     CHECK(gate->context.pendings.used == 0 && gate->context.outputs.used == 0 &&
           gate->context.conns.open_count == 0);
-    CHECK(gate->commands_out == 0 && gate->queries_out == 0);
+    CHECK(gate->commands_out == 0 && gate->pipeline.reads.queries_out == 0);
     CHECK(fixture->pool.free == UINT64_MAX);
     fixture_gate_free(gate);
     fixture_free(fixture);
@@ -65,7 +65,7 @@ static void transport(struct wire *wire)
         memcpy(wire->text + wire->count, bytes, count);
         wire->count += count;
         output_sent(&gate->context.outputs, &conn->output, count);
-        gate_resume(gate, conn);
+        pipeline_resume(&gate->pipeline, conn);
     }
     if (conn->broken || gate_is_finished(conn)) {
         gate_close(gate, conn);

@@ -115,7 +115,7 @@ void sim_port_open(struct sim *sim, struct sim_port *port)
 
 void sim_port_close(struct sim_port *port)
 {
-    if (port->gate->memory != NULL)
+    if (port->gate->intake != NULL)
         gate_free(port->gate);
     for (uint32_t i = 0; i < SIM_CLIENTS; i++) {
         port->clients[i].conn = NULL;
@@ -301,7 +301,7 @@ static void transport(struct sim *sim, struct sim_port *port)
             memcpy(client->received + client->received_count, bytes, count);
             client->received_count += (uint32_t)count;
             output_sent(&gate->context.outputs, &client->conn->output, count);
-            gate_resume(gate, client->conn);
+            pipeline_resume(&gate->pipeline, client->conn);
             read_responses(sim, client);
         }
         if (client->conn != NULL && (client->conn->broken || gate_is_finished(client->conn)))

@@ -102,7 +102,7 @@ static size_t take_output(size_t used)
         memcpy(answer + used, bytes, count);
         used += count;
         output_sent(&gate.context.outputs, &conn->output, count);
-        gate_resume(&gate, conn);
+        pipeline_resume(&gate.pipeline, conn);
     }
     return used;
 }
