@@ -5,8 +5,7 @@
  *             armed again since, or disarmed: its orders stay ──┘ passed over
  *
  * No connection outlives a process, so every arm of the state is one whose connection has ended. An
- * arm that a client sets in this run, also under an id of the run before, is its connection's
- * (docs/decisions/0068-arms-of-the-run-before.md).
+ * arm that a client sets in this run, also under an id of the run before, is its connection's (W9).
  *
  * Order.  grace_load behind recovery, grace_open with the commands of the start, then grace_step.
  *         While an arm is due no command of a client is sequenced (matcher.c).

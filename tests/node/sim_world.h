@@ -163,7 +163,7 @@ void sim_check_recovered(struct sim *sim);
 void sim_check_answer(struct sim *sim, const struct traffic_sent *sent);
 void sim_check_images(struct sim *sim);
 void sim_check_credentials(struct sim *sim);
-/* At rest: no arm of the run before has outlived its grace (decision 68). */
+/* At rest: no arm of the run before has outlived its grace (W9). */
 void sim_check_arms(struct sim *sim);
 void sim_image_hash(struct engine *engine, uint8_t out[32]);
 

@@ -1,4 +1,4 @@
-/* Arms that the run before has left set (wire.md W9, decision 68): each start gives them their
+/* Arms that the run before has left set (wire.md W9): each start gives them their
  * grace, then authors 2011; those of grace 0 end before a client's first command. */
 #include "check.h"
 #include "core_member.h"
