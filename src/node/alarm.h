@@ -7,7 +7,7 @@
  * R2: I1, I4, I5, I6 halt their market by 1002, I2 and I3 all markets by 1008. roles.md,
  * Journal: the segments that are left pay for the 1002s and for cancels. The process lives; the
  * states stay until the operator sets others, and are set again while the cause lasts
- * (docs/decisions/0047-when-the-node-stops-orders.md).
+ * (docs/decisions/0047).
  *
  * Order.  raise adds its bits, then stores `raised` with release; take clears `raised` with acquire
  *         before it takes the bits: what is raised meanwhile is taken now or raised again.

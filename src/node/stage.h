@@ -6,10 +6,9 @@
  * Only markets that were ACTIVE, POST_ONLY or REDUCE_ONLY take part; one that the operator, the
  * fund's deficit or a failed invariant gives another state leaves. What they were is kept in the
  * file `restart` before the first of them is closed: a start within the 20 s goes on with it
- * (docs/decisions/0064-a-staged-start.md).
+ * (roles.md, Staged start).
  *
- * Little-endian file: magic `perpdSTG`[0] exchange_id 32[8] began_ns u64[40] count u32[48] crc32c
- * of all that follows u32[52], then rows of 4 bytes: asset_id u16[0] state u8[2] zero u8[3].
+ * Layout of the file: journal.md, Restart file.
  *
  * Wait.   stage_load and stage_store block and belong to the start; stage_step does not.
  * Owner.  The matcher's thread.

@@ -2,7 +2,7 @@
  *
  * crypto.verify names the path. `auto` takes the first that the machine has and whose self-test
  * passes; any other word takes that one or refuses the start, so that nobody measures, or trusts,
- * something else than what he has named (docs/decisions/0070-which-path-verifies.md).
+ * something else than what he has named (docs/decisions/0070).
  *
  * Owner. The main thread, before others run. What is chosen, and what speaks against the others, is
  * logged here. */

@@ -1,5 +1,5 @@
 /* One exchange on a simulated disk: what a start sequences (wire.md W3b), what it refuses
- * (journal.md, Recovery; docs/decisions/0007), and what it does when the disk, the follower or the
+ * (journal.md, Recovery), and what it does when the disk, the follower or the
  * clock fail it (roles.md, Journal). */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* exchange.restart=staged (rules.md R9): CANCEL_ONLY at the start, POST_ONLY 10 s later, the former
- * state 10 s later; who takes part, who leaves, and a start in between (decision 64). */
+ * state 10 s later; who takes part, who leaves, and a start in between (roles.md, Staged start). */
 #include "check.h"
 #include "crypto/derive.h"
 #include "engine/read.h"

@@ -255,7 +255,7 @@ def case_damaged(world):
 
 
 def case_capacities(world):
-    """Lower capacities (docs/decisions/0007) are taken while they hold what there is."""
+    """Lower capacities (roles.md, Configuration) are taken while they hold what there is."""
     data = world.fresh()
     world.is_usable(data)
     for option in ("--engine.orders=64", "--engine.orders=65536", "--engine.credentials=16"):
