@@ -104,6 +104,7 @@ PLANTED = [  # name, file, text, what the check says (None: nothing)
     ("decisions that are there", "src/base/tick.c",
      code("decision 1, docs/decisions/0001, decisions 1\n * and 1"), None),
     ("decision", "src/base/tick.c", code("decision " + "54"), "decision 54 is not there"),
+    ("decision with a capital", "src/base/tick.c", code("Decision " + "54"), "decision 54 is not"),
     ("second decision", "src/base/tick.c", code("decisions " + "1 and 54"), "decision 54 is not"),
     ("path of a decision", "src/base/tick.c", code("docs/decisions/00" + "54"),
      "decision 54 is not there"),
