@@ -51,7 +51,7 @@ struct conn {
     bool admin;        /* came in through admin.listen */
     bool last;         /* no further request is read: closes when everything is answered */
     bool broken;       /* closes at once */
-    bool slow_job;     /* a slow signature of this connection waits for its turn (intake.h) */
+    bool slow_job;     /* a slow signature of this connection waits for its turn (staging.h) */
     bool forges;       /* a verified signature was wrong, and none sent behind it right yet */
     bool proved;       /* else: its newest was right, and under a known key */
     bool continue_due; /* 100 Continue, when the answers before it are out */

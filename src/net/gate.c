@@ -2,35 +2,31 @@
 
 #include "net/ask.h"
 #include "net/inbound.h"
-#include "net/intake.h"
 
 int gate_init(struct gate *gate, const struct net_config *config, uint32_t connections)
 {
     gate->config = *config;
-    gate->answer_credits = config->answers->slot_mask + 1;
     route_init(&gate->routes, config->options->values[OPTION_exchange_testnet] != 0);
-    eip712_init(&gate->eip712, config->exchange_id);
-    gate->shadows = (struct shadow_choice){
-        .ring = config->shadows,
-        .rejects = config->shadows_rejects,
-        .skipped = &gate->context.metrics.counters.shadows_skipped,
-    };
     int error = context_init(&gate->context, &gate->config, connections);
     if (error == 0)
         error = pipeline_init(&gate->pipeline, &gate->context);
     if (error == 0)
-        error = intake_create(&gate->intake, config);
-    if (error != 0)
+        error = staging_create(&gate->staging, &gate->pipeline);
+    if (error != 0) {
         gate_free(gate);
-    return error;
+        return error;
+    }
+    verifier_init(&gate->verifier, gate->staging);
+    command_sender_init(&gate->sender, gate->staging);
+    return 0;
 }
 
 void gate_free(struct gate *gate)
 {
-    intake_destroy(gate->intake);
+    staging_destroy(gate->staging);
     pipeline_free(&gate->pipeline);
     context_free(&gate->context);
-    gate->intake = NULL;
+    gate->staging = NULL;
 }
 
 struct conn *gate_open(struct gate *gate, bool admin)
@@ -113,7 +109,7 @@ static void take_answers(struct gate *gate)
         const struct answer *answer = ring_at(ring, taken);
         if (answer->release_sequence > gate->durable)
             break;
-        intake_answer(gate, answer);
+        command_send_answer(&gate->sender, answer);
         taken++;
     }
     if (taken > 0)
@@ -170,7 +166,7 @@ void gate_turn_begin(struct gate *gate)
 #endif
     gate->work = 0;
     gate->pipeline.responder.written = 0;
-    intake_begin(gate);
+    verify_begin(&gate->verifier);
     take_answers(gate);
     take_replies(gate);
     if (conn_queue_count(&gate->context.conns, CONN_STARVED) > 0)
@@ -229,7 +225,8 @@ static void run_times(struct gate *gate)
 uint32_t gate_turn_end(struct gate *gate)
 {
     run_ready(gate);
-    gate->work += intake_run(gate);
+    gate->work += verify_run(&gate->verifier);
+    gate->work += command_send_run(&gate->sender);
     gate->work += ask_run(&gate->pipeline);
     run_times(gate);
     return gate->work;
@@ -245,7 +242,7 @@ void gate_close(struct gate *gate, struct conn *conn)
 uint64_t gate_deadline_ns(const struct gate *gate)
 {
     uint64_t deadline = conn_time_next_ns(&gate->context.conns);
-    uint64_t other = intake_deadline_ns(gate->intake);
+    uint64_t other = command_send_deadline_ns(&gate->sender);
     if (other < deadline)
         deadline = other;
     other = read_send_deadline_ns(&gate->pipeline.reads);
@@ -256,7 +253,8 @@ bool gate_has_work(const struct gate *gate)
 {
     struct ring *answers = gate->config.answers;
     if (conn_queue_count(&gate->context.conns, CONN_READY) > 0 ||
-        conn_queue_count(&gate->context.conns, CONN_TOUCHED) > 0 || intake_has_work(gate) ||
+        conn_queue_count(&gate->context.conns, CONN_TOUCHED) > 0 ||
+        verify_has_work(&gate->verifier) || command_send_has_work(&gate->sender) ||
         ring_ready(gate->config.replies) > 0)
         return true;
     if (ring_ready(answers) == 0)

@@ -1,6 +1,6 @@
 /* gate.h - from bytes to requests and from outcomes to bytes: everything of net but the sockets.
  *
- *   gate_receive ─ parse ─ route ─┬─ signed: intake.h ──> command ring ──> answer ring ─┐
+ *   gate_receive ─ parse ─ route ─┬─ signed: staging.h ─> command ring ──> answer ring ─┐
  *                                 ├─ read: ask.h ──> query ring ──> reply ring ─────────┤
  *                                 └─ mistake ────────────────────────────────────────┐  │
  *   conn->output <── respond.h, oldest request of the connection first <─────────────┴──┘
@@ -18,33 +18,28 @@
 #ifndef NET_GATE_H
 #define NET_GATE_H
 
-#include "crypto/eip712.h"
-#include "net/pipeline.h"
+#include "net/command_send.h"
 #include "net/route.h"
-#include "net/shadow.h"
+#include "net/verify.h"
 
 enum {
     GATE_OUTPUT_PAUSE = 256 * 1024, /* unsent bytes above which a connection is not read on */
     GATE_TURN_BYTES = 256 * 1024,   /* of answers, behind which a turn takes no more replies */
 };
 
-struct intake;
-
 struct gate {
     struct net_config config;
-    uint32_t answer_credits;
-    uint32_t commands_out; /* sent and not answered */
 
     struct context context;
     struct pipeline pipeline;
     struct route_table routes;
-    struct intake *intake;
-    struct eip712 eip712;
+    struct staging *staging;
+    struct verifier verifier;
+    struct command_sender sender;
 
     uint64_t durable; /* of this turn */
     uint32_t budget;  /* requests that this turn may still take */
     uint32_t work;    /* done in this turn */
-    struct shadow_choice shadows;
 };
 
 /* 0 or -ENOMEM. `connections` is a power of two. The gate is zeroed before. */

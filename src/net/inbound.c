@@ -1,7 +1,6 @@
 #include "net/inbound.h"
 
 #include "net/ask.h"
-#include "net/intake.h"
 #include "net/plain.h"
 
 enum { BODY_MAX = REQUEST_PASSKEY_ENVELOPE_MAX }; /* any body that is read at all */
@@ -161,10 +160,10 @@ static bool take_request(struct gate *gate, struct conn *conn, const char *text,
     if (conn->early.problem != PROBLEM_none) {
         pipeline_refuse(&gate->pipeline, conn, &conn->early, conn->allow);
     } else if (conn->route.kind == ROUTE_SIGNED) {
-        if (!intake_take(gate, conn, text + conn->head.bytes, body_bytes))
+        if (!staging_take(gate->staging, conn, text + conn->head.bytes, body_bytes))
             return false;
     } else if (conn->route.kind == ROUTE_PLAIN) {
-        plain_take(gate, conn, text, text + conn->head.bytes, body_bytes);
+        plain_take(gate->staging, conn, text, text + conn->head.bytes, body_bytes);
     } else {
         ask_take(&gate->pipeline, conn, text);
     }
@@ -241,7 +240,7 @@ static enum progress read_chunks(struct gate *gate, struct conn *conn, char *tex
 static enum progress read_body(struct gate *gate, struct conn *conn, char *text, size_t *count,
                                size_t *used)
 {
-    if (is_write(conn) && conn->early.problem == PROBLEM_none && !intake_has_room(gate->intake)) {
+    if (is_write(conn) && conn->early.problem == PROBLEM_none && !staging_has_room(gate->staging)) {
         conn_queue_push(&gate->context.conns, CONN_STALLED, conn);
         return PROGRESS_BLOCKED;
     }

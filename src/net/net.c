@@ -408,7 +408,7 @@ const char *net_host(const struct net *net)
 
 bool net_awaits_answers(const struct net *net)
 {
-    return net->gate.commands_out != 0;
+    return net->gate.sender.commands_out != 0;
 }
 
 void net_show_others(struct net *net, const struct net *const *others, uint32_t count)

@@ -20,7 +20,7 @@ enum { PENDING_MAX = 32768 };
 
 enum pending_state {
     PENDING_FREE,
-    PENDING_STAGED, /* a write whose signature or credit is awaited (intake.h) */
+    PENDING_STAGED, /* a write whose signature or credit is awaited (staging.h) */
     PENDING_SENT,   /* a command is on its way to the matcher */
     PENDING_HELD,   /* a read behind a write that is not answered */
     PENDING_CREDIT, /* a read that waits for a credit */

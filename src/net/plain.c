@@ -2,19 +2,18 @@
 
 #include "base/symbols.h"
 #include "net/caller.h"
-#include "net/intake.h"
 #include "net/parameter.h"
 #include "net/plain_body.h"
 
 enum { BODY_MAX = 64 };
 
 /* The checks of a write that was read: is it served, and who asks. */
-static bool admit(struct gate *gate, const struct conn *conn, const char *head_text,
+static bool admit(const struct context *context, const struct conn *conn, const char *head_text,
                   struct pending_plain *plain, struct keyring_entry *entry, struct mistake *mistake)
 {
-    if (!gate->config.source.ready(gate->config.source.context))
+    if (!context->config->source.ready(context->config->source.context))
         return mistake_set(mistake, PROBLEM_not_ready, NULL, "the service is recovering");
-    if (!caller_find(&gate->config, gate->context.unix_ns, &conn->head, head_text, entry, mistake))
+    if (!caller_find(context->config, context->unix_ns, &conn->head, head_text, entry, mistake))
         return false;
     plain->account_id = entry->account_id;
     if (entry->state == KEYRING_TOMBSTONE)
@@ -39,8 +38,9 @@ static bool take_portfolio(const struct conn *conn, struct pending_plain *plain,
 }
 
 /* The body of W3b; gives its bytes. */
-static uint16_t fill_body(struct gate *gate, uint16_t code, const struct pending_plain *plain,
-                          const struct keyring_entry *entry, uint8_t body[BODY_MAX])
+static uint16_t fill_body(const struct symbols *symbols, uint16_t code,
+                          const struct pending_plain *plain, const struct keyring_entry *entry,
+                          uint8_t body[BODY_MAX])
 {
     memset(body, 0, BODY_MAX);
     memcpy(body, entry->credential_id.bytes, 16);
@@ -50,8 +50,7 @@ static uint16_t fill_body(struct gate *gate, uint16_t code, const struct pending
     if (code == REQUEST_set_leverage) {
         cc_store32(body + 32, plain->leverage);
         /* R11: an unknown market is told behind the portfolio: the engine is asked all the same. */
-        cc_store16(body + 36,
-                   symbols_find(gate->config.symbols, plain->market, strlen(plain->market)));
+        cc_store16(body + 36, symbols_find(symbols, plain->market, strlen(plain->market)));
     } else if (code == REQUEST_faucet_credit) {
         cc_store64(body + 32, plain->amount);
     } else if (code == REQUEST_rename_portfolio) {
@@ -60,9 +59,10 @@ static uint16_t fill_body(struct gate *gate, uint16_t code, const struct pending
     return request_find(code)->body_bytes;
 }
 
-void plain_take(struct gate *gate, struct conn *conn, const char *head_text, const char *body,
+void plain_take(struct staging *staging, struct conn *conn, const char *head_text, const char *body,
                 size_t count)
 {
+    const struct context *context = staging->context;
     uint16_t code = conn->route.path->codes[0];
     struct pending_plain plain;
     struct keyring_entry entry;
@@ -71,11 +71,11 @@ void plain_take(struct gate *gate, struct conn *conn, const char *head_text, con
 
     if (!plain_body_read(&plain, code, body, count, &mistake) ||
         (code == REQUEST_rename_portfolio && !take_portfolio(conn, &plain, &mistake)) ||
-        !admit(gate, conn, head_text, &plain, &entry, &mistake)) {
-        pipeline_refuse(&gate->pipeline, conn, &mistake, NULL);
+        !admit(context, conn, head_text, &plain, &entry, &mistake)) {
+        pipeline_refuse(staging->pipeline, conn, &mistake, NULL);
         return;
     }
-    uint16_t body_bytes = fill_body(gate, code, &plain, &entry, bytes);
-    struct pending *pending = intake_take_plain(gate, conn, code, bytes, body_bytes);
+    uint16_t body_bytes = fill_body(context->config->symbols, code, &plain, &entry, bytes);
+    struct pending *pending = staging_take_plain(staging, conn, code, bytes, body_bytes);
     pending->plain = plain;
 }

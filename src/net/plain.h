@@ -4,18 +4,18 @@
  *   PUT leverage, POST close, reopen ── command ──> answer: the setting, the status
  *   POST faucet, PATCH name          ── command ──> answer ── query ──> reply: the balance
  *
- * Order. A write takes its turn among the signed requests of its connection (intake.h). JSON first,
- *        then the credential: scope, pin. Portfolio, market, leverage and amount are the engine's
- *        to judge, the credential once more. A balance is asked for when the write's answer may
- *        leave, so it shows it. */
+ * Order. A write is staged among the signed requests of its connection (staging.h). First its JSON
+ *        is checked, then the credential: scope, pin. The engine judges portfolio, market, leverage
+ *        and amount, and the credential again. The balance is queried when the write's answer may
+ *        leave, so that it shows the write. */
 #ifndef NET_PLAIN_H
 #define NET_PLAIN_H
 
-#include "net/gate.h"
+#include "net/staging.h"
 
-/* Takes one request with its complete body; intake has room. It becomes a pending of the
+/* Takes one request with its complete body; staging has room. It becomes a pending of the
  * connection, whatever its outcome. `head_text` is the first byte of the head. */
-void plain_take(struct gate *gate, struct conn *conn, const char *head_text, const char *body,
+void plain_take(struct staging *staging, struct conn *conn, const char *head_text, const char *body,
                 size_t count);
 
 #endif

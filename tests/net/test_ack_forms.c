@@ -199,10 +199,10 @@ static void answers_of_the_network_thread(void)
     check_own("retry_required", STATUS_retry_required, &fixture.session);
     fixture.ready = true;
     gate->config.credit_wait_ms = 0;
-    uint32_t credits = gate->answer_credits;
-    gate->answer_credits = 0; /* no answer slot is free */
+    uint32_t credits = gate->sender.answer_credits;
+    gate->sender.answer_credits = 0; /* no answer slot is free */
     check_own("request_dropped", STATUS_request_dropped, &fixture.session);
-    gate->answer_credits = credits;
+    gate->sender.answer_credits = credits;
     gate->config.credit_wait_ms = 2;
 }
 

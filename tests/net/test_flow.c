@@ -115,7 +115,7 @@ static void no_credit_drops_after_its_time(void)
     wire_open(&wire[1], &fixture, gate, false);
     for (unsigned i = 0; i < ORDERS; i++) {
         wire_feed(&wire[i % 2], text, fixture_order_post(&fixture, text, sizeof text));
-        CHECK(gate->commands_out == (i < CREDITS ? i + 1 : CREDITS));
+        CHECK(gate->sender.commands_out == (i < CREDITS ? i + 1 : CREDITS));
     }
     clock_advance(&fixture.clock, 1999999);
     wire_turn_net(&wire[0]);
@@ -241,7 +241,7 @@ static void slow_signature_holds_its_own_connection(void)
     }
     gate_receive(gate, wire[2].conn, text, fixture_order_post(&fixture, text, sizeof text));
     (void)gate_turn_end(gate);
-    CHECK(gate->commands_out ==
+    CHECK(gate->sender.commands_out ==
           2); /* one slow signature a turn, and the third connection's order */
     CHECK(fixture_match(&fixture) == 2);
     CHECK(((const struct command *)(const void *)fixture.last_command)->code == 13);

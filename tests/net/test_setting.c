@@ -8,7 +8,7 @@
 #include "check.h"
 #include "crypto/secret.h"
 #include "net/fixture.h"
-#include "net/intake.h"
+#include "net/staging.h"
 
 #define PATH       "/api/v1/leverage"
 #define PLACE_PATH "/api/v1/trading/order/place/limit"
@@ -344,14 +344,14 @@ static void not_ready(void)
     CHECK(wire_has(&answer, "\"code\":\"not_ready\",\"detail\":\"the service is recovering\"}"));
     wire_free(&wire);
     fixture.ready = true;
-    uint32_t credits = gate->answer_credits;
+    uint32_t credits = gate->sender.answer_credits;
     uint32_t wait_ms = gate->config.credit_wait_ms;
-    gate->answer_credits = 0;
+    gate->sender.answer_credits = 0;
     gate->config.credit_wait_ms = 0;
     CHECK(put(&wire, JSON_TYPE, fixture.trading_api_key, GOOD) == 503);
     CHECK(wire_has(&answer, "\"code\":\"not_ready\""));
     CHECK(strstr(answer.head, "\r\nX-Sequence: ") == NULL);
-    gate->answer_credits = credits;
+    gate->sender.answer_credits = credits;
     gate->config.credit_wait_ms = wait_ms;
     wire_free(&wire);
 }
@@ -413,21 +413,21 @@ static void waits_for_a_slot(void)
     enum { CONNECTIONS = 5, EACH = 60 };
     static char text[EACH * 512];
     struct wire wires[CONNECTIONS];
-    uint32_t credits = gate->answer_credits;
+    uint32_t credits = gate->sender.answer_credits;
     uint32_t wait_ms = gate->config.credit_wait_ms;
     uint32_t commands = fixture.command_count;
     size_t count = 0;
     for (unsigned i = 0; i < EACH; i++)
         count += make(text + count, sizeof text - count, "PUT", JSON_TYPE, fixture.trading_api_key,
                       GOOD);
-    gate->answer_credits = 0;
+    gate->sender.answer_credits = 0;
     gate->config.credit_wait_ms = 60000;
     for (unsigned i = 0; i < CONNECTIONS; i++) {
         wire_open(&wires[i], &fixture, gate, false);
         wire_send(&wires[i], text, count, 0);
     }
-    CHECK(!intake_has_room(gate->intake) && fixture.command_count == commands);
-    gate->answer_credits = credits;
+    CHECK(!staging_has_room(gate->staging) && fixture.command_count == commands);
+    gate->sender.answer_credits = credits;
     for (unsigned turn = 0; turn < 40; turn++)
         for (unsigned i = 0; i < CONNECTIONS; i++)
             wire_turn(&wires[i]);

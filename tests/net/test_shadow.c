@@ -49,7 +49,7 @@ static void one_of_4096(void)
     bool good;
     begin(64, false);
     wire_open(&wire, &fixture, gate, false);
-    gate->shadows.verdicts = SHADOW_INTERVAL - 3;
+    gate->verifier.shadows.verdicts = SHADOW_INTERVAL - 3;
     (void)wire_order(&wire, &fixture.session, false);
     (void)wire_order(&wire, &fixture.session, true);
     CHECK(ring_ready(&shadows) == 0);
@@ -58,12 +58,12 @@ static void one_of_4096(void)
     struct ed25519_job job = next_job(&good);
     CHECK(good && ed25519_verify(&job, 1) == 1 && job.message_bytes == 72);
     CHECK(memcmp(job.key, fixture.session.key, 32) == 0 && ring_ready(&shadows) == 0);
-    gate->shadows.verdicts = 2 * SHADOW_INTERVAL - 1;
+    gate->verifier.shadows.verdicts = 2 * SHADOW_INTERVAL - 1;
     (void)wire_order(&wire, &fixture.stranger, false); /* by the slow way as well */
     job = next_job(&good);
     CHECK(!good && ed25519_verify(&job, 1) == 0);
     CHECK(memcmp(job.key, fixture.stranger.key, 32) == 0);
-    CHECK(gate->shadows.verdicts == 2 * SHADOW_INTERVAL &&
+    CHECK(gate->verifier.shadows.verdicts == 2 * SHADOW_INTERVAL &&
           gate->context.metrics.counters.shadows_skipped == 0);
     wire_free(&wire);
     end();

@@ -23,7 +23,7 @@ void fixture_end(struct fixture *fixture, struct gate *gate)
 {
     CHECK(gate->context.pendings.used == 0 && gate->context.outputs.used == 0 &&
           gate->context.conns.open_count == 0);
-    CHECK(gate->commands_out == 0 && gate->pipeline.reads.queries_out == 0);
+    CHECK(gate->sender.commands_out == 0 && gate->pipeline.reads.queries_out == 0);
     CHECK(fixture->pool.free == UINT64_MAX);
     fixture_gate_free(gate);
     fixture_free(fixture);

@@ -115,7 +115,7 @@ void sim_port_open(struct sim *sim, struct sim_port *port)
 
 void sim_port_close(struct sim_port *port)
 {
-    if (port->gate->intake != NULL)
+    if (port->gate->staging != NULL)
         gate_free(port->gate);
     for (uint32_t i = 0; i < SIM_CLIENTS; i++) {
         port->clients[i].conn = NULL;
@@ -311,7 +311,7 @@ static void transport(struct sim *sim, struct sim_port *port)
 
 void sim_port_step(struct sim *sim, struct sim_port *port)
 {
-    uint64_t out = port->gate->commands_out;
+    uint64_t out = port->gate->sender.commands_out;
 
     gate_turn_begin(port->gate);
     for (uint32_t i = 0; i < SIM_CLIENTS; i++) {
@@ -326,7 +326,8 @@ void sim_port_step(struct sim *sim, struct sim_port *port)
             client->send_count = client->sent = 0;
     }
     (void)gate_turn_end(port->gate);
-    if (port->gate->commands_out > out && port->gate->commands_out == port->gate->answer_credits)
+    if (port->gate->sender.commands_out > out &&
+        port->gate->sender.commands_out == port->gate->sender.answer_credits)
         sim->outcome->ring_full++;
     transport(sim, port);
 }
@@ -346,5 +347,5 @@ bool sim_port_is_idle(const struct sim_port *port)
     for (uint32_t i = 0; i < SIM_CLIENTS; i++)
         if (port->clients[i].waiting_count != 0 || port->clients[i].send_count != 0)
             return false;
-    return port->gate->commands_out == 0;
+    return port->gate->sender.commands_out == 0;
 }
