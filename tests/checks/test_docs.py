@@ -10,6 +10,7 @@ FILES = "<!-- files -->\n<!-- end -->\n"
 CHANGES = "# Changelog\n\n## 1\n\n### Wire\n\n### Journal format\n\n### Performance\n"
 DECISION = "# 1. Title\n\n## Context\n\n## Choice\n\n## Rejected\n\n## Cost\n"
 SECOND = DECISION.replace("# 1.", "# 3.")
+INDEX = f"# x\n[1](0001-a-title{MD}) [3](0003-b{MD})\n"
 READMES = {f"src/{layer}/README.md": f"# {layer}\n\n{FILES}"
            for layer in ("base", "crypto", "engine", "store", "net", "node")}
 READMES |= {f"{name}/README.md": "# x\n" for name in ("bench", "perf", "tests", "tools",
@@ -44,7 +45,9 @@ SPEC = {
     "docs/ARCHITECTURE.md": "# Architecture\n", "docs/reference.md": "# Reference\n",
 }
 FIRST = "docs/decisions/0001-a-title" + MD
-CLEAN_DOCS = READMES | SPEC | {"CHANGELOG.md": CHANGES, FIRST: DECISION}
+CLEAN_DOCS = READMES | SPEC | {"CHANGELOG.md": CHANGES, FIRST: DECISION,
+                               f"docs/decisions/0003-b{MD}": SECOND,
+                               "docs/decisions/README.md": INDEX}
 
 
 def code(text):
@@ -57,6 +60,9 @@ PLANTED = [  # name, file, text, what the check says (None: nothing)
     ("link to a heading", "README.md", "[R2](docs/spec/rules.md#r2-positions)\n", None),
     ("link to no heading", "README.md", "[R2](docs/spec/rules.md#r2-sums)\n", "no such heading"),
     ("link to no heading here", "README.md", "# A b\n[x](#a-b) [y](#b)\n", "#b: no such heading"),
+    ("link from a name", "README.md", "[`tick_next`](src/base/tick.c)\n", None),
+    ("link from a name that is not there", "README.md", "[`tick_nex`](src/base/tick.c)\n",
+     "link from tick_nex to src/base/tick.c, which does not have it"),
     ("link outside", "README.md", "See [it](https://example.com/x).\n", None),
     ("path that is not there", "README.md", "See `src/base/gone.h`.\n", "is not there"),
     ("command in a block", "README.md", "```\nsrc/base/gone.h\n```\n", None),
@@ -64,7 +70,6 @@ PLANTED = [  # name, file, text, what the check says (None: nothing)
     ("changed sentence", "src/net/wire.h", CLEAN["src/net/wire.h"].replace("bytes", "octets"),
      "its table is old"),
     ("table without markers", "src/net/README.md", "# net\n", "no table between"),
-    ("decision after a hole", "docs/decisions/0003-b" + MD, SECOND, None),
     ("decision of the same number", "docs/decisions/0001-b" + MD, DECISION,
      "another decision has the number 0001"),
     ("decision with another number inside", "docs/decisions/0003-b" + MD, DECISION,
@@ -140,6 +145,9 @@ with Tree(CLEAN_DOCS | ROOM) as tree:
     (tree.root / "src/net/README.md").write_text(READMES["src/net/README.md"])
     expect("folder that hides its rooms", "no table between <!-- rooms -->",
            tree.run(check, tree.root))
+with Tree(CLEAN_DOCS) as tree:
+    (tree.root / "docs/spec/roles.md").unlink()
+    expect("document that must exist", "docs/spec/roles.md: missing", tree.run(check, tree.root))
 with Tree(CLEAN_DOCS) as tree:
     (tree.root / "perf/README.md").unlink()
     expect("folder without README", "perf/README.md: missing",
