@@ -2,13 +2,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/json_scan.h"
+#include "perp_demo/pause.h"
 
-enum { TRIES_MAX = 100 };
-
-enum action { PLACE, OTHER, READ, LOOK, BALANCE };
+enum action { PLACE, REPEAT, OTHER, READ, LOOK, BALANCE };
 
 _Noreturn void bot_die(const struct bot *bot, const char *what)
 {
@@ -73,7 +71,7 @@ void bot_place(struct bot *bot, uint32_t slot, const struct bot_wish *wish)
 
 void bot_repeat(struct bot *bot, uint32_t slot, const struct bot_wish *wish)
 {
-    post_place(bot, slot, wish, OTHER); /* counted, changes no slot */
+    post_place(bot, slot, wish, REPEAT);
 }
 
 /* A request about the slot's order. */
@@ -149,28 +147,53 @@ static void ask_balance(struct bot *bot)
     courier_ask(&bot->courier, target, BALANCE, 0);
 }
 
+static void accept_order(struct bot *bot, struct bot_slot *order)
+{
+    bot->accepted_orders += !order->accepted;
+    order->accepted = true;
+    order->unsure = false;
+}
+
+/* The answer to a placement or to its repetition: two requests of one id, at most one of which is
+ * executed. */
+static void take_placement(struct bot *bot, const struct courier_parcel *parcel,
+                           const struct verdict *verdict)
+{
+    struct bot_slot *order = &bot->slots[parcel->slot];
+    bool is_duplicate = verdict->kind == VERDICT_DUPLICATE;
+    bool is_told = verdict->sequence != 0 || (is_duplicate && verdict->original < STATUS_COUNT);
+    if (verdict_is_done(verdict)) {
+        accept_order(bot, order);
+        order->used = true;
+    } else if (!order->accepted) {
+        /* Refused, so there is no order; unless nothing was said of a request whose answer was
+         * lost. */
+        order->unsure = !is_told && (parcel->sent_again || is_duplicate);
+        order->used = order->unsure;
+    }
+}
+
+/* Sent again, but its id was too old by then. */
+static bool is_late(const struct courier_parcel *parcel, const struct verdict *verdict)
+{
+    return parcel->sent_again && verdict->kind == VERDICT_PROBLEM &&
+           strcmp(verdict->word, "request_timestamp_out_of_window") == 0;
+}
+
 static void take_ack(struct bot *bot, const struct courier_parcel *parcel,
                      const struct verdict *verdict)
 {
-    struct bot_slot *order = &bot->slots[parcel->slot];
-    if (verdict->kind == VERDICT_UNREADABLE || verdict->status >= STATUS_COUNT) {
+    if (verdict->status < STATUS_COUNT) {
+        bot->statuses[verdict->status]++;
+    } else if (!is_late(parcel, verdict)) { /* else its receipt is untold, and proved */
         bot->problems++;
         fprintf(stderr, "%s: HTTP %u %s: %s\n", bot->name, verdict->http_status, verdict->word,
                 verdict->detail);
         if (verdict->kind == VERDICT_UNREADABLE)
             bot_die(bot, "an answer of unknown form");
-    } else {
-        bot->statuses[verdict->status]++;
     }
-    if (parcel->action != PLACE)
-        return;
-    bot->accepted_orders += verdict_is_done(verdict);
-    if (verdict_is_done(verdict))
-        return;
-    /* Refused, so there is no order; unless nothing was said of a request whose answer was lost. */
-    order->unsure =
-        parcel->sent_again && verdict->sequence == 0 && verdict->kind != VERDICT_DUPLICATE;
-    order->used = order->unsure;
+    if (parcel->action == PLACE || parcel->action == REPEAT)
+        take_placement(bot, parcel, verdict);
 }
 
 static bool read_decimal(const struct json_member *member, unsigned scale, int64_t *value)
@@ -240,7 +263,8 @@ static void take_order(struct bot *bot, const struct client_answer *answer, stru
         (filled > 0 &&
          !read_decimal(&members[2], record->price_decimals + DECIMAL_AVERAGE_DIGITS, &average)))
         bot_die(bot, "an order of unknown form");
-    bot->accepted_orders += order->unsure;
+    if (order->unsure && !json_scan_equal(&members[0].value, "REJECTED", 8))
+        accept_order(bot, order);
     order->unsure = false;
     book_fill(bot, order, filled, bot_notional(filled, average));
     order->used = !is_final(&members[0]);
@@ -304,11 +328,8 @@ void bot_flush(struct bot *bot)
 
 void bot_balance(struct bot *bot)
 {
-    const struct timespec pause = { .tv_nsec = 20000000 };
     bot->cash = -1;
-    for (int tries = 0; bot->cash < 0 && bot->problems == 0 && tries < TRIES_MAX; tries++) {
-        if (tries > 0)
-            (void)nanosleep(&pause, NULL);
+    for (uint32_t tries = 0; bot->cash < 0 && bot->problems == 0 && pause_before(tries); tries++) {
         ask_balance(bot);
         bot_flush(bot);
     }

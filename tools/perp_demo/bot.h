@@ -18,8 +18,9 @@
 enum { BOT_SLOTS_MAX = 96, BOT_NAME_MAX = 32 };
 
 struct bot_slot {
-    bool used;   /* an order that may still trade, or whose end was not read yet */
-    bool unsure; /* whether it was ever placed was not answered: a read tells */
+    bool used;     /* an order that may still trade, or whose end was not read yet */
+    bool accepted; /* counted in accepted_orders */
+    bool unsure;   /* whether it was ever placed was not answered: a read tells */
     uint8_t market;
     struct uuid id;
     int64_t sign;      /* 1 bought, -1 sold */
@@ -57,7 +58,7 @@ struct bot {
     uint64_t trades;                 /* reads that found a new fill */
     uint64_t problems;               /* HTTP errors */
     uint64_t postponed;              /* reads answered not_ready: made again */
-    uint64_t accepted_orders;        /* placements that were done */
+    uint64_t accepted_orders;        /* orders that a placement made, each counted once */
     uint64_t statuses[STATUS_COUNT]; /* acknowledgements */
     int64_t cash;                    /* as last read by bot_balance; -1: not read */
 };
@@ -75,7 +76,7 @@ struct bot_wish {
 /* Queues a new order in an unused slot; its id is slots[slot].id. */
 void bot_place(struct bot *bot, uint32_t slot, const struct bot_wish *wish);
 /* Queues the slot's placement once more, the same bytes, as a client does that lost the answer: the
- * exchange must answer duplicate_request_id. */
+ * exchange must answer duplicate_request_id, or execute it if it dropped the first. */
 void bot_repeat(struct bot *bot, uint32_t slot, const struct bot_wish *wish);
 /* Queues other terms for the slot's resting post-only order: a new price and what shall remain of
  * it (code 2). It keeps its place when the price stays and the size does not grow. */

@@ -1,18 +1,11 @@
 #include "perp_demo/courier.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "perp/instant.h"
+#include "perp_demo/pause.h"
 
-enum { TIMEOUT_MS = 10000, PAUSE_MS = 20, TRIES_MAX = 100 };
-
-static void pause_ms(uint32_t milliseconds)
-{
-    const struct timespec span = { .tv_sec = milliseconds / 1000,
-                                   .tv_nsec = (long)(milliseconds % 1000) * 1000000 };
-    (void)nanosleep(&span, NULL);
-}
+enum { TIMEOUT_MS = 60000 };
 
 bool courier_init(struct courier *courier, const char *url, const char *api_key,
                   uint32_t patience_ms)
@@ -74,7 +67,7 @@ void courier_ask(struct courier *courier, const char *target, uint8_t action, ui
     queue(courier, parcel);
 }
 
-/* Makes a new connection and queues parcels[next..] again. */
+/* Makes a new connection. From `next` on, parcels go out one at a time. */
 static bool recover(struct courier *courier, uint32_t next)
 {
     uint64_t end_ns = instant_monotonic_ns() + (uint64_t)courier->patience_ms * 1000000;
@@ -85,14 +78,14 @@ static bool recover(struct courier *courier, uint32_t next)
     while (client_connect(&courier->client) != 0) {
         if (instant_monotonic_ns() > end_ns)
             return false;
-        pause_ms(PAUSE_MS);
+        pause_ms(PAUSE_STEP_MS);
     }
     for (uint32_t i = next; i < courier->count; i++) {
         struct courier_parcel *parcel = &courier->parcels[i];
         courier->unanswered += parcel->is_signed && !parcel->sent_again;
         parcel->sent_again = true;
-        queue(courier, parcel);
     }
+    queue(courier, &courier->parcels[next]);
     return true;
 }
 
@@ -105,21 +98,35 @@ static bool is_open(const struct verdict *verdict)
                                                   verdict->status == STATUS_retry_required));
 }
 
-static bool try_once_more(struct courier *courier, uint32_t place, const struct verdict *verdict)
+/* Gives the answer to parcels[place], which is sent or queued, and of a signed one its verdict. A
+ * parcel sent again is sent until its answer is not open, or the courier's patience ends. */
+static bool await_answer(struct courier *courier, uint32_t place, struct client_answer *answer,
+                         struct verdict *verdict)
 {
     const struct courier_parcel *parcel = &courier->parcels[place];
-    if (!parcel->sent_again || !is_open(verdict) || parcel->tries == TRIES_MAX ||
-        courier->count == COURIER_PARCELS_MAX)
-        return false;
-    struct courier_parcel *again = &courier->parcels[courier->count++];
-    *again = *parcel;
-    again->tries++;
-    pause_ms(PAUSE_MS);
-    queue(courier, again);
-    return true;
+    uint64_t end_ns = 0;
+    for (;;) {
+        while (client_read(&courier->client, answer) != 0) {
+            if (!recover(courier, place))
+                return false;
+        }
+        if (!parcel->is_signed)
+            return true;
+        verdict_read(verdict, answer);
+        if (!parcel->sent_again || !is_open(verdict))
+            return true;
+        uint64_t now_ns = instant_monotonic_ns();
+        if (end_ns == 0)
+            end_ns = now_ns + (uint64_t)courier->patience_ms * 1000000;
+        if (now_ns > end_ns)
+            return true;
+        pause_ms(PAUSE_STEP_MS);
+        queue(courier, parcel);
+    }
 }
 
-/* Only a request that took a sequence, now or before, has ended in a way that stays. */
+/* A request that took a sequence, now or before, has ended in a way that stays. One sent again may
+ * have done so although no answer told it: whoever proves the receipts asks. */
 static void keep_receipt(struct courier *courier, const struct courier_parcel *parcel,
                          const struct verdict *verdict)
 {
@@ -128,45 +135,32 @@ static void keep_receipt(struct courier *courier, const struct courier_parcel *p
         .id = parcel->id,
         .sequence = before ? 0 : verdict->sequence,
         .status = (uint16_t)(before ? verdict->original : verdict->status),
-        .found = !parcel->sent_again ? RECEIPT_ANSWERED
-                 : before            ? RECEIPT_BEFORE
-                                     : RECEIPT_AFTER,
+        .found = !parcel->sent_again      ? RECEIPT_ANSWERED
+                 : before                 ? RECEIPT_BEFORE
+                 : verdict->sequence != 0 ? RECEIPT_AFTER
+                                          : RECEIPT_UNTOLD,
         .generation = courier->generation,
     };
-    if (verdict->sequence != 0 || (before && parcel->sent_again))
+    if (verdict->sequence != 0 || parcel->sent_again)
         receipt_add(&courier->receipts, &receipt);
-    else if (parcel->sent_again)
-        courier->refused_unused++;
-}
-
-static void take(struct courier *courier, uint32_t place, const struct client_answer *answer,
-                 courier_taker *taker, void *context)
-{
-    struct courier_parcel *parcel = &courier->parcels[place];
-    struct verdict verdict;
-    if (!parcel->is_signed) {
-        taker(context, parcel, answer, NULL);
-        return;
-    }
-    verdict_read(&verdict, answer);
-    if (try_once_more(courier, place, &verdict))
-        return;
-    keep_receipt(courier, parcel, &verdict);
-    taker(context, parcel, answer, &verdict);
 }
 
 bool courier_collect(struct courier *courier, courier_taker *taker, void *context)
 {
     uint64_t begin_ns = instant_monotonic_ns();
     for (uint32_t i = 0; i < courier->count; i++) {
+        const struct courier_parcel *parcel = &courier->parcels[i];
         struct client_answer answer;
-        while (client_read(&courier->client, &answer) != 0) {
-            if (!recover(courier, i))
-                return false;
-        }
-        if (i == 0 && courier->parcels[0].is_signed)
+        struct verdict verdict;
+        if (parcel->sent_again && courier->client.pending == 0)
+            queue(courier, parcel);
+        if (!await_answer(courier, i, &answer, &verdict))
+            return false;
+        if (i == 0 && parcel->is_signed)
             histogram_add(&courier->round_trip, instant_monotonic_ns() - begin_ns);
-        take(courier, i, &answer, taker, context);
+        if (parcel->is_signed)
+            keep_receipt(courier, parcel, &verdict);
+        taker(context, parcel, &answer, parcel->is_signed ? &verdict : NULL);
     }
     courier->count = 0;
     return true;

@@ -6,11 +6,14 @@
  * When the connection is lost, the courier makes another, for as long as its patience lasts, and
  * sends what was not answered again: reads anew, signed requests as the very same bytes. Those are
  * executed at most once whatever had become of them (wire.md W5): the answer is a duplicate's, or
- * the first. Every answer to a signed request leaves a receipt.
+ * the first. It sends them one at a time, each until its answer settles what became of it, so that
+ * a read never overtakes the request that it asks about. Every answer that settles a signed request
+ * leaves a receipt, and so does the last answer to one that was sent again.
  *
  * Owner. One process, one thread.
- * Wait.  courier_collect: the client's time-out, and patience_ms for a new connection.
- * Bound. COURIER_PARCELS_MAX requests in a pipeline, those sent again included. */
+ * Wait.  courier_collect: the client's time-out, and patience_ms for a new connection and for each
+ *        request that the exchange does not settle yet.
+ * Bound. COURIER_PARCELS_MAX requests in a pipeline. */
 #ifndef PERP_DEMO_COURIER_H
 #define PERP_DEMO_COURIER_H
 
@@ -30,7 +33,6 @@ struct courier_parcel {
     uint8_t action, slot; /* the sender's own, come back with the answer */
     bool is_signed;
     bool sent_again; /* its answer was lost */
-    uint8_t tries;   /* after an answer that settled nothing */
     uint16_t body_count;
     struct uuid id;
     char target[COURIER_TARGET_MAX];
@@ -42,9 +44,8 @@ struct courier {
     char api_key[COURIER_KEY_MAX];
     bool sends_frames; /* binary frames instead of JSON envelopes */
     uint32_t patience_ms;
-    uint8_t generation;      /* connections lost */
-    uint64_t unanswered;     /* signed requests whose answers were lost */
-    uint64_t refused_unused; /* of them: refused without using their id, in the end */
+    uint8_t generation;  /* connections lost */
+    uint64_t unanswered; /* signed requests whose answers were lost */
     struct courier_parcel parcels[COURIER_PARCELS_MAX];
     uint32_t count;
     struct receipts receipts;

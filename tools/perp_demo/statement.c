@@ -2,9 +2,10 @@
 
 #include <jansson.h>
 #include <stdio.h>
-#include <time.h>
 
-enum { PAGE_ROWS = 1000, TRIES_MAX = 50, PROOFS_AT_ONCE = 16, PAUSE_NS = 20000000 };
+#include "perp_demo/pause.h"
+
+enum { PAGE_ROWS = 1000, PROOFS_AT_ONCE = 16 };
 
 /* One read and its answer; `rows` is NULL when there is none. */
 struct page {
@@ -29,11 +30,8 @@ static void take_page(void *context, const struct courier_parcel *parcel,
 /* Reads a target; one that is not ready again and again. NULL: it cannot be read. */
 static json_t *read_page(struct bot *bot, const char *target)
 {
-    const struct timespec pause = { .tv_nsec = PAUSE_NS };
     struct page page = { .again = true };
-    for (int tries = 0; page.again && tries < TRIES_MAX; tries++) {
-        if (tries > 0)
-            (void)nanosleep(&pause, NULL);
+    for (uint32_t tries = 0; page.again && pause_before(tries); tries++) {
         courier_ask(&bot->courier, target, 0, 0);
         if (!courier_collect(&bot->courier, take_page, &page))
             bot_die(bot, bot->courier.client.error);
@@ -182,15 +180,25 @@ static void take_request(void *context, const struct courier_parcel *parcel,
     struct inquiry *inquiry = context;
     const struct receipt *receipt = inquiry->asked[parcel->slot];
     (void)verdict;
+    bool untold = receipt->found == RECEIPT_UNTOLD;
     inquiry->again[parcel->slot] = answer->status == 503;
+    if (answer->status == 503)
+        return;
+    if (untold && answer->status == 404) {
+        inquiry->proof->untold_unused++;
+        return;
+    }
+    inquiry->proof->asked++;
     if (answer->status != 200) {
-        inquiry->proof->missing += answer->status != 503;
+        inquiry->proof->missing++;
         return;
     }
     json_t *root = json_loadb(answer->body, answer->body_count, 0, NULL);
     uint64_t sequence = (uint64_t)json_integer_value(json_object_get(root, "sequence"));
-    bool same = strcmp(text_of(root, "status"), status_name((enum status)receipt->status)) == 0 &&
-                sequence != 0 && (receipt->sequence == 0 || receipt->sequence == sequence);
+    bool same =
+        sequence != 0 && (receipt->sequence == 0 || receipt->sequence == sequence) &&
+        (untold || strcmp(text_of(root, "status"), status_name((enum status)receipt->status)) == 0);
+    inquiry->proof->untold_executed += untold;
     inquiry->proof->found += same;
     inquiry->proof->different += !same;
     json_decref(root);
@@ -207,12 +215,9 @@ static void ask_request(struct bot *bot, const struct receipt *receipt, uint8_t 
 /* Asks for the first `count` of inquiry->asked, those that are not ready again and again. */
 static void inquire(struct bot *bot, struct inquiry *inquiry, uint8_t count)
 {
-    const struct timespec pause = { .tv_nsec = PAUSE_NS };
     uint8_t open = count;
     memset(inquiry->again, 1, sizeof inquiry->again);
-    for (int tries = 0; open > 0 && tries < TRIES_MAX; tries++) {
-        if (tries > 0)
-            (void)nanosleep(&pause, NULL);
+    for (uint32_t tries = 0; open > 0 && pause_before(tries); tries++) {
         for (uint8_t slot = 0; slot < count; slot++) {
             if (inquiry->again[slot])
                 ask_request(bot, inquiry->asked[slot], slot);
@@ -223,7 +228,8 @@ static void inquire(struct bot *bot, struct inquiry *inquiry, uint8_t count)
         for (uint8_t slot = 0; slot < count; slot++)
             open = (uint8_t)(open + inquiry->again[slot]);
     }
-    inquiry->proof->missing += open; /* not ready for a second: not found either */
+    inquiry->proof->asked += open;
+    inquiry->proof->missing += open; /* never ready: not found either */
 }
 
 void statement_prove(struct bot *bot, struct statement_proof *proof)
@@ -236,7 +242,6 @@ void statement_prove(struct bot *bot, struct statement_proof *proof)
         const struct receipt *receipt = &receipts->rows[i];
         if (receipt->generation > 0 && receipt->found == RECEIPT_ANSWERED)
             continue;
-        proof->asked++;
         inquiry.asked[count++] = receipt;
         if (count == PROOFS_AT_ONCE) {
             inquire(bot, &inquiry, count);

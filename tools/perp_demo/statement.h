@@ -25,8 +25,10 @@ struct statement {
 
 struct statement_proof {
     uint64_t asked, found;
-    uint64_t missing;   /* GET /requests/{id} does not know it */
-    uint64_t different; /* it tells another status or sequence than the answer did */
+    uint64_t missing;         /* GET /requests/{id} does not know it */
+    uint64_t different;       /* it tells another status or sequence than the answer did */
+    uint64_t untold_executed; /* of the untold: it knows them; they are in `asked` and `found` */
+    uint64_t untold_unused;   /* it does not: never executed, in none of the counts above */
 };
 
 /* Reads all orders and all fills. */
@@ -36,7 +38,8 @@ void statement_read(struct bot *bot, struct statement *statement);
 void statement_positions(struct bot *bot, int64_t sizes[LISTING_MARKETS]);
 
 /* Asks again for every request that was answered before the first connection was lost, and for all
- * that had to be sent again. */
+ * that had to be sent again. Nothing of them may be under way: what is not known then never will
+ * be. */
 void statement_prove(struct bot *bot, struct statement_proof *proof);
 
 #endif
