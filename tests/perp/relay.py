@@ -86,6 +86,39 @@ for line in child.stdout:
 os._exit(child.wait())
 '''
 
+# Started again on data, it is not ready for three seconds: takes connections and settles nothing,
+# then closes them and becomes the real one.
+SLOW = r'''#!/usr/bin/env python3
+import json, os, socketserver, sys, threading, time
+data, port = (next(word.rsplit(end, 1)[1] for word in sys.argv if word.startswith(name))
+              for name, end in (("--store.data=", "="), ("--net.listen=", ":")))
+
+class Answers(socketserver.StreamRequestHandler):
+    def handle(self):
+        while line := self.rfile.readline():
+            count = 0
+            while (header := self.rfile.readline().decode().strip().lower()):
+                name, value = header.split(":", 1)
+                count = int(value) if name == "content-length" else count
+            self.rfile.read(count)
+            status, answer = 503, {"code": "not_ready", "detail": "recovering"}
+            if line.startswith(b"POST"):
+                status, answer = 200, {"status": "retry_required", "processed_at_ns": 1}
+            body = json.dumps(answer).encode()
+            self.wfile.write(f"HTTP/1.1 {status} X\\r\\nContent-Type: application/json\\r\\n"
+                             f"Content-Length: {len(body)}\\r\\n\\r\\n".encode() + body)
+
+class Front(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+
+if os.path.exists(os.path.join(data, "journal", "0000000000.seg")):
+    front = Front(("127.0.0.1", int(port)), Answers)
+    threading.Thread(target=front.serve_forever, daemon=True).start()
+    time.sleep(3)
+os.execv("PERPD", ["PERPD", *sys.argv[1:]])
+'''
+
 # Started again on data, it first forgets the last quarter of its journal.
 FORGETFUL = r'''#!/usr/bin/env python3
 import os, sys

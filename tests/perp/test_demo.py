@@ -15,7 +15,7 @@ import tempfile
 import time
 
 from fake import check
-from relay import FORGETFUL, RELAY
+from relay import FORGETFUL, RELAY, SLOW
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 
@@ -50,11 +50,23 @@ def place(script=None, lie=""):
 
 def run(folder, *words):
     return subprocess.run([folder / "perp-demo", "--plain", *words], capture_output=True,
-                          text=True, timeout=120)
+                          text=True, timeout=600)
+
+
+def run_until(folder, seconds, wanted, *words):
+    """Runs for longer and longer until all the lines wanted are there: how much happens in a second
+    is the machine's affair. What does not hold in a short run is not forgiven by a longer one."""
+    for factor in (1, 4, 16):
+        done = run(folder, "--seconds", str(seconds * factor), *words)
+        failed = [line for line in done.stdout.splitlines() if line.startswith("  FAIL")]
+        few = [line for line in failed if re.search("takes in|did not trade", line)]
+        if failed != few or all(re.search(pattern, done.stdout) for pattern in wanted):
+            break
+    return done
 
 
 def ended(folder):
-    for _ in range(100):
+    for _ in range(600):
         if not processes(folder):
             return True
         time.sleep(0.1)
@@ -63,21 +75,20 @@ def ended(folder):
 
 def test_honest(topology):
     folder = place()
-    done = run(folder, "--seconds", "3", "--at-least", "20",  # on however slow a machine
-               "--topology", topology)
+    wanted = [r"accepted +request_completed +[1-9]",
+              r"GET /orders: [1-9]\d* accepted orders, GET /fills: [1-9]",
+              r"ok +GET /markets/.../trades: [1-9]\d* trades of two fills"]
+    for stage in ("verified", "sequenced", "matched", "released", "sent"):
+        wanted.append(rf"  {stage} +\d+ us +\d+ us")
+    for market in ("BTC", "ETH", "SOL", "XRP", "DOGE"):
+        wanted.append(rf"  {market}-PERP +[1-9]\d* +[1-9]")
+    for player in ("ladder", "grid", "inventory", "quoter", "taker-4", "whale"):
+        wanted.append(rf"  {player} +[1-9]")
+    done = run_until(folder, 3, wanted, "--at-least", "20", "--topology", topology)
     check(done.returncode == 0, done.stdout, done.stderr)
     check("everything holds" in done.stdout and "FAIL" not in done.stdout, done.stdout)
-    check(re.search(r"accepted +request_completed +[1-9]", done.stdout), done.stdout)
-    for stage in ("verified", "sequenced", "matched", "released", "sent"):
-        check(re.search(rf"  {stage} +\d+ us +\d+ us", done.stdout), stage, done.stdout)
-    for market in ("BTC", "ETH", "SOL", "XRP", "DOGE"):
-        check(re.search(rf"  {market}-PERP +[1-9]\d* +[1-9]", done.stdout), market, done.stdout)
-    for player in ("ladder", "grid", "inventory", "quoter", "taker-4", "whale"):
-        check(re.search(rf"  {player} +[1-9]", done.stdout), player, done.stdout)
-    check(re.search(r"GET /orders: [1-9]\d* accepted orders, GET /fills: [1-9]", done.stdout),
-          done.stdout)
-    check(re.search(r"ok +GET /markets/.../trades: [1-9]\d* trades of two fills", done.stdout),
-          done.stdout)
+    for pattern in wanted:
+        check(re.search(pattern, done.stdout), pattern, done.stdout)
     check("durable by store.durability=local" in done.stdout, done.stdout)
     check(not list(folder.glob("demo.*")), "the data directory is left behind")
     check(ended(folder), processes(folder))
@@ -91,9 +102,11 @@ def numbers(pattern, text):
 
 
 def test_chaos():
-    """perpd is killed while all trade; what it acknowledged is there afterwards, once."""
-    folder = place()
-    done = run(folder, "--seconds", "5", "--chaos", "--at-least", "20")
+    """perpd is killed while all trade and recovers slowly; what it acknowledged is there, once,
+    and so is what it executed without coming to acknowledge it."""
+    folder = place(SLOW)
+    wanted = [r"chaos: ([1-9]\d{2,}|[5-9]\d) requests acknowledged", r"bytes: [1-9]\d* had been"]
+    done = run_until(folder, 5, wanted, "--chaos", "--at-least", "20")
     check(done.returncode == 0, done.stdout, done.stderr)
     check("everything holds" in done.stdout and "FAIL" not in done.stdout, done.stdout)
     check(done.stdout.count("chaos: perpd killed (SIGKILL)") == 1, done.stdout)
@@ -103,15 +116,18 @@ def test_chaos():
     lost, before, after, unused = numbers(
         r"ok +chaos: (\d+) answers were lost; sent again, the same bytes: (\d+) had been executed, "
         r"(\d+) were executed then, (\d+) not at all", done.stdout)
-    check(first > 50 and found == asked and asked == first + before + after, done.stdout)
-    check(lost > 0 and lost == before + after + unused, done.stdout)
+    check(first >= 50 and found == asked and asked == first + before + after, done.stdout)
+    check(before > 0 and lost == before + after + unused, done.stdout)
     check(ended(folder), processes(folder))
     shutil.rmtree(folder)
 
 
-def fails(folder, wanted, *words):
+def fails(folder, wanted, seconds, *words):
     """The demo ends with exit code 1, and says why in these lines."""
-    done = run(folder, *words)
+    for factor in (1, 4, 16):  # a lie about what did not happen is none
+        done = run(folder, "--seconds", str(seconds * factor), *words)
+        if all(re.search(rf"(?m)^  FAIL.*{pattern}", done.stdout) for pattern in wanted):
+            break
     check(done.returncode == 1, wanted, done.stdout, done.stderr)
     failed = [line for line in done.stdout.splitlines() if line.startswith("  FAIL")]
     for pattern in wanted:
@@ -125,17 +141,17 @@ def test_lies():
     """Of the admin listener, then of the public one; each lie has a line that sees it."""
     fails(place(RELAY, "admin"),
           ["fees that the fills leave over", "sum of sizes 1", "I1-I6 DO NOT HOLD",
-           "no values of the stage 'matched'"], "--seconds", "1")
+           "no values of the stage 'matched'"], 1)
     fails(place(RELAY, "public"),
           ["[1-9] fills with a fee of no tier",
            r"GET /positions: \d+ open when all had stopped, [1-9]",
-           r"GET /orders has \d+ orders, \d+ were acknowledged"], "--seconds", "1")
+           r"GET /orders has \d+ orders, \d+ were acknowledged"], 1)
 
 
 def test_forgetful():
     """A perpd that has lost the last of what it acknowledged is found out."""
     fails(place(FORGETFUL), [r"chaos: .* [1-9]\d* are missing", "GET /fills sums to"],
-          "--seconds", "4", "--chaos")
+          4, "--chaos")
 
 
 def begin(folder):
@@ -162,13 +178,13 @@ def test_interrupt():
                f"{folder}/perp order ETH-PERP buy 0.5 3600"]
     for line in hints[1:] + by_hand:
         line += " --count 1" if " watch " in line else ""
-        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=30,
+        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=300,
                               env=dict(os.environ, PERP_CONFIG=str(profile)))
         check(done.returncode == 0 and done.stdout, line, done.stdout, done.stderr)
         check("urn:perps:problem" not in done.stdout, line, done.stdout)
     child.send_signal(signal.SIGINT)
     out = child.stdout.read()
-    check(child.wait(timeout=60) == 0, out)
+    check(child.wait(timeout=600) == 0, out)
     check("everything holds" in out and "FAIL" not in out, out)
     check(ended(folder), processes(folder))
     shutil.rmtree(folder)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/decimal.h"
+#include "perp_demo/pause.h"
 
 static bool read_decimal(const json_t *object, const char *name, unsigned scale, int64_t *value)
 {
@@ -67,11 +68,13 @@ bool audit_answer_read(struct audit_answer *audit, struct client *admin,
                        const struct instrument records[LISTING_MARKETS])
 {
     struct client_request request = { .method = "GET", .target = "/audit" };
-    struct client_answer answer;
+    struct client_answer answer = { .status = 503 };
     *audit = (struct audit_answer){ 0 };
-    if (client_call(admin, &request, &answer) != 0) {
-        fprintf(stderr, "demo: /audit: %s\n", admin->error);
-        return false;
+    for (uint32_t tries = 0; answer.status == 503 && pause_before(tries); tries++) {
+        if (client_call(admin, &request, &answer) != 0) {
+            fprintf(stderr, "demo: /audit: %s\n", admin->error);
+            return false;
+        }
     }
     if (answer.status != 200) {
         fprintf(stderr, "demo: /audit: HTTP %u %.*s\n", answer.status, (int)answer.body_count,

@@ -10,7 +10,7 @@
 #include "base/base64.h"
 #include "perp/instant.h"
 
-enum { READY_MS = 30000, PATH_BYTES = PROVISION_PATH_MAX };
+enum { READY_MS = 120000, PATH_BYTES = PROVISION_PATH_MAX };
 
 /* A port that is free now: `wanted` if it is, else any. */
 static uint16_t free_port(uint16_t wanted)
@@ -105,7 +105,8 @@ bool server_start(struct server *server, struct crew_member *member,
         return true;
     if (*interrupted == 0) {
         fprintf(stderr, "demo: perpd %s:\n",
-                member->pid == 0 ? "ended before it was ready" : "was not ready within 30 s");
+                member->pid == 0 ? "ended before it was ready"
+                                 : "was not ready within two minutes");
         show_log(server, "perpd.log");
     }
     return false;

@@ -11,11 +11,12 @@
 #include "perp/instant.h"
 
 enum {
-    STOP_MS = 15000,
+    STOP_MS = 120000,
     SHOW_LIVE_MS = 250,
     SHOW_PLAIN_MS = 2000,
     PORT_DEFAULT = 8080,
-    PATIENCE_MS = 30000,
+    TIMEOUT_MS = 60000,
+    PATIENCE_MS = 120000,
     CHAOS_S = 10,
     HURRY_MS = 400
 };
@@ -127,8 +128,8 @@ static bool furnish(struct stage *stage)
     struct provision *provision = &stage->provision;
     struct client *client = &stage->client;
     snprintf(path, sizeof path, "%s/perp.ini", stage->folder);
-    if (!client_init(client, stage->server.url, CLIENT_TIMEOUT_MS) ||
-        !client_init(&stage->admin, stage->server.admin_url, CLIENT_TIMEOUT_MS) ||
+    if (!client_init(client, stage->server.url, TIMEOUT_MS) ||
+        !client_init(&stage->admin, stage->server.admin_url, TIMEOUT_MS) ||
         !provision_greet(provision, client) || !fetch_records(stage) ||
         !provision_prices(provision, client) || !furnish_players(stage) ||
         !provision_account(provision, client, "you", YOUR_DEPOSIT, &stage->you) ||

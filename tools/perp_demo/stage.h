@@ -141,7 +141,8 @@ const volatile sig_atomic_t *stage_interrupted(void);
 
 /* stage_show.c: the live view, and what to try next. */
 void stage_show(struct stage *stage);
-void stage_show_read(struct stage *stage); /* books and last trades only */
+/* Books and last trades only. False: some could not be read. */
+bool stage_show_read(struct stage *stage);
 void stage_show_hints(const struct stage *stage);
 
 /* stage_sum.c: sums over all players, and the summary at the end with its checks. */

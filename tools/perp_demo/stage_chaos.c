@@ -7,7 +7,7 @@
 #include "perp/instant.h"
 #include "perp_demo/stage.h"
 
-enum { REAP_MS = 5000 };
+enum { REAP_MS = 60000 };
 
 bool stage_chaos(struct stage *stage)
 {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "perp_demo/pause.h"
 #include "perp_demo/stage.h"
 
 struct totals {
@@ -75,7 +76,9 @@ static void compare_player(struct stage *stage, const struct player *player, str
 static void compare_trades(struct stage *stage, int64_t fills)
 {
     int64_t trades = 0;
-    stage_show_read(stage);
+    bool read = false;
+    for (uint32_t tries = 0; !read && pause_before(tries); tries++)
+        read = stage_show_read(stage);
     for (int i = 0; i < LISTING_MARKETS; i++)
         trades += (int64_t)stage->markets[i].trade_seq;
     if (stage->seconds != 0)

@@ -7,7 +7,7 @@
 #include "perp/instant.h"
 #include "perp_demo/stage.h"
 
-enum { PHASE_MS = 15000, PROVE_MS = 120000, LISTEN_MS = 50, LINE_BYTES = 256 };
+enum { PHASE_MS = 120000, LISTEN_MS = 50, LINE_BYTES = 256 };
 
 static const char *money(int128 micro)
 {
@@ -19,9 +19,9 @@ static const char *money(int128 micro)
 }
 
 /* Tells every player, and waits until all have come to `state`. */
-static bool phase(struct stage *stage, const char *line, enum player_state state, int timeout_ms)
+static bool phase(struct stage *stage, const char *line, enum player_state state)
 {
-    uint64_t end_ns = instant_monotonic_ns() + (uint64_t)timeout_ms * 1000000;
+    uint64_t end_ns = instant_monotonic_ns() + (uint64_t)PHASE_MS * 1000000;
     uint32_t failures = stage->failures; /* more of them: somebody has ended */
     for (int i = 0; i < STAGE_PLAYERS; i++)
         crew_tell(&stage->members[STAGE_FIRST_PLAYER + i], line);
@@ -206,7 +206,7 @@ void stage_settle(struct stage *stage)
     char line[LINE_BYTES];
     int64_t prices[LISTING_MARKETS];
     printf("settling:\n");
-    if (!phase(stage, "stop", PLAYER_STOPPED, PHASE_MS))
+    if (!phase(stage, "stop", PLAYER_STOPPED))
         return;
     int at = snprintf(line, sizeof line, "flatten");
     for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
@@ -216,10 +216,9 @@ void stage_settle(struct stage *stage)
     check_audit(stage, "with positions open");
     check_stopped(stage);
     stage_check(stage, flatten_you(stage, prices), "your account is wound up");
-    if (stage->killed_ns != 0 && !phase(stage, "prove", PLAYER_PROVED, PROVE_MS))
+    if (stage->killed_ns != 0 && !phase(stage, "prove", PLAYER_PROVED))
         return;
-    if (!phase(stage, line, PLAYER_FLATTENING, PHASE_MS) ||
-        !phase(stage, "settle", PLAYER_SETTLED, PROVE_MS))
+    if (!phase(stage, line, PLAYER_FLATTENING) || !phase(stage, "settle", PLAYER_SETTLED))
         return;
     check_audit(stage, "after closing");
     compare_money(stage);

@@ -30,7 +30,7 @@ static json_t *read_public(struct stage *stage, uint32_t place, const char *rest
     return json_loadb(answer.body, answer.body_count, 0, NULL);
 }
 
-static void read_market(struct stage *stage, uint32_t place)
+static bool read_market(struct stage *stage, uint32_t place)
 {
     struct stage_market *market = &stage->markets[place];
     json_t *book = read_public(stage, place, "book?depth=1");
@@ -42,8 +42,10 @@ static void read_market(struct stage *stage, uint32_t place)
     snprintf(market->last, sizeof market->last, "%s", price != NULL ? price : "-");
     if (trade != NULL)
         market->trade_seq = (uint64_t)json_integer_value(json_object_get(trade, "trade_seq"));
+    bool read = book != NULL && trades != NULL;
     json_decref(book);
     json_decref(trades);
+    return read;
 }
 
 static void read_metrics(struct stage *stage)
@@ -187,16 +189,18 @@ void stage_show_hints(const struct stage *stage)
            url, url);
 }
 
-void stage_show_read(struct stage *stage)
+bool stage_show_read(struct stage *stage)
 {
+    bool read = true;
     for (uint32_t i = 0; i < LISTING_MARKETS; i++)
-        read_market(stage, i);
+        read = read_market(stage, i) && read;
+    return read;
 }
 
 void stage_show(struct stage *stage)
 {
     read_metrics(stage);
-    stage_show_read(stage);
+    (void)stage_show_read(stage);
     if (stage->live)
         printf("\033[H");
     show_headline(stage);
