@@ -4,7 +4,6 @@
 
 #include "engine/capacity.h"
 #include "node/fold.h"
-#include "node/recover.h"
 
 enum {
     BOOT_BODY_BYTES = 24,
@@ -28,7 +27,6 @@ bool core_configure(struct core *core, const uint8_t *body, uint32_t body_bytes)
         return false;
     memcpy(core->configuration, body, body_bytes);
     core->configuration_bytes = body_bytes;
-    core->layout = core->options;
     return true;
 }
 
@@ -96,9 +94,31 @@ static int make_snapshotter(struct core *core)
     return snapshotter_init(&core->snapshotter, &snapshotter);
 }
 
+static enum refusal_kind recover_both(struct core *core, struct refusal *refusal)
+{
+    const struct core_config *config = &core->config;
+    struct recover_config from = {
+        .disk = config->disk,
+        .exchange = &core->exchange,
+        .sink = &core->follower.sink,
+        .capacities = core->options,
+        .segment_bytes = config->segment_bytes,
+        .history_rows = config->history_rows,
+        .history_replay_bytes = config->history_replay_bytes,
+        .is_on_two_threads = config->recovers_on_two_threads,
+        .give_up = config->give_up,
+    };
+    enum refusal_kind kind = recover_state(&core->engines, &from, refusal);
+
+    core->recovered = core->engines.chain;
+    core->primary = core->engines.primary;
+    core->replica = core->engines.replica;
+    return kind;
+}
+
 enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
 {
-    enum refusal_kind kind = recover_state(core, refusal);
+    enum refusal_kind kind = recover_both(core, refusal);
     if (kind != REFUSAL_none)
         return kind;
 
@@ -125,18 +145,6 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     if (failed != 0)
         return refusal_machine(refusal, "the arms of the run before", failed);
     return REFUSAL_none;
-}
-
-uint32_t core_replay_percent(const struct core *core)
-{
-    /* relaxed: shown, decides nothing. */
-    uint64_t from = atomic_load_explicit(&core->replay_from, memory_order_relaxed);
-    uint64_t to = atomic_load_explicit(&core->replay_to, memory_order_relaxed);
-    uint64_t at = atomic_load_explicit(&core->replayed, memory_order_relaxed);
-
-    if (to == 0)
-        return 0;
-    return at >= to ? 100 : at <= from ? 0 : (uint32_t)((at - from) * 100 / (to - from));
 }
 
 void core_link(struct core *core, const struct follower_link *link, struct ring *commands,
@@ -288,7 +296,7 @@ enum refusal_kind core_write_snapshot(struct core *core, struct refusal *refusal
                            "the follower's image differs from the primary's at sequence %lu",
                            engine_sequence(core->replica));
     }
-    recover_unmap_primary(core); /* room for the engine that proves the snapshot */
+    recover_unmap_primary(&core->engines); /* room for the engine that proves the snapshot */
     enum refusal_kind kind = fold_write_snapshot(core->replica, core->config.disk, &core->exchange,
                                                  &tail, &head, refusal);
     if (kind == REFUSAL_none)
@@ -308,7 +316,7 @@ void core_destroy(struct core *core)
         keyring_free(core->keyring);
     grace_free(&core->matcher.grace);
     follower_free(&core->follower);
-    recover_unmap(core);
+    recover_unmap(&core->engines);
     snapshotter_end(&core->snapshotter);
     snapshotter_free(&core->snapshotter);
     memset(core, 0, sizeof *core);

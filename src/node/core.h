@@ -19,6 +19,7 @@
 #include "node/follower.h"
 #include "node/matcher.h"
 #include "node/primary_sink.h"
+#include "node/recover.h"
 #include "node/snapshotter.h"
 #include "store/recovery.h"
 
@@ -63,26 +64,18 @@ struct core {
     struct keyring *keyring;
     uint32_t keyring_places;
     struct primary_sink primary_sink;
-    void *memory[2]; /* arenas of primary and follower */
-    size_t memory_bytes;
-    struct engine *primary;
+    struct recover_engines engines;
+    struct engine *primary; /* of `engines`, once recovered */
     struct engine *replica;
     struct segment_pool *pool;
     struct journal *journal;
     struct matcher matcher;
     struct follower follower;
-    struct rebuild_buffer rebuilt;
     uint8_t configuration[REQUEST_BODY_MAX]; /* body of record 2013 of this start */
     uint32_t configuration_bytes;
     struct option_engine options; /* the same, parsed */
-    struct option_engine layout;  /* capacities that memory is laid out for */
     enum option short_option;     /* with CORE_CAPACITY_TOO_SMALL */
-    _Atomic uint64_t replayed;    /* sequence applied by recovery, for /readyz as the next two */
-    _Atomic uint64_t replay_from; /* sequence that recovery begins behind */
-    _Atomic uint64_t replay_to;   /* and ends with; 0: not known yet */
     uint64_t market_rejects;      /* records of exchange.markets that the engine refused */
-    uint64_t snapshot_sequence;   /* that the state was begun from; 0: from the first record */
-    uint32_t rules_version;       /* of the state while it is recovered */
     struct snapshotter snapshotter;
 };
 
@@ -100,9 +93,6 @@ CC_MUST_USE int core_make_keyring(struct core *core);
 /* The state of the newest whole snapshot, or of none, the journal behind it, and the writer of what
  * comes (recover.h). Blocking. */
 CC_MUST_USE enum refusal_kind core_recover(struct core *core, struct refusal *refusal);
-
-/* How much of the records that this start replays is applied, 0 to 100. Any thread. */
-uint32_t core_replay_percent(const struct core *core);
 
 /* Rings to one net thread. */
 void core_link(struct core *core, const struct follower_link *link, struct ring *commands,

@@ -3,11 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "engine/audit.h"
 #include "node/counter.h"
-
-enum { HASH_RECORD_BYTES = 40 };
+#include "node/replay.h"
 
 static void show(struct follower *follower)
 {
@@ -60,22 +58,6 @@ void follower_link_add(struct follower *follower, const struct follower_link *li
     follower->links[follower->link_count++] = *link;
 }
 
-bool follower_hash_agrees(const struct engine *engine, const struct command *command)
-{
-    uint64_t lanes[EFFECT_LANES];
-    uint8_t hash[HASH_BYTES];
-
-    if (command->code != REQUEST_effects_hash)
-        return true;
-    const uint8_t *body = command_body(command);
-    if (command_body_bytes(command) != HASH_RECORD_BYTES ||
-        cc_load64(body) != engine_sequence(engine))
-        return false;
-    engine_effects_lanes(engine, lanes);
-    hash_blake2b256(hash, lanes, sizeof lanes);
-    return memcmp(hash, body + sizeof(uint64_t), sizeof hash) == 0;
-}
-
 /* R2's invariants at a checkpoint; a failed one is remembered and halts what it is of, the process
  * lives. */
 static void audit(struct follower *follower)
@@ -96,7 +78,7 @@ static int apply(struct follower *follower, const struct record_view *record, ui
 
     if (sequence != engine_sequence(follower->engine) + 1)
         return -EBADMSG;
-    if (!follower_hash_agrees(follower->engine, command)) {
+    if (!replay_hash_agrees(follower->engine, command)) {
         atomic_store_explicit(&follower->diverged, true, memory_order_relaxed);
         return -EBADMSG;
     }

@@ -109,8 +109,4 @@ CC_MUST_USE int follower_step(struct follower *follower);
  * minus its own beginning if nothing was applied since. */
 uint64_t follower_lag_ns(const struct follower *follower);
 
-/* Compares a record 2015 with the engine just before it is applied: true when equal, or when it is
- * no 2015. Recovery uses it too. */
-CC_MUST_USE bool follower_hash_agrees(const struct engine *engine, const struct command *command);
-
 #endif

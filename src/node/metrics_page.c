@@ -284,7 +284,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
          difference_ns);
     key_lines(&page, node);
     metric(&page, "replayed_sequence", "gauge", "Last sequence that recovery applied.",
-           counter_read(&node->core.replayed));
+           counter_read(&node->core.engines.replayed));
     metric(&page, "poisoned_requests", "gauge",
            "Requests refused because the process aborted on them.", node->poison.refused_count);
     metric(&page, "poisoned_types", "gauge", "Request types put off after repeated faults.",

@@ -37,8 +37,8 @@ static void source_facts(void *context, struct net_facts *facts)
         facts->not_ready |= NET_NOT_ACCEPTING;
     if (!phase_serves(phase)) {
         facts->not_ready |= NET_NOT_RECOVERED;
-        facts->replay_percent = core_replay_percent(&node->core);
-        facts->applied = atomic_load_explicit(&node->core.replayed, memory_order_relaxed);
+        facts->replay_percent = recover_percent(&node->core.engines);
+        facts->applied = atomic_load_explicit(&node->core.engines.replayed, memory_order_relaxed);
         return;
     }
     struct follower *follower = &node->core.follower;

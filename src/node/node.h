@@ -13,6 +13,7 @@
 #define NODE_NODE_H
 
 #include "base/config.h"
+#include "base/node_exit.h"
 #include "net/net.h"
 #include "node/core.h"
 #include "node/duty.h"
@@ -20,15 +21,6 @@
 #include "node/poison.h"
 #include "node/snapshot_child.h"
 #include "node/topology.h"
-
-/* Exit codes of perpd (roles.md, Configuration). */
-enum node_exit {
-    NODE_EXIT_CLEAN = 0,
-    NODE_EXIT_FAILED = 1,
-    NODE_EXIT_CONFIGURATION = 2,
-    NODE_EXIT_REFUSED = 3,
-    NODE_EXIT_KERNEL = 4,
-};
 
 /* One net thread's rings and reply buffers. */
 struct node_net {

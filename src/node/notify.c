@@ -22,13 +22,13 @@ enum {
 static void tell_recovery(struct notify *notify, uint64_t now_ns)
 {
     struct core *core = &notify->node->core;
-    uint64_t replayed = counter_read(&core->replayed);
+    uint64_t replayed = counter_read(&core->engines.replayed);
 
     if (now_ns - notify->told_ns < STATUS_S * NS_PER_S && notify->told_ns != 0)
         return;
     notify->told_ns = now_ns;
     (void)sd_notifyf(0, "STATUS=recovering, %u %% of the journal's records, sequence %lu",
-                     core_replay_percent(core), replayed);
+                     recover_percent(&core->engines), replayed);
     if (replayed == notify->replayed)
         return; /* it stands still, or has not begun: the manager's own time holds */
     notify->replayed = replayed;

@@ -38,7 +38,7 @@ void opening_recover(struct node *node)
     }
     log_line(LOG_INFO, "recovered",
              "boot=%lu snapshot=%lu records=%lu frames=%lu cut_bytes=%lu clean_stop=%d",
-             found->boot, node->core.snapshot_sequence, found->records, found->frames,
+             found->boot, node->core.engines.snapshot_sequence, found->records, found->frames,
              found->cut_bytes, found->clean_stop);
     (void)lifecycle_advance(node, NODE_RECOVERING,
                             NODE_RECOVERED); /* false: a stop was asked meanwhile */

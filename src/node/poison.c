@@ -4,8 +4,8 @@
 
 #include "base/hex.h"
 #include "base/log.h"
+#include "base/node_exit.h"
 #include "base/uuid.h"
-#include "node/node.h"
 
 enum { PAYLOAD_LINE_BYTES = 384 }; /* of a payload in one line of the log, two digits each */
 

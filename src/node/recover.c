@@ -17,7 +17,7 @@ enum { LISTED_MAX = 64, PRIMARY = 0, REPLICA = 1, RULES_VERSION_AT = 8 };
 
 /* One recovery under way. */
 struct recovering {
-    struct core *core;
+    struct recover_engines *engines;
     struct refusal *refusal;
     uint64_t sequences[LISTED_MAX]; /* of the snapshot files, newest first */
     int count;
@@ -30,43 +30,44 @@ struct recovering {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static void unmap(struct core *core, size_t at)
+static void unmap(struct recover_engines *engines, size_t at)
 {
-    if (core->memory[at] != NULL)
-        munmap(core->memory[at], core->memory_bytes);
-    core->memory[at] = NULL;
+    if (engines->memory[at] != NULL)
+        munmap(engines->memory[at], engines->memory_bytes);
+    engines->memory[at] = NULL;
 }
 
-void recover_unmap(struct core *core)
+void recover_unmap(struct recover_engines *engines)
 {
-    unmap(core, PRIMARY);
-    unmap(core, REPLICA);
+    unmap(engines, PRIMARY);
+    unmap(engines, REPLICA);
 }
 
-void recover_unmap_primary(struct core *core)
+void recover_unmap_primary(struct recover_engines *engines)
 {
-    unmap(core, PRIMARY);
+    unmap(engines, PRIMARY);
 }
 
-static int lay_out(struct core *core)
+static int lay_out(struct recover_engines *engines)
 {
-    struct mix_key key = mix_key_load(core->exchange.hash_key);
-    struct engine **engines[] = { &core->primary, &core->replica };
+    struct mix_key key = mix_key_load(engines->config.exchange->hash_key);
+    struct engine **both[] = { &engines->primary, &engines->replica };
 
-    recover_unmap(core);
-    core->memory_bytes = (engine_bytes(&core->layout) + 4095) & ~(size_t)4095;
-    for (size_t i = 0; i < CC_COUNT(core->memory); i++) {
-        void *memory = mmap(NULL, core->memory_bytes, PROT_READ | PROT_WRITE,
+    recover_unmap(engines);
+    engines->memory_bytes = (engine_bytes(&engines->layout) + 4095) & ~(size_t)4095;
+    for (size_t i = 0; i < CC_COUNT(engines->memory); i++) {
+        void *memory = mmap(NULL, engines->memory_bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED)
             return -errno;
-        core->memory[i] = memory;
-        *engines[i] = engine_init(memory, core->memory_bytes, key, &core->layout);
+        engines->memory[i] = memory;
+        *both[i] = engine_init(memory, engines->memory_bytes, key, &engines->layout);
     }
-    history_destroy(core->follower.sink.history);
-    struct history *history = history_create(
-        core->config.history_rows, (uint32_t)core->layout.values[OPTION_engine_accounts] + 1, key);
-    history_sink_init(&core->follower.sink, history);
+    history_destroy(engines->config.sink->history);
+    struct history *history =
+        history_create(engines->config.history_rows,
+                       (uint32_t)engines->layout.values[OPTION_engine_accounts] + 1, key);
+    history_sink_init(engines->config.sink, history);
     return history == NULL ? -ENOMEM : 0;
 }
 
@@ -96,12 +97,12 @@ static enum refusal_kind image_refused(struct refusal *refusal, uint64_t sequenc
 }
 
 /* Both engines at once, on two threads if there are two. */
-static enum refusal_kind load_both(struct core *core, const struct snapshot *snapshot,
+static enum refusal_kind load_both(struct recover_engines *engines, const struct snapshot *snapshot,
                                    const struct image_part *parts, struct refusal *refusal)
 {
     uint32_t count = snapshot->head.section_count;
-    struct load loads[] = { { .engine = core->primary, .parts = parts, .count = count },
-                            { .engine = core->replica, .parts = parts, .count = count } };
+    struct load loads[] = { { .engine = engines->primary, .parts = parts, .count = count },
+                            { .engine = engines->replica, .parts = parts, .count = count } };
     pthread_t other;
     bool is_other = pthread_create(&other, NULL, load_one, &loads[REPLICA]) == 0;
 
@@ -116,8 +117,8 @@ static enum refusal_kind load_both(struct core *core, const struct snapshot *sna
     return REFUSAL_none;
 }
 
-static enum refusal_kind load_snapshot(struct core *core, const struct snapshot *snapshot,
-                                       struct refusal *refusal)
+static enum refusal_kind load_snapshot(struct recover_engines *engines,
+                                       const struct snapshot *snapshot, struct refusal *refusal)
 {
     struct image_part parts[SNAPSHOT_SECTIONS_MAX];
     struct image_problem problem = { .text = "" };
@@ -131,16 +132,16 @@ static enum refusal_kind load_snapshot(struct core *core, const struct snapshot 
                            head->sequence, head->rules_version, ENGINE_RULES_VERSION);
     if (!image_needs(parts, fold_parts(snapshot, parts), &needs, &problem))
         return image_refused(refusal, head->sequence, &problem);
-    (void)replay_raise_layout(&core->layout, &needs);
-    int failed = lay_out(core);
+    (void)replay_raise_layout(&engines->layout, &needs);
+    int failed = lay_out(engines);
     if (failed != 0)
         return refusal_machine(refusal, "memory for the engine", failed);
-    enum refusal_kind kind = load_both(core, snapshot, parts, refusal);
+    enum refusal_kind kind = load_both(engines, snapshot, parts, refusal);
     if (kind != REFUSAL_none)
         return kind;
-    history_forget(core->follower.sink.history, core->replica);
-    core->snapshot_sequence = head->sequence;
-    core->rules_version = head->rules_version;
+    history_forget(engines->config.sink->history, engines->replica);
+    engines->snapshot_sequence = head->sequence;
+    engines->rules_version = head->rules_version;
     return REFUSAL_none;
 }
 
@@ -148,16 +149,16 @@ static enum refusal_kind load_snapshot(struct core *core, const struct snapshot 
  * 0 without one. */
 static enum refusal_kind begin_state(struct recovering *recovering, struct recovery_config *config)
 {
-    struct core *core = recovering->core;
+    struct recover_engines *engines = recovering->engines;
     struct snapshot snapshot;
 
-    core->snapshot_sequence = 0;
-    core->rules_version = ENGINE_RULES_VERSION;
+    engines->snapshot_sequence = 0;
+    engines->rules_version = ENGINE_RULES_VERSION;
     config->after_frame = 0;
     for (int i = 0; i < recovering->count && !recovering->from_genesis; i++) {
         refusal_clear(recovering->refusal);
-        int failed = snapshot_read(core->config.disk, &core->exchange, recovering->sequences[i],
-                                   &snapshot, recovering->refusal);
+        int failed = snapshot_read(engines->config.disk, engines->config.exchange,
+                                   recovering->sequences[i], &snapshot, recovering->refusal);
         if (failed == -ENOMEM)
             return refusal_machine(recovering->refusal, "memory for a snapshot", failed);
         if (recovering->refusal->kind == REFUSAL_snapshot_foreign)
@@ -169,12 +170,12 @@ static enum refusal_kind begin_state(struct recovering *recovering, struct recov
         }
         config->after_frame = snapshot.head.frame;
         memcpy(config->after_hash, snapshot.head.frame_hash, HASH_BYTES);
-        enum refusal_kind kind = load_snapshot(core, &snapshot, recovering->refusal);
+        enum refusal_kind kind = load_snapshot(engines, &snapshot, recovering->refusal);
         snapshot_close(&snapshot);
         return kind;
     }
     refusal_clear(recovering->refusal);
-    int failed = lay_out(core);
+    int failed = lay_out(engines);
     return failed == 0 ? REFUSAL_none
                        : refusal_machine(recovering->refusal, "memory for the engine", failed);
 }
@@ -193,25 +194,25 @@ static bool is_as_seen(const struct recovering *recovering)
 {
     uint8_t hash[HASH_BYTES];
 
-    if (recovering->seen.sequence != engine_sequence(recovering->core->primary))
+    if (recovering->seen.sequence != engine_sequence(recovering->engines->primary))
         return true;
-    fold_image_hash(recovering->core->primary, hash);
+    fold_image_hash(recovering->engines->primary, hash);
     return memcmp(hash, recovering->seen.image_hash, sizeof hash) == 0;
 }
 
 static enum replay_refusal admit(struct recovering *recovering, const struct command *command)
 {
-    struct core *core = recovering->core;
+    struct recover_engines *engines = recovering->engines;
     enum replay_refusal refused = REPLAY_rules_version;
 
-    recovering->found_version = core->rules_version;
-    if (replay_follows(core->rules_version, command->code)) {
-        refused = replay_admit(core->primary, &core->layout, command);
+    recovering->found_version = engines->rules_version;
+    if (replay_follows(engines->rules_version, command->code)) {
+        refused = replay_admit(engines->primary, &engines->layout, command);
         if (refused == REPLAY_rules_version && command_body_bytes(command) >= 2 * RULES_VERSION_AT)
             recovering->found_version = cc_load32(command_body(command) + RULES_VERSION_AT);
     }
     if (refused == REPLAY_ADMITTED)
-        core->rules_version = ENGINE_RULES_VERSION;
+        engines->rules_version = ENGINE_RULES_VERSION;
     return refused;
 }
 
@@ -219,26 +220,26 @@ static int replay(void *context, uint64_t sequence, uint64_t frame,
                   const struct record_view *record)
 {
     struct recovering *recovering = context;
-    struct core *core = recovering->core;
+    struct recover_engines *engines = recovering->engines;
     struct engine_result result;
     struct engine_sink ignore = { .emit = ignore_effect, .ignores = UINT32_MAX };
-    const _Atomic bool *give_up = core->config.give_up;
+    const _Atomic bool *give_up = engines->config.give_up;
     (void)frame;
 
     if (give_up != NULL && atomic_load_explicit(give_up, memory_order_relaxed)) /* a flag alone */
         return REPLAY_given_up;
-    struct command *command =
-        rebuild_command(&core->rebuilt, record, mix_key_load(core->exchange.hash_key));
+    struct command *command = rebuild_command(&engines->rebuilt, record,
+                                              mix_key_load(engines->config.exchange->hash_key));
     enum replay_refusal refused = admit(recovering, command);
     if (refused != REPLAY_ADMITTED)
         return (int)refused;
-    engine_apply(core->primary, command, &ignore, &result);
+    engine_apply(engines->primary, command, &ignore, &result);
     INVARIANT(result.sequence == sequence);
     mirror_apply(&recovering->mirror, command);
     /* relaxed: shown on /readyz, decide nothing. */
-    atomic_store_explicit(&core->replay_to, core->recovered.position.tail.last_sequence,
+    atomic_store_explicit(&engines->replay_to, engines->chain.position.tail.last_sequence,
                           memory_order_relaxed);
-    atomic_store_explicit(&core->replayed, sequence, memory_order_relaxed);
+    atomic_store_explicit(&engines->replayed, sequence, memory_order_relaxed);
     return is_as_seen(recovering) ? 0 : (int)REPLAY_image_hash;
 }
 
@@ -254,7 +255,7 @@ static void explain(const struct recovering *recovering)
                 "the journal behind sequence %" PRIu64 " was written under rules_version %" PRIu32
                 "; a binary of that version must recover it first and stop cleanly, which writes a "
                 "snapshot (this one has rules_version %d)",
-                engine_sequence(recovering->core->primary), recovering->found_version,
+                engine_sequence(recovering->engines->primary), recovering->found_version,
                 ENGINE_RULES_VERSION);
 }
 
@@ -275,31 +276,31 @@ static bool is_begun(struct disk *disk, uint64_t segment)
 }
 
 /* Whether every record there ever was stands in journal/, and they are few. */
-static bool is_young(const struct core *core)
+static bool is_young(const struct recover_engines *engines)
 {
-    uint64_t most = core->config.history_replay_bytes / core->config.segment_bytes;
+    uint64_t most = engines->config.history_replay_bytes / engines->config.segment_bytes;
     struct segment_range range;
 
-    return most > 0 && segment_range_of(core->config.disk, &range) == 0 && range.min == 0 &&
-           !is_begun(core->config.disk, most);
+    return most > 0 && segment_range_of(engines->config.disk, &range) == 0 && range.min == 0 &&
+           !is_begun(engines->config.disk, most);
 }
 
 /* Reads what the snapshots' heads say. A young exchange is replayed whole, unless its records are
  * of another rules_version. */
 static enum refusal_kind look(struct recovering *recovering)
 {
-    struct core *core = recovering->core;
+    struct recover_engines *engines = recovering->engines;
     struct snapshot_head head;
     struct refusal why;
 
-    recovering->count = snapshot_list(core->config.disk, recovering->sequences, LISTED_MAX);
+    recovering->count = snapshot_list(engines->config.disk, recovering->sequences, LISTED_MAX);
     if (recovering->count < 0 && recovering->count != -ENOENT)
         return refusal_machine(recovering->refusal, "listing its snapshots", recovering->count);
-    recovering->from_genesis = is_young(core);
+    recovering->from_genesis = is_young(engines);
     for (int i = 0; i < recovering->count; i++) {
         refusal_clear(&why);
-        if (snapshot_read_head(core->config.disk, &core->exchange, recovering->sequences[i], &head,
-                               &why) != 0) {
+        if (snapshot_read_head(engines->config.disk, engines->config.exchange,
+                               recovering->sequences[i], &head, &why) != 0) {
             if (why.kind != REFUSAL_snapshot_foreign)
                 continue; /* said when it is read, or when it is counted (snapshotter.h) */
             *recovering->refusal = why;
@@ -321,12 +322,12 @@ static enum refusal_kind look(struct recovering *recovering)
  * then has other bytes. */
 static bool is_seen_older(const struct recovering *recovering)
 {
-    const struct core *core = recovering->core;
+    const struct recover_engines *engines = recovering->engines;
     struct snapshot snapshot;
     bool older = false;
 
-    if (snapshot_read(core->config.disk, &core->exchange, recovering->seen.sequence, &snapshot,
-                      NULL) != 0)
+    if (snapshot_read(engines->config.disk, engines->config.exchange, recovering->seen.sequence,
+                      &snapshot, NULL) != 0)
         return false;
     for (uint32_t i = 0; i < snapshot.head.section_count && !older; i++) {
         const struct snapshot_section *section = &snapshot.sections[i];
@@ -359,29 +360,31 @@ static bool is_tried_again(struct recovering *recovering)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-enum refusal_kind recover_state(struct core *core, struct refusal *refusal)
+enum refusal_kind recover_state(struct recover_engines *engines,
+                                const struct recover_config *config, struct refusal *refusal)
 {
-    struct recovering recovering = { .core = core, .refusal = refusal };
+    engines->config = *config;
+    engines->layout = config->capacities;
+    struct recovering recovering = { .engines = engines, .refusal = refusal };
     enum refusal_kind kind = look(&recovering);
-    struct recovery_config config = {
-        .disk = core->config.disk,
-        .exchange = &core->exchange,
-        .segment_bytes = core->config.segment_bytes,
+    struct recovery_config chain = {
+        .disk = config->disk,
+        .exchange = config->exchange,
+        .segment_bytes = config->segment_bytes,
         .apply = replay,
         .context = &recovering,
         .durable_frame = recovering.frame,
     };
 
     while (kind == REFUSAL_none) {
-        kind = begin_state(&recovering, &config);
+        kind = begin_state(&recovering, &chain);
         if (kind != REFUSAL_none)
             break;
-        uint64_t from = engine_sequence(core->primary);
-        atomic_store_explicit(&core->replay_from, from, memory_order_relaxed);
-        atomic_store_explicit(&core->replayed, from, memory_order_relaxed);
-        mirror_begin(&recovering.mirror, core->replica, &core->follower.sink,
-                     core->config.recovers_on_two_threads);
-        kind = recovery_run(&config, &core->recovered, refusal);
+        uint64_t from = engine_sequence(engines->primary);
+        atomic_store_explicit(&engines->replay_from, from, memory_order_relaxed);
+        atomic_store_explicit(&engines->replayed, from, memory_order_relaxed);
+        mirror_begin(&recovering.mirror, engines->replica, config->sink, config->is_on_two_threads);
+        kind = recovery_run(&chain, &engines->chain, refusal);
         mirror_end(&recovering.mirror);
         if (kind != REFUSAL_record_refused)
             break;
@@ -393,4 +396,16 @@ enum refusal_kind recover_state(struct core *core, struct refusal *refusal)
         kind = REFUSAL_none;
     }
     return kind;
+}
+
+uint32_t recover_percent(const struct recover_engines *engines)
+{
+    /* relaxed: shown, decides nothing. */
+    uint64_t from = atomic_load_explicit(&engines->replay_from, memory_order_relaxed);
+    uint64_t to = atomic_load_explicit(&engines->replay_to, memory_order_relaxed);
+    uint64_t at = atomic_load_explicit(&engines->replayed, memory_order_relaxed);
+
+    if (to == 0)
+        return 0;
+    return at >= to ? 100 : at <= from ? 0 : (uint32_t)((at - from) * 100 / (to - from));
 }

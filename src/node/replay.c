@@ -1,8 +1,8 @@
 #include "node/replay.h"
 
-#include "node/follower.h"
+#include "base/hash.h"
 
-enum { BOOT_BODY_BYTES = 24, RULES_VERSION_AT = 8 };
+enum { BOOT_BODY_BYTES = 24, RULES_VERSION_AT = 8, HASH_RECORD_BYTES = 40 };
 
 /* The engine options that lay memory out. */
 static const enum option capacities[] = {
@@ -30,6 +30,22 @@ bool replay_raise_layout(struct option_engine *layout, const struct option_engin
     return raised;
 }
 
+bool replay_hash_agrees(const struct engine *engine, const struct command *command)
+{
+    uint64_t lanes[EFFECT_LANES];
+    uint8_t hash[HASH_BYTES];
+
+    if (command->code != REQUEST_effects_hash)
+        return true;
+    const uint8_t *body = command_body(command);
+    if (command_body_bytes(command) != HASH_RECORD_BYTES ||
+        cc_load64(body) != engine_sequence(engine))
+        return false;
+    engine_effects_lanes(engine, lanes);
+    hash_blake2b256(hash, lanes, sizeof lanes);
+    return memcmp(hash, body + sizeof(uint64_t), sizeof hash) == 0;
+}
+
 enum replay_refusal replay_admit(const struct engine *engine, struct option_engine *layout,
                                  const struct command *command)
 {
@@ -46,7 +62,7 @@ enum replay_refusal replay_admit(const struct engine *engine, struct option_engi
         if (replay_raise_layout(layout, &options))
             return REPLAY_layout_too_small;
     }
-    if (!follower_hash_agrees(engine, command))
+    if (!replay_hash_agrees(engine, command))
         return REPLAY_effects_hash;
     if (!engine_admits(engine, command))
         return REPLAY_not_admitted;

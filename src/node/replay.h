@@ -44,6 +44,10 @@ CC_MUST_USE static inline bool replay_follows(uint32_t rules_version, uint16_t c
 /* Raises every capacity of `layout` to that of `wanted`; true when one was lower. */
 bool replay_raise_layout(struct option_engine *layout, const struct option_engine *wanted);
 
+/* Compares a record 2015 with the engine just before it is applied: true when equal, or when the
+ * command is no 2015. */
+CC_MUST_USE bool replay_hash_agrees(const struct engine *engine, const struct command *command);
+
 /* Whether the next command of `engine`, whose memory is laid out for `layout`, may be applied. With
  * REPLAY_layout_too_small `layout` was raised to what is needed. */
 CC_MUST_USE enum replay_refusal replay_admit(const struct engine *engine,

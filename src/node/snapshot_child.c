@@ -18,8 +18,8 @@
 
 #include "base/hex.h"
 #include "base/log.h"
+#include "base/node_exit.h"
 #include "node/fold.h"
-#include "node/node.h"
 #include "store/disk_real.h"
 #include "store/segment.h"
 
@@ -129,7 +129,7 @@ static int host_begin(void *context, uint64_t last_segment, bool is_forced)
     if (data == NULL)
         return -ENOMEM;
     snprintf(last, sizeof last, "%" PRIu64, last_segment);
-    snprintf(bytes, sizeof bytes, "%" PRIu32, child->core->config.segment_bytes);
+    snprintf(bytes, sizeof bytes, "%" PRIu32, child->segment_bytes);
     snprintf(parent, sizeof parent, "%d", (int)getpid());
     int failed = spawn(child, arguments);
     free(data);
@@ -140,7 +140,7 @@ static int host_begin(void *context, uint64_t last_segment, bool is_forced)
 static void gone(struct snapshot_child *child)
 {
     child->pid = 0;
-    snapshot_child_unwant(child->core->config.disk);
+    snapshot_child_unwant(child->disk);
 }
 
 static int host_poll(void *context)
@@ -177,7 +177,7 @@ static void host_end(void *context)
 static bool host_wanted(void *context, uint64_t *first)
 {
     struct snapshot_child *child = context;
-    return snapshot_child_wanted(child->core->config.disk, &child->core->exchange, first);
+    return snapshot_child_wanted(child->disk, child->exchange, first);
 }
 
 /* Bytes of a mapping that are in memory: the rest of an engine was never touched. */
@@ -201,7 +201,6 @@ static uint64_t resident_bytes(void *memory, size_t bytes)
 static bool host_memory(void *context, uint64_t *free_bytes, uint64_t *engine_bytes)
 {
     struct snapshot_child *child = context;
-    struct core *core = child->core;
     char line[256];
     uint64_t kib = 0;
     FILE *file = fopen("/proc/meminfo", "re");
@@ -212,14 +211,13 @@ static bool host_memory(void *context, uint64_t *free_bytes, uint64_t *engine_by
         (void)sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib);
     (void)fclose(file);
     *free_bytes = kib * 1024;
-    *engine_bytes = resident_bytes(core->memory[1], core->memory_bytes);
+    *engine_bytes = resident_bytes(child->engines->memory[1], child->engines->memory_bytes);
     return kib != 0;
 }
 
-struct snapshotter_host snapshot_child_host(struct snapshot_child *child, struct core *core,
-                                            const char *data)
+struct snapshotter_host snapshot_child_host(struct snapshot_child *child)
 {
-    *child = (struct snapshot_child){ .core = core, .data = data };
+    INVARIANT(child->pid == 0);
     return (struct snapshotter_host){
         .context = child,
         .begin = host_begin,

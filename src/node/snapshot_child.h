@@ -14,19 +14,22 @@
 
 #include <sys/types.h>
 
-#include "node/core.h"
+#include "node/recover.h"
+#include "node/snapshotter.h"
 
 #define SNAPSHOT_CHILD_FLAG "--snapshot"
 
 struct snapshot_child {
-    struct core *core;
-    const char *data; /* path of the data directory */
-    pid_t pid;        /* 0: none */
+    struct disk *disk;
+    const struct exchange_file *exchange;  /* may be filled in later, as may `engines` */
+    const struct recover_engines *engines; /* say how much memory an engine takes */
+    const char *data;                      /* path of the data directory */
+    uint32_t segment_bytes;
+    pid_t pid; /* 0: none */
 };
 
-/* The host that spawns processes. `child` outlives it; core may be filled in later. */
-struct snapshotter_host snapshot_child_host(struct snapshot_child *child, struct core *core,
-                                            const char *data);
+/* The host that spawns processes. `child` outlives it; its pid is zero. */
+struct snapshotter_host snapshot_child_host(struct snapshot_child *child);
 
 /* What the process does: argv as above. Its exit code. */
 CC_MUST_USE int snapshot_child_main(int argc, const char *const *argv);

@@ -66,6 +66,13 @@ static int open_core(struct node *node, const struct market_file *markets)
     const char *id_text = config_text(node->options, OPTION_exchange_id);
     bool has_id =
         id_text[0] != '\0' && hex_decode(wanted_id, sizeof wanted_id, id_text, strlen(id_text));
+    node->snapshot_child = (struct snapshot_child){
+        .disk = node->disk,
+        .exchange = &node->core.exchange,
+        .engines = &node->core.engines,
+        .data = config_text(node->options, OPTION_store_data),
+        .segment_bytes = SEGMENT_BYTES,
+    };
     struct core_config config = {
         .disk = node->disk,
         .clock = &node->clock,
@@ -88,8 +95,7 @@ static int open_core(struct node *node, const struct market_file *markets)
         .history_replay_bytes = HISTORY_REPLAY_BYTES,
         .snapshot_tail_bytes = config_number(node->options, OPTION_store_snapshot_tail),
         .archive_keep_ns = config_number(node->options, OPTION_store_archive_keep) * NS_PER_DAY,
-        .snapshotter = snapshot_child_host(&node->snapshot_child, &node->core,
-                                           config_text(node->options, OPTION_store_data)),
+        .snapshotter = snapshot_child_host(&node->snapshot_child),
     };
     if (!local)
         log_line(LOG_WARN, "durability",

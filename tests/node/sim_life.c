@@ -258,7 +258,7 @@ void sim_start(struct sim *sim)
         refusal_clear(&refusal);
         enum refusal_kind kind = open_core(sim, &refusal);
         if (kind == REFUSAL_none) {
-            sim->outcome->snapshot_starts += sim->core.snapshot_sequence != 0;
+            sim->outcome->snapshot_starts += sim->core.engines.snapshot_sequence != 0;
             join(sim);
             sim_check_recovered(sim);
             open_for_commands(sim);
@@ -384,7 +384,8 @@ void sim_restart_clean(struct sim *sim)
     if (sim->outcome->failed)
         return;
     /* A start that came so far that it has written is a boot of its own. */
-    bool from_its_end = sim->core.snapshot_sequence != 0 && sim->core.recovered.records == 0;
+    bool from_its_end =
+        sim->core.engines.snapshot_sequence != 0 && sim->core.recovered.records == 0;
     if (!sim->core.recovered.clean_stop && !from_its_end &&
         crashes == sim->outcome->crashes_in_recovery)
         sim_fail(sim, "a clean stop was not recognised");

@@ -116,7 +116,7 @@ static void test_graces(void)
     CHECK(core_write_snapshot(&core_rig.core, &refusal) == REFUSAL_none);
     core_rig_kill();
     core_rig_start();
-    CHECK(core_rig.core.snapshot_sequence != 0);
+    CHECK(core_rig.core.engines.snapshot_sequence != 0);
     wait_ms(9999);
     CHECK(is_armed(3));
     wait_ms(1);

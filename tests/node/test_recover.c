@@ -106,11 +106,12 @@ static void check_young(void)
         core_rig_kill();
         core_rig.history_replay_bytes = rows[i].bytes;
         CHECK(core_rig_recover() == REFUSAL_none);
-        CHECK_ROW(&rows[i], core_rig.core.snapshot_sequence == (rows[i].whole ? 0 : sequence));
+        CHECK_ROW(&rows[i],
+                  core_rig.core.engines.snapshot_sequence == (rows[i].whole ? 0 : sequence));
         CHECK_ROW(&rows[i], core_rig.core.recovered.records == (rows[i].whole ? sequence : 0));
         CHECK(engine_sequence(core_rig.core.primary) == sequence);
         CHECK_ROW(&rows[i], core_rig.core.follower.sink.history->requests.dropped != rows[i].whole);
-        CHECK(core_replay_percent(&core_rig.core) == (rows[i].whole ? 100 : 0));
+        CHECK(recover_percent(&core_rig.core.engines) == (rows[i].whole ? 100 : 0));
         core_rig_kill();
         core_rig_free();
     }
@@ -140,7 +141,7 @@ static void check_older_sections(void)
     core_rig_kill();
     core_rig.history_replay_bytes = SEGMENT;
     CHECK(core_rig_recover() == REFUSAL_none);
-    CHECK(core_rig.core.snapshot_sequence == 0);
+    CHECK(core_rig.core.engines.snapshot_sequence == 0);
     CHECK(engine_sequence(core_rig.core.replica) == sequence);
     core_rig_kill();
     core_rig_free();
@@ -156,7 +157,7 @@ static void check_older_version(void)
     core_rig.history_replay_bytes = SEGMENT; /* the records are the older binary's */
     for (int i = 0; i < 2; i++) {            /* then a start of this binary stands behind it */
         core_rig_start();
-        CHECK(core_rig.core.snapshot_sequence == sequence);
+        CHECK(core_rig.core.engines.snapshot_sequence == sequence);
         core_rig_run(5);
         core_rig_kill();
     }
@@ -166,7 +167,7 @@ static void check_older_version(void)
     sequence = engine_sequence(core_rig.core.replica);
     core_rig_kill();
     CHECK(core_rig_recover() == REFUSAL_none);
-    CHECK(core_rig.core.snapshot_sequence == sequence);
+    CHECK(core_rig.core.engines.snapshot_sequence == sequence);
     core_rig_kill();
     core_rig_free();
 }
@@ -198,7 +199,7 @@ static void check_upgraded_young(void)
         uint64_t sequence = engine_sequence(core_rig.core.replica);
         core_rig_kill();
         CHECK(core_rig_recover() == REFUSAL_none);
-        CHECK(core_rig.core.snapshot_sequence == sequence);
+        CHECK(core_rig.core.engines.snapshot_sequence == sequence);
         core_rig_hash(after);
         CHECK(memcmp(before, after, HASH_BYTES) == 0);
         core_rig_kill();

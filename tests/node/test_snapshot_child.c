@@ -75,13 +75,10 @@ static void check_full(void)
 /* A child that was killed has left its file: its number may be another process's by now. */
 static void check_left_behind(void)
 {
-    static struct core core;
-    struct snapshot_child child;
+    struct snapshot_child child = { .disk = disk, .exchange = &exchange, .data = "" };
     uint64_t first;
 
-    core.config.disk = disk;
-    core.exchange = exchange;
-    struct snapshotter_host host = snapshot_child_host(&child, &core, "");
+    struct snapshotter_host host = snapshot_child_host(&child);
     for (int ends = 0; ends < 2; ends++) {
         CHECK(snapshot_child_want(disk, &exchange, getpid()) == 0);
         CHECK(host.wanted(&child, &first));

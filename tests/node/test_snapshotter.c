@@ -72,7 +72,7 @@ static void start_as(uint64_t snapshot_sequence)
     if (kind != REFUSAL_none)
         fprintf(stderr, "%s\n", core_rig.refusal.text);
     CHECK(kind == REFUSAL_none);
-    CHECK(core_rig.core.snapshot_sequence == snapshot_sequence);
+    CHECK(core_rig.core.engines.snapshot_sequence == snapshot_sequence);
     core_rig_hash(own);
     hash_at(engine_sequence(core_rig.core.primary), want);
     fold_image_hash(core_rig.core.primary, primary);
@@ -229,7 +229,8 @@ static void check_prune(void)
     uint64_t sequences[SEQUENCES_MAX];
     CHECK(list(sequences) == 2);
     core_rig_kill();
-    CHECK(core_rig_recover() == REFUSAL_none && core_rig.core.snapshot_sequence == sequences[0]);
+    CHECK(core_rig_recover() == REFUSAL_none &&
+          core_rig.core.engines.snapshot_sequence == sequences[0]);
     CHECK(core_open(&core_rig.core) == CORE_OPENED);
     run_to(2); /* and it goes on behind the rest */
     CHECK(counters()->archive_failures == 0 && counters()->archived > 0);
@@ -276,7 +277,7 @@ static void check_stop(void)
     core_rig_kill();
     CHECK(list(sequences) == 1 && sequences[0] == sequence);
     CHECK(core_rig_recover() == REFUSAL_none);
-    CHECK(core_rig.core.snapshot_sequence == sequence);
+    CHECK(core_rig.core.engines.snapshot_sequence == sequence);
     CHECK(core_rig.core.recovered.records == 0 && core_rig.core.recovered.frames == 0);
     core_rig_hash(after);
     CHECK(memcmp(before, after, HASH_BYTES) == 0);
@@ -317,8 +318,8 @@ static void check_stop_failures(void)
     core_rig_stop_roles();
     struct engine_result result;
     struct engine_sink *sink = &core_rig.core.follower.sink.sink;
-    struct command *tick = (struct command *)(void *)core_rig.core.rebuilt.bytes;
-    memset(tick, 0, sizeof core_rig.core.rebuilt.bytes);
+    struct command *tick = (struct command *)(void *)core_rig.core.engines.rebuilt.bytes;
+    memset(tick, 0, sizeof core_rig.core.engines.rebuilt.bytes);
     tick->code = REQUEST_tick;
     tick->payload_bytes = 8;
     tick->t_ns = engine_time(core_rig.core.replica) + 1;
