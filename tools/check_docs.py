@@ -51,7 +51,7 @@ def rooms_table(folder, names):
     for name in names:
         path = folder / name / "README.md"
         text = path.read_text() if path.exists() else ""
-        match = re.match(r"# .*\n\n(.*?)(?:\.\s|\.$|\n\n)", text, re.S)
+        match = re.match(r"# [^\n]*\n\n(.*?)(?:\.\s|\.$|\n\n)", text, re.S)
         rows.append(f"| [`{name}`]({name}/README.md) | {tidied(match[1]) if match else ''} |")
     return "\n".join(rows) + "\n"
 

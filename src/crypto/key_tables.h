@@ -1,6 +1,6 @@
 /* key_tables.h - the tables of the keys that sign, by key: one writer, lock-free readers.
  *
- *   writer (node/key_keeper.h)                  net threads
+ *   writer (node/match/key_keeper.h)            net threads
  *   key_tables_add(key)      -- key_map.h -->   key_tables_find(key): its table, or NULL
  *   key_tables_remove(key)   <-- quiet ------   key_tables_quiet(): once a turn
  *

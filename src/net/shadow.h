@@ -1,6 +1,6 @@
 /* shadow.h - verdicts on signatures that are looked at a second time, by another path, elsewhere.
  *
- *   net thread: verdict ── one of SHADOW_INTERVAL ──> ring ──> the keys thread (node/key_keeper.h)
+ *   net thread: verdict ── one of SHADOW_INTERVAL ──> ring ──> the keys thread (key_keeper.h)
  *
  * The second look is independent of the path that gave the verdict; a difference means that our
  * arithmetic is wrong, or the machine's.

@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "net/base64_run.h"
 #include "net/http_map.h"
-#include "node/node.h"
-#include "node/snapshot_child.h"
+#include "node/recover/snapshot_child.h"
+#include "node/run/node.h"
 
 static struct node node; /* reached by the signal handler */
 

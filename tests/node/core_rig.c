@@ -5,8 +5,8 @@
 #include "base/config.h"
 #include "check.h"
 #include "crypto/derive.h"
-#include "node/fold.h"
-#include "node/snapshot_child.h"
+#include "node/recover/fold.h"
+#include "node/recover/snapshot_child.h"
 
 enum { RING_SLOTS = 256, BUFFER_BYTES = 64 << 10, SETTLE_TURNS = 4000 };
 

@@ -3,8 +3,8 @@
 #ifndef TESTS_NODE_CORE_RIG_H
 #define TESTS_NODE_CORE_RIG_H
 
-#include "node/core.h"
-#include "node/market_file.h"
+#include "node/run/core.h"
+#include "node/run/market_file.h"
 #include "store/disk_sim.h"
 
 enum {

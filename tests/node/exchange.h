@@ -6,8 +6,8 @@
 #define TESTS_NODE_EXCHANGE_H
 
 #include "engine/host.h"
-#include "node/history.h"
-#include "node/query.h"
+#include "node/history/history.h"
+#include "node/query/query.h"
 
 enum { EXCHANGE_ETH = 2, EXCHANGE_ROWS_MAX = 1 << 16 };
 

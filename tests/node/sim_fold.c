@@ -2,7 +2,7 @@
  * it: every way to a state gives the same image. */
 #include <stdlib.h>
 
-#include "node/fold.h"
+#include "node/recover/fold.h"
 #include "sim_world.h"
 
 enum { STOP_ODDS = 8, STOP_CALLS = 12 };

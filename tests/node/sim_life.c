@@ -5,7 +5,7 @@
 #include "base/config.h"
 #include "crypto/ed25519.h"
 #include "crypto/secp256k1.h"
-#include "node/counter.h"
+#include "node/history/counter.h"
 #include "sim_sign.h"
 #include "sim_world.h"
 #include "store/disk_sim.h"

@@ -5,7 +5,7 @@
 
 #include "base/reply_pool.h"
 #include "base/ring.h"
-#include "node/core.h"
+#include "node/run/core.h"
 
 enum { SIM_LINK_SLOTS_MAX = 256, SIM_LINK_SLOTS_MIN = 64 }; /* of each ring: the credits */
 

@@ -10,7 +10,7 @@
 #define TESTS_NODE_SIM_WORLD_H
 
 #include "net/gate.h"
-#include "node/market_file.h"
+#include "node/run/market_file.h"
 #include "sim.h"
 #include "sim_link.h"
 #include "sim_traffic.h"

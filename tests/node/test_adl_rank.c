@@ -4,7 +4,7 @@
 #include "engine/read_positions.h"
 #include "engine/rig.h"
 #include "exchange.h"
-#include "node/adl_rank.h"
+#include "node/history/adl_rank.h"
 
 enum { ACCOUNTS = 60, MANY = 5000 };
 

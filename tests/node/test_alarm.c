@@ -15,8 +15,8 @@
 #include "crypto/derive.h"
 #include "engine/read.h"
 #include "engine/state.h"
-#include "node/core.h"
-#include "node/market_file.h"
+#include "node/run/core.h"
+#include "node/run/market_file.h"
 #include "store/disk_sim.h"
 
 enum {

@@ -9,9 +9,9 @@
 #include "base/config.h"
 #include "check.h"
 #include "crypto/derive.h"
-#include "node/core.h"
-#include "node/divergence.h"
-#include "node/market_file.h"
+#include "node/run/core.h"
+#include "node/run/divergence.h"
+#include "node/run/market_file.h"
 #include "store/disk_sim.h"
 
 enum {

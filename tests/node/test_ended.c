@@ -1,6 +1,6 @@
 /* Ended orders: the newest are found, the oldest are dropped, and a dropped one is never denied. */
 #include "check.h"
-#include "node/ended.h"
+#include "node/history/ended.h"
 
 enum { CAPACITY = 64, ORDERS = 1000 };
 

@@ -9,8 +9,8 @@
 #include "base/query_message.h"
 #include "check.h"
 #include "crypto/derive.h"
-#include "node/core.h"
-#include "node/market_file.h"
+#include "node/run/core.h"
+#include "node/run/market_file.h"
 #include "store/disk_sim.h"
 
 enum {

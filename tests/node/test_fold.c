@@ -8,9 +8,9 @@
 #include "base/config.h"
 #include "check.h"
 #include "engine/image.h"
-#include "node/fold.h"
-#include "node/market_file.h"
-#include "node/replay.h"
+#include "node/recover/fold.h"
+#include "node/recover/replay.h"
+#include "node/run/market_file.h"
 #include "store/disk_sim.h"
 #include "store/segment.h"
 

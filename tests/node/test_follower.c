@@ -5,8 +5,8 @@
 #include "base/config.h"
 #include "base/problem.h"
 #include "check.h"
-#include "node/core.h"
-#include "node/market_file.h"
+#include "node/run/core.h"
+#include "node/run/market_file.h"
 #include "store/disk_sim.h"
 
 enum {

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "core_member.h"
 #include "engine/disconnect.h"
-#include "node/fold.h"
+#include "node/recover/fold.h"
 
 enum { ACCOUNTS = 3, BTC = 1, ARMS_MAX = DISCONNECT_ARMS_MAX };
 

@@ -1,7 +1,7 @@
 /* The watchdog is fed only while every role has turned since it was last fed (roles.md,
  * Roles are steps; sd_notify(3), WATCHDOG=1). */
 #include "check.h"
-#include "node/heartbeat.h"
+#include "node/run/heartbeat.h"
 
 static _Atomic uint64_t words[3];
 

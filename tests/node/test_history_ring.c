@@ -2,7 +2,7 @@
  * (sequence, index); and that finding a place far back costs few steps. */
 #include "check.h"
 #include "engine/rig.h"
-#include "node/history_ring.h"
+#include "node/history/history_ring.h"
 
 enum { CAPACITY = 64, KEYS = 5, ROWS = 3000, LONG_CAPACITY = 1 << 16 };
 

@@ -3,8 +3,8 @@
 #include "check.h"
 #include "crypto/signer.h"
 #include "net/shadow.h"
-#include "node/counter.h"
-#include "node/key_keeper.h"
+#include "node/history/counter.h"
+#include "node/match/key_keeper.h"
 
 enum { TABLES = 8, SECOND = 1000000000 };
 

@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "engine/market_record.h"
-#include "node/market_file.h"
+#include "node/run/market_file.h"
 
 enum { TEXT_MAX = MARKET_FILE_BYTES_MAX + 4096 };
 

@@ -3,7 +3,7 @@
  * for the id finds the newer one. */
 #include "check.h"
 #include "engine/order_state.h"
-#include "node/order_log.h"
+#include "node/history/order_log.h"
 
 enum { CAPACITY = 16, ACCOUNT = 1, LIMIT = 1, LIQUIDATE = 6 };
 

@@ -1,4 +1,4 @@
-/* Sleeping and waking (node/park.h): a lost wake-up would leave a thread asleep for its whole
+/* Sleeping and waking (node/run/park.h): a lost wake-up would leave a thread asleep for its whole
  * time-out, and no time-out may be reached. Two threads hand a counter back and forth; three play
  * matcher, journal and net thread, where the net thread may go on only when two things hold that
  * two threads make true. */
@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "check.h"
-#include "node/park.h"
+#include "node/run/park.h"
 
 #if defined(__SANITIZE_THREAD__)
 enum { MEETINGS = 10000 }; /* it is to find races; the other builds find lost wake-ups */

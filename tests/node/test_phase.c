@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "check.h"
-#include "node/phase.h"
+#include "node/run/phase.h"
 
 enum { ROUNDS = 20000, CODE_FAILED = 1 };
 

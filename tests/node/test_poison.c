@@ -10,7 +10,7 @@
 
 #include "base/crc32c.h"
 #include "check.h"
-#include "node/poison.h"
+#include "node/recover/poison.h"
 #include "store/disk_sim.h"
 
 enum { SLOTS = 64, RINGS = 2, SLOT = 37, PAYLOAD_BYTES = 72, RUN = 4711 };

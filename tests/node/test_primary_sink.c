@@ -4,7 +4,7 @@
 #include "check.h"
 #include "engine/keys.h"
 #include "engine/read.h"
-#include "node/primary_sink.h"
+#include "node/match/primary_sink.h"
 
 /* The host keeps effects, the primary's sink gets them too. */
 static struct host host;

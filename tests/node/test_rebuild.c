@@ -2,7 +2,7 @@
 #include "base/hash.h"
 #include "check.h"
 #include "crypto/derive.h"
-#include "node/rebuild.h"
+#include "node/recover/rebuild.h"
 
 static const struct mix_key key = { 11, 22 };
 

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "core_rig.h"
 #include "engine/image.h"
-#include "node/fold.h"
+#include "node/recover/fold.h"
 #include "store/segment.h"
 
 #define SEGMENT ((uint64_t)CORE_RIG_SEGMENT_BYTES)

@@ -7,8 +7,8 @@
 
 #include "base/log.h"
 #include "check.h"
-#include "node/node.h"
-#include "node/snapshot_child.h"
+#include "node/recover/snapshot_child.h"
+#include "node/run/node.h"
 #include "store/disk_sim.h"
 #include "store/segment.h"
 

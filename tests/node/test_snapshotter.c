@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "check.h"
 #include "core_rig.h"
-#include "node/fold.h"
+#include "node/recover/fold.h"
 #include "store/segment.h"
 
 enum { SEQUENCES_MAX = 16, RUN = 400 };

@@ -5,7 +5,7 @@
 #include "engine/portfolio.h"
 #include "engine/purse.h"
 #include "exchange.h"
-#include "node/counter.h"
+#include "node/history/counter.h"
 
 static struct tally tally;
 

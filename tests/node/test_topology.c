@@ -2,7 +2,7 @@
  * node.topology, net.threads, engine.core, engine.spin), row by row. */
 #include "base/config.h"
 #include "check.h"
-#include "node/topology.h"
+#include "node/run/topology.h"
 
 enum { FLAGS_MAX = 4 };
 

@@ -175,8 +175,8 @@ int rig_end(struct rig *rig, int signal_number)
     return status;
 }
 
-/* The command rings of a perpd that was killed survive it (src/node/poison_page.h); its exchange.id
- * stands in the file `exchange` (journal.md, Data directory). */
+/* The command rings of a perpd that was killed survive it (node/recover/poison_page.h); its
+ * exchange.id is in the file `exchange` (journal.md, Data directory). */
 static void forget_memory(const struct rig *rig)
 {
     char path[RIG_PATH_BYTES + 32], text[2 * 32 + 1];

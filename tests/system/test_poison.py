@@ -334,7 +334,7 @@ def strange_files(world):
         it.crash(INVARIANT)
         memory = memory_file(it.data)
         page = memory.read_bytes()
-        run, applying = 56, 128  # src/node/poison_page.c, struct poison_head
+        run, applying = 56, 128  # src/node/recover/poison_page.c, struct poison_head
         place = struct.unpack_from("<Q", page, applying)[0]
         table.same("the mark", (place >> 63, page[applying + 8]), (1, 6))
         stride = (struct.unpack_from("<I", page, 16)[0] + 33) * 128  # the slots and their tail

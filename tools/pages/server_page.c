@@ -1,7 +1,7 @@
 #include "pages/server_page.h"
 
 #include "base/option.h"
-#include "node/node.h"
+#include "node/run/node.h"
 
 enum { TEXT_MAX = 512 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/uuid.h"
-#include "node/poison.h"
+#include "node/recover/poison.h"
 #include "perp/command.h"
 #include "perp/data_directory.h"
 #include "perp/report.h"

@@ -5,7 +5,7 @@
 
 #include "base/decimal.h"
 #include "base/hex.h"
-#include "node/replay.h"
+#include "node/recover/replay.h"
 #include "perp/choice.h"
 #include "perp/command.h"
 #include "perp/record_text.h"

@@ -6,7 +6,7 @@
 
 #include "base/decimal.h"
 #include "base/hex.h"
-#include "node/fold.h"
+#include "node/recover/fold.h"
 #include "perp/command.h"
 #include "perp/data_directory.h"
 #include "perp/image_text.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "engine/audit.h"
-#include "node/replay.h"
+#include "node/recover/replay.h"
 #include "perp/choice.h"
 #include "perp/command.h"
 #include "perp/image_memory.h"

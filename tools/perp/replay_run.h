@@ -9,7 +9,7 @@
 #ifndef PERP_REPLAY_RUN_H
 #define PERP_REPLAY_RUN_H
 
-#include "node/fold.h"
+#include "node/recover/fold.h"
 #include "perp/data_directory.h"
 #include "perp/signature_check.h"
 

@@ -1,0 +1,105 @@
+#include "node/history/history.h"
+
+#include <stdlib.h>
+
+#include "base/option.h"
+#include "engine/engine.h"
+#include "engine/read.h"
+
+struct history *history_create(uint32_t capacity, uint32_t account_count, struct mix_key key)
+{
+    struct history *history = calloc(1, sizeof *history);
+
+    if (history == NULL)
+        return NULL;
+    if (order_log_init(&history->orders, capacity, account_count, key) == 0 &&
+        fill_log_init(&history->fills, capacity, account_count) == 0 &&
+        request_log_init(&history->requests, capacity, key) == 0 &&
+        money_log_init(&history->money, capacity, account_count) == 0 &&
+        withdrawal_log_init(&history->withdrawals, capacity) == 0)
+        return history;
+    history_destroy(history);
+    return NULL;
+}
+
+void history_destroy(struct history *history)
+{
+    if (history == NULL)
+        return;
+    order_log_free(&history->orders);
+    fill_log_free(&history->fills);
+    request_log_free(&history->requests);
+    money_log_free(&history->money);
+    withdrawal_log_free(&history->withdrawals);
+    free(history);
+}
+
+void history_forget(struct history *history, const struct engine *engine)
+{
+    uint64_t sequence = engine_sequence(engine);
+    /* An id is dated before its command's time plus the option then in force: at most this. */
+    uint64_t newest_ms =
+        engine_time(engine) / 1000000 + option_row(OPTION_exchange_clock_future_ms)->maximum;
+    struct row_account account;
+    struct row_market market;
+
+    for (uint64_t id = 0; id < history->orders.ring.key_count; id++) { /* dense, from 0 */
+        if (!read_account(engine, id, &account))
+            break;
+        order_log_forget(&history->orders, id, sequence, newest_ms);
+        history_ring_forget(&history->fills.fills, (uint32_t)id, sequence);
+        history_ring_forget(&history->money.payments, (uint32_t)id, sequence);
+    }
+    for (uint32_t k = 0; k < read_market_count(engine); k++) {
+        read_market(engine, k, &market);
+        history_ring_forget(&history->fills.trades, market.asset_id, sequence);
+        history_ring_forget(&history->money.rates, market.asset_id, sequence);
+    }
+    for (int house = 0; house < MONEY_HOUSES; house++)
+        history_ring_forget(&history->money.houses[house], 0, sequence);
+    withdrawal_log_forget(&history->withdrawals, sequence);
+    request_log_forget(&history->requests, sequence, newest_ms);
+}
+
+static void emit(struct engine_sink *sink, const struct effect *effect)
+{
+    /* The sink is the first member. */
+    const struct history_sink *self = (struct history_sink *)(void *)sink;
+    struct history *history = self->history;
+
+    if (effect->code == EFFECT_order_state) {
+        struct effect_order_state state;
+        struct kept_order order;
+        memcpy(&state, effect->bytes, sizeof state);
+        kept_order_make(&order, effect, &state);
+        order_log_tell(&history->orders, &order, effect->sequence);
+        return;
+    }
+    if (self->tally != NULL)
+        tally_tell(self->tally, effect);
+    money_log_tell(&history->money, effect,
+                   history->fills.sequence == effect->sequence ? history->fills.counted : 0);
+    fill_log_tell(&history->fills, effect);
+    request_log_tell(&history->requests, effect);
+    withdrawal_log_tell(&history->withdrawals, effect);
+}
+
+void history_sink_init(struct history_sink *sink, struct history *history)
+{
+    /* What no log takes is not even handed over. */
+    const uint32_t ignored = EFFECT_BIT(EFFECT_position) | EFFECT_BIT(EFFECT_book_level) |
+                             EFFECT_BIT(EFFECT_book_order) | EFFECT_BIT(EFFECT_mark) |
+                             EFFECT_BIT(EFFECT_timer) | EFFECT_BIT(EFFECT_fund);
+
+    sink->sink.emit = emit;
+    sink->sink.ignores = ignored;
+    sink->history = history;
+    sink->tally = NULL;
+}
+
+void history_prefetch(const struct history *history, const struct command *command)
+{
+    id_map_prefetch(&history->orders.map, command->request_hash);
+    id_map_prefetch(&history->requests.map, command->request_hash);
+    id_map_prefetch(&history->orders.map, command->target_hash);
+}

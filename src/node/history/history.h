@@ -1,0 +1,58 @@
+/* history.h - what has happened, as far as memory keeps it: orders, fills, trades, requests,
+ * payments, withdrawals.
+ *
+ *   follower, recovery ── effects ──> history_sink ──> order_log, fill_log, request_log, money_log,
+ *                                                            withdrawal_log
+ *                                                            └── read by query.h
+ *
+ * The newest HISTORY_ROWS_DEFAULT rows of each kind are kept; a reader is told exactly when an
+ * answer lies beyond them.
+ *
+ * Owner.  The follower's thread; recovery before it. Made anew when recovery begins again.
+ * Bound.  All memory is taken by history_create, and touched as rows come. */
+#ifndef NODE_HISTORY_HISTORY_H
+#define NODE_HISTORY_HISTORY_H
+
+#include "base/message.h"
+#include "engine/effects.h"
+#include "node/history/fill_log.h"
+#include "node/history/market_names.h"
+#include "node/history/money_log.h"
+#include "node/history/order_log.h"
+#include "node/history/request_log.h"
+#include "node/history/tally.h"
+#include "node/history/withdrawal_log.h"
+
+enum { HISTORY_ROWS_DEFAULT = 1 << 20 };
+
+struct history {
+    struct order_log orders;
+    struct fill_log fills;
+    struct request_log requests;
+    struct money_log money;
+    struct withdrawal_log withdrawals;
+    struct market_names names;
+};
+
+/* Rows from the first record on, so recovery uses the same sink. */
+struct history_sink {
+    struct engine_sink sink; /* first */
+    struct history *history;
+    struct tally *tally; /* NULL: what it tells is not counted, as in a replay */
+};
+
+/* `capacity` rows of each kind, a power of two; account ids are below account_count. NULL without
+ * memory. */
+struct history *history_create(uint32_t capacity, uint32_t account_count, struct mix_key key);
+void history_destroy(struct history *history);
+
+/* Of an empty history: what happened up to the engine's sequence is not kept, and readers are told
+ * so; accounts and markets that come later are whole. For a start from a snapshot. */
+void history_forget(struct history *history, const struct engine *engine);
+
+void history_sink_init(struct history_sink *sink, struct history *history);
+
+/* Brings in what the command about to be applied will look up: its ids are in no cache. */
+void history_prefetch(const struct history *history, const struct command *command);
+
+#endif

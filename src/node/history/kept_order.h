@@ -1,0 +1,58 @@
+/* kept_order.h - an order as history keeps it: made from effect 2101, shown to a read later.
+ *
+ * Owner. The follower's thread.
+ * Units. As struct row_order. */
+#ifndef NODE_HISTORY_KEPT_ORDER_H
+#define NODE_HISTORY_KEPT_ORDER_H
+
+#include "base/row.h"
+#include "base/uuid.h"
+#include "engine/effects.h"
+
+struct market_names;
+
+struct kept_order {
+    uint64_t account_id; /* id_map.h: right before the id */
+    struct uuid id;
+    uint64_t initial;
+    uint64_t remaining; /* of an ended order: left unfilled when it ended */
+    uint64_t filled;
+    uint64_t filled_notional; /* micro-USDC, at most 2^50 (R1) */
+    uint64_t price;
+    uint64_t expiry;
+    uint64_t sequence; /* of its placing, as index and time_ns */
+    uint64_t time_ns;
+    uint64_t updated_at_ns;
+    uint64_t trigger_price; /* of the conditional kinds, as the next and below */
+    uint8_t oco_group[16];
+    uint32_t index;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint16_t asset_id;
+    uint8_t status; /* enum order_state */
+    uint8_t order_type;
+    uint8_t side;
+    uint8_t reason; /* enum reason */
+    uint8_t stp;
+    bool post_only;
+    bool reduce_only;
+    uint8_t trigger_source;
+    uint8_t live_tif;
+    uint8_t zero;
+};
+
+/* As effect 2101 tells it: from the record that the effect names, still in the engine's table; or,
+ * of a placement that was refused and never had a record, from its command (codes 0, 5 and 6, or
+ * the item of a batch that has its id). One that the engine has made in an earlier command is dated
+ * by its end: no row can be put between others. */
+void kept_order_make(struct kept_order *order, const struct effect *effect,
+                     const struct effect_order_state *state);
+
+/* FILLED, CANCELED, REJECTED or EXPIRED. */
+CC_MUST_USE bool kept_order_is_final(const struct kept_order *order);
+
+/* The row of a read. */
+void kept_order_show(const struct kept_order *order, const struct market_names *names,
+                     struct row_order *row);
+
+#endif

@@ -1,0 +1,80 @@
+/* money_log.h - the newest funding payments, rates, and movements of the fund and of the fee
+ * account, kept in the follower's memory.
+ *
+ *   2105, then its 2104 ──> payment        2110 open ──> rate
+ *   2104 of 0/0/0 ──> fund                 2104 of kind fee ──> fee account, but for what the fund
+ *                                          pays (the rebates of a liquidation, decision 60)
+ *
+ * Owner. The follower's thread.
+ * Bound. `capacity` rows of each kind.
+ * Units. As struct row_payment, row_rate and row_house. */
+#ifndef NODE_HISTORY_MONEY_LOG_H
+#define NODE_HISTORY_MONEY_LOG_H
+
+#include "base/row_history.h"
+#include "engine/effects.h"
+#include "node/history/history_ring.h"
+
+struct market_names;
+
+struct payment_row {
+    struct history_link link;
+    uint8_t id[16];
+    uint64_t account_id;
+    int64_t payment;
+    int64_t size;
+    int64_t rate_ppb;
+    uint64_t index_price;
+    uint64_t hour_ns;
+    uint64_t time_ns;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint16_t asset_id;
+    uint8_t zero[6];
+};
+
+struct rate_row {
+    struct history_link link;
+    int64_t rate_ppb;
+    uint64_t index_price;
+    uint64_t hour_ns;
+    uint64_t time_ns;
+};
+
+struct house_row {
+    struct history_link link;
+    int64_t amount;
+    int64_t balance_after;
+    uint64_t time_ns;
+    uint8_t ref_id[16]; /* with has_ref */
+    uint16_t asset_id;  /* 0: none */
+    uint8_t kind;       /* enum effect_cash_kind */
+    bool has_ref;
+    uint8_t zero[4];
+};
+
+enum money_house { MONEY_FUND, MONEY_FEES, MONEY_HOUSES };
+
+struct money_log {
+    struct history_ring payments;             /* a chain for each account */
+    struct history_ring rates;                /* a chain for each asset id */
+    struct history_ring houses[MONEY_HOUSES]; /* one chain each */
+    uint64_t liquidation_sequence; /* of the last public trade that was a liquidation's */
+    uint16_t asset_id;             /* of the last fill */
+    struct payment_row *unnamed;   /* the payment whose 2104 comes next */
+};
+
+/* `capacity` a power of two; 0 or -ENOMEM, then there is nothing to free. */
+CC_MUST_USE int money_log_init(struct money_log *log, uint32_t capacity, uint32_t account_count);
+void money_log_free(struct money_log *log);
+
+/* Effects 2102, 2104, 2105, 2108 and 2110, in order; `place`: the index of J1's `at`. */
+void money_log_tell(struct money_log *log, const struct effect *effect, uint32_t place);
+
+void money_log_show_payment(const struct payment_row *payment, const struct market_names *names,
+                            struct row_payment *row);
+void money_log_show_rate(const struct rate_row *rate, struct row_rate *row);
+void money_log_show_house(const struct house_row *house, const struct market_names *names,
+                          struct row_house *row);
+
+#endif

@@ -1,0 +1,235 @@
+#include "node/history/request_log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/field.h"
+#include "base/message.h"
+#include "engine/read.h"
+
+#define ACCOUNT_DERIVED (UINT64_C(1) << 63) /* W5: of a key that belongs to no account */
+
+int request_log_init(struct request_log *log, uint32_t capacity, struct mix_key key)
+{
+    INVARIANT(capacity != 0 && (capacity & (capacity - 1)) == 0);
+    memset(log, 0, sizeof *log);
+    log->mask = capacity - 1;
+    log->rows = calloc(capacity, sizeof *log->rows);
+    log->results = calloc(capacity, ROW_RESULTS_MAX);
+    if (log->rows != NULL && log->results != NULL &&
+        id_map_init(&log->map, key, capacity, log->rows, sizeof *log->rows,
+                    offsetof(struct request_row, account_id)) == 0)
+        return 0;
+    request_log_free(log);
+    return -ENOMEM;
+}
+
+void request_log_free(struct request_log *log)
+{
+    id_map_free(&log->map);
+    free(log->rows);
+    free(log->results);
+    log->rows = NULL;
+    log->results = NULL;
+}
+
+void request_log_forget(struct request_log *log, uint64_t sequence, uint64_t newest_ms)
+{
+    INVARIANT(log->added == 0);
+    log->newest_dropped_ms = newest_ms;
+    log->dropped_sequence = sequence;
+    log->dropped = true;
+}
+
+/* The subaccount that a body names; pins of credentials are none. */
+static uint32_t subaccount_of(const struct command *command)
+{
+    size_t count;
+    const struct field *fields = field_table(command->code, &count);
+    const uint8_t *body = command_body(command);
+
+    for (size_t k = 0; k < count; k++) {
+        if (fields[k].kind == FIELD_PORTFOLIO)
+            return cc_load32(body + fields[k].offset + 8);
+        if (fields[k].kind == FIELD_INDEX && strcmp(fields[k].name, "subaccount_index") == 0)
+            return cc_load32(body + fields[k].offset);
+    }
+    return REQUEST_LOG_NO_SUBACCOUNT;
+}
+
+/* The number of the next row; the one that it had is dropped. */
+static uint32_t make_room(struct request_log *log)
+{
+    uint32_t number = (uint32_t)(log->added & log->mask);
+
+    if (log->added > log->mask) {
+        uint64_t date_ms = uuid_time_ms(&log->rows[number].id);
+        id_map_remove(&log->map, number);
+        if (date_ms > log->newest_dropped_ms)
+            log->newest_dropped_ms = date_ms;
+        log->dropped_sequence = log->rows[number].sequence;
+        log->dropped = true;
+    }
+    log->added++;
+    return number;
+}
+
+/* What the effect's command has made so far. */
+static struct request_made *making(struct request_log *log, const struct effect *effect)
+{
+    if (log->made.sequence != effect->sequence)
+        log->made = (struct request_made){ .sequence = effect->sequence };
+    return &log->made;
+}
+
+static void add(struct request_log *log, const struct effect *effect)
+{
+    struct effect_answer body;
+
+    memcpy(&body, effect->bytes, sizeof body);
+    if (body.account_id == 0 || (body.account_id & ACCOUNT_DERIVED) != 0)
+        return;
+    if (body.item != EFFECT_NO_ITEM) {
+        struct request_made *made = making(log, effect);
+        INVARIANT(body.item == made->result_count && body.item < ROW_RESULTS_MAX);
+        made->results[made->result_count++] = (uint8_t)body.status;
+        return;
+    }
+    /* An account may use the id of the request that created it again: the later one is shown. */
+    uint32_t number = id_map_find(&log->map, body.account_id, body.request_id);
+    bool is_new = number == ID_MAP_NONE;
+    if (is_new)
+        number = make_room(log);
+    struct request_row *row = &log->rows[number];
+    *row = (struct request_row){
+        .account_id = body.account_id,
+        .sequence = effect->sequence,
+        .time_ns = effect->t_ns,
+        .subaccount_index = subaccount_of(effect->command),
+        .code = effect->command->code,
+        .status = (uint8_t)body.status,
+        .reason = body.reason,
+    };
+    uuid_load(&row->id, body.request_id);
+    if (log->made.sequence == effect->sequence) {
+        const struct request_made *made = &log->made;
+        row->members = made->members;
+        memcpy(row->made_id, made->id, sizeof row->made_id);
+        row->made_subaccount = made->subaccount_index;
+        row->made_portfolio = made->portfolio_index;
+        row->result_count = made->result_count;
+        if (made->result_count != 0)
+            memcpy(log->results + (size_t)number * ROW_RESULTS_MAX, made->results,
+                   sizeof made->results);
+    }
+    if (row->code == REQUEST_create_account_secp256k1 ||
+        row->code == REQUEST_create_account_passkey)
+        row->members |= ROW_REQUEST_ACCOUNT;
+    if (is_new)
+        id_map_add(&log->map, number);
+}
+
+/* The credential that the command made, for its 2100. */
+static void remember_credential(struct request_log *log, const struct effect *effect)
+{
+    struct effect_credential body;
+    struct read_credential view;
+
+    memcpy(&body, effect->bytes, sizeof body);
+    if (body.action != CREDENTIAL_ADDED || effect->record == EFFECT_NO_RECORD)
+        return;
+    if (body.kind != EFFECT_CREDENTIAL_SESSION && body.kind != EFFECT_CREDENTIAL_API_KEY)
+        return;
+    read_credential(effect->engine, effect->record, &view);
+    struct request_made *made = making(log, effect);
+    memcpy(made->id, view.id, sizeof made->id);
+    made->members |=
+        body.kind == EFFECT_CREDENTIAL_SESSION ? ROW_REQUEST_SESSION : ROW_REQUEST_API_KEY;
+}
+
+static void remember_place(struct request_log *log, const struct effect *effect)
+{
+    uint16_t code = effect->command->code;
+    struct effect_account body;
+
+    memcpy(&body, effect->bytes, sizeof body);
+    bool is_subaccount = code == REQUEST_create_subaccount && body.what == ACCOUNT_WHAT_SUBACCOUNT;
+    bool is_portfolio = code == REQUEST_create_portfolio && body.what == ACCOUNT_WHAT_PORTFOLIO;
+    if (!is_subaccount && !is_portfolio)
+        return;
+    struct request_made *made = making(log, effect);
+    made->subaccount_index = body.subaccount_index;
+    made->portfolio_index = is_portfolio ? body.portfolio_index : 0;
+    made->members |= ROW_REQUEST_PORTFOLIO | (is_subaccount ? ROW_REQUEST_SUBACCOUNT : 0);
+}
+
+static void remember_withdrawal(struct request_log *log, const struct effect *effect)
+{
+    struct effect_withdrawal body;
+
+    memcpy(&body, effect->bytes, sizeof body);
+    if (body.outcome != WITHDRAWAL_PENDING)
+        return;
+    struct request_made *made = making(log, effect);
+    memcpy(made->id, body.withdrawal_id, sizeof made->id);
+    made->members |= ROW_REQUEST_WITHDRAWAL;
+}
+
+void request_log_tell(struct request_log *log, const struct effect *effect)
+{
+    switch (effect->code) {
+    case EFFECT_credential:
+        remember_credential(log, effect);
+        break;
+    case EFFECT_account:
+        remember_place(log, effect);
+        break;
+    case EFFECT_withdrawal:
+        remember_withdrawal(log, effect);
+        break;
+    case EFFECT_answer:
+        add(log, effect);
+        break;
+    default:
+        break;
+    }
+}
+
+const struct request_row *request_log_find(const struct request_log *log, uint64_t account_id,
+                                           const struct uuid *id, int32_t pin)
+{
+    uint32_t number = id_map_find(&log->map, account_id, id->bytes);
+
+    if (number == ID_MAP_NONE)
+        return NULL;
+    const struct request_row *row = &log->rows[number];
+    return pin >= 0 && row->subaccount_index != (uint32_t)pin ? NULL : row;
+}
+
+bool request_log_may_have_dropped(const struct request_log *log, const struct uuid *id)
+{
+    return log->dropped && uuid_time_ms(id) <= log->newest_dropped_ms;
+}
+
+void request_log_show(const struct request_log *log, const struct request_row *request,
+                      struct row_request *row)
+{
+    size_t number = (size_t)(request - log->rows);
+
+    *row = (struct row_request){
+        .sequence = request->sequence,
+        .processed_at_ns = request->time_ns,
+        .account_id = request->account_id,
+        .code = request->code,
+        .status = request->status,
+        .reason = request->reason,
+        .members = request->members,
+        .subaccount_index = request->made_subaccount,
+        .portfolio_index = request->made_portfolio,
+        .result_count = request->result_count,
+    };
+    if (request->result_count != 0)
+        memcpy(row->results, log->results + number * ROW_RESULTS_MAX, request->result_count);
+    memcpy(row->request_id, request->id.bytes, sizeof row->request_id);
+    memcpy(row->id, request->made_id, sizeof row->id);
+}

@@ -1,0 +1,82 @@
+/* request_log.h - the newest requests that were sequenced, by (account, request id), kept in the
+ * follower's memory.
+ *
+ * Made from effect 2100, and from what is told before it: which credential (2118), subaccount or
+ * portfolio (2119) or withdrawal (2120) was made, and what became of the items of a batch (2100).
+ * Requests of operators and refused account creations belong to no account's key and are left out,
+ * and so are those whose credential was unknown: their id stays unused (W5).
+ *
+ * Owner. The follower's thread.
+ * Bound. `capacity` rows and a map of twice as many places, taken at start. */
+#ifndef NODE_HISTORY_REQUEST_LOG_H
+#define NODE_HISTORY_REQUEST_LOG_H
+
+#include "base/row_history.h"
+#include "engine/effects.h"
+#include "node/history/history_ring.h"
+#include "node/history/id_map.h"
+
+#define REQUEST_LOG_NO_SUBACCOUNT UINT32_MAX
+
+struct request_row {
+    uint64_t account_id; /* id_map.h: right before the id */
+    struct uuid id;
+    uint64_t sequence;
+    uint64_t time_ns;
+    uint8_t made_id[16];
+    uint32_t subaccount_index; /* that its body names, or REQUEST_LOG_NO_SUBACCOUNT */
+    uint16_t code;
+    uint8_t status;
+    uint8_t reason;
+    uint8_t members; /* enum row_request_member bits */
+    uint8_t result_count;
+    uint8_t zero[6];
+    uint32_t made_subaccount; /* with ROW_REQUEST_SUBACCOUNT, ROW_REQUEST_PORTFOLIO */
+    uint32_t made_portfolio;
+};
+
+/* What the command being told has made so far. */
+struct request_made {
+    uint64_t sequence;
+    uint8_t id[16];
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint8_t members; /* enum row_request_member */
+    uint8_t result_count;
+    uint8_t results[ROW_RESULTS_MAX];
+};
+
+struct request_log {
+    struct request_row *rows;
+    uint8_t *results; /* ROW_RESULTS_MAX bytes a row, touched by batches only */
+    struct id_map map;
+    uint64_t mask; /* capacity - 1 */
+    uint64_t added;
+    uint64_t newest_dropped_ms; /* date of the newest dropped id */
+    uint64_t dropped_sequence;  /* rows with a higher one are kept */
+    bool dropped;
+    struct request_made made;
+};
+
+/* `capacity` a power of two; 0 or -ENOMEM, then there is nothing to free. */
+CC_MUST_USE int request_log_init(struct request_log *log, uint32_t capacity, struct mix_key key);
+void request_log_free(struct request_log *log);
+
+/* Of an empty log: requests were sequenced up to `sequence`, their ids dated `newest_ms` at most,
+ * and none is kept. */
+void request_log_forget(struct request_log *log, uint64_t sequence, uint64_t newest_ms);
+
+/* Every effect goes through here, in order: 2100, 2118, 2119 and 2120 are taken. */
+void request_log_tell(struct request_log *log, const struct effect *effect);
+
+/* The request of the account; with pin >= 0 only one whose body names that subaccount. */
+const struct request_row *request_log_find(const struct request_log *log, uint64_t account_id,
+                                           const struct uuid *id, int32_t pin);
+
+/* Whether an id that is not found may be that of a dropped request. */
+bool request_log_may_have_dropped(const struct request_log *log, const struct uuid *id);
+
+void request_log_show(const struct request_log *log, const struct request_row *request,
+                      struct row_request *row);
+
+#endif

@@ -1,0 +1,292 @@
+#include "node/match/key_keeper.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "net/shadow.h"
+#include "node/history/counter.h"
+
+enum {
+    NEWS_A_STEP = 64,
+    BUILDS_A_STEP = 8,     /* about 150 us each */
+    ENTRIES_A_STEP = 4096, /* of the keyring that a sweep looks at */
+    SHADOWS_A_STEP = 8,    /* about 100 us each */
+};
+
+#define SWEEP_INTERVAL_NS UINT64_C(1000000000)
+
+/* One session that was made or has ended. */
+struct news {
+    uint64_t account_id;
+    uint8_t key[ED25519_KEY_BYTES];
+    bool ended;
+};
+
+static_assert(sizeof(struct news) % 8 == 0, "a slot of a ring");
+
+int key_keeper_init(struct key_keeper *keeper, const struct key_keeper_config *config)
+{
+    INVARIANT(config->nets <= KEY_KEEPER_NETS_MAX);
+    size_t news_bytes = (ring_bytes(KEY_KEEPER_NEWS, sizeof(struct news)) + 63) & ~(size_t)63;
+    size_t shadow_bytes = ring_bytes(KEY_KEEPER_SHADOWS, MESSAGE_SLOT_BYTES);
+    keeper->config = *config;
+    keeper->memory_bytes = news_bytes + config->nets * shadow_bytes;
+    int failed = arena_map(&keeper->memory, keeper->memory_bytes, false);
+    if (failed != 0)
+        return failed;
+    uint32_t tables = config->tables != NULL ? key_tables_capacity(config->tables) : 0;
+    keeper->owners = calloc((size_t)tables + 1, sizeof *keeper->owners);
+    if (keeper->owners == NULL) {
+        key_keeper_free(keeper);
+        return -ENOMEM;
+    }
+    ring_init(&keeper->news, keeper->memory, KEY_KEEPER_NEWS, sizeof(struct news));
+    for (uint32_t i = 0; i < config->nets; i++)
+        ring_init(&keeper->shadows[i], (uint8_t *)keeper->memory + news_bytes + i * shadow_bytes,
+                  KEY_KEEPER_SHADOWS, MESSAGE_SLOT_BYTES);
+    return 0;
+}
+
+void key_keeper_free(struct key_keeper *keeper)
+{
+    arena_unmap(keeper->memory, keeper->memory_bytes);
+    free(keeper->owners);
+    keeper->memory = NULL;
+    keeper->owners = NULL;
+}
+
+/* ---- the matcher's side ---------------------------------------------------------------------- */
+
+void key_keeper_look(struct key_keeper *keeper)
+{
+    if (keeper != NULL)
+        /* release (pairs: key_keeper_step): the keyring was written before. */
+        atomic_store_explicit(&keeper->missed, true, memory_order_release);
+}
+
+void key_keeper_tell(struct key_keeper *keeper, const struct keyring_key *session, bool ended)
+{
+    if (keeper == NULL || keeper->config.tables == NULL)
+        return;
+    struct news *news = ring_claim(&keeper->news, 1);
+    if (news == NULL) {
+        counter_add(&keeper->counters.news_missed);
+        key_keeper_look(keeper);
+        return;
+    }
+    news->account_id = session->account_id;
+    memcpy(news->key, session->bytes, sizeof news->key);
+    news->ended = ended;
+    ring_publish(&keeper->news);
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* A session of this account has this key. 1 when a table was built. */
+static uint32_t keep(struct key_keeper *keeper, uint64_t account_id, const uint8_t *key)
+{
+    struct key_tables *tables = keeper->config.tables;
+    uint32_t number = key_tables_number(tables, key);
+    if (number == 0) {
+        int made = key_tables_add(tables, key);
+        if (made > 0)
+            keeper->owners[made] = (struct key_owner){ .account_id = account_id,
+                                                       .sweep = keeper->sweep,
+                                                       .present = true };
+        return 1;
+    }
+    struct key_owner *owner = &keeper->owners[number];
+    owner->shared |= owner->account_id != account_id;
+    owner->sweep = keeper->sweep;
+    return 0;
+}
+
+static void drop(struct key_keeper *keeper, uint32_t number)
+{
+    key_tables_remove(keeper->config.tables, key_tables_key(keeper->config.tables, number));
+    keeper->owners[number].present = false;
+    /* Its room may be what another key has waited for. */
+    keeper->wants_sweep |= published_get(&key_tables_counters(keeper->config.tables)->full) != 0;
+}
+
+static void let_go(struct key_keeper *keeper, uint64_t account_id, const uint8_t *key)
+{
+    uint32_t number = key_tables_number(keeper->config.tables, key);
+    if (number == 0 || keeper->owners[number].configured)
+        return;
+    if (keeper->owners[number].shared)
+        keeper->wants_sweep = true;
+    else if (keeper->owners[number].account_id == account_id)
+        drop(keeper, number);
+}
+
+static uint32_t read_news(struct key_keeper *keeper)
+{
+    uint64_t ready = ring_ready(&keeper->news);
+    uint32_t taken = 0, built = 0;
+    while (taken < ready && taken < NEWS_A_STEP && built < BUILDS_A_STEP) {
+        const struct news *news = ring_at(&keeper->news, taken++);
+        if (news->ended)
+            let_go(keeper, news->account_id, news->key);
+        else
+            built += keep(keeper, news->account_id, news->key);
+    }
+    if (taken > 0)
+        ring_release(&keeper->news, taken);
+    return taken;
+}
+
+static void keep_configured(struct key_keeper *keeper, const uint8_t *key)
+{
+    (void)keep(keeper, 0, key);
+    uint32_t number = key_tables_number(keeper->config.tables, key);
+    keeper->owners[number].configured = true; /* 0, when it has none: nobody's */
+}
+
+static uint32_t build_configured(struct key_keeper *keeper)
+{
+    const struct option_engine *options = keeper->config.options;
+    if (keeper->configured_built)
+        return 0;
+    keeper->configured_built = true;
+    if (options->has_operator_key)
+        keep_configured(keeper, options->operator_key);
+    if (options->has_treasury_key)
+        keep_configured(keeper, options->treasury_key);
+    for (uint32_t i = 0; i < options->oracle_key_count; i++)
+        keep_configured(keeper, options->oracle_keys[i]);
+    return 1;
+}
+
+/* ---- sweeps ---------------------------------------------------------------------------------- */
+
+static void begin_sweep(struct key_keeper *keeper, uint64_t now_ns)
+{
+    keeper->sweeping = true;
+    keeper->wants_sweep = false;
+    keeper->sweep++;
+    keeper->cursor = 0;
+    keeper->next_sweep_ns = now_ns + SWEEP_INTERVAL_NS;
+    for (uint32_t i = 1; i <= key_tables_capacity(keeper->config.tables); i++)
+        keeper->owners[i].shared = false; /* found out anew */
+    counter_add(&keeper->counters.sweeps);
+}
+
+static void end_sweep(struct key_keeper *keeper)
+{
+    keeper->sweeping = false;
+    for (uint32_t i = 1; i <= key_tables_capacity(keeper->config.tables); i++) {
+        const struct key_owner *owner = &keeper->owners[i];
+        if (owner->present && !owner->configured && owner->sweep != keeper->sweep)
+            drop(keeper, i);
+    }
+}
+
+/* A session of the keyring: the first that this sweep meets becomes the owner of the table. */
+static uint32_t meet(struct key_keeper *keeper, const struct keyring_entry *entry)
+{
+    uint32_t number = key_tables_number(keeper->config.tables, entry->key.bytes);
+    struct key_owner *owner = &keeper->owners[number];
+    if (number != 0 && owner->sweep != keeper->sweep)
+        owner->account_id = entry->account_id;
+    return keep(keeper, entry->account_id, entry->key.bytes);
+}
+
+static uint32_t sweep(struct key_keeper *keeper, uint64_t now_ns)
+{
+    /* acquire (pairs: key_keeper_look) */
+    if (atomic_exchange_explicit(&keeper->missed, false, memory_order_acquire))
+        keeper->wants_sweep = true;
+    if (!keeper->sweeping) {
+        if (!keeper->wants_sweep || now_ns < keeper->next_sweep_ns)
+            return 0;
+        begin_sweep(keeper, now_ns);
+    }
+    uint32_t built = 0;
+    struct keyring_entry entry;
+    for (uint32_t i = 0; i < ENTRIES_A_STEP && built < BUILDS_A_STEP; i++) {
+        if (!keyring_walk(keeper->config.keyring, &keeper->cursor, &entry)) {
+            end_sweep(keeper);
+            break;
+        }
+        if (entry.key.kind == KEYRING_SESSION)
+            built += meet(keeper, &entry);
+    }
+    return 1;
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+/* The path that looks at a verdict again: one that shares no arithmetic with the one that gave it,
+ * as long as the library decides as it should. ED25519_PATHS: there is none. */
+static enum ed25519_path second_of(enum ed25519_path path)
+{
+    if (path == ED25519_LIBRARY)
+        return ED25519_COMB;
+    if (ed25519_refusal(ED25519_LIBRARY) == NULL)
+        return ED25519_LIBRARY;
+    return path == ED25519_LANES ? ED25519_COMB : ED25519_PATHS;
+}
+
+static bool verify_by(enum ed25519_path path, const struct shadow *shadow)
+{
+    static alignas(ED25519_TABLE_ALIGN) struct ed25519_entry
+        entries[ED25519_TABLE_POSITIONS_SMALL * ED25519_TABLE_MULTIPLES]; /* the keys thread's */
+    struct ed25519_table table = { .entries = entries, .positions = ED25519_TABLE_POSITIONS_SMALL };
+    struct ed25519_job job = { .key = shadow->key,
+                               .signature = shadow->signature,
+                               .message = shadow->message,
+                               .message_bytes = shadow->message_bytes };
+    if (path == ED25519_COMB) { /* its own table: the one in use may be what is wrong */
+        if (ed25519_table_build(entries, table.positions, shadow->key) != 0)
+            return false;
+        memcpy(table.key, shadow->key, sizeof table.key);
+        job.table = &table;
+    }
+    return ed25519_verify_by(path, &job, 1) == 1;
+}
+
+static void look_again(struct key_keeper *keeper, const struct shadow *shadow)
+{
+    enum ed25519_path path = (enum ed25519_path)shadow->path;
+    enum ed25519_path second = second_of(path);
+    if (second == ED25519_PATHS)
+        return;
+    counter_add(&keeper->counters.shadows);
+    if (verify_by(second, shadow) == shadow->good)
+        return;
+    counter_add(&keeper->counters.shadow_differences);
+    enum ed25519_path left = ed25519_drop(path);
+    log_line(LOG_ERROR, "signatures",
+             "%s called a signature %s, %s does not: signatures are verified by %s from now on",
+             ed25519_path_name(path), shadow->good ? "good" : "wrong", ed25519_path_name(second),
+             ed25519_path_name(left));
+}
+
+static uint32_t read_shadows(struct key_keeper *keeper)
+{
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < keeper->config.nets && done < SHADOWS_A_STEP; i++) {
+        struct ring *ring = &keeper->shadows[keeper->next_net++ % keeper->config.nets];
+        uint64_t ready = ring_ready(ring), taken = 0;
+        while (taken < ready && done < SHADOWS_A_STEP) {
+            const struct shadow *shadow = ring_at(ring, taken);
+            look_again(keeper, shadow);
+            taken += shadow->slot_count;
+            done++;
+        }
+        if (taken > 0)
+            ring_release(ring, taken);
+    }
+    return done;
+}
+
+uint32_t key_keeper_step(struct key_keeper *keeper, uint64_t now_ns)
+{
+    uint32_t done = read_shadows(keeper);
+    if (keeper->config.tables == NULL)
+        return done;
+    return done + build_configured(keeper) + read_news(keeper) + sweep(keeper, now_ns);
+}

@@ -1,0 +1,281 @@
+#include "node/match/matcher.h"
+
+#include "engine/prefetch.h"
+#include "node/history/counter.h"
+
+enum { PREFETCH_AHEAD = 4 }; /* commands between fetching an order and applying its cancel */
+
+void matcher_init(struct matcher *matcher, struct engine *engine, struct journal *journal,
+                  const struct clock *clock, struct engine_sink *sink)
+{
+    memset(matcher, 0, sizeof *matcher);
+    sequencer_init(&matcher->sequencer, engine, journal, clock, sink);
+    matcher->grace.due_ns = UINT64_MAX;
+}
+
+void matcher_guard(struct matcher *matcher, struct fault_mark *mark,
+                   const struct poison_file *poison)
+{
+    matcher->sequencer.mark = mark;
+    matcher->poison = poison != NULL && poison->entry_count != 0 ? poison : NULL;
+}
+
+void matcher_link(struct matcher *matcher, struct ring *commands, struct ring *answers)
+{
+    INVARIANT(matcher->link_count < MATCHER_LINKS_MAX);
+    matcher->links[matcher->link_count++] = (struct matcher_link){ commands, answers };
+}
+
+static uint32_t ticks_since(uint64_t received_ticks)
+{
+    uint64_t delta = clock_ticks() - received_ticks;
+    return delta > UINT32_MAX ? UINT32_MAX : (uint32_t)delta;
+}
+
+static void fill_answer(struct answer *answer, const struct command *command,
+                        const struct engine_result *result, uint64_t release_sequence,
+                        uint32_t sequenced_ticks)
+{
+    *answer = (struct answer){
+        .token = command->token,
+        .sequence = result->sequence,
+        .release_sequence = release_sequence,
+        .processed_at_ns = result->processed_at_ns,
+        .original_processed_at_ns = result->original_processed_at_ns,
+        .account_id = result->account_id,
+        .expires_at_ns = result->expires_at_ns,
+        .received_ticks = command->received_ticks,
+        .verified_ticks = command->verified_ticks,
+        .pushed_ticks = command->pushed_ticks,
+        .sequenced_ticks = sequenced_ticks,
+        .matched_ticks = ticks_since(command->received_ticks),
+        .code = command->code,
+        .status = (uint8_t)result->status,
+        .reason = (uint8_t)result->reason,
+        .original_status = (uint8_t)result->original_status,
+        .members = (uint8_t)result->members,
+        .order_status = result->order_status,
+        .price_decimals = result->price_decimals,
+        .best_bid = result->best_bid,
+        .best_ask = result->best_ask,
+        .book_seq = result->book_seq,
+    };
+    memcpy(answer->id, result->id, sizeof answer->id);
+    if ((result->members & ANSWER_HAS_ORDER) != 0) { /* in the place of the other members */
+        answer->remaining = result->remaining;
+        answer->filled = result->filled;
+        answer->filled_notional = result->filled_notional;
+        answer->quantity_ahead = result->quantity_ahead;
+        answer->no_member = 0;
+    }
+    if (result->item_count != 0) { /* in the place of all of them */
+        INVARIANT(result->members == 0 && result->item_count <= MESSAGE_ITEMS_MAX);
+        memcpy(answer->results, result->results, sizeof answer->results);
+        answer->item_count = result->item_count;
+    }
+    if ((result->members & ANSWER_HAS_PLACE) != 0) { /* in the place of the expiry */
+        INVARIANT((result->members & (ANSWER_HAS_EXPIRY | ANSWER_HAS_ORDER)) == 0);
+        answer->subaccount_index = result->subaccount_index;
+        answer->portfolio_index = result->portfolio_index;
+    }
+}
+
+/* Where a command of a client stands, should it be the last. */
+static uint64_t place_of(const struct matcher *matcher, const struct matcher_link *link,
+                         const struct command *command)
+{
+    const struct ring *ring = link->commands;
+    size_t slot = (size_t)((const uint8_t *)command - ring->slots) / MESSAGE_SLOT_BYTES;
+
+    return fault_place_slot((uint32_t)(link - matcher->links), (uint32_t)slot);
+}
+
+/* Did the process abort on this very request: it is answered without a trace, as by a peek. */
+static bool is_poison(const struct matcher *matcher, const struct command *command, uint64_t t_ns,
+                      struct engine_result *result)
+{
+    if (CC_LIKELY(matcher->poison == NULL) || command->kind == COMMAND_UNSIGNED)
+        return false;
+    uint64_t account = command->duplicate_account != 0 ? command->duplicate_account
+                                                       : cc_load64(command_body(command));
+    if (!poison_file_has(matcher->poison, account, command_request_id(command)))
+        return false;
+    *result =
+        (struct engine_result){ .processed_at_ns = t_ns, .status = STATUS_order_rejected_internal };
+    return true;
+}
+
+/* An operator that sets a state judges for itself. */
+static void leave_stages(struct matcher *matcher, const struct command *command)
+{
+    if (command->code == REQUEST_market_state)
+        stage_leave(&matcher->stage, cc_load16(command_body(command)));
+    else if (command->code == REQUEST_halt_all)
+        stage_leave(&matcher->stage, STAGE_ALL);
+}
+
+/* Takes one command of a client. False when the journal has no room: it stays in its ring. */
+static bool take(struct matcher *matcher, const struct matcher_link *link, struct command *command)
+{
+    struct engine_result result;
+    uint64_t t_ns =
+        engine_time_next(matcher->sequencer.engine, clock_now_ns(matcher->sequencer.clock));
+    uint32_t sequenced_ticks = ticks_since(command->received_ticks);
+
+    if (engine_peek(matcher->sequencer.engine, command, t_ns, &result) ||
+        is_poison(matcher, command, t_ns, &result)) {
+        counter_add(&matcher->counters.peeked);
+    } else {
+        uint8_t *room = sequencer_reserve(&matcher->sequencer, command);
+        if (room == NULL)
+            return false;
+        sequencer_run(&matcher->sequencer, command, place_of(matcher, link, command), t_ns, room,
+                      &result);
+        counter_add(&matcher->counters.commands);
+        if (CC_UNLIKELY(matcher->stage.count != 0) && result.status == STATUS_request_completed)
+            leave_stages(matcher, command);
+    }
+    counter_add(&matcher->counters.status[result.status]);
+
+    struct answer *answer = ring_claim(link->answers, 1);
+    INVARIANT(answer != NULL); /* credits: commands sent - answers taken < answer ring size */
+    /* A peek leaves when everything it may have seen is durable (rules.md R11). */
+    uint64_t release_sequence = engine_sequence(matcher->sequencer.engine);
+#if defined(PLANTED_BUG) && PLANTED_BUG == 4 /* an answer leaves before its command is durable */
+    release_sequence -= 1;
+#endif
+    fill_answer(answer, command, &result, release_sequence, sequenced_ticks);
+    return true;
+}
+
+/* The commands of a turn, in ring order, and the slots they take. */
+struct batch {
+    struct command *commands[MATCHER_RING_TURN];
+    uint32_t count;
+};
+
+static void gather(struct batch *batch, const struct matcher_link *link, uint32_t budget)
+{
+    uint64_t slots = ring_ready(link->commands);
+    uint64_t at = 0;
+
+    for (batch->count = 0; at < slots && batch->count < budget; batch->count++) {
+        /* The slots are ours until the release: the stamp is written in place. */
+        struct command *command = (struct command *)ring_at(link->commands, at);
+        batch->commands[batch->count] = command;
+        at += command->slot_count;
+    }
+}
+
+/* At most MATCHER_RING_TURN commands of one link; a full journal clears *room_left. */
+static uint32_t drain_link(struct matcher *matcher, const struct matcher_link *link,
+                           uint32_t budget, bool *room_left)
+{
+    struct batch batch;
+    uint64_t used = 0;
+    uint32_t taken = 0;
+
+    gather(&batch, link, budget);
+    for (uint32_t i = 0; i < batch.count; i++)
+        prefetch_buckets(matcher->sequencer.engine, batch.commands[i]);
+    for (; taken < batch.count; taken++) {
+        if (taken + PREFETCH_AHEAD < batch.count)
+            prefetch_records(matcher->sequencer.engine, batch.commands[taken + PREFETCH_AHEAD]);
+        if (!sequencer_author_hash(&matcher->sequencer) ||
+            !take(matcher, link, batch.commands[taken])) {
+            *room_left = false;
+            break;
+        }
+        used += batch.commands[taken]->slot_count;
+    }
+    if (taken != 0) {
+        ring_release(link->commands, used);
+        ring_publish(link->answers);
+    }
+    return taken;
+}
+
+static uint32_t drain(struct matcher *matcher, bool *room_left)
+{
+    uint32_t taken = 0;
+    uint32_t idle_links = 0;
+
+    while (*room_left && taken < MATCHER_COMMANDS_A_TURN && idle_links < matcher->link_count) {
+        const struct matcher_link *link = &matcher->links[matcher->link_next];
+        uint32_t budget = MATCHER_COMMANDS_A_TURN - taken;
+        if (budget > MATCHER_RING_TURN)
+            budget = MATCHER_RING_TURN;
+        uint32_t n = drain_link(matcher, link, budget, room_left);
+        taken += n;
+        idle_links = n == 0 ? idle_links + 1 : 0;
+        matcher->link_next = (matcher->link_next + 1) % matcher->link_count;
+    }
+    return taken;
+}
+
+static bool author_tick(struct matcher *matcher, uint8_t kind)
+{
+    uint8_t body[8] = { kind };
+    struct engine_result result;
+    return sequencer_author(&matcher->sequencer, REQUEST_tick, body, sizeof body, &result);
+}
+
+static uint64_t tick_due_ns(const struct matcher *matcher)
+{
+    uint64_t tick_ns = matcher->sequencer.last_t_ns + MATCHER_TICK_NS;
+    uint64_t due_ns = engine_next_deadline(matcher->sequencer.engine);
+    return due_ns < tick_ns ? due_ns : tick_ns;
+}
+
+uint64_t matcher_deadline_ns(const struct matcher *matcher)
+{
+    uint64_t tick_ns = tick_due_ns(matcher);
+    return matcher->grace.due_ns < tick_ns ? matcher->grace.due_ns : tick_ns;
+}
+
+bool matcher_is_held(const struct matcher *matcher)
+{
+    for (uint32_t i = 0; i < matcher->link_count; i++)
+        if (ring_ready(matcher->links[i].commands) != 0)
+            return true;
+    return sequencer_hash_is_due(&matcher->sequencer) ||
+           engine_has_work(matcher->sequencer.engine) ||
+           clock_now_ns(matcher->sequencer.clock) >= matcher_deadline_ns(matcher);
+}
+
+static bool is_arm_due(const struct matcher *matcher)
+{
+    return CC_UNLIKELY(matcher->grace.due_ns != UINT64_MAX) &&
+           clock_now_ns(matcher->sequencer.clock) >= matcher->grace.due_ns;
+}
+
+uint32_t matcher_step(struct matcher *matcher)
+{
+    bool room_left = true;
+    uint32_t work = 0;
+
+    if (CC_UNLIKELY(alarm_is_due(&matcher->alarm)))
+        work += alarm_step(&matcher->alarm, &matcher->sequencer, &room_left);
+    if (matcher->alarm.is_short)
+        stage_leave(&matcher->stage, STAGE_ALL);
+    if (room_left && stage_is_due(&matcher->stage, clock_now_ns(matcher->sequencer.clock)))
+        work += stage_step(&matcher->stage, &matcher->sequencer, &room_left);
+    if (room_left && is_arm_due(matcher))
+        work += grace_step(&matcher->grace, &matcher->sequencer, &room_left);
+    if (!is_arm_due(matcher))
+        work += drain(matcher, &room_left);
+    if (room_left && sequencer_hash_is_due(&matcher->sequencer)) {
+        room_left = sequencer_author_hash(&matcher->sequencer);
+        work += room_left;
+    }
+    if (room_left && clock_now_ns(matcher->sequencer.clock) >= tick_due_ns(matcher)) {
+        room_left = author_tick(matcher, 0);
+        work += room_left;
+    } else if (room_left && work == 0 && engine_has_work(matcher->sequencer.engine)) {
+        room_left = author_tick(matcher, 1);
+        work += room_left;
+    }
+    if (!room_left)
+        counter_add(&matcher->counters.journal_full);
+    return work;
+}

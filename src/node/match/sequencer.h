@@ -1,0 +1,62 @@
+/* sequencer.h - stamps, applies and journals one command, of a client or of the node.
+ *
+ *   sequencer_reserve ──> room in the journal ──> sequencer_run: stamp │ engine_apply │ publish
+ *   sequencer_author: the same for a command of the node, with its room
+ *
+ * Order.  Apply precedes append, and the room is reserved before apply: what was applied can always
+ *         be journalled. The fault mark is cleared before the record is published, so that a marked
+ *         command is in no journal (fault.h).
+ * Wait.   Nothing blocks: without room in the journal nothing happens.
+ * Owner.  The matcher's thread. `authored` is read by any thread. */
+#ifndef NODE_MATCH_SEQUENCER_H
+#define NODE_MATCH_SEQUENCER_H
+
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "engine/market.h"
+#include "node/recover/fault.h"
+#include "node/recover/rebuild.h"
+#include "store/journal.h"
+
+enum { SEQUENCER_HASH_INTERVAL = 65536 }; /* sequences between two records 2015 */
+
+struct sequencer {
+    struct engine *engine;
+    struct journal *journal;
+    const struct clock *clock;
+    struct engine_sink *sink;     /* takes the effects of every command */
+    struct fault_mark *mark;      /* names the command that is being applied */
+    struct fault_mark unwatched;  /* the mark while no handler watches one */
+    uint64_t last_t_ns;           /* of the last command sequenced */
+    struct rebuild_buffer buffer; /* holds the command that is being authored */
+    _Atomic uint64_t authored;    /* total of the node's commands since start */
+};
+
+void sequencer_init(struct sequencer *sequencer, struct engine *engine, struct journal *journal,
+                    const struct clock *clock, struct engine_sink *sink);
+
+/* Room in the journal for the command's record; NULL when there is none. */
+uint8_t *sequencer_reserve(struct sequencer *sequencer, const struct command *command);
+
+/* Applies the command at t and publishes its record in `room`. `place` is the command's place as
+ * fault.h counts places; *result gets the engine's result. */
+void sequencer_run(struct sequencer *sequencer, struct command *command, uint64_t place,
+                   uint64_t t_ns, uint8_t *room, struct engine_result *result);
+
+/* Sequences and journals a command of the node (codes 2000-2099, 1001, 1002, 1008): `body` without
+ * Header and RequestId. False when the journal has no room: nothing happened. */
+CC_MUST_USE bool sequencer_author(struct sequencer *sequencer, uint16_t code, const void *body,
+                                  uint32_t body_bytes, struct engine_result *result);
+
+/* Whether the next command must be a 2015: sequence k x 65,536 was the last (wire.md W3b). */
+bool sequencer_hash_is_due(const struct sequencer *sequencer);
+
+/* Authors the 2015 if it is due. False when the journal has no room for it. */
+CC_MUST_USE bool sequencer_author_hash(struct sequencer *sequencer);
+
+/* Authors a 1002 that gives the market the state. False when the journal has no room: nothing
+ * happened. */
+CC_MUST_USE bool sequencer_author_market_state(struct sequencer *sequencer, uint16_t asset_id,
+                                               enum market_state state);
+
+#endif

@@ -1,0 +1,289 @@
+#include "node/query/query.h"
+
+#include "engine/audit.h"
+#include "engine/read.h"
+#include "engine/read_figures.h"
+#include "node/query/query_list.h"
+#include "node/query/query_money.h"
+#include "node/query/query_portfolio.h"
+#include "node/query/query_withdrawals.h"
+
+/* Rows that were written into the buffer in place. */
+static void set_rows(struct query_task *task, size_t row_bytes, uint32_t row_count)
+{
+    INVARIANT(row_bytes <= REPLY_BUFFER_BYTES);
+    task->reply.row_bytes = (uint32_t)row_bytes;
+    task->reply.row_count = row_count;
+}
+
+static void run_order(struct query_task *task, const struct query_sources *sources)
+{
+    const struct query *query = &task->query;
+    const struct order_log *orders = &sources->history->orders;
+    struct row_order row;
+    struct uuid id;
+
+    uuid_load(&id, query->id);
+    if (!read_order(sources->engine, query->account_id, query->id, query->pin, &row)) {
+        const struct kept_order *order = order_log_find(orders, query->account_id, &id);
+        if (order == NULL && order_log_may_have_dropped(orders, &id)) {
+            query_task_refuse_dropped(task, history_ring_dropped_sequence(&orders->ring));
+            return;
+        }
+        if (order == NULL || (query->pin >= 0 && order->subaccount_index != (uint32_t)query->pin)) {
+            query_task_refuse(task, PROBLEM_order_not_found);
+            return;
+        }
+        kept_order_show(order, &sources->history->names, &row);
+    }
+    row.index = order_log_index(orders, query->account_id, query->id, row.index);
+    query_task_put(task, &row, sizeof row);
+}
+
+static void run_request(struct query_task *task, const struct query_sources *sources)
+{
+    const struct query *query = &task->query;
+    const struct request_log *requests = &sources->history->requests;
+    struct row_request row;
+    struct uuid id;
+
+    uuid_load(&id, query->id);
+    const struct request_row *request =
+        request_log_find(requests, query->account_id, &id, query->pin);
+    if (request != NULL) {
+        request_log_show(requests, request, &row);
+        query_task_put(task, &row, sizeof row);
+    } else if (request_log_may_have_dropped(requests, &id)) {
+        query_task_refuse_dropped(task, requests->dropped_sequence);
+    } else {
+        query_task_refuse(task, PROBLEM_request_not_found);
+    }
+}
+
+static void run_balance(struct query_task *task, const struct query_sources *sources)
+{
+    const struct query *query = &task->query;
+    struct row_balance row;
+
+    if (!read_balance(sources->engine, query->account_id, query->subaccount_index,
+                      query->portfolio_index, &row))
+        query_task_refuse(task, PROBLEM_portfolio_not_found);
+    else
+        query_task_put(task, &row, sizeof row);
+}
+
+static void run_account(struct query_task *task, const struct query_sources *sources)
+{
+    struct row_account row;
+
+    if (!read_account(sources->engine, task->query.account_id, &row))
+        query_task_refuse(task, PROBLEM_account_not_found);
+    else
+        query_task_put(task, &row, sizeof row);
+}
+
+static void run_markets(struct query_task *task, const struct query_sources *sources)
+{
+    struct row_market row;
+
+    for (uint32_t k = 0; k < read_market_count(sources->engine); k++) {
+        read_market(sources->engine, k, &row);
+        query_task_put(task, &row, sizeof row);
+    }
+}
+
+static void run_market(struct query_task *task, const struct query_sources *sources)
+{
+    struct row_market row;
+
+    if (!read_market_named(sources->engine, task->query.market, &row))
+        query_task_refuse(task, PROBLEM_not_found);
+    else
+        query_task_put(task, &row, sizeof row);
+}
+
+static void run_book(struct query_task *task, const struct query_sources *sources)
+{
+    struct row_book row;
+    uint32_t limit = task->query.limit;
+    uint32_t depth = limit < QUERY_DEPTH_MAX ? limit : QUERY_DEPTH_MAX;
+    /* The buffer is aligned for rows (reply_pool.h), and so is the place behind the first one. */
+    static_assert(sizeof(struct row_book) % alignof(struct row_level) == 0, "levels follow it");
+    struct row_level *levels = (struct row_level *)(void *)(task->rows + sizeof row);
+
+    if (!read_book(sources->engine, task->query.market, depth, &row, levels)) {
+        query_task_refuse(task, PROBLEM_not_found);
+        return;
+    }
+    memcpy(task->rows, &row, sizeof row);
+    uint32_t level_count = row.bid_count + row.ask_count;
+    set_rows(task, sizeof row + level_count * sizeof *levels, 1 + level_count);
+}
+
+static void run_mark(struct query_task *task, const struct query_sources *sources)
+{
+    struct row_mark row;
+
+    if (!read_figures_mark(sources->engine, task->query.market, &row))
+        query_task_refuse(task, PROBLEM_not_found);
+    else
+        query_task_put(task, &row, sizeof row);
+}
+
+static void run_audit(struct query_task *task, const struct query_sources *sources)
+{
+    struct row_audit row;
+    static_assert(sizeof(struct row_audit) % alignof(struct row_audit_market) == 0, "rows follow");
+    struct row_audit_market *markets = (struct row_audit_market *)(void *)(task->rows + sizeof row);
+
+    audit_read(sources->engine, &row, markets);
+    memcpy(task->rows, &row, sizeof row);
+    set_rows(task, sizeof row + row.market_count * sizeof *markets, 1 + row.market_count);
+}
+
+/* Those that take one step, and always the same. */
+static void run_at_once(struct query_task *task, const struct query_sources *sources)
+{
+    switch ((enum query_kind)task->query.kind) {
+    case QUERY_order:
+        run_order(task, sources);
+        return;
+    case QUERY_request:
+        run_request(task, sources);
+        return;
+    case QUERY_balance:
+        run_balance(task, sources);
+        return;
+    case QUERY_balances:
+        query_portfolio_balances(task, sources);
+        return;
+    case QUERY_subaccounts:
+        query_portfolio_subaccounts(task, sources);
+        return;
+    case QUERY_account:
+        run_account(task, sources);
+        return;
+    case QUERY_markets:
+        run_markets(task, sources);
+        return;
+    case QUERY_market:
+        run_market(task, sources);
+        return;
+    case QUERY_book:
+        run_book(task, sources);
+        return;
+    case QUERY_audit:
+        run_audit(task, sources);
+        return;
+    case QUERY_mark:
+        run_mark(task, sources);
+        return;
+    case QUERY_orders:
+    case QUERY_fills:
+    case QUERY_trades:
+    case QUERY_positions:
+    case QUERY_payments:
+    case QUERY_rates:
+    case QUERY_fund:
+    case QUERY_fees:
+    case QUERY_withdrawals:
+    case QUERY_KIND_COUNT:
+        break;
+    }
+    INVARIANT(!"a query of this kind takes steps");
+}
+
+static bool is_list(const struct query_task *task)
+{
+    return task->query.kind == QUERY_orders || task->query.kind == QUERY_fills ||
+           task->query.kind == QUERY_trades;
+}
+
+static bool run(struct query_task *task, const struct query_sources *sources,
+                struct query_budget *budget)
+{
+    if (is_list(task))
+        return query_list_step(task, sources, &budget->rows);
+    if (query_money_is(&task->query))
+        return query_money_step(task, sources, &budget->rows);
+    if (task->query.kind == QUERY_withdrawals)
+        return query_withdrawals_step(task, sources, &budget->rows);
+    if (task->query.kind == QUERY_positions)
+        return query_portfolio_positions(task, sources, &budget->holders);
+    run_at_once(task, sources);
+    return true;
+}
+
+/* A problem carries no rows, and its buffer was never net's. */
+static void complete(struct query_task *task, struct reply_pool *pool)
+{
+    if (task->reply.problem == PROBLEM_none)
+        return;
+    reply_pool_give(pool, task->reply.buffer);
+    task->reply.buffer = REPLY_NO_BUFFER;
+    task->reply.row_bytes = 0;
+    task->reply.row_count = 0;
+}
+
+static void set_up(struct query_task *task, const struct query_sources *sources,
+                   const struct query *query)
+{
+    memset(task, 0, sizeof *task);
+    task->query = *query;
+    task->reply = (struct reply){
+        .token = query->token,
+        .applied = engine_sequence(sources->engine),
+        .time_ns = engine_time(sources->engine),
+        .received_ticks = query->received_ticks,
+        .buffer = REPLY_NO_BUFFER,
+        .kind = query->kind,
+    };
+}
+
+void query_refuse(struct query_task *task, const struct query_sources *sources,
+                  const struct query *query, uint64_t lag_ns)
+{
+    set_up(task, sources, query);
+    task->reply.problem = PROBLEM_not_ready;
+    task->reply.cause = REPLY_LAG;
+    task->reply.lag_ms = lag_ns / 1000000;
+}
+
+bool query_begin(struct query_task *task, const struct query_sources *sources,
+                 const struct query *query, struct reply_pool *pool, struct query_budget *budget)
+{
+    set_up(task, sources, query);
+    task->reply.buffer = reply_pool_take(pool);
+    if (task->reply.buffer == REPLY_NO_BUFFER) {
+        task->reply.problem = PROBLEM_not_ready;
+        task->reply.cause = REPLY_POOL_EMPTY;
+        return true;
+    }
+    task->rows = reply_pool_at(pool, task->reply.buffer);
+    market_names_refresh(&sources->history->names, sources->engine);
+    if ((is_list(task) && !query_list_begin(task, sources)) ||
+        (query_money_is(query) && !query_money_begin(task, sources))) {
+        complete(task, pool);
+        return true;
+    }
+    if (query->kind == QUERY_withdrawals)
+        query_withdrawals_begin(task, sources);
+    return query_step(task, sources, pool, budget);
+}
+
+bool query_step(struct query_task *task, const struct query_sources *sources,
+                struct reply_pool *pool, struct query_budget *budget)
+{
+    market_names_refresh(&sources->history->names, sources->engine);
+    if (!run(task, sources, budget))
+        return false;
+    complete(task, pool);
+    return true;
+}
+
+void query_give_up(struct query_task *task, struct reply_pool *pool)
+{
+    task->reply.problem = PROBLEM_not_ready;
+    task->reply.cause = REPLY_POOL_EMPTY;
+    complete(task, pool);
+}

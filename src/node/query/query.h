@@ -1,0 +1,41 @@
+/* query.h - what a query answers from the replica: rows into a buffer of the pool.
+ *
+ *   query_begin ── false ──> query_step, once a turn, until it is true ──> task->reply is complete
+ *        └── true: already
+ *
+ * Owner. The follower's thread, between commands. */
+#ifndef NODE_QUERY_QUERY_H
+#define NODE_QUERY_QUERY_H
+
+#include "node/query/query_task.h"
+
+enum {
+    QUERY_DEPTH_MAX = 1000,      /* levels a side (wire.md W7) */
+    QUERY_INVARIANTS_ALL = 0x3F, /* I1..I6 */
+};
+
+/* What a turn may still look at, all queries together. */
+struct query_budget {
+    uint32_t rows;
+    uint32_t holders;
+    uint32_t spare; /* rows for queries that begin when `rows` are used up; the follower's */
+};
+
+/* Begins a query and does its first step: with a buffer of `pool` that goes with the reply, or a
+ * problem (404s, or not_ready when the pool is empty or the answer is not kept). */
+CC_MUST_USE bool query_begin(struct query_task *task, const struct query_sources *sources,
+                             const struct query *query, struct reply_pool *pool,
+                             struct query_budget *budget);
+
+/* The next step of a query that is not complete. */
+CC_MUST_USE bool query_step(struct query_task *task, const struct query_sources *sources,
+                            struct reply_pool *pool, struct query_budget *budget);
+
+/* Answers a query without running it: not_ready, the follower is lag_ns behind. */
+void query_refuse(struct query_task *task, const struct query_sources *sources,
+                  const struct query *query, uint64_t lag_ns);
+
+/* Ends a query that is not complete: not_ready, as when the pool is empty. */
+void query_give_up(struct query_task *task, struct reply_pool *pool);
+
+#endif

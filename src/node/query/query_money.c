@@ -1,0 +1,170 @@
+#include "node/query/query_money.h"
+
+#include "engine/read_figures.h"
+
+enum { LIMIT_MAX = 1000 };
+
+#define MS_NS UINT64_C(1000000)
+
+static_assert(LIMIT_MAX * sizeof(struct row_payment) <= REPLY_BUFFER_BYTES, "fits");
+static_assert(sizeof(struct row_list) + LIMIT_MAX * sizeof(struct row_house) <= REPLY_BUFFER_BYTES,
+              "fits");
+static_assert(sizeof(struct row_list) + LIMIT_MAX * sizeof(struct row_rate) <= REPLY_BUFFER_BYTES,
+              "fits");
+
+bool query_money_is(const struct query *query)
+{
+    return query->kind == QUERY_payments || query->kind == QUERY_rates ||
+           query->kind == QUERY_fund || query->kind == QUERY_fees;
+}
+
+static const struct history_ring *ring_of(const struct query_task *task,
+                                          const struct query_sources *sources)
+{
+    const struct money_log *money = &sources->history->money;
+
+    switch ((enum query_kind)task->query.kind) {
+    case QUERY_payments:
+        return &money->payments;
+    case QUERY_rates:
+        return &money->rates;
+    case QUERY_fund:
+        return &money->houses[MONEY_FUND];
+    default:
+        INVARIANT(task->query.kind == QUERY_fees);
+        return &money->houses[MONEY_FEES];
+    }
+}
+
+bool query_money_begin(struct query_task *task, const struct query_sources *sources)
+{
+    const struct query *query = &task->query;
+    bool is_rates = query->kind == QUERY_rates;
+    uint64_t key = 0;
+
+    if (is_rates || query->market[0] != '\0') {
+        const struct market_name *market =
+            market_names_find(&sources->history->names, query->market);
+        if (market == NULL) {
+            query_task_refuse(task, is_rates ? PROBLEM_not_found : PROBLEM_invalid_market);
+            return false;
+        }
+        task->asset_id = market->asset_id;
+    }
+    if (query->kind == QUERY_payments)
+        key = query->account_id;
+    else if (is_rates)
+        key = task->asset_id;
+    task->offset = query->offset;
+    task->below_sequence = query->before_sequence == 0 ? UINT64_MAX : query->before_sequence;
+    task->at =
+        history_ring_below(ring_of(task, sources), key, task->below_sequence, query->before_index);
+    return true;
+}
+
+/* What stands before the rows of a list that is an object; its count is written at the end. */
+static void put_head(struct query_task *task, const struct query_sources *sources)
+{
+    struct row_list list = { 0 };
+    int64_t fund, fees;
+
+    if (task->query.kind == QUERY_rates) {
+        const struct market_name *market =
+            market_names_of(&sources->history->names, task->asset_id);
+        memcpy(list.market, market->symbol, sizeof list.market);
+        list.price_decimals = market->price_decimals;
+    }
+    read_figures_house(sources->engine, &fund, &fees);
+    list.balance = task->query.kind == QUERY_fund ? fund : fees;
+    query_task_put(task, &list, sizeof list);
+}
+
+static bool admits_hour(const struct query *query, uint64_t hour_ns)
+{
+    return hour_ns <= query->end_ns && hour_ns >= query->start_ns;
+}
+
+/* Shows the row when the query lets it in and the offset has passed. */
+static void look_at(struct query_task *task, const struct query_sources *sources, const void *at)
+{
+    const struct query *query = &task->query;
+    const struct market_names *names = &sources->history->names;
+    union {
+        struct row_payment payment;
+        struct row_rate rate;
+        struct row_house house;
+    } row;
+    size_t row_bytes;
+
+    if (query->kind == QUERY_payments) {
+        const struct payment_row *payment = at;
+        if (payment->subaccount_index != query->subaccount_index ||
+            payment->portfolio_index != query->portfolio_index ||
+            (task->asset_id != 0 && payment->asset_id != task->asset_id) ||
+            !admits_hour(query, payment->hour_ns))
+            return;
+        money_log_show_payment(payment, names, &row.payment);
+        row_bytes = sizeof row.payment;
+    } else if (query->kind == QUERY_rates) {
+        const struct rate_row *rate = at;
+        if (!admits_hour(query, rate->hour_ns))
+            return;
+        money_log_show_rate(rate, &row.rate);
+        row_bytes = sizeof row.rate;
+    } else {
+        money_log_show_house(at, names, &row.house);
+        row_bytes = sizeof row.house;
+    }
+    if (task->offset != 0) {
+        task->offset--;
+        return;
+    }
+    query_task_put(task, &row, row_bytes);
+}
+
+/* Rows get older: behind one before the first hour asked for there is none. */
+static bool is_past(const struct query *query, const void *at)
+{
+    if (query->kind == QUERY_payments)
+        return ((const struct payment_row *)at)->hour_ns < query->start_ns;
+    return query->kind == QUERY_rates && ((const struct rate_row *)at)->hour_ns < query->start_ns;
+}
+
+static void end(struct query_task *task)
+{
+    struct row_list list;
+
+    if (task->query.kind == QUERY_payments)
+        return;
+    memcpy(&list, task->rows, sizeof list);
+    list.count = task->reply.row_count - 1;
+    memcpy(task->rows, &list, sizeof list);
+    task->reply.more = task->at != HISTORY_NONE;
+}
+
+bool query_money_step(struct query_task *task, const struct query_sources *sources,
+                      uint32_t *rows_left)
+{
+    const struct history_ring *ring = ring_of(task, sources);
+    bool has_head = task->query.kind != QUERY_payments;
+    uint32_t rows = *rows_left < QUERY_TASK_ROWS_A_TURN ? *rows_left : QUERY_TASK_ROWS_A_TURN;
+
+    if (has_head && task->reply.row_count == 0)
+        put_head(task, sources);
+    uint32_t most = task->query.limit < LIMIT_MAX ? task->query.limit : LIMIT_MAX;
+    while (task->reply.row_count - has_head < most && task->at != HISTORY_NONE) {
+        const struct history_link *link = history_ring_at(ring, task->at);
+        if (link == NULL) {
+            query_task_refuse_dropped(task, history_ring_dropped_sequence(ring));
+            return true;
+        }
+        if (rows == 0)
+            return false;
+        rows--;
+        *rows_left -= 1;
+        look_at(task, sources, link);
+        task->at = is_past(&task->query, link) ? HISTORY_NONE : link->older;
+    }
+    end(task);
+    return true;
+}

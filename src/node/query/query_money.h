@@ -1,0 +1,19 @@
+/* query_money.h - the paged lists of money: funding payments and rates, the fund, the fee account.
+ *
+ * Owner. The follower's thread. */
+#ifndef NODE_QUERY_QUERY_MONEY_H
+#define NODE_QUERY_QUERY_MONEY_H
+
+#include "node/query/query_task.h"
+
+/* Is the query of these kinds. */
+CC_MUST_USE bool query_money_is(const struct query *query);
+
+/* False: refused. */
+CC_MUST_USE bool query_money_begin(struct query_task *task, const struct query_sources *sources);
+
+/* True when the reply is complete; looks at *rows_left rows at most, which it takes off. */
+CC_MUST_USE bool query_money_step(struct query_task *task, const struct query_sources *sources,
+                                  uint32_t *rows_left);
+
+#endif

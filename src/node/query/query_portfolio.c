@@ -1,0 +1,84 @@
+#include "node/query/query_portfolio.h"
+
+#include "engine/read_positions.h"
+
+/* Asset id of the market that the cursor gave last. */
+static uint16_t asset_of(const struct query_sources *sources, const struct read_positions *cursor)
+{
+    const struct market_names *names = &sources->history->names;
+
+    INVARIANT(cursor->market < names->count);
+    return names->rows[cursor->market].asset_id;
+}
+
+/* Quantiles of every market that the list will show, young enough. */
+static bool make_quantiles(const struct query_task *task, const struct query_sources *sources,
+                           uint32_t *holders)
+{
+    struct read_filter filter = query_task_filter(task);
+    struct read_positions cursor;
+    struct row_position row;
+
+    read_positions_begin(&cursor, &filter);
+    while (read_positions_next(&cursor, sources->engine, &row))
+        if (!adl_rank_make(sources->ranks, sources->engine, &sources->history->names,
+                           asset_of(sources, &cursor), task->reply.time_ns, holders))
+            return false;
+    return true;
+}
+
+bool query_portfolio_positions(struct query_task *task, const struct query_sources *sources,
+                               uint32_t *holders)
+{
+    struct read_filter filter = query_task_filter(task);
+    struct read_positions cursor;
+    struct row_position row;
+
+    if (filter.market[0] != '\0' &&
+        market_names_find(&sources->history->names, filter.market) == NULL) {
+        query_task_refuse(task, PROBLEM_invalid_market);
+        return true;
+    }
+    if (!make_quantiles(task, sources, holders))
+        return false;
+    /* All rows are of this turn, whenever the query began. */
+    task->reply.applied = engine_sequence(sources->engine);
+    task->reply.time_ns = engine_time(sources->engine);
+    read_positions_begin(&cursor, &filter);
+    while (read_positions_next(&cursor, sources->engine, &row)) {
+        row.adl_quantile =
+            adl_rank_of(sources->ranks, asset_of(sources, &cursor), row.size, cursor.score);
+        if (!query_task_put_if_fits(task, &row, sizeof row))
+            break;
+    }
+    return true;
+}
+
+void query_portfolio_balances(struct query_task *task, const struct query_sources *sources)
+{
+    uint64_t account = task->query.account_id;
+    uint32_t subaccount = task->query.pin >= 0 ? (uint32_t)task->query.pin : 0;
+    uint32_t portfolio = 0;
+    struct row_balance row;
+
+    while (read_portfolio_from(sources->engine, account, &subaccount, &portfolio)) {
+        if (task->query.pin >= 0 && subaccount != (uint32_t)task->query.pin)
+            return;
+        bool found = read_balance(sources->engine, account, subaccount, portfolio, &row);
+        INVARIANT(found);
+        if (!query_task_put_if_fits(task, &row, sizeof row))
+            return;
+        portfolio++;
+    }
+}
+
+void query_portfolio_subaccounts(struct query_task *task, const struct query_sources *sources)
+{
+    int32_t pin = task->query.pin;
+    uint32_t index = pin >= 0 ? (uint32_t)pin : 0;
+    struct row_subaccount row;
+
+    for (; read_subaccount(sources->engine, task->query.account_id, index, &row); index++)
+        if (!query_task_put_if_fits(task, &row, sizeof row) || pin >= 0)
+            return;
+}

@@ -1,0 +1,85 @@
+/* query_task.h - one query on its way to its reply, over one turn of the follower or several.
+ *
+ * Owner. The follower's thread. The buffer is the task's until the reply is published. */
+#ifndef NODE_QUERY_QUERY_TASK_H
+#define NODE_QUERY_QUERY_TASK_H
+
+#include "base/problem.h"
+#include "base/reply_pool.h"
+#include "engine/engine.h"
+#include "engine/read.h"
+#include "node/history/adl_rank.h"
+#include "node/history/history.h"
+
+enum { QUERY_TASK_ROWS_A_TURN = 10000 }; /* that one query may pass over in a turn (wire.md W7) */
+
+/* What queries are answered from. */
+struct query_sources {
+    const struct engine *engine;
+    struct history *history;
+    struct adl_rank *ranks;
+};
+
+struct query_task {
+    struct query query;
+    struct reply reply; /* time and sequence are those of the first turn */
+    uint8_t *rows;      /* the reply's buffer; NULL: none was free */
+    /* Of lists: rows at and above this place are done with. */
+    uint64_t below_sequence;
+    uint32_t below_index;
+    uint16_t asset_id; /* of the market filter, 0: none */
+    bool is_live;      /* orders: the rest comes from the engine alone */
+    uint8_t zero;
+    uint64_t at;     /* position in the ring of the next row to look at */
+    uint64_t offset; /* rows still to pass over */
+};
+
+static inline void query_task_refuse(struct query_task *task, enum problem problem)
+{
+    task->reply.problem = (uint16_t)problem;
+}
+
+/* The answer lies beyond the rows that are kept: those above `dropped_sequence`. */
+static inline void query_task_refuse_dropped(struct query_task *task, uint64_t dropped_sequence)
+{
+    task->reply.kept_from = dropped_sequence + 1;
+    task->reply.problem = PROBLEM_not_ready;
+    task->reply.cause = REPLY_NOT_KEPT;
+}
+
+/* Appends a row. Lists are bounded by their limit, so that every one fits. */
+static inline void query_task_put(struct query_task *task, const void *row, size_t row_bytes)
+{
+    INVARIANT(task->reply.row_bytes + row_bytes <= REPLY_BUFFER_BYTES);
+    memcpy(task->rows + task->reply.row_bytes, row, row_bytes);
+    task->reply.row_bytes += (uint32_t)row_bytes;
+    task->reply.row_count++;
+}
+
+/* The same for lists without a limit: false when it does not fit, the answer then is a problem. */
+CC_MUST_USE static inline bool query_task_put_if_fits(struct query_task *task, const void *row,
+                                                      size_t row_bytes)
+{
+    if (task->reply.row_bytes + row_bytes > REPLY_BUFFER_BYTES) {
+        query_task_refuse(task, PROBLEM_internal_error);
+        return false;
+    }
+    query_task_put(task, row, row_bytes);
+    return true;
+}
+
+/* What the lists of private rows let in: a pinned key's subaccount goes before a filter. */
+static inline struct read_filter query_task_filter(const struct query_task *task)
+{
+    const struct query *query = &task->query;
+    struct read_filter filter = {
+        .account_id = query->account_id,
+        .subaccount_index = query->pin >= 0 ? (uint32_t)query->pin : query->subaccount_index,
+        .portfolio_index = query->portfolio_index,
+        .status = query->status,
+    };
+    memcpy(filter.market, query->market, sizeof filter.market);
+    return filter;
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* fold.h - the state at a place of the journal: the newest usable snapshot, or nothing, and the
+ * records behind it, applied to one engine. Read only (journal.md, Archive and Snapshot).
+ *
+ *   snapshot/ ─> engine <── archive/, journal/ up to last_segment or last_sequence
+ *                  └──> fold_write_snapshot: SEQUENCE.snap, read and verified
+ *
+ * The snapshotter's child, `perp replay`, `perp audit`, `perp snapshot dump` and tests share it.
+ * The primary may run meanwhile; only fold_write_snapshot changes anything of the directory.
+ *
+ * Wait.   Blocking. Bound. Memory: one engine, one image, two segments. */
+#ifndef NODE_RECOVER_FOLD_H
+#define NODE_RECOVER_FOLD_H
+
+#include "engine/engine.h"
+#include "engine/image_load.h"
+#include "node/recover/rebuild.h"
+#include "store/chain.h"
+#include "store/snapshot.h"
+
+/* Where a fold begins. */
+enum fold_start {
+    FOLD_NEWEST,  /* the newest whole snapshot at or below the target, else genesis */
+    FOLD_GENESIS, /* the first record; the archive if segments are retired */
+    FOLD_SNAPSHOT /* the snapshot of `start_sequence` and no other */
+};
+
+/* Sees each record after it was applied; anything but 0 ends the fold with REFUSAL_record_refused
+ * and that value as refusal->error. May be NULL. */
+typedef int fold_visit(void *context, const struct chain_frame *frame, uint64_t sequence,
+                       const struct record_view *record, const struct command *command,
+                       const struct engine_result *result);
+
+struct fold_config {
+    struct disk *disk;
+    const struct exchange_file *exchange;
+    uint32_t segment_bytes;
+    enum fold_start start;
+    uint64_t start_sequence;
+    uint64_t last_segment;    /* UINT64_MAX: as far as the chain goes */
+    uint64_t last_sequence;   /* UINT64_MAX: likewise; a record above is not applied */
+    struct engine_sink *sink; /* effects of each record; NULL: none wanted */
+    fold_visit *visit;
+    void *context;
+    const _Atomic bool *give_up; /* NULL: never */
+};
+
+struct fold {
+    struct engine *engine;
+    void *memory;
+    size_t memory_bytes;
+    uint64_t start_sequence; /* of the snapshot begun from, 0: genesis */
+    uint64_t sequence;       /* the last one applied */
+    uint64_t frame;          /* the last whole frame whose records were all applied */
+    uint8_t frame_hash[HASH_BYTES];
+    uint64_t boot;      /* of that frame */
+    uint64_t frame_end; /* sequence that frame ends with: a snapshot needs sequence == frame_end */
+    uint64_t records;   /* applied */
+    uint64_t hashes;    /* records 2015 compared and equal */
+    uint64_t journal_bytes; /* of frames read */
+    struct journal_position position;
+};
+
+/* Folds. On a refusal nothing is left to free. A 2014 of another rules_version than this binary's
+ * and a 2015 that differs are refused as at a start. */
+CC_MUST_USE enum refusal_kind fold_run(const struct fold_config *config, struct fold *out,
+                                       struct refusal *refusal);
+void fold_free(struct fold *fold);
+
+/* The sections of a snapshot as image_load takes them; their number. */
+uint32_t fold_parts(const struct snapshot *snapshot,
+                    struct image_part parts[SNAPSHOT_SECTIONS_MAX]);
+
+/* BLAKE2b-256 of the canonical image of any engine. */
+void fold_image_hash(struct engine *engine, uint8_t out[HASH_BYTES]);
+
+/* Writes the engine's image as a snapshot at (sequence, frame), then reads it back, loads it into a
+ * fresh engine and compares the images. `head` gets what was written. The folder keeps what it had
+ * when this fails. */
+CC_MUST_USE enum refusal_kind fold_write_snapshot(struct engine *engine, struct disk *disk,
+                                                  const struct exchange_file *exchange,
+                                                  const struct frame_tail *tail,
+                                                  struct snapshot_head *head,
+                                                  struct refusal *refusal);
+
+#endif

@@ -1,0 +1,411 @@
+#include "node/recover/recover.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "base/log.h"
+#include "engine/image.h"
+#include "engine/image_load.h"
+#include "node/recover/fold.h"
+#include "node/recover/mirror.h"
+#include "node/recover/replay.h"
+#include "store/segment.h"
+
+enum { LISTED_MAX = 64, PRIMARY = 0, REPLICA = 1, RULES_VERSION_AT = 8 };
+
+/* One recovery under way. */
+struct recovering {
+    struct recover_engines *engines;
+    struct refusal *refusal;
+    uint64_t sequences[LISTED_MAX]; /* of the snapshot files, newest first */
+    int count;
+    uint64_t frame;            /* newest that a snapshot covers */
+    bool from_genesis;         /* whatever snapshots there are */
+    struct snapshot_head seen; /* with from_genesis: compared in passing; sequence 0: none */
+    uint32_t found_version;    /* with REPLAY_rules_version: of the record */
+    struct mirror mirror;      /* applies to the replica */
+};
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static void unmap(struct recover_engines *engines, size_t at)
+{
+    if (engines->memory[at] != NULL)
+        munmap(engines->memory[at], engines->memory_bytes);
+    engines->memory[at] = NULL;
+}
+
+void recover_unmap(struct recover_engines *engines)
+{
+    unmap(engines, PRIMARY);
+    unmap(engines, REPLICA);
+}
+
+void recover_unmap_primary(struct recover_engines *engines)
+{
+    unmap(engines, PRIMARY);
+}
+
+static int lay_out(struct recover_engines *engines)
+{
+    struct mix_key key = mix_key_load(engines->config.exchange->hash_key);
+    struct engine **both[] = { &engines->primary, &engines->replica };
+
+    recover_unmap(engines);
+    engines->memory_bytes = (engine_bytes(&engines->layout) + 4095) & ~(size_t)4095;
+    for (size_t i = 0; i < CC_COUNT(engines->memory); i++) {
+        void *memory = mmap(NULL, engines->memory_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED)
+            return -errno;
+        engines->memory[i] = memory;
+        *both[i] = engine_init(memory, engines->memory_bytes, key, &engines->layout);
+    }
+    history_destroy(engines->config.sink->history);
+    struct history *history =
+        history_create(engines->config.history_rows,
+                       (uint32_t)engines->layout.values[OPTION_engine_accounts] + 1, key);
+    history_sink_init(engines->config.sink, history);
+    return history == NULL ? -ENOMEM : 0;
+}
+
+/* ---- from a snapshot ------------------------------------------------------------------------- */
+
+struct load {
+    struct engine *engine;
+    const struct image_part *parts;
+    uint32_t count;
+    struct image_problem problem;
+    bool loaded;
+};
+
+static void *load_one(void *context)
+{
+    struct load *load = context;
+    load->loaded = image_load(load->engine, load->parts, load->count, &load->problem);
+    return NULL;
+}
+
+static enum refusal_kind image_refused(struct refusal *refusal, uint64_t sequence,
+                                       const struct image_problem *problem)
+{
+    return refusal_set(refusal, REFUSAL_snapshot_damaged,
+                       "snapshot %" PRIu64 ": section %" PRIu32 ", row %" PRIu64 ": %s", sequence,
+                       problem->section, problem->row, problem->text);
+}
+
+/* Both engines at once, on two threads if there are two. */
+static enum refusal_kind load_both(struct recover_engines *engines, const struct snapshot *snapshot,
+                                   const struct image_part *parts, struct refusal *refusal)
+{
+    uint32_t count = snapshot->head.section_count;
+    struct load loads[] = { { .engine = engines->primary, .parts = parts, .count = count },
+                            { .engine = engines->replica, .parts = parts, .count = count } };
+    pthread_t other;
+    bool is_other = pthread_create(&other, NULL, load_one, &loads[REPLICA]) == 0;
+
+    load_one(&loads[PRIMARY]);
+    if (is_other)
+        pthread_join(other, NULL);
+    else
+        load_one(&loads[REPLICA]);
+    for (size_t i = 0; i < CC_COUNT(loads); i++)
+        if (!loads[i].loaded)
+            return image_refused(refusal, snapshot->head.sequence, &loads[i].problem);
+    return REFUSAL_none;
+}
+
+static enum refusal_kind load_snapshot(struct recover_engines *engines,
+                                       const struct snapshot *snapshot, struct refusal *refusal)
+{
+    struct image_part parts[SNAPSHOT_SECTIONS_MAX];
+    struct image_problem problem = { .text = "" };
+    const struct snapshot_head *head = &snapshot->head;
+    struct option_engine needs;
+
+    if (head->rules_version > ENGINE_RULES_VERSION)
+        return refusal_set(refusal, REFUSAL_record_refused,
+                           "snapshot %" PRIu64 " has rules_version %" PRIu32
+                           "; a binary of that version must recover it (this one has %d)",
+                           head->sequence, head->rules_version, ENGINE_RULES_VERSION);
+    if (!image_needs(parts, fold_parts(snapshot, parts), &needs, &problem))
+        return image_refused(refusal, head->sequence, &problem);
+    (void)replay_raise_layout(&engines->layout, &needs);
+    int failed = lay_out(engines);
+    if (failed != 0)
+        return refusal_machine(refusal, "memory for the engine", failed);
+    enum refusal_kind kind = load_both(engines, snapshot, parts, refusal);
+    if (kind != REFUSAL_none)
+        return kind;
+    history_forget(engines->config.sink->history, engines->replica);
+    engines->snapshot_sequence = head->sequence;
+    engines->rules_version = head->rules_version;
+    return REFUSAL_none;
+}
+
+/* The newest snapshot that is whole, else an older one. *config gets the frame that it ends with,
+ * 0 without one. */
+static enum refusal_kind begin_state(struct recovering *recovering, struct recovery_config *config)
+{
+    struct recover_engines *engines = recovering->engines;
+    struct snapshot snapshot;
+
+    engines->snapshot_sequence = 0;
+    engines->rules_version = ENGINE_RULES_VERSION;
+    config->after_frame = 0;
+    for (int i = 0; i < recovering->count && !recovering->from_genesis; i++) {
+        refusal_clear(recovering->refusal);
+        int failed = snapshot_read(engines->config.disk, engines->config.exchange,
+                                   recovering->sequences[i], &snapshot, recovering->refusal);
+        if (failed == -ENOMEM)
+            return refusal_machine(recovering->refusal, "memory for a snapshot", failed);
+        if (recovering->refusal->kind == REFUSAL_snapshot_foreign)
+            return REFUSAL_snapshot_foreign; /* a mixture of directories, not damage */
+        if (failed != 0) {
+            log_line(LOG_ERROR, "snapshot", "sequence=%lu is passed over: %s",
+                     recovering->sequences[i], recovering->refusal->text);
+            continue;
+        }
+        config->after_frame = snapshot.head.frame;
+        memcpy(config->after_hash, snapshot.head.frame_hash, HASH_BYTES);
+        enum refusal_kind kind = load_snapshot(engines, &snapshot, recovering->refusal);
+        snapshot_close(&snapshot);
+        return kind;
+    }
+    refusal_clear(recovering->refusal);
+    int failed = lay_out(engines);
+    return failed == 0 ? REFUSAL_none
+                       : refusal_machine(recovering->refusal, "memory for the engine", failed);
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+/* A sink that keeps nothing: the keyring is filled once recovery is over. */
+static void ignore_effect(struct engine_sink *sink, const struct effect *effect)
+{
+    (void)sink;
+    (void)effect;
+}
+
+/* Whether the state at the newest snapshot's sequence is the one that it holds. */
+static bool is_as_seen(const struct recovering *recovering)
+{
+    uint8_t hash[HASH_BYTES];
+
+    if (recovering->seen.sequence != engine_sequence(recovering->engines->primary))
+        return true;
+    fold_image_hash(recovering->engines->primary, hash);
+    return memcmp(hash, recovering->seen.image_hash, sizeof hash) == 0;
+}
+
+static enum replay_refusal admit(struct recovering *recovering, const struct command *command)
+{
+    struct recover_engines *engines = recovering->engines;
+    enum replay_refusal refused = REPLAY_rules_version;
+
+    recovering->found_version = engines->rules_version;
+    if (replay_follows(engines->rules_version, command->code)) {
+        refused = replay_admit(engines->primary, &engines->layout, command);
+        if (refused == REPLAY_rules_version && command_body_bytes(command) >= 2 * RULES_VERSION_AT)
+            recovering->found_version = cc_load32(command_body(command) + RULES_VERSION_AT);
+    }
+    if (refused == REPLAY_ADMITTED)
+        engines->rules_version = ENGINE_RULES_VERSION;
+    return refused;
+}
+
+static int replay(void *context, uint64_t sequence, uint64_t frame,
+                  const struct record_view *record)
+{
+    struct recovering *recovering = context;
+    struct recover_engines *engines = recovering->engines;
+    struct engine_result result;
+    struct engine_sink ignore = { .emit = ignore_effect, .ignores = UINT32_MAX };
+    const _Atomic bool *give_up = engines->config.give_up;
+    (void)frame;
+
+    if (give_up != NULL && atomic_load_explicit(give_up, memory_order_relaxed)) /* a flag alone */
+        return REPLAY_given_up;
+    struct command *command = rebuild_command(&engines->rebuilt, record,
+                                              mix_key_load(engines->config.exchange->hash_key));
+    enum replay_refusal refused = admit(recovering, command);
+    if (refused != REPLAY_ADMITTED)
+        return (int)refused;
+    engine_apply(engines->primary, command, &ignore, &result);
+    INVARIANT(result.sequence == sequence);
+    mirror_apply(&recovering->mirror, command);
+    /* relaxed: shown on /readyz, decide nothing. */
+    atomic_store_explicit(&engines->replay_to, engines->chain.position.tail.last_sequence,
+                          memory_order_relaxed);
+    atomic_store_explicit(&engines->replayed, sequence, memory_order_relaxed);
+    return is_as_seen(recovering) ? 0 : (int)REPLAY_image_hash;
+}
+
+static void explain(const struct recovering *recovering)
+{
+    struct refusal *refusal = recovering->refusal;
+
+    if (refusal->error != (int)REPLAY_rules_version) {
+        replay_explain(refusal);
+        return;
+    }
+    refusal_set(refusal, REFUSAL_record_refused,
+                "the journal behind sequence %" PRIu64 " was written under rules_version %" PRIu32
+                "; a binary of that version must recover it first and stop cleanly, which writes a "
+                "snapshot (this one has rules_version %d)",
+                engine_sequence(recovering->engines->primary), recovering->found_version,
+                ENGINE_RULES_VERSION);
+}
+
+/* ---- where to begin -------------------------------------------------------------------------- */
+
+static bool is_begun(struct disk *disk, uint64_t segment)
+{
+    char path[DISK_PATH_BYTES];
+    uint64_t magic = 0;
+
+    segment_path(path, segment, true);
+    int file = disk_open(disk, path, 0);
+    if (file < 0)
+        return false;
+    int64_t count = disk_read(disk, file, SEGMENT_FRAMES_OFFSET, &magic, sizeof magic);
+    disk_close(disk, file);
+    return count == sizeof magic && magic != 0;
+}
+
+/* Whether every record there ever was stands in journal/, and they are few. */
+static bool is_young(const struct recover_engines *engines)
+{
+    uint64_t most = engines->config.history_replay_bytes / engines->config.segment_bytes;
+    struct segment_range range;
+
+    return most > 0 && segment_range_of(engines->config.disk, &range) == 0 && range.min == 0 &&
+           !is_begun(engines->config.disk, most);
+}
+
+/* Reads what the snapshots' heads say. A young exchange is replayed whole, unless its records are
+ * of another rules_version. */
+static enum refusal_kind look(struct recovering *recovering)
+{
+    struct recover_engines *engines = recovering->engines;
+    struct snapshot_head head;
+    struct refusal why;
+
+    recovering->count = snapshot_list(engines->config.disk, recovering->sequences, LISTED_MAX);
+    if (recovering->count < 0 && recovering->count != -ENOENT)
+        return refusal_machine(recovering->refusal, "listing its snapshots", recovering->count);
+    recovering->from_genesis = is_young(engines);
+    for (int i = 0; i < recovering->count; i++) {
+        refusal_clear(&why);
+        if (snapshot_read_head(engines->config.disk, engines->config.exchange,
+                               recovering->sequences[i], &head, &why) != 0) {
+            if (why.kind != REFUSAL_snapshot_foreign)
+                continue; /* said when it is read, or when it is counted (snapshotter.h) */
+            *recovering->refusal = why;
+            return why.kind;
+        }
+        if (recovering->seen.sequence == 0)
+            recovering->seen = head;
+        if (head.frame > recovering->frame)
+            recovering->frame = head.frame;
+        if (head.rules_version != ENGINE_RULES_VERSION)
+            recovering->from_genesis = false;
+    }
+    if (!recovering->from_genesis)
+        recovering->seen.sequence = 0;
+    return REFUSAL_none;
+}
+
+/* Whether the snapshot that was compared in passing has sections of older versions: the same state
+ * then has other bytes. */
+static bool is_seen_older(const struct recovering *recovering)
+{
+    const struct recover_engines *engines = recovering->engines;
+    struct snapshot snapshot;
+    bool older = false;
+
+    if (snapshot_read(engines->config.disk, engines->config.exchange, recovering->seen.sequence,
+                      &snapshot, NULL) != 0)
+        return false;
+    for (uint32_t i = 0; i < snapshot.head.section_count && !older; i++) {
+        const struct snapshot_section *section = &snapshot.sections[i];
+        older = section->code != 0 && section->code < IMAGE_SECTION_END &&
+                section->version < image_version(section->code);
+    }
+    snapshot_close(&snapshot);
+    return older;
+}
+
+/* Whether a refused replay is tried once more, and how. The bound of each: it was not so before. */
+static bool is_tried_again(struct recovering *recovering)
+{
+    int error = recovering->refusal->error;
+
+    if (error == (int)REPLAY_layout_too_small)
+        return true; /* a later 2013 has larger tables: with those */
+    if (!recovering->from_genesis || recovering->count <= 0)
+        return false;
+    if (error == (int)REPLAY_rules_version) { /* few records, but older ones than the snapshots */
+        recovering->from_genesis = false;
+        recovering->seen.sequence = 0;
+        return true;
+    }
+    if (error != (int)REPLAY_image_hash || !is_seen_older(recovering))
+        return false;
+    recovering->seen.sequence = 0;
+    return true;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+enum refusal_kind recover_state(struct recover_engines *engines,
+                                const struct recover_config *config, struct refusal *refusal)
+{
+    engines->config = *config;
+    engines->layout = config->capacities;
+    struct recovering recovering = { .engines = engines, .refusal = refusal };
+    enum refusal_kind kind = look(&recovering);
+    struct recovery_config chain = {
+        .disk = config->disk,
+        .exchange = config->exchange,
+        .segment_bytes = config->segment_bytes,
+        .apply = replay,
+        .context = &recovering,
+        .durable_frame = recovering.frame,
+    };
+
+    while (kind == REFUSAL_none) {
+        kind = begin_state(&recovering, &chain);
+        if (kind != REFUSAL_none)
+            break;
+        uint64_t from = engine_sequence(engines->primary);
+        atomic_store_explicit(&engines->replay_from, from, memory_order_relaxed);
+        atomic_store_explicit(&engines->replayed, from, memory_order_relaxed);
+        mirror_begin(&recovering.mirror, engines->replica, config->sink, config->is_on_two_threads);
+        kind = recovery_run(&chain, &engines->chain, refusal);
+        mirror_end(&recovering.mirror);
+        if (kind != REFUSAL_record_refused)
+            break;
+        if (!is_tried_again(&recovering)) {
+            explain(&recovering);
+            break;
+        }
+        refusal_clear(refusal);
+        kind = REFUSAL_none;
+    }
+    return kind;
+}
+
+uint32_t recover_percent(const struct recover_engines *engines)
+{
+    /* relaxed: shown, decides nothing. */
+    uint64_t from = atomic_load_explicit(&engines->replay_from, memory_order_relaxed);
+    uint64_t to = atomic_load_explicit(&engines->replay_to, memory_order_relaxed);
+    uint64_t at = atomic_load_explicit(&engines->replayed, memory_order_relaxed);
+
+    if (to == 0)
+        return 0;
+    return at >= to ? 100 : at <= from ? 0 : (uint32_t)((at - from) * 100 / (to - from));
+}

@@ -1,0 +1,61 @@
+/* replay.h - what a journalled record asks of this binary before an engine may apply it.
+ *
+ * That is: its rules_version, a configuration that parses and fits the memory, the effects hash it
+ * states, and a code, sizes and a time that an engine takes. A start, the snapshotter's child,
+ * `perp replay` and `perp audit` share it. No state. */
+#ifndef NODE_RECOVER_REPLAY_H
+#define NODE_RECOVER_REPLAY_H
+
+#include "base/message.h"
+#include "base/option.h"
+#include "base/request.h"
+#include "engine/engine.h"
+#include "store/refusal.h"
+
+/* clang-format off */
+/*    name                sentence of a refusal; "": none is made of it */
+#define REPLAY_REFUSAL_LIST(X) \
+    X(layout_too_small, "") /* a 2013 asks for more than memory was laid out for: lay out again */ \
+    X(rules_version,    "the journal was written under another rules_version; recover it with " \
+                        "that binary and stop it cleanly first") \
+    X(effects_hash,     "an effects_hash record (2015) differs from the replayed state") \
+    X(image_hash,       "the replayed state differs from a snapshot's image") \
+    X(configuration,    "a configuration record (2013) does not parse in this binary") \
+    X(not_admitted,     "a record has a code, a size or a time that this binary cannot apply") \
+    X(given_up,         "the start was given up")
+/* clang-format on */
+
+/* What a callback of recovery or a fold returns beside 0. */
+enum replay_refusal {
+    REPLAY_ADMITTED,
+#define X(name, sentence) REPLAY_##name,
+    REPLAY_REFUSAL_LIST(X)
+#undef X
+        REPLAY_REFUSAL_COUNT
+};
+
+/* Whether a record may be applied to a state made under `rules_version` (a snapshot's): one of
+ * another version can only be followed by a start of this binary. */
+CC_MUST_USE static inline bool replay_follows(uint32_t rules_version, uint16_t code)
+{
+    return rules_version == ENGINE_RULES_VERSION || code == REQUEST_boot;
+}
+
+/* Raises every capacity of `layout` to that of `wanted`; true when one was lower. */
+bool replay_raise_layout(struct option_engine *layout, const struct option_engine *wanted);
+
+/* Compares a record 2015 with the engine just before it is applied: true when equal, or when the
+ * command is no 2015. */
+CC_MUST_USE bool replay_hash_agrees(const struct engine *engine, const struct command *command);
+
+/* Whether the next command of `engine`, whose memory is laid out for `layout`, may be applied. With
+ * REPLAY_layout_too_small `layout` was raised to what is needed. */
+CC_MUST_USE enum replay_refusal replay_admit(const struct engine *engine,
+                                             struct option_engine *layout,
+                                             const struct command *command);
+
+/* Gives a REFUSAL_record_refused whose error is an enum replay_refusal its sentence; another error
+ * keeps what was said. The place that was said follows the sentence. */
+void replay_explain(struct refusal *refusal);
+
+#endif

@@ -1,0 +1,490 @@
+#include "node/recover/snapshotter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "node/history/counter.h"
+#include "store/segment.h"
+
+enum {
+    SEALED_A_TURN = 16,
+    LISTED_MAX = 64,
+    ALIGNMENT = 4096,
+};
+
+#define NS_PER_S UINT64_C(1000000000)
+#define RETRY_NS (10 * NS_PER_S)   /* after a child or a store failed */
+#define PRUNE_NS (3600 * NS_PER_S) /* between two looks for what is too old */
+
+static void show(_Atomic uint64_t *gauge, uint64_t value)
+{
+    atomic_store_explicit(gauge, value, memory_order_relaxed); /* relaxed: shown only */
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+/* The first frame of a segment, if a whole one stands there. */
+static bool read_first_frame(struct snapshotter *snapshotter, uint64_t segment,
+                             struct frame_header *header)
+{
+    struct disk *disk = snapshotter->config.disk;
+    char path[DISK_PATH_BYTES];
+    uint64_t left = snapshotter->config.segment_bytes - SEGMENT_FRAMES_OFFSET;
+    size_t most = left < FRAME_BYTES_MAX ? (size_t)left : FRAME_BYTES_MAX;
+
+    segment_path(path, segment, true);
+    int file = disk_open(disk, path, 0);
+    if (file < 0)
+        return false;
+    int64_t count =
+        disk_read(disk, file, SEGMENT_FRAMES_OFFSET, snapshotter->frame_bytes, FRAME_HEADER_BYTES);
+    if (count == FRAME_HEADER_BYTES && cc_load64(snapshotter->frame_bytes) != 0) /* begun */
+        count = disk_read(disk, file, SEGMENT_FRAMES_OFFSET, snapshotter->frame_bytes, most);
+    disk_close(disk, file);
+    /* The smallest block: a frame of a larger one is a frame of this too. */
+    return count > 0 && frame_decode(header, snapshotter->frame_bytes, (size_t)count,
+                                     snapshotter->config.exchange->journal_id, segment, 512) == 0;
+}
+
+/* A segment is sealed when the next one has a durable frame (journal.md, Archive). */
+static uint32_t find_sealed(struct snapshotter *snapshotter)
+{
+    struct frame_header header;
+    uint32_t found = 0;
+
+    while (found < SEALED_A_TURN &&
+           read_first_frame(snapshotter, snapshotter->sealed_end + 1, &header) &&
+           header.last_sequence <= journal_durable_seq(snapshotter->config.journal)) {
+        snapshotter->sealed_end++;
+        found++;
+    }
+    return found;
+}
+
+/* Whether all frames of a sealed segment are at or below `frame`, and the follower has applied
+ * them. */
+static bool is_below(struct snapshotter *snapshotter, uint64_t segment, uint64_t frame)
+{
+    struct frame_header next;
+
+    return segment < snapshotter->sealed_end && read_first_frame(snapshotter, segment + 1, &next) &&
+           next.number <= frame + 1 &&
+           next.first_sequence <=
+               1 + atomic_load_explicit(snapshotter->config.applied, memory_order_acquire);
+}
+
+/* ---- snapshots that count -------------------------------------------------------------------- */
+
+static void show_newest(struct snapshotter *snapshotter)
+{
+    struct snapshotter_counters *counters = &snapshotter->counters;
+
+    if (snapshotter->kept_count == 0)
+        return;
+    show(&counters->sequence, snapshotter->kept[0].sequence);
+    show(&counters->t_ns, snapshotter->kept[0].t_ns);
+}
+
+/* The whole snapshots that stand there, newest first. A header tells of the rest: a child reads its
+ * own to the end, and an older one is read before anything is given up for it. */
+static int find_kept(struct snapshotter *snapshotter, bool proven)
+{
+    uint64_t sequences[LISTED_MAX];
+    struct snapshotter_kept before[SNAPSHOT_KEPT];
+    uint32_t before_count = snapshotter->kept_count;
+    struct snapshot_head head;
+    struct refusal why;
+    int count = snapshot_list(snapshotter->config.disk, sequences, LISTED_MAX);
+
+    if (count < 0)
+        return count == -ENOENT ? 0 : count;
+    memcpy(before, snapshotter->kept, sizeof before);
+    snapshotter->kept_count = 0;
+    for (int i = 0; i < count && snapshotter->kept_count < SNAPSHOT_KEPT; i++) {
+        struct snapshotter_kept *kept = &snapshotter->kept[snapshotter->kept_count];
+        refusal_clear(&why);
+        if (snapshot_read_head(snapshotter->config.disk, snapshotter->config.exchange, sequences[i],
+                               &head, &why) != 0) {
+            log_line(LOG_ERROR, "snapshot", "sequence=%lu is damaged: %s", sequences[i], why.text);
+            continue;
+        }
+        *kept = (struct snapshotter_kept){ .sequence = head.sequence,
+                                           .frame = head.frame,
+                                           .t_ns = head.t_ns,
+                                           .proven = proven && snapshotter->kept_count == 0 };
+        for (uint32_t k = 0; k < before_count; k++)
+            kept->proven = kept->proven || (before[k].proven && before[k].frame == kept->frame);
+        snapshotter->kept_count++;
+    }
+    show_newest(snapshotter);
+    return 0;
+}
+
+struct parts {
+    uint64_t sequences[LISTED_MAX];
+    int count;
+};
+
+static void see_part(void *context, const char *name, uint64_t bytes)
+{
+    struct parts *parts = context;
+    char *end = NULL;
+    uint64_t sequence = strtoull(name, &end, 10);
+    (void)bytes;
+    if (end != name && strcmp(end, ".snap.part") == 0 && parts->count < LISTED_MAX)
+        parts->sequences[parts->count++] = sequence;
+}
+
+/* What a child that was ended left unfinished: nobody writes it any more. */
+static void drop_parts(struct snapshotter *snapshotter)
+{
+    struct parts parts = { .count = 0 };
+
+    if (disk_list(snapshotter->config.disk, "snapshot", see_part, &parts) != 0)
+        return; /* it only takes space */
+    for (int i = 0; i < parts.count; i++) {
+        int failed = snapshot_remove_part(snapshotter->config.disk, parts.sequences[i]);
+        if (failed != 0)
+            log_line(LOG_WARN, "snapshot", "removing an unfinished one, sequence=%lu: %s",
+                     parts.sequences[i], strerror(-failed));
+    }
+}
+
+/* Reads a snapshot whole that this run has not: false, and it no longer counts. */
+static bool prove(struct snapshotter *snapshotter, uint32_t at)
+{
+    struct snapshotter_kept *kept = &snapshotter->kept[at];
+    struct snapshot snapshot;
+    struct refusal why;
+
+    if (kept->proven)
+        return true;
+    refusal_clear(&why);
+    int failed = snapshot_read(snapshotter->config.disk, snapshotter->config.exchange,
+                               kept->sequence, &snapshot, &why);
+    if (failed == 0) {
+        snapshot_close(&snapshot);
+        kept->proven = true;
+        return true;
+    }
+    log_line(LOG_ERROR, "snapshot", "sequence=%lu cannot be read: %s", kept->sequence, why.text);
+    show(&snapshotter->counters.alarm, 1);
+    snapshotter->kept_count--;
+    memmove(kept, kept + 1, (snapshotter->kept_count - at) * sizeof *kept);
+    return false;
+}
+
+/* What is older than the two that count is removed. */
+static void drop_older(struct snapshotter *snapshotter)
+{
+    uint64_t sequences[LISTED_MAX];
+    int count = snapshot_list(snapshotter->config.disk, sequences, LISTED_MAX);
+
+    if (snapshotter->kept_count < SNAPSHOT_KEPT)
+        return;
+    for (uint32_t k = 0; k < SNAPSHOT_KEPT; k++)
+        if (!prove(snapshotter, k))
+            return; /* looked at again when the next one is there */
+    for (int i = 0; i < count; i++) {
+        if (sequences[i] >= snapshotter->kept[SNAPSHOT_KEPT - 1].sequence)
+            continue;
+        int failed = snapshot_remove(snapshotter->config.disk, sequences[i]);
+        if (failed != 0)
+            log_line(LOG_ERROR, "snapshot", "removing sequence=%lu: %s", sequences[i],
+                     strerror(-failed));
+    }
+}
+
+/* ---- the child ------------------------------------------------------------------------------- */
+
+static uint64_t tail_of(const struct snapshotter *snapshotter)
+{
+    return (snapshotter->sealed_end - snapshotter->above) * snapshotter->config.segment_bytes;
+}
+
+static void count_tail(struct snapshotter *snapshotter)
+{
+    struct frame_header header;
+
+    while (snapshotter->kept_count != 0 && snapshotter->above < snapshotter->sealed_end &&
+           read_first_frame(snapshotter, snapshotter->above, &header) &&
+           header.number <= snapshotter->kept[0].frame)
+        snapshotter->above++;
+    show(&snapshotter->counters.tail_bytes, tail_of(snapshotter));
+}
+
+static void child_failed(struct snapshotter *snapshotter, uint64_t now_ns, const char *what,
+                         int error)
+{
+    counter_add(&snapshotter->counters.failures);
+    show(&snapshotter->counters.alarm, 1);
+    snapshotter->begin_ns = now_ns + RETRY_NS;
+    log_line(LOG_ERROR, "snapshot", "%s%s%s; tried again in %lu s, and nothing is lost meanwhile",
+             what, error == 0 ? "" : ": ", error == 0 ? "" : strerror(-error),
+             (uint64_t)(RETRY_NS / NS_PER_S));
+}
+
+/* Whether the machine has the memory; at four times the tail it must do. */
+static bool has_memory(struct snapshotter *snapshotter, bool forced)
+{
+    const struct snapshotter_host *host = &snapshotter->config.host;
+    uint64_t free_bytes, engine_bytes;
+
+    if (host->memory == NULL || !host->memory(host->context, &free_bytes, &engine_bytes) ||
+        free_bytes >= SNAPSHOTTER_MEMORY_TIMES * engine_bytes) {
+        snapshotter->put_off = false;
+        return true;
+    }
+    counter_add(&snapshotter->counters.put_off);
+    show(&snapshotter->counters.alarm, 1);
+    if (!snapshotter->put_off || forced)
+        log_line(LOG_WARN, "snapshot", "%s: free=%lu engine=%lu bytes",
+                 forced ? "begun with little memory, for the tail is long" : "put off", free_bytes,
+                 engine_bytes);
+    snapshotter->put_off = true;
+    return forced;
+}
+
+static bool is_forced(const struct snapshotter *snapshotter)
+{
+    return tail_of(snapshotter) >= SNAPSHOTTER_FORCED * snapshotter->config.tail_bytes;
+}
+
+static uint32_t begin(struct snapshotter *snapshotter, uint64_t now_ns)
+{
+    const struct snapshotter_config *config = &snapshotter->config;
+    bool forced = is_forced(snapshotter);
+
+    if (config->host.begin == NULL || tail_of(snapshotter) == 0 ||
+        tail_of(snapshotter) < config->tail_bytes || now_ns < snapshotter->begin_ns ||
+        !has_memory(snapshotter, forced))
+        return 0;
+    int error = config->host.begin(config->host.context, snapshotter->sealed_end - 1, forced);
+    if (error != 0) {
+        child_failed(snapshotter, now_ns, "no snapshot could be begun", error);
+        return 0;
+    }
+    snapshotter->child = true;
+    snapshotter->child_forced = forced;
+    show(&snapshotter->counters.running, 1);
+    log_line(LOG_INFO, "snapshot", "begun last_segment=%lu tail_bytes=%lu forced=%d",
+             snapshotter->sealed_end - 1, tail_of(snapshotter), forced);
+    return 1;
+}
+
+/* A child that made way for everybody until the tail was too long begins again and competes. */
+static void replace_slow_child(struct snapshotter *snapshotter, uint64_t now_ns)
+{
+    if (snapshotter->child_forced || !is_forced(snapshotter))
+        return;
+    log_line(LOG_WARN, "snapshot", "the child is too slow: begun again so that it competes");
+    snapshotter_end(snapshotter);
+    drop_parts(snapshotter);
+    (void)begin(snapshotter, now_ns);
+}
+
+static uint32_t mind_child(struct snapshotter *snapshotter, uint64_t now_ns)
+{
+    const struct snapshotter_config *config = &snapshotter->config;
+    uint64_t newest = snapshotter->kept_count == 0 ? 0 : snapshotter->kept[0].frame;
+    int ended = config->host.poll(config->host.context);
+
+    if (ended == 0) {
+        replace_slow_child(snapshotter, now_ns);
+        return 0;
+    }
+    snapshotter->child = false;
+    show(&snapshotter->counters.running, 0);
+    int listed = ended > 0 ? find_kept(snapshotter, true) : 0;
+    if (ended < 0 || listed != 0 || snapshotter->kept_count == 0 ||
+        snapshotter->kept[0].frame <= newest) {
+        drop_parts(snapshotter);
+        child_failed(snapshotter, now_ns, "the snapshotter's child has failed", listed);
+        return 1;
+    }
+    counter_add(&snapshotter->counters.snapshots);
+    show(&snapshotter->counters.alarm, 0);
+    snapshotter->begin_ns = now_ns;
+    log_line(LOG_INFO, "snapshot", "made sequence=%lu frame=%lu", snapshotter->kept[0].sequence,
+             snapshotter->kept[0].frame);
+    drop_older(snapshotter);
+    return 1;
+}
+
+/* ---- archive and pool ------------------------------------------------------------------------ */
+
+/* The segment to be archived next; of an archive that holds none it is the lowest there is. */
+static uint64_t archive_end(const struct snapshotter *snapshotter)
+{
+    const struct archive *archive = &snapshotter->archive;
+
+#if defined(PLANTED_BUG) && PLANTED_BUG == 12 /* a segment is retired that is not archived */
+    if (snapshotter->archive_known && archive->count != 0)
+        return archive->entries[archive->count - 1].segment + 2;
+#endif
+    return !snapshotter->archive_known || archive->count == 0
+               ? snapshotter->first
+               : archive->entries[archive->count - 1].segment + 1;
+}
+
+static void archive_failed(struct snapshotter *snapshotter, uint64_t now_ns, uint64_t segment,
+                           const char *why)
+{
+    counter_add(&snapshotter->counters.archive_failures);
+    show(&snapshotter->counters.alarm, 1);
+    snapshotter->archive_ns = now_ns + RETRY_NS;
+    log_line(LOG_ERROR, "archive", "segment=%lu: %s; it stays in journal/", segment, why);
+}
+
+/* The journal's next segments come first: they are made by the same thread, and a long list of
+ * segments to be archived would let it run out of them. When none can be made, what is archived is
+ * what can be used again. */
+static bool has_time(const struct snapshotter *snapshotter)
+{
+    const struct segment_pool *pool = snapshotter->config.pool;
+    return segment_pool_due_ns(pool) == UINT64_MAX || segment_pool_error(pool) != 0;
+}
+
+/* Both snapshots are proven before anything below them is moved. */
+static uint32_t store_one(struct snapshotter *snapshotter, uint64_t now_ns)
+{
+    const struct snapshotter_config *config = &snapshotter->config;
+    struct refusal refusal;
+
+    if (now_ns < snapshotter->archive_ns || snapshotter->kept_count < SNAPSHOT_KEPT ||
+        !has_time(snapshotter))
+        return 0;
+    uint64_t frame = snapshotter->kept[SNAPSHOT_KEPT - 1].frame;
+    uint64_t segment = archive_end(snapshotter);
+    if (!is_below(snapshotter, segment, frame))
+        return 0;
+    for (uint32_t k = 0; k < SNAPSHOT_KEPT; k++)
+        if (!prove(snapshotter, k))
+            return 1;
+    if (!snapshotter->archive_known) {
+        if (archive_open(&snapshotter->archive, config->disk, config->exchange, &refusal) !=
+            REFUSAL_none) {
+            archive_failed(snapshotter, now_ns, segment, refusal.text);
+            return 0;
+        }
+        snapshotter->archive_known = true;
+        return 1; /* its end decides */
+    }
+    int error = archive_store(&snapshotter->archive, config->disk, config->exchange, segment,
+                              config->segment_bytes);
+    if (error != 0) {
+        archive_failed(snapshotter, now_ns, segment, strerror(-error));
+        return 0;
+    }
+    counter_add(&snapshotter->counters.archived);
+    log_line(LOG_INFO, "archive", "segment=%lu", segment);
+    return 1;
+}
+
+/* The lowest segment, once nobody needs it. */
+static uint32_t retire_one(struct snapshotter *snapshotter)
+{
+    const struct snapshotter_config *config = &snapshotter->config;
+    uint64_t wanted;
+
+    if (!snapshotter->archive_known || snapshotter->child ||
+        snapshotter->kept_count < SNAPSHOT_KEPT || snapshotter->first >= archive_end(snapshotter) ||
+        !is_below(snapshotter, snapshotter->first, snapshotter->kept[SNAPSHOT_KEPT - 1].frame))
+        return 0;
+    if (config->host.wanted != NULL && config->host.wanted(config->host.context, &wanted) &&
+        snapshotter->first >= wanted)
+        return 0;
+    segment_pool_retire(config->pool, snapshotter->first);
+    snapshotter->first++;
+    counter_add(&snapshotter->counters.retired);
+    return 1;
+}
+
+/* store.archive_keep: what recovery reads stands in journal/, so that the archive may go but for
+ * its last segment, which the next one is chained to. */
+static uint32_t prune(struct snapshotter *snapshotter, uint64_t now_ns)
+{
+    const struct snapshotter_config *config = &snapshotter->config;
+    uint64_t today_ns = clock_now_ns(config->clock);
+
+    if (config->archive_keep_ns == 0 || !snapshotter->archive_known ||
+        snapshotter->archive.count == 0 || now_ns < snapshotter->prune_ns ||
+        today_ns < config->archive_keep_ns)
+        return 0;
+    snapshotter->prune_ns = now_ns + PRUNE_NS;
+    int removed = archive_prune(&snapshotter->archive, config->disk, config->exchange,
+                                today_ns - config->archive_keep_ns, archive_end(snapshotter) - 1);
+    if (removed < 0) {
+        archive_failed(snapshotter, now_ns, 0, strerror(-removed));
+        return 0;
+    }
+    for (int i = 0; i < removed; i++)
+        counter_add(&snapshotter->counters.pruned);
+    if (removed > 0)
+        log_line(LOG_INFO, "archive", "pruned=%d", removed);
+    return (uint32_t)removed;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+int snapshotter_init(struct snapshotter *snapshotter, const struct snapshotter_config *config)
+{
+    memset(snapshotter, 0, sizeof *snapshotter);
+    snapshotter->config = *config;
+    snapshotter->frame_bytes = aligned_alloc(ALIGNMENT, FRAME_BYTES_MAX);
+    if (snapshotter->frame_bytes == NULL)
+        return -ENOMEM;
+    struct segment_range range;
+    int failed = segment_range_of(config->disk, &range);
+    if (failed != 0)
+        return failed;
+    snapshotter->first = range.min < config->segment ? range.min : config->segment;
+    snapshotter->sealed_end = snapshotter->first;
+    snapshotter->above = snapshotter->first;
+    drop_parts(snapshotter);
+    return find_kept(snapshotter, false);
+}
+
+void snapshotter_free(struct snapshotter *snapshotter)
+{
+    if (snapshotter->archive_known)
+        archive_close(&snapshotter->archive);
+    free(snapshotter->frame_bytes);
+    memset(snapshotter, 0, sizeof *snapshotter);
+}
+
+uint32_t snapshotter_step(struct snapshotter *snapshotter, uint64_t now_ns)
+{
+    if (now_ns < snapshotter->look_ns)
+        return 0;
+    uint32_t work = find_sealed(snapshotter);
+    count_tail(snapshotter);
+    work += snapshotter->child ? mind_child(snapshotter, now_ns) : begin(snapshotter, now_ns);
+    work += store_one(snapshotter, now_ns);
+    work += retire_one(snapshotter);
+    work += prune(snapshotter, now_ns);
+    if (work == 0) /* else there may be more at once */
+        snapshotter->look_ns = now_ns + SNAPSHOTTER_LOOK_NS;
+    return work;
+}
+
+void snapshotter_end(struct snapshotter *snapshotter)
+{
+    if (!snapshotter->child)
+        return;
+    snapshotter->config.host.end(snapshotter->config.host.context);
+    snapshotter->child = false;
+    show(&snapshotter->counters.running, 0);
+}
+
+void snapshotter_count(struct snapshotter *snapshotter)
+{
+    INVARIANT(!snapshotter->child);
+    drop_parts(snapshotter);
+    int failed = find_kept(snapshotter, true);
+    if (failed == 0)
+        drop_older(snapshotter);
+    else
+        log_line(LOG_ERROR, "snapshot", "listing: %s", strerror(-failed));
+}

@@ -1,0 +1,323 @@
+#include "node/run/core.h"
+
+#include <errno.h>
+
+#include "engine/capacity.h"
+#include "node/recover/fold.h"
+
+enum {
+    BOOT_BODY_BYTES = 24,
+    KEYRING_RETIRED_A_TURN = 64,
+    KEYRING_ADDED_A_TURN = 2 * MATCHER_COMMANDS_A_TURN, /* a new account: master key and session */
+};
+
+enum refusal_kind core_create(struct core *core, const struct core_config *config,
+                              struct refusal *refusal)
+{
+    memset(core, 0, sizeof *core);
+    core->config = *config;
+    return exchange_file_open(config->disk, config->exchange_id, &core->exchange, &core->is_new,
+                              refusal);
+}
+
+bool core_configure(struct core *core, const uint8_t *body, uint32_t body_bytes)
+{
+    INVARIANT(body_bytes <= sizeof core->configuration);
+    if (!option_parse_engine(&core->options, body, body_bytes))
+        return false;
+    memcpy(core->configuration, body, body_bytes);
+    core->configuration_bytes = body_bytes;
+    return true;
+}
+
+int core_make_keyring(struct core *core)
+{
+    /* Twice: a tombstone keeps its place until its sequence is durable. */
+    uint32_t credentials = (uint32_t)core->options.values[OPTION_engine_credentials];
+    core->keyring_places = 2 * credentials + KEYRING_ADDED_A_TURN;
+    return keyring_init(&core->keyring, core->keyring_places, core->exchange.hash_key);
+}
+
+static int make_writer(struct core *core)
+{
+    const struct core_config *config = &core->config;
+    struct segment_pool_config pool = {
+        .disk = config->disk,
+        .exchange = &core->exchange,
+        .boot = core->recovered.boot,
+        .first = core->recovered.position.segment,
+        .existing_end = core->recovered.segment_end,
+        .bytes_per_s = config->segment_bytes_per_s,
+        .segment_bytes = config->segment_bytes,
+        .ahead = SEGMENT_POOL_AHEAD_DEFAULT,
+    };
+    core->pool = segment_pool_create(&pool);
+    if (core->pool == NULL)
+        return -ENOMEM;
+    int failed = segment_pool_fill(core->pool, clock_monotonic_ns(config->clock));
+    if (failed != 0)
+        return failed;
+
+    struct journal_config journal = {
+        .disk = config->disk,
+        .exchange = &core->exchange,
+        .pool = core->pool,
+        .position = core->recovered.position,
+        .durability = config->durability,
+        .boot = core->recovered.boot,
+        .buffer_bytes = config->journal_buffer_bytes,
+        .segment_bytes = config->segment_bytes,
+        .frames_in_flight = config->frames_in_flight,
+        .group_bytes = config->group_bytes,
+        .frame_bytes_max = config->frame_bytes_max,
+    };
+    core->journal = journal_create(&journal);
+    return core->journal == NULL ? -ENOMEM : 0;
+}
+
+static int make_snapshotter(struct core *core)
+{
+    const struct core_config *config = &core->config;
+    struct snapshotter_config snapshotter = {
+        .disk = config->disk,
+        .exchange = &core->exchange,
+        .clock = config->clock,
+        .journal = core->journal,
+        .pool = core->pool,
+        .applied = &core->follower.applied,
+        .host = config->snapshotter,
+        .segment_bytes = config->segment_bytes,
+        .tail_bytes = config->snapshot_tail_bytes,
+        .archive_keep_ns = config->archive_keep_ns,
+        .segment = core->recovered.position.segment,
+    };
+    return snapshotter_init(&core->snapshotter, &snapshotter);
+}
+
+static enum refusal_kind recover_both(struct core *core, struct refusal *refusal)
+{
+    const struct core_config *config = &core->config;
+    struct recover_config from = {
+        .disk = config->disk,
+        .exchange = &core->exchange,
+        .sink = &core->follower.sink,
+        .capacities = core->options,
+        .segment_bytes = config->segment_bytes,
+        .history_rows = config->history_rows,
+        .history_replay_bytes = config->history_replay_bytes,
+        .is_on_two_threads = config->recovers_on_two_threads,
+        .give_up = config->give_up,
+    };
+    enum refusal_kind kind = recover_state(&core->engines, &from, refusal);
+
+    core->recovered = core->engines.chain;
+    core->primary = core->engines.primary;
+    core->replica = core->engines.replica;
+    return kind;
+}
+
+enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
+{
+    enum refusal_kind kind = recover_both(core, refusal);
+    if (kind != REFUSAL_none)
+        return kind;
+
+    int failed = make_writer(core);
+    if (failed != 0)
+        return refusal_machine(refusal, "the journal's writer", failed);
+    struct follow *follow = follow_create(core->journal);
+    if (follow == NULL)
+        return refusal_machine(refusal, "the follower", -ENOMEM);
+
+    primary_sink_init(&core->primary_sink, core->keyring, core->config.key_keeper);
+    failed = follower_init(&core->follower, core->replica, follow, core->journal,
+                           core->config.clock, mix_key_load(core->exchange.hash_key),
+                           core->config.follower_lag_max_ns, core->config.follower_commands_a_turn);
+    if (failed != 0)
+        return refusal_machine(refusal, "the follower", failed);
+    failed = make_snapshotter(core);
+    if (failed != 0)
+        return refusal_machine(refusal, "looking at its snapshots", failed);
+    matcher_init(&core->matcher, core->primary, core->journal, core->config.clock,
+                 &core->primary_sink.sink);
+    alarm_watch(&core->matcher.alarm, &core->follower.alarm, core->pool);
+    failed = grace_load(&core->matcher.grace, core->primary);
+    if (failed != 0)
+        return refusal_machine(refusal, "the arms of the run before", failed);
+    return REFUSAL_none;
+}
+
+void core_link(struct core *core, const struct follower_link *link, struct ring *commands,
+               struct ring *answers)
+{
+    follower_link_add(&core->follower, link);
+    matcher_link(&core->matcher, commands, answers);
+}
+
+static void author(struct core *core, uint16_t code, const void *body, uint32_t body_bytes,
+                   struct engine_result *result)
+{
+    bool has_room = sequencer_author(&core->matcher.sequencer, code, body, body_bytes, result);
+    INVARIANT(has_room); /* the journal's buffer is empty at a start and holds far more */
+}
+
+static bool configuration_differs(const struct core *core)
+{
+    size_t bytes = 0;
+    const uint8_t *last = engine_configuration(core->primary, &bytes);
+    return bytes != core->configuration_bytes || memcmp(last, core->configuration, bytes) != 0;
+}
+
+static enum core_opening define_markets(struct core *core)
+{
+    struct engine_result result;
+    uint8_t body[REQUEST_BODY_MAX];
+
+    for (uint32_t i = 0; i < core->config.market_count; i++) {
+        const struct core_market *market = &core->config.markets[i];
+        uint32_t padded = (market->text_bytes + 7) & ~7u;
+        if (padded > sizeof body)
+            return CORE_MARKET_REFUSED;
+        memset(body, 0, sizeof body);
+        memcpy(body, market->text, market->text_bytes);
+        author(core, REQUEST_market_define, body, padded, &result);
+        if (result.status != STATUS_request_completed)
+            return CORE_MARKET_REFUSED;
+    }
+    return CORE_OPENED;
+}
+
+/* Closes the markets of a staged start; what they were is on disk before. */
+static enum core_opening begin_stages(struct core *core, uint64_t last_ns)
+{
+    struct stage *stage = &core->matcher.stage;
+    uint64_t now_ns = clock_now_ns(core->config.clock);
+
+    if (stage_load(stage, core->primary, core->config.disk, core->exchange.exchange_id, last_ns,
+                   now_ns) != 0)
+        return CORE_DISK_FAILED;
+    if (stage->count == 0)
+        return CORE_OPENED;
+    if (stage_store(stage, core->config.disk, core->exchange.exchange_id) != 0)
+        return CORE_DISK_FAILED;
+    uint16_t asset_id = stage_next_open(stage, core->primary, 0);
+    for (; asset_id != 0; asset_id = stage_next_open(stage, core->primary, asset_id)) {
+        bool has_room =
+            sequencer_author_market_state(&core->matcher.sequencer, asset_id, MARKET_CANCEL_ONLY);
+        INVARIANT(has_room); /* as author */
+    }
+    return CORE_OPENED;
+}
+
+enum core_opening core_open(struct core *core)
+{
+    struct engine_result result;
+    uint8_t body[BOOT_BODY_BYTES] = { 0 };
+    bool is_first = engine_sequence(core->primary) == 0;
+    uint64_t last_ns = engine_time(core->primary);
+
+    if (clock_now_ns(core->config.clock) < engine_time(core->primary))
+        return CORE_CLOCK_BEHIND;
+    if (!capacity_suffices(core->primary, &core->options, &core->short_option))
+        return CORE_CAPACITY_TOO_SMALL;
+    primary_sink_load(&core->primary_sink, core->primary);
+    cc_store64(body, core->recovered.boot);
+    cc_store32(body + 8, ENGINE_RULES_VERSION);
+    author(core, REQUEST_boot, body, sizeof body, &result);
+    if (is_first || configuration_differs(core))
+        author(core, REQUEST_configuration, core->configuration, core->configuration_bytes,
+               &result);
+    enum core_opening opening = CORE_OPENED;
+    if (is_first)
+        opening = define_markets(core);
+    else if (core->config.is_staged)
+        opening = begin_stages(core, last_ns);
+    if (opening == CORE_OPENED)
+        grace_open(&core->matcher.grace, clock_now_ns(core->config.clock));
+    return opening;
+}
+
+uint32_t core_match(struct core *core)
+{
+    uint32_t work =
+        keyring_retire(core->keyring, journal_durable_seq(core->journal), KEYRING_RETIRED_A_TURN);
+
+    /* A disk that stands still keeps tombstones: commands wait before the places run out. */
+    if (keyring_count(core->keyring) + KEYRING_ADDED_A_TURN <= core->keyring_places)
+        work += matcher_step(&core->matcher);
+    return work;
+}
+
+int core_journal(struct core *core)
+{
+    return journal_step(core->journal);
+}
+
+int core_follow(struct core *core)
+{
+    return follower_step(&core->follower);
+}
+
+int core_prepare(struct core *core, uint64_t now_ns)
+{
+    return segment_pool_step(core->pool, now_ns);
+}
+
+uint32_t core_snapshot(struct core *core, uint64_t now_ns)
+{
+    return snapshotter_step(&core->snapshotter, now_ns);
+}
+
+void core_stop(struct core *core)
+{
+    journal_stop(core->journal);
+}
+
+bool core_stopped(const struct core *core)
+{
+    return journal_stopped(core->journal) &&
+           atomic_load_explicit(&core->follower.applied, memory_order_acquire) ==
+               journal_durable_seq(core->journal);
+}
+
+enum refusal_kind core_write_snapshot(struct core *core, struct refusal *refusal)
+{
+    struct frame_tail tail = journal_tail(core->journal);
+    struct snapshot_head head;
+    uint8_t primary[HASH_BYTES], replica[HASH_BYTES];
+
+    INVARIANT(core_stopped(core));
+    snapshotter_end(&core->snapshotter);
+    fold_image_hash(core->primary, primary);
+    fold_image_hash(core->replica, replica);
+    if (memcmp(primary, replica, sizeof primary) != 0) {
+        atomic_store_explicit(&core->follower.diverged, true, memory_order_relaxed);
+        return refusal_set(refusal, REFUSAL_record_refused,
+                           "the follower's image differs from the primary's at sequence %lu",
+                           engine_sequence(core->replica));
+    }
+    recover_unmap_primary(&core->engines); /* room for the engine that proves the snapshot */
+    enum refusal_kind kind = fold_write_snapshot(core->replica, core->config.disk, &core->exchange,
+                                                 &tail, &head, refusal);
+    if (kind == REFUSAL_none)
+        snapshotter_count(&core->snapshotter);
+    return kind;
+}
+
+void core_destroy(struct core *core)
+{
+    if (core->follower.follow != NULL)
+        follow_destroy(core->follower.follow);
+    if (core->journal != NULL)
+        journal_destroy(core->journal);
+    if (core->pool != NULL)
+        segment_pool_destroy(core->pool);
+    if (core->keyring != NULL)
+        keyring_free(core->keyring);
+    grace_free(&core->matcher.grace);
+    follower_free(&core->follower);
+    recover_unmap(&core->engines);
+    snapshotter_end(&core->snapshotter);
+    snapshotter_free(&core->snapshotter);
+    memset(core, 0, sizeof *core);
+}

@@ -1,0 +1,12 @@
+/* divergence.h - the evidence of a follower that differs from the primary: both images, as files.
+ *
+ * Written after every role has ended, to DATA/divergence-primary.image and -follower.image, for
+ * comparison offline; the process then exits 1 (roles.md, Effects). */
+#ifndef NODE_RUN_DIVERGENCE_H
+#define NODE_RUN_DIVERGENCE_H
+
+#include "node/run/core.h"
+
+void divergence_write(struct core *core, const char *data_directory);
+
+#endif

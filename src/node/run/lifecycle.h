@@ -1,0 +1,21 @@
+/* lifecycle.h - moves the node from phase to phase, and wakes its threads to see it.
+ *
+ * Owner. Any thread (phase.h). */
+#ifndef NODE_RUN_LIFECYCLE_H
+#define NODE_RUN_LIFECYCLE_H
+
+#include "node/run/node.h"
+
+/* phase_advance, and every thread wakes. False when a failure came first. */
+bool lifecycle_advance(struct node *node, enum node_phase from, enum node_phase to);
+
+/* phase_fail, and every thread wakes. */
+void lifecycle_fail(struct node *node, int exit_code);
+
+static inline bool lifecycle_is_stop_asked(const struct node *node)
+{
+    /* relaxed: a flag alone; node_ask_stop wakes who looks at it. */
+    return atomic_load_explicit(&node->stop_asked, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,303 @@
+#include "node/run/metrics_page.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "node/history/counter.h"
+
+struct page {
+    char *text;
+    size_t capacity;
+    size_t used;
+};
+
+static void CC_PRINTF(2, 3) line(struct page *page, const char *format, ...)
+{
+    va_list arguments;
+    size_t left = page->capacity - page->used;
+
+    va_start(arguments, format);
+    int wrote = vsnprintf(page->text + page->used, left, format, arguments);
+    va_end(arguments);
+    if (wrote > 0 && (size_t)wrote < left)
+        page->used += (size_t)wrote;
+    else
+        page->capacity = page->used; /* full: nothing follows a line that was left out */
+}
+
+static void metric(struct page *page, const char *name, const char *type, const char *help,
+                   uint64_t value)
+{
+    line(page, "# HELP perpd_%s %s\n# TYPE perpd_%s %s\nperpd_%s %lu\n", name, help, name, type,
+         name, value);
+}
+
+static void matcher_lines(struct page *page, const struct matcher *matcher)
+{
+    const struct matcher_counters *counters = &matcher->counters;
+
+    metric(page, "commands_total", "counter", "Commands of clients that were sequenced.",
+           counter_read(&counters->commands));
+    metric(page, "peeked_total", "counter", "Commands answered without a sequence.",
+           counter_read(&counters->peeked));
+    metric(page, "authored_total", "counter", "Commands of the node: ticks, boots, hashes.",
+           counter_read(&matcher->sequencer.authored));
+    metric(page, "journal_full_total", "counter", "Turns that ended for want of journal room.",
+           counter_read(&counters->journal_full));
+    metric(page, "invariant_halts_total", "counter", "1002 and 1008 HALTED by a failed invariant.",
+           counter_read(&matcher->alarm.counters.halts));
+    metric(page, "segment_closings_total", "counter",
+           "1002 CANCEL_ONLY for want of prepared segments.",
+           counter_read(&matcher->alarm.counters.closings));
+    line(page, "# HELP perpd_answers_total Answers by status.\n"
+               "# TYPE perpd_answers_total counter\n");
+    for (uint32_t status = 0; status < STATUS_COUNT; status++) {
+        uint64_t answers = counter_read(&counters->status[status]);
+        if (answers != 0)
+            line(page, "perpd_answers_total{status=\"%s\"} %lu\n", status_name((enum status)status),
+                 answers);
+    }
+}
+
+/* How long the matcher's turns last: what holds it up shows here. */
+static void turn_lines(struct page *page, const struct histogram *turns)
+{
+    static const struct {
+        uint32_t ppm;
+        const char *text;
+    } quantiles[] = { { 500000, "0.5" },
+                      { 990000, "0.99" },
+                      { 999000, "0.999" },
+                      { 999900, "0.9999" },
+                      { 1000000, "1" } };
+
+    line(page, "# HELP perpd_matcher_turn_ns Time of the matcher's turns that did something.\n"
+               "# TYPE perpd_matcher_turn_ns summary\n");
+    for (size_t i = 0; i < CC_COUNT(quantiles); i++)
+        line(page, "perpd_matcher_turn_ns{quantile=\"%s\"} %lu\n", quantiles[i].text,
+             histogram_quantile(turns, quantiles[i].ppm));
+    line(page, "perpd_matcher_turn_ns_sum %lu\nperpd_matcher_turn_ns_count %lu\n",
+         histogram_sum(turns), histogram_count(turns));
+}
+
+static void snapshot_lines(struct page *page, const struct node *node)
+{
+    const struct snapshotter_counters *counters = &node->core.snapshotter.counters;
+    uint64_t now_ns = clock_now_ns(&node->clock);
+    uint64_t t_ns = counter_read(&counters->t_ns);
+
+    metric(page, "snapshots_total", "counter", "Snapshots that the snapshotter's child has made.",
+           counter_read(&counters->snapshots));
+    metric(page, "snapshot_failures_total", "counter", "Children that ended without one.",
+           counter_read(&counters->failures));
+    metric(page, "snapshot_put_off_total", "counter", "Looks at which memory was too short.",
+           counter_read(&counters->put_off));
+    metric(page, "snapshot_running", "gauge", "1 while a child is at work.",
+           counter_read(&counters->running));
+    metric(page, "snapshot_alarm", "gauge", "1 when the last attempt failed or is put off.",
+           counter_read(&counters->alarm));
+    metric(page, "snapshot_sequence", "gauge", "Sequence of the newest snapshot, 0: none.",
+           counter_read(&counters->sequence));
+    if (t_ns != 0)
+        metric(page, "snapshot_age_seconds", "gauge", "Age of the newest snapshot's state.",
+               now_ns > t_ns ? (now_ns - t_ns) / 1000000000 : 0);
+    metric(page, "snapshot_tail_bytes", "gauge", "Sealed segments above the newest snapshot.",
+           counter_read(&counters->tail_bytes));
+    metric(page, "archived_segments_total", "counter", "Segments written to the archive.",
+           counter_read(&counters->archived));
+    metric(page, "archive_failures_total", "counter", "Attempts at it that failed.",
+           counter_read(&counters->archive_failures));
+    metric(page, "retired_segments_total", "counter", "Segments given back to be used again.",
+           counter_read(&counters->retired));
+    metric(page, "pruned_segments_total", "counter", "Archived segments removed by their age.",
+           counter_read(&counters->pruned));
+}
+
+static void journal_lines(struct page *page, const struct core *core)
+{
+    struct journal_counters counters = journal_counters(core->journal);
+
+    metric(page, "journal_frames_total", "counter", "Frames submitted.", counters.frames);
+    metric(page, "journal_records_total", "counter", "Records submitted.", counters.records);
+    metric(page, "journal_record_bytes_total", "counter", "Bytes of those records.",
+           counters.record_bytes);
+    metric(page, "journal_written_bytes_total", "counter", "Bytes of frames, padding included.",
+           counters.written_bytes);
+    metric(page, "journal_in_flight", "gauge", "Frames being written.", counters.in_flight);
+    metric(page, "journal_durable_sequence", "gauge", "Last sequence that may be shown.",
+           journal_durable_seq(core->journal));
+    metric(page, "journal_starved_total", "counter", "Turns that had records and no segment.",
+           counters.starved);
+    metric(page, "segments_ready", "gauge", "Segments prepared ahead.",
+           segment_pool_ready(core->pool));
+    metric(page, "segment_error", "gauge", "Error number of the last preparation, 0: none.",
+           (uint64_t)-segment_pool_error(core->pool));
+}
+
+static void follower_lines(struct page *page, const struct follower *follower)
+{
+    metric(page, "follower_applied_sequence", "gauge", "Last sequence that reads show.",
+           atomic_load_explicit(&follower->applied, memory_order_acquire));
+    metric(page, "follower_commands_total", "counter", "Commands applied by the follower.",
+           counter_read(&follower->counters.commands));
+    metric(page, "follower_queries_total", "counter", "Queries answered.",
+           counter_read(&follower->counters.queries));
+    metric(page, "follower_lagging_total", "counter", "Queries refused because it was behind.",
+           counter_read(&follower->counters.lagging));
+    metric(page, "follower_aside_total", "counter", "Queries that took more than a turn.",
+           counter_read(&follower->counters.aside));
+    metric(page, "follower_given_up_total", "counter",
+           "Queries refused because too many took more than a turn.",
+           counter_read(&follower->counters.given_up));
+    metric(page, "follower_hashes_total", "counter", "effects_hash records compared.",
+           counter_read(&follower->counters.hashes));
+    metric(page, "follower_lag_ns", "gauge", "How far behind the follower is.",
+           follower_lag_ns(follower));
+    metric(page, "invariants_failed", "gauge", "Bit k - 1: invariant I<k> failed.",
+           atomic_load_explicit(&follower->invariants_failed, memory_order_relaxed));
+}
+
+static void amount(struct page *page, const char *name, const char *help,
+                   const _Atomic int64_t *value)
+{
+    line(page, "# HELP perpd_%s %s\n# TYPE perpd_%s gauge\nperpd_%s %ld\n", name, help, name, name,
+         atomic_load_explicit(value, memory_order_relaxed)); /* relaxed: shown only */
+}
+
+static void withdrawal_lines(struct page *page, const struct tally *tally)
+{
+    line(page, "# HELP perpd_withdrawals_total Withdrawals by what became of them.\n"
+               "# TYPE perpd_withdrawals_total counter\n");
+    line(page, "perpd_withdrawals_total{outcome=\"requested\"} %lu\n",
+         counter_read(&tally->withdrawals_requested));
+    line(page, "perpd_withdrawals_total{outcome=\"settled\"} %lu\n",
+         counter_read(&tally->withdrawals_settled));
+    line(page, "perpd_withdrawals_total{outcome=\"reverted\"} %lu\n",
+         counter_read(&tally->withdrawals_reverted));
+    metric(page, "withdrawals_pending", "gauge", "Withdrawals that the operator has to settle.",
+           counter_read(&tally->pending_count));
+    amount(page, "withdrawals_pending_micro_usdc", "What they come to.", &tally->pending_amount);
+}
+
+static void exchange_lines(struct page *page, const struct tally *tally)
+{
+    static const char *const levels[TALLY_LEVELS] = { "book", "fund", "adl" };
+
+    amount(page, "insurance_fund_micro_usdc", "Cash of the fund; below 0: a deficit.",
+           &tally->fund_cash);
+    amount(page, "fee_account_micro_usdc", "What fees have come to.", &tally->fee_account);
+    metric(page, "deferred_work_items", "gauge", "Items of deferred work that wait.",
+           counter_read(&tally->work_items));
+    metric(page, "liquidated_portfolios_total", "counter", "Portfolios that became IN_LIQUIDATION.",
+           counter_read(&tally->liquidated));
+    line(page, "# HELP perpd_liquidations_total Actions of liquidation by level.\n"
+               "# TYPE perpd_liquidations_total counter\n");
+    for (uint32_t level = 0; level < TALLY_LEVELS; level++)
+        line(page, "perpd_liquidations_total{level=\"%s\"} %lu\n", levels[level],
+             counter_read(&tally->liquidations[level]));
+    metric(page, "funding_hours_total", "counter", "Hours of funding settled, of each market.",
+           counter_read(&tally->funding_hours));
+    metric(page, "funding_payments_total", "counter", "Funding payments.",
+           counter_read(&tally->funding_payments));
+    metric(page, "oracle_holds_total", "counter", "Markets whose index leapt and was held.",
+           counter_read(&tally->holds));
+    metric(page, "triggers_total", "counter", "Conditional orders that fired.",
+           counter_read(&tally->triggers));
+    metric(page, "mmp_freezes_total", "counter", "Freezes by makers' protection.",
+           counter_read(&tally->freezes));
+    metric(page, "settlements_total", "counter", "Positions settled by a market's close.",
+           counter_read(&tally->settlements));
+    withdrawal_lines(page, tally);
+}
+
+static void key_lines(struct page *page, const struct node *node)
+{
+    static const struct {
+        const char *name, *type, *help;
+        size_t offset;
+    } rows[] = {
+#define ROW(name, type, help, member) \
+    { name, type, help, offsetof(struct key_tables_counters, member) }
+        ROW("key_tables", "gauge", "Keys that have a table.", present),
+        ROW("key_tables_built_total", "counter", "Tables built.", built),
+        ROW("key_tables_removed_total", "counter", "Tables of keys without a session.", removed),
+        ROW("key_tables_refused_total", "counter", "Keys that can never sign.", refused),
+        ROW("key_tables_full_total", "counter", "Keys for whose table there was no room.", full),
+#undef ROW
+    };
+
+    line(page, "# HELP perpd_signature_path 1: Ed25519 signatures are verified by this path.\n"
+               "# TYPE perpd_signature_path gauge\n");
+    for (unsigned path = 0; path < ED25519_PATHS; path++)
+        line(page, "perpd_signature_path{path=\"%s\"} %d\n",
+             ed25519_path_name((enum ed25519_path)path), path == ed25519_path_of_use());
+    for (size_t i = 0; node->key_tables != NULL && i < CC_COUNT(rows); i++) {
+        const uint8_t *counters = (const void *)key_tables_counters(node->key_tables);
+        const struct published *value = (const void *)(counters + rows[i].offset);
+        metric(page, rows[i].name, rows[i].type, rows[i].help, published_get(value));
+    }
+#define X(name, help)                                     \
+    metric(page, "keys_" #name "_total", "counter", help, \
+           counter_read(&node->key_keeper.counters.name));
+    KEY_KEEPER_COUNTER_LIST(X)
+#undef X
+}
+
+static void thread_line(struct page *page, const char *name, const _Atomic clockid_t *clock)
+{
+    struct timespec used;
+    clockid_t id = atomic_load_explicit(clock, memory_order_relaxed); /* relaxed: shown only */
+
+    if (id == DUTY_NO_CLOCK || clock_gettime(id, &used) != 0)
+        return; /* it has not begun, or it has ended */
+    line(page, "perpd_thread_cpu_seconds{thread=\"%s\"} %ld.%09ld\n", name, (long)used.tv_sec,
+         used.tv_nsec);
+}
+
+static void thread_lines(struct page *page, const struct node *node)
+{
+    line(page, "# HELP perpd_thread_cpu_seconds CPU time of each thread.\n"
+               "# TYPE perpd_thread_cpu_seconds counter\n");
+    for (uint32_t i = 0; i < node->topology.thread_count; i++)
+        thread_line(page, node->topology.threads[i].name, &node->duties[i].cpu_clock);
+    thread_line(page, "prepare", &node->background_clock);
+    thread_line(page, "keys", &node->keys_clock);
+}
+
+size_t metrics_page_write(struct node *node, char *text, size_t capacity)
+{
+    struct page page = { text, capacity, 0 };
+    enum node_phase phase = phase_now(&node->phase);
+    int64_t difference_ns = clock_difference_ns(&node->clock);
+
+    line(&page,
+         "# HELP perpd_build_info Constant 1, with what the process runs as.\n"
+         "# TYPE perpd_build_info gauge\n"
+         "perpd_build_info{durability=\"%s\",topology=\"%s\"} 1\n",
+         config_text(node->options, OPTION_store_durability), node->topology.name);
+    thread_lines(&page, node);
+    line(&page,
+         "# HELP perpd_clock_difference_ns CLOCK_REALTIME minus the node clock.\n"
+         "# TYPE perpd_clock_difference_ns gauge\nperpd_clock_difference_ns %ld\n",
+         difference_ns);
+    key_lines(&page, node);
+    metric(&page, "replayed_sequence", "gauge", "Last sequence that recovery applied.",
+           counter_read(&node->core.engines.replayed));
+    metric(&page, "poisoned_requests", "gauge",
+           "Requests refused because the process aborted on them.", node->poison.refused_count);
+    metric(&page, "poisoned_types", "gauge", "Request types put off after repeated faults.",
+           node->poison.off_count);
+    metric(&page, "log_dropped_total", "counter", "Log lines left out by the rate bound.",
+           log_dropped());
+    if (phase_serves(phase)) {
+        matcher_lines(&page, &node->core.matcher);
+        turn_lines(&page, &node->turn_ns);
+        snapshot_lines(&page, node);
+        journal_lines(&page, &node->core);
+        follower_lines(&page, &node->core.follower);
+        exchange_lines(&page, &node->core.follower.tally);
+    }
+    return page.used;
+}

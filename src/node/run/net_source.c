@@ -1,0 +1,73 @@
+#include "node/run/net_source.h"
+
+#include "node/run/metrics_page.h"
+
+static uint64_t source_durable(void *context)
+{
+    struct node *node = context;
+    return phase_serves(phase_now(&node->phase)) ? journal_durable_seq(node->core.journal) : 0;
+}
+
+static uint64_t source_applied(void *context)
+{
+    struct node *node = context;
+    if (!phase_serves(phase_now(&node->phase)))
+        return 0;
+    return atomic_load_explicit(&node->core.follower.applied, memory_order_acquire);
+}
+
+static bool source_ready(void *context)
+{
+    struct node *node = context;
+    enum node_phase phase = phase_now(&node->phase);
+    return phase == NODE_OPEN || phase == NODE_DRAINING; /* what was received is answered */
+}
+
+static void source_facts(void *context, struct net_facts *facts)
+{
+    struct node *node = context;
+    enum node_phase phase = phase_now(&node->phase);
+    int64_t difference_ns = clock_difference_ns(&node->clock);
+    int64_t bound_ns = CLOCK_DIFFERENCE_MAX_NS;
+
+    *facts = (struct net_facts){ .clock_difference_ms = difference_ns / 1000000 };
+    if (difference_ns > bound_ns || difference_ns < -bound_ns)
+        facts->not_ready |= NET_NOT_CLOCK;
+    if (phase != NODE_OPEN)
+        facts->not_ready |= NET_NOT_ACCEPTING;
+    if (!phase_serves(phase)) {
+        facts->not_ready |= NET_NOT_RECOVERED;
+        facts->replay_percent = recover_percent(&node->core.engines);
+        facts->applied = atomic_load_explicit(&node->core.engines.replayed, memory_order_relaxed);
+        return;
+    }
+    struct follower *follower = &node->core.follower;
+    facts->replay_percent = 100;
+    facts->durable = journal_durable_seq(node->core.journal);
+    facts->applied = atomic_load_explicit(&follower->applied, memory_order_acquire);
+    facts->applied_time_ns = atomic_load_explicit(&follower->applied_time_ns, memory_order_relaxed);
+    facts->lag_ms = follower_lag_ns(follower) / 1000000;
+    if (facts->lag_ms > config_number(node->options, OPTION_node_follower_lag_max))
+        facts->not_ready |= NET_NOT_FOLLOWER;
+    if (segment_pool_ready(node->core.pool) == 0 || alarm_wants_segments(node->core.pool))
+        facts->not_ready |= NET_NOT_SEGMENTS;
+    if (atomic_load_explicit(&follower->invariants_failed, memory_order_relaxed) != 0)
+        facts->not_ready |= NET_NOT_INVARIANT;
+}
+
+static size_t source_metrics(void *context, char *text, size_t capacity)
+{
+    return metrics_page_write(context, text, capacity);
+}
+
+struct net_source net_source_of(struct node *node)
+{
+    return (struct net_source){
+        .context = node,
+        .durable = source_durable,
+        .applied = source_applied,
+        .ready = source_ready,
+        .facts = source_facts,
+        .metrics = source_metrics,
+    };
+}

@@ -1,0 +1,168 @@
+#include "node/run/node.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "node/run/divergence.h"
+#include "node/run/lifecycle.h"
+#include "node/run/notify.h"
+#include "node/run/start.h"
+
+enum {
+    PREPARE_IDLE_US = 20 * 1000, /* the background thread's look for a taken segment */
+    KEYS_IDLE_US = 5 * 1000,     /* the keys thread's look for a new session */
+    KEYS_NICE = 10,              /* whoever has something to serve goes first */
+};
+
+void node_ask_stop(struct node *node)
+{
+    /* relaxed: a flag alone; the exchange in park_wake comes behind it. */
+    atomic_store_explicit(&node->stop_asked, true, memory_order_relaxed);
+    if (node->duties[0].node != NULL)
+        park_wake(&node->duties[0].park, PARK_ALWAYS);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void *background_main(void *context)
+{
+    struct node *node = context;
+
+    pthread_setname_np(pthread_self(), "perpd-prepare");
+    /* relaxed: shown, decides nothing. */
+    atomic_store_explicit(&node->background_clock, duty_cpu_clock(), memory_order_relaxed);
+    if (topology_bind(&node->topology, false) != 0)
+        lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
+    for (;;) {
+        enum node_phase phase = phase_now(&node->phase);
+        if (phase == NODE_FAILED || phase == NODE_STOPPED)
+            return NULL;
+        int prepared = 0;
+        if (phase_serves(phase)) {
+            prepared = core_prepare(&node->core, clock_monotonic_ns(&node->clock));
+            if (prepared < 0)
+                log_line(LOG_ERROR, "segment", "preparation failed: %s", strerror(-prepared));
+        }
+        uint32_t kept = phase == NODE_OPEN || phase == NODE_DRAINING
+                            ? core_snapshot(&node->core, clock_monotonic_ns(&node->clock))
+                            : 0;
+        if (prepared <= 0 && kept == 0)
+            usleep(PREPARE_IDLE_US);
+    }
+}
+
+static void *keys_main(void *context)
+{
+    struct node *node = context;
+
+    pthread_setname_np(pthread_self(), "perpd-keys");
+    /* relaxed: shown, decides nothing. */
+    atomic_store_explicit(&node->keys_clock, duty_cpu_clock(), memory_order_relaxed);
+    if (topology_bind(&node->topology, false) != 0)
+        lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
+    (void)setpriority(PRIO_PROCESS, 0, KEYS_NICE); /* of this thread; a wish */
+    for (;;) {
+        enum node_phase phase = phase_now(&node->phase);
+        if (phase == NODE_FAILED || phase == NODE_STOPPED)
+            return NULL;
+        if (key_keeper_step(&node->key_keeper, clock_monotonic_ns(&node->clock)) == 0)
+            usleep(KEYS_IDLE_US);
+    }
+}
+
+static void *duty_main(void *context)
+{
+    struct duty *duty = context;
+    char name[TOPOLOGY_NAME_BYTES + 8];
+
+    snprintf(name, sizeof name, "perpd-%s", duty->plan->name);
+    name[15] = '\0'; /* the longest that the kernel takes */
+    pthread_setname_np(pthread_self(), name);
+    duty_run(duty);
+    return NULL;
+}
+
+/* False when the machine refuses it: then the start has failed, and a replay under way is given
+ * up. */
+static bool start_thread(struct node *node, pthread_t *thread, void *(*run)(void *), void *context,
+                         const char *name)
+{
+    int failed = pthread_create(thread, NULL, run, context);
+    if (failed == 0)
+        return true;
+    log_line(LOG_ERROR, "start", "thread %s: %s", name, strerror(failed));
+    lifecycle_fail(node, NODE_EXIT_FAILED);
+    node_ask_stop(node);
+    return false;
+}
+
+/* The first thread is this one. */
+static int run_threads(struct node *node)
+{
+    pthread_t background, keys;
+    uint32_t count = node->topology.thread_count;
+
+    node->started_monotonic_ns = clock_monotonic_ns(&node->clock);
+    for (uint32_t i = 1; i < count; i++) {
+        struct duty *duty = &node->duties[i];
+        duty->joinable = start_thread(node, &duty->thread, duty_main, duty, duty->plan->name);
+    }
+    bool prepares = start_thread(node, &background, background_main, node, "prepare");
+    bool keeps = start_thread(node, &keys, keys_main, node, "keys");
+
+    duty_run(&node->duties[0]);
+    for (uint32_t i = 1; i < count; i++)
+        if (node->duties[i].joinable)
+            pthread_join(node->duties[i].thread, NULL);
+    if (phase_now(&node->phase) != NODE_FAILED)
+        (void)lifecycle_advance(node, NODE_STOPPING, NODE_STOPPED);
+    if (prepares)
+        pthread_join(background, NULL);
+    if (keeps)
+        pthread_join(keys, NULL);
+    return phase_exit_code(&node->phase);
+}
+
+/* The promise of a clean stop: a start of whatever rules_version can begin with a snapshot. */
+static int write_snapshot(struct node *node)
+{
+    struct refusal refusal;
+    uint64_t sequence = engine_sequence(node->core.replica);
+
+    refusal_clear(&refusal);
+    if (core_write_snapshot(&node->core, &refusal) == REFUSAL_none) {
+        log_line(LOG_INFO, "snapshot", "written at the stop sequence=%lu", sequence);
+        return NODE_EXIT_CLEAN;
+    }
+    log_line(LOG_ERROR, "snapshot",
+             "none was written at the stop, sequence=%lu: %s; the journal is whole and this "
+             "rules_version recovers it",
+             sequence, refusal.text);
+    return NODE_EXIT_FAILED;
+}
+
+int node_run(struct node *node, const struct config *options)
+{
+    static struct market_file markets; /* 2 KiB of places, start-up only */
+    static struct notify notify;
+
+    node->options = options;
+    phase_init(&node->phase);
+    int code = start_prepare(node, &markets);
+    if (code == 0) {
+        notify_start(&notify, node);
+        code = run_threads(node);
+        if (phase_now(&node->phase) == NODE_STOPPED)
+            code = write_snapshot(node);
+    }
+    if (atomic_load_explicit(&node->core.follower.diverged, memory_order_relaxed))
+        divergence_write(&node->core, config_text(options, OPTION_store_data));
+    notify_end(&notify);
+    start_undo(node);
+    market_file_free(&markets);
+    log_line(LOG_INFO, "stopped", "exit=%d", code);
+    return code;
+}

@@ -1,0 +1,76 @@
+/* node.h - perpd's roles on threads: start, threads, stop.
+ *
+ *   start.h     what is made before a thread runs
+ *   opening.h   recovery; the commands of a start
+ *   topology.h  which roles each thread has
+ *   duty.h      one thread: the steps of its roles in turn, sleeping and waking
+ *
+ * Beside the threads of the table run two in the background: one of core_prepare, which blocks, and
+ * one of key_keeper_step, which computes for long.
+ *
+ * Owner. node_run is the main thread's; node_ask_stop may be called from a signal handler. */
+#ifndef NODE_RUN_NODE_H
+#define NODE_RUN_NODE_H
+
+#include "base/config.h"
+#include "base/node_exit.h"
+#include "net/net.h"
+#include "node/recover/poison.h"
+#include "node/recover/snapshot_child.h"
+#include "node/run/core.h"
+#include "node/run/duty.h"
+#include "node/run/phase.h"
+#include "node/run/topology.h"
+
+/* One net thread's rings and reply buffers. */
+struct node_net {
+    struct net *net;
+    struct ring commands, answers, queries, replies;
+    struct reply_pool pool;
+    void *ring_memory;
+    size_t ring_bytes;
+    void *pool_memory;
+    struct duty *duty; /* the thread that has it */
+    /* Up to where each ring's consumer was woken; the producer's own. */
+    CC_NO_SHARE uint64_t commands_told;
+    uint64_t queries_told;
+    CC_NO_SHARE uint64_t answers_told;
+    CC_NO_SHARE uint64_t replies_told;
+};
+
+struct node {
+    const struct config *options;
+    struct topology topology;
+    struct clock clock;
+    struct disk *disk;
+    struct core core;
+    struct poison poison;
+    struct snapshot_child snapshot_child;
+    struct key_tables *key_tables; /* NULL: none are kept */
+    struct key_keeper key_keeper;
+    struct node_net nets[TOPOLOGY_NETS_MAX];
+    struct duty duties[TOPOLOGY_THREADS_MAX];
+    struct duty *matcher, *journal, *follower; /* the threads that have these roles */
+    _Atomic clockid_t background_clock;        /* CPU time of the background thread */
+    _Atomic clockid_t keys_clock;              /* and of the keys thread */
+    _Atomic bool announced;                    /* by the first thread: the ready line is out */
+    uint64_t followed_ns;                      /* the first thread's: last clock_follow */
+    uint64_t opened_sequence;                  /* of the start's last command; before NODE_OPEN */
+    uint64_t started_monotonic_ns;             /* for the wait for the clock */
+    uint64_t drain_end_ns;                     /* clock_monotonic_ns; before NODE_DRAINING */
+    uint64_t stop_end_ns;                      /* the same; before NODE_STOPPING */
+    _Atomic uint32_t nets_left;                /* net threads that are not drained */
+    struct refusal refusal;
+    CC_NO_SHARE struct histogram turn_ns; /* of the matcher's turns that did something */
+    struct phase phase;
+    _Atomic bool stop_asked;
+};
+
+/* Starts, serves until node_ask_stop, stops. Gives the exit code; everything it has to say is
+ * logged, and `ready http://HOST:PORT` is printed on standard output when it serves. */
+int node_run(struct node *node, const struct config *options);
+
+/* Asks for a clean stop. Safe in a signal handler. */
+void node_ask_stop(struct node *node);
+
+#endif

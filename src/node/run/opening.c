@@ -1,0 +1,102 @@
+#include "node/run/opening.h"
+
+#include "base/log.h"
+#include "engine/market_record.h"
+#include "engine/read.h"
+#include "node/run/lifecycle.h"
+
+enum { CLOCK_WAIT_S_MAX = 5 };
+
+#define NS_PER_S UINT64_C(1000000000)
+
+int opening_refuse(struct node *node)
+{
+    log_line(LOG_ERROR, "refused", "%s", node->refusal.text);
+    return refusal_exit_code(node->refusal.kind);
+}
+
+/* ---- recovery -------------------------------------------------------------------------------- */
+
+void opening_recover(struct node *node)
+{
+    enum refusal_kind kind = core_recover(&node->core, &node->refusal);
+    if (kind == REFUSAL_record_refused && lifecycle_is_stop_asked(node)) {
+        lifecycle_fail(node,
+                       NODE_EXIT_CLEAN); /* given up: nothing was promised, nothing was written */
+        return;
+    }
+    if (kind != REFUSAL_none) {
+        lifecycle_fail(node, opening_refuse(node));
+        return;
+    }
+    matcher_guard(&node->core.matcher, poison_page_mark(&node->poison.page), &node->poison.file);
+    const struct recovery_result *found = &node->core.recovered;
+    for (uint32_t i = 0; i < node->topology.net_count; i++) {
+        struct node_net *net = &node->nets[i];
+        struct follower_link link = { &net->queries, &net->replies, &net->pool };
+        core_link(&node->core, &link, &net->commands, &net->answers);
+    }
+    log_line(LOG_INFO, "recovered",
+             "boot=%lu snapshot=%lu records=%lu frames=%lu cut_bytes=%lu clean_stop=%d",
+             found->boot, node->core.engines.snapshot_sequence, found->records, found->frames,
+             found->cut_bytes, found->clean_stop);
+    (void)lifecycle_advance(node, NODE_RECOVERING,
+                            NODE_RECOVERED); /* false: a stop was asked meanwhile */
+}
+
+/* ---- the commands of a start ----------------------------------------------------------------- */
+
+/* The file is read for an empty directory only; later a difference is reported, not applied. */
+static void compare_markets(const struct node *node)
+{
+    const struct core_config *config = &node->core.config;
+
+    if (config_text(node->options, OPTION_exchange_markets)[0] == '\0')
+        return;
+    for (uint32_t i = 0; i < config->market_count; i++) {
+        const struct core_market *market = &config->markets[i];
+        struct market_record record;
+        const uint8_t *text = (const uint8_t *)market->text;
+        if (read_market_is(node->core.primary, text, market->text_bytes))
+            continue;
+        bool parsed = market_record_parse(&record, text, market->text_bytes);
+        INVARIANT(parsed); /* market_file.c has refused any other */
+        log_line(LOG_WARN, "markets",
+                 "exchange.markets differs from the journal: market=%s; not applied, a 1001 by the "
+                 "operator changes a market",
+                 record.symbol);
+    }
+}
+
+uint32_t opening_sequence(struct node *node)
+{
+    poison_watch(&node->poison);
+    switch (core_open(&node->core)) {
+    case CORE_OPENED:
+        compare_markets(node);
+        node->opened_sequence = engine_sequence(node->core.primary);
+        return lifecycle_advance(node, NODE_RECOVERED, NODE_OPEN);
+    case CORE_CLOCK_BEHIND:
+        if (clock_monotonic_ns(&node->clock) - node->started_monotonic_ns <
+            CLOCK_WAIT_S_MAX * NS_PER_S)
+            return 0; /* asked again next turn */
+        log_line(LOG_ERROR, "clock", "the clock is more than %d s behind the last journalled time",
+                 CLOCK_WAIT_S_MAX);
+        lifecycle_fail(node, NODE_EXIT_FAILED);
+        return 0;
+    case CORE_CAPACITY_TOO_SMALL:
+        log_line(LOG_ERROR, "configuration", "%s is below what the data directory uses",
+                 option_row(node->core.short_option)->name);
+        lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
+        return 0;
+    case CORE_DISK_FAILED:
+        log_line(LOG_ERROR, "restart", "the file restart of the data directory could not be kept");
+        lifecycle_fail(node, NODE_EXIT_FAILED);
+        return 0;
+    case CORE_MARKET_REFUSED:
+        break;
+    }
+    log_line(LOG_ERROR, "configuration", "exchange.markets has a record that 1001 refuses");
+    lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
+    return 0;
+}

@@ -1,0 +1,296 @@
+#include "node/run/start.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include "base/arena.h"
+#include "base/hex.h"
+#include "base/log.h"
+#include "crypto/secp256k1.h"
+#include "node/run/net_source.h"
+#include "node/run/opening.h"
+#include "node/run/verifier.h"
+#include "store/disk_real.h"
+
+enum {
+    COMMAND_SLOTS = 16384, /* a net thread's */
+    MESSAGE_SLOTS = 8192,  /* answers, queries, replies: credits of a net thread */
+    SEGMENT_BYTES = 64 << 20,
+    FRAMES_IN_FLIGHT = 4,
+    HISTORY_REPLAY_BYTES = SEGMENT_BYTES, /* docs/decisions/0041 */
+};
+
+#define NS_PER_DAY (86400 * UINT64_C(1000000000))
+
+/* ---- what needs no journal ------------------------------------------------------------------- */
+
+static int open_disk(struct node *node)
+{
+    int error = 0;
+    bool ring_refused = false;
+    const char *path = config_text(node->options, OPTION_store_data);
+
+    node->disk = disk_real_open(path, &error, &ring_refused);
+    if (node->disk != NULL)
+        return 0;
+    if (ring_refused) {
+        log_line(LOG_ERROR, "kernel",
+                 "io_uring for the journal was refused: %s; perpd needs Linux 6.1 with io_uring "
+                 "allowed (sysctl kernel.io_uring_disabled=0, no seccomp filter against it)",
+                 strerror(-error));
+        return NODE_EXIT_KERNEL;
+    }
+    log_line(LOG_ERROR, "data", "path=%s: %s", path, strerror(-error));
+    return NODE_EXIT_FAILED;
+}
+
+static int configure(struct node *node)
+{
+    uint8_t body[CONFIG_ENGINE_TEXT_MAX];
+    ptrdiff_t bytes = config_engine_text(node->options, node->core.exchange.exchange_id, body);
+
+    if (bytes < 0) {
+        log_line(LOG_ERROR, "configuration", "the engine options are longer than 4120 bytes");
+        return NODE_EXIT_CONFIGURATION;
+    }
+    bool parsed = core_configure(&node->core, body, (uint32_t)bytes);
+    INVARIANT(parsed); /* config.c writes what option.c reads */
+    return 0;
+}
+
+static int open_core(struct node *node, const struct market_file *markets)
+{
+    bool local = config_is(node->options, OPTION_store_durability, "local");
+    uint8_t wanted_id[EXCHANGE_FILE_ID_BYTES];
+    const char *id_text = config_text(node->options, OPTION_exchange_id);
+    bool has_id =
+        id_text[0] != '\0' && hex_decode(wanted_id, sizeof wanted_id, id_text, strlen(id_text));
+    node->snapshot_child = (struct snapshot_child){
+        .disk = node->disk,
+        .exchange = &node->core.exchange,
+        .engines = &node->core.engines,
+        .data = config_text(node->options, OPTION_store_data),
+        .segment_bytes = SEGMENT_BYTES,
+    };
+    struct core_config config = {
+        .disk = node->disk,
+        .clock = &node->clock,
+        .exchange_id = has_id ? wanted_id : NULL,
+        .markets = markets->markets,
+        .market_count = markets->market_count,
+        .durability = local ? JOURNAL_LOCAL : JOURNAL_NONE,
+        .segment_bytes = SEGMENT_BYTES,
+        .segment_bytes_per_s = SEGMENT_POOL_RATE_DEFAULT,
+        .journal_buffer_bytes = JOURNAL_BUFFER_BYTES_DEFAULT,
+        .frames_in_flight = FRAMES_IN_FLIGHT,
+        .group_bytes = JOURNAL_GROUP_BYTES_DEFAULT,
+        .history_rows = HISTORY_ROWS_DEFAULT,
+        .follower_lag_max_ns = config_number(node->options, OPTION_node_follower_lag_max) * 1000000,
+        .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,
+        .is_staged = config_is(node->options, OPTION_exchange_restart, "staged"),
+        .give_up = &node->stop_asked,
+        .key_keeper = &node->key_keeper,
+        .recovers_on_two_threads = true,
+        .history_replay_bytes = HISTORY_REPLAY_BYTES,
+        .snapshot_tail_bytes = config_number(node->options, OPTION_store_snapshot_tail),
+        .archive_keep_ns = config_number(node->options, OPTION_store_archive_keep) * NS_PER_DAY,
+        .snapshotter = snapshot_child_host(&node->snapshot_child),
+    };
+    if (!local)
+        log_line(LOG_WARN, "durability",
+                 "store.durability=none: acknowledged orders are lost with the power");
+    if (core_create(&node->core, &config, &node->refusal) != REFUSAL_none)
+        return opening_refuse(node);
+    snapshot_child_unwant(node->disk); /* of a process that ended with the lock's last holder */
+    return configure(node);
+}
+
+/* Commands lie where a next start finds the one that ended this process (poison.h). */
+static int make_rings(struct node_net *net, void *commands)
+{
+    const struct {
+        struct ring *ring;
+        uint32_t slots;
+    } rings[] = {
+        { &net->answers, MESSAGE_SLOTS },
+        { &net->queries, MESSAGE_SLOTS },
+        { &net->replies, MESSAGE_SLOTS },
+    };
+    size_t bytes[CC_COUNT(rings)];
+    int failed;
+
+    for (size_t i = 0; i < CC_COUNT(rings); i++) {
+        bytes[i] = (ring_bytes(rings[i].slots, MESSAGE_SLOT_BYTES) + 4095) & ~(size_t)4095;
+        net->ring_bytes += bytes[i];
+    }
+    if ((failed = arena_map(&net->ring_memory, net->ring_bytes, true)) != 0 ||
+        (failed = arena_map(&net->pool_memory, REPLY_POOL_BYTES, false)) != 0)
+        return failed;
+    uint8_t *at = net->ring_memory;
+    ring_init(&net->commands, commands, COMMAND_SLOTS, MESSAGE_SLOT_BYTES);
+    for (size_t i = 0; i < CC_COUNT(rings); i++) {
+        ring_init(rings[i].ring, at, rings[i].slots, MESSAGE_SLOT_BYTES);
+        at += bytes[i];
+    }
+    reply_pool_init(&net->pool, net->pool_memory);
+    return 0;
+}
+
+static int open_net(struct node *node, uint32_t number)
+{
+    struct node_net *net = &node->nets[number];
+    struct net_diagnosis diagnosis = { 0 };
+    bool shadows = !config_is(node->options, OPTION_crypto_shadow, "off");
+    struct net_config config = {
+        .listen = config_text(node->options, OPTION_net_listen),
+        .admin_listen = number == 0 ? config_text(node->options, OPTION_admin_listen) : NULL,
+        .port_threads = node->topology.net_count,
+        .first = number == 0 ? NULL : node->nets[0].net,
+        .wake_file = net->duty->park.file,
+        .commands = &net->commands,
+        .answers = &net->answers,
+        .queries = &net->queries,
+        .replies = &net->replies,
+        .reply_pool = &net->pool,
+        .keyring = node->core.keyring,
+        .key_tables = node->key_tables,
+        .number = number,
+        .shadows = shadows ? &node->key_keeper.shadows[number] : NULL,
+        .shadows_rejects = config_is(node->options, OPTION_crypto_shadow, "rejects"),
+        .symbols = &node->core.primary_sink.symbols,
+        .clock = &node->clock,
+        .options = &node->core.options,
+        .source = net_source_of(node),
+        .hash_key = mix_key_load(node->core.exchange.hash_key),
+        .durability = config_text(node->options, OPTION_store_durability),
+        .rules_version = ENGINE_RULES_VERSION,
+        .epoch = 1,
+        .codes_off = node->poison.off,
+        .codes_off_count = node->poison.off_count,
+        .credit_wait_ms = (uint32_t)config_number(node->options, OPTION_net_credit_wait_ms),
+        .output_pool_bytes = config_number(node->options, OPTION_net_output_pool),
+        .rate_limits = config_switch(node->options, OPTION_limits_rate_limits),
+        .unknown_key_rate = (uint32_t)config_number(node->options, OPTION_limits_unknown_key_rate),
+        .bad_signature_rate =
+            (uint32_t)config_number(node->options, OPTION_limits_bad_signature_rate),
+    };
+    memcpy(config.secret_key, node->core.exchange.secret_key, sizeof config.secret_key);
+    memcpy(config.exchange_id, node->core.exchange.exchange_id, sizeof config.exchange_id);
+
+    int failed = net_create(&net->net, &config, &diagnosis);
+    explicit_bzero(config.secret_key, sizeof config.secret_key);
+    if (failed == 0)
+        return 0;
+    log_line(LOG_ERROR, diagnosis.kernel_lacks ? "kernel" : "net", "%s", diagnosis.text);
+    if (diagnosis.kernel_lacks)
+        return NODE_EXIT_KERNEL;
+    return diagnosis.bad_address ? NODE_EXIT_CONFIGURATION : NODE_EXIT_FAILED;
+}
+
+/* Who runs where: what the options ask for and this machine has. */
+static int plan(struct node *node)
+{
+    struct topology *topology = &node->topology;
+    cpu_set_t allowed;
+    int failed = 0;
+
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+        log_line(LOG_ERROR, "start", "sched_getaffinity: %s", strerror(errno));
+        return NODE_EXIT_FAILED;
+    }
+    if (!topology_make(topology, node->options, &allowed)) {
+        log_line(LOG_ERROR, "configuration", "%s", topology->error);
+        return NODE_EXIT_CONFIGURATION;
+    }
+    for (uint32_t i = 0; i < topology->thread_count && failed == 0; i++) {
+        const struct topology_thread *thread = &topology->threads[i];
+        failed = duty_init(&node->duties[i], node, thread);
+        if ((thread->roles & ROLE_NET) != 0)
+            node->nets[thread->net].duty = &node->duties[i];
+    }
+    node->matcher = &node->duties[topology_thread_of(topology, ROLE_MATCHER)];
+    node->journal = &node->duties[topology_thread_of(topology, ROLE_JOURNAL)];
+    node->follower = &node->duties[topology_thread_of(topology, ROLE_FOLLOWER)];
+    atomic_init(&node->nets_left, topology->net_count);
+    if (failed == 0)
+        return 0;
+    log_line(LOG_ERROR, "start", "%s", strerror(-failed));
+    return NODE_EXIT_FAILED;
+}
+
+static int open_nets(struct node *node)
+{
+    const struct net *others[TOPOLOGY_NETS_MAX];
+    uint32_t count = node->topology.net_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        int failed = make_rings(&node->nets[i], poison_page_ring(&node->poison.page, i));
+        if (failed != 0) {
+            log_line(LOG_ERROR, "start", "memory: %s", strerror(-failed));
+            return NODE_EXIT_FAILED;
+        }
+        int code = open_net(node, i);
+        if (code != 0)
+            return code;
+        others[i] = node->nets[i].net;
+    }
+    net_show_others(node->nets[0].net, others + 1, count - 1);
+    return 0;
+}
+
+int start_prepare(struct node *node, struct market_file *markets)
+{
+    int code = plan(node);
+    if (code != 0)
+        return code;
+    int failed = clock_init(&node->clock);
+    if (failed == 0)
+        failed = secp256k1_init();
+    if (failed != 0) {
+        log_line(LOG_ERROR, "start", "%s", strerror(-failed));
+        return NODE_EXIT_FAILED;
+    }
+    if (!market_file_load(markets, config_text(node->options, OPTION_exchange_markets))) {
+        log_line(LOG_ERROR, "configuration", "%s", markets->error);
+        return NODE_EXIT_CONFIGURATION;
+    }
+    code = verifier_choose(node->options);
+    if (code == 0)
+        code = open_disk(node);
+    if (code == 0)
+        code = open_core(node, markets);
+    if (code == 0)
+        code =
+            poison_open(&node->poison, node->disk, POISON_FOLDER, node->core.exchange.exchange_id,
+                        clock_now_ns(&node->clock), node->topology.net_count, COMMAND_SLOTS);
+    if (code != 0)
+        return code;
+    failed = core_make_keyring(&node->core);
+    if (failed == 0)
+        failed = verifier_make(node);
+    if (failed != 0) {
+        log_line(LOG_ERROR, "start", "memory: %s", strerror(-failed));
+        return NODE_EXIT_FAILED;
+    }
+    return open_nets(node);
+}
+
+void start_undo(struct node *node)
+{
+    for (uint32_t i = 0; i < node->topology.net_count; i++)
+        if (node->nets[i].net != NULL)
+            net_destroy(node->nets[i].net);
+    verifier_free(node);
+    poison_close(&node->poison);
+    core_destroy(&node->core);
+    explicit_bzero(&node->core.exchange, sizeof node->core.exchange);
+    if (node->disk != NULL)
+        disk_real_close(node->disk);
+    for (uint32_t i = 0; i < node->topology.net_count; i++) {
+        arena_unmap(node->nets[i].ring_memory, node->nets[i].ring_bytes);
+        arena_unmap(node->nets[i].pool_memory, REPLY_POOL_BYTES);
+    }
+    for (uint32_t i = 0; i < node->topology.thread_count; i++)
+        duty_free(&node->duties[i]);
+}

@@ -1,0 +1,271 @@
+#include "node/serve/follower.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "engine/audit.h"
+#include "node/history/counter.h"
+#include "node/recover/replay.h"
+
+static void show(struct follower *follower)
+{
+    tally_look(&follower->tally, follower->engine);
+    atomic_store_explicit(&follower->applied_time_ns, engine_time(follower->engine),
+                          memory_order_relaxed);
+    /* Release: who reads `applied` may count on the time beside it (pairs: node_applied). */
+    atomic_store_explicit(&follower->applied, engine_sequence(follower->engine),
+                          memory_order_release);
+}
+
+int follower_init(struct follower *follower, struct engine *engine, struct follow *follow,
+                  const struct journal *journal, const struct clock *clock, struct mix_key key,
+                  uint64_t lag_max_ns, int commands_a_turn)
+{
+    struct history_sink sink = follower->sink; /* recovery has used it */
+    INVARIANT(commands_a_turn > 0);
+    memset(follower, 0, sizeof *follower);
+    follower->sink = sink;
+    follower->sink.tally = &follower->tally;
+    follower->engine = engine;
+    follower->follow = follow;
+    follower->journal = journal;
+    follower->clock = clock;
+    follower->began_ns = clock_now_ns(clock);
+    follower->key = key;
+    follower->lag_max_ns = lag_max_ns;
+    follower->commands_a_turn = commands_a_turn;
+    follower->aside = calloc(FOLLOWER_LINKS_MAX, sizeof *follower->aside);
+    follower->ranks = adl_rank_create();
+    if (follower->aside == NULL || follower->ranks == NULL)
+        return -ENOMEM; /* follower_free gives back what there is */
+    show(follower);
+    return 0;
+}
+
+void follower_free(struct follower *follower)
+{
+    free(follower->aside);
+    adl_rank_destroy(follower->ranks);
+    history_destroy(follower->sink.history);
+    follower->aside = NULL;
+    follower->ranks = NULL;
+    follower->sink.history = NULL;
+}
+
+void follower_link_add(struct follower *follower, const struct follower_link *link)
+{
+    INVARIANT(follower->link_count < FOLLOWER_LINKS_MAX);
+    follower->links[follower->link_count++] = *link;
+}
+
+/* R2's invariants at a checkpoint; a failed one is remembered and halts what it is of, the process
+ * lives. */
+static void audit(struct follower *follower)
+{
+    struct audit_verdict verdict;
+
+    if (audit_judge(follower->engine, &verdict))
+        return;
+    /* relaxed: shown, decides nothing. */
+    atomic_fetch_or_explicit(&follower->invariants_failed, verdict.failed, memory_order_relaxed);
+    alarm_raise(&follower->alarm, &verdict);
+}
+
+static int apply(struct follower *follower, const struct record_view *record, uint64_t sequence)
+{
+    struct engine_result result;
+    struct command *command = rebuild_command(&follower->rebuilt, record, follower->key);
+
+    if (sequence != engine_sequence(follower->engine) + 1)
+        return -EBADMSG;
+    if (!replay_hash_agrees(follower->engine, command)) {
+        atomic_store_explicit(&follower->diverged, true, memory_order_relaxed);
+        return -EBADMSG;
+    }
+    history_prefetch(follower->sink.history, command);
+    engine_apply(follower->engine, command, &follower->sink.sink, &result);
+    counter_add(&follower->counters.commands);
+    if (command->code == REQUEST_effects_hash) {
+        counter_add(&follower->counters.hashes);
+        audit(follower);
+    }
+    return 0;
+}
+
+uint64_t follower_lag_ns(const struct follower *follower)
+{
+    uint64_t applied = atomic_load_explicit(&follower->applied, memory_order_acquire);
+    if (applied >= journal_durable_seq(follower->journal))
+        return 0;
+    uint64_t shown_ns = atomic_load_explicit(&follower->applied_time_ns, memory_order_relaxed);
+    if (shown_ns < follower->began_ns) /* of a start before this one, or of none */
+        shown_ns = follower->began_ns;
+    uint64_t now_ns = clock_now_ns(follower->clock);
+    return now_ns > shown_ns ? now_ns - shown_ns : 0;
+}
+
+/* The reply of a task that is done with. */
+static void publish(struct follower *follower, const struct follower_link *link,
+                    const struct query_task *task)
+{
+    struct reply *reply = ring_claim(link->replies, 1);
+    INVARIANT(reply != NULL); /* credits: queries sent - replies taken < reply ring size */
+    *reply = task->reply;
+    counter_add(&follower->counters.queries);
+}
+
+static struct query_sources sources_of(const struct follower *follower)
+{
+    return (struct query_sources){
+        .engine = follower->engine,
+        .history = follower->sink.history,
+        .ranks = follower->ranks,
+    };
+}
+
+/* Goes on with the queries that are aside, each once, the longest waiting first. */
+static void resume(struct follower *follower, uint32_t at, struct query_budget *budget)
+{
+    const struct follower_link *link = &follower->links[at];
+    struct follower_aside *aside = &follower->aside[at];
+    struct query_sources sources = sources_of(follower);
+
+    for (uint32_t left = aside->count; left > 0; left--) {
+        if (budget->rows <= FOLLOWER_ROWS_A_TURN / 2)
+            return;
+        struct query_task task = aside->tasks[0];
+        bool done = query_step(&task, &sources, link->pool, budget);
+        aside->count--;
+        memmove(&aside->tasks[0], &aside->tasks[1], aside->count * sizeof task);
+        if (done)
+            publish(follower, link, &task);
+        else
+            aside->tasks[aside->count++] = task;
+    }
+}
+
+/* A query that needs more turns, or the refusal when too many do. */
+static void put_aside(struct follower *follower, uint32_t at, struct query_task *task)
+{
+    struct follower_aside *aside = &follower->aside[at];
+
+    if (aside->count < FOLLOWER_ASIDE_MAX) {
+        aside->tasks[aside->count++] = *task;
+        counter_add(&follower->counters.aside);
+        return;
+    }
+    query_give_up(task, follower->links[at].pool);
+    publish(follower, &follower->links[at], task);
+    counter_add(&follower->counters.given_up);
+}
+
+/* However little the turn has left, a query gets enough for a page of the greatest limit: it does
+ * not wait for the deep ones before it to be done. */
+static bool begin_task(struct query_task *task, const struct query_sources *sources,
+                       const struct query *query, struct reply_pool *pool,
+                       struct query_budget *budget)
+{
+    struct query_budget own = *budget;
+
+    if (own.rows < FOLLOWER_ROWS_A_QUERY)
+        own.rows = FOLLOWER_ROWS_A_QUERY;
+    uint32_t given = own.rows;
+    bool done = query_begin(task, sources, query, pool, &own);
+    uint32_t used = given - own.rows;
+    uint32_t of_rows = used < budget->rows ? used : budget->rows;
+    uint32_t of_spare = used - of_rows < budget->spare ? used - of_rows : budget->spare;
+    budget->rows -= of_rows;
+    budget->spare -= of_spare;
+    budget->holders = own.holders;
+    return done;
+}
+
+/* Begins one query, or says that it must wait. */
+static bool begin(struct follower *follower, uint32_t at, const struct query *query,
+                  struct query_budget *budget)
+{
+    const struct follower_link *link = &follower->links[at];
+    struct query_sources sources = sources_of(follower);
+    struct query_task task;
+    uint64_t stamp = query->stamp;
+
+#if defined(PLANTED_BUG) && PLANTED_BUG == 5 /* a read may show less than was acknowledged */
+    stamp = 0;
+#endif
+    if (stamp > engine_sequence(follower->engine)) {
+        uint64_t lag_ns = follower_lag_ns(follower);
+        if (lag_ns <= follower->lag_max_ns)
+            return false;
+        query_refuse(&task, &sources, query, lag_ns);
+        publish(follower, link, &task);
+        counter_add(&follower->counters.lagging);
+    } else if (begin_task(&task, &sources, query, link->pool, budget)) {
+        publish(follower, link, &task);
+    } else {
+        put_aside(follower, at, &task);
+    }
+    return true;
+}
+
+static int serve(struct follower *follower, uint32_t at, struct query_budget *budget)
+{
+    const struct follower_link *link = &follower->links[at];
+    uint64_t ready = ring_ready(link->queries);
+    uint64_t done = 0;
+
+    while (done < ready && done < FOLLOWER_QUERIES_A_TURN && budget->spare != 0) {
+        if (!begin(follower, at, ring_at(link->queries, done), budget))
+            break;
+        done++;
+    }
+    if (done != 0)
+        ring_release(link->queries, done);
+    return (int)done;
+}
+
+/* Queries of every link; the work done, and those aside count as work to come. */
+static int answer(struct follower *follower)
+{
+    struct query_budget budget = {
+        .rows = FOLLOWER_ROWS_A_TURN,
+        .holders = ADL_RANK_HOLDERS_A_TURN,
+        .spare = FOLLOWER_ROWS_SPARE,
+    };
+    int work = 0;
+
+    for (uint32_t i = 0; i < follower->link_count; i++) {
+        uint32_t at = (follower->link_next + i) % follower->link_count;
+        work += (int)follower->aside[at].count;
+        resume(follower, at, &budget);
+    }
+    for (uint32_t i = 0; i < follower->link_count; i++) {
+        uint32_t at = (follower->link_next + i) % follower->link_count;
+        work += serve(follower, at, &budget);
+        ring_publish(follower->links[at].replies);
+    }
+    if (follower->link_count != 0)
+        follower->link_next = (follower->link_next + 1) % follower->link_count;
+    return work;
+}
+
+int follower_step(struct follower *follower)
+{
+    struct record_view record;
+    uint64_t sequence;
+    int work = 0;
+
+    while (work < follower->commands_a_turn) {
+        int got = follow_next(follower->follow, &record, &sequence);
+        if (got < 0)
+            return got;
+        if (got == 0)
+            break;
+        int applied = apply(follower, &record, sequence);
+        if (applied < 0)
+            return applied;
+        work++;
+    }
+    if (work != 0)
+        show(follower);
+    return work + answer(follower);
+}
