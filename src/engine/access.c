@@ -2,6 +2,7 @@
 
 #include "base/field.h"
 #include "base/request.h"
+#include "base/rule.h"
 #include "engine/state.h"
 
 enum { ACCESS_EVERY_PORTFOLIO = -1 };
@@ -15,11 +16,11 @@ enum reach {
 };
 
 /* Codes in the order of their rows; the others are REACH_ANY and not exempt. */
-static const struct rule {
+static const struct demand {
     uint8_t reach;     /* enum reach */
-    bool is_exempt;    /* of row 4 */
+    bool is_exempt;    /* of row suspended */
     bool needs_access; /* FULL_ACCESS, whatever signs (R11) */
-} rules[REQUEST_revoke_api_key + 1] = {
+} demands[REQUEST_revoke_api_key + 1] = {
     [REQUEST_place_limit_order] = { REACH_SUBACCOUNT, false, false },
     [REQUEST_order_reduction] = { REACH_SUBACCOUNT, true, false },
     [REQUEST_order_replacement] = { REACH_SUBACCOUNT, false, false },
@@ -112,7 +113,7 @@ static bool kind_is_right(const struct credential *credential, enum signer signe
 }
 
 /* R10: a pinned credential reaches its subaccount alone. Another account's side of a transfer is
- * row 5's matter. */
+ * a matter of row portfolio. */
 static bool is_in_reach(const struct credential *credential, enum reach reach, const uint8_t *body)
 {
     uint32_t pin = (uint32_t)credential->pin;
@@ -140,16 +141,16 @@ enum access access_check(struct engine *engine, const struct command *command)
     engine->turn.credential = index;
     engine->turn.account = credential->account;
     engine->accounts.rows[credential->account].signer_hint = index;
-    const struct rule *rule = &rules[command->code];
+    const struct demand *demand = &demands[command->code];
     bool is_granted = kind_is_right(credential, signer) &&
-                      !(rule->needs_access && credential->scope != SCOPE_FULL_ACCESS) &&
-                      is_in_reach(credential, rule->reach, command_body(command));
+                      !(demand->needs_access && credential->scope != SCOPE_FULL_ACCESS) &&
+                      is_in_reach(credential, demand->reach, command_body(command));
     return is_granted ? ACCESS_GRANTED : ACCESS_LACKING;
 }
 
 bool access_is_suspended(const struct engine *engine, const struct command *command)
 {
-    if (command->code >= CC_COUNT(rules) || rules[command->code].is_exempt)
+    if (command->code >= CC_COUNT(demands) || demands[command->code].is_exempt)
         return false;
     uint8_t signer = request_find(command->code)->signer;
     bool has_account = signer != SIGNER_NEW_SECP256K1 && signer != SIGNER_NEW_PASSKEY;
@@ -160,8 +161,8 @@ enum status access_refusal(uint32_t code)
 {
     return code == REQUEST_create_session || code == REQUEST_revoke_session ||
                    code == REQUEST_revoke_all_sessions
-               ? STATUS_session_rejected
-               : STATUS_rejected_unauthorized;
+               ? ROW_STATUS(credential_of_session)
+               : ROW_STATUS(credential);
 }
 
 enum status access_portfolio(struct engine *engine, const struct command *command)
@@ -173,11 +174,11 @@ enum status access_portfolio(struct engine *engine, const struct command *comman
     if (command->code == REQUEST_cancel_all_orders && index == (uint32_t)ACCESS_EVERY_PORTFOLIO) {
         return subaccount_is_open(engine, engine->turn.account, subaccount)
                    ? STATUS_request_completed
-                   : STATUS_rejected_invalid_portfolio_id;
+                   : ROW_STATUS(portfolio);
     }
     uint32_t portfolio = access_open_portfolio(engine, engine->turn.account, body + 8);
     if (portfolio == PORTFOLIO_NONE)
-        return STATUS_rejected_invalid_portfolio_id;
+        return ROW_STATUS(portfolio);
     engine->turn.portfolio = portfolio;
     return STATUS_request_completed;
 }
@@ -202,17 +203,16 @@ enum status access_api_key(const struct engine *engine, const uint8_t credential
     const struct credential *key = &engine->credentials.rows[index];
 
     if (index == CREDENTIAL_NONE || !credential_is_live(key, engine->t_ns))
-        return STATUS_rejected_unauthorized;
+        return ROW_STATUS(credential);
     if (key->scope != SCOPE_READ_WRITE) {
         result->reason = REASON_read_only_key;
-        return STATUS_rejected_unauthorized;
+        return ROW_STATUS(credential);
     }
     if (key->pin != CREDENTIAL_NO_PIN && (uint32_t)key->pin != subaccount_index) {
         result->reason = REASON_subaccount_not_permitted;
-        return STATUS_rejected_unauthorized;
+        return ROW_STATUS(credential);
     }
-    return key->account == account_id ? STATUS_request_completed
-                                      : STATUS_rejected_invalid_portfolio_id;
+    return key->account == account_id ? STATUS_request_completed : ROW_STATUS(portfolio);
 }
 
 static bool field_is_clean(const struct field *field, const uint8_t *bytes)

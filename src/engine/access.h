@@ -1,7 +1,8 @@
-/* access.h - rows 3 to 5 of R11: who signed a command, and whether it may do what it asks.
+/* access.h - rows credential to portfolio of R11: who signed a command, and whether it may do what
+ * it asks.
  *
- * Row 3's "unknown, expired or revoked" leaves the request id unused (W5); a known key that lacks
- * the kind, scope or reach does not. */
+ * Row credential: "unknown, expired or revoked" leaves the request id unused (W5); a known key that
+ * lacks the kind, scope or reach does not. */
 #ifndef ENGINE_ACCESS_H
 #define ENGINE_ACCESS_H
 
@@ -27,16 +28,17 @@ CC_MUST_USE bool access_duplicate_account(const struct engine *engine,
                                           const struct command *command, uint64_t t_ns,
                                           uint64_t *account);
 
-/* Row 3 at the engine's t; fills turn.credential and turn.account of a user's command. */
+/* Row credential at the engine's t; fills turn.credential and turn.account of a user's command. */
 CC_MUST_USE enum access access_check(struct engine *engine, const struct command *command);
 
-/* The status of row 3 for this code. */
+/* The status of row credential for this code. */
 enum status access_refusal(uint32_t code);
 
-/* Row 4 of a command whose row 3 has passed: its account is suspended and the code not exempt. */
+/* Row suspended of a command that row credential has let through: its account is suspended and the
+ * code not exempt. */
 CC_MUST_USE bool access_is_suspended(const struct engine *engine, const struct command *command);
 
-/* Row 5 of the portfolio_id at the head of a body; fills turn.portfolio. */
+/* Row portfolio of the portfolio_id at the head of a body; fills turn.portfolio. */
 CC_MUST_USE enum status access_portfolio(struct engine *engine, const struct command *command);
 
 /* The portfolio that is not CLOSED with these indexes (subaccount u32, portfolio u32), or

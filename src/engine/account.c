@@ -1,5 +1,6 @@
 #include "engine/account.h"
 
+#include "base/rule.h"
 #include "engine/access.h"
 #include "engine/faucet.h"
 #include "engine/fee.h"
@@ -89,7 +90,7 @@ enum status account_suspend(struct engine *engine, const struct command *command
 
     (void)result;
     if (id == 0 || account_find(engine, id) == NULL)
-        return STATUS_rejected_invalid_portfolio_id;
+        return ROW_STATUS(portfolio);
     if (!access_body_is_clean(command))
         return STATUS_order_rejected_invalid;
     struct account *account = &engine->accounts.rows[id];

@@ -87,7 +87,7 @@ void account_tell(struct engine *engine, uint32_t id, enum effect_account_what w
 /* account_add, and the effect 2119 that says so. */
 uint32_t account_create(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES]);
 
-/* Code 32 behind rows 3 and 4. Costs what its sessions and API keys do. */
+/* Code 32 after row suspended. Costs what its sessions and API keys do. */
 CC_MUST_USE enum status account_close(struct engine *engine, const struct command *command,
                                       struct engine_result *result);
 

@@ -1,5 +1,6 @@
 #include "engine/amend.h"
 
+#include "base/rule.h"
 #include "base/uuid.h"
 #include "engine/entry.h"
 #include "engine/evidence.h"
@@ -47,17 +48,17 @@ static bool is_v7(const uint8_t *bytes)
     return uuid_is_v7(&id);
 }
 
-/* Rows 13 and 14: the live order, if it still has what its owner thinks it has. */
+/* The live order, if it still has what its owner thinks it has. */
 static enum status find_target(struct engine *engine, uint32_t market,
                                const struct amend_target *target, struct engine_result *result,
                                uint32_t *order)
 {
     *order = resting_find(engine, market, target->id, target->hash);
     if (*order == ORDER_NONE)
-        return STATUS_rejected_order_not_found;
+        return ROW_STATUS(target);
     evidence_of_order(engine, result, *order);
     if (target->expected != 0 && target->expected != engine->orders.hot[*order].remaining)
-        return STATUS_rejected_size_not_equal;
+        return ROW_STATUS(expected_remaining);
     return STATUS_request_completed;
 }
 
@@ -67,20 +68,20 @@ enum status amend_reduce_decide(struct engine *engine, const struct amend_target
     uint32_t market;
 
     if (!is_v7(target->id))
-        return STATUS_rejected_invalid_uuid;
+        return ROW_STATUS(target_id);
     enum status status = market_of_asset(engine, target->asset_id, &market);
     if (status != STATUS_request_completed)
         return status;
     if (target->pads != 0)
-        return STATUS_order_rejected_invalid;
+        return ROW_STATUS(form);
     status = find_target(engine, market, target, result, order);
     if (status != STATUS_request_completed)
         return status;
     if (reduce_by == 0)
-        return STATUS_rejected_size_zero;
+        return ROW_STATUS(size_zero);
     if (reduce_by < engine->orders.hot[*order].remaining &&
         reduce_by % state_market(engine, market)->record.lot_size != 0)
-        return STATUS_rejected_invalid_size;
+        return ROW_STATUS(size);
     return STATUS_request_completed;
 }
 
@@ -120,7 +121,7 @@ enum status amend_replace_terms(struct engine *engine, const struct amend_target
                                 struct entry *entry, struct engine_result *result)
 {
     if (!is_v7(target->id))
-        return STATUS_rejected_invalid_uuid;
+        return ROW_STATUS(target_id);
     enum status status = entry_form(engine, entry, true);
     if (status != STATUS_request_completed && result != NULL)
         result->reason = entry->reason;

@@ -26,7 +26,7 @@ struct amend_target {
     uint16_t asset_id;
 };
 
-/* Rows 6 to 16 of a reduction; *order is what it names. Nothing is changed. */
+/* Rows target_id to size of a reduction; *order is what it names. Nothing is changed. */
 CC_MUST_USE enum status amend_reduce_decide(struct engine *engine,
                                             const struct amend_target *target, uint64_t reduce_by,
                                             struct engine_result *result, uint32_t *order);
@@ -35,13 +35,13 @@ CC_MUST_USE enum status amend_reduce_decide(struct engine *engine,
 void amend_reduce_act(struct engine *engine, uint32_t order, uint64_t reduce_by,
                       struct engine_result *result);
 
-/* Rows 6 to 26 of a replacement whose entry has its body's part; fills entry->replaced. Nothing is
- * changed. */
+/* Rows target_id to liquidation of a replacement whose entry has its body's part; fills
+ * entry->replaced. Nothing is changed. */
 CC_MUST_USE enum status amend_replace_terms(struct engine *engine,
                                             const struct amend_target *target, struct entry *entry,
                                             struct engine_result *result);
 
-/* Rows 6 to 35 of a replacement whose entry has its body's part. */
+/* All rows of a replacement whose entry has its body's part. */
 CC_MUST_USE enum status amend_replace_rows(struct engine *engine, const struct amend_target *target,
                                            struct entry *entry, struct engine_result *result);
 
@@ -49,11 +49,11 @@ CC_MUST_USE enum status amend_replace_rows(struct engine *engine, const struct a
 void amend_replace_act(struct engine *engine, const struct entry *entry,
                        const struct entry_plan *plan, struct engine_result *result);
 
-/* Rows 6 to 16; rows 0-5 have passed, turn.portfolio is the body's. */
+/* Rows target_id to size; row portfolio has passed, turn.portfolio is the body's. */
 CC_MUST_USE enum status amend_reduce(struct engine *engine, const struct command *command,
                                      struct engine_result *result);
 
-/* Rows 6 to 35. */
+/* Rows target_id to completed. */
 CC_MUST_USE enum status amend_replace(struct engine *engine, const struct command *command,
                                       struct engine_result *result);
 

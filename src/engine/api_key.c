@@ -1,5 +1,6 @@
 #include "engine/api_key.h"
 
+#include "base/rule.h"
 #include "base/text.h"
 #include "engine/access.h"
 #include "engine/state.h"
@@ -47,7 +48,7 @@ enum status api_key_create(struct engine *engine, const struct command *command,
     }
     credential_release_ended(engine);
     if (!credential_fits(engine, 1))
-        return STATUS_order_rejected_internal;
+        return ROW_STATUS(room);
     struct credential_make make = {
         .key = command_extra(command),
         .account = engine->turn.account,
@@ -81,7 +82,7 @@ enum status api_key_revoke(struct engine *engine, const struct command *command,
         !credential_is_live(key, engine->t_ns))
         return STATUS_order_rejected_invalid;
     if (signer->pin != CREDENTIAL_NO_PIN && key->pin != signer->pin)
-        return STATUS_rejected_unauthorized;
+        return ROW_STATUS(credential);
     credential_revoke(engine, index);
     engine->accounts.rows[engine->turn.account].api_key_count--;
     return STATUS_request_completed;

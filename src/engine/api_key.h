@@ -9,7 +9,7 @@ struct engine;
 struct command;
 struct engine_result;
 
-/* Codes 34 and 35 behind row 3 (R11). */
+/* Codes 34 and 35 after row suspended (R11). */
 CC_MUST_USE enum status api_key_create(struct engine *engine, const struct command *command,
                                        struct engine_result *result);
 CC_MUST_USE enum status api_key_revoke(struct engine *engine, const struct command *command,

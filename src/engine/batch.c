@@ -1,5 +1,6 @@
 #include "engine/batch.h"
 
+#include "base/rule.h"
 #include "base/uuid.h"
 #include "engine/amend.h"
 #include "engine/batch_atomic.h"
@@ -63,14 +64,14 @@ enum status batch_check_id(const struct engine *engine, const struct command *co
     uint64_t id[2];
 
     if (!batch_has_v7(item))
-        return STATUS_rejected_invalid_uuid;
+        return ROW_STATUS(target_id);
     load_id(item->order_id, id);
     if (!window_holds(engine, duplicate_id_ms(id), engine->t_ns))
-        return STATUS_request_dropped;
+        return ROW_STATUS(window);
     bool is_own = memcmp(item->order_id, command_request_id(command), sizeof id) == 0;
     if (is_own || duplicate_find(&engine->duplicates, batch_hash(engine, item),
                                  engine->turn.account, id) != NULL)
-        return STATUS_duplicate_request_id;
+        return ROW_STATUS(duplicate);
     return STATUS_request_completed;
 }
 
@@ -120,7 +121,8 @@ void batch_tell(struct engine *engine, const struct command *command, uint32_t n
 
 /* --- items one by one ------------------------------------------------------------------------- */
 
-/* *reason: why row 9 has refused it, beyond the status. Evidence is of no single order (NULL). */
+/* *reason: why row form has refused it, beyond the status. Evidence is of no single order
+ * (NULL). */
 static enum status apply_place(struct engine *engine, const struct batch_item *item,
                                uint8_t *reason)
 {
@@ -145,7 +147,7 @@ static enum status apply_reduce(struct engine *engine, const struct batch_item *
         amend_reduce_decide(engine, target, (uint64_t)item->quantity, NULL, &order);
 
     if (status == STATUS_request_completed && batch_cut_is_negative(item))
-        status = STATUS_rejected_invalid_size;
+        status = ROW_STATUS(size);
     if (status == STATUS_request_completed)
         amend_reduce_act(engine, order, (uint64_t)item->quantity, NULL);
     return status;
@@ -162,15 +164,15 @@ static enum status apply_replace(struct engine *engine, const struct batch_item 
     return status;
 }
 
-/* An op that does not exist: rows 6 to 9. */
+/* An op that does not exist: rows target_id to form. */
 static enum status refuse_op(const struct engine *engine, const struct batch_item *item)
 {
     uint32_t market;
 
     if (!batch_has_v7(item))
-        return STATUS_rejected_invalid_uuid;
+        return ROW_STATUS(target_id);
     enum status status = market_of_asset(engine, item->asset_id, &market);
-    return status != STATUS_request_completed ? status : STATUS_order_rejected_invalid;
+    return status != STATUS_request_completed ? status : ROW_STATUS(form);
 }
 
 static enum status apply_other(struct engine *engine, const struct batch_item *item,
@@ -245,7 +247,7 @@ enum status batch_apply(struct engine *engine, const struct command *command,
 
     INVARIANT(batch_is_whole(command));
     if (!head_is_clean(command))
-        return STATUS_order_rejected_invalid;
+        return ROW_STATUS(form);
     result->item_count = (uint8_t)count;
     if (command_body(command)[HEAD_ATOMIC_AT] != 0)
         status = batch_atomic_apply(engine, command, count, result);

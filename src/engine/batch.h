@@ -40,10 +40,10 @@ static_assert(sizeof(struct batch_item) == 64, "W3: OrderBatch");
 CC_MUST_USE bool batch_is_whole(const struct command *command);
 
 /* How many ids a batch puts into the duplicate set: its own and those of its placements. They are
- * reserved together (row 2). The body may be of any length. */
+ * reserved together (row duplicates_full). The body may be of any length. */
 uint32_t batch_id_count(const struct command *command);
 
-/* Rows 6 to 35 of every item; rows 0-5 have passed, turn.portfolio is the body's. */
+/* The rows of every item; row portfolio has passed, turn.portfolio is the body's. */
 CC_MUST_USE enum status batch_apply(struct engine *engine, const struct command *command,
                                     struct engine_result *result);
 
@@ -54,17 +54,18 @@ void batch_take(const struct command *command, uint32_t number, struct batch_ite
 /* mix_id of (the turn's account, the item's order_id). */
 uint64_t batch_hash(const struct engine *engine, const struct batch_item *item);
 
-/* Row 6 of an item. */
+/* Row target_id of an item. */
 CC_MUST_USE bool batch_has_v7(const struct batch_item *item);
 
-/* Rows 6, 0 and 1 of the id that an item gives to its order: v7, in the window, not seen. */
+/* Rows target_id, window and duplicate of the id that an item gives to its order: v7, in the
+ * window, not seen. */
 CC_MUST_USE enum status batch_check_id(const struct engine *engine, const struct command *command,
                                        const struct batch_item *item);
 
 /* The item's part of an entry (ops 0 and 2). */
 void batch_entry(const struct engine *engine, const struct batch_item *item, struct entry *entry);
 
-/* Row 16 of a reduction: what would be a cancel if it were read as unsigned. */
+/* Row size of a reduction: what would be a cancel if it were read as unsigned. */
 CC_MUST_USE static inline bool batch_cut_is_negative(const struct batch_item *item)
 {
     return item->op == BATCH_REDUCE && item->quantity < 0;

@@ -1,5 +1,6 @@
 #include "engine/batch_atomic.h"
 
+#include "base/rule.h"
 #include "engine/amend.h"
 #include "engine/cancel.h"
 #include "engine/entry.h"
@@ -164,7 +165,7 @@ static void move_entry(struct engine *engine, struct check *check, const struct 
     add_sums(engine, check, shadow);
 }
 
-/* --- row 28 ----------------------------------------------------------------------------------- */
+/* --- row post_only_crosses -------------------------------------------------------------------- */
 
 /* Whether the book still has the order where the items have left it. */
 static bool stands(const struct check *check, uint32_t order)
@@ -242,7 +243,7 @@ static struct amend_target amend_target_of(const struct engine *engine,
     };
 }
 
-/* The item's entry; an op that is forbidden here, or that does not exist, meets row 9. */
+/* The item's entry; an op that is forbidden here, or that does not exist, meets row form. */
 static void entry_of(const struct engine *engine, const struct batch_item *item,
                      struct entry *entry)
 {
@@ -250,7 +251,7 @@ static void entry_of(const struct engine *engine, const struct batch_item *item,
     entry->pads |= item->post_only != 1 || item->op >= BATCH_OP_COUNT;
 }
 
-/* Rows 6 to 26 of an op 0 or 2, or of an op that does not exist. */
+/* Rows target_id to liquidation of an op 0 or 2, or of an op that does not exist. */
 static enum status terms_of(struct engine *engine, const struct command *command,
                             const struct batch_item *item, struct entry *entry)
 {
@@ -263,7 +264,7 @@ static enum status terms_of(struct engine *engine, const struct command *command
     if (item->op == BATCH_PLACE)
         status = batch_check_id(engine, command, item);
     else
-        status = batch_has_v7(item) ? STATUS_request_completed : STATUS_rejected_invalid_uuid;
+        status = batch_has_v7(item) ? STATUS_request_completed : ROW_STATUS(target_id);
     if (status == STATUS_request_completed)
         status = entry_form(engine, entry, false);
     return status != STATUS_request_completed ? status : entry_terms(engine, entry);
@@ -276,7 +277,7 @@ static enum status reduce_of(struct engine *engine, const struct batch_item *ite
         amend_reduce_decide(engine, &target, (uint64_t)item->quantity, NULL, order);
 
     if (status == STATUS_request_completed && batch_cut_is_negative(item))
-        return STATUS_rejected_invalid_size;
+        return ROW_STATUS(size);
     return status;
 }
 
@@ -301,7 +302,7 @@ static enum status check_reduce(struct engine *engine, struct check *check,
     return status;
 }
 
-/* Row 34: room for all that the batch would enter, as if nothing left before. */
+/* Room for all that the batch would enter, as if nothing left before. */
 static bool has_room(const struct engine *engine, const struct check *check,
                      const struct entry *entry)
 {
@@ -341,16 +342,16 @@ static enum status check_enter(struct engine *engine, struct check *check, uint3
         status = batch_check_id(engine, check->command, item);
     if (status == STATUS_request_completed && item->op == BATCH_PLACE &&
         is_seen(check, number, item))
-        status = STATUS_duplicate_request_id;
+        status = ROW_STATUS(duplicate);
     if (status == STATUS_request_completed)
         status = terms_of(engine, check->command, item, &entry);
     if (status != STATUS_request_completed)
         return status;
     if (!entry.keeps_place &&
         (crosses_book(engine, check, &entry) || crosses_batch(engine, check, &entry)))
-        return STATUS_rejected_post_only_would_cross_book;
+        return ROW_STATUS(post_only_crosses);
     if (!has_room(engine, check, &entry))
-        return STATUS_order_rejected_internal;
+        return ROW_STATUS(room);
     move_entry(engine, check, &entry);
     return STATUS_request_completed;
 }
@@ -421,7 +422,7 @@ static enum status check_all(struct engine *engine, struct check *check)
     for (uint32_t i = 0; i < check->count && status == STATUS_request_completed; i++)
         status = (enum status)check->statuses[i];
     if (status == STATUS_request_completed && !margin_holds(engine, check, &before))
-        status = STATUS_insufficient_margin_to_place;
+        status = ROW_STATUS(margin_to_place);
     put_back(engine, check);
     return status;
 }

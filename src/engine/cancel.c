@@ -1,5 +1,6 @@
 #include "engine/cancel.h"
 
+#include "base/rule.h"
 #include "base/uuid.h"
 #include "engine/evidence.h"
 #include "engine/resting.h"
@@ -37,14 +38,14 @@ enum status cancel_find(struct engine *engine, const struct cancel_target *targe
 
     uuid_load(&id, target->id);
     if (!uuid_is_v7(&id))
-        return STATUS_rejected_invalid_uuid;
+        return ROW_STATUS(target_id);
     enum status status = market_of_asset(engine, target->asset_id, &market);
     if (status != STATUS_request_completed)
         return status;
     if (target->pads != 0)
-        return STATUS_order_rejected_invalid;
+        return ROW_STATUS(form);
     *order = resting_find(engine, market, target->id, target->hash);
-    return *order == ORDER_NONE ? STATUS_rejected_order_not_found : STATUS_request_completed;
+    return *order == ORDER_NONE ? ROW_STATUS(target) : STATUS_request_completed;
 }
 
 enum status cancel_one(struct engine *engine, const struct cancel_target *target,
@@ -172,9 +173,9 @@ enum status cancel_all(struct engine *engine, const struct command *command,
             return status;
     }
     if ((body.pad | body.pad2) != 0 || body.side > CANCEL_SELLS)
-        return STATUS_order_rejected_invalid;
+        return ROW_STATUS(form);
     if (body.include_conditional > 1)
-        return STATUS_rejected_invalid_order_flags;
+        return ROW_STATUS(flags);
     if (engine->turn.portfolio != PORTFOLIO_NONE) {
         cancel_portfolio(engine, engine->turn.portfolio, market, body.side,
                          body.include_conditional);

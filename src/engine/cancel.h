@@ -34,7 +34,7 @@ struct cancel_target {
     uint16_t asset_id;
 };
 
-/* Rows 6 to 13: the live order of the turn's portfolio that it names. */
+/* Rows target_id to target: the live order of the turn's portfolio that it names. */
 CC_MUST_USE enum status cancel_find(struct engine *engine, const struct cancel_target *target,
                                     uint32_t *order);
 
@@ -42,7 +42,7 @@ CC_MUST_USE enum status cancel_find(struct engine *engine, const struct cancel_t
 CC_MUST_USE enum status cancel_one(struct engine *engine, const struct cancel_target *target,
                                    struct engine_result *result);
 
-/* Rows 0-5 have passed; turn.portfolio is the body's. */
+/* Row portfolio has passed; turn.portfolio is the body's. */
 CC_MUST_USE enum status cancel_order(struct engine *engine, const struct command *command,
                                      struct engine_result *result);
 

@@ -13,8 +13,8 @@
 
 struct engine;
 
-/* R5, row 19 of what leaves: the marks that the portfolio's margin rests on are valid, and none of
- * its markets is HALTED. */
+/* R5, row mark of what leaves: the marks that the portfolio's margin rests on are valid, and none
+ * of its markets is HALTED. */
 CC_MUST_USE bool cash_marks_stand(const struct engine *engine, uint32_t portfolio);
 
 /* R4, behind risk_touch: amount <= free. Nothing is free IN_LIQUIDATION. */

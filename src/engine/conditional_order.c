@@ -1,5 +1,6 @@
 #include "engine/conditional_order.h"
 
+#include "base/rule.h"
 #include "base/uuid.h"
 #include "engine/entry.h"
 #include "engine/evidence.h"
@@ -43,7 +44,7 @@ struct cancel_body {
 static_assert(sizeof(struct conditional_body) == 80, "W3: PlaceConditionalOrder");
 static_assert(sizeof(struct cancel_body) == 40, "W3: ConditionalOrderCancel");
 
-/* Rows 7 to 12. An order of another kind does not wait for anything. */
+/* Rows market_id to expiry. An order of another kind does not wait for anything. */
 static enum status check_form(struct engine *engine, const struct conditional_body *body,
                               struct entry *entry)
 {
@@ -56,7 +57,6 @@ static enum status check_form(struct engine *engine, const struct conditional_bo
                                               : entry_flags_of_wait(engine, entry, body->live_tif);
 }
 
-/* Row 18. */
 static enum status check_trigger(const struct conditional_body *body, const struct entry *entry)
 {
     const struct market_record *record = &entry->market->record;
@@ -64,9 +64,9 @@ static enum status check_trigger(const struct conditional_body *body, const stru
     bool has_limit = !order_type_is_market(body->order_type);
 
     if (price == 0 || price > record->max_price || price % record->tick_size != 0)
-        return STATUS_rejected_invalid_trigger;
+        return ROW_STATUS(trigger);
     if (body->trigger_source >= SOURCE_COUNT || has_limit != (body->price != 0))
-        return STATUS_rejected_invalid_trigger;
+        return ROW_STATUS(trigger);
     return STATUS_request_completed;
 }
 
@@ -100,7 +100,7 @@ static struct conditional row_of(const struct engine *engine, const struct comma
     return row;
 }
 
-/* Rows 15 to 34; *row gets the order. */
+/* Rows size_zero to room; *row gets the order. */
 static enum status check_terms(struct engine *engine, const struct command *command,
                                const struct conditional_body *body, struct entry *entry,
                                struct conditional *row)
@@ -114,7 +114,7 @@ static enum status check_terms(struct engine *engine, const struct command *comm
     if (status != STATUS_request_completed)
         return status;
     *row = row_of(engine, command, body, entry);
-    return trigger_is_met(engine, row) ? STATUS_rejected_trigger_already_satisfied
+    return trigger_is_met(engine, row) ? ROW_STATUS(trigger_is_met)
                                        : entry_count_of_wait(engine, entry);
 }
 
@@ -182,12 +182,12 @@ enum status conditional_order_cancel(struct engine *engine, const struct command
     memcpy(&body, command_body(command), sizeof body);
     uuid_load(&id, body.order_id);
     if (!uuid_is_v7(&id))
-        return STATUS_rejected_invalid_uuid;
+        return ROW_STATUS(target_id);
     enum status status = market_of_asset(engine, body.asset_id, &market);
     if (status != STATUS_request_completed)
         return status;
     if ((body.pad | body.pad2) != 0)
-        return STATUS_order_rejected_invalid;
+        return ROW_STATUS(form);
     uint32_t index =
         conditional_find_live(engine, engine->turn.account, body.order_id, command->target_hash);
     const struct conditional *row = &engine->conditionals.rows[index];

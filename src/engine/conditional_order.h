@@ -9,13 +9,14 @@ struct engine;
 struct command;
 struct engine_result;
 
-/* Rows 7 to 34 of what R11 has for code 6; rows 0-5 have passed, turn.portfolio is the body's. A
- * refusal from row 13 on is told as a REJECTED order (2101). */
+/* What R11 has for code 6 after row portfolio; turn.portfolio is the body's. A refusal after row
+ * expiry_of_conditional is told as a REJECTED order (2101). */
 CC_MUST_USE enum status conditional_order_place(struct engine *engine,
                                                 const struct command *command,
                                                 struct engine_result *result);
 
-/* Rows 6 to 9 of code 7, then the order: it is CANCELED, or it rests already, or there is none. */
+/* Rows target_id to form of code 7, then the order: it is CANCELED, or it rests already, or there
+ * is none. */
 CC_MUST_USE enum status conditional_order_cancel(struct engine *engine,
                                                  const struct command *command,
                                                  struct engine_result *result);

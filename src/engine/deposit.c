@@ -1,5 +1,6 @@
 #include "engine/deposit.h"
 
+#include "base/rule.h"
 #include "engine/cash.h"
 #include "engine/image_read.h"
 #include "engine/risk.h"
@@ -92,14 +93,14 @@ enum status deposit_credit(struct engine *engine, const struct command *command,
     }
     uint32_t portfolio = receiver(engine, &body);
     if (portfolio == PORTFOLIO_NONE)
-        return STATUS_rejected_invalid_portfolio_id;
+        return ROW_STATUS(portfolio);
     if (body.amount == 0)
-        return STATUS_rejected_size_zero;
+        return ROW_STATUS(size_zero);
     risk_touch(engine, portfolio);
     if (!cash_fits(engine, portfolio, body.amount))
         return STATUS_rejected_invalid_size;
     if (table->count >= table->limit)
-        return STATUS_order_rejected_internal;
+        return ROW_STATUS(room);
     remember(engine, hash, body.external_ref);
     engine->deposits += (int64_t)body.amount;
     cash_credit(engine, portfolio, CASH_deposit, (int64_t)body.amount);
@@ -113,7 +114,7 @@ enum status deposit_top_up(struct engine *engine, const struct command *command,
 
     (void)result;
     if (amount == 0)
-        return STATUS_rejected_size_zero;
+        return ROW_STATUS(size_zero);
     risk_touch(engine, 0);
     int64_t cash = engine->portfolios.rows[0].cash;
     if (amount > (uint64_t)DEPOSIT_FUND_MAX || cash > DEPOSIT_FUND_MAX - (int64_t)amount)

@@ -1,5 +1,6 @@
 #include "engine/disconnect.h"
 
+#include "base/rule.h"
 #include "engine/access.h"
 #include "engine/image.h"
 #include "engine/image_read.h"
@@ -147,7 +148,7 @@ static enum status check(const struct engine *engine, const struct command *comm
     uint32_t record = subaccount_find(engine, body->account_id, body->subaccount_index);
 
     if (record == SUBACCOUNT_NONE || engine->subaccounts.rows[record].status == SUBACCOUNT_CLOSED)
-        return STATUS_rejected_invalid_portfolio_id;
+        return ROW_STATUS(portfolio);
     if (!access_body_is_clean(command) || body->grace_ms > DISCONNECT_GRACE_MAX_MS)
         return refuse(result, REASON_invalid_parameter);
     return STATUS_request_completed;
@@ -169,7 +170,7 @@ static enum status arm(struct engine *engine, const struct arm_body *body, uint3
     else if (count_of(engine, row.account) >= DISCONNECT_ARMS_MAX)
         return refuse(result, REASON_limit_reached);
     if (engine->arms.count >= engine->arms.limit)
-        return STATUS_order_rejected_internal;
+        return ROW_STATUS(room);
     add(engine, &row);
     return STATUS_request_completed;
 }

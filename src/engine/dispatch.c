@@ -1,5 +1,6 @@
 #include "engine/dispatch.h"
 
+#include "base/rule.h"
 #include "engine/access.h"
 #include "engine/amend.h"
 #include "engine/api_key.h"
@@ -48,7 +49,7 @@ static enum status apply_configuration(struct engine *engine, const struct comma
     return STATUS_request_completed;
 }
 
-/* Code 1000: pads, rows 7 and 8, CLOSED; price and time are R5's (mark). */
+/* Code 1000: pads, rows market_id and market, CLOSED; price and time are R5's (mark). */
 static enum status apply_oracle(struct engine *engine, const struct command *command,
                                 struct engine_result *result)
 {
@@ -62,7 +63,7 @@ static enum status apply_oracle(struct engine *engine, const struct command *com
     if (status != STATUS_request_completed)
         return status;
     if (engine->markets.rows[market].state == MARKET_CLOSED)
-        return STATUS_market_closed;
+        return ROW_STATUS(market_closed);
     return mark_oracle(engine, market, cc_load64(body), cc_load64(body + 8));
 }
 
@@ -135,7 +136,7 @@ static void touch_portfolios(struct engine *engine)
 
 /* --- signed codes ----------------------------------------------------------------------------- */
 
-/* Before the handler: nothing, or row 5 of the portfolio_id at the head of the body and
+/* Before the handler: nothing, or row portfolio of the portfolio_id at the head of the body and
  * check-on-touch of what it names. */
 enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
 
@@ -213,7 +214,7 @@ enum status dispatch_signed(struct engine *engine, const struct command *command
     enum before before = before_of(command->code);
 
     if (access_is_suspended(engine, command))
-        return STATUS_rejected_account_suspended;
+        return ROW_STATUS(suspended);
     if (before == BEFORE_PORTFOLIO) {
         enum status status = access_portfolio(engine, command);
         if (status != STATUS_request_completed)

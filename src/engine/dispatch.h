@@ -11,7 +11,7 @@ struct engine;
 struct command;
 struct engine_result;
 
-/* A signed command whose row 3 has passed: rows 4 and later. */
+/* A signed command that row credential has let through: the rows after it. */
 CC_MUST_USE enum status dispatch_signed(struct engine *engine, const struct command *command,
                                         struct engine_result *result);
 

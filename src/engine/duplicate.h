@@ -91,7 +91,7 @@ void duplicate_set_limit(struct duplicate *set, uint32_t limit);
 CC_MUST_USE const struct duplicate_entry *duplicate_find(const struct duplicate *set, uint64_t hash,
                                                          uint64_t account, const uint64_t id[2]);
 
-/* Read-only. Whether `id_count` more ids would not fit: retry_required (R11 row 2). A batch asks
+/* Read-only. Whether `id_count` more ids would not fit: row duplicates_full (R11). A batch asks
  * for itself and its items together. */
 static inline bool duplicate_full(const struct duplicate *set, uint32_t id_count)
 {

@@ -1,5 +1,6 @@
 #include "engine/engine.h"
 
+#include "base/rule.h"
 #include "engine/access.h"
 #include "engine/batch.h"
 #include "engine/dispatch.h"
@@ -82,7 +83,7 @@ void engine_image(struct engine *engine, struct image_sink *sink)
     image_write(engine, sink);
 }
 
-/* --- peek: rows 0 to 2 ------------------------------------------------------------------------ */
+/* --- peek: rows window to duplicates_full ----------------------------------------------------- */
 
 static void load_id(const struct command *command, uint64_t id[2])
 {
@@ -148,7 +149,7 @@ static bool answer_duplicate(const struct engine *engine, const struct command *
         duplicate_find(&engine->duplicates, command->request_hash, account, id);
     if (entry == NULL)
         return false;
-    result->status = STATUS_duplicate_request_id;
+    result->status = ROW_STATUS(duplicate);
     result->original_status = duplicate_status(entry);
     result->original_processed_at_ns = entry->processed_at_ns;
     result->members = ANSWER_HAS_ORIGINAL;
@@ -167,7 +168,7 @@ static void begin_result(struct engine_result *result, uint64_t sequence, uint64
     result->processed_at_ns = t_ns;
 }
 
-/* Rows 0 to 2. True: *result has their answer. */
+/* True: *result has the answer of one of these rows. */
 static bool peek_answers(const struct engine *engine, const struct command *command, uint64_t t_ns,
                          struct engine_result *result)
 {
@@ -175,7 +176,7 @@ static bool peek_answers(const struct engine *engine, const struct command *comm
 
     load_id(command, id);
     if (!window_holds(engine, duplicate_id_ms(id), t_ns)) {
-        result->status = STATUS_request_dropped;
+        result->status = ROW_STATUS(window);
         return true;
     }
     if (!access_duplicate_account(engine, command, t_ns, &account))
@@ -184,7 +185,7 @@ static bool peek_answers(const struct engine *engine, const struct command *comm
         return true;
     uint32_t ids = command->code == REQUEST_order_batch ? batch_id_count(command) : 1;
     if (duplicate_full(&engine->duplicates, ids)) {
-        result->status = STATUS_retry_required;
+        result->status = ROW_STATUS(duplicates_full);
         return true;
     }
     return false;

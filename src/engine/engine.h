@@ -1,6 +1,6 @@
 /* engine.h - the deterministic state machine: commands in, effects and an answer out.
  *
- *   peek: rows 0-2 of R11 ── answered, no trace
+ *   peek: R11, rows window to duplicates_full ── answered, no trace
  *        │ not answered
  *   apply: sequence + 1 ─ timers due ─ check-on-touch ─ own effect ─ 2100 ─ deferred work
  *
@@ -70,8 +70,8 @@ struct engine *engine_init(void *memory, size_t bytes, struct mix_key key,
 /* t of a command that is sequenced next: max(previous + 1, clock) (R3). */
 uint64_t engine_time_next(const struct engine *engine, uint64_t clock_ns);
 
-/* R11 rows 0-2 of a signed command at time t. True: *result is its answer, it takes no sequence.
- * False: apply it. Only reads. */
+/* Rows window to duplicates_full of a signed command at time t. True: *result is its answer, it
+ * takes no sequence. False: apply it. Only reads. */
 CC_MUST_USE bool engine_peek(const struct engine *engine, const struct command *command,
                              uint64_t t_ns, struct engine_result *result);
 

@@ -1,5 +1,6 @@
 #include "engine/entry.h"
 
+#include "base/rule.h"
 #include "engine/evidence.h"
 #include "engine/liquidation.h"
 #include "engine/margin.h"
@@ -28,30 +29,30 @@ static bool may_rest(const struct entry *entry)
     return entry->tif == ORDER_GTC || entry->tif == ORDER_GTT;
 }
 
-/* --- rows 7 to 12 ----------------------------------------------------------------------------- */
+/* --- rows up to expiry ------------------------------------------------------------------------ */
 
-/* Row 10: what the market's state lets in. */
+/* What the market's state lets in. */
 static enum status check_state(const struct entry *entry)
 {
     switch ((enum market_state)entry->market->state) {
     case MARKET_ACTIVE:
         return STATUS_request_completed;
     case MARKET_POST_ONLY:
-        return entry->post_only ? STATUS_request_completed : STATUS_rejected_market_post_only;
+        return entry->post_only ? STATUS_request_completed : ROW_STATUS(market_post_only);
     case MARKET_REDUCE_ONLY:
-        return entry->reduce_only ? STATUS_request_completed : STATUS_rejected_market_reduce_only;
+        return entry->reduce_only ? STATUS_request_completed : ROW_STATUS(market_reduce_only);
     case MARKET_CANCEL_ONLY:
-        return STATUS_rejected_market_cancel_only;
+        return ROW_STATUS(market_cancel_only);
     case MARKET_HALTED:
-        return STATUS_rejected_market_halted;
+        return ROW_STATUS(market_halted);
     case MARKET_CLOSED:
     case MARKET_STATE_COUNT:
         break;
     }
-    return STATUS_market_closed;
+    return ROW_STATUS(market_closed);
 }
 
-/* Rows 11 and 12: flags and time in force. */
+/* Flags and time in force. */
 static enum status check_flags(const struct engine *engine, struct entry *entry, bool must_rest)
 {
     uint64_t life_ns = state_option(engine, OPTION_limits_gtt_max_s) * MARK_SECOND_NS;
@@ -61,14 +62,14 @@ static enum status check_flags(const struct engine *engine, struct entry *entry,
                  : entry->expiry == ORDER_EXPIRY_GTC ? ORDER_GTC
                                                      : ORDER_GTT;
     if (entry->post_only > 1 || entry->reduce_only > 1 || entry->stp > ENTRY_STP_MAX)
-        return STATUS_rejected_invalid_order_flags;
+        return ROW_STATUS(flags);
     if ((entry->post_only || must_rest) && !may_rest(entry))
-        return STATUS_rejected_invalid_order_flags;
+        return ROW_STATUS(flags);
     if (entry->tif != ORDER_GTT)
         return STATUS_request_completed;
     if (entry->expiry > INT64_MAX || entry->expiry > engine->t_ns + life_ns)
-        return STATUS_rejected_invalid_order_flags;
-    return entry->expiry <= engine->t_ns ? STATUS_order_rejected_expired : STATUS_request_completed;
+        return ROW_STATUS(flags);
+    return entry->expiry <= engine->t_ns ? ROW_STATUS(expiry) : STATUS_request_completed;
 }
 
 enum status entry_market(struct engine *engine, struct entry *entry)
@@ -79,11 +80,11 @@ enum status entry_market(struct engine *engine, struct entry *entry)
         return status;
     entry->market = state_market(engine, entry->market_index);
     if (entry->pads != 0)
-        return STATUS_order_rejected_invalid;
+        return ROW_STATUS(form);
     if (CC_UNLIKELY(engine->mmps.count != 0) && entry->post_only == 1 && !entry->waits &&
         mmp_is_frozen(engine, entry->portfolio, entry->market_index)) {
         entry->reason = REASON_mmp_frozen;
-        return STATUS_order_rejected_invalid;
+        return ROW_STATUS(mmp_frozen);
     }
     return check_state(entry);
 }
@@ -101,21 +102,21 @@ enum status entry_flags_of_wait(const struct engine *engine, const struct entry 
     uint64_t life_ns = state_option(engine, OPTION_limits_gtt_max_s) * MARK_SECOND_NS;
 
     if (entry->post_only > 1 || entry->reduce_only > 1 || entry->stp > ENTRY_STP_MAX)
-        return STATUS_rejected_invalid_order_flags;
+        return ROW_STATUS(flags);
     if (live_tif > ORDER_GTC || (is_market(entry) && live_tif != ORDER_IOC) ||
         (entry->post_only && live_tif != ORDER_GTC))
-        return STATUS_rejected_invalid_order_flags;
+        return ROW_STATUS(flags);
     if (entry->expiry == ORDER_EXPIRY_IOC || entry->expiry == ORDER_EXPIRY_FOK)
-        return STATUS_rejected_invalid_order_flags;
+        return ROW_STATUS(flags);
     if (entry->expiry == ORDER_EXPIRY_GTC)
         return STATUS_request_completed;
     if (entry->expiry > INT64_MAX || entry->expiry > engine->t_ns + life_ns)
-        return STATUS_rejected_invalid_order_flags;
-    return entry->expiry <= engine->t_ns ? STATUS_rejected_conditional_order_expired
+        return ROW_STATUS(flags);
+    return entry->expiry <= engine->t_ns ? ROW_STATUS(expiry_of_conditional)
                                          : STATUS_request_completed;
 }
 
-/* --- rows 15 to 27 ---------------------------------------------------------------------------- */
+/* --- rows from size_zero to liquidation ------------------------------------------------------- */
 
 static bool is_multiple(uint64_t value, uint64_t unit)
 {
@@ -154,7 +155,7 @@ static bool notional_fits(const struct engine *engine, const struct entry *entry
            (uint64_t)ENTRY_COST_MAX;
 }
 
-/* Rows 15 and 16; a replacement stays on its side. */
+/* A replacement stays on its side. */
 static enum status check_size(struct engine *engine, struct entry *entry)
 {
     const struct market_record *record = &entry->market->record;
@@ -163,22 +164,22 @@ static enum status check_size(struct engine *engine, struct entry *entry)
     entry->quantity = entry->side == ORDER_SHORT ? -(uint64_t)entry->signed_quantity
                                                  : (uint64_t)entry->signed_quantity;
     if (entry->quantity == 0)
-        return STATUS_rejected_size_zero;
+        return ROW_STATUS(size_zero);
     if (entry->quantity < record->min_size || entry->quantity > record->max_order_size ||
         entry->quantity > (uint64_t)MARKET_RAW_MAX ||
         !is_multiple(entry->quantity, record->lot_size))
-        return STATUS_rejected_invalid_size;
+        return ROW_STATUS(size);
     entry->out_quantity = 0;
     entry->out_price = 0;
     if (replaces(entry)) {
         const struct order *old = &engine->orders.hot[entry->replaced];
         if (old->side != entry->side)
-            return STATUS_rejected_invalid_size;
+            return ROW_STATUS(size);
         entry->out_quantity = old->remaining;
         entry->out_price = resting_price(engine, old);
     }
     entry->holding = holding_find(engine, entry->portfolio, entry->market_index);
-    return size_fits(engine, entry) ? STATUS_request_completed : STATUS_rejected_invalid_size;
+    return size_fits(engine, entry) ? STATUS_request_completed : ROW_STATUS(size);
 }
 
 static uint64_t slippage_ppm(const struct entry *entry)
@@ -207,7 +208,7 @@ static uint64_t price_within(const struct entry *entry, uint64_t ppm)
 }
 
 /* The limit of a market order: mark * (1 +- slippage), at least one tick. The parameter may still
- * be too large (row 22). */
+ * be too large (row slippage). */
 static void set_slippage_limit(struct entry *entry)
 {
     uint64_t tick = entry->market->record.tick_size;
@@ -216,7 +217,7 @@ static void set_slippage_limit(struct entry *entry)
     entry->price = price < tick ? tick : price;
 }
 
-/* Row 20 is for limit kinds: the walk of a market order stops at the price band (R3). */
+/* Row price_band is for limit kinds: the walk of a market order stops at the band (R3). */
 static void stop_at_band(struct entry *entry)
 {
     uint64_t last = price_within(entry, entry->market->record.price_band_ppm);
@@ -235,25 +236,25 @@ static bool joins_list(const struct engine *engine, const struct entry *entry)
            old->stamp < entry->market->cancel_sequence;
 }
 
-/* Rows 17 and 17b: the price by itself, and R1's bounds of notional. */
+/* The price by itself, and R1's bounds of notional. */
 static enum status check_price(struct engine *engine, struct entry *entry)
 {
     const struct market_record *record = &entry->market->record;
 
     if (is_market(entry)) {
         if (entry->market->mark == 0)
-            return STATUS_request_completed; /* row 19 */
+            return STATUS_request_completed; /* row mark */
         set_slippage_limit(entry);
     } else if (entry->price == 0 && entry->waits) {
-        return STATUS_request_completed; /* row 18 */
+        return STATUS_request_completed; /* row trigger */
     } else if (entry->price == 0 || entry->price > record->max_price ||
                !is_multiple(entry->price, record->tick_size)) {
-        return STATUS_rejected_invalid_price;
+        return ROW_STATUS(price);
     }
     uint128 notional = (uint128)entry->price * entry->quantity;
     entry->notional = notional > UINT64_MAX ? UINT64_MAX : (uint64_t)notional;
     if (!notional_fits(engine, entry))
-        return STATUS_rejected_invalid_size;
+        return ROW_STATUS(notional);
     if (is_market(entry))
         stop_at_band(entry);
     uint64_t ticks = record->tick_size == 1 ? entry->price : entry->price / record->tick_size;
@@ -263,7 +264,7 @@ static enum status check_price(struct engine *engine, struct entry *entry)
     return STATUS_request_completed;
 }
 
-/* Row 19: the marks that this portfolio's margin rests on. */
+/* The marks that this portfolio's margin rests on. */
 static bool marks_stand(const struct engine *engine, const struct entry *entry)
 {
     uint32_t at = engine->portfolios.rows[entry->portfolio].holding_head;
@@ -286,7 +287,7 @@ static bool marks_stand(const struct engine *engine, const struct entry *entry)
     return true;
 }
 
-/* Row 20 of limit kinds: buy price * 1e6 <= mark * (1e6 + band), sell price * 1e6 >= mark * (1e6 -
+/* For limit kinds: buy price * 1e6 <= mark * (1e6 + band), sell price * 1e6 >= mark * (1e6 -
  * band). */
 static bool within_band(const struct entry *entry)
 {
@@ -297,7 +298,7 @@ static bool within_band(const struct entry *entry)
                                      : price >= entry->market->mark * (MONEY_PPM - band);
 }
 
-/* Row 21: limit kinds at their price, market kinds at the mark. */
+/* Limit kinds at their price, market kinds at the mark. */
 static bool is_too_small(const struct entry *entry)
 {
     uint128 notional = is_market(entry) ? (uint128)entry->market->mark * entry->quantity
@@ -305,7 +306,7 @@ static bool is_too_small(const struct entry *entry)
     return notional < entry->market->record.min_notional;
 }
 
-/* Row 22 of market kinds. An empty side is no reason: the order is canceled (row 35). */
+/* For market kinds. An empty side is no reason: the order is canceled (row completed). */
 static bool exceeds_slippage(struct engine *engine, const struct entry *entry)
 {
     enum order_side other = book_opposite((enum order_side)entry->side);
@@ -320,7 +321,7 @@ static bool exceeds_slippage(struct engine *engine, const struct entry *entry)
                                      : best * MONEY_PPM < mark * (MONEY_PPM - ppm);
 }
 
-/* Row 24: a reduce-only order opposes a position; a fill-or-kill fits in it. */
+/* A reduce-only order opposes a position; a fill-or-kill fits in it. */
 static bool may_reduce(const struct entry *entry)
 {
     bool opposes = entry->side == ORDER_LONG ? entry->position < 0 : entry->position > 0;
@@ -328,7 +329,7 @@ static bool may_reduce(const struct entry *entry)
     return opposes && (entry->tif != ORDER_FOK || entry->quantity <= margin_abs(entry->position));
 }
 
-/* Row 27: what a portfolio in liquidation still may place. An order that waits has no position to
+/* What a portfolio in liquidation still may place. An order that waits has no position to
  * be held against. */
 static bool reduces(const struct entry *entry)
 {
@@ -346,7 +347,7 @@ static bool is_liquidated(struct engine *engine, const struct entry *entry)
            (!reduces(entry) || liquidation_is_running(engine, entry->portfolio));
 }
 
-/* Rows 19 to 27. */
+/* Rows mark to liquidation. */
 static enum status check_against_state(struct engine *engine, struct entry *entry)
 {
     const struct holding *holding = &engine->holdings.rows[entry->holding];
@@ -355,21 +356,20 @@ static enum status check_against_state(struct engine *engine, struct entry *entr
 
     entry->position = entry->holding == HOLDING_NONE ? 0 : holding->size;
     if (!marks_stand(engine, entry))
-        return STATUS_rejected_mark_price_zero;
+        return ROW_STATUS(mark);
     if (!is_market(entry) && !within_band(entry))
-        return STATUS_rejected_invalid_price;
+        return ROW_STATUS(price_band);
     if (!reduce_only && is_too_small(entry))
-        return STATUS_rejected_invalid_size;
+        return ROW_STATUS(min_notional);
     if (is_market(entry) && exceeds_slippage(engine, entry))
-        return STATUS_rejected_slippage_exceeds_maximum;
+        return ROW_STATUS(slippage);
     if (reduce_only && !may_reduce(entry))
-        return STATUS_invalid_reduce_only_order;
+        return ROW_STATUS(reduce_only);
     uint32_t open_orders = portfolio->open_order_count - (replaces(entry) ? 1 : 0);
     if (may_rest(entry) && portfolio->account != 0 &&
         open_orders >= state_option(engine, OPTION_limits_open_orders))
-        return STATUS_rejected_max_open_orders_exceeded;
-    return is_liquidated(engine, entry) ? STATUS_insufficient_margin_to_place
-                                        : STATUS_request_completed;
+        return ROW_STATUS(order_count);
+    return is_liquidated(engine, entry) ? ROW_STATUS(liquidation) : STATUS_request_completed;
 }
 
 enum status entry_amount_of_wait(struct engine *engine, struct entry *entry)
@@ -382,15 +382,14 @@ enum status entry_amount_of_wait(struct engine *engine, struct entry *entry)
 enum status entry_state_of_wait(const struct engine *engine, const struct entry *entry)
 {
     if (!marks_stand(engine, entry))
-        return STATUS_rejected_mark_price_zero;
+        return ROW_STATUS(mark);
     if (!entry->reduce_only && is_too_small(entry))
-        return STATUS_rejected_invalid_size;
-    return entry->slippage_ppm > entry->market->record.max_slippage_ppm
-               ? STATUS_rejected_slippage_exceeds_maximum
-               : STATUS_request_completed;
+        return ROW_STATUS(min_notional);
+    return entry->slippage_ppm > entry->market->record.max_slippage_ppm ? ROW_STATUS(slippage)
+                                                                        : STATUS_request_completed;
 }
 
-/* Row 25. They need no margin, and all accounts share one table: an account may have as many as one
+/* They need no margin, and all accounts share one table: an account may have as many as one
  * full subaccount (decision 67). */
 static bool waits_too_often(const struct engine *engine, const struct portfolio *portfolio)
 {
@@ -404,10 +403,10 @@ static bool waits_too_often(const struct engine *engine, const struct portfolio 
 enum status entry_count_of_wait(struct engine *engine, const struct entry *entry)
 {
     if (waits_too_often(engine, state_portfolio(engine, entry->portfolio)))
-        return STATUS_rejected_max_conditional_orders_exceeded;
+        return ROW_STATUS(conditional_count);
     if (is_liquidated(engine, entry))
-        return STATUS_insufficient_margin_to_place;
-    return engine->conditionals.count >= engine->conditionals.limit ? STATUS_order_rejected_internal
+        return ROW_STATUS(liquidation);
+    return engine->conditionals.count >= engine->conditionals.limit ? ROW_STATUS(room)
                                                                     : STATUS_request_completed;
 }
 
@@ -421,7 +420,7 @@ enum status entry_terms(struct engine *engine, struct entry *entry)
     return status != STATUS_request_completed ? status : check_against_state(engine, entry);
 }
 
-/* --- rows 28 to 34 ---------------------------------------------------------------------------- */
+/* --- rows from post_only_crosses to room ------------------------------------------------------ */
 
 /* What is left of the order after the walk would rest. */
 static bool rests(const struct entry *entry, const struct match *match)
@@ -429,20 +428,19 @@ static bool rests(const struct entry *entry, const struct match *match)
     return may_rest(entry) && match->stop == MATCH_BOOK;
 }
 
-/* Rows 29 and 30. */
 static enum status check_walk(const struct entry *entry, const struct match *match)
 {
     bool fok = entry->tif == ORDER_FOK;
     bool ends_taker = entry->stp == STP_EXPIRE_TAKER || entry->stp == STP_EXPIRE_BOTH;
 
     if (match->self && (match->self_first || (fok && ends_taker)))
-        return STATUS_self_trade_prevention;
+        return ROW_STATUS(self_trade);
     if (fok && match->filled != entry->quantity)
-        return STATUS_rejected_f_o_k_not_fully_filled_low_liquidity;
+        return ROW_STATUS(fok_liquidity);
     return STATUS_request_completed;
 }
 
-/* Rows 31 to 33: R4's taker test over the state after the walk. */
+/* R4's taker test over the state after the walk. */
 static enum status check_margin(struct engine *engine, const struct entry *entry,
                                 const struct match *match)
 {
@@ -464,9 +462,8 @@ static enum status check_margin(struct engine *engine, const struct entry *entry
                                       &change)))
         return STATUS_request_completed;
     if (entry->tif == ORDER_FOK)
-        return STATUS_rejected_f_o_k_not_fully_filled_insufficient_margin;
-    return match->filled != 0 ? STATUS_insufficient_margin_to_trade
-                              : STATUS_insufficient_margin_to_place;
+        return ROW_STATUS(fok_margin);
+    return match->filled != 0 ? ROW_STATUS(margin_to_trade) : ROW_STATUS(margin_to_place);
 }
 
 /* Whether the ladder has a page for the rest; a replacement leaves its own place first. */
@@ -480,7 +477,7 @@ static bool ladder_fits(const struct engine *engine, const struct entry *entry)
            book_frees_page(&entry->market->book, side, engine->orders.hot[entry->replaced].tick);
 }
 
-/* Row 34: tables and the bounds that only the inside sees. An order that is filled and replaced
+/* Tables and the bounds that only the walk sees. An order that is filled and replaced
  * without end would outgrow its sum of fills. */
 static bool has_room(const struct engine *engine, const struct entry *entry,
                      const struct match *match)
@@ -521,7 +518,7 @@ enum status entry_decide(struct engine *engine, const struct entry *entry, struc
         bool crosses = match_crosses(engine, &plan->taker, match);
         engine->turn.makers = match->makers;
         if (crosses)
-            return STATUS_rejected_post_only_would_cross_book;
+            return ROW_STATUS(post_only_crosses);
     } else {
         match_walk(engine, &plan->taker, match);
         engine->turn.makers = match->makers;
@@ -532,11 +529,10 @@ enum status entry_decide(struct engine *engine, const struct entry *entry, struc
     status = check_margin(engine, entry, match);
     if (status != STATUS_request_completed)
         return status;
-    return has_room(engine, entry, match) ? STATUS_request_completed
-                                          : STATUS_order_rejected_internal;
+    return has_room(engine, entry, match) ? STATUS_request_completed : ROW_STATUS(room);
 }
 
-/* --- row 35 ----------------------------------------------------------------------------------- */
+/* --- row completed ---------------------------------------------------------------------------- */
 
 /* Why a taker that neither is filled nor rests was canceled. */
 static uint8_t cancel_reason(const struct match *match)

@@ -1,14 +1,14 @@
-/* entry.h - an order on its way in: rows 7 to 34 of R11 and the walk, for placements (codes 0 and
- * 5) and for replacements (code 2). Owned by the engine.
+/* entry.h - an order on its way in: rows market_id to room of R11 and the walk, for placements
+ * (codes 0 and 5) and for replacements (code 2). Owned by the engine.
  *
  *   the code fills struct entry ── entry_form ── entry_terms ── entry_decide ── entry_act
  *                                    7-12          15-27          28-34        cannot fail
  *
  * A replacement meets every row as if its own old rest were gone: in R1's bounds, in R4's sums and
- * in row 26's count that rest is left out, without being taken out (`out`).
+ * in the count of row order_count that rest is left out, without being taken out (`out`).
  *
- * Order.  The steps in this order; rows 13 and 14 are the caller's, between form and terms. Nothing
- *         but check-on-touch has changed before entry_act.
+ * Order.  The steps in this order; rows target and expected_remaining are the caller's, between
+ *         form and terms. Nothing but check-on-touch has changed before entry_act.
  * Units.  Prices and quantities raw, notionals micro-USDC, rates ppm. */
 #ifndef ENGINE_ENTRY_H
 #define ENGINE_ENTRY_H
@@ -21,13 +21,13 @@
 /* The first part is the caller's, from the body; entry_form and entry_terms fill the rest. */
 struct entry {
     uint64_t price;          /* limit; of a market order: 0, then the bound of its slippage */
-    int64_t signed_quantity; /* as in the body; INT64_MIN is met by row 16 */
+    int64_t signed_quantity; /* as in the body; INT64_MIN is met by row size */
     uint64_t expiry;
     uint32_t slippage_ppm; /* parameter of a market order, 0: the market's */
     uint32_t pads;         /* all pad bytes of the body, any bit */
     uint32_t portfolio;
     uint32_t account;
-    uint32_t replaced; /* the order that this replaces, or ORDER_NONE; known at row 13 */
+    uint32_t replaced; /* the order that this replaces, or ORDER_NONE; known at row target */
     uint16_t asset_id;
     uint8_t order_type; /* enum order_type */
     uint8_t post_only, reduce_only, stp;
@@ -54,10 +54,11 @@ struct entry_plan {
     struct match match;
 };
 
-/* Rows 7 to 12; finds the market. must_rest: neither IOC nor FOK will do (a replacement). */
+/* Rows market_id to expiry; finds the market. must_rest: neither IOC nor FOK will do (a
+ * replacement). */
 CC_MUST_USE enum status entry_form(struct engine *engine, struct entry *entry, bool must_rest);
 
-/* Rows 15 to 27; 18, 23 and 25 are of conditional orders. */
+/* Rows size_zero to liquidation, without those of conditional orders. */
 CC_MUST_USE enum status entry_terms(struct engine *engine, struct entry *entry);
 
 /* The rows of an order that is to wait for its price (R8), between which code 6 has its own:
@@ -69,7 +70,7 @@ CC_MUST_USE enum status entry_amount_of_wait(struct engine *engine, struct entry
 CC_MUST_USE enum status entry_state_of_wait(const struct engine *engine, const struct entry *entry);
 CC_MUST_USE enum status entry_count_of_wait(struct engine *engine, const struct entry *entry);
 
-/* Rows 28 to 34. turn.makers gets how many makers the walk met. */
+/* Rows post_only_crosses to room. turn.makers gets how many makers the walk met. */
 CC_MUST_USE enum status entry_decide(struct engine *engine, const struct entry *entry,
                                      struct entry_plan *plan);
 

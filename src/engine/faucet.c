@@ -1,5 +1,6 @@
 #include "engine/faucet.h"
 
+#include "base/rule.h"
 #include "engine/access.h"
 #include "engine/cash.h"
 #include "engine/risk.h"
@@ -49,7 +50,7 @@ enum status faucet_credit(struct engine *engine, const struct command *command,
     uint32_t portfolio =
         portfolio_find(engine, body.account_id, body.subaccount_index, body.portfolio_index);
     if (portfolio == PORTFOLIO_NONE || state_option(engine, OPTION_exchange_testnet) == 0)
-        return STATUS_rejected_invalid_portfolio_id;
+        return ROW_STATUS(portfolio);
     if (engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED)
         return refuse(result, REASON_portfolio_not_active);
     risk_touch(engine, portfolio);

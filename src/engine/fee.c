@@ -1,5 +1,6 @@
 #include "engine/fee.h"
 
+#include "base/rule.h"
 #include "engine/access.h"
 
 /* R6's ladder. */
@@ -96,7 +97,7 @@ enum status fee_set_tier(struct engine *engine, const struct command *command,
 
     (void)result;
     if (id == 0 || account_find(engine, id) == NULL)
-        return STATUS_rejected_invalid_portfolio_id;
+        return ROW_STATUS(portfolio);
     if (!access_body_is_clean(command) ||
         (tier >= MARKET_FEE_TIERS && tier != ACCOUNT_TIER_BY_VOLUME))
         return STATUS_order_rejected_invalid;

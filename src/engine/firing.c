@@ -62,7 +62,7 @@ static struct entry entry_of(const struct engine *engine, const struct condition
     };
 }
 
-/* Rows 10 to 34 at t of this command; it has left every list. Gives the makers met. */
+/* R8's rows at t of this command; it has left every list. Gives the makers met. */
 static uint32_t place(struct engine *engine, uint32_t index)
 {
     struct conditional *row = &engine->conditionals.rows[index];

@@ -1,5 +1,6 @@
 #include "engine/leverage.h"
 
+#include "base/rule.h"
 #include "engine/access.h"
 #include "engine/cash.h"
 #include "engine/image_read.h"
@@ -184,7 +185,7 @@ static enum status change(struct engine *engine, uint32_t portfolio, uint32_t ma
         !is_covered(engine, portfolio, holding, setting))
         return STATUS_order_rejected_invalid;
     if (!keep(engine, portfolio, market_index, setting))
-        return STATUS_order_rejected_internal;
+        return ROW_STATUS(room);
     if (holding != HOLDING_NONE && setting != was) {
         state_holding(engine, holding)->leverage = setting;
         risk_changed(engine, holding);
@@ -205,7 +206,7 @@ enum status leverage_set(struct engine *engine, const struct command *command,
     uint32_t portfolio =
         portfolio_find(engine, body.account_id, body.subaccount_index, body.portfolio_index);
     if (portfolio == PORTFOLIO_NONE)
-        return STATUS_rejected_invalid_portfolio_id;
+        return ROW_STATUS(portfolio);
     if (engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED) {
         result->reason = REASON_portfolio_not_active;
         return STATUS_order_rejected_invalid;
@@ -213,7 +214,7 @@ enum status leverage_set(struct engine *engine, const struct command *command,
     risk_touch(engine, portfolio);
     uint32_t market = market_find(engine, body.asset_id);
     if (market == MARKET_NONE)
-        return STATUS_rejected_market_not_found;
+        return ROW_STATUS(market);
     if (body.leverage == 0 || body.leverage > state_market(engine, market)->record.max_leverage) {
         result->reason = REASON_invalid_parameter;
         return STATUS_order_rejected_invalid;

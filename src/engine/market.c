@@ -1,5 +1,6 @@
 #include "engine/market.h"
 
+#include "base/rule.h"
 #include "engine/funding.h"
 #include "engine/mark.h"
 #include "engine/premium.h"
@@ -29,9 +30,9 @@ uint32_t market_find(const struct engine *engine, uint32_t asset_id)
 enum status market_of_asset(const struct engine *engine, uint16_t asset_id, uint32_t *index)
 {
     if (asset_id == 0 || asset_id == MARKET_ASSET_ALL)
-        return STATUS_order_rejected_invalid_market;
+        return ROW_STATUS(market_id);
     *index = market_find(engine, asset_id);
-    return *index == MARKET_NONE ? STATUS_rejected_market_not_found : STATUS_request_completed;
+    return *index == MARKET_NONE ? ROW_STATUS(market) : STATUS_request_completed;
 }
 
 static void emit_state(struct engine *engine, uint32_t index, enum effect_cause cause)
@@ -120,7 +121,7 @@ static enum status define_new(struct engine *engine, const struct market_record 
         symbol_is_taken(engine, record))
         return STATUS_order_rejected_invalid;
     if (table->count == ENGINE_MARKETS_MAX)
-        return STATUS_order_rejected_internal;
+        return ROW_STATUS(room);
     uint32_t index = table->count++;
     struct market *market = &table->rows[index];
     market->record = *record;
@@ -167,7 +168,7 @@ static enum status change(struct engine *engine, uint32_t index, const struct ma
     if (is_tighter && record->effective_at_ns < engine->t_ns + MARKET_NOTICE_NS)
         return STATUS_order_rejected_invalid;
     if (market->state == MARKET_CLOSED)
-        return STATUS_market_closed;
+        return ROW_STATUS(market_closed);
     market->record = *record;
     market->record.state = 0;
     memset(market->next_tiers, 0, sizeof market->next_tiers);

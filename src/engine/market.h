@@ -108,8 +108,8 @@ struct engine_result;
 /* Index of a market by its asset id, or MARKET_NONE. */
 CC_MUST_USE uint32_t market_find(const struct engine *engine, uint32_t asset_id);
 
-/* Rows 7 and 8 of R11: *index is the market that a body names, or the status of the row that it
- * fails. */
+/* Rows market_id and market of R11: *index is the market that a body names, or the status of the
+ * row that it fails. */
 CC_MUST_USE enum status market_of_asset(const struct engine *engine, uint16_t asset_id,
                                         uint32_t *index);
 

@@ -1,5 +1,6 @@
 #include "engine/market_state.h"
 
+#include "base/rule.h"
 #include "engine/access.h"
 #include "engine/mark.h"
 #include "engine/state.h"
@@ -71,7 +72,7 @@ enum status market_state_set(struct engine *engine, const struct command *comman
     if (!access_body_is_clean(command))
         return STATUS_order_rejected_invalid;
     if (state_market(engine, index)->state == MARKET_CLOSED)
-        return STATUS_market_closed;
+        return ROW_STATUS(market_closed);
     if (body[STATE_AT] == MARKET_CLOSED)
         return close(engine, command, index);
     set(engine, command, index, (enum market_state)body[STATE_AT]);

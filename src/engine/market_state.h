@@ -18,7 +18,7 @@ struct engine;
 struct command;
 struct engine_result;
 
-/* Code 1002: one market. Row 3 has passed when it is signed. */
+/* Code 1002: one market. Row credential has passed when it is signed. */
 CC_MUST_USE enum status market_state_set(struct engine *engine, const struct command *command,
                                          struct engine_result *result);
 

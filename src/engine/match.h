@@ -1,7 +1,7 @@
 /* match.h - walk, then act: what a taker would meet, and the execution of exactly that (rules.md
  * R3). Owned by the engine.
  *
- *   match_walk ── reads the other side once ──> struct match ── rows 28-34 decide ──> match_act
+ *   match_walk ── reads the other side once ──> struct match ── R11 decides ──> match_act
  *
  * Order.  Best price first, then arrival. The execution meets the same makers in the same order and
  *         ends with the walk's quantity and notional: INVARIANT.
@@ -58,13 +58,13 @@ struct match {
 /* Walks; touches the portfolios it meets and leaves marks in their holdings, nothing else. */
 void match_walk(struct engine *engine, const struct match_taker *taker, struct match *match);
 
-/* Row 28 of a post-only order: true when a live order stands at or through the limit, or when
+/* Row post_only_crosses: true when a live order stands at or through the limit, or when
  * makers_max dead ones do. Else match->makers is the number of dead ones, for match_act. */
 CC_MUST_USE bool match_crosses(struct engine *engine, const struct match_taker *taker,
                                struct match *match);
 
-/* Row 22: the best price (raw) at which a live order stands, dead ones passed over; 0 when there is
- * none, or when makers_max dead ones come first: then it is the walk that decides. */
+/* Row slippage: the best price (raw) at which a live order stands, dead ones passed over; 0 when
+ * there is none, or when makers_max dead ones come first: then it is the walk that decides. */
 CC_MUST_USE uint64_t match_best_live(const struct engine *engine, uint32_t market,
                                      enum order_side side);
 

@@ -1,5 +1,6 @@
 #include "engine/mmp.h"
 
+#include "base/rule.h"
 #include "engine/image.h"
 #include "engine/image_read.h"
 #include "engine/state.h"
@@ -353,7 +354,7 @@ enum status mmp_set(struct engine *engine, const struct command *command,
     }
     if (index == MMP_NONE) {
         if (engine->mmps.count >= engine->mmps.limit)
-            return STATUS_order_rejected_internal;
+            return ROW_STATUS(room);
         index = add(engine, portfolio, market);
     }
     struct mmp *row = &engine->mmps.rows[index];

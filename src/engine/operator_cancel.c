@@ -1,5 +1,6 @@
 #include "engine/operator_cancel.h"
 
+#include "base/rule.h"
 #include "engine/account_list.h"
 #include "engine/cancel.h"
 #include "engine/resting.h"
@@ -102,7 +103,7 @@ static enum status end_one(struct engine *engine, const struct cancel_body *body
 
     return end_resting(engine, body, market, hash) || end_waiting(engine, body, market, hash)
                ? STATUS_request_completed
-               : STATUS_rejected_order_not_found;
+               : ROW_STATUS(target);
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
@@ -144,7 +145,7 @@ enum status operator_cancel(struct engine *engine, const struct command *command
     memcpy(&body, command_body(command), sizeof body);
     bool is_all = memcmp(body.order_id, no_order, sizeof no_order) == 0;
     if (!is_known(engine, &body))
-        return STATUS_rejected_invalid_portfolio_id;
+        return ROW_STATUS(portfolio);
     if ((body.pad | body.pad2) != 0)
         return STATUS_order_rejected_invalid;
     if (!is_all || body.asset_id != MARKET_ASSET_ALL) {

@@ -10,8 +10,8 @@ struct engine;
 struct command;
 struct engine_result;
 
-/* The conditions of R11 behind row 3. Bound: as many portfolios as the account has, with one step
- * for each record of them. */
+/* The conditions of R11 after row credential. Bound: as many portfolios as the account has, with
+ * one step for each record of them. */
 CC_MUST_USE enum status operator_cancel(struct engine *engine, const struct command *command,
                                         struct engine_result *result);
 

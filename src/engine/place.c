@@ -1,5 +1,6 @@
 #include "engine/place.h"
 
+#include "base/rule.h"
 #include "engine/entry.h"
 #include "engine/evidence.h"
 #include "engine/resting.h"
@@ -98,7 +99,7 @@ enum status place_entry(struct engine *engine, const struct place_name *name, st
         return status;
     uint32_t order = place_take(engine, name, entry);
     entry_act(engine, entry, &plan, order, name->hash, result);
-    return STATUS_request_completed;
+    return ROW_STATUS(completed);
 }
 
 enum status place_rows(struct engine *engine, const struct place_name *name, struct entry *entry,

@@ -1,4 +1,5 @@
-/* place.h - codes 0 and 5, a limit and a market order: rows 7 to 35 of R11. Owned by the engine. */
+/* place.h - codes 0 and 5, a limit and a market order: R11 from row market_id on. Owned by the
+ * engine. */
 #ifndef ENGINE_PLACE_H
 #define ENGINE_PLACE_H
 
@@ -9,7 +10,7 @@ struct entry;
 struct command;
 struct engine_result;
 
-/* Rows 0-5 have passed; turn.portfolio is the body's. A refusal from row 13 on is told as a
+/* Row portfolio has passed; turn.portfolio is the body's. A refusal after row expiry is told as a
  * REJECTED order (2101); any refusal leaves the state as check-on-touch left it. */
 CC_MUST_USE enum status place_limit(struct engine *engine, const struct command *command,
                                     struct engine_result *result);
@@ -22,12 +23,12 @@ struct place_name {
     uint32_t conditional; /* what was triggered (conditional.h), else CONDITIONAL_NONE */
 };
 
-/* Rows 13 to 35 of an entry whose rows 7 to 12 (entry_form) have passed: decides, takes the order
+/* The rows after expiry of an entry that entry_form has let through: decides, takes the order
  * and acts. A refusal is told by the caller. */
 CC_MUST_USE enum status place_entry(struct engine *engine, const struct place_name *name,
                                     struct entry *entry, struct engine_result *result);
 
-/* The same from row 7 on, for an entry that has its body's part; a refusal from row 13
+/* The same from row market_id on, for an entry that has its body's part; a refusal after row expiry
  * on is told. */
 CC_MUST_USE enum status place_rows(struct engine *engine, const struct place_name *name,
                                    struct entry *entry, struct engine_result *result);
@@ -36,7 +37,7 @@ CC_MUST_USE enum status place_rows(struct engine *engine, const struct place_nam
 CC_MUST_USE uint32_t place_take(struct engine *engine, const struct place_name *name,
                                 const struct entry *entry);
 
-/* 2101 of a placement that was refused at row 13 or later: there is no record (R3). */
+/* 2101 of a placement that was refused after row expiry: there is no record (R3). */
 void place_tell_refused(struct engine *engine, const struct place_name *name,
                         const struct entry *entry, enum status status,
                         struct engine_result *result);

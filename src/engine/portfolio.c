@@ -1,5 +1,6 @@
 #include "engine/portfolio.h"
 
+#include "base/rule.h"
 #include "base/text.h"
 #include "engine/access.h"
 #include "engine/effects_tell.h"
@@ -227,7 +228,7 @@ enum status portfolio_create(struct engine *engine, const struct command *comman
     memcpy(&body, command_body(command), sizeof body);
     uint32_t record = subaccount_find(engine, engine->turn.account, body.subaccount_index);
     if (record == SUBACCOUNT_NONE || engine->subaccounts.rows[record].status == SUBACCOUNT_CLOSED)
-        return STATUS_rejected_invalid_portfolio_id;
+        return ROW_STATUS(portfolio);
     size_t name_bytes = text_trim(body.name, sizeof body.name);
     if (!access_body_is_clean(command) || text_has_control(body.name, name_bytes))
         return STATUS_order_rejected_invalid;
@@ -237,7 +238,7 @@ enum status portfolio_create(struct engine *engine, const struct command *comman
         return STATUS_order_rejected_invalid;
     }
     if (!portfolio_fits(engine))
-        return STATUS_order_rejected_internal;
+        return ROW_STATUS(room);
     number_name(number, index);
     tell(engine, portfolio_add(engine, record, name_bytes != 0 ? body.name : number));
     result->subaccount_index = body.subaccount_index;
@@ -258,8 +259,7 @@ static enum status find_by_key(const struct engine *engine, const struct command
     if (status != STATUS_request_completed)
         return status;
     *index = portfolio_find(engine, body.account_id, body.subaccount_index, body.portfolio_index);
-    return *index == PORTFOLIO_NONE ? STATUS_rejected_invalid_portfolio_id
-                                    : STATUS_request_completed;
+    return *index == PORTFOLIO_NONE ? ROW_STATUS(portfolio) : STATUS_request_completed;
 }
 
 static enum status refuse(struct engine_result *result, enum reason reason)

@@ -122,7 +122,7 @@ uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *n
 /* A CLOSED one is ACTIVE again, because cash came to it (R10); 2119 says so. */
 void portfolio_wake(struct engine *engine, uint32_t portfolio);
 
-/* Code 24 behind rows 3 and 4. */
+/* Code 24 after row suspended. */
 CC_MUST_USE enum status portfolio_create(struct engine *engine, const struct command *command,
                                          struct engine_result *result);
 

@@ -14,7 +14,7 @@
 
 struct image_read;
 
-/* Code 25; rows 0-5 have passed, turn.portfolio is the body's. */
+/* Code 25; row portfolio has passed, turn.portfolio is the body's. */
 CC_MUST_USE enum status schedule_cancel_all(struct engine *engine, const struct command *command,
                                             struct engine_result *result);
 

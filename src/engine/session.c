@@ -1,5 +1,6 @@
 #include "engine/session.h"
 
+#include "base/rule.h"
 #include "engine/access.h"
 #include "engine/state.h"
 
@@ -73,7 +74,7 @@ enum status session_open(struct engine *engine, const struct command *command, u
         return STATUS_session_rejected_max_sessions;
     }
     if (!credential_fits(engine, 1))
-        return STATUS_order_rejected_internal;
+        return ROW_STATUS(room);
     struct credential_make make = {
         .key = ask->public_key,
         .account = above->account,

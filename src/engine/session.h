@@ -18,14 +18,15 @@ struct session_ask {
 };
 
 /* Makes a session of the account under credential `parent`: session_created and the members of
- * *result, or the status and reason of the first condition of code 13 that fails. Row 3 and pads
- * are the caller's. */
+ * *result, or the status and reason of the first condition of code 13 that fails. Row credential
+ * and pads are the caller's. */
 CC_MUST_USE enum status session_open(struct engine *engine, const struct command *command,
                                      uint32_t parent, const struct session_ask *ask,
                                      struct engine_result *result);
 
-/* Codes 13 to 15 behind row 3. 15 costs what its sessions do, at most limits.sessions: about 0.3 us
- * each, so 20 us with the default and 1 ms with the 4,096 that the option allows at most. */
+/* Codes 13 to 15 after row credential. 15 costs what its sessions do, at most limits.sessions:
+ * about 0.3 us each, so 20 us with the default and 1 ms with the 4,096 that the option allows at
+ * most. */
 CC_MUST_USE enum status session_create(struct engine *engine, const struct command *command,
                                        struct engine_result *result);
 CC_MUST_USE enum status session_revoke(struct engine *engine, const struct command *command,

@@ -39,7 +39,7 @@ struct turn {
     struct engine_sink *sink;
     uint32_t id_count;    /* ids made by it so far (R3) */
     uint32_t order_count; /* orders that it has entered: below the sequence in a stamp */
-    uint32_t portfolio;   /* of its portfolio_id once row 5 has passed, else PORTFOLIO_NONE */
+    uint32_t portfolio;   /* of its portfolio_id after row portfolio, else PORTFOLIO_NONE */
     uint32_t credential;  /* that signed it, or CREDENTIAL_NONE */
     uint32_t account;     /* of that credential */
     uint32_t resting;     /* the order whose evidence is wanted, while it rests, else ORDER_NONE */

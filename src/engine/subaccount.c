@@ -1,5 +1,6 @@
 #include "engine/subaccount.h"
 
+#include "base/rule.h"
 #include "engine/access.h"
 #include "engine/image_read.h"
 #include "engine/state.h"
@@ -157,7 +158,7 @@ enum status subaccount_create(struct engine *engine, const struct command *comma
         return STATUS_order_rejected_invalid;
     }
     if (!subaccount_fits(engine))
-        return STATUS_order_rejected_internal;
+        return ROW_STATUS(room);
     tell(engine, subaccount_add(engine, account));
     result->subaccount_index = count;
     result->portfolio_index = 0;
@@ -184,7 +185,7 @@ enum status subaccount_close(struct engine *engine, const struct command *comman
     if (!access_body_is_clean(command))
         return STATUS_order_rejected_invalid;
     if (record == SUBACCOUNT_NONE || engine->subaccounts.rows[record].status == SUBACCOUNT_CLOSED)
-        return STATUS_rejected_invalid_portfolio_id;
+        return ROW_STATUS(portfolio);
     struct subaccount *row = &engine->subaccounts.rows[record];
     if (has_open_portfolio(engine, row))
         result->reason = REASON_portfolio_not_closed;

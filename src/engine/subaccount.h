@@ -66,7 +66,7 @@ uint32_t subaccount_add(struct engine *engine, uint32_t account);
 /* Whether all subaccounts of the account are CLOSED. */
 CC_MUST_USE bool subaccount_all_closed(const struct engine *engine, uint32_t account);
 
-/* Codes 22 and 23 behind rows 3 and 4. */
+/* Codes 22 and 23 after row suspended. */
 CC_MUST_USE enum status subaccount_create(struct engine *engine, const struct command *command,
                                           struct engine_result *result);
 CC_MUST_USE enum status subaccount_close(struct engine *engine, const struct command *command,

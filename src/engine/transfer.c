@@ -1,5 +1,6 @@
 #include "engine/transfer.h"
 
+#include "base/rule.h"
 #include "engine/access.h"
 #include "engine/cash.h"
 #include "engine/liquidation.h"
@@ -27,16 +28,16 @@ enum status transfer_cash(struct engine *engine, const struct command *command,
     INVARIANT(body.from_account == engine->turn.account);
     uint32_t from = access_open_portfolio(engine, body.from_account, body.from);
     if (from == PORTFOLIO_NONE || body.to_account != body.from_account)
-        return STATUS_rejected_invalid_portfolio_id;
+        return ROW_STATUS(portfolio);
     uint32_t to = access_open_portfolio(engine, body.to_account, body.to);
     if (to == PORTFOLIO_NONE)
-        return STATUS_rejected_invalid_portfolio_id;
+        return ROW_STATUS(portfolio);
     risk_touch(engine, from);
     risk_touch(engine, to);
     if (body.amount == 0)
-        return STATUS_rejected_size_zero;
+        return ROW_STATUS(size_zero);
     if (!cash_marks_stand(engine, from))
-        return STATUS_rejected_mark_price_zero;
+        return ROW_STATUS(mark);
     if (from == to)
         return STATUS_rejected_self_transfer;
     if (!cash_is_free(engine, from, body.amount) || liquidation_is_running(engine, to))

@@ -9,7 +9,7 @@ struct engine;
 struct command;
 struct engine_result;
 
-/* Behind rows 3 and 4: row 5 of both sides, check-on-touch of both, the rest of R11. */
+/* After row suspended: row portfolio of both sides, check-on-touch of both, the rest of R11. */
 CC_MUST_USE enum status transfer_cash(struct engine *engine, const struct command *command,
                                       struct engine_result *result);
 

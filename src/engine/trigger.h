@@ -32,7 +32,7 @@ void trigger_forget(struct engine *engine, uint32_t conditional);
 CC_MUST_USE uint64_t trigger_source_price(const struct engine *engine,
                                           const struct conditional *row);
 
-/* Row 23: its price has come already. */
+/* Row trigger_is_met: its price has come already. */
 CC_MUST_USE bool trigger_is_met(const struct engine *engine, const struct conditional *row);
 
 /* R8 and R9: the market's state fires and its index is valid now. */

@@ -1,6 +1,7 @@
 #include "engine/withdrawal.h"
 
 #include "base/row_history.h"
+#include "base/rule.h"
 #include "base/uuid.h"
 #include "engine/access.h"
 #include "engine/cash.h"
@@ -215,15 +216,15 @@ enum status withdrawal_request(struct engine *engine, const struct command *comm
     if (!access_body_is_clean(command))
         return STATUS_order_rejected_invalid;
     if (body.amount == 0)
-        return STATUS_rejected_size_zero;
+        return ROW_STATUS(size_zero);
     if (!cash_marks_stand(engine, portfolio))
-        return STATUS_rejected_mark_price_zero;
+        return ROW_STATUS(mark);
     if (body.amount < WITHDRAWAL_MIN)
         return STATUS_rejected_invalid_size;
     if (!cash_is_free(engine, portfolio, body.amount))
         return STATUS_rejected_insufficient_free_equity;
     if (!fits(engine, body.amount))
-        return STATUS_order_rejected_internal;
+        return ROW_STATUS(room);
     struct withdrawal row = {
         .created_sequence = engine->sequence,
         .created_ns = engine->t_ns,

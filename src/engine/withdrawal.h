@@ -83,7 +83,7 @@ CC_MUST_USE bool withdrawal_read(const struct engine *engine, uint32_t at,
 /* Its id: R3's rule. */
 void withdrawal_id(const struct withdrawal *withdrawal, uint8_t id[16]);
 
-/* Code 10 behind row 5 and check-on-touch of its portfolio. */
+/* Code 10 after row portfolio and check-on-touch of its portfolio. */
 CC_MUST_USE enum status withdrawal_request(struct engine *engine, const struct command *command,
                                            struct engine_result *result);
 

@@ -1,6 +1,7 @@
 #include "net/ack.h"
 
 #include "base/request.h"
+#include "base/rule.h"
 #include "net/show_member.h"
 #include "net/show_order.h"
 
@@ -258,13 +259,13 @@ enum status ack_unauthorized(uint16_t code)
     case REQUEST_remove_scoped_secp256k1_master_key:
     case REQUEST_add_scoped_passkey_master_key:
     case REQUEST_remove_scoped_passkey_master_key:
-        return STATUS_master_key_rejected_unauthorized;
+        return STEP_STATUS(key_of_key_codes);
     case REQUEST_create_session:
     case REQUEST_revoke_session:
     case REQUEST_revoke_all_sessions:
     case REQUEST_login:
-        return STATUS_session_rejected;
+        return STEP_STATUS(key_of_session_codes);
     default:
-        return STATUS_rejected_unauthorized;
+        return STEP_STATUS(key_absent);
     }
 }

@@ -1,5 +1,6 @@
 #include "net/command_send.h"
 
+#include "base/rule.h"
 #include "crypto/derive.h"
 #include "crypto/secret.h"
 #include "net/plain_body.h"
@@ -49,7 +50,7 @@ static uint32_t push_good(struct command_sender *sender)
         struct pending *pending = staging_pending(sender->staging, job);
         if (command->slot_count == 0 && !complete(sender, job)) {
             staging->good.head++;
-            staging_refuse(staging, job, STATUS_retry_required);
+            staging_refuse(staging, job, STEP_STATUS(not_ready));
             staging_free(staging, number);
             done++;
             continue;
@@ -91,7 +92,7 @@ static uint32_t drop_late(struct command_sender *sender)
         if (job->deadline_ns > context->now_ns)
             break;
         staging->good.head++;
-        staging_refuse(staging, job, STATUS_request_dropped);
+        staging_refuse(staging, job, STEP_STATUS(no_credit));
         staging_free(staging, number);
         context->metrics.counters.commands_dropped++;
         dropped++;

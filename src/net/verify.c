@@ -1,5 +1,6 @@
 #include "net/verify.h"
 
+#include "base/rule.h"
 #include "crypto/secp256k1.h"
 #include "net/ack.h"
 #include "net/signer_key.h"
@@ -24,10 +25,10 @@ static enum status check_key(struct verifier *verifier, const struct job *job,
 {
     const struct request *request = job->request;
     if (!verifier->context->config->source.ready(verifier->context->config->source.context))
-        return STATUS_retry_required;
+        return STEP_STATUS(not_ready);
     /* R11, code 14: a session revokes on /logout only. */
     if (request->code == REQUEST_revoke_session && command->bytes[1] == SIGNATURE_ED25519)
-        return STATUS_session_rejected;
+        return STEP_STATUS(revoked_by_session);
     if (request->signer == SIGNER_NEW_SECP256K1) /* exempt */
         return STATUS_request_completed;
     /* Looked up again: a key may have been added while the signature waited. */

@@ -1,5 +1,7 @@
 """Every status that src/base/status.h calls the engine's is met by a scenario, under a code that it
-belongs to; and no scenario meets one of the others."""
+belongs to; and no scenario meets one of the others. The engine answers by the name of every row
+(R11, src/base/rule.h) with a status that a scenario meets; net answers by the name of every step.
+"""
 import json
 import pathlib
 import re
@@ -18,6 +20,21 @@ def table():
     return dict(rows)
 
 
+def rules(kind):
+    """[(number, name, status)] of R11's ROW or STEP list."""
+    text = (TABLE.parent / "rule.h").read_text()
+    listed = text.split(f"#define {kind}_LIST(X)")[1].split("\n\n")[0]
+    rows = re.findall(r'X\("(\w+)",\s*(\w+),\s*(\w+),', listed)
+    assert len(rows) >= {"ROW": 43, "STEP": 6}[kind], (kind, len(rows))
+    return rows
+
+
+def unused(kind, layer, root=TABLE.parents[2]):
+    """The rows or steps by whose name no code of the layer refuses."""
+    code = "".join(path.read_text() for path in (root / "src" / layer).rglob("*.c"))
+    return [name for _, name, _ in rules(kind) if f"{kind}_STATUS({name})" not in code]
+
+
 def met(build):
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         done = subprocess.run([sys.executable, str(FOLDER / "run.py"), build, "--statuses",
@@ -31,12 +48,19 @@ def main():
     rows, seen = table(), met(sys.argv[1])
     unmet = sorted(name for name, by in rows.items() if by == "ENGINE" and name not in seen)
     others = sorted(name for name, by in rows.items() if by != "ENGINE" and name in seen)
+    broken = [f"row {name}: the engine never answers by it" for name in unused("ROW", "engine")]
+    broken += [f"step {name}: net never answers by it" for name in unused("STEP", "net")]
+    broken += [f"row {number} {name}: no scenario meets {status}"
+               for number, name, status in rules("ROW") if status not in seen]
+    for line in broken:
+        print(f"FAILED {line}")
     for name in unmet:
         print(f"FAILED {name}: no scenario meets it")
     for name in others:
         print(f"FAILED {name}: {rows[name]} produces it, says the table, and a scenario met it")
-    print(f"{len(rows) - len(unmet) - len(others)} passed, {len(unmet) + len(others)} failed")
-    return 1 if unmet or others else 0
+    failed = len(unmet) + len(others) + len(broken)
+    print(f"{len(rows) - len(unmet) - len(others)} passed, {failed} failed")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
