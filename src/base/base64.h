@@ -1,6 +1,6 @@
 /* base64.h - strict standard Base64 (wire.md W1): one text for each byte string and no other.
  *
- * The length is a multiple of 4, `=` stands only at the end, unused bits are zero; white space, the
+ * The length is a multiple of 4, `=` is only at the end, unused bits are zero; white space, the
  * URL-safe alphabet and bytes from 0x80 up are refused. Any thread; no state, no allocation.
  *
  * Cost. Four tables of 1 KB decode four characters a step: 47 ns for 200 characters against 198
@@ -15,7 +15,7 @@
 #define BASE64_BYTES_MAX(count) ((count) / 4 * 3) /* most bytes in `count` characters */
 
 /* Decodes `count` characters into `bytes`, which has room for `capacity` bytes, and gives their
- * number. -1: not Base64; *error_at is then the place of the first character that cannot stand
+ * number. -1: not Base64; *error_at is then the place of the first character that cannot be
  * there (`count` when the text ends too early). -2: the bytes do not fit. On failure the contents
  * of `bytes` are undefined; nothing beyond `capacity` is written. `error_at` may be NULL. */
 CC_MUST_USE ptrdiff_t base64_decode(uint8_t *bytes, size_t capacity, const char *text, size_t count,

@@ -35,7 +35,7 @@ struct clock {
 /* The real clock, starting at CLOCK_REALTIME's time. 0 or -errno. */
 CC_MUST_USE int clock_init(struct clock *clock);
 
-/* A clock that stands until it is set. */
+/* A clock that keeps one time until it is set. */
 void clock_init_simulated(struct clock *clock, uint64_t now_ns);
 void clock_set(struct clock *clock, uint64_t now_ns);
 void clock_advance(struct clock *clock, uint64_t step_ns);

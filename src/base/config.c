@@ -80,7 +80,7 @@ static bool parse_number(const char *text, const char *end, uint64_t *value)
     return true;
 }
 
-/* A number with K, M or G behind it. */
+/* A number with K, M or G after it. */
 static bool parse_size(const char *text, uint64_t *value)
 {
     const char *end = text + strlen(text);

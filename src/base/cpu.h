@@ -1,4 +1,4 @@
-/* cpu.h - which vector instructions this machine has, for code that stands in variants.
+/* cpu.h - which vector instructions this machine has, for code that has variants.
  *
  * The least machine served has AVX2 (CMakeLists.txt; perpd exits 4 below it). CPU_SCALAR is what
  * the variants are compared with, and what a test may choose; no machine is found to be of it. */

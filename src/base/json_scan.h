@@ -2,7 +2,7 @@
  *
  * One object in UTF-8 without a byte order mark; containers nest at most 8 deep; a member name
  * appears once in its object, compared after its escapes; escapes are RFC 8259's, surrogates only
- * in pairs; numbers are RFC 8259's; nothing but white space stands around the object. Pure: any
+ * in pairs; numbers are RFC 8259's; only white space surrounds the object. Pure: any
  * thread, the engine too (code 1001).
  *
  *   struct json_token token;
@@ -25,7 +25,7 @@ enum {
 
 enum json_error {
     JSON_OK,
-    JSON_ERROR_SYNTAX, /* a character that cannot stand there, or the text ends too early */
+    JSON_ERROR_SYNTAX, /* a character out of place, or the text ends too early */
     JSON_ERROR_UTF8,   /* bytes that are not UTF-8, or a byte order mark */
     JSON_ERROR_ESCAPE, /* unknown escape or an unpaired surrogate */
     JSON_ERROR_NOT_OBJECT,
@@ -49,7 +49,7 @@ enum json_kind {
     JSON_NULL,
 };
 
-/* A string without its quotes as it stands in the text, or the characters of a number or word. */
+/* A string without its quotes as it is in the text, or the characters of a number or word. */
 struct json_span {
     const char *text;
     uint32_t count;

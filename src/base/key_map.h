@@ -6,7 +6,7 @@
  *   key_map_remove(key)                        whatever it stands for
  *   key_map_reclaim()          <-- quiet ---   key_map_quiet(): nothing found before is used
  *
- * A place is one word: 32 bits of the key's hash and the number. A key stands in one of two buckets
+ * A place is one word: 32 bits of the key's hash and the number. A key is in one of two buckets
  * of 8 places, a cache line each, chosen by its hash: a look takes one line or two and the key
  * itself, whatever was put and removed before. Keys are chosen by clients, so the hash is keyed.
  *

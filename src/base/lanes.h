@@ -11,7 +11,7 @@
 enum { LANES_BYTES = 32 };
 
 /* Bit 2i (and 2i + 1) is set when the i-th 16-bit integer of the 32 bytes is `value`. The bytes may
- * stand at any address. */
+ * be at any address. */
 static inline uint32_t lanes_equal16(const uint8_t *bytes, uint16_t value)
 {
     __m256i lanes = _mm256_loadu_si256((const __m256i *)(const void *)bytes);

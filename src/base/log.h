@@ -2,7 +2,7 @@
  *
  *   2025-08-19T05:47:11.232Z info recovered sequence=4711 ms=12
  *
- * Only the node and what stands above it log: lower layers return what happened and the layer that
+ * Only the node and what is above it log: lower layers return what happened and the layer that
  * decides says so (docs/STYLE.md).
  *
  * Wait.  One write(2) a line, from any thread; a slow standard error slows the caller.

@@ -66,7 +66,7 @@ static inline const uint8_t *command_payload(const struct command *command)
     return command->bytes;
 }
 
-/* The body: behind Header and RequestId, or the whole payload of an unsigned command. */
+/* The body: after Header and RequestId, or the whole payload of an unsigned command. */
 static inline const uint8_t *command_body(const struct command *command)
 {
     return command->bytes + (command->kind == COMMAND_UNSIGNED ? 0 : REQUEST_BODY_AT);

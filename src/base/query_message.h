@@ -123,7 +123,7 @@ struct reply {
     uint16_t problem; /* enum problem, 0 = rows */
     uint16_t kind;    /* enum query_kind */
     uint8_t cause;    /* enum reply_cause, with PROBLEM_not_ready */
-    uint8_t more;     /* wrapped lists: 1 when rows follow behind the last one */
+    uint8_t more;     /* wrapped lists: 1 when rows follow the last one */
     uint8_t zero[64];
 };
 

@@ -16,7 +16,7 @@
  * Bound.  A message takes at most RING_MESSAGE_SLOTS_MAX slots; a ring has a power of two of them.
  *
  * Contiguity. Every message is one piece of memory. Position p lies at slot p mod slot_count; a
- * message that begins near the end runs over into RING_TAIL extra slots behind the last one, and
+ * message that begins near the end runs over into RING_TAIL extra slots after the last one, and
  * positions advance by its size all the same, so the front slots its rest would have taken stay
  * unused for that lap. There are no skip markers. Two live messages never meet in the tail: only
  * a message that crosses a lap boundary reaches it; two of them cross boundaries at least
@@ -53,7 +53,7 @@ size_t ring_bytes(uint32_t slot_count, uint32_t slot_bytes);
  * power of two, at least 64, so that the longest message fits; slot_bytes a multiple of 8. */
 void ring_init(struct ring *ring, void *memory, uint32_t slot_count, uint32_t slot_bytes);
 
-/* Producer. `count` consecutive slots behind those claimed before, or NULL when that many are not
+/* Producer. `count` consecutive slots after those claimed before, or NULL when that many are not
  * free: then nothing is claimed. Several messages may be claimed before one ring_publish; what is
  * claimed cannot be given back. */
 static inline void *ring_claim(struct ring *ring, uint32_t count)
@@ -104,7 +104,7 @@ static inline uint64_t ring_ready(struct ring *ring)
     return ring->tail_seen - head;
 }
 
-/* Consumer. The message that begins `index` slots behind the oldest unreleased one. index is the
+/* Consumer. The message that begins `index` slots after the oldest unreleased one. index is the
  * sum of the sizes of the messages before it: its later slots are reached by this pointer only.
  * Valid until the ring_release that covers it. */
 static inline const void *ring_at(const struct ring *ring, uint64_t index)

@@ -3,7 +3,7 @@
  * Owner.  A reply buffer is the follower's until the reply is published, then net's until it gives
  *         the index back.
  * Units.  Prices and sizes raw with the market's decimals beside them, amounts micro-USDC, times
- *         unix ns. Rows are multiples of 8 bytes and stand back to back. */
+ *         unix ns. Rows are multiples of 8 bytes and lie back to back. */
 #ifndef BASE_ROW_H
 #define BASE_ROW_H
 

@@ -44,7 +44,7 @@ struct row_trade {
     uint64_t trade_seq;
     uint64_t sequence;
     uint64_t time_ns;
-    uint32_t index; /* that of the maker's fill, the effect behind the trade */
+    uint32_t index; /* that of the maker's fill, the effect after the trade */
     uint8_t taker_side;
     uint8_t liquidation;
     uint8_t zero[2];

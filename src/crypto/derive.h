@@ -10,7 +10,7 @@
 #include "base/mix.h"
 
 /* Fills duplicate_account, request_hash, target_hash and COMMAND_SESSION_KEY_VALID of a command
- * whose code, kind, sizes and bytes stand. Other members and flags stay as they are.
+ * whose code, kind, sizes and bytes are set. Other members and flags stay as they are.
  *
  * The account of the hashes is the one the duplicate set uses (wire.md W5): the account of the
  * body, or for account creation and operator codes the first 8 bytes of BLAKE2b-256(public key) as

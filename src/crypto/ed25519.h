@@ -43,7 +43,7 @@ struct ed25519_job {
 /* Once at start, before threads: derives the constants, tests every path from `first` on that this
  * machine has (35 vectors each, among them those that tell strict from cofactored verdicts;
  * below 5 ms) and chooses the first that passes. 0, or -EIO when none does. A later call chooses
- * anew. */
+ * again. */
 CC_MUST_USE int ed25519_init(enum ed25519_path first);
 
 /* The path in use. Any thread. */

@@ -13,7 +13,7 @@ static void carry_round(uint64_t limb[5])
 
 /* Loose limbs carry at most 8 out of limb 4, so after one round the value is below 2^255 + 19 * 9.
  * The second round leaves either no carry or a value below 19 * 10: in both cases one below 2^255,
- * though limb 0 may stand above 2^51. Such a value reaches p exactly when adding 19 reaches 2^255,
+ * though limb 0 may be above 2^51. Such a value reaches p exactly when adding 19 reaches 2^255,
  * and then its residue is that sum without bit 255. */
 void ed25519_field_to_words(uint64_t words[4], const struct ed25519_field *a)
 {

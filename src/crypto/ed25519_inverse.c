@@ -167,7 +167,7 @@ static bool is_zero(const struct wide *g, unsigned length)
     return any == 0;
 }
 
-/* value = sign * value + primes * p, carried anew. */
+/* value = sign * value + primes * p, carried again. */
 static void adjust(struct wide *value, int64_t sign, int64_t primes)
 {
     int64_t carry = primes * PRIME_LOW;

@@ -211,7 +211,7 @@ static bool passes(enum ed25519_path path, const struct vector vectors[VECTORS],
 }
 
 /* In lanes every vector meets every lane. Calls of 2 to 4, and those without tables, cost too much
- * for that: good vectors stand five apart, so that one round brings some to each place of 2, 3 and
+ * for that: good vectors lie five apart, so that one round brings some to each place of 2, 3 and
  * 4, and two rounds to each of 8; the bad ones are more and come everywhere. */
 bool ed25519_selftest(enum ed25519_path path)
 {

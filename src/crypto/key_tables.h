@@ -5,8 +5,8 @@
  *   key_tables_remove(key)   <-- quiet ------   key_tables_quiet(): once a turn
  *
  * A table makes a verification fast and decides nothing: a key without one is verified all the
- * same, slower. So whatever goes wrong here (no memory, too many keys, a key that is told too late)
- * is counted and left at that.
+ * same, slower. So whatever goes wrong here (no memory, too many keys, a key reported too late)
+ * is only counted.
  *
  * Order.  As key_map.h: a table that is found is whole, and stays until the finder's next
  *         key_tables_quiet.

@@ -1,6 +1,6 @@
 /* lane_comb.h - sums of multiples by tables, eight at a time or one over several lanes. Pure.
  *
- * The sum is s B + h (-A) for a signature (R, s) under the key A, of which h is the challenge. A
+ * The sum is s B + h (-A) for a signature (R, s) under the key A; h is its challenge. A
  * scalar is read as signed digits: 64 of base 16 for h, 32 of base 256 for s (ed25519_scalar.h).
  * Every digit selects one entry of a table - the digit's multiple of 16^i (-A), or of 256^i B - and
  * costs one addition. Sums need no order, so `spread` lanes may share the digits of one equation:

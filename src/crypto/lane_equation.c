@@ -48,7 +48,7 @@ static void invert(struct lane_field *inverse, const struct lane_field *a)
 }
 
 /* The lanes whose point encodes to the r of their equation; lane i has equation i / spread, lanes
- * behind the last have none. Y - X = M and Y + X = P: 1 / 2Z gives x and y of their difference and
+ * after the last have none. Y - X = M and Y + X = P: 1 / 2Z gives x and y of their difference and
  * sum. An r whose y is not below p equals no encoding. */
 static lane_mask compare(const struct lane_point *sum, const struct lane_equation *equations,
                          unsigned count, unsigned spread)
@@ -79,7 +79,7 @@ static lane_mask compare(const struct lane_point *sum, const struct lane_equatio
     return same;
 }
 
-/* The scalars of the equations in their lanes. Lanes behind the last get digits 0: their sum is the
+/* The scalars of the equations in their lanes. Lanes after the last get digits 0: their sum is the
  * identity. */
 static void load_scalars(struct lane_comb *comb, const struct lane_equation *equations,
                          unsigned count)

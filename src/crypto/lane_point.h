@@ -9,8 +9,8 @@
  * small order and the identity included, and Z never becomes 0. All is exact in the whole group of
  * order 8 L: nothing here assumes the subgroup of prime order.
  *
- * Bound. M, P and T are loose, Z is wide (a product): an addition of an entry only doubles it,
- *        whoever multiplies it carries it first. Computed by tests/crypto/test_lane_bounds.c. */
+ * Bound. M, P and T are loose, Z is wide (a product): an addition of an entry only doubles it.
+ *        Carry it before multiplying it. Computed by tests/crypto/test_lane_bounds.c. */
 #ifndef CRYPTO_LANE_POINT_H
 #define CRYPTO_LANE_POINT_H
 

@@ -5,8 +5,8 @@
  * gives the same names the meaning of intervals and compiles the same formulas again: hence no
  * operator and no intrinsic occurs in them.
  *
- * Bound. lane_low and lane_high read the low 52 bits of each factor and ignore the rest: whoever
- *        calls them has factors below 2^52. Additions wrap at 2^64 and subtractions at 0: neither
+ * Bound. lane_low and lane_high read the low 52 bits of each factor and ignore the rest:
+ *        callers have factors below 2^52. Additions wrap at 2^64 and subtractions at 0: neither
  *        may happen. The test proves both for every formula.
  *
  * The header is empty in a file that is compiled without the instructions (CMakeLists.txt names the

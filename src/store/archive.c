@@ -18,7 +18,7 @@ enum {
 static const char index_path[] = "archive/index";
 static const char index_next_path[] = "archive/index.next";
 
-/* "archive/NNNNNNNNNN.seg.zst", or with ".part" behind it while it is being written. */
+/* "archive/NNNNNNNNNN.seg.zst", or with ".part" after it while it is being written. */
 static void file_path(char out[DISK_PATH_BYTES], uint64_t number, bool is_part)
 {
     int used = snprintf(out, DISK_PATH_BYTES, "archive/%010" PRIu64 ".seg.zst%s", number,

@@ -76,7 +76,7 @@ int archive_file_survey(struct archive_entry *out, const uint8_t *segment, uint3
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-/* The bytes of the frame at `offset` that are kept; 0 behind the last. */
+/* The bytes of the frame at `offset` that are kept; 0 after the last. */
 static uint32_t frame_kept(const uint8_t *segment, uint32_t segment_bytes, uint32_t offset,
                            uint32_t *length)
 {
@@ -204,7 +204,7 @@ static int segment_unpack(struct unpacking *unpacking, uint8_t *out, uint32_t se
             return -EBADMSG;
         offset += length;
     }
-    /* The checksum of zstd stands behind the last byte: it is read with the end. */
+    /* The checksum of zstd is after the last byte: it is read with the end. */
     return bytes_unpack(unpacking, &more, 1) == 0 && unpacking->in.pos == unpacking->in.size
                ? 0
                : -EBADMSG;

@@ -1,5 +1,5 @@
 /* archive_file.h - one archived segment as bytes: zstd of its header block and of each frame's
- * header and records, one behind the other (journal.md, Archive).
+ * header and records, one after the other (journal.md, Archive).
  *
  *   segment   | header 4096 | 128 + records | zeros | 128 + records | zeros | ... zeros |
  *   in zstd   | header 4096 | 128 + records | 128 + records | ...
@@ -22,7 +22,7 @@ enum {
 CC_MUST_USE uint64_t archive_file_bytes_max(uint32_t segment_bytes);
 
 /* Looks at a whole segment: header of this exchange and number, frames that are whole and chain,
- * the first of them behind `before` (NULL: behind whatever it names), records that parse, then
+ * the first of them after `before` (NULL: after whatever it names), records that parse, then
  * zeros. Fills what the list says of it but for `bytes` and `file_hash`. 0, or -EBADMSG, also
  * without any frame. */
 CC_MUST_USE int archive_file_survey(struct archive_entry *out, const uint8_t *segment,

@@ -7,7 +7,7 @@
 
 #include "base/hex.h"
 
-/* 7 numbers of 20 digits, 2 hashes, a separator behind each. */
+/* 7 numbers of 20 digits, 2 hashes, a separator after each. */
 static_assert(7 * 21 + 2 * (2 * HASH_BYTES + 1) < ARCHIVE_INDEX_LINE_BYTES_MAX, "a line fits");
 
 enum { NUMBERS = 7 };
@@ -77,7 +77,7 @@ int archive_index_encode(char **text, size_t *bytes, const struct archive *archi
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A number and the character behind it. */
+/* A number and the character after it. */
 static bool number_read(uint64_t *out, const char **at, const char *end)
 {
     uint64_t value = 0;

@@ -20,11 +20,11 @@ struct chain {
     struct archive archive;
     uint64_t journal_first; /* segments [first, end) stood in journal/ at the beginning */
     uint64_t journal_end;
-    struct journal_position position; /* behind the last frame that was given */
+    struct journal_position position; /* after the last frame that was given */
     struct known known;               /* as its frames say */
-    struct known scanned;             /* the same and those behind the position */
+    struct known scanned;             /* the same and those after the position */
     bool bounded;                     /* the chain ends here because last_segment does */
-    bool quiet; /* nothing behind the position says that a frame is missing there */
+    bool quiet; /* nothing after the position says that a frame is missing there */
 
     /* The segment that is open: a window of its file, or the whole of it from the archive. */
     uint64_t segment; /* UINT64_MAX: none */
@@ -74,7 +74,7 @@ static bool all_zero(const uint8_t *bytes, size_t count)
 }
 
 /* Brings at least `count` bytes of the open segment from `offset` on into memory, or all up to its
- * end; *available: how many stand there. NULL: refused. */
+ * end; *available: how many are there. NULL: refused. */
 static const uint8_t *bytes_at(struct chain *chain, uint64_t offset, size_t count,
                                size_t *available)
 {
@@ -184,7 +184,7 @@ static int archived_open(struct chain *chain, uint64_t number)
     return 1;
 }
 
-/* Opens a segment where it stands now: in journal/, or in the archive when it was retired. 1, 0
+/* Opens a segment where it is now: in journal/, or in the archive when it was retired. 1, 0
  * when it is in neither, -1 when it is refused. */
 static int source_open(struct chain *chain, uint64_t number)
 {
@@ -505,7 +505,7 @@ static int durable_beyond(struct chain *chain)
     const struct archive *archive = &chain->archive;
     uint64_t offset = chain->position.offset;
 
-    /* What is archived was sealed: the frame behind it was durable. */
+    /* What is archived was sealed: the frame after it was durable. */
     if (!chain->bounded && archive->count > 0 &&
         archive->entries[archive->count - 1].last_frame >= chain->position.tail.number)
         return 1;

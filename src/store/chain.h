@@ -1,7 +1,7 @@
 /* chain.h - the frames of a data directory in order, read only, from the archive and then the
  * journal: for a start from far behind, the snapshotter, replay and audit.
  *
- * Nothing is cut, zeroed or locked: a primary may be writing behind `last_segment`. Each frame is
+ * Nothing is cut, zeroed or locked: a primary may be writing after `last_segment`. Each frame is
  * whole and chains to the one before, or the chain ends there.
  *
  * Wait.   Blocking. Bound. Memory: two segments. */
@@ -24,7 +24,7 @@ struct chain_config {
     uint64_t last_segment; /* frames of later segments are not read; UINT64_MAX: all */
 };
 
-/* One frame as it stands; valid until the next call. */
+/* One frame of the chain; valid until the next call. */
 struct chain_frame {
     struct frame_header header;
     const uint8_t *bytes; /* header.length of them */
@@ -33,7 +33,7 @@ struct chain_frame {
     bool archived; /* read from the archive */
 };
 
-/* Finds the place behind `after_frame`. Refused when no file holds that frame or its hash differs,
+/* Finds the place after `after_frame`. Refused when no file holds that frame or its hash differs,
  * when a segment between is missing from both archive and journal, or as segment_set and archive
  * refuse. On a refusal *out is NULL. */
 CC_MUST_USE enum refusal_kind chain_open(struct chain **out, const struct chain_config *config,
@@ -41,14 +41,14 @@ CC_MUST_USE enum refusal_kind chain_open(struct chain **out, const struct chain_
 void chain_close(struct chain *chain);
 
 /* The next frame: 1; 0 at the end of what is whole and chains (chain_position says where, and
- * whether what stands there is zero); -1 when a file is refused (then `refusal` of chain_open is
+ * whether what is there is zero); -1 when a file is refused (then `refusal` of chain_open is
  * filled). A frame that is missing inside the archive, or before the last segment, is a refusal. */
 CC_MUST_USE int chain_next(struct chain *chain, struct chain_frame *out);
 
 /* Where the next frame is expected: what recovery_run or a journal would go on from. */
 CC_MUST_USE struct journal_position chain_position(const struct chain *chain);
 
-/* The first segment that stands in journal/, and how many; of what was there at chain_open. */
+/* The first segment that is in journal/, and how many; of what was there at chain_open. */
 CC_MUST_USE uint64_t chain_journal_first(const struct chain *chain);
 
 #endif

@@ -22,7 +22,7 @@ enum {
 /* What a completion belongs to: a flight's number times two, plus one for its sync; or the poll. */
 static const uint64_t wake_mark = UINT64_MAX;
 
-/* One asynchronous write, and the fdatasync linked behind it if it is durable. */
+/* One asynchronous write, and the fdatasync linked after it if it is durable. */
 struct flight {
     uint64_t tag;
     int count;
@@ -317,7 +317,7 @@ static bool flight_land(struct flight *flight, bool is_sync, int result, struct 
             (struct disk_done){ .tag = flight->tag, .result = result < 0 ? result : flight->count };
         return !flight->failed;
     }
-    flight->failed = true; /* of a durable write only a failure is told */
+    flight->failed = true; /* a durable write reports only a failure */
     flight->busy = flight->durable;
     *done = (struct disk_done){ .tag = flight->tag, .result = result };
     return true;

@@ -1,6 +1,6 @@
 /* disk_real.h - the disk seam on files: io_uring for the journal's writes, plain calls else.
  *
- * Journal files are opened O_DIRECT and each durable write has an fdatasync linked behind it; a
+ * Journal files are opened O_DIRECT and each durable write has an fdatasync linked after it; a
  * file system that refuses O_DIRECT (tmpfs, some overlays) is written through the page cache.
  *
  * Wait.  disk_submit and disk_reap make at most one system call each and never wait.

@@ -7,7 +7,7 @@
 #include "base/crc32c.h"
 #include "store/small_file.h"
 
-/* The file as it stands on the disk. */
+/* The file as it is on the disk. */
 struct exchange_image {
     uint8_t magic[8];
     uint16_t format_version;

@@ -42,7 +42,7 @@ CC_MUST_USE enum refusal_kind exchange_file_open(struct disk *disk, const uint8_
                                                  struct exchange_file *out, bool *is_new,
                                                  struct refusal *refusal);
 
-/* Writes `exchange` anew, durable when it returns 0. On -errno the old or the new one stands. */
+/* Replaces `exchange`, durable when it returns 0. On -errno the old or the new one is there. */
 CC_MUST_USE int exchange_file_write(struct disk *disk, const struct exchange_file *exchange);
 
 #endif

@@ -9,7 +9,7 @@ struct follow {
     uint64_t sequence; /* the last given */
     uint64_t overruns;
     uint64_t frame;   /* number of the last frame that was read from a file */
-    uint64_t segment; /* where the frame behind it is looked for */
+    uint64_t segment; /* where the next frame is looked for */
     uint64_t offset;
     uint32_t block_bytes; /* of `segment`; 0: file not open */
     int file;
@@ -88,7 +88,7 @@ static int file_open(struct follow *follow)
     return 0;
 }
 
-/* Reads the file from the next frame on, as much as the longest has. 1: something stands there;
+/* Reads the file from the next frame on, as much as the longest has. 1: something is there;
  * 0: the segment ends; -errno. */
 static int piece_read(struct follow *follow)
 {
@@ -113,7 +113,7 @@ static int piece_read(struct follow *follow)
     return (uint64_t)got > follow->offset - from;
 }
 
-/* The frame at (segment, offset). 1: `header` and *bytes; 0: none stands there; -errno. */
+/* The frame at (segment, offset). 1: `header` and *bytes; 0: none is there; -errno. */
 static int frame_read(struct follow *follow, struct frame_header *header, const uint8_t **bytes)
 {
     const struct journal_config *config = journal_config_of(follow->journal);
@@ -139,8 +139,8 @@ static int frame_read(struct follow *follow, struct frame_header *header, const 
     }
 }
 
-/* Goes on to the lowest segment that stands when the one it was at is retired: 1, 0 when that
- * stands, or -errno. */
+/* Goes on to the lowest segment that exists when its own was retired: 1, 0 when its own
+ * exists, or -errno. */
 static int retired_pass(struct follow *follow)
 {
     struct segment_range range;
@@ -218,7 +218,7 @@ static int frame_find(struct follow *follow)
         if (found < 0)
             return found;
         if (found == 0 && next_segment)
-            return -EBADMSG; /* what is durable stands in neither place */
+            return -EBADMSG; /* durable records are in neither place */
         if (found == 0) {
             file_close(follow);
             follow->segment++;

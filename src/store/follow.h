@@ -4,7 +4,7 @@
  *   journal buffer  ... [ position ... durable ) ...   follow_next: one copy, one check
  *   segment files   ... frame with that sequence ...   follow_next: one read of a frame
  *
- * Segments that it has applied may be retired at any time: it passes over what does not stand.
+ * Segments that it has applied may be retired at any time: it passes over those that are gone.
  * The writer never waits for it: being overtaken is noticed by position, and the same records are
  * then read from the files until the buffer holds the next one again.
  *

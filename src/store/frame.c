@@ -4,7 +4,7 @@
 
 #include "base/crc32c.h"
 
-/* The header as it stands in the journal. */
+/* The header as it is in the journal. */
 struct frame_image {
     uint8_t magic[8];
     uint16_t format_version;

@@ -21,7 +21,7 @@ enum {
 struct frame_header {
     uint8_t journal_id[FRAME_JOURNAL_ID_BYTES];
     uint64_t boot;    /* +1 at each start */
-    uint64_t segment; /* number of the segment it stands in */
+    uint64_t segment; /* number of the segment it is in */
     uint64_t number;  /* from 1; used again only after a cut, with a higher boot */
     uint64_t first_sequence;
     uint64_t last_sequence; /* first_sequence + record_count - 1 */
@@ -48,7 +48,7 @@ struct frame_records {
     uint32_t left;     /* records */
 };
 
-/* Writes the header in front of the records that stand at bytes[128..]; everything behind them up
+/* Writes the header in front of the records that are at bytes[128..]; everything after them up
  * to header->length must be zero already. Computes last_sequence's check and the CRC. */
 void frame_seal(uint8_t *bytes, const struct frame_header *header);
 

@@ -15,7 +15,7 @@ enum {
 struct flight {
     uint8_t *bytes; /* frame_bytes_max, aligned for direct writes */
     struct frame_header header;
-    uint64_t end_position; /* in the buffer, behind its last record */
+    uint64_t end_position; /* in the buffer, after its last record */
     int file;
     bool closes_file; /* it is the last frame of its segment */
     bool done;        /* reaped */

@@ -125,7 +125,7 @@ CC_MUST_USE struct journal_counters journal_counters(const struct journal *journ
 /* ---- for follow.c only ---------------------------------------------------------------------- */
 
 /* Copies the record at buffer position `position` into `out` (RECORD_BYTES_MAX). Gives its length,
- * 0 when nothing durable stands there yet, -EOVERFLOW when it was overwritten. */
+ * 0 when nothing durable is there yet, -EOVERFLOW when it was overwritten. */
 CC_MUST_USE int journal_copy(const struct journal *journal, uint64_t position, uint8_t *out);
 
 /* The last sequence whose bytes are surely in the segment files. Acquire. */

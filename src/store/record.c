@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-/* The header as it stands in the journal. */
+/* The header as it is in the journal. */
 struct record_header {
     uint64_t t_ns;
     uint32_t length;

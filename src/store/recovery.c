@@ -16,13 +16,13 @@ struct recovery {
     struct journal_position start; /* where the chain is read from in the journal */
     uint64_t archived_frame;       /* the last in the archive; 0: none */
     struct frame_tail tail;        /* of the chain as far as it was read */
-    uint64_t segment;              /* the place behind the tail */
+    uint64_t segment;              /* the place after the tail */
     uint64_t offset;
     uint64_t boot_max;      /* of everything seen */
     uint64_t newest_boot;   /* B */
     uint64_t durable_frame; /* D */
     bool closed;            /* the tail is a closing frame */
-    bool dirty;             /* something behind the chain is not zero */
+    bool dirty;             /* something after the chain is not zero */
 };
 
 /* ---- one frame's records --------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static enum refusal_kind archive_check(struct recovery *recovery)
                        end - 1, set->first, set->first + set->count - 1);
 }
 
-/* Applies what is behind after_frame and was retired already. */
+/* Applies the frames after after_frame that were retired already. */
 static enum refusal_kind archive_apply(struct recovery *recovery, struct chain *chain)
 {
     struct recovery_result *result = recovery->result;
@@ -145,7 +145,7 @@ static enum refusal_kind start_find(struct recovery *recovery)
     return kind;
 }
 
-/* ---- steps 3 and 4: the chain, and what lies behind it --------------------------------------- */
+/* ---- steps 3 and 4: the chain, and what lies after it --------------------------------------- */
 
 static void boot_seen(struct recovery *recovery, uint64_t boot, uint64_t durable_frame)
 {
@@ -159,7 +159,7 @@ static void boot_seen(struct recovery *recovery, uint64_t boot, uint64_t durable
     }
 }
 
-/* Takes the frame that stands at (segment, offset), whose bytes these are, if it belongs there. */
+/* Takes the frame that is at (segment, offset), whose bytes these are, if it belongs there. */
 static bool chain_extend(struct recovery *recovery, const uint8_t *bytes, size_t available,
                          uint64_t segment, uint64_t offset)
 {
@@ -269,7 +269,7 @@ static enum refusal_kind damage_refuse(struct recovery *recovery)
 {
     uint64_t durable_frame = recovery->durable_frame;
 
-    /* What was archived was sealed: the frame behind it was durable. */
+    /* What was archived was sealed: the frame after it was durable. */
     if (recovery->archived_frame > 0 && recovery->archived_frame + 1 > durable_frame)
         durable_frame = recovery->archived_frame + 1;
     if (recovery->config->durable_frame > durable_frame)
@@ -437,7 +437,7 @@ static enum refusal_kind blanks_head(struct recovery *recovery, uint64_t boot)
     return REFUSAL_none;
 }
 
-/* The first segment of all stands before the first boot number does: a directory with a boot number
+/* The first segment exists before the first boot number: a directory with a boot number
  * and no segment has lost its journal. */
 static enum refusal_kind first_segment_make(struct recovery *recovery)
 {
@@ -482,7 +482,7 @@ static enum refusal_kind boot_begin(struct recovery *recovery)
     error = snapshot_remove_parts(recovery->config->disk); /* their space; they never count */
     if (error < 0)
         return refusal_machine(recovery->refusal, "removing an unfinished snapshot", error);
-    /* What stands in journal/ may be a killed process's, its name never synced. */
+    /* What is in journal/ may be a killed process's, its name never synced. */
     error = disk_sync_folder(recovery->config->disk, "journal");
     if (error < 0)
         return refusal_machine(recovery->refusal, "syncing journal", error);

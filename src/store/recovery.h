@@ -5,7 +5,7 @@
  *      apply, read only      check, cut, apply              zeroed if need be
  *
  * The journal's files are numbered without a gap from the lowest that is there, f; what is below
- * it was retired into the archive, whose list ends at f or above: what stands in both is read from
+ * it was retired into the archive, whose list ends at f or above: a segment in both is read from
  * the journal. A directory that was started once has a segment in journal/ for ever.
  *
  * Runs at start in the main thread, blocking, before any other role; exchange_file_open came first
@@ -44,7 +44,7 @@ struct recovery_result {
     struct journal_position position; /* where the journal continues; its tail is known while
                                          the records of the journal are applied */
     uint64_t boot;                    /* of this start, written to `exchange` */
-    uint64_t segment_end;             /* segments [position.segment, segment_end) stand prepared */
+    uint64_t segment_end;             /* segments [position.segment, segment_end) are prepared */
     uint64_t durable_frame;           /* D as found; after_frame counts as found */
     uint64_t frames;                  /* read and applied */
     uint64_t archived_frames;         /* of them from the archive */
@@ -56,8 +56,8 @@ struct recovery_result {
 };
 
 /* Steps 1 (headers) and 3 to 8; what a dead writer left of a snapshot is removed. Refused as well:
- * after_frame stands nowhere (snapshot_ahead), a segment is missing between archive and journal or
- * behind the archive, a directory with a boot number and no segment. On REFUSAL_frame_damaged and
+ * after_frame is missing (snapshot_ahead), a segment is missing between archive and journal or
+ * after the archive, a directory with a boot number and no segment. On REFUSAL_frame_damaged and
  * every kind found before the cut, nothing was written. After REFUSAL_machine the directory is as a
  * crash would leave it: a later run comes to the same result. */
 CC_MUST_USE enum refusal_kind recovery_run(const struct recovery_config *config,

@@ -6,7 +6,7 @@
 
 #include "base/crc32c.h"
 
-/* The first 128 bytes as they stand in the file; zeros follow up to SEGMENT_FRAMES_OFFSET. */
+/* The first 128 bytes as they are in the file; zeros follow up to SEGMENT_FRAMES_OFFSET. */
 struct segment_image {
     uint8_t magic[8];
     uint16_t format_version;

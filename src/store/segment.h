@@ -39,7 +39,7 @@ CC_MUST_USE int segment_decode(struct segment_header *out,
 struct segment_header segment_header_of(const struct exchange_file *exchange, uint64_t number,
                                         uint64_t boot, uint32_t block_bytes);
 
-/* True if a decoded header belongs to this exchange and stands in the file of its number. */
+/* True if a decoded header belongs to this exchange and is in the file of its number. */
 CC_MUST_USE bool segment_belongs(const struct segment_header *header,
                                  const struct exchange_file *exchange, uint64_t number);
 
@@ -49,7 +49,7 @@ void segment_path(char out[DISK_PATH_BYTES], uint64_t number, bool prepared);
 /* The number of a file name "NNNNNNNNNN.seg"; false for every other name. */
 CC_MUST_USE bool segment_number_of(const char *name, uint64_t *number);
 
-/* The numbers of the segments that stand in journal/; none missing when count = max - min + 1. */
+/* The numbers of the segments that are in journal/; none missing when count = max - min + 1. */
 struct segment_range {
     uint64_t min; /* UINT64_MAX: there is none */
     uint64_t max;

@@ -33,7 +33,7 @@ struct segment_pool {
         int file;
         uint32_t block_bytes;
     } slots[SEGMENT_POOL_AHEAD_MAX];    /* segment n in slot n % SEGMENT_POOL_AHEAD_MAX */
-    CC_NO_SHARE _Atomic uint64_t ready; /* segments below it stand in slots or were taken */
+    CC_NO_SHARE _Atomic uint64_t ready; /* segments below it are in slots or were taken */
     _Atomic int error;
     CC_NO_SHARE _Atomic uint64_t taken; /* segments below it were taken */
 };
@@ -102,7 +102,7 @@ static void slot_fill(struct segment_pool *pool, int file, uint32_t block_bytes)
     atomic_store_explicit(&pool->ready, number + 1, memory_order_release); /* pairs: take */
 }
 
-/* A segment that stands in the journal already: recovery has checked its header, or it was made
+/* A segment that is in the journal already: recovery has checked its header, or it was made
  * here and only the sync of its name failed. */
 static int existing_open(struct segment_pool *pool, uint64_t number)
 {

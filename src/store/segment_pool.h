@@ -7,7 +7,7 @@
  *     rename, sync of the folder
  *   segment_pool_retire(low): LOW.seg, when the next is due, becomes its .next and is zeroed
  *
- * Order.  step stores `ready` with release after the file stands in its slot; take loads it with
+ * Order.  step stores `ready` with release after the file is in its slot; take loads it with
  *         acquire. take stores `taken` with release when the slot is empty; step mirrors it.
  * Wait.   take never blocks; step blocks for one chunk of zeros or one sync.
  * Owner.  A file taken is the journal's to close.
@@ -30,7 +30,7 @@ struct segment_pool_config {
     const struct exchange_file *exchange; /* outlives the pool */
     uint64_t boot;
     uint64_t first;        /* number of the first segment that will be taken */
-    uint64_t existing_end; /* segments [first, existing_end) stand in journal/ already */
+    uint64_t existing_end; /* segments [first, existing_end) are in journal/ already */
     uint64_t bytes_per_s;  /* 0: unbounded */
     uint32_t segment_bytes;
     uint32_t ahead; /* 1..SEGMENT_POOL_AHEAD_MAX segments kept ready */
@@ -58,7 +58,7 @@ CC_MUST_USE int segment_pool_fill(struct segment_pool *pool, uint64_t now_ns);
 
 /* Gives the pool a segment that nobody needs any more: sealed, listed by the archive, below what a
  * recovery from either kept snapshot reads and what the follower has applied. It must be the lowest
- * of journal/ that was not retired yet (INVARIANT: the one behind the last retired while that
+ * of journal/ that was not retired yet (INVARIANT: the one after the last retired while that
  * waits, and none being written). It keeps its name until it is used; `archive` and `snapshot` are
  * synced before that, so that no power loss takes what stands for it. A crash at any point leaves
  * its name with all its frames, or no such name. Background thread. */

@@ -5,7 +5,7 @@
  * Order.  A crash leaves the file of before or the new one, and after a return of 0 the new one.
  *         What it may leave besides is NAME.next, which no start reads.
  * Wait.   Both block.
- * Limits. `name` stands in the data directory itself and is shorter than SMALL_FILE_NAME_MAX. */
+ * Limits. `name` is in the data directory itself and is shorter than SMALL_FILE_NAME_MAX. */
 #ifndef STORE_SMALL_FILE_H
 #define STORE_SMALL_FILE_H
 

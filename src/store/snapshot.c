@@ -9,7 +9,7 @@
 #include "store/frame.h"
 #include "store/segment.h"
 
-/* The header as it stands in the file. */
+/* The header as it is in the file. */
 struct header_image {
     uint8_t magic[8];
     uint16_t format_version;
@@ -462,7 +462,7 @@ static int head_decode(struct reading *reading, struct snapshot_head *out)
     return 0;
 }
 
-/* Opens the file and reads what stands before the image; on failure the file is closed. */
+/* Opens the file and reads what is before the image; on failure the file is closed. */
 static int reading_begin(struct reading *reading, struct snapshot_head *out)
 {
     char path[DISK_PATH_BYTES];

@@ -26,7 +26,7 @@ enum {
     SNAPSHOT_HEADER_BYTES = 256,
     SNAPSHOT_SECTION_BYTES = 32, /* of a row of the table */
     SNAPSHOT_SECTIONS_MAX = 64,
-    SNAPSHOT_IMAGE_OFFSET = 4096, /* the sections stand from here on, one behind the other */
+    SNAPSHOT_IMAGE_OFFSET = 4096, /* the sections lie from here on, one after the other */
     SNAPSHOT_KEPT = 2
 };
 
@@ -41,7 +41,7 @@ struct snapshot_head {
     uint64_t image_bytes;
     uint8_t effects_hash[HASH_BYTES];
     uint8_t image_hash[HASH_BYTES]; /* of the sections' bytes in order */
-    uint8_t frame_hash[HASH_BYTES]; /* the chain goes on behind it */
+    uint8_t frame_hash[HASH_BYTES]; /* the chain goes on after it */
 };
 
 struct snapshot_section {
@@ -55,8 +55,8 @@ struct snapshot_section {
 
 struct snapshot_writer;
 
-/* Begins snapshot/SEQUENCE.snap.part, emptied if it is there. NULL without memory; what the disk
- * refuses is told by snapshot_end. */
+/* Begins snapshot/SEQUENCE.snap.part, emptied if it is there. NULL without memory; errors of
+ * the disk are returned by snapshot_end. */
 CC_MUST_USE struct snapshot_writer *
 snapshot_begin(struct disk *disk, const struct exchange_file *exchange, uint64_t sequence);
 
@@ -66,7 +66,7 @@ void snapshot_bytes(struct snapshot_writer *writer, const void *bytes, size_t co
 
 /* Ends the file: fills head->section_count, image_bytes and image_hash, writes header and table,
  * syncs the journal up to head->frame and the file, gives it its name. Gives the writer's memory
- * back in any case. -errno: no snapshot was promised. One of that name may stand; if it does it is
+ * back in any case. -errno: no snapshot was promised. One of that name may exist; if it does it is
  * whole, this one or an earlier one. */
 CC_MUST_USE int snapshot_end(struct snapshot_writer *writer, struct snapshot_head *head);
 
