@@ -3,8 +3,8 @@
  * checks that need no key (rules.md R11, steps 5 to 9). */
 #include <string.h>
 
-#include "net/admission.h"
-#include "net/base64_run.h"
+#include "net/request/admission.h"
+#include "net/request/base64_run.h"
 #include "shim.h"
 
 /* The Ed25519 vector of wire.md W4. */

@@ -3,9 +3,9 @@
  * head and dispatch. */
 #include <string.h>
 
-#include "net/http.h"
-#include "net/http_map.h"
-#include "net/route.h"
+#include "net/http/http.h"
+#include "net/http/http_map.h"
+#include "net/http/route.h"
 #include "shim.h"
 
 #define ORDER_LINE "POST /api/v1/trading/order/place/limit HTTP/1.1\r\n"

@@ -1,9 +1,9 @@
 #include "net/ask.h"
 
 #include "crypto/eip712.h"
-#include "net/caller.h"
-#include "net/parameter.h"
-#include "net/question.h"
+#include "net/http/parameter.h"
+#include "net/request/caller.h"
+#include "net/request/question.h"
 
 /* The request type that the path names. */
 static bool fill_eip712(const struct conn *conn, struct pending_local *local,

@@ -2,7 +2,7 @@
 #ifndef NET_ASK_H
 #define NET_ASK_H
 
-#include "net/pipeline.h"
+#include "net/response/pipeline.h"
 
 /* Takes one read with a complete head; it becomes a pending of the connection. */
 void ask_take(struct pipeline *pipeline, struct conn *conn, const char *head_text);

@@ -18,9 +18,9 @@
 #ifndef NET_GATE_H
 #define NET_GATE_H
 
-#include "net/command_send.h"
-#include "net/route.h"
-#include "net/verify.h"
+#include "net/command/command_send.h"
+#include "net/command/verify.h"
+#include "net/http/route.h"
 
 enum {
     GATE_OUTPUT_PAUSE = 256 * 1024, /* unsent bytes above which a connection is not read on */

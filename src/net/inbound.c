@@ -1,7 +1,7 @@
 #include "net/inbound.h"
 
 #include "net/ask.h"
-#include "net/plain.h"
+#include "net/command/plain.h"
 
 enum { BODY_MAX = REQUEST_PASSKEY_ENVELOPE_MAX }; /* any body that is read at all */
 

@@ -7,11 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/allowance.h"
 #include "net/gate.h"
 #include "net/inbound.h"
-#include "net/listener.h"
-#include "net/uring.h"
+#include "net/request/allowance.h"
+#include "net/socket/listener.h"
+#include "net/socket/uring.h"
 
 enum {
     LISTENERS = 2,

@@ -17,8 +17,8 @@
 #ifndef NET_NET_H
 #define NET_NET_H
 
-#include "net/net_config.h"
-#include "net/net_metrics.h"
+#include "net/conn/net_config.h"
+#include "net/conn/net_metrics.h"
 
 /* Why net_create failed, for the operator: what is missing and how to mend it. */
 struct net_diagnosis {

@@ -6,8 +6,8 @@
 
 #include "base/config.h"
 #include "base/log.h"
-#include "net/base64_run.h"
-#include "net/http_map.h"
+#include "net/http/http_map.h"
+#include "net/request/base64_run.h"
 #include "node/recover/snapshot_child.h"
 #include "node/run/node.h"
 

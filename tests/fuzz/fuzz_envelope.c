@@ -2,7 +2,7 @@
  * limits of W1; a frame that is taken is the bytes that came; a refusal says why. */
 #include <stdlib.h>
 
-#include "net/envelope.h"
+#include "net/request/envelope.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
  * stands behind it and however it was cut into pieces, and its spans lie inside it. */
 #include <stdlib.h>
 
-#include "net/http.h"
+#include "net/http/http.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

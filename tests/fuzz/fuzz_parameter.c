@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "net/parameter.h"
-#include "net/route.h"
+#include "net/http/parameter.h"
+#include "net/http/route.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

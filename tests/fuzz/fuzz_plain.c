@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "net/plain_body.h"
+#include "net/request/plain_body.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

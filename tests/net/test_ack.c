@@ -4,7 +4,7 @@
 
 #include "base/request.h"
 #include "check.h"
-#include "net/ack.h"
+#include "net/json/ack.h"
 
 #define T  UINT64_C(1755582431240112233)
 #define T2 UINT64_C(1755582433000000000)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "check.h"
-#include "net/admission.h"
+#include "net/request/admission.h"
 
 enum { ITEMS_AT = REQUEST_BODY_AT + 24, ITEM_BYTES = 64, ITEM_ID_AT = 32, NOW_MS = 1000000000 };
 

@@ -7,8 +7,8 @@
 
 #include "base/status.h"
 #include "check.h"
-#include "net/allowance.h"
 #include "net/fixture.h"
+#include "net/request/allowance.h"
 
 #define ORDER_PATH  "/api/v1/trading/order/place/limit"
 #define ORACLE_PATH "/api/v1/operator"

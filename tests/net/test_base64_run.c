@@ -6,7 +6,7 @@
 
 #include "base/base64.h"
 #include "check.h"
-#include "net/base64_run.h"
+#include "net/request/base64_run.h"
 
 enum { TEXT_MAX = 208, BYTES_MAX = TEXT_MAX / 4 * 3 };
 

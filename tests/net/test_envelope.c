@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "net/base64_run.h"
-#include "net/envelope.h"
+#include "net/request/base64_run.h"
+#include "net/request/envelope.h"
 
 /* The Ed25519 vector of wire.md W4. */
 #define PAYLOAD                                                                         \

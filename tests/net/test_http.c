@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "check.h"
-#include "net/http.h"
-#include "net/http_map.h"
+#include "net/http/http.h"
+#include "net/http/http_map.h"
 
 #define GOOD_LINE "GET /a HTTP/1.1\r\n"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "check.h"
-#include "net/http_map.h"
+#include "net/http/http_map.h"
 
 static const struct http_map_variant *const variants[CPU_LEVELS] = { &http_map_scalar,
                                                                      &http_map_avx2,

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "net/ask.h"
 #include "net/fixture.h"
-#include "net/show.h"
+#include "net/json/show.h"
 
 enum { PIPELINED = 60, TEXT_BYTES = 96 << 20 };
 

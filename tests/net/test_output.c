@@ -1,6 +1,6 @@
 /* Unsent bytes: what goes in comes out in order, whatever the pieces; the pool counts right. */
 #include "check.h"
-#include "net/output.h"
+#include "net/conn/output.h"
 
 enum { CONNECTIONS = 5, CHUNKS = 16 };
 

@@ -5,7 +5,7 @@
 #include "base/reason.h"
 #include "base/status.h"
 #include "check.h"
-#include "net/plain_body.h"
+#include "net/request/plain_body.h"
 
 static struct pending_plain plain;
 static struct mistake mistake;

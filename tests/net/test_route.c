@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "check.h"
-#include "net/route.h"
+#include "net/http/route.h"
 
 static struct route_table table;
 

@@ -7,8 +7,8 @@
 #include "base/status.h"
 #include "check.h"
 #include "crypto/secret.h"
+#include "net/command/staging.h"
 #include "net/fixture.h"
-#include "net/staging.h"
 
 #define PATH       "/api/v1/leverage"
 #define PLACE_PATH "/api/v1/trading/order/place/limit"

@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "net/fixture.h"
-#include "net/shadow.h"
+#include "net/request/shadow.h"
 
 static struct fixture fixture;
 static struct gate *gate;

@@ -3,7 +3,7 @@
 #include "base/reason.h"
 #include "base/row.h"
 #include "check.h"
-#include "net/show.h"
+#include "net/json/show.h"
 
 static char text[65536];
 

@@ -7,7 +7,7 @@
 #include "base/row_history.h"
 #include "base/status.h"
 #include "check.h"
-#include "net/show.h"
+#include "net/json/show.h"
 
 #define ORDER_ID                                                            \
     {                                                                       \

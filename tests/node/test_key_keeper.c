@@ -2,7 +2,7 @@
  * does not share takes its path out of use (signatures.md, Verdict audit and Key tables). */
 #include "check.h"
 #include "crypto/signer.h"
-#include "net/shadow.h"
+#include "net/request/shadow.h"
 #include "node/history/counter.h"
 #include "node/match/key_keeper.h"
 

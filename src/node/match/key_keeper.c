@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
-#include "net/shadow.h"
+#include "net/request/shadow.h"
 #include "node/history/counter.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* key_keeper.h - keeps the tables of the keys that sign, and looks at verdicts on them again.
  *
- *   matcher (primary_sink.h) ── a session was made, or ended ──> news ──┐
- *   net threads ── one verdict in 4,096 (net/shadow.h) ──> shadows ─────┴──> key_keeper_step
+ *   matcher (primary_sink.h) ── a session was made, or ended ──> news ──────┐
+ *   net threads ── one verdict in 4,096 (net/request/shadow.h) ──> shadows ─┴──> key_keeper_step
  *
  * A table is built when its session is made, and freed when the last session of its key has ended;
  * operator, oracle and treasury keys of the configuration have one from the beginning. Whatever is

@@ -1,0 +1,81 @@
+#include "net/command/plain.h"
+
+#include "base/symbols.h"
+#include "net/http/parameter.h"
+#include "net/request/caller.h"
+#include "net/request/plain_body.h"
+
+enum { BODY_MAX = 64 };
+
+/* The checks of a write that was read: is it served, and who asks. */
+static bool admit(const struct context *context, const struct conn *conn, const char *head_text,
+                  struct pending_plain *plain, struct keyring_entry *entry, struct mistake *mistake)
+{
+    if (!context->config->source.ready(context->config->source.context))
+        return mistake_set(mistake, PROBLEM_not_ready, NULL, "the service is recovering");
+    if (!caller_find(context->config, context->unix_ns, &conn->head, head_text, entry, mistake))
+        return false;
+    plain->account_id = entry->account_id;
+    if (entry->state == KEYRING_TOMBSTONE)
+        return true; /* R11: the engine refuses it, behind the command that revoked the key */
+    if (entry->scope != CALLER_READ_WRITE)
+        return mistake_set(mistake, PROBLEM_read_only_key, NULL, "the API key has scope READ");
+    return caller_reaches(entry->subaccount_pin, plain->subaccount_index, mistake);
+}
+
+/* The portfolio that the path of a rename names. */
+static bool take_portfolio(const struct conn *conn, struct pending_plain *plain,
+                           struct mistake *mistake)
+{
+    static const char parameter[] = "portfolio_index";
+    uint64_t value = 0;
+    if (!parameter_read_number(conn->route.argument, conn->route.argument_bytes, &value) ||
+        value > INT32_MAX)
+        return mistake_set(mistake, PROBLEM_invalid_parameter, parameter,
+                           "portfolio_index is not an integer in 0..%d", INT32_MAX);
+    plain->portfolio_index = (uint32_t)value;
+    return true;
+}
+
+/* The body of W3b; gives its bytes. */
+static uint16_t fill_body(const struct symbols *symbols, uint16_t code,
+                          const struct pending_plain *plain, const struct keyring_entry *entry,
+                          uint8_t body[BODY_MAX])
+{
+    memset(body, 0, BODY_MAX);
+    memcpy(body, entry->credential_id.bytes, 16);
+    cc_store64(body + 16, plain->account_id);
+    cc_store32(body + 24, plain->subaccount_index);
+    cc_store32(body + 28, plain->portfolio_index);
+    if (code == REQUEST_set_leverage) {
+        cc_store32(body + 32, plain->leverage);
+        /* R11: an unknown market is told behind the portfolio: the engine is asked all the same. */
+        cc_store16(body + 36, symbols_find(symbols, plain->market, strlen(plain->market)));
+    } else if (code == REQUEST_faucet_credit) {
+        cc_store64(body + 32, plain->amount);
+    } else if (code == REQUEST_rename_portfolio) {
+        memcpy(body + 32, plain->name, sizeof plain->name);
+    }
+    return request_find(code)->body_bytes;
+}
+
+void plain_take(struct staging *staging, struct conn *conn, const char *head_text, const char *body,
+                size_t count)
+{
+    const struct context *context = staging->context;
+    uint16_t code = conn->route.path->codes[0];
+    struct pending_plain plain;
+    struct keyring_entry entry;
+    struct mistake mistake;
+    uint8_t bytes[BODY_MAX];
+
+    if (!plain_body_read(&plain, code, body, count, &mistake) ||
+        (code == REQUEST_rename_portfolio && !take_portfolio(conn, &plain, &mistake)) ||
+        !admit(context, conn, head_text, &plain, &entry, &mistake)) {
+        pipeline_refuse(staging->pipeline, conn, &mistake, NULL);
+        return;
+    }
+    uint16_t body_bytes = fill_body(context->config->symbols, code, &plain, &entry, bytes);
+    struct pending *pending = staging_take_plain(staging, conn, code, bytes, body_bytes);
+    pending->plain = plain;
+}

@@ -1,0 +1,36 @@
+/* verify.h - the signatures of a turn: those of known Ed25519 keys in one batch, slow ones one a
+ * turn. What is good goes on to command_send.h.
+ *
+ * Owner. The net thread.
+ * Bound. A turn verifies at most NET_TURN_REQUESTS + NET_TURN_SLOW, the former in one call: what
+ *        arrived, however few, never waiting for more. */
+#ifndef NET_COMMAND_VERIFY_H
+#define NET_COMMAND_VERIFY_H
+
+#include "crypto/eip712.h"
+#include "net/command/staging.h"
+#include "net/request/shadow.h"
+
+struct verifier {
+    struct context *context;
+    struct staging *staging;
+    struct eip712 eip712;
+    struct shadow_choice shadows;
+};
+
+void verifier_init(struct verifier *verifier, struct staging *staging);
+
+/* Begins a turn: the tables of keys that the last one has found may be freed. */
+void verify_begin(struct verifier *verifier);
+
+/* Verifies what was taken. Gives the work done. */
+uint32_t verify_run(struct verifier *verifier);
+
+/* Jobs that a turn could go on with. */
+CC_MUST_USE static inline bool verify_has_work(const struct verifier *verifier)
+{
+    return job_queue_count(&verifier->staging->fresh) > 0 ||
+           job_queue_count(&verifier->staging->slow) > 0;
+}
+
+#endif

@@ -1,0 +1,192 @@
+#include "net/conn/conn.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096 };
+
+static const uint64_t time_ns[CONN_TIMES] = {
+    [CONN_TIME_IDLE] = 75 * CONN_SECOND_NS, /* wire.md W10 */
+    [CONN_TIME_HEAD] = 10 * CONN_SECOND_NS,
+    [CONN_TIME_BODY] = 30 * CONN_SECOND_NS,
+    [CONN_TIME_LINGER] = 2 * CONN_SECOND_NS,
+};
+
+int conn_table_init(struct conn_table *table, uint32_t capacity)
+{
+    INVARIANT(capacity > 0 && (capacity & (capacity - 1)) == 0);
+    size_t inputs = (size_t)capacity * CONN_INPUT_BYTES;
+    size_t conns = (sizeof(struct conn) * capacity + PAGE - 1) & ~(size_t)(PAGE - 1);
+    size_t indexes = sizeof(uint32_t) * capacity;
+    size_t total = inputs + conns + (1 + CONN_QUEUES) * indexes;
+    void *memory = mmap(NULL, total, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    *table = (struct conn_table){ .capacity = capacity };
+    if (memory == MAP_FAILED)
+        return -ENOMEM;
+    table->memory = memory;
+    table->memory_bytes = total;
+    table->inputs = memory;
+    table->conns = (void *)((uint8_t *)memory + inputs);
+    table->free = (void *)((uint8_t *)memory + inputs + conns);
+    table->free_count = capacity;
+    for (uint32_t i = 0; i < capacity; i++)
+        table->free[i] = capacity - 1 - i;
+    for (unsigned i = 0; i < CONN_TIMES; i++)
+        table->times[i] = (struct conn_list){ CONN_NONE, CONN_NONE };
+    for (unsigned i = 0; i < CONN_QUEUES; i++)
+        table->queues[i].items = table->free + (1 + i) * (size_t)capacity;
+    return 0;
+}
+
+void conn_table_free(struct conn_table *table)
+{
+    if (table->memory != NULL)
+        (void)munmap(table->memory, table->memory_bytes);
+    table->memory = NULL;
+}
+
+struct conn *conn_open(struct conn_table *table)
+{
+    if (table->free_count == 0)
+        return NULL;
+    uint32_t index = table->free[--table->free_count];
+    struct conn *conn = &table->conns[index];
+    struct conn fresh = {
+        .open = true,
+        .file = -1,
+        .index = index,
+        .pending_head = CONN_NONE,
+        .pending_tail = CONN_NONE,
+        .time = CONN_TIMES,
+        .time_previous = CONN_NONE,
+        .time_next = CONN_NONE,
+        .queued = conn->queued,
+    };
+    *conn = fresh;
+    output_init(&conn->output);
+    table->open_count++;
+    return conn;
+}
+
+static void unlink_time(struct conn_table *table, struct conn *conn)
+{
+    if (conn->time == CONN_TIMES)
+        return;
+    struct conn_list *list = &table->times[conn->time];
+    if (conn->time_previous == CONN_NONE)
+        list->head = conn->time_next;
+    else
+        table->conns[conn->time_previous].time_next = conn->time_next;
+    if (conn->time_next == CONN_NONE)
+        list->tail = conn->time_previous;
+    else
+        table->conns[conn->time_next].time_previous = conn->time_previous;
+    conn->time = CONN_TIMES;
+}
+
+/* Input memory beyond the first page goes back to the kernel: nothing grows for good. */
+static void give_input_back(struct conn_table *table, struct conn *conn)
+{
+    if (conn->spilled) {
+        conn->spilled = false;
+        table->spilled_count--;
+    }
+    if (conn->input_high > PAGE) {
+        uint8_t *base = table->inputs + (size_t)conn->index * CONN_INPUT_BYTES;
+        (void)madvise(base + PAGE, CONN_INPUT_BYTES - PAGE, MADV_DONTNEED);
+    }
+    conn->input_high = 0;
+}
+
+void conn_release(struct conn_table *table, struct conn *conn)
+{
+    INVARIANT(conn->open && conn->pending_head == CONN_NONE && conn->output.bytes == 0);
+    unlink_time(table, conn);
+    give_input_back(table, conn);
+    conn->open = false;
+    table->open_count--;
+    table->free[table->free_count++] = conn->index;
+}
+
+bool conn_input_append(struct conn_table *table, struct conn *conn, const void *bytes, size_t count)
+{
+    uint8_t *base = table->inputs + (size_t)conn->index * CONN_INPUT_BYTES;
+    if (count > CONN_INPUT_BYTES - conn->input_end && conn->input_start > 0) {
+        memmove(base, base + conn->input_start, conn_input_bytes(conn));
+        conn->input_end -= conn->input_start;
+        conn->input_start = 0;
+    }
+    if (count > CONN_INPUT_BYTES - conn->input_end)
+        return false;
+    if (!conn->spilled && conn->input_end + count > CONN_INPUT_KEEP) {
+        if (table->spilled_count >= CONN_SPILLED_MAX)
+            return false;
+        conn->spilled = true;
+        table->spilled_count++;
+    }
+    memcpy(base + conn->input_end, bytes, count);
+    conn->input_end += (uint32_t)count;
+    if (conn->input_end > conn->input_high)
+        conn->input_high = conn->input_end;
+    return true;
+}
+
+void conn_input_take(struct conn_table *table, struct conn *conn, size_t count)
+{
+    INVARIANT(count <= conn_input_bytes(conn));
+    conn->input_start += (uint32_t)count;
+    if (conn->input_start == conn->input_end) {
+        conn->input_start = 0;
+        conn->input_end = 0;
+        give_input_back(table, conn);
+    } else if (conn->input_start > CONN_INPUT_KEEP / 2) {
+        /* Moves at most what is left once for each half of the buffer that was used. */
+        uint8_t *base = table->inputs + (size_t)conn->index * CONN_INPUT_BYTES;
+        memmove(base, base + conn->input_start, conn_input_bytes(conn));
+        conn->input_end -= conn->input_start;
+        conn->input_start = 0;
+    }
+}
+
+void conn_time_start(struct conn_table *table, struct conn *conn, enum conn_time time,
+                     uint64_t now_ns)
+{
+    struct conn_list *list = &table->times[time];
+    conn->deadline_ns = now_ns + time_ns[time];
+    if (conn->time == time && list->tail == conn->index)
+        return;
+    unlink_time(table, conn);
+    conn->time = (uint8_t)time;
+    conn->time_previous = list->tail;
+    conn->time_next = CONN_NONE;
+    if (list->tail == CONN_NONE)
+        list->head = conn->index;
+    else
+        table->conns[list->tail].time_next = conn->index;
+    list->tail = conn->index;
+}
+
+struct conn *conn_time_expired(struct conn_table *table, uint64_t now_ns, enum conn_time *time)
+{
+    for (unsigned i = 0; i < CONN_TIMES; i++) {
+        uint32_t index = table->times[i].head;
+        if (index == CONN_NONE || table->conns[index].deadline_ns > now_ns)
+            continue;
+        *time = (enum conn_time)i;
+        unlink_time(table, &table->conns[index]);
+        return &table->conns[index];
+    }
+    return NULL;
+}
+
+uint64_t conn_time_next_ns(const struct conn_table *table)
+{
+    uint64_t next = UINT64_MAX;
+    for (unsigned i = 0; i < CONN_TIMES; i++) {
+        uint32_t index = table->times[i].head;
+        if (index != CONN_NONE && table->conns[index].deadline_ns < next)
+            next = table->conns[index].deadline_ns;
+    }
+    return next;
+}

@@ -1,0 +1,46 @@
+/* context.h - what everything above a connection shares: the tables of connections, requests and
+ * unsent bytes, the time of the turn, the metrics.
+ *
+ * Owner. The net thread.
+ * Units. clock_monotonic_ns and unix ns, of the turn's beginning. */
+#ifndef NET_CONN_CONTEXT_H
+#define NET_CONN_CONTEXT_H
+
+#include "net/conn/conn.h"
+#include "net/conn/net_config.h"
+#include "net/conn/net_metrics.h"
+#include "net/conn/pending.h"
+
+struct context {
+    const struct net_config *config;
+    struct conn_table conns;
+    struct pending_pool pendings;
+    struct output_pool outputs;
+    uint64_t now_ns;  /* clock_monotonic_ns of this turn */
+    uint64_t unix_ns; /* clock_now_ns of this turn */
+    bool draining;
+    struct net_metrics metrics;
+};
+
+/* 0 or -ENOMEM. `connections` is a power of two; *config outlives the context, which is zeroed
+ * before. */
+CC_MUST_USE int context_init(struct context *context, const struct net_config *config,
+                             uint32_t connections);
+void context_free(struct context *context);
+
+/* The connection has something for the transport, which looks at it at the end of the turn. */
+static inline void context_touch(struct context *context, struct conn *conn)
+{
+    conn_queue_push(&context->conns, CONN_TOUCHED, conn);
+}
+
+/* The connection of a pending request, or NULL when it is gone. */
+static inline struct conn *context_conn(struct context *context, const struct pending *pending)
+{
+    return pending->conn == CONN_NONE ? NULL : &context->conns.conns[pending->conn];
+}
+
+/* Brings the counters that are no totals up to date: open connections, unsent bytes. */
+void context_measure(struct context *context);
+
+#endif

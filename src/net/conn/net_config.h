@@ -1,0 +1,97 @@
+/* net_config.h - what a network thread is given by the node: rings, tables, options, callbacks.
+ *
+ * Owner. The node. What the pointers name outlives the net.
+ * Units. Times are unix ns of the node clock. */
+#ifndef NET_CONN_NET_CONFIG_H
+#define NET_CONN_NET_CONFIG_H
+
+#include "base/clock.h"
+#include "base/keyring.h"
+#include "base/mix.h"
+#include "base/option.h"
+#include "base/reply_pool.h"
+#include "base/ring.h"
+#include "base/symbols.h"
+#include "crypto/key_tables.h"
+
+struct net;
+
+enum {
+    NET_CONNECTIONS_MAX = 16384,
+    NET_TURN_REQUESTS = 32, /* requests taken a turn */
+    NET_TURN_SLOW = 1,      /* Secp256k1 signatures verified a turn */
+    NET_METRICS_BYTES = 1 << 20,
+};
+
+/* What /readyz says; NET_NOT_* bits are the reasons that are not met. */
+enum net_not {
+    NET_NOT_RECOVERED = 1,  /* recovery */
+    NET_NOT_CLOCK = 2,      /* clock */
+    NET_NOT_FOLLOWER = 4,   /* follower_lag */
+    NET_NOT_SEGMENTS = 8,   /* segments */
+    NET_NOT_INVARIANT = 16, /* invariant */
+    NET_NOT_ACCEPTING = 32, /* accepting */
+};
+
+struct net_facts {
+    uint64_t durable; /* sequences */
+    uint64_t applied;
+    uint64_t applied_time_ns; /* engine time of `applied` */
+    uint64_t lag_ms;
+    int64_t clock_difference_ms;
+    uint32_t not_ready;      /* enum net_not bits; 0: /readyz is 200 */
+    uint32_t replay_percent; /* of the journal's records that a start replays; 100 afterwards */
+};
+
+/* What the node lends. Each function is called on the net thread, must not block, and reads what
+ * other threads publish with acquire. */
+struct net_source {
+    void *context;
+    uint64_t (*durable)(void *context); /* answers up to this sequence may leave */
+    uint64_t (*applied)(void *context); /* the follower shows this sequence */
+    bool (*ready)(void *context); /* false: signed requests answer retry_required, reads 503 */
+    void (*facts)(void *context, struct net_facts *facts);
+    /* Prometheus text without net's own lines; its length, at most `capacity`. */
+    size_t (*metrics)(void *context, char *text, size_t capacity);
+};
+
+struct net_config {
+    const char *listen;       /* address:port, IPv6 in brackets; port 0 takes a free one */
+    const char *admin_listen; /* the same; NULL: none */
+    uint32_t port_threads;    /* net threads on the port; 0 is 1 */
+    const struct net *first;  /* of those; NULL: this is it. Else `listen` is not looked at */
+    int wake_file;            /* eventfd whose readability ends net_wait; -1: none */
+
+    struct ring *commands; /* producer; slots of MESSAGE_SLOT_BYTES */
+    struct ring *answers;  /* consumer; its slot count is the number of credits */
+    struct ring *queries;  /* producer */
+    struct ring *replies;  /* consumer */
+    struct reply_pool *reply_pool;
+
+    const struct keyring *keyring;
+    struct key_tables *key_tables; /* of the sessions' keys; NULL: none */
+    uint32_t number;               /* of this net thread: which reader of key_tables it is */
+    struct ring *shadows;          /* producer, of verdicts (shadow.h); NULL: none */
+    bool shadows_rejects;          /* every refused signature among them */
+    const struct symbols *symbols;
+    const struct clock *clock;
+    const struct option_engine *options; /* the engine options in force; outlive the net */
+    struct net_source source;
+
+    struct mix_key hash_key;    /* of the data directory */
+    uint8_t secret_key[32];     /* of the data directory: keyed hash of API keys */
+    uint8_t exchange_id[32];    /* EIP-712 salt */
+    const char *durability;     /* shown by /exchange: "local" or "none" */
+    uint32_t rules_version;     /* shown by /exchange */
+    uint64_t epoch;             /* shown by /exchange */
+    uint32_t credit_wait_ms;    /* net.credit_wait_ms */
+    uint64_t output_pool_bytes; /* net.output_pool */
+    bool rate_limits;           /* limits.*: off, the two below count for nothing */
+    uint32_t unknown_key_rate;  /* a second, an address, of all threads of the port together */
+    uint32_t bad_signature_rate;
+
+    const uint16_t *codes_off; /* request types that answer not_ready until an operator acts */
+    uint32_t codes_off_count;
+};
+
+#endif

@@ -1,0 +1,17 @@
+#include "net/conn/net_metrics.h"
+
+void net_metrics_show(struct net_metrics *metrics)
+{
+    uint32_t i = 0;
+#define X(name) published_set(&metrics->shown[i++], metrics->counters.name);
+    NET_COUNTER_LIST(X)
+#undef X
+}
+
+void net_metrics_add(const struct net_metrics *metrics, struct net_counters *sum)
+{
+    uint32_t i = 0;
+#define X(name) sum->name += published_get(&metrics->shown[i++]);
+    NET_COUNTER_LIST(X)
+#undef X
+}

@@ -1,0 +1,100 @@
+#include "net/conn/pending.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "crypto/secret.h"
+
+int pending_pool_init(struct pending_pool *pool, uint32_t capacity)
+{
+    void *memory = mmap(NULL, sizeof(struct pending) * capacity, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    *pool = (struct pending_pool){ .capacity = capacity, .free_head = PENDING_NONE };
+    if (memory == MAP_FAILED)
+        return -ENOMEM;
+    pool->items = memory;
+    return 0;
+}
+
+void pending_pool_free(struct pending_pool *pool)
+{
+    if (pool->items != NULL)
+        (void)munmap(pool->items, sizeof(struct pending) * pool->capacity);
+    pool->items = NULL;
+}
+
+struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum pending_kind kind,
+                            enum pending_state state)
+{
+    uint32_t index = pool->free_head;
+    if (index != PENDING_NONE) {
+        pool->free_head = pool->items[index].next;
+    } else {
+        INVARIANT(pool->touched < pool->capacity);
+        index = pool->touched++;
+    }
+    pool->used++;
+    struct pending *pending = &pool->items[index];
+    pending->next = PENDING_NONE;
+    pending->conn = conn->index;
+    pending->generation++;
+    pending->state = (uint8_t)state;
+    pending->kind = (uint8_t)kind;
+    pending->last = conn->last;
+    pending->no_body = conn->head.method == HTTP_HEAD;
+    pending->minor = conn->head.minor;
+    pending->has_secret = false;
+    pending->wrote = false;
+    pending->behind = false;
+    pending->expected_bytes = 0;
+    pending->received_ticks = conn->received_ticks;
+    pending->deadline_ns = 0;
+    pending->allow = NULL;
+    if (conn->pending_tail == PENDING_NONE)
+        conn->pending_head = index;
+    else
+        pool->items[conn->pending_tail].next = index;
+    conn->pending_tail = index;
+    conn->pending_count++;
+    return pending;
+}
+
+void pending_free(struct pending_pool *pool, struct pending *pending)
+{
+    INVARIANT(pending->state != PENDING_FREE && pool->used > 0);
+    if (pending->has_secret)
+        secret_wipe(pending->secret, sizeof pending->secret);
+    pending->has_secret = false;
+    pool->behind -= pending->behind;
+    pending->state = PENDING_FREE;
+    pending->conn = CONN_NONE;
+    pending->next = pool->free_head;
+    pool->free_head = pending_index(pool, pending);
+    pool->used--;
+}
+
+void pending_remove_first(struct pending_pool *pool, struct conn *conn)
+{
+    INVARIANT(conn->pending_head != PENDING_NONE && conn->pending_count > 0);
+    struct pending *pending = &pool->items[conn->pending_head];
+    conn->pending_head = pending->next;
+    if (conn->pending_head == PENDING_NONE)
+        conn->pending_tail = PENDING_NONE;
+    conn->pending_count--;
+    pending_free(pool, pending);
+}
+
+uint64_t pending_token(const struct pending_pool *pool, const struct pending *pending)
+{
+    return (uint64_t)pending->generation << 32 | pending_index(pool, pending);
+}
+
+struct pending *pending_of(struct pending_pool *pool, uint64_t token)
+{
+    uint32_t index = (uint32_t)token;
+    INVARIANT(index < pool->touched);
+    struct pending *pending = &pool->items[index];
+    INVARIANT(pending->generation == (uint32_t)(token >> 32));
+    INVARIANT(pending->state == PENDING_SENT || pending->state == PENDING_ASKED);
+    return pending;
+}

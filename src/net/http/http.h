@@ -1,0 +1,107 @@
+/* http.h - strict HTTP/1.1 and 1.0 request heads and chunked bodies (wire.md W10). Pure.
+ *
+ * A head is read in two passes. The first goes over 64 bytes a step and makes two bit maps (no
+ * token character, CR), checking on the way that every CR is followed by LF, every LF preceded by
+ * CR, and that no other control character stands there; it ends at the empty line. The second jumps
+ * from bit to bit: method, target, names, values.
+ *
+ * Refused, each with its place: bare CR or LF, controls, a line that begins with white space
+ * (obs-fold), white space before the colon, a method that is no token, a target that is neither
+ * origin nor absolute form, a missing or second Host, Content-Length that is not one decimal
+ * number, Content-Length together with Transfer-Encoding, any coding but `chunked`, an unknown
+ * expectation, a second Content-Type, X-API-KEY or X-Ack.
+ *
+ * Owner. Spans are offsets from the first byte of the head.
+ * Bound. HTTP_HEAD_MAX bytes, HTTP_HEADERS_MAX header lines. */
+#ifndef NET_HTTP_HTTP_H
+#define NET_HTTP_HTTP_H
+
+#include "base/cc.h"
+
+enum {
+    HTTP_HEAD_MAX = 16384,
+    HTTP_HEADERS_MAX = 64,
+};
+
+enum http_method { HTTP_GET, HTTP_POST, HTTP_PUT, HTTP_PATCH, HTTP_HEAD, HTTP_OTHER };
+
+enum http_media { HTTP_MEDIA_NONE, HTTP_MEDIA_JSON, HTTP_MEDIA_OCTETS, HTTP_MEDIA_OTHER };
+
+enum http_ack { HTTP_ACK_NONE, HTTP_ACK_FULL, HTTP_ACK_BINARY, HTTP_ACK_OTHER };
+
+/* What is wrong with a head; the text of each is in http.c. */
+enum http_fault {
+    HTTP_FAULT_NONE,
+    HTTP_FAULT_LINE_END, /* bare CR or LF */
+    HTTP_FAULT_CONTROL,  /* another control character */
+    HTTP_FAULT_METHOD,   /* no token before the first space */
+    HTTP_FAULT_TARGET, /* neither "/..." nor "http://host/...", or a byte that cannot stand there */
+    HTTP_FAULT_VERSION,   /* not HTTP/1.0 or HTTP/1.1 */
+    HTTP_FAULT_FOLD,      /* a header line that begins with white space */
+    HTTP_FAULT_NAME,      /* no colon behind a token */
+    HTTP_FAULT_HOST,      /* HTTP/1.1 without Host */
+    HTTP_FAULT_TWICE,     /* a header that may come once came again */
+    HTTP_FAULT_LENGTH,    /* Content-Length is not one decimal number */
+    HTTP_FAULT_CODING,    /* Transfer-Encoding is not chunked, or HTTP/1.0 */
+    HTTP_FAULT_BOTH,      /* Content-Length and Transfer-Encoding */
+    HTTP_FAULT_EXPECT,    /* an expectation other than 100-continue */
+    HTTP_FAULT_CHUNK,     /* chunk size, its end, an extension or a trailer */
+    HTTP_FAULT_TOO_LARGE, /* beyond HTTP_HEAD_MAX: 431 */
+    HTTP_FAULT_TOO_MANY,  /* beyond HTTP_HEADERS_MAX: 431 */
+};
+
+struct http_span {
+    uint16_t at, count;
+};
+
+struct http_head {
+    uint32_t bytes; /* of the head, the empty line included */
+    uint8_t method; /* enum http_method */
+    uint8_t minor;  /* HTTP/1.minor */
+    uint8_t media;  /* enum http_media, of Content-Type */
+    bool keep_alive;
+    bool chunked;
+    bool has_length;
+    bool expects_continue;
+    bool has_api_key;
+    uint8_t ack;         /* enum http_ack, of X-Ack */
+    bool accepts_octets; /* Accept names application/octet-stream and nothing that JSON fits */
+    uint64_t content_length;
+    struct http_span path;  /* without the query, percent signs as sent */
+    struct http_span query; /* behind the '?'; count 0: none */
+    struct http_span api_key;
+    uint32_t fault_at; /* place of the fault, bytes from the start of the head */
+    uint8_t fault;     /* enum http_fault */
+};
+
+/* Reads one head from the `count` bytes at `text`. Gives its length; 0 when it is not complete yet;
+ * -1 with head->fault and head->fault_at set. With HTTP_FAULT_TOO_LARGE and HTTP_FAULT_TOO_MANY
+ * method and path are valid when path.count is not 0. */
+CC_MUST_USE int http_parse(struct http_head *head, const char *text, size_t count);
+
+/* For a head that arrives in pieces: looks at text[from..count) only, where the bytes before `from`
+ * were looked at before. Gives the length of the head when its end is there, 0 when not yet, -1
+ * with *fault and *fault_at for a line end or control character that cannot stand. */
+CC_MUST_USE int http_scan(const char *text, size_t from, size_t count, uint8_t *fault,
+                          uint32_t *fault_at);
+
+/* Static words for the detail of a problem. */
+const char *http_fault_text(enum http_fault fault);
+
+/* Reader of a chunked body without extensions and trailers. Zero it to begin. */
+struct http_chunked {
+    uint64_t remaining; /* of the open chunk */
+    uint8_t state;
+    uint8_t digits;
+};
+
+enum http_chunk_result { HTTP_CHUNK_MORE, HTTP_CHUNK_DONE, HTTP_CHUNK_BAD, HTTP_CHUNK_LARGE };
+
+/* Takes bytes from `in`, writes body bytes to `out` (which may be `in` itself or lie before it).
+ * *used gets the bytes taken, *written those written. LARGE: the body would exceed `room`, known
+ * as soon as the size of the chunk is read. */
+CC_MUST_USE enum http_chunk_result http_chunked_read(struct http_chunked *chunked, const char *in,
+                                                     size_t count, size_t *used, char *out,
+                                                     size_t room, size_t *written);
+
+#endif

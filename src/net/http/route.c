@@ -1,0 +1,281 @@
+#include "net/http/route.h"
+
+enum { TARGET_MAX = 256 };
+
+/* Reads that this binary has: those that the follower answers, then those that net does. A path
+ * that ends with '/' takes an argument; market_parts has more. */
+#define QUERY_PATH_LIST(X)                                \
+    X(order, false, "/api/v1/orders/")                    \
+    X(orders, false, "/api/v1/orders")                    \
+    X(fills, false, "/api/v1/fills")                      \
+    X(request, false, "/api/v1/requests/")                \
+    X(positions, false, "/api/v1/positions")              \
+    X(payments, false, "/api/v1/funding-payments")        \
+    X(balance, false, "/api/v1/portfolio/balance")        \
+    X(balances, false, "/api/v1/portfolio/cash_balances") \
+    X(subaccounts, false, "/api/v1/subaccounts")          \
+    X(account, false, "/api/v1/account")                  \
+    X(markets, false, "/api/v1/markets")                  \
+    X(market, false, "/api/v1/markets/")                  \
+    X(fund, false, "/api/v1/insurance-fund")              \
+    X(fees, false, "/api/v1/fee-account")                 \
+    X(audit, true, "/audit")                              \
+    X(withdrawals, true, "/admin/withdrawals")
+
+#define LOCAL_PATH_LIST(X)                 \
+    X(TIME, false, "/api/v1/time")         \
+    X(STATUS, false, "/api/v1/status")     \
+    X(EXCHANGE, false, "/api/v1/exchange") \
+    X(LIMITS, false, "/api/v1/limits")     \
+    X(EIP712, false, "/api/v1/eip712/")    \
+    X(LIVEZ, true, "/livez")               \
+    X(READYZ, true, "/readyz")             \
+    X(METRICS, true, "/metrics")
+
+/* Plain JSON writes; a path that ends with '/' takes an argument and ends with "/name". */
+#define PLAIN_LIST(X)                                     \
+    X(set_leverage, PUT, "/api/v1/leverage")              \
+    X(portfolio_close, POST, "/api/v1/portfolio/close")   \
+    X(portfolio_reopen, POST, "/api/v1/portfolio/reopen") \
+    X(faucet_credit, POST, "/api/v1/faucet")              \
+    X(rename_portfolio, PATCH, "/api/v1/portfolio/")      \
+    X(rename_portfolio, PATCH, "/portfolio/")
+
+static const char *const method_names[] = {
+    [HTTP_GET] = "GET",
+    [HTTP_POST] = "POST",
+    [HTTP_PUT] = "PUT",
+    [HTTP_PATCH] = "PATCH",
+};
+
+/* What may stand behind the name of a market. */
+static const struct {
+    const char *suffix;
+    uint8_t query; /* enum query_kind */
+} market_parts[] = { { "/book", QUERY_book },
+                     { "/trades", QUERY_trades },
+                     { "/funding-rates", QUERY_rates },
+                     { "/mark", QUERY_mark } };
+
+static struct route_path *add_path(struct route_table *table, const char *path)
+{
+    INVARIANT(table->count < ROUTE_PATHS_MAX);
+    struct route_path *added = &table->paths[table->count++];
+    *added = (struct route_path){ .path = path, .path_bytes = (uint16_t)strlen(path) };
+    return added;
+}
+
+static struct route_path *add_read(struct route_table *table, const char *path,
+                                   enum route_kind kind, bool admin)
+{
+    struct route_path *added = add_path(table, path);
+    added->kind = (uint8_t)kind;
+    added->method = HTTP_GET;
+    added->admin = admin;
+    return added;
+}
+
+static struct route_path *signed_path(struct route_table *table, const char *path)
+{
+    for (uint16_t i = 0; i < table->count; i++)
+        if (strcmp(table->paths[i].path, path) == 0)
+            return &table->paths[i];
+    struct route_path *added = add_path(table, path);
+    added->kind = ROUTE_SIGNED;
+    added->method = HTTP_POST;
+    return added;
+}
+
+void route_init(struct route_table *table, bool testnet)
+{
+    size_t count;
+    const struct request *requests = request_table(&count);
+    table->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!requests[i].built || requests[i].path[0] == '\0')
+            continue;
+        struct route_path *path = signed_path(table, requests[i].path);
+        INVARIANT(path->code_count < ROUTE_CODES_MAX);
+        path->codes[path->code_count++] = requests[i].code;
+    }
+#define X(name, is_admin, text)                                                 \
+    {                                                                           \
+        struct route_path *path = add_read(table, text, ROUTE_QUERY, is_admin); \
+        path->query = QUERY_##name;                                             \
+    }
+    QUERY_PATH_LIST(X)
+#undef X
+#define X(name, is_admin, text) (void)add_read(table, text, ROUTE_##name, is_admin);
+    LOCAL_PATH_LIST(X)
+#undef X
+#define X(code, verb, text)                                     \
+    if (request_find(REQUEST_##code)->built &&                  \
+        (REQUEST_##code != REQUEST_faucet_credit || testnet)) { \
+        struct route_path *path = add_path(table, text);        \
+        path->kind = ROUTE_PLAIN;                               \
+        path->method = HTTP_##verb;                             \
+        path->codes[path->code_count++] = REQUEST_##code;       \
+    }
+    PLAIN_LIST(X)
+#undef X
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Resolves percent signs, and '+' where `plus` (a query). Gives the length, -1 when malformed, -2
+ * when too long; a zero byte is malformed too, and in a path a slash: escaped it does not separate
+ * (RFC 3986, 2.2), and no name here has one. */
+static int unescape(char *out, size_t capacity, const char *text, size_t count, bool plus)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        char c = text[i];
+        if (c == '%') {
+            int high = i + 2 < count ? hex_digit(text[i + 1]) : -1;
+            int low = i + 2 < count ? hex_digit(text[i + 2]) : -1;
+            if (high < 0 || low < 0 || (high == 0 && low == 0))
+                return -1;
+            c = (char)(high * 16 + low);
+            i += 2;
+            if (c == '/' && !plus)
+                return -1;
+        } else if (c == '+' && plus) {
+            c = ' ';
+        }
+        if (length + 1 >= capacity)
+            return -2;
+        out[length++] = c;
+    }
+    out[length] = '\0';
+    return (int)length;
+}
+
+/* Cuts the part of a market off what stands behind "markets/"; gives what is left. */
+static size_t take_market_part(struct route *route, const char *argument, size_t length)
+{
+    for (unsigned i = 0; i < CC_COUNT(market_parts); i++) {
+        size_t part = strlen(market_parts[i].suffix);
+        if (length <= part || memcmp(argument + length - part, market_parts[i].suffix, part) != 0)
+            continue;
+        route->query = market_parts[i].query;
+        return length - part;
+    }
+    return length;
+}
+
+/* Takes what stands behind a path that ends with '/'. */
+static bool take_argument(struct route *route, const struct route_path *path, const char *text,
+                          size_t count)
+{
+    size_t length = count - path->path_bytes;
+    const char *argument = text + path->path_bytes;
+    route->kind = path->kind;
+    route->query = path->query;
+    if (path->kind == ROUTE_QUERY && path->query == QUERY_market)
+        length = take_market_part(route, argument, length);
+    if (path->kind == ROUTE_PLAIN) {
+        static const char name[] = "/name";
+        if (length < sizeof name ||
+            memcmp(argument + length - (sizeof name - 1), name, sizeof name - 1) != 0)
+            return false;
+        length -= sizeof name - 1;
+    }
+    if (length == 0 || length >= ROUTE_ARGUMENT_MAX || memchr(argument, '/', length) != NULL)
+        return false;
+    memcpy(route->argument, argument, length);
+    route->argument[length] = '\0';
+    route->argument_bytes = (uint16_t)length;
+    return true;
+}
+
+static const struct route_path *match(const struct route_table *table, const char *text,
+                                      size_t count, bool admin, uint8_t method, struct route *route,
+                                      const char **allow)
+{
+    for (uint16_t i = 0; i < table->count; i++) {
+        const struct route_path *path = &table->paths[i];
+        bool prefix = path->kind != ROUTE_SIGNED && path->path[path->path_bytes - 1] == '/';
+        if (prefix ? count <= path->path_bytes : count != path->path_bytes)
+            continue;
+        if (path->admin != admin || memcmp(path->path, text, path->path_bytes) != 0)
+            continue;
+        if (prefix && !take_argument(route, path, text, count))
+            continue;
+        *allow = method_names[path->method];
+        if (path->method != method)
+            continue; /* another row may have the same path and this method */
+        if (!prefix) {
+            route->kind = path->kind;
+            route->query = path->query;
+        }
+        return path;
+    }
+    return NULL;
+}
+
+bool route_find(const struct route_table *table, const struct http_head *head, const char *text,
+                bool admin, struct route *route, struct mistake *mistake, const char **allow)
+{
+    const char *path_text = text + head->path.at;
+    size_t count = head->path.count;
+    char resolved[TARGET_MAX];
+    *allow = NULL;
+    route->path = NULL;
+    route->argument_bytes = 0;
+    if (CC_UNLIKELY(memchr(path_text, '%', count) != NULL)) {
+        int length = unescape(resolved, sizeof resolved, path_text, count, false);
+        if (length < 0)
+            return mistake_set(mistake, PROBLEM_not_found, NULL, "no such path");
+        path_text = resolved;
+        count = (size_t)length;
+    }
+    const struct route_path *path =
+        match(table, path_text, count, admin, head->method, route, allow);
+    if (path != NULL) {
+        bool has_codes = path->kind == ROUTE_SIGNED || path->kind == ROUTE_PLAIN;
+        route->path = has_codes ? path : NULL;
+        return true;
+    }
+    if (*allow == NULL)
+        return mistake_set(mistake, PROBLEM_not_found, NULL, "no such path");
+    return mistake_set(mistake, PROBLEM_method_not_allowed, NULL, "this path takes %s", *allow);
+}
+
+bool route_has_code(const struct route_path *path, uint16_t code)
+{
+    for (uint16_t i = 0; i < path->code_count; i++)
+        if (path->codes[i] == code)
+            return true;
+    return false;
+}
+
+int route_parameter(const char *query, size_t count, const char *name, char *value, size_t capacity)
+{
+    const char *end = query + count;
+    size_t name_count = strlen(name);
+    int found = -1;
+    while (query < end) {
+        const char *stop = memchr(query, '&', (size_t)(end - query));
+        if (stop == NULL)
+            stop = end;
+        const char *equals = memchr(query, '=', (size_t)(stop - query));
+        const char *name_end = equals != NULL ? equals : stop;
+        if ((size_t)(name_end - query) == name_count && memcmp(query, name, name_count) == 0) {
+            const char *text = equals != NULL ? equals + 1 : stop;
+            if (found != -1)
+                return -2;
+            found = unescape(value, capacity, text, (size_t)(stop - text), true);
+            if (found == -1)
+                return -2;
+            found = found == -2 ? -3 : found;
+        }
+        query = stop + 1;
+    }
+    return found;
+}

@@ -1,0 +1,241 @@
+#include "net/json/info.h"
+
+#include <stdlib.h>
+
+#include "base/reason.h"
+#include "base/status.h"
+#include "crypto/eip712.h"
+
+void info_time(uint64_t unix_ns, struct writer *writer)
+{
+    WRITER_TEXT(writer, "{\"time_ms\":");
+    writer_uint(writer, unix_ns / 1000000);
+    WRITER_TEXT(writer, ",\"time_ns\":");
+    writer_uint(writer, unix_ns);
+    WRITER_TEXT(writer, "}");
+}
+
+void info_status(const struct net_config *config, bool draining, struct writer *writer)
+{
+    struct net_facts facts = { 0 };
+    const char *state = "ready";
+    config->source.facts(config->source.context, &facts);
+    if (draining || (facts.not_ready & NET_NOT_ACCEPTING) != 0)
+        state = "draining";
+    else if ((facts.not_ready & NET_NOT_FOLLOWER) != 0)
+        state = "lagging";
+    WRITER_TEXT(writer, "{\"state\":\"");
+    writer_text(writer, state);
+    WRITER_TEXT(writer, "\",\"applied\":");
+    writer_uint(writer, facts.applied);
+    WRITER_TEXT(writer, ",\"durable\":");
+    writer_uint(writer, facts.durable);
+    WRITER_TEXT(writer, ",\"lag_ms\":");
+    writer_uint(writer, facts.lag_ms);
+    WRITER_TEXT(writer, "}");
+}
+
+static void write_limit(struct writer *writer, enum option option, uint64_t value)
+{
+    WRITER_TEXT(writer, ",\"");
+    writer_text(writer, option_row(option)->name + sizeof "limits." - 1);
+    WRITER_TEXT(writer, "\":");
+    writer_uint(writer, value);
+}
+
+/* Every limits.* number that this binary keeps: the engine's, then net's. */
+static void write_limits(const struct net_config *config, struct writer *writer)
+{
+    static const char prefix[] = "limits.";
+    bool first = true;
+    WRITER_TEXT(writer, "\"limits\":{");
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        const struct option_row *row = option_row(i);
+        if (!row->built || !row->engine || strncmp(row->name, prefix, sizeof prefix - 1) != 0)
+            continue;
+        if (!first)
+            WRITER_TEXT(writer, ",");
+        first = false;
+        WRITER_TEXT(writer, "\"");
+        writer_text(writer, row->name + sizeof prefix - 1);
+        WRITER_TEXT(writer, "\":");
+        writer_uint(writer, config->options->values[i]);
+    }
+    write_limit(writer, OPTION_limits_unknown_key_rate, config->unknown_key_rate);
+    write_limit(writer, OPTION_limits_bad_signature_rate, config->bad_signature_rate);
+    WRITER_TEXT(writer, ",\"rate_limits\":");
+    writer_bool(writer, config->rate_limits);
+    WRITER_TEXT(writer, "}");
+}
+
+/* The volumes of rules.md R6. */
+static void write_fee_tiers(struct writer *writer)
+{
+    static const uint64_t volumes_usdc[] = {
+        0, 5000000, 25000000, 100000000, 500000000, 2000000000
+    };
+    WRITER_TEXT(writer, ",\"fee_tiers\":[");
+    for (unsigned i = 0; i < CC_COUNT(volumes_usdc); i++) {
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        WRITER_TEXT(writer, "{\"tier\":");
+        writer_uint(writer, i);
+        WRITER_TEXT(writer, ",\"volume_14d\":\"");
+        writer_uint(writer, volumes_usdc[i]);
+        WRITER_TEXT(writer, "\"}");
+    }
+    WRITER_TEXT(writer, "]");
+}
+
+static void write_request_types(struct writer *writer)
+{
+    size_t count;
+    const struct request *requests = request_table(&count);
+    bool first = true;
+    WRITER_TEXT(writer, ",\"request_types\":[");
+    for (size_t i = 0; i < count; i++) {
+        if (!requests[i].built)
+            continue;
+        if (!first)
+            WRITER_TEXT(writer, ",");
+        first = false;
+        WRITER_TEXT(writer, "{\"code\":");
+        writer_uint(writer, requests[i].code);
+        WRITER_TEXT(writer, ",\"name\":\"");
+        writer_text(writer, requests[i].name);
+        WRITER_TEXT(writer, "\",\"path\":");
+        if (requests[i].path[0] == '\0') {
+            WRITER_TEXT(writer, "null}");
+        } else {
+            writer_string(writer, requests[i].path, strlen(requests[i].path));
+            WRITER_TEXT(writer, "}");
+        }
+    }
+    WRITER_TEXT(writer, "]");
+}
+
+static void write_outcomes(struct writer *writer)
+{
+    WRITER_TEXT(writer, ",\"statuses\":[");
+    for (unsigned i = 0; i < STATUS_COUNT; i++) {
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        WRITER_TEXT(writer, "\"");
+        writer_text(writer, status_name(i));
+        WRITER_TEXT(writer, "\"");
+    }
+    WRITER_TEXT(writer, "],\"reasons\":[");
+    for (unsigned i = REASON_FIRST; i < REASON_END; i++) {
+        if (i > REASON_FIRST)
+            WRITER_TEXT(writer, ",");
+        WRITER_TEXT(writer, "{\"code\":");
+        writer_uint(writer, i);
+        WRITER_TEXT(writer, ",\"name\":\"");
+        writer_text(writer, reason_name(i));
+        WRITER_TEXT(writer, "\"}");
+    }
+    WRITER_TEXT(writer, "]");
+}
+
+static void write_salt(const struct net_config *config, struct writer *writer)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[2 * 32];
+    for (unsigned i = 0; i < 32; i++) {
+        text[2 * i] = digits[config->exchange_id[i] >> 4];
+        text[2 * i + 1] = digits[config->exchange_id[i] & 15];
+    }
+    WRITER_TEXT(writer, "\"0x");
+    writer_bytes(writer, text, sizeof text);
+    WRITER_TEXT(writer, "\"");
+}
+
+static void write_domain(const struct net_config *config, struct writer *writer)
+{
+    WRITER_TEXT(writer, "{\"name\":\"Perpetuals\",\"version\":\"1\",\"salt\":");
+    write_salt(config, writer);
+    WRITER_TEXT(writer, "}");
+}
+
+void info_exchange(const struct net_config *config, struct writer *writer)
+{
+    const uint64_t *values = config->options->values;
+    WRITER_TEXT(writer, "{\"exchange_id\":");
+    writer_hex(writer, config->exchange_id, sizeof config->exchange_id);
+    WRITER_TEXT(writer, ",\"eip712_domain\":");
+    write_domain(config, writer);
+    WRITER_TEXT(writer, ",\"rules_version\":");
+    writer_uint(writer, config->rules_version);
+    WRITER_TEXT(writer, ",\"epoch\":");
+    writer_uint(writer, config->epoch);
+    WRITER_TEXT(writer, ",\"testnet\":");
+    writer_bool(writer, values[OPTION_exchange_testnet] != 0);
+    WRITER_TEXT(writer, ",\"durability\":");
+    writer_string(writer, config->durability, strlen(config->durability));
+    WRITER_TEXT(writer, ",\"request_id_window_ms\":{\"past\":");
+    writer_uint(writer, values[OPTION_exchange_clock_past_ms]);
+    WRITER_TEXT(writer, ",\"future\":");
+    writer_uint(writer, values[OPTION_exchange_clock_future_ms]);
+    WRITER_TEXT(writer, "},");
+    write_limits(config, writer);
+    write_fee_tiers(writer);
+    write_request_types(writer);
+    write_outcomes(writer);
+    WRITER_TEXT(writer, "}");
+}
+
+/* W8's bursts. None of these buckets is built, so nothing is ever taken from them. */
+static void write_remaining(struct writer *writer, const char *name, enum option burst, bool twice)
+{
+    uint64_t tokens = strtoull(option_row(burst)->initial, NULL, 10);
+    WRITER_TEXT(writer, "\"");
+    writer_text(writer, name);
+    WRITER_TEXT(writer, "\":");
+    writer_uint(writer, twice ? 2 * tokens : tokens);
+}
+
+void info_limits(const struct net_config *config, bool keyed, struct writer *writer)
+{
+    WRITER_TEXT(writer, "{");
+    write_limits(config, writer);
+    WRITER_TEXT(writer, ",\"remaining\":{");
+    write_remaining(writer, "public", OPTION_limits_public_burst, false);
+    if (keyed) {
+        WRITER_TEXT(writer, ",");
+        write_remaining(writer, "read", OPTION_limits_read_burst, false);
+        WRITER_TEXT(writer, ",");
+        write_remaining(writer, "write", OPTION_limits_write_burst, false);
+        WRITER_TEXT(writer, ",");
+        write_remaining(writer, "cancel", OPTION_limits_write_burst, true);
+    }
+    WRITER_TEXT(writer, "},\"rate_limits\":");
+    writer_bool(writer, config->rate_limits);
+    WRITER_TEXT(writer, "}");
+}
+
+void info_eip712(const struct net_config *config, uint16_t code, struct writer *writer)
+{
+    struct eip712_member members[EIP712_MEMBERS_MAX];
+    char name[EIP712_NAME_MAX];
+    unsigned count = eip712_members(code, members);
+    eip712_primary_type(code, name);
+    WRITER_TEXT(writer, "{\"types\":{\"EIP712Domain\":[{\"name\":\"name\",\"type\":\"string\"},"
+                        "{\"name\":\"version\",\"type\":\"string\"},"
+                        "{\"name\":\"salt\",\"type\":\"bytes32\"}],\"");
+    writer_text(writer, name);
+    WRITER_TEXT(writer, "\":[");
+    for (unsigned i = 0; i < count; i++) {
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        WRITER_TEXT(writer, "{\"name\":\"");
+        writer_text(writer, members[i].name);
+        WRITER_TEXT(writer, "\",\"type\":\"");
+        writer_text(writer, members[i].type);
+        WRITER_TEXT(writer, "\"}");
+    }
+    WRITER_TEXT(writer, "]},\"primaryType\":\"");
+    writer_text(writer, name);
+    WRITER_TEXT(writer, "\",\"domain\":");
+    write_domain(config, writer);
+    WRITER_TEXT(writer, "}");
+}

@@ -1,0 +1,13 @@
+/* show_holding.h - accounts, subaccounts, portfolios and positions as JSON (json.md J2). Pure. */
+#ifndef NET_JSON_SHOW_HOLDING_H
+#define NET_JSON_SHOW_HOLDING_H
+
+#include "base/row.h"
+#include "net/http/writer.h"
+
+void show_holding_account(struct writer *writer, const struct row_account *row);
+void show_holding_subaccount(struct writer *writer, const struct row_subaccount *row);
+void show_holding_balance(struct writer *writer, const struct row_balance *row);
+void show_holding_position(struct writer *writer, const struct row_position *row);
+
+#endif

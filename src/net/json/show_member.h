@@ -1,0 +1,72 @@
+/* show_member.h - the pieces that all rows are written with: members, names of codes, ids. Pure.
+ *
+ * A member is written with the comma before it; the first of an object brings its own brace. */
+#ifndef NET_JSON_SHOW_MEMBER_H
+#define NET_JSON_SHOW_MEMBER_H
+
+#include "base/cc.h"
+#include "net/http/writer.h"
+
+enum { SHOW_AMOUNT_SCALE = 6, SHOW_RATE_SCALE = 6 }; /* micro-USDC, ppm */
+
+/* ,"name":"<decimal>" */
+#define SHOW_DECIMAL(writer, name, value, scale)  \
+    do {                                          \
+        WRITER_TEXT(writer, ",\"" name "\":");    \
+        writer_decimal(writer, (value), (scale)); \
+    } while (0)
+
+#define SHOW_AMOUNT(writer, name, value) SHOW_DECIMAL(writer, name, value, SHOW_AMOUNT_SCALE)
+
+#define SHOW_UINT(writer, name, value)         \
+    do {                                       \
+        WRITER_TEXT(writer, ",\"" name "\":"); \
+        writer_uint(writer, (value));          \
+    } while (0)
+
+#define SHOW_BOOL(writer, name, value)         \
+    do {                                       \
+        WRITER_TEXT(writer, ",\"" name "\":"); \
+        writer_bool(writer, (value));          \
+    } while (0)
+
+#define SHOW_UUID(writer, name, id)            \
+    do {                                       \
+        WRITER_TEXT(writer, ",\"" name "\":"); \
+        writer_uuid(writer, (id));             \
+    } while (0)
+
+/* ,"name":"<word>": a word needs no escapes. */
+#define SHOW_WORD(writer, name, word)            \
+    do {                                         \
+        WRITER_TEXT(writer, ",\"" name "\":\""); \
+        writer_text(writer, (word));             \
+        WRITER_TEXT(writer, "\"");               \
+    } while (0)
+
+/* A text of a fixed field without its zero padding. */
+#define SHOW_FIELD(writer, name, field)                    \
+    do {                                                   \
+        WRITER_TEXT(writer, ",\"" name "\":");             \
+        show_member_field(writer, (field), sizeof(field)); \
+    } while (0)
+
+/* The word of a code, "" for one without. */
+#define SHOW_NAME_OF(names, value) ((value) < CC_COUNT(names) ? (names)[value] : "")
+
+/* wire.md, Enum codes: by number. */
+extern const char *const show_member_sides[2];    /* LONG, SHORT */
+extern const char *const show_member_accounts[2]; /* ACTIVE, CLOSED: accounts, subaccounts */
+
+/* {"account_id":..,"subaccount_index":..,"portfolio_index":.. */
+void show_member_ids(struct writer *writer, uint64_t account_id, uint32_t subaccount_index,
+                     uint32_t portfolio_index);
+
+/* A text without its zero padding, as a JSON string. */
+void show_member_field(struct writer *writer, const char *field, size_t count);
+
+/* "name":"<average price>" with its comma (R1: 8 decimals more than the price, half to even). */
+void show_member_average(struct writer *writer, const char *name, int128 cost, int128 quantity,
+                         unsigned price_decimals);
+
+#endif

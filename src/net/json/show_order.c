@@ -1,0 +1,129 @@
+#include "net/json/show_order.h"
+
+#include "base/reason.h"
+#include "net/json/show_member.h"
+
+enum { ORDER_CANCELED = 2, ORDER_REJECTED = 3, ORDER_UNTRIGGERED = 4 };
+
+/* wire.md, Enum codes: by number. */
+static const char *const status_names[] = { "OPEN",     "FILLED",      "CANCELED",
+                                            "REJECTED", "UNTRIGGERED", "PARTIALLY_FILLED",
+                                            "EXPIRED" };
+static const char *const type_names[] = { "MARKET",      "LIMIT",          "STOP_LIMIT",
+                                          "STOP_MARKET", "TAKE_PROFIT",    "TAKE_PROFIT_MARKET",
+                                          "LIQUIDATE",   "AUTO_DELEVERAGE" };
+static const char *const source_names[] = { "MARK", "LAST", "INDEX" };
+static const char *const stp_names[] = { "EXPIRE_TAKER", "EXPIRE_MAKER", "EXPIRE_BOTH",
+                                         "DECREMENT" };
+
+const char *show_order_status(uint8_t status)
+{
+    return SHOW_NAME_OF(status_names, status);
+}
+
+bool show_order_status_of(const char *word, uint8_t *status)
+{
+    for (unsigned i = 0; i < CC_COUNT(status_names); i++)
+        if (strcmp(word, status_names[i]) == 0) {
+            *status = (uint8_t)i;
+            return true;
+        }
+    return false;
+}
+
+/* STOP_LIMIT to TAKE_PROFIT_MARKET. */
+static bool is_conditional(uint8_t order_type)
+{
+    return order_type >= 2 && order_type <= 5;
+}
+
+/* The expiry that holds: of a conditional order its life while it waits, then its live_tif. */
+static uint64_t expiry_of(const struct row_order *row)
+{
+    if (!is_conditional(row->order_type) || row->status == ORDER_UNTRIGGERED)
+        return row->expiry;
+    return row->live_tif < 2 ? row->live_tif : UINT64_MAX;
+}
+
+static const char *time_in_force(uint64_t expiry)
+{
+    if (expiry == 0)
+        return "IOC";
+    if (expiry == 1)
+        return "FOK";
+    return expiry == UINT64_MAX ? "GTC" : "GTT";
+}
+
+/* W10: MARKET, STOP_MARKET and TAKE_PROFIT_MARKET have no price. */
+static bool has_price(uint8_t order_type)
+{
+    return order_type != 0 && order_type != 3 && order_type != 5;
+}
+
+static void write_price(struct writer *writer, const struct row_order *row)
+{
+    uint64_t expiry = expiry_of(row);
+
+    if (expiry <= 1 || expiry == UINT64_MAX)
+        WRITER_TEXT(writer, ",\"expires_at\":null");
+    else
+        SHOW_UINT(writer, "expires_at", expiry);
+    if (has_price(row->order_type))
+        SHOW_DECIMAL(writer, "price", row->price, row->price_decimals);
+    else
+        WRITER_TEXT(writer, ",\"price\":null");
+    SHOW_DECIMAL(writer, "filled_size", row->filled, row->size_decimals);
+    if (row->filled == 0)
+        WRITER_TEXT(writer, ",\"average_price\":null");
+    else
+        show_member_average(writer, "average_price", row->filled_notional, row->filled,
+                            row->price_decimals);
+}
+
+static void write_trigger(struct writer *writer, const struct row_order *row)
+{
+    static const uint8_t none[sizeof row->oco_group];
+
+    if (!is_conditional(row->order_type)) {
+        WRITER_TEXT(writer, ",\"trigger_price\":null,\"trigger_source\":null,\"oco_group\":null");
+        return;
+    }
+    SHOW_DECIMAL(writer, "trigger_price", row->trigger_price, row->price_decimals);
+    SHOW_WORD(writer, "trigger_source", SHOW_NAME_OF(source_names, row->trigger_source));
+    if (memcmp(row->oco_group, none, sizeof none) == 0)
+        WRITER_TEXT(writer, ",\"oco_group\":null");
+    else
+        SHOW_UUID(writer, "oco_group", row->oco_group);
+}
+
+static void write_times(struct writer *writer, const struct row_order *row)
+{
+    SHOW_UINT(writer, "sequence", row->sequence);
+    SHOW_UINT(writer, "index", row->index);
+    SHOW_UINT(writer, "time", row->time_ns / 1000000);
+    SHOW_UINT(writer, "time_ns", row->time_ns);
+    SHOW_UINT(writer, "updated_at_ns", row->updated_at_ns);
+}
+
+void show_order(struct writer *writer, const struct row_order *row)
+{
+    show_member_ids(writer, row->account_id, row->subaccount_index, row->portfolio_index);
+    SHOW_UUID(writer, "id", row->id);
+    SHOW_DECIMAL(writer, "initial_size", row->initial, row->size_decimals);
+    SHOW_DECIMAL(writer, "remaining_size", row->remaining, row->size_decimals);
+    SHOW_FIELD(writer, "market", row->market);
+    SHOW_WORD(writer, "order_status", show_order_status(row->status));
+    SHOW_WORD(writer, "order_type", SHOW_NAME_OF(type_names, row->order_type));
+    SHOW_WORD(writer, "side", SHOW_NAME_OF(show_member_sides, row->side));
+    SHOW_WORD(writer, "time_in_force", time_in_force(expiry_of(row)));
+    SHOW_BOOL(writer, "post_only", row->post_only != 0);
+    SHOW_BOOL(writer, "reduce_only", row->reduce_only != 0);
+    write_price(writer, row);
+    SHOW_WORD(writer, "stp", SHOW_NAME_OF(stp_names, row->stp));
+    write_trigger(writer, row);
+    const char *reason = reason_name(row->reason);
+    if (reason != NULL && (row->status == ORDER_CANCELED || row->status == ORDER_REJECTED))
+        SHOW_WORD(writer, "reason", reason);
+    write_times(writer, row);
+    WRITER_TEXT(writer, "}");
+}

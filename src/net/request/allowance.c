@@ -1,0 +1,135 @@
+#include "net/request/allowance.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+#define MS_NS     UINT64_C(1000000)
+
+enum { SET_ADDRESSES = 8, SETS = ALLOWANCE_ADDRESSES / SET_ADDRESSES };
+
+/* All zero: an address whose buckets are full, whichever it is. */
+struct debtor {
+    uint64_t address;
+    uint64_t full_ns[ALLOWANCE_KINDS]; /* when the bucket is full again */
+};
+
+struct allowance {
+    uint64_t interval_ns[ALLOWANCE_KINDS]; /* that one costs; 0: nothing */
+    struct mix_key hash_key;
+    struct debtor debtors[SETS][SET_ADDRESSES];
+};
+
+int allowance_create(struct allowance **allowance, const uint32_t rates[ALLOWANCE_KINDS],
+                     uint32_t threads, struct mix_key hash_key)
+{
+    struct allowance *made = calloc(1, sizeof *made);
+    *allowance = made;
+    if (made == NULL)
+        return -ENOMEM;
+    made->hash_key = hash_key;
+    for (unsigned kind = 0; kind < ALLOWANCE_KINDS; kind++)
+        if (rates[kind] != 0)
+            made->interval_ns[kind] = SECOND_NS * (threads > 1 ? threads : 1) / rates[kind];
+    return 0;
+}
+
+void allowance_destroy(struct allowance *allowance)
+{
+    free(allowance);
+}
+
+static uint32_t set_of(const struct allowance *allowance, uint64_t address)
+{
+    return (uint32_t)(mix_fold(address ^ allowance->hash_key.low, allowance->hash_key.high | 1) %
+                      SETS);
+}
+
+/* When the bucket of the address is full again. */
+static uint64_t full_at(const struct allowance *allowance, uint64_t address,
+                        enum allowance_kind kind)
+{
+    const struct debtor *set = allowance->debtors[set_of(allowance, address)];
+    for (unsigned i = 0; i < SET_ADDRESSES; i++)
+        if (set[i].address == address)
+            return set[i].full_ns[kind];
+    return 0;
+}
+
+uint64_t allowance_wait_ms(const struct allowance *allowance, uint64_t address,
+                           enum allowance_kind kind, uint64_t now_ns)
+{
+    uint64_t interval = allowance->interval_ns[kind];
+    if (interval == 0)
+        return 0;
+    uint64_t full = full_at(allowance, address, kind);
+    /* With this one the bucket must not be more than a second from full; one is always given to a
+     * full bucket. */
+    uint64_t most = now_ns + (interval < SECOND_NS ? SECOND_NS - interval : 0);
+    return full <= most ? 0 : (full - most + MS_NS - 1) / MS_NS;
+}
+
+static uint64_t latest(const struct debtor *debtor)
+{
+    uint64_t latest = 0;
+    for (unsigned kind = 0; kind < ALLOWANCE_KINDS; kind++)
+        if (debtor->full_ns[kind] > latest)
+            latest = debtor->full_ns[kind];
+    return latest;
+}
+
+/* The entry of the address, in place of the one whose buckets are full first. */
+static struct debtor *debtor_of(struct allowance *allowance, uint64_t address)
+{
+    struct debtor *set = allowance->debtors[set_of(allowance, address)];
+    struct debtor *least = &set[0];
+    for (unsigned i = 0; i < SET_ADDRESSES; i++) {
+        if (set[i].address == address)
+            return &set[i];
+        if (latest(&set[i]) < latest(least))
+            least = &set[i];
+    }
+    *least = (struct debtor){ .address = address };
+    return least;
+}
+
+void allowance_charge(struct allowance *allowance, uint64_t address, enum allowance_kind kind,
+                      uint64_t now_ns)
+{
+    uint64_t interval = allowance->interval_ns[kind];
+    if (interval == 0)
+        return;
+    uint64_t *full_ns = &debtor_of(allowance, address)->full_ns[kind];
+    uint64_t from = *full_ns > now_ns ? *full_ns : now_ns;
+    /* What was let through beyond the limit makes nobody wait for more than that second. */
+    if (from <= now_ns + SECOND_NS)
+        *full_ns = from + interval;
+}
+
+/* IPv4 addresses among the prefixes of IPv6, at ::ffff:0:0/96, which nobody has as a prefix. */
+static uint64_t of_ipv4(uint32_t address)
+{
+    return UINT64_C(0xffff) << 32 | ntohl(address);
+}
+
+uint64_t allowance_address(int file)
+{
+    struct sockaddr_storage name;
+    socklen_t bytes = sizeof name;
+    if (getpeername(file, (struct sockaddr *)&name, &bytes) != 0)
+        return 0;
+    if (name.ss_family == AF_INET) {
+        struct sockaddr_in ipv4;
+        memcpy(&ipv4, &name, sizeof ipv4);
+        return of_ipv4(ipv4.sin_addr.s_addr);
+    }
+    if (name.ss_family != AF_INET6)
+        return 0;
+    struct sockaddr_in6 ipv6;
+    memcpy(&ipv6, &name, sizeof ipv6);
+    if (IN6_IS_ADDR_V4MAPPED(&ipv6.sin6_addr))
+        return of_ipv4(cc_load32(ipv6.sin6_addr.s6_addr + 12));
+    return be64toh(cc_load64(ipv6.sin6_addr.s6_addr));
+}

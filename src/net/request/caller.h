@@ -1,0 +1,34 @@
+/* caller.h - who asks: the API key of a request without a signature (header X-API-KEY). Net thread.
+ *
+ * The keyring only spares work: a key that it shows as live may have ended since, and where that
+ * matters (command 2001) the engine looks again. */
+#ifndef NET_REQUEST_CALLER_H
+#define NET_REQUEST_CALLER_H
+
+#include "net/conn/net_config.h"
+#include "net/http/http.h"
+#include "net/http/mistake.h"
+
+enum { CALLER_READ, CALLER_READ_WRITE }; /* scope of a keyring entry (wire.md, Enum codes) */
+
+#define CALLER_NO_PIN (-1)
+
+/* Whether an API key is live at `unix_ns`: it exists, has not expired, and no revocation of it is
+ * durable. A revocation that is not durable yet does not count here; the engine refuses what it
+ * sequences after it (R11). */
+CC_MUST_USE bool caller_is_live(const struct net_config *config, uint64_t unix_ns,
+                                const struct keyring_key *key, struct keyring_entry *entry);
+
+/* What a request is told whose API key is not live, or not any more; false. */
+bool caller_gone(struct mistake *mistake);
+
+/* The live API key that the head names; false with invalid_api_key in *mistake. `text` is the
+ * head's first byte. */
+CC_MUST_USE bool caller_find(const struct net_config *config, uint64_t unix_ns,
+                             const struct http_head *head, const char *text,
+                             struct keyring_entry *entry, struct mistake *mistake);
+
+/* May a credential with this pin reach the subaccount; false with subaccount_not_permitted. */
+CC_MUST_USE bool caller_reaches(int32_t pin, uint32_t subaccount_index, struct mistake *mistake);
+
+#endif

@@ -1,0 +1,300 @@
+#include "net/request/plain_body.h"
+
+#include "base/decimal.h"
+#include "base/json_scan.h"
+#include "base/reason.h"
+#include "base/status.h"
+#include "base/symbols.h"
+#include "base/text.h"
+#include "net/json/show_member.h"
+#include "net/request/caller.h"
+
+enum { AMOUNT_DECIMALS = 6 };
+
+enum member_place { LEVERAGE, MARKET, PORTFOLIO_INDEX, SUBACCOUNT_INDEX, NAME, AMOUNT, MEMBERS };
+
+#define BIT(place) (1u << (place))
+#define INDEXES    (BIT(PORTFOLIO_INDEX) | BIT(SUBACCOUNT_INDEX))
+
+/* J3: the members that a body must have. */
+static unsigned members_of(uint16_t code)
+{
+    switch (code) {
+    case REQUEST_set_leverage:
+        return INDEXES | BIT(LEVERAGE) | BIT(MARKET);
+    case REQUEST_faucet_credit:
+        return INDEXES | BIT(AMOUNT);
+    case REQUEST_rename_portfolio: /* the portfolio is in the path */
+        return BIT(SUBACCOUNT_INDEX) | BIT(NAME);
+    default:
+        INVARIANT(code == REQUEST_portfolio_close || code == REQUEST_portfolio_reopen);
+        return INDEXES;
+    }
+}
+
+/* --- the body --------------------------------------------------------------------------------- */
+
+static bool need(const struct json_member *member, enum json_kind kind, const char *what,
+                 struct mistake *mistake)
+{
+    if (member->kind == kind)
+        return true;
+    if (member->kind == JSON_NONE)
+        return mistake_set(mistake, PROBLEM_invalid_parameter, member->name, "%s is missing",
+                           member->name);
+    return mistake_set(mistake, PROBLEM_invalid_parameter, member->name, "%s is not %s",
+                       member->name, what);
+}
+
+static bool read_int32(const struct json_member *member, int32_t minimum, int32_t *value,
+                       struct mistake *mistake)
+{
+    int64_t number = 0;
+    if (!need(member, JSON_NUMBER, "an integer", mistake))
+        return false;
+    if (!json_scan_int64(&member->value, &number) || number < minimum || number > INT32_MAX)
+        return mistake_set(mistake, PROBLEM_invalid_parameter, member->name,
+                           "%s is not an integer in %d..%d", member->name, minimum, INT32_MAX);
+    *value = (int32_t)number;
+    return true;
+}
+
+static bool read_index(const struct json_member *member, uint32_t *index, struct mistake *mistake)
+{
+    int32_t value = 0;
+    if (!read_int32(member, 0, &value, mistake))
+        return false;
+    *index = (uint32_t)value;
+    return true;
+}
+
+/* A negative leverage is outside 1..max as 0 is, and meets the checks in their order. */
+static bool read_leverage(const struct json_member *member, uint32_t *leverage,
+                          struct mistake *mistake)
+{
+    int32_t value = 0;
+    if (!read_int32(member, INT32_MIN, &value, mistake))
+        return false;
+    *leverage = value > 0 ? (uint32_t)value : 0;
+    return true;
+}
+
+/* A text that is longer than any symbol, or holds a zero byte, names no market: nothing is kept. */
+static bool read_market(const struct json_member *member, char symbol[SYMBOL_BYTES],
+                        struct mistake *mistake)
+{
+    if (!need(member, JSON_STRING, "a string", mistake))
+        return false;
+    ptrdiff_t count = json_scan_unescape(&member->value, symbol, SYMBOL_BYTES - 1);
+    if (count < 0 || memchr(symbol, '\0', (size_t)count) != NULL)
+        memset(symbol, 0, SYMBOL_BYTES);
+    return true;
+}
+
+static bool read_name(const struct json_member *member, char name[PENDING_NAME_BYTES],
+                      struct mistake *mistake)
+{
+    if (!need(member, JSON_STRING, "a string", mistake))
+        return false;
+    ptrdiff_t count = json_scan_unescape(&member->value, name, PENDING_NAME_BYTES);
+    if (count <= 0)
+        return mistake_set(mistake, PROBLEM_invalid_parameter, member->name,
+                           "name has not 1 to %d bytes of UTF-8", PENDING_NAME_BYTES);
+    if (memchr(name, '\0', (size_t)count) != NULL || text_has_control(name, (size_t)count))
+        return mistake_set(mistake, PROBLEM_invalid_parameter, member->name,
+                           "name holds a control character");
+    return true;
+}
+
+/* A decimal of at most 6 decimals. What is below 0 counts as 0, and what no cash can be as the most
+ * there is: both meet the engine's checks in their order. */
+static bool read_amount(const struct json_member *member, uint64_t *amount, struct mistake *mistake)
+{
+    char text[DECIMAL_TEXT_MAX];
+    int64_t value = 0;
+    if (!need(member, JSON_STRING, "a string", mistake))
+        return false;
+    ptrdiff_t count = json_scan_unescape(&member->value, text, sizeof text);
+    enum decimal_error error =
+        count < 0 ? DECIMAL_SYNTAX
+                  : decimal_parse(text, (size_t)count, AMOUNT_DECIMALS, 0, INT64_MAX, &value);
+    if (error == DECIMAL_SYNTAX || error == DECIMAL_DECIMALS)
+        return mistake_set(mistake, PROBLEM_invalid_parameter, member->name,
+                           "amount is not a decimal of at most %d decimals", AMOUNT_DECIMALS);
+    *amount = (uint64_t)value;
+    if (error == DECIMAL_RANGE)
+        *amount = text[0] == '-' ? 0 : INT64_MAX;
+    return true;
+}
+
+bool plain_body_read(struct pending_plain *plain, uint16_t code, const char *text, size_t count,
+                     struct mistake *mistake)
+{
+    struct json_member members[MEMBERS] = {
+        [LEVERAGE] = JSON_MEMBER("leverage"),
+        [MARKET] = JSON_MEMBER("market"),
+        [PORTFOLIO_INDEX] = JSON_MEMBER("portfolio_index"),
+        [SUBACCOUNT_INDEX] = JSON_MEMBER("subaccount_index"),
+        [NAME] = JSON_MEMBER("name"),
+        [AMOUNT] = JSON_MEMBER("amount"),
+    };
+    unsigned wanted = members_of(code);
+    size_t error_at = 0;
+    enum json_error error = json_scan_members(text, count, members, MEMBERS, &error_at);
+    if (error != JSON_OK)
+        return mistake_set(mistake, PROBLEM_malformed_json, NULL, "%s, at byte %zu",
+                           json_scan_error_text(error), error_at);
+    *plain = (struct pending_plain){ 0 };
+    for (unsigned place = 0; place < MEMBERS; place++) {
+        const struct json_member *member = &members[place];
+        if ((wanted & BIT(place)) == 0)
+            continue;
+        bool good =
+            place == LEVERAGE           ? read_leverage(member, &plain->leverage, mistake)
+            : place == MARKET           ? read_market(member, plain->market, mistake)
+            : place == PORTFOLIO_INDEX  ? read_index(member, &plain->portfolio_index, mistake)
+            : place == SUBACCOUNT_INDEX ? read_index(member, &plain->subaccount_index, mistake)
+            : place == NAME             ? read_name(member, plain->name, mistake)
+                                        : read_amount(member, &plain->amount, mistake);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+/* --- the outcome ------------------------------------------------------------------------------ */
+
+/* What is said of a problem whoever asked; NULL: what depends on the code. */
+static const char *detail_of(enum problem problem)
+{
+    switch (problem) {
+    case PROBLEM_invalid_api_key:
+        return "X-API-KEY names no live API key";
+    case PROBLEM_read_only_key:
+        return "the API key has scope READ";
+    case PROBLEM_subaccount_not_permitted:
+        return "the API key is pinned to another subaccount";
+    case PROBLEM_portfolio_not_found:
+        return "the account has no such portfolio";
+    case PROBLEM_portfolio_not_active:
+        return "the portfolio is not active";
+    case PROBLEM_portfolio_not_empty:
+        return "the portfolio has cash, a position or an order";
+    case PROBLEM_portfolio_not_closed:
+        return "the portfolio is not closed";
+    case PROBLEM_subaccount_not_active:
+        return "the subaccount is closed";
+    case PROBLEM_invalid_market:
+        return "no such market";
+    case PROBLEM_insufficient_free_equity:
+        return "the portfolio's equity does not cover its initial margin at this leverage, or a "
+               "mark that it rests on is not valid";
+    case PROBLEM_faucet_limit_exceeded:
+        return "the account gets at most 100000 USDC in the 24 h from its first credit";
+    case PROBLEM_not_ready:
+        return "too many requests are waiting";
+    default:
+        return "the request could not be carried out";
+    }
+}
+
+static bool refused(struct mistake *mistake, uint16_t code, enum problem problem)
+{
+    static const char leverage[] = "leverage", amount[] = "amount";
+    if (problem != PROBLEM_invalid_parameter)
+        return mistake_set(mistake, problem, NULL, "%s", detail_of(problem));
+    if (code == REQUEST_faucet_credit)
+        return mistake_set(mistake, problem, amount,
+                           "amount must be above 0 and fit the portfolio's cash");
+    return mistake_set(mistake, problem, leverage,
+                       "leverage must be 1 to the market's max_leverage");
+}
+
+/* R11: order_rejected_invalid carries the problem code as its reason. */
+static enum problem invalid_problem(uint8_t reason)
+{
+    static const struct {
+        uint8_t reason, problem;
+    } rows[] = {
+#define R(name) { REASON_##name, PROBLEM_##name }
+        R(portfolio_not_active),  R(portfolio_not_empty),      R(portfolio_not_closed),
+        R(subaccount_not_active), R(insufficient_free_equity), R(invalid_parameter),
+        R(faucet_limit_exceeded),
+#undef R
+    };
+    for (size_t i = 0; i < CC_COUNT(rows); i++)
+        if (rows[i].reason == reason)
+            return (enum problem)rows[i].problem;
+    return PROBLEM_internal_error;
+}
+
+static enum problem unauthorized_problem(uint8_t reason)
+{
+    if (reason == REASON_read_only_key)
+        return PROBLEM_read_only_key;
+    if (reason == REASON_subaccount_not_permitted)
+        return PROBLEM_subaccount_not_permitted;
+    return PROBLEM_invalid_api_key;
+}
+
+bool plain_body_succeeded(const struct answer *answer, struct mistake *mistake)
+{
+    switch (answer->status) {
+    case STATUS_request_completed:
+        return true;
+    case STATUS_request_dropped:
+    case STATUS_retry_required:
+        return refused(mistake, answer->code, PROBLEM_not_ready);
+    case STATUS_rejected_unauthorized:
+        return refused(mistake, answer->code, unauthorized_problem(answer->reason));
+    case STATUS_rejected_invalid_portfolio_id:
+        return refused(mistake, answer->code, PROBLEM_portfolio_not_found);
+    case STATUS_rejected_market_not_found:
+        return refused(mistake, answer->code, PROBLEM_invalid_market);
+    case STATUS_order_rejected_invalid:
+        return refused(mistake, answer->code, invalid_problem(answer->reason));
+    default:
+        return refused(mistake, answer->code, PROBLEM_internal_error);
+    }
+}
+
+bool plain_body_becomes_read(struct pending *pending)
+{
+    uint16_t code = pending->answer.code;
+    if (pending->answer.status != STATUS_request_completed ||
+        (code != REQUEST_faucet_credit && code != REQUEST_rename_portfolio))
+        return false;
+    const struct pending_plain plain = pending->plain;
+    pending->kind = PENDING_READ;
+    pending->state = PENDING_HELD;
+    pending->wrote = true;
+    pending->query = (struct query){
+        .received_ticks = pending->received_ticks,
+        .account_id = plain.account_id,
+        .subaccount_index = plain.subaccount_index,
+        .portfolio_index = plain.portfolio_index,
+        .pin = CALLER_NO_PIN,
+        .kind = QUERY_balance,
+        .status = QUERY_ANY_STATUS,
+    };
+    pending->caller = (struct keyring_key){ 0 }; /* the engine has judged the credential */
+    return true;
+}
+
+void plain_body_write(struct writer *writer, uint16_t code, const struct pending_plain *plain)
+{
+    if (code != REQUEST_set_leverage) {
+        INVARIANT(code == REQUEST_portfolio_close || code == REQUEST_portfolio_reopen);
+        show_member_ids(writer, plain->account_id, plain->subaccount_index, plain->portfolio_index);
+        SHOW_WORD(writer, "status", code == REQUEST_portfolio_close ? "CLOSED" : "ACTIVE");
+        WRITER_TEXT(writer, "}");
+        return;
+    }
+    WRITER_TEXT(writer, "{\"leverage\":");
+    writer_uint(writer, plain->leverage);
+    SHOW_FIELD(writer, "market", plain->market);
+    SHOW_UINT(writer, "portfolio_index", plain->portfolio_index);
+    SHOW_UINT(writer, "subaccount_index", plain->subaccount_index);
+    SHOW_UINT(writer, "account_id", plain->account_id);
+    WRITER_TEXT(writer, "}");
+}

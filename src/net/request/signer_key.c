@@ -1,0 +1,89 @@
+#include "net/request/signer_key.h"
+
+#include "net/request/admission.h"
+
+/* Is the key one that the configuration lets sign this operator code (W3a). */
+static bool operator_key_fits(const struct option_engine *options, uint16_t code,
+                              const uint8_t *key)
+{
+    if (code == REQUEST_oracle_price) {
+        for (uint32_t i = 0; i < options->oracle_key_count; i++)
+            if (memcmp(options->oracle_keys[i], key, 32) == 0)
+                return true;
+        return false;
+    }
+    bool is_treasury = code == REQUEST_deposit_credit || code == REQUEST_withdrawal_settle ||
+                       code == REQUEST_fund_top_up;
+    if (is_treasury && options->has_treasury_key)
+        return memcmp(options->treasury_key, key, 32) == 0;
+    return options->has_operator_key && memcmp(options->operator_key, key, 32) == 0;
+}
+
+bool signer_key_is_known(const struct net_config *config, const struct request *request,
+                         const struct command *command)
+{
+    const uint8_t *key = command_key(command);
+    struct keyring_entry entry;
+    if (request->signer == SIGNER_OPERATOR)
+        return operator_key_fits(config->options, request->code, key);
+    if (request->signer == SIGNER_NEW_SECP256K1)
+        return false;
+    uint64_t account = admission_account(request, command_body(command));
+    bool is_session = command->bytes[1] == SIGNATURE_ED25519;
+    struct keyring_key name =
+        keyring_key(is_session ? KEYRING_SESSION : KEYRING_MASTER, account, key);
+    return keyring_find(config->keyring, &name, &entry);
+}
+
+static void refuse(const struct net_config *config, enum allowance_kind kind, uint64_t wait_ms,
+                   struct mistake *mistake)
+{
+    if (kind == ALLOWANCE_UNKNOWN_KEY)
+        (void)mistake_number(mistake, PROBLEM_rate_limited, wait_ms,
+                             "signatures of keys that are not known: %u/s an address",
+                             config->unknown_key_rate);
+    else
+        (void)mistake_number(mistake, PROBLEM_rate_limited, wait_ms,
+                             "wrong signatures: %u/s an address", config->bad_signature_rate);
+}
+
+bool signer_key_is_slow(const struct allowance *allowance, const struct conn *conn,
+                        const struct request *request, bool is_known, uint64_t now_ns)
+{
+    if (!is_known || conn->forges)
+        return true;
+    if (conn->proved || request->signer == SIGNER_OPERATOR)
+        return false;
+    return allowance_wait_ms(allowance, conn->address, ALLOWANCE_BAD_SIGNATURE, now_ns) != 0;
+}
+
+bool signer_key_is_strange(const struct net_config *config, bool is_known)
+{
+    return !is_known && config->source.ready(config->source.context);
+}
+
+bool signer_key_is_refused(const struct net_config *config, const struct allowance *allowance,
+                           uint64_t address, bool is_known, bool forges, uint64_t now_ns,
+                           struct mistake *mistake)
+{
+    bool is_strange = signer_key_is_strange(config, is_known);
+    enum allowance_kind kind = is_strange ? ALLOWANCE_UNKNOWN_KEY : ALLOWANCE_BAD_SIGNATURE;
+    if (!is_strange && !forges)
+        return false;
+    uint64_t wait_ms = allowance_wait_ms(allowance, address, kind, now_ns);
+    if (wait_ms != 0)
+        refuse(config, kind, wait_ms, mistake);
+    return wait_ms != 0;
+}
+
+bool signer_key_was_wrong(const struct net_config *config, struct allowance *allowance,
+                          uint64_t address, uint64_t now_ns, struct mistake *mistake)
+{
+    uint64_t wait_ms = allowance_wait_ms(allowance, address, ALLOWANCE_BAD_SIGNATURE, now_ns);
+    if (wait_ms != 0) {
+        refuse(config, ALLOWANCE_BAD_SIGNATURE, wait_ms, mistake);
+        return true;
+    }
+    allowance_charge(allowance, address, ALLOWANCE_BAD_SIGNATURE, now_ns);
+    return mistake_set(mistake, PROBLEM_invalid_signature, NULL, "the signature does not verify");
+}

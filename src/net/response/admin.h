@@ -1,0 +1,16 @@
+/* admin.h - the pages of admin.listen that need no follower (json.md J7). Net thread. */
+#ifndef NET_RESPONSE_ADMIN_H
+#define NET_RESPONSE_ADMIN_H
+
+#include "net/conn/context.h"
+#include "net/http/writer.h"
+
+void admin_livez(struct writer *writer);
+
+/* Gives the HTTP status: 200 or 503. */
+uint32_t admin_readyz(struct context *context, struct writer *writer);
+
+/* Prometheus text: the node's, then the counters and stages of this thread. */
+void admin_metrics(struct context *context, struct writer *writer);
+
+#endif

@@ -1,0 +1,131 @@
+#include "net/response/pipeline.h"
+
+int pipeline_init(struct pipeline *pipeline, struct context *context)
+{
+    pipeline->context = context;
+    pipeline->evicting = CONN_NONE;
+    int error = read_sender_init(&pipeline->reads, context);
+    if (error == 0)
+        error = responder_init(&pipeline->responder, context);
+    return error;
+}
+
+void pipeline_free(struct pipeline *pipeline)
+{
+    responder_free(&pipeline->responder);
+    read_sender_free(&pipeline->reads);
+}
+
+/* The pool is full: the connection whose oldest unsent byte is the oldest of all goes. */
+static void evict_oldest(struct pipeline *pipeline)
+{
+    uint64_t oldest_ns = UINT64_MAX;
+    struct conn *victim = NULL;
+    if (pipeline->evicting != CONN_NONE)
+        return;
+    for (uint32_t i = 0; i < pipeline->context->conns.capacity; i++) {
+        struct conn *conn = &pipeline->context->conns.conns[i];
+        uint64_t since = output_since_ns(&pipeline->context->outputs, &conn->output);
+        if (conn->open && !conn->broken && since < oldest_ns) {
+            oldest_ns = since;
+            victim = conn;
+        }
+    }
+    if (victim == NULL)
+        return;
+    pipeline->evicting = victim->index;
+    victim->broken = true;
+    pipeline->context->metrics.counters.output_pool_closed++;
+    context_touch(pipeline->context, victim);
+}
+
+/* Writes the answers at the front of the connection. False: the output pool had no room. */
+static bool flush(struct pipeline *pipeline, struct conn *conn)
+{
+    while (conn->pending_head != PENDING_NONE) {
+        struct pending *pending = &pipeline->context->pendings.items[conn->pending_head];
+        if (pending->state != PENDING_DONE)
+            return true;
+        if (!respond_write(&pipeline->responder, conn, pending))
+            return false;
+        if (pending->kind == PENDING_READ && pending->reply.buffer != REPLY_NO_BUFFER)
+            reply_pool_give(pipeline->context->config->reply_pool, pending->reply.buffer);
+        conn->expected_bytes -= pending->expected_bytes;
+        pending_remove_first(&pipeline->context->pendings, conn);
+        context_touch(pipeline->context, conn);
+    }
+    if (conn->continue_due) {
+        if (!respond_continue(&pipeline->responder, conn))
+            return false;
+        conn->continue_due = false;
+        context_touch(pipeline->context, conn);
+    }
+    return true;
+}
+
+/* Answers, then the reads that may be asked now, as long as that refuses some. */
+static void advance(struct pipeline *pipeline, struct conn *conn)
+{
+    do {
+        if (!flush(pipeline, conn) && !conn->broken) {
+            conn_queue_push(&pipeline->context->conns, CONN_STARVED, conn);
+            evict_oldest(pipeline);
+        }
+    } while (read_send_release(&pipeline->reads, conn));
+}
+
+void pipeline_resume(struct pipeline *pipeline, struct conn *conn)
+{
+    if (conn->reads_held && !conn->broken)
+        advance(pipeline, conn);
+    if (conn->blocked)
+        conn_queue_push(&pipeline->context->conns, CONN_READY, conn);
+}
+
+void pipeline_advance(struct pipeline *pipeline, struct conn *conn)
+{
+    if (conn->broken)
+        return;
+    advance(pipeline, conn);
+    pipeline_resume(pipeline, conn);
+}
+
+void pipeline_finish(struct pipeline *pipeline, struct pending *pending)
+{
+    struct conn *conn = context_conn(pipeline->context, pending);
+    pending->state = PENDING_DONE;
+    if (conn == NULL)
+        pending_free(&pipeline->context->pendings, pending);
+    else
+        pipeline_advance(pipeline, conn);
+}
+
+void pipeline_refuse(struct pipeline *pipeline, struct conn *conn, const struct mistake *mistake,
+                     const char *allow)
+{
+    struct pending *pending =
+        pending_add(&pipeline->context->pendings, conn, PENDING_MISTAKE, PENDING_DONE);
+    pending->mistake = *mistake;
+    pending->allow = allow;
+    pipeline_advance(pipeline, conn);
+}
+
+void pipeline_drop(struct pipeline *pipeline, struct conn *conn)
+{
+    struct context *context = pipeline->context;
+    while (conn->pending_head != PENDING_NONE) {
+        struct pending *pending = &context->pendings.items[conn->pending_head];
+        conn->pending_head = pending->next;
+        conn->pending_count--;
+        pending->conn = CONN_NONE;
+        if (pending->state == PENDING_DONE && pending->kind == PENDING_READ &&
+            pending->reply.buffer != REPLY_NO_BUFFER)
+            reply_pool_give(context->config->reply_pool, pending->reply.buffer);
+        if (pending->state == PENDING_DONE || pending->state == PENDING_HELD)
+            pending_free(&context->pendings, pending);
+    }
+    conn->pending_tail = PENDING_NONE;
+    if (pipeline->evicting == conn->index)
+        pipeline->evicting = CONN_NONE;
+    output_clear(&context->outputs, &conn->output);
+}

@@ -1,0 +1,185 @@
+#include "net/response/read_send.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "net/request/caller.h"
+
+enum {
+    ANSWER_BYTES = 4096, /* of one record, with its head */
+    ROW_BYTES = 1024,
+    LEVEL_BYTES = 64,
+    /* Answers of reads that a connection may have unsent or coming: half of what it may hold. */
+    EXPECTED_MAX = OUTPUT_CONNECTION_MAX / 2,
+    BEHIND_MAX = REPLY_BUFFERS / 4, /* of all connections */
+};
+
+static_assert(4 * REPLY_BUFFER_BYTES <= EXPECTED_MAX, "any one answer may come");
+
+int read_sender_init(struct read_sender *sender, struct context *context)
+{
+    *sender = (struct read_sender){ .context = context };
+    void *memory = mmap(NULL, sizeof(uint32_t) * PENDING_MAX, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return -ENOMEM;
+    sender->waiting = memory;
+    sender->reply_credits = context->config->replies->slot_mask + 1;
+    return 0;
+}
+
+void read_sender_free(struct read_sender *sender)
+{
+    if (sender->waiting != NULL)
+        (void)munmap(sender->waiting, sizeof(uint32_t) * PENDING_MAX);
+    sender->waiting = NULL;
+}
+
+static bool is_anyone_waiting(const struct read_sender *sender)
+{
+    return sender->waiting_head != sender->waiting_tail;
+}
+
+static struct pending *first_waiting(const struct read_sender *sender)
+{
+    return &sender->context->pendings.items[sender->waiting[sender->waiting_head % PENDING_MAX]];
+}
+
+/* The longest answer to a query. A row of a page is shorter than 1,024 bytes as JSON, a level than
+ * 64, any other list than four times a full reply buffer (tests/net/test_large_pages.c). */
+static uint32_t longest_answer(const struct query *query)
+{
+    switch (query_extent_of(query->kind)) {
+    case QUERY_EXTENT_ONE:
+        break;
+    case QUERY_EXTENT_PAGE:
+        return ANSWER_BYTES + query->limit * ROW_BYTES;
+    case QUERY_EXTENT_LEVELS:
+        return ANSWER_BYTES + query->limit * 2 * LEVEL_BYTES;
+    case QUERY_EXTENT_ALL:
+        return 4 * REPLY_BUFFER_BYTES;
+    }
+    return ANSWER_BYTES;
+}
+
+/* Sends the query; false without credit or room. */
+static bool send(struct read_sender *sender, struct pending *pending)
+{
+    if (sender->queries_out >= sender->reply_credits)
+        return false;
+    struct query *slot = ring_claim(sender->context->config->queries, 1);
+    if (slot == NULL)
+        return false;
+    pending->query.token = pending_token(&sender->context->pendings, pending);
+    /* Loaded now, after the request was read: what is acknowledged by now will be seen. */
+    pending->query.stamp =
+        sender->context->config->source.durable(sender->context->config->source.context);
+    *slot = pending->query;
+    ring_publish(sender->context->config->queries);
+    pending->state = PENDING_ASKED;
+    sender->queries_out++;
+    return true;
+}
+
+static void wait_for_credit(struct read_sender *sender, struct pending *pending)
+{
+    pending->state = PENDING_CREDIT;
+    pending->deadline_ns = sender->context->now_ns +
+                           (uint64_t)sender->context->config->credit_wait_ms * UINT64_C(1000000);
+    sender->waiting[sender->waiting_tail++ % PENDING_MAX] =
+        pending_index(&sender->context->pendings, pending);
+}
+
+/* A read takes effect behind the writes before it: its key may have been revoked by one of them. */
+static bool may_still_ask(struct read_sender *sender, struct pending *pending)
+{
+    struct keyring_entry entry;
+    if (pending->caller.kind == 0 ||
+        caller_is_live(sender->context->config, sender->context->unix_ns, &pending->caller, &entry))
+        return true;
+    pending->kind = PENDING_MISTAKE;
+    pending->state = PENDING_DONE;
+    return caller_gone(&pending->mistake);
+}
+
+bool read_send_release(struct read_sender *sender, struct conn *conn)
+{
+    bool refused = false;
+    conn->reads_held = false;
+    for (uint32_t at = conn->pending_head; at != PENDING_NONE;) {
+        struct pending *pending = &sender->context->pendings.items[at];
+        if (pending->kind == PENDING_WRITE && pending->state != PENDING_DONE)
+            return refused;
+        bool is_behind = at != conn->pending_head;
+        at = pending->next;
+        if (pending->state != PENDING_HELD)
+            continue;
+        if (!may_still_ask(sender, pending)) {
+            refused = true;
+            continue;
+        }
+        uint32_t bytes = longest_answer(&pending->query);
+        if (conn->output.bytes + conn->expected_bytes + bytes > EXPECTED_MAX ||
+            (is_behind && sender->context->pendings.behind >= BEHIND_MAX)) {
+            conn->reads_held = true;
+            return refused;
+        }
+        pending->behind = is_behind;
+        sender->context->pendings.behind += is_behind;
+        pending->expected_bytes = bytes;
+        conn->expected_bytes += bytes;
+        /* Those that wait are older: they go first. */
+        if (is_anyone_waiting(sender) || !send(sender, pending))
+            wait_for_credit(sender, pending);
+    }
+    return refused;
+}
+
+struct pending *read_send_waiting(struct read_sender *sender, uint32_t *done)
+{
+    while (is_anyone_waiting(sender)) {
+        struct pending *pending = first_waiting(sender);
+        if (pending->conn == CONN_NONE) {
+            sender->waiting_head++;
+            pending_free(&sender->context->pendings, pending);
+        } else if (send(sender, pending)) {
+            sender->waiting_head++;
+        } else if (pending->deadline_ns <= sender->context->now_ns) {
+            sender->waiting_head++;
+            (*done)++;
+            pending->kind = PENDING_MISTAKE;
+            pending->state = PENDING_DONE;
+            (void)mistake_set(&pending->mistake, PROBLEM_not_ready, NULL,
+                              "too many reads are waiting");
+            return pending;
+        } else {
+            break;
+        }
+        (*done)++;
+    }
+    return NULL;
+}
+
+struct pending *read_send_reply(struct read_sender *sender, const struct reply *reply)
+{
+    struct context *context = sender->context;
+    struct pending *pending = pending_of(&context->pendings, reply->token);
+    INVARIANT(sender->queries_out > 0);
+    sender->queries_out--;
+    context->metrics.counters.replies++;
+    if (pending->conn == CONN_NONE) {
+        if (reply->buffer != REPLY_NO_BUFFER)
+            reply_pool_give(context->config->reply_pool, reply->buffer);
+        pending_free(&context->pendings, pending);
+        return NULL;
+    }
+    pending->reply = *reply;
+    pending->state = PENDING_DONE;
+    net_metrics_stamp(&context->metrics, NET_STAGE_read, clock_ticks() - pending->received_ticks);
+    return pending;
+}
+
+uint64_t read_send_deadline_ns(const struct read_sender *sender)
+{
+    return is_anyone_waiting(sender) ? first_waiting(sender)->deadline_ns : UINT64_MAX;
+}

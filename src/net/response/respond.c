@@ -1,0 +1,440 @@
+#include "net/response/respond.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "crypto/secret.h"
+#include "net/json/ack.h"
+#include "net/json/info.h"
+#include "net/json/show.h"
+#include "net/request/caller.h"
+#include "net/request/plain_body.h"
+#include "net/response/admin.h"
+
+enum { HEAD_MAX = 512, NO_SEQUENCE = 0 };
+
+enum media { MEDIA_JSON, MEDIA_OCTETS, MEDIA_PROBLEM, MEDIA_METRICS };
+
+static const char *const media_names[] = {
+    [MEDIA_JSON] = "application/json",
+    [MEDIA_OCTETS] = "application/octet-stream",
+    [MEDIA_PROBLEM] = "application/problem+json",
+    [MEDIA_METRICS] = "text/plain; version=0.0.4; charset=utf-8",
+};
+
+/* What stands around a body. */
+struct frame {
+    uint32_t http_status;
+    enum media media;
+    bool has_sequence;
+    uint64_t sequence;
+    uint64_t retry_after_ms; /* 0: none */
+};
+
+int responder_init(struct responder *responder, struct context *context)
+{
+    *responder = (struct responder){ .context = context, .date_second = UINT64_MAX };
+    void *memory = mmap(NULL, RESPOND_SCRATCH_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return -ENOMEM;
+    responder->scratch = memory;
+    return 0;
+}
+
+void responder_free(struct responder *responder)
+{
+    if (responder->scratch != NULL)
+        (void)munmap(responder->scratch, RESPOND_SCRATCH_BYTES);
+    responder->scratch = NULL;
+}
+
+static const char *date_text(struct responder *responder)
+{
+    static const char days[] = "SunMonTueWedThuFriSat";
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    uint64_t second = responder->context->unix_ns / UINT64_C(1000000000);
+    if (second == responder->date_second)
+        return responder->date;
+    struct tm tm;
+    time_t time = (time_t)second;
+    INVARIANT(gmtime_r(&time, &tm) != NULL);
+    unsigned year = (unsigned)tm.tm_year + 1900;
+    char *at = responder->date;
+    memcpy(at, days + 3 * tm.tm_wday, 3);
+    memcpy(at + 3, ", 00 ", 5);
+    at[5] = (char)('0' + tm.tm_mday / 10);
+    at[6] = (char)('0' + tm.tm_mday % 10);
+    memcpy(at + 8, months + 3 * tm.tm_mon, 3);
+    memcpy(at + 11, " 0000 00:00:00 GMT", 18);
+    at[12] = (char)('0' + year / 1000 % 10);
+    at[13] = (char)('0' + year / 100 % 10);
+    at[14] = (char)('0' + year / 10 % 10);
+    at[15] = (char)('0' + year % 10);
+    at[17] = (char)('0' + tm.tm_hour / 10);
+    at[18] = (char)('0' + tm.tm_hour % 10);
+    at[20] = (char)('0' + tm.tm_min / 10);
+    at[21] = (char)('0' + tm.tm_min % 10);
+    at[23] = (char)('0' + tm.tm_sec / 10);
+    at[24] = (char)('0' + tm.tm_sec % 10);
+    at[RESPOND_DATE_BYTES] = '\0';
+    responder->date_second = second;
+    return responder->date;
+}
+
+static void write_head(struct responder *responder, struct writer *head,
+                       const struct pending *pending, const struct frame *frame, size_t body_bytes)
+{
+    WRITER_TEXT(head, "HTTP/1.1 ");
+    writer_uint(head, frame->http_status);
+    WRITER_TEXT(head, " ");
+    writer_text(head, problem_http_title(frame->http_status));
+    WRITER_TEXT(head, "\r\nContent-Type: ");
+    writer_text(head, media_names[frame->media]);
+    WRITER_TEXT(head, "\r\nDate: ");
+    writer_bytes(head, date_text(responder), RESPOND_DATE_BYTES);
+    WRITER_TEXT(head, "\r\nContent-Length: ");
+    writer_uint(head, body_bytes);
+    if (frame->has_sequence) {
+        WRITER_TEXT(head, "\r\nX-Sequence: ");
+        writer_uint(head, frame->sequence);
+    }
+    if (frame->retry_after_ms != 0) {
+        WRITER_TEXT(head, "\r\nRetry-After: ");
+        writer_uint(head, (frame->retry_after_ms + 999) / 1000);
+    }
+    if (pending->allow != NULL) {
+        WRITER_TEXT(head, "\r\nAllow: ");
+        writer_text(head, pending->allow);
+    }
+    if (pending->last)
+        WRITER_TEXT(head, "\r\nConnection: close");
+    else if (pending->minor == 0)
+        WRITER_TEXT(head, "\r\nConnection: keep-alive");
+    WRITER_TEXT(head, "\r\n\r\n");
+}
+
+static void write_extra_number(struct writer *writer, const char *name, uint64_t number)
+{
+    WRITER_TEXT(writer, ",\"");
+    writer_text(writer, name);
+    WRITER_TEXT(writer, "\":");
+    writer_uint(writer, number);
+}
+
+static void write_extra_text(struct writer *writer, const char *name, const char *text)
+{
+    WRITER_TEXT(writer, ",\"");
+    writer_text(writer, name);
+    WRITER_TEXT(writer, "\":");
+    writer_string(writer, text, strlen(text));
+}
+
+/* J8: the extra members of each code. */
+static void write_extra(struct writer *writer, const struct mistake *mistake)
+{
+    switch (mistake->problem) {
+    case PROBLEM_request_timestamp_out_of_window:
+        write_extra_number(writer, "server_time_ms", mistake->number);
+        break;
+    case PROBLEM_request_type_not_allowed:
+        write_extra_number(writer, "request_type", mistake->number);
+        break;
+    case PROBLEM_payload_too_large:
+        write_extra_number(writer, "max_bytes", mistake->number);
+        break;
+    case PROBLEM_rate_limited:
+        write_extra_number(writer, "retry_after_ms", mistake->number);
+        break;
+    case PROBLEM_not_ready:
+        if (mistake->has_number)
+            write_extra_number(writer, "lag_ms", mistake->number);
+        break;
+    case PROBLEM_invalid_parameter:
+        write_extra_text(writer, "parameter", mistake->member);
+        break;
+    case PROBLEM_malformed_payload:
+    case PROBLEM_invalid_base64:
+        if (mistake->member != NULL)
+            write_extra_text(writer, "field", mistake->member);
+        break;
+    default:
+        break;
+    }
+}
+
+static void write_problem(struct writer *writer, const struct mistake *mistake, struct frame *frame)
+{
+    enum problem problem = mistake->problem;
+    const char *code = problem_code(problem);
+    frame->http_status = problem_http_status(problem);
+    frame->media = MEDIA_PROBLEM;
+    if (problem == PROBLEM_rate_limited)
+        frame->retry_after_ms = mistake->number;
+    WRITER_TEXT(writer, "{\"type\":\"urn:perps:problem:");
+    writer_text(writer, code);
+    WRITER_TEXT(writer, "\",\"title\":\"");
+    writer_text(writer, problem_http_title(frame->http_status));
+    WRITER_TEXT(writer, "\",\"status\":");
+    writer_uint(writer, frame->http_status);
+    WRITER_TEXT(writer, ",\"code\":\"");
+    writer_text(writer, code);
+    WRITER_TEXT(writer, "\",\"detail\":");
+    writer_string(writer, mistake->detail, strlen(mistake->detail));
+    write_extra(writer, mistake);
+    WRITER_TEXT(writer, "}");
+}
+
+/* What not_ready means (roles.md, Flow control). */
+static void not_ready_mistake(struct mistake *mistake, const struct reply *reply)
+{
+    switch ((enum reply_cause)reply->cause) {
+    case REPLY_LAG:
+        (void)mistake_number(mistake, PROBLEM_not_ready, reply->lag_ms, "reads lag %llu ms behind",
+                             (unsigned long long)reply->lag_ms);
+        return;
+    case REPLY_NOT_KEPT:
+        (void)mistake_set(mistake, PROBLEM_not_ready, NULL,
+                          "the answer needs older rows than those kept in memory, which begin with "
+                          "sequence %llu",
+                          (unsigned long long)reply->kept_from);
+        return;
+    case REPLY_POOL_EMPTY:
+        break;
+    }
+    (void)mistake_set(mistake, PROBLEM_not_ready, NULL,
+                      "too many reads are being answered at the moment");
+}
+
+/* A problem that the follower found. */
+static void reply_mistake(struct mistake *mistake, const struct reply *reply)
+{
+    const char *detail = "";
+    switch (reply->problem) {
+    case PROBLEM_order_not_found:
+        detail = "the account has no such order";
+        break;
+    case PROBLEM_portfolio_not_found:
+        detail = "the account has no such portfolio";
+        break;
+    case PROBLEM_account_not_found:
+        detail = "no such account";
+        break;
+    case PROBLEM_request_not_found:
+        detail = "no such request of this account was executed up to X-Sequence";
+        break;
+    case PROBLEM_not_found:
+    case PROBLEM_invalid_market:
+        detail = "no such market";
+        break;
+    case PROBLEM_internal_error:
+        detail = "the list is too long for an answer";
+        break;
+    case PROBLEM_not_ready:
+        not_ready_mistake(mistake, reply);
+        return;
+    default:
+        break;
+    }
+    (void)mistake_set(mistake, reply->problem, NULL, "%s", detail);
+}
+
+/* A write whose answer is a read of what it did: whoever sent it must not send it again. */
+static void say_done(struct mistake *mistake)
+{
+    char detail[MISTAKE_DETAIL_MAX];
+    (void)snprintf(detail, sizeof detail, "the request is done, its answer cannot be shown: %.90s",
+                   mistake->detail);
+    memcpy(mistake->detail, detail, sizeof detail);
+}
+
+static void write_reply(struct context *context, struct writer *writer,
+                        const struct pending *pending, struct frame *frame)
+{
+    const struct reply *reply = &pending->reply;
+    frame->has_sequence = true;
+    frame->sequence = reply->applied;
+    if (reply->problem != PROBLEM_none) {
+        struct mistake mistake;
+        reply_mistake(&mistake, reply);
+        if (pending->wrote)
+            say_done(&mistake);
+        write_problem(writer, &mistake, frame);
+        return;
+    }
+    INVARIANT(reply->buffer < REPLY_BUFFERS && reply->row_bytes <= REPLY_BUFFER_BYTES);
+    show_reply(writer, reply, reply_pool_at(context->config->reply_pool, reply->buffer));
+}
+
+static void write_local(struct context *context, struct writer *writer,
+                        const struct pending_local *local, struct frame *frame)
+{
+    switch ((enum route_kind)local->kind) {
+    case ROUTE_LIVEZ:
+        admin_livez(writer);
+        return;
+    case ROUTE_READYZ:
+        frame->http_status = admin_readyz(context, writer);
+        return;
+    case ROUTE_METRICS:
+        frame->media = MEDIA_METRICS;
+        admin_metrics(context, writer);
+        return;
+    case ROUTE_TIME:
+        info_time(context->unix_ns, writer);
+        break;
+    case ROUTE_STATUS:
+        info_status(context->config, context->draining, writer);
+        break;
+    case ROUTE_EXCHANGE:
+        info_exchange(context->config, writer);
+        break;
+    case ROUTE_LIMITS:
+        info_limits(context->config, local->keyed, writer);
+        break;
+    default:
+        INVARIANT(local->kind == ROUTE_EIP712);
+        info_eip712(context->config, local->code, writer);
+        break;
+    }
+    frame->has_sequence = true;
+    frame->sequence = context->config->source.applied(context->config->source.context);
+}
+
+/* The outcome of a plain JSON write; one that was sequenced says where. */
+static void write_plain(struct context *context, struct writer *writer,
+                        const struct pending *pending, struct frame *frame)
+{
+    struct mistake mistake;
+    frame->has_sequence = pending->answer.sequence != 0;
+    frame->sequence = pending->answer.sequence;
+    if (plain_body_succeeded(&pending->answer, &mistake)) {
+        plain_body_write(writer, pending->answer.code, &pending->plain);
+        return;
+    }
+    context->metrics.counters.problems++;
+    write_problem(writer, &mistake, frame);
+}
+
+static struct ack_stages stages_of(const struct context *context, const struct pending *pending)
+{
+    const struct answer *answer = &pending->answer;
+    return (struct ack_stages){
+        .verified_ns = clock_ticks_to_ns(context->metrics.rate, answer->verified_ticks),
+        .sequenced_ns = clock_ticks_to_ns(context->metrics.rate, answer->sequenced_ticks),
+        .matched_ns = clock_ticks_to_ns(context->metrics.rate, answer->matched_ticks),
+        .ack_ns = clock_ticks_to_ns(context->metrics.rate, clock_ticks() - pending->received_ticks),
+    };
+}
+
+static void write_ack(struct context *context, struct writer *writer, const struct pending *pending,
+                      struct frame *frame)
+{
+    const uint8_t *secret = pending->has_secret ? pending->secret : NULL;
+    enum answer_style style = request_find(pending->answer.code)->answer;
+    if (style == ANSWER_HTTP) {
+        write_plain(context, writer, pending, frame);
+        return;
+    }
+    if (CC_LIKELY(pending->ack_form == ACK_BRIEF)) {
+        ack_write(writer, &pending->answer, secret, NULL);
+        return;
+    }
+    const struct ack_stages stages = stages_of(context, pending);
+    if (pending->ack_form == ACK_FULL || style == ANSWER_SUCCESS) {
+        ack_write(writer, &pending->answer, secret, pending->ack_form == ACK_FULL ? &stages : NULL);
+        return;
+    }
+    frame->media = MEDIA_OCTETS;
+    ack_write_binary(writer, &pending->answer, pending->request_id, &stages);
+}
+
+static void write_body(struct context *context, struct writer *writer, struct pending *pending,
+                       struct frame *frame)
+{
+    struct keyring_entry entry;
+    if (pending->kind == PENDING_LOCAL && pending->local.keyed &&
+        !caller_is_live(context->config, context->unix_ns, &pending->local.caller, &entry)) {
+        pending->kind = PENDING_MISTAKE; /* revoked by a write before it */
+        (void)caller_gone(&pending->mistake);
+    }
+    switch ((enum pending_kind)pending->kind) {
+    case PENDING_WRITE:
+        write_ack(context, writer, pending, frame);
+        return;
+    case PENDING_READ:
+        write_reply(context, writer, pending, frame);
+        return;
+    case PENDING_LOCAL:
+        write_local(context, writer, &pending->local, frame);
+        return;
+    case PENDING_MISTAKE:
+        if (pending->wrote)
+            say_done(&pending->mistake);
+        context->metrics.counters.problems++;
+        write_problem(writer, &pending->mistake, frame);
+        return;
+    }
+}
+
+bool respond_write(struct responder *responder, struct conn *conn, struct pending *pending)
+{
+    struct context *context = responder->context;
+    char head_text[HEAD_MAX];
+    struct writer head = writer_begin(head_text, sizeof head_text);
+    struct writer body = writer_begin(responder->scratch, RESPOND_SCRATCH_BYTES);
+    struct frame frame = { .http_status = 200, .media = MEDIA_JSON };
+    write_body(context, &body, pending, &frame);
+    if (CC_UNLIKELY(body.full)) { /* longer than any answer of a bounded engine */
+        struct mistake mistake;
+        (void)mistake_set(&mistake, PROBLEM_internal_error, NULL, "the answer is too long");
+        body = writer_begin(responder->scratch, RESPOND_SCRATCH_BYTES);
+        write_problem(&body, &mistake, &frame);
+    }
+    write_head(responder, &head, pending, &frame, writer_count(&body));
+    INVARIANT(!head.full);
+    size_t body_bytes = pending->no_body ? 0 : writer_count(&body);
+    size_t total = writer_count(&head) + body_bytes;
+    if (total > OUTPUT_CONNECTION_MAX - conn->output.bytes) {
+        conn->broken = true;
+        context_touch(context, conn);
+        return false;
+    }
+    if (!output_fits(&context->outputs, &conn->output, total))
+        return false;
+    output_append(&context->outputs, &conn->output, head_text, writer_count(&head),
+                  context->now_ns);
+    if (body_bytes > 0)
+        output_append(&context->outputs, &conn->output, responder->scratch, body_bytes,
+                      context->now_ns);
+    if (pending->has_secret) {
+        output_mark_secret(&context->outputs, &conn->output, total);
+        secret_wipe(responder->scratch, writer_count(&body));
+    }
+    context->metrics.counters.responses++;
+    responder->written += total;
+    if (responder->sent_count < RESPOND_SENT_MAX)
+        responder->sent_ticks[responder->sent_count++] = pending->received_ticks;
+    return true;
+}
+
+bool respond_continue(struct responder *responder, struct conn *conn)
+{
+    static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    struct context *context = responder->context;
+    if (!output_fits(&context->outputs, &conn->output, sizeof text - 1))
+        return false;
+    output_append(&context->outputs, &conn->output, text, sizeof text - 1, context->now_ns);
+    return true;
+}
+
+void respond_sent(struct responder *responder)
+{
+    uint64_t now = clock_ticks();
+    for (uint32_t i = 0; i < responder->sent_count; i++)
+        net_metrics_stamp(&responder->context->metrics, NET_STAGE_sent,
+                          now - responder->sent_ticks[i]);
+    responder->sent_count = 0;
+}

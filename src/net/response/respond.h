@@ -1,0 +1,41 @@
+/* respond.h - the bytes of an answer: status line, headers, body, in request order. Net thread.
+ *
+ * Every answer carries Date, Content-Type and Content-Length; reads carry X-Sequence; 405 carries
+ * Allow; Connection is said when it is not the default of the version. */
+#ifndef NET_RESPONSE_RESPOND_H
+#define NET_RESPONSE_RESPOND_H
+
+#include "net/conn/context.h"
+
+enum {
+    RESPOND_SCRATCH_BYTES = 4 << 20, /* the longest body of an answer */
+    RESPOND_SENT_MAX = 1024,         /* answers of a turn whose `sent` stage is stamped */
+    RESPOND_DATE_BYTES = 29,
+};
+
+struct responder {
+    struct context *context;
+    char *scratch;        /* body of the answer being written */
+    uint64_t written;     /* bytes of answers so far; the gate's to clear */
+    uint64_t date_second; /* that `date` shows */
+    char date[RESPOND_DATE_BYTES + 1];
+    uint64_t sent_ticks[RESPOND_SENT_MAX]; /* received_ticks of answers since respond_sent */
+    uint32_t sent_count;
+};
+
+/* 0 or -ENOMEM. */
+CC_MUST_USE int responder_init(struct responder *responder, struct context *context);
+void responder_free(struct responder *responder);
+
+/* Writes the answer of a pending whose outcome is known. False when the output pool has no room:
+ * nothing is written and the pending stays as it is. */
+CC_MUST_USE bool respond_write(struct responder *responder, struct conn *conn,
+                               struct pending *pending);
+
+/* The interim answer to `Expect: 100-continue`. False without room. */
+CC_MUST_USE bool respond_continue(struct responder *responder, struct conn *conn);
+
+/* The answers written since the last call were handed to the kernel now. */
+void respond_sent(struct responder *responder);
+
+#endif
