@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "engine/duplicate.h"
+#include "engine/table/duplicate.h"
 #include "shim.h"
 
 enum { PAST_MS = 30000, FUTURE_MS = 5000, LIVE_MS = 35000, AHEAD = 16, IDS = 1 << 20 };

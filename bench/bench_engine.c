@@ -13,7 +13,7 @@
 #include <time.h>
 #include <x86intrin.h>
 
-#include "engine/prefetch.h"
+#include "engine/trade/prefetch.h"
 #include "engine_venue.h"
 #include "shim.h"
 

@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 
 #include "book_command.h"
-#include "engine/book.h"
-#include "engine/duplicate.h"
-#include "engine/order.h"
-#include "engine/order_map.h"
+#include "engine/table/book.h"
+#include "engine/table/duplicate.h"
+#include "engine/table/order.h"
+#include "engine/table/order_map.h"
 
 enum {
     LADDER_TICKS = 1 << 16,

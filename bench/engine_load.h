@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "engine/state.h"
+#include "engine/state/state.h"
 
 enum {
     LOAD_ACCOUNTS = 64,

@@ -1,13 +1,13 @@
 #include "engine/engine.h"
 
 #include "base/rule.h"
-#include "engine/access.h"
-#include "engine/batch.h"
 #include "engine/dispatch.h"
-#include "engine/effects_tell.h"
-#include "engine/evidence.h"
-#include "engine/image.h"
-#include "engine/window.h"
+#include "engine/image/image.h"
+#include "engine/state/access.h"
+#include "engine/state/effects_tell.h"
+#include "engine/state/window.h"
+#include "engine/trade/batch.h"
+#include "engine/trade/evidence.h"
 
 size_t engine_bytes(const struct option_engine *capacity)
 {

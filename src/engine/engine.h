@@ -20,7 +20,7 @@
 #include "base/option.h"
 #include "base/reason.h"
 #include "base/status.h"
-#include "engine/effects.h"
+#include "engine/state/effects.h"
 
 enum { ENGINE_RULES_VERSION = 4, ENGINE_WORK_TICK_UNITS = 1024 };
 

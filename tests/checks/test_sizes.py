@@ -21,7 +21,7 @@ with Tree({}) as tree:
     for row in ROW.finditer(PINS):
         text = PINS[:row.start(2)] + str(int(row[2]) + 1) + PINS[row.end(2):]
         expect(f"pin of {row[1]}", "is pinned to", compiles(tree, text))
-    book = tree.root / "src/engine/book.h"
+    book = tree.root / "src/engine/table/book.h"
     changed = book.read_text().replace("struct book_level {", "struct book_level {\n    int x;")
     book.write_text(changed)
     expect("field added to a level", "book_level) is pinned to", compiles(tree, PINS))

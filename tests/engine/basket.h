@@ -2,7 +2,7 @@
 #ifndef TESTS_ENGINE_BASKET_H
 #define TESTS_ENGINE_BASKET_H
 
-#include "engine/batch.h"
+#include "engine/trade/batch.h"
 #include "trade.h"
 
 struct basket {

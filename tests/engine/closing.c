@@ -1,6 +1,6 @@
 #include "closing.h"
 
-#include "engine/samples.h"
+#include "engine/state/samples.h"
 
 enum status closing_set(struct host *host, uint8_t state, uint8_t force)
 {

@@ -2,8 +2,8 @@
 
 #include "base/hash.h"
 #include "base/uuid.h"
-#include "engine/audit.h"
-#include "engine/image.h"
+#include "engine/image/image.h"
+#include "engine/view/audit.h"
 #include "rig.h"
 
 enum { SPACE_BYTES = 8192, BODY_MAX = 4120, ACCOUNTS_MAX = 4096 };

@@ -1,7 +1,7 @@
 #include "image_copy.h"
 
 #include "base/hash.h"
-#include "engine/state.h"
+#include "engine/state/state.h"
 #include "rig.h"
 
 static void take_section(struct image_sink *sink, uint32_t code, uint32_t version)

@@ -2,8 +2,8 @@
 #ifndef TESTS_ENGINE_IMAGE_COPY_H
 #define TESTS_ENGINE_IMAGE_COPY_H
 
-#include "engine/image.h"
-#include "engine/image_load.h"
+#include "engine/image/image.h"
+#include "engine/image/image_load.h"
 #include "host.h"
 
 struct image_copy {

@@ -1,5 +1,5 @@
 /* Code 32: an account ends, and every credential with it (rules.md R10, R11 row 3, decision 62). */
-#include "engine/read.h"
+#include "engine/view/read.h"
 #include "purse.h"
 
 enum { OTHER_SESSION = 40 };

@@ -1,8 +1,8 @@
 /* What reductions and replacements do (rules.md R3): queue place kept or lost, effects in their
  * order (W3c), sizes, flags and timers that change, margin with the order's own rest left out, and
  * a replacement that matches as a placement does. BTC-PERP of W10 at mark 100,000.0. */
-#include "engine/margin.h"
-#include "engine/order_record.h"
+#include "engine/risk/margin.h"
+#include "engine/table/order_record.h"
 #include "trade.h"
 
 #define M    TRADE_MARK

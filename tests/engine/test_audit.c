@@ -1,6 +1,6 @@
 /* I1 to I6 (R2): the terms are the sums of the tables, and each broken one is found by its bit. */
-#include "engine/audit.h"
-#include "engine/state.h"
+#include "engine/state/state.h"
+#include "engine/view/audit.h"
 #include "host.h"
 #include "rig.h"
 

@@ -2,7 +2,7 @@
  * the end, and when it fails what each item alone would have answered. BTC-PERP of W10 at mark
  * 100,000.0; 1,000 raw is 0.01 BTC, 1,000 USDC; leverage 20: 5 % initial margin. */
 #include "basket.h"
-#include "engine/margin.h"
+#include "engine/risk/margin.h"
 #include "image_copy.h"
 
 #define M TRADE_MARK

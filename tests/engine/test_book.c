@@ -1,6 +1,6 @@
 /* The book against a naive reference: a flat list of resting orders, searched for every answer.
  * Price-time order, sums per level, counted pages and R2's I5-relevant best prices. */
-#include "engine/book.h"
+#include "engine/table/book.h"
 #include "rig.h"
 
 enum { SLOTS = 400 };

@@ -1,8 +1,8 @@
 /* Codes 3 and 4 (rules.md R11 rows 6-9, 11, 13; R3, cancellation lists): one order, or all of a
  * portfolio's, unmatchable at once and released in slices. */
 #include "base/uuid.h"
-#include "engine/cancel.h"
-#include "engine/mark.h"
+#include "engine/price/mark.h"
+#include "engine/trade/cancel.h"
 #include "trade.h"
 
 #define M TRADE_MARK

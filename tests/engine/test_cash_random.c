@@ -3,7 +3,7 @@
  * hold (host), no cash is made (I2 against sums counted here), every row of the ledger continues
  * the one before, and the rows of a portfolio add up to its cash (R2). A state made from an image
  * on the way does the same. */
-#include "engine/audit.h"
+#include "engine/view/audit.h"
 #include "image_copy.h"
 #include "purse.h"
 #include "traffic.h"

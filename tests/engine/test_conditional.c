@@ -1,7 +1,7 @@
 /* Orders that wait for a price (rules.md R8): what code 6 leaves behind, how they are found, read,
  * canceled, put on lists, expired; their image. Values by hand: index and mark 1,000,000. */
-#include "engine/read.h"
-#include "engine/read_orders.h"
+#include "engine/view/read.h"
+#include "engine/view/read_orders.h"
 #include "image_copy.h"
 #include "waiting.h"
 

@@ -1,7 +1,7 @@
 /* Accounts, sessions and API keys: codes 11, 13, 14 and 34 (R10, R11, W5, W6, W8). */
 #include "base/uuid.h"
-#include "engine/read.h"
-#include "engine/state.h"
+#include "engine/state/state.h"
+#include "engine/view/read.h"
 #include "host.h"
 #include "rig.h"
 

@@ -2,9 +2,9 @@
  *
  * Account 7 has 1,000 USDC and is long 0.19 BTC (19,000 raw) from 100,000, bought from account 6
  * for a fee of 8.55: E = 991.45 - 0.19 * (100,000 - mark), MM = 1 % of 0.19 * mark. */
-#include "engine/fund.h"
-#include "engine/liquidation.h"
-#include "engine/margin.h"
+#include "engine/liquidate/liquidation.h"
+#include "engine/risk/fund.h"
+#include "engine/risk/margin.h"
 #include "image_copy.h"
 #include "trade.h"
 

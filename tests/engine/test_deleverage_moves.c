@@ -4,8 +4,8 @@
  * Account 7 has 1,000 USDC and is long 0.19 BTC from 100,000, bought from account AHEAD for a fee
  * of 8.55. At 94,000: E = 991.45 - 1,140 = -148.55; p = 94,000 + 781.9: worse than the mark for
  * who is short. */
-#include "engine/fund.h"
-#include "engine/liquidation.h"
+#include "engine/liquidate/liquidation.h"
+#include "engine/risk/fund.h"
 #include "trade.h"
 
 enum { LOSER = TRADE_ACCOUNTS + 1, BEHIND = 150, AHEAD = 250, LAST = 300, SIZE = 19000 };

@@ -1,5 +1,5 @@
 /* Code 1003 and who may sign it (R10, R11, W3a). */
-#include "engine/read.h"
+#include "engine/view/read.h"
 #include "host.h"
 #include "rig.h"
 

@@ -1,6 +1,6 @@
 /* The duplicate set (wire.md W5): exact, bounded by count, each id known for past + future + 10 s
  * and dropped a slice at a time; against a reference that searches a flat list. */
-#include "engine/duplicate.h"
+#include "engine/table/duplicate.h"
 #include "rig.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* Code 2009: test money (wire.md W7, R11) and its term in I2. The host checks I2 after every
  * command. */
-#include "engine/audit.h"
-#include "engine/faucet.h"
+#include "engine/account/faucet.h"
+#include "engine/view/audit.h"
 #include "purse.h"
 
 #define USDC HOST_USDC

@@ -2,8 +2,8 @@
  * costs in another tier. Every number is worked out by hand. */
 #include "base/money.h"
 #include "check.h"
-#include "engine/fee.h"
-#include "engine/read.h"
+#include "engine/risk/fee.h"
+#include "engine/view/read.h"
 #include "trade.h"
 
 #define DAY    FEE_DAY_NS

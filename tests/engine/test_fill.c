@@ -2,8 +2,8 @@
  * (wire.md W3c). Every number is worked out by hand. */
 #include "base/uuid.h"
 #include "check.h"
-#include "engine/fee.h"
-#include "engine/fill.h"
+#include "engine/risk/fee.h"
+#include "engine/trade/fill.h"
 #include "trade.h"
 
 static void test_position(void)

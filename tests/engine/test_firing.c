@@ -1,9 +1,9 @@
 /* What becomes of an order that fires (rules.md R8, decisions 0052 and 0053): it goes the way of
  * every order at t of the command that does the work, keeps its id, kind and age, or is REJECTED;
  * brackets; its units; what the touch before it finds. */
-#include "engine/evidence.h"
-#include "engine/read.h"
-#include "engine/resting.h"
+#include "engine/trade/evidence.h"
+#include "engine/trade/resting.h"
+#include "engine/view/read.h"
 #include "image_copy.h"
 #include "waiting.h"
 

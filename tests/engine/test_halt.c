@@ -1,6 +1,6 @@
 /* A market that is HALTED: who waits for its index (rules.md R5, R7; decision 59), and the mark at
  * which it is opened (decision 66). */
-#include "engine/mark.h"
+#include "engine/price/mark.h"
 #include "trade.h"
 
 enum { LOSER = TRADE_ACCOUNTS + 1, SIZE = 19000, SECOND_LEG = 100, ETH = 2 };

@@ -1,7 +1,7 @@
 /* hash_index takes exactly the records it was laid out for, whatever their hashes, and finds each
  * among them (roles.md, Configuration: "refuse by count only"). */
 
-#include "engine/hash_index.h"
+#include "engine/table/hash_index.h"
 #include "rig.h"
 
 enum { RECORDS = 3000 };

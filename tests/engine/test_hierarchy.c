@@ -1,6 +1,6 @@
 /* Codes 22 to 24, 2002, 2003 and 2010: subaccounts and portfolios are made, closed, opened again
  * and renamed (rules.md R10, R11; decision 62), and what a duplicate answers (W5). */
-#include "engine/read.h"
+#include "engine/view/read.h"
 #include "purse.h"
 
 #define REFUSED STATUS_order_rejected_invalid

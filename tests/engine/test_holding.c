@@ -1,5 +1,5 @@
 /* The table of (portfolio, market) records: found, sorted, given back, and met in order (R3). */
-#include "engine/state.h"
+#include "engine/state/state.h"
 #include "host.h"
 #include "rig.h"
 

@@ -1,8 +1,8 @@
 /* The image holds everything the engine decides by: change any byte of any field of any table and
  * its hash changes. The lists that the writer and this test go by cover their structs byte for byte
  * (static assertions beside the code), so a new field cannot be left out of both. */
-#include "engine/image.h"
-#include "engine/state.h"
+#include "engine/image/image.h"
+#include "engine/state/state.h"
 #include "host.h"
 #include "keys.h"
 #include "rig.h"

@@ -1,7 +1,7 @@
 /* An image that is wrong anywhere is refused, or it is the image of the state that was made of it:
  * never of another, and never a table left (journal.md, each byte of a small snapshot flipped). */
-#include "engine/audit.h"
-#include "engine/state.h"
+#include "engine/state/state.h"
+#include "engine/view/audit.h"
 #include "image_copy.h"
 #include "rig.h"
 #include "small_state.h"

@@ -1,9 +1,9 @@
 /* Every version of every section that was ever written loads (journal.md, Snapshot): the images in
  * golden/ are read, what they hold is what it was, and the state goes on from there. A version that
  * no file has fails here, so that one cannot be added without its image (golden/README.md). */
-#include "engine/audit.h"
-#include "engine/image_parts.h"
-#include "engine/state.h"
+#include "engine/image/image_parts.h"
+#include "engine/state/state.h"
+#include "engine/view/audit.h"
 #include "image_copy.h"
 #include "rig.h"
 

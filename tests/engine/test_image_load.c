@@ -2,8 +2,8 @@
  * the same commands have the same answers, effects and images in both, wherever between two
  * commands the image was taken: inside deferred work, with dead orders not yet removed, with
  * sessions that have ended and are kept. */
-#include "engine/audit.h"
-#include "engine/resting.h"
+#include "engine/trade/resting.h"
+#include "engine/view/audit.h"
 #include "image_copy.h"
 #include "traffic.h"
 

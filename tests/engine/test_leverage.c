@@ -1,9 +1,9 @@
 /* The leverage of a portfolio in a market: code 2001 (wire.md W3b), its checks in their order
  * (rules.md R11), and what margin it makes (R4). Every number is worked out by hand. BTC has 50x to
  * 20 m USDC of notional; 20x when nobody has chosen. */
-#include "engine/leverage.h"
-#include "engine/margin.h"
-#include "engine/read_positions.h"
+#include "engine/risk/margin.h"
+#include "engine/state/leverage.h"
+#include "engine/view/read_positions.h"
 #include "keys.h"
 #include "trade.h"
 

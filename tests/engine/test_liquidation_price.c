@@ -1,6 +1,6 @@
 /* The liquidation price shown (rules.md R7): worked by hand for BTC's tiers, and against a walk
  * over every tick with margins made from R4's definitions. */
-#include "engine/liquidation_price.h"
+#include "engine/risk/liquidation_price.h"
 #include "rig.h"
 
 #define USDC     ((int128)1000000)

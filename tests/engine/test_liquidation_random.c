@@ -2,10 +2,10 @@
  * rich, poor or short. After each command I1 to I6 hold (host); when the work is done nobody is
  * below its maintenance margin unnoticed, nobody without a position owes anything, and the state is
  * that of its image, also in the middle. */
-#include "engine/fund.h"
-#include "engine/liquidation.h"
-#include "engine/margin.h"
-#include "engine/mark.h"
+#include "engine/liquidate/liquidation.h"
+#include "engine/price/mark.h"
+#include "engine/risk/fund.h"
+#include "engine/risk/margin.h"
 #include "image_copy.h"
 #include "trade.h"
 

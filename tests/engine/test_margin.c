@@ -1,8 +1,8 @@
 /* Margin at entry (rules.md R4): the taker test, the reducing rule, the maker test, open loss and
  * the two refused attacks; rows 31 to 33 of R11. Leverage 20, mark 100,000.0 (BTC-PERP of W10):
  * an initial margin of 5 % and a maintenance margin of 1 % up to 20 m USDC. */
-#include "engine/margin.h"
-#include "engine/mark.h"
+#include "engine/price/mark.h"
+#include "engine/risk/margin.h"
 #include "trade.h"
 
 #define M    TRADE_MARK

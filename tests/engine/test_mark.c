@@ -1,6 +1,6 @@
 /* Index and mark (rules.md R5, without premium samples and funding) and R1's mark bound. Every
  * number is worked out by hand; prices raw, BTC-PERP of W10. */
-#include "engine/mark.h"
+#include "engine/price/mark.h"
 #include "trade.h"
 
 #define S HOST_SECOND_NS

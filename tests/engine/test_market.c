@@ -1,6 +1,6 @@
 /* Defining and changing markets by 1001 (R9, R10, R11; json.md J5). */
-#include "engine/read.h"
-#include "engine/state.h"
+#include "engine/state/state.h"
+#include "engine/view/read.h"
 #include "host.h"
 #include "rig.h"
 

@@ -1,6 +1,6 @@
 /* The strict parser of 1001 (json.md J5; rules.md R1, R4, R6; wire.md W7, W10). */
-#include "engine/market_record.h"
-#include "engine/tier.h"
+#include "engine/table/market_record.h"
+#include "engine/table/tier.h"
 #include "host.h"
 #include "rig.h"
 

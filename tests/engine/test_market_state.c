@@ -1,8 +1,8 @@
 /* The states of a market (rules.md R9) and who sets them: codes 1002 and 1008 (W3a, W3b, R11). What
  * each state lets in, what entering REDUCE_ONLY cancels and in which order, what HALTED freezes,
  * how an oracle hold ends (R5), and effect 2111. */
-#include "engine/mark.h"
-#include "engine/match.h"
+#include "engine/price/mark.h"
+#include "engine/trade/match.h"
 #include "keys.h"
 #include "trade.h"
 

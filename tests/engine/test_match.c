@@ -1,7 +1,7 @@
 /* Matching (rules.md R3): price-time, the four times in force, post-only, reduce-only, the four
  * self-trade modes, dead and refused makers, makers_max; rows 28 to 33 of R11. Mark 100,000.0. */
-#include "engine/mark.h"
-#include "engine/match.h"
+#include "engine/price/mark.h"
+#include "engine/trade/match.h"
 #include "trade.h"
 
 #define M TRADE_MARK

@@ -1,8 +1,8 @@
 /* Codes 1005, 1006 and 1009: row 4 and its exemptions, the fund's top-up, a tier by order (rules.md
  * R2, R6, R11). */
 #include "base/field.h"
-#include "engine/audit.h"
-#include "engine/fee.h"
+#include "engine/risk/fee.h"
+#include "engine/view/audit.h"
 #include "purse.h"
 
 #define USDC HOST_USDC

@@ -1,6 +1,6 @@
 /* The order table: indexes, the limit, and order_move as the one guarded way to a state (R3). */
 
-#include "engine/order.h"
+#include "engine/table/order.h"
 #include "rig.h"
 
 static struct order_table make(uint32_t slots)

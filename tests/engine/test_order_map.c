@@ -1,5 +1,5 @@
 /* Orders are found by (account, order id) and by nothing less (rules.md R3). */
-#include "engine/order_map.h"
+#include "engine/table/order_map.h"
 #include "rig.h"
 
 enum { SLOTS = 500 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "engine/order_state.h"
+#include "engine/table/order_state.h"
 
 static const struct row {
     int line;

@@ -3,7 +3,7 @@
  * Unless a row says otherwise the market is BTC-PERP of W10 at mark 100,000.0 (raw 1,000,000):
  * tick and lot 1, band 10 %, min_notional 10 USDC; account 1 has 100,000 USDC and no position. */
 #include "base/uuid.h"
-#include "engine/mark.h"
+#include "engine/price/mark.h"
 #include "trade.h"
 
 #define NS_DAY (UINT64_C(86400) * HOST_SECOND_NS)

@@ -1,7 +1,7 @@
 /* Which portfolios and orders a session reaches with codes 0 to 5: the subaccount of its pin (R11,
  * row 3), and of the account's orders only those of the very portfolio and market that the body
  * names (rules.md R3), so that a pinned session never gets outside its subaccount. */
-#include "engine/portfolio.h"
+#include "engine/state/portfolio.h"
 #include "trade.h"
 
 enum { PINNED = 40 }; /* key of a session of account 1, pinned to subaccount 0 */

@@ -1,5 +1,5 @@
 /* The rows that reads are answered with (json.md J2, J6; wire.md W7). */
-#include "engine/read.h"
+#include "engine/view/read.h"
 #include "host.h"
 #include "rig.h"
 

@@ -1,7 +1,7 @@
 /* The live orders of an account as a list shows them (json.md J1, J2; wire.md W7): newest placing
  * first, every filter and every bound of a page, dead ones as they will end (rules.md R3). What is
  * compared with is the test's own list of what it placed. */
-#include "engine/read_orders.h"
+#include "engine/view/read_orders.h"
 #include "trade.h"
 
 enum { ORDERS = 900, PORTFOLIOS = 3 };

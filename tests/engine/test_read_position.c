@@ -1,8 +1,8 @@
 /* Positions, subaccounts and holders as reads show them: json.md J2's example to the last digit,
  * the order of a list, R7's score. Every number is worked out by hand. */
 #include "base/uuid.h"
-#include "engine/adl.h"
-#include "engine/read_positions.h"
+#include "engine/table/adl.h"
+#include "engine/view/read_positions.h"
 #include "trade.h"
 
 enum { BTC = 100000, SEVEN = TRADE_ACCOUNTS + 1 };

@@ -1,6 +1,6 @@
 /* Codes 15 and 35 (rules.md R11, R10; wire.md W3): all sessions of an account, one API key. */
-#include "engine/read.h"
-#include "engine/state.h"
+#include "engine/state/state.h"
+#include "engine/view/read.h"
 #include "keys.h"
 #include "rig.h"
 

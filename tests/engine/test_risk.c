@@ -1,6 +1,6 @@
 /* The fast exact scan of R7: slacks bound what the moves of a mark can have cost, whoever was
  * looked at in between. */
-#include "engine/margin.h"
+#include "engine/risk/margin.h"
 #include "image_copy.h"
 #include "trade.h"
 

@@ -2,8 +2,8 @@
  * orders and both passes with shortfall, fund and cuts. Numbers by hand:
  * a size of 100,000 is 1 BTC, a price of 1,000,000 is 100,000 USDC. */
 #include "closing.h"
-#include "engine/funding.h"
-#include "engine/mark.h"
+#include "engine/price/funding.h"
+#include "engine/price/mark.h"
 
 #define M      TRADE_MARK
 #define S      HOST_SECOND_NS

@@ -1,8 +1,8 @@
 /* Random trading over hours of funding, states and the end of markets: I1 to I6 hold after every
  * command (host.h), pools are never negative when an epoch completes (R5), and a closed market
  * leaves no position, no order and nobody without positions below 0 (R9). */
-#include "engine/fund.h"
-#include "engine/funding.h"
+#include "engine/price/funding.h"
+#include "engine/risk/fund.h"
 #include "traffic.h"
 
 static struct traffic traffic;

@@ -1,6 +1,6 @@
 /* Margin tiers (rules.md R4), every number worked out by hand. */
 #include "check.h"
-#include "engine/tier.h"
+#include "engine/table/tier.h"
 #include "host.h"
 
 #define USDC UINT64_C(1000000)

@@ -1,5 +1,5 @@
 /* The heap gives deadlines by time, then rank (R3: by placing sequence), against a plain search. */
-#include "engine/timer_heap.h"
+#include "engine/table/timer_heap.h"
 #include "rig.h"
 
 enum { RECORDS = 200 };

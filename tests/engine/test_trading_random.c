@@ -2,7 +2,7 @@
  * (rules.md R2) hold, the cached figures of margin equal a recount from nothing (R4), and the
  * command's answer is one that its kind may have. Streams are short of cash, so margin refuses;
  * small quotas, so deferred work is sliced; the index jumps, so markets are held, marks scanned. */
-#include "engine/audit.h"
+#include "engine/view/audit.h"
 #include "traffic.h"
 #include "waiting.h"
 

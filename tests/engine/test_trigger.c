@@ -1,7 +1,7 @@
 /* What makes an order that waits fire, and in which order (rules.md R8, decision 0052): kinds,
  * sides, sources; batches by placing sequence, first in, first out; markets that stop firing; OCO.
  * The mark is the index as long as no order rests and nothing was traded. */
-#include "engine/trigger.h"
+#include "engine/state/trigger.h"
 #include "waiting.h"
 
 #define M TRADE_MARK

@@ -2,7 +2,7 @@
  * what a duplicate answers (W5), and how long a row is kept (decision 63). */
 #include "base/row_history.h"
 #include "base/uuid.h"
-#include "engine/withdrawal.h"
+#include "engine/state/withdrawal.h"
 #include "image_copy.h"
 #include "purse.h"
 

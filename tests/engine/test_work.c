@@ -1,7 +1,7 @@
 /* Deferred work (rules.md R3): first in, first out; timers by deadline, then market seconds, then
  * expiries by placing sequence; mark scans by portfolio number, run again after a further change;
  * next deadline and pending work as the node asks for them. */
-#include "engine/work.h"
+#include "engine/work/work.h"
 #include "trade.h"
 
 #define M TRADE_MARK

@@ -1,6 +1,6 @@
 #include "trade.h"
 
-#include "engine/margin.h"
+#include "engine/risk/margin.h"
 #include "rig.h"
 
 void trade_open(struct host *host, const char *overrides)

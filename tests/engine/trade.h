@@ -6,7 +6,7 @@
 #ifndef TESTS_ENGINE_TRADE_H
 #define TESTS_ENGINE_TRADE_H
 
-#include "engine/state.h"
+#include "engine/state/state.h"
 #include "host.h"
 #include "rig.h"
 

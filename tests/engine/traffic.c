@@ -1,7 +1,7 @@
 #include "traffic.h"
 
 #include "base/uuid.h"
-#include "engine/fee.h"
+#include "engine/risk/fee.h"
 #include "waiting.h"
 
 /* The BTC record under another name and id, with another tick. */

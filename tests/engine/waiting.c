@@ -1,7 +1,7 @@
 #include "waiting.h"
 
-#include "engine/resting.h"
-#include "engine/trigger.h"
+#include "engine/state/trigger.h"
+#include "engine/trade/resting.h"
 
 void waiting_body(uint32_t n, const struct waiting *order, uint8_t body[WAITING_BODY_BYTES])
 {

@@ -8,10 +8,10 @@
 #include <sys/mman.h>
 
 #include "base/request.h"
-#include "engine/audit.h"
 #include "engine/engine.h"
-#include "engine/image.h"
-#include "engine/image_load.h"
+#include "engine/image/image.h"
+#include "engine/image/image_load.h"
+#include "engine/view/audit.h"
 
 enum { PARTS = IMAGE_SECTION_COUNT, HEADER_BYTES = 12 };
 

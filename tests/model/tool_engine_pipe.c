@@ -26,10 +26,10 @@
 
 #include "base/row.h"
 #include "crypto/derive.h"
-#include "engine/audit.h"
 #include "engine/engine.h"
-#include "engine/read_orders.h"
-#include "engine/read_positions.h"
+#include "engine/view/audit.h"
+#include "engine/view/read_orders.h"
+#include "engine/view/read_positions.h"
 
 enum {
     REQUEST_MAX = 8192,

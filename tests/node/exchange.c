@@ -2,7 +2,7 @@
 
 #include "base/query_message.h"
 #include "check.h"
-#include "engine/order_state.h"
+#include "engine/table/order_state.h"
 
 static struct exchange_order *order_of(struct exchange *exchange, uint64_t account,
                                        const uint8_t *id)

@@ -2,8 +2,8 @@
 
 #include "base/uuid.h"
 #include "check.h"
-#include "engine/order.h"
 #include "engine/rig.h"
+#include "engine/table/order.h"
 
 static void cancel_some(struct exchange *exchange)
 {

@@ -1,9 +1,9 @@
 /* What must hold in a simulated exchange. */
 #include "base/hash.h"
 #include "crypto/derive.h"
-#include "engine/audit.h"
-#include "engine/disconnect.h"
-#include "engine/image.h"
+#include "engine/image/image.h"
+#include "engine/state/disconnect.h"
+#include "engine/view/audit.h"
 #include "sim_world.h"
 
 enum { DUPLICATES_CHECKED = 600 }; /* at a recovery */

@@ -1,8 +1,8 @@
 /* adl_quantile: fifths of a market's side by score (json.md J2; rules.md R7, Score), by hand and
  * against a count over all holders. */
 #include "check.h"
-#include "engine/read_positions.h"
 #include "engine/rig.h"
+#include "engine/view/read_positions.h"
 #include "exchange.h"
 #include "node/history/adl_rank.h"
 

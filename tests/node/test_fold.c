@@ -7,7 +7,7 @@
 
 #include "base/config.h"
 #include "check.h"
-#include "engine/image.h"
+#include "engine/image/image.h"
 #include "node/recover/fold.h"
 #include "node/recover/replay.h"
 #include "node/run/market_file.h"

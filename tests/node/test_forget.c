@@ -2,8 +2,8 @@
  * needs it says so (503 not_ready, never a short page or a false 404); what comes later is whole
  * (wire.md W7, W10; docs/decisions/0041). The list of everything that happened is the judge. */
 #include "check.h"
-#include "engine/order_state.h"
 #include "engine/rig.h"
+#include "engine/table/order_state.h"
 #include "exchange_random.h"
 
 enum { ACCOUNTS = 3, CAPACITY = 8192, COMMANDS = 2500 };

@@ -2,7 +2,7 @@
  * grace, then authors 2011; those of grace 0 end before a client's first command. */
 #include "check.h"
 #include "core_member.h"
-#include "engine/disconnect.h"
+#include "engine/state/disconnect.h"
 #include "node/recover/fold.h"
 
 enum { ACCOUNTS = 3, BTC = 1, ARMS_MAX = DISCONNECT_ARMS_MAX };

@@ -1,8 +1,8 @@
 /* What history keeps, by hand: places of fills and trades (json.md J1, `at`; wire.md W3c), ids,
  * orders that outlive their row, requests and what they made (W5, J2), refused placements. */
 #include "check.h"
-#include "engine/order_state.h"
 #include "engine/rig.h"
+#include "engine/table/order_state.h"
 #include "exchange.h"
 
 enum { CAPACITY = 64, ACCOUNTS = 3 };

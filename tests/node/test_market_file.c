@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "engine/market_record.h"
+#include "engine/table/market_record.h"
 #include "node/run/market_file.h"
 
 enum { TEXT_MAX = MARKET_FILE_BYTES_MAX + 4096 };

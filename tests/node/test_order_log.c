@@ -2,7 +2,7 @@
  * the id that the engine makes for an order of a liquidation (R3). Each keeps its row, whoever asks
  * for the id finds the newer one. */
 #include "check.h"
-#include "engine/order_state.h"
+#include "engine/table/order_state.h"
 #include "node/history/order_log.h"
 
 enum { CAPACITY = 16, ACCOUNT = 1, LIMIT = 1, LIQUIDATE = 6 };

@@ -3,7 +3,7 @@
 #include "base/keyring.h"
 #include "check.h"
 #include "engine/keys.h"
-#include "engine/read.h"
+#include "engine/view/read.h"
 #include "node/match/primary_sink.h"
 
 /* The host keeps effects, the primary's sink gets them too. */

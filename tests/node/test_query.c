@@ -2,8 +2,8 @@
  * every filter and page boundary over random histories, with so few rows kept that most are
  * dropped. A page is right to the row, or refused because a row that it may need is gone. */
 #include "check.h"
-#include "engine/order_state.h"
 #include "engine/rig.h"
+#include "engine/table/order_state.h"
 #include "exchange_random.h"
 
 enum {

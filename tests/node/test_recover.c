@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "check.h"
 #include "core_rig.h"
-#include "engine/image.h"
+#include "engine/image/image.h"
 #include "node/recover/fold.h"
 #include "store/segment.h"
 

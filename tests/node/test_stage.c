@@ -2,8 +2,8 @@
  * state 10 s later; who takes part, who leaves, and a start in between (roles.md, Staged start). */
 #include "check.h"
 #include "crypto/derive.h"
-#include "engine/read.h"
-#include "engine/read_figures.h"
+#include "engine/view/read.h"
+#include "engine/view/read_figures.h"
 #include "node/core_rig.h"
 
 enum { BTC = 1, ETH, SOL, XRP, DOGE, MARKETS = 5 };

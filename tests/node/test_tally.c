@@ -1,9 +1,9 @@
 /* What /metrics counts of the exchange itself: each effect once and under its name, amounts as the
  * state has them, nothing of a replay. Values by hand. */
 #include "check.h"
-#include "engine/market.h"
-#include "engine/portfolio.h"
 #include "engine/purse.h"
+#include "engine/state/market.h"
+#include "engine/state/portfolio.h"
 #include "exchange.h"
 #include "node/history/counter.h"
 

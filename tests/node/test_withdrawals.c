@@ -3,7 +3,7 @@
  * give the same rows. Written by hand: withdrawal k is of account 1 + k % 3 and k USDC. */
 #include "check.h"
 #include "engine/purse.h"
-#include "engine/withdrawal.h"
+#include "engine/state/withdrawal.h"
 #include "exchange.h"
 
 enum { ACCOUNTS = 3, CAPACITY = 16, COUNT = 40 };

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "engine/image.h"
+#include "engine/image/image.h"
 
 struct memory_sink {
     struct image_sink sink; /* first */

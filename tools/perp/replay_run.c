@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "engine/audit.h"
+#include "engine/view/audit.h"
 #include "node/recover/replay.h"
 #include "perp/choice.h"
 #include "perp/command.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/engine.h"
-#include "engine/read_positions.h"
+#include "engine/view/read_positions.h"
 
 enum { SIDES = 2, FIFTHS = 5 };
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/uuid.h"
-#include "engine/read.h"
+#include "engine/view/read.h"
 #include "node/history/market_names.h"
 
 enum {

@@ -11,7 +11,7 @@
 #define NODE_HISTORY_FILL_LOG_H
 
 #include "base/row_history.h"
-#include "engine/effects.h"
+#include "engine/state/effects.h"
 #include "node/history/history_ring.h"
 
 struct market_names;

@@ -4,7 +4,7 @@
 
 #include "base/option.h"
 #include "engine/engine.h"
-#include "engine/read.h"
+#include "engine/view/read.h"
 
 struct history *history_create(uint32_t capacity, uint32_t account_count, struct mix_key key)
 {

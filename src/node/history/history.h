@@ -14,7 +14,7 @@
 #define NODE_HISTORY_HISTORY_H
 
 #include "base/message.h"
-#include "engine/effects.h"
+#include "engine/state/effects.h"
 #include "node/history/fill_log.h"
 #include "node/history/market_names.h"
 #include "node/history/money_log.h"

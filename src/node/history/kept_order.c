@@ -1,8 +1,8 @@
 #include "node/history/kept_order.h"
 
 #include "base/message.h"
-#include "engine/order.h"
-#include "engine/read.h"
+#include "engine/table/order.h"
+#include "engine/view/read.h"
 #include "node/history/market_names.h"
 
 /* Bodies of the placements (wire.md W3). */

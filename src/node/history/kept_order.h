@@ -7,7 +7,7 @@
 
 #include "base/row.h"
 #include "base/uuid.h"
-#include "engine/effects.h"
+#include "engine/state/effects.h"
 
 struct market_names;
 

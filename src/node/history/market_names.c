@@ -1,7 +1,7 @@
 #include "node/history/market_names.h"
 
 #include "base/row.h"
-#include "engine/read.h"
+#include "engine/view/read.h"
 
 void market_names_refresh(struct market_names *names, const struct engine *engine)
 {

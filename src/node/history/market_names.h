@@ -6,7 +6,7 @@
 #ifndef NODE_HISTORY_MARKET_NAMES_H
 #define NODE_HISTORY_MARKET_NAMES_H
 
-#include "engine/market.h"
+#include "engine/state/market.h"
 
 struct engine;
 

@@ -4,7 +4,7 @@
 
 #include "base/message.h"
 #include "base/uuid.h"
-#include "engine/read_figures.h"
+#include "engine/view/read_figures.h"
 #include "node/history/market_names.h"
 
 enum { ASSETS = 1 << 16, TRADE_LIQUIDATION = 1, SETTLE_AT_WITHDRAWAL_ID = 0 };

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/order_state.h"
+#include "engine/table/order_state.h"
 #include "node/history/ended.h"
 
 int order_log_init(struct order_log *log, uint32_t capacity, uint32_t account_count,

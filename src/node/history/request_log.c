@@ -5,7 +5,7 @@
 
 #include "base/field.h"
 #include "base/message.h"
-#include "engine/read.h"
+#include "engine/view/read.h"
 
 #define ACCOUNT_DERIVED (UINT64_C(1) << 63) /* W5: of a key that belongs to no account */
 

@@ -12,7 +12,7 @@
 #define NODE_HISTORY_REQUEST_LOG_H
 
 #include "base/row_history.h"
-#include "engine/effects.h"
+#include "engine/state/effects.h"
 #include "node/history/history_ring.h"
 #include "node/history/id_map.h"
 

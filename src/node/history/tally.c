@@ -1,8 +1,8 @@
 #include "node/history/tally.h"
 
-#include "engine/market.h"
-#include "engine/portfolio.h"
-#include "engine/read_figures.h"
+#include "engine/state/market.h"
+#include "engine/state/portfolio.h"
+#include "engine/view/read_figures.h"
 #include "node/history/counter.h"
 
 void tally_tell(struct tally *tally, const struct effect *effect)

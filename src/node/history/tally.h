@@ -9,7 +9,7 @@
 #ifndef NODE_HISTORY_TALLY_H
 #define NODE_HISTORY_TALLY_H
 
-#include "engine/effects.h"
+#include "engine/state/effects.h"
 
 enum { TALLY_LEVELS = 3 }; /* R7: the book, the fund, deleveraging */
 

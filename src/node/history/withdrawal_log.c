@@ -1,6 +1,6 @@
 #include "node/history/withdrawal_log.h"
 
-#include "engine/withdrawal.h"
+#include "engine/state/withdrawal.h"
 
 enum { CHAIN = 0 };
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "base/log.h"
-#include "engine/market_record.h"
-#include "engine/market_state.h"
+#include "engine/price/market_state.h"
+#include "engine/table/market_record.h"
 #include "node/history/counter.h"
 
 enum { STATE_OF_ALL_BODY_BYTES = 8, STATE_OF_ALL_AT = 0 }; /* W3a: 1008 */

@@ -16,7 +16,7 @@
 #ifndef NODE_MATCH_ALARM_H
 #define NODE_MATCH_ALARM_H
 
-#include "engine/audit.h"
+#include "engine/view/audit.h"
 #include "node/match/sequencer.h"
 #include "store/segment_pool.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "engine/disconnect.h"
+#include "engine/state/disconnect.h"
 
 #define MS_NS UINT64_C(1000000)
 

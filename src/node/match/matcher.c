@@ -1,6 +1,6 @@
 #include "node/match/matcher.h"
 
-#include "engine/prefetch.h"
+#include "engine/trade/prefetch.h"
 #include "node/history/counter.h"
 
 enum { PREFETCH_AHEAD = 4 }; /* commands between fetching an order and applying its cancel */

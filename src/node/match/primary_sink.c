@@ -1,6 +1,6 @@
 #include "node/match/primary_sink.h"
 
-#include "engine/read.h"
+#include "engine/view/read.h"
 
 static enum keyring_kind keyring_kind_of(uint8_t kind)
 {

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "engine/engine.h"
-#include "engine/market.h"
+#include "engine/state/market.h"
 #include "node/recover/fault.h"
 #include "node/recover/rebuild.h"
 #include "store/journal.h"

@@ -4,8 +4,8 @@
 
 #include "base/crc32c.h"
 #include "base/log.h"
-#include "engine/read.h"
-#include "engine/read_figures.h"
+#include "engine/view/read.h"
+#include "engine/view/read_figures.h"
 #include "store/small_file.h"
 
 enum {

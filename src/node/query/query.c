@@ -1,8 +1,8 @@
 #include "node/query/query.h"
 
-#include "engine/audit.h"
-#include "engine/read.h"
-#include "engine/read_figures.h"
+#include "engine/view/audit.h"
+#include "engine/view/read.h"
+#include "engine/view/read_figures.h"
 #include "node/query/query_list.h"
 #include "node/query/query_money.h"
 #include "node/query/query_portfolio.h"

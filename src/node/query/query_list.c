@@ -1,7 +1,7 @@
 #include "node/query/query_list.h"
 
-#include "engine/order_state.h"
-#include "engine/read_orders.h"
+#include "engine/table/order_state.h"
+#include "engine/view/read_orders.h"
 
 static_assert(QUERY_LIST_LIMIT_MAX * sizeof(struct row_order) <= REPLY_BUFFER_BYTES, "fits");
 static_assert(QUERY_LIST_LIMIT_MAX * sizeof(struct row_fill) <= REPLY_BUFFER_BYTES, "fits");

@@ -1,6 +1,6 @@
 #include "node/query/query_money.h"
 
-#include "engine/read_figures.h"
+#include "engine/view/read_figures.h"
 
 enum { LIMIT_MAX = 1000 };
 

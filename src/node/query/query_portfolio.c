@@ -1,6 +1,6 @@
 #include "node/query/query_portfolio.h"
 
-#include "engine/read_positions.h"
+#include "engine/view/read_positions.h"
 
 /* Asset id of the market that the cursor gave last. */
 static uint16_t asset_of(const struct query_sources *sources, const struct read_positions *cursor)

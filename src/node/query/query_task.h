@@ -7,7 +7,7 @@
 #include "base/problem.h"
 #include "base/reply_pool.h"
 #include "engine/engine.h"
-#include "engine/read.h"
+#include "engine/view/read.h"
 #include "node/history/adl_rank.h"
 #include "node/history/history.h"
 

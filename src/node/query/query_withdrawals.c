@@ -1,6 +1,6 @@
 #include "node/query/query_withdrawals.h"
 
-#include "engine/withdrawal.h"
+#include "engine/state/withdrawal.h"
 
 enum { LIMIT_MAX = 1000 };
 

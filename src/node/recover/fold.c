@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "engine/image.h"
+#include "engine/image/image.h"
 #include "node/recover/replay.h"
 
 enum { PAGE_BYTES = 4096, SNAPSHOTS_LOOKED_AT = 64 };

@@ -12,7 +12,7 @@
 #define NODE_RECOVER_FOLD_H
 
 #include "engine/engine.h"
-#include "engine/image_load.h"
+#include "engine/image/image_load.h"
 #include "node/recover/rebuild.h"
 #include "store/chain.h"
 #include "store/snapshot.h"

@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 
 #include "base/log.h"
-#include "engine/image.h"
-#include "engine/image_load.h"
+#include "engine/image/image.h"
+#include "engine/image/image_load.h"
 #include "node/recover/fold.h"
 #include "node/recover/mirror.h"
 #include "node/recover/replay.h"

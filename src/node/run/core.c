@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "engine/capacity.h"
+#include "engine/view/capacity.h"
 #include "node/recover/fold.h"
 
 enum {

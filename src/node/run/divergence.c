@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "engine/image.h"
+#include "engine/image/image.h"
 
 enum { PATH_BYTES = 4200 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json_scan.h"
-#include "engine/market_record.h"
+#include "engine/table/market_record.h"
 
 /* W10 and R4: BTC and ETH to 50x with an impact notional of 20,000, the others to 20x with 6,000;
  * fees are R6's ladder, max_order_size is 2^40 - 1 raw (a whole number of lots of one). */

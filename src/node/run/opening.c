@@ -1,8 +1,8 @@
 #include "node/run/opening.h"
 
 #include "base/log.h"
-#include "engine/market_record.h"
-#include "engine/read.h"
+#include "engine/table/market_record.h"
+#include "engine/view/read.h"
 #include "node/run/lifecycle.h"
 
 enum { CLOCK_WAIT_S_MAX = 5 };

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/audit.h"
+#include "engine/view/audit.h"
 #include "node/history/counter.h"
 #include "node/recover/replay.h"
 

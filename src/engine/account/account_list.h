@@ -1,0 +1,41 @@
+/* account_list.h - all orders of an account end (code 1007, decision 72): those of an account with
+ * many portfolios are dead at once by one stamp, and handed over to its portfolios by the work.
+ *
+ *   account_list_begin ──> queued: covers what is older ── a unit a portfolio ──> finished
+ *                          ^                            │
+ *                          └── begun anew, from the front
+ *
+ * Order.  Subaccount, then portfolio. A portfolio is touched when it is come to; its own lists then
+ *         say what the account's did, and the work of those tells and removes the orders.
+ * Bound.  An account has one list at a time: one for all markets, or for a single one. */
+#ifndef ENGINE_ACCOUNT_ACCOUNT_LIST_H
+#define ENGINE_ACCOUNT_ACCOUNT_LIST_H
+
+#include "engine/state/state.h"
+
+enum { ACCOUNT_LIST_AT_ONCE = 64 }; /* so many portfolios are no work for later */
+
+/* Kills every order of the account that is there, of the market (MARKET_NONE: of all), with the
+ * reason `operator`. False, and nothing is done: it has no more than ACCOUNT_LIST_AT_ONCE
+ * portfolios, or a list for other markets has not finished. */
+CC_MUST_USE bool account_list_begin(struct engine *engine, uint32_t account, uint32_t market);
+
+/* WORK_ACCOUNT_LIST (work.h). */
+CC_MUST_USE bool account_list_unit(struct engine *engine, uint32_t account, uint32_t *units);
+void account_list_finish(struct engine *engine, uint32_t account);
+void account_list_image(const struct engine *engine, uint32_t account, struct image_sink *sink);
+CC_MUST_USE bool account_list_load(struct engine *engine, uint32_t account,
+                                   struct image_read *read);
+
+/* Whether the account's list covers an order of this market and age. */
+static inline bool account_list_covers(const struct engine *engine, uint32_t index, uint32_t market,
+                                       uint64_t stamp)
+{
+    if (CC_LIKELY(engine->work.account_lists == 0))
+        return false;
+    const struct account *account = &engine->accounts.rows[index];
+    return account->cancel_queued && stamp < account->cancel_sequence &&
+           (account->cancel_market == ACCOUNT_MARKETS_ALL || account->cancel_market == market);
+}
+
+#endif

@@ -1,0 +1,65 @@
+#include "engine/account/cash.h"
+
+#include "engine/price/mark.h"
+#include "engine/risk/margin.h"
+#include "engine/risk/risk.h"
+#include "engine/state/state.h"
+
+bool cash_marks_stand(const struct engine *engine, uint32_t portfolio)
+{
+    uint32_t at = engine->portfolios.rows[portfolio].holding_head;
+
+    for (; at != HOLDING_NONE; at = engine->holdings.rows[at].next) {
+        uint32_t market = engine->holdings.rows[at].market;
+        if (engine->markets.rows[market].state == MARKET_HALTED || !mark_is_valid(engine, market))
+            return false;
+    }
+    return true;
+}
+
+/* cash + min(0, sum uPnL) - IM, with IM as the figures have it. */
+static int128 withdrawable(const struct portfolio *portfolio)
+{
+    int128 loss = portfolio->value < 0 ? portfolio->value : 0;
+
+    return portfolio->cash + loss - portfolio->initial;
+}
+
+bool cash_is_free(struct engine *engine, uint32_t index, uint64_t amount)
+{
+    const struct portfolio *portfolio = state_portfolio(engine, index);
+
+    if (portfolio->status == PORTFOLIO_IN_LIQUIDATION)
+        return false;
+    if (withdrawable(portfolio) >= (int128)amount)
+        return true;
+    if (withdrawable(portfolio) + portfolio->loose < (int128)amount)
+        return false;
+    margin_resolve(engine, index); /* IM was a bound: make it exact */
+    risk_touch(engine, index);
+    return withdrawable(portfolio) >= (int128)amount;
+}
+
+bool cash_fits(const struct engine *engine, uint32_t portfolio, uint64_t amount)
+{
+    int64_t cash = engine->portfolios.rows[portfolio].cash;
+
+    return amount <= (uint64_t)PORTFOLIO_CASH_MAX && cash <= PORTFOLIO_CASH_MAX - (int64_t)amount;
+}
+
+void cash_debit(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,
+                int64_t amount)
+{
+    INVARIANT(amount > 0);
+    portfolio_cash(engine, portfolio, kind, -amount, 0);
+    risk_cash_changed(engine, portfolio);
+}
+
+void cash_credit(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,
+                 int64_t amount)
+{
+    INVARIANT(amount > 0);
+    portfolio_wake(engine, portfolio);
+    portfolio_cash(engine, portfolio, kind, amount, 0);
+    risk_cash_changed(engine, portfolio);
+}

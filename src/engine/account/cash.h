@@ -1,0 +1,33 @@
+/* cash.h - what may leave a portfolio and what may come to it (rules.md R4, R5, R7, R10). Owned by
+ * the engine.
+ *
+ * Cash moves in portfolio_cash alone, which makes the row of the ledger; this is what is asked
+ * before, for the codes that move it outside trading.
+ *
+ * Units. Amounts micro-USDC. */
+#ifndef ENGINE_ACCOUNT_CASH_H
+#define ENGINE_ACCOUNT_CASH_H
+
+#include "base/cc.h"
+#include "engine/state/effects.h"
+
+struct engine;
+
+/* R5, row mark of what leaves: the marks that the portfolio's margin rests on are valid, and none
+ * of its markets is HALTED. */
+CC_MUST_USE bool cash_marks_stand(const struct engine *engine, uint32_t portfolio);
+
+/* R4, behind risk_touch: amount <= free. Nothing is free IN_LIQUIDATION. */
+CC_MUST_USE bool cash_is_free(struct engine *engine, uint32_t portfolio, uint64_t amount);
+
+/* R1: the cash of a user's portfolio with this amount more stays in its bound. */
+CC_MUST_USE bool cash_fits(const struct engine *engine, uint32_t portfolio, uint64_t amount);
+
+/* Takes from, or adds to, a touched portfolio, with its row of the ledger; a credit to a CLOSED one
+ * opens it first (R10). It is checked at the end of the command's own effect (R7). */
+void cash_debit(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,
+                int64_t amount);
+void cash_credit(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,
+                 int64_t amount);
+
+#endif

@@ -1,0 +1,64 @@
+#include "engine/account/faucet.h"
+
+#include "base/rule.h"
+#include "engine/account/cash.h"
+#include "engine/risk/risk.h"
+#include "engine/state/access.h"
+#include "engine/state/state.h"
+
+/* Body of code 2009 (W3b). */
+struct credit_body {
+    uint8_t credential_id[16];
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint64_t amount;
+};
+
+static_assert(sizeof(struct credit_body) == 40, "W3b: code 2009");
+
+/* Counts the amount to the account's 24 h; false: beyond the limit, nothing is counted. */
+static bool count(const struct engine *engine, struct account *account, uint64_t amount)
+{
+    bool is_over = account->faucet_ns == 0 || engine->t_ns - account->faucet_ns >= FAUCET_PERIOD_NS;
+    int64_t given = is_over ? 0 : account->faucet_amount;
+
+    if (amount > (uint64_t)(FAUCET_LIMIT - given))
+        return false;
+    if (is_over)
+        account->faucet_ns = engine->t_ns;
+    account->faucet_amount = given + (int64_t)amount;
+    return true;
+}
+
+static enum status refuse(struct engine_result *result, enum reason reason)
+{
+    result->reason = (uint8_t)reason;
+    return STATUS_order_rejected_invalid;
+}
+
+enum status faucet_credit(struct engine *engine, const struct command *command,
+                          struct engine_result *result)
+{
+    struct credit_body body;
+
+    memcpy(&body, command_body(command), sizeof body);
+    enum status status =
+        access_api_key(engine, body.credential_id, body.account_id, body.subaccount_index, result);
+    if (status != STATUS_request_completed)
+        return status;
+    uint32_t portfolio =
+        portfolio_find(engine, body.account_id, body.subaccount_index, body.portfolio_index);
+    if (portfolio == PORTFOLIO_NONE || state_option(engine, OPTION_exchange_testnet) == 0)
+        return ROW_STATUS(portfolio);
+    if (engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED)
+        return refuse(result, REASON_portfolio_not_active);
+    risk_touch(engine, portfolio);
+    if (body.amount == 0 || !cash_fits(engine, portfolio, body.amount))
+        return refuse(result, REASON_invalid_parameter);
+    if (!count(engine, &engine->accounts.rows[body.account_id], body.amount))
+        return refuse(result, REASON_faucet_limit_exceeded);
+    engine->faucet += (int64_t)body.amount;
+    cash_credit(engine, portfolio, CASH_faucet, (int64_t)body.amount);
+    return STATUS_request_completed;
+}

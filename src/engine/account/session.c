@@ -1,0 +1,140 @@
+#include "engine/account/session.h"
+
+#include "base/rule.h"
+#include "engine/state/access.h"
+#include "engine/state/state.h"
+
+#define SESSION_SECOND_NS UINT64_C(1000000000)
+
+enum { SESSION_KEY_BYTES = 32 };
+
+/* Body of code 13 (W3). */
+struct create_body {
+    uint64_t account_id;
+    uint8_t session_pub[SESSION_KEY_BYTES];
+    uint64_t expires_at;
+    int32_t subaccount_pin;
+    uint8_t scope;
+    uint8_t pad[3];
+};
+
+static_assert(sizeof(struct create_body) == 56, "W3: code 13");
+
+static uint64_t expiry_of(const struct engine *engine, const struct session_ask *ask)
+{
+    uint64_t life_s = state_option(engine, OPTION_limits_session_life_default_s);
+
+    return ask->expires_ns != 0 ? ask->expires_ns : engine->t_ns + life_s * SESSION_SECOND_NS;
+}
+
+/* R10: scope, pin and expiry never exceed the parent's. */
+static bool is_within(const struct credential *parent, const struct session_ask *ask,
+                      uint64_t expires_ns)
+{
+    if (ask->scope < parent->scope)
+        return false;
+    if (parent->pin != CREDENTIAL_NO_PIN && ask->pin != parent->pin)
+        return false;
+    return expires_ns <= parent->expires_ns;
+}
+
+static bool is_sound(const struct engine *engine, const struct command *command,
+                     const struct credential *parent, const struct session_ask *ask,
+                     uint64_t expires_ns)
+{
+    uint64_t longest_ns = state_option(engine, OPTION_limits_session_life_max_s);
+
+    longest_ns = engine->t_ns + longest_ns * SESSION_SECOND_NS;
+    if (ask->scope > SCOPE_TRADING_ONLY || (command->flags & COMMAND_SESSION_KEY_VALID) == 0)
+        return false;
+    if (credential_find(engine, parent->account, ask->public_key, SESSION_KEY_BYTES,
+                        engine->t_ns) != CREDENTIAL_NONE)
+        return false;
+    if (expires_ns <= engine->t_ns || expires_ns > longest_ns)
+        return false;
+    if (ask->pin != CREDENTIAL_NO_PIN &&
+        !subaccount_is_open(engine, parent->account, (uint32_t)ask->pin))
+        return false;
+    return is_within(parent, ask, expires_ns);
+}
+
+enum status session_open(struct engine *engine, const struct command *command, uint32_t parent,
+                         const struct session_ask *ask, struct engine_result *result)
+{
+    const struct credential *above = &engine->credentials.rows[parent];
+    uint64_t expires_ns = expiry_of(engine, ask);
+
+    if (!is_sound(engine, command, above, ask, expires_ns))
+        return STATUS_session_rejected;
+    struct credential_count live =
+        credential_count_sessions(engine, above->account, above->created_sequence);
+    if (live.account >= state_option(engine, OPTION_limits_sessions) ||
+        live.parent >= state_option(engine, OPTION_limits_sessions_per_parent)) {
+        result->reason = REASON_max_sessions_exceeded;
+        return STATUS_session_rejected_max_sessions;
+    }
+    if (!credential_fits(engine, 1))
+        return ROW_STATUS(room);
+    struct credential_make make = {
+        .key = ask->public_key,
+        .account = above->account,
+        .key_bytes = SESSION_KEY_BYTES,
+        .kind = CREDENTIAL_SESSION,
+        .scope = ask->scope,
+        .pin = ask->pin,
+        .expires_ns = expires_ns,
+        .parent_sequence = above->created_sequence,
+    };
+    uint32_t session = credential_create(engine, &make);
+    credential_id(&engine->credentials.rows[session], result->id);
+    result->expires_at_ns = expires_ns;
+    result->members |= ANSWER_HAS_ID | ANSWER_HAS_EXPIRY;
+    return STATUS_session_created;
+}
+
+enum status session_create(struct engine *engine, const struct command *command,
+                           struct engine_result *result)
+{
+    struct create_body body;
+
+    memcpy(&body, command_body(command), sizeof body);
+    if (!access_body_is_clean(command))
+        return STATUS_session_rejected;
+    credential_release_ended(engine);
+    struct session_ask ask = {
+        .public_key = body.session_pub,
+        .expires_ns = body.expires_at,
+        .pin = body.subaccount_pin,
+        .scope = body.scope,
+    };
+    return session_open(engine, command, engine->turn.credential, &ask, result);
+}
+
+enum status session_revoke(struct engine *engine, const struct command *command,
+                           struct engine_result *result)
+{
+    const uint8_t *public_key = command_body(command) + sizeof(uint64_t);
+    uint32_t session =
+        credential_find(engine, engine->turn.account, public_key, SESSION_KEY_BYTES, engine->t_ns);
+
+    (void)result;
+    if (session == CREDENTIAL_NONE)
+        return STATUS_session_rejected;
+    credential_revoke(engine, session);
+    return STATUS_session_revoked;
+}
+
+/* Newest first. Every master key is an admin key: all sessions of the account are in its reach. */
+enum status session_revoke_all(struct engine *engine, const struct command *command,
+                               struct engine_result *result)
+{
+    const struct credential *rows = engine->credentials.rows;
+    uint32_t at = engine->accounts.rows[engine->turn.account].credential_head;
+
+    (void)result;
+    (void)command;
+    for (; at != CREDENTIAL_NONE; at = rows[at].account_next)
+        if (rows[at].kind == CREDENTIAL_SESSION && credential_is_live(&rows[at], engine->t_ns))
+            credential_revoke(engine, at);
+    return STATUS_session_revoked;
+}

@@ -1,0 +1,17 @@
+/* signup.h - code 11: a new account under a Secp256k1 master key, with its first session. */
+#ifndef ENGINE_ACCOUNT_SIGNUP_H
+#define ENGINE_ACCOUNT_SIGNUP_H
+
+#include "base/cc.h"
+#include "base/status.h"
+
+struct engine;
+struct command;
+struct engine_result;
+
+/* R11, code 11: creation_rejected changes nothing; when only the session fails the account stays
+ * (account_created_session_failed). */
+CC_MUST_USE enum status signup_create(struct engine *engine, const struct command *command,
+                                      struct engine_result *result);
+
+#endif

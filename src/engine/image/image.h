@@ -1,0 +1,94 @@
+/* image.h - the canonical image of the whole state (journal.md, Snapshot). Pure.
+ *
+ * Sections in code order, rows in key order, free slots and caches absent: equal states give equal
+ * bytes whatever their history. Rows are written field by field from the field lists beside each
+ * struct; a struct's lists cover its bytes (checked at compile time), so no field can be forgotten.
+ * image_load.h reads it.
+ *
+ * Units. Integers little-endian as they stand in memory. */
+#ifndef ENGINE_IMAGE_IMAGE_H
+#define ENGINE_IMAGE_IMAGE_H
+
+#include "base/cc.h"
+
+struct engine;
+
+/* clang-format off */
+/*    name            code  version that is written */
+#define IMAGE_SECTION_LIST(X) \
+    X(engine,            1, 2) /* sequence, t, boot, sums, effects lanes */ \
+    X(configuration,     2, 1) /* body of the last 2013 */ \
+    X(accounts,          3, 2) /* by account id */ \
+    X(credentials,       4, 1) /* by creation */ \
+    X(portfolios,        5, 2) /* by creation number */ \
+    X(holdings,          6, 2) /* by portfolio, market */ \
+    X(orders,            7, 2) /* by market, side, then queue order */ \
+    X(markets,           8, 3) /* by definition */ \
+    X(deposits,          9, 1) /* by crediting */ \
+    X(duplicates,       10, 1) /* by id, account */ \
+    X(work,             11, 3) /* deferred work, head first */ \
+    X(leverages,        12, 1) /* by portfolio, market */ \
+    X(conditionals,     13, 1) /* by portfolio, placing; then what triggered orders keep */ \
+    X(mmps,             14, 1) /* by portfolio, market */ \
+    X(subaccounts,      15, 1) /* by creation */ \
+    X(withdrawals,      16, 1) /* by creation */ \
+    X(arms,             17, 1) /* by arming */ \
+    X(samples,          18, 1) /* index samples by market, second */ \
+    X(liquidation,      19, 1) /* what the head of the work is in the middle of */
+
+/* Which fields of an order the image holds; the place in its queue is where its row stands, and the
+ * portfolio stands for the holding. */
+#define IMAGE_ORDER_FIELDS(X) \
+    X(tick) X(remaining) X(id) X(stamp) X(market) X(side) X(flags) X(account)
+#define IMAGE_ORDER_CACHES(X) X(next) X(prev) X(map_slot) X(holding) X(has_extra)
+/* The rest of it, gathered as a struct order_record. */
+#define IMAGE_ORDER_GATHERED(X) X(state) X(order_type) X(reason)
+#define IMAGE_ORDER_RECORD_FIELDS(X) \
+    X(expiry_ns) X(filled) X(filled_notional) X(placed_ns) X(updated_ns) X(placed_sequence) \
+    X(index) X(state) X(order_type) X(reason)
+/* clang-format on */
+
+enum image_section {
+#define X(name, code, version) IMAGE_##name = (code),
+    IMAGE_SECTION_LIST(X)
+#undef X
+        IMAGE_SECTION_END
+};
+
+/* How many sections an image has. */
+#define X(name, code, version) +1
+enum { IMAGE_SECTION_COUNT = 0 IMAGE_SECTION_LIST(X) };
+#undef X
+
+/* The last section of images whose section `engine` has version 1. */
+enum { IMAGE_SECTION_LAST_1 = IMAGE_leverages };
+
+/* The version of a section that image_write writes. A change of what a section holds raises it; the
+ * reader of the version before stays (image_load.c). */
+uint32_t image_version(enum image_section section);
+
+struct image_sink {
+    /* A section begins; its bytes follow. May be NULL. */
+    void (*section)(struct image_sink *sink, uint32_t code, uint32_t version);
+    /* The next bytes of the section; valid for the call. */
+    void (*bytes)(struct image_sink *sink, const void *bytes, size_t count);
+};
+
+/* Writes the image through the sink. image_hash is the hash of all bytes in their order. The engine
+ * is not changed in any way that another call can see (duplicate.h sorts its lists). */
+void image_write(struct engine *engine, struct image_sink *sink);
+
+static inline void image_bytes(struct image_sink *sink, const void *bytes, size_t count)
+{
+    sink->bytes(sink, bytes, count);
+}
+
+/* For a field list: the field of `row` goes to `sink`. */
+#define IMAGE_FIELD(field) image_bytes(sink, &row->field, sizeof row->field);
+
+static inline void image_u64(struct image_sink *sink, uint64_t value)
+{
+    sink->bytes(sink, &value, sizeof value);
+}
+
+#endif

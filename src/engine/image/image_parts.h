@@ -1,0 +1,85 @@
+/* image_parts.h - the set of sections of an image: each once, each of a version that has a reader.
+ * Pure. */
+#ifndef ENGINE_IMAGE_IMAGE_PARTS_H
+#define ENGINE_IMAGE_IMAGE_PARTS_H
+
+#include "base/request.h"
+#include "engine/image/image.h"
+#include "engine/image/image_load.h"
+#include "engine/table/image_read.h"
+
+/* clang-format off */
+/* What reads a section of each version that was ever written, in the order of loading: rows come
+ * behind those that they name. A reader stays for ever; tests/engine/golden has an image of each.
+ *    section         version  reader */
+#define IMAGE_PARTS_READERS(X) \
+    X(configuration,  1,       load_configuration) \
+    X(engine,         1,       load_engine) \
+    X(engine,         2,       load_engine) \
+    X(accounts,       1,       account_load) \
+    X(accounts,       2,       account_load) \
+    X(subaccounts,    1,       subaccount_load) \
+    X(portfolios,     1,       portfolio_load) \
+    X(portfolios,     2,       portfolio_load) \
+    X(markets,        1,       market_load) \
+    X(markets,        2,       market_load) \
+    X(markets,        3,       market_load) \
+    X(samples,        1,       samples_load) \
+    X(credentials,    1,       credential_load) \
+    X(leverages,      1,       leverage_load) \
+    X(mmps,           1,       mmp_load) \
+    X(arms,           1,       disconnect_load) \
+    X(holdings,       1,       holding_load) \
+    X(holdings,       2,       holding_load) \
+    X(orders,         1,       order_load) \
+    X(orders,         2,       order_load) \
+    X(conditionals,   1,       conditional_load) \
+    X(deposits,       1,       deposit_load) \
+    X(withdrawals,    1,       withdrawal_load) \
+    X(duplicates,     1,       load_duplicates) \
+    X(liquidation,    1,       liquidation_load) \
+    X(work,           1,       work_load) \
+    X(work,           2,       work_load) \
+    X(work,           3,       work_load)
+/* clang-format on */
+
+/* By code; [0] is not used. NULL: a section that images of that age did not have; its reader is
+ * called all the same, with version 0 and no bytes. */
+struct image_parts {
+    const struct image_part *by_code[IMAGE_SECTION_END];
+};
+
+/* False: a section is missing, doubled, unknown or of an unknown version. */
+CC_MUST_USE bool image_parts_sort(struct image_parts *sorted, const struct image_part *parts,
+                                  uint32_t part_count, struct image_problem *problem);
+
+/* The body of the configuration section, and what it says. */
+struct image_configuration {
+    uint32_t configuration_bytes;
+    uint8_t configuration[REQUEST_BODY_MAX];
+    struct option_engine options;
+};
+CC_MUST_USE bool image_parts_configuration(struct image_read *read,
+                                           struct image_configuration *row);
+
+static inline struct image_read image_parts_read(const struct image_parts *sorted, uint32_t code)
+{
+    const struct image_part *part = sorted->by_code[code];
+
+    if (part == NULL)
+        return (struct image_read){ 0 };
+    return (struct image_read){
+        .at = part->bytes,
+        .left = part->byte_count,
+        .version = part->version,
+    };
+}
+
+static inline bool image_parts_refuse(struct image_problem *problem, uint32_t section, uint64_t row,
+                                      const char *text)
+{
+    *problem = (struct image_problem){ .section = section, .row = row, .text = text };
+    return false;
+}
+
+#endif

@@ -1,0 +1,108 @@
+#include "engine/liquidate/backstop.h"
+
+#include "engine/liquidate/liquidation.h"
+#include "engine/risk/fund.h"
+#include "engine/risk/legs.h"
+#include "engine/risk/margin.h"
+#include "engine/trade/own_order.h"
+
+#define BACKSTOP_SIZE_MAX  (INT64_C(1) << 42) /* R1, as an entry: |s|, |c| */
+#define BACKSTOP_COST_MAX  (INT64_C(1) << 52)
+#define BACKSTOP_VALUE_MAX (UINT64_C(1) << 60)
+#define BACKSTOP_CASH_MAX  (INT64_C(1) << 62) /* of the fund */
+
+/* The fund's position after it has taken the leg. */
+static struct fill_position taken(const struct engine *engine, const struct leg *leg,
+                                  int64_t *realised)
+{
+    uint32_t at = holding_find(engine, FUND_PORTFOLIO, leg->market);
+    struct fill_position position = { 0 };
+    bool opened;
+
+    if (at != HOLDING_NONE)
+        position = (struct fill_position){ engine->holdings.rows[at].size,
+                                           engine->holdings.rows[at].cost };
+    *realised =
+        fill_position(&position, leg->size, engine->markets.rows[leg->market].mark, &opened);
+    return position;
+}
+
+static bool within_bounds(const struct market *market, const struct fill_position *position)
+{
+    return position->size <= BACKSTOP_SIZE_MAX && position->size >= -BACKSTOP_SIZE_MAX &&
+           position->cost <= BACKSTOP_COST_MAX && position->cost >= -BACKSTOP_COST_MAX &&
+           (uint128)margin_abs(position->size) * market->mark <= BACKSTOP_VALUE_MAX;
+}
+
+/* Whether the fund can carry them: its equity after >= its maintenance margin after, R1's bounds
+ * hold and there is room for its records. */
+static bool can_take(const struct engine *engine, const struct portfolio *loser,
+                     const struct legs *legs)
+{
+    const struct portfolio *fund = &engine->portfolios.rows[FUND_PORTFOLIO];
+    int128 maintenance = fund->maintenance;
+    int128 cash = (int128)fund->cash + margin_equity(loser);
+    uint32_t records = engine->holdings.count;
+
+    for (uint32_t i = 0; i < legs->count; i++) {
+        const struct leg *leg = &legs->rows[i];
+        const struct market *market = &engine->markets.rows[leg->market];
+        uint32_t at = holding_find(engine, FUND_PORTFOLIO, leg->market);
+        int64_t realised;
+        struct fill_position after = taken(engine, leg, &realised);
+        if (!within_bounds(market, &after))
+            return false;
+        cash += realised;
+        maintenance +=
+            tier_maintenance(market->record.tiers, margin_abs(after.size) * market->mark);
+        if (at != HOLDING_NONE)
+            maintenance -= engine->holdings.rows[at].figure_maintenance;
+        else
+            records++;
+    }
+    return records <= engine->holdings.limit && cash <= BACKSTOP_CASH_MAX &&
+           cash >= -BACKSTOP_CASH_MAX && margin_equity(fund) + margin_equity(loser) >= maintenance;
+}
+
+static void take_leg(struct engine *engine, const struct leg *leg)
+{
+    uint64_t mark = state_market(engine, leg->market)->mark;
+    bool is_long = leg->size > 0;
+    struct own_order_terms terms = {
+        .quantity = margin_abs(leg->size),
+        .price = mark,
+        .holding = leg->holding,
+        .side = is_long ? ORDER_SHORT : ORDER_LONG,
+        .type = ORDER_LIQUIDATE,
+        .reduce_only = true,
+    };
+    uint32_t taker = own_order_make(engine, OWN_ORDER_TAKER, &terms);
+
+    terms.holding = holding_get(engine, FUND_PORTFOLIO, leg->market);
+    terms.side = is_long ? ORDER_LONG : ORDER_SHORT;
+    terms.reduce_only = false;
+    uint32_t maker = own_order_make(engine, OWN_ORDER_MAKER, &terms);
+    fill_between(engine, maker, taker, mark, CASH_liquidation);
+    own_order_end(engine, OWN_ORDER_MAKER, mark, REASON_none);
+    own_order_end(engine, OWN_ORDER_TAKER, mark, REASON_none);
+    liquidation_tell(engine, leg->holding, 2, mark, leg->size);
+}
+
+bool backstop_take(struct engine *engine, uint32_t index, uint32_t *units)
+{
+    const struct portfolio *portfolio = state_portfolio(engine, index);
+    struct legs legs;
+
+    risk_touch(engine, FUND_PORTFOLIO);
+    legs_make(engine, index, &legs);
+    if (!can_take(engine, portfolio, &legs))
+        return false;
+    liquidation_cancel(engine, index);
+    for (uint32_t i = 0; i < legs.count; i++)
+        take_leg(engine, &legs.rows[i]);
+    fund_take(engine, index, portfolio->cash);
+    *units -= legs.count < *units ? legs.count : *units;
+    risk_changed(engine, legs.rows[0].holding);
+    risk_flush(engine);
+    return true;
+}

@@ -1,0 +1,16 @@
+/* backstop.h - L2: the fund takes every position of a portfolio at the mark, and what is left of
+ * its cash (rules.md R7, decision 61). Owned by the engine.
+ *
+ * Units.  Amounts micro-USDC. */
+#ifndef ENGINE_LIQUIDATE_BACKSTOP_H
+#define ENGINE_LIQUIDATE_BACKSTOP_H
+
+#include "base/cc.h"
+
+struct engine;
+
+/* Takes it in one piece, a unit a position, and says true; or, when the fund would be below its own
+ * maintenance margin or beyond a bound of R1, changes nothing but the fund's funding. */
+CC_MUST_USE bool backstop_take(struct engine *engine, uint32_t portfolio, uint32_t *units);
+
+#endif

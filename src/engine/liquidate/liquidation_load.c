@@ -1,0 +1,201 @@
+#include "engine/liquidate/liquidation_load.h"
+
+#include "engine/image/image.h"
+#include "engine/table/image_read.h"
+#include "engine/table/order_record.h"
+#include "engine/trade/own_order.h"
+
+/* clang-format off */
+#define RUN_FIELDS(X) \
+    X(rounding) X(leg_count) X(leg) X(pass) X(ranking) X(gave) X(left_out) X(fruitless) X(from) \
+    X(place_count) X(place)
+#define LEG_FIELDS(X) X(price) X(market)
+#define PLACE_FIELDS(X) X(score) X(portfolio)
+/* clang-format on */
+
+static void image_order(const struct engine *engine, struct image_sink *sink)
+{
+    uint32_t index = own_order_index(engine, OWN_ORDER_TAKER);
+
+    {
+        const struct order *row = &engine->orders.hot[index];
+        IMAGE_ORDER_FIELDS(IMAGE_FIELD)
+    }
+    {
+        struct order_record record = order_record_of(&engine->orders, index), *row = &record;
+        IMAGE_ORDER_RECORD_FIELDS(IMAGE_FIELD)
+    }
+}
+
+static void image_run(const struct engine *engine, struct image_sink *sink)
+{
+    const struct deleverage *run = &engine->liquidation.run;
+
+    {
+        const struct deleverage *row = run;
+        RUN_FIELDS(IMAGE_FIELD)
+    }
+    for (uint32_t i = 0; i < run->leg_count; i++) {
+        const struct deleverage_leg *row = &run->legs[i];
+        LEG_FIELDS(IMAGE_FIELD)
+    }
+    for (uint32_t i = 0; i < run->place_count; i++) {
+        const struct deleverage_place *row = &run->places[i];
+        PLACE_FIELDS(IMAGE_FIELD)
+    }
+}
+
+void liquidation_load_image(const struct engine *engine, struct image_sink *sink)
+{
+    const struct liquidation *own = &engine->liquidation;
+
+    image_u64(sink, own->step);
+    if (own->step == LIQUIDATION_IDLE)
+        return;
+    image_u64(sink, own->portfolio);
+    if (own->step == LIQUIDATION_RUN)
+        image_run(engine, sink);
+    else
+        image_order(engine, sink);
+}
+
+static bool order_holds(const struct engine *engine, const struct order *order,
+                        const struct order_record *record)
+{
+    if (order->market >= engine->markets.count || order->side > ORDER_SHORT ||
+        order->remaining == 0 || order->remaining > (uint64_t)MARKET_RAW_MAX ||
+        order->tick >= BOOK_TICKS_MAX || order->account >= engine->accounts.count)
+        return false;
+    return record->order_type == ORDER_LIQUIDATE && record->reason == REASON_none &&
+           record->placed_sequence <= engine->sequence &&
+           record->filled <= (uint64_t)MARKET_RAW_MAX &&
+           record->state == (record->filled != 0 ? ORDER_PARTIALLY_FILLED : ORDER_NEW) &&
+           record->filled_notional <= (uint64_t)IMAGE_READ_MONEY_MAX;
+}
+
+static bool load_order(struct engine *engine, struct image_read *read)
+{
+    uint32_t index = own_order_index(engine, OWN_ORDER_TAKER);
+    struct order *order = &engine->orders.hot[index];
+    struct order_record record;
+
+    {
+        struct order *row = order;
+        if (!image_read_begins(read, 0 IMAGE_ORDER_FIELDS(IMAGE_READ_BYTES)) || read->left == 0)
+            return image_read_refuse(read, "an order of liquidation is not whole");
+        IMAGE_ORDER_FIELDS(IMAGE_READ)
+    }
+    {
+        struct order_record *row = &record;
+        if (!image_read_begins(read, 0 IMAGE_ORDER_RECORD_FIELDS(IMAGE_READ_BYTES)))
+            return image_read_refuse(read, "an order of liquidation is not whole");
+        IMAGE_ORDER_RECORD_FIELDS(IMAGE_READ)
+    }
+    if (!order_holds(engine, order, &record) || !order_record_put(&engine->orders, index, &record))
+        return image_read_refuse(read, "an order of liquidation that cannot be");
+    order->holding = holding_find(engine, engine->liquidation.portfolio, order->market);
+    return order->holding != HOLDING_NONE ||
+           image_read_refuse(read, "an order of liquidation has no record");
+}
+
+static bool run_holds(const struct engine *engine, const struct deleverage *run)
+{
+    if (run->leg_count == 0 || run->leg_count > PORTFOLIO_MARKETS_MAX ||
+        run->leg >= run->leg_count || run->pass < 1 || run->pass > 2)
+        return false;
+    if (!image_read_is_bool(&run->gave) || !image_read_is_bool(&run->left_out) ||
+        (run->pass == 1 && run->fruitless >= DELEVERAGE_FRUITLESS_MAX))
+        return false;
+    return image_read_is_bool(&run->ranking) && run->from <= engine->portfolios.count &&
+           run->place_count <= DELEVERAGE_PLACES && run->place <= run->place_count &&
+           run->rounding >= 0 && image_read_is_money(run->rounding);
+}
+
+static bool load_places(struct engine *engine, struct image_read *read)
+{
+    struct deleverage *run = &engine->liquidation.run;
+    size_t bytes = sizeof run->places[0].score + sizeof run->places[0].portfolio;
+
+    for (uint32_t i = 0; i < run->place_count; i++) {
+        struct deleverage_place *row = &run->places[i];
+        if (read->left < bytes)
+            return image_read_refuse(read, "the ranking of a run is not whole");
+        PLACE_FIELDS(IMAGE_READ)
+        if (row->portfolio >= engine->portfolios.count)
+            return image_read_refuse(read, "a ranked portfolio does not exist");
+    }
+    return true;
+}
+
+static bool load_run(struct engine *engine, struct image_read *read)
+{
+    struct deleverage *run = &engine->liquidation.run;
+
+    {
+        struct deleverage *row = run;
+        if (read->left < 0 + (size_t)(0 RUN_FIELDS(IMAGE_READ_BYTES)))
+            return image_read_refuse(read, "a run is not whole");
+        RUN_FIELDS(IMAGE_READ)
+    }
+    if (!run_holds(engine, run))
+        return image_read_refuse(read, "a run that cannot be");
+    for (uint32_t i = 0; i < run->leg_count; i++) {
+        struct deleverage_leg *row = &run->legs[i];
+        if (read->left < (size_t)(0 LEG_FIELDS(IMAGE_READ_BYTES)))
+            return image_read_refuse(read, "the legs of a run are not whole");
+        LEG_FIELDS(IMAGE_READ)
+        if (row->market >= engine->markets.count || row->price == 0 ||
+            row->price > (uint64_t)MARKET_RAW_MAX)
+            return image_read_refuse(read, "a leg of a run that cannot be");
+    }
+    return load_places(engine, read);
+}
+
+/* The timers that the portfolios keep. */
+static bool load_waits(struct engine *engine, struct image_read *read)
+{
+    for (uint32_t i = 0; i < engine->portfolios.count; i++) {
+        uint64_t wake_ns = engine->portfolios.rows[i].liquidation_wake_ns;
+        if (wake_ns == 0)
+            continue;
+        if (i == 0 || wake_ns > IMAGE_READ_TIME_MAX ||
+            engine->portfolios.rows[i].status != PORTFOLIO_IN_LIQUIDATION)
+            return image_read_refuse(read, "a portfolio waits that cannot");
+        timer_heap_set(&engine->liquidation.waits, i, wake_ns, i);
+    }
+    return true;
+}
+
+bool liquidation_load(struct engine *engine, struct image_read *read)
+{
+    struct liquidation *own = &engine->liquidation;
+    uint64_t step, portfolio;
+
+    if (!load_waits(engine, read))
+        return false;
+    if (read->version == 0)
+        return true;
+    if (!image_read_u64(read, &step))
+        return false;
+    if (step == LIQUIDATION_IDLE)
+        return read->left == 0 || image_read_refuse(read, "more bytes than no liquidation takes");
+    if (!image_read_u64(read, &portfolio))
+        return false;
+    if (step > LIQUIDATION_RUN || portfolio >= engine->portfolios.count ||
+        (portfolio == 0) != (step == LIQUIDATION_UNWIND))
+        return image_read_refuse(read, "a liquidation that cannot be");
+    own->step = (uint8_t)step;
+    own->portfolio = (uint32_t)portfolio;
+    if (!(step == LIQUIDATION_RUN ? load_run(engine, read) : load_order(engine, read)))
+        return false;
+    return read->left == 0 || image_read_refuse(read, "more bytes than the liquidation takes");
+}
+
+bool liquidation_load_item(struct engine *engine, uint32_t portfolio, struct image_read *read)
+{
+    if (portfolio == 0 || portfolio >= engine->portfolios.count ||
+        engine->portfolios.rows[portfolio].liquidation_queued)
+        return image_read_refuse(read, "a liquidation of no portfolio, or one queued twice");
+    engine->portfolios.rows[portfolio].liquidation_queued = true;
+    return true;
+}

@@ -1,0 +1,21 @@
+/* liquidation_load.h - section 19 of an image: what the head of the queue is in the middle of, and
+ * the items and timers of liquidation made again. Owned by the engine. */
+#ifndef ENGINE_LIQUIDATE_LIQUIDATION_LOAD_H
+#define ENGINE_LIQUIDATE_LIQUIDATION_LOAD_H
+
+#include "base/cc.h"
+
+struct engine;
+struct image_sink;
+struct image_read;
+
+void liquidation_load_image(const struct engine *engine, struct image_sink *sink);
+
+/* All the tables are there, the deferred work is not. */
+CC_MUST_USE bool liquidation_load(struct engine *engine, struct image_read *read);
+
+/* An item of WORK_LIQUIDATION (struct work_handler). */
+CC_MUST_USE bool liquidation_load_item(struct engine *engine, uint32_t portfolio,
+                                       struct image_read *read);
+
+#endif

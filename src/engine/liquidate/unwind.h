@@ -1,0 +1,21 @@
+/* unwind.h - the fund sells what it took, a tenth of each position a second (rules.md R7, decision
+ * 60). Owned by the engine. */
+#ifndef ENGINE_LIQUIDATE_UNWIND_H
+#define ENGINE_LIQUIDATE_UNWIND_H
+
+#include "base/cc.h"
+
+enum { UNWIND_DISTANCE_PPM = 1000, UNWIND_PART = 10 };
+
+struct engine;
+struct image_read;
+
+/* The market's second was made: queues the unwinding of the fund's position there. */
+void unwind_second(struct engine *engine, uint32_t market);
+
+/* WORK_UNWIND: a slice of the market's order, and behind the last. */
+CC_MUST_USE bool unwind_unit(struct engine *engine, uint32_t market, uint32_t *units);
+void unwind_finish(struct engine *engine, uint32_t market);
+CC_MUST_USE bool unwind_load_item(struct engine *engine, uint32_t market, struct image_read *read);
+
+#endif

@@ -1,0 +1,208 @@
+#include "engine/price/funding.h"
+
+#include "base/money.h"
+#include "engine/price/mark.h"
+#include "engine/price/premium.h"
+#include "engine/risk/fund.h"
+#include "engine/risk/risk.h"
+#include "engine/table/image_read.h"
+
+#define FUNDING_PPB 1000000000
+
+int64_t funding_payment(int64_t size, uint64_t index, int64_t rate_ppb)
+{
+    int128 x = (int128)size * (int64_t)index * rate_ppb;
+
+    return (int64_t)(x > 0 ? -money_cdiv(x, FUNDING_PPB) : money_fdiv(-x, FUNDING_PPB));
+}
+
+static void tell_epoch(struct engine *engine, uint32_t index)
+{
+    struct market *market = state_market(engine, index);
+    struct effect_funding_epoch body = {
+        .index = market->funding_index,
+        .rate_ppb = market->funding_rate_ppb,
+        .hour = market->funding_epoch_hour * FUNDING_HOUR_NS,
+        .pool = market->funding_pool,
+        .epoch = market->funding_epoch,
+        .asset_id = market->record.asset_id,
+        .open = market->funding_open,
+    };
+
+    (void)market_next_seq(market);
+    effects_emit(engine, EFFECT_funding_epoch, index, body.asset_id, &body);
+}
+
+/* --- payments --------------------------------------------------------------------------------- */
+
+static bool is_behind(const struct engine *engine, const struct holding *holding)
+{
+    return holding->size != 0 &&
+           holding->funding_epoch != engine->markets.rows[holding->market].funding_epoch;
+}
+
+static void pay(struct engine *engine, uint32_t index)
+{
+    struct holding *holding = state_holding(engine, index);
+    struct market *market = state_market(engine, holding->market);
+    int64_t payment =
+        funding_payment(holding->size, market->funding_index, market->funding_rate_ppb);
+
+    INVARIANT(market->funding_open && holding->funding_epoch + 1 == market->funding_epoch);
+    holding->funding_epoch = market->funding_epoch;
+    if (payment == 0)
+        return;
+    holding->net_funding += payment;
+    market->funding_pool -= payment;
+    struct effect_funding_payment body = {
+        .portfolio = portfolio_effect_id(state_portfolio(engine, holding->portfolio)),
+        .payment = payment,
+        .size = holding->size,
+        .rate_ppb = market->funding_rate_ppb,
+        .asset_id = market->record.asset_id,
+        .epoch = market->funding_epoch,
+    };
+    effects_emit(engine, EFFECT_funding_payment, index, body.asset_id, &body);
+    portfolio_cash(engine, holding->portfolio, CASH_funding, payment, state_next_id(engine));
+}
+
+uint32_t funding_settle(struct engine *engine, uint32_t index)
+{
+    struct portfolio *portfolio = state_portfolio(engine, index);
+    uint32_t count = 0;
+
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
+         at = state_holding(engine, at)->next) {
+        if (!is_behind(engine, state_holding(engine, at)))
+            continue;
+        pay(engine, at);
+        count++;
+    }
+    portfolio->funding_count = engine->funding_count;
+    return count;
+}
+
+/* --- an epoch --------------------------------------------------------------------------------- */
+
+/* The next holder of the open epoch: looked at, and settled when it is behind. Gives how many
+ * positions were settled; false: none is left. */
+static bool next_holder(struct engine *engine, uint32_t index, uint32_t *count)
+{
+    struct market *market = state_market(engine, index);
+    uint32_t at = holding_next_holder(engine, index, market->funding_from);
+
+    *count = 0;
+    if (at == HOLDING_NONE)
+        return false;
+    const struct holding *holding = state_holding(engine, at);
+    uint32_t portfolio = holding->portfolio;
+    market->funding_from = portfolio + 1;
+    if (is_behind(engine, holding)) {
+        *count = funding_settle(engine, portfolio);
+        risk_touch(engine, portfolio);
+    }
+    return true;
+}
+
+void funding_to_fund(struct engine *engine, int64_t amount)
+{
+    if (amount == 0)
+        return;
+    risk_touch(engine, FUND_PORTFOLIO);
+    fund_pay(engine, amount);
+    risk_touch(engine, FUND_PORTFOLIO);
+}
+
+/* Every holder has been looked at: the roundings of the payments are the fund's. */
+static void close_epoch(struct engine *engine, uint32_t index)
+{
+    struct market *market = state_market(engine, index);
+    int64_t pool = market->funding_pool;
+
+    market->funding_pool = 0;
+    market->funding_open = false;
+    market->funding_from = 0;
+    funding_to_fund(engine, pool);
+    tell_epoch(engine, index);
+}
+
+void funding_complete(struct engine *engine, uint32_t index)
+{
+    uint32_t count;
+
+    if (!state_market(engine, index)->funding_open)
+        return;
+    while (next_holder(engine, index, &count)) {
+    }
+    close_epoch(engine, index);
+}
+
+static void open_epoch(struct engine *engine, uint32_t index, int64_t rate_ppb)
+{
+    struct market *market = state_market(engine, index);
+
+    market->funding_epoch++;
+    market->funding_epoch_hour = market->funding_hour;
+    market->funding_index = market->index_price;
+    market->funding_rate_ppb = rate_ppb;
+    market->funding_open = true;
+    engine->funding_count++;
+    engine->risk.mark_epoch++;
+    tell_epoch(engine, index);
+    if (market->funding_queued) /* the item of an epoch that had to be completed */
+        return;
+    market->funding_queued = true;
+    work_push(engine, WORK_FUNDING, index);
+}
+
+void funding_hour(struct engine *engine, uint32_t index)
+{
+    struct market *market = state_market(engine, index);
+    uint64_t hour = engine->t_ns / FUNDING_HOUR_NS;
+
+    if (CC_LIKELY(hour <= market->funding_hour))
+        return;
+    int64_t rate_ppb = premium_end_hour(engine, index, hour);
+    bool is_skipped = market->state >= MARKET_HALTED || !mark_is_valid(engine, index);
+
+    market->funding_hour = hour;
+    if (is_skipped)
+        return;
+    funding_complete(engine, index);
+    open_epoch(engine, index, rate_ppb);
+}
+
+/* --- deferred work ---------------------------------------------------------------------------- */
+
+bool funding_unit(struct engine *engine, uint32_t index, uint32_t *units)
+{
+    uint32_t count;
+
+    if (!state_market(engine, index)->funding_open || !next_holder(engine, index, &count))
+        return false;
+    uint32_t cost = count > 1 ? count : 1;
+    *units -= cost < *units ? cost : *units;
+    return true;
+}
+
+void funding_finish(struct engine *engine, uint32_t index)
+{
+    struct market *market = state_market(engine, index);
+
+    market->funding_queued = false;
+    if (market->funding_open)
+        close_epoch(engine, index);
+}
+
+bool funding_load(struct engine *engine, uint32_t index, struct image_read *read)
+{
+    if (index >= engine->markets.count)
+        return image_read_refuse(read, "funding of no market");
+    struct market *market = state_market(engine, index);
+    if (market->funding_queued)
+        return image_read_refuse(read, "funding of a market is queued twice");
+    if (!market->funding_open && market->state != MARKET_CLOSED)
+        return image_read_refuse(read, "funding of an epoch that is not open");
+    market->funding_queued = true;
+    return true;
+}

@@ -1,0 +1,125 @@
+#include "engine/price/market_state.h"
+
+#include "base/rule.h"
+#include "engine/price/mark.h"
+#include "engine/state/access.h"
+#include "engine/state/state.h"
+
+/* Offsets in the bodies of W3a. */
+enum { STATE_ASSET_AT = 0, STATE_AT = 4, STATE_FORCE_AT = 5, STATE_OF_ALL_AT = 0 };
+
+/* The mark of a HALTED market stood still: whoever opens it brings it up to its index. */
+static void move(struct engine *engine, uint32_t index, enum market_state state,
+                 enum effect_cause cause)
+{
+    bool was_halted = state_market(engine, index)->state == MARKET_HALTED;
+
+    market_set_state(engine, index, state, cause);
+    if (was_halted && state != MARKET_HALTED)
+        mark_leave_halt(engine, index);
+}
+
+static void set_by_operator(struct engine *engine, uint32_t index, enum market_state state)
+{
+    move(engine, index, state, CAUSE_OPERATOR);
+    mark_end_hold(engine, index);
+}
+
+/* What the node knows of is no judgement of a price: a held market stays held, and never looser
+ * than the hold itself. */
+static void set_by_node(struct engine *engine, uint32_t index, enum market_state state)
+{
+    struct market *market = state_market(engine, index);
+
+    if (market->hold_count != 0) {
+        market->former_state = (uint8_t)state;
+        if (state < MARKET_CANCEL_ONLY)
+            return;
+    }
+    move(engine, index, state, state == MARKET_HALTED ? CAUSE_INVARIANT : CAUSE_RESTART);
+}
+
+static void set(struct engine *engine, const struct command *command, uint32_t index,
+                enum market_state state)
+{
+    if (command->kind == COMMAND_UNSIGNED)
+        set_by_node(engine, index, state);
+    else
+        set_by_operator(engine, index, state);
+}
+
+/* The operator's alone, and in time (R9). */
+static enum status close(struct engine *engine, const struct command *command, uint32_t index)
+{
+    bool by_force = command_body(command)[STATE_FORCE_AT] != 0;
+
+    if (command->kind == COMMAND_UNSIGNED || !settlement_may_begin(engine, index, by_force))
+        return STATUS_order_rejected_invalid;
+    settlement_begin(engine, index);
+    return STATUS_request_completed;
+}
+
+enum status market_state_set(struct engine *engine, const struct command *command,
+                             struct engine_result *result)
+{
+    const uint8_t *body = command_body(command);
+    uint32_t index;
+
+    (void)result;
+    enum status status = market_of_asset(engine, cc_load16(body + STATE_ASSET_AT), &index);
+    if (status != STATUS_request_completed)
+        return status;
+    if (!access_body_is_clean(command))
+        return STATUS_order_rejected_invalid;
+    if (state_market(engine, index)->state == MARKET_CLOSED)
+        return ROW_STATUS(market_closed);
+    if (body[STATE_AT] == MARKET_CLOSED)
+        return close(engine, command, index);
+    set(engine, command, index, (enum market_state)body[STATE_AT]);
+    return STATUS_request_completed;
+}
+
+enum status market_state_set_all(struct engine *engine, const struct command *command,
+                                 struct engine_result *result)
+{
+    const struct market_table *table = &engine->markets;
+    uint8_t state = command_body(command)[STATE_OF_ALL_AT];
+
+    (void)result;
+    if (!access_body_is_clean(command) || state > MARKET_HALTED)
+        return STATUS_order_rejected_invalid;
+    for (uint32_t k = 0; k < table->count; k++)
+        if (table->rows[table->sorted[k]].state != MARKET_CLOSED)
+            set(engine, command, table->sorted[k], (enum market_state)state);
+    return STATUS_request_completed;
+}
+
+/* A held market stands at CANCEL_ONLY, and where it returns to may be looser. */
+static bool is_open(const struct market *market)
+{
+    if (market->state < MARKET_CANCEL_ONLY)
+        return true;
+    return market->state == MARKET_CANCEL_ONLY && market->hold_count != 0 &&
+           market->former_state < MARKET_CANCEL_ONLY;
+}
+
+uint16_t market_state_next_open(const struct engine *engine, uint16_t after)
+{
+    const struct market_table *table = &engine->markets;
+
+    for (uint32_t k = 0; k < table->count; k++) {
+        const struct market *market = &table->rows[table->sorted[k]];
+        if (market->record.asset_id > after && is_open(market))
+            return market->record.asset_id;
+    }
+    return 0;
+}
+
+uint16_t market_state_unhalted(const struct engine *engine, uint32_t index)
+{
+    const struct market *market = &engine->markets.rows[index];
+
+    if (index >= engine->markets.count || market->state >= MARKET_HALTED)
+        return 0;
+    return market->record.asset_id;
+}

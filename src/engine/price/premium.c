@@ -1,0 +1,74 @@
+#include "engine/price/premium.h"
+
+#include "base/money.h"
+#include "engine/price/mark.h"
+#include "engine/state/state.h"
+
+#define PREMIUM_PPB 1000000000
+
+static int64_t clamp(int64_t value, int64_t most)
+{
+    if (value > most)
+        return most;
+    return value < -most ? -most : value;
+}
+
+int64_t premium_rate(int64_t sum, uint32_t count)
+{
+    int64_t premium = count == 0 ? 0 : sum / (int64_t)count;
+    int64_t of_eight = premium + clamp(PREMIUM_INTEREST_PPB - premium, PREMIUM_CLAMP_PPB);
+
+    return clamp(of_eight / 8, PREMIUM_RATE_MAX_PPB);
+}
+
+/* max(0, impact_bid - index) - max(0, index - impact_ask), of the index; a side without depth gives
+ * nothing. */
+static int64_t sample(const struct engine *engine, uint32_t index)
+{
+    int64_t price = (int64_t)engine->markets.rows[index].index_price;
+    int64_t bid = (int64_t)mark_impact(engine, index, true);
+    int64_t ask = (int64_t)mark_impact(engine, index, false);
+    int64_t above = bid > price ? bid - price : 0;
+    int64_t below = ask != 0 && ask < price ? price - ask : 0;
+    int128 ppb = money_tdiv((int128)(above - below) * PREMIUM_PPB, price);
+
+    if (ppb > PREMIUM_SAMPLE_MAX)
+        return PREMIUM_SAMPLE_MAX;
+    return ppb < -PREMIUM_SAMPLE_MAX ? -PREMIUM_SAMPLE_MAX : (int64_t)ppb;
+}
+
+void premium_sample(struct engine *engine, uint32_t index)
+{
+    struct market *market = state_market(engine, index);
+    uint64_t slot = engine->t_ns / PREMIUM_SLOT_NS;
+
+    if (slot <= market->premium_slot)
+        return;
+    market->premium_slot = slot;
+    if (market->state >= MARKET_HALTED || !mark_is_valid(engine, index))
+        return;
+    INVARIANT(market->premium_count < PREMIUM_SAMPLES);
+    market->premium_ppb = sample(engine, index);
+    market->premium_sum += market->premium_ppb;
+    market->premium_count++;
+}
+
+int64_t premium_predicted(const struct engine *engine, uint32_t index)
+{
+    const struct market *market = &engine->markets.rows[index];
+
+    return premium_rate(market->premium_sum, market->premium_count);
+}
+
+int64_t premium_end_hour(struct engine *engine, uint32_t index, uint64_t hour)
+{
+    struct market *market = state_market(engine, index);
+    bool counts =
+        hour == market->funding_hour + 1 && market->premium_count >= PREMIUM_SAMPLES_LEAST;
+    int64_t rate =
+        counts ? premium_rate(market->premium_sum, market->premium_count) : premium_rate(0, 0);
+
+    market->premium_sum = 0;
+    market->premium_count = 0;
+    return rate;
+}

@@ -1,0 +1,52 @@
+/* settlement.h - CLOSED: every position of the market becomes cash at one price (rules.md R9; what
+ * is open there: docs/decisions/0058). Owned by the engine.
+ *
+ *   1002 CLOSED ──> price, orders dead ──> pass 1: who loses pays, what he lacks is the shortfall
+ *                                          the fund pays what it can
+ *                                          pass 2: who gains is paid, less his share of the rest
+ *                                          pool -> fund, the mark is valid
+ *
+ * Order.  Deferred work; a pass goes by portfolio number. funding_pool stands between the passes.
+ * Units.  Amounts micro-USDC.
+ * Bound.  |T * s| <= 2^60 (R1, looked at when the price is made): profits and cuts fit 64 bits. */
+#ifndef ENGINE_PRICE_SETTLEMENT_H
+#define ENGINE_PRICE_SETTLEMENT_H
+
+#include "base/cc.h"
+
+enum settlement_pass { SETTLEMENT_NONE, SETTLEMENT_LOSSES, SETTLEMENT_PROFITS };
+
+/* Of one market while it is settled; goes to the image with its item of work. */
+struct settlement {
+    int128 shortfall; /* D of the first pass, D' of the second */
+    int128 profits;   /* G: of the positions left to the second pass */
+    uint32_t from;    /* portfolio number to go on at */
+    uint8_t pass;     /* enum settlement_pass; NONE: not in the queue */
+    uint8_t zero[11];
+};
+
+/* clang-format off */
+#define SETTLEMENT_FIELDS(X) X(shortfall) X(profits) X(from) X(pass)
+#define SETTLEMENT_CACHES(X) X(zero)
+/* clang-format on */
+
+struct engine;
+struct image_read;
+struct image_sink;
+
+/* Whether the operator may close the market now: an hour of REDUCE_ONLY, or by force. */
+CC_MUST_USE bool settlement_may_begin(const struct engine *engine, uint32_t market, bool by_force);
+
+/* Closes the market: it is not CLOSED. */
+void settlement_begin(struct engine *engine, uint32_t market);
+
+/* Of WORK_SETTLEMENT (struct work_handler). */
+CC_MUST_USE bool settlement_unit(struct engine *engine, uint32_t market, uint32_t *units);
+void settlement_finish(struct engine *engine, uint32_t market);
+void settlement_image(const struct engine *engine, uint32_t market, struct image_sink *sink);
+CC_MUST_USE bool settlement_load(struct engine *engine, uint32_t market, struct image_read *read);
+
+/* Whether what an image says of closed markets can be: behind the loading of the work. */
+CC_MUST_USE bool settlement_holds(const struct engine *engine);
+
+#endif

@@ -1,0 +1,33 @@
+#include "engine/risk/fund.h"
+
+#include "engine/state/state.h"
+
+void fund_moved(struct engine *engine, int64_t amount)
+{
+    int64_t cash = state_portfolio(engine, FUND_PORTFOLIO)->cash;
+    bool was_short = cash - amount < 0, is_short = cash < 0;
+
+    risk_fund_moved(engine);
+    if (was_short == is_short)
+        return;
+    struct effect_fund body = { .cash = cash, .amount = amount, .deficit = is_short };
+    effects_emit(engine, EFFECT_fund, FUND_PORTFOLIO, 0, &body);
+}
+
+void fund_pay(struct engine *engine, int64_t amount)
+{
+    portfolio_cash(engine, FUND_PORTFOLIO, CASH_fund, amount, 0);
+}
+
+void fund_take(struct engine *engine, uint32_t portfolio, int64_t amount)
+{
+    INVARIANT(portfolio != FUND_PORTFOLIO);
+    portfolio_cash(engine, portfolio, CASH_fund, -amount, 0);
+    portfolio_cash(engine, FUND_PORTFOLIO, CASH_fund, amount,
+                   state_portfolio(engine, portfolio)->account);
+}
+
+bool fund_is_short(const struct engine *engine)
+{
+    return engine->portfolios.rows[FUND_PORTFOLIO].cash < 0;
+}

@@ -1,0 +1,29 @@
+/* fund.h - the insurance fund, portfolio 0/0/0: what it pays and takes (rules.md R7). Owned by the
+ * engine.
+ *
+ * Its cash may be below zero: that is the deficit, told (2117) at the ledger row by which it begins
+ * or ends, whatever moved the cash (decision 61).
+ *
+ * Units.  Amounts micro-USDC. */
+#ifndef ENGINE_RISK_FUND_H
+#define ENGINE_RISK_FUND_H
+
+#include "base/cc.h"
+
+enum { FUND_PORTFOLIO = 0 };
+
+struct engine;
+
+/* Adds to the fund's cash, kind `fund`, with no other side; 0 does nothing. */
+void fund_pay(struct engine *engine, int64_t amount);
+
+/* Moves `amount` from the portfolio to the fund, or from it when negative: the portfolio's row
+ * first, both of kind `fund`. */
+void fund_take(struct engine *engine, uint32_t portfolio, int64_t amount);
+
+/* Behind a ledger row of the fund (portfolio_cash): tells the begin or the end of a deficit. */
+void fund_moved(struct engine *engine, int64_t amount);
+
+CC_MUST_USE bool fund_is_short(const struct engine *engine);
+
+#endif

@@ -1,0 +1,29 @@
+#include "engine/risk/legs.h"
+
+#include "engine/state/state.h"
+
+static bool comes_before(const struct engine *engine, const struct leg *a, const struct leg *b)
+{
+    if (a->maintenance != b->maintenance)
+        return a->maintenance > b->maintenance;
+    return engine->markets.rows[a->market].record.asset_id <
+           engine->markets.rows[b->market].record.asset_id;
+}
+
+void legs_make(const struct engine *engine, uint32_t portfolio, struct legs *legs)
+{
+    uint32_t at = engine->portfolios.rows[portfolio].holding_head;
+
+    legs->count = 0;
+    for (; at != HOLDING_NONE; at = engine->holdings.rows[at].next) {
+        const struct holding *holding = &engine->holdings.rows[at];
+        struct leg leg = { at, holding->market, holding->size, holding->figure_maintenance };
+        if (leg.size == 0)
+            continue;
+        INVARIANT(legs->count < PORTFOLIO_MARKETS_MAX);
+        uint32_t place = legs->count++;
+        for (; place != 0 && comes_before(engine, &leg, &legs->rows[place - 1]); place--)
+            legs->rows[place] = legs->rows[place - 1];
+        legs->rows[place] = leg;
+    }
+}

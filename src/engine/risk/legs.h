@@ -1,0 +1,27 @@
+/* legs.h - the positions of a portfolio in the order in which liquidation takes them: maintenance
+ * margin descending, ties by lower asset id (rules.md R7). Owned by the engine.
+ *
+ * Units.  Sizes raw, amounts micro-USDC. */
+#ifndef ENGINE_RISK_LEGS_H
+#define ENGINE_RISK_LEGS_H
+
+#include "engine/state/portfolio.h"
+
+struct leg {
+    uint32_t holding;
+    uint32_t market;
+    int64_t size;
+    int64_t maintenance;
+};
+
+struct legs {
+    uint32_t count;
+    struct leg rows[PORTFOLIO_MARKETS_MAX];
+};
+
+struct engine;
+
+/* Of a portfolio that is up to date (margin_bring) and not account 0's. */
+void legs_make(const struct engine *engine, uint32_t portfolio, struct legs *legs);
+
+#endif

@@ -1,0 +1,369 @@
+#include "engine/risk/margin.h"
+
+#include "engine/table/image_read.h"
+
+/* The terms of one market (R4), IM with the slack of its open loss. */
+struct figures {
+    int128 initial;
+    int128 loose;
+    int64_t value;
+    int64_t maintenance;
+};
+
+/* IM(worst * mark), worst = max(|s|, |s + B|, |s - S|); `leverage` as set, 0: the default. */
+static int128 initial_of_worst(const struct market *market, uint32_t leverage, int64_t size,
+                               int64_t buys, int64_t sells)
+{
+    uint64_t worst = margin_abs(size);
+    uint64_t bought = margin_abs(size + buys), sold = margin_abs(size - sells);
+
+    worst = bought > worst ? bought : worst;
+    worst = sold > worst ? sold : worst;
+    return tier_initial(market->record.tiers, (uint128)worst * market->mark,
+                        leverage_in_force(market, leverage));
+}
+
+static int64_t maintenance_of(const struct market *market, int64_t size)
+{
+    return tier_maintenance(market->record.tiers, margin_abs(size) * market->mark);
+}
+
+/* Adds what a side's orders can lose at most against the mark; `loose` grows by what may be too
+ * much. Orders that all stand at the bound lose exactly that. */
+static void add_open_loss(struct figures *figures, const struct holding_side *side, int64_t worse)
+{
+    if (CC_LIKELY(worse <= 0 || side->size == 0))
+        return;
+    int128 most = (int128)worse * side->size;
+    bool one_price = (int128)side->price_bound * side->size == side->notional;
+
+    figures->initial += most;
+    if (!one_price)
+        figures->loose += most;
+}
+
+static void add_open_losses(const struct market *market, const struct holding *holding,
+                            struct figures *figures)
+{
+    const struct holding_side *buys = &holding->sides[ORDER_LONG];
+    const struct holding_side *sells = &holding->sides[ORDER_SHORT];
+    int64_t mark = (int64_t)market->mark;
+
+    add_open_loss(figures, buys, (int64_t)buys->price_bound - mark);
+    add_open_loss(figures, sells, mark - (int64_t)sells->price_bound);
+}
+
+static void holding_figures(const struct market *market, const struct holding *holding,
+                            struct figures *figures)
+{
+    const struct holding_side *buys = &holding->sides[ORDER_LONG];
+    const struct holding_side *sells = &holding->sides[ORDER_SHORT];
+    int64_t mark = (int64_t)market->mark;
+
+    figures->value = mark * holding->size - holding->cost;
+    figures->maintenance = maintenance_of(market, holding->size);
+    figures->initial =
+        initial_of_worst(market, holding->leverage, holding->size, buys->size, sells->size);
+    figures->loose = 0;
+    add_open_losses(market, holding, figures);
+}
+
+static void put_figures(struct portfolio *portfolio, struct holding *holding,
+                        const struct figures *figures)
+{
+    portfolio->value += figures->value - holding->figure_value;
+    portfolio->maintenance += figures->maintenance - holding->figure_maintenance;
+    portfolio->initial += figures->initial - holding->figure_initial;
+    portfolio->loose += figures->loose - holding->figure_loose;
+    holding->figure_value = figures->value;
+    holding->figure_maintenance = figures->maintenance;
+    holding->figure_initial = figures->initial;
+    holding->figure_loose = figures->loose;
+}
+
+static void refresh(struct engine *engine, struct portfolio *portfolio, struct holding *holding)
+{
+    const struct market *market = &engine->markets.rows[holding->market];
+    struct figures figures;
+
+    holding_figures(market, holding, &figures);
+    put_figures(portfolio, holding, &figures);
+    holding->figure_mark = margin_figure_mark(market);
+    holding->mark_seen = market->mark;
+}
+
+void margin_bring(struct engine *engine, uint32_t index)
+{
+    struct portfolio *portfolio = state_portfolio(engine, index);
+    uint32_t stale = portfolio->stale_holding;
+
+    if (CC_LIKELY(portfolio->figure_epoch == engine->risk.mark_epoch)) {
+        if (stale == HOLDING_NONE)
+            return;
+        if (CC_LIKELY(stale != RISK_STALE_MANY)) {
+            refresh(engine, portfolio, state_holding(engine, stale));
+            portfolio->stale_holding = HOLDING_NONE;
+            return;
+        }
+    }
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;) {
+        struct holding *holding = state_holding(engine, at);
+        const struct market *market = &engine->markets.rows[holding->market];
+        if (holding->figure_mark != margin_figure_mark(market))
+            refresh(engine, portfolio, holding);
+        holding->mark_seen = market->mark; /* a scan may have left it at another mark */
+        at = holding->next;
+    }
+    portfolio->figure_epoch = engine->risk.mark_epoch;
+    portfolio->stale_holding = HOLDING_NONE;
+}
+
+void margin_drop(struct engine *engine, uint32_t index)
+{
+    static const struct figures nothing;
+    struct holding *holding = state_holding(engine, index);
+    struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+
+    put_figures(portfolio, holding, &nothing);
+    if (portfolio->stale_holding == index)
+        portfolio->stale_holding = HOLDING_NONE;
+}
+
+/* The sum of max(0, price - mark) * q for buys and max(0, mark - price) * q for sells over the
+ * holding's orders, and exact price bounds on the way. */
+static int128 walk_open_loss(const struct engine *engine, const struct market *market,
+                             struct holding *holding)
+{
+    const struct order_table *orders = &engine->orders;
+    uint64_t bounds[2] = { 0, UINT64_MAX };
+    int128 loss = 0;
+
+    for (uint32_t at = holding->order_head; at != ORDER_NONE; at = orders->cold[at].list_next) {
+        const struct order *order = &orders->hot[at];
+        if (order->flags & ORDER_REDUCE_ONLY)
+            continue;
+        uint64_t ticks = book_price(&market->book, order->side, order->tick);
+        uint64_t price = ticks * market->record.tick_size;
+        int64_t worse = (int64_t)(price - market->mark);
+        if (order->side == ORDER_SHORT)
+            worse = -worse;
+        if (worse > 0)
+            loss += (int128)worse * (int64_t)order->remaining;
+        if (order->side == ORDER_LONG ? price > bounds[0] : price < bounds[1])
+            bounds[order->side] = price;
+    }
+    for (uint32_t side = 0; side < 2; side++)
+        holding->sides[side].price_bound =
+            holding->sides[side].margin_count == 0 ? 0 : bounds[side];
+    return loss;
+}
+
+void margin_resolve(struct engine *engine, uint32_t index)
+{
+    struct portfolio *portfolio = state_portfolio(engine, index);
+
+    INVARIANT(portfolio->stale_holding == HOLDING_NONE);
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE && portfolio->loose != 0;) {
+        struct holding *holding = state_holding(engine, at);
+        if (holding->figure_loose != 0) {
+            const struct market *market = &engine->markets.rows[holding->market];
+            int128 loss = walk_open_loss(engine, market, holding);
+            struct figures figures = { .value = holding->figure_value,
+                                       .maintenance = holding->figure_maintenance };
+            figures.initial = loss + initial_of_worst(market, holding->leverage, holding->size,
+                                                      holding->sides[ORDER_LONG].size,
+                                                      holding->sides[ORDER_SHORT].size);
+            INVARIANT(figures.initial <= holding->figure_initial);
+            put_figures(portfolio, holding, &figures);
+        }
+        at = holding->next;
+    }
+    INVARIANT(portfolio->loose == 0);
+}
+
+/* What one order loses when it fills, against the mark. */
+static int128 order_loss(const struct market *market, uint8_t side, uint64_t price, int64_t size)
+{
+    int64_t worse = (int64_t)(price - market->mark);
+
+    if (side == ORDER_SHORT)
+        worse = -worse;
+    return worse > 0 ? (int128)worse * size : 0;
+}
+
+/* E' >= MM', or E' >= 0 and the gap to MM is no worse than it was, or E' >= E. */
+static bool reducing_rule(int128 equity, int128 maintenance, int128 equity_after,
+                          int128 maintenance_after)
+{
+    if (equity_after >= maintenance_after || equity_after >= equity)
+        return true;
+    return equity_after >= 0 && equity_after - maintenance_after >= equity - maintenance;
+}
+
+/* What IM_m may become when the effect is to reduce (IM' <= IM): what it was. An old rest lets a
+ * smaller one rest in its place and pays for nothing else: where something trades it is left
+ * out. */
+static int128 reduced_bound(const struct market *market, const struct holding *holding,
+                            uint32_t leverage, const struct margin_change *change)
+{
+    int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
+    bool trades = change->size_after != holding->size;
+
+    if (!trades || change->out_size == 0)
+        return initial_of_worst(market, leverage, holding->size, buys, sells);
+    if (change->side == ORDER_LONG)
+        buys -= change->out_size;
+    else
+        sells -= change->out_size;
+    return initial_of_worst(market, leverage, holding->size, buys, sells) -
+           order_loss(market, change->side, change->out_price, change->out_size);
+}
+
+bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_index,
+                         uint32_t holding_index, const struct margin_change *change)
+{
+    static const struct holding nothing;
+    const struct market *market = &engine->markets.rows[market_index];
+    const struct holding *holding =
+        holding_index == HOLDING_NONE ? &nothing : state_holding(engine, holding_index);
+    struct portfolio *portfolio = state_portfolio(engine, index);
+    int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
+    int64_t buys_before = buys, sells_before = sells;
+    uint32_t leverage = holding_index == HOLDING_NONE
+                            ? leverage_setting(engine, index, market_index)
+                            : holding->leverage;
+
+    if (change->side == ORDER_LONG)
+        buys += change->rest_size - change->out_size;
+    else
+        sells += change->rest_size - change->out_size;
+    int128 becomes = initial_of_worst(market, leverage, change->size_after, buys, sells) +
+                     order_loss(market, change->side, change->rest_price, change->rest_size);
+    if (CC_UNLIKELY(change->out_size != 0))
+        becomes -= order_loss(market, change->side, change->out_price, change->out_size);
+    int128 equity = margin_equity(portfolio);
+    int128 equity_after = equity + change->equity;
+    if (CC_LIKELY(equity_after >= portfolio->initial + becomes))
+        return true; /* whatever the record's part of IM was */
+    int128 was = initial_of_worst(market, leverage, holding->size, buys_before, sells_before);
+    if (equity_after >= portfolio->initial - was + becomes)
+        return true;
+
+    int64_t maintenance_change =
+        maintenance_of(market, change->size_after) - maintenance_of(market, holding->size);
+    if (becomes <= reduced_bound(market, holding, leverage, change) &&
+        reducing_rule(equity, portfolio->maintenance, equity_after,
+                      portfolio->maintenance + maintenance_change))
+        return true;
+    if (equity_after < portfolio->initial - portfolio->loose - was + becomes)
+        return false;
+    margin_resolve(engine, index);
+    risk_touch(engine, index); /* slacks always follow from the figures */
+    return equity_after >= portfolio->initial - was + becomes;
+}
+
+bool margin_maker_passes(const struct portfolio *portfolio, const struct market *market,
+                         const struct holding *holding, int64_t before, int64_t quantity,
+                         int128 walked, int128 fill_equity)
+{
+    int64_t after = before + quantity;
+    bool reduces =
+        before != 0 && (before < 0) != (quantity < 0) && margin_abs(quantity) <= margin_abs(before);
+    int128 other_markets = portfolio->maintenance - holding->figure_maintenance;
+    int128 equity = margin_equity(portfolio) + walked;
+    int128 equity_after = equity + fill_equity;
+    int128 maintenance_after = other_markets + maintenance_of(market, after);
+
+    if (!reduces)
+        return equity_after >= maintenance_after;
+    return reducing_rule(equity, other_markets + maintenance_of(market, before), equity_after,
+                         maintenance_after);
+}
+
+void margin_part(const struct engine *engine, const struct holding *holding,
+                 struct margin_part *part)
+{
+    const struct market *market = &engine->markets.rows[holding->market];
+    struct holding copy = *holding; /* the walk also tightens bounds */
+    struct figures figures;
+
+    holding_figures(market, holding, &figures);
+    part->value = figures.value;
+    part->maintenance = figures.maintenance;
+    part->initial =
+        initial_of_worst(market, holding->leverage, holding->size, holding->sides[ORDER_LONG].size,
+                         holding->sides[ORDER_SHORT].size) +
+        walk_open_loss(engine, market, &copy);
+}
+
+void margin_view(const struct engine *engine, uint32_t index, struct margin_view *view)
+{
+    const struct portfolio *portfolio = &engine->portfolios.rows[index];
+    int128 value = 0;
+
+    *view = (struct margin_view){ .equity = portfolio->cash };
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;) {
+        const struct holding *holding = &engine->holdings.rows[at];
+        struct margin_part part;
+        margin_part(engine, holding, &part);
+        value += part.value;
+        view->maintenance += part.maintenance;
+        view->initial += part.initial;
+        at = holding->next;
+    }
+    view->equity += value;
+    view->withdrawable = portfolio->cash + (value < 0 ? value : 0) - view->initial;
+}
+
+void margin_standing(const struct engine *engine, uint32_t index, struct margin_standing *standing)
+{
+    const struct portfolio *portfolio = &engine->portfolios.rows[index];
+
+    *standing = (struct margin_standing){ .equity = portfolio->cash };
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;) {
+        const struct holding *holding = &engine->holdings.rows[at];
+        const struct market *market = &engine->markets.rows[holding->market];
+        standing->equity += (int64_t)market->mark * holding->size - holding->cost;
+        standing->maintenance += maintenance_of(market, holding->size);
+        at = holding->next;
+    }
+}
+
+/* --- from an image ---------------------------------------------------------------------------- */
+
+/* Figures at today's mark are what they would be made now, or, where an order list was walked, at
+ * most that and less by no more than the slack. */
+static bool figures_hold(const struct market *market, const struct holding *holding)
+{
+    struct figures made;
+
+    holding_figures(market, holding, &made);
+    if (holding->figure_value != made.value || holding->figure_maintenance != made.maintenance)
+        return false;
+    if (holding->figure_loose != 0)
+        return holding->figure_loose == made.loose && holding->figure_initial == made.initial;
+    return holding->figure_initial <= made.initial &&
+           holding->figure_initial >= made.initial - made.loose;
+}
+
+const char *margin_load(struct engine *engine, uint32_t index)
+{
+    const struct holding *holding = state_holding(engine, index);
+    const struct market *market = state_market(engine, holding->market);
+    struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+
+    for (unsigned side = 0; side < 2; side++)
+        if (holding->sides[side].margin_count == 0 && holding->sides[side].price_bound != 0)
+            return "a side without orders has a price bound";
+    if (!image_read_is_money(holding->figure_value) ||
+        !image_read_is_money(holding->figure_maintenance) ||
+        !image_read_is_wide(holding->figure_initial) || !image_read_is_wide(holding->figure_loose))
+        return "a record has figures beyond every bound";
+    if (holding->figure_mark == margin_figure_mark(market) && !figures_hold(market, holding))
+        return "the figures of a record are not those of its mark";
+    portfolio->value += holding->figure_value;
+    portfolio->maintenance += holding->figure_maintenance;
+    portfolio->initial += holding->figure_initial;
+    portfolio->loose += holding->figure_loose;
+    return NULL;
+}

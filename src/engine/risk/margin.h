@@ -1,0 +1,111 @@
+/* margin.h - equity and margin of a portfolio, and the tests that guard it (rules.md R4). Owned by
+ * the engine.
+ *
+ * Each holding keeps its figures at the market's mark, each portfolio their sums, so a test costs
+ * the same with one market or 64. margin_bring refreshes what is behind; what changes a holding
+ * calls risk_changed. The open loss is exact where its price bound says so, and an upper bound with
+ * a known slack (`loose`) elsewhere: the order list is walked only when that slack decides.
+ *
+ * Units.  Amounts micro-USDC, prices and sizes raw, a size is signed by its side.
+ * Bound.  |E| <= 2^66, N <= 2^60 (R1); IM of far orders may pass 64 bits: sums are int128. */
+#ifndef ENGINE_RISK_MARGIN_H
+#define ENGINE_RISK_MARGIN_H
+
+#include "engine/state/state.h"
+#include "engine/table/tier.h"
+
+/* What an order would do to its portfolio in its market. */
+struct margin_change {
+    int64_t size_after; /* position after the walk */
+    int128 equity;      /* E' - E: mark * q - p * q - fee over the walk's fills */
+    int64_t rest_size;  /* remainder that rests and is not reduce-only, else 0 */
+    uint64_t rest_price;
+    int64_t out_size; /* own old rest that a replacement takes out, unless reduce-only, else 0 */
+    uint64_t out_price;
+    uint8_t side; /* of the order */
+};
+
+/* A portfolio's figures as R4 defines them, made from nothing. */
+struct margin_view {
+    int128 equity;
+    int128 initial;
+    int128 maintenance;
+    int128 withdrawable; /* cash + min(0, sum of uPnL) - IM */
+};
+
+/* Of a portfolio without its open orders, and of one of its records with them (R4). */
+struct margin_standing {
+    int128 equity;
+    int128 maintenance;
+};
+struct margin_part {
+    int128 initial;      /* IM_m */
+    int64_t value;       /* mark * s - c */
+    int64_t maintenance; /* MM_m */
+};
+
+/* Figures up to date at the current marks. */
+void margin_bring(struct engine *engine, uint32_t portfolio);
+
+/* Makes IM of an up-to-date portfolio exact: walks the order lists where a bound was used, and
+ * tightens their price bounds. Its slacks are to be made anew (risk_touch). */
+void margin_resolve(struct engine *engine, uint32_t portfolio);
+
+/* The holding is about to be given back: its figures leave the sums. */
+void margin_drop(struct engine *engine, uint32_t holding);
+
+/* R4's taker test of an up-to-date portfolio; holding HOLDING_NONE: it has no record there yet. */
+CC_MUST_USE bool margin_taker_passes(struct engine *engine, uint32_t portfolio, uint32_t market,
+                                     uint32_t holding, const struct margin_change *change);
+
+/* R4's maker test of an up-to-date portfolio: a fill of `quantity` (signed) that moves the position
+ * from `before` and the equity by `fill_equity`. `walked`: equity that earlier fills of the walk
+ * brought and the figures do not have yet. */
+CC_MUST_USE bool margin_maker_passes(const struct portfolio *portfolio, const struct market *market,
+                                     const struct holding *holding, int64_t before,
+                                     int64_t quantity, int128 walked, int128 fill_equity);
+
+/* E, IM, MM and withdrawable of a portfolio, recomputed without caches. */
+void margin_view(const struct engine *engine, uint32_t portfolio, struct margin_view *view);
+
+/* E and MM alone: no order is looked at. */
+void margin_standing(const struct engine *engine, uint32_t portfolio,
+                     struct margin_standing *standing);
+
+/* What a record is of its portfolio's figures, recomputed without caches. */
+void margin_part(const struct engine *engine, const struct holding *holding,
+                 struct margin_part *part);
+
+/* The figures of a record that came from an image, its orders with it, enter the sums of its
+ * portfolio, which has none of it yet. NULL, or why they cannot be right. */
+CC_MUST_USE const char *margin_load(struct engine *engine, uint32_t holding);
+
+static inline int128 margin_equity(const struct portfolio *portfolio)
+{
+    return portfolio->cash + portfolio->value;
+}
+
+static inline uint64_t margin_abs(int64_t size)
+{
+    return size < 0 ? (uint64_t)-size : (uint64_t)size;
+}
+
+/* Whether a fill at this price costs the order's owner against the mark. */
+static inline bool margin_price_is_worse(enum order_side side, uint64_t price, uint64_t mark)
+{
+    return side == ORDER_LONG ? price > mark : price < mark;
+}
+
+/* What figures of a holding are made at: mark and tiers. Never 0. */
+static inline uint64_t margin_figure_mark(const struct market *market)
+{
+    return market->mark | (uint64_t)(market->tier_generation + 1) << 41; /* mark < 2^40 * 1.05 */
+}
+
+/* A fill of `quantity` at `price` against the mark: mark * q - p * q. */
+static inline int128 margin_fill_equity(uint64_t mark, uint64_t price, int64_t quantity)
+{
+    return (int128)((int64_t)mark - (int64_t)price) * quantity;
+}
+
+#endif

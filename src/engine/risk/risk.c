@@ -1,0 +1,252 @@
+#include "engine/risk/risk.h"
+
+#include "engine/liquidate/deleverage.h"
+#include "engine/liquidate/liquidation.h"
+#include "engine/price/funding.h"
+#include "engine/risk/fund.h"
+#include "engine/risk/margin.h"
+
+/* End of the list of changed portfolios; portfolio 0 is a portfolio. */
+#define RISK_LIST_END UINT32_MAX
+
+void risk_init(struct risk *risk)
+{
+    *risk = (struct risk){
+        .mark_epoch = 1,
+        .changed_head = RISK_LIST_END,
+        .judged_head = RISK_LIST_END,
+    };
+}
+
+/* The exact check: both slacks anew, and whether E < IM. True: the portfolio is to be judged. */
+CC_MUST_USE static bool check(struct engine *engine, uint32_t index)
+{
+    struct portfolio *portfolio = state_portfolio(engine, index);
+    int128 equity = margin_equity(portfolio);
+
+    if (CC_UNLIKELY(equity < portfolio->initial && equity >= portfolio->initial - portfolio->loose))
+        margin_resolve(engine, index);
+    portfolio->slack_maintenance = equity - portfolio->maintenance;
+    portfolio->slack_initial = equity - portfolio->initial;
+    portfolio->flagged = equity < portfolio->initial;
+    return CC_UNLIKELY(portfolio->slack_maintenance < 0 ||
+                       portfolio->status == PORTFOLIO_IN_LIQUIDATION);
+}
+
+/* A judgement may move cash: the slacks follow. */
+static void judge(struct engine *engine, uint32_t index)
+{
+    if (liquidation_judge(engine, index)) {
+        bool again = check(engine, index);
+        (void)again;
+    }
+}
+
+void risk_touch(struct engine *engine, uint32_t portfolio)
+{
+    funding_touch(engine, portfolio);
+    margin_bring(engine, portfolio);
+    if (check(engine, portfolio))
+        judge(engine, portfolio);
+}
+
+void risk_fund_moved(struct engine *engine)
+{
+    if (state_portfolio(engine, FUND_PORTFOLIO)->changed)
+        return; /* the flush will check it, and give back what is empty */
+    margin_bring(engine, FUND_PORTFOLIO);
+    bool judged = check(engine, FUND_PORTFOLIO);
+    (void)judged;
+}
+
+void risk_cash_changed(struct engine *engine, uint32_t index)
+{
+    struct portfolio *portfolio = state_portfolio(engine, index);
+
+    if (portfolio->changed)
+        return;
+    portfolio->changed = true;
+    portfolio->changed_next = engine->risk.changed_head;
+    engine->risk.changed_head = index;
+}
+
+void risk_changed(struct engine *engine, uint32_t index)
+{
+    struct holding *holding = state_holding(engine, index);
+    struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+
+    holding->figure_mark = 0;
+    if (portfolio->stale_holding == HOLDING_NONE)
+        portfolio->stale_holding = index;
+    else if (portfolio->stale_holding != index)
+        portfolio->stale_holding = RISK_STALE_MANY;
+    risk_cash_changed(engine, holding->portfolio);
+}
+
+void risk_traded(struct engine *engine, uint32_t index)
+{
+    const struct holding *holding = state_holding(engine, index);
+
+    risk_changed(engine, index);
+    if (CC_UNLIKELY(engine->liquidation.step == LIQUIDATION_RUN) &&
+        deleverage_ranks(engine, holding->market))
+        state_portfolio(engine, holding->portfolio)->moved = true;
+}
+
+/* Whether the record has neither position nor orders any more and nobody stands on it. */
+static bool is_left(const struct engine *engine, uint32_t index)
+{
+    const struct holding *holding = &engine->holdings.rows[index];
+
+    return holding->size == 0 && holding->order_head == ORDER_NONE &&
+           !liquidation_holds(engine, index);
+}
+
+/* Gives back the holdings of the portfolio that have neither position nor orders any more. */
+static void settle_empty(struct engine *engine, uint32_t portfolio)
+{
+    uint32_t at = state_portfolio(engine, portfolio)->holding_head;
+
+    while (at != HOLDING_NONE) {
+        uint32_t next = state_holding(engine, at)->next;
+        if (is_left(engine, at)) {
+            margin_drop(engine, at);
+            holding_settle(engine, at);
+        }
+        at = next;
+    }
+}
+
+/* Into the list of those to be judged. It stays `changed`: it is checked again when its turn comes,
+ * whatever changes it until then. */
+static void put_to_judge(struct engine *engine, uint32_t index)
+{
+    uint32_t *link = &engine->risk.judged_head;
+
+    while (*link != RISK_LIST_END && *link < index)
+        link = &state_portfolio(engine, *link)->changed_next;
+    state_portfolio(engine, index)->changed_next = *link;
+    *link = index;
+}
+
+/* Gives back what has become empty and checks a changed portfolio. */
+CC_MUST_USE static bool check_changed(struct engine *engine, uint32_t index)
+{
+    struct portfolio *portfolio = state_portfolio(engine, index);
+
+    if (portfolio->stale_holding == RISK_STALE_MANY) {
+        settle_empty(engine, index);
+    } else if (portfolio->stale_holding != HOLDING_NONE) {
+        uint32_t at = portfolio->stale_holding;
+        if (is_left(engine, at)) {
+            margin_drop(engine, at);
+            holding_settle(engine, at);
+        }
+    }
+    funding_touch(engine, index);
+    margin_bring(engine, index);
+    if (CC_UNLIKELY(portfolio->moved)) {
+        portfolio->moved = false;
+        deleverage_moved(engine, index);
+    }
+    return check(engine, index);
+}
+
+void risk_flush_until(struct engine *engine, uint32_t last)
+{
+    struct risk *risk = &engine->risk;
+
+    while (risk->changed_head != last) {
+        uint32_t index = risk->changed_head;
+        INVARIANT(index != RISK_LIST_END);
+        struct portfolio *portfolio = state_portfolio(engine, index);
+        risk->changed_head = portfolio->changed_next;
+        if (check_changed(engine, index))
+            put_to_judge(engine, index);
+        else
+            portfolio->changed = false;
+    }
+}
+
+void risk_flush(struct engine *engine)
+{
+    struct risk *risk = &engine->risk;
+
+    risk_flush_until(engine, RISK_LIST_END);
+    while (CC_UNLIKELY(risk->judged_head != RISK_LIST_END)) {
+        uint32_t index = risk->judged_head;
+        struct portfolio *portfolio = state_portfolio(engine, index);
+        risk->judged_head = portfolio->changed_next;
+        portfolio->changed = false;
+        if (check_changed(engine, index))
+            judge(engine, index);
+    }
+}
+
+void risk_mark_moved(struct engine *engine, uint32_t market)
+{
+    engine->risk.mark_epoch++;
+    work_queue_scan(engine, market);
+}
+
+void risk_market_moved_on(struct engine *engine, uint32_t index)
+{
+    struct market *market = state_market(engine, index);
+
+    if (CC_LIKELY(!market->waited))
+        return;
+    market->waited = false;
+    work_queue_scan(engine, index);
+}
+
+void risk_tiers_changed(struct engine *engine, uint32_t market)
+{
+    state_market(engine, market)->tier_generation++;
+    engine->risk.mark_epoch++;
+    work_queue_scan(engine, market);
+    engine->work.scans[market].exact = 1;
+}
+
+/* cdiv(size * (1e6 + rate), 1e6): what a move of one raw unit can cost at most. size <= 2^44 */
+static int64_t weight(uint64_t size, uint32_t rate_ppm)
+{
+    return money_ppm_up(size, MONEY_PPM + rate_ppm);
+}
+
+void risk_scan(struct engine *engine, uint32_t index, bool exact)
+{
+    struct holding *holding = state_holding(engine, index);
+    struct market *market = state_market(engine, holding->market);
+    struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    uint64_t size = margin_abs(holding->size);
+    uint64_t move = holding->mark_seen > market->mark ? holding->mark_seen - market->mark
+                                                      : market->mark - holding->mark_seen;
+
+    if (size > market->scan_max)
+        market->scan_max = size;
+    if (exact) {
+        risk_touch(engine, holding->portfolio);
+        return;
+    }
+    if (move == 0) { /* one that waits for this market may be met without a move */
+        if (CC_UNLIKELY(portfolio->slack_maintenance < 0 ||
+                        portfolio->status == PORTFOLIO_IN_LIQUIDATION))
+            risk_touch(engine, holding->portfolio);
+        return;
+    }
+    const struct market_record *record = &market->record;
+    uint32_t by_leverage = (MONEY_PPM - 1) / leverage_in_force(market, holding->leverage) + 1;
+    uint32_t initial_ppm = tier_imr_max(record->tiers, record->tier_count);
+    uint64_t orders = (uint64_t)(holding->sides[0].size + holding->sides[1].size);
+
+    if (initial_ppm < by_leverage)
+        initial_ppm = by_leverage;
+    int64_t maintenance = weight(size, tier_mmr_max(record->tiers, record->tier_count));
+    int64_t initial = weight(size + orders, initial_ppm);
+    portfolio->slack_maintenance -= (int128)maintenance * (int64_t)move + 1;
+    portfolio->slack_initial -= (int128)initial * (int64_t)move + 1;
+    holding->mark_seen = market->mark;
+    if (portfolio->slack_maintenance < 0 || portfolio->slack_initial < 0 ||
+        portfolio->status == PORTFOLIO_IN_LIQUIDATION)
+        risk_touch(engine, holding->portfolio);
+}

@@ -1,0 +1,128 @@
+#include "engine/standing/firing.h"
+
+#include "engine/risk/risk.h"
+#include "engine/standing/schedule.h"
+#include "engine/state/trigger.h"
+#include "engine/trade/entry.h"
+#include "engine/trade/evidence.h"
+#include "engine/trade/place.h"
+
+static void tell_trigger(struct engine *engine, uint32_t index)
+{
+    const struct conditional *row = &engine->conditionals.rows[index];
+    uint16_t asset_id = engine->markets.rows[row->market].record.asset_id;
+    struct effect_trigger body = { .source_price = row->hit_price, .asset_id = asset_id };
+
+    memcpy(body.order_id, row->id, sizeof body.order_id);
+    effects_emit(engine, EFFECT_trigger, EFFECT_CONDITIONAL | index, asset_id, &body);
+}
+
+/* The others of its group in the portfolio that wait, whatever becomes of it. */
+static void cancel_group(struct engine *engine, uint32_t index)
+{
+    struct conditional *rows = engine->conditionals.rows;
+    const struct conditional *row = &rows[index];
+    uint32_t at = state_portfolio(engine, row->portfolio)->conditional_head;
+    uint8_t reason;
+
+    if ((row->oco[0] | row->oco[1]) == 0)
+        return;
+    while (at != CONDITIONAL_NONE) {
+        uint32_t next = rows[at].list_next;
+        if (at != index && rows[at].oco[0] == row->oco[0] && rows[at].oco[1] == row->oco[1] &&
+            conditional_death(engine, at, &reason) == ORDER_NEW)
+            conditional_end(engine, at, ORDER_CANCELED, REASON_oco);
+        at = next;
+    }
+}
+
+/* The wire's expiry of its life once triggered. */
+static uint64_t live_expiry(const struct conditional *row)
+{
+    return row->live_tif == ORDER_GTC ? UINT64_MAX : row->live_tif;
+}
+
+static struct entry entry_of(const struct engine *engine, const struct conditional *row)
+{
+    bool is_buy = row->side == ORDER_LONG;
+
+    return (struct entry){
+        .price = row->price,
+        .signed_quantity = is_buy ? (int64_t)row->quantity : -(int64_t)row->quantity,
+        .expiry = live_expiry(row),
+        .slippage_ppm = row->slippage_ppm,
+        .portfolio = row->portfolio,
+        .account = row->account,
+        .replaced = ORDER_NONE,
+        .asset_id = engine->markets.rows[row->market].record.asset_id,
+        .order_type = row->order_type,
+        .post_only = (row->flags & ORDER_POST_ONLY) != 0,
+        .reduce_only = (row->flags & ORDER_REDUCE_ONLY) != 0,
+        .stp = (row->flags >> ORDER_STP_SHIFT) & 3u,
+    };
+}
+
+/* R8's rows at t of this command; it has left every list. Gives the makers met. */
+static uint32_t place(struct engine *engine, uint32_t index)
+{
+    struct conditional *row = &engine->conditionals.rows[index];
+    struct entry entry = entry_of(engine, row);
+    struct place_name name = {
+        .id = (const uint8_t *)row->id,
+        .hash = row->hash,
+        .account = row->account,
+        .conditional = index,
+    };
+    struct engine_result *result = NULL;
+
+    if (engine->turn.untriggered == index) { /* it is what the command placed (evidence.h) */
+        result = engine->turn.answer;
+        engine->turn.untriggered = CONDITIONAL_NONE;
+    }
+    engine->turn.makers = 0;
+    enum status status = entry_form(engine, &entry, false);
+    if (status == STATUS_request_completed)
+        status = place_entry(engine, &name, &entry, result);
+    if (status != STATUS_request_completed) {
+        row->state = ORDER_REJECTED;
+        row->reason = entry.reason != REASON_none ? entry.reason : (uint8_t)status;
+        conditional_tell(engine, index);
+        evidence_of_refusal(engine, result, row->quantity);
+    }
+    conditional_release(&engine->conditionals, index);
+    return engine->turn.makers;
+}
+
+bool firing_unit(struct engine *engine, uint32_t batch, uint32_t *units)
+{
+    uint32_t index = trigger_next(engine, batch), makers;
+    uint8_t reason;
+
+    if (index == CONDITIONAL_NONE)
+        return false;
+    const struct conditional *row = &engine->conditionals.rows[index];
+    *units -= 1;
+    enum order_state death = conditional_death(engine, index, &reason);
+    if (death != ORDER_NEW) {
+        conditional_end(engine, index, death, reason);
+        return true;
+    }
+    if (!trigger_may_fire(engine, row->market)) {
+        trigger_arm(engine, index);
+        return true;
+    }
+    schedule_touch(engine, row->portfolio);
+    risk_touch(engine, row->portfolio);
+    death = conditional_death(engine, index, &reason);
+    if (death != ORDER_NEW) { /* by what the touch has found */
+        conditional_end(engine, index, death, reason);
+        return true;
+    }
+    tell_trigger(engine, index);
+    cancel_group(engine, index);
+    conditional_leave(engine, index);
+    makers = place(engine, index);
+    risk_flush(engine);
+    *units -= makers < *units ? makers : *units;
+    return true;
+}

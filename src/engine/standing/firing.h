@@ -1,0 +1,17 @@
+/* firing.h - an untriggered order whose price has come takes its chance: one unit of WORK_TRIGGER
+ * (rules.md R8). Owned by the engine.
+ *
+ * Order.  Its owner is touched; 2114; the others of its OCO group are canceled; then it goes the
+ *         way of every order (place_entry) with its own id. It becomes that order, or is REJECTED.
+ * Bound.  One unit, and one for each maker that its walk met. */
+#ifndef ENGINE_STANDING_FIRING_H
+#define ENGINE_STANDING_FIRING_H
+
+#include "base/cc.h"
+
+struct engine;
+
+/* Of the kind WORK_TRIGGER (work.h). */
+CC_MUST_USE bool firing_unit(struct engine *engine, uint32_t batch, uint32_t *units);
+
+#endif

@@ -1,0 +1,36 @@
+/* schedule.h - the dead-man (R10): code 25, and the deadline that ends a portfolio's orders. Owned
+ * by the engine.
+ *
+ *   set ── t >= deadline: every resting order and conditional is dead ── fired once: timer or touch
+ *
+ * Order.  What is entered behind the deadline lives: the portfolio is touched before it enters an
+ *         order, which fires a deadline that has come (decision 55).
+ * Units.  Unix ns. */
+#ifndef ENGINE_STANDING_SCHEDULE_H
+#define ENGINE_STANDING_SCHEDULE_H
+
+#include "base/status.h"
+#include "engine/state/state.h"
+
+struct image_read;
+
+/* Code 25; row portfolio has passed, turn.portfolio is the body's. */
+CC_MUST_USE enum status schedule_cancel_all(struct engine *engine, const struct command *command,
+                                            struct engine_result *result);
+
+/* Before an order of the portfolio is entered, and before code 25: fires what has come. */
+void schedule_touch(struct engine *engine, uint32_t portfolio);
+
+/* The first deadline, UINT64_MAX: none; and its firing when it has come. */
+CC_MUST_USE uint64_t schedule_deadline(const struct engine *engine);
+void schedule_fire(struct engine *engine);
+
+/* A portfolio from an image gets its timer. */
+void schedule_enter(struct engine *engine, uint32_t portfolio);
+
+/* 2115, the portfolio's list and the doom of its conditionals that are not reduce-only: what a
+ * deadline and a disconnect do (R10, W9). */
+void schedule_end_orders(struct engine *engine, uint32_t portfolio, enum effect_timer_kind kind,
+                         uint8_t reason);
+
+#endif

@@ -1,0 +1,241 @@
+#include "engine/state/access.h"
+
+#include "base/field.h"
+#include "base/request.h"
+#include "base/rule.h"
+#include "engine/state/state.h"
+
+enum { ACCESS_EVERY_PORTFOLIO = -1 };
+
+/* What a code needs beyond a live credential of its signer's kind. */
+enum reach {
+    REACH_ANY,        /* nothing here */
+    REACH_SUBACCOUNT, /* the subaccount that stands behind the account in its body */
+    REACH_TRANSFER,   /* both sides' as far as they are of its account */
+    REACH_ACCOUNT,    /* no pin */
+};
+
+/* Codes in the order of their rows; the others are REACH_ANY and not exempt. */
+static const struct demand {
+    uint8_t reach;     /* enum reach */
+    bool is_exempt;    /* of row suspended */
+    bool needs_access; /* FULL_ACCESS, whatever signs (R11) */
+} demands[REQUEST_revoke_api_key + 1] = {
+    [REQUEST_place_limit_order] = { REACH_SUBACCOUNT, false, false },
+    [REQUEST_order_reduction] = { REACH_SUBACCOUNT, true, false },
+    [REQUEST_order_replacement] = { REACH_SUBACCOUNT, false, false },
+    [REQUEST_order_cancel] = { REACH_SUBACCOUNT, true, false },
+    [REQUEST_cancel_all_orders] = { REACH_SUBACCOUNT, true, false },
+    [REQUEST_place_market_order] = { REACH_SUBACCOUNT, false, false },
+    [REQUEST_place_conditional_order] = { REACH_SUBACCOUNT, false, false },
+    [REQUEST_conditional_order_cancel] = { REACH_SUBACCOUNT, true, false },
+    [REQUEST_order_batch] = { REACH_SUBACCOUNT, false, false },
+    [REQUEST_transfer] = { REACH_TRANSFER, false, true },
+    [REQUEST_withdraw] = { REACH_SUBACCOUNT, false, true },
+    [REQUEST_create_session] = { REACH_ANY, true, false },
+    [REQUEST_revoke_session] = { REACH_ANY, true, false },
+    [REQUEST_revoke_all_sessions] = { REACH_ANY, true, false },
+    [REQUEST_create_subaccount] = { REACH_ACCOUNT, false, true },
+    [REQUEST_close_subaccount] = { REACH_SUBACCOUNT, false, true },
+    [REQUEST_create_portfolio] = { REACH_SUBACCOUNT, false, true },
+    [REQUEST_schedule_cancel_all] = { REACH_SUBACCOUNT, true, false },
+    [REQUEST_set_mmp] = { REACH_SUBACCOUNT, false, false },
+    [REQUEST_reset_mmp] = { REACH_SUBACCOUNT, false, false },
+    [REQUEST_close_account] = { REACH_ACCOUNT, false, true },
+    [REQUEST_create_api_key] = { REACH_ANY, false, true }, /* its pin is 34's and 35's own matter */
+    [REQUEST_revoke_api_key] = { REACH_ANY, true, true },
+};
+
+uint64_t access_account(const struct command *command)
+{
+    return cc_load64(command_body(command));
+}
+
+/* A CLOSED account has no valid credential, though its master keys keep their rows. */
+static uint32_t credential_of(const struct engine *engine, const struct command *command,
+                              uint64_t t_ns)
+{
+    const struct account *account = account_find(engine, access_account(command));
+
+    if (account == NULL || account->status == ACCOUNT_CLOSED)
+        return CREDENTIAL_NONE;
+    return credential_find(engine, access_account(command), command_key(command),
+                           command->key_bytes, t_ns);
+}
+
+/* W3a: which configured key signs which operator code. */
+static bool operator_key_is_configured(const struct engine *engine, const struct command *command)
+{
+    const struct option_engine *options = &engine->options;
+    const uint8_t *key = command_key(command);
+    bool is_treasury = command->code == REQUEST_deposit_credit ||
+                       command->code == REQUEST_withdrawal_settle ||
+                       command->code == REQUEST_fund_top_up;
+
+    if (command->key_bytes != sizeof options->operator_key)
+        return false;
+    if (command->code == REQUEST_oracle_price) {
+        for (uint32_t i = 0; i < options->oracle_key_count; i++)
+            if (memcmp(options->oracle_keys[i], key, sizeof options->oracle_keys[i]) == 0)
+                return true;
+        return false;
+    }
+    if (is_treasury && options->has_treasury_key)
+        return memcmp(options->treasury_key, key, sizeof options->treasury_key) == 0;
+    return options->has_operator_key &&
+           memcmp(options->operator_key, key, sizeof options->operator_key) == 0;
+}
+
+bool access_duplicate_account(const struct engine *engine, const struct command *command,
+                              uint64_t t_ns, uint64_t *account)
+{
+    uint8_t signer = request_find(command->code)->signer;
+
+    if (signer == SIGNER_OPERATOR) {
+        *account = command->duplicate_account;
+        return operator_key_is_configured(engine, command);
+    }
+    if (signer == SIGNER_NEW_SECP256K1) {
+        *account = command->duplicate_account;
+        return true;
+    }
+    *account = access_account(command);
+    return credential_of(engine, command, t_ns) != CREDENTIAL_NONE;
+}
+
+static bool kind_is_right(const struct credential *credential, enum signer signer)
+{
+    bool is_session = credential->kind == CREDENTIAL_SESSION;
+
+    if (signer == SIGNER_SESSION)
+        return is_session;
+    return signer == SIGNER_SESSION_OR_MASTER || !is_session; /* every master key is an admin key */
+}
+
+/* R10: a pinned credential reaches its subaccount alone. Another account's side of a transfer is
+ * a matter of row portfolio. */
+static bool is_in_reach(const struct credential *credential, enum reach reach, const uint8_t *body)
+{
+    uint32_t pin = (uint32_t)credential->pin;
+
+    if (reach == REACH_ANY || credential->pin == CREDENTIAL_NO_PIN)
+        return true;
+    if (reach == REACH_ACCOUNT || pin != cc_load32(body + 8))
+        return false;
+    return reach != REACH_TRANSFER || cc_load64(body + 16) != credential->account ||
+           pin == cc_load32(body + 24);
+}
+
+enum access access_check(struct engine *engine, const struct command *command)
+{
+    uint8_t signer = request_find(command->code)->signer;
+
+    if (signer == SIGNER_OPERATOR)
+        return operator_key_is_configured(engine, command) ? ACCESS_GRANTED : ACCESS_UNKNOWN;
+    if (signer == SIGNER_NEW_SECP256K1)
+        return ACCESS_GRANTED;
+    uint32_t index = credential_of(engine, command, engine->t_ns);
+    if (index == CREDENTIAL_NONE)
+        return ACCESS_UNKNOWN;
+    const struct credential *credential = &engine->credentials.rows[index];
+    engine->turn.credential = index;
+    engine->turn.account = credential->account;
+    engine->accounts.rows[credential->account].signer_hint = index;
+    const struct demand *demand = &demands[command->code];
+    bool is_granted = kind_is_right(credential, signer) &&
+                      !(demand->needs_access && credential->scope != SCOPE_FULL_ACCESS) &&
+                      is_in_reach(credential, demand->reach, command_body(command));
+    return is_granted ? ACCESS_GRANTED : ACCESS_LACKING;
+}
+
+bool access_is_suspended(const struct engine *engine, const struct command *command)
+{
+    if (command->code >= CC_COUNT(demands) || demands[command->code].is_exempt)
+        return false;
+    uint8_t signer = request_find(command->code)->signer;
+    bool has_account = signer != SIGNER_NEW_SECP256K1 && signer != SIGNER_NEW_PASSKEY;
+    return has_account && engine->accounts.rows[engine->turn.account].suspended;
+}
+
+enum status access_refusal(uint32_t code)
+{
+    return code == REQUEST_create_session || code == REQUEST_revoke_session ||
+                   code == REQUEST_revoke_all_sessions
+               ? ROW_STATUS(credential_of_session)
+               : ROW_STATUS(credential);
+}
+
+enum status access_portfolio(struct engine *engine, const struct command *command)
+{
+    const uint8_t *body = command_body(command);
+    uint32_t subaccount = cc_load32(body + 8), index = cc_load32(body + 12);
+
+    engine->turn.portfolio = PORTFOLIO_NONE;
+    if (command->code == REQUEST_cancel_all_orders && index == (uint32_t)ACCESS_EVERY_PORTFOLIO) {
+        return subaccount_is_open(engine, engine->turn.account, subaccount)
+                   ? STATUS_request_completed
+                   : ROW_STATUS(portfolio);
+    }
+    uint32_t portfolio = access_open_portfolio(engine, engine->turn.account, body + 8);
+    if (portfolio == PORTFOLIO_NONE)
+        return ROW_STATUS(portfolio);
+    engine->turn.portfolio = portfolio;
+    return STATUS_request_completed;
+}
+
+uint32_t access_open_portfolio(const struct engine *engine, uint64_t account_id,
+                               const uint8_t indexes[8])
+{
+    uint32_t portfolio =
+        portfolio_find(engine, account_id, cc_load32(indexes), cc_load32(indexes + 4));
+
+    if (portfolio != PORTFOLIO_NONE &&
+        engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED)
+        return PORTFOLIO_NONE;
+    return portfolio;
+}
+
+enum status access_api_key(const struct engine *engine, const uint8_t credential_id[16],
+                           uint64_t account_id, uint32_t subaccount_index,
+                           struct engine_result *result)
+{
+    uint32_t index = credential_find_id(engine, credential_id, CREDENTIAL_API_KEY);
+    const struct credential *key = &engine->credentials.rows[index];
+
+    if (index == CREDENTIAL_NONE || !credential_is_live(key, engine->t_ns))
+        return ROW_STATUS(credential);
+    if (key->scope != SCOPE_READ_WRITE) {
+        result->reason = REASON_read_only_key;
+        return ROW_STATUS(credential);
+    }
+    if (key->pin != CREDENTIAL_NO_PIN && (uint32_t)key->pin != subaccount_index) {
+        result->reason = REASON_subaccount_not_permitted;
+        return ROW_STATUS(credential);
+    }
+    return key->account == account_id ? STATUS_request_completed : ROW_STATUS(portfolio);
+}
+
+static bool field_is_clean(const struct field *field, const uint8_t *bytes)
+{
+    if (field->kind == FIELD_BOOL)
+        return bytes[0] <= 1;
+    if (field->kind == FIELD_ENUM)
+        return field_enum_name(field, bytes[0]) != NULL;
+    if (field->kind == FIELD_PAD)
+        for (uint32_t i = 0; i < field->size; i++)
+            if (bytes[i] != 0)
+                return false;
+    return true;
+}
+
+bool access_body_is_clean(const struct command *command)
+{
+    size_t count;
+    const struct field *fields = field_table(command->code, &count);
+
+    INVARIANT(fields != NULL);
+    for (size_t i = 0; i < count; i++)
+        if (!field_is_clean(&fields[i], command_body(command) + fields[i].offset))
+            return false;
+    return true;
+}

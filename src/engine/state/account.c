@@ -1,0 +1,154 @@
+#include "engine/state/account.h"
+
+#include "base/rule.h"
+#include "engine/account/faucet.h"
+#include "engine/risk/fee.h"
+#include "engine/state/access.h"
+#include "engine/state/state.h"
+#include "engine/table/image_read.h"
+
+#define COVERED(field) +sizeof(((struct account *)0)->field)
+static_assert(sizeof(struct account) == 0 ACCOUNT_FIELDS(COVERED) ACCOUNT_CACHES(COVERED),
+              "every byte of an account is in one of its field lists");
+#undef COVERED
+
+const struct account *account_find(const struct engine *engine, uint64_t account_id)
+{
+    if (account_id >= engine->accounts.count)
+        return NULL;
+    return &engine->accounts.rows[account_id];
+}
+
+bool account_fits(const struct engine *engine)
+{
+    return engine->accounts.count < engine->accounts.limit && subaccount_fits(engine);
+}
+
+uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES])
+{
+    struct account_table *table = &engine->accounts;
+
+    INVARIANT(table->count < table->slots);
+    uint32_t id = table->count++;
+    table->rows[id] = (struct account){
+        .created_sequence = engine->sequence,
+        .created_ns = engine->t_ns,
+        .credential_head = CREDENTIAL_NONE,
+        .portfolio_head = PORTFOLIO_NONE,
+        .portfolio_tail = PORTFOLIO_NONE,
+        .tier_override = ACCOUNT_TIER_BY_VOLUME,
+        .status = ACCOUNT_ACTIVE,
+    };
+    memcpy(table->rows[id].label, label, ACCOUNT_LABEL_BYTES);
+    (void)subaccount_add(engine, id);
+    return id;
+}
+
+void account_tell(struct engine *engine, uint32_t id, enum effect_account_what what)
+{
+    const struct account *account = &engine->accounts.rows[id];
+    struct effect_account body = {
+        .account_id = id,
+        .status = account->status,
+        .fee_tier = account->fee_tier,
+        .what = (uint8_t)what,
+    };
+
+    effects_emit(engine, EFFECT_account, id, 0, &body);
+}
+
+uint32_t account_create(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES])
+{
+    uint32_t id = account_add(engine, label);
+
+    account_tell(engine, id, ACCOUNT_WHAT_ACCOUNT);
+    return id;
+}
+
+enum status account_close(struct engine *engine, const struct command *command,
+                          struct engine_result *result)
+{
+    uint32_t id = engine->turn.account;
+
+    (void)command;
+    if (!subaccount_all_closed(engine, id)) {
+        result->reason = REASON_subaccount_not_closed;
+        return STATUS_order_rejected_invalid;
+    }
+    credential_revoke_all(engine, id);
+    engine->accounts.rows[id].status = ACCOUNT_CLOSED;
+    account_tell(engine, id, ACCOUNT_WHAT_ACCOUNT);
+    return STATUS_request_completed;
+}
+
+enum status account_suspend(struct engine *engine, const struct command *command,
+                            struct engine_result *result)
+{
+    const uint8_t *body = command_body(command);
+    uint64_t id = cc_load64(body);
+    bool suspended = body[8] == 1;
+
+    (void)result;
+    if (id == 0 || account_find(engine, id) == NULL)
+        return ROW_STATUS(portfolio);
+    if (!access_body_is_clean(command))
+        return STATUS_order_rejected_invalid;
+    struct account *account = &engine->accounts.rows[id];
+    if (account->suspended != suspended) {
+        account->suspended = suspended;
+        account_tell(engine, (uint32_t)id, ACCOUNT_WHAT_SUSPENDED);
+    }
+    return STATUS_request_completed;
+}
+
+static const char *wrong_with(const struct engine *engine, const struct account *row)
+{
+    if (row->status > ACCOUNT_CLOSED)
+        return "an account has a status that does not exist";
+    if (!image_read_is_bool(&row->suspended) ||
+        (row->tier_override >= MARKET_FEE_TIERS && row->tier_override != ACCOUNT_TIER_BY_VOLUME))
+        return "an account has a mark of the operator that does not exist";
+    if (row->faucet_ns > engine->t_ns || row->faucet_amount < 0 ||
+        row->faucet_amount > (row->faucet_ns == 0 ? 0 : FAUCET_LIMIT))
+        return "an account was given what it cannot have been";
+    uint8_t in_force =
+        row->tier_override == ACCOUNT_TIER_BY_VOLUME ? row->volume_tier : row->tier_override;
+    if (row->volume_tier >= MARKET_FEE_TIERS || row->fee_tier != in_force)
+        return "an account has a fee tier that does not exist";
+    if (row->volume_day > fee_day(engine->t_ns))
+        return "an account has a volume of a day to come";
+    if (row->created_sequence > engine->sequence)
+        return "an account was created by a command to come";
+    return NULL;
+}
+
+bool account_load(struct engine *engine, struct image_read *read)
+{
+    struct account_table *table = &engine->accounts;
+    struct account *row = NULL;
+    size_t row_bytes = read->version == 1 ? 0 ACCOUNT_FIELDS_1(IMAGE_READ_BYTES)
+                                          : 0 ACCOUNT_FIELDS(IMAGE_READ_BYTES);
+
+    for (table->count = 0; image_read_begins(read, row_bytes); read->row++) {
+        if (table->count == table->limit)
+            return image_read_refuse(read, "more accounts than the configuration allows");
+        row = &table->rows[table->count++];
+        *row = (struct account){
+            .credential_head = CREDENTIAL_NONE,
+            .portfolio_head = PORTFOLIO_NONE,
+            .portfolio_tail = PORTFOLIO_NONE,
+            .tier_override = ACCOUNT_TIER_BY_VOLUME,
+        };
+        if (read->version == 1) {
+            ACCOUNT_FIELDS_1(IMAGE_READ)
+            row->volume_tier = row->fee_tier;
+        } else {
+            ACCOUNT_FIELDS(IMAGE_READ)
+        }
+        const char *wrong = wrong_with(engine, row);
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        row->api_key_count = 0; /* counted anew (credential_load) */
+    }
+    return read->wrong == NULL;
+}

@@ -1,0 +1,101 @@
+/* account.h - the table of accounts; owned by the engine.
+ *
+ * The index of an account is its id: account 0 is the exchange's own (R1), users start at 1, ids
+ * are dense and never reused.
+ *
+ * Units. Volumes in micro-USDC, times unix ns. */
+#ifndef ENGINE_STATE_ACCOUNT_H
+#define ENGINE_STATE_ACCOUNT_H
+
+#include "base/cc.h"
+#include "base/status.h"
+#include "engine/state/effect_body.h"
+
+enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14, ACCOUNT_TIER_BY_VOLUME = 255 };
+
+#define ACCOUNT_MARKETS_ALL UINT16_MAX
+
+enum account_status { ACCOUNT_ACTIVE, ACCOUNT_CLOSED };
+
+struct account {
+    uint32_t volume_day; /* UTC day of the newest bucket; 0: none yet */
+    uint32_t subaccount_count;
+    uint32_t api_key_count;   /* live */
+    uint32_t credential_head; /* its sessions and API keys; all live ones (credential.h) */
+    uint32_t portfolio_head;
+    uint32_t portfolio_tail;    /* portfolios in order of creation */
+    uint32_t signer_hint;       /* credential that signed last: tried before the map */
+    uint32_t subaccount_head;   /* its subaccount 0 (subaccount.h) */
+    uint32_t conditional_count; /* its untriggered orders (conditional.h) */
+    uint8_t status;             /* enum account_status */
+    uint8_t fee_tier;           /* in force: tier_override, or the volume's */
+    uint8_t volume_tier;        /* that the volume made */
+    uint8_t tier_override;      /* of operator 1009, ACCOUNT_TIER_BY_VOLUME: none */
+    bool suspended;             /* by operator 1005 */
+    bool cancel_queued;         /* its cancellation list is in the queue (account_list.h) ... */
+    uint16_t cancel_market;     /* ... for this market, or ACCOUNT_MARKETS_ALL; ... */
+    uint8_t zero[4];
+    uint64_t faucet_ns;    /* t of the first credit of the faucet's 24 h (W7), 0: none */
+    int64_t faucet_amount; /* credited since then */
+    uint64_t volume[ACCOUNT_VOLUME_DAYS]; /* by UTC day mod 14 (R6) */
+    uint64_t created_sequence;
+    uint64_t created_ns;
+    uint8_t label[ACCOUNT_LABEL_BYTES];
+    uint64_t cancel_sequence;   /* ... stamp: older orders are dead; ... */
+    uint32_t cancel_subaccount; /* ... where it goes on */
+    uint32_t cancel_portfolio;
+};
+
+/* clang-format off */
+#define ACCOUNT_FIELDS(X) \
+    X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
+    X(api_key_count) X(status) X(fee_tier) X(tier_override) X(suspended) X(faucet_ns) \
+    X(faucet_amount) X(volume_tier)
+#define ACCOUNT_FIELDS_1(X) \
+    X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
+    X(api_key_count) X(status) X(fee_tier)
+#define ACCOUNT_CACHES(X) \
+    X(credential_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(subaccount_head) \
+    X(conditional_count) X(cancel_queued) X(cancel_market) X(cancel_sequence) \
+    X(cancel_subaccount) X(cancel_portfolio) X(zero)
+/* clang-format on */
+
+struct account_table {
+    struct account *rows; /* [slots] */
+    uint32_t slots;       /* laid out */
+    uint32_t limit;       /* may be used (engine.accounts) */
+    uint32_t count;       /* in use, account 0 included */
+};
+
+struct engine;
+struct image_read;
+struct command;
+struct engine_result;
+
+/* The account, or NULL when the id is unknown. Account 0 and CLOSED ones are found as well. */
+CC_MUST_USE const struct account *account_find(const struct engine *engine, uint64_t account_id);
+
+/* Whether there is room for an account with its subaccount and portfolio. */
+CC_MUST_USE bool account_fits(const struct engine *engine);
+
+/* A new account with its subaccount 0 and portfolio 0 "Main" (R10); it fits. Gives its id. */
+uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES]);
+
+/* 2119 of an account as it now is. */
+void account_tell(struct engine *engine, uint32_t id, enum effect_account_what what);
+
+/* account_add, and the effect 2119 that says so. */
+uint32_t account_create(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES]);
+
+/* Code 32 after row suspended. Costs what its sessions and API keys do. */
+CC_MUST_USE enum status account_close(struct engine *engine, const struct command *command,
+                                      struct engine_result *result);
+
+/* Code 1005. */
+CC_MUST_USE enum status account_suspend(struct engine *engine, const struct command *command,
+                                        struct engine_result *result);
+
+/* Section 3 of an image: the accounts, as yet without portfolios, sessions and keys. */
+CC_MUST_USE bool account_load(struct engine *engine, struct image_read *read);
+
+#endif

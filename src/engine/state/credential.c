@@ -1,0 +1,461 @@
+#include "engine/state/credential.h"
+
+#include "base/uuid.h"
+#include "engine/state/state.h"
+#include "engine/table/image_read.h"
+#include "engine/table/whole_lines.h"
+
+#define COVERED(field) +sizeof(((struct credential *)0)->field)
+static_assert(sizeof(struct credential) == 0 CREDENTIAL_FIELDS(COVERED) CREDENTIAL_CACHES(COVERED),
+              "every byte of a credential is in one of its field lists");
+#undef COVERED
+
+#define CREDENTIAL_MS UINT64_C(1000000)
+
+enum { SESSION_KEY_BYTES = 32 };
+
+static size_t rows_bytes(uint32_t slots)
+{
+    return whole_lines(((size_t)slots + 1) * sizeof(struct credential));
+}
+
+size_t credential_table_bytes(uint32_t slots)
+{
+    return rows_bytes(slots) + 2 * hash_index_bytes(slots) + timer_heap_bytes(slots);
+}
+
+void credential_table_init(struct credential_table *table, void *memory, uint32_t slots)
+{
+    uint8_t *at = memory;
+
+    *table = (struct credential_table){ .rows = memory, .slots = slots, .fresh = 1 };
+    at += rows_bytes(slots);
+    hash_index_init(&table->by_key, at, slots);
+    at += hash_index_bytes(slots);
+    hash_index_init(&table->by_sequence, at, slots);
+    at += hash_index_bytes(slots);
+    timer_heap_init(&table->releases, at, slots);
+}
+
+/* Sessions are found under their account, master keys anywhere (R11, code 11). */
+static uint64_t key_hash(const struct engine *engine, uint64_t account, const uint8_t *key,
+                         uint32_t key_bytes)
+{
+    return mix_credential(engine->key, key_bytes == SESSION_KEY_BYTES ? account : 0, key,
+                          key_bytes);
+}
+
+static uint64_t sequence_hash(const struct engine *engine, uint64_t sequence)
+{
+    return mix_fold(sequence ^ engine->key.low, engine->key.high ^ UINT64_C(0x9E3779B97F4A7C15));
+}
+
+static bool key_is(const struct credential *credential, const uint8_t *key, uint32_t key_bytes)
+{
+    const uint8_t *own = credential->key;
+
+    return credential->key_bytes == key_bytes &&
+           ((cc_load64(own) ^ cc_load64(key)) | (cc_load64(own + 8) ^ cc_load64(key + 8)) |
+            (cc_load64(own + 16) ^ cc_load64(key + 16)) |
+            (cc_load64(own + 24) ^ cc_load64(key + 24))) == 0 &&
+           (key_bytes == SESSION_KEY_BYTES || own[SESSION_KEY_BYTES] == key[SESSION_KEY_BYTES]);
+}
+
+/* A live session or master key of the account with this key. */
+static bool is_signer(const struct credential *credential, uint64_t account_id, const uint8_t *key,
+                      uint32_t key_bytes, uint64_t t_ns)
+{
+    return credential->account == account_id && credential->kind != CREDENTIAL_API_KEY &&
+           key_is(credential, key, key_bytes) && credential_is_live(credential, t_ns);
+}
+
+uint32_t credential_find(const struct engine *engine, uint64_t account_id, const uint8_t *key,
+                         uint32_t key_bytes, uint64_t t_ns)
+{
+    const struct hash_index *map = &engine->credentials.by_key;
+
+    if (key_bytes != SESSION_KEY_BYTES && key_bytes != CREDENTIAL_KEY_BYTES)
+        return CREDENTIAL_NONE;
+    const struct credential *rows = engine->credentials.rows;
+    if (account_id < engine->accounts.count) {
+        uint32_t hint = engine->accounts.rows[account_id].signer_hint;
+        if (hint != CREDENTIAL_NONE && is_signer(&rows[hint], account_id, key, key_bytes, t_ns))
+            return hint;
+    }
+    struct hash_index_probe probe =
+        hash_index_probe(map, key_hash(engine, account_id, key, key_bytes));
+    while (hash_index_next(map, &probe))
+        if (is_signer(&rows[probe.index], account_id, key, key_bytes, t_ns))
+            return probe.index;
+    return CREDENTIAL_NONE;
+}
+
+uint32_t credential_find_master(const struct engine *engine, const uint8_t *key)
+{
+    const struct hash_index *map = &engine->credentials.by_key;
+    struct hash_index_probe probe =
+        hash_index_probe(map, key_hash(engine, 0, key, CREDENTIAL_KEY_BYTES));
+
+    while (hash_index_next(map, &probe))
+        if (key_is(&engine->credentials.rows[probe.index], key, CREDENTIAL_KEY_BYTES))
+            return probe.index;
+    return CREDENTIAL_NONE;
+}
+
+uint32_t credential_find_sequence(const struct engine *engine, uint64_t sequence,
+                                  enum credential_kind kind)
+{
+    const struct hash_index *map = &engine->credentials.by_sequence;
+    struct hash_index_probe probe = hash_index_probe(map, sequence_hash(engine, sequence));
+
+    while (hash_index_next(map, &probe)) {
+        const struct credential *credential = &engine->credentials.rows[probe.index];
+        if (credential->created_sequence == sequence && credential->kind == kind)
+            return probe.index;
+    }
+    return CREDENTIAL_NONE;
+}
+
+uint32_t credential_find_id(const struct engine *engine, const uint8_t id[16],
+                            enum credential_kind kind)
+{
+    const uint64_t turn = UINT64_C(1) << 40;
+    uint64_t low = (__builtin_bswap64(cc_load64(id + 8)) >> 22) & (turn - 1);
+    uint64_t sequence = (engine->sequence & ~(turn - 1)) | low;
+
+    for (;; sequence -= turn) {
+        uint32_t found = credential_find_sequence(engine, sequence, kind);
+        uint8_t own[16];
+        if (found != CREDENTIAL_NONE) {
+            credential_id(&engine->credentials.rows[found], own);
+            if (memcmp(own, id, sizeof own) == 0)
+                return found;
+        }
+        if (sequence < turn)
+            return CREDENTIAL_NONE;
+    }
+}
+
+uint8_t credential_effect_kind(const struct credential *credential)
+{
+    static const uint8_t kinds[] = {
+        [CREDENTIAL_SESSION] = EFFECT_CREDENTIAL_SESSION,
+        [CREDENTIAL_API_KEY] = EFFECT_CREDENTIAL_API_KEY,
+        [CREDENTIAL_MASTER_SECP256K1] = EFFECT_CREDENTIAL_MASTER_KEY,
+    };
+    return kinds[credential->kind];
+}
+
+static void emit(struct engine *engine, uint32_t index, enum effect_credential_action action)
+{
+    const struct credential *credential = &engine->credentials.rows[index];
+    struct effect_credential body = {
+        .account_id = credential->account,
+        .pin = credential->pin,
+        .kind = credential_effect_kind(credential),
+        .action = (uint8_t)action,
+        .scope = credential->scope,
+    };
+
+    /* A compressed point gives its x coordinate: all but the first byte. */
+    memcpy(body.key, credential->key + credential->key_bytes - sizeof body.key, sizeof body.key);
+    effects_emit(engine, EFFECT_credential, index, 0, &body);
+}
+
+/* A session that has ended is found by its sequence alone: however often its key is used again, one
+ * record has it in by_key. */
+static void end(struct engine *engine, uint32_t index, enum effect_credential_action action)
+{
+    struct credential *credential = &engine->credentials.rows[index];
+    uint64_t hash = key_hash(engine, credential->account, credential->key, credential->key_bytes);
+
+    INVARIANT(credential->ended_sequence == 0);
+    credential->ended_sequence = engine->sequence;
+    hash_index_remove(&engine->credentials.by_key, (uint32_t)(hash >> 32), credential->key_place);
+    emit(engine, index, action);
+}
+
+/* Takes the credentials that have ended, or this one, out of the list of the account. */
+static void prune(struct engine *engine, struct account *account, uint32_t out)
+{
+    struct credential *rows = engine->credentials.rows;
+    uint32_t *link = &account->credential_head;
+
+    while (*link != CREDENTIAL_NONE) {
+        if (*link == out || !credential_is_live(&rows[*link], engine->t_ns))
+            *link = rows[*link].account_next;
+        else
+            link = &rows[*link].account_next;
+    }
+}
+
+static void release(struct engine *engine, uint32_t index)
+{
+    struct credential_table *table = &engine->credentials;
+    struct credential *credential = &table->rows[index];
+    uint64_t hash = sequence_hash(engine, credential->created_sequence);
+
+    INVARIANT(credential->kind == CREDENTIAL_SESSION || credential->ended_sequence != 0);
+    INVARIANT(!credential_is_live(credential, engine->t_ns));
+    if (credential->ended_sequence == 0)
+        end(engine, index, CREDENTIAL_EXPIRED);
+    if (credential->kind != CREDENTIAL_MASTER_SECP256K1)
+        prune(engine, &engine->accounts.rows[credential->account], index);
+    hash_index_remove(&table->by_sequence, (uint32_t)(hash >> 32), credential->sequence_place);
+    timer_heap_remove(&table->releases, index);
+    *(credential->prev != CREDENTIAL_NONE ? &table->rows[credential->prev].next : &table->head) =
+        credential->next;
+    *(credential->next != CREDENTIAL_NONE ? &table->rows[credential->next].prev : &table->tail) =
+        credential->prev;
+    *credential = (struct credential){ .next = table->free_head };
+    table->free_head = index;
+    table->count--;
+}
+
+void credential_release_ended(struct engine *engine)
+{
+    const struct timer_heap *releases = &engine->credentials.releases;
+
+    for (unsigned i = 0; i < CREDENTIAL_RELEASES_MAX; i++) {
+        if (timer_heap_deadline(releases) > engine->t_ns)
+            break;
+        release(engine, timer_heap_first(releases));
+    }
+}
+
+bool credential_fits(const struct engine *engine, uint32_t count)
+{
+    return engine->credentials.limit - engine->credentials.count >= count;
+}
+
+uint64_t credential_keep_until(const struct engine *engine)
+{
+    uint64_t window_ms = state_option(engine, OPTION_exchange_clock_past_ms) +
+                         state_option(engine, OPTION_exchange_clock_future_ms) +
+                         2 * DUPLICATE_SLACK_MS + 1000;
+    return engine->t_ns + window_ms * CREDENTIAL_MS;
+}
+
+/* A session of this key that has expired is over for good before the key gets another one: who
+ * follows the effects by key must not hear of its end afterwards. */
+static void end_expired(struct engine *engine, const struct credential_make *make)
+{
+    const struct hash_index *map = &engine->credentials.by_key;
+    struct hash_index_probe probe =
+        hash_index_probe(map, key_hash(engine, make->account, make->key, make->key_bytes));
+
+    while (hash_index_next(map, &probe)) {
+        const struct credential *credential = &engine->credentials.rows[probe.index];
+        if (credential->account != make->account || credential->kind != CREDENTIAL_SESSION ||
+            !key_is(credential, make->key, make->key_bytes))
+            continue;
+        INVARIANT(!credential_is_live(credential, engine->t_ns));
+        end(engine, probe.index, CREDENTIAL_EXPIRED);
+        return;
+    }
+}
+
+static uint32_t take(struct credential_table *table)
+{
+    uint32_t index = table->free_head;
+
+    INVARIANT(table->count < table->limit);
+    if (index != CREDENTIAL_NONE)
+        table->free_head = table->rows[index].next;
+    else
+        index = table->fresh++;
+    table->count++;
+    return index;
+}
+
+/* A row that is filled goes to the end of the list of all. */
+static void link_last(struct credential_table *table, uint32_t index)
+{
+    table->rows[index].prev = table->tail;
+    table->rows[index].next = CREDENTIAL_NONE;
+    *(table->tail != CREDENTIAL_NONE ? &table->rows[table->tail].next : &table->head) = index;
+    table->tail = index;
+}
+
+uint32_t credential_create(struct engine *engine, const struct credential_make *make)
+{
+    struct credential_table *table = &engine->credentials;
+    struct account *account = &engine->accounts.rows[make->account];
+
+    if (make->kind == CREDENTIAL_SESSION)
+        end_expired(engine, make);
+    uint32_t index = take(table);
+    struct credential *credential = &table->rows[index];
+    INVARIANT(make->key_bytes <= sizeof credential->key);
+    *credential = (struct credential){
+        .created_sequence = engine->sequence,
+        .created_ns = engine->t_ns,
+        .expires_ns = make->expires_ns,
+        .parent_sequence = make->parent_sequence,
+        .key_bytes = make->key_bytes,
+        .kind = make->kind,
+        .scope = make->scope,
+        .pin = make->pin,
+        .account = make->account,
+    };
+    memcpy(credential->key, make->key, make->key_bytes);
+    if (make->label != NULL)
+        memcpy(credential->label, make->label, sizeof credential->label);
+    link_last(table, index);
+    uint64_t hash = key_hash(engine, make->account, make->key, make->key_bytes);
+    credential->key_place = hash_index_insert(&table->by_key, hash, index);
+    credential->sequence_place =
+        hash_index_insert(&table->by_sequence, sequence_hash(engine, engine->sequence), index);
+    if (make->kind == CREDENTIAL_SESSION) {
+        uint64_t keep_ns = credential_keep_until(engine);
+        credential->release_ns = make->expires_ns > keep_ns ? make->expires_ns : keep_ns;
+        timer_heap_set(&table->releases, index, credential->release_ns,
+                       credential->created_sequence);
+    }
+    if (make->kind != CREDENTIAL_MASTER_SECP256K1) {
+        credential->account_next = account->credential_head;
+        account->credential_head = index;
+    }
+    emit(engine, index, CREDENTIAL_ADDED);
+    return index;
+}
+
+void credential_revoke(struct engine *engine, uint32_t index)
+{
+    struct credential *credential = &engine->credentials.rows[index];
+    uint64_t keep_ns = credential_keep_until(engine);
+
+    INVARIANT(credential->kind != CREDENTIAL_MASTER_SECP256K1);
+    INVARIANT(credential_is_live(credential, engine->t_ns));
+#if defined(PLANTED_BUG) && PLANTED_BUG == 9 /* a revocation is answered and not made */
+    if (keep_ns != 0)
+        return;
+#endif
+    credential->release_ns = keep_ns;
+    timer_heap_set(&engine->credentials.releases, index, keep_ns, credential->created_sequence);
+    end(engine, index, CREDENTIAL_REMOVED);
+}
+
+void credential_revoke_all(struct engine *engine, uint32_t account)
+{
+    const struct credential *rows = engine->credentials.rows;
+    uint32_t at = engine->accounts.rows[account].credential_head;
+
+    for (; at != CREDENTIAL_NONE; at = rows[at].account_next)
+        if (credential_is_live(&rows[at], engine->t_ns))
+            credential_revoke(engine, at);
+    engine->accounts.rows[account].api_key_count = 0;
+}
+
+struct credential_count credential_count_sessions(struct engine *engine, uint32_t account,
+                                                  uint64_t parent_sequence)
+{
+    struct credential_count count = { 0, 0 };
+    struct account *owner = &engine->accounts.rows[account];
+
+    prune(engine, owner, CREDENTIAL_NONE);
+    for (uint32_t i = owner->credential_head; i != CREDENTIAL_NONE;
+         i = engine->credentials.rows[i].account_next) {
+        if (engine->credentials.rows[i].kind != CREDENTIAL_SESSION)
+            continue;
+        count.account++;
+        count.parent += engine->credentials.rows[i].parent_sequence == parent_sequence;
+    }
+    return count;
+}
+
+void credential_id(const struct credential *credential, uint8_t id[16])
+{
+    struct uuid uuid = uuid_engine(credential->created_ns, credential->created_sequence, 0);
+    memcpy(id, uuid.bytes, sizeof uuid.bytes);
+}
+
+/* Fields that no other row has a say in. */
+static const char *wrong_alone(const struct engine *engine, const struct credential *row)
+{
+    bool is_master = row->kind == CREDENTIAL_MASTER_SECP256K1;
+
+    if (row->kind > CREDENTIAL_MASTER_SECP256K1 || row->scope > SCOPE_TRADING_ONLY ||
+        row->pin < CREDENTIAL_NO_PIN)
+        return "a credential has a kind, a scope or a pin that does not exist";
+    if (row->key_bytes != (is_master ? CREDENTIAL_KEY_BYTES : SESSION_KEY_BYTES) ||
+        (!is_master && row->key[SESSION_KEY_BYTES] != 0))
+        return "a credential has a key of a wrong length";
+    if (row->account >= engine->accounts.count)
+        return "a credential has an account that does not exist";
+    if (row->created_sequence == 0 || row->created_sequence > engine->sequence ||
+        row->parent_sequence > row->created_sequence)
+        return "a credential was created by a command to come";
+    if (row->ended_sequence != 0 && (is_master || row->ended_sequence < row->created_sequence ||
+                                     row->ended_sequence > engine->sequence))
+        return "a credential has an end that it cannot have";
+    if (row->kind == CREDENTIAL_SESSION && row->ended_sequence == 0 &&
+        row->release_ns < row->expires_ns)
+        return "a session is given back before it ends";
+    return NULL;
+}
+
+/* Its place among the others. */
+static const char *wrong_among(const struct engine *engine, const struct credential *row)
+{
+    const struct credential *last = &engine->credentials.rows[engine->credentials.tail];
+
+    /* A command creates one, or a master key and its first session. */
+    if (row->created_sequence < last->created_sequence ||
+        (row->created_sequence == last->created_sequence &&
+         last->kind != CREDENTIAL_MASTER_SECP256K1))
+        return "the credentials are not in the order of their creation";
+    if (credential_find_sequence(engine, row->created_sequence, (enum credential_kind)row->kind) !=
+        CREDENTIAL_NONE)
+        return "a command created two credentials of a kind";
+    if (row->kind == CREDENTIAL_MASTER_SECP256K1 &&
+        credential_find_master(engine, row->key) != CREDENTIAL_NONE)
+        return "a master key stands twice";
+    if (row->kind == CREDENTIAL_SESSION && row->ended_sequence == 0 &&
+        credential_find(engine, row->account, row->key, row->key_bytes, 0) != CREDENTIAL_NONE)
+        return "a session's key stands twice";
+    return NULL;
+}
+
+/* What credential_create and credential_revoke make beside the row. */
+static void enter(struct engine *engine, uint32_t index)
+{
+    struct credential_table *table = &engine->credentials;
+    struct credential *row = &table->rows[index];
+    struct account *account = &engine->accounts.rows[row->account];
+
+    link_last(table, index);
+    row->sequence_place =
+        hash_index_insert(&table->by_sequence, sequence_hash(engine, row->created_sequence), index);
+    if (row->ended_sequence == 0)
+        row->key_place = hash_index_insert(
+            &table->by_key, key_hash(engine, row->account, row->key, row->key_bytes), index);
+    if (row->kind == CREDENTIAL_SESSION || row->ended_sequence != 0)
+        timer_heap_set(&table->releases, index, row->release_ns, row->created_sequence);
+    if (row->kind != CREDENTIAL_MASTER_SECP256K1 && credential_is_live(row, engine->t_ns)) {
+        row->account_next = account->credential_head;
+        account->credential_head = index;
+    }
+    if (row->kind == CREDENTIAL_API_KEY && row->ended_sequence == 0)
+        account->api_key_count++;
+}
+
+bool credential_load(struct engine *engine, struct image_read *read)
+{
+    struct credential_table *table = &engine->credentials;
+    struct credential *row = NULL;
+
+    for (; image_read_begins(read, 0 CREDENTIAL_FIELDS(IMAGE_READ_BYTES)); read->row++) {
+        if (!credential_fits(engine, 1))
+            return image_read_refuse(read, "more credentials than the configuration allows");
+        row = &table->rows[table->fresh];
+        CREDENTIAL_FIELDS(IMAGE_READ)
+        const char *wrong = wrong_alone(engine, row);
+        if (wrong == NULL)
+            wrong = wrong_among(engine, row);
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        enter(engine, take(table));
+    }
+    return read->wrong == NULL;
+}

@@ -1,0 +1,50 @@
+/* deposit.h - cash from outside: 1003 to users, 1006 to the fund; owned by the engine.
+ *
+ * The external references of deposits, each credited once (R10).
+ * Kept for ever, in order of crediting; the table never forgets and never moves. */
+#ifndef ENGINE_STATE_DEPOSIT_H
+#define ENGINE_STATE_DEPOSIT_H
+
+#include "base/cc.h"
+#include "base/status.h"
+#include "engine/table/hash_index.h"
+
+enum { DEPOSIT_REF_BYTES = 32 };
+
+#define DEPOSIT_FUND_MAX (INT64_C(1) << 62) /* R1: cash of the fund */
+
+struct deposit {
+    uint8_t external_ref[DEPOSIT_REF_BYTES];
+    uint64_t sequence; /* of the 1003 that credited it */
+};
+
+#define DEPOSIT_FIELDS(X) X(external_ref) X(sequence)
+
+struct deposit_table {
+    struct deposit *rows; /* [slots + 1], from 1 */
+    struct hash_index map;
+    uint32_t slots;
+    uint32_t limit; /* may be used (engine.deposits) */
+    uint32_t count;
+};
+
+struct engine;
+struct image_read;
+struct command;
+struct engine_result;
+
+size_t deposit_table_bytes(uint32_t slots);
+void deposit_table_init(struct deposit_table *table, void *memory, uint32_t slots);
+
+/* Code 1003 (R11): credits the named portfolio, or portfolio 0 of its subaccount. */
+CC_MUST_USE enum status deposit_credit(struct engine *engine, const struct command *command,
+                                       struct engine_result *result);
+
+/* Code 1006 (R11): cash for the insurance fund, 0/0/0. */
+CC_MUST_USE enum status deposit_top_up(struct engine *engine, const struct command *command,
+                                       struct engine_result *result);
+
+/* Section 9 of an image, into the empty table. */
+CC_MUST_USE bool deposit_load(struct engine *engine, struct image_read *read);
+
+#endif

@@ -1,0 +1,288 @@
+#include "engine/state/disconnect.h"
+
+#include "base/rule.h"
+#include "engine/image/image.h"
+#include "engine/standing/schedule.h"
+#include "engine/state/access.h"
+#include "engine/table/image_read.h"
+#include "engine/table/whole_lines.h"
+
+#define COVERED(field) +sizeof(((struct disconnect_arm *)0)->field)
+static_assert(sizeof(struct disconnect_arm) == 0 DISCONNECT_FIELDS(COVERED)
+                                                   DISCONNECT_CACHES(COVERED),
+              "every byte of an arm is in one of its field lists");
+#undef COVERED
+
+/* The body of code 2012 (W3b). */
+struct arm_body {
+    uint8_t arm_id[16];
+    uint8_t credential_id[16];
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t grace_ms;
+    uint8_t armed;
+    uint8_t pad[7];
+};
+
+static_assert(sizeof(struct arm_body) == 56, "W3b: code 2012");
+
+static size_t rows_bytes(uint32_t slots)
+{
+    return whole_lines(((size_t)slots + 1) * sizeof(struct disconnect_arm));
+}
+
+size_t disconnect_table_bytes(uint32_t slots)
+{
+    return rows_bytes(slots) + 2 * hash_index_bytes(slots);
+}
+
+void disconnect_table_init(struct disconnect_table *table, void *memory, uint32_t slots)
+{
+    uint8_t *at = memory;
+
+    *table = (struct disconnect_table){ .rows = memory, .slots = slots, .fresh = 1 };
+    at += rows_bytes(slots);
+    hash_index_init(&table->by_id, at, slots);
+    hash_index_init(&table->by_account, at + hash_index_bytes(slots), slots);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static uint64_t id_hash(const struct engine *engine, const uint64_t id[2])
+{
+    return mix_id(engine->key, 0, (const uint8_t *)id);
+}
+
+static uint64_t account_hash(const struct engine *engine, uint64_t account)
+{
+    return mix_fold(account ^ engine->key.low, engine->key.high ^ UINT64_C(0xA24BAED4963EE407));
+}
+
+static uint32_t find(const struct engine *engine, const uint64_t id[2])
+{
+    const struct disconnect_table *table = &engine->arms;
+    struct hash_index_probe probe = hash_index_probe(&table->by_id, id_hash(engine, id));
+
+    while (hash_index_next(&table->by_id, &probe)) {
+        const struct disconnect_arm *arm = &table->rows[probe.index];
+        if (arm->id[0] == id[0] && arm->id[1] == id[1])
+            return probe.index;
+    }
+    return DISCONNECT_NONE;
+}
+
+/* At most DISCONNECT_ARMS_MAX: none is added beyond it. */
+static uint32_t count_of(const struct engine *engine, uint32_t account)
+{
+    const struct hash_index *map = &engine->arms.by_account;
+    struct hash_index_probe probe = hash_index_probe(map, account_hash(engine, account));
+    uint32_t count = 0;
+
+    while (hash_index_next(map, &probe))
+        count += engine->arms.rows[probe.index].account == account;
+    return count;
+}
+
+static void link_last(struct disconnect_table *table, uint32_t index)
+{
+    table->rows[index].next = DISCONNECT_NONE;
+    table->rows[index].prev = table->tail;
+    *(table->tail == DISCONNECT_NONE ? &table->head : &table->rows[table->tail].next) = index;
+    table->tail = index;
+}
+
+static void unlink_row(struct disconnect_table *table, uint32_t index)
+{
+    struct disconnect_arm *arm = &table->rows[index];
+
+    *(arm->prev == DISCONNECT_NONE ? &table->head : &table->rows[arm->prev].next) = arm->next;
+    *(arm->next == DISCONNECT_NONE ? &table->tail : &table->rows[arm->next].prev) = arm->prev;
+}
+
+/* A row with these fields, at the end of the list; there is room. */
+static void add(struct engine *engine, const struct disconnect_arm *arm)
+{
+    struct disconnect_table *table = &engine->arms;
+    uint32_t index = table->free_head;
+
+    INVARIANT(table->count < table->limit);
+    if (index != DISCONNECT_NONE)
+        table->free_head = table->rows[index].next;
+    else
+        index = table->fresh++;
+    table->count++;
+    struct disconnect_arm *row = &table->rows[index];
+    *row = *arm;
+    row->id_place = hash_index_insert(&table->by_id, id_hash(engine, row->id), index);
+    row->account_place =
+        hash_index_insert(&table->by_account, account_hash(engine, row->account), index);
+    link_last(table, index);
+}
+
+static void drop(struct engine *engine, uint32_t index)
+{
+    struct disconnect_table *table = &engine->arms;
+    struct disconnect_arm *arm = &table->rows[index];
+    uint64_t by_id = id_hash(engine, arm->id), by_account = account_hash(engine, arm->account);
+
+    hash_index_remove(&table->by_id, (uint32_t)(by_id >> 32), arm->id_place);
+    hash_index_remove(&table->by_account, (uint32_t)(by_account >> 32), arm->account_place);
+    unlink_row(table, index);
+    *arm = (struct disconnect_arm){ .next = table->free_head };
+    table->free_head = index;
+    table->count--;
+}
+
+/* --- code 2012 -------------------------------------------------------------------------------- */
+
+static enum status refuse(struct engine_result *result, uint8_t reason)
+{
+    result->reason = reason;
+    return STATUS_order_rejected_invalid;
+}
+
+/* Behind the credential: the subaccount, and what the body itself says. */
+static enum status check(const struct engine *engine, const struct command *command,
+                         const struct arm_body *body, struct engine_result *result)
+{
+    uint32_t record = subaccount_find(engine, body->account_id, body->subaccount_index);
+
+    if (record == SUBACCOUNT_NONE || engine->subaccounts.rows[record].status == SUBACCOUNT_CLOSED)
+        return ROW_STATUS(portfolio);
+    if (!access_body_is_clean(command) || body->grace_ms > DISCONNECT_GRACE_MAX_MS)
+        return refuse(result, REASON_invalid_parameter);
+    return STATUS_request_completed;
+}
+
+static enum status arm(struct engine *engine, const struct arm_body *body, uint32_t before,
+                       struct engine_result *result)
+{
+    struct disconnect_arm row = {
+        .armed_sequence = engine->sequence,
+        .account = (uint32_t)body->account_id,
+        .subaccount_index = body->subaccount_index,
+        .grace_ms = body->grace_ms,
+    };
+
+    memcpy(row.id, body->arm_id, sizeof row.id);
+    if (before != DISCONNECT_NONE)
+        drop(engine, before);
+    else if (count_of(engine, row.account) >= DISCONNECT_ARMS_MAX)
+        return refuse(result, REASON_limit_reached);
+    if (engine->arms.count >= engine->arms.limit)
+        return ROW_STATUS(room);
+    add(engine, &row);
+    return STATUS_request_completed;
+}
+
+enum status disconnect_set(struct engine *engine, const struct command *command,
+                           struct engine_result *result)
+{
+    struct arm_body body;
+    uint64_t id[2];
+
+    memcpy(&body, command_body(command), sizeof body);
+    memcpy(id, body.arm_id, sizeof id);
+    enum status status =
+        access_api_key(engine, body.credential_id, body.account_id, body.subaccount_index, result);
+    if (status == STATUS_request_completed)
+        status = check(engine, command, &body, result);
+    if (status != STATUS_request_completed)
+        return status;
+    uint32_t before = find(engine, id);
+    if (before != DISCONNECT_NONE && engine->arms.rows[before].account != body.account_id)
+        return refuse(result, REASON_invalid_parameter);
+    if (body.armed)
+        return arm(engine, &body, before, result);
+    if (before != DISCONNECT_NONE)
+        drop(engine, before);
+    return STATUS_request_completed;
+}
+
+/* --- code 2011 -------------------------------------------------------------------------------- */
+
+void disconnect_end(struct engine *engine, const struct command *command)
+{
+    uint64_t id[2];
+
+    memcpy(id, command_body(command), sizeof id);
+    uint32_t index = find(engine, id);
+    if (index == DISCONNECT_NONE)
+        return;
+    struct disconnect_arm row = engine->arms.rows[index];
+    drop(engine, index);
+    uint32_t at = engine->accounts.rows[row.account].portfolio_head;
+    for (; at != PORTFOLIO_NONE; at = state_portfolio(engine, at)->account_next) {
+        const struct portfolio *portfolio = state_portfolio(engine, at);
+        if (portfolio->subaccount_index == row.subaccount_index &&
+            portfolio->status != PORTFOLIO_CLOSED)
+            schedule_end_orders(engine, at, TIMER_DISCONNECT, REASON_disconnect);
+    }
+}
+
+uint32_t disconnect_next_arm(const struct engine *engine, uint32_t after,
+                             struct disconnect_arm *arm)
+{
+    const struct disconnect_table *table = &engine->arms;
+    uint32_t index = after == DISCONNECT_NONE ? table->head : table->rows[after].next;
+
+    if (index != DISCONNECT_NONE)
+        *arm = table->rows[index];
+    return index;
+}
+
+bool disconnect_find_arm(const struct engine *engine, const uint64_t id[2],
+                         struct disconnect_arm *arm)
+{
+    uint32_t index = find(engine, id);
+
+    if (index != DISCONNECT_NONE)
+        *arm = engine->arms.rows[index];
+    return index != DISCONNECT_NONE;
+}
+
+/* --- the image -------------------------------------------------------------------------------- */
+
+void disconnect_image(const struct engine *engine, struct image_sink *sink)
+{
+    const struct disconnect_table *table = &engine->arms;
+
+    for (uint32_t at = table->head; at != DISCONNECT_NONE; at = table->rows[at].next) {
+        const struct disconnect_arm *row = &table->rows[at];
+        DISCONNECT_FIELDS(IMAGE_FIELD)
+    }
+}
+
+static const char *wrong_with(const struct engine *engine, const struct disconnect_arm *row)
+{
+    const struct disconnect_table *table = &engine->arms;
+
+    if (row->account >= engine->accounts.count ||
+        subaccount_find(engine, row->account, row->subaccount_index) == SUBACCOUNT_NONE)
+        return "an arm has a subaccount that does not exist";
+    if (row->armed_sequence > engine->sequence ||
+        (table->tail != DISCONNECT_NONE &&
+         row->armed_sequence <= table->rows[table->tail].armed_sequence))
+        return "the arms are not in the order of arming";
+    if (row->grace_ms > DISCONNECT_GRACE_MAX_MS || find(engine, row->id) != DISCONNECT_NONE)
+        return "an arm waits too long, or stands twice";
+    if (count_of(engine, row->account) >= DISCONNECT_ARMS_MAX)
+        return "an account has too many arms";
+    return NULL;
+}
+
+bool disconnect_load(struct engine *engine, struct image_read *read)
+{
+    struct disconnect_arm read_row = { 0 }, *row = &read_row;
+
+    for (; image_read_begins(read, 0 DISCONNECT_FIELDS(IMAGE_READ_BYTES)); read->row++) {
+        if (engine->arms.count == engine->arms.limit)
+            return image_read_refuse(read, "more arms than the configuration allows");
+        DISCONNECT_FIELDS(IMAGE_READ)
+        const char *wrong = wrong_with(engine, row);
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        add(engine, row);
+    }
+    return read->wrong == NULL;
+}

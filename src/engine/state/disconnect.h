@@ -1,0 +1,80 @@
+/* disconnect.h - orders that end when a connection does (W9): code 2012 arms, code 2011 is the
+ * grace that has passed. Owned by the engine.
+ *
+ * An arm is found by its id and belongs to the account that armed it. It is in the state, so that a
+ * start finds what was armed before: whoever authors 2011 then asks for the arms one by one.
+ *
+ * Owner.  Index 0 is a dummy and never given.
+ * Units.  grace_ms: what the author of 2011 waits; the engine keeps no time of it.
+ * Bound.  As many arms as engine.credentials allows, DISCONNECT_ARMS_MAX of one account. */
+#ifndef ENGINE_STATE_DISCONNECT_H
+#define ENGINE_STATE_DISCONNECT_H
+
+#include "base/status.h"
+#include "engine/table/hash_index.h"
+
+enum { DISCONNECT_NONE = 0, DISCONNECT_ARMS_MAX = 256, DISCONNECT_GRACE_MAX_MS = 10000 };
+
+struct disconnect_arm {
+    uint64_t id[2]; /* the UUID's 16 bytes in wire order, loaded as two words */
+    uint64_t armed_sequence;
+    uint32_t account;
+    uint32_t subaccount_index;
+    uint32_t grace_ms;
+    uint32_t next; /* all arms in the order of arming; in the free list: next free */
+    uint32_t prev;
+    uint32_t id_place;      /* in by_id */
+    uint32_t account_place; /* in by_account */
+    uint8_t zero[4];
+};
+
+/* clang-format off */
+#define DISCONNECT_FIELDS(X) X(id) X(armed_sequence) X(account) X(subaccount_index) X(grace_ms)
+#define DISCONNECT_CACHES(X) X(next) X(prev) X(id_place) X(account_place) X(zero)
+/* clang-format on */
+
+struct disconnect_table {
+    struct disconnect_arm *rows; /* [slots + 1]; 0 is the dummy */
+    struct hash_index by_id;
+    struct hash_index by_account;
+    uint32_t slots;
+    uint32_t limit; /* may be used (engine.credentials) */
+    uint32_t count;
+    uint32_t fresh;
+    uint32_t free_head;
+    uint32_t head; /* armed first */
+    uint32_t tail;
+};
+
+struct engine;
+struct command;
+struct engine_result;
+struct image_read;
+struct image_sink;
+
+size_t disconnect_table_bytes(uint32_t slots);
+
+/* `memory`: disconnect_table_bytes(slots) zero bytes, 64-byte aligned, that outlive the table. */
+void disconnect_table_init(struct disconnect_table *table, void *memory, uint32_t slots);
+
+/* Code 2012. */
+CC_MUST_USE enum status disconnect_set(struct engine *engine, const struct command *command,
+                                       struct engine_result *result);
+
+/* Code 2011: the arm is gone, and so are the orders of its subaccount (decision 55). */
+void disconnect_end(struct engine *engine, const struct command *command);
+
+/* The arm behind `after` (DISCONNECT_NONE: the first) in the order of arming: its index, and a copy
+ * of it; DISCONNECT_NONE: there is none. Only reads. */
+CC_MUST_USE uint32_t disconnect_next_arm(const struct engine *engine, uint32_t after,
+                                         struct disconnect_arm *arm);
+
+/* The arm of this id, as a copy. False: nobody has armed it. Only reads. */
+CC_MUST_USE bool disconnect_find_arm(const struct engine *engine, const uint64_t id[2],
+                                     struct disconnect_arm *arm);
+
+/* Section 17: the arms in the order of arming. */
+void disconnect_image(const struct engine *engine, struct image_sink *sink);
+CC_MUST_USE bool disconnect_load(struct engine *engine, struct image_read *read);
+
+#endif

@@ -1,0 +1,194 @@
+/* effect_body.h - the 48 bytes of each effect, as wire.md W3c lists them: fields, then zeros.
+ *
+ * Pinned to 48 bytes in effects.c. Whoever takes an effect copies its bytes into one of these.
+ *
+ * Units. Amounts micro-USDC, prices and sizes raw, times unix ns. */
+#ifndef ENGINE_STATE_EFFECT_BODY_H
+#define ENGINE_STATE_EFFECT_BODY_H
+
+#include "base/cc.h"
+
+enum effect_cash_kind {
+    CASH_trade,
+    CASH_fee,
+    CASH_funding,
+    CASH_transfer,
+    CASH_deposit,
+    CASH_withdrawal,
+    CASH_withdrawal_reverted,
+    CASH_faucet,
+    CASH_liquidation,
+    CASH_adl,
+    CASH_fund,
+    CASH_settlement,
+};
+
+enum effect_liquidity { LIQUIDITY_TAKER, LIQUIDITY_MAKER };
+enum effect_book_action { BOOK_ADD, BOOK_REDUCE, BOOK_DELETE, BOOK_EXECUTE };
+enum effect_timer_kind { TIMER_EXPIRY, TIMER_DEAD_MAN, TIMER_DISCONNECT, TIMER_MMP };
+enum effect_cause { CAUSE_OPERATOR, CAUSE_ORACLE, CAUSE_FUND, CAUSE_INVARIANT, CAUSE_RESTART };
+enum effect_credential_kind {
+    EFFECT_CREDENTIAL_SESSION,
+    EFFECT_CREDENTIAL_API_KEY,
+    EFFECT_CREDENTIAL_DEVICE_KEY,
+    EFFECT_CREDENTIAL_MASTER_KEY,
+};
+enum effect_credential_action { CREDENTIAL_ADDED, CREDENTIAL_REMOVED, CREDENTIAL_EXPIRED };
+enum effect_account_what {
+    ACCOUNT_WHAT_ACCOUNT,
+    ACCOUNT_WHAT_SUBACCOUNT,
+    ACCOUNT_WHAT_PORTFOLIO,
+    ACCOUNT_WHAT_TIER,
+    ACCOUNT_WHAT_SUSPENDED,
+};
+
+enum { EFFECT_NO_ITEM = 255, EFFECT_NO_STATE = 255 };
+
+struct effect_portfolio_id {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+};
+
+struct effect_answer {
+    uint8_t request_id[16];
+    uint64_t account_id;
+    uint16_t status;
+    uint8_t reason;
+    uint8_t item; /* of a batch, else EFFECT_NO_ITEM */
+    uint8_t pad[4];
+    uint8_t zero[16];
+};
+
+struct effect_order_state {
+    uint8_t order_id[16];
+    uint64_t remaining;
+    uint64_t filled;
+    uint64_t price;
+    uint8_t status; /* enum order_state */
+    uint8_t reason;
+    uint8_t side;
+    uint8_t order_type;
+    uint16_t asset_id;
+    uint8_t pad[2];
+};
+
+struct effect_fill {
+    uint8_t order_id[16];
+    uint64_t price;
+    int64_t quantity; /* signed by the side of the order */
+    int64_t fee;
+    uint32_t index;    /* of its fill id among the ids of the command (R3) */
+    uint8_t liquidity; /* enum effect_liquidity */
+    uint8_t pad[3];
+};
+
+struct effect_position {
+    struct effect_portfolio_id portfolio;
+    int64_t size;
+    int64_t cost;
+    int64_t net_funding;
+    uint16_t asset_id;
+    uint8_t pad[6];
+};
+
+struct effect_cash {
+    struct effect_portfolio_id portfolio;
+    int64_t amount; /* never 0 */
+    int64_t balance_after;
+    uint64_t ref; /* index of the id it refers to, or an account */
+    uint8_t kind; /* enum effect_cash_kind */
+    uint8_t pad[7];
+};
+
+struct effect_book_level {
+    uint64_t price;
+    uint64_t size; /* 0: the level is gone */
+    uint32_t orders;
+    uint8_t side;
+    uint8_t pad[3];
+    uint64_t book_seq;
+    uint16_t asset_id;
+    uint8_t pad2[2];
+    uint8_t zero[12];
+};
+
+struct effect_book_order {
+    uint8_t order_id[16];
+    uint64_t price;
+    uint64_t quantity;
+    uint64_t book_seq;
+    uint16_t asset_id;
+    uint8_t pad[2];
+    uint8_t side;
+    uint8_t action; /* enum effect_book_action */
+    uint8_t pad2[2];
+};
+
+struct effect_trade {
+    uint64_t price;
+    uint64_t size;
+    uint64_t trade_seq;
+    uint64_t book_seq;
+    uint16_t asset_id;
+    uint8_t pad[2];
+    uint8_t taker_side;
+    uint8_t flags;
+    uint8_t pad2[2];
+    uint8_t zero[8];
+};
+
+struct effect_mark {
+    uint64_t index;
+    uint64_t mark;
+    int64_t ema;
+    int64_t premium_ppb;
+    uint16_t asset_id;
+    uint8_t pad[2];
+    uint8_t valid;
+    uint8_t pad2[3];
+    uint8_t zero[8];
+};
+
+struct effect_market_state {
+    uint16_t asset_id;
+    uint8_t pad[2];
+    uint8_t state; /* enum market_state */
+    uint8_t cause; /* enum effect_cause */
+    uint8_t pad2[2];
+    uint64_t price;
+    uint8_t zero[32];
+};
+
+struct effect_timer {
+    struct effect_portfolio_id portfolio;
+    uint8_t kind; /* enum effect_timer_kind */
+    uint8_t pad[3];
+    uint16_t asset_id;
+    uint8_t pad2[2];
+    uint8_t zero[24];
+};
+
+/* A master key's `key` is the x coordinate of its point; all 33 bytes are in the record. */
+struct effect_credential {
+    uint8_t key[32]; /* session public key, or keyed hash of a secret */
+    uint64_t account_id;
+    int32_t pin;
+    uint8_t kind;   /* enum effect_credential_kind */
+    uint8_t action; /* enum effect_credential_action */
+    uint8_t scope;
+    uint8_t pad;
+};
+
+struct effect_account {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint8_t status;
+    uint8_t fee_tier;
+    uint8_t what; /* enum effect_account_what */
+    uint8_t pad[5];
+    uint8_t zero[24];
+};
+
+#endif

@@ -1,0 +1,254 @@
+#include "engine/state/leverage.h"
+
+#include "base/rule.h"
+#include "engine/account/cash.h"
+#include "engine/risk/margin.h"
+#include "engine/state/access.h"
+#include "engine/state/state.h"
+#include "engine/table/image_read.h"
+#include "engine/table/whole_lines.h"
+
+#define COVERED(field) +sizeof(((struct leverage *)0)->field)
+static_assert(sizeof(struct leverage) == 0 LEVERAGE_FIELDS(COVERED) LEVERAGE_CACHES(COVERED),
+              "every byte of a setting is in one of its field lists");
+#undef COVERED
+
+/* Body of code 2001 (W3b). */
+struct set_body {
+    uint8_t credential_id[16];
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint32_t leverage;
+    uint16_t asset_id;
+    uint16_t pad;
+};
+
+static_assert(sizeof(struct set_body) == 40, "W3b: code 2001");
+
+static size_t rows_bytes(uint32_t slots)
+{
+    return whole_lines(((size_t)slots + 1) * sizeof(struct leverage));
+}
+
+size_t leverage_table_bytes(uint32_t slots)
+{
+    return rows_bytes(slots) + hash_index_bytes(slots);
+}
+
+void leverage_table_init(struct leverage_table *table, void *memory, uint32_t slots)
+{
+    *table = (struct leverage_table){ .rows = memory, .slots = slots, .fresh = 1 };
+    hash_index_init(&table->map, (uint8_t *)memory + rows_bytes(slots), slots);
+}
+
+static uint64_t key_hash(const struct engine *engine, uint32_t portfolio)
+{
+    return mix_fold(portfolio ^ engine->key.low, engine->key.high ^ UINT64_C(0xC2B2AE3D27D4EB4F));
+}
+
+uint32_t leverage_first(const struct engine *engine, uint32_t portfolio)
+{
+    const struct leverage_table *table = &engine->leverages;
+
+    if (table->count == 0)
+        return LEVERAGE_NONE;
+    struct hash_index_probe probe = hash_index_probe(&table->map, key_hash(engine, portfolio));
+    while (hash_index_next(&table->map, &probe))
+        if (table->rows[probe.index].portfolio == portfolio)
+            return probe.index;
+    return LEVERAGE_NONE;
+}
+
+uint32_t leverage_setting(const struct engine *engine, uint32_t portfolio, uint32_t market)
+{
+    const struct leverage *rows = engine->leverages.rows;
+    uint32_t at = leverage_first(engine, portfolio);
+
+    while (at != LEVERAGE_NONE && rows[at].market < market)
+        at = rows[at].next;
+    return at != LEVERAGE_NONE && rows[at].market == market ? rows[at].setting : 0;
+}
+
+static void map_out(struct engine *engine, uint32_t index)
+{
+    struct leverage_table *table = &engine->leverages;
+    uint64_t hash = key_hash(engine, table->rows[index].portfolio);
+
+    hash_index_remove(&table->map, (uint32_t)(hash >> 32), table->rows[index].map_place);
+}
+
+static void map_in(struct engine *engine, uint32_t index)
+{
+    struct leverage_table *table = &engine->leverages;
+    uint64_t hash = key_hash(engine, table->rows[index].portfolio);
+
+    table->rows[index].map_place = hash_index_insert(&table->map, hash, index);
+}
+
+/* Takes the row behind `before` out (LEVERAGE_NONE: the first). */
+static void drop(struct engine *engine, uint32_t before, uint32_t index)
+{
+    struct leverage_table *table = &engine->leverages;
+    uint32_t next = table->rows[index].next;
+
+    if (before != LEVERAGE_NONE) {
+        table->rows[before].next = next;
+    } else {
+        map_out(engine, index);
+        if (next != LEVERAGE_NONE)
+            map_in(engine, next);
+    }
+    table->rows[index] = (struct leverage){ .next = table->free_head };
+    table->free_head = index;
+    table->count--;
+}
+
+/* Puts a new row between `before` and `next`. */
+static void add(struct engine *engine, uint32_t before, uint32_t next, const struct leverage *row)
+{
+    struct leverage_table *table = &engine->leverages;
+    uint32_t index = table->free_head;
+
+    INVARIANT(table->count < table->limit);
+    if (index != LEVERAGE_NONE)
+        table->free_head = table->rows[index].next;
+    else
+        index = table->fresh++;
+    table->count++;
+    table->rows[index] = *row;
+    table->rows[index].next = next;
+    if (before != LEVERAGE_NONE) {
+        table->rows[before].next = index;
+        return;
+    }
+    if (next != LEVERAGE_NONE)
+        map_out(engine, next);
+    map_in(engine, index);
+}
+
+/* Keeps the setting, 0: none. False: the table is full, nothing has changed. */
+static bool keep(struct engine *engine, uint32_t portfolio, uint32_t market, uint32_t setting)
+{
+    struct leverage_table *table = &engine->leverages;
+    uint32_t before = LEVERAGE_NONE, at = leverage_first(engine, portfolio);
+
+    while (at != LEVERAGE_NONE && table->rows[at].market < market) {
+        before = at;
+        at = table->rows[at].next;
+    }
+    bool is_kept = at != LEVERAGE_NONE && table->rows[at].market == market;
+    if (is_kept && setting != 0) {
+        table->rows[at].setting = (uint16_t)setting;
+    } else if (is_kept) {
+        drop(engine, before, at);
+    } else if (setting != 0) {
+        if (table->count >= table->limit)
+            return false;
+        struct leverage row = {
+            .portfolio = portfolio,
+            .market = (uint16_t)market,
+            .setting = (uint16_t)setting,
+        };
+        add(engine, before, at, &row);
+    }
+    return true;
+}
+
+/* E >= IM with this setting in the record. */
+static bool is_covered(struct engine *engine, uint32_t portfolio, uint32_t holding,
+                       uint32_t setting)
+{
+    struct holding *row = state_holding(engine, holding);
+    uint32_t before = row->leverage;
+    struct margin_view view;
+
+    if (holding != HOLDING_NONE)
+        row->leverage = setting;
+    margin_view(engine, portfolio, &view);
+    row->leverage = before;
+    return view.equity >= view.initial;
+}
+
+/* R4: marks, and E >= IM behind a lower leverage. */
+static enum status change(struct engine *engine, uint32_t portfolio, uint32_t market_index,
+                          uint32_t leverage)
+{
+    const struct market *market = state_market(engine, market_index);
+    uint32_t setting = leverage == market_leverage(market) ? 0 : leverage;
+    uint32_t was = leverage_setting(engine, portfolio, market_index);
+    uint32_t holding = holding_find(engine, portfolio, market_index);
+
+    if (!cash_marks_stand(engine, portfolio))
+        return STATUS_order_rejected_invalid;
+    if (leverage < leverage_in_force(market, was) &&
+        !is_covered(engine, portfolio, holding, setting))
+        return STATUS_order_rejected_invalid;
+    if (!keep(engine, portfolio, market_index, setting))
+        return ROW_STATUS(room);
+    if (holding != HOLDING_NONE && setting != was) {
+        state_holding(engine, holding)->leverage = setting;
+        risk_changed(engine, holding);
+    }
+    return STATUS_request_completed;
+}
+
+enum status leverage_set(struct engine *engine, const struct command *command,
+                         struct engine_result *result)
+{
+    struct set_body body;
+
+    memcpy(&body, command_body(command), sizeof body);
+    enum status status =
+        access_api_key(engine, body.credential_id, body.account_id, body.subaccount_index, result);
+    if (status != STATUS_request_completed)
+        return status;
+    uint32_t portfolio =
+        portfolio_find(engine, body.account_id, body.subaccount_index, body.portfolio_index);
+    if (portfolio == PORTFOLIO_NONE)
+        return ROW_STATUS(portfolio);
+    if (engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED) {
+        result->reason = REASON_portfolio_not_active;
+        return STATUS_order_rejected_invalid;
+    }
+    risk_touch(engine, portfolio);
+    uint32_t market = market_find(engine, body.asset_id);
+    if (market == MARKET_NONE)
+        return ROW_STATUS(market);
+    if (body.leverage == 0 || body.leverage > state_market(engine, market)->record.max_leverage) {
+        result->reason = REASON_invalid_parameter;
+        return STATUS_order_rejected_invalid;
+    }
+    status = change(engine, portfolio, market, body.leverage);
+    if (status == STATUS_order_rejected_invalid)
+        result->reason = REASON_insufficient_free_equity;
+    return status;
+}
+
+/* Rows come by portfolio, then market: each goes behind the one before it. */
+bool leverage_load(struct engine *engine, struct image_read *read)
+{
+    struct leverage_table *table = &engine->leverages;
+    uint32_t before = LEVERAGE_NONE;
+
+    for (;; read->row++) {
+        struct leverage loaded = { .next = LEVERAGE_NONE }, *row = &loaded;
+        const struct leverage *last = &table->rows[before];
+        if (!image_read_begins(read, 0 LEVERAGE_FIELDS(IMAGE_READ_BYTES)))
+            return read->wrong == NULL;
+        if (table->count == table->limit)
+            return image_read_refuse(read, "more leverages than the configuration allows");
+        LEVERAGE_FIELDS(IMAGE_READ)
+        if (row->portfolio >= engine->portfolios.count || row->market >= engine->markets.count)
+            return image_read_refuse(read, "a leverage has a portfolio or market of nobody");
+        if (row->setting == 0 || row->setting > MARKET_LEVERAGE_MAX)
+            return image_read_refuse(read, "a leverage that cannot be set");
+        if (before != LEVERAGE_NONE &&
+            (row->portfolio < last->portfolio ||
+             (row->portfolio == last->portfolio && row->market <= last->market)))
+            return image_read_refuse(read, "the leverages are not in their order");
+        bool is_first = before == LEVERAGE_NONE || row->portfolio != last->portfolio;
+        add(engine, is_first ? LEVERAGE_NONE : before, LEVERAGE_NONE, row);
+        before = table->fresh - 1;
+    }
+}

@@ -1,0 +1,74 @@
+/* leverage.h - the leverage that a portfolio has chosen in a market (rules.md R4), and code 2001.
+ * Owned by the engine.
+ *
+ * A setting is a row of its own, not a part of the (portfolio, market) record: it outlives position
+ * and orders, and what is only set counts neither to R1's 64 markets nor to a mark scan. The record
+ * holds a copy while there is one. The default is no setting: choosing it takes the row out.
+ *
+ * Owner.  Index 0 is a dummy and never given; a portfolio's rows are linked by ascending market
+ *         index, the map knows the first.
+ * Bound.  A lookup walks the portfolio's settings, at most ENGINE_MARKETS_MAX; as many settings as
+ *         engine.positions allows records. */
+#ifndef ENGINE_STATE_LEVERAGE_H
+#define ENGINE_STATE_LEVERAGE_H
+
+#include "base/status.h"
+#include "engine/state/market.h"
+#include "engine/table/hash_index.h"
+
+enum { LEVERAGE_NONE = 0 };
+
+struct leverage {
+    uint32_t portfolio;
+    uint16_t market;    /* index in the market table */
+    uint16_t setting;   /* 1..max_leverage when it was set */
+    uint32_t next;      /* of the portfolio; in the free list: next free */
+    uint32_t map_place; /* of the portfolio's first */
+};
+
+/* clang-format off */
+#define LEVERAGE_FIELDS(X) X(portfolio) X(market) X(setting)
+#define LEVERAGE_CACHES(X) X(next) X(map_place)
+/* clang-format on */
+
+struct leverage_table {
+    struct leverage *rows; /* [slots + 1]; 0 is the dummy */
+    struct hash_index map; /* by portfolio: its first row */
+    uint32_t slots;
+    uint32_t limit; /* may be used (engine.positions) */
+    uint32_t count;
+    uint32_t fresh;
+    uint32_t free_head;
+};
+
+struct engine;
+struct image_read;
+struct command;
+struct engine_result;
+
+size_t leverage_table_bytes(uint32_t slots);
+void leverage_table_init(struct leverage_table *table, void *memory, uint32_t slots);
+
+/* The portfolio's first row, or LEVERAGE_NONE. */
+CC_MUST_USE uint32_t leverage_first(const struct engine *engine, uint32_t portfolio);
+
+/* The portfolio's setting in the market (index), 0: none. */
+CC_MUST_USE uint32_t leverage_setting(const struct engine *engine, uint32_t portfolio,
+                                      uint32_t market);
+
+/* Code 2001: a portfolio's leverage in a market, on behalf of an API key. */
+CC_MUST_USE enum status leverage_set(struct engine *engine, const struct command *command,
+                                     struct engine_result *result);
+
+/* What margin counts with: the setting, as far as the market still allows it, or the default. */
+static inline uint32_t leverage_in_force(const struct market *market, uint32_t setting)
+{
+    if (CC_LIKELY(setting == 0))
+        return market_leverage(market);
+    return setting < market->record.max_leverage ? setting : market->record.max_leverage;
+}
+
+/* Section 12 of an image, into the empty table; portfolios and markets are there. */
+CC_MUST_USE bool leverage_load(struct engine *engine, struct image_read *read);
+
+#endif

@@ -1,0 +1,228 @@
+#include "engine/state/market.h"
+
+#include "base/rule.h"
+#include "engine/price/funding.h"
+#include "engine/price/mark.h"
+#include "engine/price/premium.h"
+#include "engine/risk/risk.h"
+
+#define COVERED(field) +sizeof(((struct market_tier *)0)->field)
+static_assert(sizeof(struct market_tier) == 0 MARKET_TIER_FIELDS(COVERED),
+              "every byte of a tier is in its field list");
+#undef COVERED
+#define COVERED(field) +sizeof(((struct market_record *)0)->field)
+static_assert(sizeof(struct market_record) == 0 MARKET_RECORD_FIELDS(COVERED),
+              "every byte of a record is in its field list");
+#undef COVERED
+#define COVERED(field) +sizeof(((struct market *)0)->field)
+static_assert(sizeof(struct market) == 0 MARKET_FIELDS(COVERED) MARKET_CACHES(COVERED),
+              "every byte of a market is in one of its field lists");
+#undef COVERED
+
+uint32_t market_find(const struct engine *engine, uint32_t asset_id)
+{
+    if (asset_id >= CC_COUNT(engine->markets.by_asset))
+        return MARKET_NONE;
+    uint8_t place = engine->markets.by_asset[asset_id];
+    return place == 0 ? MARKET_NONE : place - 1u;
+}
+
+enum status market_of_asset(const struct engine *engine, uint16_t asset_id, uint32_t *index)
+{
+    if (asset_id == 0 || asset_id == MARKET_ASSET_ALL)
+        return ROW_STATUS(market_id);
+    *index = market_find(engine, asset_id);
+    return *index == MARKET_NONE ? ROW_STATUS(market) : STATUS_request_completed;
+}
+
+static void emit_state(struct engine *engine, uint32_t index, enum effect_cause cause)
+{
+    struct market *market = &engine->markets.rows[index];
+    struct effect_market_state body = {
+        .asset_id = market->record.asset_id,
+        .state = market->state,
+        .cause = (uint8_t)cause,
+        .price = market->state == MARKET_CLOSED ? market->mark : 0,
+    };
+
+    (void)market_next_seq(market);
+    effects_emit(engine, EFFECT_market_state, index, body.asset_id, &body);
+}
+
+void market_set_state(struct engine *engine, uint32_t index, enum market_state state,
+                      enum effect_cause cause)
+{
+    struct market *market = &engine->markets.rows[index];
+
+    INVARIANT(market->state != MARKET_CLOSED); /* final (R9) */
+    if (market->state == state)
+        return;
+    market->state = (uint8_t)state;
+    market->reduce_only_ns = state == MARKET_REDUCE_ONLY ? engine->t_ns : 0;
+    emit_state(engine, index, cause);
+    if (state == MARKET_REDUCE_ONLY || state == MARKET_CLOSED)
+        work_queue_market_cancel(engine, index);
+    risk_market_moved_on(engine, index);
+    if (state == MARKET_CLOSED)
+        work_second_changed(engine);
+}
+
+void market_tighten(struct engine *engine, uint32_t index, enum market_state state,
+                    enum effect_cause cause)
+{
+    struct market *market = &engine->markets.rows[index];
+
+    if (market->hold_count != 0 && market->former_state < state)
+        market->former_state = (uint8_t)state;
+    if (market->state < state)
+        market_set_state(engine, index, state, cause);
+}
+
+static bool symbol_is_taken(const struct engine *engine, const struct market_record *record)
+{
+    for (uint32_t i = 0; i < engine->markets.count; i++)
+        if (memcmp(engine->markets.rows[i].record.symbol, record->symbol, MARKET_SYMBOL_BYTES) == 0)
+            return true;
+    return false;
+}
+
+/* Puts the newest market at its place among the sorted ones. */
+static void sort_in(struct market_table *table)
+{
+    uint32_t place = table->count - 1;
+    uint16_t asset_id = table->rows[place].record.asset_id;
+
+    while (place > 0 && table->rows[table->sorted[place - 1]].record.asset_id > asset_id) {
+        table->sorted[place] = table->sorted[place - 1];
+        place--;
+    }
+    table->sorted[place] = (uint8_t)(table->count - 1);
+}
+
+void market_enter(struct engine *engine)
+{
+    struct market_table *table = &engine->markets;
+    uint32_t index = table->count - 1;
+    struct market *market = &table->rows[index];
+    uint64_t ladder_ticks = market->record.max_price / market->record.tick_size + 1;
+
+    INVARIANT(ladder_ticks <= BOOK_TICKS_MAX);
+    table->by_asset[market->record.asset_id] = (uint8_t)(index + 1);
+    sort_in(table);
+    book_init(&market->book, table->ladders + index * table->ladder_bytes, (uint32_t)ladder_ticks,
+              engine->orders.hot, &table->pages);
+}
+
+static enum status define_new(struct engine *engine, const struct market_record *record)
+{
+    struct market_table *table = &engine->markets;
+
+    if (record->effective_at_ns != 0 || record->state == MARKET_CLOSED ||
+        symbol_is_taken(engine, record))
+        return STATUS_order_rejected_invalid;
+    if (table->count == ENGINE_MARKETS_MAX)
+        return ROW_STATUS(room);
+    uint32_t index = table->count++;
+    struct market *market = &table->rows[index];
+    market->record = *record;
+    market->state = record->state;
+    market->record.state = 0; /* it was the first state, now it would only mislead */
+    market->reduce_only_ns = market->state == MARKET_REDUCE_ONLY ? engine->t_ns : 0;
+    market->second_ns = engine->t_ns / MARK_SECOND_NS * MARK_SECOND_NS;
+    market->premium_slot = engine->t_ns / PREMIUM_SLOT_NS;
+    market->funding_hour = engine->t_ns / FUNDING_HOUR_NS;
+    market_enter(engine);
+    emit_state(engine, index, CAUSE_OPERATOR);
+    work_second_changed(engine);
+    return STATUS_request_completed;
+}
+
+void market_find_due(struct market_table *table)
+{
+    table->tiers_due_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct market *market = &table->rows[i];
+        if (market->next_tier_count != 0 && market->record.effective_at_ns < table->tiers_due_ns)
+            table->tiers_due_ns = market->record.effective_at_ns;
+    }
+}
+
+/* R10: decimals, tick, lot and id stay for ever; so does the name. */
+static bool is_allowed_change(const struct market_record *next, const struct market_record *now)
+{
+    return memcmp(next->symbol, now->symbol, sizeof now->symbol) == 0 &&
+           next->price_decimals == now->price_decimals && next->tick_size == now->tick_size &&
+           next->lot_size == now->lot_size;
+}
+
+/* A record for an existing market says what is wanted in full: what it does not repeat of tiers
+ * that wait for their time is given up. */
+static enum status change(struct engine *engine, uint32_t index, const struct market_record *record)
+{
+    struct market *market = &engine->markets.rows[index];
+    struct market_record now = market->record;
+    bool is_tighter = market_record_is_tighter(record, &now);
+
+    if (!is_allowed_change(record, &now) || is_tighter != (record->effective_at_ns != 0))
+        return STATUS_order_rejected_invalid;
+    if (is_tighter && record->effective_at_ns < engine->t_ns + MARKET_NOTICE_NS)
+        return STATUS_order_rejected_invalid;
+    if (market->state == MARKET_CLOSED)
+        return ROW_STATUS(market_closed);
+    market->record = *record;
+    market->record.state = 0;
+    memset(market->next_tiers, 0, sizeof market->next_tiers);
+    market->next_tier_count = 0;
+    market->next_max_leverage = 0;
+    if (is_tighter) {
+        memcpy(market->next_tiers, record->tiers, sizeof market->next_tiers);
+        market->next_tier_count = record->tier_count;
+        market->next_max_leverage = record->max_leverage;
+        memcpy(market->record.tiers, now.tiers, sizeof now.tiers);
+        market->record.tier_count = now.tier_count;
+        market->record.max_leverage = now.max_leverage;
+    } else {
+        risk_tiers_changed(engine, index);
+    }
+    market_find_due(&engine->markets);
+    return STATUS_request_completed;
+}
+
+enum status market_define(struct engine *engine, const struct command *command,
+                          struct engine_result *result)
+{
+    struct market_record record;
+
+    (void)result;
+    if (!market_record_parse(&record, command_body(command), command_body_bytes(command)))
+        return STATUS_order_rejected_invalid;
+    uint32_t index = market_find(engine, record.asset_id);
+    return index == MARKET_NONE ? define_new(engine, &record) : change(engine, index, &record);
+}
+
+static void activate(struct engine *engine, uint32_t index)
+{
+    struct market *market = &engine->markets.rows[index];
+
+    memcpy(market->record.tiers, market->next_tiers, sizeof market->record.tiers);
+    market->record.tier_count = market->next_tier_count;
+    market->record.max_leverage = market->next_max_leverage;
+    market->record.effective_at_ns = 0;
+    memset(market->next_tiers, 0, sizeof market->next_tiers);
+    market->next_tier_count = 0;
+    market->next_max_leverage = 0;
+    risk_tiers_changed(engine, index);
+}
+
+void market_activate_tiers(struct engine *engine)
+{
+    struct market_table *table = &engine->markets;
+
+    if (CC_LIKELY(engine->t_ns < table->tiers_due_ns))
+        return;
+    for (uint32_t i = 0; i < table->count; i++)
+        if (table->rows[i].next_tier_count != 0 &&
+            table->rows[i].record.effective_at_ns <= engine->t_ns)
+            activate(engine, i);
+    market_find_due(table);
+}

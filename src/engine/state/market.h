@@ -1,0 +1,161 @@
+/* market.h - the table of markets: record, state, prices, book, holders; owned by the engine.
+ *
+ * The index of a market is its place in order of definition; markets are never taken out.
+ *
+ * Units. Prices and sizes raw, ema raw * 2^20 (R5), times unix ns. */
+#ifndef ENGINE_STATE_MARKET_H
+#define ENGINE_STATE_MARKET_H
+
+#include "base/cc.h"
+#include "base/status.h"
+#include "engine/state/effects.h"
+#include "engine/table/book.h"
+#include "engine/table/market_record.h"
+
+enum { ENGINE_MARKETS_MAX = 128, MARKET_HOLD_UPDATES = 3, MARKET_HOLDER_DEPTH = 4 };
+
+enum { MARKET_ASSET_ALL = 0xFFFF }; /* the asset id of "every market" (W1) */
+
+#define MARKET_NONE UINT32_MAX
+
+struct market {
+    struct market_record record;                     /* tiers: those in force */
+    struct market_tier next_tiers[MARKET_TIERS_MAX]; /* in force from record.effective_at_ns */
+    uint32_t next_tier_count;                        /* 0: none */
+    uint32_t next_max_leverage;
+    uint64_t index_price; /* last accepted oracle price, 0: none; written by mark */
+    uint64_t publish_ns;  /* publish time of the last oracle update, held ones included */
+    uint64_t valid_price; /* last valid index, and t of its update (R5: 10 % within 60 s) */
+    uint64_t valid_ns;
+    uint64_t hold_prices[MARKET_HOLD_UPDATES]; /* held updates, oldest first */
+    uint64_t mark;                             /* last computed, 0: never */
+    int64_t ema;
+    uint64_t last_price;   /* of the last trade, 0: none */
+    uint64_t second_ns;    /* full second of t at which ema and mark were last made */
+    uint64_t max_abs_size; /* running maximum of |size| of its holdings (R1) */
+    uint64_t book_seq;     /* raised by each public event (W9) */
+    uint64_t trade_seq;
+    int64_t funding_pool;
+    uint64_t scan_max;           /* max_abs_size being made exact by the running mark scan */
+    uint64_t cancel_sequence;    /* stamp: older orders not reduce-only are dead (R3); 0: no list */
+    int64_t premium_sum;         /* of the hour's samples, ppb (R5) */
+    uint64_t premium_slot;       /* t / 5 s of the last of them */
+    int64_t premium_ppb;         /* the last sample */
+    uint64_t funding_hour;       /* t / 1 h of the last hour that was opened or skipped */
+    uint64_t funding_epoch_hour; /* of the epoch: its hour, ... */
+    uint64_t funding_index;      /* ... index, ... */
+    int64_t funding_rate_ppb;    /* ... and rate */
+    uint64_t reduce_only_ns;     /* t since when it is REDUCE_ONLY without a break, 0: it is not */
+    uint32_t premium_count;
+    uint32_t funding_epoch; /* raised by each settlement that opens; 0: none yet */
+    uint32_t funding_from;  /* portfolio number that the epoch goes on at, while it is open */
+    bool funding_open;      /* positions of an epoch behind funding_epoch may be left */
+    bool waited;            /* a portfolio that it keeps from being liquidated waits (R7) */
+    bool funding_queued;    /* it is in the queue (work.h) */
+    uint8_t zero[1];
+    uint8_t state;        /* enum market_state; written by market_set_state */
+    uint8_t former_state; /* to return to when the hold ends */
+    uint8_t hold_count;   /* held updates so far, 0: not held */
+    bool mark_valid;      /* as of its last computation or loss (R5) */
+    uint32_t
+        tier_generation; /* raised when other tiers come in force: margin's figures are behind */
+    struct book book;
+    uint64_t *holders[MARKET_HOLDER_DEPTH]; /* bitmap of portfolio numbers, [0] a bit each */
+};
+
+/* clang-format off */
+#define MARKET_TIER_FIELDS(X) \
+    X(upper_notional) X(initial_deduction) X(maintenance_deduction) X(max_leverage) X(imr_ppm) \
+    X(mmr_ppm) X(zero)
+#define MARKET_RECORD_FIELDS(X) \
+    X(symbol) X(base) X(tick_size) X(lot_size) X(min_size) X(max_order_size) X(min_notional) \
+    X(impact_notional) X(max_price) X(effective_at_ns) X(tiers) X(maker_ppm) X(taker_ppm) \
+    X(max_leverage) X(tier_count) X(price_band_ppm) X(max_slippage_ppm) X(asset_id) \
+    X(price_decimals) X(size_decimals) X(state) X(zero)
+#define MARKET_FIELDS(X) \
+    X(record) X(next_tiers) X(next_tier_count) X(next_max_leverage) X(index_price) X(publish_ns) \
+    X(valid_price) X(valid_ns) X(hold_prices) X(mark) X(ema) X(last_price) X(second_ns) \
+    X(max_abs_size) X(book_seq) X(trade_seq) X(funding_pool) X(scan_max) X(state) \
+    X(former_state) X(hold_count) X(mark_valid) X(tier_generation) X(cancel_sequence) \
+    X(premium_sum) X(premium_slot) X(funding_hour) X(funding_index) X(funding_rate_ppb) \
+    X(reduce_only_ns) X(premium_count) X(funding_epoch) X(funding_from) X(funding_open) \
+    X(waited) X(premium_ppb) X(funding_epoch_hour)
+/* What a row of version 2 held; of version 1: all but the last. */
+#define MARKET_FIELDS_2(X) MARKET_FIELDS_1(X) X(cancel_sequence)
+#define MARKET_FIELDS_1(X) \
+    X(record) X(next_tiers) X(next_tier_count) X(next_max_leverage) X(index_price) X(publish_ns) \
+    X(valid_price) X(valid_ns) X(hold_prices) X(mark) X(ema) X(last_price) X(second_ns) \
+    X(max_abs_size) X(book_seq) X(trade_seq) X(funding_pool) X(scan_max) X(state) \
+    X(former_state) X(hold_count) X(mark_valid) X(tier_generation)
+#define MARKET_CACHES(X) X(funding_queued) X(zero) X(book) X(holders)
+/* clang-format on */
+
+struct market_table {
+    struct market rows[ENGINE_MARKETS_MAX];
+    uint32_t count;
+    uint64_t tiers_due_ns;   /* earliest effective_at_ns of next_tiers, UINT64_MAX: none */
+    struct book_pages pages; /* ladder pages in use, all books */
+    uint8_t *ladders;        /* ENGINE_MARKETS_MAX pieces of ladder_bytes */
+    size_t ladder_bytes;
+    uint8_t sorted[ENGINE_MARKETS_MAX]; /* indexes by ascending asset id */
+    uint8_t by_asset[1 << 16];          /* index + 1, 0: unknown */
+};
+
+struct engine;
+struct command;
+struct engine_result;
+
+/* Index of a market by its asset id, or MARKET_NONE. */
+CC_MUST_USE uint32_t market_find(const struct engine *engine, uint32_t asset_id);
+
+/* Rows market_id and market of R11: *index is the market that a body names, or the status of the
+ * row that it fails. */
+CC_MUST_USE enum status market_of_asset(const struct engine *engine, uint16_t asset_id,
+                                        uint32_t *index);
+
+/* Code 1001: parses, checks and defines or changes a market (J5, R10). */
+CC_MUST_USE enum status market_define(struct engine *engine, const struct command *command,
+                                      struct engine_result *result);
+
+/* Makes what is kept of the newest market (its record is set) beside its row: the ways to find it
+ * and an empty book. */
+void market_enter(struct engine *engine);
+
+/* Finds tiers_due_ns anew. */
+void market_find_due(struct market_table *table);
+
+/* Puts the next tiers of every market in force whose time has come. */
+void market_activate_tiers(struct engine *engine);
+
+/* The only writer of a market's state: emits 2111. Nothing happens when it has that state. Entering
+ * REDUCE_ONLY puts the orders that are not reduce-only on the market's cancellation list, CLOSED
+ * every one (R9; by settlement_begin alone). */
+void market_set_state(struct engine *engine, uint32_t market, enum market_state state,
+                      enum effect_cause cause);
+
+/* A fund deficit, and whatever else may only make a state stricter: a market that is looser than
+ * `state` takes it, a held one returns to it at the loosest (decision 57). */
+void market_tighten(struct engine *engine, uint32_t market, enum market_state state,
+                    enum effect_cause cause);
+
+/* Whether orders meet, conditional orders fire and a liquidation sells into the book (R9), a valid
+ * mark provided. */
+static inline bool market_matches(const struct market *market)
+{
+    return market->state == MARKET_ACTIVE || market->state == MARKET_REDUCE_ONLY;
+}
+
+/* Leverage of who has not chosen another: min(20, the market's maximum) (R4). */
+static inline uint32_t market_leverage(const struct market *market)
+{
+    return market->record.max_leverage < MARKET_LEVERAGE_DEFAULT ? market->record.max_leverage
+                                                                 : MARKET_LEVERAGE_DEFAULT;
+}
+
+/* The sequence of the market's next public event (W9: raised before each 2106-2111). */
+static inline uint64_t market_next_seq(struct market *market)
+{
+    return ++market->book_seq;
+}
+
+#endif

@@ -1,0 +1,412 @@
+#include "engine/state/portfolio.h"
+
+#include "base/rule.h"
+#include "base/text.h"
+#include "engine/risk/fund.h"
+#include "engine/standing/schedule.h"
+#include "engine/state/access.h"
+#include "engine/state/effects_tell.h"
+#include "engine/state/state.h"
+#include "engine/table/image_read.h"
+#include "engine/table/whole_lines.h"
+
+#define COVERED(field) +sizeof(((struct portfolio *)0)->field)
+static_assert(sizeof(struct portfolio) == 0 PORTFOLIO_FIELDS(COVERED) PORTFOLIO_CACHES(COVERED),
+              "every byte of a portfolio is in one of its field lists");
+#undef COVERED
+
+static size_t rows_bytes(uint32_t slots)
+{
+    return whole_lines((size_t)slots * sizeof(struct portfolio));
+}
+
+size_t portfolio_table_bytes(uint32_t slots)
+{
+    return rows_bytes(slots) + hash_index_bytes(slots);
+}
+
+void portfolio_table_init(struct portfolio_table *table, void *memory, uint32_t slots)
+{
+    *table = (struct portfolio_table){ .rows = memory, .slots = slots };
+    hash_index_init(&table->map, (uint8_t *)memory + rows_bytes(slots), slots);
+}
+
+static uint64_t key_hash(const struct engine *engine, uint64_t account_id,
+                         uint32_t subaccount_index, uint32_t portfolio_index)
+{
+    uint64_t place = (uint64_t)subaccount_index << 32 | portfolio_index;
+
+    place = mix_fold(account_id ^ engine->key.low,
+                     place ^ engine->key.high ^ UINT64_C(0xE7037ED1A0B428DB));
+    return mix_fold(place ^ engine->key.high, UINT64_C(0x8CB92BA72F3D8DD7));
+}
+
+/* An account's first portfolio is its 0/0, which stands in no map. */
+uint32_t portfolio_find(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
+                        uint32_t portfolio_index)
+{
+    const struct portfolio_table *table = &engine->portfolios;
+    const struct account *account = account_find(engine, account_id);
+
+    if (account == NULL)
+        return PORTFOLIO_NONE;
+    if ((subaccount_index | portfolio_index) == 0)
+        return account->portfolio_head;
+    struct hash_index_probe probe = hash_index_probe(
+        &table->map, key_hash(engine, account_id, subaccount_index, portfolio_index));
+    while (hash_index_next(&table->map, &probe)) {
+        const struct portfolio *portfolio = &table->rows[probe.index];
+        if (portfolio->account == account_id && portfolio->subaccount_index == subaccount_index &&
+            portfolio->portfolio_index == portfolio_index)
+            return probe.index;
+    }
+    return PORTFOLIO_NONE;
+}
+
+/* Portfolios ascend by the command that made them; one makes at most one. */
+uint32_t portfolio_find_sequence(const struct engine *engine, uint64_t sequence)
+{
+    const struct portfolio *rows = engine->portfolios.rows;
+    uint32_t low = 0, high = engine->portfolios.count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (rows[middle].created_sequence < sequence)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool is_found = low < engine->portfolios.count && rows[low].created_sequence == sequence &&
+                    rows[low].portfolio_index != 0;
+    return is_found ? low : PORTFOLIO_NONE;
+}
+
+bool portfolio_fits(const struct engine *engine)
+{
+    return engine->portfolios.count < engine->portfolios.limit;
+}
+
+/* The row at the end of the table becomes a portfolio of its account and subaccount. */
+static uint32_t enter(struct engine *engine, uint32_t subaccount)
+{
+    struct portfolio_table *table = &engine->portfolios;
+    uint32_t index = table->count++;
+    struct portfolio *portfolio = &table->rows[index];
+    struct account *owner = &engine->accounts.rows[portfolio->account];
+    bool is_first = owner->portfolio_head == PORTFOLIO_NONE;
+
+    portfolio->subaccount = subaccount;
+    engine->subaccounts.rows[subaccount].portfolio_count++;
+    *(is_first ? &owner->portfolio_head : &table->rows[owner->portfolio_tail].account_next) = index;
+    owner->portfolio_tail = index;
+    INVARIANT(is_first == ((portfolio->subaccount_index | portfolio->portfolio_index) == 0));
+    if (is_first)
+        return index;
+    uint32_t place =
+        hash_index_insert(&table->map,
+                          key_hash(engine, portfolio->account, portfolio->subaccount_index,
+                                   portfolio->portfolio_index),
+                          index);
+    (void)place; /* a portfolio is never taken out */
+    return index;
+}
+
+uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *name)
+{
+    struct portfolio_table *table = &engine->portfolios;
+    const struct subaccount *owner = &engine->subaccounts.rows[subaccount];
+
+    INVARIANT(table->count < table->slots);
+    struct portfolio *portfolio = &table->rows[table->count];
+    *portfolio = (struct portfolio){
+        .created_sequence = engine->sequence,
+        .account = owner->account,
+        .subaccount_index = owner->subaccount_index,
+        .portfolio_index = owner->portfolio_count,
+        .holding_head = HOLDING_NONE,
+        .account_next = PORTFOLIO_NONE,
+        .status = PORTFOLIO_ACTIVE,
+    };
+    for (size_t i = 0; i < sizeof portfolio->name && name[i] != '\0'; i++)
+        portfolio->name[i] = (uint8_t)name[i];
+    return enter(engine, subaccount);
+}
+
+/* 2119 of a portfolio as it now is. */
+static void tell(struct engine *engine, uint32_t index)
+{
+    const struct portfolio *portfolio = &engine->portfolios.rows[index];
+    struct effect_account body = {
+        .account_id = portfolio->account,
+        .subaccount_index = portfolio->subaccount_index,
+        .portfolio_index = portfolio->portfolio_index,
+        .status = portfolio->status,
+        .fee_tier = engine->accounts.rows[portfolio->account].fee_tier,
+        .what = ACCOUNT_WHAT_PORTFOLIO,
+    };
+
+    effects_emit(engine, EFFECT_account, index, 0, &body);
+}
+
+void portfolio_wake(struct engine *engine, uint32_t index)
+{
+    struct portfolio *portfolio = state_portfolio(engine, index);
+
+    if (portfolio->status != PORTFOLIO_CLOSED)
+        return;
+    portfolio->status = PORTFOLIO_ACTIVE;
+    tell(engine, index);
+}
+
+void portfolio_cash(struct engine *engine, uint32_t index, enum effect_cash_kind kind,
+                    int64_t amount, uint64_t ref)
+{
+    struct portfolio *portfolio = &engine->portfolios.rows[index];
+
+    if (amount == 0)
+        return;
+    portfolio->cash += amount;
+    struct effect_cash body = {
+        .portfolio.account_id = portfolio->account,
+        .amount = amount,
+        .balance_after = portfolio->cash,
+        .ref = ref,
+    };
+    effects_put(&body, offsetof(struct effect_cash, portfolio.subaccount_index),
+                portfolio->subaccount_index, portfolio->portfolio_index);
+    effects_put(&body, offsetof(struct effect_cash, kind), kind, 0);
+    effects_tell(engine, EFFECT_cash, index, 0, &body);
+    if (CC_UNLIKELY(index == FUND_PORTFOLIO))
+        fund_moved(engine, amount);
+}
+
+/* --- codes 24, 2002, 2003 and 2010 ------------------------------------------------------------ */
+
+/* Body of code 24 (W3). */
+struct create_body {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t pad;
+    char name[PORTFOLIO_NAME_BYTES];
+};
+
+static_assert(sizeof(struct create_body) == 48, "W3: code 24");
+
+/* What 2002, 2003 and 2010 begin with (W3b). */
+struct key_body {
+    uint8_t credential_id[16];
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+};
+
+static_assert(sizeof(struct key_body) == 32, "W3b: codes 2002 and 2003");
+
+/* "Portfolio N", closed by a zero. */
+static void number_name(char name[PORTFOLIO_NAME_BYTES], uint32_t number)
+{
+    static const char word[] = "Portfolio ";
+    char digits[10];
+    size_t at = sizeof word - 1, count = 0;
+
+    memset(name, 0, PORTFOLIO_NAME_BYTES);
+    memcpy(name, word, sizeof word - 1);
+    do {
+        digits[count++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    while (count != 0)
+        name[at++] = digits[--count];
+}
+
+enum status portfolio_create(struct engine *engine, const struct command *command,
+                             struct engine_result *result)
+{
+    struct create_body body;
+    char number[PORTFOLIO_NAME_BYTES];
+
+    memcpy(&body, command_body(command), sizeof body);
+    uint32_t record = subaccount_find(engine, engine->turn.account, body.subaccount_index);
+    if (record == SUBACCOUNT_NONE || engine->subaccounts.rows[record].status == SUBACCOUNT_CLOSED)
+        return ROW_STATUS(portfolio);
+    size_t name_bytes = text_trim(body.name, sizeof body.name);
+    if (!access_body_is_clean(command) || text_has_control(body.name, name_bytes))
+        return STATUS_order_rejected_invalid;
+    uint32_t index = engine->subaccounts.rows[record].portfolio_count;
+    if (index >= state_option(engine, OPTION_limits_portfolios)) {
+        result->reason = REASON_limit_reached;
+        return STATUS_order_rejected_invalid;
+    }
+    if (!portfolio_fits(engine))
+        return ROW_STATUS(room);
+    number_name(number, index);
+    tell(engine, portfolio_add(engine, record, name_bytes != 0 ? body.name : number));
+    result->subaccount_index = body.subaccount_index;
+    result->portfolio_index = index;
+    result->members |= ANSWER_HAS_PLACE;
+    return STATUS_request_completed;
+}
+
+/* *credential* and 404 (R11). */
+static enum status find_by_key(const struct engine *engine, const struct command *command,
+                               uint32_t *index, struct engine_result *result)
+{
+    struct key_body body;
+
+    memcpy(&body, command_body(command), sizeof body);
+    enum status status =
+        access_api_key(engine, body.credential_id, body.account_id, body.subaccount_index, result);
+    if (status != STATUS_request_completed)
+        return status;
+    *index = portfolio_find(engine, body.account_id, body.subaccount_index, body.portfolio_index);
+    return *index == PORTFOLIO_NONE ? ROW_STATUS(portfolio) : STATUS_request_completed;
+}
+
+static enum status refuse(struct engine_result *result, enum reason reason)
+{
+    result->reason = (uint8_t)reason;
+    return STATUS_order_rejected_invalid;
+}
+
+static bool is_empty(const struct engine *engine, const struct portfolio *portfolio)
+{
+    if (portfolio->cash != 0 || portfolio->open_order_count != 0 ||
+        portfolio->conditional_count != 0)
+        return false;
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
+         at = engine->holdings.rows[at].next)
+        if (engine->holdings.rows[at].size != 0)
+            return false;
+    return true;
+}
+
+enum status portfolio_close(struct engine *engine, const struct command *command,
+                            struct engine_result *result)
+{
+    uint32_t index;
+    enum status status = find_by_key(engine, command, &index, result);
+
+    if (status != STATUS_request_completed)
+        return status;
+    risk_touch(engine, index);
+    struct portfolio *portfolio = state_portfolio(engine, index);
+    if (portfolio->status != PORTFOLIO_ACTIVE)
+        return refuse(result, REASON_portfolio_not_active);
+    if (!is_empty(engine, portfolio))
+        return refuse(result, REASON_portfolio_not_empty);
+    portfolio->status = PORTFOLIO_CLOSED;
+    tell(engine, index);
+    return STATUS_request_completed;
+}
+
+enum status portfolio_reopen(struct engine *engine, const struct command *command,
+                             struct engine_result *result)
+{
+    uint32_t index;
+    enum status status = find_by_key(engine, command, &index, result);
+
+    if (status != STATUS_request_completed)
+        return status;
+    const struct portfolio *portfolio = state_portfolio(engine, index);
+    if (portfolio->status != PORTFOLIO_CLOSED)
+        return refuse(result, REASON_portfolio_not_closed);
+    if (engine->subaccounts.rows[portfolio->subaccount].status == SUBACCOUNT_CLOSED)
+        return refuse(result, REASON_subaccount_not_active);
+    portfolio_wake(engine, index);
+    return STATUS_request_completed;
+}
+
+enum status portfolio_rename(struct engine *engine, const struct command *command,
+                             struct engine_result *result)
+{
+    uint32_t index;
+    enum status status = find_by_key(engine, command, &index, result);
+
+    if (status != STATUS_request_completed)
+        return status;
+    memcpy(state_portfolio(engine, index)->name, command_body(command) + sizeof(struct key_body),
+           PORTFOLIO_NAME_BYTES);
+    tell(engine, index);
+    return STATUS_request_completed;
+}
+
+/* --- the image -------------------------------------------------------------------------------- */
+
+/* `subaccount`: its record, or SUBACCOUNT_NONE. */
+static const char *wrong_with(const struct engine *engine, const struct portfolio *row,
+                              uint32_t subaccount)
+{
+    const struct portfolio_table *table = &engine->portfolios;
+
+    if (row->account >= engine->accounts.count)
+        return "a portfolio has an account that does not exist";
+    if (subaccount == SUBACCOUNT_NONE)
+        return "a portfolio has a subaccount that does not exist";
+    if (row->portfolio_index != engine->subaccounts.rows[subaccount].portfolio_count ||
+        (row->subaccount_index != 0 &&
+         engine->accounts.rows[row->account].portfolio_head == PORTFOLIO_NONE))
+        return "the portfolios of a subaccount are not in the order of their indexes";
+    if (row->created_sequence > engine->sequence ||
+        (table->count != 0 &&
+         row->created_sequence < table->rows[table->count - 1].created_sequence))
+        return "the portfolios are not in the order of their creation";
+    if (row->status > PORTFOLIO_CLOSED || !image_read_is_bool(&row->flagged))
+        return "a portfolio has a status that does not exist";
+    if (row->status != PORTFOLIO_CLOSED &&
+        engine->subaccounts.rows[subaccount].status == SUBACCOUNT_CLOSED)
+        return "a portfolio of a closed subaccount is open";
+    if (!image_read_is_money(row->cash) || !image_read_is_wide(row->slack_maintenance) ||
+        !image_read_is_wide(row->slack_initial))
+        return "a portfolio has amounts beyond every bound";
+    if ((row->cancel_sequence == 0) != (row->cancel_reason == REASON_none) ||
+        (row->cancel_reason != REASON_none && row->cancel_reason != REASON_liquidation &&
+         row->cancel_reason != REASON_dead_man && row->cancel_reason != REASON_disconnect &&
+         row->cancel_reason != REASON_operator))
+        return "a portfolio's list has no reason that can be";
+    if (row->dead_man_ns > IMAGE_READ_TIME_MAX)
+        return "a dead-man's deadline that cannot be";
+    if (row->cancel_sequence > order_stamp_behind(engine->sequence))
+        return "a portfolio has a cancellation by a command to come";
+    return NULL;
+}
+
+static bool every_subaccount_has_one(const struct engine *engine)
+{
+    for (uint32_t i = 0; i < engine->subaccounts.count; i++)
+        if (engine->subaccounts.rows[i].portfolio_count == 0)
+            return false;
+    return engine->accounts.count != 0 && engine->portfolios.rows[0].account == 0;
+}
+
+bool portfolio_load(struct engine *engine, struct image_read *read)
+{
+    struct portfolio_table *table = &engine->portfolios;
+    struct portfolio *row = NULL;
+    size_t row_bytes = read->version == 1 ? 0 PORTFOLIO_FIELDS_1(IMAGE_READ_BYTES)
+                                          : 0 PORTFOLIO_FIELDS(IMAGE_READ_BYTES);
+
+    for (table->count = 0; image_read_begins(read, row_bytes); read->row++) {
+        if (table->count == table->limit)
+            return image_read_refuse(read, "more portfolios than the configuration allows");
+        row = &table->rows[table->count];
+        *row = (struct portfolio){
+            .holding_head = HOLDING_NONE,
+            .account_next = PORTFOLIO_NONE,
+        };
+        if (read->version == 1) {
+            PORTFOLIO_FIELDS_1(IMAGE_READ)
+            row->cancel_sequence = order_stamp_behind(row->cancel_sequence);
+        } else {
+            PORTFOLIO_FIELDS(IMAGE_READ)
+        }
+        uint32_t subaccount = subaccount_find(engine, row->account, row->subaccount_index);
+        const char *wrong = wrong_with(engine, row, subaccount);
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        row->open_order_count = 0; /* counted anew (order_load) */
+        schedule_enter(engine, enter(engine, subaccount));
+    }
+    if (read->wrong == NULL && !every_subaccount_has_one(engine))
+        return image_read_refuse(read, "a subaccount has no portfolio");
+    return read->wrong == NULL;
+}

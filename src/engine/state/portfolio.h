@@ -1,0 +1,147 @@
+/* portfolio.h - portfolios, each one cross-margin pool (R4); owned by the engine.
+ *
+ * The index of a portfolio is its creation number: dense, never reused (R3). Portfolio 0 is 0/0/0,
+ * the insurance fund.
+ *
+ * Units. Amounts micro-USDC. */
+#ifndef ENGINE_STATE_PORTFOLIO_H
+#define ENGINE_STATE_PORTFOLIO_H
+
+#include "base/cc.h"
+#include "base/status.h"
+#include "engine/state/effects.h"
+#include "engine/table/hash_index.h"
+
+enum { PORTFOLIO_NAME_BYTES = 32, PORTFOLIO_MARKETS_MAX = 64 };
+
+#define PORTFOLIO_NONE     UINT32_MAX /* none; in a cancel-all: every one of the subaccount */
+#define PORTFOLIO_CASH_MAX (INT64_C(1) << 60) /* R1 */
+
+enum portfolio_status { PORTFOLIO_ACTIVE, PORTFOLIO_IN_LIQUIDATION, PORTFOLIO_CLOSED };
+
+/* Four lines: what every fill reads; what else happens to it; the sums of margin; the rest. */
+struct portfolio {
+    int64_t cash;
+    uint64_t cancel_sequence; /* stamp: older orders are dead (R3, cancellation list) */
+    uint64_t dead_man_ns;     /* all are, from here on, when not 0 (R10, code 25) */
+    uint64_t figure_epoch;    /* risk.mark_epoch of the figures; holdings may be behind it, see */
+    uint32_t stale_holding;   /* the one that is, HOLDING_NONE, or RISK_STALE_MANY */
+    uint32_t changed_next;    /* list of portfolios to check (risk.h) */
+    uint32_t account;         /* index = id */
+    uint32_t subaccount_index;
+    uint32_t open_order_count; /* resting orders, dead ones included */
+    uint32_t holding_head;     /* its holdings, ascending market index */
+    uint32_t holding_count;
+    uint8_t status;          /* enum portfolio_status */
+    bool flagged;            /* E < IM at its last check (R7) */
+    bool changed;            /* is in the list of portfolios to check */
+    bool cancel_queued;      /* a cancellation list of it is in the queue (work.h) */
+    uint64_t funding_count;  /* engine.funding_count when its funding was last settled */
+    uint64_t liquidation_ns; /* t of its last L1 action (R7), 0: none yet */
+    uint64_t created_sequence;
+    uint32_t portfolio_index;
+    uint32_t account_next;     /* next portfolio of the account, PORTFOLIO_NONE: last */
+    uint32_t subaccount;       /* its subaccount's record (subaccount.h) */
+    uint32_t conditional_head; /* its untriggered orders, oldest first (conditional.h) */
+    uint32_t conditional_tail;
+    uint32_t conditional_count;
+    uint8_t cancel_reason;   /* of cancel_sequence: enum reason */
+    bool liquidation_queued; /* its liquidation is in the queue (work.h) */
+    bool moved;              /* in a market that a run ranks, and not looked at since (risk.h) */
+    uint8_t zero[5];
+    uint64_t liquidation_wake_ns; /* timer of its liquidation's pauses (R7), 0: none */
+    int128 value;                 /* sums of its holdings' figures (margin.h): E - cash, ... */
+    int128 maintenance;           /* ... MM, ... */
+    int128 initial;               /* ... IM, ... */
+    int128 loose;                 /* ... by how much IM may be too high */
+    int128 slack_maintenance;     /* E - MM of the last exact check, less moves since (R7) */
+    int128 slack_initial;         /* E - IM, likewise */
+    uint8_t name[PORTFOLIO_NAME_BYTES];
+};
+
+static_assert(sizeof(struct portfolio) == 4 * CC_CACHE_LINE, "rows stay on lines");
+
+/* clang-format off */
+#define PORTFOLIO_FIELDS(X) \
+    X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
+    X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged) \
+    X(dead_man_ns) X(liquidation_ns) X(created_sequence) X(cancel_reason) \
+    X(liquidation_wake_ns)
+#define PORTFOLIO_FIELDS_1(X) \
+    X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
+    X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged)
+#define PORTFOLIO_CACHES(X) \
+    X(holding_head) X(holding_count) X(account_next) X(value) X(maintenance) X(initial) X(loose) \
+    X(figure_epoch) X(stale_holding) X(changed_next) X(changed) X(moved) X(cancel_queued) \
+    X(funding_count) X(conditional_head) X(conditional_tail) X(conditional_count) \
+    X(subaccount) X(liquidation_queued) X(zero)
+/* clang-format on */
+
+struct portfolio_table {
+    struct portfolio *rows; /* [slots] */
+    struct hash_index map;  /* by account and indexes, but 0/0: place in rows */
+    uint32_t slots;
+    uint32_t limit;
+    uint32_t count; /* in use, portfolio 0 included */
+};
+
+struct engine;
+struct image_read;
+struct command;
+struct engine_result;
+
+size_t portfolio_table_bytes(uint32_t slots);
+void portfolio_table_init(struct portfolio_table *table, void *memory, uint32_t slots);
+
+static inline struct effect_portfolio_id portfolio_effect_id(const struct portfolio *portfolio)
+{
+    return (struct effect_portfolio_id){ portfolio->account, portfolio->subaccount_index,
+                                         portfolio->portfolio_index };
+}
+
+/* Whether its dead-man deadline has come and has not fired yet: what rests or waits is dead. */
+static inline bool portfolio_dead_man_has_come(const struct portfolio *portfolio, uint64_t t_ns)
+{
+    return portfolio->dead_man_ns - 1 < t_ns; /* 0 is no deadline */
+}
+
+/* Index of the portfolio, whatever its status, or PORTFOLIO_NONE. */
+CC_MUST_USE uint32_t portfolio_find(const struct engine *engine, uint64_t account_id,
+                                    uint32_t subaccount_index, uint32_t portfolio_index);
+
+/* The one that command `sequence` made for a 24, or PORTFOLIO_NONE: portfolio 0 comes with its
+ * subaccount. */
+CC_MUST_USE uint32_t portfolio_find_sequence(const struct engine *engine, uint64_t sequence);
+
+CC_MUST_USE bool portfolio_fits(const struct engine *engine);
+
+/* The next portfolio of the subaccount (its record); it fits. `name`: at most PORTFOLIO_NAME_BYTES,
+ * or closed by a zero. */
+uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *name);
+
+/* A CLOSED one is ACTIVE again, because cash came to it (R10); 2119 says so. */
+void portfolio_wake(struct engine *engine, uint32_t portfolio);
+
+/* Code 24 after row suspended. */
+CC_MUST_USE enum status portfolio_create(struct engine *engine, const struct command *command,
+                                         struct engine_result *result);
+
+/* Codes 2002, 2003 and 2010, their credential included. */
+CC_MUST_USE enum status portfolio_close(struct engine *engine, const struct command *command,
+                                        struct engine_result *result);
+CC_MUST_USE enum status portfolio_reopen(struct engine *engine, const struct command *command,
+                                         struct engine_result *result);
+CC_MUST_USE enum status portfolio_rename(struct engine *engine, const struct command *command,
+                                         struct engine_result *result);
+
+/* Adds `amount` to the cash and emits its ledger row (2104); an amount of 0 does nothing (R2). The
+ * caller has checked R1's bound. `ref`: see struct effect_cash. Slacks are the caller's business
+ * (risk). */
+void portfolio_cash(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,
+                    int64_t amount, uint64_t ref);
+
+/* Section 5 of an image: the portfolios, as yet without records and orders; the subaccounts are
+ * there. */
+CC_MUST_USE bool portfolio_load(struct engine *engine, struct image_read *read);
+
+#endif

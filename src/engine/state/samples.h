@@ -1,0 +1,50 @@
+/* samples.h - the index of each market at the full seconds of the last half hour at which it was
+ * valid: what a market that closes is settled at (rules.md R9, docs/decisions/0058). Owned by the
+ * engine.
+ *
+ * Order.  A ring by second: a place is used again 1,800 seconds later. What stands in it from
+ *         before is older than the half hour and counts nowhere, neither in a mean nor in an image.
+ * Units.  Seconds t / 1 s, prices raw.
+ * Bound.  SAMPLES_MAX places a market; nothing here allocates. */
+#ifndef ENGINE_STATE_SAMPLES_H
+#define ENGINE_STATE_SAMPLES_H
+
+#include "base/cc.h"
+
+enum { SAMPLES_MAX = 1800, SAMPLES_LEAST = 60 };
+
+struct sample {
+    uint64_t second; /* 0: none yet */
+    uint64_t price;
+};
+
+struct sample_table {
+    struct sample *rows; /* [ENGINE_MARKETS_MAX][SAMPLES_MAX] */
+};
+
+/* A row of section 18: markets by definition, of one market oldest first. */
+struct sample_row {
+    uint32_t market;
+    uint64_t second;
+    uint64_t price;
+};
+#define SAMPLE_ROW_FIELDS(X) X(market) X(second) X(price)
+
+struct engine;
+struct image_read;
+struct image_sink;
+
+size_t samples_bytes(void);
+void samples_init(struct sample_table *table, void *memory);
+
+/* In a second of the market whose index is valid: keeps it. */
+void samples_take(struct engine *engine, uint32_t market);
+
+/* The floor of the mean of the half hour that ends at t; 0: fewer than SAMPLES_LEAST are known. */
+CC_MUST_USE uint64_t samples_mean(const struct engine *engine, uint32_t market);
+
+/* Section 18 of the image, and back; the markets are there. */
+void samples_image(const struct engine *engine, struct image_sink *sink);
+CC_MUST_USE bool samples_load(struct engine *engine, struct image_read *read);
+
+#endif

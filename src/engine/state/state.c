@@ -1,0 +1,227 @@
+#include "engine/state/state.h"
+
+#include "base/arena.h"
+
+enum { STATE_PAGE_BYTES = 4096 };
+
+/* Where each table begins; all NULL in a dry run. */
+struct pieces {
+    struct engine *engine;
+    void *accounts;
+    void *portfolios;
+    void *holdings;
+    void *leverages;
+    void *credentials;
+    void *orders;
+    void *order_map;
+    void *expiries;
+    void *dead_men;
+    void *mmps;
+    void *arms;
+    void *deposits;
+    void *duplicates;
+    void *liquidation_waits;
+    void *work;
+    uint64_t *holders;
+    void *subaccounts;
+    void *conditionals;
+    void *withdrawals;
+    void *samples;
+    uint8_t *ladders;
+};
+
+static uint32_t slots(const struct option_engine *capacity, enum option option)
+{
+    uint64_t count = capacity->values[option];
+
+    INVARIANT(count > 0 && count <= UINT32_MAX / 2);
+    return (uint32_t)count;
+}
+
+static uint32_t window_ms(const struct option_engine *capacity)
+{
+    return slots(capacity, OPTION_exchange_clock_past_ms) +
+           slots(capacity, OPTION_exchange_clock_future_ms);
+}
+
+/* Words of each depth of a bitmap over the portfolios, one more than needed so that a search may
+ * look behind the last. */
+static void holder_words(uint32_t portfolio_slots, size_t words[MARKET_HOLDER_DEPTH])
+{
+    size_t bits = portfolio_slots;
+
+    for (unsigned depth = 0; depth < MARKET_HOLDER_DEPTH; depth++) {
+        words[depth] = bits / 64 + 1;
+        bits = words[depth];
+    }
+}
+
+static size_t holder_words_market(uint32_t portfolio_slots)
+{
+    size_t words[MARKET_HOLDER_DEPTH], sum = 0;
+
+    holder_words(portfolio_slots, words);
+    for (unsigned depth = 0; depth < MARKET_HOLDER_DEPTH; depth++)
+        sum += words[depth];
+    return sum;
+}
+
+static void *take(struct arena *arena, size_t bytes)
+{
+    return arena_take(arena, bytes, 1, CC_CACHE_LINE);
+}
+
+static size_t ladder_bytes(void)
+{
+    size_t bytes = book_bytes(BOOK_TICKS_MAX);
+    return (bytes + STATE_PAGE_BYTES - 1) & ~(size_t)(STATE_PAGE_BYTES - 1);
+}
+
+/* Takes every piece; gives how many bytes stand before the ladders. */
+static size_t take_pieces(struct arena *arena, const struct option_engine *capacity,
+                          struct pieces *pieces)
+{
+    uint32_t accounts = slots(capacity, OPTION_engine_accounts);
+    uint32_t portfolios = slots(capacity, OPTION_engine_portfolios);
+    uint32_t orders = slots(capacity, OPTION_engine_orders);
+
+    pieces->engine = take(arena, sizeof(struct engine));
+    pieces->accounts = take(arena, accounts * sizeof(struct account));
+    pieces->portfolios = take(arena, portfolio_table_bytes(portfolios));
+    pieces->holdings = take(arena, holding_table_bytes(slots(capacity, OPTION_engine_positions)));
+    pieces->leverages = take(arena, leverage_table_bytes(slots(capacity, OPTION_engine_positions)));
+    pieces->credentials =
+        take(arena, credential_table_bytes(slots(capacity, OPTION_engine_credentials)));
+    pieces->orders = take(arena, order_table_bytes(orders));
+    pieces->order_map = take(arena, order_map_bytes(orders));
+    pieces->expiries = take(arena, timer_heap_bytes(orders));
+    pieces->deposits = take(arena, deposit_table_bytes(slots(capacity, OPTION_engine_deposits)));
+    pieces->duplicates = take(arena, duplicate_bytes(slots(capacity, OPTION_limits_duplicate_slots),
+                                                     window_ms(capacity)));
+    pieces->work = take(arena, work_bytes(capacity));
+    pieces->liquidation_waits = take(arena, timer_heap_bytes(portfolios));
+    pieces->holders =
+        take(arena, ENGINE_MARKETS_MAX * holder_words_market(portfolios) * sizeof(uint64_t));
+    size_t resident = arena->used;
+    pieces->subaccounts = take(arena, subaccount_table_bytes(portfolios));
+    pieces->conditionals = take(arena, conditional_table_bytes(orders));
+    pieces->withdrawals =
+        take(arena, withdrawal_table_bytes(slots(capacity, OPTION_engine_deposits)));
+    pieces->samples = take(arena, samples_bytes());
+    pieces->dead_men = take(arena, timer_heap_bytes(portfolios));
+    pieces->mmps = take(arena, mmp_table_bytes(slots(capacity, OPTION_engine_positions)));
+    pieces->arms = take(arena, disconnect_table_bytes(slots(capacity, OPTION_engine_credentials)));
+    pieces->ladders = arena_take(arena, ENGINE_MARKETS_MAX, ladder_bytes(), STATE_PAGE_BYTES);
+    return resident;
+}
+
+size_t state_bytes(const struct option_engine *capacity, size_t *resident)
+{
+    struct pieces pieces;
+    struct arena arena;
+
+    arena_init(&arena, NULL, 0);
+    size_t before = take_pieces(&arena, capacity, &pieces);
+    if (resident != NULL)
+        *resident = before;
+    return arena.used;
+}
+
+static void init_markets(struct engine *engine, const struct pieces *pieces)
+{
+    struct market_table *table = &engine->markets;
+    uint64_t *at = pieces->holders;
+    size_t words[MARKET_HOLDER_DEPTH];
+
+    holder_words(engine->portfolios.slots, words);
+    table->ladders = pieces->ladders;
+    table->ladder_bytes = ladder_bytes();
+    table->tiers_due_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < ENGINE_MARKETS_MAX; i++) {
+        for (unsigned depth = 0; depth < MARKET_HOLDER_DEPTH; depth++) {
+            table->rows[i].holders[depth] = at;
+            at += words[depth];
+        }
+    }
+}
+
+struct engine *state_init(void *memory, size_t bytes, const struct option_engine *capacity)
+{
+    struct pieces pieces;
+    struct arena arena;
+
+    INVARIANT((uintptr_t)memory % STATE_PAGE_BYTES == 0);
+    arena_init(&arena, memory, bytes);
+    (void)take_pieces(&arena, capacity, &pieces);
+    struct engine *engine = pieces.engine;
+    uint32_t orders = slots(capacity, OPTION_engine_orders);
+
+    engine->capacity = *capacity;
+    engine->accounts.rows = pieces.accounts;
+    engine->accounts.slots = slots(capacity, OPTION_engine_accounts);
+    portfolio_table_init(&engine->portfolios, pieces.portfolios,
+                         slots(capacity, OPTION_engine_portfolios));
+    subaccount_table_init(&engine->subaccounts, pieces.subaccounts,
+                          slots(capacity, OPTION_engine_portfolios));
+    holding_table_init(&engine->holdings, pieces.holdings,
+                       slots(capacity, OPTION_engine_positions));
+    leverage_table_init(&engine->leverages, pieces.leverages,
+                        slots(capacity, OPTION_engine_positions));
+    credential_table_init(&engine->credentials, pieces.credentials,
+                          slots(capacity, OPTION_engine_credentials));
+    order_table_init(&engine->orders, pieces.orders, orders);
+    order_map_init(&engine->order_map, pieces.order_map, orders, engine->orders.hot);
+    timer_heap_init(&engine->expiries, pieces.expiries, orders);
+    timer_heap_init(&engine->dead_men, pieces.dead_men, slots(capacity, OPTION_engine_portfolios));
+    mmp_table_init(&engine->mmps, pieces.mmps, slots(capacity, OPTION_engine_positions));
+    disconnect_table_init(&engine->arms, pieces.arms, slots(capacity, OPTION_engine_credentials));
+    conditional_table_init(&engine->conditionals, pieces.conditionals, orders);
+    deposit_table_init(&engine->deposits_seen, pieces.deposits,
+                       slots(capacity, OPTION_engine_deposits));
+    withdrawal_table_init(&engine->withdrawals, pieces.withdrawals,
+                          slots(capacity, OPTION_engine_deposits));
+    duplicate_init(&engine->duplicates, pieces.duplicates,
+                   slots(capacity, OPTION_limits_duplicate_slots), window_ms(capacity));
+    work_init(&engine->work, pieces.work, capacity);
+    timer_heap_init(&engine->liquidation.waits, pieces.liquidation_waits,
+                    slots(capacity, OPTION_engine_portfolios));
+    risk_init(&engine->risk);
+    init_markets(engine, &pieces);
+    samples_init(&engine->samples, pieces.samples);
+    return engine;
+}
+
+bool state_is_laid_out_for(const struct engine *engine, const struct option_engine *options)
+{
+    static const uint16_t tables[] = {
+        OPTION_engine_accounts,        OPTION_engine_portfolios,  OPTION_engine_orders,
+        OPTION_engine_positions,       OPTION_engine_credentials, OPTION_engine_deposits,
+        OPTION_limits_duplicate_slots,
+    };
+
+    for (size_t i = 0; i < CC_COUNT(tables); i++)
+        if (options->values[tables[i]] > engine->capacity.values[tables[i]])
+            return false;
+    return window_ms(options) <= window_ms(&engine->capacity);
+}
+
+void state_use_options(struct engine *engine, const struct option_engine *options)
+{
+    const uint64_t *values = options->values;
+
+    engine->options = *options;
+    engine->accounts.limit = (uint32_t)values[OPTION_engine_accounts];
+    engine->portfolios.limit = (uint32_t)values[OPTION_engine_portfolios];
+    engine->subaccounts.limit = (uint32_t)values[OPTION_engine_portfolios];
+    engine->holdings.limit = (uint32_t)values[OPTION_engine_positions];
+    engine->mmps.limit = (uint32_t)values[OPTION_engine_positions];
+    engine->leverages.limit = (uint32_t)values[OPTION_engine_positions];
+    engine->credentials.limit = (uint32_t)values[OPTION_engine_credentials];
+    engine->arms.limit = (uint32_t)values[OPTION_engine_credentials];
+    engine->deposits_seen.limit = (uint32_t)values[OPTION_engine_deposits];
+    engine->withdrawals.limit = (uint32_t)values[OPTION_engine_deposits];
+    engine->markets.pages.limit = (uint32_t)values[OPTION_engine_ladder_pages];
+    order_table_set_limit(&engine->orders, (uint32_t)values[OPTION_engine_orders]);
+    engine->conditionals.limit = (uint32_t)values[OPTION_engine_orders];
+    duplicate_set_limit(&engine->duplicates, (uint32_t)values[OPTION_limits_duplicate_slots]);
+}

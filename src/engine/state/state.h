@@ -1,0 +1,175 @@
+/* state.h - struct engine: every table of the state machine. Private to src/engine.
+ *
+ * Fields marked C are caches and scratch: not in the image, made again from the rest. A table of
+ * variable size has X_bytes(slots) and X_init(table, memory, slots); state.c lays them out.
+ * Deferred work brings struct work, work_bytes(capacity), work_init(work, memory, capacity),
+ * work_image(engine, sink) and the entry points named in engine.c. */
+#ifndef ENGINE_STATE_STATE_H
+#define ENGINE_STATE_STATE_H
+
+#include "base/mix.h"
+#include "base/option.h"
+#include "base/request.h"
+#include "engine/engine.h"
+#include "engine/liquidate/liquidation.h"
+#include "engine/price/settlement.h"
+#include "engine/risk/risk.h"
+#include "engine/state/account.h"
+#include "engine/state/conditional.h"
+#include "engine/state/credential.h"
+#include "engine/state/deposit.h"
+#include "engine/state/disconnect.h"
+#include "engine/state/effects.h"
+#include "engine/state/holding.h"
+#include "engine/state/leverage.h"
+#include "engine/state/market.h"
+#include "engine/state/mmp.h"
+#include "engine/state/portfolio.h"
+#include "engine/state/samples.h"
+#include "engine/state/subaccount.h"
+#include "engine/state/withdrawal.h"
+#include "engine/table/duplicate.h"
+#include "engine/table/order.h"
+#include "engine/table/order_map.h"
+#include "engine/work/work.h"
+
+/* The command being applied: C. */
+struct turn {
+    const struct command *command;
+    struct engine_sink *sink;
+    uint32_t id_count;    /* ids made by it so far (R3) */
+    uint32_t order_count; /* orders that it has entered: below the sequence in a stamp */
+    uint32_t portfolio;   /* of its portfolio_id after row portfolio, else PORTFOLIO_NONE */
+    uint32_t credential;  /* that signed it, or CREDENTIAL_NONE */
+    uint32_t account;     /* of that credential */
+    uint32_t resting;     /* the order whose evidence is wanted, while it rests, else ORDER_NONE */
+    uint32_t untriggered; /* likewise, while it waits (conditional.h), else CONDITIONAL_NONE */
+    uint32_t makers;      /* that the last walk met */
+    struct engine_result *answer; /* that the evidence goes to */
+};
+
+/* The makers that the last walk met, in their order: what its execution fetches ahead. C. What
+ * stands behind `count` is of walks before it, and as good as any index. */
+enum { STATE_PATH_MAX = 4096, STATE_PATH_AHEAD = 8 };
+struct path {
+    uint32_t orders[STATE_PATH_MAX + STATE_PATH_AHEAD];
+    uint32_t count;
+};
+
+struct engine {
+    struct mix_key key;            /* C: given at init, part of the snapshot's header */
+    struct option_engine capacity; /* C: laid out */
+    struct option_engine options;  /* C: parsed from configuration */
+
+    int128 deposits; /* sums since genesis (I2), ... */
+    int128 faucet;
+    int128 top_ups;
+    int128 withdrawals_settled;
+    uint64_t sequence;
+    uint64_t t_ns;
+    uint64_t boot;
+    uint64_t rules_version;
+    int64_t clock_step_ns;
+    int64_t fee_account;
+    int64_t withdrawals_pending;
+    uint64_t
+        funding_count; /* epochs opened, all markets: raised before a portfolio can be behind */
+    struct effects effects;
+    uint32_t configuration_bytes; /* 0: none yet */
+    uint8_t configuration[REQUEST_BODY_MAX];
+    uint8_t zero[4];
+
+    struct account_table accounts;
+    struct credential_table credentials;
+    struct subaccount_table subaccounts;
+    struct portfolio_table portfolios;
+    struct holding_table holdings;
+    struct leverage_table leverages;
+    struct order_table orders;
+    struct order_map order_map; /* C */
+    struct conditional_table conditionals;
+    struct timer_heap expiries; /* C: orders with a GTT expiry, rank = placed_sequence */
+    struct timer_heap dead_men; /* C: portfolios with a deadline (schedule.h), index + 1 */
+    struct mmp_table mmps;
+    struct disconnect_table arms;
+    struct market_table markets;
+    struct sample_table samples;
+    struct settlement settlements[ENGINE_MARKETS_MAX]; /* in the image with the work */
+    struct deposit_table deposits_seen;
+    struct withdrawal_table withdrawals;
+    struct duplicate duplicates;
+    struct work work;
+    struct liquidation liquidation;
+    struct risk risk; /* C */
+
+    struct turn turn; /* C */
+    struct path path; /* C */
+};
+
+/* clang-format off */
+#define STATE_FIELDS(X) \
+    X(deposits) X(sequence) X(t_ns) X(boot) X(rules_version) X(clock_step_ns) X(fee_account) \
+    X(withdrawals_pending) X(effects.lanes) X(faucet) X(top_ups) X(withdrawals_settled) \
+    X(funding_count)
+#define STATE_FIELDS_1(X) \
+    X(deposits) X(sequence) X(t_ns) X(boot) X(rules_version) X(clock_step_ns) X(fee_account) \
+    X(withdrawals_pending) X(effects.lanes)
+#define STATE_CONFIGURATION(X) X(configuration_bytes) X(configuration)
+#define STATE_CACHES(X) X(effects.count) X(effects.zero) X(zero)
+/* clang-format on */
+
+/* Bytes of an engine of these capacities; *resident (may be NULL) those before the ladders. */
+size_t state_bytes(const struct option_engine *capacity, size_t *resident);
+
+/* Lays an engine with empty tables out in state_bytes(capacity) zero bytes, 4096-aligned. */
+struct engine *state_init(void *memory, size_t bytes, const struct option_engine *capacity);
+
+/* Whether memory is laid out for these options (roles.md: for every 2013 of a journal). */
+CC_MUST_USE bool state_is_laid_out_for(const struct engine *engine,
+                                       const struct option_engine *options);
+
+/* Puts the options of a 2013 in force; laid out for, and not below what is in use. */
+void state_use_options(struct engine *engine, const struct option_engine *options);
+
+static inline uint64_t state_option(const struct engine *engine, enum option option)
+{
+    return engine->options.values[option];
+}
+
+/* Index of the next id that the command makes (R3: fills, positions, sessions, keys). */
+static inline uint32_t state_next_id(struct engine *engine)
+{
+    return engine->turn.id_count++;
+}
+
+/* The age of what is made now: a cancellation list covers the orders with a lower stamp. */
+static inline uint64_t state_stamp(const struct engine *engine)
+{
+    return order_stamp(engine->sequence, engine->turn.order_count);
+}
+
+/* The stamp of an order that enters its queue. */
+static inline uint64_t state_next_stamp(struct engine *engine)
+{
+    uint64_t stamp = state_stamp(engine);
+
+    engine->turn.order_count++;
+    return stamp;
+}
+
+static inline struct portfolio *state_portfolio(struct engine *engine, uint32_t portfolio)
+{
+    return &engine->portfolios.rows[portfolio];
+}
+
+static inline struct holding *state_holding(struct engine *engine, uint32_t holding)
+{
+    return &engine->holdings.rows[holding];
+}
+
+static inline struct market *state_market(struct engine *engine, uint32_t market)
+{
+    return &engine->markets.rows[market];
+}
+
+#endif

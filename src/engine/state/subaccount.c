@@ -1,0 +1,279 @@
+#include "engine/state/subaccount.h"
+
+#include "base/rule.h"
+#include "engine/state/access.h"
+#include "engine/state/state.h"
+#include "engine/table/image_read.h"
+#include "engine/table/whole_lines.h"
+
+#define COVERED(field) +sizeof(((struct subaccount *)0)->field)
+static_assert(sizeof(struct subaccount) == 0 SUBACCOUNT_FIELDS(COVERED) SUBACCOUNT_CACHES(COVERED),
+              "every byte of a subaccount is in one of its field lists");
+#undef COVERED
+
+static size_t rows_bytes(uint32_t slots)
+{
+    return whole_lines((size_t)slots * sizeof(struct subaccount));
+}
+
+size_t subaccount_table_bytes(uint32_t slots)
+{
+    return rows_bytes(slots) + hash_index_bytes(slots);
+}
+
+void subaccount_table_init(struct subaccount_table *table, void *memory, uint32_t slots)
+{
+    *table = (struct subaccount_table){ .rows = memory, .slots = slots };
+    hash_index_init(&table->map, (uint8_t *)memory + rows_bytes(slots), slots);
+}
+
+static uint64_t key_hash(const struct engine *engine, uint64_t account_id,
+                         uint32_t subaccount_index)
+{
+    uint64_t place = mix_fold(account_id ^ engine->key.low,
+                              subaccount_index ^ engine->key.high ^ UINT64_C(0x8EBC6AF09C88C6E3));
+    return mix_fold(place ^ engine->key.high, UINT64_C(0x589965CC75374CC3));
+}
+
+uint32_t subaccount_find(const struct engine *engine, uint64_t account_id,
+                         uint32_t subaccount_index)
+{
+    const struct subaccount_table *table = &engine->subaccounts;
+    const struct account *account = account_find(engine, account_id);
+
+    if (account == NULL || subaccount_index >= account->subaccount_count)
+        return SUBACCOUNT_NONE;
+    if (subaccount_index == 0)
+        return account->subaccount_head;
+    struct hash_index_probe probe =
+        hash_index_probe(&table->map, key_hash(engine, account_id, subaccount_index));
+    while (hash_index_next(&table->map, &probe)) {
+        const struct subaccount *row = &table->rows[probe.index - 1];
+        if (row->account == account_id && row->subaccount_index == subaccount_index)
+            return probe.index - 1;
+    }
+    return SUBACCOUNT_NONE;
+}
+
+bool subaccount_is_open(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index)
+{
+    uint32_t record = subaccount_find(engine, account_id, subaccount_index);
+
+    return record != SUBACCOUNT_NONE &&
+           engine->subaccounts.rows[record].status == SUBACCOUNT_ACTIVE;
+}
+
+/* Records ascend by the command that made them; one makes at most one. */
+uint32_t subaccount_find_sequence(const struct engine *engine, uint64_t sequence)
+{
+    const struct subaccount *rows = engine->subaccounts.rows;
+    uint32_t low = 0, high = engine->subaccounts.count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (rows[middle].created_sequence < sequence)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool is_found = low < engine->subaccounts.count && rows[low].created_sequence == sequence &&
+                    rows[low].subaccount_index != 0;
+    return is_found ? low : SUBACCOUNT_NONE;
+}
+
+bool subaccount_fits(const struct engine *engine)
+{
+    return engine->subaccounts.count < engine->subaccounts.limit && portfolio_fits(engine);
+}
+
+/* The record at the end of the table becomes the account's next subaccount, without portfolios. */
+static uint32_t enter(struct engine *engine, uint32_t account)
+{
+    struct subaccount_table *table = &engine->subaccounts;
+    uint32_t record = table->count++;
+    uint32_t index = engine->accounts.rows[account].subaccount_count++;
+
+    INVARIANT(table->rows[record].subaccount_index == index);
+    if (index == 0) {
+        engine->accounts.rows[account].subaccount_head = record;
+        return record;
+    }
+    uint32_t place = hash_index_insert(&table->map, key_hash(engine, account, index), record + 1);
+    (void)place; /* a subaccount is never taken out */
+    return record;
+}
+
+uint32_t subaccount_add(struct engine *engine, uint32_t account)
+{
+    struct subaccount_table *table = &engine->subaccounts;
+
+    INVARIANT(table->count < table->slots);
+    table->rows[table->count] = (struct subaccount){
+        .created_sequence = engine->sequence,
+        .account = account,
+        .subaccount_index = engine->accounts.rows[account].subaccount_count,
+        .status = SUBACCOUNT_ACTIVE,
+    };
+    uint32_t record = enter(engine, account);
+    portfolio_add(engine, record, "Main");
+    return record;
+}
+
+bool subaccount_all_closed(const struct engine *engine, uint32_t account)
+{
+    uint32_t count = engine->accounts.rows[account].subaccount_count;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (engine->subaccounts.rows[subaccount_find(engine, account, i)].status !=
+            SUBACCOUNT_CLOSED)
+            return false;
+    return true;
+}
+
+/* --- codes 22 and 23 -------------------------------------------------------------------------- */
+
+static void tell(struct engine *engine, uint32_t record)
+{
+    const struct subaccount *row = &engine->subaccounts.rows[record];
+    struct effect_account body = {
+        .account_id = row->account,
+        .subaccount_index = row->subaccount_index,
+        .status = row->status,
+        .fee_tier = engine->accounts.rows[row->account].fee_tier,
+        .what = ACCOUNT_WHAT_SUBACCOUNT,
+    };
+
+    effects_emit(engine, EFFECT_account, row->account, 0, &body);
+}
+
+enum status subaccount_create(struct engine *engine, const struct command *command,
+                              struct engine_result *result)
+{
+    uint32_t account = engine->turn.account;
+    uint32_t count = engine->accounts.rows[account].subaccount_count;
+
+    (void)command;
+    if (count >= state_option(engine, OPTION_limits_subaccounts)) {
+        result->reason = REASON_limit_reached;
+        return STATUS_order_rejected_invalid;
+    }
+    if (!subaccount_fits(engine))
+        return ROW_STATUS(room);
+    tell(engine, subaccount_add(engine, account));
+    result->subaccount_index = count;
+    result->portfolio_index = 0;
+    result->members |= ANSWER_HAS_PLACE;
+    return STATUS_request_completed;
+}
+
+static bool has_open_portfolio(const struct engine *engine, const struct subaccount *row)
+{
+    for (uint32_t i = 0; i < row->portfolio_count; i++) {
+        uint32_t portfolio = portfolio_find(engine, row->account, row->subaccount_index, i);
+        if (engine->portfolios.rows[portfolio].status != PORTFOLIO_CLOSED)
+            return true;
+    }
+    return false;
+}
+
+enum status subaccount_close(struct engine *engine, const struct command *command,
+                             struct engine_result *result)
+{
+    uint32_t record =
+        subaccount_find(engine, engine->turn.account, cc_load32(command_body(command) + 8));
+
+    if (!access_body_is_clean(command))
+        return STATUS_order_rejected_invalid;
+    if (record == SUBACCOUNT_NONE || engine->subaccounts.rows[record].status == SUBACCOUNT_CLOSED)
+        return ROW_STATUS(portfolio);
+    struct subaccount *row = &engine->subaccounts.rows[record];
+    if (has_open_portfolio(engine, row))
+        result->reason = REASON_portfolio_not_closed;
+    else if (row->withdrawals_pending != 0)
+        result->reason = REASON_withdrawal_pending;
+    if (result->reason != REASON_none)
+        return STATUS_order_rejected_invalid;
+    row->status = SUBACCOUNT_CLOSED;
+    tell(engine, record);
+    return STATUS_request_completed;
+}
+
+/* --- the image -------------------------------------------------------------------------------- */
+
+static const char *wrong_with(const struct engine *engine, const struct subaccount *row)
+{
+    const struct subaccount_table *table = &engine->subaccounts;
+
+    if (row->account >= engine->accounts.count)
+        return "a subaccount has an account that does not exist";
+    if (row->subaccount_index != engine->accounts.rows[row->account].subaccount_count)
+        return "the subaccounts of an account are not in the order of their indexes";
+    if (row->status > SUBACCOUNT_CLOSED)
+        return "a subaccount has a status that does not exist";
+    if (row->created_sequence > engine->sequence ||
+        (table->count != 0 &&
+         row->created_sequence < table->rows[table->count - 1].created_sequence))
+        return "the subaccounts are not in the order of their creation";
+    return NULL;
+}
+
+/* Those of an image that had no section of them: as many as its accounts count. */
+static bool make_of_accounts(struct engine *engine, struct image_read *read)
+{
+    struct subaccount_table *table = &engine->subaccounts;
+
+    for (uint32_t id = 0; id < engine->accounts.count; id++) {
+        struct account *account = &engine->accounts.rows[id];
+        uint32_t count = account->subaccount_count;
+        account->subaccount_count = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            if (table->count == table->limit)
+                return image_read_refuse(read, "more subaccounts than the configuration allows");
+            table->rows[table->count] = (struct subaccount){
+                .created_sequence = account->created_sequence,
+                .account = id,
+                .subaccount_index = i,
+            };
+            (void)enter(engine, id);
+        }
+    }
+    return true;
+}
+
+static bool every_account_has_one(const struct engine *engine)
+{
+    for (uint32_t i = 0; i < engine->accounts.count; i++)
+        if (engine->accounts.rows[i].subaccount_count == 0)
+            return false;
+    return true;
+}
+
+static bool read_rows(struct engine *engine, struct image_read *read)
+{
+    struct subaccount_table *table = &engine->subaccounts;
+    struct subaccount *row = NULL;
+
+    for (uint32_t id = 0; id < engine->accounts.count; id++)
+        engine->accounts.rows[id].subaccount_count = 0;
+    for (; image_read_begins(read, 0 SUBACCOUNT_FIELDS(IMAGE_READ_BYTES)); read->row++) {
+        if (table->count == table->limit)
+            return image_read_refuse(read, "more subaccounts than the configuration allows");
+        row = &table->rows[table->count];
+        *row = (struct subaccount){ 0 };
+        SUBACCOUNT_FIELDS(IMAGE_READ)
+        const char *wrong = wrong_with(engine, row);
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        (void)enter(engine, row->account);
+    }
+    return read->wrong == NULL;
+}
+
+/* The count of an account is made anew; the image that the state writes is held against it. */
+bool subaccount_load(struct engine *engine, struct image_read *read)
+{
+    engine->subaccounts.count = 0;
+    if (!(read->version == 0 ? make_of_accounts(engine, read) : read_rows(engine, read)))
+        return false;
+    return every_account_has_one(engine) || image_read_refuse(read, "an account has no subaccount");
+}

@@ -1,0 +1,79 @@
+/* subaccount.h - the subaccounts of all accounts, and codes 22 and 23 (R10, R11); owned by the
+ * engine.
+ *
+ * Records are in the order of their creation, dense and never given back: a CLOSED subaccount keeps
+ * its index. Its portfolios have the indexes 0 to portfolio_count - 1. */
+#ifndef ENGINE_STATE_SUBACCOUNT_H
+#define ENGINE_STATE_SUBACCOUNT_H
+
+#include "base/cc.h"
+#include "base/status.h"
+#include "engine/table/hash_index.h"
+
+#define SUBACCOUNT_NONE UINT32_MAX
+
+enum subaccount_status { SUBACCOUNT_ACTIVE, SUBACCOUNT_CLOSED };
+
+struct subaccount {
+    uint64_t created_sequence;
+    uint32_t account;
+    uint32_t subaccount_index;    /* in its account */
+    uint32_t portfolio_count;     /* ever made */
+    uint32_t withdrawals_pending; /* of its portfolios (withdrawal.h) */
+    uint8_t status;               /* enum subaccount_status */
+    uint8_t zero[7];
+};
+
+/* clang-format off */
+#define SUBACCOUNT_FIELDS(X) X(created_sequence) X(account) X(subaccount_index) X(status)
+#define SUBACCOUNT_CACHES(X) X(portfolio_count) X(withdrawals_pending) X(zero)
+/* clang-format on */
+
+struct subaccount_table {
+    struct subaccount *rows; /* [slots] */
+    struct hash_index map;   /* by account and index, but index 0: 1 + place in rows */
+    uint32_t slots;          /* as many as portfolios: each has one at least */
+    uint32_t limit;
+    uint32_t count;
+};
+
+struct engine;
+struct image_read;
+struct command;
+struct engine_result;
+
+size_t subaccount_table_bytes(uint32_t slots);
+void subaccount_table_init(struct subaccount_table *table, void *memory, uint32_t slots);
+
+/* The record, whatever its status, or SUBACCOUNT_NONE. */
+CC_MUST_USE uint32_t subaccount_find(const struct engine *engine, uint64_t account_id,
+                                     uint32_t subaccount_index);
+
+/* Whether the account has this subaccount and it is not CLOSED. */
+CC_MUST_USE bool subaccount_is_open(const struct engine *engine, uint64_t account_id,
+                                    uint32_t subaccount_index);
+
+/* The record that command `sequence` made for a 22, or SUBACCOUNT_NONE: subaccount 0 comes with its
+ * account. */
+CC_MUST_USE uint32_t subaccount_find_sequence(const struct engine *engine, uint64_t sequence);
+
+/* Whether there is room for one and its portfolio 0. */
+CC_MUST_USE bool subaccount_fits(const struct engine *engine);
+
+/* The account's next subaccount with its portfolio 0 "Main" (R10); it fits. Gives its record. */
+uint32_t subaccount_add(struct engine *engine, uint32_t account);
+
+/* Whether all subaccounts of the account are CLOSED. */
+CC_MUST_USE bool subaccount_all_closed(const struct engine *engine, uint32_t account);
+
+/* Codes 22 and 23 after row suspended. */
+CC_MUST_USE enum status subaccount_create(struct engine *engine, const struct command *command,
+                                          struct engine_result *result);
+CC_MUST_USE enum status subaccount_close(struct engine *engine, const struct command *command,
+                                         struct engine_result *result);
+
+/* Section 15 of an image, into the empty table, as yet without portfolios; the accounts are there.
+ * An image that does not have it: the subaccounts that its accounts count. */
+CC_MUST_USE bool subaccount_load(struct engine *engine, struct image_read *read);
+
+#endif

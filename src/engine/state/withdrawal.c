@@ -1,0 +1,317 @@
+#include "engine/state/withdrawal.h"
+
+#include "base/row_history.h"
+#include "base/rule.h"
+#include "base/uuid.h"
+#include "engine/account/cash.h"
+#include "engine/risk/risk.h"
+#include "engine/state/access.h"
+#include "engine/state/state.h"
+#include "engine/table/image_read.h"
+#include "engine/table/whole_lines.h"
+
+#define COVERED(field) +sizeof(((struct withdrawal *)0)->field)
+static_assert(sizeof(struct withdrawal) == 0 WITHDRAWAL_FIELDS(COVERED) WITHDRAWAL_CACHES(COVERED),
+              "every byte of a withdrawal is in one of its field lists");
+#undef COVERED
+
+/* Body of code 10 (W3). */
+struct request_body {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint64_t amount;
+    uint8_t destination[20];
+    uint32_t pad;
+};
+
+static_assert(sizeof(struct request_body) == 48, "W3: code 10");
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static size_t rows_bytes(uint32_t slots)
+{
+    return whole_lines(((size_t)slots + 1) * sizeof(struct withdrawal));
+}
+
+size_t withdrawal_table_bytes(uint32_t slots)
+{
+    return rows_bytes(slots) + hash_index_bytes(slots) + timer_heap_bytes(slots);
+}
+
+void withdrawal_table_init(struct withdrawal_table *table, void *memory, uint32_t slots)
+{
+    uint8_t *at = memory;
+
+    *table = (struct withdrawal_table){ .rows = memory, .slots = slots, .fresh = 1 };
+    at += rows_bytes(slots);
+    hash_index_init(&table->map, at, slots);
+    at += hash_index_bytes(slots);
+    timer_heap_init(&table->releases, at, slots);
+}
+
+static uint64_t sequence_hash(const struct engine *engine, uint64_t sequence)
+{
+    return mix_fold(sequence ^ engine->key.low, engine->key.high ^ UINT64_C(0x2D358DCCAA6C78A5));
+}
+
+uint32_t withdrawal_find_sequence(const struct engine *engine, uint64_t sequence)
+{
+    const struct withdrawal_table *table = &engine->withdrawals;
+
+    if (table->count == 0)
+        return WITHDRAWAL_NONE;
+    struct hash_index_probe probe = hash_index_probe(&table->map, sequence_hash(engine, sequence));
+    while (hash_index_next(&table->map, &probe))
+        if (table->rows[probe.index].created_sequence == sequence)
+            return probe.index;
+    return WITHDRAWAL_NONE;
+}
+
+void withdrawal_id(const struct withdrawal *withdrawal, uint8_t id[16])
+{
+    struct uuid uuid =
+        uuid_engine(withdrawal->created_ns, withdrawal->created_sequence, withdrawal->id_index);
+    memcpy(id, uuid.bytes, sizeof uuid.bytes);
+}
+
+/* An id holds the lower 40 bits of the sequence (R3). */
+uint32_t withdrawal_find(const struct engine *engine, const uint8_t id[16])
+{
+    const uint64_t turn = UINT64_C(1) << 40;
+    uint64_t low = (__builtin_bswap64(cc_load64(id + 8)) >> 22) & (turn - 1);
+    uint64_t sequence = (engine->sequence & ~(turn - 1)) | low;
+
+    for (;; sequence -= turn) {
+        uint32_t found = withdrawal_find_sequence(engine, sequence);
+        uint8_t own[16];
+        if (found != WITHDRAWAL_NONE) {
+            withdrawal_id(&engine->withdrawals.rows[found], own);
+            if (memcmp(own, id, sizeof own) == 0)
+                return found;
+        }
+        if (sequence < turn)
+            return WITHDRAWAL_NONE;
+    }
+}
+
+uint32_t withdrawal_older(const struct engine *engine, uint32_t at)
+{
+    const struct withdrawal_table *table = &engine->withdrawals;
+
+    return at == WITHDRAWAL_NONE ? table->tail : table->rows[at].prev;
+}
+
+bool withdrawal_read(const struct engine *engine, uint32_t at, struct row_withdrawal *row)
+{
+    const struct withdrawal *withdrawal = &engine->withdrawals.rows[at];
+
+    if (withdrawal->created_sequence == 0)
+        return false;
+    struct effect_portfolio_id place =
+        portfolio_effect_id(&engine->portfolios.rows[withdrawal->portfolio]);
+    *row = (struct row_withdrawal){
+        .account_id = place.account_id,
+        .subaccount_index = place.subaccount_index,
+        .portfolio_index = place.portfolio_index,
+        .amount = withdrawal->amount,
+        .requested_at_ns = withdrawal->created_ns,
+        .sequence = withdrawal->created_sequence,
+        .outcome =
+            withdrawal->ended_sequence == 0 ? ROW_WITHDRAWAL_PENDING : ROW_WITHDRAWAL_SETTLED,
+    };
+    withdrawal_id(withdrawal, row->id);
+    memcpy(row->destination, withdrawal->destination, sizeof row->destination);
+    return true;
+}
+
+static struct subaccount *subaccount_of(struct engine *engine, const struct withdrawal *row)
+{
+    return &engine->subaccounts.rows[engine->portfolios.rows[row->portfolio].subaccount];
+}
+
+/* A copy of the row goes to the end of the list of all, and into the map. */
+static uint32_t add(struct engine *engine, const struct withdrawal *row)
+{
+    struct withdrawal_table *table = &engine->withdrawals;
+    uint32_t index = table->free_head;
+
+    INVARIANT(table->count < table->limit);
+    if (index != WITHDRAWAL_NONE)
+        table->free_head = table->rows[index].next;
+    else
+        index = table->fresh++;
+    table->count++;
+    table->rows[index] = *row;
+    table->rows[index].prev = table->tail;
+    table->rows[index].next = WITHDRAWAL_NONE;
+    *(table->tail != WITHDRAWAL_NONE ? &table->rows[table->tail].next : &table->head) = index;
+    table->tail = index;
+    table->rows[index].map_place =
+        hash_index_insert(&table->map, sequence_hash(engine, row->created_sequence), index);
+    if (row->ended_sequence == 0)
+        subaccount_of(engine, row)->withdrawals_pending++;
+    else
+        timer_heap_set(&table->releases, index, row->release_ns, row->created_sequence);
+    return index;
+}
+
+static void release(struct engine *engine, uint32_t index)
+{
+    struct withdrawal_table *table = &engine->withdrawals;
+    struct withdrawal *row = &table->rows[index];
+    uint64_t hash = sequence_hash(engine, row->created_sequence);
+
+    INVARIANT(row->ended_sequence != 0);
+    hash_index_remove(&table->map, (uint32_t)(hash >> 32), row->map_place);
+    timer_heap_remove(&table->releases, index);
+    *(row->prev != WITHDRAWAL_NONE ? &table->rows[row->prev].next : &table->head) = row->next;
+    *(row->next != WITHDRAWAL_NONE ? &table->rows[row->next].prev : &table->tail) = row->prev;
+    *row = (struct withdrawal){ .next = table->free_head };
+    table->free_head = index;
+    table->count--;
+}
+
+static void release_ended(struct engine *engine)
+{
+    const struct timer_heap *releases = &engine->withdrawals.releases;
+
+    for (unsigned i = 0; i < WITHDRAWAL_RELEASES_MAX; i++) {
+        if (timer_heap_deadline(releases) > engine->t_ns)
+            break;
+        release(engine, timer_heap_first(releases));
+    }
+}
+
+/* --- codes 10 and 1004 ------------------------------------------------------------------------ */
+
+static void tell(struct engine *engine, const struct withdrawal *row,
+                 enum effect_withdrawal_outcome outcome)
+{
+    struct effect_withdrawal body = {
+        .portfolio = portfolio_effect_id(state_portfolio(engine, row->portfolio)),
+        .amount = row->amount,
+        .outcome = (uint8_t)outcome,
+    };
+
+    withdrawal_id(row, body.withdrawal_id);
+    effects_emit(engine, EFFECT_withdrawal, row->portfolio, 0, &body);
+}
+
+/* Whether it can be kept, behind all conditions: room for the row and for the sum. */
+static bool fits(const struct engine *engine, uint64_t amount)
+{
+    return engine->withdrawals.count < engine->withdrawals.limit &&
+           engine->withdrawals_pending <= WITHDRAWAL_PENDING_MAX - (int64_t)amount;
+}
+
+enum status withdrawal_request(struct engine *engine, const struct command *command,
+                               struct engine_result *result)
+{
+    uint32_t portfolio = engine->turn.portfolio;
+    struct request_body body;
+
+    memcpy(&body, command_body(command), sizeof body);
+    release_ended(engine);
+    if (!access_body_is_clean(command))
+        return STATUS_order_rejected_invalid;
+    if (body.amount == 0)
+        return ROW_STATUS(size_zero);
+    if (!cash_marks_stand(engine, portfolio))
+        return ROW_STATUS(mark);
+    if (body.amount < WITHDRAWAL_MIN)
+        return STATUS_rejected_invalid_size;
+    if (!cash_is_free(engine, portfolio, body.amount))
+        return STATUS_rejected_insufficient_free_equity;
+    if (!fits(engine, body.amount))
+        return ROW_STATUS(room);
+    struct withdrawal row = {
+        .created_sequence = engine->sequence,
+        .created_ns = engine->t_ns,
+        .amount = body.amount,
+        .release_ns = credential_keep_until(engine),
+        .portfolio = portfolio,
+        .id_index = state_next_id(engine),
+    };
+    memcpy(row.destination, body.destination, sizeof row.destination);
+    (void)add(engine, &row);
+    engine->withdrawals_pending += (int64_t)body.amount;
+    cash_debit(engine, portfolio, CASH_withdrawal, (int64_t)body.amount);
+    tell(engine, &row, WITHDRAWAL_PENDING);
+    withdrawal_id(&row, result->id);
+    result->members |= ANSWER_HAS_ID;
+    return STATUS_request_completed;
+}
+
+enum status withdrawal_settle(struct engine *engine, const struct command *command,
+                              struct engine_result *result)
+{
+    const uint8_t *body = command_body(command);
+    uint32_t index = withdrawal_find(engine, body);
+    struct withdrawal *row = &engine->withdrawals.rows[index];
+    bool is_reverted = body[16] == WITHDRAWAL_REVERTED;
+
+    (void)result;
+    if (!access_body_is_clean(command) || index == WITHDRAWAL_NONE || row->ended_sequence != 0)
+        return STATUS_order_rejected_invalid;
+    if (is_reverted) {
+        risk_touch(engine, row->portfolio);
+        if (!cash_fits(engine, row->portfolio, row->amount))
+            return STATUS_order_rejected_internal;
+    }
+    row->ended_sequence = engine->sequence;
+    timer_heap_set(&engine->withdrawals.releases, index, row->release_ns, row->created_sequence);
+    subaccount_of(engine, row)->withdrawals_pending--;
+    engine->withdrawals_pending -= (int64_t)row->amount;
+    if (is_reverted)
+        cash_credit(engine, row->portfolio, CASH_withdrawal_reverted, (int64_t)row->amount);
+    else
+        engine->withdrawals_settled += (int64_t)row->amount;
+    tell(engine, row, is_reverted ? WITHDRAWAL_REVERTED : WITHDRAWAL_SETTLED);
+    return STATUS_request_completed;
+}
+
+/* --- the image -------------------------------------------------------------------------------- */
+
+static const char *wrong_with(const struct engine *engine, const struct withdrawal *row)
+{
+    const struct withdrawal_table *table = &engine->withdrawals;
+
+    if (row->portfolio == 0 || row->portfolio >= engine->portfolios.count)
+        return "a withdrawal has a portfolio that does not exist";
+    if (row->amount < WITHDRAWAL_MIN || row->amount > (uint64_t)PORTFOLIO_CASH_MAX)
+        return "a withdrawal has an amount that cannot leave";
+    if (row->created_sequence <= table->rows[table->tail].created_sequence ||
+        row->created_sequence > engine->sequence || row->created_ns > engine->t_ns)
+        return "the withdrawals are not in the order of their creation";
+    if (row->id_index >= UUID_ENGINE_INDEX_MAX)
+        return "a withdrawal has an id that no command makes";
+    if (row->release_ns < row->created_ns || row->release_ns > IMAGE_READ_TIME_MAX ||
+        (row->ended_sequence != 0 &&
+         (row->ended_sequence <= row->created_sequence || row->ended_sequence > engine->sequence)))
+        return "a withdrawal has an end that it cannot have";
+    return NULL;
+}
+
+/* What is pending adds up to what the engine says. */
+bool withdrawal_load(struct engine *engine, struct image_read *read)
+{
+    int128 pending = 0;
+
+    for (;; read->row++) {
+        struct withdrawal loaded = { 0 }, *row = &loaded;
+        if (!image_read_begins(read, 0 WITHDRAWAL_FIELDS(IMAGE_READ_BYTES)))
+            break;
+        if (engine->withdrawals.count == engine->withdrawals.limit)
+            return image_read_refuse(read, "more withdrawals than the configuration allows");
+        WITHDRAWAL_FIELDS(IMAGE_READ)
+        const char *wrong = wrong_with(engine, row);
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        (void)add(engine, row);
+        pending += row->ended_sequence == 0 ? (int64_t)row->amount : 0;
+    }
+    if (read->wrong == NULL && pending != engine->withdrawals_pending)
+        return image_read_refuse(read, "what is pending is not the sum of the withdrawals");
+    return read->wrong == NULL;
+}

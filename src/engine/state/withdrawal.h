@@ -1,0 +1,97 @@
+/* withdrawal.h - withdrawals on their way out: codes 10 and 1004 (R10, R11). Owned by the engine.
+ *
+ *   10 ──> pending ── 1004 settled: the cash leaves │ reverted: it is the portfolio's again
+ *          └─ its amount is in engine.withdrawals_pending
+ *
+ * A row is found by its id, which R3's rule makes of t, sequence and the index among the ids of its
+ * command. One that has ended is kept until no request id that could repeat its 10 passes the
+ * window: the duplicate answers with its id (W5). Then a later 10 takes it out.
+ *
+ * Units.  Amounts micro-USDC, times unix ns.
+ * Bound.  A withdrawal takes out at most WITHDRAWAL_RELEASES_MAX ended ones. */
+#ifndef ENGINE_STATE_WITHDRAWAL_H
+#define ENGINE_STATE_WITHDRAWAL_H
+
+#include "base/cc.h"
+#include "base/status.h"
+#include "engine/table/hash_index.h"
+#include "engine/table/timer_heap.h"
+
+enum { WITHDRAWAL_NONE = 0, WITHDRAWAL_RELEASES_MAX = 4 };
+
+#define WITHDRAWAL_MIN         UINT64_C(1000000)  /* 1 USDC (R10) */
+#define WITHDRAWAL_PENDING_MAX (INT64_C(1) << 62) /* all together */
+
+struct withdrawal {
+    uint64_t created_sequence;
+    uint64_t created_ns;
+    uint64_t amount;
+    uint64_t ended_sequence; /* of its 1004, 0: pending */
+    uint64_t release_ns;     /* t from which it need not be kept, when it has ended */
+    uint32_t portfolio;
+    uint32_t id_index; /* of its id among those of its command (R3) */
+    uint32_t next;     /* all in order of creation; in the free list: next free */
+    uint32_t prev;
+    uint32_t map_place;
+    uint8_t destination[20]; /* where it goes; decides nothing here */
+};
+
+/* clang-format off */
+#define WITHDRAWAL_FIELDS(X) \
+    X(created_sequence) X(created_ns) X(amount) X(ended_sequence) X(release_ns) X(portfolio) \
+    X(id_index) X(destination)
+#define WITHDRAWAL_CACHES(X) X(next) X(prev) X(map_place)
+/* clang-format on */
+
+struct withdrawal_table {
+    struct withdrawal *rows;    /* [slots + 1]; 0 is the dummy */
+    struct hash_index map;      /* by created_sequence: a command makes at most one */
+    struct timer_heap releases; /* those that have ended, by release_ns */
+    uint32_t slots;
+    uint32_t limit; /* may be used (engine.deposits) */
+    uint32_t count; /* pending or kept */
+    uint32_t fresh;
+    uint32_t free_head;
+    uint32_t head; /* oldest */
+    uint32_t tail;
+};
+
+struct engine;
+struct image_read;
+struct row_withdrawal;
+struct command;
+struct engine_result;
+
+size_t withdrawal_table_bytes(uint32_t slots);
+void withdrawal_table_init(struct withdrawal_table *table, void *memory, uint32_t slots);
+
+/* The kept one that command `sequence` made, pending or not, or WITHDRAWAL_NONE. */
+CC_MUST_USE uint32_t withdrawal_find_sequence(const struct engine *engine, uint64_t sequence);
+
+/* The kept one with this id, or WITHDRAWAL_NONE. */
+CC_MUST_USE uint32_t withdrawal_find(const struct engine *engine, const uint8_t id[16]);
+
+/* The kept one that was created before `at`; of WITHDRAWAL_NONE the newest. WITHDRAWAL_NONE: there
+ * is none. */
+CC_MUST_USE uint32_t withdrawal_older(const struct engine *engine, uint32_t at);
+
+/* What an operator is shown of a kept one. How it has ended is in no state: `outcome` is pending or
+ * settled. False: the row is nobody's. */
+CC_MUST_USE bool withdrawal_read(const struct engine *engine, uint32_t at,
+                                 struct row_withdrawal *row);
+
+/* Its id: R3's rule. */
+void withdrawal_id(const struct withdrawal *withdrawal, uint8_t id[16]);
+
+/* Code 10 after row portfolio and check-on-touch of its portfolio. */
+CC_MUST_USE enum status withdrawal_request(struct engine *engine, const struct command *command,
+                                           struct engine_result *result);
+
+/* Code 1004. */
+CC_MUST_USE enum status withdrawal_settle(struct engine *engine, const struct command *command,
+                                          struct engine_result *result);
+
+/* Section 16 of an image, into the empty table; the portfolios are there. */
+CC_MUST_USE bool withdrawal_load(struct engine *engine, struct image_read *read);
+
+#endif

@@ -1,0 +1,181 @@
+/* book.h - one market's resting orders: two ladders of price levels. Owned by the engine.
+ *
+ *   ladder index   0   1   2  ...  top          an order rests at `tick` of its own side
+ *   asks, price    0   1   2  ...  top          best = lowest index on either side, so both
+ *   bids, price   top ...  2   1    0           sides are one code path
+ *
+ * Order.  Price, then queue: an insert goes behind its level. The walk is best level first
+ *         (book_best, book_next), head to tail (book_head, order.next).
+ * Units.  Prices in ticks of the market, quantities raw. `tick` is always the mirrored index of
+ *         the side it is used with; book_mirror turns it into that of the other side.
+ * Bound.  2^24 ticks. A page is 256 neighbouring levels of a side (4 KiB of them), in use while
+ *         one of its levels has an order; all books share one count of pages (book_pages). An
+ *         insert that needs a page above the limit is refused: by count, never by history.
+ * Memory. Levels are 16 bytes; how many orders a level has is kept in an array of its own, so
+ *         that four levels share a line. All of it starts as zero pages that are never touched
+ *         before they are used: map it NORESERVE, in huge pages or not. */
+#ifndef ENGINE_TABLE_BOOK_H
+#define ENGINE_TABLE_BOOK_H
+
+#include "base/cc.h"
+#include "engine/table/order.h"
+
+enum {
+    BOOK_TICKS_MAX = 1 << 24,
+    BOOK_PAGE_LEVELS = 256,
+    BOOK_BITMAP_DEPTH = 4, /* 64^4 = 2^24 */
+};
+
+#define BOOK_TICK_NONE UINT32_MAX /* greater than any index */
+
+struct book_level {
+    uint32_t head; /* first in the queue, or ORDER_NONE: the level is empty */
+    uint32_t tail;
+    uint64_t quantity; /* sum of `remaining` of its orders, dead ones included */
+};
+
+struct book_side {
+    struct book_level *levels;
+    uint32_t *order_counts;              /* per level */
+    uint64_t *bitmap[BOOK_BITMAP_DEPTH]; /* [0]: a bit a level; [d]: a bit a word of [d - 1] */
+    uint32_t best;                       /* lowest index with an order, or BOOK_TICK_NONE */
+    uint32_t order_count;
+    uint64_t spare; /* a side is one line */
+};
+
+static_assert(sizeof(struct book_side) == CC_CACHE_LINE, "a side is one line");
+
+/* Pages in use by all books together (engine.ladder_pages). */
+struct book_pages {
+    uint32_t used;
+    uint32_t limit;
+};
+
+struct book {
+    struct book_side sides[2]; /* by enum order_side */
+    struct order *orders;      /* order_table.hot */
+    struct book_pages *pages;
+    uint32_t top; /* highest index */
+};
+
+struct book_depth {
+    uint64_t price_ticks;
+    uint64_t quantity;
+    uint32_t order_count;
+};
+
+/* Bytes for both ladders of prices 0..ladder_ticks - 1. 2 <= ladder_ticks <= BOOK_TICKS_MAX. */
+size_t book_bytes(uint32_t ladder_ticks);
+
+/* `memory`: book_bytes(ladder_ticks) zero bytes, 64-byte aligned (4096 for exact pages), that
+ * outlive the book. `orders` is the hot array of the order table; `pages` is shared by all books.*/
+void book_init(struct book *book, void *memory, uint32_t ladder_ticks, struct order *orders,
+               struct book_pages *pages);
+
+/* Rests an order at the back of its level. Its side, tick and remaining (> 0) are set and it is in
+ * no queue. False when a page would exceed the limit: then nothing changes. */
+CC_MUST_USE bool book_insert(struct book *book, uint32_t order);
+
+/* Takes a resting order out of its queue; its `remaining` stays as it is. */
+void book_remove(struct book *book, uint32_t order);
+
+/* Takes 0 < quantity < remaining off a resting order; it keeps its place. */
+void book_reduce(struct book *book, uint32_t order, uint64_t quantity);
+
+/* Whether taking out the one order at `tick` would give its page back: nothing else is in it. */
+CC_MUST_USE bool book_frees_page(const struct book *book, enum order_side side, uint32_t tick);
+
+/* What stands before a resting order in its level: *quantity of all orders ahead of it. Walks the
+ * queue toward both ends at once, at most `steps` orders a way; false: neither end was reached. */
+CC_MUST_USE bool book_ahead(const struct book *book, uint32_t order, uint32_t steps,
+                            uint64_t *quantity);
+
+/* Fills a resting order: 0 < quantity <= remaining. True when nothing is left: it is then out of
+ * its queue with remaining 0. */
+bool book_take(struct book *book, uint32_t order, uint64_t quantity);
+
+/* The next level with orders behind `tick` (further from the spread), or BOOK_TICK_NONE. */
+CC_MUST_USE uint32_t book_next(const struct book *book, enum order_side side, uint32_t tick);
+
+/* The best `row_count` levels, best first, dead orders included. Gives how many there are. */
+uint32_t book_depth(const struct book *book, enum order_side side, struct book_depth *rows,
+                    uint32_t row_count);
+
+/* Audit of one side, for tests and checkpoints: best, queues, sums, counts and bitmap agree, and
+ * within a level sequences do not fall (INVARIANT). Gives the pages that the side has in use. */
+uint32_t book_check_side(const struct book *book, enum order_side side);
+
+static inline enum order_side book_opposite(enum order_side side)
+{
+    return side == ORDER_LONG ? ORDER_SHORT : ORDER_LONG;
+}
+
+/* The index of the same price on the other side. */
+static inline uint32_t book_mirror(const struct book *book, uint32_t tick)
+{
+    return book->top - tick;
+}
+
+/* The side's index of a price, price_ticks <= top. Its own inverse: book_price. */
+static inline uint32_t book_tick(const struct book *book, enum order_side side,
+                                 uint32_t price_ticks)
+{
+    return side == ORDER_LONG ? book->top - price_ticks : price_ticks;
+}
+
+static inline uint32_t book_price(const struct book *book, enum order_side side, uint32_t tick)
+{
+    return book_tick(book, side, tick);
+}
+
+/* The best level's index, or BOOK_TICK_NONE. */
+static inline uint32_t book_best(const struct book *book, enum order_side side)
+{
+    return book->sides[side].best;
+}
+
+/* Whether an order of `side` at its index `tick` would meet the best opposite level. */
+static inline bool book_crosses(const struct book *book, enum order_side side, uint32_t tick)
+{
+    return book->sides[book_opposite(side)].best <= book_mirror(book, tick);
+}
+
+/* First order of a level, or ORDER_NONE. */
+static inline uint32_t book_head(const struct book *book, enum order_side side, uint32_t tick)
+{
+    return book->sides[side].levels[tick].head;
+}
+
+/* What the effect book_level says of a level: 0 and 0 when it is empty. */
+static inline uint64_t book_quantity(const struct book *book, enum order_side side, uint32_t tick)
+{
+    return book->sides[side].levels[tick].quantity;
+}
+
+static inline uint32_t book_order_count(const struct book *book, enum order_side side,
+                                        uint32_t tick)
+{
+    return book->sides[side].order_counts[tick];
+}
+
+/* Prefetch: the level that an order would rest at. */
+static inline void book_prefetch_level(const struct book *book, enum order_side side, uint32_t tick)
+{
+    __builtin_prefetch(&book->sides[side].levels[tick], 1);
+    __builtin_prefetch(&book->sides[side].order_counts[tick], 1);
+}
+
+/* Prefetch: the last order of that level, which an insert links (after book_prefetch_level). */
+static inline void book_prefetch_tail(const struct book *book, enum order_side side, uint32_t tick)
+{
+    __builtin_prefetch(&book->orders[book->sides[side].levels[tick].tail], 1);
+}
+
+/* Prefetch: the neighbours of an order that a removal links (after order_prefetch). */
+static inline void book_prefetch_neighbours(const struct book *book, const struct order *order)
+{
+    __builtin_prefetch(&book->orders[order->next], 1);
+    __builtin_prefetch(&book->orders[order->prev], 1);
+}
+
+#endif

@@ -1,0 +1,281 @@
+#include "engine/table/duplicate.h"
+
+#include "engine/table/image_read.h"
+
+/* Slices that a window of ids spans, both partly covered ends included, as a power of two. */
+static uint32_t duplicate_slice_count(uint32_t window_ms)
+{
+    uint64_t slices = ((uint64_t)window_ms + 2 * DUPLICATE_SLACK_MS) / DUPLICATE_SLICE_MS + 2;
+    uint32_t count = 1;
+
+    INVARIANT(slices <= 1u << 30);
+    while (count < slices)
+        count *= 2;
+    return count;
+}
+
+static size_t duplicate_index_bytes(uint32_t slots)
+{
+    return hash_index_bytes(slots);
+}
+
+static size_t duplicate_entries_bytes(uint32_t slots)
+{
+    return ((size_t)slots + 1) * sizeof(struct duplicate_slot);
+}
+
+size_t duplicate_bytes(uint32_t slots, uint32_t window_ms)
+{
+    return duplicate_index_bytes(slots) + duplicate_entries_bytes(slots) +
+           duplicate_slice_count(window_ms) * sizeof(struct duplicate_slice);
+}
+
+void duplicate_init(struct duplicate *set, void *memory, uint32_t slots, uint32_t window_ms)
+{
+    unsigned char *entries = (unsigned char *)memory + duplicate_index_bytes(slots);
+    unsigned char *slices = entries + duplicate_entries_bytes(slots);
+
+    INVARIANT(slots != 0 && slots <= DUPLICATE_SLOTS_MAX);
+    INVARIANT((uintptr_t)memory % CC_CACHE_LINE == 0);
+    *set = (struct duplicate){
+        .entries = (struct duplicate_slot *)(void *)entries,
+        .slices = (struct duplicate_slice *)(void *)slices,
+        .slice_mask = duplicate_slice_count(window_ms) - 1,
+        .slots = slots,
+        .limit = slots,
+        .fresh = 1,
+    };
+    hash_index_init(&set->index, memory, slots);
+}
+
+void duplicate_set_limit(struct duplicate *set, uint32_t limit)
+{
+    INVARIANT(limit <= set->slots);
+    INVARIANT(limit >= set->count);
+    set->limit = limit;
+}
+
+const struct duplicate_entry *duplicate_find(const struct duplicate *set, uint64_t hash,
+                                             uint64_t account, const uint64_t id[2])
+{
+    struct hash_index_probe probe = hash_index_probe(&set->index, hash);
+
+    while (hash_index_next(&set->index, &probe)) {
+        const struct duplicate_entry *entry = &set->entries[probe.index].entry;
+        if (CC_LIKELY(entry->id[0] == id[0] && entry->id[1] == id[1] && entry->account == account))
+            /* an entry of a dropped slice that still waits to be freed is gone already */
+            return duplicate_id_ms(id) >= duplicate_floor_ms(set) ? entry : NULL;
+    }
+    return NULL;
+}
+
+uint64_t duplicate_floor_ms(const struct duplicate *set)
+{
+    return set->first_slice * DUPLICATE_SLICE_MS;
+}
+
+/* The whole list goes before the dead ones; only its last entry is touched. */
+static void duplicate_drop_slice(struct duplicate *set, struct duplicate_slice *slice)
+{
+    if (slice->head == 0)
+        return;
+    INVARIANT(set->count >= slice->count);
+    set->entries[slice->tail].next = set->dead_head;
+    set->dead_head = slice->head;
+    set->count -= slice->count;
+    *slice = (struct duplicate_slice){ 0 };
+}
+
+void duplicate_advance(struct duplicate *set, uint64_t t_ms, uint32_t past_ms)
+{
+    uint64_t reach_ms = (uint64_t)past_ms + DUPLICATE_SLACK_MS;
+    uint64_t first = t_ms < reach_ms ? 0 : (t_ms - reach_ms) / DUPLICATE_SLICE_MS;
+
+    if (CC_LIKELY(first <= set->first_slice))
+        return;
+    uint64_t end = first < set->end_slice ? first : set->end_slice;
+    for (uint64_t slice = set->first_slice; slice < end; slice++)
+        duplicate_drop_slice(set, &set->slices[slice & set->slice_mask]);
+    set->first_slice = first;
+}
+
+void duplicate_set_floor(struct duplicate *set, uint64_t floor_ms)
+{
+    INVARIANT(set->count == 0);
+    INVARIANT(floor_ms % DUPLICATE_SLICE_MS == 0);
+    set->first_slice = floor_ms / DUPLICATE_SLICE_MS;
+}
+
+/* Takes the first dead entry out of the index. Its own line was asked for DUPLICATE_AHEAD frees ago
+ * and its index line half as many, when the place was known: a miss costs more than an insert. */
+static void duplicate_free_dead(struct duplicate *set)
+{
+    uint32_t dead = set->dead_head;
+    struct duplicate_slot *slot = &set->entries[dead];
+    uint32_t *fetching = &set->fetching[set->freed++ % CC_COUNT(set->fetching)];
+    uint32_t near = set->entries[*fetching].place;
+
+    __builtin_prefetch(&set->index.buckets[near >> HASH_INDEX_PLACE_BITS], 1);
+    __builtin_prefetch(&set->entries[slot->ahead], 1);
+    *fetching = slot->ahead;
+    hash_index_remove(&set->index, slot->home, slot->place);
+    set->dead_head = slot->next;
+    slot->next = set->free_head;
+    set->free_head = dead;
+}
+
+void duplicate_insert(struct duplicate *set, uint64_t hash, const struct duplicate_entry *entry)
+{
+    uint64_t number = duplicate_id_ms(entry->id) / DUPLICATE_SLICE_MS;
+    struct duplicate_slice *slice = &set->slices[number & set->slice_mask];
+
+#if defined(PLANTED_BUG) && PLANTED_BUG == 10 /* some ids are forgotten */
+    if (duplicate_sequence(entry) % 8 == 0)
+        return;
+#endif
+    INVARIANT(set->count < set->limit);
+    INVARIANT(number >= set->first_slice);
+    INVARIANT(number - set->first_slice <= set->slice_mask);
+    if (set->dead_head != 0)
+        duplicate_free_dead(set); /* live + dead <= slots: one is enough */
+    uint32_t index = set->free_head;
+    if (index != 0)
+        set->free_head = set->entries[index].next;
+    else
+        index = set->fresh++;
+    INVARIANT(index <= set->slots);
+
+    struct duplicate_slot *slot = &set->entries[index];
+    slot->entry = *entry;
+    slot->home = (uint32_t)(hash >> 32);
+    slot->place = hash_index_insert(&set->index, hash, index);
+    slot->next = slice->head;
+    slice->tail = slice->head != 0 ? slice->tail : index;
+    slice->head = index;
+    slot->ahead = slice->recent[slice->count % DUPLICATE_AHEAD];
+    slice->recent[slice->count % DUPLICATE_AHEAD] = index;
+    slice->count++;
+    set->end_slice = number < set->end_slice ? set->end_slice : number + 1;
+    set->count++;
+}
+
+/* Key order: the id's bytes, then the account. */
+static bool duplicate_before(const struct duplicate_entry *a, const struct duplicate_entry *b)
+{
+    uint64_t a_high = __builtin_bswap64(a->id[0]), b_high = __builtin_bswap64(b->id[0]);
+    uint64_t a_low = __builtin_bswap64(a->id[1]), b_low = __builtin_bswap64(b->id[1]);
+
+    if (a_high != b_high)
+        return a_high < b_high;
+    if (a_low != b_low)
+        return a_low < b_low;
+    return a->account < b->account;
+}
+
+/* Merges two sorted lists; gives the head. */
+static uint32_t duplicate_merge(struct duplicate_slot *entries, uint32_t a, uint32_t b)
+{
+    uint32_t head = 0;
+    uint32_t *link = &head;
+
+    while (a != 0 && b != 0) {
+        uint32_t *first = duplicate_before(&entries[b].entry, &entries[a].entry) ? &b : &a;
+        *link = *first;
+        link = &entries[*first].next;
+        *first = *link;
+    }
+    *link = a != 0 ? a : b;
+    return head;
+}
+
+/* Sorts a slice's list in place: merge sort by a counter of sorted runs, no memory of its own. */
+static void duplicate_sort(struct duplicate *set, struct duplicate_slice *slice)
+{
+    uint32_t runs[32] = { 0 }; /* runs[k]: 0 or a list of 2^k entries */
+    uint32_t sorted = 0;
+
+    for (uint32_t at = slice->head; at != 0;) {
+        uint32_t run = at;
+        uint32_t k = 0;
+        at = set->entries[at].next;
+        set->entries[run].next = 0;
+        for (; runs[k] != 0; k++) {
+            run = duplicate_merge(set->entries, runs[k], run);
+            runs[k] = 0;
+        }
+        runs[k] = run;
+    }
+    for (uint32_t k = 0; k < CC_COUNT(runs); k++)
+        sorted = duplicate_merge(set->entries, runs[k], sorted);
+    slice->head = sorted;
+    for (slice->tail = sorted; sorted != 0; sorted = set->entries[sorted].next)
+        slice->tail = sorted;
+}
+
+/* Moves the cursor to the first entry of the first slice at or behind its own that has one. */
+static void duplicate_enter(struct duplicate *set, struct duplicate_cursor *cursor)
+{
+    for (; cursor->slice < set->end_slice; cursor->slice++) {
+        struct duplicate_slice *slice = &set->slices[cursor->slice & set->slice_mask];
+        if (slice->head == 0)
+            continue;
+        duplicate_sort(set, slice);
+        cursor->entry = &set->entries[slice->head].entry;
+        return;
+    }
+    cursor->entry = NULL;
+}
+
+void duplicate_first(struct duplicate *set, struct duplicate_cursor *cursor)
+{
+    *cursor = (struct duplicate_cursor){ .slice = set->first_slice };
+    duplicate_enter(set, cursor);
+}
+
+void duplicate_next(struct duplicate *set, struct duplicate_cursor *cursor)
+{
+    INVARIANT(cursor->entry != NULL);
+    uint32_t next = ((const struct duplicate_slot *)(const void *)cursor->entry)->next;
+
+    if (next != 0) {
+        cursor->entry = &set->entries[next].entry;
+        return;
+    }
+    cursor->slice++;
+    duplicate_enter(set, cursor);
+}
+
+static const char *duplicate_wrong(const struct duplicate *set, const struct duplicate_entry *entry,
+                                   uint64_t hash)
+{
+    uint64_t number = duplicate_id_ms(entry->id) / DUPLICATE_SLICE_MS;
+
+    if (set->count == set->limit)
+        return "more request ids than the configuration allows";
+    if (number < set->first_slice || number - set->first_slice > set->slice_mask)
+        return "a request id is outside the window";
+    if (duplicate_find(set, hash, entry->account, entry->id) != NULL)
+        return "a request id stands twice";
+    return NULL;
+}
+
+bool duplicate_load(struct duplicate *set, struct mix_key key, struct image_read *read)
+{
+    uint64_t floor_ms;
+
+    if (!image_read_u64(read, &floor_ms))
+        return false;
+    if (floor_ms % DUPLICATE_SLICE_MS != 0 || floor_ms > IMAGE_READ_TIME_MAX)
+        return image_read_refuse(read, "the window of request ids begins inside a slice");
+    duplicate_set_floor(set, floor_ms);
+    for (; image_read_begins(read, sizeof(struct duplicate_entry)); read->row++) {
+        struct duplicate_entry entry;
+        image_read_bytes(read, &entry, sizeof entry);
+        uint64_t hash = mix_id(key, entry.account, (const uint8_t *)entry.id);
+        const char *wrong = duplicate_wrong(set, &entry, hash);
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        duplicate_insert(set, hash, &entry);
+    }
+    return read->wrong == NULL;
+}

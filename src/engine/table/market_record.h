@@ -1,0 +1,82 @@
+/* market_record.h - what a 1001 says of a market: strict JSON (json.md J5) to integers. Pure.
+ *
+ * Units. Prices and sizes raw, amounts micro-USDC, rates ppm, times unix ns. */
+#ifndef ENGINE_TABLE_MARKET_RECORD_H
+#define ENGINE_TABLE_MARKET_RECORD_H
+
+#include "base/cc.h"
+
+enum {
+    MARKET_SYMBOL_BYTES = 32, /* zero-padded, at most 31 used */
+    MARKET_TIERS_MAX = 8,
+    MARKET_FEE_TIERS = 6,
+    MARKET_ASSET_MAX = 65534,
+    MARKET_LEVERAGE_MAX = 100,
+    MARKET_LEVERAGE_DEFAULT = 20, /* or the market's maximum, if that is less (R4) */
+};
+
+#define MARKET_RAW_MAX      ((INT64_C(1) << 40) - 1) /* R1: price, quantity */
+#define MARKET_NOTIONAL_MAX (INT64_C(1) << 60)
+#define MARKET_NOTICE_NS    (UINT64_C(86400) * 1000000000) /* tighter tiers (R10) */
+
+enum market_state {
+    MARKET_ACTIVE,
+    MARKET_POST_ONLY,
+    MARKET_REDUCE_ONLY,
+    MARKET_CANCEL_ONLY,
+    MARKET_HALTED,
+    MARKET_CLOSED,
+    MARKET_STATE_COUNT
+};
+
+/* R4: k = the first tier with N <= upper; MM = max(0, cdiv(N * mmr, 1e6) - maintenance_deduction),
+ * IM likewise (tier.h). Rates and deductions follow from bounds and leverages. */
+struct market_tier {
+    uint64_t upper_notional; /* UINT64_MAX: the last, no end */
+    int64_t initial_deduction;
+    int64_t maintenance_deduction;
+    uint32_t max_leverage;
+    uint32_t imr_ppm;
+    uint32_t mmr_ppm;
+    uint32_t zero;
+};
+
+struct market_record {
+    char symbol[MARKET_SYMBOL_BYTES];
+    char base[MARKET_SYMBOL_BYTES];
+    uint64_t tick_size;
+    uint64_t lot_size;
+    uint64_t min_size;
+    uint64_t max_order_size;
+    uint64_t min_notional;
+    uint64_t impact_notional;
+    uint64_t max_price;       /* min(2^40 - 1, tick * (2^24 - 1)) (W7) */
+    uint64_t effective_at_ns; /* of the tiers, 0: at once */
+    struct market_tier tiers[MARKET_TIERS_MAX];
+    int32_t maker_ppm[MARKET_FEE_TIERS];
+    int32_t taker_ppm[MARKET_FEE_TIERS];
+    uint32_t max_leverage;
+    uint32_t tier_count;
+    uint32_t price_band_ppm;
+    uint32_t max_slippage_ppm;
+    uint16_t asset_id;
+    uint8_t price_decimals;
+    uint8_t size_decimals;
+    uint8_t state; /* first state of a new market */
+    uint8_t zero[3];
+};
+
+/* Parses the body of a 1001 (zero-padded text). False: not parseable, a member missing, wrong or
+ * unknown, or a rule of J5, R1, R4 or R6 broken; *record is then unspecified. */
+CC_MUST_USE bool market_record_parse(struct market_record *record, const uint8_t *body,
+                                     size_t body_bytes);
+
+/* Whether margin of some notional up to 2^60 is higher under `next` than under `now` (R10). */
+CC_MUST_USE bool market_record_is_tighter(const struct market_record *next,
+                                          const struct market_record *now);
+
+/* Whether a record that was parsed once, and whose tiers may since be others, is what the rules of
+ * J5, R1, R4 and R6 let it be, in every byte. */
+CC_MUST_USE bool market_record_holds(const struct market_record *record);
+
+#endif

@@ -1,0 +1,39 @@
+/* order_terms.h - what an order asks for: its side, kind, time in force and flags, in the codes of
+ * the wire and of the order table. */
+#ifndef ENGINE_TABLE_ORDER_TERMS_H
+#define ENGINE_TABLE_ORDER_TERMS_H
+
+#include "base/cc.h"
+
+enum order_side { ORDER_LONG = 0, ORDER_SHORT = 1 };
+
+/* Time in force, numbered so that 0..2 are the wire's live_tif. */
+enum order_tif { ORDER_IOC = 0, ORDER_FOK = 1, ORDER_GTC = 2, ORDER_GTT = 3 };
+
+/* The wire's order_type. An order that was triggered keeps its own (R8). */
+enum order_type {
+    ORDER_MARKET,
+    ORDER_LIMIT,
+    ORDER_STOP_LIMIT,
+    ORDER_STOP_MARKET,
+    ORDER_TAKE_PROFIT,
+    ORDER_TAKE_PROFIT_MARKET,
+    ORDER_LIQUIDATE,
+    ORDER_AUTO_DELEVERAGE,
+    ORDER_TYPE_COUNT
+};
+
+enum {
+    ORDER_POST_ONLY = 1 << 0,
+    ORDER_REDUCE_ONLY = 1 << 1,
+    ORDER_STP_SHIFT = 2, /* 2 bits: the wire's stp code */
+    ORDER_TIF_SHIFT = 4, /* 2 bits: enum order_tif */
+    ORDER_TIF_MASK = 3 << ORDER_TIF_SHIFT,
+};
+
+/* The wire's expiries that are no time. */
+#define ORDER_EXPIRY_IOC UINT64_C(0)
+#define ORDER_EXPIRY_FOK UINT64_C(1)
+#define ORDER_EXPIRY_GTC UINT64_MAX
+
+#endif

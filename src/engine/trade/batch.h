@@ -1,0 +1,81 @@
+/* batch.h - code 8: up to 64 placements, amendments and cancels of one portfolio (W3, decision 54).
+ * Owned by the engine.
+ *
+ *   head ── not atomic: item by item ──────────────────────┐
+ *        └─ atomic: batch_atomic.h, all of them or none ───┴── results, 2100 of each item
+ *
+ * Order.  Items in their order; an item of a batch that is not atomic finds what those before it
+ *         left, its portfolio checked behind each.
+ * Bound.  MESSAGE_ITEMS_MAX items, each of them bounded as the command of its own that it could be:
+ *         a batch meets at most 64 times engine.makers_max makers. */
+#ifndef ENGINE_TRADE_BATCH_H
+#define ENGINE_TRADE_BATCH_H
+
+#include "base/message.h"
+#include "base/status.h"
+
+struct engine;
+struct engine_result;
+struct entry;
+
+enum batch_op { BATCH_PLACE, BATCH_REDUCE, BATCH_REPLACE, BATCH_CANCEL, BATCH_OP_COUNT };
+
+/* One item as in the body (W3). */
+struct batch_item {
+    uint8_t op; /* enum batch_op */
+    uint8_t post_only, reduce_only, stp;
+    uint16_t asset_id;
+    uint16_t pad;
+    uint64_t price;
+    int64_t quantity; /* of a reduction: reduce_by */
+    uint64_t expiry;
+    uint8_t order_id[16]; /* the new order's, or that of the target */
+    uint64_t expected_remaining;
+    uint64_t reserved;
+};
+
+static_assert(sizeof(struct batch_item) == 64, "W3: OrderBatch");
+
+/* Whether the body is as long as its count says, of at most MESSAGE_ITEMS_MAX items. */
+CC_MUST_USE bool batch_is_whole(const struct command *command);
+
+/* How many ids a batch puts into the duplicate set: its own and those of its placements. They are
+ * reserved together (row duplicates_full). The body may be of any length. */
+uint32_t batch_id_count(const struct command *command);
+
+/* The rows of every item; row portfolio has passed, turn.portfolio is the body's. */
+CC_MUST_USE enum status batch_apply(struct engine *engine, const struct command *command,
+                                    struct engine_result *result);
+
+/* --- for batch_atomic.c ----------------------------------------------------------------------- */
+
+void batch_take(const struct command *command, uint32_t number, struct batch_item *item);
+
+/* mix_id of (the turn's account, the item's order_id). */
+uint64_t batch_hash(const struct engine *engine, const struct batch_item *item);
+
+/* Row target_id of an item. */
+CC_MUST_USE bool batch_has_v7(const struct batch_item *item);
+
+/* Rows target_id, window and duplicate of the id that an item gives to its order: v7, in the
+ * window, not seen. */
+CC_MUST_USE enum status batch_check_id(const struct engine *engine, const struct command *command,
+                                       const struct batch_item *item);
+
+/* The item's part of an entry (ops 0 and 2). */
+void batch_entry(const struct engine *engine, const struct batch_item *item, struct entry *entry);
+
+/* Row size of a reduction: what would be a cancel if it were read as unsigned. */
+CC_MUST_USE static inline bool batch_cut_is_negative(const struct batch_item *item)
+{
+    return item->op == BATCH_REDUCE && item->quantity < 0;
+}
+
+/* Uses the id of an item that places, which batch_check_id has let through. */
+void batch_use_id(struct engine *engine, const struct batch_item *item, enum status status);
+
+/* 2100 of an item. */
+void batch_tell(struct engine *engine, const struct command *command, uint32_t number,
+                enum status status, uint8_t reason);
+
+#endif

@@ -1,0 +1,567 @@
+#include "engine/trade/batch_atomic.h"
+
+#include "base/rule.h"
+#include "engine/risk/margin.h"
+#include "engine/trade/amend.h"
+#include "engine/trade/cancel.h"
+#include "engine/trade/entry.h"
+#include "engine/trade/place.h"
+#include "engine/trade/resting.h"
+
+#define NO_ACCOUNT UINT32_MAX /* of an order that nobody finds */
+
+/* An order that the items name or make, as they have left it so far. */
+struct shadow {
+    uint32_t order;    /* in the table, ORDER_NONE: a new one */
+    bool is_gone;      /* canceled */
+    bool is_moved;     /* does not stand where the book has it, or is new */
+    uint8_t was_flags; /* of the order before the first item that named it, ... */
+    uint32_t was_tick;
+    uint32_t was_account;
+    uint64_t was_remaining;
+    uint64_t was_stamp;
+    struct order now; /* ... and behind the last one */
+};
+
+/* The sides of a record before the first item moved them. */
+struct kept {
+    uint32_t holding;
+    struct holding_side sides[2];
+};
+
+/* The check of one batch. */
+struct check {
+    const struct command *command;
+    uint32_t count;
+    uint32_t place_count; /* items that would make an order */
+    uint32_t enter_count; /* and those that would enter one anew */
+    uint32_t shadow_count;
+    uint32_t kept_count;
+    uint32_t open_order_count;           /* of the portfolio, before */
+    uint8_t statuses[MESSAGE_ITEMS_MAX]; /* enum status */
+    struct shadow shadows[MESSAGE_ITEMS_MAX];
+    struct kept kept[MESSAGE_ITEMS_MAX];
+};
+
+/* --- moving the records, and back ------------------------------------------------------------- */
+
+static void keep_sides(struct engine *engine, struct check *check, uint32_t holding)
+{
+    for (uint32_t i = 0; i < check->kept_count; i++)
+        if (check->kept[i].holding == holding)
+            return;
+    struct kept *kept = &check->kept[check->kept_count++];
+    kept->holding = holding;
+    memcpy(kept->sides, state_holding(engine, holding)->sides, sizeof kept->sides);
+}
+
+static void put_back(struct engine *engine, const struct check *check)
+{
+    for (uint32_t i = 0; i < check->shadow_count; i++) {
+        const struct shadow *shadow = &check->shadows[i];
+        struct order *order = &engine->orders.hot[shadow->order];
+        if (shadow->order == ORDER_NONE)
+            continue;
+        order->flags = shadow->was_flags;
+        order->tick = shadow->was_tick;
+        order->account = shadow->was_account;
+        order->remaining = shadow->was_remaining;
+        order->stamp = shadow->was_stamp;
+    }
+    for (uint32_t i = 0; i < check->kept_count; i++)
+        memcpy(state_holding(engine, check->kept[i].holding)->sides, check->kept[i].sides,
+               sizeof check->kept[i].sides);
+    state_portfolio(engine, engine->turn.portfolio)->open_order_count = check->open_order_count;
+}
+
+/* Records that were made for the check and have nothing in them. */
+static void give_back(struct engine *engine, const struct check *check)
+{
+    for (uint32_t i = 0; i < check->kept_count; i++) {
+        uint32_t index = check->kept[i].holding;
+        const struct holding *holding = state_holding(engine, index);
+        if (holding->size == 0 && holding->order_head == ORDER_NONE) {
+            margin_drop(engine, index);
+            holding_settle(engine, index);
+        }
+    }
+}
+
+static struct shadow *shadow_of(struct engine *engine, struct check *check, uint32_t order)
+{
+    for (uint32_t i = 0; i < check->shadow_count; i++)
+        if (check->shadows[i].order == order)
+            return &check->shadows[i];
+    struct shadow *shadow = &check->shadows[check->shadow_count++];
+    const struct order *found = &engine->orders.hot[order];
+    *shadow = (struct shadow){
+        .order = order,
+        .was_flags = found->flags,
+        .was_tick = found->tick,
+        .was_account = found->account,
+        .was_remaining = found->remaining,
+        .was_stamp = found->stamp,
+        .now = *found,
+    };
+    return shadow;
+}
+
+/* The order leaves the sums as it is, or enters them as it has become. */
+static void take_sums(struct engine *engine, struct check *check, const struct shadow *shadow)
+{
+    struct holding *holding = state_holding(engine, shadow->now.holding);
+
+    keep_sides(engine, check, shadow->now.holding);
+    resting_take_sums(holding, &shadow->now, resting_price(engine, &shadow->now),
+                      shadow->now.remaining, true);
+}
+
+static void add_sums(struct engine *engine, struct check *check, struct shadow *shadow)
+{
+    struct holding *holding = state_holding(engine, shadow->now.holding);
+
+    keep_sides(engine, check, shadow->now.holding);
+    resting_add_sums(holding, &shadow->now, resting_price(engine, &shadow->now));
+    if (shadow->order != ORDER_NONE)
+        engine->orders.hot[shadow->order] = shadow->now;
+}
+
+static void move_out(struct engine *engine, struct check *check, uint32_t order)
+{
+    struct shadow *shadow = shadow_of(engine, check, order);
+
+    take_sums(engine, check, shadow);
+    shadow->is_gone = true;
+    shadow->now.remaining = 0; /* no open loss */
+    shadow->now.account = NO_ACCOUNT;
+    engine->orders.hot[order] = shadow->now;
+    state_portfolio(engine, engine->turn.portfolio)->open_order_count--;
+}
+
+/* A replaced order keeps its time in force here: its new expiry is in no row of extras yet. It is
+ * alive by either. */
+static void move_entry(struct engine *engine, struct check *check, const struct entry *entry)
+{
+    struct shadow *shadow = &check->shadows[check->shadow_count];
+
+    if (entry->replaced != ORDER_NONE) {
+        shadow = shadow_of(engine, check, entry->replaced);
+        take_sums(engine, check, shadow);
+        shadow->is_moved |= !entry->keeps_place;
+    } else {
+        *shadow = (struct shadow){
+            .is_moved = true,
+            .now = { .market = (uint16_t)entry->market_index, .side = entry->side },
+        };
+        shadow->now.holding = holding_get(engine, entry->portfolio, entry->market_index);
+        check->shadow_count++;
+        state_portfolio(engine, engine->turn.portfolio)->open_order_count++;
+    }
+    shadow->now.tick = entry->tick;
+    shadow->now.remaining = entry->quantity;
+    shadow->now.flags =
+        (uint8_t)((entry_flags(entry) & ~ORDER_TIF_MASK) | (shadow->now.flags & ORDER_TIF_MASK));
+    shadow->now.stamp = state_stamp(engine); /* no list made before covers what it has become */
+    add_sums(engine, check, shadow);
+}
+
+/* --- row post_only_crosses -------------------------------------------------------------------- */
+
+/* Whether the book still has the order where the items have left it. */
+static bool stands(const struct check *check, uint32_t order)
+{
+    for (uint32_t i = 0; i < check->shadow_count; i++)
+        if (check->shadows[i].order == order)
+            return !check->shadows[i].is_gone && !check->shadows[i].is_moved;
+    return true;
+}
+
+static bool crosses_book(struct engine *engine, const struct check *check,
+                         const struct entry *entry)
+{
+    const struct book *book = &entry->market->book;
+    enum order_side other = book_opposite((enum order_side)entry->side);
+    uint32_t limit = book_mirror(book, entry->tick);
+    uint64_t dead = 0;
+
+    for (uint32_t tick = book_best(book, other); tick <= limit && tick != BOOK_TICK_NONE;
+         tick = book_next(book, other, tick)) {
+        uint32_t at = book_head(book, other, tick);
+        for (; at != ORDER_NONE; at = engine->orders.hot[at].next) {
+            const struct order *order = &engine->orders.hot[at];
+            const struct holding *holding = state_holding(engine, order->holding);
+            const struct portfolio *owner = state_portfolio(engine, holding->portfolio);
+            if (holding->portfolio == entry->portfolio && !stands(check, at))
+                continue;
+            if (!resting_is_dead(engine, order, at, holding, owner) ||
+                dead == state_option(engine, OPTION_engine_makers_max))
+                return true;
+            dead++;
+        }
+    }
+    return false;
+}
+
+/* Against what the items before it have entered. */
+static bool crosses_batch(const struct engine *engine, const struct check *check,
+                          const struct entry *entry)
+{
+    for (uint32_t i = 0; i < check->shadow_count; i++) {
+        const struct shadow *shadow = &check->shadows[i];
+        if (!shadow->is_moved || shadow->is_gone || shadow->now.market != entry->market_index ||
+            shadow->now.side == entry->side)
+            continue;
+        uint64_t price = resting_price(engine, &shadow->now);
+        if (entry->side == ORDER_LONG ? entry->price >= price : entry->price <= price)
+            return true;
+    }
+    return false;
+}
+
+/* --- the items -------------------------------------------------------------------------------- */
+
+static struct cancel_target cancel_target_of(const struct engine *engine,
+                                             const struct batch_item *item)
+{
+    return (struct cancel_target){
+        .id = item->order_id,
+        .hash = batch_hash(engine, item),
+        .pads = item->pad | (item->reserved != 0),
+        .asset_id = item->asset_id,
+    };
+}
+
+static struct amend_target amend_target_of(const struct engine *engine,
+                                           const struct batch_item *item)
+{
+    return (struct amend_target){
+        .id = item->order_id,
+        .hash = batch_hash(engine, item),
+        .expected = item->expected_remaining,
+        .pads = item->pad | (item->reserved != 0),
+        .asset_id = item->asset_id,
+    };
+}
+
+/* The item's entry; an op that is forbidden here, or that does not exist, meets row form. */
+static void entry_of(const struct engine *engine, const struct batch_item *item,
+                     struct entry *entry)
+{
+    batch_entry(engine, item, entry);
+    entry->pads |= item->post_only != 1 || item->op >= BATCH_OP_COUNT;
+}
+
+/* Rows target_id to liquidation of an op 0 or 2, or of an op that does not exist. */
+static enum status terms_of(struct engine *engine, const struct command *command,
+                            const struct batch_item *item, struct entry *entry)
+{
+    struct amend_target target = amend_target_of(engine, item);
+    enum status status;
+
+    entry_of(engine, item, entry);
+    if (item->op == BATCH_REPLACE)
+        return amend_replace_terms(engine, &target, entry, NULL);
+    if (item->op == BATCH_PLACE)
+        status = batch_check_id(engine, command, item);
+    else
+        status = batch_has_v7(item) ? STATUS_request_completed : ROW_STATUS(target_id);
+    if (status == STATUS_request_completed)
+        status = entry_form(engine, entry, false);
+    return status != STATUS_request_completed ? status : entry_terms(engine, entry);
+}
+
+static enum status reduce_of(struct engine *engine, const struct batch_item *item, uint32_t *order)
+{
+    struct amend_target target = amend_target_of(engine, item);
+    enum status status =
+        amend_reduce_decide(engine, &target, (uint64_t)item->quantity, NULL, order);
+
+    if (status == STATUS_request_completed && batch_cut_is_negative(item))
+        return ROW_STATUS(size);
+    return status;
+}
+
+/* --- the check -------------------------------------------------------------------------------- */
+
+static enum status check_reduce(struct engine *engine, struct check *check,
+                                const struct batch_item *item)
+{
+    uint32_t order;
+    enum status status = reduce_of(engine, item, &order);
+
+    if (status != STATUS_request_completed)
+        return status;
+    if ((uint64_t)item->quantity >= engine->orders.hot[order].remaining) {
+        move_out(engine, check, order);
+        return status;
+    }
+    struct shadow *shadow = shadow_of(engine, check, order);
+    take_sums(engine, check, shadow);
+    shadow->now.remaining -= (uint64_t)item->quantity;
+    add_sums(engine, check, shadow);
+    return status;
+}
+
+/* Room for all that the batch would enter, as if nothing left before. */
+static bool has_room(const struct engine *engine, const struct check *check,
+                     const struct entry *entry)
+{
+    const struct book_pages *pages = &engine->markets.pages;
+    bool is_new = entry->replaced == ORDER_NONE;
+
+    if (is_new && engine->orders.limit - engine->orders.count < check->place_count)
+        return false;
+    if (is_new && entry->holding == HOLDING_NONE &&
+        engine->holdings.count >= engine->holdings.limit)
+        return false;
+    if (!is_new && order_filled_notional(&engine->orders, entry->replaced) > ENTRY_FILLED_MAX)
+        return false;
+    return pages->limit - pages->used >= check->enter_count;
+}
+
+static bool is_seen(const struct check *check, uint32_t number, const struct batch_item *item)
+{
+    struct batch_item other;
+
+    for (uint32_t i = 0; i < number; i++) {
+        batch_take(check->command, i, &other);
+        if (other.op == BATCH_PLACE &&
+            memcmp(other.order_id, item->order_id, sizeof item->order_id) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum status check_enter(struct engine *engine, struct check *check, uint32_t number,
+                               const struct batch_item *item)
+{
+    enum status status = STATUS_request_completed;
+    struct entry entry;
+
+    if (item->op == BATCH_PLACE)
+        status = batch_check_id(engine, check->command, item);
+    if (status == STATUS_request_completed && item->op == BATCH_PLACE &&
+        is_seen(check, number, item))
+        status = ROW_STATUS(duplicate);
+    if (status == STATUS_request_completed)
+        status = terms_of(engine, check->command, item, &entry);
+    if (status != STATUS_request_completed)
+        return status;
+    if (!entry.keeps_place &&
+        (crosses_book(engine, check, &entry) || crosses_batch(engine, check, &entry)))
+        return ROW_STATUS(post_only_crosses);
+    if (!has_room(engine, check, &entry))
+        return ROW_STATUS(room);
+    move_entry(engine, check, &entry);
+    return STATUS_request_completed;
+}
+
+static enum status check_cancel(struct engine *engine, struct check *check,
+                                const struct batch_item *item)
+{
+    struct cancel_target target = cancel_target_of(engine, item);
+    uint32_t order;
+    enum status status = cancel_find(engine, &target, &order);
+
+    if (status == STATUS_request_completed)
+        move_out(engine, check, order);
+    return status;
+}
+
+/* What orders that the items have made lose against the marks: they are in no list yet. */
+static int128 new_loss(const struct engine *engine, const struct check *check)
+{
+    int128 loss = 0;
+
+    for (uint32_t i = 0; i < check->shadow_count; i++) {
+        const struct order *order = &check->shadows[i].now;
+        uint64_t mark = engine->markets.rows[order->market].mark;
+        uint64_t price = resting_price(engine, order);
+        if (check->shadows[i].order == ORDER_NONE && (order->flags & ORDER_REDUCE_ONLY) == 0 &&
+            margin_price_is_worse((enum order_side)order->side, price, mark))
+            loss += (int128)(order->side == ORDER_LONG ? price - mark : mark - price) *
+                    (int64_t)order->remaining;
+    }
+    return loss;
+}
+
+/* R4's taker test of the state behind all items: they trade nothing, so E' = E, and what makes no
+ * margin larger always passes. */
+static bool margin_holds(struct engine *engine, const struct check *check,
+                         const struct margin_view *before)
+{
+    struct margin_view after;
+
+    margin_view(engine, engine->turn.portfolio, &after);
+    int128 initial = after.initial + new_loss(engine, check);
+    return after.equity >= initial || initial <= before->initial;
+}
+
+/* Gives the status of the batch; the records are as they were. */
+static enum status check_all(struct engine *engine, struct check *check)
+{
+    struct margin_view before;
+    struct batch_item item;
+
+    margin_view(engine, engine->turn.portfolio, &before);
+    for (uint32_t i = 0; i < check->count; i++) {
+        batch_take(check->command, i, &item);
+        check->place_count += item.op == BATCH_PLACE;
+        check->enter_count += item.op == BATCH_PLACE || item.op == BATCH_REPLACE;
+        if (item.op == BATCH_CANCEL)
+            check->statuses[i] = (uint8_t)check_cancel(engine, check, &item);
+    }
+    for (uint32_t i = 0; i < check->count; i++) {
+        batch_take(check->command, i, &item);
+        if (item.op == BATCH_REDUCE)
+            check->statuses[i] = (uint8_t)check_reduce(engine, check, &item);
+        else if (item.op != BATCH_CANCEL)
+            check->statuses[i] = (uint8_t)check_enter(engine, check, i, &item);
+    }
+    enum status status = STATUS_request_completed;
+    for (uint32_t i = 0; i < check->count && status == STATUS_request_completed; i++)
+        status = (enum status)check->statuses[i];
+    if (status == STATUS_request_completed && !margin_holds(engine, check, &before))
+        status = ROW_STATUS(margin_to_place);
+    put_back(engine, check);
+    return status;
+}
+
+/* --- one alone -------------------------------------------------------------------------------- */
+
+static enum status alone(struct engine *engine, const struct command *command,
+                         const struct batch_item *item)
+{
+    struct cancel_target target = cancel_target_of(engine, item);
+    struct entry entry;
+    struct entry_plan plan;
+    uint32_t order;
+
+    if (item->op == BATCH_CANCEL)
+        return cancel_find(engine, &target, &order);
+    if (item->op == BATCH_REDUCE)
+        return reduce_of(engine, item, &order);
+    enum status status = terms_of(engine, command, item, &entry);
+    return status != STATUS_request_completed ? status : entry_decide(engine, &entry, &plan);
+}
+
+/* --- the act ---------------------------------------------------------------------------------- */
+
+/* What rests as a whole behind the dead orders at or through its limit. */
+static void plan_rest(struct engine *engine, const struct entry *entry, struct entry_plan *plan)
+{
+    plan->taker = (struct match_taker){
+        .market = entry->market_index,
+        .portfolio = entry->portfolio,
+        .account = entry->account,
+        .position = entry->position,
+        .quantity = entry->quantity,
+        .limit_tick = book_mirror(&entry->market->book, entry->tick),
+        .side = entry->side,
+        .stp = entry->stp,
+        .reduce_only = entry->reduce_only != 0,
+    };
+    bool crosses = match_crosses(engine, &plan->taker, &plan->match);
+    INVARIANT(!crosses || entry->keeps_place); /* in its place it meets nobody (I5) */
+}
+
+static void act_enter(struct engine *engine, const struct command *command,
+                      const struct batch_item *item)
+{
+    struct entry entry;
+    struct entry_plan plan;
+    enum status status = terms_of(engine, command, item, &entry);
+
+    INVARIANT(status == STATUS_request_completed);
+    plan_rest(engine, &entry, &plan);
+    if (item->op == BATCH_REPLACE) {
+        amend_replace_act(engine, &entry, &plan, NULL);
+        return;
+    }
+    struct place_name name = {
+        .id = item->order_id,
+        .hash = batch_hash(engine, item),
+        .account = engine->turn.account,
+    };
+    uint32_t order = place_take(engine, &name, &entry);
+    entry_act(engine, &entry, &plan, order, name.hash, NULL);
+}
+
+static void act_reduce(struct engine *engine, const struct batch_item *item)
+{
+    uint32_t order;
+    enum status status = reduce_of(engine, item, &order);
+
+    INVARIANT(status == STATUS_request_completed);
+    amend_reduce_act(engine, order, (uint64_t)item->quantity, NULL);
+}
+
+static void act_cancel(struct engine *engine, const struct batch_item *item)
+{
+    struct cancel_target target = cancel_target_of(engine, item);
+    enum status status = cancel_one(engine, &target, NULL);
+
+    INVARIANT(status == STATUS_request_completed);
+}
+
+static void act_all(struct engine *engine, const struct command *command, uint32_t count)
+{
+    struct batch_item item;
+
+    for (uint32_t i = 0; i < count; i++) {
+        batch_take(command, i, &item);
+        if (item.op == BATCH_CANCEL)
+            act_cancel(engine, &item);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        batch_take(command, i, &item);
+        engine->turn.order_count = i;
+        if (item.op == BATCH_REDUCE)
+            act_reduce(engine, &item);
+        else if (item.op != BATCH_CANCEL)
+            act_enter(engine, command, &item);
+    }
+}
+
+/* The ids of the placements are used and the items told, whatever has become of them. */
+static void end_items(struct engine *engine, const struct command *command, uint32_t count,
+                      const struct engine_result *result)
+{
+    struct batch_item item;
+
+    for (uint32_t i = 0; i < count; i++) {
+        enum status status = (enum status)result->results[i];
+        batch_take(command, i, &item);
+        if (item.op == BATCH_PLACE &&
+            batch_check_id(engine, command, &item) == STATUS_request_completed)
+            batch_use_id(engine, &item, status);
+        batch_tell(engine, command, i, status, REASON_none);
+    }
+}
+
+enum status batch_atomic_apply(struct engine *engine, const struct command *command, uint32_t count,
+                               struct engine_result *result)
+{
+    struct check check;
+    struct batch_item item;
+
+    check.command = command;
+    check.count = count;
+    check.place_count = check.enter_count = 0;
+    check.shadow_count = check.kept_count = 0;
+    check.open_order_count = state_portfolio(engine, engine->turn.portfolio)->open_order_count;
+    enum status status = check_all(engine, &check);
+    if (status == STATUS_request_completed) {
+        act_all(engine, command, count);
+    } else {
+        give_back(engine, &check);
+        result->reason = REASON_batch_aborted;
+        for (uint32_t i = 0; i < count; i++) {
+            batch_take(command, i, &item);
+            result->results[i] = (uint8_t)alone(engine, command, &item);
+        }
+    }
+    risk_flush(engine);
+    end_items(engine, command, count, result);
+    return status;
+}

@@ -1,0 +1,53 @@
+/* cancel.h - codes 3 and 4: one order, or all of a portfolio's. Owned by the engine.
+ *
+ * A cancel-all makes its orders unmatchable at once and leaves their removal to deferred work. */
+#ifndef ENGINE_TRADE_CANCEL_H
+#define ENGINE_TRADE_CANCEL_H
+
+#include "base/cc.h"
+#include "base/status.h"
+
+struct engine;
+struct command;
+struct engine_result;
+
+enum cancel_sides { CANCEL_BOTH, CANCEL_BUYS, CANCEL_SELLS };
+
+/* Puts the resting orders of the portfolio in this market (MARKET_NONE: in all) on the lists of
+ * their sides: dead at once, released by deferred work. */
+void cancel_sides(struct engine *engine, uint32_t portfolio, uint32_t market,
+                  enum cancel_sides sides, uint8_t reason);
+
+/* Puts all of them on the list of the portfolio (liquidation, dead-man, disconnect, operator). */
+void cancel_portfolio_list(struct engine *engine, uint32_t portfolio, uint8_t reason);
+
+/* A list that was made at this stamp: those of the sides in one market, or for all (MARKET_NONE)
+ * that of the portfolio, are renewed to it where older, and what it covers is released. */
+void cancel_older(struct engine *engine, uint32_t portfolio, uint32_t market, uint64_t stamp,
+                  uint8_t reason);
+
+/* The order that a cancel, or an item of a batch, names. */
+struct cancel_target {
+    const uint8_t *id; /* 16 bytes */
+    uint64_t hash;     /* mix_id of (account, id) */
+    uint32_t pads;     /* all pad bytes, any bit */
+    uint16_t asset_id;
+};
+
+/* Rows target_id to target: the live order of the turn's portfolio that it names. */
+CC_MUST_USE enum status cancel_find(struct engine *engine, const struct cancel_target *target,
+                                    uint32_t *order);
+
+/* The same, and the order is canceled. */
+CC_MUST_USE enum status cancel_one(struct engine *engine, const struct cancel_target *target,
+                                   struct engine_result *result);
+
+/* Row portfolio has passed; turn.portfolio is the body's. */
+CC_MUST_USE enum status cancel_order(struct engine *engine, const struct command *command,
+                                     struct engine_result *result);
+
+/* The same; turn.portfolio is PORTFOLIO_NONE for "every portfolio of the subaccount". */
+CC_MUST_USE enum status cancel_all(struct engine *engine, const struct command *command,
+                                   struct engine_result *result);
+
+#endif

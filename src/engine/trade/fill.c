@@ -1,0 +1,304 @@
+#include "engine/trade/fill.h"
+
+#include "engine/risk/fee.h"
+#include "engine/risk/fund.h"
+#include "engine/risk/margin.h"
+#include "engine/state/effects_tell.h"
+#include "engine/state/trigger.h"
+#include "engine/trade/resting.h"
+
+enum { FILL_PENALTY_PPM = 5000 }; /* of a liquidation's notional (R7, L1) */
+enum { TRADE_LIQUIDATION = 1 };   /* flag of a 2108 */
+
+int64_t fill_position(struct fill_position *position, int64_t quantity, uint64_t price,
+                      bool *opened)
+{
+    int64_t raw_price = (int64_t)price;
+    int64_t closed = 0, realised = 0;
+
+    *opened = position->size == 0;
+    if (position->size != 0 && (position->size < 0) != (quantity < 0)) {
+        uint64_t size = margin_abs(position->size), part = margin_abs(quantity);
+        *opened = part > size;
+        part = part > size ? size : part;
+        closed = quantity < 0 ? -(int64_t)part : (int64_t)part;
+        int64_t released = money_share(position->cost, part, size);
+        realised = -(raw_price * closed) - released;
+        position->cost -= released;
+        position->size += closed;
+    }
+    position->cost += raw_price * (quantity - closed);
+    position->size += quantity - closed;
+    return realised;
+}
+
+/* One side of the trade while it is being executed. */
+struct party {
+    uint32_t order;
+    uint32_t holding;
+    int64_t quantity; /* signed */
+    int64_t realised;
+    int64_t fee;
+    uint32_t fill_index;
+    uint8_t liquidity;
+};
+
+/* Position and its id; ends reduce-only orders when the position is gone or turned (R3). */
+static void move_position(struct engine *engine, struct market *market, struct party *party,
+                          uint64_t price)
+{
+    struct holding *holding = state_holding(engine, party->holding);
+    struct fill_position position = { holding->size, holding->cost };
+    bool opened;
+
+    party->realised = fill_position(&position, party->quantity, price, &opened);
+    party->fill_index = state_next_id(engine);
+    if (opened) {
+        holding->position_ns = engine->t_ns;
+        holding->position_sequence = engine->sequence;
+        holding->position_index = state_next_id(engine);
+        holding->net_funding = 0;
+    }
+    bool ends = holding->size != 0 && (opened || position.size == 0);
+    if (CC_UNLIKELY(ends && state_portfolio(engine, holding->portfolio)->conditional_count != 0))
+        conditional_doom(engine, holding->portfolio, holding->market, CONDITIONAL_BOTH,
+                         CONDITIONAL_REDUCE_ONLY, REASON_reduce_only);
+    if (ends && (holding->sides[0].reduce_size | holding->sides[1].reduce_size) != 0) {
+        holding->reduce_cancel_sequence = state_stamp(engine);
+        work_queue_cancel(engine, party->holding);
+    }
+    holding->size = position.size;
+    holding->cost = position.cost;
+    holding->funding_epoch = position.size != 0 ? market->funding_epoch : 0;
+    uint64_t size = margin_abs(position.size);
+    market->max_abs_size = size > market->max_abs_size ? size : market->max_abs_size;
+    market->scan_max = size > market->scan_max ? size : market->scan_max;
+    risk_traded(engine, party->holding);
+}
+
+static void tell_fill(struct engine *engine, const struct market *market, const struct party *party,
+                      uint64_t price)
+{
+    const struct order *order = &engine->orders.hot[party->order];
+    struct effect_fill body = {
+        .price = price,
+        .quantity = party->quantity,
+        .fee = party->fee,
+    };
+
+    effects_put(&body, offsetof(struct effect_fill, index), party->fill_index, party->liquidity);
+    cc_store64(body.order_id, order->id[0]);
+    cc_store64(body.order_id + 8, order->id[1]);
+    effects_tell(engine, EFFECT_fill, party->order, market->record.asset_id, &body);
+}
+
+static void move_cash(struct engine *engine, const struct party *party)
+{
+    uint32_t portfolio = state_holding(engine, party->holding)->portfolio;
+
+    portfolio_cash(engine, portfolio, CASH_trade, party->realised, party->fill_index);
+    portfolio_cash(engine, portfolio, CASH_fee, -party->fee, party->fill_index);
+#if defined(PLANTED_BUG) && PLANTED_BUG == 17 /* a fill loses money */
+    engine->fee_account -= 1;
+#endif
+    engine->fee_account += party->fee;
+}
+
+/* Ledger rows of a fill with a house taker: the penalty goes to the fund, a rebate comes from
+ * it. */
+static void move_house_cash(struct engine *engine, const struct party *maker,
+                            const struct party *taker)
+{
+    uint32_t of_maker = state_holding(engine, maker->holding)->portfolio;
+    uint32_t of_taker = state_holding(engine, taker->holding)->portfolio;
+
+    portfolio_cash(engine, of_taker, CASH_trade, taker->realised, taker->fill_index);
+    portfolio_cash(engine, of_taker, CASH_liquidation, -taker->fee, taker->fill_index);
+    portfolio_cash(engine, of_maker, CASH_trade, maker->realised, maker->fill_index);
+    portfolio_cash(engine, of_maker, CASH_fee, -maker->fee, maker->fill_index);
+    portfolio_cash(engine, FUND_PORTFOLIO, CASH_liquidation, taker->fee, taker->fill_index);
+    if (maker->fee < 0)
+        portfolio_cash(engine, FUND_PORTFOLIO, CASH_fee, maker->fee, maker->fill_index);
+    else
+        engine->fee_account += maker->fee;
+}
+
+/* 2103; a position that is gone gives up its id afterwards, so equal states stay equal. */
+static void tell_position(struct engine *engine, const struct market *market,
+                          const struct party *party)
+{
+    struct holding *holding = state_holding(engine, party->holding);
+    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    int64_t size = holding->size, cost = holding->cost;
+    CC_OPAQUE(size); /* just stored one by one: a load of both would wait for all stores before */
+    struct effect_position body = {
+        .portfolio.account_id = portfolio->account,
+        .size = size,
+        .cost = cost,
+        .net_funding = holding->net_funding,
+    };
+
+    effects_put(&body, offsetof(struct effect_position, portfolio.subaccount_index),
+                portfolio->subaccount_index, portfolio->portfolio_index);
+    effects_put(&body, offsetof(struct effect_position, asset_id), market->record.asset_id, 0);
+    effects_tell(engine, EFFECT_position, party->holding, market->record.asset_id, &body);
+    if (holding->size == 0) {
+        holding->net_funding = 0;
+        holding->position_ns = 0;
+        holding->position_sequence = 0;
+        holding->position_index = 0;
+    }
+}
+
+static void tell_trade(struct engine *engine, struct market *market, uint32_t market_index,
+                       uint64_t price, uint64_t quantity, uint32_t side_and_flags)
+{
+    struct effect_trade body = {
+        .price = price,
+        .size = quantity,
+        .trade_seq = ++market->trade_seq,
+        .book_seq = market_next_seq(market),
+    };
+
+    effects_put(&body, offsetof(struct effect_trade, asset_id), market->record.asset_id,
+                side_and_flags);
+    market->last_price = price;
+    effects_tell(engine, EFFECT_trade, market_index, market->record.asset_id, &body);
+}
+
+void fill_house_fees(const struct fill_house *house, uint64_t notional, int128 equity_after,
+                     struct fill_fees *fees)
+{
+    int64_t penalty = money_ppm_up(notional, FILL_PENALTY_PPM);
+
+    if (equity_after < penalty)
+        penalty = equity_after > 0 ? (int64_t)equity_after : 0;
+    fees->taker = house->kind == FILL_LIQUIDATION ? penalty : 0;
+    if (fees->maker < -house->rebates)
+        fees->maker = -house->rebates;
+}
+
+/* What the house taker and its maker pay; the penalty looks at the portfolio as it will be. */
+static void set_house_fees(struct engine *engine, struct fill_house *house, struct party *maker,
+                           struct party *taker, uint64_t price, uint64_t notional)
+{
+    const struct holding *holding = state_holding(engine, taker->holding);
+    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    struct fill_fees fees = { .maker = maker->fee };
+
+    margin_bring(engine, holding->portfolio);
+    fill_house_fees(
+        house, notional,
+        margin_equity(portfolio) +
+            margin_fill_equity(state_market(engine, holding->market)->mark, price, taker->quantity),
+        &fees);
+    fill_house_spend(house, fees.maker);
+    maker->fee = fees.maker;
+    taker->fee = fees.taker;
+}
+
+/* R6: liquidations do not count, nor does the fund. */
+static void count_volume(struct engine *engine, const struct fill_house *house, uint64_t notional,
+                         const struct order *maker, const struct order *taker)
+{
+    if (house->kind != FILL_LIQUIDATION)
+        fee_count_volume(&engine->accounts.rows[maker->account], engine->t_ns, notional);
+    if (house->kind == FILL_TRADE)
+        fee_count_volume(&engine->accounts.rows[taker->account], engine->t_ns, notional);
+}
+
+void fill_execute(struct engine *engine, uint32_t maker_index, uint32_t taker_index,
+                  uint64_t quantity, struct fill_house *house)
+{
+    struct order *maker_order = &engine->orders.hot[maker_index];
+    struct order *taker_order = &engine->orders.hot[taker_index];
+    struct market *market = state_market(engine, maker_order->market);
+    uint64_t price = resting_price(engine, maker_order);
+    uint8_t maker_tier = engine->accounts.rows[maker_order->account].fee_tier;
+    uint8_t taker_tier = engine->accounts.rows[taker_order->account].fee_tier;
+    uint64_t notional = price * quantity;
+    int64_t signed_quantity =
+        taker_order->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
+    uint32_t side_and_flags =
+        taker_order->side | (house->kind == FILL_LIQUIDATION ? TRADE_LIQUIDATION << 8 : 0);
+    struct party maker = {
+        .order = maker_index,
+        .holding = maker_order->holding,
+        .quantity = -signed_quantity,
+        .fee = fee_amount(notional, market->record.maker_ppm[maker_tier]),
+        .liquidity = LIQUIDITY_MAKER,
+    };
+    struct party taker = {
+        .order = taker_index,
+        .holding = taker_order->holding,
+        .quantity = signed_quantity,
+        .fee = fee_amount(notional, market->record.taker_ppm[taker_tier]),
+        .liquidity = LIQUIDITY_TAKER,
+    };
+
+    if (CC_UNLIKELY(house->kind != FILL_TRADE))
+        set_house_fees(engine, house, &maker, &taker, price, notional);
+    bool filled = resting_fill(engine, maker_index, quantity, price);
+    taker_order->remaining -= quantity;
+    order_add_fill(&engine->orders, taker_index, quantity, notional);
+    move_position(engine, market, &maker, price);
+    move_position(engine, market, &taker, price);
+    count_volume(engine, house, notional, maker_order, taker_order);
+
+    tell_trade(engine, market, maker_order->market, price, quantity, side_and_flags);
+    tell_fill(engine, market, &maker, price);
+    tell_fill(engine, market, &taker, price);
+    if (CC_LIKELY(house->kind == FILL_TRADE)) {
+        move_cash(engine, &taker);
+        move_cash(engine, &maker);
+    } else {
+        move_house_cash(engine, &maker, &taker);
+    }
+    tell_position(engine, market, &maker);
+    tell_position(engine, market, &taker);
+    trigger_traded(engine, maker_order->market, price);
+    uint32_t mmp = state_holding(engine, maker.holding)->mmp;
+    if (CC_UNLIKELY(mmp != MMP_NONE))
+        mmp_count(engine, mmp, maker.quantity);
+    resting_tell(engine, maker_index, BOOK_EXECUTE, quantity);
+    if (filled)
+        order_release(&engine->orders, maker_index);
+}
+
+/* One of the engine's own orders in a fill outside the book: all that is left of it. */
+static struct party own_party(struct engine *engine, uint32_t index, uint64_t price,
+                              uint8_t liquidity)
+{
+    struct order *order = &engine->orders.hot[index];
+    uint64_t quantity = order->remaining;
+    struct party party = {
+        .order = index,
+        .holding = order->holding,
+        .quantity = order->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity,
+        .liquidity = liquidity,
+    };
+
+    order->remaining = 0;
+    order_add_fill(&engine->orders, index, quantity, quantity * price);
+    return party;
+}
+
+void fill_between(struct engine *engine, uint32_t maker_index, uint32_t taker_index, uint64_t price,
+                  enum effect_cash_kind kind)
+{
+    struct market *market = state_market(engine, engine->orders.hot[maker_index].market);
+    struct party maker = own_party(engine, maker_index, price, LIQUIDITY_MAKER);
+    struct party taker = own_party(engine, taker_index, price, LIQUIDITY_TAKER);
+
+    INVARIANT(maker.quantity == -taker.quantity);
+    move_position(engine, market, &maker, price);
+    move_position(engine, market, &taker, price);
+    tell_fill(engine, market, &maker, price);
+    tell_fill(engine, market, &taker, price);
+    portfolio_cash(engine, state_holding(engine, taker.holding)->portfolio, kind, taker.realised,
+                   taker.fill_index);
+    portfolio_cash(engine, state_holding(engine, maker.holding)->portfolio, kind, maker.realised,
+                   maker.fill_index);
+    tell_position(engine, market, &maker);
+    tell_position(engine, market, &taker);
+}

@@ -1,0 +1,442 @@
+#include "engine/trade/match.h"
+
+#include "engine/risk/fee.h"
+#include "engine/risk/margin.h"
+#include "engine/risk/risk.h"
+#include "engine/trade/fill.h"
+#include "engine/trade/resting.h"
+
+#define MATCH_VALUE_MAX (UINT64_C(1) << 60)                       /* R1: N */
+#define MATCH_CASH_MAX  (PORTFOLIO_CASH_MAX - (INT64_C(1) << 54)) /* room for one command's PnL */
+
+enum { MATCH_LONG = 8 }; /* makers from which on it pays to fetch ahead */
+
+/* A walk in progress. */
+struct walk {
+    const struct match_taker *taker;
+    struct market *market;
+    struct match *match;
+    uint64_t reducible; /* what a reduce-only taker may still fill */
+    uint64_t stamp;
+    uint64_t makers_most;
+    struct fill_house house; /* of the taker, while rebates are spent */
+    int128 equity;           /* E of a house taker before the walk */
+    uint8_t fee_tier;        /* of the taker */
+};
+
+/* How much of a resting order may fill from this position (R3: reduce-only is clipped to it). */
+static uint64_t usable(const struct order *maker, int64_t position)
+{
+    if (CC_LIKELY((maker->flags & ORDER_REDUCE_ONLY) == 0))
+        return maker->remaining;
+    bool opposes = maker->side == ORDER_LONG ? position < 0 : position > 0;
+    uint64_t size = opposes ? margin_abs(position) : 0;
+    return maker->remaining < size ? maker->remaining : size;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Whether R4's maker test applies to this fill at all. */
+static bool must_test(const struct portfolio *portfolio, const struct order *maker, uint64_t price,
+                      uint64_t mark, int64_t position, uint64_t quantity)
+{
+    if (margin_price_is_worse((enum order_side)maker->side, price, mark))
+        return true;
+    if (CC_LIKELY(!portfolio->flagged))
+        return false;
+    bool opposes = maker->side == ORDER_LONG ? position < 0 : position > 0;
+    return !opposes || quantity > margin_abs(position);
+}
+
+/* R1: position notional and cash stay in their bounds whatever this fill realises. */
+static bool within_bounds(const struct portfolio *portfolio, int64_t position, uint64_t mark)
+{
+    return (uint128)margin_abs(position) * mark <= MATCH_VALUE_MAX &&
+           portfolio->cash <= MATCH_CASH_MAX && portfolio->cash >= -MATCH_CASH_MAX;
+}
+
+/* Someone else's live order: a fill, a refusal by the maker test, or nothing. */
+static void walk_maker(struct engine *engine, struct walk *walk, const struct order *maker,
+                       struct holding *holding, const struct portfolio *portfolio, uint64_t price)
+{
+    const struct market *market = walk->market;
+    struct match *match = walk->match;
+    bool walked = holding->walk_stamp == walk->stamp;
+    int64_t position = holding->size + (walked ? holding->walk_quantity : 0);
+    int64_t equity = walked ? holding->walk_equity : 0;
+    uint64_t quantity = least(least(match->remaining, walk->reducible), usable(maker, position));
+
+    if (quantity == 0)
+        return; /* reduce-only without a position left: canceled when it is met again */
+    uint64_t notional = price * quantity;
+    int64_t moved = maker->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
+    int128 against_mark = margin_fill_equity(market->mark, price, moved);
+    fee_touch(engine, maker->account);
+    uint8_t maker_tier = engine->accounts.rows[maker->account].fee_tier;
+    struct fill_fees fees = {
+        .maker = fee_amount(notional, market->record.maker_ppm[maker_tier]),
+        .taker = fee_amount(notional, market->record.taker_ppm[walk->fee_tier]),
+    };
+    if (CC_UNLIKELY(walk->house.kind != FILL_TRADE))
+        fill_house_fees(&walk->house, notional, walk->equity + match->equity - against_mark, &fees);
+
+    if (CC_UNLIKELY(!within_bounds(portfolio, position + moved, market->mark)))
+        match->guard = true;
+    else if (CC_UNLIKELY(must_test(portfolio, maker, price, market->mark, position, quantity)) &&
+             !margin_maker_passes(portfolio, market, holding, position, moved, equity,
+                                  against_mark - fees.maker)) {
+        match->refused++;
+        return;
+    }
+    holding->walk_stamp = walk->stamp;
+    holding->walk_quantity = position + moved - holding->size;
+    holding->walk_equity = (int64_t)(equity + against_mark - fees.maker);
+    match->filled += quantity;
+    match->notional += notional;
+    match->remaining -= quantity;
+    match->equity -= against_mark + fees.taker;
+    if (CC_UNLIKELY(walk->house.kind != FILL_TRADE))
+        fill_house_spend(&walk->house, fees.maker);
+    walk->reducible -= walk->taker->reduce_only ? quantity : 0;
+}
+
+/* Own order (R3, STP): true when the walk ends here. */
+static bool walk_own(struct walk *walk, const struct order *maker)
+{
+    struct match *match = walk->match;
+
+    match->self = true;
+    switch ((enum match_stp)walk->taker->stp) {
+    case STP_EXPIRE_TAKER:
+        match->self_first = match->filled == 0;
+        match->makers--; /* it stays as it is */
+        match->stop = MATCH_SELF;
+        return true;
+    case STP_EXPIRE_BOTH:
+        match->stop = MATCH_BOTH;
+        return true;
+    case STP_EXPIRE_MAKER:
+        return false;
+    case STP_DECREMENT:
+        if (match->remaining <= maker->remaining) {
+            match->used_up = true;
+            match->stop = MATCH_DONE;
+            return true;
+        }
+        match->remaining -= maker->remaining;
+        return false;
+    }
+    return false;
+}
+
+/* The reasons to stop that are known before the next maker is met. */
+static bool walk_is_over(struct walk *walk)
+{
+    struct match *match = walk->match;
+
+    if (match->remaining == 0)
+        match->stop = MATCH_DONE;
+    else if (walk->reducible == 0)
+        match->stop = MATCH_REDUCED;
+    else if (match->makers == walk->makers_most)
+        match->stop = MATCH_MAX;
+    else
+        return false;
+    return true;
+}
+
+static void fetch_lines(const void *record, size_t bytes)
+{
+    for (size_t line = 0; line < bytes; line += CC_CACHE_LINE)
+        CC_PREFETCH((const char *)record + line);
+}
+
+/* A long walk is bound by memory: three orders ahead the order's line is fetched, two ahead what it
+ * names, one ahead its owner, each as far as a walk reads it: `whole` when it makes their figures
+ * anew. `at` and the two behind it are in the cache by then. */
+static void fetch_for_walk(const struct engine *engine, uint32_t at, bool whole)
+{
+    const struct order *hot = engine->orders.hot;
+    uint32_t first = hot[at].next, second = hot[first].next;
+    const struct holding *holding = &engine->holdings.rows[hot[second].holding];
+    uint32_t owner = engine->holdings.rows[hot[first].holding].portfolio;
+    const struct portfolio *portfolio = &engine->portfolios.rows[owner];
+
+    CC_PREFETCH(&hot[hot[second].next]);
+    CC_PREFETCH(holding);
+    CC_PREFETCH(&holding->sides[hot[second].side].cancel_sequence);
+    CC_PREFETCH(&engine->accounts.rows[hot[second].account]);
+    CC_PREFETCH(portfolio);
+    CC_PREFETCH(&portfolio->slack_maintenance);
+    if (CC_UNLIKELY(order_tif(&hot[second]) == ORDER_GTT))
+        CC_PREFETCH(&engine->orders.cold[second]);
+    if (CC_UNLIKELY(whole)) {
+        fetch_lines(holding, sizeof *holding);
+        fetch_lines(portfolio, offsetof(struct portfolio, name));
+    }
+}
+
+/* An execution changes nearly every line of what a maker has. It knows its way: eight makers ahead
+ * the order's line is fetched, four ahead what it names, two ahead its owner. */
+static void fetch_for_act(const struct engine *engine, uint32_t met)
+{
+    const struct order *hot = engine->orders.hot;
+    const uint32_t *path = &engine->path.orders[met];
+    uint32_t far = path[STATE_PATH_AHEAD], middle = path[STATE_PATH_AHEAD / 2], near = path[2];
+    const struct holding *holding = &engine->holdings.rows[hot[near].holding];
+
+    CC_PREFETCH(&hot[far]);
+    CC_PREFETCH(&engine->orders.cold[middle]);
+    order_map_prefetch_place(&engine->order_map, &hot[middle]);
+    fetch_lines(&engine->holdings.rows[hot[middle].holding], sizeof(struct holding));
+    fetch_lines(&engine->accounts.rows[hot[middle].account], offsetof(struct account, label));
+    fetch_lines(&engine->portfolios.rows[holding->portfolio], offsetof(struct portfolio, name));
+    if (holding->order_head == holding->order_tail) /* it may be given back */
+        holding_prefetch_place(&engine->holdings, holding);
+}
+
+/* Notes a maker on the way. */
+static void note_maker(struct engine *engine, uint32_t at)
+{
+    struct path *path = &engine->path;
+
+    if (CC_LIKELY(path->count < STATE_PATH_MAX))
+        path->orders[path->count++] = at;
+}
+
+/* A portfolio that has seen the marks needs no further look, unless it is short of maintenance
+ * margin: what kept it from being liquidated may be gone without a mark that moved. Nor may it
+ * count when it was looked at last, which an image does not hold. */
+static bool must_touch(const struct engine *engine, const struct portfolio *portfolio)
+{
+    return portfolio->figure_epoch != engine->risk.mark_epoch || portfolio->slack_maintenance < 0 ||
+           portfolio->status == PORTFOLIO_IN_LIQUIDATION;
+}
+
+/* The orders of one level, in their queue. True when the walk ends here. */
+static bool walk_level(struct engine *engine, struct walk *walk, uint32_t head, uint64_t price)
+{
+    for (uint32_t at = head; at != ORDER_NONE;) {
+        const struct order *maker = &engine->orders.hot[at];
+        struct holding *holding = state_holding(engine, maker->holding);
+        uint32_t owner = holding->portfolio;
+        const struct portfolio *portfolio = state_portfolio(engine, owner);
+
+        if (walk_is_over(walk))
+            return true;
+        bool is_behind = must_touch(engine, portfolio);
+        if (walk->match->makers++ >= MATCH_LONG)
+            fetch_for_walk(engine, at, is_behind);
+        else
+            CC_PREFETCH(&engine->orders.hot[maker->next]);
+        note_maker(engine, at);
+        if (CC_UNLIKELY(is_behind))
+            risk_touch(engine, owner);
+        if (CC_LIKELY(!resting_is_dead(engine, maker, at, holding, portfolio))) {
+            if (CC_LIKELY(maker->account != walk->taker->account))
+                walk_maker(engine, walk, maker, holding, portfolio, price);
+            else if (walk_own(walk, maker))
+                return true;
+        }
+        at = maker->next;
+    }
+    return false;
+}
+
+void match_walk(struct engine *engine, const struct match_taker *taker, struct match *match)
+{
+    struct market *market = state_market(engine, taker->market);
+    enum order_side other = book_opposite((enum order_side)taker->side);
+    fee_touch(engine, taker->account);
+    struct walk walk = {
+        .taker = taker,
+        .market = market,
+        .match = match,
+        .reducible = taker->reduce_only ? margin_abs(taker->position) : UINT64_MAX,
+        .stamp = ++engine->risk.walk_count,
+        .makers_most = taker->makers_most != 0 ? taker->makers_most
+                                               : state_option(engine, OPTION_engine_makers_max),
+        .house = taker->house,
+        .equity = margin_equity(state_portfolio(engine, taker->portfolio)),
+        .fee_tier = engine->accounts.rows[taker->account].fee_tier,
+    };
+    uint32_t tick = book_best(&market->book, other);
+
+    engine->path.count = 0;
+    *match = (struct match){ .remaining = taker->quantity, .stop = MATCH_BOOK };
+    while (tick <= taker->limit_tick && tick != BOOK_TICK_NONE) {
+        uint64_t price = book_price(&market->book, other, tick) * market->record.tick_size;
+        if (walk_level(engine, &walk, book_head(&market->book, other, tick), price))
+            break;
+        tick = book_next(&market->book, other, tick);
+    }
+    if (match->stop == MATCH_BOOK) {
+        if (match->remaining == 0)
+            match->stop = MATCH_DONE;
+        else if (walk.reducible == 0)
+            match->stop = MATCH_REDUCED;
+    }
+    const struct portfolio *portfolio = state_portfolio(engine, taker->portfolio);
+    int64_t moved = taker->side == ORDER_LONG ? (int64_t)match->filled : -(int64_t)match->filled;
+    if (match->filled != 0 && !within_bounds(portfolio, taker->position + moved, market->mark))
+        match->guard = true;
+}
+
+/* The first live order from `at` on in its level, or ORDER_NONE. Dead ones are passed over, each at
+ * the cost of one of `left`. */
+static uint32_t first_live(const struct engine *engine, uint32_t at, uint64_t *left)
+{
+    for (; at != ORDER_NONE && *left != 0; at = engine->orders.hot[at].next, --*left) {
+        const struct order *maker = &engine->orders.hot[at];
+        const struct holding *holding = &engine->holdings.rows[maker->holding];
+        const struct portfolio *portfolio = &engine->portfolios.rows[holding->portfolio];
+        if (!resting_is_dead(engine, maker, at, holding, portfolio))
+            return at;
+    }
+    return ORDER_NONE;
+}
+
+uint64_t match_best_live(const struct engine *engine, uint32_t market, enum order_side side)
+{
+    const struct book *book = &engine->markets.rows[market].book;
+    uint64_t left = state_option(engine, OPTION_engine_makers_max);
+
+    for (uint32_t tick = book_best(book, side); tick != BOOK_TICK_NONE && left != 0;
+         tick = book_next(book, side, tick)) {
+        uint32_t at = first_live(engine, book_head(book, side, tick), &left);
+        if (at != ORDER_NONE)
+            return resting_price(engine, &engine->orders.hot[at]);
+    }
+    return 0;
+}
+
+bool match_crosses(struct engine *engine, const struct match_taker *taker, struct match *match)
+{
+    const struct market *market = state_market(engine, taker->market);
+    enum order_side other = book_opposite((enum order_side)taker->side);
+    uint32_t tick = book_best(&market->book, other);
+
+    engine->path.count = 0;
+    *match = (struct match){ .remaining = taker->quantity, .stop = MATCH_BOOK };
+    for (; tick <= taker->limit_tick && tick != BOOK_TICK_NONE;
+         tick = book_next(&market->book, other, tick)) {
+        uint32_t at = book_head(&market->book, other, tick);
+        for (; at != ORDER_NONE; at = engine->orders.hot[at].next) {
+            const struct order *maker = &engine->orders.hot[at];
+            const struct holding *holding = state_holding(engine, maker->holding);
+            const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+            if (!resting_is_dead(engine, maker, at, holding, portfolio))
+                return true;
+            if (match->makers == state_option(engine, OPTION_engine_makers_max))
+                return true;
+            if (match->makers++ >= MATCH_LONG)
+                fetch_for_walk(engine, at, false);
+            note_maker(engine, at);
+        }
+    }
+    return false;
+}
+
+/* STP between the taker's order and the maker's, both of one account. */
+static void act_own(struct engine *engine, const struct match_taker *taker, struct order *order,
+                    uint32_t maker)
+{
+    uint64_t size = engine->orders.hot[maker].remaining;
+
+    if (taker->stp == STP_DECREMENT && order->remaining < size) {
+        resting_reduce(engine, maker, order->remaining);
+        return;
+    }
+    if (taker->stp == STP_DECREMENT && order->remaining > size)
+        order->remaining -= size;
+    resting_remove(engine, maker, ORDER_CANCELED, STATUS_self_trade_prevention);
+}
+
+/* The walk's test again, on figures that hold the fills so far. */
+static bool act_refuses(struct engine *engine, const struct market *market, uint32_t at,
+                        uint64_t price, uint64_t quantity, const struct fill_house *house)
+{
+    const struct order *maker = &engine->orders.hot[at];
+    const struct holding *holding = state_holding(engine, maker->holding);
+    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    uint64_t notional = price * quantity;
+    int64_t moved = maker->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
+
+    if (!must_test(portfolio, maker, price, market->mark, holding->size, quantity))
+        return false;
+    margin_bring(engine, holding->portfolio);
+    uint8_t tier = engine->accounts.rows[maker->account].fee_tier;
+    struct fill_fees fees = { .maker = fee_amount(notional, market->record.maker_ppm[tier]) };
+    if (CC_UNLIKELY(house->kind != FILL_TRADE))
+        fill_house_fees(house, notional, 0, &fees);
+    return !margin_maker_passes(portfolio, market, holding, holding->size, moved, 0,
+                                margin_fill_equity(market->mark, price, moved) - fees.maker);
+}
+
+/* One maker at the head of the book: removed, reduced or filled. Gives the quantity filled. */
+static uint64_t act_maker(struct engine *engine, const struct match_taker *taker,
+                          const struct match *match, struct fill_house *house, uint32_t order_index,
+                          uint32_t at)
+{
+    struct order *order = &engine->orders.hot[order_index];
+    const struct order *maker = &engine->orders.hot[at];
+    const struct holding *holding = state_holding(engine, maker->holding);
+    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    const struct market *market = state_market(engine, maker->market);
+    uint64_t price = resting_price(engine, maker);
+
+    if (CC_UNLIKELY(resting_is_dead(engine, maker, at, holding, portfolio))) {
+        uint8_t reason;
+        enum order_state state = resting_death(engine, at, &reason);
+        resting_remove(engine, at, state, reason);
+        return 0;
+    }
+    if (CC_UNLIKELY(maker->account == taker->account)) {
+        act_own(engine, taker, order, at);
+        return 0;
+    }
+    uint64_t quantity = least(order->remaining, usable(maker, holding->size));
+    if (taker->reduce_only)
+        quantity = least(quantity, margin_abs(state_holding(engine, order->holding)->size));
+    INVARIANT(quantity != 0);
+    if (CC_UNLIKELY(match->refused != 0) &&
+        act_refuses(engine, market, at, price, quantity, house)) {
+        resting_remove(engine, at, ORDER_CANCELED, STATUS_insufficient_margin_to_trade);
+        return 0;
+    }
+    bool clipped = quantity < maker->remaining && quantity < order->remaining;
+    fill_execute(engine, at, order_index, quantity, house);
+    if (CC_UNLIKELY(clipped && resting_is_dead(engine, maker, at, holding, portfolio)))
+        resting_remove(engine, at, ORDER_CANCELED, REASON_reduce_only);
+    return quantity;
+}
+
+void match_act(struct engine *engine, const struct match_taker *taker, const struct match *match,
+               uint32_t order)
+{
+    struct market *market = state_market(engine, taker->market);
+    enum order_side other = book_opposite((enum order_side)taker->side);
+    struct fill_house house = taker->house;
+    uint64_t filled = 0;
+    uint64_t before = order_filled_notional(&engine->orders, order); /* a replaced order's fills */
+
+    /* The taker's portfolio comes first in the list of those to check, each maker's goes out at
+     * once. Where a maker was refused, `flagged` is asked again, so all wait for the end. */
+    risk_changed(engine, engine->orders.hot[order].holding);
+    uint32_t last = engine->risk.changed_head;
+    for (uint32_t met = 0; met < match->makers; met++) {
+        uint32_t tick = book_best(&market->book, other);
+        INVARIANT(tick <= taker->limit_tick);
+        uint32_t at = book_head(&market->book, other, tick);
+        if (match->makers > MATCH_LONG && met < STATE_PATH_MAX)
+            fetch_for_act(engine, met);
+        filled += act_maker(engine, taker, match, &house, order, at);
+        if (CC_LIKELY(match->refused == 0))
+            risk_flush_until(engine, last);
+    }
+    INVARIANT(filled == match->filled);
+    INVARIANT(order_filled_notional(&engine->orders, order) - before == match->notional);
+}

@@ -1,0 +1,49 @@
+/* place.h - codes 0 and 5, a limit and a market order: R11 from row market_id on. Owned by the
+ * engine. */
+#ifndef ENGINE_TRADE_PLACE_H
+#define ENGINE_TRADE_PLACE_H
+
+#include "base/status.h"
+
+struct engine;
+struct entry;
+struct command;
+struct engine_result;
+
+/* Row portfolio has passed; turn.portfolio is the body's. A refusal after row expiry is told as a
+ * REJECTED order (2101); any refusal leaves the state as check-on-touch left it. */
+CC_MUST_USE enum status place_limit(struct engine *engine, const struct command *command,
+                                    struct engine_result *result);
+
+/* What an entry is called and whose it is. */
+struct place_name {
+    const uint8_t *id; /* 16 bytes: the request id, that of a batch's item, or that of a trigger */
+    uint64_t hash;     /* mix_id of (account, id) */
+    uint32_t account;
+    uint32_t conditional; /* what was triggered (conditional.h), else CONDITIONAL_NONE */
+};
+
+/* The rows after expiry of an entry that entry_form has let through: decides, takes the order
+ * and acts. A refusal is told by the caller. */
+CC_MUST_USE enum status place_entry(struct engine *engine, const struct place_name *name,
+                                    struct entry *entry, struct engine_result *result);
+
+/* The same from row market_id on, for an entry that has its body's part; a refusal after row expiry
+ * on is told. */
+CC_MUST_USE enum status place_rows(struct engine *engine, const struct place_name *name,
+                                   struct entry *entry, struct engine_result *result);
+
+/* The record of an order that was let in (there is room), its holding made when there was none. */
+CC_MUST_USE uint32_t place_take(struct engine *engine, const struct place_name *name,
+                                const struct entry *entry);
+
+/* 2101 of a placement that was refused after row expiry: there is no record (R3). */
+void place_tell_refused(struct engine *engine, const struct place_name *name,
+                        const struct entry *entry, enum status status,
+                        struct engine_result *result);
+
+/* The same for a market order: it matches up to the bound of its slippage and never rests. */
+CC_MUST_USE enum status place_market(struct engine *engine, const struct command *command,
+                                     struct engine_result *result);
+
+#endif

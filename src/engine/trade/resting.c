@@ -1,0 +1,323 @@
+#include "engine/trade/resting.h"
+
+#include "engine/risk/risk.h"
+#include "engine/state/effects_tell.h"
+#include "engine/trade/evidence.h"
+
+void resting_tell_state(struct engine *engine, uint32_t index)
+{
+    const struct order *order = &engine->orders.hot[index];
+    uint16_t asset_id = engine->markets.rows[order->market].record.asset_id;
+    struct effect_order_state body = {
+        .remaining = order->remaining,
+        .filled = order_filled(&engine->orders, index),
+        .price = order_type_is_market(order->order_type) ? 0 : resting_price(engine, order),
+    };
+    uint32_t codes = (uint32_t)order->state | (uint32_t)order->reason << 8 |
+                     (uint32_t)order->side << 16 | (uint32_t)order->order_type << 24;
+
+    effects_put(&body, offsetof(struct effect_order_state, status), codes, asset_id);
+    cc_store64(body.order_id, order->id[0]);
+    cc_store64(body.order_id + 8, order->id[1]);
+    effects_tell(engine, EFFECT_order_state, index, asset_id, &body);
+    if (CC_UNLIKELY(index == engine->turn.resting))
+        evidence_add_order(engine, engine->turn.answer, index);
+}
+
+/* 2107 and 2106: what happened to the order in its level, and what the level is now. */
+static void tell_book(struct engine *engine, uint32_t index, enum effect_book_action action,
+                      uint64_t quantity)
+{
+    const struct order *order = &engine->orders.hot[index];
+    struct market *market = state_market(engine, order->market);
+    enum order_side side = (enum order_side)order->side;
+    uint16_t asset_id = market->record.asset_id;
+    uint64_t price = resting_price(engine, order);
+    struct effect_book_order change = {
+        .price = price,
+        .quantity = quantity,
+    };
+    struct effect_book_level level = {
+        .price = price,
+        .size = book_quantity(&market->book, side, order->tick),
+    };
+
+    effects_put(&change, offsetof(struct effect_book_order, asset_id), asset_id,
+                (uint32_t)order->side | (uint32_t)action << 8);
+    effects_put(&level, offsetof(struct effect_book_level, orders),
+                book_order_count(&market->book, side, order->tick), order->side);
+    effects_put(&level, offsetof(struct effect_book_level, asset_id), asset_id, 0);
+    cc_store64(change.order_id, order->id[0]);
+    cc_store64(change.order_id + 8, order->id[1]);
+    change.book_seq = market_next_seq(market);
+    effects_tell(engine, EFFECT_book_order, index, asset_id, &change);
+    level.book_seq = market_next_seq(market);
+    effects_tell(engine, EFFECT_book_level, order->market, asset_id, &level);
+}
+
+void resting_tell(struct engine *engine, uint32_t index, enum effect_book_action action,
+                  uint64_t quantity)
+{
+    resting_tell_state(engine, index);
+    tell_book(engine, index, action, quantity);
+}
+
+bool resting_fits(const struct engine *engine, uint32_t market, enum order_side side, uint32_t tick)
+{
+    const struct book *book = &engine->markets.rows[market].book;
+    uint32_t words = BOOK_PAGE_LEVELS / 64;
+    const uint64_t *page = &book->sides[side].bitmap[0][tick / BOOK_PAGE_LEVELS * words];
+
+    if (CC_LIKELY(book->pages->used < book->pages->limit))
+        return true;
+    return (page[0] | page[1] | page[2] | page[3]) != 0;
+}
+
+void resting_add_sums(struct holding *holding, const struct order *order, uint64_t price)
+{
+    struct holding_side *side = &holding->sides[order->side];
+    int64_t size = (int64_t)order->remaining;
+    int64_t notional = size * (int64_t)price;
+
+    side->order_count++;
+    if (order->flags & ORDER_REDUCE_ONLY) {
+        side->reduce_size += size;
+        side->reduce_notional += notional;
+        return;
+    }
+    if (side->margin_count == 0 ||
+        (order->side == ORDER_LONG ? price > side->price_bound : price < side->price_bound))
+        side->price_bound = price;
+    side->margin_count++;
+    side->size += size;
+    side->notional += notional;
+}
+
+void resting_take_sums(struct holding *holding, const struct order *order, uint64_t price,
+                       uint64_t quantity, bool all)
+{
+    struct holding_side *side = &holding->sides[order->side];
+    int64_t size = (int64_t)quantity;
+    int64_t notional = size * (int64_t)price;
+
+    if (all)
+        side->order_count--;
+    if (order->flags & ORDER_REDUCE_ONLY) {
+        side->reduce_size -= size;
+        side->reduce_notional -= notional;
+        INVARIANT(side->reduce_size >= 0 && side->reduce_notional >= 0);
+        return;
+    }
+    side->size -= size;
+    side->notional -= notional;
+    INVARIANT(side->size >= 0 && side->notional >= 0);
+    if (all && --side->margin_count == 0)
+        side->price_bound = 0;
+}
+
+/* Into the book, at the back of its level, and into the sums. */
+static void enter_book(struct engine *engine, uint32_t index)
+{
+    const struct order *order = &engine->orders.hot[index];
+    bool inserted = book_insert(&state_market(engine, order->market)->book, index);
+
+    INVARIANT(inserted);
+    resting_add_sums(state_holding(engine, order->holding), order, resting_price(engine, order));
+    risk_changed(engine, order->holding);
+    resting_tell(engine, index, BOOK_ADD, order->remaining);
+}
+
+static void set_expiry(struct engine *engine, uint32_t index)
+{
+    uint64_t expiry_ns = order_expiry(&engine->orders, index);
+
+    timer_heap_set(&engine->expiries, index, expiry_ns, order_rank(&engine->orders, index));
+    work_timer_set(engine, expiry_ns);
+}
+
+void resting_insert(struct engine *engine, uint32_t index, uint64_t hash)
+{
+    const struct order *order = &engine->orders.hot[index];
+
+    order_map_insert(&engine->order_map, hash, index);
+    holding_link(engine, order->holding, index);
+    if (order_tif(order) == ORDER_GTT)
+        set_expiry(engine, index);
+    enter_book(engine, index);
+}
+
+uint32_t resting_find(struct engine *engine, uint32_t market, const uint8_t *id, uint64_t hash)
+{
+    uint64_t words[2];
+
+    memcpy(words, id, sizeof words);
+    uint32_t index = order_map_find(&engine->order_map, hash, engine->turn.account, words);
+    if (index == ORDER_NONE)
+        return ORDER_NONE;
+    const struct order *order = &engine->orders.hot[index];
+    const struct holding *holding = state_holding(engine, order->holding);
+    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    if (holding->portfolio != engine->turn.portfolio || order->market != market ||
+        resting_is_dead(engine, order, index, holding, portfolio))
+        return ORDER_NONE;
+    return index;
+}
+
+/* Out of map, list and timers; the book is the caller's. */
+static void unlink_order(struct engine *engine, uint32_t index)
+{
+    const struct order *order = &engine->orders.hot[index];
+
+    order_map_remove(&engine->order_map, engine->key, index);
+    work_order_leaves(engine, index);
+    holding_unlink(engine, index);
+    if (order_tif(order) == ORDER_GTT)
+        timer_heap_remove(&engine->expiries, index);
+}
+
+void resting_remove(struct engine *engine, uint32_t index, enum order_state state, uint8_t reason)
+{
+    struct order *order = &engine->orders.hot[index];
+
+    book_remove(&state_market(engine, order->market)->book, index);
+    resting_take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
+                      order->remaining, true);
+    unlink_order(engine, index);
+    risk_changed(engine, order->holding);
+    order_move(order, order_filled(&engine->orders, index), state);
+    order->reason = reason;
+    resting_tell(engine, index, BOOK_DELETE, order->remaining);
+    order_release(&engine->orders, index);
+}
+
+void resting_set_terms(struct engine *engine, uint32_t index, const struct resting_terms *terms)
+{
+    struct order *order = &engine->orders.hot[index];
+    struct order_extra *extra = order_extra(&engine->orders, index);
+    bool was_timed = order_tif(order) == ORDER_GTT;
+
+    order->flags = terms->flags;
+    extra->expiry_ns = terms->expiry_ns;
+    extra->updated_ns = engine->t_ns;
+    if (order_tif(order) == ORDER_GTT)
+        set_expiry(engine, index);
+    else if (was_timed)
+        timer_heap_remove(&engine->expiries, index);
+}
+
+void resting_change(struct engine *engine, uint32_t index, uint64_t fall,
+                    const struct resting_terms *terms)
+{
+    struct order *order = &engine->orders.hot[index];
+    struct holding *holding = state_holding(engine, order->holding);
+    uint64_t price = resting_price(engine, order);
+
+    resting_take_sums(holding, order, price, order->remaining, true);
+    if (fall != 0)
+        book_reduce(&state_market(engine, order->market)->book, index, fall);
+    resting_set_terms(engine, index, terms);
+    resting_add_sums(holding, order, price);
+    risk_changed(engine, order->holding);
+    resting_tell_state(engine, index);
+    if (fall != 0)
+        tell_book(engine, index, BOOK_REDUCE, fall);
+}
+
+void resting_lift(struct engine *engine, uint32_t index)
+{
+    const struct order *order = &engine->orders.hot[index];
+
+    book_remove(&state_market(engine, order->market)->book, index);
+    resting_take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
+                      order->remaining, true);
+    risk_changed(engine, order->holding);
+    tell_book(engine, index, BOOK_DELETE, order->remaining);
+}
+
+void resting_return(struct engine *engine, uint32_t index)
+{
+    enter_book(engine, index);
+}
+
+void resting_drop(struct engine *engine, uint32_t index)
+{
+    unlink_order(engine, index);
+}
+
+void resting_reduce(struct engine *engine, uint32_t index, uint64_t quantity)
+{
+    struct order *order = &engine->orders.hot[index];
+
+    book_reduce(&state_market(engine, order->market)->book, index, quantity);
+    resting_take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
+                      quantity, false);
+    risk_changed(engine, order->holding);
+    order_extra(&engine->orders, index)->updated_ns = engine->t_ns;
+    resting_tell(engine, index, BOOK_REDUCE, quantity);
+}
+
+bool resting_fill(struct engine *engine, uint32_t index, uint64_t quantity, uint64_t price)
+{
+    const struct order *order = &engine->orders.hot[index];
+    bool filled = book_take(&state_market(engine, order->market)->book, index, quantity);
+
+    resting_take_sums(state_holding(engine, order->holding), order, price, quantity, filled);
+    order_add_fill(&engine->orders, index, quantity, quantity * price);
+    order_extra(&engine->orders, index)->updated_ns = engine->t_ns;
+    if (filled)
+        unlink_order(engine, index);
+    return filled;
+}
+
+/* A list that may cover an order, and what it says. */
+struct list {
+    uint64_t stamp;
+    uint8_t reason;
+};
+
+/* The oldest list that covers it; the first of `lists` when several are of one age. */
+static const struct list *oldest(const struct list *lists, uint32_t count, uint64_t stamp)
+{
+    const struct list *found = NULL;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (stamp < lists[i].stamp && (found == NULL || lists[i].stamp < found->stamp))
+            found = &lists[i];
+    return found;
+}
+
+enum order_state resting_death(const struct engine *engine, uint32_t index, uint8_t *reason)
+{
+    const struct order *order = &engine->orders.hot[index];
+    const struct holding *holding = &engine->holdings.rows[order->holding];
+    const struct portfolio *portfolio = &engine->portfolios.rows[holding->portfolio];
+    bool is_reduce_only = (order->flags & ORDER_REDUCE_ONLY) != 0;
+    bool is_post_only = (order->flags & ORDER_POST_ONLY) != 0;
+    const struct market *market = &engine->markets.rows[order->market];
+    bool is_closed = market->state == MARKET_CLOSED; /* its list is for every order */
+    struct list lists[] = {
+        { holding->sides[order->side].cancel_sequence, holding->side_reasons[order->side] },
+        { portfolio->cancel_sequence, portfolio->cancel_reason },
+        { is_reduce_only ? holding->reduce_cancel_sequence : 0, REASON_reduce_only },
+        { is_reduce_only && !is_closed ? 0 : market->cancel_sequence, REASON_market_state },
+        { is_post_only ? holding->post_cancel_sequence : 0, REASON_mmp },
+    };
+
+    *reason = REASON_none;
+    if (!resting_is_dead(engine, order, index, holding, portfolio))
+        return ORDER_NEW;
+    if (account_list_covers(engine, order->account, order->market, order->stamp)) {
+        const struct account *account = &engine->accounts.rows[order->account];
+        struct list *renewed = &lists[account->cancel_market == ACCOUNT_MARKETS_ALL ? 1 : 0];
+        if (renewed->stamp < account->cancel_sequence)
+            *renewed = (struct list){ account->cancel_sequence, REASON_operator };
+    }
+    const struct list *list = oldest(lists, CC_COUNT(lists), order->stamp);
+    if (list != NULL)
+        *reason = list->reason;
+    else if (portfolio_dead_man_has_come(portfolio, engine->t_ns))
+        *reason = REASON_dead_man;
+    else if (is_closed)
+        *reason = REASON_market_state;
+    return *reason == REASON_none ? ORDER_EXPIRED : ORDER_CANCELED;
+}

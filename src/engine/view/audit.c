@@ -1,0 +1,250 @@
+#include "engine/view/audit.h"
+
+#include "engine/state/state.h"
+#include "engine/trade/resting.h"
+
+enum { AUDIT_INVARIANTS = 6, AUDIT_ALL = (1 << AUDIT_INVARIANTS) - 1 };
+
+static_assert(ENGINE_MARKETS_MAX == 64 * AUDIT_MARKET_WORDS, "a bit for every market");
+
+/* One audit under way. */
+struct audit {
+    const struct engine *engine;
+    struct row_audit *row;
+    struct audit_verdict verdict;
+    struct row_audit_market sums[ENGINE_MARKETS_MAX];
+    int128 value; /* of all positions at the marks */
+    uint32_t orders;
+};
+
+/* I<number> failed, in this market or in none (MARKET_NONE). */
+static void fail(struct audit *audit, unsigned number, uint32_t market)
+{
+    uint8_t bit = (uint8_t)(1u << (number - 1));
+
+    audit->verdict.failed |= bit;
+    audit->row->invariants &= (uint8_t)~bit;
+    if (market == MARKET_NONE)
+        audit->verdict.of_all = true;
+    else
+        audit->verdict.markets[market / 64] |= UINT64_C(1) << (market % 64);
+}
+
+/* The sums of one side, counted from the orders. */
+struct recount {
+    struct holding_side sums;
+    bool price_is_bounded;
+};
+
+static void count_order(const struct engine *engine, const struct holding *holding, uint32_t index,
+                        struct recount recounts[2])
+{
+    const struct order *order = &engine->orders.hot[index];
+    struct recount *recount = &recounts[order->side];
+    uint64_t price = resting_price(engine, order), bound = holding->sides[order->side].price_bound;
+    int64_t size = (int64_t)order->remaining, notional = (int64_t)(price * order->remaining);
+
+    recount->sums.order_count++;
+    if ((order->flags & ORDER_REDUCE_ONLY) != 0) {
+        recount->sums.reduce_size += size;
+        recount->sums.reduce_notional += notional;
+        return;
+    }
+    recount->sums.margin_count++;
+    recount->sums.size += size;
+    recount->sums.notional += notional;
+    if (order->side == ORDER_LONG ? price > bound : price < bound)
+        recount->price_is_bounded = false;
+}
+
+static uint32_t side_differences(const struct holding_side *kept, const struct recount *counted)
+{
+    const struct holding_side *sums = &counted->sums;
+
+    return (uint32_t)(kept->size != sums->size) + (kept->notional != sums->notional) +
+           (kept->reduce_size != sums->reduce_size) +
+           (kept->reduce_notional != sums->reduce_notional) +
+           (kept->order_count != sums->order_count) + (kept->margin_count != sums->margin_count) +
+           !counted->price_is_bounded;
+}
+
+/* I6 of one record; *orders gets how many orders it has. */
+static uint32_t holding_differences(const struct engine *engine, const struct holding *holding,
+                                    uint32_t *orders)
+{
+    struct recount recounts[2] = { { .price_is_bounded = true }, { .price_is_bounded = true } };
+    uint64_t rank = 0;
+    uint32_t wrong = 0;
+
+    for (uint32_t at = holding->order_head; at != ORDER_NONE;
+         at = engine->orders.cold[at].list_next) {
+        count_order(engine, holding, at, recounts);
+        wrong += order_rank(&engine->orders, at) < rank; /* oldest first */
+        rank = order_rank(&engine->orders, at);
+    }
+    *orders = recounts[0].sums.order_count + recounts[1].sums.order_count;
+    for (unsigned side = 0; side < 2; side++)
+        wrong += side_differences(&holding->sides[side], &recounts[side]);
+    return wrong;
+}
+
+static uint32_t record_differences(const struct engine *engine, uint32_t portfolio,
+                                   const struct holding *holding, uint32_t *orders)
+{
+    const struct market *market = &engine->markets.rows[holding->market];
+    uint64_t magnitude = holding->size < 0 ? -(uint64_t)holding->size : (uint64_t)holding->size;
+    uint32_t wrong = holding_differences(engine, holding, orders);
+
+    wrong += holding->portfolio != portfolio;
+    wrong += magnitude > market->max_abs_size;
+    wrong += holding->leverage != leverage_setting(engine, portfolio, holding->market);
+    return wrong;
+}
+
+/* A sum of the portfolio as a whole is wrong: every market that it is in is suspect. */
+static void fail_portfolio(struct audit *audit, const struct portfolio *portfolio)
+{
+    uint32_t at = portfolio->holding_head;
+
+    if (at == HOLDING_NONE)
+        fail(audit, 6, MARKET_NONE);
+    for (; at != HOLDING_NONE; at = audit->engine->holdings.rows[at].next)
+        fail(audit, 6, audit->engine->holdings.rows[at].market);
+}
+
+/* Who loses is settled first (R9): meanwhile sizes add up to nothing, and what the others will get
+ * for theirs is not in the pool. */
+static bool is_settling(const struct engine *engine, uint32_t market)
+{
+    return engine->settlements[market].pass != SETTLEMENT_NONE;
+}
+
+static void add_holding(struct audit *audit, uint32_t portfolio, const struct holding *holding,
+                        uint32_t *orders)
+{
+    const struct engine *engine = audit->engine;
+    struct row_audit_market *sums = &audit->sums[holding->market];
+    uint32_t of_holding;
+    uint32_t wrong = record_differences(engine, portfolio, holding, &of_holding);
+
+    audit->row->cost += holding->cost;
+    if (!is_settling(engine, holding->market))
+        audit->value += (int128)engine->markets.rows[holding->market].mark * holding->size;
+    audit->value -= holding->cost;
+    sums->size_sum += holding->size;
+    sums->cost_sum += holding->cost;
+    audit->row->recount_differences += wrong;
+    if (wrong != 0)
+        fail(audit, 6, holding->market);
+    if (of_holding != 0 && engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED)
+        fail(audit, 4, holding->market);
+    *orders += of_holding;
+}
+
+static void add_portfolio(struct audit *audit, uint32_t index)
+{
+    const struct engine *engine = audit->engine;
+    const struct portfolio *portfolio = &engine->portfolios.rows[index];
+    uint32_t orders = 0, holdings = 0;
+
+    audit->row->cash += portfolio->cash;
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
+         at = engine->holdings.rows[at].next, holdings++)
+        add_holding(audit, index, &engine->holdings.rows[at], &orders);
+    uint32_t wrong = (uint32_t)(orders != portfolio->open_order_count) +
+                     (uint32_t)(holdings != portfolio->holding_count);
+    audit->row->recount_differences += wrong;
+    if (wrong != 0)
+        fail_portfolio(audit, portfolio);
+    audit->orders += orders;
+}
+
+static uint64_t best_price(const struct market *market, enum order_side side)
+{
+    uint32_t tick = book_best(&market->book, side);
+
+    if (tick == BOOK_TICK_NONE)
+        return 0;
+    return book_price(&market->book, side, tick) * market->record.tick_size;
+}
+
+static void finish_market(struct audit *audit, uint32_t index)
+{
+    const struct market *market = &audit->engine->markets.rows[index];
+    struct row_audit_market *sums = &audit->sums[index];
+
+    sums->best_bid = best_price(market, ORDER_LONG);
+    sums->best_ask = best_price(market, ORDER_SHORT);
+    sums->funding_pool = market->funding_pool;
+    sums->price_decimals = market->record.price_decimals;
+    sums->size_decimals = market->record.size_decimals;
+    memcpy(sums->market, market->record.symbol, sizeof sums->market);
+    audit->row->funding_pool += market->funding_pool;
+    if (sums->size_sum != 0 && !is_settling(audit->engine, index))
+        fail(audit, 1, index);
+    if (sums->best_bid != 0 && sums->best_ask != 0 && sums->best_bid >= sums->best_ask)
+        fail(audit, 5, index);
+}
+
+static void finish_totals(struct audit *audit)
+{
+    const struct engine *engine = audit->engine;
+    struct row_audit *row = audit->row;
+
+    row->fee_account = engine->fee_account;
+    row->withdrawals_pending = engine->withdrawals_pending;
+    row->deposits = engine->deposits;
+    row->faucet = engine->faucet;
+    row->top_ups = engine->top_ups;
+    row->withdrawals_settled = engine->withdrawals_settled;
+    int128 others = (int128)row->fee_account + row->withdrawals_pending + row->funding_pool;
+    int128 sources = row->deposits + row->faucet + row->top_ups - row->withdrawals_settled;
+    if (row->cash - row->cost + others != sources)
+        fail(audit, 2, MARKET_NONE);
+    if (row->cash + audit->value + others != sources)
+        fail(audit, 3, MARKET_NONE);
+    if (audit->orders != engine->orders.count) {
+        row->recount_differences++;
+        fail(audit, 6, MARKET_NONE);
+    }
+}
+
+static void run(struct audit *audit, const struct engine *engine, struct row_audit *row)
+{
+    memset(audit, 0, sizeof *audit);
+    *row = (struct row_audit){ .market_count = engine->markets.count, .invariants = AUDIT_ALL };
+    audit->engine = engine;
+    audit->row = row;
+    for (uint32_t i = 0; i < engine->portfolios.count; i++)
+        add_portfolio(audit, i);
+    for (uint32_t k = 0; k < engine->markets.count; k++)
+        finish_market(audit, engine->markets.sorted[k]);
+    finish_totals(audit);
+}
+
+void audit_read(const struct engine *engine, struct row_audit *row,
+                struct row_audit_market *markets)
+{
+    struct audit audit;
+
+    run(&audit, engine, row);
+    for (uint32_t k = 0; markets != NULL && k < engine->markets.count; k++)
+        markets[k] = audit.sums[engine->markets.sorted[k]];
+}
+
+bool audit_judge(const struct engine *engine, struct audit_verdict *verdict)
+{
+    struct audit audit;
+    struct row_audit row;
+
+    run(&audit, engine, &row);
+    *verdict = audit.verdict;
+    return row.invariants == AUDIT_ALL;
+}
+
+bool audit_holds(const struct engine *engine)
+{
+    struct audit_verdict verdict;
+
+    return audit_judge(engine, &verdict);
+}

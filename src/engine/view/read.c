@@ -1,0 +1,340 @@
+#include "engine/view/read.h"
+
+#include "base/uuid.h"
+#include "engine/risk/fee.h"
+#include "engine/risk/margin.h"
+#include "engine/state/state.h"
+#include "engine/trade/resting.h"
+
+static_assert((int)ROW_TIERS_MAX == (int)MARKET_TIERS_MAX &&
+                  (int)ROW_FEE_TIERS == (int)MARKET_FEE_TIERS,
+              "a row shows a whole record");
+
+void read_order_record(const struct engine *engine, uint32_t index, struct row_order *row)
+{
+    if ((index & EFFECT_CONDITIONAL) != 0) {
+        conditional_record(engine, index & ~EFFECT_CONDITIONAL, row);
+        return;
+    }
+    const struct order *order = &engine->orders.hot[index];
+    const struct market *market = &engine->markets.rows[order->market];
+    const struct holding *holding = &engine->holdings.rows[order->holding];
+    const struct portfolio *portfolio = &engine->portfolios.rows[holding->portfolio];
+    uint64_t rank = order_rank(&engine->orders, index);
+    bool ended = order_state_is_final((enum order_state)order->state); /* by this command */
+
+    *row = (struct row_order){
+        .account_id = portfolio->account,
+        .subaccount_index = portfolio->subaccount_index,
+        .portfolio_index = portfolio->portfolio_index,
+        .initial = order_initial(&engine->orders, index),
+        .remaining = order->remaining,
+        .filled = order_filled(&engine->orders, index),
+        .filled_notional = order_filled_notional(&engine->orders, index),
+        .price = resting_price(engine, order),
+        .expiry = order_expiry(&engine->orders, index),
+        .sequence = rank >> ORDER_STAMP_BITS,
+        .time_ns = engine->orders.cold[index].placed_ns,
+        .updated_at_ns = ended ? engine->t_ns : order_updated_ns(&engine->orders, index),
+        .index = (uint16_t)rank,
+        .status = order->state,
+        .order_type = order->order_type,
+        .side = order->side,
+        .reason = order->reason,
+        .post_only = (order->flags & ORDER_POST_ONLY) != 0,
+        .reduce_only = (order->flags & ORDER_REDUCE_ONLY) != 0,
+        .stp = order_stp(order),
+        .price_decimals = market->record.price_decimals,
+        .size_decimals = market->record.size_decimals,
+    };
+    memcpy(row->id, order->id, sizeof row->id);
+    memcpy(row->market, market->record.symbol, sizeof row->market);
+    if (conditional_is_kind(order->order_type))
+        conditional_add_origin(engine, index, row);
+}
+
+void read_order_shown(const struct engine *engine, uint32_t index, struct row_order *row)
+{
+    uint8_t reason;
+    enum order_state death = (index & EFFECT_CONDITIONAL) != 0
+                                 ? conditional_death(engine, index & ~EFFECT_CONDITIONAL, &reason)
+                                 : resting_death(engine, index, &reason);
+
+    read_order_record(engine, index, row);
+    if (death != ORDER_NEW) {
+        row->status = (uint8_t)death;
+        row->reason = reason;
+    }
+}
+
+bool read_order(const struct engine *engine, uint64_t account_id, const uint8_t id[16], int32_t pin,
+                struct row_order *row)
+{
+    uint64_t words[2] = { cc_load64(id), cc_load64(id + 8) };
+
+    if (account_id >= engine->accounts.count)
+        return false;
+    uint64_t hash = mix_id(engine->key, account_id, id);
+    uint32_t order = order_map_find(&engine->order_map, hash, (uint32_t)account_id, words);
+    if (order == ORDER_NONE) {
+        order = conditional_find(engine, (uint32_t)account_id, id, hash);
+        if (order == CONDITIONAL_NONE)
+            return false;
+        order |= EFFECT_CONDITIONAL;
+    }
+    read_order_shown(engine, order, row);
+    return pin == CREDENTIAL_NO_PIN || (uint32_t)pin == row->subaccount_index;
+}
+
+static int64_t clamp64(int128 value)
+{
+    if (value > INT64_MAX)
+        return INT64_MAX;
+    return value < INT64_MIN ? INT64_MIN : (int64_t)value;
+}
+
+bool read_balance(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
+                  uint32_t portfolio_index, struct row_balance *row)
+{
+    uint32_t index = portfolio_find(engine, account_id, subaccount_index, portfolio_index);
+    struct margin_view view;
+
+    if (index == PORTFOLIO_NONE)
+        return false;
+    const struct portfolio *portfolio = &engine->portfolios.rows[index];
+    margin_view(engine, index, &view);
+    *row = (struct row_balance){
+        .account_id = account_id,
+        .subaccount_index = subaccount_index,
+        .portfolio_index = portfolio_index,
+        .cash_balance = view.withdrawable > 0 ? clamp64(view.withdrawable) : 0,
+        .withdrawable = clamp64(view.withdrawable),
+        .equity = view.equity,
+        .initial_margin = view.initial,
+        .maintenance_margin = view.maintenance,
+        .status = portfolio->status,
+    };
+    memcpy(row->name, portfolio->name, sizeof row->name);
+    return true;
+}
+
+bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
+                         uint32_t *subaccount_index, uint32_t *portfolio_index)
+{
+    uint32_t record = subaccount_find(engine, account_id, *subaccount_index);
+
+    if (record == SUBACCOUNT_NONE)
+        return false;
+    if (*portfolio_index < engine->subaccounts.rows[record].portfolio_count)
+        return true;
+    record = subaccount_find(engine, account_id, *subaccount_index + 1);
+    if (record == SUBACCOUNT_NONE)
+        return false;
+    *subaccount_index += 1;
+    *portfolio_index = 0; /* each has one */
+    return true;
+}
+
+bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
+                     struct row_subaccount *row)
+{
+    uint32_t record = subaccount_find(engine, account_id, subaccount_index);
+
+    if (record == SUBACCOUNT_NONE)
+        return false;
+    const struct subaccount *subaccount = &engine->subaccounts.rows[record];
+    *row = (struct row_subaccount){
+        .subaccount_index = subaccount_index,
+        .status = subaccount->status,
+    };
+    for (uint32_t i = 0; i < subaccount->portfolio_count; i++) {
+        uint32_t at = portfolio_find(engine, account_id, subaccount_index, i);
+        struct margin_view view;
+        if (engine->portfolios.rows[at].status == PORTFOLIO_CLOSED)
+            continue;
+        margin_view(engine, at, &view);
+        row->portfolio_count++;
+        row->cash_balance += view.withdrawable > 0 ? clamp64(view.withdrawable) : 0;
+    }
+    return true;
+}
+
+bool read_account(const struct engine *engine, uint64_t account_id, struct row_account *row)
+{
+    const struct account *account = account_find(engine, account_id);
+    const struct market_table *markets = &engine->markets;
+
+    if (account == NULL)
+        return false;
+    *row = (struct row_account){
+        .account_id = account_id,
+        .volume_14d = fee_volume(account, engine->t_ns),
+        .subaccount_count = account->subaccount_count,
+        .status = account->status,
+        .fee_tier = fee_tier(account, engine->t_ns),
+    };
+    memcpy(row->label, account->label, sizeof row->label);
+    if (markets->count > 0) { /* rates are the markets'; all of W10 have the same */
+        const struct market_record *record = &markets->rows[markets->sorted[0]].record;
+        row->maker_fee_ppm = record->maker_ppm[row->fee_tier];
+        row->taker_fee_ppm = record->taker_ppm[row->fee_tier];
+    }
+    return true;
+}
+
+uint32_t read_market_count(const struct engine *engine)
+{
+    return engine->markets.count;
+}
+
+static void fill_tiers(struct row_tier *rows, const struct market_tier *tiers, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++)
+        rows[k] = (struct row_tier){
+            .upper_notional = tiers[k].upper_notional == UINT64_MAX ? 0 : tiers[k].upper_notional,
+            .max_leverage = tiers[k].max_leverage,
+            .imr_ppm = tiers[k].imr_ppm,
+            .mmr_ppm = tiers[k].mmr_ppm,
+        };
+}
+
+static void fill_market(const struct market *market, struct row_market *row)
+{
+    const struct market_record *record = &market->record;
+
+    *row = (struct row_market){
+        .tick_size = record->tick_size,
+        .lot_size = record->lot_size,
+        .min_size = record->min_size,
+        .max_order_size = record->max_order_size,
+        .min_notional = record->min_notional,
+        .impact_notional = record->impact_notional,
+        .max_price = record->max_price,
+        .max_leverage = record->max_leverage,
+        .price_band_ppm = record->price_band_ppm,
+        .max_slippage_ppm = record->max_slippage_ppm,
+        .asset_id = record->asset_id,
+        .price_decimals = record->price_decimals,
+        .size_decimals = record->size_decimals,
+        .state = market->state,
+        .tier_count = (uint8_t)record->tier_count,
+        .next_tier_count = (uint8_t)market->next_tier_count,
+        .effective_at_ns = record->effective_at_ns,
+    };
+    memcpy(row->market, record->symbol, sizeof row->market);
+    memcpy(row->base, record->base, sizeof row->base);
+    memcpy(row->maker_fee_ppm, record->maker_ppm, sizeof row->maker_fee_ppm);
+    memcpy(row->taker_fee_ppm, record->taker_ppm, sizeof row->taker_fee_ppm);
+    fill_tiers(row->tiers, record->tiers, record->tier_count);
+    fill_tiers(row->next_tiers, market->next_tiers, market->next_tier_count);
+}
+
+void read_market(const struct engine *engine, uint32_t k, struct row_market *row)
+{
+    INVARIANT(k < engine->markets.count);
+    fill_market(&engine->markets.rows[engine->markets.sorted[k]], row);
+}
+
+static const struct market *market_named(const struct engine *engine, const char symbol[32])
+{
+    for (uint32_t i = 0; i < engine->markets.count; i++)
+        if (memcmp(engine->markets.rows[i].record.symbol, symbol, MARKET_SYMBOL_BYTES) == 0)
+            return &engine->markets.rows[i];
+    return NULL;
+}
+
+bool read_market_named(const struct engine *engine, const char symbol[32], struct row_market *row)
+{
+    const struct market *market = market_named(engine, symbol);
+
+    if (market == NULL)
+        return false;
+    fill_market(market, row);
+    return true;
+}
+
+bool read_market_is(const struct engine *engine, const uint8_t *text, size_t text_bytes)
+{
+    struct market_record wanted, stands;
+
+    if (!market_record_parse(&wanted, text, text_bytes))
+        return false;
+    uint32_t index = market_find(engine, wanted.asset_id);
+    if (index == MARKET_NONE)
+        return false;
+    const struct market *market = &engine->markets.rows[index];
+    stands = market->record;
+    if (market->next_tier_count != 0) {
+        memcpy(stands.tiers, market->next_tiers, sizeof stands.tiers);
+        stands.tier_count = market->next_tier_count;
+        stands.max_leverage = market->next_max_leverage;
+    }
+    /* The first state and the date of a change speak of the day they were given. */
+    wanted.state = stands.state = 0;
+    wanted.effective_at_ns = stands.effective_at_ns = 0;
+    return memcmp(&wanted, &stands, sizeof wanted) == 0;
+}
+
+static uint32_t fill_levels(const struct market *market, enum order_side side, uint32_t depth,
+                            struct row_level *levels)
+{
+    const struct book *book = &market->book;
+    uint32_t count = 0;
+
+    for (uint32_t tick = book_best(book, side); tick != BOOK_TICK_NONE && count < depth;
+         tick = book_next(book, side, tick))
+        levels[count++] = (struct row_level){
+            .price = book_price(book, side, tick) * market->record.tick_size,
+            .size = book_quantity(book, side, tick),
+        };
+    return count;
+}
+
+bool read_book(const struct engine *engine, const char symbol[32], uint32_t depth,
+               struct row_book *row, struct row_level *levels)
+{
+    const struct market *market = market_named(engine, symbol);
+
+    if (market == NULL)
+        return false;
+    *row = (struct row_book){
+        .book_seq = market->book_seq,
+        .price_decimals = market->record.price_decimals,
+        .size_decimals = market->record.size_decimals,
+    };
+    memcpy(row->market, market->record.symbol, sizeof row->market);
+    row->bid_count = fill_levels(market, ORDER_LONG, depth, levels);
+    row->ask_count = fill_levels(market, ORDER_SHORT, depth, levels + row->bid_count);
+    return true;
+}
+
+void read_credential(const struct engine *engine, uint32_t index, struct read_credential *view)
+{
+    const struct credential *credential = &engine->credentials.rows[index];
+
+    INVARIANT(index != CREDENTIAL_NONE && index <= engine->credentials.slots);
+    *view = (struct read_credential){
+        .account_id = credential->account,
+        .expires_ns = credential->expires_ns,
+        .pin = credential->pin,
+        .kind = credential_effect_kind(credential),
+        .scope = credential->scope,
+        .key_bytes = credential->key_bytes,
+    };
+    memcpy(view->key, credential->key, sizeof view->key);
+    credential_id(credential, view->id);
+}
+
+bool read_credential_at(const struct engine *engine, uint32_t *cursor, struct read_credential *view)
+{
+    const struct credential *rows = engine->credentials.rows;
+    uint32_t next = *cursor == CREDENTIAL_NONE ? engine->credentials.head : rows[*cursor].next;
+
+    while (next != CREDENTIAL_NONE && !credential_is_live(&rows[next], engine->t_ns))
+        next = rows[next].next;
+    *cursor = next;
+    if (next == CREDENTIAL_NONE)
+        return false;
+    read_credential(engine, next, view);
+    return true;
+}

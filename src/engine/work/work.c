@@ -1,0 +1,537 @@
+#include "engine/work/work.h"
+
+#include "engine/account/account_list.h"
+#include "engine/image/image.h"
+#include "engine/liquidate/liquidation_load.h"
+#include "engine/liquidate/unwind.h"
+#include "engine/price/funding.h"
+#include "engine/price/mark.h"
+#include "engine/risk/margin.h"
+#include "engine/standing/firing.h"
+#include "engine/standing/schedule.h"
+#include "engine/state/trigger.h"
+#include "engine/trade/resting.h"
+#include "engine/work/work_load.h"
+
+static_assert((int)WORK_MARKETS_MAX == (int)ENGINE_MARKETS_MAX, "a scan for every market");
+
+#define WORK_INDEX_MASK ((UINT32_C(1) << WORK_ITEM_BITS) - 1)
+
+/* Room for the timers, five kinds of items a market, two a portfolio, one for each account with
+ * more than ACCOUNT_LIST_AT_ONCE portfolios, and a batch of conditional orders behind each of them
+ * (no two stand together, trigger.h): a power of two. */
+static uint32_t ring_slots(const struct option_engine *capacity)
+{
+    uint64_t portfolios = capacity->values[OPTION_engine_portfolios];
+    uint64_t lists = portfolios / ACCOUNT_LIST_AT_ONCE;
+    uint64_t most = 2 * (2 + 5 * WORK_MARKETS_MAX + 2 * portfolios + lists);
+    uint32_t slots = 64;
+
+    while (slots < most)
+        slots *= 2;
+    return slots;
+}
+
+size_t work_bytes(const struct option_engine *capacity)
+{
+    return (size_t)ring_slots(capacity) * sizeof(uint32_t);
+}
+
+void work_init(struct work *work, void *memory, const struct option_engine *capacity)
+{
+    INVARIANT(capacity->values[OPTION_engine_portfolios] <= WORK_INDEX_MASK);
+    INVARIANT(capacity->values[OPTION_engine_orders] <= WORK_INDEX_MASK);
+    INVARIANT(capacity->values[OPTION_engine_accounts] <= WORK_INDEX_MASK);
+    *work = (struct work){
+        .items = memory,
+        .mask = ring_slots(capacity) - 1,
+        .next_second_ns = UINT64_MAX,
+        .next_timer_ns = UINT64_MAX,
+    };
+}
+
+void work_push(struct engine *engine, enum work_kind kind, uint32_t index)
+{
+    struct work *work = &engine->work;
+
+    INVARIANT(work->count <= work->mask);
+    work->items[(work->head + work->count) & work->mask] = (uint32_t)kind << WORK_ITEM_BITS | index;
+    work->count++;
+}
+
+bool work_ends_with(const struct engine *engine, enum work_kind kind)
+{
+    const struct work *work = &engine->work;
+
+    return work->count != 0 &&
+           work->items[(work->head + work->count - 1) & work->mask] >> WORK_ITEM_BITS == kind;
+}
+
+static void pop(struct work *work)
+{
+    INVARIANT(work->count > 0);
+    work->head++;
+    work->count--;
+}
+
+static void image_scan(const struct engine *engine, uint32_t market, struct image_sink *sink)
+{
+    const struct work_scan *scan = &engine->work.scans[market];
+
+    image_u64(sink, scan->from);
+    image_u64(sink,
+              (uint64_t)scan->begun | (uint64_t)scan->again << 8 | (uint64_t)scan->exact << 16);
+}
+
+/* Where the list goes on in each record: what it has passed it does not look at again. */
+static void image_cancel(const struct engine *engine, uint32_t portfolio, struct image_sink *sink)
+{
+    uint32_t at = engine->portfolios.rows[portfolio].holding_head;
+
+    for (; at != HOLDING_NONE; at = engine->holdings.rows[at].next) {
+        uint32_t cursor = engine->holdings.rows[at].cancel_cursor;
+        image_u64(sink, cursor == ORDER_NONE ? 0 : order_rank(&engine->orders, cursor));
+    }
+}
+
+/* In which portfolio, and at which of its orders. */
+static void image_list(const struct engine *engine, uint32_t market, struct image_sink *sink)
+{
+    const struct work_list *list = &engine->work.lists[market];
+    uint32_t cursor = ORDER_NONE;
+
+    if (list->inside)
+        cursor = engine->holdings.rows[holding_find(engine, list->portfolio, market)].cancel_cursor;
+    image_u64(sink, list->portfolio);
+    image_u64(sink, list->inside);
+    image_u64(sink, cursor == ORDER_NONE ? 0 : order_rank(&engine->orders, cursor));
+}
+
+/* Deadline of a market's next second. */
+static uint64_t second_due(const struct market *market)
+{
+    return market->second_ns + MARK_SECOND_NS;
+}
+
+/* The market whose second is due first (ties: lower asset id), or MARKET_NONE. */
+static uint32_t first_second(const struct engine *engine)
+{
+    uint32_t first = MARKET_NONE;
+
+    for (uint32_t i = 0; i < engine->markets.count; i++) {
+        const struct market *market = &engine->markets.rows[i];
+        const struct market *best = &engine->markets.rows[first == MARKET_NONE ? 0 : first];
+        if (market->state == MARKET_CLOSED)
+            continue;
+        if (first == MARKET_NONE || market->second_ns < best->second_ns ||
+            (market->second_ns == best->second_ns &&
+             market->record.asset_id < best->record.asset_id))
+            first = i;
+    }
+    return first;
+}
+
+void work_second_changed(struct engine *engine)
+{
+    uint32_t first = first_second(engine);
+
+    engine->work.next_second_ns =
+        first == MARKET_NONE ? UINT64_MAX : second_due(&engine->markets.rows[first]);
+    work_timer_set(engine, engine->work.next_second_ns);
+}
+
+bool work_pending(const struct engine *engine)
+{
+    return engine->work.count != 0;
+}
+
+void work_queue_scan(struct engine *engine, uint32_t market)
+{
+    struct work_scan *scan = &engine->work.scans[market];
+
+    if (scan->queued) {
+        scan->again = scan->begun;
+        return;
+    }
+    *scan = (struct work_scan){ .queued = 1, .exact = scan->exact };
+    work_push(engine, WORK_MARK_SCAN, market);
+}
+
+void work_queue_cancel(struct engine *engine, uint32_t index)
+{
+    struct holding *holding = state_holding(engine, index);
+
+    holding->cancel_cursor = holding->order_head;
+    work_queue_release(engine, holding->portfolio);
+}
+
+void work_queue_release(struct engine *engine, uint32_t index)
+{
+    struct portfolio *portfolio = state_portfolio(engine, index);
+
+    if (portfolio->cancel_queued)
+        return;
+    portfolio->cancel_queued = true;
+    work_push(engine, WORK_CANCEL, index);
+}
+
+/* A list that begins anew leaves no cursor behind: between lists none stands anywhere, so that a
+ * state made from its image has the same ones. */
+static void leave_list(struct engine *engine, uint32_t market)
+{
+    const struct work_list *list = &engine->work.lists[market];
+    uint32_t index = list->inside ? holding_find(engine, list->portfolio, market) : HOLDING_NONE;
+
+    if (index != HOLDING_NONE && !state_portfolio(engine, list->portfolio)->cancel_queued)
+        state_holding(engine, index)->cancel_cursor = ORDER_NONE;
+}
+
+void work_queue_market_cancel(struct engine *engine, uint32_t market)
+{
+    struct work_list *list = &engine->work.lists[market];
+    bool was_queued = list->queued;
+
+    leave_list(engine, market);
+
+    state_market(engine, market)->cancel_sequence = state_stamp(engine);
+    *list = (struct work_list){ .queued = 1 }; /* one that runs begins anew, where it stands */
+    if (!was_queued)
+        work_push(engine, WORK_MARKET_CANCEL, market);
+}
+
+void work_order_leaves(struct engine *engine, uint32_t order)
+{
+    struct holding *holding = state_holding(engine, engine->orders.hot[order].holding);
+
+    if (CC_UNLIKELY(holding->cancel_cursor == order))
+        holding->cancel_cursor = engine->orders.cold[order].list_next;
+}
+
+/* Whether the order that waits for a price was placed before the resting one. */
+static bool waits_longer(const struct engine *engine, uint32_t waiting, uint32_t resting)
+{
+    return conditional_rank(&engine->conditionals.rows[waiting]) <=
+           order_rank(&engine->orders, resting);
+}
+
+static void expire(struct engine *engine, uint32_t index)
+{
+    const struct order *order = &engine->orders.hot[index];
+    const struct holding *holding = state_holding(engine, order->holding);
+    uint16_t asset_id = engine->markets.rows[order->market].record.asset_id;
+    struct effect_timer body = {
+        .portfolio = portfolio_effect_id(state_portfolio(engine, holding->portfolio)),
+        .kind = TIMER_EXPIRY,
+        .asset_id = asset_id,
+    };
+    uint8_t reason;
+    enum order_state state = resting_death(engine, index, &reason);
+
+    effects_emit(engine, EFFECT_timer, index, asset_id, &body);
+    resting_remove(engine, index, state, reason);
+}
+
+/* --- timers ----------------------------------------------------------------------------------- */
+
+static uint64_t second_deadline(const struct engine *engine)
+{
+    return engine->work.next_second_ns;
+}
+
+static void fire_second(struct engine *engine)
+{
+    uint32_t market = first_second(engine);
+
+    mark_second(engine, market);
+    unwind_second(engine, market);
+    work_second_changed(engine);
+}
+
+static uint64_t expiry_deadline(const struct engine *engine)
+{
+    uint64_t resting = timer_heap_deadline(&engine->expiries);
+    uint64_t waiting = timer_heap_deadline(&engine->conditionals.expiries);
+
+    return resting < waiting ? resting : waiting;
+}
+
+/* Resting orders and those that wait for a price are one kind: of one deadline the one that was
+ * placed first. */
+static void fire_expiry(struct engine *engine)
+{
+    uint32_t waiting = timer_heap_first(&engine->conditionals.expiries);
+    uint32_t resting = timer_heap_first(&engine->expiries);
+    uint64_t waiting_ns = timer_heap_deadline(&engine->conditionals.expiries);
+    uint64_t resting_ns = timer_heap_deadline(&engine->expiries);
+
+    if (waiting_ns < resting_ns ||
+        (waiting_ns == resting_ns && waits_longer(engine, waiting, resting)))
+        conditional_expire(engine);
+    else
+        expire(engine, resting);
+}
+
+/* Timers of one deadline fire in this order (R3). */
+static const struct {
+    uint64_t (*deadline)(const struct engine *engine);
+    void (*fire)(struct engine *engine);
+} timers[] = {
+    { second_deadline, fire_second },           { expiry_deadline, fire_expiry },
+    { schedule_deadline, schedule_fire },       { mmp_deadline, mmp_fire },
+    { liquidation_deadline, liquidation_fire },
+};
+
+uint64_t work_next_deadline(const struct engine *engine)
+{
+    uint64_t first = UINT64_MAX;
+
+    for (size_t i = 0; i < CC_COUNT(timers); i++) {
+        uint64_t deadline = timers[i].deadline(engine);
+        first = deadline < first ? deadline : first;
+    }
+    return first;
+}
+
+void work_timer_set(struct engine *engine, uint64_t deadline_ns)
+{
+    if (deadline_ns < engine->work.next_timer_ns)
+        engine->work.next_timer_ns = deadline_ns;
+}
+
+void work_timers_due(struct engine *engine)
+{
+    struct work *work = &engine->work;
+
+    if (CC_LIKELY(work->next_timer_ns > engine->t_ns) || work->timers_queued)
+        return;
+    work->next_timer_ns = work_next_deadline(engine);
+    if (work->next_timer_ns > engine->t_ns)
+        return;
+    work->timers_queued = true;
+    work_push(engine, WORK_TIMERS, 0);
+}
+
+/* One due timer: the earliest. False: none is due. */
+static bool timers_unit(struct engine *engine, uint32_t index, uint32_t *units)
+{
+    uint64_t first = work_next_deadline(engine);
+    size_t i = 0;
+
+    (void)index;
+    if (first > engine->t_ns)
+        return false;
+    while (timers[i].deadline(engine) != first)
+        i++;
+    timers[i].fire(engine);
+    *units -= 1;
+    return true;
+}
+
+static void timers_finish(struct engine *engine, uint32_t index)
+{
+    (void)index;
+    engine->work.timers_queued = false;
+    engine->work.next_timer_ns = work_next_deadline(engine);
+}
+
+/* --- scans and lists -------------------------------------------------------------------------- */
+
+/* One position of the scan. False: it is finished. */
+static bool scan_unit(struct engine *engine, uint32_t market_index, uint32_t *units)
+{
+    struct work_scan *scan = &engine->work.scans[market_index];
+    struct market *market = state_market(engine, market_index);
+
+    if (!scan->begun) {
+        scan->begun = 1;
+        scan->from = 0;
+        market->scan_max = 0;
+    }
+    uint32_t holding = holding_next_holder(engine, market_index, scan->from);
+    if (holding == HOLDING_NONE) {
+        market->max_abs_size = market->scan_max;
+        return false;
+    }
+    scan->from = state_holding(engine, holding)->portfolio + 1;
+    risk_scan(engine, holding, scan->exact);
+    *units -= 1;
+    return true;
+}
+
+static void scan_finish(struct engine *engine, uint32_t market)
+{
+    struct work_scan *scan = &engine->work.scans[market];
+    bool again = scan->again;
+
+    *scan = (struct work_scan){ .exact = again ? scan->exact : 0 };
+    if (again)
+        work_queue_scan(engine, market);
+}
+
+/* The first dead order from the record's cursor on, or ORDER_NONE; the cursor stays on it. */
+static uint32_t first_dead(struct engine *engine, struct holding *holding)
+{
+    const struct order_table *orders = &engine->orders;
+    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    uint32_t order = holding->cancel_cursor;
+
+    while (order != ORDER_NONE &&
+           !resting_is_dead(engine, &orders->hot[order], order, holding, portfolio))
+        order = orders->cold[order].list_next;
+    holding->cancel_cursor = order;
+    return order;
+}
+
+/* The dead order of the portfolio that was placed first and not passed yet, or ORDER_NONE. Cursors
+ * stay on it; live orders behind them are never looked at again by this list. */
+static uint32_t cancel_next(struct engine *engine, const struct portfolio *portfolio)
+{
+    const struct order_table *orders = &engine->orders;
+    uint32_t first = ORDER_NONE;
+
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;) {
+        struct holding *holding = state_holding(engine, at);
+        uint32_t order = first_dead(engine, holding);
+        if (order != ORDER_NONE &&
+            (first == ORDER_NONE || order_rank(orders, order) < order_rank(orders, first)))
+            first = order;
+        at = holding->next;
+    }
+    return first;
+}
+
+/* A dead order leaves, as what it has become. */
+static void release(struct engine *engine, uint32_t order)
+{
+    uint8_t reason;
+    enum order_state state = resting_death(engine, order, &reason);
+
+    resting_remove(engine, order, state, reason);
+}
+
+/* Resting orders and those that wait for a price leave in one order of placing. */
+static bool cancel_unit(struct engine *engine, uint32_t portfolio, uint32_t *units)
+{
+    uint32_t order = cancel_next(engine, state_portfolio(engine, portfolio));
+    uint32_t waiting = conditional_first_doomed(engine, portfolio);
+
+    if (order == ORDER_NONE && waiting == CONDITIONAL_NONE)
+        return false;
+    if (waiting == CONDITIONAL_NONE ||
+        (order != ORDER_NONE && !waits_longer(engine, waiting, order)))
+        release(engine, order);
+    else
+        conditional_end(engine, waiting, ORDER_CANCELED, engine->conditionals.rows[waiting].doom);
+    *units -= 1;
+    return true;
+}
+
+static void cancel_finish(struct engine *engine, uint32_t portfolio)
+{
+    state_portfolio(engine, portfolio)->cancel_queued = false;
+}
+
+/* The holder of the market that its list stands in, or the next one, or HOLDING_NONE. */
+static uint32_t list_holder(struct engine *engine, uint32_t market)
+{
+    struct work_list *list = &engine->work.lists[market];
+
+    if (list->inside)
+        return holding_find(engine, list->portfolio, market);
+    uint32_t index = holding_next_holder(engine, market, list->portfolio);
+    if (index == HOLDING_NONE)
+        return HOLDING_NONE;
+    struct holding *holding = state_holding(engine, index);
+    holding->cancel_cursor = holding->order_head;
+    list->portfolio = holding->portfolio;
+    list->inside = 1;
+    return index;
+}
+
+/* One order of the market's list, or the step out of a portfolio that has no more. */
+static bool market_cancel_unit(struct engine *engine, uint32_t market, uint32_t *units)
+{
+    struct work_list *list = &engine->work.lists[market];
+    uint32_t index = list_holder(engine, market);
+    uint32_t order = ORDER_NONE;
+
+    if (!list->inside) { /* behind the last holder: what waits in a market that is closed */
+        if (state_market(engine, market)->state != MARKET_CLOSED ||
+            !conditional_drop_of_market(engine, market))
+            return false;
+        *units -= 1;
+        return true;
+    }
+    if (index != HOLDING_NONE)
+        order = first_dead(engine, state_holding(engine, index));
+    *units -= 1;
+    if (order == ORDER_NONE) {
+        list->inside = 0;
+        list->portfolio++;
+        return true;
+    }
+    release(engine, order);
+    return true;
+}
+
+/* Nothing that it covered is left. */
+static void market_cancel_finish(struct engine *engine, uint32_t market)
+{
+    state_market(engine, market)->cancel_sequence = 0;
+    engine->work.lists[market] = (struct work_list){ 0 };
+}
+
+/* --- the queue -------------------------------------------------------------------------------- */
+
+static const struct work_handler handlers[WORK_KIND_COUNT] = {
+    [WORK_TIMERS] = { timers_unit, timers_finish, NULL, work_load_timers },
+    [WORK_MARK_SCAN] = { scan_unit, scan_finish, image_scan, work_load_scan },
+    [WORK_CANCEL] = { cancel_unit, cancel_finish, image_cancel, work_load_cancel },
+    [WORK_MARKET_CANCEL] = { market_cancel_unit, market_cancel_finish, image_list, work_load_list },
+    [WORK_LIQUIDATION] = { liquidation_unit, liquidation_finish, NULL, liquidation_load_item },
+    [WORK_UNWIND] = { unwind_unit, unwind_finish, NULL, unwind_load_item },
+    [WORK_FUNDING] = { funding_unit, funding_finish, NULL, funding_load },
+    [WORK_TRIGGER] = { firing_unit, trigger_finish, trigger_image, trigger_load },
+    [WORK_SETTLEMENT] = { settlement_unit, settlement_finish, settlement_image, settlement_load },
+    [WORK_ACCOUNT_LIST] = { account_list_unit, account_list_finish, account_list_image,
+                            account_list_load },
+};
+
+const struct work_handler *work_handler(uint64_t kind)
+{
+    return kind < WORK_KIND_COUNT && handlers[kind].unit != NULL ? &handlers[kind] : NULL;
+}
+
+void work_image(const struct engine *engine, struct image_sink *sink)
+{
+    const struct work *work = &engine->work;
+
+    image_u64(sink, work->count);
+    for (uint32_t i = 0; i < work->count; i++) {
+        uint32_t item = work->items[(work->head + i) & work->mask];
+        const struct work_handler *handler = &handlers[item >> WORK_ITEM_BITS];
+        image_u64(sink, item);
+        if (handler->image != NULL)
+            handler->image(engine, item & WORK_INDEX_MASK, sink);
+    }
+}
+
+void work_run(struct engine *engine, uint32_t units)
+{
+    struct work *work = &engine->work;
+
+    while (work->count != 0) {
+        uint32_t item = work->items[work->head & work->mask], index = item & WORK_INDEX_MASK;
+        const struct work_handler *handler = &handlers[item >> WORK_ITEM_BITS];
+        bool finished = false;
+        while (units != 0 && !finished) {
+            finished = !handler->unit(engine, index, &units);
+            risk_flush(engine);
+        }
+        if (!finished)
+            return;
+        pop(work);
+        if (handler->finish != NULL)
+            handler->finish(engine, index);
+    }
+}
