@@ -1,7 +1,7 @@
 #include "perp/arguments.h"
 
 #include "base/text.h"
-#include "perp/command.h"
+#include "perp/exit_code.h"
 
 enum { NEAREST_MAX = 4 };
 
@@ -80,11 +80,10 @@ static uint32_t match(const struct command_row *command, const char *const *word
 /* The row of a flag's name; of two rows the one that the command named so far takes. */
 static int find_flag(const struct arguments *arguments, const char *name, size_t count)
 {
-    size_t commands;
-    const struct command_row *table = command_table(&commands);
+    const struct command_row *table = arguments->table;
     uint64_t taken = 0;
     int found = FLAG_COUNT;
-    for (size_t i = 0; i < commands && taken == 0; i++) {
+    for (size_t i = 0; i < arguments->table_count && taken == 0; i++) {
         if (match(&table[i], arguments->words, arguments->word_count) > 0)
             taken = table[i].flags;
     }
@@ -141,8 +140,8 @@ static enum arguments_result unknown_command(const struct arguments *arguments, 
     char wanted[ARGUMENTS_NAME_MAX * 2];
     const struct command_row *nearest = NULL;
     unsigned distance = NEAREST_MAX;
-    size_t count, at;
-    const struct command_row *table = command_table(&count);
+    size_t count = arguments->table_count, at;
+    const struct command_row *table = arguments->table;
     size_t first = strlen(words[0]);
     at = (size_t)snprintf(error, ARGUMENTS_ERROR_MAX, "%.40s what? There is:", words[0]);
     size_t bare = at;
@@ -230,8 +229,8 @@ static enum arguments_result check_flags(struct arguments *arguments, char *erro
 /* Which command the words name, its own words taken off. */
 static enum arguments_result find_command(struct arguments *arguments, char *error)
 {
-    size_t count;
-    const struct command_row *table = command_table(&count);
+    size_t count = arguments->table_count;
+    const struct command_row *table = arguments->table;
     for (size_t i = 0; i < count; i++) {
         uint32_t taken = match(&table[i], arguments->words, arguments->word_count);
         if (taken == 0)
@@ -245,11 +244,12 @@ static enum arguments_result find_command(struct arguments *arguments, char *err
     return unknown_command(arguments, error);
 }
 
-enum arguments_result arguments_parse(struct arguments *arguments, int argc, char **argv,
+enum arguments_result arguments_parse(struct arguments *arguments, const struct command_row *table,
+                                      size_t table_count, int argc, char **argv,
                                       char error[ARGUMENTS_ERROR_MAX])
 {
     bool only_words = false, used_next = false;
-    *arguments = (struct arguments){ 0 };
+    *arguments = (struct arguments){ .table = table, .table_count = table_count };
     error[0] = '\0';
     for (int i = 1; i < argc; i++) {
         if (!only_words && strcmp(argv[i], "--") == 0) {
@@ -316,10 +316,10 @@ static void help_flag(FILE *out, enum flag flag)
     fprintf(out, "\n");
 }
 
-static void help_all(FILE *out)
+static void help_all(FILE *out, const struct arguments *arguments)
 {
-    size_t count;
-    const struct command_row *table = command_table(&count);
+    size_t count = arguments->table_count;
+    const struct command_row *table = arguments->table;
     fprintf(out, "perp - trades on perpd: signs requests, sends them and shows the answers.\n\n"
                  "usage: perp COMMAND [WORDS] [--flags]        perp COMMAND --help\n\ncommands\n");
     for (size_t i = 0; i < count; i++) {
@@ -343,10 +343,11 @@ static void help_all(FILE *out)
 #undef X
 }
 
-void arguments_help(FILE *out, const struct command_row *command)
+void arguments_help(FILE *out, const struct arguments *arguments)
 {
+    const struct command_row *command = arguments->command;
     if (command == NULL) {
-        help_all(out);
+        help_all(out, arguments);
         return;
     }
     fprintf(out, "perp %s%s%s - %s\n", command->words, command->positionals[0] != '\0' ? " " : "",

@@ -1,6 +1,6 @@
 /* arguments.h - the command line of perp: its flags, its commands and what was written.
  *
- * One table of flags and one of commands (command.h) serve parsing, help texts, manual pages and
+ * One table of flags and one of commands (commands.def) serve parsing, help texts, manual pages and
  * completion. */
 #ifndef PERP_ARGUMENTS_H
 #define PERP_ARGUMENTS_H
@@ -88,9 +88,22 @@ static_assert((int)FLAG_url == (int)SETTING_url, "a setting is a flag of the sam
 
 #define FLAG(name) (UINT64_C(1) << FLAG_##name)
 
-struct command_row;
+struct context;
+
+typedef int command_handler(struct context *context);
+
+/* A row of the table of commands (commands.def). */
+struct command_row {
+    const char *words;
+    command_handler *handler;
+    const char *positionals; /* "[X]": may be left out */
+    uint64_t flags;          /* besides those that every command takes */
+    const char *summary, *text;
+};
 
 struct arguments {
+    const struct command_row *table; /* every command */
+    size_t table_count;
     const struct command_row *command;
     const char *values[FLAG_COUNT]; /* NULL: not given; "" for a flag without value */
     const char *words[ARGUMENTS_WORDS_MAX];
@@ -104,7 +117,9 @@ enum arguments_result {
     ARGUMENTS_WRONG, /* a sentence in `error` */
 };
 
-enum arguments_result arguments_parse(struct arguments *arguments, int argc, char **argv,
+/* Reads a command line of the commands in `table`, which outlives *arguments. */
+enum arguments_result arguments_parse(struct arguments *arguments, const struct command_row *table,
+                                      size_t table_count, int argc, char **argv,
                                       char error[ARGUMENTS_ERROR_MAX]);
 
 /* One row of the flags as people write it. */
@@ -118,8 +133,8 @@ void arguments_flag(struct arguments_flag *row, enum flag flag);
 /* Every flag that a command takes, those of every command among them; NULL: the latter only. */
 uint64_t arguments_flags(const struct command_row *command);
 
-/* The help of one command, or of everything for NULL, on a stream. */
-void arguments_help(FILE *out, const struct command_row *command);
+/* The help of the command that was named, or of everything if none was, on a stream. */
+void arguments_help(FILE *out, const struct arguments *arguments);
 
 static inline bool arguments_has(const struct arguments *arguments, enum flag flag)
 {

@@ -5,7 +5,8 @@
 
 #include "base/field.h"
 #include "base/text.h"
-#include "perp/command.h"
+#include "perp/arguments.h"
+#include "perp/exit_code.h"
 #include "perp/instant.h"
 
 enum { NAMES_MAX = 256, LABEL_MAX = 32, PPM = 1000000, AMOUNT_DECIMALS = 6 };

@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "base/hex.h"
+#include "perp/arguments.h"
 #include "perp/binary_ack.h"
-#include "perp/command.h"
+#include "perp/exit_code.h"
 #include "perp/report.h"
 
 bool context_fail(struct context *context, int exit_code, const char *format, ...)

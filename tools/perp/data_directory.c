@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 
 #include "base/option.h"
-#include "perp/command.h"
+#include "perp/arguments.h"
+#include "perp/exit_code.h"
 #include "store/disk_real.h"
 #include "store/segment.h"
 

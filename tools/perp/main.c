@@ -12,13 +12,15 @@ int main(int argc, char **argv)
     struct arguments arguments;
     char error[ARGUMENTS_ERROR_MAX], reason[SETTINGS_ERROR_MAX];
     (void)signal(SIGPIPE, SIG_IGN);
-    enum arguments_result result = arguments_parse(&arguments, argc, argv, error);
+    size_t count;
+    const struct command_row *table = command_table(&count);
+    enum arguments_result result = arguments_parse(&arguments, table, count, argc, argv, error);
     if (result == ARGUMENTS_WRONG) {
         fprintf(stderr, "perp: %s\n", error);
         return EXIT_CODE_usage;
     }
     if (result == ARGUMENTS_HELP) {
-        arguments_help(stdout, arguments.command);
+        arguments_help(stdout, &arguments);
         return EXIT_CODE_accepted;
     }
     const char *const *flags = arguments.values; /* settings come first among the flags */

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "perp/arguments.h"
 #include "perp/chain_walk.h"
-#include "perp/command.h"
+#include "perp/exit_code.h"
 #include "perp/record_text.h"
 
 enum { DIFFERENT = 1000 }; /* what the visit ends a fold with; above every replay_refusal */

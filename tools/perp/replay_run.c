@@ -6,8 +6,9 @@
 
 #include "engine/view/audit.h"
 #include "node/recover/replay.h"
+#include "perp/arguments.h"
 #include "perp/choice.h"
-#include "perp/command.h"
+#include "perp/exit_code.h"
 #include "perp/image_memory.h"
 #include "perp/image_text.h"
 #include "perp/record_text.h"
