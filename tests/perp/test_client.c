@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "perp/client.h"
+#include "perp/request/client.h"
 
 enum { REQUESTS = 5000, BODY_BYTES = 400, TIMEOUT_MS = 5000 };
 

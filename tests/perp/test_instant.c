@@ -1,6 +1,6 @@
 /* Points in time as people write them (json.md J1: iso). Values from date -u -d ... +%s. */
 #include "check.h"
-#include "perp/instant.h"
+#include "perp/request/instant.h"
 
 #define S UINT64_C(1000000000)
 

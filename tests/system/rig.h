@@ -8,9 +8,9 @@
 
 #include <sys/types.h>
 
-#include "perp/client.h"
-#include "perp/draft.h"
-#include "perp/verdict.h"
+#include "perp/request/client.h"
+#include "perp/request/draft.h"
+#include "perp/request/verdict.h"
 
 enum { RIG_PATH_BYTES = 512, RIG_URL_BYTES = 64, RIG_OPTIONS_MAX = 24, RIG_READY_S_MAX = 60 };
 

@@ -1,6 +1,6 @@
 #include "pages/client_page.h"
 
-#include "perp/command.h"
+#include "perp/command/command.h"
 
 enum { TEXT_MAX = 2048 };
 

@@ -1,7 +1,7 @@
 #include "pages/completion.h"
 
 #include "base/option.h"
-#include "perp/command.h"
+#include "perp/command/command.h"
 
 /* clang-format off */
 /* What the value of a flag, or a word of a command, may be; any other place completes to nothing.

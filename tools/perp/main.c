@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "crypto/signer.h"
-#include "perp/command.h"
+#include "perp/command/command.h"
 
 int main(int argc, char **argv)
 {

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "perp/instant.h"
+#include "perp/request/instant.h"
 #include "perp_demo/pause.h"
 #include "perp_demo/role.h"
 #include "perp_demo/statement.h"

@@ -4,8 +4,8 @@
 #ifndef PERP_DEMO_AUDIT_ANSWER_H
 #define PERP_DEMO_AUDIT_ANSWER_H
 
-#include "perp/client.h"
-#include "perp/instrument.h"
+#include "perp/request/client.h"
+#include "perp/request/instrument.h"
 #include "perp_demo/listing.h"
 
 #define AUDIT_TOTAL_LIST(X) \

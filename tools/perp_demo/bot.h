@@ -11,7 +11,7 @@
 #ifndef PERP_DEMO_BOT_H
 #define PERP_DEMO_BOT_H
 
-#include "perp/instrument.h"
+#include "perp/request/instrument.h"
 #include "perp_demo/courier.h"
 #include "perp_demo/feed.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "perp/instant.h"
+#include "perp/request/instant.h"
 #include "perp_demo/pause.h"
 
 enum { TIMEOUT_MS = 60000 };

@@ -18,8 +18,8 @@
 #define PERP_DEMO_COURIER_H
 
 #include "base/histogram.h"
-#include "perp/draft.h"
-#include "perp/verdict.h"
+#include "perp/request/draft.h"
+#include "perp/request/verdict.h"
 #include "perp_demo/receipt.h"
 
 enum {

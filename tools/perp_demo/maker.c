@@ -1,6 +1,6 @@
 #include "perp_demo/maker.h"
 
-#include "perp/instant.h"
+#include "perp/request/instant.h"
 
 enum {
     FULL_UNITS = 1500,     /* what a maker may hold in a market, about 1,500,000 USDC */

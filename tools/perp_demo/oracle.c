@@ -1,6 +1,6 @@
 #include "perp_demo/oracle.h"
 
-#include "perp/instant.h"
+#include "perp/request/instant.h"
 
 /* -most..most */
 static int64_t step(struct bot *bot, uint32_t most)

@@ -8,8 +8,8 @@
 #include "base/hex.h"
 #include "base/json_scan.h"
 #include "crypto/secret.h"
-#include "perp/instant.h"
-#include "perp/verdict.h"
+#include "perp/request/instant.h"
+#include "perp/request/verdict.h"
 #include "perp_demo/listing.h"
 
 enum { MARKET_FILE_MAX = 16384, KEY_READ_WRITE = 1 };

@@ -7,9 +7,9 @@
 #ifndef PERP_DEMO_PROVISION_H
 #define PERP_DEMO_PROVISION_H
 
-#include "perp/client.h"
-#include "perp/draft.h"
-#include "perp/verdict.h"
+#include "perp/request/client.h"
+#include "perp/request/draft.h"
+#include "perp/request/verdict.h"
 
 enum { PROVISION_PATH_MAX = 3072, PROVISION_NAME_MAX = 32 };
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/base64.h"
-#include "perp/instant.h"
+#include "perp/request/instant.h"
 
 enum { READY_MS = 120000, PATH_BYTES = PROVISION_PATH_MAX };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "perp/instant.h"
+#include "perp/request/instant.h"
 
 enum {
     STOP_MS = 120000,

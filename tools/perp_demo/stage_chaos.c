@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "perp/instant.h"
+#include "perp/request/instant.h"
 #include "perp_demo/stage.h"
 
 enum { REAP_MS = 60000 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "perp/instant.h"
+#include "perp/request/instant.h"
 #include "perp_demo/stage.h"
 
 enum { PHASE_MS = 120000, LISTEN_MS = 50, LINE_BYTES = 256 };

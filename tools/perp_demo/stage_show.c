@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "perp/instant.h"
+#include "perp/request/instant.h"
 #include "perp_demo/stage.h"
 
 enum { TEXT_MAX_BYTES = 160, RATE_NS = 1000000000 };

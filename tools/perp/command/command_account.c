@@ -1,0 +1,74 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "perp/command/command.h"
+#include "perp/invocation/choice.h"
+
+/* A profile is read from any folder: it names key files by their whole path. */
+static bool save_path(const struct settings *settings, enum setting setting, char *error)
+{
+    char *path = realpath(settings->values[setting], NULL);
+    bool good =
+        settings_save(settings, setting, path != NULL ? path : settings->values[setting], error);
+    free(path);
+    return good;
+}
+
+/* Puts account and key files of a new account into the profile. */
+static bool save_account(struct context *context, uint64_t account_id)
+{
+    char error[SETTINGS_ERROR_MAX], text[24];
+    const struct settings *settings = context->settings;
+    snprintf(text, sizeof text, "%llu", (unsigned long long)account_id);
+    if (!settings_save(settings, SETTING_account, text, error) ||
+        !save_path(settings, SETTING_session_key, error) ||
+        !save_path(settings, SETTING_master_key, error))
+        return context_fail(context, EXIT_CODE_usage, "%s", error);
+    fprintf(stderr, "saved in %s [%s]\n", settings->config_path, settings->profile);
+    return true;
+}
+
+static bool fill_create(struct context *context, struct draft *draft, const struct uuid *id,
+                        const struct key_file *session)
+{
+    uint64_t expires, scope;
+    const char *label;
+    if (!choice_expires(context, &expires) || !choice_label(context, &label) ||
+        !choice_enum(context, FLAG_scope, REQUEST_create_account_secp256k1, "session_scope", 0,
+                     &scope))
+        return false;
+    draft_begin(draft, REQUEST_create_account_secp256k1, SIGNATURE_SECP256K1, id);
+    draft_set_bytes(draft, "session_pub", session->public_key, session->public_bytes);
+    draft_set(draft, "session_expires_at", expires);
+    draft_set_bytes(draft, "label", label, strlen(label));
+    draft_set(draft, "session_scope", scope);
+    return true;
+}
+
+int command_account_create(struct context *context)
+{
+    struct key_file master = { 0 }, session = { 0 };
+    struct draft draft;
+    struct uuid id;
+    if (!context_id(context, &id) ||
+        !context_key(context, SETTING_master_key, SIGNATURE_SECP256K1, true, &master) ||
+        !context_key(context, SETTING_session_key, SIGNATURE_ED25519, true, &session) ||
+        !fill_create(context, &draft, &id, &session)) {
+        key_file_wipe(&master);
+        key_file_wipe(&session);
+        return context->exit_code;
+    }
+    struct verdict verdict;
+    int code = context_write(context, &draft, &master, &verdict);
+    if (code == EXIT_CODE_accepted && verdict.account_id != 0 &&
+        arguments_has(context->arguments, FLAG_save) && !save_account(context, verdict.account_id))
+        code = context->exit_code;
+    key_file_wipe(&master);
+    key_file_wipe(&session);
+    return code;
+}
+
+int command_account_show(struct context *context)
+{
+    return context_read(context, "/api/v1/account", true);
+}

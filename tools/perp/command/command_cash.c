@@ -1,0 +1,107 @@
+#include <stdio.h>
+
+#include "base/hex.h"
+#include "perp/command/command.h"
+#include "perp/invocation/choice.h"
+#include "perp/print/report.h"
+
+enum { ADDRESS_BYTES = 20, BODY_MAX = 256 };
+
+static int submit(struct context *context, bool (*fill)(struct context *, struct draft *, uint32_t))
+{
+    struct key_file key;
+    struct verdict verdict;
+    struct draft draft;
+    if (!choice_signer(context, &key))
+        return context->exit_code;
+    int code = fill(context, &draft, key.curve) ? context_write(context, &draft, &key, &verdict)
+                                                : context->exit_code;
+    key_file_wipe(&key);
+    return code;
+}
+
+/* SUBACCOUNT/PORTFOLIO of the account. */
+static bool read_place(struct context *context, const char *what, const char *text,
+                       struct draft_portfolio *place)
+{
+    unsigned subaccount, portfolio;
+    int end = 0;
+    if (text[0] < '0' || text[0] > '9' ||
+        sscanf(text, "%u/%u%n", &subaccount, &portfolio, &end) != 2 || text[end] != '\0')
+        return context_fail(context, EXIT_CODE_usage,
+                            "%s '%.40s' is no SUBACCOUNT/PORTFOLIO like 0/1", what, text);
+    place->subaccount_index = subaccount;
+    place->portfolio_index = portfolio;
+    return true;
+}
+
+static bool fill_transfer(struct context *context, struct draft *draft, uint32_t curve)
+{
+    const char *const *words = context->arguments->words;
+    struct draft_portfolio from, to;
+    uint64_t amount;
+    struct uuid id;
+    if (!choice_amount(context, "AMOUNT", words[0], &amount) ||
+        !context_number(context, SETTING_account, INT64_MAX, &from.account_id) ||
+        !read_place(context, "FROM", words[1], &from) ||
+        !read_place(context, "TO", words[2], &to) || !context_id(context, &id))
+        return false;
+    to.account_id = from.account_id;
+    draft_begin(draft, REQUEST_transfer, curve, &id);
+    draft_set_portfolio(draft, "from", &from);
+    draft_set_portfolio(draft, "to", &to);
+    draft_set(draft, "amount", amount);
+    return true;
+}
+
+int command_cash_transfer(struct context *context)
+{
+    return submit(context, fill_transfer);
+}
+
+static bool fill_withdraw(struct context *context, struct draft *draft, uint32_t curve)
+{
+    const char *const *words = context->arguments->words;
+    const char *hex = strncmp(words[1], "0x", 2) == 0 ? words[1] + 2 : words[1];
+    uint8_t address[ADDRESS_BYTES];
+    struct draft_portfolio portfolio;
+    uint64_t amount;
+    struct uuid id;
+    if (!choice_amount(context, "AMOUNT", words[0], &amount))
+        return false;
+    if (!hex_decode(address, sizeof address, hex, strlen(hex)))
+        return context_fail(context, EXIT_CODE_usage,
+                            "ADDRESS '%.60s' is no address: 40 hex digits, 0x before them or not",
+                            words[1]);
+    if (!context_id(context, &id) || !context_portfolio(context, &portfolio))
+        return false;
+    draft_begin(draft, REQUEST_withdraw, curve, &id);
+    draft_set_portfolio(draft, "portfolio_id", &portfolio);
+    draft_set(draft, "amount", amount);
+    draft_set_bytes(draft, "destination", address, sizeof address);
+    return true;
+}
+
+int command_cash_withdraw(struct context *context)
+{
+    return submit(context, fill_withdraw);
+}
+
+int command_cash_faucet(struct context *context)
+{
+    char body[BODY_MAX];
+    struct client_answer answer;
+    uint64_t amount, subaccount, portfolio;
+    if (!choice_amount(context, "AMOUNT", context->arguments->words[0], &amount) ||
+        !context_number(context, SETTING_subaccount, INT32_MAX, &subaccount) ||
+        !context_number(context, SETTING_portfolio, INT32_MAX, &portfolio))
+        return context->exit_code;
+    snprintf(body, sizeof body,
+             "{\"subaccount_index\":%llu,\"portfolio_index\":%llu,\"amount\":\"%.60s\"}",
+             (unsigned long long)subaccount, (unsigned long long)portfolio,
+             context->arguments->words[0]);
+    if (!context_plain(context, "POST", "/api/v1/faucet", body, &answer))
+        return context->exit_code;
+    report_answer(stdout, answer.body, answer.body_count, context->arguments->json, NULL);
+    return EXIT_CODE_accepted;
+}

@@ -1,0 +1,186 @@
+#include <stdio.h>
+
+#include "perp/command/command.h"
+#include "perp/invocation/choice.h"
+
+enum { ASSET_ALL = 0xffff };
+
+/* Says what the exchange will most likely object to; it has the last word. */
+static void warn_size(const struct context *context, int64_t size)
+{
+    const struct instrument *record = &context->record;
+    char text[DECIMAL_TEXT_MAX];
+    if (instrument_on_lot(record, size))
+        return;
+    decimal_format(text, record->lot, record->size_decimals);
+    fprintf(stderr, "note: SIZE is not a multiple of the lot %s\n", text);
+}
+
+static void warn_price(const struct context *context, int64_t price)
+{
+    const struct instrument *record = &context->record;
+    char text[DECIMAL_TEXT_MAX];
+    if (instrument_on_tick(record, price))
+        return;
+    decimal_format(text, record->tick, record->price_decimals);
+    fprintf(stderr, "note: PRICE is not a multiple of the tick %s\n", text);
+}
+
+/* What limit and market orders have in common. */
+struct order {
+    struct uuid id;
+    struct draft_portfolio portfolio;
+    bool sell;
+    uint64_t stp;
+    int64_t size;
+};
+
+static bool read_order(struct context *context, uint32_t code, struct order *order)
+{
+    const char *const *words = context->arguments->words;
+    char error[INSTRUMENT_ERROR_MAX];
+    if (!context_id(context, &order->id) || !context_portfolio(context, &order->portfolio) ||
+        !choice_side(context, "SIDE", words[1], &order->sell) ||
+        !choice_enum(context, FLAG_stp, code, "stp", 0, &order->stp) ||
+        !context_market(context, words[0]))
+        return false;
+    if (!instrument_size(&context->record, words[2], &order->size, error))
+        return context_fail(context, EXIT_CODE_usage, "%s", error);
+    return true;
+}
+
+static void write_order(struct context *context, const struct order *order, struct draft *draft,
+                        uint32_t code)
+{
+    warn_size(context, order->size);
+    draft_begin(draft, code, SIGNATURE_ED25519, &order->id);
+    draft_set_portfolio(draft, "portfolio_id", &order->portfolio);
+    draft_set(draft, "quantity", (uint64_t)(order->sell ? -order->size : order->size));
+    draft_set(draft, "reduce_only", arguments_has(context->arguments, FLAG_reduce_only));
+    draft_set(draft, "stp", order->stp);
+    draft_set(draft, "asset", context->record.asset_id);
+}
+
+static bool fill_limit(struct context *context, struct draft *draft)
+{
+    char error[INSTRUMENT_ERROR_MAX];
+    struct order order;
+    uint64_t expiry;
+    int64_t price;
+    if (!choice_expiry(context, &expiry) || !read_order(context, REQUEST_place_limit_order, &order))
+        return false;
+    if (!instrument_price(&context->record, context->arguments->words[3], &price, error))
+        return context_fail(context, EXIT_CODE_usage, "%s", error);
+    warn_price(context, price);
+    write_order(context, &order, draft, REQUEST_place_limit_order);
+    draft_set(draft, "price", (uint64_t)price);
+    draft_set(draft, "expiry", expiry);
+    draft_set(draft, "post_only", arguments_has(context->arguments, FLAG_post_only));
+    return true;
+}
+
+static bool fill_market(struct context *context, struct draft *draft)
+{
+    struct order order;
+    uint64_t slippage_ppm;
+    if (!choice_slippage(context, &slippage_ppm) ||
+        !read_order(context, REQUEST_place_market_order, &order))
+        return false;
+    write_order(context, &order, draft, REQUEST_place_market_order);
+    draft_set(draft, "max_slippage_ppm", slippage_ppm);
+    return true;
+}
+
+/* The words and flags that only one of the two kinds of order has. */
+static bool check_kind(struct context *context, bool market)
+{
+    const struct arguments *arguments = context->arguments;
+    if (!market && arguments->word_count < 4)
+        return context_fail(context, EXIT_CODE_usage,
+                            "PRICE is missing; an order without one is made with --market");
+    if (!market && arguments_has(arguments, FLAG_max_slippage))
+        return context_fail(context, EXIT_CODE_usage,
+                            "--max-slippage is for --market; PRICE bounds a limit order");
+    if (market && arguments->word_count == 4)
+        return context_fail(context, EXIT_CODE_usage,
+                            "a market order has no PRICE; --max-slippage bounds it");
+    if (market && (arguments_has(arguments, FLAG_tif) || arguments_has(arguments, FLAG_post_only)))
+        return context_fail(context, EXIT_CODE_usage,
+                            "a market order never rests: --tif and --post-only are not for it");
+    return true;
+}
+
+static bool fill_cancel_of(struct context *context, struct draft *draft, uint32_t code)
+{
+    const char *const *words = context->arguments->words;
+    struct draft_portfolio portfolio;
+    struct uuid id, order_id;
+    if (!context_id(context, &id) || !context_portfolio(context, &portfolio))
+        return false;
+    if (!uuid_parse(&order_id, words[1], strlen(words[1])))
+        return context_fail(context, EXIT_CODE_usage,
+                            "ORDER_ID '%.60s' is no UUID; 'perp order' prints it as request_id",
+                            words[1]);
+    if (!context_market(context, words[0]))
+        return false;
+    draft_begin(draft, code, SIGNATURE_ED25519, &id);
+    draft_set_portfolio(draft, "portfolio_id", &portfolio);
+    draft_set_bytes(draft, "order_id", order_id.bytes, UUID_BYTES);
+    draft_set(draft, "asset", context->record.asset_id);
+    return true;
+}
+
+static bool fill_cancel(struct context *context, struct draft *draft)
+{
+    return fill_cancel_of(context, draft, REQUEST_order_cancel);
+}
+
+static bool fill_cancel_conditional(struct context *context, struct draft *draft)
+{
+    return fill_cancel_of(context, draft, REQUEST_conditional_order_cancel);
+}
+
+static bool fill_cancel_all(struct context *context, struct draft *draft)
+{
+    struct draft_portfolio portfolio;
+    uint64_t side;
+    struct uuid id;
+    if (!context_id(context, &id) || !context_portfolio(context, &portfolio) ||
+        !choice_enum(context, FLAG_side, REQUEST_cancel_all_orders, "side", 0, &side))
+        return false;
+    if (context->arguments->word_count > 0 &&
+        !context_market(context, context->arguments->words[0]))
+        return false;
+    if (arguments_has(context->arguments, FLAG_all))
+        portfolio.portfolio_index = UINT32_MAX;
+    draft_begin(draft, REQUEST_cancel_all_orders, SIGNATURE_ED25519, &id);
+    draft_set_portfolio(draft, "portfolio_id", &portfolio);
+    draft_set(draft, "asset", context->has_record ? context->record.asset_id : ASSET_ALL);
+    draft_set(draft, "side", side);
+    draft_set(draft, "include_conditional", arguments_has(context->arguments, FLAG_conditional));
+    return true;
+}
+
+int command_trade_order(struct context *context)
+{
+    bool market = arguments_has(context->arguments, FLAG_market_bare);
+    if (!check_kind(context, market))
+        return context->exit_code;
+    return context_submit(context, SETTING_session_key, SIGNATURE_ED25519,
+                          market ? fill_market : fill_limit);
+}
+
+int command_trade_cancel(struct context *context)
+{
+    return context_submit(context, SETTING_session_key, SIGNATURE_ED25519, fill_cancel);
+}
+
+int command_trade_cancel_conditional(struct context *context)
+{
+    return context_submit(context, SETTING_session_key, SIGNATURE_ED25519, fill_cancel_conditional);
+}
+
+int command_trade_cancel_all(struct context *context)
+{
+    return context_submit(context, SETTING_session_key, SIGNATURE_ED25519, fill_cancel_all);
+}

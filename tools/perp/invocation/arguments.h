@@ -1,0 +1,144 @@
+/* arguments.h - the command line of perp: its flags, its commands and what was written.
+ *
+ * One table of flags and one of commands (commands.def) serve parsing, help texts, manual pages and
+ * completion. */
+#ifndef PERP_INVOCATION_ARGUMENTS_H
+#define PERP_INVOCATION_ARGUMENTS_H
+
+#include <stdio.h>
+
+#include "perp/invocation/settings.h"
+
+enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX = 32 };
+
+/* clang-format off */
+/* A name ends in _bare where the same word stands in another row too, with a value: --market MARKET
+ * filters a list, --market makes a market order. The command says which one is meant. */
+/*    name           value       help */
+#define FLAG_LIST(X) \
+    X(help,          NULL,       "what the command does and takes") \
+    X(output,        "FORMAT",   "-o: table (for people) or json (for programs); default table") \
+    X(config,        "FILE",     "configuration file instead of ~/.config/perp/config") \
+    X(profile,       "NAME",     "section of the configuration file; default 'default'") \
+    X(explain,       NULL,       "print the bytes signed and the curl command that sends the same") \
+    X(dry_run,       NULL,       "sign, but send nothing; --explain then shows what would be sent") \
+    X(binary,        NULL,       "send the binary frame instead of the JSON envelope") \
+    X(id,            "UUID",     "request id (UUIDv7); the same id again never acts twice") \
+    X(tif,           "WHEN",     "GTC, IOC, FOK or GTT:TIME as GTT:2030-01-31T12:00:00Z; default GTC") \
+    X(post_only,     NULL,       "rest or be rejected, never take") \
+    X(reduce_only,   NULL,       "only shrink the position") \
+    X(stp,           "MODE",     "meeting an own order: EXPIRE_TAKER (default), EXPIRE_MAKER, " \
+                                 "EXPIRE_BOTH, DECREMENT") \
+    X(side,          "SIDE",     "cancel-all: buys or sells (default both); amend: buy or sell") \
+    X(all,           NULL,       "every portfolio of the subaccount") \
+    X(market_bare,   NULL,       "a market order: no PRICE, never rests") \
+    X(max_slippage,  "SLIPPAGE", "how far from the mark it may trade: 0.5% or 5000ppm; default the market's") \
+    X(ack,           "ACK",      "full: all evidence of what happened; binary: the 64-byte acknowledgement") \
+    X(reduce_by,     "SIZE",     "take this much off; the order keeps its place") \
+    X(size,          "SIZE",     "new remaining size; default as it is") \
+    X(price,         "PRICE",    "new price; default as it is") \
+    X(expected_remaining, "SIZE", "change nothing unless this much of the order is left") \
+    X(open,          NULL,       "only orders that are live") \
+    X(status,        "STATUS",   "only orders of this order_status") \
+    X(limit,         "N",        "rows to show, 1 to 20000; default 100") \
+    X(offset,        "N",        "rows to pass over first") \
+    X(before,        "PLACE",    "only rows older than SEQUENCE:INDEX") \
+    X(interval,      "SECONDS",  "time between two reads, 0.05 to 3600; default 1") \
+    X(count,         "N",        "watch: end after so many reads; time: samples, default 8") \
+    X(depth,         "N",        "levels of each side, 1 to 1000; default 10") \
+    X(label,         "TEXT",     "a name for people, at most 32 bytes") \
+    X(scope,         "SCOPE",    "session: FULL_ACCESS (default) or TRADING_ONLY; API key: READ " \
+                                 "(default) or READ_WRITE") \
+    X(pin,           "INDEX",    "only this subaccount; default the whole account") \
+    X(expires,       "TIME",     "end of its life, as 2030-01-31T12:00:00Z; default 30 days, of an order none") \
+    X(signer,        "WHICH",    "session (default) or master") \
+    X(new_key,       "FILE",     "session key file to be admitted; made when it does not exist") \
+    X(ref,           "HEX",      "64 hex digits naming the payment: the same one credits once; default fresh") \
+    X(sources,       "N",        "number of price sources behind the price; default 1") \
+    X(out,           "FILE",     "write the secret to this file (mode 0600) instead of printing it") \
+    X(save,          NULL,       "keep the result in the profile of the configuration file") \
+    X(show,          NULL,       "print the secret too") \
+    X(force,         NULL,       "overwrite an existing file; market state: CLOSED without its hour of REDUCE_ONLY") \
+    X(oco,           "UUID",     "group of which the first that fires cancels the others") \
+    X(conditional,   NULL,       "conditional orders that wait too") \
+    X(format,        "FORM",     "base64, hex or raw; default: told from the text") \
+    X(frame,         NULL,       "the bytes are a binary frame: payload, public key, signature") \
+    X(data,          "DIR",      "data directory; default PERPD_STORE_DATA, else ./perpd-data") \
+    X(from,          "SEQUENCE", "the first record; follow: default what comes from now on") \
+    X(to,            "SEQUENCE", "the last record; default the journal's last") \
+    X(code,          "N",        "only records of this request code") \
+    X(from_snapshot, "SEQUENCE", "begin behind this snapshot; 0: at the first record") \
+    X(hash,          NULL,       "show effects hash and image hash") \
+    X(diff,          NULL,       "say what differs first: from the directory's own hashes and snapshots, or from OTHER") \
+    X(market,        "MARKET",   "lists: only this market; decode: show prices and sizes in its units")
+/* clang-format on */
+
+enum flag {
+#define X(name, value, initial, help) FLAG_##name,
+    SETTINGS_LIST(X)
+#undef X
+#define X(name, value, help) FLAG_##name,
+        FLAG_LIST(X)
+#undef X
+            FLAG_COUNT
+};
+
+static_assert(FLAG_COUNT <= 64, "a set of flags is one word");
+static_assert((int)FLAG_url == (int)SETTING_url, "a setting is a flag of the same number");
+
+#define FLAG(name) (UINT64_C(1) << FLAG_##name)
+
+struct context;
+
+typedef int command_handler(struct context *context);
+
+/* A row of the table of commands (commands.def). */
+struct command_row {
+    const char *words;
+    command_handler *handler;
+    const char *positionals; /* "[X]": may be left out */
+    uint64_t flags;          /* besides those that every command takes */
+    const char *summary, *text;
+};
+
+struct arguments {
+    const struct command_row *table; /* every command */
+    size_t table_count;
+    const struct command_row *command;
+    const char *values[FLAG_COUNT]; /* NULL: not given; "" for a flag without value */
+    const char *words[ARGUMENTS_WORDS_MAX];
+    uint32_t word_count;
+    bool json; /* -o json */
+};
+
+enum arguments_result {
+    ARGUMENTS_OK,
+    ARGUMENTS_HELP,  /* `error` is empty: help was asked for; command NULL: of everything */
+    ARGUMENTS_WRONG, /* a sentence in `error` */
+};
+
+/* Reads a command line of the commands in `table`, which outlives *arguments. */
+enum arguments_result arguments_parse(struct arguments *arguments, const struct command_row *table,
+                                      size_t table_count, int argc, char **argv,
+                                      char error[ARGUMENTS_ERROR_MAX]);
+
+/* One row of the flags as people write it. */
+struct arguments_flag {
+    char name[ARGUMENTS_NAME_MAX];      /* without the dashes */
+    const char *value, *initial, *help; /* value NULL: takes none; initial "": no default */
+};
+
+void arguments_flag(struct arguments_flag *row, enum flag flag);
+
+/* Every flag that a command takes, those of every command among them; NULL: the latter only. */
+uint64_t arguments_flags(const struct command_row *command);
+
+/* The help of the command that was named, or of everything if none was, on a stream. */
+void arguments_help(FILE *out, const struct arguments *arguments);
+
+static inline bool arguments_has(const struct arguments *arguments, enum flag flag)
+{
+    return arguments->values[flag] != NULL;
+}
+
+#endif

@@ -1,0 +1,84 @@
+/* client.h - one blocking HTTP/1.1 keep-alive connection of a client, with pipelining.
+ *
+ *   client_queue() ... client_queue()     requests stand in `out`, nothing is sent
+ *   client_read()                         sends what is queued, gives the oldest answer
+ *
+ * Sending and receiving take turns on a socket that does not block, so a long pipeline cannot lock
+ * up against a server that stops reading until its answers are taken.
+ *
+ * Owner. One thread. An answer's pointers live until the next client_read or client_close.
+ * Wait.  At most timeout_ms without progress.
+ * Bound. CLIENT_ANSWER_MAX bytes an answer; answers with Content-Length only, as perpd writes them.
+ */
+#ifndef PERP_REQUEST_CLIENT_H
+#define PERP_REQUEST_CLIENT_H
+
+#include "base/cc.h"
+
+enum {
+    CLIENT_HOST_MAX = 256,
+    CLIENT_ERROR_MAX = 512,
+    CLIENT_HEAD_MAX = 16384,
+    CLIENT_ANSWER_MAX = 16 << 20,
+    CLIENT_TIMEOUT_MS = 10000,
+};
+
+struct client_buffer {
+    uint8_t *bytes;
+    size_t begin, end, capacity; /* begin..end is unread or unsent */
+};
+
+struct client {
+    char host[CLIENT_HOST_MAX];
+    char port[8];
+    char authority[CLIENT_HOST_MAX + 8]; /* host:port, for the Host header and for people */
+    int fd;                              /* -1: not connected */
+    uint32_t timeout_ms;
+    uint32_t pending; /* requests queued or sent whose answers are not read */
+    struct client_buffer out, in;
+    size_t taken; /* bytes of `in` that the last answer covers */
+    char error[CLIENT_ERROR_MAX];
+};
+
+struct client_request {
+    const char *method;       /* "GET" */
+    const char *target;       /* "/api/v1/time?..." */
+    const char *api_key;      /* X-API-KEY, NULL: none */
+    const char *headers;      /* more header lines, each ended by CR LF; NULL: none */
+    const char *content_type; /* NULL: no body */
+    const void *body;
+    size_t body_count;
+};
+
+struct client_answer {
+    uint32_t status; /* HTTP status */
+    const char *body;
+    size_t body_count;
+    bool is_problem;      /* Content-Type: application/problem+json */
+    bool is_binary;       /* Content-Type: application/octet-stream */
+    uint64_t retry_after; /* s, 0: no such header */
+};
+
+/* Takes the address out of "http://host[:port][/]"; does not connect. False, with `error` set, for
+ * any other form: https is refused by name. */
+CC_MUST_USE bool client_init(struct client *client, const char *url, uint32_t timeout_ms);
+
+/* Connects if not connected. 0, or -errno with `error` saying what to do about it. */
+CC_MUST_USE int client_connect(struct client *client);
+
+/* Appends a request. 0 or -ENOMEM. */
+CC_MUST_USE int client_queue(struct client *client, const struct client_request *request);
+
+/* Sends everything queued and gives the oldest answer that was not read yet. 0 or -errno, `error`
+ * set and the connection closed: requests whose answers were not read may or may not have had their
+ * effect. Informational answers (1xx) are passed over. */
+CC_MUST_USE int client_read(struct client *client, struct client_answer *answer);
+
+/* One request, one answer, connecting first. As client_read. */
+CC_MUST_USE int client_call(struct client *client, const struct client_request *request,
+                            struct client_answer *answer);
+
+/* Closes the connection and frees the buffers; the address stays. */
+void client_close(struct client *client);
+
+#endif
