@@ -47,27 +47,25 @@ void ask_take(struct pipeline *pipeline, struct conn *conn, const char *head_tex
     struct keyring_key caller;
     struct mistake mistake;
     struct pending_local local = { 0 };
-    bool local_read = conn->route.kind != ROUTE_QUERY; /* answered here, at its turn */
+    bool is_query = conn->route.kind == ROUTE_QUERY; /* else answered here, at its turn */
     context->metrics.counters.reads++;
-    struct pending *pending =
-        pending_add(&context->pendings, conn, local_read ? PENDING_LOCAL : PENDING_READ,
-                    local_read ? PENDING_DONE : PENDING_HELD);
-    if (local_read ? fill_local(context, conn, head_text, &local, &mistake)
-                   : question_fill(context->config, context->unix_ns, conn, head_text, &query,
-                                   &caller, &mistake)) {
-        if (local_read) {
-            pending->local = local;
-        } else {
-            pending->query = query;
-            /* Nothing stands before it: its key is as live as it was a moment ago. */
-            if (conn->pending_head == pending_index(&context->pendings, pending))
-                caller.kind = 0;
-            pending->caller = caller;
-        }
+    if (is_query ? !question_fill(context->config, context->unix_ns, conn, head_text, &query,
+                                  &caller, &mistake)
+                 : !fill_local(context, conn, head_text, &local, &mistake)) {
+        pipeline_refuse(pipeline, conn, &mistake, NULL);
+        return;
+    }
+    if (is_query) {
+        struct pending *pending = pending_add(&context->pendings, conn, PENDING_READ, PENDING_HELD);
+        pending->query = query;
+        /* Nothing stands before it: its key is as live as it was a moment ago. */
+        if (conn->pending_count == 1)
+            caller.kind = 0;
+        pending->caller = caller;
     } else {
-        pending->kind = PENDING_MISTAKE;
-        pending->state = PENDING_DONE;
-        pending->mistake = mistake;
+        struct pending *pending =
+            pending_add(&context->pendings, conn, PENDING_LOCAL, PENDING_DONE);
+        pending->local = local;
     }
     pipeline_advance(pipeline, conn);
 }

@@ -115,8 +115,9 @@ void net_destroy(struct net *net)
         return;
     for (uint32_t i = 0;
          i < net->gate.context.conns.capacity && net->gate.context.conns.memory != NULL; i++)
-        if (net->gate.context.conns.conns[i].open && net->gate.context.conns.conns[i].file >= 0)
-            (void)close(net->gate.context.conns.conns[i].file);
+        if (conn_at(&net->gate.context.conns, i)->open &&
+            conn_at(&net->gate.context.conns, i)->file >= 0)
+            (void)close(conn_at(&net->gate.context.conns, i)->file);
     listener_close(&net->listeners[PUBLIC]);
     listener_close(&net->listeners[ADMIN]);
     uring_close(&net->uring); /* ends what is in flight before its memory goes */
@@ -290,10 +291,10 @@ static void on_completion(struct net *net, const struct io_uring_cqe *cqe)
         on_accept(net, cqe, index);
         break;
     case URING_RECEIVE:
-        on_receive(net, cqe, &net->gate.context.conns.conns[index]);
+        on_receive(net, cqe, conn_at(&net->gate.context.conns, index));
         break;
     case URING_SEND:
-        on_send(net, cqe, &net->gate.context.conns.conns[index]);
+        on_send(net, cqe, conn_at(&net->gate.context.conns, index));
         break;
     case URING_WAKE:
         if ((cqe->flags & IORING_CQE_F_MORE) == 0)
@@ -382,8 +383,8 @@ void net_drain(struct net *net)
         listener_close(&net->listeners[i]);
     }
     for (uint32_t i = 0; i < gate->context.conns.capacity; i++)
-        if (gate->context.conns.conns[i].open)
-            context_touch(&gate->context, &gate->context.conns.conns[i]);
+        if (conn_at(&gate->context.conns, i)->open)
+            context_touch(&gate->context, conn_at(&gate->context.conns, i));
 }
 
 bool net_drained(const struct net *net)

@@ -63,7 +63,7 @@ static uint32_t push_good(struct command_sender *sender)
         net_metrics_stamp(&context->metrics, NET_STAGE_pushed, command->pushed_ticks);
         memcpy(slots, command, command_bytes(command));
         staging->good.head++;
-        pending->state = PENDING_SENT;
+        pending_move(pending, PENDING_SENT);
         sender->commands_out++;
         pushed++;
         staging_free(staging, number);

@@ -103,7 +103,7 @@ static inline struct command *job_command(struct job *job)
 
 static inline struct pending *staging_pending(const struct staging *staging, const struct job *job)
 {
-    return &staging->context->pendings.items[job->pending];
+    return pending_at(&staging->context->pendings, job->pending);
 }
 
 /* Ticks since `since`, at most UINT32_MAX. */

@@ -51,7 +51,7 @@ struct conn *conn_open(struct conn_table *table)
     if (table->free_count == 0)
         return NULL;
     uint32_t index = table->free[--table->free_count];
-    struct conn *conn = &table->conns[index];
+    struct conn *conn = conn_at(table, index);
     struct conn fresh = {
         .open = true,
         .file = -1,
@@ -66,6 +66,7 @@ struct conn *conn_open(struct conn_table *table)
     *conn = fresh;
     output_init(&conn->output);
     table->open_count++;
+    INVARIANT(table->open_count + table->free_count == table->capacity);
     return conn;
 }
 
@@ -77,11 +78,11 @@ static void unlink_time(struct conn_table *table, struct conn *conn)
     if (conn->time_previous == CONN_NONE)
         list->head = conn->time_next;
     else
-        table->conns[conn->time_previous].time_next = conn->time_next;
+        conn_at(table, conn->time_previous)->time_next = conn->time_next;
     if (conn->time_next == CONN_NONE)
         list->tail = conn->time_previous;
     else
-        table->conns[conn->time_next].time_previous = conn->time_previous;
+        conn_at(table, conn->time_next)->time_previous = conn->time_previous;
     conn->time = CONN_TIMES;
 }
 
@@ -89,6 +90,7 @@ static void unlink_time(struct conn_table *table, struct conn *conn)
 static void give_input_back(struct conn_table *table, struct conn *conn)
 {
     if (conn->spilled) {
+        INVARIANT(table->spilled_count > 0);
         conn->spilled = false;
         table->spilled_count--;
     }
@@ -102,11 +104,14 @@ static void give_input_back(struct conn_table *table, struct conn *conn)
 void conn_release(struct conn_table *table, struct conn *conn)
 {
     INVARIANT(conn->open && conn->pending_head == CONN_NONE && conn->output.bytes == 0);
+    INVARIANT(conn->pending_count == 0);
     unlink_time(table, conn);
     give_input_back(table, conn);
     conn->open = false;
     table->open_count--;
     table->free[table->free_count++] = conn->index;
+    INVARIANT(table->open_count + table->free_count == table->capacity);
+    INVARIANT(table->spilled_count <= table->open_count);
 }
 
 bool conn_input_append(struct conn_table *table, struct conn *conn, const void *bytes, size_t count)
@@ -163,7 +168,7 @@ void conn_time_start(struct conn_table *table, struct conn *conn, enum conn_time
     if (list->tail == CONN_NONE)
         list->head = conn->index;
     else
-        table->conns[list->tail].time_next = conn->index;
+        conn_at(table, list->tail)->time_next = conn->index;
     list->tail = conn->index;
 }
 
@@ -171,11 +176,11 @@ struct conn *conn_time_expired(struct conn_table *table, uint64_t now_ns, enum c
 {
     for (unsigned i = 0; i < CONN_TIMES; i++) {
         uint32_t index = table->times[i].head;
-        if (index == CONN_NONE || table->conns[index].deadline_ns > now_ns)
+        if (index == CONN_NONE || conn_at(table, index)->deadline_ns > now_ns)
             continue;
         *time = (enum conn_time)i;
-        unlink_time(table, &table->conns[index]);
-        return &table->conns[index];
+        unlink_time(table, conn_at(table, index));
+        return conn_at(table, index);
     }
     return NULL;
 }
@@ -185,8 +190,8 @@ uint64_t conn_time_next_ns(const struct conn_table *table)
     uint64_t next = UINT64_MAX;
     for (unsigned i = 0; i < CONN_TIMES; i++) {
         uint32_t index = table->times[i].head;
-        if (index != CONN_NONE && table->conns[index].deadline_ns < next)
-            next = table->conns[index].deadline_ns;
+        if (index != CONN_NONE && conn_at(table, index)->deadline_ns < next)
+            next = conn_at(table, index)->deadline_ns;
     }
     return next;
 }

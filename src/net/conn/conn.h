@@ -128,6 +128,13 @@ void conn_table_free(struct conn_table *table);
 CC_MUST_USE struct conn *conn_open(struct conn_table *table);
 void conn_release(struct conn_table *table, struct conn *conn);
 
+/* The connection at the index. */
+static inline struct conn *conn_at(const struct conn_table *table, uint32_t index)
+{
+    INVARIANT(index < table->capacity);
+    return &table->conns[index];
+}
+
 /* The kept input: conn_input_bytes() bytes from conn_input(). */
 static inline char *conn_input(const struct conn_table *table, const struct conn *conn)
 {
@@ -165,6 +172,7 @@ static inline void conn_queue_push(struct conn_table *table, enum conn_queue_kin
     if (conn->queued & 1u << kind)
         return;
     conn->queued |= (uint8_t)(1u << kind);
+    INVARIANT(queue->tail - queue->head < table->capacity);
     queue->items[queue->tail++ & (table->capacity - 1)] = conn->index;
 }
 
@@ -179,7 +187,7 @@ static inline struct conn *conn_queue_pop(struct conn_table *table, enum conn_qu
 {
     struct conn_queue *queue = &table->queues[kind];
     INVARIANT(queue->head != queue->tail);
-    struct conn *conn = &table->conns[queue->items[queue->head++ & (table->capacity - 1)]];
+    struct conn *conn = conn_at(table, queue->items[queue->head++ & (table->capacity - 1)]);
     INVARIANT(conn->queued & 1u << kind);
     conn->queued &= (uint8_t) ~(1u << kind);
     return conn;

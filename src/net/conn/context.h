@@ -37,7 +37,7 @@ static inline void context_touch(struct context *context, struct conn *conn)
 /* The connection of a pending request, or NULL when it is gone. */
 static inline struct conn *context_conn(struct context *context, const struct pending *pending)
 {
-    return pending->conn == CONN_NONE ? NULL : &context->conns.conns[pending->conn];
+    return pending->conn == CONN_NONE ? NULL : conn_at(&context->conns, pending->conn);
 }
 
 /* Brings the counters that are no totals up to date: open connections, unsent bytes. */

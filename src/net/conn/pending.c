@@ -28,18 +28,19 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
 {
     uint32_t index = pool->free_head;
     if (index != PENDING_NONE) {
-        pool->free_head = pool->items[index].next;
+        pool->free_head = pending_at(pool, index)->next;
     } else {
         INVARIANT(pool->touched < pool->capacity);
         index = pool->touched++;
     }
     pool->used++;
-    struct pending *pending = &pool->items[index];
+    INVARIANT(pool->used <= pool->touched);
+    struct pending *pending = pending_at(pool, index);
     pending->next = PENDING_NONE;
     pending->conn = conn->index;
     pending->generation++;
-    pending->state = (uint8_t)state;
     pending->kind = (uint8_t)kind;
+    pending_move(pending, state);
     pending->last = conn->last;
     pending->no_body = conn->head.method == HTTP_HEAD;
     pending->minor = conn->head.minor;
@@ -53,34 +54,41 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     if (conn->pending_tail == PENDING_NONE)
         conn->pending_head = index;
     else
-        pool->items[conn->pending_tail].next = index;
+        pending_at(pool, conn->pending_tail)->next = index;
     conn->pending_tail = index;
     conn->pending_count++;
+    INVARIANT(conn->pending_count <= CONN_PENDING_MAX);
     return pending;
 }
 
 void pending_free(struct pending_pool *pool, struct pending *pending)
 {
-    INVARIANT(pending->state != PENDING_FREE && pool->used > 0);
+    INVARIANT(pool->used > 0 && pool->behind >= pending->behind);
     if (pending->has_secret)
         secret_wipe(pending->secret, sizeof pending->secret);
     pending->has_secret = false;
     pool->behind -= pending->behind;
-    pending->state = PENDING_FREE;
+    pending->behind = false;
     pending->conn = CONN_NONE;
+    pending_move(pending, PENDING_FREE);
     pending->next = pool->free_head;
     pool->free_head = pending_index(pool, pending);
     pool->used--;
+    INVARIANT(pool->behind <= pool->used);
 }
 
 void pending_remove_first(struct pending_pool *pool, struct conn *conn)
 {
     INVARIANT(conn->pending_head != PENDING_NONE && conn->pending_count > 0);
-    struct pending *pending = &pool->items[conn->pending_head];
+    struct pending *pending = pending_at(pool, conn->pending_head);
+    INVARIANT(pending->conn == conn->index && conn->expected_bytes >= pending->expected_bytes);
+    conn->expected_bytes -= pending->expected_bytes;
     conn->pending_head = pending->next;
     if (conn->pending_head == PENDING_NONE)
         conn->pending_tail = PENDING_NONE;
     conn->pending_count--;
+    INVARIANT((conn->pending_head == PENDING_NONE) == (conn->pending_count == 0));
+    INVARIANT(conn->pending_count > 0 || conn->expected_bytes == 0);
     pending_free(pool, pending);
 }
 
@@ -92,8 +100,7 @@ uint64_t pending_token(const struct pending_pool *pool, const struct pending *pe
 struct pending *pending_of(struct pending_pool *pool, uint64_t token)
 {
     uint32_t index = (uint32_t)token;
-    INVARIANT(index < pool->touched);
-    struct pending *pending = &pool->items[index];
+    struct pending *pending = pending_at(pool, index);
     INVARIANT(pending->generation == (uint32_t)(token >> 32));
     INVARIANT(pending->state == PENDING_SENT || pending->state == PENDING_ASKED);
     return pending;

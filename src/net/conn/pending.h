@@ -13,27 +13,11 @@
 #include "base/keyring.h"
 #include "base/query_message.h"
 #include "net/conn/conn.h"
+#include "net/conn/pending_state.h"
 
 enum { PENDING_MAX = 32768 };
 
 #define PENDING_NONE CONN_NONE
-
-enum pending_state {
-    PENDING_FREE,
-    PENDING_STAGED, /* a write whose signature or credit is awaited (staging.h) */
-    PENDING_SENT,   /* a command is on its way to the matcher */
-    PENDING_HELD,   /* a read behind a write that is not answered */
-    PENDING_CREDIT, /* a read that waits for a credit */
-    PENDING_ASKED,  /* a query is on its way to the follower */
-    PENDING_DONE,   /* the outcome is known */
-};
-
-enum pending_kind {
-    PENDING_WRITE,   /* `answer`, to be told in `ack_form` */
-    PENDING_READ,    /* `query`, then `reply` */
-    PENDING_LOCAL,   /* `local`: a read that the net thread answers at its turn */
-    PENDING_MISTAKE, /* `mistake` */
-};
 
 struct pending_local {
     uint8_t kind; /* enum route_kind */
@@ -61,7 +45,7 @@ struct pending {
     uint32_t next; /* in the connection's list, or of the free list */
     uint32_t conn; /* CONN_NONE: the connection is gone */
     uint32_t generation;
-    uint8_t state; /* enum pending_state */
+    uint8_t state; /* enum pending_state; written by pending_move only */
     uint8_t kind;  /* enum pending_kind */
     bool last;     /* the connection closes behind this answer */
     bool no_body;  /* HEAD */
@@ -105,6 +89,22 @@ struct pending_pool {
 /* 0 or -ENOMEM. */
 CC_MUST_USE int pending_pool_init(struct pending_pool *pool, uint32_t capacity);
 void pending_pool_free(struct pending_pool *pool);
+
+/* The pending at the index, which has been used before. */
+static inline struct pending *pending_at(const struct pending_pool *pool, uint32_t index)
+{
+    INVARIANT(index < pool->touched);
+    return &pool->items[index];
+}
+
+/* Moves the request to the state, where the table allows it and the request fits it. */
+static inline void pending_move(struct pending *pending, enum pending_state next)
+{
+    INVARIANT(pending_state_may_become((enum pending_state)pending->state, next));
+    INVARIANT(
+        pending_state_fits(next, (enum pending_kind)pending->kind, pending->conn != CONN_NONE));
+    pending->state = (uint8_t)next;
+}
 
 static inline bool pending_available(const struct pending_pool *pool)
 {

@@ -266,7 +266,7 @@ bool plain_body_becomes_read(struct pending *pending)
         return false;
     const struct pending_plain plain = pending->plain;
     pending->kind = PENDING_READ;
-    pending->state = PENDING_HELD;
+    pending_move(pending, PENDING_HELD);
     pending->wrote = true;
     pending->query = (struct query){
         .received_ticks = pending->received_ticks,

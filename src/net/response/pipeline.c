@@ -24,7 +24,7 @@ static void evict_oldest(struct pipeline *pipeline)
     if (pipeline->evicting != CONN_NONE)
         return;
     for (uint32_t i = 0; i < pipeline->context->conns.capacity; i++) {
-        struct conn *conn = &pipeline->context->conns.conns[i];
+        struct conn *conn = conn_at(&pipeline->context->conns, i);
         uint64_t since = output_since_ns(&pipeline->context->outputs, &conn->output);
         if (conn->open && !conn->broken && since < oldest_ns) {
             oldest_ns = since;
@@ -43,14 +43,13 @@ static void evict_oldest(struct pipeline *pipeline)
 static bool flush(struct pipeline *pipeline, struct conn *conn)
 {
     while (conn->pending_head != PENDING_NONE) {
-        struct pending *pending = &pipeline->context->pendings.items[conn->pending_head];
+        struct pending *pending = pending_at(&pipeline->context->pendings, conn->pending_head);
         if (pending->state != PENDING_DONE)
             return true;
         if (!respond_write(&pipeline->responder, conn, pending))
             return false;
         if (pending->kind == PENDING_READ && pending->reply.buffer != REPLY_NO_BUFFER)
             reply_pool_give(pipeline->context->config->reply_pool, pending->reply.buffer);
-        conn->expected_bytes -= pending->expected_bytes;
         pending_remove_first(&pipeline->context->pendings, conn);
         context_touch(pipeline->context, conn);
     }
@@ -93,11 +92,12 @@ void pipeline_advance(struct pipeline *pipeline, struct conn *conn)
 void pipeline_finish(struct pipeline *pipeline, struct pending *pending)
 {
     struct conn *conn = context_conn(pipeline->context, pending);
-    pending->state = PENDING_DONE;
-    if (conn == NULL)
+    if (conn == NULL) {
         pending_free(&pipeline->context->pendings, pending);
-    else
-        pipeline_advance(pipeline, conn);
+        return;
+    }
+    pending_move(pending, PENDING_DONE);
+    pipeline_advance(pipeline, conn);
 }
 
 void pipeline_refuse(struct pipeline *pipeline, struct conn *conn, const struct mistake *mistake,
@@ -114,16 +114,18 @@ void pipeline_drop(struct pipeline *pipeline, struct conn *conn)
 {
     struct context *context = pipeline->context;
     while (conn->pending_head != PENDING_NONE) {
-        struct pending *pending = &context->pendings.items[conn->pending_head];
+        struct pending *pending = pending_at(&context->pendings, conn->pending_head);
         conn->pending_head = pending->next;
         conn->pending_count--;
-        pending->conn = CONN_NONE;
         if (pending->state == PENDING_DONE && pending->kind == PENDING_READ &&
             pending->reply.buffer != REPLY_NO_BUFFER)
             reply_pool_give(context->config->reply_pool, pending->reply.buffer);
         if (pending->state == PENDING_DONE || pending->state == PENDING_HELD)
             pending_free(&context->pendings, pending);
+        else
+            pending->conn = CONN_NONE; /* freed when its answer comes */
     }
+    INVARIANT(conn->pending_count == 0);
     conn->pending_tail = PENDING_NONE;
     if (pipeline->evicting == conn->index)
         pipeline->evicting = CONN_NONE;

@@ -42,7 +42,8 @@ static bool is_anyone_waiting(const struct read_sender *sender)
 
 static struct pending *first_waiting(const struct read_sender *sender)
 {
-    return &sender->context->pendings.items[sender->waiting[sender->waiting_head % PENDING_MAX]];
+    return pending_at(&sender->context->pendings,
+                      sender->waiting[sender->waiting_head % PENDING_MAX]);
 }
 
 /* The longest answer to a query. A row of a page is shorter than 1,024 bytes as JSON, a level than
@@ -76,14 +77,14 @@ static bool send(struct read_sender *sender, struct pending *pending)
         sender->context->config->source.durable(sender->context->config->source.context);
     *slot = pending->query;
     ring_publish(sender->context->config->queries);
-    pending->state = PENDING_ASKED;
+    pending_move(pending, PENDING_ASKED);
     sender->queries_out++;
     return true;
 }
 
 static void wait_for_credit(struct read_sender *sender, struct pending *pending)
 {
-    pending->state = PENDING_CREDIT;
+    pending_move(pending, PENDING_CREDIT);
     pending->deadline_ns = sender->context->now_ns +
                            (uint64_t)sender->context->config->credit_wait_ms * UINT64_C(1000000);
     sender->waiting[sender->waiting_tail++ % PENDING_MAX] =
@@ -98,7 +99,7 @@ static bool may_still_ask(struct read_sender *sender, struct pending *pending)
         caller_is_live(sender->context->config, sender->context->unix_ns, &pending->caller, &entry))
         return true;
     pending->kind = PENDING_MISTAKE;
-    pending->state = PENDING_DONE;
+    pending_move(pending, PENDING_DONE);
     return caller_gone(&pending->mistake);
 }
 
@@ -107,7 +108,7 @@ bool read_send_release(struct read_sender *sender, struct conn *conn)
     bool refused = false;
     conn->reads_held = false;
     for (uint32_t at = conn->pending_head; at != PENDING_NONE;) {
-        struct pending *pending = &sender->context->pendings.items[at];
+        struct pending *pending = pending_at(&sender->context->pendings, at);
         if (pending->kind == PENDING_WRITE && pending->state != PENDING_DONE)
             return refused;
         bool is_behind = at != conn->pending_head;
@@ -148,7 +149,7 @@ struct pending *read_send_waiting(struct read_sender *sender, uint32_t *done)
             sender->waiting_head++;
             (*done)++;
             pending->kind = PENDING_MISTAKE;
-            pending->state = PENDING_DONE;
+            pending_move(pending, PENDING_DONE);
             (void)mistake_set(&pending->mistake, PROBLEM_not_ready, NULL,
                               "too many reads are waiting");
             return pending;
@@ -174,7 +175,7 @@ struct pending *read_send_reply(struct read_sender *sender, const struct reply *
         return NULL;
     }
     pending->reply = *reply;
-    pending->state = PENDING_DONE;
+    pending_move(pending, PENDING_DONE);
     net_metrics_stamp(&context->metrics, NET_STAGE_read, clock_ticks() - pending->received_ticks);
     return pending;
 }
