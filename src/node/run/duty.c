@@ -87,7 +87,7 @@ static void drain(struct duty *duty)
         wake(duty, node->matcher, PARK_ALWAYS);
 }
 
-static uint32_t step_net(struct duty *duty, enum node_phase phase)
+static uint32_t step_net(struct duty *duty, enum phase_name phase)
 {
     struct node *node = duty->node;
     struct node_net *net = net_of(duty);
@@ -101,7 +101,7 @@ static uint32_t step_net(struct duty *duty, enum node_phase phase)
         net->queries_told = net->queries.claimed;
         wake(duty, node->follower, PARK_INPUT);
     }
-    if (phase == NODE_DRAINING)
+    if (phase == PHASE_DRAINING)
         drain(duty);
     return work;
 }
@@ -116,7 +116,7 @@ static void end_matching(struct duty *duty)
     core_stop(&node->core);
     node->stop_end_ns = clock_monotonic_ns(&node->clock) + STOP_S_MAX * NS_PER_S;
     duty->live &= ~(uint32_t)ROLE_MATCHER;
-    (void)lifecycle_advance(node, NODE_DRAINING, NODE_STOPPING);
+    (void)lifecycle_advance(node, PHASE_DRAINING, PHASE_STOPPING);
 }
 
 /* Wakes the net threads that sleep and have an answer that may leave at once; the others are woken
@@ -137,17 +137,17 @@ static void tell_answers(struct duty *duty, uint64_t first)
     }
 }
 
-static uint32_t step_matcher(struct duty *duty, enum node_phase phase)
+static uint32_t step_matcher(struct duty *duty, enum phase_name phase)
 {
     struct node *node = duty->node;
     struct core *core = &node->core;
 
-    if (phase == NODE_RECOVERED)
+    if (phase == PHASE_RECOVERED)
         return opening_sequence(node);
-    if (phase != NODE_OPEN && phase != NODE_DRAINING)
+    if (phase != PHASE_OPEN && phase != PHASE_DRAINING)
         return 0;
-    bool is_last =
-        phase == NODE_DRAINING && atomic_load_explicit(&node->nets_left, memory_order_acquire) == 0;
+    bool is_last = phase == PHASE_DRAINING &&
+                   atomic_load_explicit(&node->nets_left, memory_order_acquire) == 0;
     uint64_t sequence = engine_sequence(core->primary);
     uint64_t peeked = counter_read(&core->matcher.counters.peeked);
     uint64_t begun_ns = clock_monotonic_ns(&node->clock);
@@ -183,7 +183,7 @@ static void check_stop_time(struct node *node)
     lifecycle_fail(node, NODE_EXIT_FAILED);
 }
 
-static uint32_t step_journal(struct duty *duty, enum node_phase phase)
+static uint32_t step_journal(struct duty *duty, enum phase_name phase)
 {
     struct node *node = duty->node;
     int written = core_journal(&node->core);
@@ -200,7 +200,7 @@ static uint32_t step_journal(struct duty *duty, enum node_phase phase)
         wake(duty, node->matcher, PARK_DURABLE);
         wake(duty, node->follower, PARK_DURABLE);
     }
-    if (phase == NODE_STOPPING) {
+    if (phase == PHASE_STOPPING) {
         if (journal_stopped(node->core.journal)) {
             duty->live &= ~(uint32_t)ROLE_JOURNAL;
             wake(duty, node->follower, PARK_ALWAYS);
@@ -211,7 +211,7 @@ static uint32_t step_journal(struct duty *duty, enum node_phase phase)
     return (uint32_t)written;
 }
 
-static uint32_t step_follower(struct duty *duty, enum node_phase phase)
+static uint32_t step_follower(struct duty *duty, enum phase_name phase)
 {
     struct node *node = duty->node;
     int done = core_follow(&node->core);
@@ -230,7 +230,7 @@ static uint32_t step_follower(struct duty *duty, enum node_phase phase)
         net->replies_told = net->replies.claimed;
         wake(duty, net->duty, PARK_INPUT);
     }
-    if (phase == NODE_STOPPING) {
+    if (phase == PHASE_STOPPING) {
         if (core_stopped(&node->core))
             duty->live &= ~(uint32_t)ROLE_FOLLOWER;
         else
@@ -258,18 +258,18 @@ static void announce(struct node *node)
              node->topology.name, node->topology.net_count, node->matcher->plan->spins);
 }
 
-static void begin_stop(struct node *node, enum node_phase phase)
+static void begin_stop(struct node *node, enum phase_name phase)
 {
-    if (phase == NODE_OPEN) {
+    if (phase == PHASE_OPEN) {
         node->drain_end_ns = clock_monotonic_ns(&node->clock) + DRAIN_S_MAX * NS_PER_S;
-        (void)lifecycle_advance(node, NODE_OPEN, NODE_DRAINING);
-    } else if (phase < NODE_OPEN) { /* nothing was promised, nothing is to be written */
+        (void)lifecycle_advance(node, PHASE_OPEN, PHASE_DRAINING);
+    } else if (phase < PHASE_OPEN) { /* nothing was promised, nothing is to be written */
         lifecycle_fail(node, NODE_EXIT_CLEAN);
     }
 }
 
 /* What one thread does for all: the clock, the ready line, the stop. */
-static void mind(struct node *node, enum node_phase phase)
+static void mind(struct node *node, enum phase_name phase)
 {
     uint64_t now_ns = clock_monotonic_ns(&node->clock);
 
@@ -277,7 +277,7 @@ static void mind(struct node *node, enum node_phase phase)
         clock_follow(&node->clock);
         node->followed_ns = now_ns;
     }
-    if (!is_announced(node) && phase == NODE_OPEN)
+    if (!is_announced(node) && phase == PHASE_OPEN)
         announce(node);
     if (lifecycle_is_stop_asked(node))
         begin_stop(node, phase);
@@ -289,7 +289,7 @@ static void mind(struct node *node, enum node_phase phase)
 static uint32_t turn(struct duty *duty)
 {
     struct node *node = duty->node;
-    enum node_phase phase = phase_now(&node->phase);
+    enum phase_name phase = phase_now(&node->phase);
     uint32_t work = 0;
 
     counter_add(&duty->turns);
@@ -297,7 +297,7 @@ static uint32_t turn(struct duty *duty)
         mind(node, phase);
         phase = phase_now(&node->phase);
     }
-    if (phase == NODE_FAILED)
+    if (phase == PHASE_FAILED)
         return 0;
     if (has(duty, ROLE_NET))
         work += step_net(duty, phase);
@@ -314,7 +314,7 @@ static uint32_t turn(struct duty *duty)
 
 static bool is_over(const struct duty *duty)
 {
-    return duty->live == 0 || phase_now(&duty->node->phase) == NODE_FAILED;
+    return duty->live == 0 || phase_now(&duty->node->phase) == PHASE_FAILED;
 }
 
 /* What is of use to a thread that sleeps. */

@@ -6,7 +6,7 @@ static void wake_all(struct node *node)
         park_wake(&node->duties[i].park, PARK_ALWAYS);
 }
 
-bool lifecycle_advance(struct node *node, enum node_phase from, enum node_phase to)
+bool lifecycle_advance(struct node *node, enum phase_name from, enum phase_name to)
 {
     bool moved = phase_advance(&node->phase, from, to);
     wake_all(node);

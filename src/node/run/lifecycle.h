@@ -7,7 +7,7 @@
 #include "node/run/node.h"
 
 /* phase_advance, and every thread wakes. False when a failure came first. */
-bool lifecycle_advance(struct node *node, enum node_phase from, enum node_phase to);
+bool lifecycle_advance(struct node *node, enum phase_name from, enum phase_name to);
 
 /* phase_fail, and every thread wakes. */
 void lifecycle_fail(struct node *node, int exit_code);

@@ -269,7 +269,7 @@ static void thread_lines(struct page *page, const struct node *node)
 size_t metrics_page_write(struct node *node, char *text, size_t capacity)
 {
     struct page page = { text, capacity, 0 };
-    enum node_phase phase = phase_now(&node->phase);
+    enum phase_name phase = phase_now(&node->phase);
     int64_t difference_ns = clock_difference_ns(&node->clock);
 
     line(&page,

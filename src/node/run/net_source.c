@@ -19,21 +19,21 @@ static uint64_t source_applied(void *context)
 static bool source_ready(void *context)
 {
     struct node *node = context;
-    enum node_phase phase = phase_now(&node->phase);
-    return phase == NODE_OPEN || phase == NODE_DRAINING; /* what was received is answered */
+    enum phase_name phase = phase_now(&node->phase);
+    return phase == PHASE_OPEN || phase == PHASE_DRAINING; /* what was received is answered */
 }
 
 static void source_facts(void *context, struct net_facts *facts)
 {
     struct node *node = context;
-    enum node_phase phase = phase_now(&node->phase);
+    enum phase_name phase = phase_now(&node->phase);
     int64_t difference_ns = clock_difference_ns(&node->clock);
     int64_t bound_ns = CLOCK_DIFFERENCE_MAX_NS;
 
     *facts = (struct net_facts){ .clock_difference_ms = difference_ns / 1000000 };
     if (difference_ns > bound_ns || difference_ns < -bound_ns)
         facts->not_ready |= NET_NOT_CLOCK;
-    if (phase != NODE_OPEN)
+    if (phase != PHASE_OPEN)
         facts->not_ready |= NET_NOT_ACCEPTING;
     if (!phase_serves(phase)) {
         facts->not_ready |= NET_NOT_RECOVERED;

@@ -37,8 +37,8 @@ static void *background_main(void *context)
     if (topology_bind(&node->topology, false) != 0)
         lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
     for (;;) {
-        enum node_phase phase = phase_now(&node->phase);
-        if (phase == NODE_FAILED || phase == NODE_STOPPED)
+        enum phase_name phase = phase_now(&node->phase);
+        if (phase == PHASE_FAILED || phase == PHASE_STOPPED)
             return NULL;
         int prepared = 0;
         if (phase_serves(phase)) {
@@ -46,7 +46,7 @@ static void *background_main(void *context)
             if (prepared < 0)
                 log_line(LOG_ERROR, "segment", "preparation failed: %s", strerror(-prepared));
         }
-        uint32_t kept = phase == NODE_OPEN || phase == NODE_DRAINING
+        uint32_t kept = phase == PHASE_OPEN || phase == PHASE_DRAINING
                             ? core_snapshot(&node->core, clock_monotonic_ns(&node->clock))
                             : 0;
         if (prepared <= 0 && kept == 0)
@@ -65,8 +65,8 @@ static void *keys_main(void *context)
         lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
     (void)setpriority(PRIO_PROCESS, 0, KEYS_NICE); /* of this thread; a wish */
     for (;;) {
-        enum node_phase phase = phase_now(&node->phase);
-        if (phase == NODE_FAILED || phase == NODE_STOPPED)
+        enum phase_name phase = phase_now(&node->phase);
+        if (phase == PHASE_FAILED || phase == PHASE_STOPPED)
             return NULL;
         if (key_keeper_step(&node->key_keeper, clock_monotonic_ns(&node->clock)) == 0)
             usleep(KEYS_IDLE_US);
@@ -117,8 +117,8 @@ static int run_threads(struct node *node)
     for (uint32_t i = 1; i < count; i++)
         if (node->duties[i].joinable)
             pthread_join(node->duties[i].thread, NULL);
-    if (phase_now(&node->phase) != NODE_FAILED)
-        (void)lifecycle_advance(node, NODE_STOPPING, NODE_STOPPED);
+    if (phase_now(&node->phase) != PHASE_FAILED)
+        (void)lifecycle_advance(node, PHASE_STOPPING, PHASE_STOPPED);
     if (prepares)
         pthread_join(background, NULL);
     if (keeps)
@@ -155,7 +155,7 @@ int node_run(struct node *node, const struct config *options)
     if (code == 0) {
         notify_start(&notify, node);
         code = run_threads(node);
-        if (phase_now(&node->phase) == NODE_STOPPED)
+        if (phase_now(&node->phase) == PHASE_STOPPED)
             code = write_snapshot(node);
     }
     if (atomic_load_explicit(&node->core.follower.diverged, memory_order_relaxed))

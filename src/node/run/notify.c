@@ -81,11 +81,11 @@ static void look(struct notify *notify)
 {
     struct node *node = notify->node;
     uint64_t now_ns = clock_monotonic_ns(&node->clock);
-    enum node_phase phase = phase_now(&node->phase);
+    enum phase_name phase = phase_now(&node->phase);
 
-    if (phase < NODE_OPEN) {
+    if (phase < PHASE_OPEN) {
         tell_recovery(notify, now_ns);
-    } else if (phase == NODE_OPEN) {
+    } else if (phase == PHASE_OPEN) {
         tell_ready(notify, now_ns);
         ping(notify, now_ns);
     } else {

@@ -40,8 +40,8 @@ void opening_recover(struct node *node)
              "boot=%lu snapshot=%lu records=%lu frames=%lu cut_bytes=%lu clean_stop=%d",
              found->boot, node->core.engines.snapshot_sequence, found->records, found->frames,
              found->cut_bytes, found->clean_stop);
-    (void)lifecycle_advance(node, NODE_RECOVERING,
-                            NODE_RECOVERED); /* false: a stop was asked meanwhile */
+    (void)lifecycle_advance(node, PHASE_RECOVERING,
+                            PHASE_RECOVERED); /* false: a stop was asked meanwhile */
 }
 
 /* ---- the commands of a start ----------------------------------------------------------------- */
@@ -75,7 +75,7 @@ uint32_t opening_sequence(struct node *node)
     case CORE_OPENED:
         compare_markets(node);
         node->opened_sequence = engine_sequence(node->core.primary);
-        return lifecycle_advance(node, NODE_RECOVERED, NODE_OPEN);
+        return lifecycle_advance(node, PHASE_RECOVERED, PHASE_OPEN);
     case CORE_CLOCK_BEHIND:
         if (clock_monotonic_ns(&node->clock) - node->started_monotonic_ns <
             CLOCK_WAIT_S_MAX * NS_PER_S)

@@ -2,7 +2,7 @@
  * of the start.
  *
  * Order. opening_recover on the journal's thread; opening_sequence on the matcher's, once the phase
- *        is NODE_RECOVERED.
+ *        is PHASE_RECOVERED.
  * Wait.  opening_recover blocks; opening_sequence does not. */
 #ifndef NODE_RUN_OPENING_H
 #define NODE_RUN_OPENING_H

@@ -2,25 +2,42 @@
 
 void phase_init(struct phase *phase)
 {
-    atomic_init(&phase->now, (uint32_t)NODE_RECOVERING);
+    atomic_init(&phase->now, (uint32_t)PHASE_RECOVERING);
     atomic_init(&phase->exit_code, 0);
     atomic_init(&phase->failing, false);
 }
 
-enum node_phase phase_now(const struct phase *phase)
+enum phase_name phase_now(const struct phase *phase)
 {
-    /* pairs: phase_advance, phase_fail */
-    return (enum node_phase)atomic_load_explicit(&phase->now, memory_order_acquire);
+    /* pairs: move */
+    return (enum phase_name)atomic_load_explicit(&phase->now, memory_order_acquire);
 }
 
-bool phase_advance(struct phase *phase, enum node_phase from, enum node_phase to)
+/* The only writer of `now`. False when another move came first: *from gets the phase it led to. */
+static bool move(struct phase *phase, enum phase_name *from, enum phase_name to)
 {
-    uint32_t expected = (uint32_t)from;
+#define TO(name)      (1U << PHASE_##name)
+#define X(name, next) next,
+    static const unsigned allowed[PHASE_COUNT] = { PHASE_LIST(X) };
+#undef X
+#undef TO
+    uint32_t expected = (uint32_t)*from;
 
+    INVARIANT((unsigned)*from < PHASE_COUNT && (unsigned)to < PHASE_COUNT);
+    INVARIANT((allowed[*from] >> to & 1U) != 0);
+    INVARIANT(to != PHASE_FAILED || atomic_load_explicit(&phase->failing, memory_order_relaxed));
     /* Release: pairs with phase_now. */
     bool moved = atomic_compare_exchange_strong_explicit(
         &phase->now, &expected, (uint32_t)to, memory_order_acq_rel, memory_order_acquire);
-    INVARIANT(moved || expected == NODE_FAILED);
+    *from = (enum phase_name)expected;
+    return moved;
+}
+
+bool phase_advance(struct phase *phase, enum phase_name from, enum phase_name to)
+{
+    INVARIANT(to != PHASE_FAILED); /* that is phase_fail's */
+    bool moved = move(phase, &from, to);
+    INVARIANT(moved || from == PHASE_FAILED);
     return moved;
 }
 
@@ -28,8 +45,11 @@ void phase_fail(struct phase *phase, int exit_code)
 {
     if (atomic_exchange_explicit(&phase->failing, true, memory_order_acq_rel))
         return;
-    atomic_store_explicit(&phase->exit_code, exit_code, memory_order_relaxed); /* told by `now` */
-    atomic_store_explicit(&phase->now, (uint32_t)NODE_FAILED, memory_order_release);
+    /* relaxed: published by the move. */
+    atomic_store_explicit(&phase->exit_code, exit_code, memory_order_relaxed);
+    enum phase_name from = phase_now(phase);
+    while (!move(phase, &from, PHASE_FAILED)) /* phases only go forward: it ends */
+        continue;
 }
 
 int phase_exit_code(const struct phase *phase)

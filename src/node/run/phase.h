@@ -1,52 +1,61 @@
-/* phase.h - how far a node's start or end has come: one word that its threads move.
+/* phase.h - how far a node's start or stop has come: one word that all of its threads read.
  *
  *   RECOVERING ─journal─> RECOVERED ─matcher─> OPEN ─first─> DRAINING ─matcher─> STOPPING
  *       │                     │                 │                │            ─first─> STOPPED
- *       └─────────────────────┴─────────────────┴────────────────┴── FAILED, by whoever fails
- *                                                                    first; final
+ *       └─────────────────────┴─────────────────┴────────────────┴── FAILED: first failure; final
  *
- * Order.  A move is a release, a look an acquire: what was done in the phase before is seen by who
- *         sees this one. A move names the phase it leaves, so none can undo a failure.
- * Owner.  Any thread; the thread that has the role named above each arrow makes that move. */
+ * Order.  A move is a release and a look is an acquire: a thread that sees a phase also sees what
+ *         was done before the move to it. A move names the phase it leaves, so no move can undo a
+ *         failure.
+ * Owner.  Any thread. The name on an arrow is the role whose thread makes that move. */
 #ifndef NODE_RUN_PHASE_H
 #define NODE_RUN_PHASE_H
 
 #include "base/cc.h"
 
-enum node_phase {
-    NODE_RECOVERING,
-    NODE_RECOVERED, /* the journal is replayed: the matcher may open */
-    NODE_OPEN,      /* the commands of the start are sequenced: every role steps */
-    NODE_DRAINING,  /* a stop was asked: net threads answer what they have received, then end */
-    NODE_STOPPING,  /* no command can come: journal and follower end when all is durable and
-                       applied */
-    NODE_STOPPED,   /* they have: the background thread ends */
-    NODE_FAILED,    /* one of them failed, or a start was given up: everybody leaves */
+/* clang-format off */
+/*    phase        may become               what the threads do in it */
+#define PHASE_LIST(X)                                                                              \
+    X(RECOVERING,  TO(RECOVERED) | TO(FAILED))  /* the journal is replayed */                      \
+    X(RECOVERED,   TO(OPEN)      | TO(FAILED))  /* the matcher sequences the commands of the start */ \
+    X(OPEN,        TO(DRAINING)  | TO(FAILED))  /* every role steps */                             \
+    X(DRAINING,    TO(STOPPING)  | TO(FAILED))  /* net threads answer what they received, then end */ \
+    X(STOPPING,    TO(STOPPED)   | TO(FAILED))  /* journal and follower end once all is durable and applied */ \
+    X(STOPPED,     TO(FAILED))                  /* the background thread ends */                   \
+    X(FAILED,      0)                           /* a role failed, or the start was given up: every thread ends */
+/* clang-format on */
+
+enum phase_name {
+#define X(name, next) PHASE_##name,
+    PHASE_LIST(X)
+#undef X
+        PHASE_COUNT
 };
 
 struct phase {
-    _Atomic uint32_t now;  /* enum node_phase */
-    _Atomic int exit_code; /* of NODE_FAILED */
+    _Atomic uint32_t now;  /* enum phase_name */
+    _Atomic int exit_code; /* of PHASE_FAILED */
     _Atomic bool failing;
 };
 
 void phase_init(struct phase *phase);
 
-enum node_phase phase_now(const struct phase *phase);
+enum phase_name phase_now(const struct phase *phase);
 
-/* From NODE_OPEN to NODE_STOPPING: journal, matcher and follower are there to be looked at. */
-static inline bool phase_serves(enum node_phase phase)
+/* From PHASE_OPEN to PHASE_STOPPING: journal, matcher and follower exist. */
+static inline bool phase_serves(enum phase_name name)
 {
-    return phase >= NODE_OPEN && phase <= NODE_STOPPING;
+    return name >= PHASE_OPEN && name <= PHASE_STOPPING;
 }
 
-/* Moves from one phase to the next. False when a failure came first: nothing changed. */
-CC_MUST_USE bool phase_advance(struct phase *phase, enum node_phase from, enum node_phase to);
+/* Moves from one phase to the next, which the table must allow (INVARIANT). False when a failure
+ * came first: nothing changed. */
+CC_MUST_USE bool phase_advance(struct phase *phase, enum phase_name from, enum phase_name to);
 
-/* Ends it all; the first failure gives the exit code. */
+/* Moves to PHASE_FAILED. Only the first call counts: it gives the exit code. */
 void phase_fail(struct phase *phase, int exit_code);
 
-/* What the process exits with, once every thread is joined. */
+/* The exit code of the process, once every thread is joined: 0 unless a role failed. */
 int phase_exit_code(const struct phase *phase);
 
 #endif
