@@ -3,20 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* clang-format off */
-/*    state     may become                   one step of it ... */
-#define POOL_STATE_LIST(X)                                                                        \
-    X(WAITING,  TO(ZEROING) | TO(WAITING))   /* opens what exists, or begins a .next */           \
-    X(ZEROING,  TO(NAMING) | TO(WAITING))    /* writes one chunk of zeros */                      \
-    X(NAMING,   TO(WAITING))                 /* header, sync, rename, sync of the folder */
-/* clang-format on */
-
-enum pool_state {
-#define X(name, next) POOL_##name,
-    POOL_STATE_LIST(X)
-#undef X
-        POOL_STATE_COUNT
-};
+#include "store/pool_state.h"
 
 struct segment_pool {
     struct segment_pool_config config;
@@ -38,18 +25,9 @@ struct segment_pool {
     CC_NO_SHARE _Atomic uint64_t taken; /* segments below it were taken */
 };
 
-/* The only writer of `state`. */
-static void pool_move(struct segment_pool *pool, enum pool_state next)
+static void move(struct segment_pool *pool, enum pool_state next)
 {
-#define TO(name)             (1U << POOL_##name)
-#define X(name, next_states) next_states,
-    static const unsigned allowed[POOL_STATE_COUNT] = { POOL_STATE_LIST(X) };
-#undef X
-#undef TO
-
-    INVARIANT((allowed[pool->state] >> next & 1U) != 0);
-    pool->state = next;
-    INVARIANT((pool->file >= 0) == (next != POOL_WAITING));
+    pool_state_move(&pool->state, next, pool->file >= 0);
 }
 
 struct segment_pool *segment_pool_create(const struct segment_pool_config *config)
@@ -199,7 +177,7 @@ static int next_begin(struct segment_pool *pool, uint64_t number)
         return file;
     pool->file = file;
     pool->zeroed = 0;
-    pool_move(pool, POOL_ZEROING);
+    move(pool, POOL_ZEROING);
     return 1;
 }
 
@@ -216,7 +194,7 @@ static int next_zero(struct segment_pool *pool, uint64_t now_ns)
     if (pool->config.bytes_per_s > 0)
         pool->due_ns = now_ns + count * UINT64_C(1000000000) / pool->config.bytes_per_s;
     if (pool->zeroed == pool->config.segment_bytes)
-        pool_move(pool, POOL_NAMING);
+        move(pool, POOL_NAMING);
     return (int)count;
 }
 
@@ -249,7 +227,7 @@ static int next_name(struct segment_pool *pool, uint64_t number)
     if (error < 0)
         return error;
     pool->file = -1;
-    pool_move(pool, POOL_WAITING);
+    move(pool, POOL_WAITING);
     slot_fill(pool, file, header.block_bytes);
     return SEGMENT_FRAMES_OFFSET;
 }
@@ -259,7 +237,7 @@ static void next_drop(struct segment_pool *pool, int error, uint64_t now_ns)
     if (pool->file >= 0)
         disk_close(pool->config.disk, pool->file);
     pool->file = -1;
-    pool_move(pool, POOL_WAITING);
+    move(pool, POOL_WAITING);
     pool->due_ns = now_ns + SEGMENT_POOL_RETRY_NS;
     atomic_store_explicit(&pool->error, error, memory_order_relaxed);
 }
