@@ -9,7 +9,7 @@ int arena_populate(void *memory, size_t bytes)
 {
     if (madvise(memory, bytes, MADV_POPULATE_WRITE) == 0)
         return 0;
-    if (errno != EINVAL) /* EINVAL: a kernel that does not know the advice */
+    if (errno != EINVAL) /* EINVAL: the kernel does not know the advice */
         return -errno;
     for (size_t at = 0; at < bytes; at += PAGE_BYTES)
         ((volatile uint8_t *)memory)[at] = 0;
@@ -23,7 +23,7 @@ int arena_map(void **memory, size_t bytes, bool touch)
     if (region == MAP_FAILED)
         return -errno;
     if (bytes >= HUGE_PAGE_BYTES) {
-        /* A wish: without huge pages it only costs address translations. */
+        /* Best effort: without huge pages only address translation is slower. */
         int refused = madvise(region, bytes, MADV_HUGEPAGE);
         (void)refused;
     }

@@ -1,10 +1,12 @@
-/* arena.h - memory of a role: one region sized at start, handed out in pieces, never taken back.
+/* arena.h - memory of a role: one region, sized at start and handed out in pieces that live as
+ * long.
  *
- * The size is found by a dry run: the same sequence of arena_take on an arena without memory gives
- * NULL each time and counts the bytes; then the region is mapped and the sequence runs again.
- * arena_take is pure (the engine lays itself out with it); arena_map asks the kernel.
+ * A dry run finds the size: on an arena without memory every arena_take returns NULL and only
+ * counts the bytes. The caller then maps the region and repeats the same sequence of calls.
+ * arena_take is pure: the engine lays itself out with it. arena_map, arena_populate and arena_unmap
+ * are system calls.
  *
- * Owner. The thread that lays out. Pieces live as long as the region.
+ * Owner. The thread that lays out. A piece cannot be given back; it lives until arena_unmap.
  * Units. Bytes. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -22,8 +24,8 @@ static inline void arena_init(struct arena *arena, void *memory, size_t capacity
     *arena = (struct arena){ .memory = memory, .capacity = capacity };
 }
 
-/* The next `count` items of `size` bytes at a multiple of `align` (a power of two); NULL in a dry
- * run. Taking more than the dry run counted is our fault (INVARIANT). */
+/* Returns the next `count` items of `size` bytes, aligned to `align` (a power of two); NULL in a
+ * dry run. The memory is not cleared. Taking more than the dry run counted fails an INVARIANT. */
 static inline void *arena_take(struct arena *arena, size_t count, size_t size, size_t align)
 {
     size_t start = (arena->used + align - 1) & ~(align - 1);
@@ -35,14 +37,16 @@ static inline void *arena_take(struct arena *arena, size_t count, size_t size, s
     return arena->memory + start;
 }
 
-/* Maps zeroed anonymous memory and, with `touch`, faults every page in (huge pages are asked for).
- * 0 or -errno. */
+/* Maps `bytes` of zeroed anonymous memory, advises huge pages and stores the address in *memory;
+ * with `touch` it also faults every page in. Returns 0 or -errno; after an error nothing is mapped
+ * and *memory is unchanged. */
 CC_MUST_USE int arena_map(void **memory, size_t bytes, bool touch);
 
-/* Faults every page of a piece of such a region in. 0 or -errno: the machine has no more memory. */
+/* Faults in every page of a part of such a region. Returns 0, or -errno when the machine has no
+ * more memory; the pages faulted in before the error stay. */
 CC_MUST_USE int arena_populate(void *memory, size_t bytes);
 
-/* Gives a region of arena_map back; NULL is allowed. */
+/* Unmaps a region of arena_map. NULL is allowed. */
 void arena_unmap(void *memory, size_t bytes);
 
 #endif

@@ -1,8 +1,8 @@
 #include "base/base64.h"
 
-/* Value of a character, or BAD for one outside the alphabet. Four tables hold the values already at
- * the bits that the four places of a group have in its three bytes, taken as a little-endian word;
- * BAD stays visible in every one of them as bit 24. */
+/* The value of a character, or BAD for one outside the alphabet. The four tables hold the values
+ * shifted to the bits that each of the four characters has in the three bytes of a group, read as a
+ * little-endian word. BAD is bit 24 in all of them and survives the OR. */
 enum { BAD = 1 << 24 };
 
 /* clang-format off */
@@ -28,14 +28,14 @@ enum { BAD = 1 << 24 };
 static const uint32_t places[4][256] = { TABLE(BITS_0), TABLE(BITS_1), TABLE(BITS_2),
                                          TABLE(BITS_3) };
 
-/* The word of four characters, the first in the low byte. */
+/* Returns the word of four characters, the first in the low byte. */
 static uint32_t group_value(uint32_t group)
 {
     return places[0][group & 255] | places[1][group >> 8 & 255] | places[2][group >> 16 & 255] |
            places[3][group >> 24];
 }
 
-/* The place of the first character that is not of the alphabet; `count` when all are. */
+/* Returns the index of the first character outside the alphabet; `count` if there is none. */
 static size_t first_bad(const uint8_t *text, size_t count)
 {
     size_t at = 0;
@@ -62,7 +62,7 @@ ptrdiff_t base64_decode(uint8_t *bytes, size_t capacity, const char *text, size_
         size_t bad = first_bad(in, count);
         return refuse(error_at, bad < count - pad ? bad : count);
     }
-    size_t whole = pad == 0 ? count : count - 4; /* characters in groups without padding */
+    size_t whole = pad == 0 ? count : count - 4; /* characters of groups without padding */
     size_t total = count / 4 * 3 - pad;
     if (total > capacity)
         return first_bad(in, count - pad) < count - pad ? refuse(error_at, first_bad(in, count))
@@ -71,7 +71,8 @@ ptrdiff_t base64_decode(uint8_t *bytes, size_t capacity, const char *text, size_
     uint32_t seen = 0;
     uint8_t *out = bytes;
     size_t at = 0;
-    /* Two groups a step; each store writes one byte too many, so the last groups go alone. */
+    /* Two groups a step. Each store writes one byte too many, so the last groups are decoded
+     * alone. */
     for (; at + 12 <= whole; at += 8, out += 6) {
         uint64_t groups = cc_load64(in + at);
         uint32_t first = group_value((uint32_t)groups);

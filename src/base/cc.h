@@ -1,4 +1,4 @@
-/* cc.h - what we assume of the compiler and the machine, in one place. */
+/* cc.h - what perpd assumes of the compiler and the machine, in one place. */
 #ifndef BASE_CC_H
 #define BASE_CC_H
 
@@ -17,22 +17,23 @@
 #define CC_NONNULL          __attribute__((nonnull))
 #define CC_PRINTF(fmt, arg) __attribute__((format(printf, fmt, arg)))
 #define CC_CACHE_LINE       64
-#define CC_NO_SHARE         alignas(2 * CC_CACHE_LINE) /* adjacent-line prefetcher pairs lines */
+#define CC_NO_SHARE         alignas(2 * CC_CACHE_LINE) /* the prefetcher loads lines in pairs */
 #define CC_COUNT(array)     (sizeof(array) / sizeof(array)[0])
 
-/* 128-bit products: every money product goes through these (rules.md R1). */
+/* 128-bit integers: every product of money is computed in them (rules.md R1). */
 __extension__ typedef __int128 int128;
 __extension__ typedef unsigned __int128 uint128;
 
-/* The compiler forgets what it knows of the register's value: words stay scalar where a vector load
- * would wait for narrower stores. */
+/* Hides the value of a register from the compiler. It keeps words scalar where a vector load would
+ * stall on the narrower stores before it. */
 #define CC_OPAQUE(word) __asm__("" : "+r"(word))
 
-/* Asks for a line that will be needed. Volatile: gcc takes a function that does nothing but fetch
- * for one without effects, and drops the calls of it. The address need not be one of an object. */
+/* Prefetches the cache line of an address, which need not belong to an object. Volatile: gcc
+ * regards a function that only prefetches as free of effects and drops its calls. */
 #define CC_PREFETCH(address) __asm__ volatile("prefetcht0 %0" : : "m"(*(const char *)(address)))
 
-/* An invariant: cheap, always on, aborts. INVARIANT is for our bugs, never for client input. */
+/* Aborts when x is false, with file, line and text. It is cheap and always on. It is for bugs of
+ * perpd, never for input of clients. */
 _Noreturn void cc_invariant_failed(const char *file, int line, const char *text);
 #define INVARIANT(x) (CC_LIKELY(x) ? (void)0 : cc_invariant_failed(__FILE__, __LINE__, #x))
 
@@ -40,7 +41,7 @@ static_assert(CHAR_BIT == 8, "bytes are octets");
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "wire structs are copied as they are");
 static_assert(sizeof(void *) == 8, "LP64");
 
-/* Little-endian loads and stores at any alignment; the machine is little-endian (above). */
+/* Little-endian loads and stores at any alignment. */
 static inline uint16_t cc_load16(const void *bytes)
 {
     uint16_t value;

@@ -12,7 +12,7 @@ static uint64_t read_ns(clockid_t id)
     return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-/* The three words a reader needs, taken in one piece. */
+/* The three words of an update, as one reading. */
 struct base {
     uint64_t monotonic_ns;
     int64_t offset_ns;
@@ -22,10 +22,10 @@ struct base {
 static struct base base_read(const struct clock *clock)
 {
     for (;;) {
-        /* acquire (pairs: base_write): the words are at least as new as this version. */
+        /* acquire (pairs: base_write): the words read next are at least as new as this version. */
         uint64_t before = atomic_load_explicit(&clock->version, memory_order_acquire);
-        /* acquire (pairs: base_write): a word that is newer brings its odd version along, so the
-         * last load sees that something changed. */
+        /* acquire (pairs: base_write): a reader that sees a newer word also sees its odd version,
+         * so the second load of the version detects the change. */
         struct base base = {
             .monotonic_ns = atomic_load_explicit(&clock->base_monotonic_ns, memory_order_acquire),
             .offset_ns = atomic_load_explicit(&clock->base_offset_ns, memory_order_acquire),
@@ -42,18 +42,19 @@ static void base_write(struct clock *clock, struct base base)
     /* relaxed: only the owner writes it. */
     uint64_t version = atomic_load_explicit(&clock->version, memory_order_relaxed);
     atomic_store_explicit(&clock->version, version + 1, memory_order_relaxed);
-    /* release (pairs: base_read): who sees one of these sees the odd version before it. */
+    /* release (pairs: base_read): a reader that sees one of these words sees the odd version
+     * too. */
     atomic_store_explicit(&clock->base_monotonic_ns, base.monotonic_ns, memory_order_release);
     atomic_store_explicit(&clock->base_offset_ns, base.offset_ns, memory_order_release);
     atomic_store_explicit(&clock->target_offset_ns, base.target_ns, memory_order_release);
-    /* release (pairs: base_read): who sees the even version sees all three. */
+    /* release (pairs: base_read): a reader that sees the even version sees all three words. */
     atomic_store_explicit(&clock->version, version + 2, memory_order_release);
 }
 
-/* The offset at a time: it walks from the base's offset to the target and stays there. */
+/* Returns the offset at a time: it moves from the base's offset to the target and stays there. */
 static int64_t offset_at(struct base base, uint64_t monotonic_ns)
 {
-    /* A reader may hold a time from just before the update: it gets the offset at the update. */
+    /* A reader may have read its time just before the update: it gets the offset at the update. */
     uint64_t elapsed_ns = monotonic_ns > base.monotonic_ns ? monotonic_ns - base.monotonic_ns : 0;
     int64_t most_ns = (int64_t)(elapsed_ns / SLEW_DIVISOR);
     int64_t wanted_ns = base.target_ns - base.offset_ns;
@@ -83,7 +84,7 @@ void clock_init_simulated(struct clock *clock, uint64_t now_ns)
 void clock_set(struct clock *clock, uint64_t now_ns)
 {
     INVARIANT(clock->simulated);
-    /* relaxed: one word, nothing else is published with it. */
+    /* relaxed: one word; nothing else is published with it. */
     atomic_store_explicit(&clock->simulated_ns, now_ns, memory_order_relaxed);
 }
 
@@ -117,7 +118,7 @@ void clock_follow_to(struct clock *clock, uint64_t monotonic_ns, uint64_t realti
     base.monotonic_ns = monotonic_ns;
     base.target_ns = (int64_t)(realtime_ns - monotonic_ns);
     base_write(clock, base);
-    /* relaxed: a figure on its own, for display. */
+    /* relaxed: a single number for display. */
     atomic_store_explicit(&clock->difference_ns, base.target_ns - base.offset_ns,
                           memory_order_relaxed);
 }

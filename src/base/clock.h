@@ -1,24 +1,25 @@
-/* clock.h - the node clock (wire.md W5), handed to every role; real, or simulated in tests.
+/* clock.h - the node clock (wire.md W5), which every role gets: real, or simulated in tests.
  *
- * The real clock is CLOCK_MONOTONIC plus an offset that follows CLOCK_REALTIME by at most 500 ppm:
- * a wall clock that is stepped never makes it jump. Matcher and net threads share one object.
+ * The real clock is CLOCK_MONOTONIC plus an offset. The offset follows CLOCK_REALTIME by at most
+ * 500 ppm, so a step of the wall clock never makes this clock jump. Matcher and net threads share
+ * one object.
  *
  *   owner                                     any thread
  *   clock_follow()  -- three words -->        clock_now_ns()
  *
- * Order. The three words are published under an even/odd version: a reader retries while one is
- *        being written, so it never mixes two updates.
- * Wait.  A reader retries only across an update, a few ns each 100 ms; nothing blocks.
- * Owner. One thread calls clock_follow (the real one) or clock_set (the simulated one).
- * Units. Nanoseconds since the unix epoch; ticks are TSC counts, for intervals on one machine. */
+ * Order. A version publishes the three words; it is odd while they are written. A reader retries
+ *        when the version was odd or has changed, so it never mixes two updates.
+ * Wait.  A reader retries only during an update, a few ns each 100 ms. Nothing blocks.
+ * Owner. One thread calls clock_follow (real clock) or clock_set (simulated clock).
+ * Units. Nanoseconds since the unix epoch. Ticks are TSC counts, for intervals on one machine. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
 #include "base/cc.h"
 
 enum {
-    CLOCK_SLEW_PPM = 500,                         /* the offset moves no faster than this */
-    CLOCK_FOLLOW_INTERVAL_NS = 100 * 1000 * 1000, /* the owner calls clock_follow about so often */
+    CLOCK_SLEW_PPM = 500,                         /* the offset changes no faster than this */
+    CLOCK_FOLLOW_INTERVAL_NS = 100 * 1000 * 1000, /* how often the owner calls clock_follow */
     CLOCK_DIFFERENCE_MAX_NS = 1000 * 1000 * 1000, /* above it: log, count, /readyz (W5) */
 };
 
@@ -26,40 +27,43 @@ struct clock {
     bool simulated;
     CC_NO_SHARE _Atomic uint64_t version; /* odd while the owner writes the next three */
     _Atomic uint64_t base_monotonic_ns;   /* CLOCK_MONOTONIC of the last update */
-    _Atomic int64_t base_offset_ns;       /* offset in force at that moment */
-    _Atomic int64_t target_offset_ns;     /* offset it moves to */
+    _Atomic int64_t base_offset_ns;       /* the offset at that moment */
+    _Atomic int64_t target_offset_ns;     /* the offset that is approached */
     _Atomic int64_t difference_ns;        /* CLOCK_REALTIME - this clock, at the last update */
     _Atomic uint64_t simulated_ns;
 };
 
-/* The real clock, starting at CLOCK_REALTIME's time. 0 or -errno. */
+/* Initializes a real clock to the time of CLOCK_REALTIME. Returns 0 or -errno. */
 CC_MUST_USE int clock_init(struct clock *clock);
 
-/* A clock that keeps one time until it is set. */
+/* Initializes a simulated clock. Its time changes only by clock_set and clock_advance. */
 void clock_init_simulated(struct clock *clock, uint64_t now_ns);
 void clock_set(struct clock *clock, uint64_t now_ns);
 void clock_advance(struct clock *clock, uint64_t step_ns);
 
-/* The time. Calls of one thread do not go back by more than 1e-3 of the time an update takes; the
- * engine's time is strictly increasing in any case (R3). */
+/* Returns the time. It may go back between two calls of one thread, by at most 1e-3 of the duration
+ * of an update; the engine's time increases strictly all the same (R3). Any thread. */
 uint64_t clock_now_ns(const struct clock *clock);
 
-/* Time for timeouts: CLOCK_MONOTONIC, or the simulated time. Not comparable with clock_now_ns. */
+/* Returns the time for timeouts: CLOCK_MONOTONIC, or the simulated time. It is not comparable with
+ * clock_now_ns. Any thread. */
 uint64_t clock_monotonic_ns(const struct clock *clock);
 
-/* Reads CLOCK_REALTIME and aims the offset at it. Owner only; no effect on a simulated clock. */
+/* Reads CLOCK_REALTIME and makes it the target of the offset. Owner only. Does nothing to a
+ * simulated clock. */
 void clock_follow(struct clock *clock);
 
-/* CLOCK_REALTIME minus this clock at the last clock_follow; 0 for a simulated clock. Any thread. */
+/* Returns CLOCK_REALTIME minus this clock at the last clock_follow; 0 for a simulated clock. Any
+ * thread. */
 int64_t clock_difference_ns(const struct clock *clock);
 
-/* The step of clock_follow with its two readings given (for tests of the slew). */
+/* clock_follow with its two readings as parameters, for tests of the slew. */
 void clock_follow_to(struct clock *clock, uint64_t monotonic_ns, uint64_t realtime_ns);
 
-/* The node clock at a given CLOCK_MONOTONIC. */
+/* Returns the node clock at the time `monotonic_ns` of CLOCK_MONOTONIC. */
 uint64_t clock_at(const struct clock *clock, uint64_t monotonic_ns);
 
-/* Time stamps of stages: the TSC on x86-64. */
+/* Returns the cycle counter for latency stamps: the TSC on x86-64. */
 static inline uint64_t clock_ticks(void)
 {
 #if defined(__x86_64__)
@@ -70,12 +74,13 @@ static inline uint64_t clock_ticks(void)
 #endif
 }
 
-/* How long a tick is: nanoseconds times 2^32. */
+/* The length of a tick in nanoseconds, times 2^32. */
 struct clock_rate {
     uint64_t ns_per_tick_q32;
 };
 
-/* Measures it against CLOCK_MONOTONIC_RAW for 5 ms, busy; call it once at start. Good to 1e-4. */
+/* Measures the length of a tick against CLOCK_MONOTONIC_RAW, to 1e-4. Spins for 5 ms; call it once
+ * at start. */
 struct clock_rate clock_calibrate(void);
 
 static inline uint64_t clock_ticks_to_ns(struct clock_rate rate, uint64_t ticks)

@@ -21,13 +21,13 @@ enum {
 
 static const char *const source_names[] = { "default", "file", "environment", "flag" };
 
-/* Where a value comes from, for messages. */
+/* The source of a value, for messages. */
 struct origin {
     enum config_source source;
     const char *file; /* CONFIG_FILE */
 };
 
-/* Writes the reason and gives false. */
+/* Writes the reason to config->error and returns false. */
 static bool refuse(struct config *config, const char *format, ...) CC_PRINTF(2, 3);
 
 static bool refuse(struct config *config, const char *format, ...)
@@ -49,7 +49,7 @@ static bool is_equal(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-/* Nearest known key, for the message about an unknown one. */
+/* Returns the nearest known key, for the message about an unknown one. */
 static const char *nearest_key(const char *name)
 {
     const char *nearest = option_row(0)->name;
@@ -80,7 +80,7 @@ static bool parse_number(const char *text, const char *end, uint64_t *value)
     return true;
 }
 
-/* A number with K, M or G after it. */
+/* A number, then K, M or G or nothing. */
 static bool parse_size(const char *text, uint64_t *value)
 {
     const char *end = text + strlen(text);
@@ -115,7 +115,7 @@ static bool is_key_list(const char *text)
     return false;
 }
 
-/* Finds a word among those of a CHOICE row; *built says whether this binary has it. */
+/* Finds a word of a CHOICE row; *built says whether this binary has it. */
 static bool find_choice(const struct option_row *row, const char *word, bool *built)
 {
     size_t count = strlen(word);
@@ -163,7 +163,7 @@ static bool parse_value(struct config *config, const struct option_row *row, con
                         struct config_value *value)
 {
     value->number = 0;
-    if (text[0] == '\0') { /* none, where the row's default is none too */
+    if (text[0] == '\0') { /* none; allowed only if the row's default is none */
         if (row->initial[0] != '\0')
             return refuse(config, "%s: a value is needed", row->name);
         return true;
@@ -199,7 +199,7 @@ static bool parse_value(struct config *config, const struct option_row *row, con
     return false;
 }
 
-/* The canonical text of a checked value; NULL without memory. */
+/* Returns the canonical text of a checked value on the heap; NULL without memory. */
 static char *canonical_text(const struct option_row *row, const char *text, uint64_t number)
 {
     char digits[DECIMAL_TEXT_MAX];
@@ -213,7 +213,7 @@ static char *canonical_text(const struct option_row *row, const char *text, uint
     return copy;
 }
 
-/* Takes a value unless a stronger source gave one. */
+/* Stores a value unless a stronger source has set one. */
 static bool set_value(struct config *config, enum option option, const char *text,
                       struct origin origin)
 {
@@ -281,7 +281,7 @@ static bool load_file(struct config *config, const char *path)
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return refuse(config, "%s: %s", path, strerror(errno));
-    ini_use_stack = true; /* one buffer of ini_max_line bytes; the other way it starts at 200 */
+    ini_use_stack = true; /* one buffer of ini_max_line bytes; the heap variant starts at 200 */
     ini_max_line = LINE_MAX_BYTES;
     ini_allow_multiline = false;
     ini_stop_on_first_error = true;
@@ -308,7 +308,7 @@ static void environment_name(const char *key, char name[NAME_MAX_BYTES])
         *at = *at == '.' ? '_' : *at >= 'a' && *at <= 'z' ? (char)(*at & ~0x20) : *at;
 }
 
-/* Variables PERPD_<one of our sections>_...; others with the prefix are somebody else's. */
+/* True for PERPD_<one of our sections>_...; other variables with the prefix are not ours. */
 static bool names_section(const char *variable)
 {
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
@@ -371,7 +371,7 @@ static bool is_loopback(const char *address)
            strncmp(address, "[::1]:", 6) == 0;
 }
 
-/* What single rows cannot say. */
+/* Checks that involve several rows. */
 static bool check_together(struct config *config)
 {
     if (!is_loopback(config_text(config, OPTION_net_listen)) &&
@@ -386,7 +386,7 @@ static bool check_together(struct config *config)
     return true;
 }
 
-/* Splits what is not `--section.key=value` off: --config, --help, --print-config. */
+/* Handles the arguments other than `--section.key=value`: --config, --help, --print-config. */
 static enum config_outcome read_commands(struct config *config, int argc, const char *const *argv,
                                          const char **path)
 {
@@ -466,7 +466,7 @@ ptrdiff_t config_engine_text(const struct config *config, const uint8_t exchange
     memset(body, 0, CONFIG_ENGINE_TEXT_MAX);
     size_t used = 0;
     const char *before = "";
-    for (;;) { /* the next key in the order of the text: few enough for a search each */
+    for (;;) { /* the next key in text order: few enough keys for one search each */
         const struct option_row *next = NULL;
         enum option option = OPTION_COUNT;
         for (unsigned i = 0; i < OPTION_COUNT; i++) {

@@ -1,12 +1,13 @@
-/* config.h - the configuration of a process: flags, environment and file over the option table.
+/* config.h - the configuration of a process: flags, environment and file, by the option table.
  *
- * Precedence is flag, environment, file, default. An unknown key names the nearest one; a key or a
- * value of a part that this binary does not have is refused; so is every value that its row of
- * base/option.h does not allow. Keys are `section.key`: a flag `--section.key=value`, a variable
- * PERPD_SECTION_KEY, a line `key = value` under `[section]`.
+ * A flag overrides the environment, which overrides the file, which overrides the default. Keys are
+ * `section.key`: a flag `--section.key=value`, a variable PERPD_SECTION_KEY, a line `key = value`
+ * under `[section]`. Three things are refused: an unknown key (the message names the nearest one),
+ * a key or value of a part that this binary does not have, and a value outside the bounds of its
+ * row in base/option.h.
  *
  * Owner. The thread that starts the process; read-only afterwards.
- * Wait.  Reads the file once; allocates. */
+ * Wait.  Reads the file once and allocates. */
 #ifndef BASE_CONFIG_H
 #define BASE_CONFIG_H
 
@@ -17,14 +18,14 @@
 
 enum {
     CONFIG_ERROR_MAX = 640,
-    CONFIG_ENGINE_TEXT_MAX = 4120, /* body of a record 2013 (wire.md W3b) */
+    CONFIG_ENGINE_TEXT_MAX = 4120, /* bytes of the body of a record 2013 (wire.md W3b) */
 };
 
 enum config_outcome {
     CONFIG_RUN,
     CONFIG_HELP,    /* --help: print config_help and exit 0 */
     CONFIG_PRINT,   /* --print-config: print config_print and exit 0 */
-    CONFIG_REFUSED, /* config.error says why, in one line: exit 2 */
+    CONFIG_REFUSED, /* config.error has the reason in one line: exit 2 */
 };
 
 enum config_source { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT, CONFIG_FLAG };
@@ -40,8 +41,8 @@ struct config {
     char error[CONFIG_ERROR_MAX];
 };
 
-/* Reads everything. argv[0] is skipped; `environment` ends with NULL and may be NULL. Whatever the
- * outcome, config_free gives the memory back. */
+/* Reads all sources. argv[0] is skipped; `environment` ends with NULL and may itself be NULL. The
+ * texts are on the heap: call config_free after any outcome. */
 CC_MUST_USE enum config_outcome config_load(struct config *config, int argc,
                                             const char *const *argv,
                                             const char *const *environment);
@@ -62,19 +63,19 @@ static inline bool config_switch(const struct config *config, enum option option
     return config->values[option].number != 0;
 }
 
-/* Is the value this word (CHOICE rows). */
+/* True if the value of a CHOICE row is `word`. */
 bool config_is(const struct config *config, enum option option, const char *word);
 
-/* The canonical body of record 2013: sorted `key=value\n` of every engine option that this binary
- * has, zero-padded to 8; `exchange_id` is the data directory's. Gives its bytes, or -E2BIG when
- * they are more than CONFIG_ENGINE_TEXT_MAX (exit 2). */
+/* Writes the canonical body of record 2013: a sorted `key=value\n` for each engine option that this
+ * binary has, zero-padded to a multiple of 8. `exchange_id` is that of the data directory. Returns
+ * the number of bytes, or -E2BIG when they exceed CONFIG_ENGINE_TEXT_MAX (exit 2). */
 CC_MUST_USE ptrdiff_t config_engine_text(const struct config *config, const uint8_t exchange_id[32],
                                          uint8_t body[CONFIG_ENGINE_TEXT_MAX]);
 
-/* The text of --help: every key with its default and meaning. */
+/* Prints the text of --help: every key with its default and meaning. */
 void config_help(FILE *out);
 
-/* The effective configuration as a file that --config takes. */
+/* Prints the effective configuration as a file that --config accepts. */
 void config_print(const struct config *config, FILE *out);
 
 #endif

@@ -1,7 +1,7 @@
-/* cpu.h - which vector instructions this machine has, for code that has variants.
+/* cpu.h - which vector instructions this machine has, for code that exists in variants.
  *
- * The least machine served has AVX2 (CMakeLists.txt; perpd exits 4 below it). CPU_SCALAR is what
- * the variants are compared with, and what a test may choose; no machine is found to be of it. */
+ * Every machine served has AVX2 (CMakeLists.txt; perpd exits 4 without it), so cpu_level never
+ * returns CPU_SCALAR. Tests choose it to compare the variants with. */
 #ifndef BASE_CPU_H
 #define BASE_CPU_H
 
@@ -10,18 +10,19 @@
 enum cpu_level {
     CPU_SCALAR,
     CPU_AVX2,
-    CPU_AVX512, /* F, BW, VL and VBMI: bytes looked up and moved 64 at a time */
+    CPU_AVX512, /* F, BW, VL and VBMI: looks up and moves 64 bytes at a time */
     CPU_LEVELS
 };
 
-/* The best of this machine; the compiler's library asks the operating system too, whether it keeps
- * the wide registers (XCR0). Any thread. */
+/* Returns the best level of this machine. The compiler's library also checks that the operating
+ * system saves the wide registers (XCR0). Any thread. */
 CC_MUST_USE enum cpu_level cpu_level(void);
 
-/* Has it AVX-512 F, DQ, BW, VL, IFMA, VBMI and VBMI2: what crypto/lane_word.h is made of. */
+/* True if the machine has AVX-512 F, DQ, BW, VL, IFMA, VBMI and VBMI2, the set that
+ * crypto/lane_word.h needs. Any thread. */
 CC_MUST_USE bool cpu_has_lanes(void);
 
-/* Static words: "AVX2". */
+/* Returns the name of a level, such as "AVX2"; static storage. */
 const char *cpu_level_name(enum cpu_level level);
 
 #endif

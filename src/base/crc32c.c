@@ -12,7 +12,7 @@ enum {
 static const uint32_t crc32c_polynomial = 0x82F63B78U;
 
 /* words[k][b]: the state after byte b and k zero bytes. shift[k][b]: the state b << 8k after
- * CRC32C_STREAM_BYTES zero bytes. Written once before main, read only afterwards. */
+ * CRC32C_STREAM_BYTES zero bytes. Written once before main, read-only afterwards. */
 static uint32_t words[8][256];
 static uint32_t shift[4][256];
 
@@ -23,7 +23,7 @@ static uint32_t zeros_appended(uint32_t state, size_t count)
     return state;
 }
 
-/* The operator is linear: a table entry is the sum of its bits' images. */
+/* The operator is linear: a table's value is the sum of the images of its bits. */
 static void shift_fill(void)
 {
     for (unsigned k = 0; k < 4; k++) {

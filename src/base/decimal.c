@@ -26,7 +26,7 @@ static const uint64_t powers_of_ten[] = {
 
 enum { DIGITS_MAX = 39 }; /* of 2^128 - 1 */
 
-/* Writes the digits right-aligned before `end`; gives their start. "0" for 0. */
+/* Writes the digits so that they end at `end`; "0" for 0. Returns their start. */
 static char *put_digits_before(char *end, uint128 value)
 {
     const uint64_t chunk = powers_of_ten[19];
@@ -97,7 +97,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* `count` digits appended to *value. False when it passes 2^64 (then far outside any int64). */
+/* Appends `count` digits to *value. False when it exceeds 2^64, which is far outside any int64. */
 static bool append_digits(uint128 *value, const char *digits, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -20,7 +20,7 @@ static const char *const market_state_names[] = { "ACTIVE",      "POST_ONLY", "R
 static const char *const outcome_names[] = { "SETTLED", "REVERTED", NULL };
 static const char *const tick_names[] = { "TIME", "WORK", NULL };
 
-/* The kinds with names are enums of one byte. */
+/* The kinds with names: enums of one byte. */
 enum {
     FIELD_ENUM_STP = FIELD_ENUM,
     FIELD_ENUM_SIDES = FIELD_ENUM,
@@ -76,14 +76,14 @@ enum {
 
 #define ROW(field_name, field_kind, at, bytes) \
     { #field_name, NAMES_##field_kind, (at), (bytes), FIELD_##field_kind },
-/* The sentinel keeps a reserved code's table from being empty. */
+/* The sentinel keeps the table of a reserved code from being empty. */
 #define X(name, code, signer, path, form, bytes, answer, built) \
     static const struct field fields_##name[] = { FIELDS_##name(ROW){ NULL, NULL, 0, 0, 0 } };
 REQUEST_LIST(X)
 #undef X
 #undef ROW
 
-/* A fixed body's fields add up to its size, so with ascending offsets there is no hole. */
+/* The fields of a fixed body add up to its size: with ascending offsets there is no hole. */
 #define ADD(field_name, kind, at, bytes) +(bytes)
 #define X(name, code, signer, path, form, bytes, answer, built) \
     static_assert((bytes) == 0 || (bytes) == (0 FIELDS_##name(ADD)), #name " body size");

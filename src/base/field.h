@@ -1,6 +1,6 @@
 /* field.h - every field of every request body: name, kind, offset, size (wire.md W3, W3a, W3b).
  *
- * One table serves decoding, the byte-by-byte payload dump, the EIP-712 types (W4), generated
+ * One table serves decoding, the byte-by-byte dump of a payload, the EIP-712 types (W4), generated
  * documents and clients. Each list covers its body byte for byte, pads included: a hole or an
  * overlap does not compile (field.c). */
 #ifndef BASE_FIELD_H
@@ -36,7 +36,7 @@ enum field_kind {
     FIELD_CREDENTIAL, /* credential id, length in the field before, zero-padded */
     FIELD_ITEMS,      /* batch items of 64 bytes */
     FIELD_DOCUMENT,   /* UTF-8 text to the end of the body, zero-padded */
-    FIELD_PAD,        /* zero */
+    FIELD_PAD,        /* zeros */
 };
 
 struct field {
@@ -175,17 +175,18 @@ struct field {
 #define FIELDS_effects_hash(F) F(sequence, COUNT64, 0, 8) F(hash, HASH, 8, 32)
 /* clang-format on */
 
-/* The fields of a body in ascending offset, pads included; *count gets their number.
- * NULL for a code outside request.h. Static storage. */
+/* Returns the fields of a body in ascending offset, pads included, and stores their number in
+ * *count. NULL for a code outside request.h. Static storage. */
 const struct field *field_table(uint32_t request_code, size_t *count);
 
-/* The bytes of `field` in a body of body_bytes: its size, or for size 0 what is left. */
+/* Returns the bytes of `field` in a body of body_bytes: its size, or the rest of the body for size
+ * 0. */
 static inline size_t field_bytes(const struct field *field, size_t body_bytes)
 {
     return field->size != 0 ? field->size : body_bytes - field->offset;
 }
 
-/* Name of an enum field's value, or NULL for an unknown code. */
+/* Returns the name of an enum field's value, or NULL for an unknown value. Static storage. */
 const char *field_enum_name(const struct field *field, uint32_t value);
 
 #endif

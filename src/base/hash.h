@@ -1,8 +1,8 @@
 /* hash.h - BLAKE2b-256, plain and keyed, and the short keyed hash of ids; any thread, no state.
  *
- * The hash of the journal chain, of images, of secrets and of names is BLAKE2b-256 (journal.md).
- * The hash that places an id in a table is SipHash-2-4 under the data directory's hash_key: ids are
- * chosen by clients, and without the key nobody can choose them so that they collide.
+ * BLAKE2b-256 hashes the chain of the journal, images, secrets and names (journal.md). SipHash-2-4
+ * under the data directory's hash_key hashes ids that clients choose: without the key nobody can
+ * choose ids that collide.
  *
  * Wait.  Nothing blocks or allocates.
  * Units. Counts are bytes; inputs may have any alignment. */
@@ -17,25 +17,25 @@ enum {
     HASH_SHORT_KEY_BYTES = 16 /* key of hash_short: `hash_key` of the directory */
 };
 
-/* A hash in the making. Copy it to branch; it owns nothing and needs no end. */
+/* An unfinished hash. It owns nothing: copy it to branch, drop it without hash_end. */
 struct hash_state {
     alignas(64) uint8_t opaque[384];
 };
 
-/* `out` = BLAKE2b-256 of `count` bytes. `bytes` may be NULL when `count` is 0. */
+/* Writes BLAKE2b-256 of `count` bytes to `out`. `bytes` may be NULL when `count` is 0. */
 void hash_blake2b256(uint8_t out[HASH_BYTES], const void *bytes, size_t count);
 
-/* The same under a key of 32 bytes (BLAKE2b's own keyed mode, not a prefix). */
+/* The same under a 32-byte key, in BLAKE2b's own keyed mode (the key is not a prefix). */
 void hash_blake2b256_keyed(uint8_t out[HASH_BYTES], const uint8_t key[HASH_KEY_BYTES],
                            const void *bytes, size_t count);
 
-/* Begin, add any number of times, end: equal to hash_blake2b256 of the concatenation. After
- * hash_end the state must not be used again before hash_begin. */
+/* hash_begin, any number of hash_add and hash_end give hash_blake2b256 of the concatenation. After
+ * hash_end call hash_begin before the state is used again. */
 void hash_begin(struct hash_state *state);
 void hash_add(struct hash_state *state, const void *bytes, size_t count);
 void hash_end(struct hash_state *state, uint8_t out[HASH_BYTES]);
 
-/* SipHash-2-4 of `count` bytes, as the little-endian word that the reference prints. */
+/* Returns SipHash-2-4 of `count` bytes, as the little-endian word that the reference prints. */
 CC_MUST_USE uint64_t hash_short(const uint8_t key[HASH_SHORT_KEY_BYTES], const void *bytes,
                                 size_t count);
 

@@ -10,7 +10,7 @@ void hex_encode(char *text, const uint8_t *bytes, size_t count)
     text[2 * count] = '\0';
 }
 
-/* 0..15, or above 15 for a character that is no digit. */
+/* Returns 0..15, or more than 15 for a character that is not a digit. */
 static unsigned digit_value(char digit)
 {
     unsigned value = (unsigned)(unsigned char)digit;

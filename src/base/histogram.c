@@ -1,6 +1,6 @@
 #include "base/histogram.h"
 
-/* relaxed everywhere: counters without order among them (histogram.h, Order). */
+/* relaxed everywhere: independent counters (histogram.h, Order). */
 static uint64_t load(const _Atomic uint64_t *counter)
 {
     return atomic_load_explicit(counter, memory_order_relaxed);
@@ -61,7 +61,7 @@ void histogram_subtract(struct histogram *from, const struct histogram *earlier)
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t ppm)
 {
     INVARIANT(ppm <= 1000000);
-    /* The buckets' own total: `count` may be a few values ahead or behind. */
+    /* The total of the buckets: `count` may differ by a few values. */
     uint64_t total = 0;
     for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
         total += load(&histogram->buckets[i]);

@@ -1,12 +1,12 @@
 /* histogram.h - log-linear histogram of one thread's stage times, readable by any other thread.
  *
- * Values below 64 are counted exactly; above, each octave has 32 equal buckets, so a percentile is
+ * Values below 64 are counted exactly. Above, each octave has 32 equal buckets, so a percentile is
  * at most 1/32 (3.1 %) above the true value and never below it. Values from 2^40 up (18 minutes in
- * ns) are counted in the last bucket; the greatest value is kept exactly.
+ * ns) are counted in the last bucket. The maximum is exact.
  *
- * Order. Counters are relaxed: a reader sees each count at or before its newest value; `count`,
- *        `sum` and the buckets may differ by the few values being added.
- * Owner. One writer; readers copy with histogram_merge into one of their own.
+ * Order. Counters are relaxed, because no other memory is read through them. `count`, `sum` and the
+ *        buckets may differ by the few values that are being added.
+ * Owner. One writer. A reader merges into a histogram of its own (histogram_merge).
  * Units. The caller's (ns or ticks). */
 #ifndef BASE_HISTOGRAM_H
 #define BASE_HISTOGRAM_H
@@ -26,7 +26,7 @@ struct histogram {
     _Atomic uint64_t buckets[HISTOGRAM_BUCKETS];
 };
 
-/* The bucket of a value, and the greatest value that falls in a bucket. */
+/* The bucket of a value, and the greatest value of a bucket. */
 static inline uint32_t histogram_bucket(uint64_t value)
 {
     if (value >> HISTOGRAM_VALUE_BITS)
@@ -39,11 +39,11 @@ static inline uint32_t histogram_bucket(uint64_t value)
 
 uint64_t histogram_bucket_max(uint32_t bucket);
 
-/* Adds one value. Writer only: plain load and store, no locked instruction. */
+/* Adds one value. Writer only: loads and stores, no locked instruction. */
 static inline void histogram_add(struct histogram *histogram, uint64_t value)
 {
     _Atomic uint64_t *bucket = &histogram->buckets[histogram_bucket(value)];
-    /* relaxed: single writer, readers only sum (pairs: histogram_merge). */
+    /* relaxed: one writer, so no increment is lost; readers only sum (pairs: histogram_merge). */
     atomic_store_explicit(bucket, atomic_load_explicit(bucket, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     atomic_store_explicit(&histogram->count,
@@ -58,15 +58,16 @@ static inline void histogram_add(struct histogram *histogram, uint64_t value)
 
 void histogram_clear(struct histogram *histogram);
 
-/* Adds the counts of `from` to `into`, which the caller owns. */
+/* Adds the counts of `from` to `into`. The caller owns `into`; `from` may be in use by its
+ * writer. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
-/* Takes an earlier copy away: what was added since. The maximum becomes that of the highest bucket
- * left, for the exact one is not known. */
+/* Subtracts an earlier copy: the values added since remain. The maximum becomes that of the highest
+ * bucket left, because the exact one is unknown. */
 void histogram_subtract(struct histogram *from, const struct histogram *earlier);
 
-/* The value at or below which `ppm` millionths of the values lie (500000: median; 999900: p99.99),
- * as its bucket's upper end, at most the maximum; 0 when empty. */
+/* Returns the value at or below which `ppm` millionths of the values are (500000: median; 999900:
+ * p99.99). It is the upper end of a bucket, at most the maximum; 0 when the histogram is empty. */
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t ppm);
 
 uint64_t histogram_count(const struct histogram *histogram);

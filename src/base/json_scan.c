@@ -36,8 +36,8 @@ static bool is_plain(uint8_t byte)
     return byte >= 0x20 && byte != '"' && byte != '\\' && byte < 0x80;
 }
 
-/* From `at` on, the first byte that is a quote, a backslash, a control or not ASCII; `count` when
- * there is none. */
+/* Returns the index, from `at` on, of the first byte that is a quote, a backslash, a control or not
+ * ASCII; `count` if there is none. */
 static uint32_t plain_end(const char *text, uint32_t at, uint32_t count)
 {
 #if defined(__SSE2__)
@@ -46,7 +46,7 @@ static uint32_t plain_end(const char *text, uint32_t at, uint32_t count)
     const __m128i space = _mm_set1_epi8(' ');
     for (; at + 16 <= count; at += 16) {
         __m128i bytes = _mm_loadu_si128((const __m128i_u *)(const void *)(text + at));
-        /* Signed: bytes from 0x80 up are below the space, like the controls. */
+        /* Signed: bytes from 0x80 up compare below the space, as controls do. */
         __m128i special = _mm_or_si128(
             _mm_cmplt_epi8(bytes, space),
             _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
@@ -60,7 +60,7 @@ static uint32_t plain_end(const char *text, uint32_t at, uint32_t count)
     return at;
 }
 
-/* Four hex digits; -1 when they are not. */
+/* Returns the value of four hex digits; -1 if they are not. */
 static int32_t hex4(const char *text)
 {
     int32_t value = 0;
@@ -77,8 +77,8 @@ static int32_t hex4(const char *text)
     return value;
 }
 
-/* The escape at `text` (its backslash) as UTF-8: bytes consumed, 0 when it is malformed. `out` has
- * room for 4 bytes and *out_count gets their number. */
+/* Decodes the escape whose backslash is at `text` to UTF-8 and returns the bytes consumed, 0 when
+ * it is malformed. `out` has room for 4 bytes; *out_count gets their number. */
 static uint32_t read_escape(const char *text, uint32_t left, char *out, uint32_t *out_count)
 {
     static const char names[] = "\"\\/bfnrt";
@@ -126,7 +126,7 @@ static uint32_t read_escape(const char *text, uint32_t left, char *out, uint32_t
     return used;
 }
 
-/* The string whose opening quote is at scan->at. */
+/* Reads the string whose opening quote is at scan->at. */
 static bool read_string(struct json_scan *scan, struct json_span *span)
 {
     const char *text = scan->text;
@@ -223,7 +223,7 @@ static bool read_word(struct json_scan *scan, struct json_token *token)
     return fail(scan, JSON_ERROR_SYNTAX, scan->at);
 }
 
-/* Walks a string's bytes with the escapes resolved. */
+/* The bytes of a string, one by one, escapes resolved. */
 struct bytes {
     const char *at;
     uint32_t left;
@@ -236,7 +236,8 @@ static struct bytes bytes_of(const struct json_span *span)
     return (struct bytes){ .at = span->text, .left = span->count };
 }
 
-/* The next byte, or -1 at the end. The string was read before, so its escapes are well formed. */
+/* Returns the next byte, or -1 at the end. The scan has checked the string, so its escapes are
+ * well-formed. */
 static int bytes_next(struct bytes *bytes)
 {
     if (bytes->pending_at < bytes->pending_count)
@@ -270,7 +271,7 @@ static bool spans_equal(const struct json_span *a, const struct json_span *b)
     }
 }
 
-/* FNV-1a folded to 16 bits: only a filter before the comparison of the names themselves. */
+/* FNV-1a folded to 16 bits: a filter before the names themselves are compared. */
 static uint16_t name_hash(const struct json_span *name)
 {
     uint32_t hash = 2166136261u;
@@ -285,7 +286,7 @@ static uint16_t name_hash(const struct json_span *name)
     return (uint16_t)(hash ^ hash >> 16);
 }
 
-/* The name that starts at `at`, read again: it was well formed. */
+/* Returns the name that starts at `at`, which the scan has checked before. */
 static struct json_span name_again(const struct json_scan *scan, uint32_t at)
 {
     struct json_span name = { .text = scan->text + at };
@@ -297,7 +298,7 @@ static struct json_span name_again(const struct json_scan *scan, uint32_t at)
     return name;
 }
 
-/* Enters a name into its object. False when the object has it already. */
+/* Adds a name to its object. False if the object has it. */
 static bool enter_name(struct json_scan *scan, const struct json_span *name)
 {
     uint32_t at = (uint32_t)(name->text - scan->text);
@@ -443,7 +444,7 @@ enum json_error json_scan_members(const char *text, size_t count, struct json_me
     struct json_token token;
     json_scan_begin(&scan, text, count);
     while (json_scan_next(&scan, &token)) {
-        if (!token.named) /* the outermost object's own brackets */
+        if (!token.named) /* the brackets of the outermost object itself */
             continue;
         for (size_t i = 0; i < member_count; i++) {
             struct json_member *member = &members[i];
@@ -491,7 +492,7 @@ ptrdiff_t json_scan_unescape(const struct json_span *span, char *out, size_t cap
     return (ptrdiff_t)count;
 }
 
-/* Digits alone as a number of at most `max`. */
+/* Reads digits as a number of at most `max`. False for anything else. */
 static bool read_digits(const char *text, uint32_t count, uint64_t max, uint64_t *value)
 {
     if (count == 0 || count > 20)

@@ -1,9 +1,9 @@
 /* json_scan.h - strict JSON reader over a buffer, without allocation (wire.md W1): tokens by pull.
  *
- * One object in UTF-8 without a byte order mark; containers nest at most 8 deep; a member name
- * appears once in its object, compared after its escapes; escapes are RFC 8259's, surrogates only
- * in pairs; numbers are RFC 8259's; only white space surrounds the object. Pure: any
- * thread, the engine too (code 1001).
+ * It reads one object in UTF-8 without a byte order mark; only white space may surround it.
+ * Containers nest at most 8 deep. A member name is unique in its object; names are compared with
+ * escapes resolved. Escapes and numbers are those of RFC 8259, surrogates only in pairs. Pure: any
+ * thread, and the engine (code 1001).
  *
  *   struct json_token token;
  *   json_scan_begin(&scan, text, count);
@@ -11,7 +11,7 @@
  *
  * Owner. Spans point into the caller's text and live as long as it does.
  * Bound. JSON_NAMES_MAX names are open at once; 16 KiB of text cannot hold more in one object.
- * Cost.  One pass; strings go by 16 bytes a step. The scanner is 15 KB and needs no clearing. */
+ * Cost.  One pass, 16 bytes of a string a step. The scanner is 15 KB and needs no clearing. */
 #ifndef BASE_JSON_SCAN_H
 #define BASE_JSON_SCAN_H
 
@@ -25,7 +25,7 @@ enum {
 
 enum json_error {
     JSON_OK,
-    JSON_ERROR_SYNTAX, /* a character out of place, or the text ends too early */
+    JSON_ERROR_SYNTAX, /* an unexpected character, or the text ends too early */
     JSON_ERROR_UTF8,   /* bytes that are not UTF-8, or a byte order mark */
     JSON_ERROR_ESCAPE, /* unknown escape or an unpaired surrogate */
     JSON_ERROR_NOT_OBJECT,
@@ -37,7 +37,7 @@ enum json_error {
 };
 
 enum json_kind {
-    JSON_NONE, /* a member that is not there */
+    JSON_NONE, /* the member is absent */
     JSON_OBJECT,
     JSON_OBJECT_END,
     JSON_ARRAY,
@@ -49,11 +49,11 @@ enum json_kind {
     JSON_NULL,
 };
 
-/* A string without its quotes as it is in the text, or the characters of a number or word. */
+/* A string as written, without its quotes; or the characters of a number or word. */
 struct json_span {
     const char *text;
     uint32_t count;
-    bool escaped; /* holds escapes: take it through json_scan_unescape */
+    bool escaped; /* has escapes: read it with json_scan_unescape */
 };
 
 struct json_token {
@@ -66,7 +66,7 @@ struct json_token {
 struct json_scan {
     const char *text;
     uint32_t count;
-    uint32_t at; /* next unread byte; at an error the place of the error */
+    uint32_t at; /* next unread byte; after an error its index in the text */
     enum json_error error;
     uint32_t depth;      /* open containers */
     uint32_t name_count; /* names of all open objects */
@@ -79,19 +79,19 @@ struct json_scan {
 
 void json_scan_begin(struct json_scan *scan, const char *text, size_t count);
 
-/* Gives the next token and true; false at the end of a well-formed text (scan->error is JSON_OK) or
- * at an error (scan->error says which, scan->at where). */
+/* Stores the next token and returns true. Returns false at the end of a well-formed text
+ * (scan->error is JSON_OK) and at an error (scan->error and scan->at say which and where). */
 CC_MUST_USE bool json_scan_next(struct json_scan *scan, struct json_token *token);
 
-/* After a JSON_OBJECT or JSON_ARRAY token: reads on to its end. False at an error. After any other
- * token: nothing, true. */
+/* Reads on to the end of the container that `token` opens; does nothing for other tokens. False at
+ * an error. */
 CC_MUST_USE bool json_scan_skip(struct json_scan *scan, const struct json_token *token);
 
-/* A wanted member of the outermost object and, after json_scan_members, its value. */
+/* A member of the outermost object that the caller asks for; json_scan_members fills its value. */
 struct json_member {
     const char *name;
     size_t name_count;
-    enum json_kind kind; /* JSON_NONE: not there; a container is skipped, its kind is kept */
+    enum json_kind kind; /* JSON_NONE: absent; a container is skipped, its kind is kept */
     struct json_span value;
 };
 
@@ -100,24 +100,26 @@ struct json_member {
         .name = (literal), .name_count = sizeof(literal) - 1 \
     }
 
-/* Reads the whole text as one object and fills the wanted members; unknown ones are ignored but
- * checked. On an error the members are undefined and *error_at (may be NULL) is its place. */
+/* Reads the whole text as one object and fills the given members; others are checked and ignored.
+ * After an error the members are undefined and *error_at (may be NULL) is its index in the text. */
 CC_MUST_USE enum json_error json_scan_members(const char *text, size_t count,
                                               struct json_member *members, size_t member_count,
                                               size_t *error_at);
 
-/* Is the string equal to `text`, escapes resolved. */
+/* True if the string equals `text` when its escapes are resolved. */
 CC_MUST_USE bool json_scan_equal(const struct json_span *span, const char *text, size_t count);
 
-/* Writes the string with its escapes resolved (never longer than the span) and gives its length, or
- * -1 when it does not fit `capacity`. The span comes from a token of a scan. */
+/* Writes the string of a token with its escapes resolved, which is never longer than the span.
+ * Returns its length, or -1 when it does not fit `capacity`. */
 CC_MUST_USE ptrdiff_t json_scan_unescape(const struct json_span *span, char *out, size_t capacity);
 
-/* A number without fraction and exponent that fits; "-0" is not an unsigned integer. */
+/* Reads a number without fraction and exponent. False when it does not fit; *value is then
+ * unchanged. "-0" is not an unsigned integer. */
 CC_MUST_USE bool json_scan_int64(const struct json_span *span, int64_t *value);
 CC_MUST_USE bool json_scan_uint64(const struct json_span *span, uint64_t *value);
 
-/* Static words for the detail of a problem: "a member appears twice". */
+/* Returns the words for the detail of a problem, such as "a member appears twice"; static
+ * storage. */
 const char *json_scan_error_text(enum json_error error);
 
 #endif

@@ -6,7 +6,7 @@
 enum {
     BUCKET_PLACES = 8,
     PLACES_PER_NUMBER = 4,
-    TAG_SHIFT = 32, /* a place: the upper half of the hash, then the number */
+    TAG_SHIFT = 32, /* in a slot: the upper half of the hash, then the number */
 };
 
 struct bucket {
@@ -17,14 +17,14 @@ struct name {
     uint8_t key[KEY_MAP_KEY_BYTES];
 };
 
-/* A number that was removed, and the epoch from which on nobody finds it. */
+/* A number that was removed, and the first epoch at which no reader finds it. */
 struct removal {
     uint64_t epoch;
     uint32_t number;
 };
 
 struct reader {
-    CC_NO_SHARE _Atomic uint64_t seen; /* epoch of its last quiet point */
+    CC_NO_SHARE _Atomic uint64_t seen; /* epoch of the reader's last quiet point */
 };
 
 struct key_map {
@@ -33,8 +33,8 @@ struct key_map {
     uint32_t reader_count;
     uint32_t bucket_mask;
     struct bucket *buckets;
-    struct name *names;       /* by number; written while no place names it */
-    struct removal *removals; /* ring of `numbers`, oldest first; the writer's */
+    struct name *names;       /* by number; written only while no slot has the number */
+    struct removal *removals; /* ring of `numbers`, oldest first; private to the writer */
     uint64_t removed, reclaimed;
     struct reader *readers;
     CC_NO_SHARE _Atomic uint64_t epoch; /* removals so far */
@@ -45,7 +45,7 @@ static uint64_t key_hash(const struct key_map *map, const uint8_t *key)
     return mix_credential(map->hash_key, 0, key, KEY_MAP_KEY_BYTES);
 }
 
-/* The two buckets of a hash; they may be one. The tag is of bits that choose neither. */
+/* The two buckets of a hash; they may be the same. The tag is made of bits that choose neither. */
 static void bucket_pair(const struct key_map *map, uint64_t hash, struct bucket *pair[2])
 {
     pair[0] = &map->buckets[hash & map->bucket_mask];
@@ -99,7 +99,8 @@ void key_map_free(struct key_map *map)
     free(map);
 }
 
-/* The place of the key; NULL: none. A tag may be another key's: the key itself decides. */
+/* Returns the slot of the key, or NULL. Another key may have the same tag, so the key itself is
+ * compared. */
 static _Atomic uint64_t *find_place(const struct key_map *map, const uint8_t *key, uint32_t *number)
 {
     uint64_t hash = key_hash(map, key);
@@ -108,7 +109,8 @@ static _Atomic uint64_t *find_place(const struct key_map *map, const uint8_t *ke
     for (unsigned b = 0; b < CC_COUNT(pair); b++) {
         for (unsigned i = 0; i < BUCKET_PLACES; i++) {
             _Atomic uint64_t *place = &pair[b]->places[i];
-            /* acquire (pairs: key_map_put): the name, and what the number stands for, is whole. */
+            /* acquire (pairs: key_map_put): the name and the number's object were written before
+             * the slot. */
             uint64_t word = atomic_load_explicit(place, memory_order_acquire);
             if (word >> TAG_SHIFT != hash >> TAG_SHIFT || (uint32_t)word == KEY_MAP_NONE)
                 continue;
@@ -133,11 +135,11 @@ void key_map_quiet(struct key_map *map, uint32_t reader)
 {
     INVARIANT(reader < map->reader_count);
     _Atomic uint64_t *seen = &map->readers[reader].seen;
-    /* acquire (pairs: key_map_remove): what was removed up to this epoch is not found any more. */
+    /* acquire (pairs: key_map_remove): keys removed up to this epoch are not found after it. */
     uint64_t epoch = atomic_load_explicit(&map->epoch, memory_order_acquire);
-    /* relaxed: its own. The line is written only when something was removed. */
+    /* relaxed: its own word. The line is written only if something was removed since. */
     if (atomic_load_explicit(seen, memory_order_relaxed) != epoch)
-        /* release (pairs: key_map_reclaim): the uses of what was found come before it. */
+        /* release (pairs: key_map_reclaim): the uses of what was found come before the report. */
         atomic_store_explicit(seen, epoch, memory_order_release);
 }
 
@@ -155,8 +157,8 @@ int key_map_put(struct key_map *map, uint32_t number, const uint8_t *key)
                 continue;
             memcpy(map->names[number].key, key, KEY_MAP_KEY_BYTES);
             uint64_t tag = hash >> TAG_SHIFT << TAG_SHIFT;
-            atomic_store_explicit(place, tag | number,
-                                  memory_order_release); /* pairs: find_place */
+            /* release (pairs: find_place): the name and the object are written before the slot. */
+            atomic_store_explicit(place, tag | number, memory_order_release);
             return 0;
         }
     }
@@ -170,8 +172,9 @@ uint32_t key_map_remove(struct key_map *map, const uint8_t *key)
     if (place == NULL)
         return KEY_MAP_NONE;
     INVARIANT(map->removed - map->reclaimed < map->numbers);
-    atomic_store_explicit(place, 0, memory_order_relaxed); /* relaxed: ordered by the epoch */
-    /* relaxed load: its own. The store's release pairs with key_map_quiet. */
+    atomic_store_explicit(place, 0, memory_order_relaxed); /* relaxed: the epoch below orders it */
+    /* relaxed load: its own word. The store's release pairs with key_map_quiet: a reader that sees
+     * the epoch sees the cleared slot. */
     uint64_t epoch = atomic_load_explicit(&map->epoch, memory_order_relaxed) + 1;
     atomic_store_explicit(&map->epoch, epoch, memory_order_release);
     map->removals[map->removed++ % map->numbers] = (struct removal){ epoch, number };
@@ -184,7 +187,7 @@ uint32_t key_map_reclaim(struct key_map *map)
         return KEY_MAP_NONE;
     struct removal oldest = map->removals[map->reclaimed % map->numbers];
     for (uint32_t i = 0; i < map->reader_count; i++)
-        /* acquire (pairs: key_map_quiet): what the reader did before is done. */
+        /* acquire (pairs: key_map_quiet): the reader's uses come before the reuse of the number. */
         if (atomic_load_explicit(&map->readers[i].seen, memory_order_acquire) < oldest.epoch)
             return KEY_MAP_NONE;
     map->reclaimed++;

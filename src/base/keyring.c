@@ -12,8 +12,8 @@ enum {
     PLACES_PER_ENTRY = 4, /* the map is at most a quarter full: short probes, no growth */
 };
 
-/* A place for one entry. The words are atomic because a reader may copy while they change; the
- * version is odd meanwhile. The lists are the writer's alone. */
+/* The slot of one entry. The words are atomic because a reader may copy them while they change; the
+ * version is odd then. Only the writer uses the lists. */
 struct slot {
     _Atomic uint64_t version;
     _Atomic uint64_t words[ENTRY_WORDS]; /* a struct keyring_entry, its key first */
@@ -38,8 +38,9 @@ static void *map_malloc(size_t bytes)
     return calloc(1, bytes);
 }
 
-/* `defer` means that the map moved while readers may be in the old one. It is sized so that it does
- * not; should a run of places fill up all the same, the old map is left to them for good. */
+/* ck_hs sets `defer` when it replaced the map while readers may use the old one. The map is sized
+ * so that this does not happen. If a run of cells fills up all the same, the old map is never
+ * freed. */
 static void map_free(void *memory, size_t bytes, bool defer)
 {
     (void)bytes;
@@ -49,7 +50,7 @@ static void map_free(void *memory, size_t bytes, bool defer)
 
 static struct ck_malloc map_allocator = { .malloc = map_malloc, .free = map_free };
 
-/* Asked for when the map moves. */
+/* ck_hs calls it only when it replaces the map. */
 static unsigned long map_hash(const void *words, unsigned long seed)
 {
     const struct slot *slot = (const void *)((const uint8_t *)words - offsetof(struct slot, words));
@@ -57,8 +58,8 @@ static unsigned long map_hash(const void *words, unsigned long seed)
     return slot->hash;
 }
 
-/* The words of a slot against a key: a struct keyring_key, or the words of the slot being put. They
- * may change meanwhile; what was found is read once more as a whole (slot_read). */
+/* Compares the words of a slot with a key: a struct keyring_key, or the words of the slot that is
+ * being put. The words may change meanwhile: slot_read reads a match again as a whole. */
 static bool map_compare(const void *words, const void *key)
 {
     const _Atomic uint64_t *word = words;
@@ -92,15 +93,14 @@ static struct slot *map_get(const struct keyring *keyring, const struct keyring_
     return words != NULL ? (void *)(words - offsetof(struct slot, words)) : NULL;
 }
 
-/* A copy of a slot that is of one piece. */
+/* Copies the slot between two equal even versions, so that the copy is of one update. */
 static void slot_copy(const struct slot *slot, uint64_t words[ENTRY_WORDS])
 {
     uint64_t before, after;
     do {
-        /* acquire (pairs: slot_write): the words are at least as new as this version. */
+        /* acquire (pairs: slot_write): the words read next are at least as new as this version. */
         before = atomic_load_explicit(&slot->version, memory_order_acquire);
-        for (unsigned i = 0; i < ENTRY_WORDS;
-             i++) /* acquire: a newer word brings its odd version */
+        for (unsigned i = 0; i < ENTRY_WORDS; i++) /* acquire: a newer word shows its odd version */
             words[i] = atomic_load_explicit(&slot->words[i], memory_order_acquire);
         after = atomic_load_explicit(&slot->version, memory_order_relaxed);
     } while (CC_UNLIKELY(before != after || (before & 1) != 0));
@@ -121,7 +121,8 @@ static void slot_write(struct slot *slot, const struct keyring_entry *entry)
 {
     uint64_t words[ENTRY_WORDS];
     memcpy(words, entry, sizeof words);
-    /* relaxed: only the writer changes it. */
+    /* relaxed: only the writer changes it. The odd version is seen before any new word, because
+     * each word is stored with release after it. */
     uint64_t version = atomic_load_explicit(&slot->version, memory_order_relaxed);
     atomic_store_explicit(&slot->version, version + 1, memory_order_relaxed);
     for (unsigned i = 0; i < ENTRY_WORDS; i++) /* release (pairs: slot_copy) */
@@ -129,7 +130,7 @@ static void slot_write(struct slot *slot, const struct keyring_entry *entry)
     atomic_store_explicit(&slot->version, version + 2, memory_order_release);
 }
 
-/* The slot of a key and its entry; NULL when it is absent. */
+/* Returns the slot of a key and copies its entry; NULL if it is absent. */
 static struct slot *find(const struct keyring *keyring, const struct keyring_key *key,
                          struct keyring_entry *entry)
 {
@@ -142,7 +143,7 @@ static uint32_t slot_index(const struct keyring *keyring, const struct slot *slo
     return (uint32_t)(slot - keyring->slots);
 }
 
-/* The ring of tombstones: slot 0's next is the oldest, its before the newest, 0 closes it. */
+/* The ring of tombstones: slot 0's next is the oldest, its before the newest; 0 closes the ring. */
 static void tombstone_append(struct keyring *keyring, struct slot *slot)
 {
     struct slot *head = &keyring->slots[0];
@@ -165,7 +166,7 @@ static void slot_release(struct keyring *keyring, struct slot *slot)
 {
     slot->next = keyring->free_head;
     keyring->free_head = slot_index(keyring, slot);
-    /* relaxed: a figure on its own (pairs: keyring_count). */
+    /* relaxed: a single number (pairs: keyring_count). */
     atomic_fetch_sub_explicit(&keyring->count, 1, memory_order_relaxed);
 }
 
@@ -198,8 +199,8 @@ void keyring_free(struct keyring *keyring)
     free(keyring);
 }
 
-/* Puts the slot of a key that the map does not have: it takes the first place that is free or was
- * given back, so that keys that come and go do not make the way to an empty one longer. */
+/* Maps a key that is absent to its slot. It reuses the first cell of the probe that is free or was
+ * freed, so that keys that come and go do not lengthen the probes. */
 static bool map_put(struct keyring *keyring, struct slot *slot, const struct keyring_key *key)
 {
     slot->hash = key_hash(keyring, key);
@@ -220,18 +221,19 @@ int keyring_add(struct keyring *keyring, const struct keyring_entry *entry)
         return -ENOSPC;
     slot = &keyring->slots[keyring->free_head];
     uint32_t next_free = slot->next;
-    /* The slot is whole before the map names it; the map's store is a release. */
+    /* The slot is complete before the map points to it; the map stores with release. */
     slot_write(slot, entry);
     if (!map_put(keyring, slot, &entry->key))
         return -ENOSPC;
-    /* relaxed load: its own. The store's release pairs with keyring_walk. */
+    /* relaxed load: its own word. The store's release pairs with keyring_walk: slots up to `used`
+     * are initialized. */
     uint32_t index = slot_index(keyring, slot);
     if (index > atomic_load_explicit(&keyring->used, memory_order_relaxed))
         atomic_store_explicit(&keyring->used, index, memory_order_release);
     keyring->free_head = next_free;
     slot->next = 0;
     slot->before = 0;
-    atomic_fetch_add_explicit(&keyring->count, 1, memory_order_relaxed); /* a figure on its own */
+    atomic_fetch_add_explicit(&keyring->count, 1, memory_order_relaxed); /* a single number */
     return 0;
 }
 
@@ -254,7 +256,7 @@ uint32_t keyring_retire(struct keyring *keyring, uint64_t durable_seq, uint32_t 
     while (keyring->slots[0].next != 0 && (limit == 0 || retired < limit)) {
         struct slot *slot = &keyring->slots[keyring->slots[0].next];
         uint64_t words[ENTRY_WORDS];
-        for (unsigned i = 0; i < ENTRY_WORDS; i++) /* relaxed: the writer reads what it wrote */
+        for (unsigned i = 0; i < ENTRY_WORDS; i++) /* relaxed: the writer reads its own words */
             words[i] = atomic_load_explicit(&slot->words[i], memory_order_relaxed);
         struct keyring_entry entry;
         memcpy(&entry, words, sizeof entry);
@@ -283,7 +285,7 @@ bool keyring_walk(const struct keyring *keyring, uint32_t *cursor, struct keyrin
         uint64_t words[ENTRY_WORDS];
         slot_copy(&keyring->slots[++*cursor], words);
         memcpy(entry, words, sizeof *entry);
-        if (entry->state == KEYRING_LIVE) /* a slot that was given back holds its tombstone */
+        if (entry->state == KEYRING_LIVE) /* a freed slot still holds its tombstone */
             return true;
     }
     return false;
@@ -291,5 +293,5 @@ bool keyring_walk(const struct keyring *keyring, uint32_t *cursor, struct keyrin
 
 uint32_t keyring_count(const struct keyring *keyring)
 {
-    return atomic_load_explicit(&keyring->count, memory_order_relaxed); /* a figure on its own */
+    return atomic_load_explicit(&keyring->count, memory_order_relaxed); /* a single number */
 }

@@ -1,23 +1,24 @@
 /* keyring.h - which credentials may sign or read: one writer, any number of lock-free readers.
  *
- * The keyring only spares work: it tells a net thread whose key a request names before the
- * signature is verified; the engine decides (rules.md R11). A revoked key stays as a tombstone
- * until the sequence that ended it is durable; until then its requests go to the engine.
+ * The keyring only saves work. A net thread looks up the owner of a key before it verifies the
+ * signature; the engine decides (rules.md R11). A revoked key stays as a tombstone until the
+ * sequence that ended it is durable; until then its requests still go to the engine.
  *
  *   matcher (or recovery)                     net threads
  *   keyring_add()      -- slots, map -->      keyring_find() copies the entry out
  *   keyring_end()
  *   keyring_retire(durable_seq)
  *
- * Order. A slot is a sequence lock: the writer makes its version odd, writes, makes it even with
- *        release; a reader copies between two equal even versions (pairs: keyring_find) and then
- *        compares the key again, for a retired slot may have been given to another key. The map
- *        of the slots is Concurrency Kit's ck_hs (single writer, lock-free readers).
- * Wait.  Readers retry only while their slot is being written. Nothing blocks.
- * Owner. Every function but keyring_find, keyring_walk and keyring_count is the writer's.
- * Bound. All memory is taken by keyring_init and freed by keyring_free: slots for `capacity`
- *        entries and a map of four times as many places, so that it never grows and there is
- *        nothing to reclaim while readers live (hence no epochs). Full: -ENOSPC, nothing changed.
+ * Order. A slot is a sequence lock. The writer makes its version odd, writes, and makes it even
+ *        with release. A reader copies between two equal even versions (pairs: keyring_find), so
+ *        its copy is of one piece. It then compares the key again, because a retired slot may
+ *        belong to another key by now. The map of the slots is Concurrency Kit's ck_hs (single
+ *        writer, lock-free readers).
+ * Wait.  A reader retries only while its slot is being written. Nothing blocks.
+ * Owner. The writer calls every function but keyring_find, keyring_walk and keyring_count.
+ * Bound. keyring_init allocates all memory: slots for `capacity` entries, and a map with four cells
+ *        a slot. The map never grows, so no old map has to be freed while readers use it and no
+ *        epochs are needed. Full: -ENOSPC, nothing changed.
  * Units. ns of the engine's time; sequences of the journal. */
 #ifndef BASE_KEYRING_H
 #define BASE_KEYRING_H
@@ -36,7 +37,7 @@ enum keyring_kind {
 
 enum keyring_state { KEYRING_LIVE, KEYRING_TOMBSTONE };
 
-/* What a credential is found by; unused bytes are zero (make it with keyring_key). */
+/* What a credential is found by. Unused bytes are zero: make it with keyring_key. */
 struct keyring_key {
     uint64_t account_id; /* 0 for API and device keys */
     uint8_t kind;        /* enum keyring_kind */
@@ -49,9 +50,9 @@ static_assert(sizeof(struct keyring_key) == 48, "hashed and compared as bytes");
 struct keyring_entry {
     struct keyring_key key;
     struct uuid credential_id; /* session, API or device key id; zero for a master key */
-    uint64_t account_id;       /* whose it is, for every kind */
+    uint64_t account_id;       /* the owner, for every kind */
     uint64_t expires_at_ns;    /* 0: never */
-    uint64_t sequence;         /* that made it; of a tombstone: that ended it */
+    uint64_t sequence;         /* that created it; of a tombstone: that ended it */
     int32_t subaccount_pin;    /* -1: whole account */
     uint8_t scope; /* sessions 0 FULL_ACCESS, 1 TRADING_ONLY; API keys 0 READ, 1 READ_WRITE */
     uint8_t state; /* enum keyring_state */
@@ -63,39 +64,41 @@ static_assert(sizeof(struct keyring_entry) == 96, "copied in whole words");
 
 struct keyring;
 
-/* The key of a credential. `account_id` counts for sessions and master keys, which are named
- * together with the account in the body; API and device keys are found by their hash alone. */
+/* Returns the key of a credential. Sessions and master keys are found by account and key, as a
+ * request names both. API and device keys are found by their hash alone: `account_id` is
+ * ignored. */
 struct keyring_key keyring_key(enum keyring_kind kind, uint64_t account_id, const uint8_t *bytes);
 
-/* Room for `capacity` entries, tombstones included. `hash_key` (16 bytes of the data directory)
- * keeps clients from choosing keys that collide. 0 or -ENOMEM. */
+/* Allocates a keyring for `capacity` entries, tombstones included. `hash_key` is the 16-byte key of
+ * the data directory: without it no client can choose keys that collide. Returns 0 or -ENOMEM. */
 CC_MUST_USE int keyring_init(struct keyring **keyring, uint32_t capacity,
                              const uint8_t hash_key[16]);
 void keyring_free(struct keyring *keyring);
 
-/* Adds the entry, or replaces the one of the same key (a tombstone comes to life). -ENOSPC when
- * full. */
+/* Adds the entry, or replaces that of the same key, tombstone or not. Returns 0, or -ENOSPC when
+ * the keyring is full; then nothing has changed. */
 CC_MUST_USE int keyring_add(struct keyring *keyring, const struct keyring_entry *entry);
 
-/* The key was ended by `sequence`: it becomes a tombstone. False when there is no such live key.
- * Sequences do not decrease from call to call. */
+/* Turns the live key into a tombstone of `sequence`. False if no such key is live. Sequences must
+ * not decrease from call to call. */
 bool keyring_end(struct keyring *keyring, const struct keyring_key *key, uint64_t sequence);
 
-/* Takes out the tombstones whose sequence is at or below `durable_seq`; gives their number, at most
- * `limit` a call (0: no limit). */
+/* Removes the tombstones with a sequence up to `durable_seq`, at most `limit` of them (0: no
+ * limit). Returns how many. */
 uint32_t keyring_retire(struct keyring *keyring, uint64_t durable_seq, uint32_t limit);
 
-/* Copies the entry of the key, live or tombstone. False: absent. Any thread. */
+/* Copies the entry of the key, live or tombstone, to *entry. False if it is absent; *entry is then
+ * unchanged. Any thread. */
 CC_MUST_USE bool keyring_find(const struct keyring *keyring, const struct keyring_key *key,
                               struct keyring_entry *entry);
 
-/* The next entry that is live, in the order of their places; *cursor is 0 at the beginning. False:
- * there is none. Whatever was live before the first call and is not ended before the last is met;
- * what comes and goes meanwhile may be. Any thread. */
+/* Copies the next live entry in the order of the slots to *entry; *cursor is 0 at the beginning.
+ * False if there is none. A walk meets every entry that is live throughout, and may meet entries
+ * that are added or ended meanwhile. Any thread. */
 CC_MUST_USE bool keyring_walk(const struct keyring *keyring, uint32_t *cursor,
                               struct keyring_entry *entry);
 
-/* Entries, tombstones included. Any thread. */
+/* Returns the number of entries, tombstones included. Any thread. */
 uint32_t keyring_count(const struct keyring *keyring);
 
 #endif

@@ -1,6 +1,6 @@
-/* lanes.h - one comparison of many small integers, as tables keyed by tags need it. Pure.
+/* lanes.h - compares one small integer with many at once, for tables with tags. Pure.
  *
- * AVX2, the floor of the machines served (CMakeLists.txt; perpd exits 4 below it). */
+ * It needs AVX2, which every machine served has (CMakeLists.txt; perpd exits 4 without it). */
 #ifndef BASE_LANES_H
 #define BASE_LANES_H
 
@@ -10,8 +10,8 @@
 
 enum { LANES_BYTES = 32 };
 
-/* Bit 2i (and 2i + 1) is set when the i-th 16-bit integer of the 32 bytes is `value`. The bytes may
- * be at any address. */
+/* Returns a mask: bits 2i and 2i + 1 are set when the i-th of the sixteen 16-bit integers at
+ * `bytes` equals `value`. Any alignment. */
 static inline uint32_t lanes_equal16(const uint8_t *bytes, uint16_t value)
 {
     __m256i lanes = _mm256_loadu_si256((const __m256i *)(const void *)bytes);

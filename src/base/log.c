@@ -7,11 +7,11 @@
 
 #include "base/timestamp.h"
 
-/* Written before threads start (log.h), read afterwards. */
+/* Written before threads start (log.h), read-only afterwards. */
 static enum log_level lowest_level = LOG_INFO;
 static int output_descriptor = STDERR_FILENO;
 
-/* relaxed on all three: a race of two threads at a second's turn lets a few lines more through. */
+/* relaxed on all three: two threads that race at the start of a second admit a few lines more. */
 static _Atomic uint64_t window_s;
 static _Atomic uint32_t window_lines;
 static _Atomic uint64_t dropped_lines;
@@ -40,7 +40,7 @@ static uint64_t realtime_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* May a line be written in this second. */
+/* True if a line may be written in this second. */
 static bool admit(enum log_level level, uint64_t now_s)
 {
     if (atomic_load_explicit(&window_s, memory_order_relaxed) != now_s) {
@@ -54,7 +54,8 @@ static bool admit(enum log_level level, uint64_t now_s)
     return false;
 }
 
-/* One write: lines of several threads do not mix. What a full pipe refuses is lost. */
+/* One write, so that lines of several threads do not mix. What a full pipe does not accept is
+ * lost. */
 static void write_line(char *line, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -75,7 +76,7 @@ static size_t begin_line(char line[LOG_LINE_MAX], enum log_level level, uint64_t
     return count < LOG_LINE_MAX ? (size_t)count : LOG_LINE_MAX - 1;
 }
 
-/* After a second that dropped lines: say so, once. */
+/* Reports once, after a second in which lines were dropped. */
 static void report_dropped(uint64_t now_ms)
 {
     uint64_t dropped = atomic_load_explicit(&dropped_lines, memory_order_relaxed);

@@ -3,10 +3,11 @@
  *   net ── command ring (1..34 slots) ──> matcher
  *   net <── answer ring (1 slot) ──────── matcher
  *
- * Owner.  A message is its producer's until published, its consumer's until released (ring.h).
- * Order.  Ring order; an answer leaves net only when durable_seq >= release_sequence.
- * Units.  Times are unix ns, ticks are the cycle counter, *_ticks deltas count from
- *         received_ticks and saturate. */
+ * Order. As in the ring. An answer leaves net only when durable_seq >= release_sequence.
+ * Owner. The producer owns a message until it is published, then the consumer until it is released
+ *        (ring.h).
+ * Units. Times are unix ns, ticks are the cycle counter. The *_ticks deltas count from
+ *        received_ticks and saturate. */
 #ifndef BASE_MESSAGE_H
 #define BASE_MESSAGE_H
 
@@ -22,18 +23,18 @@ enum {
 enum command_kind { COMMAND_UNSIGNED, COMMAND_SIGNED, COMMAND_PASSKEY };
 
 enum command_flag {
-    /* The session_pub of codes 11 to 13 is a canonical point of full order (W4). Recomputed from
-     * the record by follower, recovery and replay. */
+    /* The session_pub of codes 11 to 13 is a canonical point of full order (W4). Follower, recovery
+     * and replay recompute it from the record. */
     COMMAND_SESSION_KEY_VALID = 1,
-    /* Journalled command that is applied again: the window check and the peek are not for it. */
+    /* A journalled command that is applied again: the window check and the peek are skipped. */
     COMMAND_REPLAYED = 2,
-    /* The answer shall tell what the order has become (X-Ack: full, the binary acknowledgement). Of
-     * a live command only: it is not journalled and alters no outcome. */
+    /* The answer must show the resulting order (X-Ack: full, the binary acknowledgement). Set on
+     * live commands only: it is not journalled and changes no outcome. */
     COMMAND_WANTS_EVIDENCE = 4,
 };
 
-/* One request on its way to the engine. The parts follow the header without gap: payload (kind 0:
- * the body alone), public key, signature (64 bytes, none for kind 0), extra. */
+/* One request on its way to the engine. Its parts follow the header without gaps: payload (kind 0:
+ * the body alone), public key, signature (64 bytes; none for kind 0), extra. */
 struct command {
     uint64_t t_ns;          /* engine time; the matcher stamps it */
     uint16_t code;          /* enum request_type */
@@ -41,16 +42,16 @@ struct command {
     uint8_t flags;          /* enum command_flag */
     uint16_t payload_bytes; /* multiple of 8 */
     uint16_t key_bytes;     /* 0, 32 or 33 */
-    uint16_t extra_bytes;   /* 32 for codes 33 and 34: keyed hash of the new secret */
-    uint16_t slot_count;    /* ring slots this message takes */
+    uint16_t extra_bytes;   /* 32 for codes 33 and 34: the keyed hash of the new secret */
+    uint16_t slot_count;    /* ring slots of this message */
     uint16_t signer_role;   /* enum operator_role, codes 1000-1099; else 0 */
     uint16_t zero;
     uint64_t duplicate_account; /* W5: key of the duplicate set where no account is named, else 0 */
     uint64_t request_hash;      /* mix_id(hash_key, account, request id) */
     uint64_t target_hash;       /* mix_id(hash_key, account, order_id of codes 1, 2, 3, 7) */
-    uint64_t token;             /* net's: names connection and request, comes back in the answer */
+    uint64_t token; /* set by net: names connection and request, returned in the answer */
     uint64_t received_ticks;
-    uint32_t verified_ticks; /* delta: signature checked */
+    uint32_t verified_ticks; /* delta: signature verified */
     uint32_t pushed_ticks;   /* delta: written to the ring */
     uint64_t zero2;
     uint8_t bytes[];
@@ -66,7 +67,8 @@ static inline const uint8_t *command_payload(const struct command *command)
     return command->bytes;
 }
 
-/* The body: after Header and RequestId, or the whole payload of an unsigned command. */
+/* Returns the body: the bytes after Header and RequestId, or the whole payload of an unsigned
+ * command. */
 static inline const uint8_t *command_body(const struct command *command)
 {
     return command->bytes + (command->kind == COMMAND_UNSIGNED ? 0 : REQUEST_BODY_AT);
@@ -78,7 +80,7 @@ static inline uint32_t command_body_bytes(const struct command *command)
     return command->payload_bytes - before;
 }
 
-/* The 16 bytes of the request id; NULL for an unsigned command. */
+/* Returns the 16 bytes of the request id; NULL for an unsigned command. */
 static inline const uint8_t *command_request_id(const struct command *command)
 {
     return command->kind == COMMAND_UNSIGNED ? NULL : command->bytes + REQUEST_HEADER_BYTES;
@@ -104,14 +106,14 @@ static inline const uint8_t *command_extra(const struct command *command)
     return command_signature(command) + command_signature_bytes(command);
 }
 
-/* Header and all parts, without slot padding. */
+/* Returns the bytes of header and all parts, without slot padding. */
 static inline uint32_t command_bytes(const struct command *command)
 {
     return (uint32_t)sizeof *command + command->payload_bytes + command->key_bytes +
            command_signature_bytes(command) + command->extra_bytes;
 }
 
-/* Slots for a command whose parts add up to `part_bytes`. */
+/* Returns the ring slots of a command whose parts add up to `part_bytes`. */
 static inline uint32_t command_slots(uint32_t part_bytes)
 {
     return ((uint32_t)sizeof(struct command) + part_bytes + MESSAGE_SLOT_BYTES - 1) /
@@ -124,15 +126,15 @@ enum answer_member {
     ANSWER_HAS_EXPIRY = 4,   /* expires_at_ns */
     ANSWER_HAS_ORIGINAL = 8, /* original_status, original_processed_at_ns */
     ANSWER_HAS_ORDER = 16,   /* order_status, remaining, filled, filled_notional */
-    ANSWER_HAS_AHEAD = 32,   /* quantity_ahead: the order rests */
+    ANSWER_HAS_AHEAD = 32,   /* quantity_ahead: only if the order rests */
     ANSWER_HAS_MARKET = 64,  /* best_bid, best_ask, book_seq, price_decimals */
-    ANSWER_HAS_PLACE = 128,  /* subaccount_index, portfolio_index: of codes 22 and 24 */
+    ANSWER_HAS_PLACE = 128,  /* subaccount_index, portfolio_index: codes 22 and 24 */
 };
 
 struct answer {
     uint64_t token;
-    uint64_t sequence;         /* 0: refused before it was sequenced */
-    uint64_t release_sequence; /* may leave when durable_seq reaches it */
+    uint64_t sequence;         /* 0: rejected before it was sequenced */
+    uint64_t release_sequence; /* the answer may leave when durable_seq reaches it */
     uint64_t processed_at_ns;
     union {
         struct {
@@ -166,7 +168,7 @@ struct answer {
     uint64_t received_ticks;
     uint32_t verified_ticks; /* deltas, copied from the command */
     uint32_t pushed_ticks;
-    uint32_t sequenced_ticks; /* delta: taken from the ring and stamped */
+    uint32_t sequenced_ticks; /* delta: popped from the ring and stamped */
     uint32_t matched_ticks;   /* delta: applied */
     uint16_t code;
     uint8_t status;          /* enum status */
@@ -175,7 +177,7 @@ struct answer {
     uint8_t members;         /* enum answer_member bits */
     union {
         uint8_t order_status; /* order_status number of wire.md */
-        uint8_t item_count;   /* of a batch: how many `results`; 0: no item was looked at */
+        uint8_t item_count;   /* of a batch: number of `results`; 0: no item was checked */
     };
     uint8_t price_decimals; /* of the market; size_decimals = 6 - price_decimals (W1) */
 };

@@ -1,7 +1,8 @@
-/* mix.h - the keyed 64-bit hash that spreads ids chosen by clients over our tables.
+/* mix.h - the keyed 64-bit hash that spreads ids chosen by clients over the tables.
  *
- * The key is secret, made with the data directory (journal.md, hash_key): nobody outside can choose
- * ids that collide. Not a MAC: it is never shown and decides nothing but a place in a table. */
+ * The key is secret and made with the data directory (journal.md, hash_key), so no client can
+ * choose ids that collide. It is not a MAC: a hash is never shown and decides only the slot in a
+ * table. */
 #ifndef BASE_MIX_H
 #define BASE_MIX_H
 
@@ -24,7 +25,7 @@ static inline uint64_t mix_fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Hash of (account, 16-byte id): three folded multiplications, each over keyed operands. */
+/* Returns the hash of (account, 16-byte id): three folded multiplications of keyed operands. */
 static inline uint64_t mix_id(struct mix_key key, uint64_t account, const uint8_t id[16])
 {
     uint64_t first = mix_fold(cc_load64(id) ^ key.low, cc_load64(id + 8) ^ key.high);
@@ -32,7 +33,7 @@ static inline uint64_t mix_id(struct mix_key key, uint64_t account, const uint8_
     return mix_fold(second ^ 0xD6E8FEB86659FD93u, key.high ^ 0xA0761D6478BD642Fu);
 }
 
-/* Hash of (account, key or token of 32 or 33 bytes). */
+/* Returns the hash of (account, key or token of 32 or 33 bytes). */
 static inline uint64_t mix_credential(struct mix_key key, uint64_t account, const uint8_t *bytes,
                                       uint32_t byte_count)
 {

@@ -2,9 +2,9 @@
  *
  * Pure: any thread, and the engine.
  *
- * Units. Amounts micro-USDC, rates ppm; "raw" price times raw quantity is micro-USDC (R1).
- * Bound. Sums that pass 64 bits are int128; no function here can overflow inside its stated range.
- */
+ * Units. Amounts are micro-USDC, rates ppm; "raw" price times raw quantity is micro-USDC (R1).
+ * Bound. Sums that exceed 64 bits are int128. Inside its stated range no function overflows; the
+ *        caller ensures the range. */
 #ifndef BASE_MONEY_H
 #define BASE_MONEY_H
 
@@ -12,13 +12,13 @@
 
 enum { MONEY_PPM = 1000000 };
 
-/* Toward zero. divisor != 0 (also below). */
+/* Divides toward zero. The divisor is not 0, here and below. */
 static inline int128 money_tdiv(int128 value, int128 divisor)
 {
     return value / divisor;
 }
 
-/* Toward minus infinity. */
+/* Divides toward minus infinity. */
 static inline int128 money_fdiv(int128 value, int128 divisor)
 {
     int128 quotient = value / divisor;
@@ -26,7 +26,7 @@ static inline int128 money_fdiv(int128 value, int128 divisor)
     return rest != 0 && (rest < 0) != (divisor < 0) ? quotient - 1 : quotient;
 }
 
-/* Toward plus infinity. */
+/* Divides toward plus infinity. */
 static inline int128 money_cdiv(int128 value, int128 divisor)
 {
     int128 quotient = value / divisor;
@@ -34,8 +34,8 @@ static inline int128 money_cdiv(int128 value, int128 divisor)
     return rest != 0 && (rest < 0) == (divisor < 0) ? quotient + 1 : quotient;
 }
 
-/* cdiv(notional * ppm, 1e6) without a 128-bit product: the notional is split at 1e6, so both parts
- * are exact. notional <= 2^62, ppm <= 2^21, and the result must fit 63 bits. */
+/* Returns cdiv(notional * ppm, 1e6) without a 128-bit product: the notional is split at 1e6, and
+ * both parts are exact. notional <= 2^62, ppm <= 2^21, and the result fits 63 bits. */
 static inline int64_t money_ppm_up(uint64_t notional, uint32_t ppm)
 {
     uint64_t whole = notional / MONEY_PPM;
@@ -43,7 +43,7 @@ static inline int64_t money_ppm_up(uint64_t notional, uint32_t ppm)
     return (int64_t)(whole * ppm + (part * ppm + (MONEY_PPM - 1)) / MONEY_PPM);
 }
 
-/* floor(notional * ppm / 1e6), same ranges. */
+/* Returns floor(notional * ppm / 1e6), for the same ranges. */
 static inline int64_t money_ppm_down(uint64_t notional, uint32_t ppm)
 {
     uint64_t whole = notional / MONEY_PPM;
@@ -51,8 +51,8 @@ static inline int64_t money_ppm_down(uint64_t notional, uint32_t ppm)
     return (int64_t)(whole * ppm + part * ppm / MONEY_PPM);
 }
 
-/* tdiv(cost * part, whole) of R2: |part| <= whole <= 2^43, |cost| <= 2^62. The product passes 64
- * bits for large positions only, and then the division is 128 bits wide. */
+/* Returns tdiv(cost * part, whole) of R2, for |part| <= whole <= 2^43 and |cost| <= 2^62. Only
+ * large positions exceed a 64-bit product; they take a 128-bit division. */
 static inline int64_t money_share(int64_t cost, uint64_t part, uint64_t whole)
 {
     int64_t product;

@@ -1,4 +1,5 @@
-/* node_exit.h - the exit codes of perpd (docs/operations.md has what each asks of the operator). */
+/* node_exit.h - the exit codes of perpd (docs/operations.md says what the operator does about
+ * each). */
 #ifndef BASE_NODE_EXIT_H
 #define BASE_NODE_EXIT_H
 

@@ -35,7 +35,7 @@ struct span {
     size_t count;
 };
 
-/* Negative, 0 or positive as the name of an option comes before, is or comes after a key. */
+/* Compares the name of an option with a key: negative, 0 or positive, in text order. */
 static int compare_name(const char *name, struct span key)
 {
     for (size_t i = 0; i < key.count; i++) {
@@ -52,7 +52,7 @@ static bool span_is(struct span span, const char *word)
     return compare_name(word, span) == 0;
 }
 
-/* The piece up to `end` (which is consumed); false when `end` does not come. */
+/* Cuts the piece before `end` off `rest`, and consumes `end`. False if there is no `end`. */
 static bool take_until(struct span *rest, char end, struct span *piece)
 {
     for (size_t i = 0; i < rest->count; i++) {
@@ -85,7 +85,7 @@ static bool parse_key(struct span span, uint8_t key[KEY_BYTES])
            base64_decode(key, KEY_BYTES, span.text, span.count, NULL) == KEY_BYTES;
 }
 
-/* Keys joined by commas; empty is none. */
+/* Parses keys separated by commas; empty text is none. */
 static bool parse_keys(struct span span, uint8_t keys[][KEY_BYTES], uint32_t *count)
 {
     *count = 0;
@@ -105,7 +105,7 @@ static bool parse_keys(struct span span, uint8_t keys[][KEY_BYTES], uint32_t *co
     return true;
 }
 
-/* The one key of KEY rows: empty is none. */
+/* Parses the key of a KEY row; empty text is none. */
 static bool parse_optional_key(struct span span, uint8_t key[KEY_BYTES], bool *has_key)
 {
     *has_key = span.count > 0;
@@ -137,7 +137,7 @@ static bool parse_value(struct option_engine *options, enum option option, struc
     return parse_number(value, row, &options->values[option]);
 }
 
-/* The engine option of a key; OPTION_COUNT when there is none. */
+/* Returns the engine option of a key; OPTION_COUNT if there is none. */
 static enum option find(struct span key)
 {
     for (unsigned i = 0; i < OPTION_COUNT; i++)
@@ -146,7 +146,8 @@ static enum option find(struct span key)
     return OPTION_COUNT;
 }
 
-/* What the lines have left out: false unless it is all options of a younger version, or none. */
+/* Gives the options without a line their defaults. False unless they are all the options that were
+ * added after some version. */
 static bool add_younger(struct option_engine *options, const bool seen[OPTION_COUNT])
 {
     for (unsigned i = 0; i < OPTION_COUNT; i++) {

@@ -1,9 +1,9 @@
 /* option.h - every key of the configuration (roles.md, Configuration), one row each.
  *
  * Flags, environment names, --help, --print-config, record 2013 and GET /exchange derive from it.
- * ENGINE options reach the engine only as record 2013; the number says which rules version knows
- * them first, 0 is a process option. BUILT 0: the key belongs to a part that this binary does not
- * have; naming it is refused (exit 2). */
+ * ENGINE is the first rules version that knows an engine option, which reaches the engine only by
+ * record 2013; 0 is an option of the process. BUILT 0: the key belongs to a part that this binary
+ * does not have, and naming it is refused (exit 2). */
 #ifndef BASE_OPTION_H
 #define BASE_OPTION_H
 
@@ -12,13 +12,13 @@
 enum option_type {
     OPTION_TYPE_INT,    /* decimal, bounds in the row */
     OPTION_TYPE_SIZE,   /* bytes, K/M/G suffix */
-    OPTION_TYPE_DAYS,   /* forever (its number is 0), or as INT */
+    OPTION_TYPE_DAYS,   /* forever (the number 0), or as INT */
     OPTION_TYPE_SWITCH, /* on, off */
     OPTION_TYPE_TEXT,   /* path or address, at most OPTION_TEXT_MAX bytes */
     OPTION_TYPE_KEY,    /* base64 Ed25519 public key */
     OPTION_TYPE_KEYS,   /* such keys, comma-separated, at most OPTION_KEYS_MAX */
     OPTION_TYPE_HEX32,  /* 64 hex digits */
-    OPTION_TYPE_CHOICE, /* one of the words of the row, those built marked with a leading '+' */
+    OPTION_TYPE_CHOICE, /* one of the words of the row; those that are built have a leading '+' */
 };
 
 enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
@@ -113,13 +113,13 @@ struct option_row {
     uint64_t minimum, maximum;
     uint16_t initial_bytes;
     uint8_t type;  /* enum option_type */
-    uint8_t since; /* rules version that knows this engine option first */
+    uint8_t since; /* first rules version that knows this engine option */
     bool engine, built;
 };
 
 const struct option_row *option_row(enum option option);
 
-/* The engine options as the engine keeps them: the parsed form of the last record 2013. */
+/* The engine options inside the engine: the last record 2013, parsed. */
 struct option_engine {
     uint64_t values[OPTION_COUNT]; /* INT, SIZE and SWITCH rows; others 0 */
     uint8_t exchange_id[32];
@@ -130,10 +130,10 @@ struct option_engine {
     bool has_operator_key, has_treasury_key, has_exchange_id;
 };
 
-/* Parses the body of a record 2013 (wire.md W3b: sorted `key=value\n` lines of every engine option
- * that is built, zero-padded). Strict: an unknown, missing, repeated or unsorted key or a value out
- * of its bounds gives false and leaves *options unspecified. A body of an older rules version lacks
- * the options since: all those of a version together, and they have their defaults. Pure. */
+/* Parses the body of a record 2013 (wire.md W3b): sorted `key=value\n` lines of every engine option
+ * that is built, zero-padded. False for an unknown, missing, repeated or unsorted key and for a
+ * value out of its bounds; *options is then undefined. A body of an older rules version lacks all
+ * options added since; these get their defaults. Pure. */
 CC_MUST_USE bool option_parse_engine(struct option_engine *options, const uint8_t *body,
                                      size_t body_bytes);
 

@@ -1,6 +1,6 @@
 /* problem.h - every problem code of wire.md W7 with its HTTP status, and the HTTP statuses' titles.
  *
- * A code is listed whether or not this binary can produce it: the list is the published one. */
+ * The list is the published one: it also has codes that this binary does not produce. */
 #ifndef BASE_PROBLEM_H
 #define BASE_PROBLEM_H
 
@@ -52,11 +52,12 @@ enum problem {
         PROBLEM_END
 };
 
-/* snake_case code; static. The problem must be one of the list. */
+/* Returns the snake_case code of a problem of the list; static storage. */
 const char *problem_code(enum problem problem);
-/* HTTP status of a problem, 400 to 503. */
+/* Returns the HTTP status of a problem, 400 to 503. */
 uint32_t problem_http_status(enum problem problem);
-/* Reason phrase of an HTTP status in the list above; "" for any other. */
+/* Returns the reason phrase of an HTTP status of the list above; "" for any other. Static
+ * storage. */
 const char *problem_http_title(uint32_t http_status);
 
 #endif

@@ -1,8 +1,9 @@
-/* published.h - a number that one thread writes and any other reads: totals of a thread that a page
- * of all threads sums up.
+/* published.h - a number that one thread writes and any other reads, such as one thread's part of a
+ * total on a page.
  *
- * Order.  None: relaxed, for nothing is read because of it (pairs: published_set, published_get).
- * Owner.  The writer is one thread. */
+ * Order. None: both sides are relaxed, because no other memory is read through the number (pairs:
+ *        published_set, published_get).
+ * Owner. The writer is one thread. */
 #ifndef BASE_PUBLISHED_H
 #define BASE_PUBLISHED_H
 

@@ -1,6 +1,6 @@
 /* reason.h - why a status or an order state came about (wire.md, Enum codes).
  *
- * 0 is none, 1 to 127 are the status of that number, the list below begins at 128. */
+ * 0 is none; 1 to 127 are the statuses of that number; the list below begins at 128. */
 #ifndef BASE_REASON_H
 #define BASE_REASON_H
 
@@ -27,7 +27,8 @@ enum reason {
         REASON_END
 };
 
-/* Static text, NULL for none; a status's name for 1 to 127; "" for a number outside both lists. */
+/* Returns the name of a reason: NULL for none, that of the status for 1 to 127, "" for a number
+ * outside both lists. Static storage. */
 const char *reason_name(uint32_t reason);
 
 #endif

@@ -1,13 +1,14 @@
-/* reply_pool.h - the reply buffers of one net thread: taken by the follower, given back by net.
+/* reply_pool.h - the reply buffers of one net thread: the follower allocates them, net frees them.
  *
  *   follower                                   net thread
  *   index = reply_pool_take()                  rows at reply_pool_at(index)
  *   fill reply_pool_at(index)   -- reply -->   format, then reply_pool_give(index)
  *
- * Order. A give stores with release, a take loads with acquire: a buffer that is taken is one that
- *        its former reader has finished with. The rows themselves travel with the reply ring.
- * Wait.  Nothing blocks; an empty pool gives REPLY_NO_BUFFER, which is a 503 for the client.
- * Owner. A buffer is the follower's from take until its reply is published, then net's until give.
+ * Order. Freeing stores with release and allocating loads with acquire: the follower writes a
+ *        buffer only after net's last read of it. The reply ring publishes the rows themselves.
+ * Wait.  Nothing blocks. An empty pool returns REPLY_NO_BUFFER, and the client gets a 503.
+ * Owner. The follower owns a buffer until it publishes the reply, then net until it frees the
+ *        buffer.
  * Bound. REPLY_BUFFERS buffers of REPLY_BUFFER_BYTES, one bit each. */
 #ifndef BASE_REPLY_POOL_H
 #define BASE_REPLY_POOL_H
@@ -17,7 +18,7 @@
 static_assert(REPLY_BUFFERS == 64, "one word of bits");
 
 struct reply_pool {
-    CC_NO_SHARE _Atomic uint64_t free; /* bit k: buffer k may be taken */
+    CC_NO_SHARE _Atomic uint64_t free; /* bit k: buffer k is free */
     uint8_t *memory;                   /* constant: REPLY_POOL_BYTES, 16-byte aligned */
 };
 
@@ -35,24 +36,25 @@ static inline uint8_t *reply_pool_at(const struct reply_pool *pool, uint32_t ind
     return pool->memory + (size_t)index * REPLY_BUFFER_BYTES;
 }
 
-/* Follower, one thread: the lowest free buffer, or REPLY_NO_BUFFER. */
+/* Returns the lowest free buffer, or REPLY_NO_BUFFER. Called by the follower only. */
 static inline uint16_t reply_pool_take(struct reply_pool *pool)
 {
-    /* pairs: reply_pool_give. Only this thread clears bits, so a bit seen stays set until then. */
+    /* acquire (pairs: reply_pool_give): net's reads of the buffer come before our writes. Only this
+     * thread clears bits, so a bit that is seen stays set. */
     uint64_t free = atomic_load_explicit(&pool->free, memory_order_acquire);
     if (free == 0)
         return REPLY_NO_BUFFER;
     uint32_t index = (uint32_t)__builtin_ctzll(free);
-    /* relaxed: the acquire above is the pair of the give; nothing is handed over here. */
+    /* relaxed: nothing is published here; the acquire above orders the reuse. */
     atomic_fetch_and_explicit(&pool->free, ~(UINT64_C(1) << index), memory_order_relaxed);
     return (uint16_t)index;
 }
 
-/* Net thread: the buffer of a reply whose rows are no longer needed. */
+/* Frees the buffer of a reply whose rows are no longer needed. Called by the net thread only. */
 static inline void reply_pool_give(struct reply_pool *pool, uint32_t index)
 {
     INVARIANT(index < REPLY_BUFFERS);
-    /* pairs: reply_pool_take */
+    /* release (pairs: reply_pool_take): our reads of the rows come before its reuse. */
     uint64_t before =
         atomic_fetch_or_explicit(&pool->free, UINT64_C(1) << index, memory_order_release);
     INVARIANT((before >> index & 1) == 0);

@@ -1,8 +1,9 @@
 /* request.h - every request code of wire.md W2, W3a and W3b: who signs it, where it goes, what it
- * carries and how it is answered. Enum, names, routes, sizes, documents and tests derive from here.
+ * carries and how it is answered. Enum, names, routes, sizes, documents and tests derive from this
+ * list.
  *
- * BUILT says whether this binary has a handler: without one a code has no route (404).
- * Units: body bytes are those after Header and RequestId; 0 = not fixed, see enum body_form. */
+ * BUILT says whether this binary has a handler: a code without one has no route (404).
+ * Units. Body bytes are those after Header and RequestId; 0 is not fixed, see enum body_form. */
 #ifndef BASE_REQUEST_H
 #define BASE_REQUEST_H
 
@@ -14,7 +15,7 @@ enum signer {
     SIGNER_SESSION_OR_MASTER, /* a FULL_ACCESS session or a master key */
     SIGNER_MASTER,            /* Secp256k1 or passkey */
     SIGNER_ADMIN,             /* master key of kind admin */
-    SIGNER_NEW_SECP256K1,     /* the key of the account being made */
+    SIGNER_NEW_SECP256K1,     /* the key of the account that the request creates */
     SIGNER_NEW_PASSKEY,
     SIGNER_OPERATOR, /* Ed25519 key of the configuration */
     SIGNER_NODE,     /* no signature: authored by the node */
@@ -132,10 +133,11 @@ struct request {
     const char *path; /* "" when no client may send it */
 };
 
-/* The row of a code, or NULL for a code outside the table. Constant time. */
+/* Returns the row of a code, or NULL for a code outside the table. Constant time; static
+ * storage. */
 const struct request *request_find(uint32_t code);
 
-/* All rows in ascending code order; *count gets their number. */
+/* Returns all rows in ascending code order and stores their number in *count. Static storage. */
 const struct request *request_table(size_t *count);
 
 #endif

@@ -1,9 +1,9 @@
-/* row.h - binary rows of a reply: what the follower hands to net, which formats the JSON.
+/* row.h - binary rows of a reply: the follower writes them, net formats them as JSON.
  *
- * Owner.  A reply buffer is the follower's until the reply is published, then net's until it gives
- *         the index back.
- * Units.  Prices and sizes raw with the market's decimals beside them, amounts micro-USDC, times
- *         unix ns. Rows are multiples of 8 bytes and lie back to back. */
+ * Owner. The follower owns a reply buffer until it publishes the reply, then net until it frees the
+ *        buffer.
+ * Units. Prices and sizes are raw, with the market's decimals in the row; amounts are micro-USDC,
+ *        times unix ns. Rows are multiples of 8 bytes, without gaps between them. */
 #ifndef BASE_ROW_H
 #define BASE_ROW_H
 
@@ -24,8 +24,9 @@ struct row_order {
     uint64_t sequence;
     uint64_t time_ns;
     uint64_t updated_at_ns;
-    uint64_t trigger_price; /* of the conditional kinds, triggered or not, as the next and below */
-    uint8_t oco_group[16];  /* all zero: none */
+    uint64_t
+        trigger_price; /* conditional kinds only, triggered or not; also the next and those below */
+    uint8_t oco_group[16]; /* all zero: none */
     uint32_t index;
     uint8_t status;     /* order_status number of wire.md */
     uint8_t order_type; /* order_type number */
@@ -37,7 +38,7 @@ struct row_order {
     uint8_t price_decimals;
     uint8_t size_decimals;
     uint8_t trigger_source; /* 0 MARK, 1 LAST, 2 INDEX */
-    uint8_t live_tif;       /* once it is triggered: 0 IOC, 1 FOK, 2 GTC */
+    uint8_t live_tif;       /* after it is triggered: 0 IOC, 1 FOK, 2 GTC */
     uint8_t zero[1];
 };
 
@@ -60,7 +61,7 @@ struct row_balance {
 struct row_subaccount {
     uint32_t subaccount_index;
     uint32_t portfolio_count; /* ACTIVE and IN_LIQUIDATION */
-    int128 cash_balance;      /* sum of their free cash */
+    int128 cash_balance;      /* sum of the free cash of its portfolios */
     uint8_t status;           /* 0 ACTIVE, 1 CLOSED */
     uint8_t zero[7];
     uint64_t pad;
@@ -103,7 +104,7 @@ struct row_account {
 enum { ROW_TIERS_MAX = 8, ROW_FEE_TIERS = 6 };
 
 struct row_tier {
-    uint64_t upper_notional; /* micro-USDC; 0: no end */
+    uint64_t upper_notional; /* micro-USDC; 0: unbounded */
     uint32_t max_leverage;
     uint32_t imr_ppm;
     uint32_t mmr_ppm;
@@ -158,7 +159,7 @@ struct row_mark {
     uint64_t book_seq;
     uint64_t mark_price;  /* 0: never computed */
     uint64_t index_price; /* 0: none yet */
-    int64_t premium_ppb;  /* of the last sample */
+    int64_t premium_ppb;  /* last sample */
     int64_t predicted_rate_ppb;
     uint8_t valid;
     uint8_t price_decimals;

@@ -1,8 +1,8 @@
-/* row_history.h - binary rows of what has happened: fills, public trades, requests (see row.h).
+/* row_history.h - binary rows of past events: fills, public trades, requests (see row.h).
  *
- * Owner.  As row.h: the follower's until the reply is published, then net's.
- * Units.  Prices and sizes raw with the market's decimals beside them, amounts micro-USDC, times
- *         unix ns. `sequence` and `index` order every list (json.md J1, `at`). */
+ * Owner. As in row.h: the follower until the reply is published, then net.
+ * Units. Prices and sizes are raw, with the market's decimals in the row; amounts are micro-USDC,
+ *        times unix ns. `sequence` and `index` order every list (json.md J1, `at`). */
 #ifndef BASE_ROW_HISTORY_H
 #define BASE_ROW_HISTORY_H
 
@@ -22,7 +22,7 @@ struct row_fill {
     uint64_t time_ns;
     uint64_t trade_seq; /* 0: null (ADL and takeover) */
     uint32_t index;
-    uint8_t side;      /* 0 LONG, 1 SHORT: of the order */
+    uint8_t side;      /* of the order: 0 LONG, 1 SHORT */
     uint8_t liquidity; /* 0 TAKER, 1 MAKER */
     uint8_t price_decimals;
     uint8_t size_decimals;
@@ -44,7 +44,7 @@ struct row_trade {
     uint64_t trade_seq;
     uint64_t sequence;
     uint64_t time_ns;
-    uint32_t index; /* that of the maker's fill, the effect after the trade */
+    uint32_t index; /* of the maker's fill, the effect that made the trade */
     uint8_t taker_side;
     uint8_t liquidation;
     uint8_t zero[2];
@@ -56,12 +56,12 @@ struct row_payment {
     uint32_t portfolio_index;
     uint8_t id[16];
     char market[32];
-    int64_t payment; /* what the portfolio got */
+    int64_t payment; /* what the portfolio received */
     int64_t size;    /* signed */
     int64_t rate_ppb;
     uint64_t index_price;
-    uint64_t hour_ns; /* the full hour that was settled */
-    uint64_t time_ns; /* t of the command that did it */
+    uint64_t hour_ns; /* the full hour that was paid */
+    uint64_t time_ns; /* t of its command */
     uint64_t sequence;
     uint32_t index;
     uint8_t price_decimals;
@@ -108,7 +108,7 @@ enum row_withdrawal_outcome {
     ROW_WITHDRAWAL_REVERTED,
 };
 
-/* A withdrawal on its way out, or that has ended. */
+/* A withdrawal, pending or ended. */
 struct row_withdrawal {
     uint8_t id[16];
     uint64_t account_id;
@@ -117,7 +117,7 @@ struct row_withdrawal {
     uint64_t amount;
     uint64_t requested_at_ns;
     uint64_t sequence;
-    uint32_t index; /* among the withdrawals of its command, which makes one: 0 */
+    uint32_t index; /* among the withdrawals of its command, which creates one: 0 */
     uint8_t destination[20];
     uint8_t outcome; /* enum row_withdrawal_outcome */
     uint8_t zero[7];
@@ -134,7 +134,7 @@ enum row_request_member {
 
 enum { ROW_RESULTS_MAX = 64 };
 
-/* A request as it was acknowledged, with what it made. */
+/* A request as it was acknowledged, with the ids of what it created. */
 struct row_request {
     uint8_t request_id[16];
     uint64_t sequence;

@@ -2,7 +2,7 @@
 
 static uint16_t find(const struct symbols *symbols, const char padded[SYMBOL_BYTES])
 {
-    /* pairs: symbols_add */
+    /* acquire (pairs: symbols_add): the rows were written before the count. */
     uint32_t count = atomic_load_explicit(&symbols->count, memory_order_acquire);
     for (uint32_t i = 0; i < count; i++)
         if (memcmp(symbols->rows[i].symbol, padded, SYMBOL_BYTES) == 0)
@@ -15,12 +15,12 @@ void symbols_add(struct symbols *symbols, const char symbol[SYMBOL_BYTES], uint1
     INVARIANT(asset_id != SYMBOL_NONE && symbol[SYMBOL_BYTES - 1] == '\0');
     if (find(symbols, symbol) != SYMBOL_NONE)
         return;
-    /* relaxed: this thread is the only one that stores it */
+    /* relaxed: only this thread stores it */
     uint32_t count = atomic_load_explicit(&symbols->count, memory_order_relaxed);
     INVARIANT(count < SYMBOLS_MAX);
     memcpy(symbols->rows[count].symbol, symbol, SYMBOL_BYTES);
     symbols->rows[count].asset_id = asset_id;
-    /* pairs: find */
+    /* release (pairs: find): the row comes before the count */
     atomic_store_explicit(&symbols->count, count + 1, memory_order_release);
 }
 

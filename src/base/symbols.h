@@ -3,11 +3,11 @@
  *   matcher (or recovery)                 net threads
  *   symbols_add()     -- count -->        symbols_find()
  *
- * Order. A row is written before `count` is stored with release; a reader loads `count` with
- *        acquire: a row it sees is complete. Rows are never changed or taken out, for a market
- *        keeps its symbol and its asset id for ever (rules.md R10).
+ * Order. The writer fills a row, then stores `count` with release; a reader loads `count` with
+ *        acquire, so every row that it sees is complete. Rows never change and are never removed: a
+ *        market keeps its symbol and its asset id for ever (rules.md R10).
  * Wait.  Nothing blocks or retries.
- * Owner. symbols_add is the writer's; symbols_find any thread's.
+ * Owner. The writer calls symbols_add, any thread symbols_find.
  * Bound. SYMBOLS_MAX rows, as many as the engine has markets. Zeroed memory is an empty table. */
 #ifndef BASE_SYMBOLS_H
 #define BASE_SYMBOLS_H
@@ -28,10 +28,10 @@ struct symbols {
     } rows[SYMBOLS_MAX];
 };
 
-/* Adds a market; one that is there already stays as it is. Room is there (INVARIANT). */
+/* Adds a market; does nothing if it is present. The table must have room (INVARIANT). */
 void symbols_add(struct symbols *symbols, const char symbol[SYMBOL_BYTES], uint16_t asset_id);
 
-/* The asset id of the `count` bytes at `symbol`, or SYMBOL_NONE. */
+/* Returns the asset id of the symbol of `count` bytes, or SYMBOL_NONE. */
 CC_MUST_USE uint16_t symbols_find(const struct symbols *symbols, const char *symbol, size_t count);
 
 #endif

@@ -2,9 +2,9 @@
 
 enum { WORD_MAX = 63 };
 
-/* One character from the front of the text: its length, or 0 when it is malformed. The second
- * byte's bounds exclude overlong forms, surrogates and everything above U+10FFFF (Unicode, table
- * 3-7). */
+/* Returns the length of the character at the front of the text, or 0 when it is malformed. The
+ * bounds of the second byte exclude overlong forms, surrogates and everything above U+10FFFF
+ * (Unicode, table 3-7). */
 static size_t character_bytes(const uint8_t *at, size_t left)
 {
     uint8_t first = at[0];
@@ -57,7 +57,7 @@ bool text_has_control(const char *text, size_t count)
     for (size_t i = 0; i < count; i++) {
         if ((bytes[i] >= 0x01 && bytes[i] <= 0x1f) || bytes[i] == 0x7f)
             return true;
-        /* U+0080-U+009F are C2 80 - C2 9F; C2 is never the inside of another character. */
+        /* U+0080-U+009F are C2 80 - C2 9F; C2 never occurs inside another character. */
         if (bytes[i] == 0xc2 && i + 1 < count && bytes[i + 1] <= 0x9f)
             return true;
     }
@@ -80,7 +80,7 @@ unsigned text_distance(const char *a, const char *b, unsigned limit)
     if (a_count > WORD_MAX || b_count > WORD_MAX)
         return limit;
 
-    unsigned row[WORD_MAX + 1]; /* distances of a's prefix to each prefix of b */
+    unsigned row[WORD_MAX + 1]; /* distances of a prefix of a to each prefix of b */
     for (size_t j = 0; j <= b_count; j++)
         row[j] = (unsigned)j;
     for (size_t i = 1; i <= a_count; i++) {

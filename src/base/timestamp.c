@@ -9,8 +9,8 @@ static char *put_digits(char *at, uint32_t value, unsigned width)
     return at + width;
 }
 
-/* A day since 1970-01-01 as year, month, day: the civil calendar counted from 1 March of the year
- * 0, in eras of 400 years = 146,097 days (Hinnant, "chrono-Compatible Low-Level Date
+/* Converts a day since 1970-01-01 to year, month and day: the civil calendar counted from 1 March
+ * of the year 0, in eras of 400 years = 146,097 days (Hinnant, "chrono-Compatible Low-Level Date
  * Algorithms"). */
 static void civil_date(uint32_t days, uint32_t *year, uint32_t *month, uint32_t *day)
 {

@@ -8,8 +8,8 @@
 
 enum { TIMESTAMP_TEXT_BYTES = 24 }; /* "2025-08-19T05:47:11.232Z", without a closing zero */
 
-/* Writes the time with milliseconds in UTC and a closing zero, and gives the length. Beyond the
- * year 9999 the text is the milliseconds as a decimal number (W4). */
+/* Writes the time in UTC with milliseconds and a closing zero. Returns the length. After the year
+ * 9999 the text is the milliseconds as a decimal number (W4). */
 size_t timestamp_format_ms(uint64_t unix_ms, char text[TIMESTAMP_TEXT_BYTES + 1]);
 
 #endif

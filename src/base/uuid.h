@@ -1,8 +1,8 @@
 /* uuid.h - 128-bit identifiers: text form, UUIDv7 check, and the ids that the engine makes.
  *
- * A request id and an order id are UUIDv7 chosen by the client (wire.md W5); ids of fills, sessions
- * and the like are UUIDv7 derived from time, sequence and place (rules.md R3), so that replay gives
- * equal ids. Everything here is pure: any thread, and the engine.
+ * A client chooses request ids and order ids as UUIDv7 (wire.md W5). Ids of fills, sessions and the
+ * like are UUIDv7 that the engine derives from time, sequence and index (rules.md R3), so replay
+ * makes the same ids. Everything here is pure: any thread, and the engine.
  *
  * Units. `bytes` are in the order of the text and of the wire. */
 #ifndef BASE_UUID_H
@@ -33,19 +33,19 @@ static inline bool uuid_is_zero(const struct uuid *uuid)
     return (cc_load64(uuid->bytes) | cc_load64(uuid->bytes + 8)) == 0;
 }
 
-/* W5: the high nibble of byte 6 is 7 and the two top bits of byte 8 are 10. */
+/* True if the high nibble of byte 6 is 7 and the two top bits of byte 8 are 10 (W5). */
 static inline bool uuid_is_v7(const struct uuid *uuid)
 {
     return (uuid->bytes[6] & 0xf0) == 0x70 && (uuid->bytes[8] & 0xc0) == 0x80;
 }
 
-/* The 48-bit unix time in milliseconds of a UUIDv7; for others the first six bytes all the same. */
+/* Returns the 48-bit unix time in milliseconds of a UUIDv7; the first six bytes of any other id. */
 static inline uint64_t uuid_time_ms(const struct uuid *uuid)
 {
     return __builtin_bswap64(cc_load64(uuid->bytes)) >> 16;
 }
 
-/* Is a UUIDv7's time inside now - past .. now + future, both ends included (W5). */
+/* True if the time of a UUIDv7 is within now - past .. now + future, both ends included (W5). */
 static inline bool uuid_in_window(const struct uuid *uuid, uint64_t now_ms, uint64_t past_ms,
                                   uint64_t future_ms)
 {
@@ -58,22 +58,22 @@ static inline void uuid_load(struct uuid *uuid, const void *bytes)
     memcpy(uuid->bytes, bytes, UUID_BYTES);
 }
 
-/* Negative, 0 or positive as `a` comes before, is, or comes after `b` in byte order. */
+/* Compares in byte order: negative, 0 or positive when `a` is before, equal to or after `b`. */
 int uuid_compare(const struct uuid *a, const struct uuid *b);
 
-/* Reads the canonical 8-4-4-4-12 text, either case, nothing before or after it. On false `uuid` is
- * untouched. */
+/* Parses the canonical 8-4-4-4-12 text, either case, with nothing around it. On false `uuid` is
+ * unchanged. */
 CC_MUST_USE bool uuid_parse(struct uuid *uuid, const char *text, size_t count);
 
 /* Writes the 36 lower-case characters and a closing zero. */
 void uuid_format(const struct uuid *uuid, char text[UUID_TEXT_BYTES + 1]);
 
-/* The id that the engine makes at time t for the index-th id of command `sequence` (R3): 48 bits of
+/* Returns the engine's id number `index` of the command `sequence` at time t (R3): 48 bits of
  * milliseconds, rand_a = floor(4096 * ns within the millisecond / 1e6), rand_b = (sequence mod
  * 2^40) << 22 | index. `index` is below UUID_ENGINE_INDEX_MAX. */
 struct uuid uuid_engine(uint64_t t_ns, uint64_t sequence, uint32_t index);
 
-/* A fresh UUIDv7 for a client: `random` gives the 74 bits that time and version leave. */
+/* Returns a new UUIDv7 of a client: `random` supplies the 74 bits besides time and version. */
 struct uuid uuid_make_v7(uint64_t unix_ms, const uint8_t random[10]);
 
 #endif

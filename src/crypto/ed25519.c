@@ -22,8 +22,9 @@ enum refusal {
     REFUSALS,
 };
 
-/* Written by ed25519_init before threads, then by ed25519_drop alone. Relaxed is enough: a call
- * that still takes a dropped path could as well have come before the drop. */
+/* ed25519_init writes them before threads, afterwards only ed25519_drop. Relaxed is enough: no
+ * other memory is read through them, and a call that still uses a dropped path is as good as one
+ * before the drop. */
 static struct published chosen;                  /* enum ed25519_path */
 static struct published refusals[ED25519_PATHS]; /* enum refusal */
 
@@ -55,7 +56,7 @@ static enum refusal examine(enum ed25519_path path)
     return ed25519_selftest(path) ? REFUSAL_NONE : REFUSAL_SELFTEST;
 }
 
-/* The first path that nothing speaks against, ED25519_PATHS when there is none. */
+/* Returns the first path without a refusal, ED25519_PATHS if there is none. */
 static unsigned best(void)
 {
     unsigned path = 0;
@@ -104,7 +105,7 @@ static uint64_t verify_by_library(const struct ed25519_job *jobs, unsigned count
     return good;
 }
 
-/* Jobs with a table, or jobs without, gathered for a call of the lanes. */
+/* Jobs that all have a table or all have none, collected for one call of the lanes. */
 struct group {
     unsigned count;
     bool known;                           /* with a table */
@@ -115,7 +116,8 @@ struct group {
 
 typedef uint64_t verify_function(const struct ed25519_job *jobs, unsigned count);
 
-/* The caller's bits of the group's jobs [from, from + count). */
+/* Verifies the group's jobs [from, from + count). Returns the bits of their indexes in the caller's
+ * array. */
 static uint64_t verify_part(const struct group *group, unsigned from, unsigned count,
                             verify_function *verify)
 {
@@ -126,9 +128,9 @@ static uint64_t verify_part(const struct group *group, unsigned from, unsigned c
     return bits;
 }
 
-/* The group's bits, by the calls that cost least for its number of jobs (perf/verify): a call costs
- * nearly the same however few of its lanes are used, and less when each of a few signatures is
- * spread over several lanes, which needs tables of 32 positions. */
+/* Verifies the group by the cheapest calls for its number of jobs (perf/verify). A call costs
+ * nearly the same however few lanes it uses. It is cheaper when each of a few signatures is spread
+ * over several lanes, which needs tables of 32 positions. */
 static uint64_t verify_group(const struct group *group)
 {
     enum { SPLIT_TOTAL_MAX = 5, SMALL_TABLE_MIN = 2, UNKNOWN_MIN = 2 };
@@ -155,7 +157,7 @@ static void empty(struct group *group)
     group->wide = true;
 }
 
-/* Gathers known and unknown keys apart, for a call takes one kind. */
+/* Collects known and unknown keys in two groups: one call verifies one kind. */
 static uint64_t verify_by_lanes(const struct ed25519_job *jobs, unsigned count)
 {
     struct group strangers, known;

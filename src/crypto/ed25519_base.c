@@ -8,7 +8,7 @@ alignas(ED25519_TABLE_ALIGN) struct ed25519_entry
 
 static bool filled;
 
-/* The point of y = 4/5 with even x. */
+/* point = the point of y = 4/5 with even x. */
 static void generator(struct ed25519_point *point)
 {
     const struct ed25519_field five = { { 5, 0, 0, 0, 0 } };

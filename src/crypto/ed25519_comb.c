@@ -9,8 +9,8 @@
 
 enum { AT_ONCE = 8 }; /* jobs that share an inversion */
 
-/* `digits` = h = SHA-512(R, A, M) mod L, ready for digits base 16. The order of A is not L when A
- * has a part of small order, so h must be the residue itself, not another of its class. */
+/* digits = h = SHA-512(R, A, M) mod L, biased for digits base 16. The order of A is not L when A
+ * has a part of small order, so h must be the residue itself, not another number of its class. */
 static void hash_digits(uint64_t digits[4], const struct ed25519_job *job)
 {
     crypto_hash_sha512_state state;
@@ -26,7 +26,7 @@ static void hash_digits(uint64_t digits[4], const struct ed25519_job *job)
     ed25519_scalar_bias(digits, digits, ED25519_SCALAR_BIAS_4BIT);
 }
 
-/* The index-th digit base 16, -8 .. 7, of biased digits. */
+/* Returns the index-th digit base 16, -8 .. 7, of biased digits. */
 static inline int digit4(const uint64_t digits[4], unsigned index)
 {
     return (int)(digits[index / 16] >> (4 * (index % 16)) & 15) - 8;
@@ -44,9 +44,9 @@ static void double_four_times(struct ed25519_point *sum)
     ed25519_point_double(sum, sum, true);
 }
 
-/* `sum` += [h](-A), sum neutral before. Digit position * span + within weighs
- * 16^(64 / positions * position) * 16^within: the first factor is in the table, the second is
- * reached by doublings between one `within` and the next lower one. */
+/* sum += [h](-A); sum is neutral before. Digit position * span + within weighs 16^(64 / positions *
+ * position) * 16^within: the first factor is in the table, doublings between one `within` and the
+ * next lower one make the second. */
 static void add_key(struct ed25519_point *sum, const struct ed25519_table *table,
                     const uint64_t digits[4])
 {
@@ -64,7 +64,7 @@ static void add_key(struct ed25519_point *sum, const struct ed25519_table *table
     }
 }
 
-/* The same for a key without a table. False when the key encodes no point. */
+/* The same for a key without a table. False if the key encodes no point. */
 static bool add_unknown_key(struct ed25519_point *sum, const uint8_t key[ED25519_KEY_BYTES],
                             const uint64_t digits[4])
 {
@@ -89,7 +89,7 @@ static bool add_unknown_key(struct ed25519_point *sum, const uint8_t key[ED25519
     return true;
 }
 
-/* `sum` += [S]B. */
+/* sum += [S]B. */
 static void add_base(struct ed25519_point *sum, const uint8_t scalar[32])
 {
     uint64_t words[4];
@@ -104,8 +104,8 @@ static void add_base(struct ed25519_point *sum, const uint8_t scalar[32])
     }
 }
 
-/* `sum` = [S]B + [h](-A). False when the verdict is bad before any sum. A table exists for lawful
- * keys only. */
+/* sum = [S]B + [h](-A). False when a check before the sum rejects the signature. A key that has a
+ * table has passed these checks. */
 static bool sum_up(struct ed25519_point *sum, const struct ed25519_job *job)
 {
     const uint8_t *scalar = job->signature + 32;
@@ -125,7 +125,7 @@ static bool sum_up(struct ed25519_point *sum, const struct ed25519_job *job)
     return true;
 }
 
-/* The sums are encoded with one inversion for all (Montgomery's trick) and compared with R. */
+/* Encodes the sums with one inversion for all (Montgomery's trick) and compares them with R. */
 static uint64_t verify_some(const struct ed25519_job *jobs, unsigned count)
 {
     struct ed25519_point sums[AT_ONCE];

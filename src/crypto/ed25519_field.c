@@ -1,6 +1,6 @@
 #include "crypto/ed25519_field.h"
 
-/* One chain of carries from limb 0 to limb 4 and round to limb 0. */
+/* Carries once from limb 0 to limb 4 and from there to limb 0. */
 static void carry_round(uint64_t limb[5])
 {
     for (unsigned i = 0; i < 4; i++) {
@@ -12,9 +12,9 @@ static void carry_round(uint64_t limb[5])
 }
 
 /* Loose limbs carry at most 8 out of limb 4, so after one round the value is below 2^255 + 19 * 9.
- * The second round leaves either no carry or a value below 19 * 10: in both cases one below 2^255,
- * though limb 0 may be above 2^51. Such a value reaches p exactly when adding 19 reaches 2^255,
- * and then its residue is that sum without bit 255. */
+ * The second round leaves either no carry or a value below 19 * 10. Both are below 2^255, though
+ * limb 0 may exceed 2^51. Such a value is at least p exactly when adding 19 reaches 2^255; its
+ * residue is then that sum without bit 255. */
 void ed25519_field_to_words(uint64_t words[4], const struct ed25519_field *a)
 {
     uint64_t limb[5];
@@ -53,7 +53,7 @@ static void square_times(struct ed25519_field *out, const struct ed25519_field *
     *out = power;
 }
 
-/* a^(2^k - 1) of k = 2j is (a^(2^j - 1))^(2^j) times a^(2^j - 1). */
+/* From ones = a^(2^j - 1): a^(2^k - 1) with k = 2j is ones^(2^j) times ones. */
 static void append_ones(struct ed25519_field *out, const struct ed25519_field *ones, unsigned count,
                         const struct ed25519_field *more)
 {

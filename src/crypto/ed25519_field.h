@@ -1,32 +1,34 @@
 /* ed25519_field.h - the field of p = 2^255 - 19, one element at a time. Pure.
  *
- * An element is five limbs of radix 2^51: value = sum of limb[i] * 2^(51 i), limbs unsigned and not
- * unique. Three bounds of limbs are told apart, and every function names those it takes and gives:
+ * An element is five limbs of radix 2^51: value = sum of limb[i] * 2^(51 i). Limbs are unsigned and
+ * not unique. A class bounds the limbs (README.md has all classes side by side); each function says
+ * which class it needs on input and gives on output:
  *
- *   reduced   below 2^51 + 2^13   what a product gives; limb sums up to 2 * reduced need no care
- *   loose     below 2^54          what a product takes: sums and differences are not carried
+ *   reduced   below 2^51 + 2^13; the output of a product. The sum of two needs no further care
+ *   loose     below 2^54; the input of a product. Sums and differences are not carried
  *   canonical the value below p, limbs below 2^51
  *
- * Why a product of loose elements is right. 2^255 = 19 mod p, so limb products of weight 2^(51
- * (i+5)) fold into weight i times 19: c_i = sum of x_j y_(i-j) + 19 * sum of x_j y_(i+5-j). A limb
- * times 19 is below 2^54 * 19 < 2^58.3 and fits 64 bits; c_0 has 1 + 4 * 19 = 77 units of 2^108,
- * below 2^114.3, and every other fewer. Carries c_i >> 51 are below 2^63.3 and fit 64 bits. c_4 has
- * five units of 2^108 and a carry, so its carry is below 2^59.4, times 19 below 2^63.7; with the
- * low 51 bits of c_0 that fits 64 bits too, and leaves a carry below 2^12.7 to limb 1: hence
- * `reduced`. */
+ * Why a product of loose elements does not overflow. 2^255 = 19 mod p, so limb products of weight
+ * 2^(51 (i+5)) fold into weight i times 19: c_i = sum of x_j y_(i-j) + 19 * sum of x_j y_(i+5-j). A
+ * limb times 19 is below 2^54 * 19 < 2^58.3 and fits 64 bits. c_0 has 1 + 4 * 19 = 77 units of
+ * 2^108, below 2^114.3, and the other columns have fewer. Carries c_i >> 51 are below 2^63.3 and
+ * fit 64 bits. c_4 has five units of 2^108 and a carry, so its carry is below 2^59.4, times 19
+ * below 2^63.7. With the low 51 bits of c_0 this still fits 64 bits, and leaves a carry below
+ * 2^12.7 to limb 1: hence `reduced`. */
 #ifndef CRYPTO_ED25519_FIELD_H
 #define CRYPTO_ED25519_FIELD_H
 
 #include "base/cc.h"
 
 #define ED25519_FIELD_MASK     ((UINT64_C(1) << 51) - 1)
-#define ED25519_FIELD_LIMB_MAX (UINT64_C(1) << 54) /* loose: below it */
+#define ED25519_FIELD_LIMB_MAX (UINT64_C(1) << 54) /* loose limbs are below it */
 
 struct ed25519_field {
     uint64_t limb[5];
 };
 
-/* Carries five column sums; see above. */
+/* Carries five column sums of a product of loose elements into limbs (see above). Output:
+ * reduced. */
 static inline void ed25519_field_carry(struct ed25519_field *out, uint128 c0, uint128 c1,
                                        uint128 c2, uint128 c3, uint128 c4)
 {
@@ -42,7 +44,7 @@ static inline void ed25519_field_carry(struct ed25519_field *out, uint128 c0, ui
     out->limb[4] = (uint64_t)c4 & ED25519_FIELD_MASK;
 }
 
-/* out = a * b. Takes loose, gives reduced; out may be a or b. */
+/* out = a * b; out may be a or b. Input: loose. Output: reduced. */
 static inline void ed25519_field_multiply(struct ed25519_field *out, const struct ed25519_field *a,
                                           const struct ed25519_field *b)
 {
@@ -62,8 +64,8 @@ static inline void ed25519_field_multiply(struct ed25519_field *out, const struc
     ed25519_field_carry(out, c0, c1, c2, c3, c4);
 }
 
-/* out = a * a: the products of a that are alike are taken once and doubled (below 2^55). Takes
- * loose, gives reduced; out may be a. */
+/* out = a * a; out may be a. Equal limb products are computed once and doubled (below 2^55). Input:
+ * loose. Output: reduced. */
 static inline void ed25519_field_square(struct ed25519_field *out, const struct ed25519_field *a)
 {
     const uint64_t *x = a->limb;
@@ -77,8 +79,9 @@ static inline void ed25519_field_square(struct ed25519_field *out, const struct 
     ed25519_field_carry(out, c0, c1, c2, c3, c4);
 }
 
-/* out = a + add - less, limb by limb (add0 to limb 0, add1 to the others). Scalar: vector loads of
- * the limbs would wait for the scalar stores of the product before. */
+/* out = a + add - less, limb by limb (add0 to limb 0, add1 to the others), not carried. Input: no
+ * limb of `less` exceeds that of a + add. It stays scalar: vector loads of the limbs would stall on
+ * the scalar stores of the product before. */
 static inline void ed25519_field_combine(struct ed25519_field *out, const struct ed25519_field *a,
                                          uint64_t add0, uint64_t add1,
                                          const struct ed25519_field *less)
@@ -90,7 +93,7 @@ static inline void ed25519_field_combine(struct ed25519_field *out, const struct
     }
 }
 
-/* out = a + b, not carried: the bounds of the limbs add up. */
+/* out = a + b, not carried. Output: the bounds of the limbs add up. */
 static inline void ed25519_field_add(struct ed25519_field *out, const struct ed25519_field *a,
                                      const struct ed25519_field *b)
 {
@@ -101,16 +104,16 @@ static inline void ed25519_field_add(struct ed25519_field *out, const struct ed2
     }
 }
 
-/* out = a - b + 2p, not carried. Limbs of b up to 2^52 - 38 (twice those of p), as those of a
- * product are; gives limbs below those of a plus 2^52. */
+/* out = a - b + 2p, not carried. Input: limbs of b up to 2^52 - 38 (twice those of p), such as a
+ * product's. Output: limbs below those of a plus 2^52. */
 static inline void ed25519_field_subtract(struct ed25519_field *out, const struct ed25519_field *a,
                                           const struct ed25519_field *b)
 {
     ed25519_field_combine(out, a, 2 * (ED25519_FIELD_MASK - 18), 2 * ED25519_FIELD_MASK, b);
 }
 
-/* The same with 4p: limbs of b up to 2^53 - 76, as those of a sum or difference of two products
- * are; gives limbs below those of a plus 2^53. */
+/* out = a - b + 4p, not carried. Input: limbs of b up to 2^53 - 76, such as those of a sum or
+ * difference of two products. Output: limbs below those of a plus 2^53. */
 static inline void ed25519_field_subtract_wide(struct ed25519_field *out,
                                                const struct ed25519_field *a,
                                                const struct ed25519_field *b)
@@ -118,7 +121,8 @@ static inline void ed25519_field_subtract_wide(struct ed25519_field *out,
     ed25519_field_combine(out, a, 4 * (ED25519_FIELD_MASK - 18), 4 * ED25519_FIELD_MASK, b);
 }
 
-/* From four little-endian words; bit 255 is dropped. Gives limbs below 2^51. */
+/* Unpacks four little-endian words without bit 255. Output: limbs below 2^51; the value may be p or
+ * more. */
 static inline void ed25519_field_from_words(struct ed25519_field *out, const uint64_t words[4])
 {
     out->limb[0] = words[0] & ED25519_FIELD_MASK;
@@ -128,14 +132,14 @@ static inline void ed25519_field_from_words(struct ed25519_field *out, const uin
     out->limb[4] = words[3] >> 12 & ED25519_FIELD_MASK;
 }
 
-/* The canonical value of a loose element, as four little-endian words. */
+/* Packs an element. Input: loose. Output: the canonical value in four little-endian words. */
 void ed25519_field_to_words(uint64_t words[4], const struct ed25519_field *a);
 
-/* Are two loose elements equal in value. */
+/* True if two elements have the same value. Input: loose. */
 CC_MUST_USE bool ed25519_field_equal(const struct ed25519_field *a, const struct ed25519_field *b);
 
-/* out = a^(2^252 - 3) = a^((p-5)/8), with which a square root is taken; out = a^(p-2) = 1/a, slowly
- * (ed25519_inverse is the fast one; this one checks it). Take loose, give reduced. */
+/* _root: out = a^(2^252 - 3) = a^((p-5)/8), a step of a square root. _inverse: out = a^(p-2) = 1/a;
+ * it is slow and checks ed25519_inverse. Input: loose. Output: reduced. */
 void ed25519_field_power_root(struct ed25519_field *out, const struct ed25519_field *a);
 void ed25519_field_power_inverse(struct ed25519_field *out, const struct ed25519_field *a);
 

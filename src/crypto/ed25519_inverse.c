@@ -1,23 +1,24 @@
 /* Division steps (Bernstein and Yang, "Fast constant-time gcd computation and modular inversion",
  * 2019, the step of their section 8), here with branches on the data.
  *
- * f is odd and g any integer. One step takes (delta, f, g) to
+ * f is odd and g any integer. One step maps (delta, f, g) to
  *
  *     (1 - delta, g, (g - f) / 2)            when delta > 0 and g is odd,
- *     (1 + delta, f, (g + (g mod 2) f) / 2)  otherwise;
+ *     (1 + delta, f, (g + (g mod 2) f) / 2)  otherwise.
  *
- * the greatest common divisor of f and g stays, f stays odd, and from delta = 1, f = p, 0 <= g < p
- * g is 0 after at most 738 steps (their theorem 11.2: (49 * 255 + 57) / 17, for f^2 + 4 g^2 is
- * below 5 * 2^510). Then f is 1 or -1, for p is prime (or p, when x was 0).
+ * The greatest common divisor of f and g does not change and f stays odd. From delta = 1, f = p and
+ * 0 <= g < p, g is 0 after at most 738 steps (their theorem 11.2: (49 * 255 + 57) / 17, for f^2 + 4
+ * g^2 is below 5 * 2^510). Then f is 1 or -1, because p is prime (or p, if x was 0).
  *
- * A step looks only at delta and at the lowest bit of g, so 62 of them are decided by the lowest 62
- * bits of f and g, and are linear: 2^62 (f', g') = (f, g) times a matrix of integers. `steps` runs
- * them on one word and gives the matrix; then the matrix is applied to f and g, exactly divided by
+ * A step depends only on delta and the lowest bit of g. So the lowest 62 bits of f and g determine
+ * 62 steps, and these are linear: 2^62 (f', g') = (f, g) times a matrix of integers. `steps` runs
+ * them on one word and gives the matrix. The matrix is then applied to f and g, divided exactly by
  * 2^62, and to d and e, divided by 2^62 modulo p. Throughout d x = f and e x = g modulo p (starting
- * from d = 0, e = 1), so in the end x^-1 = d f, f being 1 or -1.
+ * from d = 0, e = 1), so in the end x^-1 = d f, with f = 1 or -1.
  *
- * Integers of five limbs: value = sum of limb[i] * 2^(62 i), limb 0 .. 3 within [0, 2^62) and limb
- * 4 signed. p itself has limbs -19, 0, 0, 0, 128 in a form in which limb 0 may be negative too. */
+ * An integer has five limbs: value = sum of limb[i] * 2^(62 i), limbs 0 .. 3 within [0, 2^62) and
+ * limb 4 signed. p itself has the limbs -19, 0, 0, 0, 128, a form in which limb 0 may be negative
+ * too. */
 #include "crypto/ed25519_inverse.h"
 
 enum {
@@ -40,21 +41,22 @@ struct wide {
     int64_t limb[LIMBS];
 };
 
-/* The lowest bits that one addition may clear. */
+/* A mask of the lowest bits that one addition may clear. */
 static inline uint64_t clearing_mask(int64_t eta, int64_t left)
 {
     int64_t count = eta + 1 < left ? eta + 1 : left;
     return UINT64_MAX >> (64 - count);
 }
 
-/* Runs 62 steps on the lowest bits of f and g; gives eta = -delta after them.
+/* Runs 62 steps on the lowest bits of f and g and stores their matrix. Returns eta = -delta after
+ * them.
  *
- * Halvings of an even g are taken together. As long as delta <= 0, a step with an odd g adds f to
- * it and halves: k such steps in a row, which cannot exchange f and g while k <= 1 - delta, add w f
- * and halve k times, where w is the one number below 2^k that makes g + w f divisible by 2^k. When
- * delta > 0 and g is odd, the exchanging step is this same step after (f, g) became (g, -f) and
- * delta its negative. Then k is at least 2 and the longer formula of w pays: f (2 - f^2) is 1/f
- * modulo 2^6; otherwise f + 2 ((f + 1) & 4), which is 1/f modulo 2^4. */
+ * Halvings of an even g are done together. While delta <= 0, a step with an odd g adds f to g and
+ * halves it. k such steps in a row do not exchange f and g if k <= 1 - delta: they add w f and
+ * halve k times, where w is the one number below 2^k that makes g + w f divisible by 2^k. If delta
+ * > 0 and g is odd, the exchanging step is the same step after (f, g) became (g, -f) and delta its
+ * negative. Then k is at least 2 and the longer formula of w pays: f (2 - f^2) is 1/f modulo 2^6;
+ * otherwise f + 2 ((f + 1) & 4), which is 1/f modulo 2^4. */
 static int64_t steps(struct matrix *matrix, int64_t eta, uint64_t f, uint64_t g)
 {
     uint64_t u = 1, v = 0, q = 0, r = 1;
@@ -106,20 +108,21 @@ static void apply(struct wide *f, struct wide *g, const struct matrix *matrix, u
     g->limb[length - 1] = (int64_t)g_sum;
 }
 
-/* What is to be added of p, for a row (a, b) of the matrix: p once for each of d and e that is
- * negative, then as often as makes the low limb divisible by 2^62; 1/p modulo 2^62 is given. */
+/* Returns the multiple of p to add for a row (a, b) of the matrix: p once for each of d and e that
+ * is negative, then as often as makes the low limb divisible by 2^62 (by 1/p modulo 2^62). */
 static int64_t multiple_of_prime(int64_t a, int64_t b, const struct wide *d, const struct wide *e)
 {
-    /* 1/p = -1/19 modulo 2^62, for 2^62 divides 2^255; 19 * 0x86bca1af286bca1b = 1 modulo 2^64. */
+    /* 1/p = -1/19 modulo 2^62, because 2^62 divides 2^255; 19 * 0x86bca1af286bca1b = 1 modulo
+     * 2^64. */
     static const uint64_t inverse = -UINT64_C(0x86bca1af286bca1b);
     uint64_t low = (uint64_t)a * (uint64_t)d->limb[0] + (uint64_t)b * (uint64_t)e->limb[0];
     int64_t lift = (a & (d->limb[LIMBS - 1] >> 63)) + (b & (e->limb[LIMBS - 1] >> 63));
     return lift - (int64_t)((inverse * low + (uint64_t)lift) & LIMB_MASK);
 }
 
-/* (d, e) = matrix (d, e) / 2^62 modulo p; d and e stay within (-2p, p): lifting the negative ones
- * by p leaves both within (-p, p), so a row sums up to within (-2^62 p, 2^62 p), and less than 2^62
- * times p is taken off, before the division by 2^62. */
+/* (d, e) = matrix (d, e) / 2^62 modulo p. d and e stay within (-2p, p): adding p to the negative
+ * ones moves both into (-p, p), so a row sums to within (-2^62 p, 2^62 p), and less than 2^62 times
+ * p is subtracted before the division by 2^62. */
 static void apply_modulo(struct wide *d, struct wide *e, const struct matrix *matrix)
 {
     const int64_t u = matrix->u, v = matrix->v, q = matrix->q, r = matrix->r;
@@ -145,7 +148,7 @@ static void apply_modulo(struct wide *d, struct wide *e, const struct matrix *ma
     e->limb[LIMBS - 1] = (int64_t)e_sum;
 }
 
-/* The length without highest limbs of f and g that only repeat the sign of those below. */
+/* Returns the length without the highest limbs of f and g that only repeat the sign. */
 static unsigned shorten(struct wide *f, struct wide *g, unsigned length)
 {
     while (length > 1) {
@@ -217,7 +220,7 @@ void ed25519_inverse(struct ed25519_field *inverse, const struct ed25519_field *
         apply(&f, &g, &matrix, length);
         length = shorten(&f, &g, length);
     }
-    /* d within (-2p, p), times the sign of f; then within [0, p). */
+    /* d is within (-2p, p). It is multiplied by the sign of f, then moved into [0, p). */
     int64_t sign = f.limb[length - 1] < 0 ? -1 : 1;
     adjust(&d, 1, d.limb[LIMBS - 1] < 0);
     adjust(&d, sign, 0);

@@ -11,17 +11,17 @@
 
 static_assert((int)ED25519_LANES_COUNT == (int)LANES, "the width of the machine");
 
-/* A call and nothing else: it runs on machines without the instructions of this file. */
+/* Only a call: it also runs on machines without the instructions of this file. */
 bool ed25519_lanes_supported(void)
 {
     return cpu_has_lanes();
 }
 
-/* The jobs that pass the checks before arithmetic, as equations without h. */
+/* The jobs that pass the checks before the arithmetic, as equations still without h. */
 struct candidates {
     struct lane_equation equations[LANES];
     struct lane_sha512_input inputs[LANES];
-    unsigned jobs[LANES]; /* equation i is of jobs[i] */
+    unsigned jobs[LANES]; /* equation i belongs to jobs[i] */
     unsigned count;
 };
 
@@ -50,7 +50,7 @@ static void challenge(struct candidates *candidates)
 
 typedef uint64_t solve_function(const struct lane_equation *equations, unsigned count);
 
-/* The jobs in `candidates` by one way of solving equations. */
+/* Verifies the jobs of `candidates` by one kind of call. Returns the bits of the jobs. */
 static uint64_t solve(struct candidates *candidates, solve_function *equation)
 {
     if (candidates->count == 0)
@@ -63,7 +63,7 @@ static uint64_t solve(struct candidates *candidates, solve_function *equation)
     return jobs;
 }
 
-/* The same of jobs whose keys are lawful because they have tables. */
+/* Verifies jobs whose keys need no check, because they have tables. */
 static uint64_t solve_all(const struct ed25519_job *jobs, unsigned count, solve_function *equation)
 {
     struct candidates candidates;
@@ -98,7 +98,7 @@ uint64_t ed25519_lanes_uncached(const struct ed25519_job *jobs, unsigned count)
 
 #else
 
-/* This compiler was not asked for the instructions: nobody gets beyond the first answer. */
+/* This compiler has not got the instructions: no other function here is ever called. */
 bool ed25519_lanes_supported(void)
 {
     return false;

@@ -40,7 +40,7 @@ void ed25519_point_negate(struct ed25519_point *point)
     ed25519_field_multiply(&point->t, &point->t, &one);
 }
 
-/* The y of an encoding, its sign bit masked, as little-endian words. */
+/* Writes the y of an encoding, without the sign bit, as little-endian words. */
 static void masked_words(uint64_t words[4], const uint8_t encoding[32])
 {
     memcpy(words, encoding, 32);
@@ -55,8 +55,8 @@ bool ed25519_point_canonical(const uint8_t encoding[32])
     return !high_full || y[0] < UINT64_MAX - 18;
 }
 
-/* y of the points of order 4 (0), 1 (1), 8 (two values), 2 (p - 1); then 0 and 1 written as p and
- * p + 1. */
+/* The y of the points of order 4 (0), 1 (1), 8 (two values) and 2 (p - 1); then 0 and 1 written as
+ * p and p + 1. */
 static const uint64_t small_orders[][4] = {
     { 0, 0, 0, 0 },
     { 1, 0, 0, 0 },
@@ -77,9 +77,9 @@ bool ed25519_point_small_order(const uint8_t encoding[32])
     return false;
 }
 
-/* x^2 = u/v with u = y^2 - 1, v = d y^2 + 1. Its candidate root is u v^3 (u v^7)^((p-5)/8); v times
- * its square is u, then it is the root, or -u, then it lacks the factor sqrt(-1), or neither, then
- * u/v is no square (RFC 8032, 5.1.3). v is never 0, for -1/d is no square. */
+/* x^2 = u/v with u = y^2 - 1, v = d y^2 + 1. The candidate is r = u v^3 (u v^7)^((p-5)/8). If v r^2
+ * = u, r is the root. If v r^2 = -u, r sqrt(-1) is the root. Otherwise u/v is no square (RFC 8032,
+ * 5.1.3). v is never 0, because -1/d is no square. */
 bool ed25519_point_decode(struct ed25519_point *point, const uint8_t encoding[32])
 {
     const struct ed25519_curve *curve = &ed25519_point_curve;
@@ -133,7 +133,7 @@ void ed25519_point_encode(uint8_t encoding[32], const struct ed25519_point *poin
     memcpy(encoding, y_words, sizeof y_words);
 }
 
-/* dbl-2008-hwcd for a = -1, all four factors negated twice over. Limbs: squares are reduced, h and
+/* dbl-2008-hwcd for a = -1, with all four factors negated twice. Limbs: squares are reduced, h and
  * z2 below 2^52 + 2^14, g below 2^52.6, f below 2^53.6 (z2 + 4p), e below 2^53.6 (square + 4p). */
 void ed25519_point_double(struct ed25519_point *out, const struct ed25519_point *point, bool with_t)
 {
@@ -165,8 +165,8 @@ void ed25519_point_addend(struct ed25519_addend *addend, const struct ed25519_po
 
 /* The second half of add-2008-hwcd-3, from A = (Y1-X1)(Y2-X2), B = (Y1+X1)(Y2+X2), C = 2d T1 T2
  * (all reduced) and D = 2 Z1 Z2 (below 2^52 + 2^14). Limbs: h and g below 2^53, e and f below
- * 2^53.1. To subtract a point is to negate its x: A and B come exchanged already and C negated, so
- * f and g exchange. */
+ * 2^53.1. Subtracting a point negates its x: A and B are already exchanged and C negated, so f and
+ * g are exchanged too. */
 static inline void add_finish(struct ed25519_point *out, const struct ed25519_field *a,
                               const struct ed25519_field *b, const struct ed25519_field *c,
                               const struct ed25519_field *d, bool subtract)
@@ -230,8 +230,8 @@ static void to_entry(struct ed25519_entry *entry, const struct ed25519_point *po
     ed25519_field_to_words(entry->xy2d, &value);
 }
 
-/* Montgomery's trick: the inverse of the product of all Z, taken apart from the last factor to the
- * first. Z is never 0 (the addition formulas are complete), so neither is the product. */
+/* Montgomery's trick: inverts the product of all Z and divides one factor off after the other, the
+ * last first. Z is never 0 (the addition formulas are complete), so neither is the product. */
 void ed25519_point_entries(struct ed25519_entry *entries, const struct ed25519_point *points,
                            unsigned count)
 {

@@ -5,7 +5,7 @@ const uint64_t ed25519_scalar_order[4] = { 0x5812631a5cf5d3ed, 0x14def9dea2f79cd
 const uint64_t ed25519_scalar_reciprocal[5] = { 0xed9ce5a30a2c131b, 0x2106215d086329a7,
                                                 0xffffffffffffffeb, 0xffffffffffffffff, 0xf };
 
-/* low[0..4] of q * L modulo 2^320. */
+/* low = the lowest five words of q * L. */
 static void multiply_order(uint64_t low[5], const uint64_t q[5])
 {
     memset(low, 0, 5 * sizeof low[0]);
@@ -21,7 +21,7 @@ static void multiply_order(uint64_t low[5], const uint64_t q[5])
     }
 }
 
-/* a -= b over `count` words; true when b was larger. */
+/* a -= b over `count` words. True if b was larger. */
 static bool subtract(uint64_t *a, const uint64_t *b, unsigned count)
 {
     uint64_t borrow = 0;
@@ -33,9 +33,9 @@ static bool subtract(uint64_t *a, const uint64_t *b, unsigned count)
     return borrow != 0;
 }
 
-/* Barrett's reduction (Handbook of Applied Cryptography, 14.42, with base 2^64 and k = 4):
- * q = floor(floor(x / 2^192) * reciprocal / 2^320) is floor(x / L) or at most 2 below it, so x - qL
- * lies in [0, 3L), below 2^256, and five words of both suffice to tell it. */
+/* Barrett's reduction (Handbook of Applied Cryptography, 14.42, with base 2^64 and k = 4): q =
+ * floor(floor(x / 2^192) * reciprocal / 2^320) is floor(x / L) or at most 2 below it. So x - qL
+ * lies in [0, 3L), below 2^256, and five words of both determine it. */
 void ed25519_scalar_reduce(uint64_t reduced[4], const uint64_t x[8])
 {
     uint64_t product[10] = { 0 };

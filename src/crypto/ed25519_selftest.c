@@ -75,7 +75,7 @@ static const struct row {
 
 enum {
     MESSAGE_MAX = 32,
-    MUTATIONS = 4, /* of a good row, each of them bad */
+    MUTATIONS = 4, /* of a good row; each makes it bad */
     GOOD_ROWS = 5,
     KEYS = 5, /* that can sign */
     VECTORS = CC_COUNT(rows) + GOOD_ROWS * MUTATIONS,
@@ -91,7 +91,7 @@ struct vector {
     bool good;
 };
 
-/* Written by ed25519_selftest; too large for a stack. */
+/* ed25519_selftest writes it; it is too large for a stack. */
 static alignas(ED25519_TABLE_ALIGN) struct ed25519_entry
     entries[KEYS][ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
 
@@ -107,7 +107,7 @@ static void read_row(struct vector *vector, const struct row *row)
     memcpy(vector->message, row->message, vector->message_bytes);
 }
 
-/* S + L satisfies the equation as S does. */
+/* S + L satisfies the same equation as S. */
 static void add_order(uint8_t scalar[32])
 {
     static const uint8_t order[32] = { 0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58,
@@ -157,7 +157,7 @@ static void fill(struct vector vectors[VECTORS])
     INVARIANT(count == VECTORS);
 }
 
-/* A table of each key that can sign, of so many positions. */
+/* Builds a table of `positions` for each key that can sign. Returns how many keys. */
 static unsigned build_tables(struct ed25519_table tables[KEYS], uint32_t positions,
                              const struct vector vectors[VECTORS])
 {
@@ -187,8 +187,8 @@ static const struct ed25519_table *find(const struct ed25519_table *tables, unsi
     return NULL;
 }
 
-/* All vectors from the one at `turn` on, `at_once` a call: another turn brings each to another
- * lane. */
+/* Verifies all vectors from the one at `turn` on, `at_once` a call. Another turn moves each vector
+ * to another lane. */
 static bool passes(enum ed25519_path path, const struct vector vectors[VECTORS],
                    const struct ed25519_table *tables, unsigned table_count, unsigned turn,
                    unsigned at_once)
@@ -210,9 +210,9 @@ static bool passes(enum ed25519_path path, const struct vector vectors[VECTORS],
     return true;
 }
 
-/* In lanes every vector meets every lane. Calls of 2 to 4, and those without tables, cost too much
- * for that: good vectors lie five apart, so that one round brings some to each place of 2, 3 and
- * 4, and two rounds to each of 8; the bad ones are more and come everywhere. */
+/* In full calls of the lanes every vector meets every lane. Calls of 2 to 4 jobs, and those without
+ * tables, are too slow for that. Good vectors are five apart, so one round brings some to each lane
+ * of 2, 3 and 4 and two rounds to each lane of 8; bad vectors are more and reach every lane. */
 bool ed25519_selftest(enum ed25519_path path)
 {
     static const uint32_t sizes[] = { ED25519_TABLE_POSITIONS_SMALL, ED25519_TABLE_POSITIONS };

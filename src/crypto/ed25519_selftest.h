@@ -1,7 +1,7 @@
-/* ed25519_selftest.h - does a path decide fixed cases as specified, on this machine.
+/* ed25519_selftest.h - tests whether a path decides fixed cases correctly on this machine.
  *
- * Vectors are RFC 8032's, those of C2SP/CCTV that tell strict from lenient and cofactorless from
- * cofactored verdicts, and changes to good ones that make them bad.
+ * The vectors are those of RFC 8032, those of C2SP/CCTV that tell strict from lenient and
+ * cofactorless from cofactored verdicts, and good ones changed so that they are bad.
  *
  * Owner. One thread at a time, after ed25519_base_init. */
 #ifndef CRYPTO_ED25519_SELFTEST_H
@@ -9,8 +9,8 @@
 
 #include "crypto/ed25519.h"
 
-/* Verifies 35 vectors by the path, with each table and without; the machine must have the
- * path. Below 5 ms. */
+/* Verifies 35 vectors by the path, with each kind of table and without. True if every verdict is
+ * correct. The machine must have the path. Below 5 ms. */
 CC_MUST_USE bool ed25519_selftest(enum ed25519_path path);
 
 #endif

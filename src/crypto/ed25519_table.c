@@ -6,7 +6,7 @@
 
 static_assert(ED25519_POINT_ENTRIES_MAX % ED25519_TABLE_MULTIPLES == 0, "whole positions a batch");
 
-/* The multiples 1 .. 8 of `point`, which then becomes 2^bits times itself (bits > 3). */
+/* multiples[i] = (i + 1) point; then point = 2^bits point (bits > 3). */
 static void fill_position(struct ed25519_point multiples[ED25519_TABLE_MULTIPLES],
                           struct ed25519_point *point, unsigned bits)
 {

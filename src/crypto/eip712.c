@@ -15,7 +15,7 @@
 
 enum { WORD_BYTES = 32, NS_PER_MS = 1000000, AMOUNT_SCALE = 6, LABEL_MAX = 64 };
 
-/* Where a member comes from. */
+/* The source of a member. */
 enum source { SOURCE_FIELD, SOURCE_ACTION, SOURCE_REQUEST_ID, SOURCE_SIGNED_AT, SOURCE_PAYLOAD };
 
 /* The parts that a portfolio_id expands to. */
@@ -24,7 +24,7 @@ enum portfolio_part { PART_ACCOUNT, PART_SUBACCOUNT, PART_PORTFOLIO, PARTS };
 struct member {
     const struct field *field; /* SOURCE_FIELD */
     uint8_t source;            /* enum source */
-    uint8_t kind;              /* enum field_kind; of a part: what it is alone */
+    uint8_t kind;              /* enum field_kind; of a part: its own kind */
     uint8_t part;              /* enum portfolio_part, FIELD_PORTFOLIO only */
 };
 
@@ -71,7 +71,7 @@ static void append_field(struct members *members, const struct field *field)
         append(members, (struct member){ .field = field, .kind = part_kinds[part], .part = part });
 }
 
-/* False when the type is not signable. */
+/* Lists the members of a request type. False when the type is not signable. */
 static bool list_members(struct members *members, uint16_t request_type)
 {
     members->count = 0;
@@ -208,7 +208,7 @@ size_t eip712_encode_type(uint16_t request_type, char text[EIP712_TYPE_MAX])
 
 /* ------------------------------------------------------------------ values */
 
-/* Splits a payload; false when its code is not signable or its length is not the code's own. */
+/* Splits a payload. False when its code is not signable or its length is not that of the code. */
 static bool open_payload(struct payload *payload, struct members *members, const uint8_t *bytes,
                          size_t count)
 {
@@ -231,7 +231,7 @@ static bool open_payload(struct payload *payload, struct members *members, const
            payload->body_bytes == ((last->offset + length + 7) & ~(size_t)7);
 }
 
-/* The bytes of a member in the payload. */
+/* Returns the bytes of a member in the payload and stores their number. */
 static const uint8_t *member_bytes(const struct payload *payload, const struct member *member,
                                    size_t *count)
 {
@@ -290,7 +290,7 @@ static size_t put_time(uint64_t time_ns, char text[LABEL_MAX])
     return timestamp_format_ms(time_ns / NS_PER_MS, text);
 }
 
-/* The text of a `string` member: made in `label`, or standing in the payload. */
+/* Returns the text of a `string` member: made in `label`, or part of the payload. */
 static const char *member_string(const struct payload *payload, const struct members *members,
                                  const struct member *member, char label[LABEL_MAX], size_t *count)
 {
@@ -336,7 +336,7 @@ static uint64_t member_uint(const uint8_t *bytes, size_t count)
     return count == 8 ? cc_load64(bytes) : count == 4 ? cc_load32(bytes) : bytes[0];
 }
 
-/* encodeData's 32 bytes of one member. */
+/* Writes the 32 bytes of one member of encodeData. */
 static void encode_member(const struct payload *payload, const struct members *members,
                           const struct member *member, uint8_t word[WORD_BYTES])
 {

@@ -1,9 +1,9 @@
 /* eip712.h - the typed data that a wallet shows and signs, rebuilt from the payload (wire.md W4).
  *
- * Every member is a pure function of the payload bytes: names, types and values follow mechanically
- * from the table of body fields (base/field.h). Domain separator and type hashes are computed once.
+ * Every member is a pure function of the payload bytes: names, types and values derive from the
+ * table of body fields (base/field.h). eip712_init computes domain separator and type hashes once.
  *
- * Owner. struct eip712 is written by eip712_init and read-only afterwards: share it freely.
+ * Owner. eip712_init writes struct eip712; read-only afterwards, for any number of threads.
  * Bound. No allocation; a payload has at most 4,144 bytes. */
 #ifndef CRYPTO_EIP712_H
 #define CRYPTO_EIP712_H
@@ -25,7 +25,7 @@ struct eip712 {
     bool signable[EIP712_CODES_MAX];
 };
 
-/* The evidence of a digest, for `--explain` and tests. */
+/* The parts of a digest, for `--explain` and tests. */
 struct eip712_hashes {
     uint8_t struct_hash[EIP712_HASH_BYTES];
     uint8_t digest[EIP712_HASH_BYTES];
@@ -36,28 +36,31 @@ struct eip712_member {
     char type[8];               /* "uint64", "uint32", "bool", "string", "bytes", "address" */
 };
 
-/* Salt = the 32-byte exchange id. */
+/* Computes the domain separator, whose salt is the 32-byte exchange id, and the type hashes. */
 void eip712_init(struct eip712 *eip712, const uint8_t exchange_id[32]);
 
-/* May a Secp256k1 master key sign this request type (W4's list). */
+/* True if a secp256k1 master key may sign this request type (W4's list). */
 CC_MUST_USE bool eip712_signable(uint16_t request_type);
 
-/* The digest of a payload whose Header and body length were checked (R11 step 6). 0, or -EINVAL for
- * a request type that is not signable or a length that is not its own. */
+/* Computes the digest of a payload whose Header and body length are checked (R11 step 6). Returns
+ * 0, or -EINVAL for a request type that is not signable and for a length that is not that of the
+ * type. */
 CC_MUST_USE int eip712_hash(const struct eip712 *eip712, const uint8_t *payload, size_t count,
                             struct eip712_hashes *hashes);
 
-/* Members of the primary type, in order; 0 when the type is not signable. */
+/* Lists the members of the primary type in order and returns their number; 0 when the type is not
+ * signable. */
 unsigned eip712_members(uint16_t request_type, struct eip712_member members[EIP712_MEMBERS_MAX]);
 
-/* The primary type's name ("CreateSession") with a closing zero. */
+/* Writes the name of the primary type ("CreateSession") and a closing zero. */
 void eip712_primary_type(uint16_t request_type, char name[EIP712_NAME_MAX]);
 
-/* encodeType with a closing zero; gives the length, 0 when the type is not signable. */
+/* Writes encodeType and a closing zero. Returns the length, 0 when the type is not signable. */
 size_t eip712_encode_type(uint16_t request_type, char text[EIP712_TYPE_MAX]);
 
-/* The value of the index-th member as the wallet is given it: text of a string, decimal digits,
- * "true" or "false", 0x-hex. Gives the length, without the closing zero; -EINVAL as eip712_hash. */
+/* Writes the value of the index-th member as the wallet gets it: the text of a string, decimal
+ * digits, "true" or "false", 0x-hex. Returns the length without the closing zero; -EINVAL as
+ * eip712_hash. */
 CC_MUST_USE ptrdiff_t eip712_value(const uint8_t *payload, size_t count, unsigned index,
                                    char text[EIP712_VALUE_MAX]);
 

@@ -17,9 +17,9 @@ static inline uint64_t rotate_left(uint64_t value, unsigned bits)
     return bits == 0 ? value : value << bits | value >> (64 - bits);
 }
 
-/* One row of the next state: five lanes of the old one with theta applied, rotated by rho, brought
- * here by pi, combined by chi. a..e are their indexes, ra..re their rotations; lane i is in column
- * i mod 5. */
+/* One row of the next state: five lanes of the old one after theta, rotated by rho, moved here by
+ * pi, combined by chi. a..e are their indexes, ra..re their rotations; lane i is in column i mod
+ * 5. */
 #define ROW(next, lanes, mix, row, a, ra, b, rb, c, rc, d, rd, e, re)  \
     do {                                                               \
         uint64_t row_a = rotate_left((lanes)[a] ^ (mix)[(a) % 5], ra); \
@@ -34,7 +34,7 @@ static inline uint64_t rotate_left(uint64_t value, unsigned bits)
         (next)[(row) + 4] = row_e ^ (~row_a & row_b);                  \
     } while (0)
 
-/* `next` = one round over `lanes`; written out so that every index and rotation is a constant. */
+/* next = one round over `lanes`, written out so that every index and rotation is a constant. */
 static inline void permute_round(uint64_t next[LANES], const uint64_t lanes[LANES], uint64_t iota)
 {
     uint64_t column[5];

@@ -8,8 +8,8 @@
 
 enum { PAGE_BYTES = 2 * 1024 * 1024 };
 
-/* The room of tables of one size: numbers `first` and on. Its pages are backed by memory in their
- * order; numbers that come back are used before new ones. */
+/* The memory of tables of one size, with the numbers from `first` on. Memory backs its pages in
+ * order; freed numbers are used before new ones. */
 struct shelf {
     void *region; /* as it was mapped */
     size_t region_bytes;
@@ -67,7 +67,7 @@ static struct ed25519_entry *shelf_entries(const struct shelf *shelf, uint32_t n
     return (void *)(shelf->memory + at);
 }
 
-/* A number without a key, its memory backed; 0: none. */
+/* Returns a number without a key whose memory is backed; 0 if there is none. */
 static uint32_t shelf_take(struct shelf *shelf)
 {
     if (shelf->spare_count > 0)
@@ -162,7 +162,7 @@ const uint8_t *key_tables_key(const struct key_tables *tables, uint32_t number)
     return key_map_key(tables->map, number);
 }
 
-/* Numbers whose table nobody can use any more may be taken again. */
+/* Frees the numbers whose table no reader can use any more. */
 static void reclaim(struct key_tables *tables)
 {
     uint32_t number;

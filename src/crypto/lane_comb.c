@@ -11,28 +11,28 @@ enum {
     KEY_DIGITS = 64,
     BASE_DIGITS = ED25519_BASE_POSITIONS,
     STEPS_MAX = KEY_DIGITS + BASE_DIGITS,
-    /* Two additions, about 300 ns, hide a line that comes from memory. */
+    /* Two additions, about 300 ns, hide the latency of a line from memory. */
     PREFETCH_STEPS = 2,
 };
 
 static_assert(ENTRY_BYTES == 96, "address_of multiplies by shifts");
 
-/* The additions to be made, in order: which entry each lane takes and with what sign. */
+/* The additions in their order: the entry of each lane and its sign. */
 struct plan {
     alignas(64) uint64_t address[STEPS_MAX + PREFETCH_STEPS][LANES];
-    lane_mask present[STEPS_MAX];  /* digit is not 0: there is an entry */
+    lane_mask present[STEPS_MAX];  /* digit is not 0: there is an entry to add */
     lane_mask negative[STEPS_MAX]; /* digit is below 0 */
     unsigned count;
 };
 
-/* Lane n of a group of `spread`: n. */
+/* Returns the index of each lane in its group of `spread`. */
 static lane_word places(unsigned spread)
 {
     lane_word lanes = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
     return lane_and(lanes, lane_set(spread - 1));
 }
 
-/* Adds a step: digit d of each lane, of the position whose entry 1 is at `first`. */
+/* Appends a step: digit d of each lane, of the position whose entry 1 is at `first`. */
 LANE_INLINE void take(struct plan *plan, lane_word first, lane_word digit)
 {
     lane_word size = _mm512_abs_epi64(digit);
@@ -44,8 +44,9 @@ LANE_INLINE void take(struct plan *plan, lane_word first, lane_word digit)
     plan->count++;
 }
 
-/* Digit `digit` of `bits` bits, and the same place further on in the lanes of a group. Digits of a
- * group lie in one word: it has at most 8 * 8 bits of base-256 digits, 16 * 4 of base-16 digits. */
+/* Returns digit `digit` of `bits` bits in the first lane of a group; lane i reads further[i] bits
+ * higher. The digits of a group lie in one word: at most 8 * 8 bits of base-256 digits, 16 * 4 bits
+ * of base-16 digits. */
 LANE_INLINE lane_word digits(const uint64_t words[4][LANES], unsigned digit, unsigned bits,
                              lane_word further)
 {
@@ -57,8 +58,8 @@ LANE_INLINE lane_word digits(const uint64_t words[4][LANES], unsigned digit, uns
     return lane_sub(biased, lane_set(UINT64_C(1) << (bits - 1)));
 }
 
-/* Steps of h (-A): `windows` rounds of positions / spread steps. The first round takes the highest
- * digit of every position; between two rounds the sum is multiplied by 16. */
+/* Appends the steps of h (-A): `windows` rounds of positions / spread steps. The first round uses
+ * the highest digit of every position; between two rounds the sum is multiplied by 16. */
 static void plan_key(struct plan *plan, const struct lane_comb *comb)
 {
     unsigned windows = KEY_DIGITS / comb->positions;
@@ -76,7 +77,7 @@ static void plan_key(struct plan *plan, const struct lane_comb *comb)
     }
 }
 
-/* Steps of s B. */
+/* Appends the steps of s B. */
 static void plan_base(struct plan *plan, const struct lane_comb *comb)
 {
     const uint64_t stride = (uint64_t)ED25519_BASE_MULTIPLES * ENTRY_BYTES;
@@ -90,8 +91,8 @@ static void plan_base(struct plan *plan, const struct lane_comb *comb)
     }
 }
 
-/* The lines of a later step's entries on their way: 96 bytes lie in two lines, since tables begin
- * on a line. The address of an absent entry may lie before its table: a prefetch does not fault. */
+/* Prefetches the entries of a later step: 96 bytes are in two lines, since tables begin on a line.
+ * The address of an absent entry may be before its table: a prefetch does not fault. */
 LANE_INLINE void prefetch(const uint64_t address[LANES])
 {
     for (unsigned lane = 0; lane < LANES; lane++) {
@@ -101,15 +102,15 @@ LANE_INLINE void prefetch(const uint64_t address[LANES])
     }
 }
 
-/* Word n of the entries at `address`; lanes not present get `neutral`. */
+/* Returns word n of the entries at `address`; lanes that are not present get `neutral`. */
 LANE_INLINE lane_word gather(lane_word neutral, lane_mask present, lane_word address, unsigned n)
 {
     lane_word at = lane_add(address, lane_set(8 * n));
     return _mm512_mask_i64gather_epi64(neutral, present, at, NULL, 1);
 }
 
-/* The entry of each lane for a step: exchanging y - x with y + x and negating 2dxy gives the
- * negative of a point; an absent one is the identity, for which y - x = y + x = 1. */
+/* Loads the entry of each lane for a step. Exchanging y - x with y + x and negating 2dxy negates a
+ * point. An absent entry is the identity: y - x = y + x = 1. */
 LANE_INLINE void load_entry(struct lane_entry *entry, const struct plan *plan, unsigned step)
 {
     const unsigned half = offsetof(struct ed25519_entry, y_plus_x);
@@ -134,8 +135,8 @@ LANE_INLINE void load_entry(struct lane_entry *entry, const struct plan *plan, u
 
 static_assert(offsetof(struct ed25519_entry, xy2d) == 64, "load_entry reads it as words 8..11");
 
-/* Makes the steps from `step` on; before every `round`-th one of the first `rounds` rounds, times
- * 16. */
+/* Runs the steps from `step` on, and multiplies by 16 before every `round`-th of the first `rounds`
+ * rounds. */
 static void run(struct lane_point *sum, const struct plan *plan, unsigned step, unsigned round,
                 unsigned rounds)
 {
@@ -153,7 +154,7 @@ static void run(struct lane_point *sum, const struct plan *plan, unsigned step, 
     }
 }
 
-/* The first step: its entry is the sum. */
+/* Runs the first step: the sum is its entry. */
 static void begin(struct lane_point *sum, const struct plan *plan)
 {
     for (unsigned step = 0; step <= PREFETCH_STEPS; step++)
@@ -164,7 +165,7 @@ static void begin(struct lane_point *sum, const struct plan *plan)
     lane_point_from_entry(sum, &entry, &d2);
 }
 
-/* What the prefetch of the last steps reads: an address as good as any. */
+/* Gives the prefetches of the last steps an address; any valid one will do. */
 static void end_plan(struct plan *plan)
 {
     for (unsigned i = 0; i < PREFETCH_STEPS; i++)

@@ -11,14 +11,14 @@
 
 enum { SPLIT_MAX = 4 };
 
-/* Not inlined: a product is some hundred instructions, and none of these is in a loop. */
+/* Not inlined: a product has some hundred instructions, and no call of it is in a loop. */
 static __attribute__((noinline)) void multiply(struct lane_field *r, const struct lane_field *a,
                                                const struct lane_field *b)
 {
     *r = lane_field_multiply(*a, *b);
 }
 
-/* Lane i of the result is lane i ^ distance. */
+/* Lane i of r = lane i ^ distance of a. */
 static void exchange(struct lane_field *r, const struct lane_field *a, unsigned distance)
 {
     lane_word lanes = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
@@ -27,9 +27,9 @@ static void exchange(struct lane_field *r, const struct lane_field *a, unsigned 
         r->limb[i] = _mm512_permutexvar_epi64(partner, a->limb[i]);
 }
 
-/* inverse = 1 / a in every lane, none of them 0, by one inversion (Montgomery): all = the product
- * of the eight, made in three steps, is the same in every lane; 1 / all is multiplied by the other
- * half of each step, the last first. */
+/* inverse = 1 / a in every lane, none of them 0, by one inversion (Montgomery). `all` is the
+ * product of the eight, made in three steps and the same in every lane. 1 / all is then multiplied
+ * by the other half of each step, the last first. */
 static void invert(struct lane_field *inverse, const struct lane_field *a)
 {
     struct lane_field product = *a;
@@ -47,9 +47,9 @@ static void invert(struct lane_field *inverse, const struct lane_field *a)
         multiply(inverse, inverse, &others[i]);
 }
 
-/* The lanes whose point encodes to the r of their equation; lane i has equation i / spread, lanes
- * after the last have none. Y - X = M and Y + X = P: 1 / 2Z gives x and y of their difference and
- * sum. An r whose y is not below p equals no encoding. */
+/* Returns the lanes whose point encodes to the r of their equation. Lane i has equation i / spread;
+ * lanes after the last have none. Y - X = M and Y + X = P: 1 / 2Z gives x and y from their
+ * difference and sum. An r whose y is not below p equals no encoding. */
 static lane_mask compare(const struct lane_point *sum, const struct lane_equation *equations,
                          unsigned count, unsigned spread)
 {
@@ -79,8 +79,8 @@ static lane_mask compare(const struct lane_point *sum, const struct lane_equatio
     return same;
 }
 
-/* The scalars of the equations in their lanes. Lanes after the last get digits 0: their sum is the
- * identity. */
+/* Loads the scalars of the equations into their lanes. Lanes after the last get digits 0: their sum
+ * is the identity. */
 static void load_scalars(struct lane_comb *comb, const struct lane_equation *equations,
                          unsigned count)
 {
@@ -96,7 +96,7 @@ static void load_scalars(struct lane_comb *comb, const struct lane_equation *equ
     }
 }
 
-/* The tables of the equations in their lanes, as tables of comb->positions. */
+/* Loads the tables of the equations into their lanes, as tables of comb->positions. */
 static void load_tables(struct lane_comb *comb, const struct lane_equation *equations,
                         unsigned count)
 {

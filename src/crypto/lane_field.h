@@ -1,7 +1,7 @@
 /* lane_field.h - eight elements of the field of 2^255 - 19: sums, choices and canonical form.
  *
- * lane_product.h says what tight, loose and wide limbs are; every function here names what it takes
- * and what it gives. tests/crypto/test_lane_bounds.c computes that both are so. */
+ * lane_product.h defines the classes tight, loose and wide. Each function says `input -> output`;
+ * tests/crypto/test_lane_bounds.c computes that both hold. */
 #ifndef CRYPTO_LANE_FIELD_H
 #define CRYPTO_LANE_FIELD_H
 
@@ -9,7 +9,7 @@
 
 #ifdef LANE_WORD_AVAILABLE
 
-/* The sum without a carry: wide, whatever its parts. */
+/* wide + wide -> wide: a + b, not carried. The caller keeps the sum below 2^62. */
 LANE_INLINE struct lane_field lane_field_sum(struct lane_field a, struct lane_field b)
 {
     struct lane_field r;
@@ -18,13 +18,14 @@ LANE_INLINE struct lane_field lane_field_sum(struct lane_field a, struct lane_fi
     return r;
 }
 
-/* wide + wide -> loose */
+/* wide + wide -> loose: a + b. */
 LANE_INLINE struct lane_field lane_field_add(struct lane_field a, struct lane_field b)
 {
     return lane_field_carry(lane_field_sum(a, b));
 }
 
-/* wide - product -> loose: 2^10 p exceeds a product in every limb. */
+/* wide - product -> loose: a - b + 2^10 p. b is a product or the sum of two: no limb exceeds that
+ * of 2^10 p. */
 LANE_INLINE struct lane_field lane_field_subtract(struct lane_field a, struct lane_field b)
 {
     struct lane_field r;
@@ -42,7 +43,7 @@ LANE_INLINE struct lane_field lane_field_negate_some(lane_mask mask, struct lane
     return r;
 }
 
-/* b where the mask is set, a elsewhere. */
+/* any -> the same: b where the mask is set, a elsewhere. */
 LANE_INLINE struct lane_field lane_field_choose(lane_mask mask, struct lane_field a,
                                                 struct lane_field b)
 {
@@ -52,7 +53,8 @@ LANE_INLINE struct lane_field lane_field_choose(lane_mask mask, struct lane_fiel
     return r;
 }
 
-/* Carries every limb into the next, the lowest first; gives what leaves the top limb. */
+/* loose -> limbs below 2^51: carries every limb into the next, the lowest first. Returns the carry
+ * out of the top limb. */
 LANE_INLINE lane_word lane_field_ripple(struct lane_field *a)
 {
     lane_word mask = lane_set(LANE_FIELD_MASK);
@@ -82,7 +84,7 @@ LANE_INLINE struct lane_field lane_field_canonical(struct lane_field a)
     return a;
 }
 
-/* Four little-endian words below 2^255 together -> tight. */
+/* words -> tight: unpacks four little-endian words that are together below 2^255. */
 LANE_INLINE struct lane_field lane_field_unpack(const lane_word words[4])
 {
     lane_word mask = lane_set(LANE_FIELD_MASK);

@@ -1,13 +1,13 @@
-/* The point of a key by RFC 8032, 5.1.3: x^2 = u / v with u = y^2 - 1 and v = d y^2 + 1. With x = u
- * v^3 (u v^7)^((p-5)/8) holds v x^2 = u, or v x^2 = -u and x sqrt(-1) is the root, or there is none
- * (p = 5 mod 8). v is never 0: -1/d is no square. */
+/* Decodes a key by RFC 8032, 5.1.3: x^2 = u / v with u = y^2 - 1 and v = d y^2 + 1. For x = u v^3
+ * (u v^7)^((p-5)/8) either v x^2 = u, or v x^2 = -u and x sqrt(-1) is the root, or there is no root
+ * (p = 5 mod 8). v is never 0, because -1/d is no square. */
 #include "crypto/lane_key.h"
 
 #ifdef LANE_WORD_AVAILABLE
 
 #include "crypto/ed25519_point.h"
 
-/* The exponentiation alone would be inlined some twenty times. */
+/* Not inlined: the exponentiation alone has some twenty calls. */
 static __attribute__((noinline)) void multiply(struct lane_field *r, const struct lane_field *a,
                                                const struct lane_field *b)
 {
@@ -51,7 +51,7 @@ static void power_root(struct lane_field *r, const struct lane_field *a)
     join_ones(r, &ones250, &ones1, 2);
 }
 
-/* The lanes in which two loose elements are equal. */
+/* Returns the lanes in which two loose elements are equal. */
 static lane_mask equal(const struct lane_field *a, const struct lane_field *b)
 {
     struct lane_field x = lane_field_canonical(*a);
@@ -62,7 +62,7 @@ static lane_mask equal(const struct lane_field *a, const struct lane_field *b)
     return same;
 }
 
-/* x = sqrt(u / v) in the lanes of the result; elsewhere there is none. */
+/* x = sqrt(u / v) in the lanes of the result; the other lanes have no root. */
 static lane_mask ratio_root(struct lane_field *x, const struct lane_field *u,
                             const struct lane_field *v)
 {
@@ -88,7 +88,7 @@ static lane_mask ratio_root(struct lane_field *x, const struct lane_field *u,
     return straight | crooked;
 }
 
-/* The y of each key, and the lanes whose bit of x is set. */
+/* Loads the y of each key. Returns the lanes whose bit of x is set. */
 static lane_mask load_y(struct lane_field *y, const uint8_t *const keys[], unsigned count)
 {
     alignas(64) uint64_t words[4][LANES] = { { 0 } };
@@ -118,7 +118,7 @@ lane_mask lane_key_decode(struct lane_point *negated, const uint8_t *const keys[
     struct lane_field x;
     lane_mask found = ratio_root(&x, &u, &v) & (lane_mask)((1u << count) - 1);
 
-    /* The root whose parity is the sign bit is x(A): the other one is wanted. */
+    /* The root whose parity is the sign bit is x(A); -A needs the other one. */
     x = lane_field_canonical(x);
     lane_mask x_is_odd = _mm512_test_epi64_mask(x.limb[0], lane_set(1));
     struct lane_field other = lane_field_subtract(zero, x);
@@ -136,14 +136,14 @@ enum { MULTIPLES = 9 /* 0 .. 8 */ };
 
 static_assert(sizeof(struct lane_summand) == 20 * sizeof(lane_word), "load_summand reads it so");
 
-/* Word n of the summands at `address`, which are laid out lane beside lane. */
+/* Returns word n of the summands at `address`, which are stored lane beside lane. */
 LANE_INLINE lane_word gather(lane_word address, unsigned n)
 {
     lane_word at = lane_add(address, lane_set(n * sizeof(lane_word)));
     return _mm512_i64gather_epi64(at, NULL, 1);
 }
 
-/* Each lane's own multiple, -8 .. 7 times. */
+/* Loads each lane's own multiple, -8 .. 7 times. */
 LANE_INLINE void load_summand(struct lane_summand *summand, const struct lane_summand *multiples,
                               lane_word digit)
 {

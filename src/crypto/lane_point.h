@@ -1,16 +1,18 @@
 /* lane_point.h - eight points of the curve of Ed25519: additions and doubling.
  *
- * The curve is -x^2 + y^2 = 1 + d x^2 y^2. A point is kept in extended coordinates (x = X/Z, y =
- * Y/Z, xy = T/Z) as M = Y - X, P = Y + X, Z and T: an addition needs just these, and gives the next
- * M and P from two uncarried products, so that X and Y never get a carry of their own.
+ * The curve is -x^2 + y^2 = 1 + d x^2 y^2. A point in extended coordinates (x = X/Z, y = Y/Z, xy =
+ * T/Z) is stored as M = Y - X, P = Y + X, Z and T. An addition needs exactly these and makes the
+ * next M and P from two uncarried products, so X and Y are never carried themselves.
  *
  * The formulas are those of Hisil, Wong, Carter and Dawson (2008, section 3.1) for a = -1. They are
  * complete: d is no square in the field, so no pair of curve points is an exception, points of
- * small order and the identity included, and Z never becomes 0. All is exact in the whole group of
- * order 8 L: nothing here assumes the subgroup of prime order.
+ * small order and the identity included, and Z is never 0. All is exact in the whole group of order
+ * 8 L: nothing here assumes the subgroup of prime order.
  *
- * Bound. M, P and T are loose, Z is wide (a product): an addition of an entry only doubles it.
- *        Carry it before multiplying it. Computed by tests/crypto/test_lane_bounds.c. */
+ * Bound. M, P and T are loose and Z is wide, on input and on output of every function
+ *        (lane_product.h defines the classes). An addition of an entry only doubles Z; the
+ *        functions that multiply Z carry it first. tests/crypto/test_lane_bounds.c computes the
+ *        bounds. */
 #ifndef CRYPTO_LANE_POINT_H
 #define CRYPTO_LANE_POINT_H
 
@@ -22,7 +24,7 @@ struct lane_point {
     struct lane_field m; /* Y - X, loose */
     struct lane_field p; /* Y + X, loose */
     struct lane_field z; /* wide */
-    struct lane_field t; /* X Y / Z, loose; undefined after lane_point_double without it */
+    struct lane_field t; /* X Y / Z, loose; undefined after lane_point_double without with_t */
 };
 
 /* An affine point as tables hold it, the sign already applied; limbs below 2^52. */
@@ -32,12 +34,12 @@ struct lane_entry {
     struct lane_field xy2d; /* 2 d x y */
 };
 
-/* A projective point as the second summand of an addition; loose. */
+/* A projective point as the second summand of an addition; every member is loose. */
 struct lane_summand {
     struct lane_field y_minus_x;
     struct lane_field y_plus_x;
-    struct lane_field z2;  /* 2 Z */
-    struct lane_field t2d; /* 2 d T */
+    struct lane_field z2;  /* 2 Z, loose */
+    struct lane_field t2d; /* 2 d T, loose */
 };
 
 LANE_INLINE void lane_point_identity(struct lane_point *p)
@@ -48,8 +50,8 @@ LANE_INLINE void lane_point_identity(struct lane_point *p)
     p->t = lane_field_small(0);
 }
 
-/* p = q. All coordinates are multiplied by 2 d, which Z then is: T = 2 d x y needs no division. d2
- * is 2 d in every lane. */
+/* p = q. All coordinates are multiplied by 2 d, which makes Z = 2 d: T = 2 d x y needs no division.
+ * d2 is 2 d in every lane, loose. */
 LANE_INLINE void lane_point_from_entry(struct lane_point *p, const struct lane_entry *q,
                                        const struct lane_field *d2)
 {
@@ -59,7 +61,8 @@ LANE_INLINE void lane_point_from_entry(struct lane_point *p, const struct lane_e
     p->t = lane_field_carry(q->xy2d);
 }
 
-/* From E, F, G, H: X = E F, Y = G H, Z = F G, T = E H, all factors loose. */
+/* From E, F, G, H: X = E F, Y = G H, Z = F G, T = E H. Input: all four loose. Output: as above; t
+ * is set only with `with_t`. */
 LANE_INLINE void lane_point_finish(struct lane_point *r, struct lane_field e, struct lane_field f,
                                    struct lane_field g, struct lane_field h, bool with_t)
 {
@@ -72,7 +75,7 @@ LANE_INLINE void lane_point_finish(struct lane_point *r, struct lane_field e, st
         r->t = lane_field_multiply(e, h);
 }
 
-/* p += q for an affine q: seven multiplications, seven carries. */
+/* p += q for an affine q, whose limbs are below 2^52: seven multiplications, seven carries. */
 LANE_INLINE void lane_point_add_entry(struct lane_point *p, const struct lane_entry *q)
 {
     struct lane_field a = lane_field_product(p->m, q->y_minus_x);
@@ -100,7 +103,7 @@ LANE_INLINE void lane_point_add(struct lane_point *p, const struct lane_summand 
     lane_point_finish(p, e, f, g, h, true);
 }
 
-/* p = 2 p, its T only when asked for (a doubling that follows does not read it).
+/* p = 2 p. t is set only with `with_t`: a doubling that follows does not read it.
  *
  * With M and P: P^2 - M^2 = 4 X Y, P^2 + M^2 = 2 (X^2 + Y^2), P M = Y^2 - X^2. All four of E, F, G
  * and H are twice those of the paper, F and H with the other sign: every coordinate is then -4
@@ -127,7 +130,7 @@ LANE_INLINE void lane_point_times_16(struct lane_point *p)
     lane_point_double(p, true);
 }
 
-/* p as a summand; d2 is 2 d in every lane. */
+/* q = p as a summand; d2 is 2 d in every lane, loose. */
 LANE_INLINE void lane_point_summand(struct lane_summand *q, const struct lane_point *p,
                                     const struct lane_field *d2)
 {

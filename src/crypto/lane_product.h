@@ -1,21 +1,21 @@
 /* lane_product.h - eight elements of the field of 2^255 - 19: their form, carries and products.
  *
  * p = 2^255 - 19. An element is five limbs of radix 2^51: x = x0 + x1 2^51 + x2 2^102 + x3 2^153 +
- * x4 2^204. The representation is redundant; three sizes of limb occur:
+ * x4 2^204. Limbs are not unique. A class bounds them (README.md has all classes side by side):
  *
- *   tight   below 2^51: what is unpacked from canonical words, and what a canonical form has
- *   loose   at most LANE_FIELD_LOOSE = 2^51 + 2^16: what a carry leaves; a factor of a product
- *   wide    below 2^62: an uncarried product (below 2^60), sums of some; never a factor
+ *   tight   below 2^51: unpacked canonical words, and a canonical form
+ *   loose   at most LANE_FIELD_LOOSE = 2^51 + 2^16: the output of a carry, the input of a product
+ *   wide    below 2^62: an uncarried product (below 2^60) or a sum of some; never a factor
  *
- * Product.  The high half of a 52-bit multiplication weighs 2^52 = 2 * 2^51: with the columns
- *           L_k = sum of low(x_i y_j), i + j = k, and H_k = sum of high(x_i y_j), the product is
- *           the sum of (L_k + 2 H_(k-1)) 2^(51 k), k = 0..9; since 2^255 = 19 mod p, column k + 5
- *           comes back to column k with the factor 19.
- * Carry.    One parallel carry is enough: a wide limb is below 2^62, so its carry is below 2^11,
- *           and 19 * 2^11 < 2^16 is the most that a tight limb gains.
- * Bound.    Not argued here case by case but computed: tests/crypto/test_lane_bounds.c compiles
- *           these very functions over intervals and checks each factor below 2^52, each sum below
- *           2^64, each difference at least 0, and that loose goes in and loose comes out. */
+ * Product. The high half of a 52-bit multiplication weighs 2^52 = 2 * 2^51. With the columns L_k =
+ *          sum of low(x_i y_j), i + j = k, and H_k = sum of high(x_i y_j), the product is the sum
+ *          of (L_k + 2 H_(k-1)) 2^(51 k), k = 0..9. Since 2^255 = 19 mod p, column k + 5 is added
+ *          to column k with the factor 19.
+ * Carry. One parallel carry is enough: a wide limb is below 2^62, so its carry is below 2^11, and a
+ *        tight limb gains at most 19 * 2^11 < 2^16.
+ * Bound. Computed, not argued case by case: tests/crypto/test_lane_bounds.c compiles these very
+ *        functions over intervals. It checks that each factor is below 2^52, each sum below 2^64
+ *        and each difference at least 0, and that loose input gives loose output. */
 #ifndef CRYPTO_LANE_PRODUCT_H
 #define CRYPTO_LANE_PRODUCT_H
 
@@ -32,7 +32,7 @@ struct lane_field {
     lane_word limb[5];
 };
 
-/* The same element in every lane: a constant, its limbs below 2^52. */
+/* Returns a constant in every lane; its limbs are below 2^52. */
 LANE_INLINE struct lane_field lane_field_set(const uint64_t limbs[5])
 {
     struct lane_field r;
@@ -41,13 +41,13 @@ LANE_INLINE struct lane_field lane_field_set(const uint64_t limbs[5])
     return r;
 }
 
-/* A small number in every lane. */
+/* Returns a small number in every lane. */
 LANE_INLINE struct lane_field lane_field_small(uint64_t value)
 {
     return lane_field_set((const uint64_t[5]){ value });
 }
 
-/* wide -> loose, the same element. */
+/* wide -> loose: the same element, carried. */
 LANE_INLINE struct lane_field lane_field_carry(struct lane_field a)
 {
     lane_word mask = lane_set(LANE_FIELD_MASK);
@@ -105,7 +105,7 @@ LANE_INLINE lane_word lane_field_column(const struct lane_field *a, const struct
     return lane_field_lows(lane_field_fold(high, upper), a, b, k);
 }
 
-/* loose * loose -> wide */
+/* loose * loose -> wide: a * b, not carried. */
 LANE_INLINE struct lane_field lane_field_product(struct lane_field a, struct lane_field b)
 {
     lane_word upper[5];
@@ -119,7 +119,7 @@ LANE_INLINE struct lane_field lane_field_product(struct lane_field a, struct lan
     return r;
 }
 
-/* H_(k-1) + (L_k without its squares) / 2: what column k of a square holds twice. */
+/* H_(k-1) + (L_k without its squares) / 2: the part of column k that a square holds twice. */
 LANE_INLINE lane_word lane_field_half_column(const struct lane_field *a, int k)
 {
     lane_word sum = lane_set(0);
@@ -137,7 +137,8 @@ LANE_INLINE lane_word lane_field_half_column(const struct lane_field *a, int k)
     return sum;
 }
 
-/* loose -> wide: the square, each product of two different limbs taken once and doubled. */
+/* loose -> wide: a^2, not carried. Each product of two different limbs is computed once and
+ * doubled. */
 LANE_INLINE struct lane_field lane_field_square_product(struct lane_field a)
 {
     lane_word upper[5];
@@ -158,13 +159,13 @@ LANE_INLINE struct lane_field lane_field_square_product(struct lane_field a)
     return r;
 }
 
-/* loose * loose -> loose */
+/* loose * loose -> loose: a * b. */
 LANE_INLINE struct lane_field lane_field_multiply(struct lane_field a, struct lane_field b)
 {
     return lane_field_carry(lane_field_product(a, b));
 }
 
-/* loose -> loose */
+/* loose -> loose: a^2. */
 LANE_INLINE struct lane_field lane_field_square(struct lane_field a)
 {
     return lane_field_carry(lane_field_square_product(a));

@@ -1,9 +1,8 @@
 /* SHA-512 (FIPS 180-4) with a word of eight hashes in every register.
  *
- * Blocks are not assembled in one buffer: block 0 (R, A and the first 64 bytes of the message) and
- * the one or two that hold the padding are put together in `ends`; those between are read where the
- * message lies. A lane whose message is at its end goes on with anything, its state kept as it
- * was. */
+ * Blocks are not copied into one buffer. `ends` holds block 0 (R, A and the first 64 bytes of the
+ * message) and the one or two blocks with the padding; the blocks between are read from the message
+ * itself. A lane whose message has ended computes on with any data, and its state is kept. */
 #include "crypto/lane_sha512.h"
 
 #include "crypto/lane_word.h"
@@ -17,8 +16,8 @@ enum {
     LENGTH_BYTES = 16 /* the bit count at the end of the last block */
 };
 
-/* The first 64 bits of the fractions of the cube roots of the first 80 primes, and of the square
- * roots of the first 8. */
+/* The first 64 bits of the fractional parts of the cube roots of the first 80 primes, and of the
+ * square roots of the first 8. */
 static const uint64_t round_constants[ROUNDS] = {
     0x428a2f98d728ae22, 0x7137449123ef65cd, 0xb5c0fbcfec4d3b2f, 0xe9b5dba58189dbbc,
     0x3956c25bf348b538, 0x59f111f1b605d019, 0x923f82a4af194f9b, 0xab1c5ed5da6d8118,
@@ -46,12 +45,12 @@ static const uint64_t initial[8] = {
     0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179,
 };
 
-/* What a lane hashes, block by block. */
+/* The input of a lane, block by block. */
 struct blocks {
     uint8_t ends[3 * BLOCK]; /* block 0, then those from first_end on */
     const uint8_t *message;
     size_t count;
-    size_t first_end; /* blocks 1 .. first_end - 1 hold nothing but message */
+    size_t first_end; /* blocks 1 .. first_end - 1 are message only */
 };
 
 #define ROTATE(x, n)      _mm512_ror_epi64(x, n)
@@ -59,7 +58,7 @@ struct blocks {
 #define CHOOSE(x, y, z)   _mm512_ternarylogic_epi64(x, y, z, 0xca)
 #define MAJORITY(x, y, z) _mm512_ternarylogic_epi64(x, y, z, 0xe8)
 
-/* A round leaves a..h rotated by one place: the callers rotate the names instead. */
+/* A round leaves a..h rotated by one; the callers rotate the names instead. */
 #define ROUND(a, b, c, d, e, f, g, h, i)                                                   \
     do {                                                                                   \
         lane_word sum = lane_add(                                                          \
@@ -82,7 +81,7 @@ struct blocks {
         ROUND(b, c, d, e, f, g, h, a, (i) + 7); \
     } while (0)
 
-/* The sixteen words of the schedule that follow `w`, in place. */
+/* Computes the next sixteen words of the schedule in place. */
 LANE_INLINE void schedule(lane_word w[16])
 {
 #pragma GCC unroll 16
@@ -111,7 +110,7 @@ static void compress(lane_word state[8], lane_word w[16], lane_mask live)
         state[i] = _mm512_mask_add_epi64(state[i], live, state[i], after[i]);
 }
 
-/* Lays the input out as padded blocks. */
+/* Splits the input into padded blocks. */
 static void lay_out(struct blocks *blocks, const struct lane_sha512_input *input)
 {
     size_t message_bytes = input->message_bytes;
@@ -122,8 +121,7 @@ static void lay_out(struct blocks *blocks, const struct lane_sha512_input *input
     blocks->first_end = full > 1 ? full : 1;
     memcpy(blocks->ends, input->r, 32);
     memcpy(blocks->ends + 32, input->key, 32);
-    /* Of the message, block 0 holds the beginning and the block after the last full one the
-     * rest. */
+    /* Block 0 has the beginning of the message, the block after the last full one its rest. */
     size_t first = message_bytes < BLOCK - HEAD ? message_bytes : BLOCK - HEAD;
     size_t rest = full > 0 ? bytes % BLOCK : 0;
     uint8_t *end = blocks->ends + HEAD + first;
@@ -145,14 +143,15 @@ static const uint8_t *block_at(const struct blocks *blocks, size_t n)
     return blocks->ends + (n == 0 ? 0 : 1 + n - blocks->first_end) * BLOCK;
 }
 
-/* The order of bytes within each word, turned round. */
+/* Reverses the bytes within each word. */
 static lane_word swap_bytes(lane_word words)
 {
     const __m128i order = _mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
     return _mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(order));
 }
 
-/* Word n of the block of each lane; lanes that have no such block, or no input, read another. */
+/* Loads word n of the block of each lane. Lanes without such a block, or without input, read any
+ * other; they are not in the result. */
 static lane_mask load(lane_word w[16], const struct blocks blocks[LANES], unsigned count, size_t n)
 {
     alignas(64) uint64_t address[LANES];

@@ -1,13 +1,12 @@
-/* lane_word.h - eight independent 64-bit words and what AVX-512 does to all of them at once.
+/* lane_word.h - eight independent 64-bit words, and the AVX-512 operations on all of them at once.
  *
- * The field and point formulas (lane_field.h, lane_point.h) are written over these dozen operations
- * and over nothing else of the machine. The test of their bounds (tests/crypto/test_lane_bounds.c)
- * gives the same names the meaning of intervals and compiles the same formulas again: hence no
- * operator and no intrinsic occurs in them.
+ * The field and point formulas (lane_field.h, lane_point.h) use only these dozen operations, no
+ * operator and no intrinsic. The test of their bounds (tests/crypto/test_lane_bounds.c) defines the
+ * same names over intervals and compiles the same formulas again.
  *
- * Bound. lane_low and lane_high read the low 52 bits of each factor and ignore the rest:
- *        callers have factors below 2^52. Additions wrap at 2^64 and subtractions at 0: neither
- *        may happen. The test proves both for every formula.
+ * Bound. lane_low and lane_high read the low 52 bits of each factor and ignore the rest: factors
+ *        must be below 2^52. Additions must not wrap at 2^64, subtractions not at 0. The test
+ *        proves all three for every formula.
  *
  * The header is empty in a file that is compiled without the instructions (CMakeLists.txt names the
  * files that have them). */
@@ -60,7 +59,7 @@ LANE_INLINE lane_word lane_shift_right(lane_word a, unsigned bits)
     return _mm512_srli_epi64(a, bits);
 }
 
-/* The low 64 bits of (high : low) >> bits; a macro, since the instruction holds the number. */
+/* The low 64 bits of (high : low) >> bits. A macro, because the instruction encodes `bits`. */
 #define lane_funnel(low, high, bits) _mm512_shrdi_epi64(low, high, bits)
 
 /* sum + (a * b mod 2^52) */

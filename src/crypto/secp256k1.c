@@ -2,8 +2,8 @@
 
 #include <secp256k1.h>
 
-/* Verification needs no tables of its own in libsecp256k1 0.2 and changes nothing in a context, so
- * the library's static one serves every thread. */
+/* Verification in libsecp256k1 0.2 needs no tables of its own and does not write to a context, so
+ * the library's static context serves every thread. */
 
 int secp256k1_init(void)
 {
@@ -27,7 +27,7 @@ bool secp256k1_verify(const uint8_t key[SECP256K1_KEY_BYTES],
     if (secp256k1_ec_pubkey_parse(secp256k1_context_static, &parsed_key, key,
                                   SECP256K1_KEY_BYTES) != 1)
         return false;
-    /* Refuses r and s from n up; the verification refuses 0 and s above n/2. */
+    /* Parsing rejects r and s from n up; verification rejects 0 and s above n/2. */
     if (secp256k1_ecdsa_signature_parse_compact(secp256k1_context_static, &parsed_signature,
                                                 signature) != 1)
         return false;

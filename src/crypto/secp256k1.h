@@ -2,7 +2,7 @@
  * 64-byte r||s, low-s only, over a 32-byte digest.
  *
  * Wait.  Pure computation, about 45 us a signature.
- * Owner. Any thread after secp256k1_init. Everything verified is public. */
+ * Owner. Any thread after secp256k1_init. All inputs are public. */
 #ifndef CRYPTO_SECP256K1_H
 #define CRYPTO_SECP256K1_H
 
@@ -14,13 +14,15 @@ enum {
     SECP256K1_DIGEST_BYTES = 32,
 };
 
-/* Once at start, before threads: the library checks itself and aborts when broken. Gives 0. */
+/* Runs the library's self-test, which aborts on a fault. Call it once at start, before threads.
+ * Returns 0. */
 CC_MUST_USE int secp256k1_init(void);
 
-/* Is it a compressed encoding of a point of the curve. */
+/* True if the key is a compressed encoding of a point of the curve. */
 CC_MUST_USE bool secp256k1_key_valid(const uint8_t key[SECP256K1_KEY_BYTES]);
 
-/* False also for a bad key, r or s of 0 or from n up, and s above n/2. */
+/* True if the signature of the digest under the key is good. False also for a bad key, for r or s
+ * of 0 or from n up, and for s above n/2. */
 CC_MUST_USE bool secp256k1_verify(const uint8_t key[SECP256K1_KEY_BYTES],
                                   const uint8_t digest[SECP256K1_DIGEST_BYTES],
                                   const uint8_t signature[SECP256K1_SIGNATURE_BYTES]);

@@ -5,7 +5,7 @@
 
 int secret_random(void *bytes, size_t count)
 {
-    /* libsodium's default source is getrandom(2); the first call opens it. */
+    /* libsodium's default source is getrandom(2); sodium_init opens it. */
     if (sodium_init() < 0)
         return -EIO;
     randombytes_buf(bytes, count);

@@ -4,7 +4,7 @@
 #include <secp256k1.h>
 #include <sodium.h>
 
-/* Signing needs tables, made by signer_init; blinded once against side channels. */
+/* Signing needs tables. signer_init makes them and blinds them once against side channels. */
 static secp256k1_context *signing;
 
 int signer_init(void)
@@ -52,7 +52,7 @@ bool signer_secp256k1_sign(const uint8_t secret[SIGNER_SEED_BYTES], const uint8_
 {
     INVARIANT(signing != NULL);
     secp256k1_ecdsa_signature made;
-    /* The default nonce is RFC 6979's; the library gives low s. */
+    /* The default nonce is RFC 6979's; the library returns low s. */
     return secp256k1_ecdsa_sign(signing, &made, digest, secret, NULL, NULL) == 1 &&
            secp256k1_ecdsa_signature_serialize_compact(signing, signature, &made) == 1;
 }

@@ -17,18 +17,19 @@ struct signer_ed25519 {
     uint8_t key[SIGNER_ED25519_KEY_BYTES];
 };
 
-/* Once, before the others. 0 or -errno. */
+/* Initializes the libraries; call it once, before the others. Returns 0 or -errno. */
 CC_MUST_USE int signer_init(void);
 
 void signer_ed25519(struct signer_ed25519 *signer, const uint8_t seed[SIGNER_SEED_BYTES]);
 void signer_ed25519_sign(const struct signer_ed25519 *signer, const void *message, size_t count,
                          uint8_t signature[SIGNER_SIGNATURE_BYTES]);
 
-/* The compressed public key of a private key; false for 0 and from the group order up. */
+/* Writes the compressed public key of a private key. False for a private key of 0 or from the group
+ * order up. */
 CC_MUST_USE bool signer_secp256k1_key(const uint8_t secret[SIGNER_SEED_BYTES],
                                       uint8_t key[SIGNER_SECP256K1_KEY_BYTES]);
 
-/* Deterministic (RFC 6979), low-s. False for a bad private key. */
+/* Signs a digest deterministically (RFC 6979), with low s. False for a bad private key. */
 CC_MUST_USE bool signer_secp256k1_sign(const uint8_t secret[SIGNER_SEED_BYTES],
                                        const uint8_t digest[32],
                                        uint8_t signature[SIGNER_SIGNATURE_BYTES]);
