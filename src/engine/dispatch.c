@@ -109,7 +109,7 @@ enum status dispatch_unsigned(struct engine *engine, const struct command *comma
     }
 }
 
-/* Codes that a dead-man's deadline fires before (decision 55). */
+/* Codes that a dead-man's deadline fires before (R10, Dead-man switch). */
 static bool enters_orders(uint16_t code)
 {
     return code == REQUEST_place_limit_order || code == REQUEST_order_replacement ||

@@ -1,4 +1,4 @@
-/* Code 32: an account ends, and every credential with it (rules.md R10, R11 row 3, decision 62). */
+/* Code 32: an account ends, and every credential with it (rules.md R10, R11 row 3). */
 #include "engine/view/read.h"
 #include "purse.h"
 
@@ -100,7 +100,7 @@ static void test_end(void)
                                    .key = master,
                                    .key_bytes = sizeof master };
     CHECK(host_signed(&host, &create) == STATUS_creation_rejected);
-    CHECK(purse_suspend(&host, 1, true) == TRADE_OK); /* decision 62 */
+    CHECK(purse_suspend(&host, 1, true) == TRADE_OK); /* R10 */
     /* Another account with the same session key goes on (R10: a session is account and key). */
     CHECK(trade_limit(&host, 2, 1000, 990000) == TRADE_OK);
     host_close(&host);

@@ -410,8 +410,8 @@ static void test_reduce_only(void)
     host_close(&host);
 }
 
-/* Decision 22: an order that turns reduce-only in its place is on no list made before, and on every
- * list made after. */
+/* R3, orders that change in their place: an order that turns reduce-only in its place is on no list
+ * made before, and on every list made after. */
 static void test_turns_after_a_list(void)
 {
     static struct host host;

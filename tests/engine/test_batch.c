@@ -1,4 +1,4 @@
-/* A batch that is not atomic (code 8; R11, decision 54): each item is what a command of its own
+/* A batch that is not atomic (code 8; R11, Batch): each item is what a command of its own
  * would be, in item order, and the answer tells what became of each. BTC-PERP of W10 at mark
  * 100,000.0: price 1,000,000 raw; quantity 1,000 raw is 0.01 BTC, 1,000 USDC. */
 #include "basket.h"
@@ -295,7 +295,7 @@ static void test_reserved(void)
     host_close(&host);
 }
 
-/* --- age (decision 54) ------------------------------------------------------------------------ */
+/* --- age (R3, the age of an order) ------------------------------------------------------------ */
 
 /* Item 0 turns the position, so reduce-only orders are canceled; item 1 sets a new one, which the
  * list of its own command does not cover. */

@@ -1,4 +1,4 @@
-/* An atomic batch (code 8; R11, decision 54): all items or none, own cancels first, margin once at
+/* An atomic batch (code 8; R11, Batch): all items or none, own cancels first, margin once at
  * the end, and when it fails what each item alone would have answered. BTC-PERP of W10 at mark
  * 100,000.0; 1,000 raw is 0.01 BTC, 1,000 USDC; leverage 20: 5 % initial margin. */
 #include "basket.h"

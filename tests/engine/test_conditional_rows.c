@@ -1,5 +1,5 @@
 /* R11's rows of code 6 and 7, each the first that is hit when all later ones are wrong too
- * (rules.md R11 notes, decision 0053), and what a refusal leaves: REJECTED from row 13 on, nothing
+ * (rules.md R8, R11), and what a refusal leaves: REJECTED from row 13 on, nothing
  * before. Market: tick 1, lot 1, min_size 1, min_notional 10 USDC, max slippage 50,000 ppm, band
  * 10 %. */
 #include "purse.h"
@@ -234,7 +234,7 @@ static enum status place_in(struct host *host, uint32_t subaccount, uint32_t por
     return waiting_send(host, 1, body);
 }
 
-/* Row 25, decision 67: two of a portfolio, two portfolios of a subaccount: four of an account,
+/* Row 25 and R8: two of a portfolio, two portfolios of a subaccount: four of an account,
  * wherever they are; another account has its own. */
 static void test_count_of_account(void)
 {

@@ -1,4 +1,4 @@
-/* L2 and L3 of R7: the fund's takeover, and the run against the other side (decision 61).
+/* L2 and L3 of R7: the fund's takeover, and the run against the other side.
  *
  * Account 7 has 1,000 USDC and is long 0.19 BTC (19,000 raw) from 100,000, bought from account 6
  * for a fee of 8.55: E = 991.45 - 0.19 * (100,000 - mark), MM = 1 % of 0.19 * mark. */
@@ -295,7 +295,7 @@ static void test_slices(void)
 
 /* The fund is short, so the run is in pass 2 at once. While its ranking is between account 1 and
  * account 6, the only one on the other side, account 1 takes over that position: it is met once
- * more at once (decision 61). */
+ * more at once (R7, the steps of L2 and L3). */
 static void test_other_side_moves(void)
 {
     const struct deleverage *run;

@@ -1,5 +1,6 @@
 /* L3 of R7 over more holders than a slice meets, while a trader moves the only opposite position
- * between two portfolios, always to the one that the ranking has passed (decision 61).
+ * between two portfolios, always to the one that the ranking has passed (R7, the steps of L2 and
+ * L3).
  *
  * Account 7 has 1,000 USDC and is long 0.19 BTC from 100,000, bought from account AHEAD for a fee
  * of 8.55. At 94,000: E = 991.45 - 1,140 = -148.55; p = 94,000 + 781.9: worse than the mark for

@@ -1,4 +1,4 @@
-/* Cancel-on-disconnect (codes 2012 and 2011; W9, decision 55): whose an arm is, what it replaces,
+/* Cancel-on-disconnect (codes 2012 and 2011; W9; R10, arms): whose an arm is, what it replaces,
  * the rows in their order, what its end ends, and the arms that a start finds. */
 #include "engine/state/disconnect.h"
 #include "image_copy.h"

@@ -114,7 +114,7 @@ static void test_period(void)
     host_close(&host);
 }
 
-/* Decision 63: without exchange.testnet there is nothing to credit. */
+/* R10: without exchange.testnet there is nothing to credit. */
 static void test_mainnet(void)
 {
     open(NULL);

@@ -1,4 +1,4 @@
-/* What becomes of an order that fires (rules.md R8, decisions 0052 and 0053): it goes the way of
+/* What becomes of an order that fires (rules.md R8): it goes the way of
  * every order at t of the command that does the work, keeps its id, kind and age, or is REJECTED;
  * brackets; its units; what the touch before it finds. */
 #include "engine/trade/evidence.h"

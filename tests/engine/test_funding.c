@@ -1,4 +1,4 @@
-/* Funding (rules.md R5, docs/decisions/0056): samples, rate, payments and their rounding, epochs
+/* Funding (rules.md R5, the hour of funding): samples, rate, payments and their rounding, epochs
  * settled by deferred work and on touch, hours that are skipped, late or passed over. Numbers by
  * hand: a size of 1,000 is 0.01 BTC, a price of 1,000,000 is 100,000 USDC. */
 #include "engine/price/funding.h"

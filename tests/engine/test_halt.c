@@ -1,5 +1,5 @@
-/* A market that is HALTED: who waits for its index (rules.md R5, R7; decision 59), and the mark at
- * which it is opened (decision 66). */
+/* A market that is HALTED: who waits for its index (rules.md R5; R7, Waits), and the mark at
+ * which it is opened (R5, the mark after a halt). */
 #include "engine/price/mark.h"
 #include "trade.h"
 

@@ -1,5 +1,5 @@
 /* Codes 22 to 24, 2002, 2003 and 2010: subaccounts and portfolios are made, closed, opened again
- * and renamed (rules.md R10, R11; decision 62), and what a duplicate answers (W5). */
+ * and renamed (rules.md R10, R11), and what a duplicate answers (W5). */
 #include "engine/view/read.h"
 #include "purse.h"
 
@@ -59,7 +59,7 @@ static void test_make(void)
         CHECK(host.result.subaccount_index == i && host.result.portfolio_index == 0);
         CHECK(purse_told(&host, 0).what == ACCOUNT_WHAT_SUBACCOUNT);
         CHECK(purse_told(&host, 0).subaccount_index == i);
-        CHECK(host_effect(&host, EFFECT_account, 1) == NULL); /* decision 62 */
+        CHECK(host_effect(&host, EFFECT_account, 1) == NULL); /* R10 */
         CHECK(is_named(place, "Main"));
     }
     CHECK(purse_portfolio(&host, 1, 2, "Trend") == TRADE_OK);
@@ -79,7 +79,7 @@ static void test_make(void)
     host_close(&host);
 }
 
-/* W8; decision 62: CLOSED ones count. Then the tables: row 34. */
+/* W8, R10: CLOSED ones count. Then the tables: row 34. */
 static void test_limits(void)
 {
     open("limits.subaccounts=3\nlimits.portfolios=2\n");
@@ -191,7 +191,7 @@ static void test_portfolio_close(void)
     host_close(&host);
 }
 
-/* A position without cash, an order without either; decision 62: a dead order counts until it is
+/* A position without cash, an order without either; R10: a dead order counts until it is
  * removed. */
 static void test_not_empty(void)
 {
@@ -279,7 +279,7 @@ static void test_subaccount_close(void)
     CHECK(purse_deposit(&host, 1, (struct purse_place){ 1, 0 }, 5) == MISSING);
     CHECK(purse_deposit(&host, 1, (struct purse_place){ 1, 9 }, 5) == MISSING);
     CHECK(purse_portfolio(&host, 1, 1, "") == MISSING);
-    uint8_t all[24] = { 1 }; /* decision 62: code 4 for all portfolios of a CLOSED subaccount */
+    uint8_t all[24] = { 1 }; /* R10: code 4 for all portfolios of a CLOSED subaccount */
     cc_store32(all + 8, 1);
     cc_store32(all + 12, UINT32_MAX);
     cc_store16(all + 16, 0xFFFF);

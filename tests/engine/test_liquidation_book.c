@@ -1,4 +1,4 @@
-/* L1 of R7: a portfolio below its maintenance margin is sold on the book (decisions 59 and 60).
+/* L1 of R7: a portfolio below its maintenance margin is sold on the book.
  *
  * Account 7 has 1,000 USDC (or ten times that) and is long 0.19 BTC (1.9) from 100,000, bought for
  * a fee of 8.55 (85.5): E = 991.45 - 0.19 * (100,000 - mark), MM = 1 % of 0.19 * mark. */

@@ -231,8 +231,9 @@ static void test_maker_reducing(void)
     host_close(&host);
 }
 
-/* Own makers that the walk cancels still count (decision 10). A sale of 10 BTC at 95,000 has 50,000
- * + an open loss of 50,000; a bid of 20 BTC at 95,000 that cancels it would alone need 100,000. */
+/* Own makers that the walk cancels still count (R4, other orders count as they were). A sale of 10
+ * BTC at 95,000 has 50,000 + an open loss of 50,000; a bid of 20 BTC at 95,000 that cancels it
+ * would alone need 100,000. */
 static void test_own_makers_count(void)
 {
     static struct host host;

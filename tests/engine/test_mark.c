@@ -289,8 +289,8 @@ static void test_bound(void)
     host_close(&host);
 }
 
-/* Decision 57: an index that is valid again brings a look at every holder, also when the mark is
- * the number that it was: who may not be liquidated meanwhile waits for it (R5). */
+/* R9, who sets a state: an index that is valid again brings a look at every holder, also when the
+ * mark is the number that it was: who may not be liquidated meanwhile waits for it (R5). */
 static void test_valid_again(void)
 {
     static struct host host;

@@ -296,8 +296,8 @@ static void test_empty(void)
     host_close(&host);
 }
 
-/* Decision 23: when makers_max dead orders stand before any live one, row 22 leaves it to the walk,
- * which ends there: CANCELED, match_limit. */
+/* R3, market orders and the bound: when makers_max dead orders stand before any live one, row 22
+ * leaves it to the walk, which ends there: CANCELED, match_limit. */
 static void test_many_dead(void)
 {
     static struct host host;

@@ -427,7 +427,7 @@ static void test_halted(void)
     host_tick(&host, S);
     CHECK(trade_remaining(&host, 1, timed) == 0 && trade_last_state(&host).status == ORDER_EXPIRED);
     CHECK(set(HOST_BTC, MARKET_ACTIVE) == TRADE_OK);
-    CHECK(trade_market(&host)->mark == M + 5000); /* at once (decision 66) */
+    CHECK(trade_market(&host)->mark == M + 5000); /* at once (R5) */
     host_close(&host);
 }
 
@@ -494,8 +494,8 @@ static void tighten(void)
     host.engine->turn.sink = NULL;
 }
 
-/* R7, decision 57: what is looser becomes REDUCE_ONLY, what is stricter stays, and a held market
- * returns to no looser state. */
+/* R7; R9, who sets a state: what is looser becomes REDUCE_ONLY, what is stricter stays, and a held
+ * market returns to no looser state. */
 static void test_tighten(void)
 {
     static const uint8_t after[] = { MARKET_REDUCE_ONLY, MARKET_REDUCE_ONLY, MARKET_REDUCE_ONLY,
@@ -518,7 +518,7 @@ static void test_tighten(void)
     host_close(&host);
 }
 
-/* The middle columns of decision 57's table: where orders meet, conditionals fire and L1 sells. */
+/* The middle columns of R9's table: where orders meet, conditionals fire and L1 sells. */
 static void test_matches(void)
 {
     static const bool matches[MARKET_STATE_COUNT] = {

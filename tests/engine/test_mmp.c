@@ -1,4 +1,4 @@
-/* Makers' protection (codes 26 and 27; R10, decision 55): the window of 64 steps, both limits, what
+/* Makers' protection (codes 26 and 27; R10): the window of 64 steps, both limits, what
  * a freeze cancels and refuses, how it ends. BTC-PERP of W10 at mark 100,000.0. A window of 64 ms
  * has steps of 1 ms. */
 #include "basket.h"

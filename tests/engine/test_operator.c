@@ -44,7 +44,7 @@ static void test_suspend_rows(void)
     for (size_t i = 0; i < CC_COUNT(rows); i++) {
         CHECK_ROW(&rows[i], order_code(REQUEST_suspend_account, rows[i].account, rows[i].suspended,
                                        rows[i].pad) == rows[i].want);
-        bool tells = i == 4 || i == 6; /* decision 62: a change */
+        bool tells = i == 4 || i == 6; /* R10: a change */
         CHECK_ROW(&rows[i], (host_effect(&host, EFFECT_account, 0) != NULL) == tells);
         if (tells)
             CHECK_ROW(&rows[i], purse_told(&host, 0).what == ACCOUNT_WHAT_SUSPENDED);

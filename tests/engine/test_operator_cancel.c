@@ -1,5 +1,5 @@
-/* Code 1007 (R10, R11, decision 55): whom its places name, the conditions in their order, one order
- * or all, and the reason of the list; the slices of an account with many portfolios (decision 72).
+/* Code 1007 (R10, R11): whom its places name, the conditions in their order, one order
+ * or all, and the reason of the list; the slices of an account with many portfolios (R10).
  * BTC-PERP of W10 at mark 100,000.0. */
 #include "image_copy.h"
 #include "purse.h"

@@ -244,7 +244,7 @@ static void test_bounds(struct host *host)
     CHECK(send(host, &body) == TRADE_OK);
     CHECK(host_cancel_all(host, 1, 1, 0) == TRADE_OK);
 
-    /* R1's bound of cash, 2^60, is seen inside: row 34, for taker and maker alike (decision 13) */
+    /* R1's bound of cash, 2^60, is seen inside: row 34, for taker and maker alike (R1) */
     CHECK(trade_cash(host, 1) == INT64_C(1) << 60);
     CHECK(trade_limit(host, 2, -1000, 1000000) == TRADE_OK);
     CHECK(trade_tif(host, 1, 1000, 1000000, TRADE_IOC) == STATUS_order_rejected_internal);

@@ -126,7 +126,7 @@ static void test_room(void)
     host_close(&host);
 }
 
-/* R11, 35; what an unknown key is, and who reaches which (decision 0029). */
+/* R11, 35; what an unknown key is, and who reaches which (R10). */
 static void test_api_key(void)
 {
     struct keys_id unknown = { { 1, 2, 3 } }, other;

@@ -81,7 +81,7 @@ static void test_slack_follows_the_figures(void)
 
 /* 0.19 BTC long with E = 991.45 - 836 = 155.45 at 95,600: below MM = 181.64, 3E above 2MM, and the
  * book of a POST_ONLY market takes nothing. Its offers are dead, and wait for their release; its
- * liquidation stands queued behind them (decision 59), whatever the market's state. The market
+ * liquidation stands queued behind them (R7, Checks), whatever the market's state. The market
  * opens, no mark has moved, and an order that is refused meets the offers before the scan comes by:
  * the maker is touched (R3), and stays in the queue once; a state made from the image, which knows
  * nothing of earlier looks, does the same. */

@@ -1,4 +1,4 @@
-/* The dead-man (code 25; R10, decision 55): range of its deadline, orders dead from it on, one
+/* The dead-man (code 25; R10): range of its deadline, orders dead from it on, one
  * firing, what enters behind it, reasons and images. BTC-PERP of W10 at mark 100,000.0. */
 #include "image_copy.h"
 #include "trade.h"

@@ -1,4 +1,4 @@
-/* CLOSED (rules.md R9, docs/decisions/0058): when it may be entered, the price, what becomes of
+/* CLOSED (rules.md R9, how a market is settled): when it may be entered, the price, what becomes of
  * orders and both passes with shortfall, fund and cuts. Numbers by hand:
  * a size of 100,000 is 1 BTC, a price of 1,000,000 is 100,000 USDC. */
 #include "closing.h"

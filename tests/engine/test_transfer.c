@@ -215,9 +215,9 @@ static void test_free(void)
     host_close(&host);
 }
 
-/* Open loss counts, and exactly, though the engine keeps a bound of it (decision 17): with the mark
- * at 99,500 the order at 100,000 loses 500, the one at 99,000 nothing; IM is 2 * 99,500 / 20
- * more. */
+/* Open loss counts, and exactly, though the engine keeps a bound of it (R4, open loss by bound):
+ * with the mark at 99,500 the order at 100,000 loses 500, the one at 99,000 nothing; IM is 2 *
+ * 99,500 / 20 more. */
 static void test_free_with_orders(void)
 {
     const uint64_t free = (100000 - 9950 - 500) * USDC;
@@ -233,9 +233,9 @@ static void test_free_with_orders(void)
     host_close(&host);
 }
 
-/* Decision 63: what is IN_LIQUIDATION takes, and gives nothing. 10 BTC bought at 100,000 with
- * 54,500 of cash: the fee is 450, and at 95,400 E = 54,050 - 46,000 = 8,050 is less than MM =
- * 954,000 / 100 = 9,540; 3E >= 2MM and nobody buys: it stays so. */
+/* R10, where cash may not go: what is IN_LIQUIDATION takes, and gives nothing. 10 BTC bought at
+ * 100,000 with 54,500 of cash: the fee is 450, and at 95,400 E = 54,050 - 46,000 = 8,050 is less
+ * than MM = 954,000 / 100 = 9,540; 3E >= 2MM and nobody buys: it stays so. */
 static void test_liquidation(void)
 {
     open();
@@ -256,7 +256,7 @@ static void test_liquidation(void)
     host_close(&host);
 }
 
-/* Decision 63: R1's bound of the receiver comes last, and nothing changes. */
+/* R10, where cash may not go: R1's bound of the receiver comes last, and nothing changes. */
 static void test_bound(void)
 {
     const uint64_t most = UINT64_C(1) << 60;

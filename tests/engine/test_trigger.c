@@ -1,4 +1,4 @@
-/* What makes an order that waits fire, and in which order (rules.md R8, decision 0052): kinds,
+/* What makes an order that waits fire, and in which order (rules.md R8): kinds,
  * sides, sources; batches by placing sequence, first in, first out; markets that stop firing; OCO.
  * The mark is the index as long as no order rests and nothing was traded. */
 #include "engine/state/trigger.h"

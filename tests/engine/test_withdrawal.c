@@ -1,5 +1,5 @@
 /* Codes 10 and 1004: cash on its way out (rules.md R10, R2, R3), the conditions in R11's order,
- * what a duplicate answers (W5), and how long a row is kept (decision 63). */
+ * what a duplicate answers (W5), and how long a row is kept (R10). */
 #include "base/row_history.h"
 #include "base/uuid.h"
 #include "engine/state/withdrawal.h"
@@ -199,8 +199,8 @@ static void test_table(void)
     host_close(&host);
 }
 
-/* R10: what comes back opens a CLOSED portfolio, and is told behind that; decision 63: not beyond
- * R1's bound, then it stays pending. */
+/* R10: what comes back opens a CLOSED portfolio, and is told behind that; where cash may not go:
+ * not beyond R1's bound, then it stays pending. */
 static void test_revert(void)
 {
     trade_open(&host, NULL);
@@ -221,7 +221,7 @@ static void test_revert(void)
     host_close(&host);
 }
 
-/* Decision 59: what comes back to a portfolio in liquidation is told, then judged. As in
+/* R7, Checks: what comes back to a portfolio in liquidation is told, then judged. As in
  * test_transfer.c: E = 8,050 with MM = 9,540; 10,017 make it ACTIVE. */
 static void test_revert_in_liquidation(void)
 {
@@ -239,7 +239,7 @@ static void test_revert_in_liquidation(void)
     host_close(&host);
 }
 
-/* Decision 63: what is pending of all accounts stays within 2^62. */
+/* R10, where cash may not go: what is pending of all accounts stays within 2^62. */
 static void test_pending_bound(void)
 {
     const uint64_t most = UINT64_C(1) << 60;

@@ -1,4 +1,4 @@
-"""Auto-deleveraging (rules.md R7 L3, decision 61): a run of one portfolio, in steps."""
+"""Auto-deleveraging (rules.md R7 L3): a run of one portfolio, in steps."""
 from bisect import insort
 
 import liquidation
@@ -180,7 +180,7 @@ class Run:
 
 
 def tighten(exchange, market):
-    """A deficit: nobody opens anything. A stricter state stays (decision 57)."""
+    """A deficit: nobody opens anything. A stricter state stays (R9)."""
     if market.is_held and market.former_state <= POST_ONLY:
         market.former_state = states.REDUCE_ONLY
     if market.state <= POST_ONLY:

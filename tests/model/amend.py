@@ -250,8 +250,8 @@ def keep(exchange, old, new):
 
 
 def release_covered(exchange, old, new):
-    """Decisions 22 and 55: an order that turns into a kind is on no list of that kind made before;
-    what such a list still covers goes first."""
+    """R3, orders that change in their place: an order that turns into a kind is on no list of that
+    kind made before; what such a list still covers goes first."""
     holding = old.holding
     if new.reduce_only > old.reduce_only and old.stamp < holding.list_stamp:
         release_list(exchange, holding, REDUCE_ONLY_LIST)

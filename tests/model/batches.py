@@ -1,4 +1,4 @@
-"""Batches of orders (code 8; rules.md R11 note Batch, decision 54).
+"""Batches of orders (code 8; rules.md R11, Batch).
 
 An atomic batch is tried on the model itself, its items acting one after the other, and everything
 is put back before it is carried out, or refused."""

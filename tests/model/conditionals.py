@@ -94,7 +94,7 @@ class Conditionals:
         return rows.liquidation_refused(order, size, True)
 
     def waits_too_often(self, owner):
-        """A portfolio's limit; an account has as many as one full subaccount (decision 67)."""
+        """A portfolio's limit; an account has as many as one full subaccount (R8)."""
         exchange = self.exchange
         limit = exchange.limits["limits.conditional_orders"]
         of_account = sum(len(portfolio.conditionals)

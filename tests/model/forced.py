@@ -1,4 +1,4 @@
-"""Orders that the engine makes (rules.md R7, decision 60): LIQUIDATE against the book, between its
+"""Orders that the engine makes (rules.md R7): LIQUIDATE against the book, between its
 steps. They never rest and take no row of R11."""
 import place
 import risk

@@ -46,7 +46,7 @@ def sample(exchange, market):
 
 
 def hour(exchange, market):
-    """The first second of an hour settles or skips it (decision 56)."""
+    """The first second of an hour settles or skips it (R5)."""
     before, now = market.funding_hour, exchange.t // HOUR
     if now == before:
         return

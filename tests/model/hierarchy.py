@@ -22,7 +22,7 @@ class Account:
         self.closed = self.suspended = False
         self.subaccounts = []
         self.faucet_from = self.faucet_sum = 0
-        self.list = None  # the operator's, of the whole account (decision 72)
+        self.list = None  # the operator's, of the whole account (R10)
 
 
 class Subaccount:

@@ -1,5 +1,5 @@
-"""Who is liquidated and how (rules.md R7): checks, waits, the book and the backstop (decisions 59
-to 61); auto-deleveraging is in adl.py."""
+"""Who is liquidated and how (rules.md R7): checks, waits, the book and the backstop;
+auto-deleveraging is in adl.py."""
 import adl
 import forced
 import place
@@ -25,7 +25,7 @@ def by_margin(legs):
     return sorted(legs, key=lambda leg: (-leg.margins()[1], leg.market.id))
 
 
-# ---- checks (decision 59)
+# ---- checks
 
 def judge(exchange, portfolio, equity, maintenance):
     """What a check finds. The fund is never judged, nor who is in the middle of an action."""

@@ -68,7 +68,7 @@ class Exchange:
         self.work = Work(self)
         self.changed = []         # portfolios to check
         self.run = None           # the L3 run that is under way
-        self.batch_markets = set()  # an atomic batch's, as they were before it (decision 54)
+        self.batch_markets = set()  # an atomic batch's, as they were before it (R11, Batch)
         self.payments = 0         # of funding, ever
         self.mark_epoch = 0       # raised when a mark moves and when an epoch of funding opens
         self.effects = []
@@ -233,7 +233,7 @@ class Exchange:
             self.remove(order, status, reason)
 
     def next_stamp(self):
-        """Decision 54: what the next order gets that enters, and a list that is made."""
+        """R3, the age of an order: the stamp of the next order that enters or list made."""
         return self.sequence << 16 | self.entered
 
     def take_stamp(self):

@@ -307,7 +307,7 @@ class Protection:
         return 0
 
     def cover_account(self, portfolios, account, market):
-        """Decision 72: dead at once, handed over later. False: few, or a list for others."""
+        """R10: dead at once, handed over later. False: few, or a list for others."""
         exchange = self.exchange
         known = exchange.hierarchy.accounts[account]
         if len(portfolios) <= AT_ONCE or not exchange.work.queue_account_list(

@@ -26,7 +26,7 @@ def check(exchange, portfolio):
 
 def fund_moved(exchange):
     """The fund's cash changed: its slacks follow at once. Its own funding, which is all that a
-    check of the fund can tell, waits for its next touch (decision 56)."""
+    check of the fund can tell, waits for its next touch (R5)."""
     fund = exchange.by_number[0]
     if fund.changed:
         return
@@ -51,7 +51,7 @@ def changed(exchange, portfolio):
 
 
 def flush(exchange):
-    """By portfolio number (decision 59)."""
+    """By portfolio number (R7)."""
     while exchange.changed:
         portfolio = min(exchange.changed, key=lambda each: each.number)
         exchange.changed.remove(portfolio)

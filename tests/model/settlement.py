@@ -1,4 +1,4 @@
-"""Code 1002 CLOSED: the settlement of a market (rules.md R9, decision 58)."""
+"""Code 1002 CLOSED: the settlement of a market (rules.md R9, Closing a market)."""
 import funding
 import liquidation
 import risk

@@ -31,7 +31,7 @@ def enter(exchange, market, state, cause):
 
 
 def move(exchange, market, state, cause):
-    """A market that leaves HALTED has the mark of its index at once (decision 66)."""
+    """A market that leaves HALTED has the mark of its index at once (R5)."""
     was_halted = market.state == HALTED
     enter(exchange, market, state, cause)
     if was_halted and state != HALTED:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """test_risk.py BUILD - funding, liquidation, auto-deleveraging and settlement in the model: values
-worked out by hand from the rule book and decisions 56 to 61."""
+worked out by hand from rules.md R5, R7 and R9."""
 import sys
 import unittest
 

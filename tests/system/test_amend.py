@@ -354,7 +354,8 @@ def bounds_and_margin(world):
     it.shows("unchanged", order, remaining_size="0.2", price="99999.9", order_status="OPEN")
     maker.place(1_000_000, -100)
     # E' = 999.955 after the fee, IM' = 1,000. Without its own rest the order has no margin that it
-    # could keep within (R4; decision 25): what would trade needs E' >= IM'.
+    # could keep within (R3, a replacement is judged without its own rest): what would trade needs
+    # E' >= IM'.
     for quantity in (20_001, 20_000):
         it.replace("32, something would trade", "insufficient_margin_to_trade", order, 1_000_000,
                    quantity)

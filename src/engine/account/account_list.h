@@ -1,5 +1,6 @@
-/* account_list.h - all orders of an account end (code 1007, decision 72): those of an account with
- * many portfolios are dead at once by one stamp, and handed over to its portfolios by the work.
+/* account_list.h - all orders of an account end (code 1007; R10, 1007 for a large account): those
+ * of an account with many portfolios are dead at once by one stamp, and handed over to its
+ * portfolios by the work.
  *
  *   account_list_begin ──> queued: covers what is older ── a unit a portfolio ──> finished
  *                          ^                            │

@@ -1,5 +1,5 @@
 /* backstop.h - L2: the fund takes every position of a portfolio at the mark, and what is left of
- * its cash (rules.md R7, decision 61). Owned by the engine.
+ * its cash (rules.md R7, L2). Owned by the engine.
  *
  * Units.  Amounts micro-USDC. */
 #ifndef ENGINE_LIQUIDATE_BACKSTOP_H

@@ -1,5 +1,5 @@
 /* deleverage.h - L3: a run that closes a portfolio against the holders of the other side (rules.md
- * R7, decision 61). Owned by the engine.
+ * R7, L3). Owned by the engine.
  *
  *   begin: prices ── per leg: rank ── fills ── rank ── ... pass 1, pass 2 ──> end: cash is settled
  *

@@ -1,4 +1,4 @@
-/* liquidation.h - who is liquidated, when, and by which level (rules.md R7; decisions 59 to 61).
+/* liquidation.h - who is liquidated, when, and by which level (rules.md R7).
  * Owned by the engine.
  *
  *   check ── judge ──> IN_LIQUIDATION ──> item in the queue ──┬─ L1: an order on the book
@@ -39,7 +39,7 @@ struct engine;
 struct image_sink;
 struct image_read;
 
-/* Decides about an up-to-date portfolio that has E < MM or is IN_LIQUIDATION (decision 59). True:
+/* Decides about an up-to-date portfolio that has E < MM or is IN_LIQUIDATION (R7, Checks). True:
  * it moved cash. */
 CC_MUST_USE bool liquidation_judge(struct engine *engine, uint32_t portfolio);
 

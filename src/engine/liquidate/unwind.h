@@ -1,5 +1,5 @@
-/* unwind.h - the fund sells what it took, a tenth of each position a second (rules.md R7, decision
- * 60). Owned by the engine. */
+/* unwind.h - the fund sells what it took, a tenth of each position a second (rules.md R7,
+ * Fund). Owned by the engine. */
 #ifndef ENGINE_LIQUIDATE_UNWIND_H
 #define ENGINE_LIQUIDATE_UNWIND_H
 

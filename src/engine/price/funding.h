@@ -1,5 +1,5 @@
-/* funding.h - the hourly payments between the holders of a market (rules.md R5; what is open there:
- * docs/decisions/0056). Owned by the engine.
+/* funding.h - the hourly payments between the holders of a market (rules.md R5; the hour
+ * of funding). Owned by the engine.
  *
  *   full hour ──> epoch opens ──> holders by portfolio number (deferred work) ──> complete:
  *                      │              or whoever is touched before its turn       pool -> fund

@@ -33,7 +33,7 @@ CC_MUST_USE enum status mark_oracle(struct engine *engine, uint32_t market, uint
 void mark_end_hold(struct engine *engine, uint32_t market);
 
 /* The market was HALTED and is not any more: the mark of its index, while that is valid, before
- * anybody trades on the one it had (decision 66). */
+ * anybody trades on the one it had (R5, the mark after a halt). */
 void mark_leave_halt(struct engine *engine, uint32_t market);
 
 /* The timer of a full second: ema, mark, then what else comes each second. */

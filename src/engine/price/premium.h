@@ -1,5 +1,5 @@
 /* premium.h - how far the impact prices stand from the index, and the hourly rate made of it
- * (rules.md R5; what is open there: docs/decisions/0056). Owned by the engine.
+ * (rules.md R5, the hour of funding). Owned by the engine.
  *
  *   first second of each 5 s ──> sample ──> sum and count of the hour ── full hour ──> rate
  *

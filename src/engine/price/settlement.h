@@ -1,5 +1,5 @@
-/* settlement.h - CLOSED: every position of the market becomes cash at one price (rules.md R9; what
- * is open there: docs/decisions/0058). Owned by the engine.
+/* settlement.h - CLOSED: every position of the market becomes cash at one price (rules.md R9; how
+ * a market is settled). Owned by the engine.
  *
  *   1002 CLOSED ──> price, orders dead ──> pass 1: who loses pays, what he lacks is the shortfall
  *                                          the fund pays what it can

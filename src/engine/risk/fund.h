@@ -2,7 +2,7 @@
  * engine.
  *
  * Its cash may be below zero: that is the deficit, told (2117) at the ledger row by which it begins
- * or ends, whatever moved the cash (decision 61).
+ * or ends, whatever moved the cash (R7, the steps of L2 and L3).
  *
  * Units.  Amounts micro-USDC. */
 #ifndef ENGINE_RISK_FUND_H

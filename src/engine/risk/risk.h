@@ -60,7 +60,7 @@ void risk_flush_until(struct engine *engine, uint32_t last);
 void risk_mark_moved(struct engine *engine, uint32_t market);
 
 /* The market's mark was computed, or its state changed: a portfolio that could not be liquidated
- * because of it is looked at again (R5; decision 59). */
+ * because of it is looked at again (R7, Waits). */
 void risk_market_moved_on(struct engine *engine, uint32_t market);
 
 /* The market's tiers changed: the slacks of its holders bound nothing any more. */

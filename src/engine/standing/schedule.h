@@ -4,7 +4,7 @@
  *   set ── t >= deadline: every resting order and conditional is dead ── fired once: timer or touch
  *
  * Order.  What is entered behind the deadline lives: the portfolio is touched before it enters an
- *         order, which fires a deadline that has come (decision 55).
+ *         order, which fires a deadline that has come (R10, Dead-man switch).
  * Units.  Unix ns. */
 #ifndef ENGINE_STANDING_SCHEDULE_H
 #define ENGINE_STANDING_SCHEDULE_H

@@ -61,7 +61,7 @@ void disconnect_table_init(struct disconnect_table *table, void *memory, uint32_
 CC_MUST_USE enum status disconnect_set(struct engine *engine, const struct command *command,
                                        struct engine_result *result);
 
-/* Code 2011: the arm is gone, and so are the orders of its subaccount (decision 55). */
+/* Code 2011: the arm is gone, and so are the orders of its subaccount (R10, arms). */
 void disconnect_end(struct engine *engine, const struct command *command);
 
 /* The arm behind `after` (DISCONNECT_NONE: the first) in the order of arming: its index, and a copy

@@ -134,7 +134,7 @@ void market_set_state(struct engine *engine, uint32_t market, enum market_state 
                       enum effect_cause cause);
 
 /* A fund deficit, and whatever else may only make a state stricter: a market that is looser than
- * `state` takes it, a held one returns to it at the loosest (decision 57). */
+ * `state` takes it, a held one returns to it at the loosest (R9, who sets a state). */
 void market_tighten(struct engine *engine, uint32_t market, enum market_state state,
                     enum effect_cause cause);
 

@@ -1,6 +1,6 @@
 /* samples.h - the index of each market at the full seconds of the last half hour at which it was
- * valid: what a market that closes is settled at (rules.md R9, docs/decisions/0058). Owned by the
- * engine.
+ * valid: what a market that closes is settled at (rules.md R9, how a market is settled). Owned by
+ * the engine.
  *
  * Order.  A ring by second: a place is used again 1,800 seconds later. What stands in it from
  *         before is older than the half hour and counts nowhere, neither in a mean nor in an image.

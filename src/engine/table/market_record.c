@@ -11,7 +11,7 @@ enum {
     LADDER_TICKS = 1 << 24,      /* W7: max_price is the last tick of the ladder */
     FUNDING_INTERVAL_S = 3600,   /* R5: not configurable */
     SCALAR_BYTES = 64,           /* longest text of a scalar */
-    MARKET_TIER_LEAST = 1000000, /* 1 USDC: rounded deductions stay far below its margin (0065) */
+    MARKET_TIER_LEAST = 1000000, /* 1 USDC: rounded deductions stay far below its margin (R4) */
     TIGHTER_ROUNDING = MARKET_TIERS_MAX, /* micro-USDC that rounded deductions may differ by */
 };
 

@@ -17,7 +17,7 @@
 #include "engine/table/order_terms.h"
 
 /* Age of an order: the sequence of the command that entered it, and below it how many orders that
- * command had entered before (decision 54). No two orders of the engine share one. */
+ * command had entered before (R3, the age of an order). No two orders of the engine share one. */
 enum { ORDER_STAMP_BITS = 16 };
 
 static inline uint64_t order_stamp(uint64_t sequence, uint32_t number)

@@ -1,4 +1,4 @@
-/* batch.h - code 8: up to 64 placements, amendments and cancels of one portfolio (W3, decision 54).
+/* batch.h - code 8: up to 64 placements, amendments and cancels of one portfolio (W3; R11, Batch).
  * Owned by the engine.
  *
  *   head ── not atomic: item by item ──────────────────────┐

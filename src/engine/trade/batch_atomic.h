@@ -1,4 +1,4 @@
-/* batch_atomic.h - a batch of which all items happen or none (R11, decision 54). Owned by the
+/* batch_atomic.h - a batch of which all items happen or none (R11, Batch). Owned by the
  * engine.
  *
  *   check: every item on the records themselves, moved as the items would move them, and put back

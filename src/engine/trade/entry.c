@@ -390,7 +390,7 @@ enum status entry_state_of_wait(const struct engine *engine, const struct entry 
 }
 
 /* They need no margin, and all accounts share one table: an account may have as many as one
- * full subaccount (decision 67). */
+ * full subaccount (R8, how many an account may have). */
 static bool waits_too_often(const struct engine *engine, const struct portfolio *portfolio)
 {
     uint64_t limit = state_option(engine, OPTION_limits_conditional_orders);

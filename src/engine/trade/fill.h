@@ -9,7 +9,8 @@
 
 #include "engine/state/state.h"
 
-/* What a taker of the engine's own pays in the place of its fee (R7, decision 60). */
+/* What a taker of the engine's own pays in the place of its fee (R7, orders that the engine
+ * makes). */
 enum fill_kind {
     FILL_TRADE,       /* fees of R6 */
     FILL_LIQUIDATION, /* L1: the penalty, to the fund; the fund pays the maker's rebate */

@@ -1,5 +1,5 @@
 /* own_order.h - the orders that the engine makes itself: LIQUIDATE and AUTO_DELEVERAGE (rules.md
- * R7, decision 60). Owned by the engine.
+ * R7, orders that the engine makes). Owned by the engine.
  *
  *   own_order_make ──> own_order_match, a slice at a time ──> own_order_end      (L1, unwinding)
  *                └───> fill_between another one           ──> own_order_end      (L2, L3)

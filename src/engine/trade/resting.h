@@ -78,7 +78,7 @@ void resting_tell_state(struct engine *engine, uint32_t order);
 
 /* What a dead order has become at the engine's t (R3): EXPIRED, or CANCELED with its reason; NEW
  * when it lives. Of the lists that cover it the oldest gives the reason; a list comes before a
- * dead-man deadline that has not fired, that before the expiry (decision 55). */
+ * dead-man deadline that has not fired, that before the expiry (R3, which reason counts). */
 CC_MUST_USE enum order_state resting_death(const struct engine *engine, uint32_t order,
                                            uint8_t *reason);
 

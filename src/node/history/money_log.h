@@ -3,7 +3,7 @@
  *
  *   2105, then its 2104 ──> payment        2110 open ──> rate
  *   2104 of 0/0/0 ──> fund                 2104 of kind fee ──> fee account, but for what the fund
- *                                          pays (the rebates of a liquidation, decision 60)
+ *                                          pays (the rebates of a liquidation, R7)
  *
  * Owner. The follower's thread.
  * Bound. `capacity` rows of each kind.
