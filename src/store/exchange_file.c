@@ -4,15 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/crc32c.h"
+#include "store/file_head.h"
 #include "store/small_file.h"
 
 /* The file as it is on the disk. */
 struct exchange_image {
-    uint8_t magic[8];
-    uint16_t format_version;
-    uint16_t header_bytes;
-    uint32_t crc;
+    struct file_head head;
     uint8_t journal_id[16];
     uint8_t exchange_id[32];
     uint8_t hash_key[16];
@@ -22,9 +19,6 @@ struct exchange_image {
 };
 
 static_assert(sizeof(struct exchange_image) == EXCHANGE_FILE_BYTES, "journal.md, Data directory");
-static_assert(offsetof(struct exchange_image, format_version) == 8, "journal.md, Data directory");
-static_assert(offsetof(struct exchange_image, header_bytes) == 10, "journal.md, Data directory");
-static_assert(offsetof(struct exchange_image, crc) == 12, "journal.md, Data directory");
 static_assert(offsetof(struct exchange_image, journal_id) == 16, "journal.md, Data directory");
 static_assert(offsetof(struct exchange_image, exchange_id) == 32, "journal.md, Data directory");
 static_assert(offsetof(struct exchange_image, hash_key) == 64, "journal.md, Data directory");
@@ -32,30 +26,26 @@ static_assert(offsetof(struct exchange_image, secret_key) == 80, "journal.md, Da
 static_assert(offsetof(struct exchange_image, boot) == 112, "journal.md, Data directory");
 static_assert(offsetof(struct exchange_image, zero) == 120, "journal.md, Data directory");
 
-enum {
-    CRC_FROM = 16 /* the checksum covers bytes 16..255 */
+static const struct file_kind head_kind = {
+    .magic = { 'p', 'e', 'r', 'p', 'd', 'E', 'X', 'C' },
+    .format_version = EXCHANGE_FILE_VERSION,
+    .header_bytes = EXCHANGE_FILE_BYTES,
 };
-
-static const uint8_t magic[8] = { 'p', 'e', 'r', 'p', 'd', 'E', 'X', 'C' };
 static const char *const folders[] = { "journal", "snapshot", "archive" };
 
 void exchange_file_encode(uint8_t out[EXCHANGE_FILE_BYTES], const struct exchange_file *exchange)
 {
     struct exchange_image image = {
-        .format_version = EXCHANGE_FILE_VERSION,
-        .header_bytes = EXCHANGE_FILE_BYTES,
         .boot = exchange->boot,
     };
 
-    memcpy(image.magic, magic, sizeof magic);
     memcpy(image.journal_id, exchange->journal_id, sizeof image.journal_id);
     memcpy(image.exchange_id, exchange->exchange_id, sizeof image.exchange_id);
     memcpy(image.hash_key, exchange->hash_key, sizeof image.hash_key);
     memcpy(image.secret_key, exchange->secret_key, sizeof image.secret_key);
     memcpy(out, &image, sizeof image);
     explicit_bzero(&image, sizeof image);
-    cc_store32(out + offsetof(struct exchange_image, crc),
-               crc32c(out + CRC_FROM, EXCHANGE_FILE_BYTES - CRC_FROM));
+    file_head_seal(out, EXCHANGE_FILE_BYTES, &head_kind);
 }
 
 int exchange_file_decode(struct exchange_file *out, const uint8_t bytes[EXCHANGE_FILE_BYTES])
@@ -64,10 +54,7 @@ int exchange_file_decode(struct exchange_file *out, const uint8_t bytes[EXCHANGE
     struct exchange_image image;
 
     memcpy(&image, bytes, sizeof image);
-    if (memcmp(image.magic, magic, sizeof magic) != 0 ||
-        image.format_version != EXCHANGE_FILE_VERSION ||
-        image.header_bytes != EXCHANGE_FILE_BYTES ||
-        image.crc != crc32c(bytes + CRC_FROM, EXCHANGE_FILE_BYTES - CRC_FROM) ||
+    if (!file_head_is(bytes, &head_kind) || !file_head_is_intact(bytes, EXCHANGE_FILE_BYTES) ||
         memcmp(image.zero, zero, sizeof zero) != 0)
         return -EBADMSG;
     memcpy(out->journal_id, image.journal_id, sizeof out->journal_id);
@@ -77,6 +64,16 @@ int exchange_file_decode(struct exchange_file *out, const uint8_t bytes[EXCHANGE
     out->boot = image.boot;
     explicit_bzero(&image, sizeof image);
     return 0;
+}
+
+bool exchange_file_is(const struct exchange_file *exchange,
+                      const uint8_t journal_id[EXCHANGE_FILE_JOURNAL_ID_BYTES],
+                      const uint8_t exchange_id[EXCHANGE_FILE_ID_BYTES],
+                      const uint8_t hash_key[EXCHANGE_FILE_HASH_KEY_BYTES])
+{
+    return memcmp(journal_id, exchange->journal_id, sizeof exchange->journal_id) == 0 &&
+           memcmp(exchange_id, exchange->exchange_id, sizeof exchange->exchange_id) == 0 &&
+           memcmp(hash_key, exchange->hash_key, sizeof exchange->hash_key) == 0;
 }
 
 int exchange_file_write(struct disk *disk, const struct exchange_file *exchange)

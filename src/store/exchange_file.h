@@ -31,6 +31,12 @@ void exchange_file_encode(uint8_t out[EXCHANGE_FILE_BYTES], const struct exchang
 CC_MUST_USE int exchange_file_decode(struct exchange_file *out,
                                      const uint8_t bytes[EXCHANGE_FILE_BYTES]);
 
+/* True if these ids are the exchange's: a file that has others belongs to another directory. */
+CC_MUST_USE bool exchange_file_is(const struct exchange_file *exchange,
+                                  const uint8_t journal_id[EXCHANGE_FILE_JOURNAL_ID_BYTES],
+                                  const uint8_t exchange_id[EXCHANGE_FILE_ID_BYTES],
+                                  const uint8_t hash_key[EXCHANGE_FILE_HASH_KEY_BYTES]);
+
 /* Opens the directory for this process: makes the folders, takes the lock, reads `exchange`, or
  * makes a new one (boot 0, keys from disk_random) when the directory is new. `wanted_id` is the
  * option exchange.id, NULL if not set: it becomes the id of a new directory and must equal that of

@@ -2,14 +2,11 @@
 
 #include <errno.h>
 
-#include "base/crc32c.h"
+#include "store/file_head.h"
 
 /* The header as it is in the journal. */
 struct frame_image {
-    uint8_t magic[8];
-    uint16_t format_version;
-    uint16_t header_bytes;
-    uint32_t crc;
+    struct file_head head;
     uint8_t journal_id[16];
     uint64_t boot;
     uint64_t segment;
@@ -25,9 +22,6 @@ struct frame_image {
 };
 
 static_assert(sizeof(struct frame_image) == FRAME_HEADER_BYTES, "journal.md, Frame");
-static_assert(offsetof(struct frame_image, format_version) == 8, "journal.md, Frame");
-static_assert(offsetof(struct frame_image, header_bytes) == 10, "journal.md, Frame");
-static_assert(offsetof(struct frame_image, crc) == 12, "journal.md, Frame");
 static_assert(offsetof(struct frame_image, journal_id) == 16, "journal.md, Frame");
 static_assert(offsetof(struct frame_image, boot) == 32, "journal.md, Frame");
 static_assert(offsetof(struct frame_image, segment) == 40, "journal.md, Frame");
@@ -41,11 +35,11 @@ static_assert(offsetof(struct frame_image, record_bytes) == 88, "journal.md, Fra
 static_assert(offsetof(struct frame_image, zero) == 92, "journal.md, Frame");
 static_assert(offsetof(struct frame_image, previous_hash) == 96, "journal.md, Frame");
 
-enum {
-    CRC_FROM = 16 /* the checksum covers bytes 16..length-1 */
+static const struct file_kind head_kind = {
+    .magic = { 'p', 'e', 'r', 'p', 'd', 'F', 'R', 'M' },
+    .format_version = FRAME_VERSION,
+    .header_bytes = FRAME_HEADER_BYTES,
 };
-
-static const uint8_t magic[8] = { 'p', 'e', 'r', 'p', 'd', 'F', 'R', 'M' };
 
 /* Unsigned on purpose: the closing frame of an empty journal has first 1, count 0 and last 0. */
 static bool counts_agree(const struct frame_header *header)
@@ -57,8 +51,6 @@ static bool counts_agree(const struct frame_header *header)
 void frame_seal(uint8_t *bytes, const struct frame_header *header)
 {
     struct frame_image image = {
-        .format_version = FRAME_VERSION,
-        .header_bytes = FRAME_HEADER_BYTES,
         .boot = header->boot,
         .segment = header->segment,
         .number = header->number,
@@ -74,12 +66,10 @@ void frame_seal(uint8_t *bytes, const struct frame_header *header)
     INVARIANT(header->durable_frame < header->number);
     INVARIANT(header->length <= FRAME_BYTES_MAX &&
               header->length >= FRAME_HEADER_BYTES + header->record_bytes);
-    memcpy(image.magic, magic, sizeof magic);
     memcpy(image.journal_id, header->journal_id, sizeof image.journal_id);
     memcpy(image.previous_hash, header->previous_hash, sizeof image.previous_hash);
     memcpy(bytes, &image, sizeof image);
-    cc_store32(bytes + offsetof(struct frame_image, crc),
-               crc32c(bytes + CRC_FROM, header->length - CRC_FROM));
+    file_head_seal(bytes, header->length, &head_kind);
 }
 
 int frame_decode(struct frame_header *out, const uint8_t *bytes, size_t available,
@@ -88,18 +78,17 @@ int frame_decode(struct frame_header *out, const uint8_t *bytes, size_t availabl
 {
     struct frame_image image;
 
-    if (available < sizeof image || memcmp(bytes, magic, sizeof magic) != 0)
+    if (available < sizeof image || !file_head_is(bytes, &head_kind))
         return -EBADMSG;
     memcpy(&image, bytes, sizeof image);
-    if (image.format_version != FRAME_VERSION || image.header_bytes != FRAME_HEADER_BYTES ||
-        memcmp(image.journal_id, journal_id, sizeof image.journal_id) != 0 ||
+    if (memcmp(image.journal_id, journal_id, sizeof image.journal_id) != 0 ||
         image.segment != segment || image.number == 0 || image.zero != 0)
         return -EBADMSG;
     if (image.length > available || image.length > FRAME_BYTES_MAX ||
         image.length < FRAME_HEADER_BYTES || image.length % block_bytes != 0 ||
         image.record_bytes > image.length - FRAME_HEADER_BYTES)
         return -EBADMSG;
-    if (image.crc != crc32c(bytes + CRC_FROM, image.length - CRC_FROM))
+    if (!file_head_is_intact(bytes, image.length))
         return -EBADMSG;
     memcpy(out->journal_id, image.journal_id, sizeof out->journal_id);
     out->boot = image.boot;
@@ -117,7 +106,7 @@ int frame_decode(struct frame_header *out, const uint8_t *bytes, size_t availabl
 
 uint64_t frame_claimed_number(const uint8_t bytes[FRAME_HEADER_BYTES])
 {
-    if (memcmp(bytes, magic, sizeof magic) != 0)
+    if (memcmp(bytes, head_kind.magic, sizeof head_kind.magic) != 0)
         return 0;
     return cc_load64(bytes + offsetof(struct frame_image, number));
 }

@@ -4,14 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/crc32c.h"
+#include "store/file_head.h"
 
 /* The first 128 bytes as they are in the file; zeros follow up to SEGMENT_FRAMES_OFFSET. */
 struct segment_image {
-    uint8_t magic[8];
-    uint16_t format_version;
-    uint16_t header_bytes;
-    uint32_t crc;
+    struct file_head head;
     uint8_t journal_id[16];
     uint8_t exchange_id[32];
     uint8_t hash_key[16];
@@ -22,9 +19,6 @@ struct segment_image {
 };
 
 static_assert(sizeof(struct segment_image) == SEGMENT_HEADER_BYTES, "journal.md, Segment");
-static_assert(offsetof(struct segment_image, format_version) == 8, "journal.md, Segment");
-static_assert(offsetof(struct segment_image, header_bytes) == 10, "journal.md, Segment");
-static_assert(offsetof(struct segment_image, crc) == 12, "journal.md, Segment");
 static_assert(offsetof(struct segment_image, journal_id) == 16, "journal.md, Segment");
 static_assert(offsetof(struct segment_image, exchange_id) == 32, "journal.md, Segment");
 static_assert(offsetof(struct segment_image, hash_key) == 64, "journal.md, Segment");
@@ -33,31 +27,28 @@ static_assert(offsetof(struct segment_image, boot) == 88, "journal.md, Segment")
 static_assert(offsetof(struct segment_image, block_bytes) == 96, "journal.md, Segment");
 static_assert(offsetof(struct segment_image, zero) == 100, "journal.md, Segment");
 
-enum {
-    CRC_FROM = 16, /* the checksum covers bytes 16..127 */
-    NAME_DIGITS = 10
-};
+enum { NAME_DIGITS = 10 };
 
-static const uint8_t magic[8] = { 'p', 'e', 'r', 'p', 'd', 'S', 'E', 'G' };
+static const struct file_kind head_kind = {
+    .magic = { 'p', 'e', 'r', 'p', 'd', 'S', 'E', 'G' },
+    .format_version = SEGMENT_VERSION,
+    .header_bytes = SEGMENT_HEADER_BYTES,
+};
 
 void segment_encode(uint8_t out[SEGMENT_FRAMES_OFFSET], const struct segment_header *header)
 {
     struct segment_image image = {
-        .format_version = SEGMENT_VERSION,
-        .header_bytes = SEGMENT_HEADER_BYTES,
         .number = header->number,
         .boot = header->boot,
         .block_bytes = header->block_bytes,
     };
 
-    memcpy(image.magic, magic, sizeof magic);
     memcpy(image.journal_id, header->journal_id, sizeof image.journal_id);
     memcpy(image.exchange_id, header->exchange_id, sizeof image.exchange_id);
     memcpy(image.hash_key, header->hash_key, sizeof image.hash_key);
     memset(out, 0, SEGMENT_FRAMES_OFFSET);
     memcpy(out, &image, sizeof image);
-    cc_store32(out + offsetof(struct segment_image, crc),
-               crc32c(out + CRC_FROM, SEGMENT_HEADER_BYTES - CRC_FROM));
+    file_head_seal(out, SEGMENT_HEADER_BYTES, &head_kind);
 }
 
 static bool zero_to_end(const uint8_t *bytes, size_t from, size_t end)
@@ -74,9 +65,7 @@ int segment_decode(struct segment_header *out, const uint8_t bytes[SEGMENT_FRAME
     struct segment_image image;
 
     memcpy(&image, bytes, sizeof image);
-    if (memcmp(image.magic, magic, sizeof magic) != 0 || image.format_version != SEGMENT_VERSION ||
-        image.header_bytes != SEGMENT_HEADER_BYTES ||
-        image.crc != crc32c(bytes + CRC_FROM, SEGMENT_HEADER_BYTES - CRC_FROM))
+    if (!file_head_is(bytes, &head_kind) || !file_head_is_intact(bytes, SEGMENT_HEADER_BYTES))
         return -EBADMSG;
     if (image.block_bytes < 512 || image.block_bytes > DISK_BLOCK_BYTES_MAX ||
         (image.block_bytes & (image.block_bytes - 1)) != 0)
@@ -107,9 +96,7 @@ bool segment_belongs(const struct segment_header *header, const struct exchange_
                      uint64_t number)
 {
     return header->number == number &&
-           memcmp(header->journal_id, exchange->journal_id, sizeof header->journal_id) == 0 &&
-           memcmp(header->exchange_id, exchange->exchange_id, sizeof header->exchange_id) == 0 &&
-           memcmp(header->hash_key, exchange->hash_key, sizeof header->hash_key) == 0;
+           exchange_file_is(exchange, header->journal_id, header->exchange_id, header->hash_key);
 }
 
 void segment_path(char out[DISK_PATH_BYTES], uint64_t number, bool prepared)

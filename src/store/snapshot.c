@@ -6,15 +6,13 @@
 #include <stdlib.h>
 
 #include "base/crc32c.h"
+#include "store/file_head.h"
 #include "store/frame.h"
 #include "store/segment.h"
 
 /* The header as it is in the file. */
 struct header_image {
-    uint8_t magic[8];
-    uint16_t format_version;
-    uint16_t header_bytes;
-    uint32_t crc;
+    struct file_head head;
     uint8_t journal_id[16];
     uint8_t exchange_id[32];
     uint8_t hash_key[16];
@@ -32,9 +30,6 @@ struct header_image {
 };
 
 static_assert(sizeof(struct header_image) == SNAPSHOT_HEADER_BYTES, "journal.md, Snapshot");
-static_assert(offsetof(struct header_image, format_version) == 8, "journal.md, Snapshot");
-static_assert(offsetof(struct header_image, header_bytes) == 10, "journal.md, Snapshot");
-static_assert(offsetof(struct header_image, crc) == 12, "journal.md, Snapshot");
 static_assert(offsetof(struct header_image, journal_id) == 16, "journal.md, Snapshot");
 static_assert(offsetof(struct header_image, exchange_id) == 32, "journal.md, Snapshot");
 static_assert(offsetof(struct header_image, hash_key) == 64, "journal.md, Snapshot");
@@ -67,17 +62,17 @@ static_assert(offsetof(struct section_image, bytes) == 16, "journal.md, Snapshot
 static_assert(offsetof(struct section_image, crc) == 24, "journal.md, Snapshot");
 static_assert(offsetof(struct section_image, pad4) == 28, "journal.md, Snapshot");
 
-enum {
-    CRC_FROM = 16, /* the checksum covers the header from here on, and the table */
-    BUFFER_BYTES = 1 << 20,
-    HEAD_BYTES = SNAPSHOT_IMAGE_OFFSET
-};
+enum { BUFFER_BYTES = 1 << 20, HEAD_BYTES = SNAPSHOT_IMAGE_OFFSET };
 
 static_assert(SNAPSHOT_HEADER_BYTES + SNAPSHOT_SECTIONS_MAX * SNAPSHOT_SECTION_BYTES <= HEAD_BYTES,
               "the table ends before the image begins");
 static_assert(HEAD_BYTES % DISK_ALIGNMENT == 0, "the image is read past the page cache");
 
-static const uint8_t magic[8] = { 'p', 'e', 'r', 'p', 'd', 'S', 'N', 'P' };
+static const struct file_kind head_kind = {
+    .magic = { 'p', 'e', 'r', 'p', 'd', 'S', 'N', 'P' },
+    .format_version = SNAPSHOT_VERSION,
+    .header_bytes = SNAPSHOT_HEADER_BYTES,
+};
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -264,8 +259,6 @@ static void head_encode(uint8_t out[HEAD_BYTES], const struct exchange_file *exc
 {
     size_t table_bytes = head->section_count * sizeof table[0];
     struct header_image image = {
-        .format_version = SNAPSHOT_VERSION,
-        .header_bytes = SNAPSHOT_HEADER_BYTES,
         .sequence = head->sequence,
         .frame = head->frame,
         .t_ns = head->t_ns,
@@ -275,7 +268,6 @@ static void head_encode(uint8_t out[HEAD_BYTES], const struct exchange_file *exc
         .image_bytes = head->image_bytes,
     };
 
-    memcpy(image.magic, magic, sizeof magic);
     memcpy(image.journal_id, exchange->journal_id, sizeof image.journal_id);
     memcpy(image.exchange_id, exchange->exchange_id, sizeof image.exchange_id);
     memcpy(image.hash_key, exchange->hash_key, sizeof image.hash_key);
@@ -285,8 +277,7 @@ static void head_encode(uint8_t out[HEAD_BYTES], const struct exchange_file *exc
     memset(out, 0, HEAD_BYTES);
     memcpy(out, &image, sizeof image);
     memcpy(out + SNAPSHOT_HEADER_BYTES, table, table_bytes);
-    cc_store32(out + offsetof(struct header_image, crc),
-               crc32c(out + CRC_FROM, SNAPSHOT_HEADER_BYTES - CRC_FROM + table_bytes));
+    file_head_seal(out, SNAPSHOT_HEADER_BYTES + table_bytes, &head_kind);
 }
 
 /* Syncs a segment if it begins at or below `frame`. */
@@ -410,7 +401,7 @@ static int image_check(struct reading *reading, const struct header_image *image
     size_t table_bytes = image->section_count * (size_t)SNAPSHOT_SECTION_BYTES;
     size_t end = SNAPSHOT_HEADER_BYTES + table_bytes;
 
-    if (image->crc != crc32c(reading->bytes + CRC_FROM, end - CRC_FROM))
+    if (!file_head_is_intact(reading->bytes, end))
         return damaged(reading, "the checksum of header and table is wrong");
     if (!all_zero(image->zero, sizeof image->zero) ||
         !all_zero(reading->bytes + end, HEAD_BYTES - end))
@@ -426,9 +417,7 @@ static int belongs_check(struct reading *reading, const struct header_image *ima
 {
     const struct exchange_file *exchange = reading->exchange;
 
-    if (memcmp(image->journal_id, exchange->journal_id, sizeof image->journal_id) == 0 &&
-        memcmp(image->exchange_id, exchange->exchange_id, sizeof image->exchange_id) == 0 &&
-        memcmp(image->hash_key, exchange->hash_key, sizeof image->hash_key) == 0)
+    if (exchange_file_is(exchange, image->journal_id, image->exchange_id, image->hash_key))
         return 0;
     (void)refusal_set(reading->why, REFUSAL_snapshot_foreign,
                       "snapshot/%" PRIu64 ".snap is not of this journal", reading->sequence);
@@ -441,8 +430,7 @@ static int head_decode(struct reading *reading, struct snapshot_head *out)
     int error;
 
     memcpy(&image, reading->bytes, sizeof image);
-    if (memcmp(image.magic, magic, sizeof magic) != 0 || image.format_version != SNAPSHOT_VERSION ||
-        image.header_bytes != SNAPSHOT_HEADER_BYTES)
+    if (!file_head_is(reading->bytes, &head_kind))
         return damaged(reading, "it does not begin as a snapshot of version 1 does");
     error = image_check(reading, &image);
     if (error == 0)

@@ -2,22 +2,22 @@
 
 #include <errno.h>
 
-#include "base/crc32c.h"
+#include "store/file_head.h"
 #include "store/small_file.h"
 
 enum {
     FORMAT_VERSION = 1,
-    CRC_FROM = 16,
-    AT_VERSION = 8,
-    AT_HEADER = 10,
-    AT_CRC = 12,
     AT_EXCHANGE = 16,
     AT_RUN = 48,
     AT_COUNT = 56,
     AT_ZERO = 60,
 };
 
-static const uint8_t magic[8] = { 'p', 'e', 'r', 'p', 'd', 'P', 'S', 'N' };
+static const struct file_kind head_kind = {
+    .magic = { 'p', 'e', 'r', 'p', 'd', 'P', 'S', 'N' },
+    .format_version = FORMAT_VERSION,
+    .header_bytes = POISON_HEAD_BYTES,
+};
 
 static void encode_entry(uint8_t out[POISON_ENTRY_BYTES], const struct poison_entry *entry)
 {
@@ -49,15 +49,12 @@ size_t poison_file_encode(uint8_t out[POISON_FILE_BYTES_MAX], const struct poiso
 
     INVARIANT(poison->entry_count <= POISON_ENTRIES_MAX);
     memset(out, 0, POISON_HEAD_BYTES);
-    memcpy(out, magic, sizeof magic);
-    cc_store16(out + AT_VERSION, FORMAT_VERSION);
-    cc_store16(out + AT_HEADER, POISON_HEAD_BYTES);
     memcpy(out + AT_EXCHANGE, exchange_id, 32);
     cc_store64(out + AT_RUN, poison->run);
     cc_store32(out + AT_COUNT, poison->entry_count);
     for (uint32_t i = 0; i < poison->entry_count; i++, bytes += POISON_ENTRY_BYTES)
         encode_entry(out + bytes, &poison->entries[i]);
-    cc_store32(out + AT_CRC, crc32c(out + CRC_FROM, bytes - CRC_FROM));
+    file_head_seal(out, bytes, &head_kind);
     return bytes;
 }
 
@@ -65,10 +62,8 @@ int poison_file_decode(struct poison_file *poison, const uint8_t *bytes, size_t 
                        const uint8_t exchange_id[32])
 {
     memset(poison, 0, sizeof *poison);
-    if (count < POISON_HEAD_BYTES || memcmp(bytes, magic, sizeof magic) != 0 ||
-        cc_load16(bytes + AT_VERSION) != FORMAT_VERSION ||
-        cc_load16(bytes + AT_HEADER) != POISON_HEAD_BYTES || cc_load32(bytes + AT_ZERO) != 0 ||
-        cc_load32(bytes + AT_CRC) != crc32c(bytes + CRC_FROM, count - CRC_FROM))
+    if (count < POISON_HEAD_BYTES || !file_head_is(bytes, &head_kind) ||
+        cc_load32(bytes + AT_ZERO) != 0 || !file_head_is_intact(bytes, count))
         return -EBADMSG;
     if (memcmp(bytes + AT_EXCHANGE, exchange_id, 32) != 0)
         return -EXDEV;
