@@ -36,11 +36,11 @@ static void read_json(struct bench_run *run)
 {
     uint8_t space[ENVELOPE_SPACE];
     struct envelope envelope;
-    struct mistake mistake;
+    struct problem_detail problem;
     base64_run_choose((enum cpu_level)bench_argument(run));
     while (bench_next(run)) {
-        if (!envelope_json(&envelope, json, sizeof json - 1, space, &mistake)) {
-            bench_fail(run, mistake.detail);
+        if (!envelope_json(&envelope, json, sizeof json - 1, space, &problem)) {
+            bench_fail(run, problem.detail);
             return;
         }
         bench_keep(&envelope);
@@ -52,10 +52,10 @@ static void read_json_strictly(struct bench_run *run)
 {
     uint8_t space[ENVELOPE_SPACE];
     struct envelope envelope;
-    struct mistake mistake;
+    struct problem_detail problem;
     while (bench_next(run)) {
-        if (!envelope_json_strict(&envelope, json, sizeof json - 1, space, &mistake)) {
-            bench_fail(run, mistake.detail);
+        if (!envelope_json_strict(&envelope, json, sizeof json - 1, space, &problem)) {
+            bench_fail(run, problem.detail);
             return;
         }
         bench_keep(&envelope);
@@ -84,14 +84,14 @@ static void read_frame(struct bench_run *run)
 {
     uint8_t space[ENVELOPE_SPACE], frame[ENVELOPE_SPACE];
     struct envelope envelope;
-    struct mistake mistake;
-    if (!envelope_json(&envelope, json, sizeof json - 1, frame, &mistake)) {
-        bench_fail(run, mistake.detail);
+    struct problem_detail problem;
+    if (!envelope_json(&envelope, json, sizeof json - 1, frame, &problem)) {
+        bench_fail(run, problem.detail);
         return;
     }
     while (bench_next(run)) {
-        if (!envelope_frame(&envelope, frame, FRAME_BYTES, space, &mistake)) {
-            bench_fail(run, mistake.detail);
+        if (!envelope_frame(&envelope, frame, FRAME_BYTES, space, &problem)) {
+            bench_fail(run, problem.detail);
             return;
         }
         bench_keep(&envelope);
@@ -104,16 +104,16 @@ static void check(struct bench_run *run)
     uint8_t space[ENVELOPE_SPACE];
     struct route_table table;
     struct envelope envelope;
-    struct mistake mistake;
+    struct problem_detail problem;
     const struct route_path *path = order_path(&table);
-    if (path == NULL || !envelope_json(&envelope, json, sizeof json - 1, space, &mistake)) {
+    if (path == NULL || !envelope_json(&envelope, json, sizeof json - 1, space, &problem)) {
         bench_fail(run, "no envelope");
         return;
     }
     while (bench_next(run)) {
-        const struct request *request = admission_check(&envelope, path, &window, &mistake);
+        const struct request *request = admission_check(&envelope, path, &window, &problem);
         if (request == NULL) {
-            bench_fail(run, mistake.detail);
+            bench_fail(run, problem.detail);
             return;
         }
         bench_keep(request);

@@ -43,13 +43,13 @@ static void dispatch(struct bench_run *run, const char *text, size_t count)
     struct route_table table;
     struct http_head head;
     struct route route;
-    struct mistake mistake;
+    struct problem_detail problem;
     const char *allow;
     http_map_choose((enum cpu_level)bench_argument(run));
     route_init(&table, false);
     while (bench_next(run)) {
         if (http_parse(&head, text, count) != (int)count ||
-            !route_find(&table, &head, text, false, &route, &mistake, &allow)) {
+            !route_find(&table, &head, text, false, &route, &problem, &allow)) {
             bench_fail(run, "the head was refused");
             return;
         }

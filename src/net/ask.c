@@ -7,19 +7,20 @@
 
 /* The request type that the path names. */
 static bool fill_eip712(const struct conn *conn, struct pending_local *local,
-                        struct mistake *mistake)
+                        struct problem_detail *problem)
 {
     uint64_t code = UINT64_MAX;
     if (!parameter_read_number(conn->route.argument, conn->route.argument_bytes, &code) ||
         code >= UINT16_MAX || !eip712_signable((uint16_t)code))
-        return mistake_set(mistake, PROBLEM_not_found, NULL,
-                           "no request type of this number is signed as typed data");
+        return problem_detail_set(problem, PROBLEM_not_found, NULL,
+                                  "no request type of this number is signed as typed data");
     local->code = (uint16_t)code;
     return true;
 }
 
 static bool fill_local(const struct context *context, const struct conn *conn,
-                       const char *head_text, struct pending_local *local, struct mistake *mistake)
+                       const char *head_text, struct pending_local *local,
+                       struct problem_detail *problem)
 {
     struct keyring_entry entry;
     local->kind = conn->route.kind;
@@ -27,13 +28,13 @@ static bool fill_local(const struct context *context, const struct conn *conn,
         local->kind == ROUTE_STATUS || (local->kind == ROUTE_LIMITS && conn->head.has_api_key);
     if (needs_state && !context->config->source.ready(context->config->source.context) &&
         !context->draining)
-        return mistake_set(mistake, PROBLEM_not_ready, NULL, "the service is recovering");
+        return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
     if (local->kind == ROUTE_EIP712)
-        return fill_eip712(conn, local, mistake);
+        return fill_eip712(conn, local, problem);
     if (local->kind == ROUTE_LIMITS && conn->head.has_api_key) {
         local->keyed = true;
         if (!caller_find(context->config, context->unix_ns, &conn->head, head_text, &entry,
-                         mistake))
+                         problem))
             return false;
         local->caller = entry.key;
     }
@@ -45,14 +46,14 @@ void ask_take(struct pipeline *pipeline, struct conn *conn, const char *head_tex
     struct context *context = pipeline->context;
     struct query query;
     struct keyring_key caller;
-    struct mistake mistake;
+    struct problem_detail problem;
     struct pending_local local = { 0 };
     bool is_query = conn->route.kind == ROUTE_QUERY; /* else answered here, at its turn */
     context->metrics.counters.reads++;
     if (is_query ? !question_fill(context->config, context->unix_ns, conn, head_text, &query,
-                                  &caller, &mistake)
-                 : !fill_local(context, conn, head_text, &local, &mistake)) {
-        pipeline_refuse(pipeline, conn, &mistake, NULL);
+                                  &caller, &problem)
+                 : !fill_local(context, conn, head_text, &local, &problem)) {
+        pipeline_refuse(pipeline, conn, &problem, NULL);
         return;
     }
     if (is_query) {

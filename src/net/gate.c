@@ -197,15 +197,16 @@ static void time_out(struct gate *gate, struct conn *conn, enum conn_time time)
         context_touch(&gate->context, conn);
         return;
     }
-    struct mistake mistake;
-    (void)mistake_set(&mistake, PROBLEM_request_timeout, NULL,
-                      time == CONN_TIME_HEAD ? "the head was not complete 10 s after its first byte"
-                                             : "the body was not complete 30 s after the head");
+    struct problem_detail problem;
+    (void)problem_detail_set(&problem, PROBLEM_request_timeout, NULL,
+                             time == CONN_TIME_HEAD
+                                 ? "the head was not complete 10 s after its first byte"
+                                 : "the body was not complete 30 s after the head");
     conn_input_take(&gate->context.conns, conn, conn_input_bytes(conn));
     conn->phase = CONN_HEAD;
     conn->allow = NULL;
     conn_time_start(&gate->context.conns, conn, CONN_TIME_IDLE, gate->context.now_ns);
-    inbound_refuse(gate, conn, &mistake);
+    inbound_refuse(gate, conn, &problem);
 }
 
 static void run_times(struct gate *gate)

@@ -2,7 +2,7 @@
  *
  *   gate_receive ─ parse ─ route ─┬─ signed: staging.h ─> command ring ──> answer ring ─┐
  *                                 ├─ read: ask.h ──> query ring ──> reply ring ─────────┤
- *                                 └─ mistake ────────────────────────────────────────┐  │
+ *                                 └─ problem ────────────────────────────────────────┐  │
  *   conn->output <── respond.h, oldest request of the connection first <─────────────┴──┘
  *
  * The transport (net.c, or a test) opens a connection, hands over received bytes, runs gate_turn,

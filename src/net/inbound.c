@@ -5,62 +5,63 @@
 
 enum { BODY_MAX = REQUEST_PASSKEY_ENVELOPE_MAX }; /* any body that is read at all */
 
-void inbound_refuse(struct gate *gate, struct conn *conn, const struct mistake *mistake)
+void inbound_refuse(struct gate *gate, struct conn *conn, const struct problem_detail *problem)
 {
     conn->last = true;
     conn->phase = CONN_HEAD;
     gate->context.metrics.counters.requests++;
-    pipeline_refuse(&gate->pipeline, conn, mistake, conn->allow);
+    pipeline_refuse(&gate->pipeline, conn, problem, conn->allow);
 }
 
 /* A head that cannot be read. */
 static void refuse_head(struct gate *gate, struct conn *conn, const char *text)
 {
     const struct http_head *head = &conn->head;
-    struct mistake mistake;
+    struct problem_detail problem;
     conn->allow = NULL;
     if (head->fault == HTTP_FAULT_TOO_LARGE || head->fault == HTTP_FAULT_TOO_MANY) {
         /* R11: path and method are judged first, where they are known. */
         if (head->path.count == 0 || route_find(&gate->routes, head, text, conn->admin,
-                                                &conn->route, &mistake, &conn->allow))
-            (void)mistake_set(&mistake, PROBLEM_headers_too_large, NULL, "%s",
-                              http_fault_text(head->fault));
+                                                &conn->route, &problem, &conn->allow))
+            (void)problem_detail_set(&problem, PROBLEM_headers_too_large, NULL, "%s",
+                                     http_fault_text(head->fault));
     } else {
-        (void)mistake_set(&mistake, PROBLEM_malformed_request, NULL, "%s, at byte %u of the head",
-                          http_fault_text(head->fault), head->fault_at);
+        (void)problem_detail_set(&problem, PROBLEM_malformed_request, NULL,
+                                 "%s, at byte %u of the head", http_fault_text(head->fault),
+                                 head->fault_at);
     }
-    inbound_refuse(gate, conn, &mistake);
+    inbound_refuse(gate, conn, &problem);
 }
 
 /* Headers of a signed request: what it is and how it wants to be answered (W5). */
-static bool check_signed_head(const struct http_head *head, struct mistake *mistake)
+static bool check_signed_head(const struct http_head *head, struct problem_detail *problem)
 {
     if (head->media != HTTP_MEDIA_JSON && head->media != HTTP_MEDIA_OCTETS)
-        return mistake_set(mistake, PROBLEM_unsupported_media_type, NULL,
-                           head->media == HTTP_MEDIA_NONE
-                               ? "Content-Type is missing; application/json or "
-                                 "application/octet-stream is taken"
-                               : "Content-Type must be application/json or "
-                                 "application/octet-stream");
+        return problem_detail_set(problem, PROBLEM_unsupported_media_type, NULL,
+                                  head->media == HTTP_MEDIA_NONE
+                                      ? "Content-Type is missing; application/json or "
+                                        "application/octet-stream is taken"
+                                      : "Content-Type must be application/json or "
+                                        "application/octet-stream");
     if (head->ack == HTTP_ACK_OTHER)
-        return mistake_set(mistake, PROBLEM_invalid_parameter, "X-Ack",
-                           "X-Ack is neither full nor binary");
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, "X-Ack",
+                                  "X-Ack is neither full nor binary");
     if (head->ack == HTTP_ACK_BINARY && head->media == HTTP_MEDIA_JSON && !head->accepts_octets)
-        return mistake_set(mistake, PROBLEM_invalid_parameter, "X-Ack",
-                           "X-Ack: binary is for binary requests; with a JSON envelope send "
-                           "Accept: application/octet-stream");
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, "X-Ack",
+                                  "X-Ack: binary is for binary requests; with a JSON envelope send "
+                                  "Accept: application/octet-stream");
     return true;
 }
 
 /* Headers of a plain JSON write. */
-static bool check_plain_head(const struct http_head *head, struct mistake *mistake)
+static bool check_plain_head(const struct http_head *head, struct problem_detail *problem)
 {
     if (head->media == HTTP_MEDIA_JSON)
         return true;
-    return mistake_set(mistake, PROBLEM_unsupported_media_type, NULL,
-                       head->media == HTTP_MEDIA_NONE
-                           ? "Content-Type is missing; application/json is taken"
-                           : "Content-Type must be application/json");
+    return problem_detail_set(problem, PROBLEM_unsupported_media_type, NULL,
+                              head->media == HTTP_MEDIA_NONE
+                                  ? "Content-Type is missing; application/json is taken"
+                                  : "Content-Type must be application/json");
 }
 
 /* Does the request become a command. */
@@ -76,24 +77,24 @@ static bool has_body(const struct http_head *head)
 
 static void refuse_size(struct gate *gate, struct conn *conn)
 {
-    struct mistake mistake;
+    struct problem_detail problem;
     uint32_t limit = conn->body_limit;
-    if (conn->early.problem == PROBLEM_not_found ||
-        conn->early.problem == PROBLEM_method_not_allowed)
-        mistake = conn->early; /* R11: path and method come first */
+    if (conn->early.code == PROBLEM_not_found || conn->early.code == PROBLEM_method_not_allowed)
+        problem = conn->early; /* R11: path and method come first */
     else
-        (void)mistake_number(&mistake, PROBLEM_payload_too_large, limit,
-                             limit == REQUEST_FRAME_MAX ? "a binary frame has at most %u bytes"
-                                                        : "a body has at most %u bytes",
-                             limit);
-    inbound_refuse(gate, conn, &mistake);
+        (void)problem_detail_set_number(&problem, PROBLEM_payload_too_large, limit,
+                                        limit == REQUEST_FRAME_MAX
+                                            ? "a binary frame has at most %u bytes"
+                                            : "a body has at most %u bytes",
+                                        limit);
+    inbound_refuse(gate, conn, &problem);
 }
 
 /* A complete head. False: it was answered and the connection closes. */
 static bool take_head(struct gate *gate, struct conn *conn, const char *text, size_t count)
 {
     struct http_head *head = &conn->head;
-    conn->early.problem = PROBLEM_none;
+    conn->early.code = PROBLEM_none;
     conn->allow = NULL;
     conn->chunked = (struct http_chunked){ 0 };
     conn->body_bytes = 0;
@@ -103,10 +104,10 @@ static bool take_head(struct gate *gate, struct conn *conn, const char *text, si
     if (!head->keep_alive)
         conn->last = true;
     if ((head->method == HTTP_GET || head->method == HTTP_HEAD) && has_body(head)) {
-        struct mistake mistake;
-        (void)mistake_set(&mistake, PROBLEM_malformed_request, NULL,
-                          "a GET or HEAD request has no body");
-        inbound_refuse(gate, conn, &mistake);
+        struct problem_detail problem;
+        (void)problem_detail_set(&problem, PROBLEM_malformed_request, NULL,
+                                 "a GET or HEAD request has no body");
+        inbound_refuse(gate, conn, &problem);
         return false;
     }
     if (!route_find(&gate->routes, head, text, conn->admin, &conn->route, &conn->early,
@@ -128,7 +129,7 @@ static bool take_head(struct gate *gate, struct conn *conn, const char *text, si
     else if (conn->route.kind == ROUTE_PLAIN)
         (void)check_plain_head(head, &conn->early);
     if (head->expects_continue && has_body(head) && count == head->bytes) {
-        if (conn->early.problem != PROBLEM_none) { /* the body need not be sent at all */
+        if (conn->early.code != PROBLEM_none) { /* the body need not be sent at all */
             inbound_refuse(gate, conn, &conn->early);
             return false;
         }
@@ -157,7 +158,7 @@ enum progress {
 static bool take_request(struct gate *gate, struct conn *conn, const char *text, size_t body_bytes)
 {
     conn->continue_due = false;
-    if (conn->early.problem != PROBLEM_none) {
+    if (conn->early.code != PROBLEM_none) {
         pipeline_refuse(&gate->pipeline, conn, &conn->early, conn->allow);
     } else if (conn->route.kind == ROUTE_SIGNED) {
         if (!staging_take(gate->staging, conn, text + conn->head.bytes, body_bytes))
@@ -202,10 +203,10 @@ static enum progress read_head(struct gate *gate, struct conn *conn, const char 
 
 static enum progress refuse_chunk(struct gate *gate, struct conn *conn)
 {
-    struct mistake mistake;
-    (void)mistake_set(&mistake, PROBLEM_malformed_request, NULL, "%s",
-                      http_fault_text(HTTP_FAULT_CHUNK));
-    inbound_refuse(gate, conn, &mistake);
+    struct problem_detail problem;
+    (void)problem_detail_set(&problem, PROBLEM_malformed_request, NULL, "%s",
+                             http_fault_text(HTTP_FAULT_CHUNK));
+    inbound_refuse(gate, conn, &problem);
     return PROGRESS_CLOSED;
 }
 
@@ -240,7 +241,7 @@ static enum progress read_chunks(struct gate *gate, struct conn *conn, char *tex
 static enum progress read_body(struct gate *gate, struct conn *conn, char *text, size_t *count,
                                size_t *used)
 {
-    if (is_write(conn) && conn->early.problem == PROBLEM_none && !staging_has_room(gate->staging)) {
+    if (is_write(conn) && conn->early.code == PROBLEM_none && !staging_has_room(gate->staging)) {
         conn_queue_push(&gate->context.conns, CONN_STALLED, conn);
         return PROGRESS_BLOCKED;
     }

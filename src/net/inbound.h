@@ -1,7 +1,7 @@
 /* inbound.h - bytes to requests: heads, bodies, and where each request goes. Net thread.
  *
  * The checks of rules.md R11, steps 1 to 3, and what HTTP itself asks for are decided here. A
- * mistake known from the head is answered when the body has been read, so that the connection can
+ * problem known from the head is answered when the body has been read, so that the connection can
  * go on; where the body is too long for that, it closes. */
 #ifndef NET_INBOUND_H
 #define NET_INBOUND_H
@@ -13,7 +13,7 @@
  * in what stays. */
 size_t inbound_run(struct gate *gate, struct conn *conn, char *text, size_t *count);
 
-/* Answers with a mistake and reads nothing more from the connection. */
-void inbound_refuse(struct gate *gate, struct conn *conn, const struct mistake *mistake);
+/* Answers with a problem and reads nothing more from the connection. */
+void inbound_refuse(struct gate *gate, struct conn *conn, const struct problem_detail *problem);
 
 #endif

@@ -25,10 +25,10 @@ static void check_passes(const struct envelope *taken, bool was_taken, const uin
                          size_t size)
 {
     struct envelope strict = { 0 };
-    struct mistake mistake;
+    struct problem_detail problem;
     uint8_t *space = malloc(ENVELOPE_SPACE);
 
-    if (envelope_json_strict(&strict, (const char *)body, size, space, &mistake) != was_taken)
+    if (envelope_json_strict(&strict, (const char *)body, size, space, &problem) != was_taken)
         abort();
     if (was_taken &&
         (strict.payload_bytes != taken->payload_bytes || strict.key_bytes != taken->key_bytes ||
@@ -41,20 +41,20 @@ static void check_passes(const struct envelope *taken, bool was_taken, const uin
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct envelope envelope;
-    struct mistake mistake;
+    struct problem_detail problem;
     uint8_t *space = malloc(ENVELOPE_SPACE);
     uint8_t *body = malloc(size > 0 ? size : 1);
 
     memcpy(body, data, size);
     memset(&envelope, 0, sizeof envelope);
-    memset(&mistake, 0, sizeof mistake);
-    bool taken = envelope_json(&envelope, (const char *)body, size, space, &mistake);
+    memset(&problem, 0, sizeof problem);
+    bool taken = envelope_json(&envelope, (const char *)body, size, space, &problem);
     if (taken)
         check(&envelope, space);
     check_passes(&envelope, taken, body, size);
     memset(&envelope, 0, sizeof envelope);
-    memset(&mistake, 0, sizeof mistake);
-    if (envelope_frame(&envelope, body, size, space, &mistake)) {
+    memset(&problem, 0, sizeof problem);
+    if (envelope_frame(&envelope, body, size, space, &problem)) {
         check(&envelope, space);
         if (envelope.payload_bytes + envelope.key_bytes + 64 != size ||
             memcmp(envelope.payload, body, size) != 0)

@@ -30,15 +30,15 @@ static unsigned occurrences(const char *text, size_t size, const char *name)
 static void fuzz_text(const struct parameters *query)
 {
     char value[PARAMETER_TEXT_MAX];
-    struct mistake mistake = { 0 };
+    struct problem_detail problem = { 0 };
     unsigned there = occurrences(query->text, query->count, "market");
-    enum parameter_found found = parameter_text(query, "market", value, &mistake);
+    enum parameter_found found = parameter_text(query, "market", value, &problem);
 
     if ((found == PARAMETER_ABSENT) != (there == 0))
         abort();
     if (found == PARAMETER_GIVEN && (there != 1 || strlen(value) >= sizeof value))
         abort();
-    if ((found >= PARAMETER_BAD) != (mistake.problem != PROBLEM_none))
+    if ((found >= PARAMETER_BAD) != (problem.code != PROBLEM_none))
         abort();
 }
 
@@ -46,14 +46,14 @@ static void fuzz_number(const struct parameters *query, uint64_t minimum, uint64
 {
     char value[PARAMETER_TEXT_MAX];
     char again[PARAMETER_TEXT_MAX];
-    struct mistake mistake = { 0 };
+    struct problem_detail problem = { 0 };
     uint64_t number = 0;
 
-    if (parameter_number(query, "limit", minimum, maximum, &number, &mistake) != PARAMETER_GIVEN)
+    if (parameter_number(query, "limit", minimum, maximum, &number, &problem) != PARAMETER_GIVEN)
         return;
     if (number < minimum || number > maximum)
         abort();
-    if (parameter_text(query, "limit", value, &mistake) != PARAMETER_GIVEN)
+    if (parameter_text(query, "limit", value, &problem) != PARAMETER_GIVEN)
         abort();
     const char *digits = value;
     while (digits[0] == '0' && digits[1] != '\0')

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                       REQUEST_portfolio_reopen, REQUEST_faucet_credit,
                                       REQUEST_rename_portfolio };
     struct pending_plain plain;
-    struct mistake mistake = { 0 };
+    struct problem_detail problem = { 0 };
 
     if (size == 0)
         return 0;
@@ -38,11 +38,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint16_t code = codes[data[0] % CC_COUNT(codes)];
     char *text = malloc(size > 1 ? size - 1 : 1);
     memcpy(text, data + 1, size - 1);
-    if (plain_body_read(&plain, code, text, size - 1, &mistake))
+    if (plain_body_read(&plain, code, text, size - 1, &problem))
         look(code, &plain);
-    else if (mistake.problem == PROBLEM_invalid_parameter
-                 ? mistake.member == NULL
-                 : mistake.problem != PROBLEM_malformed_json)
+    else if (problem.code == PROBLEM_invalid_parameter ? problem.member == NULL
+                                                       : problem.code != PROBLEM_malformed_json)
         abort();
     free(text);
     return 0;

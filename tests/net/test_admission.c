@@ -38,7 +38,7 @@ static void begin(uint16_t items)
         put_id(payload + ITEMS_AT + i * ITEM_BYTES + ITEM_ID_AT, NOW_MS);
 }
 
-static struct mistake mistake;
+static struct problem_detail problem;
 
 static bool passes(uint32_t body_bytes)
 {
@@ -49,13 +49,13 @@ static bool passes(uint32_t body_bytes)
         .key_bytes = 32,
     };
 
-    mistake = (struct mistake){ 0 };
-    return admission_check(&envelope, &path, &window, &mistake) == request_find(8);
+    problem = (struct problem_detail){ 0 };
+    return admission_check(&envelope, &path, &window, &problem) == request_find(8);
 }
 
-static bool fails(uint32_t body_bytes, enum problem problem, const char *detail)
+static bool fails(uint32_t body_bytes, enum problem code, const char *detail)
 {
-    return !passes(body_bytes) && mistake.problem == problem && strcmp(mistake.detail, detail) == 0;
+    return !passes(body_bytes) && problem.code == code && strcmp(problem.detail, detail) == 0;
 }
 
 static void lengths(void)
@@ -95,7 +95,7 @@ static void ids(void)
     put_id(third + ITEM_ID_AT, NOW_MS - 30001);
     CHECK(fails(bytes, PROBLEM_request_timestamp_out_of_window,
                 "the order id of item 2 is 30001 ms old; at most 30000 ms are allowed"));
-    CHECK(mistake.number == NOW_MS);
+    CHECK(problem.number == NOW_MS);
     put_id(third + ITEM_ID_AT, NOW_MS + 5000);
     CHECK(passes(bytes));
     put_id(third + ITEM_ID_AT, NOW_MS + 5001);

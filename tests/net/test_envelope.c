@@ -23,7 +23,7 @@ static bool agree(const char *text, size_t count)
 {
     static uint8_t got_space[ENVELOPE_SPACE], want_space[ENVELOPE_SPACE];
     struct envelope got = { 0 }, want = { 0 };
-    struct mistake got_mistake, want_mistake;
+    struct problem_detail got_mistake, want_mistake;
     char *body = malloc(count + 1); /* the address sanitizer sees its end */
 
     memset(&got_mistake, 0, sizeof got_mistake);

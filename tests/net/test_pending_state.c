@@ -21,17 +21,17 @@ static const struct row {
     {                                                        \
         __LINE__, #state, PENDING_##state, next, kinds, conn \
     }
-    R(FREE, "STAGED HELD DONE ", "WRITE READ LOCAL MISTAKE ", "no"),
+    R(FREE, "STAGED HELD DONE ", "WRITE READ LOCAL PROBLEM ", "no"),
     R(STAGED, "SENT DONE FREE ", "WRITE ", "any"),
     R(SENT, "DONE HELD FREE ", "WRITE ", "any"),
     R(HELD, "CREDIT ASKED DONE FREE ", "READ ", "yes"),
     R(CREDIT, "ASKED DONE FREE ", "READ ", "any"),
     R(ASKED, "DONE FREE ", "READ ", "any"),
-    R(DONE, "FREE ", "WRITE READ LOCAL MISTAKE ", "yes"),
+    R(DONE, "FREE ", "WRITE READ LOCAL PROBLEM ", "yes"),
 #undef R
 };
 
-static const char *const kind_names[] = { "WRITE ", "READ ", "LOCAL ", "MISTAKE " };
+static const char *const kind_names[] = { "WRITE ", "READ ", "LOCAL ", "PROBLEM " };
 
 /* No word of the lists is the end of another. */
 static bool names(const char *list, const char *word)

@@ -8,12 +8,12 @@
 #include "net/request/plain_body.h"
 
 static struct pending_plain plain;
-static struct mistake mistake;
+static struct problem_detail problem;
 
 static bool reads(uint16_t code, const char *body)
 {
-    mistake = (struct mistake){ 0 };
-    return plain_body_read(&plain, code, body, strlen(body), &mistake);
+    problem = (struct problem_detail){ 0 };
+    return plain_body_read(&plain, code, body, strlen(body), &problem);
 }
 
 #define PLACE "\"subaccount_index\":3,\"portfolio_index\":5"
@@ -75,11 +75,11 @@ static void bad_bodies(void)
 {
     for (size_t i = 0; i < CC_COUNT(bad); i++) {
         CHECK_ROW(&bad[i], !reads(bad[i].code, bad[i].body));
-        CHECK_ROW(&bad[i], mistake.problem == PROBLEM_invalid_parameter);
-        CHECK_ROW(&bad[i], strcmp(mistake.member, bad[i].member) == 0);
+        CHECK_ROW(&bad[i], problem.code == PROBLEM_invalid_parameter);
+        CHECK_ROW(&bad[i], strcmp(problem.member, bad[i].member) == 0);
     }
-    CHECK(!reads(2002, "") && mistake.problem == PROBLEM_malformed_json);
-    CHECK(!reads(2009, "[]") && mistake.problem == PROBLEM_malformed_json);
+    CHECK(!reads(2002, "") && problem.code == PROBLEM_malformed_json);
+    CHECK(!reads(2009, "[]") && problem.code == PROBLEM_malformed_json);
 }
 
 /* R11: the engine answers a status with the problem code as reason. */
@@ -113,13 +113,13 @@ static void outcomes(void)
         const struct answer answer = { .code = rows[i].code,
                                        .status = rows[i].status,
                                        .reason = rows[i].reason };
-        CHECK_ROW(&rows[i], !plain_body_succeeded(&answer, &mistake));
-        CHECK_ROW(&rows[i], mistake.problem == rows[i].problem && mistake.detail[0] != '\0');
+        CHECK_ROW(&rows[i], !plain_body_succeeded(&answer, &problem));
+        CHECK_ROW(&rows[i], problem.code == rows[i].problem && problem.detail[0] != '\0');
         if (rows[i].problem == PROBLEM_invalid_parameter)
-            CHECK_ROW(&rows[i], strcmp(mistake.member, "amount") == 0);
+            CHECK_ROW(&rows[i], strcmp(problem.member, "amount") == 0);
     }
     const struct answer good = { .code = 2002 };
-    CHECK(plain_body_succeeded(&good, &mistake));
+    CHECK(plain_body_succeeded(&good, &problem));
 }
 
 static void states(void)

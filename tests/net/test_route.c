@@ -11,14 +11,14 @@ static enum problem find(const char *method, const char *target, bool admin, str
 {
     char text[512];
     struct http_head head;
-    struct mistake mistake = { 0 };
+    struct problem_detail problem = { 0 };
     const char *allow;
     int count = snprintf(text, sizeof text, "%s %s HTTP/1.1\r\nHost: x\r\n\r\n", method, target);
     CHECK(http_parse(&head, text, (size_t)count) == count);
-    if (route_find(&table, &head, text, admin, route, &mistake, &allow))
+    if (route_find(&table, &head, text, admin, route, &problem, &allow))
         return PROBLEM_none;
-    CHECK((mistake.problem == PROBLEM_method_not_allowed) == (allow != NULL));
-    return mistake.problem;
+    CHECK((problem.code == PROBLEM_method_not_allowed) == (allow != NULL));
+    return problem.code;
 }
 
 /* W2: every built code of a client has its path; a path without a built code does not exist. */

@@ -9,30 +9,32 @@ enum { BODY_MAX = 64 };
 
 /* The checks of a write that was read: is it served, and who asks. */
 static bool admit(const struct context *context, const struct conn *conn, const char *head_text,
-                  struct pending_plain *plain, struct keyring_entry *entry, struct mistake *mistake)
+                  struct pending_plain *plain, struct keyring_entry *entry,
+                  struct problem_detail *problem)
 {
     if (!context->config->source.ready(context->config->source.context))
-        return mistake_set(mistake, PROBLEM_not_ready, NULL, "the service is recovering");
-    if (!caller_find(context->config, context->unix_ns, &conn->head, head_text, entry, mistake))
+        return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
+    if (!caller_find(context->config, context->unix_ns, &conn->head, head_text, entry, problem))
         return false;
     plain->account_id = entry->account_id;
     if (entry->state == KEYRING_TOMBSTONE)
         return true; /* R11: the engine refuses it, behind the command that revoked the key */
     if (entry->scope != CALLER_READ_WRITE)
-        return mistake_set(mistake, PROBLEM_read_only_key, NULL, "the API key has scope READ");
-    return caller_reaches(entry->subaccount_pin, plain->subaccount_index, mistake);
+        return problem_detail_set(problem, PROBLEM_read_only_key, NULL,
+                                  "the API key has scope READ");
+    return caller_reaches(entry->subaccount_pin, plain->subaccount_index, problem);
 }
 
 /* The portfolio that the path of a rename names. */
 static bool take_portfolio(const struct conn *conn, struct pending_plain *plain,
-                           struct mistake *mistake)
+                           struct problem_detail *problem)
 {
     static const char parameter[] = "portfolio_index";
     uint64_t value = 0;
     if (!parameter_read_number(conn->route.argument, conn->route.argument_bytes, &value) ||
         value > INT32_MAX)
-        return mistake_set(mistake, PROBLEM_invalid_parameter, parameter,
-                           "portfolio_index is not an integer in 0..%d", INT32_MAX);
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, parameter,
+                                  "portfolio_index is not an integer in 0..%d", INT32_MAX);
     plain->portfolio_index = (uint32_t)value;
     return true;
 }
@@ -66,13 +68,13 @@ void plain_take(struct staging *staging, struct conn *conn, const char *head_tex
     uint16_t code = conn->route.path->codes[0];
     struct pending_plain plain;
     struct keyring_entry entry;
-    struct mistake mistake;
+    struct problem_detail problem;
     uint8_t bytes[BODY_MAX];
 
-    if (!plain_body_read(&plain, code, body, count, &mistake) ||
-        (code == REQUEST_rename_portfolio && !take_portfolio(conn, &plain, &mistake)) ||
-        !admit(context, conn, head_text, &plain, &entry, &mistake)) {
-        pipeline_refuse(staging->pipeline, conn, &mistake, NULL);
+    if (!plain_body_read(&plain, code, body, count, &problem) ||
+        (code == REQUEST_rename_portfolio && !take_portfolio(conn, &plain, &problem)) ||
+        !admit(context, conn, head_text, &plain, &entry, &problem)) {
+        pipeline_refuse(staging->pipeline, conn, &problem, NULL);
         return;
     }
     uint16_t body_bytes = fill_body(context->config->symbols, code, &plain, &entry, bytes);

@@ -76,12 +76,12 @@ void staging_refuse_signature(struct staging *staging, struct job *job, const ch
 {
     struct context *context = staging->context;
     struct pending *pending = staging_pending(staging, job);
-    pending->kind = PENDING_MISTAKE;
+    pending->kind = PENDING_PROBLEM;
     if (!job->passkey && job->known)
         context->metrics.counters.rate_limited += signer_key_was_wrong(
-            context->config, staging->allowance, job->address, context->now_ns, &pending->mistake);
+            context->config, staging->allowance, job->address, context->now_ns, &pending->problem);
     else
-        (void)mistake_set(&pending->mistake, PROBLEM_invalid_signature, NULL, "%s", detail);
+        (void)problem_detail_set(&pending->problem, PROBLEM_invalid_signature, NULL, "%s", detail);
     context->metrics.counters.signatures_bad++;
     pipeline_finish(staging->pipeline, pending);
 }
@@ -96,20 +96,21 @@ static enum ack_form ack_form_of(const struct http_head *head)
 
 /* Is the type one that the node has put off. */
 static bool is_off(const struct staging *staging, const struct request *request,
-                   struct mistake *mistake)
+                   struct problem_detail *problem)
 {
     for (uint32_t i = 0; i < staging->context->config->codes_off_count; i++)
         if (staging->context->config->codes_off[i] == request->code)
-            return !mistake_set(mistake, PROBLEM_not_ready, NULL,
-                                "requests of type %s are put off after repeated faults, until the "
-                                "operator lets them in again",
-                                request->name);
+            return !problem_detail_set(
+                problem, PROBLEM_not_ready, NULL,
+                "requests of type %s are put off after repeated faults, until the "
+                "operator lets them in again",
+                request->name);
     return false;
 }
 
 /* Envelope and R11 steps 5 to 9 into the job. */
 static bool decode(const struct staging *staging, struct conn *conn, struct job *job,
-                   const char *body, size_t count, struct mistake *mistake)
+                   const char *body, size_t count, struct problem_detail *problem)
 {
     const struct context *context = staging->context;
     struct command *command = job_command(job);
@@ -121,12 +122,12 @@ static bool decode(const struct staging *staging, struct conn *conn, struct job 
     };
     bool read =
         conn->head.media == HTTP_MEDIA_OCTETS
-            ? envelope_frame(&envelope, (const uint8_t *)body, count, command->bytes, mistake)
-            : envelope_json(&envelope, body, count, command->bytes, mistake);
+            ? envelope_frame(&envelope, (const uint8_t *)body, count, command->bytes, problem)
+            : envelope_json(&envelope, body, count, command->bytes, problem);
     if (!read)
         return false;
-    job->request = admission_check(&envelope, conn->route.path, &window, mistake);
-    if (job->request == NULL || is_off(staging, job->request, mistake))
+    job->request = admission_check(&envelope, conn->route.path, &window, problem);
+    if (job->request == NULL || is_off(staging, job->request, problem))
         return false;
     job->passkey = envelope.passkey;
     job->plain = false;
@@ -162,9 +163,9 @@ bool staging_take(struct staging *staging, struct conn *conn, const char *body, 
     struct context *context = staging->context;
     uint32_t number;
     struct job *job = take_job(staging, &number);
-    struct mistake mistake;
+    struct problem_detail problem;
     bool slow = false;
-    bool decoded = decode(staging, conn, job, body, count, &mistake);
+    bool decoded = decode(staging, conn, job, body, count, &problem);
     if (decoded && !job->passkey) {
         slow = judge_key(staging, conn, job);
         if (slow && job_queue_count(&staging->slow) >= STAGING_SLOW_MAX) {
@@ -182,8 +183,8 @@ bool staging_take(struct staging *staging, struct conn *conn, const char *body, 
         memcpy(pending->request_id, command_request_id(job_command(job)), REQUEST_ID_BYTES);
     }
     if (!decoded) {
-        pending->kind = PENDING_MISTAKE;
-        pending->mistake = mistake;
+        pending->kind = PENDING_PROBLEM;
+        pending->problem = problem;
         staging_free(staging, number);
         pipeline_finish(staging->pipeline, pending);
     } else if (job->passkey) {

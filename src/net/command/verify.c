@@ -148,10 +148,10 @@ static bool refuse_unverified(struct verifier *verifier, uint32_t number, bool f
     struct pending *pending = staging_pending(verifier->staging, job);
     if (!signer_key_is_refused(verifier->context->config, verifier->staging->allowance,
                                job->address, job->known, forges, verifier->context->now_ns,
-                               &pending->mistake))
+                               &pending->problem))
         return false;
     verifier->context->metrics.counters.rate_limited++;
-    pending->kind = PENDING_MISTAKE;
+    pending->kind = PENDING_PROBLEM;
     staging_free(verifier->staging, number);
     pipeline_finish(verifier->staging->pipeline, pending);
     return true;

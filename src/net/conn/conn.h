@@ -15,7 +15,7 @@
 
 #include "net/conn/output.h"
 #include "net/http/http.h"
-#include "net/http/mistake.h"
+#include "net/http/problem_detail.h"
 #include "net/http/route.h"
 
 enum {
@@ -38,8 +38,8 @@ struct conn {
     /* The request being read. */
     struct http_head head;
     struct route route;
-    struct mistake early; /* known from the head, answered when the body is read */
-    const char *allow;    /* with an early 405 */
+    struct problem_detail early; /* known from the head, answered when the body is read */
+    const char *allow;           /* with an early 405 */
     struct http_chunked chunked;
     uint32_t body_bytes; /* chunked: decoded so far */
     uint32_t body_limit;

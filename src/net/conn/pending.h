@@ -1,7 +1,7 @@
 /* pending.h - requests in flight: from the last byte of a request to the first of its answer.
  *
  * A connection's pendings form a list in request order; only the oldest is ever answered. What is
- * known of an outcome is kept in the smallest form (an answer, a reply, a mistake) and becomes JSON
+ * known of an outcome is kept in the smallest form (an answer, a reply, a problem) and becomes JSON
  * when its turn has come.
  *
  * Owner. The net thread. The token of a command or query names its pending and the pending's
@@ -72,7 +72,7 @@ struct pending {
             struct keyring_key caller; /* API key to look at again; kind 0: none */
         };
         struct reply reply;
-        struct mistake mistake;
+        struct problem_detail problem;
         struct pending_local local;
     };
 };

@@ -19,10 +19,10 @@ enum pending_kind {
     PENDING_WRITE,   /* `answer`, to be told in `ack_form` */
     PENDING_READ,    /* `query`, then `reply` */
     PENDING_LOCAL,   /* `local`: a read that the net thread answers at its turn */
-    PENDING_MISTAKE, /* `mistake` */
+    PENDING_PROBLEM, /* `problem` */
 };
 
-enum { PENDING_KINDS = PENDING_MISTAKE + 1 };
+enum { PENDING_KINDS = PENDING_PROBLEM + 1 };
 
 /* `kinds`: what a request in the state can be. `conn`: YES, its connection is there; NO, it has
  * none; ANY, its connection may have closed meanwhile. */

@@ -18,7 +18,7 @@ bool parameter_read_number(const char *text, size_t count, uint64_t *value)
 }
 
 enum parameter_found parameter_text(const struct parameters *query, const char *name,
-                                    char value[PARAMETER_TEXT_MAX], struct mistake *mistake)
+                                    char value[PARAMETER_TEXT_MAX], struct problem_detail *problem)
 {
     int count = route_parameter(query->text, query->count, name, value, PARAMETER_TEXT_MAX);
     if (count == -1)
@@ -26,27 +26,28 @@ enum parameter_found parameter_text(const struct parameters *query, const char *
     if (count >= 0)
         return PARAMETER_GIVEN;
     if (count == -3) {
-        (void)mistake_set(mistake, PROBLEM_invalid_parameter, name, "%s is too long", name);
+        (void)problem_detail_set(problem, PROBLEM_invalid_parameter, name, "%s is too long", name);
         return PARAMETER_LONG;
     }
-    (void)mistake_set(mistake, PROBLEM_invalid_parameter, name,
-                      "%s is there twice or not well-formed", name);
+    (void)problem_detail_set(problem, PROBLEM_invalid_parameter, name,
+                             "%s is there twice or not well-formed", name);
     return PARAMETER_BAD;
 }
 
 enum parameter_found parameter_number(const struct parameters *query, const char *name,
                                       uint64_t minimum, uint64_t maximum, uint64_t *value,
-                                      struct mistake *mistake)
+                                      struct problem_detail *problem)
 {
     char text[PARAMETER_TEXT_MAX];
     uint64_t number = 0;
-    enum parameter_found found = parameter_text(query, name, text, mistake);
+    enum parameter_found found = parameter_text(query, name, text, problem);
     if (found == PARAMETER_ABSENT)
         return PARAMETER_ABSENT;
     if (found != PARAMETER_GIVEN || !parameter_read_number(text, strlen(text), &number) ||
         number < minimum || number > maximum) {
-        (void)mistake_set(mistake, PROBLEM_invalid_parameter, name, "%s must be %llu to %llu", name,
-                          (unsigned long long)minimum, (unsigned long long)maximum);
+        (void)problem_detail_set(problem, PROBLEM_invalid_parameter, name,
+                                 "%s must be %llu to %llu", name, (unsigned long long)minimum,
+                                 (unsigned long long)maximum);
         return PARAMETER_BAD; /* a text too long for a number is no number */
     }
     *value = number;

@@ -220,7 +220,7 @@ static const struct route_path *match(const struct route_table *table, const cha
 }
 
 bool route_find(const struct route_table *table, const struct http_head *head, const char *text,
-                bool admin, struct route *route, struct mistake *mistake, const char **allow)
+                bool admin, struct route *route, struct problem_detail *problem, const char **allow)
 {
     const char *path_text = text + head->path.at;
     size_t count = head->path.count;
@@ -231,7 +231,7 @@ bool route_find(const struct route_table *table, const struct http_head *head, c
     if (CC_UNLIKELY(memchr(path_text, '%', count) != NULL)) {
         int length = unescape(resolved, sizeof resolved, path_text, count, false);
         if (length < 0)
-            return mistake_set(mistake, PROBLEM_not_found, NULL, "no such path");
+            return problem_detail_set(problem, PROBLEM_not_found, NULL, "no such path");
         path_text = resolved;
         count = (size_t)length;
     }
@@ -243,8 +243,9 @@ bool route_find(const struct route_table *table, const struct http_head *head, c
         return true;
     }
     if (*allow == NULL)
-        return mistake_set(mistake, PROBLEM_not_found, NULL, "no such path");
-    return mistake_set(mistake, PROBLEM_method_not_allowed, NULL, "this path takes %s", *allow);
+        return problem_detail_set(problem, PROBLEM_not_found, NULL, "no such path");
+    return problem_detail_set(problem, PROBLEM_method_not_allowed, NULL, "this path takes %s",
+                              *allow);
 }
 
 bool route_has_code(const struct route_path *path, uint16_t code)

@@ -10,7 +10,7 @@
 #include "base/query_message.h"
 #include "base/request.h"
 #include "net/http/http.h"
-#include "net/http/mistake.h"
+#include "net/http/problem_detail.h"
 
 enum route_kind {
     ROUTE_NONE,
@@ -60,10 +60,10 @@ struct route {
 void route_init(struct route_table *table, bool testnet);
 
 /* Finds the route of a parsed head; `text` is the head's first byte. False with 404 or 405 in
- * *mistake; *allow then names the method that the path has, or is NULL. */
+ * *problem; *allow then names the method that the path has, or is NULL. */
 CC_MUST_USE bool route_find(const struct route_table *table, const struct http_head *head,
                             const char *text, bool admin, struct route *route,
-                            struct mistake *mistake, const char **allow);
+                            struct problem_detail *problem, const char **allow);
 
 /* May this code be sent to this path. */
 CC_MUST_USE bool route_has_code(const struct route_path *path, uint16_t code);

@@ -47,71 +47,71 @@ static bool can_sign(const struct request *request, uint8_t type)
     return false;
 }
 
-static bool check_header(const uint8_t *payload, struct mistake *mistake)
+static bool check_header(const uint8_t *payload, struct problem_detail *problem)
 {
     if (payload[HEADER_VERSION_AT] != REQUEST_VERSION)
-        return mistake_set(mistake, PROBLEM_unsupported_version, NULL,
-                           "header version %u; this service speaks version %d",
-                           payload[HEADER_VERSION_AT], REQUEST_VERSION);
+        return problem_detail_set(problem, PROBLEM_unsupported_version, NULL,
+                                  "header version %u; this service speaks version %d",
+                                  payload[HEADER_VERSION_AT], REQUEST_VERSION);
     if (cc_load32(payload + HEADER_PAD_AT) != 0)
-        return mistake_set(mistake, PROBLEM_malformed_payload, "padding",
-                           "the header's bytes 4 to 7 are not zero");
+        return problem_detail_set(problem, PROBLEM_malformed_payload, "padding",
+                                  "the header's bytes 4 to 7 are not zero");
     if (payload[HEADER_TYPE_AT] > SIGNATURE_PASSKEY)
-        return mistake_set(mistake, PROBLEM_malformed_payload, "signature_type",
-                           "signature_type %u is none of 0, 1, 2", payload[HEADER_TYPE_AT]);
+        return problem_detail_set(problem, PROBLEM_malformed_payload, "signature_type",
+                                  "signature_type %u is none of 0, 1, 2", payload[HEADER_TYPE_AT]);
     return true;
 }
 
 /* The row of the code, when it may come on this path. */
 static const struct request *check_code(uint16_t code, const struct route_path *path,
-                                        struct mistake *mistake)
+                                        struct problem_detail *problem)
 {
     if (CC_LIKELY(route_has_code(path, code)))
         return request_find(code);
     const struct request *request = request_find(code);
     if (request == NULL || request->path[0] == '\0' || !request->built)
-        mistake_number(mistake, PROBLEM_request_type_not_allowed, code,
-                       "request type %u has no path", code);
+        problem_detail_set_number(problem, PROBLEM_request_type_not_allowed, code,
+                                  "request type %u has no path", code);
     else
-        mistake_number(mistake, PROBLEM_request_type_not_allowed, code,
-                       "request type %u belongs to %s", code, request->path);
+        problem_detail_set_number(problem, PROBLEM_request_type_not_allowed, code,
+                                  "request type %u belongs to %s", code, request->path);
     return NULL;
 }
 
 static bool check_length(const struct request *request, const uint8_t *body, uint32_t body_bytes,
-                         struct mistake *mistake)
+                         struct problem_detail *problem)
 {
     if (request->form == BODY_FIXED && body_bytes != request->body_bytes)
-        return mistake_set(mistake, PROBLEM_malformed_payload, "payload",
-                           "%s has a body of %u bytes, not %u", request->name, request->body_bytes,
-                           body_bytes);
+        return problem_detail_set(problem, PROBLEM_malformed_payload, "payload",
+                                  "%s has a body of %u bytes, not %u", request->name,
+                                  request->body_bytes, body_bytes);
     if (request->form == BODY_BATCH) {
         uint32_t count = body_bytes < BATCH_ITEMS_AT ? 0 : cc_load16(body + BATCH_COUNT_AT);
         if (body_bytes != BATCH_ITEMS_AT + count * ITEM_BYTES)
-            return mistake_set(mistake, PROBLEM_malformed_payload, "payload",
-                               "a batch of %u items has a body of %u bytes, not %u", count,
-                               BATCH_ITEMS_AT + count * ITEM_BYTES, body_bytes);
+            return problem_detail_set(problem, PROBLEM_malformed_payload, "payload",
+                                      "a batch of %u items has a body of %u bytes, not %u", count,
+                                      BATCH_ITEMS_AT + count * ITEM_BYTES, body_bytes);
     }
     if (request->form == BODY_TEXT && body_bytes == 0)
-        return mistake_set(mistake, PROBLEM_malformed_payload, "payload", "%s has an empty body",
-                           request->name);
+        return problem_detail_set(problem, PROBLEM_malformed_payload, "payload",
+                                  "%s has an empty body", request->name);
     return true;
 }
 
 static bool check_text(const struct field *field, const char *text, size_t count,
-                       struct mistake *mistake)
+                       struct problem_detail *problem)
 {
     if (text_field_is_valid(text, count))
         return true;
     size_t length = text_trim(text, count);
     const char *wrong = memchr(text, '\0', length) != NULL ? "holds a zero byte" : "is not UTF-8";
-    return mistake_set(mistake, PROBLEM_malformed_payload, field->name, "%s %s", field->name,
-                       wrong);
+    return problem_detail_set(problem, PROBLEM_malformed_payload, field->name, "%s %s", field->name,
+                              wrong);
 }
 
 /* W1: texts are UTF-8 without zeros inside, pins are -1 or an index. */
 static bool check_fields(const struct request *request, const uint8_t *body, uint32_t body_bytes,
-                         struct mistake *mistake)
+                         struct problem_detail *problem)
 {
     size_t count;
     const struct field *fields = field_table(request->code, &count);
@@ -119,12 +119,12 @@ static bool check_fields(const struct request *request, const uint8_t *body, uin
         const struct field *field = &fields[i];
         const uint8_t *at = body + field->offset;
         if (field->kind == FIELD_TEXT || field->kind == FIELD_DOCUMENT) {
-            if (!check_text(field, (const char *)at, field_bytes(field, body_bytes), mistake))
+            if (!check_text(field, (const char *)at, field_bytes(field, body_bytes), problem))
                 return false;
         } else if (field->kind == FIELD_PIN && (int32_t)cc_load32(at) < -1) {
-            return mistake_set(mistake, PROBLEM_malformed_payload, field->name,
-                               "%s is %d; -1 or an index is allowed", field->name,
-                               (int32_t)cc_load32(at));
+            return problem_detail_set(problem, PROBLEM_malformed_payload, field->name,
+                                      "%s is %d; -1 or an index is allowed", field->name,
+                                      (int32_t)cc_load32(at));
         }
     }
     return true;
@@ -141,7 +141,7 @@ static void name_id(char whose[WHOSE_BYTES], int item)
         (void)snprintf(whose, WHOSE_BYTES, "the order id of item %d", item);
 }
 
-static bool check_version(const uint8_t *id, int item, struct mistake *mistake)
+static bool check_version(const uint8_t *id, int item, struct problem_detail *problem)
 {
     char whose[WHOSE_BYTES];
     struct uuid uuid;
@@ -149,12 +149,13 @@ static bool check_version(const uint8_t *id, int item, struct mistake *mistake)
     if (CC_LIKELY(uuid_is_v7(&uuid)))
         return true;
     name_id(whose, item);
-    return mistake_set(mistake, PROBLEM_request_id_not_v7, NULL,
-                       "%s is not a UUIDv7: version %u, variant %u", whose, id[6] >> 4, id[8] >> 6);
+    return problem_detail_set(problem, PROBLEM_request_id_not_v7, NULL,
+                              "%s is not a UUIDv7: version %u, variant %u", whose, id[6] >> 4,
+                              id[8] >> 6);
 }
 
 static bool check_time(const uint8_t *id, int item, const struct admission_window *window,
-                       struct mistake *mistake)
+                       struct problem_detail *problem)
 {
     char whose[WHOSE_BYTES];
     struct uuid uuid;
@@ -165,63 +166,63 @@ static bool check_time(const uint8_t *id, int item, const struct admission_windo
         return true;
     name_id(whose, item);
     if (id_ms < window->now_ms)
-        return mistake_number(mistake, PROBLEM_request_timestamp_out_of_window, window->now_ms,
-                              "%s is %llu ms old; at most %llu ms are allowed", whose,
-                              (unsigned long long)(window->now_ms - id_ms),
-                              (unsigned long long)window->past_ms);
-    return mistake_number(mistake, PROBLEM_request_timestamp_out_of_window, window->now_ms,
-                          "%s is %llu ms ahead; at most %llu ms are allowed", whose,
-                          (unsigned long long)(id_ms - window->now_ms),
-                          (unsigned long long)window->future_ms);
+        return problem_detail_set_number(
+            problem, PROBLEM_request_timestamp_out_of_window, window->now_ms,
+            "%s is %llu ms old; at most %llu ms are allowed", whose,
+            (unsigned long long)(window->now_ms - id_ms), (unsigned long long)window->past_ms);
+    return problem_detail_set_number(
+        problem, PROBLEM_request_timestamp_out_of_window, window->now_ms,
+        "%s is %llu ms ahead; at most %llu ms are allowed", whose,
+        (unsigned long long)(id_ms - window->now_ms), (unsigned long long)window->future_ms);
 }
 
 /* R11, steps 7 and 8: the request's id, and the ids of the orders that a batch places; all versions
  * before any clock. */
 static bool check_ids(const struct request *request, const uint8_t *payload,
-                      const struct admission_window *window, struct mistake *mistake)
+                      const struct admission_window *window, struct problem_detail *problem)
 {
     const uint8_t *id = payload + REQUEST_HEADER_BYTES;
     const uint8_t *body = payload + REQUEST_BODY_AT;
 
     if (CC_LIKELY(request->form != BODY_BATCH))
-        return check_version(id, -1, mistake) && check_time(id, -1, window, mistake);
+        return check_version(id, -1, problem) && check_time(id, -1, window, problem);
     const uint8_t *items = body + BATCH_ITEMS_AT;
     int count = cc_load16(body + BATCH_COUNT_AT);
-    if (!check_version(id, -1, mistake))
+    if (!check_version(id, -1, problem))
         return false;
     for (int i = 0; i < count; i++)
         if (items[i * ITEM_BYTES + ITEM_OP_AT] == ITEM_PLACES &&
-            !check_version(items + i * ITEM_BYTES + ITEM_ID_AT, i, mistake))
+            !check_version(items + i * ITEM_BYTES + ITEM_ID_AT, i, problem))
             return false;
-    if (!check_time(id, -1, window, mistake))
+    if (!check_time(id, -1, window, problem))
         return false;
     for (int i = 0; i < count; i++)
         if (items[i * ITEM_BYTES + ITEM_OP_AT] == ITEM_PLACES &&
-            !check_time(items + i * ITEM_BYTES + ITEM_ID_AT, i, window, mistake))
+            !check_time(items + i * ITEM_BYTES + ITEM_ID_AT, i, window, problem))
             return false;
     return true;
 }
 
 /* W3, Auth part: the envelope and its key must be those of the header's signature_type. */
-static bool check_key(const struct envelope *envelope, uint8_t type, struct mistake *mistake)
+static bool check_key(const struct envelope *envelope, uint8_t type, struct problem_detail *problem)
 {
     static const char *const names[] = { "Ed25519", "Secp256k1", "passkey" };
     if (envelope->passkey != (type == SIGNATURE_PASSKEY))
-        return mistake_set(mistake, PROBLEM_signature_type_mismatch, NULL,
-                           "the header says %s, the envelope is %s", names[type],
-                           envelope->passkey ? "a passkey's" : "not a passkey's");
+        return problem_detail_set(problem, PROBLEM_signature_type_mismatch, NULL,
+                                  "the header says %s, the envelope is %s", names[type],
+                                  envelope->passkey ? "a passkey's" : "not a passkey's");
     uint32_t wanted = type == SIGNATURE_ED25519 ? 32 : 33;
     if (type != SIGNATURE_PASSKEY && envelope->key_bytes != wanted)
-        return mistake_set(mistake, PROBLEM_signature_type_mismatch, NULL,
-                           "the header says %s, whose keys have %u bytes; this one has %u",
-                           names[type], wanted, envelope->key_bytes);
+        return problem_detail_set(problem, PROBLEM_signature_type_mismatch, NULL,
+                                  "the header says %s, whose keys have %u bytes; this one has %u",
+                                  names[type], wanted, envelope->key_bytes);
     return true;
 }
 
 const struct request *admission_check(const struct envelope *envelope,
                                       const struct route_path *path,
                                       const struct admission_window *window,
-                                      struct mistake *mistake)
+                                      struct problem_detail *problem)
 {
     const uint8_t *payload = envelope->payload;
     const uint8_t *body = payload + REQUEST_BODY_AT;
@@ -229,20 +230,20 @@ const struct request *admission_check(const struct envelope *envelope,
     uint16_t code = cc_load16(payload + HEADER_CODE_AT);
     uint8_t type = payload[HEADER_TYPE_AT];
 
-    if (!check_header(payload, mistake))
+    if (!check_header(payload, problem))
         return NULL;
-    const struct request *request = check_code(code, path, mistake);
+    const struct request *request = check_code(code, path, problem);
     if (request == NULL)
         return NULL;
-    if (!check_length(request, body, body_bytes, mistake) ||
-        !check_fields(request, body, body_bytes, mistake))
+    if (!check_length(request, body, body_bytes, problem) ||
+        !check_fields(request, body, body_bytes, problem))
         return NULL;
     if (!can_sign(request, type)) {
-        mistake_number(mistake, PROBLEM_request_type_not_allowed, code,
-                       "signature_type %u cannot sign request type %u", type, code);
+        problem_detail_set_number(problem, PROBLEM_request_type_not_allowed, code,
+                                  "signature_type %u cannot sign request type %u", type, code);
         return NULL;
     }
-    if (!check_ids(request, payload, window, mistake) || !check_key(envelope, type, mistake))
+    if (!check_ids(request, payload, window, problem) || !check_key(envelope, type, problem))
         return NULL;
     return request;
 }

@@ -16,11 +16,11 @@ struct admission_window {
     uint64_t future_ms;
 };
 
-/* Gives the row of the request, or NULL with 400 or 401 in *mistake. */
+/* Gives the row of the request, or NULL with 400 or 401 in *problem. */
 CC_MUST_USE const struct request *admission_check(const struct envelope *envelope,
                                                   const struct route_path *path,
                                                   const struct admission_window *window,
-                                                  struct mistake *mistake);
+                                                  struct problem_detail *problem);
 
 /* The account that the body names: its first field, portfolio or account id; 0 when it names none
  * (codes 11, 12 and operator codes, whose own fields are not the signer's). */

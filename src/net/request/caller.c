@@ -15,33 +15,34 @@ bool caller_is_live(const struct net_config *config, uint64_t unix_ns,
     return entry->state == KEYRING_LIVE || entry->sequence > source->durable(source->context);
 }
 
-bool caller_gone(struct mistake *mistake)
+bool caller_gone(struct problem_detail *problem)
 {
-    return mistake_set(mistake, PROBLEM_invalid_api_key, NULL, "X-API-KEY names no live API key");
+    return problem_detail_set(problem, PROBLEM_invalid_api_key, NULL,
+                              "X-API-KEY names no live API key");
 }
 
 bool caller_find(const struct net_config *config, uint64_t unix_ns, const struct http_head *head,
-                 const char *text, struct keyring_entry *entry, struct mistake *mistake)
+                 const char *text, struct keyring_entry *entry, struct problem_detail *problem)
 {
     uint8_t secret[SECRET_BYTES];
     uint8_t hash[HASH_BYTES];
     if (!head->has_api_key)
-        return mistake_set(mistake, PROBLEM_invalid_api_key, NULL, "X-API-KEY is missing");
+        return problem_detail_set(problem, PROBLEM_invalid_api_key, NULL, "X-API-KEY is missing");
     ptrdiff_t count =
         base64_decode(secret, sizeof secret, text + head->api_key.at, head->api_key.count, NULL);
     if (count != SECRET_BYTES)
-        return mistake_set(mistake, PROBLEM_invalid_api_key, NULL,
-                           "X-API-KEY is not the Base64 of %d bytes", SECRET_BYTES);
+        return problem_detail_set(problem, PROBLEM_invalid_api_key, NULL,
+                                  "X-API-KEY is not the Base64 of %d bytes", SECRET_BYTES);
     secret_hash(hash, config->secret_key, secret);
     secret_wipe(secret, sizeof secret);
     struct keyring_key key = keyring_key(KEYRING_API, 0, hash);
-    return caller_is_live(config, unix_ns, &key, entry) || caller_gone(mistake);
+    return caller_is_live(config, unix_ns, &key, entry) || caller_gone(problem);
 }
 
-bool caller_reaches(int32_t pin, uint32_t subaccount_index, struct mistake *mistake)
+bool caller_reaches(int32_t pin, uint32_t subaccount_index, struct problem_detail *problem)
 {
     if (pin == CALLER_NO_PIN || (uint32_t)pin == subaccount_index)
         return true;
-    return mistake_set(mistake, PROBLEM_subaccount_not_permitted, NULL,
-                       "the API key is pinned to subaccount %d", pin);
+    return problem_detail_set(problem, PROBLEM_subaccount_not_permitted, NULL,
+                              "the API key is pinned to subaccount %d", pin);
 }

@@ -7,7 +7,7 @@
 
 #include "net/conn/net_config.h"
 #include "net/http/http.h"
-#include "net/http/mistake.h"
+#include "net/http/problem_detail.h"
 
 enum { CALLER_READ, CALLER_READ_WRITE }; /* scope of a keyring entry (wire.md, Enum codes) */
 
@@ -20,15 +20,16 @@ CC_MUST_USE bool caller_is_live(const struct net_config *config, uint64_t unix_n
                                 const struct keyring_key *key, struct keyring_entry *entry);
 
 /* What a request is told whose API key is not live, or not any more; false. */
-bool caller_gone(struct mistake *mistake);
+bool caller_gone(struct problem_detail *problem);
 
-/* The live API key that the head names; false with invalid_api_key in *mistake. `text` is the
+/* The live API key that the head names; false with invalid_api_key in *problem. `text` is the
  * head's first byte. */
 CC_MUST_USE bool caller_find(const struct net_config *config, uint64_t unix_ns,
                              const struct http_head *head, const char *text,
-                             struct keyring_entry *entry, struct mistake *mistake);
+                             struct keyring_entry *entry, struct problem_detail *problem);
 
 /* May a credential with this pin reach the subaccount; false with subaccount_not_permitted. */
-CC_MUST_USE bool caller_reaches(int32_t pin, uint32_t subaccount_index, struct mistake *mistake);
+CC_MUST_USE bool caller_reaches(int32_t pin, uint32_t subaccount_index,
+                                struct problem_detail *problem);
 
 #endif

@@ -26,9 +26,9 @@ static const char *const member_names[MEMBERS] = {
     "payload", "signature", "public_key", "credential_id", "authenticator_data", "client_data_json",
 };
 
-/* Decodes one member into `out`. Gives its length, or -1 with *mistake set. */
+/* Decodes one member into `out`. Gives its length, or -1 with *problem set. */
 static ptrdiff_t decode(const struct json_member *member, const char *name, uint8_t *out,
-                        size_t capacity, struct mistake *mistake)
+                        size_t capacity, struct problem_detail *problem)
 {
     char plain[PLAIN_MAX];
     const char *text = member->value.text;
@@ -37,8 +37,8 @@ static ptrdiff_t decode(const struct json_member *member, const char *name, uint
     if (CC_UNLIKELY(member->value.escaped)) {
         ptrdiff_t length = json_scan_unescape(&member->value, plain, sizeof plain);
         if (length < 0) {
-            mistake_set(mistake, PROBLEM_malformed_payload, name, "%s has more than %zu bytes",
-                        name, capacity);
+            problem_detail_set(problem, PROBLEM_malformed_payload, name,
+                               "%s has more than %zu bytes", name, capacity);
             return -1;
         }
         text = plain;
@@ -48,104 +48,104 @@ static ptrdiff_t decode(const struct json_member *member, const char *name, uint
     if (CC_LIKELY(length >= 0))
         return length;
     if (length == -1)
-        mistake_set(mistake, PROBLEM_invalid_base64, name,
-                    "%s is not standard Base64 at character %zu", name, error_at);
+        problem_detail_set(problem, PROBLEM_invalid_base64, name,
+                           "%s is not standard Base64 at character %zu", name, error_at);
     else
-        mistake_set(mistake, PROBLEM_malformed_payload, name, "%s has more than %zu bytes", name,
-                    capacity);
+        problem_detail_set(problem, PROBLEM_malformed_payload, name, "%s has more than %zu bytes",
+                           name, capacity);
     return -1;
 }
 
-static bool need_string(const struct json_member *member, struct mistake *mistake)
+static bool need_string(const struct json_member *member, struct problem_detail *problem)
 {
     if (CC_LIKELY(member->kind == JSON_STRING))
         return true;
     if (member->kind == JSON_NONE)
-        return mistake_set(mistake, PROBLEM_malformed_payload, member->name, "%s is missing",
-                           member->name);
-    return mistake_set(mistake, PROBLEM_malformed_payload, member->name, "%s is not a string",
-                       member->name);
+        return problem_detail_set(problem, PROBLEM_malformed_payload, member->name, "%s is missing",
+                                  member->name);
+    return problem_detail_set(problem, PROBLEM_malformed_payload, member->name,
+                              "%s is not a string", member->name);
 }
 
 /* W1: a payload is Header, RequestId and a body, a multiple of 8. */
-static bool check_payload_length(size_t count, struct mistake *mistake)
+static bool check_payload_length(size_t count, struct problem_detail *problem)
 {
     const char *name = member_names[PAYLOAD];
     if (count < REQUEST_BODY_AT)
-        return mistake_set(mistake, PROBLEM_malformed_payload, name,
-                           "the payload has %zu bytes; header and request id alone are %d", count,
-                           REQUEST_BODY_AT);
+        return problem_detail_set(problem, PROBLEM_malformed_payload, name,
+                                  "the payload has %zu bytes; header and request id alone are %d",
+                                  count, REQUEST_BODY_AT);
     if (count > REQUEST_PAYLOAD_MAX)
-        return mistake_set(mistake, PROBLEM_malformed_payload, name,
-                           "the payload has %zu bytes; at most %d are allowed", count,
-                           REQUEST_PAYLOAD_MAX);
+        return problem_detail_set(problem, PROBLEM_malformed_payload, name,
+                                  "the payload has %zu bytes; at most %d are allowed", count,
+                                  REQUEST_PAYLOAD_MAX);
     if (count % 8 != 0)
-        return mistake_set(mistake, PROBLEM_malformed_payload, name,
-                           "the payload has %zu bytes, not a multiple of 8", count);
+        return problem_detail_set(problem, PROBLEM_malformed_payload, name,
+                                  "the payload has %zu bytes, not a multiple of 8", count);
     return true;
 }
 
-static bool check_key_length(size_t count, struct mistake *mistake)
+static bool check_key_length(size_t count, struct problem_detail *problem)
 {
     if (count == 32 || count == 33)
         return true;
-    return mistake_set(mistake, PROBLEM_malformed_payload, member_names[PUBLIC_KEY],
-                       "public_key has %zu bytes, neither 32 nor 33", count);
+    return problem_detail_set(problem, PROBLEM_malformed_payload, member_names[PUBLIC_KEY],
+                              "public_key has %zu bytes, neither 32 nor 33", count);
 }
 
-static bool check_signature_length(size_t count, struct mistake *mistake)
+static bool check_signature_length(size_t count, struct problem_detail *problem)
 {
     if (count == SIGNATURE_LENGTH)
         return true;
-    return mistake_set(mistake, PROBLEM_malformed_payload, member_names[SIGNATURE],
-                       "signature has %zu bytes, not %d", count, SIGNATURE_LENGTH);
+    return problem_detail_set(problem, PROBLEM_malformed_payload, member_names[SIGNATURE],
+                              "signature has %zu bytes, not %d", count, SIGNATURE_LENGTH);
 }
 
 /* The parts that only a passkey sends; they are checked for form and not kept. */
-static bool check_passkey_parts(struct json_member *members, struct mistake *mistake)
+static bool check_passkey_parts(struct json_member *members, struct problem_detail *problem)
 {
     uint8_t bytes[ENVELOPE_CLIENT_DATA_MAX];
     const struct json_member *member = &members[CREDENTIAL_ID];
-    if (!need_string(member, mistake))
+    if (!need_string(member, problem))
         return false;
-    ptrdiff_t count = decode(member, member->name, bytes, ENVELOPE_CREDENTIAL_MAX, mistake);
+    ptrdiff_t count = decode(member, member->name, bytes, ENVELOPE_CREDENTIAL_MAX, problem);
     if (count < 0)
         return false;
     if (count == 0)
-        return mistake_set(mistake, PROBLEM_malformed_payload, member->name,
-                           "credential_id is empty");
+        return problem_detail_set(problem, PROBLEM_malformed_payload, member->name,
+                                  "credential_id is empty");
     member = &members[AUTHENTICATOR_DATA];
-    if (!need_string(member, mistake))
+    if (!need_string(member, problem))
         return false;
-    count = decode(member, member->name, bytes, ENVELOPE_AUTHENTICATOR_MAX, mistake);
+    count = decode(member, member->name, bytes, ENVELOPE_AUTHENTICATOR_MAX, problem);
     if (count < 0)
         return false;
     if (count < ENVELOPE_AUTHENTICATOR_MIN)
-        return mistake_set(mistake, PROBLEM_malformed_payload, member->name,
-                           "authenticator_data has %td bytes, fewer than %d", count,
-                           ENVELOPE_AUTHENTICATOR_MIN);
+        return problem_detail_set(problem, PROBLEM_malformed_payload, member->name,
+                                  "authenticator_data has %td bytes, fewer than %d", count,
+                                  ENVELOPE_AUTHENTICATOR_MIN);
     member = &members[CLIENT_DATA_JSON];
-    if (!need_string(member, mistake))
+    if (!need_string(member, problem))
         return false;
-    count = decode(member, member->name, bytes, ENVELOPE_CLIENT_DATA_MAX, mistake);
+    count = decode(member, member->name, bytes, ENVELOPE_CLIENT_DATA_MAX, problem);
     if (count < 0)
         return false;
     size_t error_at = 0;
     enum json_error error =
         json_scan_members((const char *)bytes, (size_t)count, NULL, 0, &error_at);
     if (error != JSON_OK)
-        return mistake_set(mistake, PROBLEM_malformed_payload, member->name,
-                           "client_data_json at byte %zu: %s", error_at,
-                           json_scan_error_text(error));
+        return problem_detail_set(problem, PROBLEM_malformed_payload, member->name,
+                                  "client_data_json at byte %zu: %s", error_at,
+                                  json_scan_error_text(error));
     return true;
 }
 
 static bool read_payload(struct envelope *envelope, const struct json_member *member,
-                         uint8_t *space, struct mistake *mistake)
+                         uint8_t *space, struct problem_detail *problem)
 {
     size_t capacity = envelope->passkey ? ENVELOPE_PASSKEY_PAYLOAD_MAX : REQUEST_PAYLOAD_MAX;
-    ptrdiff_t count = decode(member, member->name, space, capacity, mistake);
-    if (count < 0 || !check_payload_length((size_t)count, mistake))
+    ptrdiff_t count = decode(member, member->name, space, capacity, problem);
+    if (count < 0 || !check_payload_length((size_t)count, problem))
         return false;
     envelope->payload = space;
     envelope->payload_bytes = (uint32_t)count;
@@ -154,27 +154,27 @@ static bool read_payload(struct envelope *envelope, const struct json_member *me
 
 /* Key (a passkey may leave it out) and signature, behind the payload. */
 static bool read_proof(struct envelope *envelope, const struct json_member *members, uint8_t *space,
-                       struct mistake *mistake)
+                       struct problem_detail *problem)
 {
     uint8_t *key = space + envelope->payload_bytes;
     ptrdiff_t count = 0;
     if (!envelope->passkey || members[PUBLIC_KEY].kind != JSON_NONE) {
-        if (!need_string(&members[PUBLIC_KEY], mistake))
+        if (!need_string(&members[PUBLIC_KEY], problem))
             return false;
         count =
-            decode(&members[PUBLIC_KEY], member_names[PUBLIC_KEY], key, KEY_LENGTH_MAX, mistake);
-        if (count < 0 || !check_key_length((size_t)count, mistake))
+            decode(&members[PUBLIC_KEY], member_names[PUBLIC_KEY], key, KEY_LENGTH_MAX, problem);
+        if (count < 0 || !check_key_length((size_t)count, problem))
             return false;
         if (envelope->passkey && count != KEY_LENGTH_MAX)
-            return mistake_set(mistake, PROBLEM_malformed_payload, member_names[PUBLIC_KEY],
-                               "a passkey's public_key has 33 bytes");
+            return problem_detail_set(problem, PROBLEM_malformed_payload, member_names[PUBLIC_KEY],
+                                      "a passkey's public_key has 33 bytes");
     }
     envelope->key = key;
     envelope->key_bytes = (uint32_t)count;
     envelope->signature = key + count;
     count = decode(&members[SIGNATURE], member_names[SIGNATURE], key + count, SIGNATURE_LENGTH,
-                   mistake);
-    return count >= 0 && check_signature_length((size_t)count, mistake);
+                   problem);
+    return count >= 0 && check_signature_length((size_t)count, problem);
 }
 
 /* ---- the form that clients send: one pass --------------------------------------------------- */
@@ -251,7 +251,7 @@ static bool take_members(struct cursor *cursor, struct parts *parts)
 }
 
 /* An object of payload, signature and public_key, each once, in any order, in plain Base64 of the
- * right length: what every client sends that makes no mistake. Whatever else it is, false: then
+ * right length: what every client sends that makes no problem. Whatever else it is, false: then
  * nothing of the envelope counts, and the strict reader says what it is. */
 static bool read_plain(struct envelope *envelope, const char *body, size_t count, uint8_t *space)
 {
@@ -281,7 +281,7 @@ static bool read_plain(struct envelope *envelope, const char *body, size_t count
 }
 
 bool envelope_json_strict(struct envelope *envelope, const char *body, size_t count, uint8_t *space,
-                          struct mistake *mistake)
+                          struct problem_detail *problem)
 {
     struct json_member members[MEMBERS] = {
         [PAYLOAD] = JSON_MEMBER("payload"),
@@ -294,55 +294,57 @@ bool envelope_json_strict(struct envelope *envelope, const char *body, size_t co
     size_t error_at = 0;
     enum json_error error = json_scan_members(body, count, members, MEMBERS, &error_at);
     if (CC_UNLIKELY(error != JSON_OK))
-        return mistake_set(mistake, PROBLEM_malformed_json, NULL, "at byte %zu: %s", error_at,
-                           json_scan_error_text(error));
+        return problem_detail_set(problem, PROBLEM_malformed_json, NULL, "at byte %zu: %s",
+                                  error_at, json_scan_error_text(error));
     envelope->passkey = members[CREDENTIAL_ID].kind != JSON_NONE;
     if (CC_UNLIKELY(!envelope->passkey && count > REQUEST_ENVELOPE_MAX))
-        return mistake_number(mistake, PROBLEM_payload_too_large, REQUEST_ENVELOPE_MAX,
-                              "a signed envelope has at most %d bytes", REQUEST_ENVELOPE_MAX);
-    if (!need_string(&members[PAYLOAD], mistake) || !need_string(&members[SIGNATURE], mistake))
+        return problem_detail_set_number(problem, PROBLEM_payload_too_large, REQUEST_ENVELOPE_MAX,
+                                         "a signed envelope has at most %d bytes",
+                                         REQUEST_ENVELOPE_MAX);
+    if (!need_string(&members[PAYLOAD], problem) || !need_string(&members[SIGNATURE], problem))
         return false;
-    if (!read_payload(envelope, &members[PAYLOAD], space, mistake))
+    if (!read_payload(envelope, &members[PAYLOAD], space, problem))
         return false;
-    if (!read_proof(envelope, members, space, mistake))
+    if (!read_proof(envelope, members, space, problem))
         return false;
-    return CC_LIKELY(!envelope->passkey) || check_passkey_parts(members, mistake);
+    return CC_LIKELY(!envelope->passkey) || check_passkey_parts(members, problem);
 }
 
 bool envelope_json(struct envelope *envelope, const char *body, size_t count, uint8_t *space,
-                   struct mistake *mistake)
+                   struct problem_detail *problem)
 {
     if (CC_LIKELY(count <= REQUEST_ENVELOPE_MAX && read_plain(envelope, body, count, space)))
         return true;
-    return envelope_json_strict(envelope, body, count, space, mistake);
+    return envelope_json_strict(envelope, body, count, space, problem);
 }
 
 bool envelope_frame(struct envelope *envelope, const uint8_t *body, size_t count, uint8_t *space,
-                    struct mistake *mistake)
+                    struct problem_detail *problem)
 {
     const char *name = member_names[PAYLOAD];
     if (CC_UNLIKELY(count > REQUEST_FRAME_MAX))
-        return mistake_number(mistake, PROBLEM_payload_too_large, REQUEST_FRAME_MAX,
-                              "a binary frame has at most %d bytes", REQUEST_FRAME_MAX);
+        return problem_detail_set_number(problem, PROBLEM_payload_too_large, REQUEST_FRAME_MAX,
+                                         "a binary frame has at most %d bytes", REQUEST_FRAME_MAX);
     if (CC_UNLIKELY(count < REQUEST_HEADER_BYTES))
-        return mistake_set(mistake, PROBLEM_malformed_payload, name,
-                           "the frame has %zu bytes, fewer than a header", count);
+        return problem_detail_set(problem, PROBLEM_malformed_payload, name,
+                                  "the frame has %zu bytes, fewer than a header", count);
     if (CC_UNLIKELY(body[0] != REQUEST_VERSION))
-        return mistake_set(mistake, PROBLEM_unsupported_version, NULL,
-                           "header version %u; this service speaks version %d", body[0],
-                           REQUEST_VERSION);
+        return problem_detail_set(problem, PROBLEM_unsupported_version, NULL,
+                                  "header version %u; this service speaks version %d", body[0],
+                                  REQUEST_VERSION);
     if (body[1] == SIGNATURE_PASSKEY)
-        return mistake_set(mistake, PROBLEM_passkey_requires_json, NULL,
-                           "a passkey request is sent as JSON");
+        return problem_detail_set(problem, PROBLEM_passkey_requires_json, NULL,
+                                  "a passkey request is sent as JSON");
     if (CC_UNLIKELY(body[1] > SIGNATURE_PASSKEY))
-        return mistake_set(mistake, PROBLEM_malformed_payload, "signature_type",
-                           "signature_type %u is none of 0, 1, 2", body[1]);
+        return problem_detail_set(problem, PROBLEM_malformed_payload, "signature_type",
+                                  "signature_type %u is none of 0, 1, 2", body[1]);
     size_t tail = body[1] == SIGNATURE_ED25519 ? ED25519_TAIL : SECP256K1_TAIL;
     if (CC_UNLIKELY(count < REQUEST_BODY_AT + tail))
-        return mistake_set(mistake, PROBLEM_malformed_payload, name,
-                           "the frame has %zu bytes; header, request id, key and signature are %zu",
-                           count, REQUEST_BODY_AT + tail);
-    if (!check_payload_length(count - tail, mistake))
+        return problem_detail_set(
+            problem, PROBLEM_malformed_payload, name,
+            "the frame has %zu bytes; header, request id, key and signature are %zu", count,
+            REQUEST_BODY_AT + tail);
+    if (!check_payload_length(count - tail, problem))
         return false;
     memcpy(space, body, count);
     envelope->passkey = false;

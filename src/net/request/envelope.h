@@ -10,7 +10,7 @@
 #define NET_REQUEST_ENVELOPE_H
 
 #include "base/request.h"
-#include "net/http/mistake.h"
+#include "net/http/problem_detail.h"
 
 enum {
     ENVELOPE_SPACE = REQUEST_FRAME_MAX, /* bytes of space that every form fits in */
@@ -30,18 +30,18 @@ struct envelope {
     bool passkey;             /* credential_id was sent */
 };
 
-/* Reads a JSON body into `space` (ENVELOPE_SPACE bytes). False with 400 or 413 in *mistake. */
+/* Reads a JSON body into `space` (ENVELOPE_SPACE bytes). False with 400 or 413 in *problem. */
 CC_MUST_USE bool envelope_json(struct envelope *envelope, const char *body, size_t count,
-                               uint8_t *space, struct mistake *mistake);
+                               uint8_t *space, struct problem_detail *problem);
 
 /* The same by the strict reader alone, which envelope_json asks when the one pass over the form
  * that clients send did not take the body; for tests of that pass. */
 CC_MUST_USE bool envelope_json_strict(struct envelope *envelope, const char *body, size_t count,
-                                      uint8_t *space, struct mistake *mistake);
+                                      uint8_t *space, struct problem_detail *problem);
 
 /* Splits a frame [payload || key || signature] by its header. As envelope_json; also 400
  * unsupported_version, for without a known header nothing behind it can be found. */
 CC_MUST_USE bool envelope_frame(struct envelope *envelope, const uint8_t *body, size_t count,
-                                uint8_t *space, struct mistake *mistake);
+                                uint8_t *space, struct problem_detail *problem);
 
 #endif

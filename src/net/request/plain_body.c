@@ -35,34 +35,36 @@ static unsigned members_of(uint16_t code)
 /* --- the body --------------------------------------------------------------------------------- */
 
 static bool need(const struct json_member *member, enum json_kind kind, const char *what,
-                 struct mistake *mistake)
+                 struct problem_detail *problem)
 {
     if (member->kind == kind)
         return true;
     if (member->kind == JSON_NONE)
-        return mistake_set(mistake, PROBLEM_invalid_parameter, member->name, "%s is missing",
-                           member->name);
-    return mistake_set(mistake, PROBLEM_invalid_parameter, member->name, "%s is not %s",
-                       member->name, what);
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, member->name, "%s is missing",
+                                  member->name);
+    return problem_detail_set(problem, PROBLEM_invalid_parameter, member->name, "%s is not %s",
+                              member->name, what);
 }
 
 static bool read_int32(const struct json_member *member, int32_t minimum, int32_t *value,
-                       struct mistake *mistake)
+                       struct problem_detail *problem)
 {
     int64_t number = 0;
-    if (!need(member, JSON_NUMBER, "an integer", mistake))
+    if (!need(member, JSON_NUMBER, "an integer", problem))
         return false;
     if (!json_scan_int64(&member->value, &number) || number < minimum || number > INT32_MAX)
-        return mistake_set(mistake, PROBLEM_invalid_parameter, member->name,
-                           "%s is not an integer in %d..%d", member->name, minimum, INT32_MAX);
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, member->name,
+                                  "%s is not an integer in %d..%d", member->name, minimum,
+                                  INT32_MAX);
     *value = (int32_t)number;
     return true;
 }
 
-static bool read_index(const struct json_member *member, uint32_t *index, struct mistake *mistake)
+static bool read_index(const struct json_member *member, uint32_t *index,
+                       struct problem_detail *problem)
 {
     int32_t value = 0;
-    if (!read_int32(member, 0, &value, mistake))
+    if (!read_int32(member, 0, &value, problem))
         return false;
     *index = (uint32_t)value;
     return true;
@@ -70,10 +72,10 @@ static bool read_index(const struct json_member *member, uint32_t *index, struct
 
 /* A negative leverage is outside 1..max as 0 is, and meets the checks in their order. */
 static bool read_leverage(const struct json_member *member, uint32_t *leverage,
-                          struct mistake *mistake)
+                          struct problem_detail *problem)
 {
     int32_t value = 0;
-    if (!read_int32(member, INT32_MIN, &value, mistake))
+    if (!read_int32(member, INT32_MIN, &value, problem))
         return false;
     *leverage = value > 0 ? (uint32_t)value : 0;
     return true;
@@ -81,9 +83,9 @@ static bool read_leverage(const struct json_member *member, uint32_t *leverage,
 
 /* A text that is longer than any symbol, or holds a zero byte, names no market: nothing is kept. */
 static bool read_market(const struct json_member *member, char symbol[SYMBOL_BYTES],
-                        struct mistake *mistake)
+                        struct problem_detail *problem)
 {
-    if (!need(member, JSON_STRING, "a string", mistake))
+    if (!need(member, JSON_STRING, "a string", problem))
         return false;
     ptrdiff_t count = json_scan_unescape(&member->value, symbol, SYMBOL_BYTES - 1);
     if (count < 0 || memchr(symbol, '\0', (size_t)count) != NULL)
@@ -92,35 +94,37 @@ static bool read_market(const struct json_member *member, char symbol[SYMBOL_BYT
 }
 
 static bool read_name(const struct json_member *member, char name[PENDING_NAME_BYTES],
-                      struct mistake *mistake)
+                      struct problem_detail *problem)
 {
-    if (!need(member, JSON_STRING, "a string", mistake))
+    if (!need(member, JSON_STRING, "a string", problem))
         return false;
     ptrdiff_t count = json_scan_unescape(&member->value, name, PENDING_NAME_BYTES);
     if (count <= 0)
-        return mistake_set(mistake, PROBLEM_invalid_parameter, member->name,
-                           "name has not 1 to %d bytes of UTF-8", PENDING_NAME_BYTES);
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, member->name,
+                                  "name has not 1 to %d bytes of UTF-8", PENDING_NAME_BYTES);
     if (memchr(name, '\0', (size_t)count) != NULL || text_has_control(name, (size_t)count))
-        return mistake_set(mistake, PROBLEM_invalid_parameter, member->name,
-                           "name holds a control character");
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, member->name,
+                                  "name holds a control character");
     return true;
 }
 
 /* A decimal of at most 6 decimals. What is below 0 counts as 0, and what no cash can be as the most
  * there is: both meet the engine's checks in their order. */
-static bool read_amount(const struct json_member *member, uint64_t *amount, struct mistake *mistake)
+static bool read_amount(const struct json_member *member, uint64_t *amount,
+                        struct problem_detail *problem)
 {
     char text[DECIMAL_TEXT_MAX];
     int64_t value = 0;
-    if (!need(member, JSON_STRING, "a string", mistake))
+    if (!need(member, JSON_STRING, "a string", problem))
         return false;
     ptrdiff_t count = json_scan_unescape(&member->value, text, sizeof text);
     enum decimal_error error =
         count < 0 ? DECIMAL_SYNTAX
                   : decimal_parse(text, (size_t)count, AMOUNT_DECIMALS, 0, INT64_MAX, &value);
     if (error == DECIMAL_SYNTAX || error == DECIMAL_DECIMALS)
-        return mistake_set(mistake, PROBLEM_invalid_parameter, member->name,
-                           "amount is not a decimal of at most %d decimals", AMOUNT_DECIMALS);
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, member->name,
+                                  "amount is not a decimal of at most %d decimals",
+                                  AMOUNT_DECIMALS);
     *amount = (uint64_t)value;
     if (error == DECIMAL_RANGE)
         *amount = text[0] == '-' ? 0 : INT64_MAX;
@@ -128,7 +132,7 @@ static bool read_amount(const struct json_member *member, uint64_t *amount, stru
 }
 
 bool plain_body_read(struct pending_plain *plain, uint16_t code, const char *text, size_t count,
-                     struct mistake *mistake)
+                     struct problem_detail *problem)
 {
     struct json_member members[MEMBERS] = {
         [LEVERAGE] = JSON_MEMBER("leverage"),
@@ -142,20 +146,20 @@ bool plain_body_read(struct pending_plain *plain, uint16_t code, const char *tex
     size_t error_at = 0;
     enum json_error error = json_scan_members(text, count, members, MEMBERS, &error_at);
     if (error != JSON_OK)
-        return mistake_set(mistake, PROBLEM_malformed_json, NULL, "%s, at byte %zu",
-                           json_scan_error_text(error), error_at);
+        return problem_detail_set(problem, PROBLEM_malformed_json, NULL, "%s, at byte %zu",
+                                  json_scan_error_text(error), error_at);
     *plain = (struct pending_plain){ 0 };
     for (unsigned place = 0; place < MEMBERS; place++) {
         const struct json_member *member = &members[place];
         if ((wanted & BIT(place)) == 0)
             continue;
         bool good =
-            place == LEVERAGE           ? read_leverage(member, &plain->leverage, mistake)
-            : place == MARKET           ? read_market(member, plain->market, mistake)
-            : place == PORTFOLIO_INDEX  ? read_index(member, &plain->portfolio_index, mistake)
-            : place == SUBACCOUNT_INDEX ? read_index(member, &plain->subaccount_index, mistake)
-            : place == NAME             ? read_name(member, plain->name, mistake)
-                                        : read_amount(member, &plain->amount, mistake);
+            place == LEVERAGE           ? read_leverage(member, &plain->leverage, problem)
+            : place == MARKET           ? read_market(member, plain->market, problem)
+            : place == PORTFOLIO_INDEX  ? read_index(member, &plain->portfolio_index, problem)
+            : place == SUBACCOUNT_INDEX ? read_index(member, &plain->subaccount_index, problem)
+            : place == NAME             ? read_name(member, plain->name, problem)
+                                        : read_amount(member, &plain->amount, problem);
         if (!good)
             return false;
     }
@@ -165,9 +169,9 @@ bool plain_body_read(struct pending_plain *plain, uint16_t code, const char *tex
 /* --- the outcome ------------------------------------------------------------------------------ */
 
 /* What is said of a problem whoever asked; NULL: what depends on the code. */
-static const char *detail_of(enum problem problem)
+static const char *detail_of(enum problem code)
 {
-    switch (problem) {
+    switch (code) {
     case PROBLEM_invalid_api_key:
         return "X-API-KEY names no live API key";
     case PROBLEM_read_only_key:
@@ -198,16 +202,16 @@ static const char *detail_of(enum problem problem)
     }
 }
 
-static bool refused(struct mistake *mistake, uint16_t code, enum problem problem)
+static bool refused(struct problem_detail *problem, uint16_t request, enum problem code)
 {
     static const char leverage[] = "leverage", amount[] = "amount";
-    if (problem != PROBLEM_invalid_parameter)
-        return mistake_set(mistake, problem, NULL, "%s", detail_of(problem));
-    if (code == REQUEST_faucet_credit)
-        return mistake_set(mistake, problem, amount,
-                           "amount must be above 0 and fit the portfolio's cash");
-    return mistake_set(mistake, problem, leverage,
-                       "leverage must be 1 to the market's max_leverage");
+    if (code != PROBLEM_invalid_parameter)
+        return problem_detail_set(problem, code, NULL, "%s", detail_of(code));
+    if (request == REQUEST_faucet_credit)
+        return problem_detail_set(problem, code, amount,
+                                  "amount must be above 0 and fit the portfolio's cash");
+    return problem_detail_set(problem, code, leverage,
+                              "leverage must be 1 to the market's max_leverage");
 }
 
 /* R11: order_rejected_invalid carries the problem code as its reason. */
@@ -237,24 +241,24 @@ static enum problem unauthorized_problem(uint8_t reason)
     return PROBLEM_invalid_api_key;
 }
 
-bool plain_body_succeeded(const struct answer *answer, struct mistake *mistake)
+bool plain_body_succeeded(const struct answer *answer, struct problem_detail *problem)
 {
     switch (answer->status) {
     case STATUS_request_completed:
         return true;
     case STATUS_request_dropped:
     case STATUS_retry_required:
-        return refused(mistake, answer->code, PROBLEM_not_ready);
+        return refused(problem, answer->code, PROBLEM_not_ready);
     case STATUS_rejected_unauthorized:
-        return refused(mistake, answer->code, unauthorized_problem(answer->reason));
+        return refused(problem, answer->code, unauthorized_problem(answer->reason));
     case STATUS_rejected_invalid_portfolio_id:
-        return refused(mistake, answer->code, PROBLEM_portfolio_not_found);
+        return refused(problem, answer->code, PROBLEM_portfolio_not_found);
     case STATUS_rejected_market_not_found:
-        return refused(mistake, answer->code, PROBLEM_invalid_market);
+        return refused(problem, answer->code, PROBLEM_invalid_market);
     case STATUS_order_rejected_invalid:
-        return refused(mistake, answer->code, invalid_problem(answer->reason));
+        return refused(problem, answer->code, invalid_problem(answer->reason));
     default:
-        return refused(mistake, answer->code, PROBLEM_internal_error);
+        return refused(problem, answer->code, PROBLEM_internal_error);
     }
 }
 

@@ -6,13 +6,13 @@
 #include "net/conn/pending.h"
 #include "net/http/writer.h"
 
-/* Reads the JSON body of the code; false with malformed_json or invalid_parameter in *mistake. A
+/* Reads the JSON body of the code; false with malformed_json or invalid_parameter in *problem. A
  * market that cannot exist is empty. What the body has no member for is zero. */
 CC_MUST_USE bool plain_body_read(struct pending_plain *plain, uint16_t code, const char *text,
-                                 size_t count, struct mistake *mistake);
+                                 size_t count, struct problem_detail *problem);
 
-/* What an answer means: true for 200, else the problem in *mistake. */
-CC_MUST_USE bool plain_body_succeeded(const struct answer *answer, struct mistake *mistake);
+/* What an answer means: true for 200, else the problem in *problem. */
+CC_MUST_USE bool plain_body_succeeded(const struct answer *answer, struct problem_detail *problem);
 
 /* Turns a write that is done and shows a balance into the read of it, for read_send_release. False:
  * its answer says everything. */

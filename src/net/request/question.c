@@ -61,32 +61,34 @@ static const uint16_t takes_of[QUERY_KIND_COUNT] = {
 #undef X
 };
 
-static bool take_id(const struct conn *conn, struct query *query, struct mistake *mistake)
+static bool take_id(const struct conn *conn, struct query *query, struct problem_detail *problem)
 {
     struct uuid id;
     if (!uuid_parse(&id, conn->route.argument, conn->route.argument_bytes))
-        return mistake_set(mistake, PROBLEM_invalid_parameter, "id", "id is not a UUID");
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, "id", "id is not a UUID");
     memcpy(query->id, id.bytes, sizeof query->id);
     return true;
 }
 
-static bool take_symbol(const struct conn *conn, struct query *query, struct mistake *mistake)
+static bool take_symbol(const struct conn *conn, struct query *query,
+                        struct problem_detail *problem)
 {
     if (conn->route.argument_bytes >= QUERY_MARKET_BYTES)
-        return mistake_set(mistake, PROBLEM_not_found, NULL, "no such market");
+        return problem_detail_set(problem, PROBLEM_not_found, NULL, "no such market");
     memcpy(query->market, conn->route.argument, conn->route.argument_bytes);
     return true;
 }
 
 /* An index of a subaccount or portfolio; stays as it is when there is none. */
 static bool take_index(const struct parameters *parameters, const char *name, bool needed,
-                       uint32_t *index, struct mistake *mistake)
+                       uint32_t *index, struct problem_detail *problem)
 {
     uint64_t value = 0;
-    switch (parameter_number(parameters, name, 0, INT32_MAX, &value, mistake)) {
+    switch (parameter_number(parameters, name, 0, INT32_MAX, &value, problem)) {
     case PARAMETER_ABSENT:
         if (needed)
-            return mistake_set(mistake, PROBLEM_invalid_parameter, name, "%s is missing", name);
+            return problem_detail_set(problem, PROBLEM_invalid_parameter, name, "%s is missing",
+                                      name);
         return true;
     case PARAMETER_GIVEN:
         *index = (uint32_t)value;
@@ -100,60 +102,60 @@ static bool take_index(const struct parameters *parameters, const char *name, bo
 
 /* A market that cannot exist is told from one that does not by nobody: both are invalid_market. */
 static bool take_market(const struct parameters *parameters, struct query *query,
-                        struct mistake *mistake)
+                        struct problem_detail *problem)
 {
     char text[PARAMETER_TEXT_MAX];
-    enum parameter_found found = parameter_text(parameters, "market", text, mistake);
+    enum parameter_found found = parameter_text(parameters, "market", text, problem);
     if (found == PARAMETER_ABSENT || found == PARAMETER_BAD)
         return found == PARAMETER_ABSENT;
     size_t count = found == PARAMETER_LONG ? QUERY_MARKET_BYTES : strlen(text);
     if (count == 0 || count >= QUERY_MARKET_BYTES)
-        return mistake_set(mistake, PROBLEM_invalid_market, NULL, "no such market");
+        return problem_detail_set(problem, PROBLEM_invalid_market, NULL, "no such market");
     memcpy(query->market, text, count);
     return true;
 }
 
 static bool take_status(const struct parameters *parameters, struct query *query,
-                        struct mistake *mistake)
+                        struct problem_detail *problem)
 {
     char text[PARAMETER_TEXT_MAX];
-    enum parameter_found found = parameter_text(parameters, "status", text, mistake);
+    enum parameter_found found = parameter_text(parameters, "status", text, problem);
     if (found != PARAMETER_GIVEN)
         return found == PARAMETER_ABSENT;
     if (show_order_status_of(text, &query->status))
         return true;
-    return mistake_set(mistake, PROBLEM_invalid_parameter, "status",
-                       "status is none of OPEN, FILLED, CANCELED, REJECTED, UNTRIGGERED, "
-                       "PARTIALLY_FILLED, EXPIRED");
+    return problem_detail_set(problem, PROBLEM_invalid_parameter, "status",
+                              "status is none of OPEN, FILLED, CANCELED, REJECTED, UNTRIGGERED, "
+                              "PARTIALLY_FILLED, EXPIRED");
 }
 
 static bool take_outcome(const struct parameters *parameters, struct query *query,
-                         struct mistake *mistake)
+                         struct problem_detail *problem)
 {
     char text[PARAMETER_TEXT_MAX];
-    enum parameter_found found = parameter_text(parameters, "status", text, mistake);
+    enum parameter_found found = parameter_text(parameters, "status", text, problem);
     if (found != PARAMETER_GIVEN)
         return found == PARAMETER_ABSENT;
     if (show_money_outcome_of(text, &query->status))
         return true;
-    return mistake_set(mistake, PROBLEM_invalid_parameter, "status",
-                       "status is none of pending, settled, reverted");
+    return problem_detail_set(problem, PROBLEM_invalid_parameter, "status",
+                              "status is none of pending, settled, reverted");
 }
 
 static bool take_page(const struct parameters *parameters, struct query *query,
-                      struct mistake *mistake)
+                      struct problem_detail *problem)
 {
     uint64_t limit = LIMIT_DEFAULT;
     uint64_t before_index = 0;
     enum parameter_found before;
-    if (parameter_number(parameters, "limit", 1, LIMIT_MAX, &limit, mistake) == PARAMETER_BAD ||
-        parameter_number(parameters, "offset", 0, UINT64_MAX, &query->offset, mistake) ==
+    if (parameter_number(parameters, "limit", 1, LIMIT_MAX, &limit, problem) == PARAMETER_BAD ||
+        parameter_number(parameters, "offset", 0, UINT64_MAX, &query->offset, problem) ==
             PARAMETER_BAD)
         return false;
     before = parameter_number(parameters, "before_sequence", 0, UINT64_MAX, &query->before_sequence,
-                              mistake);
+                              problem);
     if (before == PARAMETER_BAD || parameter_number(parameters, "before_index", 0, UINT64_MAX,
-                                                    &before_index, mistake) == PARAMETER_BAD)
+                                                    &before_index, problem) == PARAMETER_BAD)
         return false;
     query->limit = (uint32_t)limit;
     /* No index is as high: the highest stands for all that are higher. */
@@ -168,12 +170,12 @@ static bool take_page(const struct parameters *parameters, struct query *query,
 
 /* Unix ms, both inclusive; without them from the beginning to the end of time. */
 static bool take_times(const struct parameters *parameters, struct query *query,
-                       struct mistake *mistake)
+                       struct problem_detail *problem)
 {
     uint64_t start_ms = 0, end_ms = TIME_MS_MAX;
-    if (parameter_number(parameters, "start_time", 0, TIME_MS_MAX, &start_ms, mistake) ==
+    if (parameter_number(parameters, "start_time", 0, TIME_MS_MAX, &start_ms, problem) ==
             PARAMETER_BAD ||
-        parameter_number(parameters, "end_time", 0, TIME_MS_MAX, &end_ms, mistake) == PARAMETER_BAD)
+        parameter_number(parameters, "end_time", 0, TIME_MS_MAX, &end_ms, problem) == PARAMETER_BAD)
         return false;
     query->start_ns = start_ms * 1000000;
     query->end_ns = end_ms * 1000000 + 999999;
@@ -181,38 +183,38 @@ static bool take_times(const struct parameters *parameters, struct query *query,
 }
 
 static bool take_depth(const struct parameters *parameters, struct query *query,
-                       struct mistake *mistake)
+                       struct problem_detail *problem)
 {
     uint64_t depth = DEPTH_DEFAULT;
-    if (parameter_number(parameters, "depth", 1, DEPTH_MAX, &depth, mistake) == PARAMETER_BAD)
+    if (parameter_number(parameters, "depth", 1, DEPTH_MAX, &depth, problem) == PARAMETER_BAD)
         return false;
     query->limit = (uint32_t)depth;
     return true;
 }
 
 static bool take_parameters(unsigned takes, const struct parameters *parameters,
-                            struct query *query, struct mistake *mistake)
+                            struct query *query, struct problem_detail *problem)
 {
     return ((takes & TAKE_SUBACCOUNT) == 0 ||
             take_index(parameters, "subaccount_index", takes & NEED_SUBACCOUNT,
-                       &query->subaccount_index, mistake)) &&
+                       &query->subaccount_index, problem)) &&
            ((takes & TAKE_PORTFOLIO) == 0 ||
             take_index(parameters, "portfolio_index", takes & NEED_PORTFOLIO,
-                       &query->portfolio_index, mistake)) &&
-           ((takes & TAKE_MARKET) == 0 || take_market(parameters, query, mistake)) &&
-           ((takes & TAKE_STATUS) == 0 || take_status(parameters, query, mistake)) &&
-           ((takes & TAKE_OUTCOME) == 0 || take_outcome(parameters, query, mistake)) &&
-           ((takes & TAKE_PAGE) == 0 || take_page(parameters, query, mistake)) &&
-           ((takes & TAKE_TIMES) == 0 || take_times(parameters, query, mistake)) &&
-           ((takes & TAKE_DEPTH) == 0 || take_depth(parameters, query, mistake));
+                       &query->portfolio_index, problem)) &&
+           ((takes & TAKE_MARKET) == 0 || take_market(parameters, query, problem)) &&
+           ((takes & TAKE_STATUS) == 0 || take_status(parameters, query, problem)) &&
+           ((takes & TAKE_OUTCOME) == 0 || take_outcome(parameters, query, problem)) &&
+           ((takes & TAKE_PAGE) == 0 || take_page(parameters, query, problem)) &&
+           ((takes & TAKE_TIMES) == 0 || take_times(parameters, query, problem)) &&
+           ((takes & TAKE_DEPTH) == 0 || take_depth(parameters, query, problem));
 }
 
 static bool take_key(const struct net_config *config, uint64_t unix_ns, const struct conn *conn,
                      const char *head_text, struct query *query, struct keyring_key *caller,
-                     struct mistake *mistake)
+                     struct problem_detail *problem)
 {
     struct keyring_entry entry;
-    if (!caller_find(config, unix_ns, &conn->head, head_text, &entry, mistake))
+    if (!caller_find(config, unix_ns, &conn->head, head_text, &entry, problem))
         return false;
     *caller = entry.key;
     query->account_id = entry.account_id;
@@ -222,7 +224,7 @@ static bool take_key(const struct net_config *config, uint64_t unix_ns, const st
 
 bool question_fill(const struct net_config *config, uint64_t unix_ns, const struct conn *conn,
                    const char *head_text, struct query *query, struct keyring_key *caller,
-                   struct mistake *mistake)
+                   struct problem_detail *problem)
 {
     const struct parameters parameters = { head_text + conn->head.query.at,
                                            conn->head.query.count };
@@ -238,12 +240,12 @@ bool question_fill(const struct net_config *config, uint64_t unix_ns, const stru
     };
     *caller = (struct keyring_key){ 0 };
     if (!config->source.ready(config->source.context))
-        return mistake_set(mistake, PROBLEM_not_ready, NULL, "the service is recovering");
+        return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
     return ((takes & TAKE_KEY) == 0 ||
-            take_key(config, unix_ns, conn, head_text, query, caller, mistake)) &&
-           ((takes & TAKE_ID) == 0 || take_id(conn, query, mistake)) &&
-           ((takes & TAKE_SYMBOL) == 0 || take_symbol(conn, query, mistake)) &&
-           take_parameters(takes, &parameters, query, mistake) &&
+            take_key(config, unix_ns, conn, head_text, query, caller, problem)) &&
+           ((takes & TAKE_ID) == 0 || take_id(conn, query, problem)) &&
+           ((takes & TAKE_SYMBOL) == 0 || take_symbol(conn, query, problem)) &&
+           take_parameters(takes, &parameters, query, problem) &&
            (query->subaccount_index == QUERY_ANY_INDEX ||
-            caller_reaches(query->pin, query->subaccount_index, mistake));
+            caller_reaches(query->pin, query->subaccount_index, problem));
 }

@@ -2,7 +2,7 @@
  * json.md J6, J7). Net thread.
  *
  * Order. Credential first, then parameters in the order of the table, then the pin: the first
- *        mistake is the one that is told. */
+ *        problem is the one that is told. */
 #ifndef NET_REQUEST_QUESTION_H
 #define NET_REQUEST_QUESTION_H
 
@@ -10,10 +10,10 @@
 #include "net/conn/net_config.h"
 
 /* Fills *query for a read that the follower answers, and *caller with its API key (kind 0: the read
- * needs none); false with the problem in *mistake. `unix_ns` is now, `head_text` the first byte of
+ * needs none); false with the problem in *problem. `unix_ns` is now, `head_text` the first byte of
  * the connection's head. */
 CC_MUST_USE bool question_fill(const struct net_config *config, uint64_t unix_ns,
                                const struct conn *conn, const char *head_text, struct query *query,
-                               struct keyring_key *caller, struct mistake *mistake);
+                               struct keyring_key *caller, struct problem_detail *problem);
 
 #endif

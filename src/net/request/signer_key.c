@@ -36,15 +36,16 @@ bool signer_key_is_known(const struct net_config *config, const struct request *
 }
 
 static void refuse(const struct net_config *config, enum allowance_kind kind, uint64_t wait_ms,
-                   struct mistake *mistake)
+                   struct problem_detail *problem)
 {
     if (kind == ALLOWANCE_UNKNOWN_KEY)
-        (void)mistake_number(mistake, PROBLEM_rate_limited, wait_ms,
-                             "signatures of keys that are not known: %u/s an address",
-                             config->unknown_key_rate);
+        (void)problem_detail_set_number(problem, PROBLEM_rate_limited, wait_ms,
+                                        "signatures of keys that are not known: %u/s an address",
+                                        config->unknown_key_rate);
     else
-        (void)mistake_number(mistake, PROBLEM_rate_limited, wait_ms,
-                             "wrong signatures: %u/s an address", config->bad_signature_rate);
+        (void)problem_detail_set_number(problem, PROBLEM_rate_limited, wait_ms,
+                                        "wrong signatures: %u/s an address",
+                                        config->bad_signature_rate);
 }
 
 bool signer_key_is_slow(const struct allowance *allowance, const struct conn *conn,
@@ -64,7 +65,7 @@ bool signer_key_is_strange(const struct net_config *config, bool is_known)
 
 bool signer_key_is_refused(const struct net_config *config, const struct allowance *allowance,
                            uint64_t address, bool is_known, bool forges, uint64_t now_ns,
-                           struct mistake *mistake)
+                           struct problem_detail *problem)
 {
     bool is_strange = signer_key_is_strange(config, is_known);
     enum allowance_kind kind = is_strange ? ALLOWANCE_UNKNOWN_KEY : ALLOWANCE_BAD_SIGNATURE;
@@ -72,18 +73,19 @@ bool signer_key_is_refused(const struct net_config *config, const struct allowan
         return false;
     uint64_t wait_ms = allowance_wait_ms(allowance, address, kind, now_ns);
     if (wait_ms != 0)
-        refuse(config, kind, wait_ms, mistake);
+        refuse(config, kind, wait_ms, problem);
     return wait_ms != 0;
 }
 
 bool signer_key_was_wrong(const struct net_config *config, struct allowance *allowance,
-                          uint64_t address, uint64_t now_ns, struct mistake *mistake)
+                          uint64_t address, uint64_t now_ns, struct problem_detail *problem)
 {
     uint64_t wait_ms = allowance_wait_ms(allowance, address, ALLOWANCE_BAD_SIGNATURE, now_ns);
     if (wait_ms != 0) {
-        refuse(config, ALLOWANCE_BAD_SIGNATURE, wait_ms, mistake);
+        refuse(config, ALLOWANCE_BAD_SIGNATURE, wait_ms, problem);
         return true;
     }
     allowance_charge(allowance, address, ALLOWANCE_BAD_SIGNATURE, now_ns);
-    return mistake_set(mistake, PROBLEM_invalid_signature, NULL, "the signature does not verify");
+    return problem_detail_set(problem, PROBLEM_invalid_signature, NULL,
+                              "the signature does not verify");
 }

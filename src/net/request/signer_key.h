@@ -29,15 +29,16 @@ CC_MUST_USE bool signer_key_is_slow(const struct allowance *allowance, const str
 CC_MUST_USE bool signer_key_is_strange(const struct net_config *config, bool is_known);
 
 /* A slow request's turn: is it refused unverified, because its address has used up what unknown
- * keys may cost, or wrong signatures and its connection's newest was one. Then *mistake has 429. */
+ * keys may cost, or wrong signatures and its connection's newest was one. Then *problem has 429. */
 CC_MUST_USE bool signer_key_is_refused(const struct net_config *config,
                                        const struct allowance *allowance, uint64_t address,
                                        bool is_known, bool forges, uint64_t now_ns,
-                                       struct mistake *mistake);
+                                       struct problem_detail *problem);
 
 /* A signature under a known key was wrong: 401, or 429 when the address has used up its wrong ones,
- * in *mistake. True: 429. */
+ * in *problem. True: 429. */
 CC_MUST_USE bool signer_key_was_wrong(const struct net_config *config, struct allowance *allowance,
-                                      uint64_t address, uint64_t now_ns, struct mistake *mistake);
+                                      uint64_t address, uint64_t now_ns,
+                                      struct problem_detail *problem);
 
 #endif

@@ -100,12 +100,12 @@ void pipeline_finish(struct pipeline *pipeline, struct pending *pending)
     pipeline_advance(pipeline, conn);
 }
 
-void pipeline_refuse(struct pipeline *pipeline, struct conn *conn, const struct mistake *mistake,
-                     const char *allow)
+void pipeline_refuse(struct pipeline *pipeline, struct conn *conn,
+                     const struct problem_detail *problem, const char *allow)
 {
     struct pending *pending =
-        pending_add(&pipeline->context->pendings, conn, PENDING_MISTAKE, PENDING_DONE);
-    pending->mistake = *mistake;
+        pending_add(&pipeline->context->pendings, conn, PENDING_PROBLEM, PENDING_DONE);
+    pending->problem = *problem;
     pending->allow = allow;
     pipeline_advance(pipeline, conn);
 }

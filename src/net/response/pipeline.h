@@ -29,8 +29,8 @@ void pipeline_resume(struct pipeline *pipeline, struct conn *conn);
 void pipeline_finish(struct pipeline *pipeline, struct pending *pending);
 
 /* Answers a request that is only refused, at its turn. `allow`: as in struct pending. */
-void pipeline_refuse(struct pipeline *pipeline, struct conn *conn, const struct mistake *mistake,
-                     const char *allow);
+void pipeline_refuse(struct pipeline *pipeline, struct conn *conn,
+                     const struct problem_detail *problem, const char *allow);
 
 /* Forgets the requests of a connection that is about to be released, and its unsent bytes. */
 void pipeline_drop(struct pipeline *pipeline, struct conn *conn);

@@ -98,9 +98,9 @@ static bool may_still_ask(struct read_sender *sender, struct pending *pending)
     if (pending->caller.kind == 0 ||
         caller_is_live(sender->context->config, sender->context->unix_ns, &pending->caller, &entry))
         return true;
-    pending->kind = PENDING_MISTAKE;
+    pending->kind = PENDING_PROBLEM;
     pending_move(pending, PENDING_DONE);
-    return caller_gone(&pending->mistake);
+    return caller_gone(&pending->problem);
 }
 
 bool read_send_release(struct read_sender *sender, struct conn *conn)
@@ -148,10 +148,10 @@ struct pending *read_send_waiting(struct read_sender *sender, uint32_t *done)
         } else if (pending->deadline_ns <= sender->context->now_ns) {
             sender->waiting_head++;
             (*done)++;
-            pending->kind = PENDING_MISTAKE;
+            pending->kind = PENDING_PROBLEM;
             pending_move(pending, PENDING_DONE);
-            (void)mistake_set(&pending->mistake, PROBLEM_not_ready, NULL,
-                              "too many reads are waiting");
+            (void)problem_detail_set(&pending->problem, PROBLEM_not_ready, NULL,
+                                     "too many reads are waiting");
             return pending;
         } else {
             break;

@@ -133,46 +133,46 @@ static void write_extra_text(struct writer *writer, const char *name, const char
 }
 
 /* J8: the extra members of each code. */
-static void write_extra(struct writer *writer, const struct mistake *mistake)
+static void write_extra(struct writer *writer, const struct problem_detail *problem)
 {
-    switch (mistake->problem) {
+    switch (problem->code) {
     case PROBLEM_request_timestamp_out_of_window:
-        write_extra_number(writer, "server_time_ms", mistake->number);
+        write_extra_number(writer, "server_time_ms", problem->number);
         break;
     case PROBLEM_request_type_not_allowed:
-        write_extra_number(writer, "request_type", mistake->number);
+        write_extra_number(writer, "request_type", problem->number);
         break;
     case PROBLEM_payload_too_large:
-        write_extra_number(writer, "max_bytes", mistake->number);
+        write_extra_number(writer, "max_bytes", problem->number);
         break;
     case PROBLEM_rate_limited:
-        write_extra_number(writer, "retry_after_ms", mistake->number);
+        write_extra_number(writer, "retry_after_ms", problem->number);
         break;
     case PROBLEM_not_ready:
-        if (mistake->has_number)
-            write_extra_number(writer, "lag_ms", mistake->number);
+        if (problem->has_number)
+            write_extra_number(writer, "lag_ms", problem->number);
         break;
     case PROBLEM_invalid_parameter:
-        write_extra_text(writer, "parameter", mistake->member);
+        write_extra_text(writer, "parameter", problem->member);
         break;
     case PROBLEM_malformed_payload:
     case PROBLEM_invalid_base64:
-        if (mistake->member != NULL)
-            write_extra_text(writer, "field", mistake->member);
+        if (problem->member != NULL)
+            write_extra_text(writer, "field", problem->member);
         break;
     default:
         break;
     }
 }
 
-static void write_problem(struct writer *writer, const struct mistake *mistake, struct frame *frame)
+static void write_problem(struct writer *writer, const struct problem_detail *problem,
+                          struct frame *frame)
 {
-    enum problem problem = mistake->problem;
-    const char *code = problem_code(problem);
-    frame->http_status = problem_http_status(problem);
+    const char *code = problem_code(problem->code);
+    frame->http_status = problem_http_status(problem->code);
     frame->media = MEDIA_PROBLEM;
-    if (problem == PROBLEM_rate_limited)
-        frame->retry_after_ms = mistake->number;
+    if (problem->code == PROBLEM_rate_limited)
+        frame->retry_after_ms = problem->number;
     WRITER_TEXT(writer, "{\"type\":\"urn:perps:problem:");
     writer_text(writer, code);
     WRITER_TEXT(writer, "\",\"title\":\"");
@@ -182,34 +182,36 @@ static void write_problem(struct writer *writer, const struct mistake *mistake, 
     WRITER_TEXT(writer, ",\"code\":\"");
     writer_text(writer, code);
     WRITER_TEXT(writer, "\",\"detail\":");
-    writer_string(writer, mistake->detail, strlen(mistake->detail));
-    write_extra(writer, mistake);
+    writer_string(writer, problem->detail, strlen(problem->detail));
+    write_extra(writer, problem);
     WRITER_TEXT(writer, "}");
 }
 
 /* What not_ready means (roles.md, Flow control). */
-static void not_ready_mistake(struct mistake *mistake, const struct reply *reply)
+static void not_ready_problem(struct problem_detail *problem, const struct reply *reply)
 {
     switch ((enum reply_cause)reply->cause) {
     case REPLY_LAG:
-        (void)mistake_number(mistake, PROBLEM_not_ready, reply->lag_ms, "reads lag %llu ms behind",
-                             (unsigned long long)reply->lag_ms);
+        (void)problem_detail_set_number(problem, PROBLEM_not_ready, reply->lag_ms,
+                                        "reads lag %llu ms behind",
+                                        (unsigned long long)reply->lag_ms);
         return;
     case REPLY_NOT_KEPT:
-        (void)mistake_set(mistake, PROBLEM_not_ready, NULL,
-                          "the answer needs older rows than those kept in memory, which begin with "
-                          "sequence %llu",
-                          (unsigned long long)reply->kept_from);
+        (void)problem_detail_set(
+            problem, PROBLEM_not_ready, NULL,
+            "the answer needs older rows than those kept in memory, which begin with "
+            "sequence %llu",
+            (unsigned long long)reply->kept_from);
         return;
     case REPLY_POOL_EMPTY:
         break;
     }
-    (void)mistake_set(mistake, PROBLEM_not_ready, NULL,
-                      "too many reads are being answered at the moment");
+    (void)problem_detail_set(problem, PROBLEM_not_ready, NULL,
+                             "too many reads are being answered at the moment");
 }
 
 /* A problem that the follower found. */
-static void reply_mistake(struct mistake *mistake, const struct reply *reply)
+static void reply_problem(struct problem_detail *problem, const struct reply *reply)
 {
     const char *detail = "";
     switch (reply->problem) {
@@ -233,21 +235,21 @@ static void reply_mistake(struct mistake *mistake, const struct reply *reply)
         detail = "the list is too long for an answer";
         break;
     case PROBLEM_not_ready:
-        not_ready_mistake(mistake, reply);
+        not_ready_problem(problem, reply);
         return;
     default:
         break;
     }
-    (void)mistake_set(mistake, reply->problem, NULL, "%s", detail);
+    (void)problem_detail_set(problem, reply->problem, NULL, "%s", detail);
 }
 
 /* A write whose answer is a read of what it did: whoever sent it must not send it again. */
-static void say_done(struct mistake *mistake)
+static void say_done(struct problem_detail *problem)
 {
-    char detail[MISTAKE_DETAIL_MAX];
+    char detail[PROBLEM_DETAIL_TEXT_MAX];
     (void)snprintf(detail, sizeof detail, "the request is done, its answer cannot be shown: %.90s",
-                   mistake->detail);
-    memcpy(mistake->detail, detail, sizeof detail);
+                   problem->detail);
+    memcpy(problem->detail, detail, sizeof detail);
 }
 
 static void write_reply(struct context *context, struct writer *writer,
@@ -257,11 +259,11 @@ static void write_reply(struct context *context, struct writer *writer,
     frame->has_sequence = true;
     frame->sequence = reply->applied;
     if (reply->problem != PROBLEM_none) {
-        struct mistake mistake;
-        reply_mistake(&mistake, reply);
+        struct problem_detail problem;
+        reply_problem(&problem, reply);
         if (pending->wrote)
-            say_done(&mistake);
-        write_problem(writer, &mistake, frame);
+            say_done(&problem);
+        write_problem(writer, &problem, frame);
         return;
     }
     INVARIANT(reply->buffer < REPLY_BUFFERS && reply->row_bytes <= REPLY_BUFFER_BYTES);
@@ -307,15 +309,15 @@ static void write_local(struct context *context, struct writer *writer,
 static void write_plain(struct context *context, struct writer *writer,
                         const struct pending *pending, struct frame *frame)
 {
-    struct mistake mistake;
+    struct problem_detail problem;
     frame->has_sequence = pending->answer.sequence != 0;
     frame->sequence = pending->answer.sequence;
-    if (plain_body_succeeded(&pending->answer, &mistake)) {
+    if (plain_body_succeeded(&pending->answer, &problem)) {
         plain_body_write(writer, pending->answer.code, &pending->plain);
         return;
     }
     context->metrics.counters.problems++;
-    write_problem(writer, &mistake, frame);
+    write_problem(writer, &problem, frame);
 }
 
 static struct ack_stages stages_of(const struct context *context, const struct pending *pending)
@@ -357,8 +359,8 @@ static void write_body(struct context *context, struct writer *writer, struct pe
     struct keyring_entry entry;
     if (pending->kind == PENDING_LOCAL && pending->local.keyed &&
         !caller_is_live(context->config, context->unix_ns, &pending->local.caller, &entry)) {
-        pending->kind = PENDING_MISTAKE; /* revoked by a write before it */
-        (void)caller_gone(&pending->mistake);
+        pending->kind = PENDING_PROBLEM; /* revoked by a write before it */
+        (void)caller_gone(&pending->problem);
     }
     switch ((enum pending_kind)pending->kind) {
     case PENDING_WRITE:
@@ -370,11 +372,11 @@ static void write_body(struct context *context, struct writer *writer, struct pe
     case PENDING_LOCAL:
         write_local(context, writer, &pending->local, frame);
         return;
-    case PENDING_MISTAKE:
+    case PENDING_PROBLEM:
         if (pending->wrote)
-            say_done(&pending->mistake);
+            say_done(&pending->problem);
         context->metrics.counters.problems++;
-        write_problem(writer, &pending->mistake, frame);
+        write_problem(writer, &pending->problem, frame);
         return;
     }
 }
@@ -388,10 +390,10 @@ bool respond_write(struct responder *responder, struct conn *conn, struct pendin
     struct frame frame = { .http_status = 200, .media = MEDIA_JSON };
     write_body(context, &body, pending, &frame);
     if (CC_UNLIKELY(body.full)) { /* longer than any answer of a bounded engine */
-        struct mistake mistake;
-        (void)mistake_set(&mistake, PROBLEM_internal_error, NULL, "the answer is too long");
+        struct problem_detail problem;
+        (void)problem_detail_set(&problem, PROBLEM_internal_error, NULL, "the answer is too long");
         body = writer_begin(responder->scratch, RESPOND_SCRATCH_BYTES);
-        write_problem(&body, &mistake, &frame);
+        write_problem(&body, &problem, &frame);
     }
     write_head(responder, &head, pending, &frame, writer_count(&body));
     INVARIANT(!head.full);
