@@ -1,7 +1,8 @@
-/* problem_detail.h - what a client did wrong, kept small until its request is answered (json.md J8).
+/* problem_detail.h - what a client did wrong, kept small until its request is answered (json.md
+ * J8).
  *
- * The detail says what is wrong and where. The extra member of the problem code gives the field, the
- * parameter or a number. Net thread only; owns nothing.
+ * The detail says what is wrong and where. The extra member of the problem code gives the field,
+ * the parameter or a number. Net thread only; owns nothing.
  *
  * Bound. The detail is cut at PROBLEM_DETAIL_TEXT_MAX - 1 bytes; it never repeats what the client
  *        sent, except numbers. */
