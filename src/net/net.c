@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/gate.h"
-#include "net/inbound.h"
+#include "net/parser.h"
+#include "net/protocol.h"
 #include "net/request/allowance.h"
 #include "net/socket/listener.h"
 #include "net/socket/uring.h"
@@ -24,7 +24,7 @@ enum {
 };
 
 struct net {
-    struct gate gate;
+    struct protocol protocol;
     struct uring uring;
     struct listener listeners[LISTENERS];
     bool accepting[LISTENERS]; /* an accept is armed */
@@ -95,7 +95,8 @@ int net_create(struct net **net, const struct net_config *config, struct net_dia
     if (error == 0)
         error = open_listeners(made, config, diagnosis);
     if (error == 0) {
-        error = gate_init(&made->gate, config,
+        error =
+            protocol_init(&made->protocol, config,
                           connection_capacity(config->port_threads > 1 ? config->port_threads : 1));
         if (error != 0)
             (void)snprintf(diagnosis->text, sizeof diagnosis->text,
@@ -114,14 +115,15 @@ void net_destroy(struct net *net)
     if (net == NULL)
         return;
     for (uint32_t i = 0;
-         i < net->gate.context.conns.capacity && net->gate.context.conns.memory != NULL; i++)
-        if (conn_at(&net->gate.context.conns, i)->open &&
-            conn_at(&net->gate.context.conns, i)->file >= 0)
-            (void)close(conn_at(&net->gate.context.conns, i)->file);
+         i < net->protocol.context.conns.capacity && net->protocol.context.conns.memory != NULL;
+         i++)
+        if (conn_at(&net->protocol.context.conns, i)->open &&
+            conn_at(&net->protocol.context.conns, i)->file >= 0)
+            (void)close(conn_at(&net->protocol.context.conns, i)->file);
     listener_close(&net->listeners[PUBLIC]);
     listener_close(&net->listeners[ADMIN]);
     uring_close(&net->uring); /* ends what is in flight before its memory goes */
-    gate_free(&net->gate);
+    protocol_free(&net->protocol);
     free(net);
 }
 
@@ -153,7 +155,7 @@ static void abandon(struct net *net, struct conn *conn)
     }
     (void)close(conn->file);
     conn->file = -1;
-    gate_close(&net->gate, conn);
+    protocol_close(&net->protocol, conn);
 }
 
 static bool is_between_requests(const struct conn *conn)
@@ -164,18 +166,18 @@ static bool is_between_requests(const struct conn *conn)
 /* What the transport owes a connection after a turn. */
 static void attend(struct net *net, struct conn *conn)
 {
-    struct gate *gate = &net->gate;
+    struct protocol *protocol = &net->protocol;
     const uint8_t *bytes;
-    if (gate->context.draining && is_between_requests(conn))
+    if (protocol->context.draining && is_between_requests(conn))
         conn->last = true;
-    bool finished = gate_is_finished(conn) && !conn->sending;
+    bool finished = protocol_is_finished(conn) && !conn->sending;
     if (conn->broken || (finished && conn->ended)) {
         conn->broken = true;
         abandon(net, conn);
         return;
     }
     if (!conn->sending && conn->output.bytes > 0) {
-        size_t count = output_next(&gate->context.outputs, &conn->output, &bytes);
+        size_t count = output_next(&protocol->context.outputs, &conn->output, &bytes);
         conn->sending = true;
         uring_send(&net->uring, conn->file, bytes, count, conn->index);
     }
@@ -183,7 +185,7 @@ static void attend(struct net *net, struct conn *conn)
         /* Closing now could destroy the answer while the peer still sends (RFC 9112, 9.6). */
         conn->lingering = true;
         (void)shutdown(conn->file, SHUT_WR);
-        conn_time_start(&gate->context.conns, conn, CONN_TIME_LINGER, gate->context.now_ns);
+        conn_time_start(&protocol->context.conns, conn, CONN_TIME_LINGER, protocol->context.now_ns);
     }
     if (conn_input_bytes(conn) >= CONN_INPUT_KEEP) {
         conn->bulk = true;
@@ -195,7 +197,7 @@ static void attend(struct net *net, struct conn *conn)
 
 static void attend_touched(struct net *net)
 {
-    struct conn_table *conns = &net->gate.context.conns;
+    struct conn_table *conns = &net->protocol.context.conns;
     uint32_t count = conn_queue_count(conns, CONN_TOUCHED);
     for (uint32_t i = 0; i < count; i++) {
         struct conn *conn = conn_queue_pop(conns, CONN_TOUCHED);
@@ -208,9 +210,9 @@ static void attend_touched(struct net *net)
 
 static void arm_accepts(struct net *net)
 {
-    if (net->gate.context.draining)
+    if (net->protocol.context.draining)
         return;
-    if (net->accept_again_ns != 0 && net->accept_again_ns > net->gate.context.now_ns)
+    if (net->accept_again_ns != 0 && net->accept_again_ns > net->protocol.context.now_ns)
         return;
     net->accept_again_ns = 0;
     for (uint32_t i = 0; i < LISTENERS; i++) {
@@ -223,21 +225,22 @@ static void arm_accepts(struct net *net)
 
 static void on_accept(struct net *net, const struct io_uring_cqe *cqe, uint32_t listener)
 {
-    struct gate *gate = &net->gate;
+    struct protocol *protocol = &net->protocol;
     if ((cqe->flags & IORING_CQE_F_MORE) == 0)
         net->accepting[listener] = false;
     if (cqe->res < 0) {
-        gate->context.metrics.counters.accept_failures++;
+        protocol->context.metrics.counters.accept_failures++;
         if (cqe->res != -ECONNABORTED && cqe->res != -EINTR && cqe->res != -EAGAIN)
-            net->accept_again_ns = gate->context.now_ns + ACCEPT_PAUSE_NS;
+            net->accept_again_ns = protocol->context.now_ns + ACCEPT_PAUSE_NS;
         return;
     }
-    bool is_full = listener == PUBLIC && gate->context.conns.open_count + CONNECTIONS_RESERVED >=
-                                             gate->context.conns.capacity;
+    bool is_full =
+        listener == PUBLIC && protocol->context.conns.open_count + CONNECTIONS_RESERVED >=
+                                  protocol->context.conns.capacity;
     struct conn *conn =
-        is_full || gate->context.draining ? NULL : gate_open(gate, listener == ADMIN);
+        is_full || protocol->context.draining ? NULL : protocol_open(protocol, listener == ADMIN);
     if (conn == NULL) {
-        gate->context.metrics.counters.accept_failures++;
+        protocol->context.metrics.counters.accept_failures++;
         (void)close(cqe->res);
         return;
     }
@@ -248,11 +251,12 @@ static void on_accept(struct net *net, const struct io_uring_cqe *cqe, uint32_t 
 
 static void on_receive(struct net *net, const struct io_uring_cqe *cqe, struct conn *conn)
 {
-    struct gate *gate = &net->gate;
+    struct protocol *protocol = &net->protocol;
     INVARIANT(conn->open);
     if (cqe->flags & IORING_CQE_F_BUFFER) {
         if (cqe->res > 0)
-            gate_receive(gate, conn, (char *)uring_buffer(&net->uring, cqe), (size_t)cqe->res);
+            protocol_receive(protocol, conn, (char *)uring_buffer(&net->uring, cqe),
+                             (size_t)cqe->res);
         uring_give_buffer(&net->uring, cqe);
     }
     if ((cqe->flags & IORING_CQE_F_MORE) == 0) {
@@ -260,27 +264,28 @@ static void on_receive(struct net *net, const struct io_uring_cqe *cqe, struct c
         conn->cancelling = false;
     }
     if (cqe->res == 0)
-        gate_end_of_input(gate, conn);
+        protocol_end_of_input(protocol, conn);
     else if (cqe->res < 0 && cqe->res != -ENOBUFS && cqe->res != -ECANCELED)
         conn->broken = true;
-    context_touch(&gate->context, conn);
+    context_touch(&protocol->context, conn);
 }
 
 static void on_send(struct net *net, const struct io_uring_cqe *cqe, struct conn *conn)
 {
-    struct gate *gate = &net->gate;
+    struct protocol *protocol = &net->protocol;
     INVARIANT(conn->open && conn->sending);
     conn->sending = false;
     if (cqe->res < 0) {
         conn->broken = cqe->res != -EINTR && cqe->res != -EAGAIN;
     } else {
-        gate->context.metrics.counters.sent_bytes += (uint32_t)cqe->res;
-        output_sent(&gate->context.outputs, &conn->output, (size_t)cqe->res);
+        protocol->context.metrics.counters.sent_bytes += (uint32_t)cqe->res;
+        output_sent(&protocol->context.outputs, &conn->output, (size_t)cqe->res);
         if (conn->time == CONN_TIME_IDLE)
-            conn_time_start(&gate->context.conns, conn, CONN_TIME_IDLE, gate->context.now_ns);
-        pipeline_resume(&gate->pipeline, conn);
+            conn_time_start(&protocol->context.conns, conn, CONN_TIME_IDLE,
+                            protocol->context.now_ns);
+        pipeline_resume(&protocol->pipeline, conn);
     }
-    context_touch(&gate->context, conn);
+    context_touch(&protocol->context, conn);
 }
 
 static void on_completion(struct net *net, const struct io_uring_cqe *cqe)
@@ -291,10 +296,10 @@ static void on_completion(struct net *net, const struct io_uring_cqe *cqe)
         on_accept(net, cqe, index);
         break;
     case URING_RECEIVE:
-        on_receive(net, cqe, conn_at(&net->gate.context.conns, index));
+        on_receive(net, cqe, conn_at(&net->protocol.context.conns, index));
         break;
     case URING_SEND:
-        on_send(net, cqe, conn_at(&net->gate.context.conns, index));
+        on_send(net, cqe, conn_at(&net->protocol.context.conns, index));
         break;
     case URING_WAKE:
         if ((cqe->flags & IORING_CQE_F_MORE) == 0)
@@ -306,7 +311,7 @@ static void on_completion(struct net *net, const struct io_uring_cqe *cqe)
 }
 
 /* As many completions as the turn has requests left; the rest waits in the ring. */
-static uint32_t take_completions(struct net *net)
+static uint32_t run_completions(struct net *net)
 {
     struct io_uring *ring = &net->uring.ring;
     struct io_uring_cqe *cqe;
@@ -314,7 +319,7 @@ static uint32_t take_completions(struct net *net)
     uint32_t seen = 0;
     io_uring_for_each_cqe(ring, head, cqe)
     {
-        if (net->gate.budget == 0)
+        if (net->protocol.budget == 0)
             break;
         on_completion(net, cqe);
         seen++;
@@ -336,23 +341,23 @@ unsigned net_step(struct net *net)
 {
     if (CC_UNLIKELY(!net->uring.started))
         start(net);
-    gate_turn_begin(&net->gate);
+    protocol_turn_begin(&net->protocol);
     arm_accepts(net);
-    uint32_t work = take_completions(net);
-    work += gate_turn_end(&net->gate);
+    uint32_t work = run_completions(net);
+    work += protocol_turn_end(&net->protocol);
     attend_touched(net);
     uring_flush(&net->uring);
-    gate_sent(&net->gate);
+    protocol_sent(&net->protocol);
     if (work != 0) {
-        context_measure(&net->gate.context);
-        net_metrics_show(&net->gate.context.metrics);
+        context_measure(&net->protocol.context);
+        net_metrics_show(&net->protocol.context.metrics);
     }
     return work;
 }
 
 uint64_t net_deadline_ns(const struct net *net)
 {
-    uint64_t deadline = gate_deadline_ns(&net->gate);
+    uint64_t deadline = protocol_deadline_ns(&net->protocol);
     if (net->accept_again_ns != 0 && net->accept_again_ns < deadline)
         deadline = net->accept_again_ns;
     return deadline;
@@ -360,9 +365,9 @@ uint64_t net_deadline_ns(const struct net *net)
 
 void net_wait(struct net *net, uint64_t timeout_ns)
 {
-    if (!net->uring.started || uring_is_ready(&net->uring) || gate_has_work(&net->gate))
+    if (!net->uring.started || uring_is_ready(&net->uring) || protocol_has_work(&net->protocol))
         return;
-    uint64_t now = clock_monotonic_ns(net->gate.config.clock);
+    uint64_t now = clock_monotonic_ns(net->protocol.config.clock);
     uint64_t deadline = net_deadline_ns(net);
     if (deadline <= now)
         return;
@@ -373,23 +378,23 @@ void net_wait(struct net *net, uint64_t timeout_ns)
 
 void net_drain(struct net *net)
 {
-    struct gate *gate = &net->gate;
-    if (gate->context.draining)
+    struct protocol *protocol = &net->protocol;
+    if (protocol->context.draining)
         return;
-    gate->context.draining = true;
+    protocol->context.draining = true;
     for (uint32_t i = 0; i < LISTENERS; i++) {
         if (net->accepting[i] && net->uring.started)
             uring_cancel(&net->uring, uring_user_data(URING_ACCEPT, i));
         listener_close(&net->listeners[i]);
     }
-    for (uint32_t i = 0; i < gate->context.conns.capacity; i++)
-        if (conn_at(&gate->context.conns, i)->open)
-            context_touch(&gate->context, conn_at(&gate->context.conns, i));
+    for (uint32_t i = 0; i < protocol->context.conns.capacity; i++)
+        if (conn_at(&protocol->context.conns, i)->open)
+            context_touch(&protocol->context, conn_at(&protocol->context.conns, i));
 }
 
 bool net_drained(const struct net *net)
 {
-    return net->gate.context.pendings.used == 0 && net->gate.context.outputs.used == 0;
+    return net->protocol.context.pendings.used == 0 && net->protocol.context.outputs.used == 0;
 }
 
 uint16_t net_port(const struct net *net)
@@ -409,25 +414,25 @@ const char *net_host(const struct net *net)
 
 bool net_awaits_answers(const struct net *net)
 {
-    return net->gate.sender.commands_out != 0;
+    return net->protocol.sender.commands_out != 0;
 }
 
 void net_show_others(struct net *net, const struct net *const *others, uint32_t count)
 {
-    struct net_metrics *metrics = &net->gate.context.metrics;
+    struct net_metrics *metrics = &net->protocol.context.metrics;
     INVARIANT(count <= NET_METRICS_OTHERS_MAX);
     for (uint32_t i = 0; i < count; i++)
-        metrics->others[i] = &others[i]->gate.context.metrics;
+        metrics->others[i] = &others[i]->protocol.context.metrics;
     metrics->other_count = count;
 }
 
 void net_add_counters(const struct net *net, struct net_counters *sum)
 {
-    net_metrics_add(&net->gate.context.metrics, sum);
+    net_metrics_add(&net->protocol.context.metrics, sum);
 }
 
 const struct histogram *net_stage(const struct net *net, enum net_stage stage)
 {
     INVARIANT(stage < NET_STAGE_COUNT);
-    return &net->gate.context.metrics.stages[stage];
+    return &net->protocol.context.metrics.stages[stage];
 }

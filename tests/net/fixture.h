@@ -1,10 +1,10 @@
 /* fixture.h - a net thread without the rest: rings, keyring, clock, a matcher and a follower that
- * do as they are told, and a client that talks to the gate without a socket. */
+ * do as they are told, and a client that talks to the protocol without a socket. */
 #ifndef TESTS_NET_FIXTURE_H
 #define TESTS_NET_FIXTURE_H
 
 #include "crypto/signer.h"
-#include "net/gate.h"
+#include "net/protocol.h"
 
 enum {
     FIXTURE_SLOTS = 1024,
@@ -99,24 +99,24 @@ size_t fixture_order_post(struct fixture *fixture, char *text, size_t capacity);
 /* A client without a socket. */
 struct wire {
     struct fixture *fixture;
-    struct gate *gate;
-    struct conn *conn; /* NULL: closed by the gate */
-    char *text;        /* everything the gate answered */
+    struct protocol *protocol;
+    struct conn *conn; /* NULL: closed by the protocol */
+    char *text;        /* everything the protocol answered */
     size_t count, capacity;
     size_t read; /* what wire_answer has given so far */
     bool stuck;  /* takes no bytes: a slow reader */
 };
 
-struct gate *fixture_gate(struct fixture *fixture, uint32_t connections);
-void fixture_gate_free(struct gate *gate);
-/* Both freed; CHECKs that the gate holds nothing any more: no request, no output, no connection. */
-void fixture_end(struct fixture *fixture, struct gate *gate);
+struct protocol *fixture_protocol(struct fixture *fixture, uint32_t connections);
+void fixture_protocol_free(struct protocol *protocol);
+/* Frees both; CHECKs that the protocol holds nothing: no request, no output, no connection. */
+void fixture_end(struct fixture *fixture, struct protocol *protocol);
 
-void wire_open(struct wire *wire, struct fixture *fixture, struct gate *gate, bool admin);
+void wire_open(struct wire *wire, struct fixture *fixture, struct protocol *protocol, bool admin);
 void wire_free(struct wire *wire);
 
-/* Hands bytes to the gate in pieces of at most `piece` (0: one piece) and runs a turn after each,
- * matcher and follower included. */
+/* Passes bytes to the protocol in pieces of at most `piece` (0: one piece) and runs a turn after
+ * each, matcher and follower included. */
 void wire_send(struct wire *wire, const void *bytes, size_t count, size_t piece);
 /* A turn without new bytes. */
 void wire_turn(struct wire *wire);

@@ -13,7 +13,7 @@
 #define CREDIT_PATH "/api/v1/operator"
 
 static struct fixture fixture;
-static struct gate *gate;
+static struct protocol *protocol;
 
 /* A signed request with more header lines; the answer's head and body stay in `wire`. */
 static void send(struct wire *wire, const char *path, const char *headers, bool envelope,
@@ -31,7 +31,7 @@ static void send(struct wire *wire, const char *path, const char *headers, bool 
                          "Content-Length: %zu\r\n\r\n",
                          path, envelope ? JSON : OCTETS, headers, body_bytes);
     memcpy(text + count, body, body_bytes);
-    wire_open(wire, &fixture, gate, false);
+    wire_open(wire, &fixture, protocol, false);
     wire_send(wire, text, (size_t)count + body_bytes, 0);
     CHECK(wire_answer(wire, answer, false));
 }
@@ -198,23 +198,23 @@ static void answers_of_the_network_thread(void)
     fixture.ready = false;
     check_own("retry_required", STATUS_retry_required, &fixture.session);
     fixture.ready = true;
-    gate->config.credit_wait_ms = 0;
-    uint32_t credits = gate->sender.answer_credits;
-    gate->sender.answer_credits = 0; /* no answer slot is free */
+    protocol->config.credit_wait_ms = 0;
+    uint32_t credits = protocol->sender.answer_credits;
+    protocol->sender.answer_credits = 0; /* no answer slot is free */
     check_own("request_dropped", STATUS_request_dropped, &fixture.session);
-    gate->sender.answer_credits = credits;
-    gate->config.credit_wait_ms = 2;
+    protocol->sender.answer_credits = credits;
+    protocol->config.credit_wait_ms = 2;
 }
 
 int main(void)
 {
     fixture_init(&fixture, true, FIXTURE_SLOTS);
-    gate = fixture_gate(&fixture, 64);
+    protocol = fixture_protocol(&fixture, 64);
     who_gets_which();
     what_stays_json();
     answers_of_the_network_thread();
-    CHECK(gate->context.pendings.used == 0 && gate->context.conns.open_count == 0);
-    fixture_gate_free(gate);
+    CHECK(protocol->context.pendings.used == 0 && protocol->context.conns.open_count == 0);
+    fixture_protocol_free(protocol);
     fixture_free(&fixture);
     return 0;
 }

@@ -118,7 +118,7 @@ static void addresses(void)
 /* ---- in the way of a request ----------------------------------------------------------------- */
 
 static struct fixture fixture;
-static struct gate *gate;
+static struct protocol *protocol;
 
 enum { UNKNOWN_RATE = 4, BAD_RATE = 8 };
 
@@ -128,19 +128,19 @@ static void begin(bool limited)
     fixture.config.rate_limits = limited;
     fixture.config.unknown_key_rate = UNKNOWN_RATE;
     fixture.config.bad_signature_rate = BAD_RATE;
-    gate = fixture_gate(&fixture, 256);
+    protocol = fixture_protocol(&fixture, 256);
 }
 
 static void end(void)
 {
-    CHECK(gate->context.pendings.used == 0 && gate->context.conns.open_count == 0);
-    fixture_gate_free(gate);
+    CHECK(protocol->context.pendings.used == 0 && protocol->context.conns.open_count == 0);
+    fixture_protocol_free(protocol);
     fixture_free(&fixture);
 }
 
 static void open_at(struct wire *wire, uint64_t address)
 {
-    wire_open(wire, &fixture, gate, false);
+    wire_open(wire, &fixture, protocol, false);
     wire->conn->address = address;
 }
 
@@ -161,15 +161,15 @@ static void unknown_keys(void)
         answer = wire_order(&wire, &fixture.stranger, i % 2 == 0); /* wrong ones count the same */
         CHECK(answer.status == (i % 2 == 0 ? 200 : 401));
     }
-    uint64_t verified = gate->context.metrics.counters.signatures_good +
-                        gate->context.metrics.counters.signatures_bad;
+    uint64_t verified = protocol->context.metrics.counters.signatures_good +
+                        protocol->context.metrics.counters.signatures_bad;
     answer = wire_order(&wire, &fixture.stranger, true);
     CHECK(is_limited(&answer) && wire_has(&answer, "\"retry_after_ms\":250"));
     CHECK(strstr(answer.head, "\r\nRetry-After: 1\r\n") != NULL);
-    CHECK(gate->context.metrics.counters.signatures_good +
-              gate->context.metrics.counters.signatures_bad ==
+    CHECK(protocol->context.metrics.counters.signatures_good +
+              protocol->context.metrics.counters.signatures_bad ==
           verified);
-    CHECK(gate->context.metrics.counters.rate_limited == 1 && fixture.command_count == 0);
+    CHECK(protocol->context.metrics.counters.rate_limited == 1 && fixture.command_count == 0);
 
     /* Neither who is known at that address nor strangers elsewhere pay for it. */
     answer = wire_order(&wire, &fixture.session, true);
@@ -248,8 +248,8 @@ static void bad_signatures(void)
     CHECK(is_limited(&answer) && wire_has(&answer, "\"retry_after_ms\":125"));
     answer = wire_order(&forger, &fixture.session, true); /* not looked at */
     CHECK(is_limited(&answer));
-    CHECK(gate->context.metrics.counters.signatures_bad == BAD_RATE &&
-          gate->context.metrics.counters.signatures_good == 1);
+    CHECK(protocol->context.metrics.counters.signatures_bad == BAD_RATE &&
+          protocol->context.metrics.counters.signatures_good == 1);
     answer = wire_order(&fresh, &fixture.session, true);
     CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
     answer = wire_order(&trader, &fixture.session, true);
@@ -261,9 +261,9 @@ static void bad_signatures(void)
 
     /* Found wrong, and no 401 any more; that takes the trust away. */
     answer = wire_order(&trader, &fixture.session, false);
-    CHECK(is_limited(&answer) && gate->context.metrics.counters.signatures_bad == BAD_RATE + 1);
+    CHECK(is_limited(&answer) && protocol->context.metrics.counters.signatures_bad == BAD_RATE + 1);
     answer = wire_order(&trader, &fixture.session, true);
-    CHECK(is_limited(&answer) && gate->context.metrics.counters.signatures_bad == BAD_RATE + 1);
+    CHECK(is_limited(&answer) && protocol->context.metrics.counters.signatures_bad == BAD_RATE + 1);
     clock_set(&fixture.clock, clock_now_ns(&fixture.clock) + 1000 * MS);
     answer = wire_order(&forger, &fixture.session, true);
     CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
@@ -300,9 +300,9 @@ static void mixed_batches(void)
     wire_turn(&trader);
     CHECK(wire_answer(&trader, &answer, false) && is_limited(&answer));
     CHECK(wire_answer(&trader, &answer, false) && answer.status == 200);
-    uint64_t bad = gate->context.metrics.counters.signatures_bad;
+    uint64_t bad = protocol->context.metrics.counters.signatures_bad;
     answer = wire_order(&trader, &fixture.session, false);
-    CHECK(is_limited(&answer) && gate->context.metrics.counters.signatures_bad == bad);
+    CHECK(is_limited(&answer) && protocol->context.metrics.counters.signatures_bad == bad);
     clock_set(&fixture.clock, clock_now_ns(&fixture.clock) + 1000 * MS);
     answer = wire_order(&trader, &fixture.session, true);
     CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
@@ -327,18 +327,19 @@ static void pace_of_fresh_ones(void)
         (void)wire_order(&forger, &fixture.session, false);
     fixture_order(body);
     for (unsigned round = 0; round < 2; round++) {
-        uint64_t before = gate->context.metrics.counters.signatures_good;
-        gate_turn_begin(gate);
+        uint64_t before = protocol->context.metrics.counters.signatures_good;
+        protocol_turn_begin(protocol);
         for (unsigned i = 0; i < FRESH; i++) {
             size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.session, body, sizeof body);
             bytes = fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes);
-            gate_receive(gate, wires[i].conn, text, bytes);
+            protocol_receive(protocol, wires[i].conn, text, bytes);
         }
-        (void)gate_turn_end(gate);
-        CHECK(gate->context.metrics.counters.signatures_good - before == (round == 0 ? 1 : FRESH));
+        (void)protocol_turn_end(protocol);
+        CHECK(protocol->context.metrics.counters.signatures_good - before ==
+              (round == 0 ? 1 : FRESH));
         for (unsigned turn = 0; turn < FRESH; turn++)
             wire_turn(&wires[turn]);
-        CHECK(gate->context.metrics.counters.signatures_good - before == FRESH);
+        CHECK(protocol->context.metrics.counters.signatures_good - before == FRESH);
         CHECK(fixture.command_count == (round + 1) * FRESH);
     }
     for (unsigned i = 0; i < FRESH; i++)
@@ -358,26 +359,26 @@ static void none_is_left_waiting(void)
     char text[4096];
     uint8_t body[48], frame[512];
     begin(false);
-    fixture_gate_free(gate);
-    gate = fixture_gate(&fixture, 512);
+    fixture_protocol_free(protocol);
+    protocol = fixture_protocol(&fixture, 512);
     fixture_order(body);
     for (unsigned i = 0; i < STRANGERS; i++)
         open_at(&wires[i], 1);
-    gate_turn_begin(gate);
+    protocol_turn_begin(protocol);
     for (unsigned i = 0; i < STRANGERS; i++) {
         size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.stranger, body, sizeof body);
         bytes = fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes);
-        gate_receive(gate, wires[i].conn, text, bytes);
+        protocol_receive(protocol, wires[i].conn, text, bytes);
     }
-    (void)gate_turn_end(gate);
+    (void)protocol_turn_end(protocol);
     for (unsigned turn = 0; turn < STRANGERS / NET_TURN_REQUESTS; turn++)
         wire_turn(&wires[0]);
-    CHECK(conn_queue_count(&gate->context.conns, CONN_SLOW) > STRANGERS - FIRST_GONE);
+    CHECK(conn_queue_count(&protocol->context.conns, CONN_SLOW) > STRANGERS - FIRST_GONE);
     for (unsigned i = 0; i < GONE; i++)
         wire_free(&wires[FIRST_GONE + i]);
-    for (unsigned turn = 0; gate_has_work(gate) && turn < 2 * STRANGERS; turn++)
+    for (unsigned turn = 0; protocol_has_work(protocol) && turn < 2 * STRANGERS; turn++)
         wire_turn(&wires[0]);
-    CHECK(conn_queue_count(&gate->context.conns, CONN_SLOW) == 0);
+    CHECK(conn_queue_count(&protocol->context.conns, CONN_SLOW) == 0);
     for (unsigned i = 0; i < STRANGERS; i++) {
         struct wire_answer answer;
         if (i >= FIRST_GONE && i < FIRST_GONE + GONE)
@@ -387,7 +388,7 @@ static void none_is_left_waiting(void)
         CHECK(wire_has(&answer, "rejected_unauthorized"));
         wire_free(&wires[i]);
     }
-    CHECK(gate->context.metrics.counters.unknown_keys == STRANGERS - GONE);
+    CHECK(protocol->context.metrics.counters.unknown_keys == STRANGERS - GONE);
     end();
 }
 
@@ -427,7 +428,7 @@ static void off(void)
         answer = wire_order(&wire, &fixture.session, false);
         CHECK(answer.status == 401);
     }
-    CHECK(gate->context.metrics.counters.rate_limited == 0);
+    CHECK(protocol->context.metrics.counters.rate_limited == 0);
     wire_free(&wire);
     end();
 }

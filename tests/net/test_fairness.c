@@ -25,22 +25,22 @@ int main(void)
 
     fixture_init(&fixture, true, 64);
     fixture.config.output_pool_bytes = 1 << 20;
-    struct gate *gate = fixture_gate(&fixture, 256);
-    wire_open(&waiting, &fixture, gate, false);
+    struct protocol *protocol = fixture_protocol(&fixture, 256);
+    wire_open(&waiting, &fixture, protocol, false);
     for (int i = 0; i < TURNS; i++)
-        wire_open(&busy[i], &fixture, gate, false);
+        wire_open(&busy[i], &fixture, protocol, false);
 
-    gate_turn_begin(gate);
-    gate_receive(gate, waiting.conn, text, repeat(text, WAITING));
-    (void)gate_turn_end(gate);
-    CHECK(gate->context.metrics.counters.requests == NET_TURN_REQUESTS);
+    protocol_turn_begin(protocol);
+    protocol_receive(protocol, waiting.conn, text, repeat(text, WAITING));
+    (void)protocol_turn_end(protocol);
+    CHECK(protocol->context.metrics.counters.requests == NET_TURN_REQUESTS);
     for (int i = 0; i < TURNS; i++) {
-        uint64_t before = gate->context.metrics.counters.requests;
-        gate_turn_begin(gate);
-        CHECK(gate->budget >= NET_TURN_REQUESTS / 2); /* left for what arrives */
-        gate_receive(gate, busy[i].conn, text, repeat(text, NET_TURN_REQUESTS));
-        (void)gate_turn_end(gate);
-        CHECK(gate->context.metrics.counters.requests - before <= NET_TURN_REQUESTS);
+        uint64_t before = protocol->context.metrics.counters.requests;
+        protocol_turn_begin(protocol);
+        CHECK(protocol->budget >= NET_TURN_REQUESTS / 2); /* left for what arrives */
+        protocol_receive(protocol, busy[i].conn, text, repeat(text, NET_TURN_REQUESTS));
+        (void)protocol_turn_end(protocol);
+        CHECK(protocol->context.metrics.counters.requests - before <= NET_TURN_REQUESTS);
     }
     CHECK(!waiting.conn->blocked); /* all 64 were taken though every turn had more than it takes */
     wire_turn_net(&waiting);
@@ -51,7 +51,7 @@ int main(void)
     wire_free(&waiting);
     for (int i = 0; i < TURNS; i++)
         wire_free(&busy[i]);
-    fixture_gate_free(gate);
+    fixture_protocol_free(protocol);
     fixture_free(&fixture);
     return 0;
 }

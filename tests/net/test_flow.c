@@ -13,13 +13,13 @@
 #define BOOK       "GET /api/v1/markets/BTC-PERP/book?depth=1 HTTP/1.1\r\nHost: x\r\n\r\n"
 
 static struct fixture fixture;
-static struct gate *gate;
+static struct protocol *protocol;
 
 static void begin(uint32_t slots, uint64_t pool_bytes)
 {
     fixture_init(&fixture, true, slots);
     fixture.config.output_pool_bytes = pool_bytes;
-    gate = fixture_gate(&fixture, 256);
+    protocol = fixture_protocol(&fixture, 256);
 }
 
 static void command_carries_what_was_signed(void)
@@ -28,7 +28,7 @@ static void command_carries_what_was_signed(void)
     struct wire wire;
     struct wire_answer answer;
     begin(1024, 1 << 20);
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     wire_send(&wire, text, fixture_order_post(&fixture, text, sizeof text), 0);
     CHECK(wire_answer(&wire, &answer, false) && answer.status == 200);
     static const char want[] = "{\"status\":\"request_completed\",\"processed_at_ns\":"
@@ -42,7 +42,7 @@ static void command_carries_what_was_signed(void)
     CHECK(command->duplicate_account == 0 && command->extra_bytes == 0);
     CHECK(command->request_hash == mix_id(fixture.config.hash_key, 7, command_request_id(command)));
     wire_free(&wire);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* An answer leaves only when its command is durable; a read behind it is dispatched then. */
@@ -53,7 +53,7 @@ static void nothing_leaves_before_it_is_durable(void)
     struct wire_answer answer;
     begin(1024, 1 << 20);
     fixture.hold_durable = true;
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     size_t count = fixture_order_post(&fixture, text, sizeof text);
     memcpy(text + count, BOOK, sizeof BOOK - 1);
     count += sizeof BOOK - 1;
@@ -72,7 +72,7 @@ static void nothing_leaves_before_it_is_durable(void)
           wire_has(&answer, "\"bids\":[[\"99999.9\",\"0.4\"]]"));
     CHECK(strstr(answer.head, "\r\nX-Sequence: 1\r\n") != NULL);
     wire_free(&wire);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* A write behind a read is not held back; its answer is. Refusals take their place in the order. */
@@ -83,7 +83,7 @@ static void answers_come_in_request_order(void)
     struct wire wire;
     struct wire_answer answer;
     begin(1024, 1 << 20);
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     size_t count = sizeof BOOK - 1;
     memcpy(text, BOOK, count);
     count += fixture_order_post(&fixture, text + count, sizeof text - count);
@@ -99,7 +99,7 @@ static void answers_come_in_request_order(void)
     CHECK(wire_answer(&wire, &answer, false) && wire_has(&answer, "request_completed"));
     CHECK(wire_answer(&wire, &answer, false) && answer.status == 404);
     wire_free(&wire);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* 64 slots of answers are 64 credits: the 65th command waits, and is dropped after 2 ms. */
@@ -111,18 +111,18 @@ static void no_credit_drops_after_its_time(void)
     struct wire_answer answer;
     begin(CREDITS, 1 << 20);
     fixture_widen_commands(&fixture, 1024);
-    wire_open(&wire[0], &fixture, gate, false);
-    wire_open(&wire[1], &fixture, gate, false);
+    wire_open(&wire[0], &fixture, protocol, false);
+    wire_open(&wire[1], &fixture, protocol, false);
     for (unsigned i = 0; i < ORDERS; i++) {
         wire_feed(&wire[i % 2], text, fixture_order_post(&fixture, text, sizeof text));
-        CHECK(gate->sender.commands_out == (i < CREDITS ? i + 1 : CREDITS));
+        CHECK(protocol->sender.commands_out == (i < CREDITS ? i + 1 : CREDITS));
     }
     clock_advance(&fixture.clock, 1999999);
     wire_turn_net(&wire[0]);
-    CHECK(gate->context.metrics.counters.commands_dropped == 0);
+    CHECK(protocol->context.metrics.counters.commands_dropped == 0);
     clock_advance(&fixture.clock, 1);
     wire_turn_net(&wire[0]);
-    CHECK(gate->context.metrics.counters.commands_dropped == ORDERS - CREDITS);
+    CHECK(protocol->context.metrics.counters.commands_dropped == ORDERS - CREDITS);
     CHECK(fixture_match(&fixture) == CREDITS); /* those that had a credit are executed */
     wire_turn_net(&wire[0]);
     wire_turn_net(&wire[1]);
@@ -138,7 +138,7 @@ static void no_credit_drops_after_its_time(void)
         wire_free(&wire[i]);
     }
     CHECK(completed == CREDITS && dropped == ORDERS - CREDITS);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* The same for reads: 64 slots of replies are 64 credits, then 503 after 2 ms; a client that goes
@@ -150,13 +150,13 @@ static void reads_wait_for_credits(void)
     struct wire_answer answer;
     begin(CREDITS, 4 << 20);
     for (unsigned i = 0; i <= READS; i++)
-        wire_open(&wire[i], &fixture, gate, false);
+        wire_open(&wire[i], &fixture, protocol, false);
     for (unsigned i = 0; i < READS; i++)
         wire_feed(&wire[i], BOOK, sizeof BOOK - 1);
     wire_feed(&wire[READS], BOOK, sizeof BOOK - 1);
-    CHECK(gate->pipeline.reads.queries_out == CREDITS);
-    CHECK(gate_deadline_ns(gate) == clock_monotonic_ns(&fixture.clock) + 2000000);
-    gate_close(gate, wire[READS].conn);
+    CHECK(protocol->pipeline.reads.queries_out == CREDITS);
+    CHECK(protocol_deadline_ns(protocol) == clock_monotonic_ns(&fixture.clock) + 2000000);
+    protocol_close(protocol, wire[READS].conn);
     wire[READS].conn = NULL;
     wire_free(&wire[READS]);
     clock_advance(&fixture.clock, 2000000);
@@ -174,7 +174,7 @@ static void reads_wait_for_credits(void)
         wire_free(&wire[i]);
     }
     CHECK(shown == CREDITS + 1 && refused == READS - CREDITS);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* The follower has no buffer left: 503, and the buffers that were given are all back. */
@@ -184,7 +184,7 @@ static void no_reply_buffer(void)
     struct wire_answer answer;
     begin(1024, 1 << 20);
     fixture.pool.free = 1; /* one buffer */
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     wire_feed(&wire, BOOK BOOK, 2 * (sizeof BOOK - 1));
     CHECK(fixture_follow(&fixture) == 2);
     wire_turn_net(&wire);
@@ -193,7 +193,7 @@ static void no_reply_buffer(void)
     CHECK(wire_has(&answer, "\"code\":\"not_ready\"") && fixture.pool.free == 1);
     fixture.pool.free = UINT64_MAX;
     wire_free(&wire);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* Credits that come back in time are used in the order of arrival. */
@@ -207,7 +207,7 @@ static void waiting_commands_keep_their_order(void)
     begin(64, 1 << 20);
     for (unsigned i = 0; i < ORDERS; i++)
         count += fixture_order_post(&fixture, text + count, sizeof text - count);
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     wire_send(&wire, text, count, 0);
     for (unsigned i = 0; i < 40; i++)
         wire_turn(&wire);
@@ -217,7 +217,7 @@ static void waiting_commands_keep_their_order(void)
         CHECK(wire_answer(&wire, &answer, false) && wire_has(&answer, want));
     }
     wire_free(&wire);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* A Secp256k1 request holds back what follows on its connection, never another connection. */
@@ -228,20 +228,20 @@ static void slow_signature_holds_its_own_connection(void)
     struct wire wire[3];
     begin(1024, 1 << 20);
     for (unsigned i = 0; i < 3; i++)
-        wire_open(&wire[i], &fixture, gate, false);
+        wire_open(&wire[i], &fixture, protocol, false);
     cc_store32(body + 48, UINT32_MAX);
     memcpy(body + 8, fixture.stranger.key, 32);
-    gate_turn_begin(gate);
+    protocol_turn_begin(protocol);
     for (unsigned i = 0; i < 2; i++) { /* two slow ones, each with an order behind it */
         size_t count = fixture_master_frame(&fixture, frame, 13, fixture.master_secret, body, 56);
         count =
             fixture_post(text, sizeof text, "/api/v1/auth/sessions/create", OCTETS, frame, count);
         count += fixture_order_post(&fixture, text + count, sizeof text - count);
-        gate_receive(gate, wire[i].conn, text, count);
+        protocol_receive(protocol, wire[i].conn, text, count);
     }
-    gate_receive(gate, wire[2].conn, text, fixture_order_post(&fixture, text, sizeof text));
-    (void)gate_turn_end(gate);
-    CHECK(gate->sender.commands_out ==
+    protocol_receive(protocol, wire[2].conn, text, fixture_order_post(&fixture, text, sizeof text));
+    (void)protocol_turn_end(protocol);
+    CHECK(protocol->sender.commands_out ==
           2); /* one slow signature a turn, and the third connection's order */
     CHECK(fixture_match(&fixture) == 2);
     CHECK(((const struct command *)(const void *)fixture.last_command)->code == 13);
@@ -254,7 +254,7 @@ static void slow_signature_holds_its_own_connection(void)
         wire_turn(&wire[i]);
         wire_free(&wire[i]);
     }
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* A flood of unknown keys: one is verified a turn, at most half of the slots are theirs, and each
@@ -268,10 +268,10 @@ static void strangers_delay_nobody(void)
     struct wire_answer answer;
     begin(1024, 8 << 20);
     fixture_order(body);
-    wire_open(&good, &fixture, gate, false);
+    wire_open(&good, &fixture, protocol, false);
     for (unsigned i = 0; i < STRANGERS; i++) {
         size_t count = 0;
-        wire_open(&wires[i], &fixture, gate, false);
+        wire_open(&wires[i], &fixture, protocol, false);
         for (unsigned k = 0; k < EACH; k++) {
             size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.stranger, body, 48);
             count +=
@@ -292,11 +292,11 @@ static void strangers_delay_nobody(void)
         wire_free(&wires[i]);
     }
     CHECK(refused == STRANGERS * EACH &&
-          gate->context.metrics.counters.unknown_keys == STRANGERS * EACH);
+          protocol->context.metrics.counters.unknown_keys == STRANGERS * EACH);
     CHECK(fixture.command_count == 1);
     CHECK(wire_answer(&good, &answer, false) && wire_has(&answer, "request_completed"));
     wire_free(&good);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* Wrong signatures of a known key: the first costs what a right one costs, those behind it one
@@ -312,15 +312,15 @@ static void forgers_delay_nobody(void)
     unsigned refused = 0;
     begin(1024, 8 << 20);
     fixture_order(body);
-    wire_open(&good, &fixture, gate, false);
+    wire_open(&good, &fixture, protocol, false);
     for (unsigned i = 0; i < FORGERS; i++) {
-        wire_open(&wires[i], &fixture, gate, false);
+        wire_open(&wires[i], &fixture, protocol, false);
         size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.session, body, 48);
         frame[bytes - 1] ^= 1;
         wire_feed(&wires[i], text,
                   fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes));
     }
-    CHECK(gate->context.metrics.counters.signatures_bad == FORGERS);
+    CHECK(protocol->context.metrics.counters.signatures_bad == FORGERS);
 
     for (unsigned i = 0; i < FORGERS; i++) {
         size_t count = 0;
@@ -330,19 +330,19 @@ static void forgers_delay_nobody(void)
             count +=
                 fixture_post(text + count, sizeof text - count, ORDER_PATH, OCTETS, frame, bytes);
         }
-        uint64_t before = gate->context.metrics.counters.signatures_bad;
+        uint64_t before = protocol->context.metrics.counters.signatures_bad;
         wire_feed(&wires[i], text, count);
-        CHECK(gate->context.metrics.counters.signatures_bad - before <= NET_TURN_SLOW);
+        CHECK(protocol->context.metrics.counters.signatures_bad - before <= NET_TURN_SLOW);
     }
-    uint64_t verified = gate->context.metrics.counters.signatures_good;
+    uint64_t verified = protocol->context.metrics.counters.signatures_good;
     wire_feed(&good, text,
               fixture_order_post(&fixture, text,
                                  sizeof text)); /* beside all that waits: in this very turn */
-    CHECK(gate->context.metrics.counters.signatures_good >= verified + 1);
+    CHECK(protocol->context.metrics.counters.signatures_good >= verified + 1);
     for (unsigned turn = 0; turn < FORGERS * EACH; turn++)
         wire_turn(&good);
-    CHECK(gate->context.metrics.counters.signatures_bad == FORGERS * EACH);
-    CHECK(gate->context.metrics.counters.signatures_good == FORGERS + 1);
+    CHECK(protocol->context.metrics.counters.signatures_bad == FORGERS * EACH);
+    CHECK(protocol->context.metrics.counters.signatures_good == FORGERS + 1);
     for (unsigned i = 0; i < FORGERS; i++) {
         wire_turn(&wires[i]);
         while (wire_answer(&wires[i], &answer, false))
@@ -350,19 +350,20 @@ static void forgers_delay_nobody(void)
     }
     CHECK(refused == FORGERS * EACH);
 
-    verified = gate->context.metrics.counters.signatures_good; /* again as fast as any */
-    gate_turn_begin(gate);
+    verified = protocol->context.metrics.counters.signatures_good; /* again as fast as any */
+    protocol_turn_begin(protocol);
     for (unsigned i = 0; i < NET_TURN_REQUESTS / 2; i++)
-        gate_receive(gate, wires[i].conn, text, fixture_order_post(&fixture, text, sizeof text));
-    (void)gate_turn_end(gate);
-    CHECK(gate->context.metrics.counters.signatures_good - verified == NET_TURN_REQUESTS / 2);
+        protocol_receive(protocol, wires[i].conn, text,
+                         fixture_order_post(&fixture, text, sizeof text));
+    (void)protocol_turn_end(protocol);
+    CHECK(protocol->context.metrics.counters.signatures_good - verified == NET_TURN_REQUESTS / 2);
     for (unsigned i = 0; i < FORGERS; i++) {
         wire_turn(&wires[i]);
         wire_free(&wires[i]);
     }
     wire_turn(&good);
     wire_free(&good);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* Code 34: 32 random bytes, shown once; the command carries their keyed hash (W7). */
@@ -377,7 +378,7 @@ static void api_key_is_shown_once(void)
     cc_store32(body + 8, UINT32_MAX);
     fixture.next_answer.members = ANSWER_HAS_ID;
     fixture.next_answer.id[0] = 0xAB;
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     for (unsigned round = 0; round < 2; round++) {
         bool duplicate = round == 1;
         if (duplicate) {
@@ -406,7 +407,7 @@ static void api_key_is_shown_once(void)
         CHECK(memcmp(command_extra(command), hash, 32) == 0);
     }
     wire_free(&wire);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* R11: while the engine is not ready a signed request answers retry_required, a read 503. */
@@ -417,7 +418,7 @@ static void not_ready(void)
     struct wire_answer answer;
     begin(1024, 1 << 20);
     fixture.ready = false;
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     wire_send(&wire, text, fixture_order_post(&fixture, text, sizeof text), 0);
     CHECK(wire_answer(&wire, &answer, false) && answer.status == 200);
     CHECK(wire_has(&answer, "{\"status\":\"retry_required\",\"processed_at_ns\":"));
@@ -432,7 +433,7 @@ static void not_ready(void)
     CHECK(wire_answer(&wire, &answer, false) && answer.status == 503);
     CHECK(wire_has(&answer, "\"detail\":\"reads lag 1400 ms behind\",\"lag_ms\":1400}"));
     wire_free(&wire);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* A connection that reads nothing is not read on; its output stays bounded. */
@@ -447,14 +448,14 @@ static void slow_reader_is_paused(void)
         memcpy(text + count, request, sizeof request - 1);
         count += sizeof request - 1;
     }
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     wire.stuck = true;
     wire_send(&wire, text, count, 0);
     for (unsigned i = 0; i < 50; i++)
         wire_turn(&wire);
     CHECK(wire.conn != NULL && wire.conn->blocked);
-    CHECK(wire.conn->output.bytes > GATE_OUTPUT_PAUSE &&
-          wire.conn->output.bytes < 2 * GATE_OUTPUT_PAUSE);
+    CHECK(wire.conn->output.bytes > PROTOCOL_OUTPUT_PAUSE &&
+          wire.conn->output.bytes < 2 * PROTOCOL_OUTPUT_PAUSE);
     wire.stuck = false;
     unsigned answers = 0;
     struct wire_answer answer;
@@ -466,7 +467,7 @@ static void slow_reader_is_paused(void)
     }
     CHECK(answers == count / (sizeof request - 1));
     wire_free(&wire);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* The pool is full: the connection with the oldest unsent byte is closed, the others go on. */
@@ -477,7 +478,7 @@ static void full_pool_closes_the_oldest(void)
     struct wire wires[WIRES];
     begin(1024, 4 * OUTPUT_CHUNK_BYTES);
     for (unsigned i = 0; i < WIRES; i++)
-        wire_open(&wires[i], &fixture, gate, false);
+        wire_open(&wires[i], &fixture, protocol, false);
     for (unsigned i = 0; i < WIRES; i++) {
         wires[i].stuck = true;
         clock_advance(&fixture.clock, 1000);
@@ -485,7 +486,7 @@ static void full_pool_closes_the_oldest(void)
         for (unsigned k = 0; k < WIRES; k++)
             wire_turn(&wires[k]);
     }
-    CHECK(gate->context.metrics.counters.output_pool_closed == WIRES - 4);
+    CHECK(protocol->context.metrics.counters.output_pool_closed == WIRES - 4);
     for (unsigned i = 0; i < WIRES; i++) {
         struct wire_answer answer;
         CHECK((wires[i].conn == NULL) == (i < WIRES - 4));
@@ -497,7 +498,7 @@ static void full_pool_closes_the_oldest(void)
     }
     for (unsigned i = 0; i < WIRES; i++)
         wire_free(&wires[i]);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 int main(void)

@@ -6,18 +6,18 @@
 #include "base/row.h"
 #include "base/row_history.h"
 #include "check.h"
-#include "net/ask.h"
 #include "net/fixture.h"
 #include "net/json/show.h"
+#include "net/reads.h"
 
 enum { PIPELINED = 60, TEXT_BYTES = 96 << 20 };
 
 static struct fixture fixture;
-static struct gate *gate;
+static struct protocol *protocol;
 
 static void open_reader(struct wire *wire)
 {
-    wire_open(wire, &fixture, gate, false);
+    wire_open(wire, &fixture, protocol, false);
     free(wire->text);
     wire->text = malloc(TEXT_BYTES);
     CHECK(wire->text != NULL);
@@ -85,12 +85,12 @@ static void pages_come_one_after_the_other(void)
     CHECK(other.conn->reads_held);
     wire_free(&other);
     for (unsigned i = 0; i < 4; i++) {
-        gate_turn_begin(gate);
-        (void)gate_turn_end(gate);
+        protocol_turn_begin(protocol);
+        (void)protocol_turn_end(protocol);
         (void)fixture_follow(&fixture);
     }
-    CHECK(gate->context.pendings.used == 0);
-    wire_open(&other, &fixture, gate, false);
+    CHECK(protocol->context.pendings.used == 0);
+    wire_open(&other, &fixture, protocol, false);
     wire_send(&other, text, pipeline(text, sizeof text, 1), 0);
     CHECK(wire_answer(&other, &answer, false) && answer.status == 200);
     wire_free(&other);
@@ -131,17 +131,17 @@ static void a_turn_writes_one_long_page(void)
         char copy[256];
         open_reader(&readers[i]);
         memcpy(copy, text, count);
-        gate_receive(gate, readers[i].conn, copy, count);
+        protocol_receive(protocol, readers[i].conn, copy, count);
     }
-    gate_turn_begin(gate);
-    (void)gate_turn_end(gate);
+    protocol_turn_begin(protocol);
+    (void)protocol_turn_end(protocol);
     CHECK(fixture_follow(&fixture) == READERS);
     for (unsigned turn = 1; turn <= READERS; turn++) {
-        uint64_t before = gate->context.metrics.counters.responses;
-        CHECK(gate_has_work(gate));
-        gate_turn_begin(gate);
-        (void)gate_turn_end(gate);
-        CHECK(gate->context.metrics.counters.responses == before + 1);
+        uint64_t before = protocol->context.metrics.counters.responses;
+        CHECK(protocol_has_work(protocol));
+        protocol_turn_begin(protocol);
+        (void)protocol_turn_end(protocol);
+        CHECK(protocol->context.metrics.counters.responses == before + 1);
     }
     for (unsigned i = 0; i < READERS; i++) {
         wire_turn(&readers[i]);
@@ -210,15 +210,15 @@ static void rows_are_shorter_than_counted_on(void)
 int main(void)
 {
     fixture_init(&fixture, true, FIXTURE_SLOTS);
-    gate = fixture_gate(&fixture, 64);
+    protocol = fixture_protocol(&fixture, 64);
     fixture.order_rows = 1000;
     pages_come_one_after_the_other();
     sent_bytes_make_room();
     a_turn_writes_one_long_page();
     rows_are_shorter_than_counted_on();
-    CHECK(gate->context.pendings.used == 0 && gate->context.conns.open_count == 0);
+    CHECK(protocol->context.pendings.used == 0 && protocol->context.conns.open_count == 0);
     CHECK(fixture.pool.free == UINT64_MAX);
-    fixture_gate_free(gate);
+    fixture_protocol_free(protocol);
     fixture_free(&fixture);
     return 0;
 }

@@ -7,7 +7,7 @@
 #include "net/fixture.h"
 
 static struct fixture fixture;
-static struct gate *gate;
+static struct protocol *protocol;
 
 /* GETs a path, with an API key or NULL; the body ends up in `body`. Gives the status. */
 static int get(const char *path, const char *key, bool admin, char *head, char *body)
@@ -18,7 +18,7 @@ static int get(const char *path, const char *key, bool admin, char *head, char *
     int count = snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: x\r\n%s%s%s\r\n", path,
                          key != NULL ? "X-API-KEY: " : "", key != NULL ? key : "",
                          key != NULL ? "\r\n" : "");
-    wire_open(&wire, &fixture, gate, admin);
+    wire_open(&wire, &fixture, protocol, admin);
     wire_send(&wire, text, (size_t)count, 0);
     CHECK(wire_answer(&wire, &answer, false));
     strcpy(head, answer.head);
@@ -230,7 +230,7 @@ static void admin_pages(void)
 int main(void)
 {
     fixture_init(&fixture, true, FIXTURE_SLOTS);
-    gate = fixture_gate(&fixture, 64);
+    protocol = fixture_protocol(&fixture, 64);
     fixture.applied = fixture.durable = fixture.sequence = 4720;
     reads_are_the_examples();
     pinned_keys_reach_their_subaccount();
@@ -238,9 +238,9 @@ int main(void)
     problems_of_the_follower();
     exchange_lists_what_is_built();
     admin_pages();
-    CHECK(gate->context.pendings.used == 0 && gate->context.conns.open_count == 0);
+    CHECK(protocol->context.pendings.used == 0 && protocol->context.conns.open_count == 0);
     CHECK(fixture.pool.free == UINT64_MAX);
-    fixture_gate_free(gate);
+    fixture_protocol_free(protocol);
     fixture_free(&fixture);
     return 0;
 }

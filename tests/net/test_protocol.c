@@ -10,12 +10,12 @@
 #define BOOK       "GET /api/v1/markets/BTC-PERP/book?depth=1 HTTP/1.1\r\nHost: x\r\n\r\n"
 
 static struct fixture fixture;
-static struct gate *gate;
+static struct protocol *protocol;
 
 static void begin(void)
 {
     fixture_init(&fixture, true, FIXTURE_SLOTS);
-    gate = fixture_gate(&fixture, 64);
+    protocol = fixture_protocol(&fixture, 64);
 }
 
 /* A read may show writes that came behind it: the digits of what it shows are masked. */
@@ -50,7 +50,7 @@ static void cuts_change_nothing(void)
                                                    "3\r\n{\"a\r\n6\r\n\":[]} \r\n00\r\n\r\n");
             count += (size_t)sprintf(text + count, "HEAD /api/v1/time HTTP/1.1\r\nHost: x\r\n\r\n");
         }
-        wire_open(&wire, &fixture, gate, false);
+        wire_open(&wire, &fixture, protocol, false);
         wire_send(&wire, text, count, piece);
         for (unsigned i = 0; i < 8; i++)
             wire_turn(&wire);
@@ -64,7 +64,7 @@ static void cuts_change_nothing(void)
         }
         CHECK(wire.count == first_count && memcmp(wire.text, first, first_count) == 0);
         wire_free(&wire);
-        fixture_end(&fixture, gate);
+        fixture_end(&fixture, protocol);
     }
 }
 
@@ -102,7 +102,7 @@ static void damage_is_answered_the_same(void)
         for (unsigned way = 0; way < 2; way++) {
             struct wire wire;
             fixture.sequence = fixture.durable = fixture.applied = 0;
-            wire_open(&wire, &fixture, gate, false);
+            wire_open(&wire, &fixture, protocol, false);
             wire_send(&wire, damaged, count, way == 0 ? 0 : 1 + next_random(90));
             mask(&wire, "X-Sequence: ");
             mask(&wire, "\"engine_seq\":");
@@ -116,7 +116,7 @@ static void damage_is_answered_the_same(void)
             wire_free(&wire);
         }
     }
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 #define SECONDS(n) ((uint64_t)(n)*UINT64_C(1000000000))
@@ -141,10 +141,11 @@ static void time_outs(void)
         struct wire wire;
         struct wire_answer answer;
         begin();
-        wire_open(&wire, &fixture, gate, false);
+        wire_open(&wire, &fixture, protocol, false);
         wire_send(&wire, rows[i].text, strlen(rows[i].text), 0);
         clock_advance(&fixture.clock, rows[i].ns - 1);
-        CHECK_ROW(&rows[i], gate_deadline_ns(gate) == clock_monotonic_ns(&fixture.clock) + 1);
+        CHECK_ROW(&rows[i],
+                  protocol_deadline_ns(protocol) == clock_monotonic_ns(&fixture.clock) + 1);
         wire_turn(&wire);
         CHECK_ROW(&rows[i], wire.conn != NULL);
         clock_advance(&fixture.clock, 1);
@@ -154,7 +155,7 @@ static void time_outs(void)
         if (rows[i].answered)
             CHECK_ROW(&rows[i], answer.status == 408 && wire_has(&answer, "request_timeout"));
         wire_free(&wire);
-        fixture_end(&fixture, gate);
+        fixture_end(&fixture, protocol);
     }
 }
 
@@ -163,7 +164,7 @@ static void slow_head_is_cut_off(void)
 {
     struct wire wire;
     begin();
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     for (unsigned i = 0; i < 11 && wire.conn != NULL; i++) {
         wire_send(&wire, "A", 1, 0);
         clock_advance(&fixture.clock, SECONDS(1));
@@ -171,7 +172,7 @@ static void slow_head_is_cut_off(void)
     }
     CHECK(wire.conn == NULL);
     wire_free(&wire);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* A peer that takes nothing for 75 s is closed, though requests of it wait. */
@@ -180,7 +181,7 @@ static void deaf_peer_is_closed(void)
     static const char request[] = "GET /api/v1/exchange HTTP/1.1\r\nHost: x\r\n\r\n";
     struct wire wire;
     begin();
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     wire.stuck = true;
     for (unsigned i = 0; i < 400; i++)
         wire_send(&wire, request, sizeof request - 1, 0);
@@ -190,9 +191,9 @@ static void deaf_peer_is_closed(void)
     CHECK(wire.conn != NULL);
     clock_advance(&fixture.clock, 1);
     wire_turn(&wire);
-    CHECK(wire.conn == NULL && gate->context.metrics.counters.timeouts == 1);
+    CHECK(wire.conn == NULL && protocol->context.metrics.counters.timeouts == 1);
     wire_free(&wire);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 static void continue_is_sent_in_its_place(void)
@@ -207,7 +208,7 @@ static void continue_is_sent_in_its_place(void)
                        "POST " ORDER_PATH " HTTP/1.1\r\nHost: x\r\nContent-Type: " OCTETS
                        "\r\nExpect: 100-continue\r\nContent-Length: %zu\r\n\r\n",
                        count);
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     wire_send(&wire, text, (size_t)head, 0);
     CHECK(wire.count == 25 && memcmp(wire.text, "HTTP/1.1 100 Continue\r\n\r\n", 25) == 0);
     wire_send(&wire, frame, count, 0);
@@ -220,7 +221,7 @@ static void continue_is_sent_in_its_place(void)
     wire_send(&wire, refused, sizeof refused - 1, 0);
     CHECK(wire_answer(&wire, &answer, false) && answer.status == 404 && wire.conn == NULL);
     wire_free(&wire);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 static void head_has_no_body(void)
@@ -231,7 +232,7 @@ static void head_has_no_body(void)
     struct wire wire;
     struct wire_answer answer;
     begin();
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     wire_send(&wire, text, sizeof text - 1, 0);
     CHECK(wire_answer(&wire, &answer, true) && answer.status == 405);
     CHECK(strstr(answer.head, "\r\nAllow: GET\r\n") != NULL);
@@ -242,7 +243,7 @@ static void head_has_no_body(void)
     CHECK(strstr(answer.head, "\r\nConnection: close\r\n") != NULL);
     CHECK(!wire_answer(&wire, &answer, false) && wire.conn == NULL);
     wire_free(&wire);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 /* A client that goes away leaves nothing behind: its commands are executed, answers dropped. */
@@ -251,23 +252,23 @@ static void gone_clients_leave_nothing(void)
     static char text[8192];
     struct wire wire;
     begin();
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     size_t count = fixture_order_post(&fixture, text, sizeof text);
     memcpy(text + count, BOOK, sizeof BOOK - 1);
     wire_feed(&wire, text, count + sizeof BOOK - 1);
-    gate_close(gate, wire.conn);
+    protocol_close(protocol, wire.conn);
     wire.conn = NULL;
     CHECK(fixture_match(&fixture) == 1);
     wire_turn(&wire);
     wire_free(&wire);
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     wire_feed(&wire, BOOK, sizeof BOOK - 1);
-    gate_close(gate, wire.conn); /* a query is on its way: its buffer comes back */
+    protocol_close(protocol, wire.conn); /* a query is on its way: its buffer comes back */
     wire.conn = NULL;
     CHECK(fixture_follow(&fixture) == 1);
     wire_turn(&wire);
     wire_free(&wire);
-    fixture_end(&fixture, gate);
+    fixture_end(&fixture, protocol);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 #include "net/fixture.h"
 
 static struct fixture fixture;
-static struct gate *gate;
+static struct protocol *protocol;
 static char head[1024], body[262144];
 
 /* GETs a target, with an API key or NULL. Gives the status. */
@@ -18,7 +18,7 @@ static int get(const char *target, const char *key)
     int count = snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: x\r\n%s%s%s\r\n", target,
                          key != NULL ? "X-API-KEY: " : "", key != NULL ? key : "",
                          key != NULL ? "\r\n" : "");
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     wire_send(&wire, text, (size_t)count, 0);
     CHECK(wire_answer(&wire, &answer, false));
     strcpy(head, answer.head);
@@ -388,15 +388,15 @@ static void few_overtake(void)
     fixture.hold_durable = true; /* the follower answers nothing yet */
     fixture.applied = fixture.durable - 1;
     for (unsigned i = 0; i < WIRES; i++) {
-        wire_open(&wires[i], &fixture, gate, false);
+        wire_open(&wires[i], &fixture, protocol, false);
         wire_send(&wires[i], text, count, 0);
     }
     for (unsigned turn = 0; turn < 2 * READS; turn++)
         wire_turn(&wires[turn % WIRES]);
-    CHECK(fixture.query_count == before && gate->pipeline.reads.queries_out == WIRES + BEHIND);
+    CHECK(fixture.query_count == before && protocol->pipeline.reads.queries_out == WIRES + BEHIND);
     wire_free(&wires[0]); /* its replies are still to come */
-    CHECK(gate->pipeline.reads.queries_out == WIRES + BEHIND &&
-          gate->context.pendings.behind == BEHIND);
+    CHECK(protocol->pipeline.reads.queries_out == WIRES + BEHIND &&
+          protocol->context.pendings.behind == BEHIND);
     fixture.applied = fixture.durable;
     fixture.hold_durable = false;
     for (unsigned turn = 0; turn < 2 * WIRES * READS; turn++)
@@ -407,14 +407,14 @@ static void few_overtake(void)
         wire_free(&wires[i]);
     }
     CHECK(fixture.query_count == before + (WIRES - 1) * READS + 1 + BEHIND);
-    CHECK(gate->pipeline.reads.queries_out == 0 && gate->context.pendings.behind == 0 &&
-          gate->context.pendings.used == 0);
+    CHECK(protocol->pipeline.reads.queries_out == 0 && protocol->context.pendings.behind == 0 &&
+          protocol->context.pendings.used == 0);
 }
 
 int main(void)
 {
     fixture_init(&fixture, true, FIXTURE_SLOTS);
-    gate = fixture_gate(&fixture, 64);
+    protocol = fixture_protocol(&fixture, 64);
     fixture.applied = fixture.durable = fixture.sequence = 4720;
     bad_values_are_refused();
     good_values_are_asked();
@@ -423,9 +423,9 @@ int main(void)
     status_says_what_is();
     limits_are_those_of_exchange();
     few_overtake();
-    CHECK(gate->context.pendings.used == 0 && gate->context.conns.open_count == 0);
+    CHECK(protocol->context.pendings.used == 0 && protocol->context.conns.open_count == 0);
     CHECK(fixture.pool.free == UINT64_MAX);
-    fixture_gate_free(gate);
+    fixture_protocol_free(protocol);
     fixture_free(&fixture);
     return 0;
 }

@@ -18,7 +18,7 @@
 #define HOST          "Host: x\r\n"
 
 static struct fixture fixture;
-static struct gate *gate;
+static struct protocol *protocol;
 
 /* Sends the bytes on a new connection; checks the first answer and whether the connection stays. */
 static void expect(const void *row_pointer, const void *bytes, size_t count, int status,
@@ -31,7 +31,7 @@ static void expect(const void *row_pointer, const void *bytes, size_t count, int
     struct wire wire;
     struct wire_answer answer;
     char want[128];
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     wire_send(&wire, bytes, count, 0);
     CHECK_ROW(row, wire_answer(&wire, &answer, false));
     if (answer.status != status || !wire_has(&answer, part))
@@ -525,16 +525,16 @@ static void long_heads(void)
 int main(void)
 {
     fixture_init(&fixture, true, FIXTURE_SLOTS);
-    gate = fixture_gate(&fixture, 64);
+    protocol = fixture_protocol(&fixture, 64);
     heads_and_reads();
     signed_requests();
     window_is_exact();
     envelopes();
     plain_envelope_above_8192();
     long_heads();
-    CHECK(gate->context.pendings.used == 0 && gate->context.outputs.used == 0 &&
-          gate->context.conns.open_count == 0);
-    fixture_gate_free(gate);
+    CHECK(protocol->context.pendings.used == 0 && protocol->context.outputs.used == 0 &&
+          protocol->context.conns.open_count == 0);
+    fixture_protocol_free(protocol);
     fixture_free(&fixture);
     return 0;
 }

@@ -17,7 +17,7 @@
     "{\"leverage\":10,\"market\":\"ETH-PERP\",\"portfolio_index\":0,\"subaccount_index\":1}"
 
 static struct fixture fixture;
-static struct gate *gate;
+static struct protocol *protocol;
 static struct wire_answer answer;
 
 static size_t make(char *text, size_t capacity, const char *method, const char *headers,
@@ -36,7 +36,7 @@ static int put(struct wire *wire, const char *headers, const char *key, const ch
 {
     static char text[20000];
     size_t count = make(text, sizeof text, "PUT", headers, key, body);
-    wire_open(wire, &fixture, gate, false);
+    wire_open(wire, &fixture, protocol, false);
     wire_send(wire, text, count, 0);
     CHECK(wire_answer(wire, &answer, false));
     return answer.status;
@@ -219,7 +219,7 @@ static void other_methods_and_sizes(void)
     for (size_t i = 0; i < CC_COUNT(methods); i++) {
         size_t count =
             make(text, sizeof text, methods[i], JSON_TYPE, fixture.trading_api_key, "{}");
-        wire_open(&wire, &fixture, gate, false);
+        wire_open(&wire, &fixture, protocol, false);
         wire_send(&wire, text, count, 0);
         CHECK(wire_answer(&wire, &answer, false) && answer.status == 405);
         CHECK(strstr(answer.head, "\r\nAllow: PUT\r\n") != NULL);
@@ -288,7 +288,7 @@ static int get_account(struct wire *wire)
     int count = snprintf(text, sizeof text,
                          "GET /api/v1/account HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\n\r\n",
                          fixture.api_key);
-    wire_open(wire, &fixture, gate, false);
+    wire_open(wire, &fixture, protocol, false);
     wire_send(wire, text, (size_t)count, 0);
     return wire_answer(wire, &answer, false) ? answer.status : 0;
 }
@@ -344,15 +344,15 @@ static void not_ready(void)
     CHECK(wire_has(&answer, "\"code\":\"not_ready\",\"detail\":\"the service is recovering\"}"));
     wire_free(&wire);
     fixture.ready = true;
-    uint32_t credits = gate->sender.answer_credits;
-    uint32_t wait_ms = gate->config.credit_wait_ms;
-    gate->sender.answer_credits = 0;
-    gate->config.credit_wait_ms = 0;
+    uint32_t credits = protocol->sender.answer_credits;
+    uint32_t wait_ms = protocol->config.credit_wait_ms;
+    protocol->sender.answer_credits = 0;
+    protocol->config.credit_wait_ms = 0;
     CHECK(put(&wire, JSON_TYPE, fixture.trading_api_key, GOOD) == 503);
     CHECK(wire_has(&answer, "\"code\":\"not_ready\""));
     CHECK(strstr(answer.head, "\r\nX-Sequence: ") == NULL);
-    gate->sender.answer_credits = credits;
-    gate->config.credit_wait_ms = wait_ms;
+    protocol->sender.answer_credits = credits;
+    protocol->config.credit_wait_ms = wait_ms;
     wire_free(&wire);
 }
 
@@ -383,7 +383,7 @@ static void keeps_its_place(void)
     uint64_t before = fixture.sequence;
     uint32_t queries = fixture.query_count;
     fixture.hold_durable = true;
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     wire_send(&wire, text, count, 0);
     CHECK(fixture.sequence == before + 4 && fixture.query_count == queries);
     CHECK(!wire_answer(&wire, &answer, false));
@@ -413,21 +413,21 @@ static void waits_for_a_slot(void)
     enum { CONNECTIONS = 5, EACH = 60 };
     static char text[EACH * 512];
     struct wire wires[CONNECTIONS];
-    uint32_t credits = gate->sender.answer_credits;
-    uint32_t wait_ms = gate->config.credit_wait_ms;
+    uint32_t credits = protocol->sender.answer_credits;
+    uint32_t wait_ms = protocol->config.credit_wait_ms;
     uint32_t commands = fixture.command_count;
     size_t count = 0;
     for (unsigned i = 0; i < EACH; i++)
         count += make(text + count, sizeof text - count, "PUT", JSON_TYPE, fixture.trading_api_key,
                       GOOD);
-    gate->sender.answer_credits = 0;
-    gate->config.credit_wait_ms = 60000;
+    protocol->sender.answer_credits = 0;
+    protocol->config.credit_wait_ms = 60000;
     for (unsigned i = 0; i < CONNECTIONS; i++) {
-        wire_open(&wires[i], &fixture, gate, false);
+        wire_open(&wires[i], &fixture, protocol, false);
         wire_send(&wires[i], text, count, 0);
     }
-    CHECK(!staging_has_room(gate->staging) && fixture.command_count == commands);
-    gate->sender.answer_credits = credits;
+    CHECK(!staging_has_room(protocol->staging) && fixture.command_count == commands);
+    protocol->sender.answer_credits = credits;
     for (unsigned turn = 0; turn < 40; turn++)
         for (unsigned i = 0; i < CONNECTIONS; i++)
             wire_turn(&wires[i]);
@@ -437,13 +437,13 @@ static void waits_for_a_slot(void)
             CHECK(wire_answer(&wires[i], &answer, false) && answer.status == 200);
         wire_free(&wires[i]);
     }
-    gate->config.credit_wait_ms = wait_ms;
+    protocol->config.credit_wait_ms = wait_ms;
 }
 
 int main(void)
 {
     fixture_init(&fixture, true, FIXTURE_SLOTS);
-    gate = fixture_gate(&fixture, 64);
+    protocol = fixture_protocol(&fixture, 64);
     stores_and_shows();
     what_the_engine_judges();
     net_refuses();
@@ -453,8 +453,8 @@ int main(void)
     keeps_its_place();
     waits_for_a_slot();
     revoked_keys(); /* last: it ends them */
-    CHECK(gate->context.pendings.used == 0 && gate->context.conns.open_count == 0);
-    fixture_gate_free(gate);
+    CHECK(protocol->context.pendings.used == 0 && protocol->context.conns.open_count == 0);
+    fixture_protocol_free(protocol);
     fixture_free(&fixture);
     return 0;
 }

@@ -7,7 +7,7 @@
 #include "net/request/shadow.h"
 
 static struct fixture fixture;
-static struct gate *gate;
+static struct protocol *protocol;
 static struct ring shadows;
 
 static void begin(uint32_t slots, bool rejects)
@@ -18,12 +18,12 @@ static void begin(uint32_t slots, bool rejects)
     ring_init(&shadows, memory, slots, MESSAGE_SLOT_BYTES);
     fixture.config.shadows = &shadows;
     fixture.config.shadows_rejects = rejects;
-    gate = fixture_gate(&fixture, 256);
+    protocol = fixture_protocol(&fixture, 256);
 }
 
 static void end(void)
 {
-    fixture_gate_free(gate);
+    fixture_protocol_free(protocol);
     fixture_free(&fixture);
     free(shadows.slots);
 }
@@ -48,8 +48,8 @@ static void one_of_4096(void)
     struct wire wire;
     bool good;
     begin(64, false);
-    wire_open(&wire, &fixture, gate, false);
-    gate->verifier.shadows.verdicts = SHADOW_INTERVAL - 3;
+    wire_open(&wire, &fixture, protocol, false);
+    protocol->verifier.shadows.verdicts = SHADOW_INTERVAL - 3;
     (void)wire_order(&wire, &fixture.session, false);
     (void)wire_order(&wire, &fixture.session, true);
     CHECK(ring_ready(&shadows) == 0);
@@ -58,13 +58,13 @@ static void one_of_4096(void)
     struct ed25519_job job = next_job(&good);
     CHECK(good && ed25519_verify(&job, 1) == 1 && job.message_bytes == 72);
     CHECK(memcmp(job.key, fixture.session.key, 32) == 0 && ring_ready(&shadows) == 0);
-    gate->verifier.shadows.verdicts = 2 * SHADOW_INTERVAL - 1;
+    protocol->verifier.shadows.verdicts = 2 * SHADOW_INTERVAL - 1;
     (void)wire_order(&wire, &fixture.stranger, false); /* by the slow way as well */
     job = next_job(&good);
     CHECK(!good && ed25519_verify(&job, 1) == 0);
     CHECK(memcmp(job.key, fixture.stranger.key, 32) == 0);
-    CHECK(gate->verifier.shadows.verdicts == 2 * SHADOW_INTERVAL &&
-          gate->context.metrics.counters.shadows_skipped == 0);
+    CHECK(protocol->verifier.shadows.verdicts == 2 * SHADOW_INTERVAL &&
+          protocol->context.metrics.counters.shadows_skipped == 0);
     wire_free(&wire);
     end();
 }
@@ -76,12 +76,12 @@ static void every_refusal(void)
     struct wire wire;
     bool good;
     begin(64, true);
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     (void)wire_order(&wire, &fixture.session, true);
     CHECK(ring_ready(&shadows) == 0);
     for (unsigned i = 0; i < 33; i++)
         (void)wire_order(&wire, &fixture.session, false);
-    CHECK(gate->context.metrics.counters.shadows_skipped == 1);
+    CHECK(protocol->context.metrics.counters.shadows_skipped == 1);
     for (unsigned i = 0; i < 32; i++) {
         struct ed25519_job job = next_job(&good);
         CHECK(!good && ed25519_verify(&job, 1) == 0);

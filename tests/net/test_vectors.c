@@ -14,7 +14,7 @@
 #define JSON   "application/json"
 
 static struct fixture fixture;
-static struct gate *gate;
+static struct protocol *protocol;
 
 static json_t *load(const char *name)
 {
@@ -36,12 +36,12 @@ static void begin(uint64_t now_ms, const char *exchange_id)
     if (exchange_id != NULL)
         CHECK(hex_decode(fixture.config.exchange_id, 32, exchange_id, 64));
     clock_set(&fixture.clock, now_ms * 1000000);
-    gate = fixture_gate(&fixture, 64);
+    protocol = fixture_protocol(&fixture, 64);
 }
 
 static void end(void)
 {
-    fixture_gate_free(gate);
+    fixture_protocol_free(protocol);
     fixture_free(&fixture);
 }
 
@@ -52,7 +52,7 @@ static int post(const char *path, const char *media, const void *body, size_t co
     struct wire wire;
     struct wire_answer answer;
     size_t bytes = fixture_post(text, sizeof text, path, media, body, count);
-    wire_open(&wire, &fixture, gate, false);
+    wire_open(&wire, &fixture, protocol, false);
     wire_send(&wire, text, bytes, 0);
     CHECK(wire_answer(&wire, &answer, false));
     const char *at = memmem(answer.body, answer.body_bytes, "\"code\":\"", 8);

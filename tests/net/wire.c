@@ -3,80 +3,81 @@
 #include "check.h"
 #include "net/fixture.h"
 
-struct gate *fixture_gate(struct fixture *fixture, uint32_t connections)
+struct protocol *fixture_protocol(struct fixture *fixture, uint32_t connections)
 {
-    struct gate *gate = NULL;
-    CHECK(posix_memalign((void **)&gate, 128, sizeof *gate) == 0);
-    memset(gate, 0, sizeof *gate);
-    CHECK(gate_init(gate, &fixture->config, connections) == 0);
-    gate->context.metrics.rate = (struct clock_rate){ UINT64_C(1) << 32 };
-    return gate;
+    struct protocol *protocol = NULL;
+    CHECK(posix_memalign((void **)&protocol, 128, sizeof *protocol) == 0);
+    memset(protocol, 0, sizeof *protocol);
+    CHECK(protocol_init(protocol, &fixture->config, connections) == 0);
+    protocol->context.metrics.rate = (struct clock_rate){ UINT64_C(1) << 32 };
+    return protocol;
 }
 
-void fixture_gate_free(struct gate *gate)
+void fixture_protocol_free(struct protocol *protocol)
 {
-    gate_free(gate);
-    free(gate);
+    protocol_free(protocol);
+    free(protocol);
 }
 
-void fixture_end(struct fixture *fixture, struct gate *gate)
+void fixture_end(struct fixture *fixture, struct protocol *protocol)
 {
-    CHECK(gate->context.pendings.used == 0 && gate->context.outputs.used == 0 &&
-          gate->context.conns.open_count == 0);
-    CHECK(gate->sender.commands_out == 0 && gate->pipeline.reads.queries_out == 0);
+    CHECK(protocol->context.pendings.used == 0 && protocol->context.outputs.used == 0 &&
+          protocol->context.conns.open_count == 0);
+    CHECK(protocol->sender.commands_out == 0 && protocol->pipeline.reads.queries_out == 0);
     CHECK(fixture->pool.free == UINT64_MAX);
-    fixture_gate_free(gate);
+    fixture_protocol_free(protocol);
     fixture_free(fixture);
 }
 
-void wire_open(struct wire *wire, struct fixture *fixture, struct gate *gate, bool admin)
+void wire_open(struct wire *wire, struct fixture *fixture, struct protocol *protocol, bool admin)
 {
-    *wire = (struct wire){ .fixture = fixture, .gate = gate, .capacity = FIXTURE_WIRE_BYTES };
+    *wire =
+        (struct wire){ .fixture = fixture, .protocol = protocol, .capacity = FIXTURE_WIRE_BYTES };
     wire->text = malloc(FIXTURE_WIRE_BYTES);
     CHECK(wire->text != NULL);
-    gate_turn_begin(gate);
-    wire->conn = gate_open(gate, admin);
+    protocol_turn_begin(protocol);
+    wire->conn = protocol_open(protocol, admin);
     CHECK(wire->conn != NULL);
 }
 
 void wire_free(struct wire *wire)
 {
     if (wire->conn != NULL)
-        gate_close(wire->gate, wire->conn);
+        protocol_close(wire->protocol, wire->conn);
     free(wire->text);
 }
 
 /* The transport's part: takes what stands in the output, closes what is finished. */
 static void transport(struct wire *wire)
 {
-    struct gate *gate = wire->gate;
-    while (conn_queue_count(&gate->context.conns, CONN_TOUCHED) > 0)
-        (void)conn_queue_pop(&gate->context.conns, CONN_TOUCHED);
-    gate_sent(gate);
+    struct protocol *protocol = wire->protocol;
+    while (conn_queue_count(&protocol->context.conns, CONN_TOUCHED) > 0)
+        (void)conn_queue_pop(&protocol->context.conns, CONN_TOUCHED);
+    protocol_sent(protocol);
     struct conn *conn = wire->conn;
     const uint8_t *bytes;
     if (conn == NULL)
         return;
     while (!wire->stuck && !conn->broken) {
-        size_t count = output_next(&gate->context.outputs, &conn->output, &bytes);
+        size_t count = output_next(&protocol->context.outputs, &conn->output, &bytes);
         if (count == 0)
             break;
         CHECK(wire->count + count < wire->capacity);
         memcpy(wire->text + wire->count, bytes, count);
         wire->count += count;
-        output_sent(&gate->context.outputs, &conn->output, count);
-        pipeline_resume(&gate->pipeline, conn);
+        output_sent(&protocol->context.outputs, &conn->output, count);
+        pipeline_resume(&protocol->pipeline, conn);
     }
-    if (conn->broken || gate_is_finished(conn)) {
-        gate_close(gate, conn);
+    if (conn->broken || protocol_is_finished(conn)) {
+        protocol_close(protocol, conn);
         wire->conn = NULL;
     }
 }
 
 void wire_turn_net(struct wire *wire)
 {
-    gate_turn_begin(wire->gate);
-    (void)gate_turn_end(wire->gate);
+    protocol_turn_begin(wire->protocol);
+    (void)protocol_turn_end(wire->protocol);
     transport(wire);
 }
 
@@ -85,9 +86,9 @@ void wire_feed(struct wire *wire, const void *bytes, size_t count)
     char *copy = malloc(count);
     CHECK(copy != NULL);
     memcpy(copy, bytes, count);
-    gate_turn_begin(wire->gate);
-    gate_receive(wire->gate, wire->conn, copy, count);
-    (void)gate_turn_end(wire->gate);
+    protocol_turn_begin(wire->protocol);
+    protocol_receive(wire->protocol, wire->conn, copy, count);
+    (void)protocol_turn_end(wire->protocol);
     free(copy);
 }
 
@@ -108,9 +109,9 @@ void wire_send(struct wire *wire, const void *bytes, size_t count, size_t piece)
     while (at < count && wire->conn != NULL) {
         size_t part = count - at < piece ? count - at : piece;
         memcpy(copy, (const char *)bytes + at, part);
-        gate_turn_begin(wire->gate);
-        gate_receive(wire->gate, wire->conn, copy, part);
-        (void)gate_turn_end(wire->gate);
+        protocol_turn_begin(wire->protocol);
+        protocol_receive(wire->protocol, wire->conn, copy, part);
+        (void)protocol_turn_end(wire->protocol);
         transport(wire);
         (void)fixture_match(wire->fixture);
         (void)fixture_follow(wire->fixture);

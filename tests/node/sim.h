@@ -1,6 +1,7 @@
 /* sim.h - one seeded run of a whole exchange in one thread: virtual clocks, a disk that completes
- * out of order, fails, fills up and loses what was not synced, clients that speak HTTP to gates
- * without sockets, a scheduler that picks the next step, crashes, recovery, recovery of recovery.
+ * out of order, fails, fills up and loses what was not synced, clients that speak HTTP to net
+ * threads without sockets, a scheduler that picks the next step, crashes, recovery, recovery of
+ * recovery.
  *
  * After each recovery the state is compared with what was acknowledged before:
  *   every acknowledged command lies at or below the recovered sequence; sent again it answers

@@ -19,15 +19,15 @@ enum {
 void sim_port_make(struct sim_port *port)
 {
     sim_link_make(&port->link);
-    port->gate = aligned_alloc(128, (sizeof *port->gate + 127) & ~(size_t)127);
-    INVARIANT(port->gate != NULL);
-    memset(port->gate, 0, sizeof *port->gate);
+    port->protocol = aligned_alloc(128, (sizeof *port->protocol + 127) & ~(size_t)127);
+    INVARIANT(port->protocol != NULL);
+    memset(port->protocol, 0, sizeof *port->protocol);
 }
 
 void sim_port_free(struct sim_port *port)
 {
     sim_link_free(&port->link);
-    free(port->gate);
+    free(port->protocol);
 }
 
 static uint64_t source_durable(void *context)
@@ -67,7 +67,7 @@ static void hang_up(struct sim *sim, struct sim_port *port, struct sim_client *c
     for (uint32_t i = 0; i < client->waiting_count; i++)
         sim->traffic.sent[client->waiting[i]].state = TRAFFIC_LOST;
     if (client->conn != NULL)
-        gate_close(port->gate, client->conn);
+        protocol_close(port->protocol, client->conn);
     client->conn = NULL;
     client->send_count = client->sent = client->received_count = client->waiting_count = 0;
 }
@@ -103,8 +103,8 @@ void sim_port_open(struct sim *sim, struct sim_port *port)
     };
     memcpy(config.secret_key, core->exchange.secret_key, sizeof config.secret_key);
     memcpy(config.exchange_id, core->exchange.exchange_id, sizeof config.exchange_id);
-    memset(port->gate, 0, sizeof *port->gate);
-    int failed = gate_init(port->gate, &config, CONNECTIONS);
+    memset(port->protocol, 0, sizeof *port->protocol);
+    int failed = protocol_init(port->protocol, &config, CONNECTIONS);
     INVARIANT(failed == 0);
     for (uint32_t i = 0; i < SIM_CLIENTS; i++) {
         struct sim_client *client = &port->clients[i];
@@ -115,8 +115,8 @@ void sim_port_open(struct sim *sim, struct sim_port *port)
 
 void sim_port_close(struct sim_port *port)
 {
-    if (port->gate->staging != NULL)
-        gate_free(port->gate);
+    if (port->protocol->staging != NULL)
+        protocol_free(port->protocol);
     for (uint32_t i = 0; i < SIM_CLIENTS; i++) {
         port->clients[i].conn = NULL;
         port->clients[i].waiting_count = 0;
@@ -134,9 +134,9 @@ bool sim_port_send(struct sim *sim, struct sim_port *port, struct traffic_sent *
         client->send_count + REQUEST_BYTES > SIM_CLIENT_BYTES)
         return false;
     if (client->conn == NULL) {
-        gate_turn_begin(port->gate);
-        client->conn = gate_open(port->gate, false);
-        (void)gate_turn_end(port->gate);
+        protocol_turn_begin(port->protocol);
+        client->conn = protocol_open(port->protocol, false);
+        (void)protocol_turn_end(port->protocol);
         INVARIANT(client->conn != NULL);
     }
     sent->is_spoilt = sim_may(sim, SIM_EVENT_badsignature) && sim_below(sim, SPOILT_ODDS) == 0;
@@ -283,51 +283,52 @@ static void read_responses(struct sim *sim, struct sim_client *client)
     client->received_count = (uint32_t)left;
 }
 
-/* The transport's part: all bytes out; a connection that the gate ends is closed. */
+/* The transport's part: all bytes out; a connection that the protocol ends is closed. */
 static void transport(struct sim *sim, struct sim_port *port)
 {
-    struct gate *gate = port->gate;
+    struct protocol *protocol = port->protocol;
     const uint8_t *bytes;
 
-    while (conn_queue_count(&gate->context.conns, CONN_TOUCHED) > 0)
-        (void)conn_queue_pop(&gate->context.conns, CONN_TOUCHED);
-    gate_sent(gate);
+    while (conn_queue_count(&protocol->context.conns, CONN_TOUCHED) > 0)
+        (void)conn_queue_pop(&protocol->context.conns, CONN_TOUCHED);
+    protocol_sent(protocol);
     for (uint32_t i = 0; i < SIM_CLIENTS; i++) {
         struct sim_client *client = &port->clients[i];
         size_t count;
         while (client->conn != NULL && !client->conn->broken &&
-               (count = output_next(&gate->context.outputs, &client->conn->output, &bytes)) > 0) {
+               (count = output_next(&protocol->context.outputs, &client->conn->output, &bytes)) >
+                   0) {
             INVARIANT(client->received_count + count <= SIM_CLIENT_BYTES);
             memcpy(client->received + client->received_count, bytes, count);
             client->received_count += (uint32_t)count;
-            output_sent(&gate->context.outputs, &client->conn->output, count);
-            pipeline_resume(&gate->pipeline, client->conn);
+            output_sent(&protocol->context.outputs, &client->conn->output, count);
+            pipeline_resume(&protocol->pipeline, client->conn);
             read_responses(sim, client);
         }
-        if (client->conn != NULL && (client->conn->broken || gate_is_finished(client->conn)))
+        if (client->conn != NULL && (client->conn->broken || protocol_is_finished(client->conn)))
             hang_up(sim, port, client);
     }
 }
 
 void sim_port_step(struct sim *sim, struct sim_port *port)
 {
-    uint64_t out = port->gate->sender.commands_out;
+    uint64_t out = port->protocol->sender.commands_out;
 
-    gate_turn_begin(port->gate);
+    protocol_turn_begin(port->protocol);
     for (uint32_t i = 0; i < SIM_CLIENTS; i++) {
         struct sim_client *client = &port->clients[i];
         uint32_t left = client->send_count - client->sent;
         if (client->conn == NULL || left == 0)
             continue;
         uint32_t piece = sim_below(sim, 4) == 0 ? (uint32_t)sim_below(sim, left) + 1 : left;
-        gate_receive(port->gate, client->conn, client->sending + client->sent, piece);
+        protocol_receive(port->protocol, client->conn, client->sending + client->sent, piece);
         client->sent += piece;
         if (client->sent == client->send_count)
             client->send_count = client->sent = 0;
     }
-    (void)gate_turn_end(port->gate);
-    if (port->gate->sender.commands_out > out &&
-        port->gate->sender.commands_out == port->gate->sender.answer_credits)
+    (void)protocol_turn_end(port->protocol);
+    if (port->protocol->sender.commands_out > out &&
+        port->protocol->sender.commands_out == port->protocol->sender.answer_credits)
         sim->outcome->ring_full++;
     transport(sim, port);
 }
@@ -347,5 +348,5 @@ bool sim_port_is_idle(const struct sim_port *port)
     for (uint32_t i = 0; i < SIM_CLIENTS; i++)
         if (port->clients[i].waiting_count != 0 || port->clients[i].send_count != 0)
             return false;
-    return port->gate->sender.commands_out == 0;
+    return port->protocol->sender.commands_out == 0;
 }

@@ -57,7 +57,7 @@ bool __wrap_secp256k1_verify(const uint8_t *key, const uint8_t *digest, const ui
            keyed_sum(key, SECP256K1_KEY_BYTES, digest, SECP256K1_DIGEST_BYTES);
 }
 
-/* The gate measures the cycle counter for 5 ms at its start; here no figure depends on it. */
+/* The protocol measures the cycle counter for 5 ms at its start; here no figure depends on it. */
 struct clock_rate __wrap_clock_calibrate(void)
 {
     return (struct clock_rate){ UINT64_C(1) << 32 };

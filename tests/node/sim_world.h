@@ -3,13 +3,13 @@
  *
  *   sim.c        the scheduler: which step is next, the trace, the end of a run
  *   sim_life.c   starts, deaths, clean stops, other configurations, faults of disk and clock
- *   sim_port.c   net threads: gates without sockets, their clients, HTTP both ways
+ *   sim_port.c   net threads without sockets, their clients, HTTP both ways
  *   sim_check.c  what must hold
  *   sim_fold.c   snapshots, archive, states folded from them */
 #ifndef TESTS_NODE_SIM_WORLD_H
 #define TESTS_NODE_SIM_WORLD_H
 
-#include "net/gate.h"
+#include "net/protocol.h"
 #include "node/run/market_file.h"
 #include "sim.h"
 #include "sim_link.h"
@@ -43,7 +43,7 @@ struct sim_client {
 
 struct sim_port {
     struct sim_link link;
-    struct gate *gate;
+    struct protocol *protocol;
     struct sim_client clients[SIM_CLIENTS];
 };
 
@@ -148,7 +148,7 @@ void sim_port_open(struct sim *sim, struct sim_port *port);
 void sim_port_close(struct sim_port *port);
 /* Sends the request on any connection of the port; false when all are full. */
 bool sim_port_send(struct sim *sim, struct sim_port *port, struct traffic_sent *sent);
-/* One turn: some bytes in, the gate's work, all bytes out. */
+/* One turn: some bytes in, the protocol's work, all bytes out. */
 void sim_port_step(struct sim *sim, struct sim_port *port);
 /* A client hangs up in the middle of whatever it does. */
 void sim_port_hang_up(struct sim *sim, struct sim_port *port);

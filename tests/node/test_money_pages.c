@@ -8,7 +8,7 @@
 #include "base/base64.h"
 #include "check.h"
 #include "core_member.h"
-#include "net/gate.h"
+#include "net/protocol.h"
 
 enum { LONG, SHORT, MEMBERS };
 enum { HOURS = 6, CONNECTIONS = 8, ANSWER_BYTES = 1 << 17, SIZE_RAW = 30000, MID_RAW = 1000000 };
@@ -18,7 +18,7 @@ enum { HOURS = 6, CONNECTIONS = 8, ANSWER_BYTES = 1 << 17, SIZE_RAW = 30000, MID
 #define MS_NS    UINT64_C(1000000)
 
 static struct core_member members[MEMBERS];
-static struct gate gate;
+static struct protocol protocol;
 static struct conn *conn;
 static char answer[ANSWER_BYTES];
 
@@ -81,11 +81,11 @@ static void open_gate(void)
     };
 
     memcpy(config.secret_key, core->exchange.secret_key, sizeof config.secret_key);
-    CHECK(gate_init(&gate, &config, CONNECTIONS) == 0);
-    gate_turn_begin(&gate);
-    conn = gate_open(&gate, false);
+    CHECK(protocol_init(&protocol, &config, CONNECTIONS) == 0);
+    protocol_turn_begin(&protocol);
+    conn = protocol_open(&protocol, false);
     CHECK(conn != NULL);
-    (void)gate_turn_end(&gate);
+    (void)protocol_turn_end(&protocol);
 }
 
 /* All bytes that stand in the connection's output; gives their number. */
@@ -94,15 +94,15 @@ static size_t take_output(size_t used)
     const uint8_t *bytes;
     size_t count;
 
-    while (conn_queue_count(&gate.context.conns, CONN_TOUCHED) > 0)
-        (void)conn_queue_pop(&gate.context.conns, CONN_TOUCHED);
-    gate_sent(&gate);
-    while ((count = output_next(&gate.context.outputs, &conn->output, &bytes)) > 0) {
+    while (conn_queue_count(&protocol.context.conns, CONN_TOUCHED) > 0)
+        (void)conn_queue_pop(&protocol.context.conns, CONN_TOUCHED);
+    protocol_sent(&protocol);
+    while ((count = output_next(&protocol.context.outputs, &conn->output, &bytes)) > 0) {
         CHECK(used + count < sizeof answer);
         memcpy(answer + used, bytes, count);
         used += count;
-        output_sent(&gate.context.outputs, &conn->output, count);
-        pipeline_resume(&gate.pipeline, conn);
+        output_sent(&protocol.context.outputs, &conn->output, count);
+        pipeline_resume(&protocol.pipeline, conn);
     }
     return used;
 }
@@ -118,13 +118,13 @@ static const char *get(const struct core_member *who, const char *path, unsigned
     int count = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n%s%s%s\r\n", path,
                          who != NULL ? "X-API-KEY: " : "", key, who != NULL ? "\r\n" : "");
     CHECK(count > 0 && (size_t)count < sizeof request);
-    gate_turn_begin(&gate);
-    gate_receive(&gate, conn, request, (size_t)count);
-    (void)gate_turn_end(&gate);
+    protocol_turn_begin(&protocol);
+    protocol_receive(&protocol, conn, request, (size_t)count);
+    (void)protocol_turn_end(&protocol);
     for (int turn = 0; turn < 8; turn++) {
         CHECK(core_follow(&core_rig.core) >= 0);
-        gate_turn_begin(&gate);
-        (void)gate_turn_end(&gate);
+        protocol_turn_begin(&protocol);
+        (void)protocol_turn_end(&protocol);
         used = take_output(used);
     }
     answer[used] = '\0';
@@ -317,7 +317,7 @@ int main(void)
     for (uint32_t limit = 1; limit <= HOURS + 1; limit++)
         rates(limit);
     houses();
-    gate_free(&gate);
+    protocol_free(&protocol);
     core_rig_kill();
     core_rig_free();
     return 0;

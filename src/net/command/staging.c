@@ -86,7 +86,7 @@ void staging_refuse_signature(struct staging *staging, struct job *job, const ch
     pipeline_finish(staging->pipeline, pending);
 }
 
-/* How the request wants to be answered; inbound.c let no other headers through. */
+/* How the request wants to be answered; parser.c let no other headers through. */
 static enum ack_form ack_form_of(const struct http_head *head)
 {
     if (head->accepts_octets || head->ack == HTTP_ACK_BINARY)

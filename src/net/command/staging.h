@@ -11,7 +11,7 @@
  * What an address asks for in vain is bounded (allowance.h): above it, requests under keys that
  * nobody has, and those behind a wrong signature, are refused unverified (signer_key.h).
  *
- * Plain JSON writes (plain.h) are not signed: they share the fresh queue, and skip verification.
+ * Plain JSON writes are not signed: they share the fresh queue, and skip verification.
  *
  * Order.  Jobs are pushed in the order they were taken. Only a slow job may wait for a later turn
  *         unverified; its connection is not read on until then (roles.md, Order within a

@@ -28,7 +28,7 @@ struct pending_local {
 
 enum { PENDING_NAME_BYTES = 32 };
 
-/* A plain JSON write as it is asked for and, when it is done, shown (plain.h). */
+/* A plain JSON write as it is asked for and, when it is done, shown (plain_write.h). */
 struct pending_plain {
     union {
         char market[32]; /* zero-padded, as the next */
@@ -51,7 +51,7 @@ struct pending {
     bool no_body;  /* HEAD */
     uint8_t minor; /* HTTP/1.minor, for the Connection header */
     bool has_secret;
-    bool wrote;              /* a read of what its own write has changed (plain.h) */
+    bool wrote;              /* a read of what its own write has changed (plain_write.h) */
     bool behind;             /* a read asked before one in front of it was answered: counted */
     uint32_t expected_bytes; /* of a read that was asked: counted in its connection */
     uint64_t received_ticks;

@@ -22,8 +22,8 @@ bool problem_detail_set(struct problem_detail *problem, enum problem code, const
     return false;
 }
 
-bool problem_detail_set_number(struct problem_detail *problem, enum problem code,
-                               uint64_t number, const char *format, ...)
+bool problem_detail_set_number(struct problem_detail *problem, enum problem code, uint64_t number,
+                               const char *format, ...)
 {
     va_list list;
     va_start(list, format);

@@ -27,7 +27,7 @@ bool problem_detail_set(struct problem_detail *problem, enum problem code, const
                         const char *format, ...) CC_PRINTF(4, 5);
 
 /* The same with the number of the extra member. */
-bool problem_detail_set_number(struct problem_detail *problem, enum problem code,
-                               uint64_t number, const char *format, ...) CC_PRINTF(4, 5);
+bool problem_detail_set_number(struct problem_detail *problem, enum problem code, uint64_t number,
+                               const char *format, ...) CC_PRINTF(4, 5);
 
 #endif

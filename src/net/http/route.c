@@ -157,7 +157,7 @@ static int unescape(char *out, size_t capacity, const char *text, size_t count, 
 }
 
 /* Cuts the part of a market off what stands behind "markets/"; gives what is left. */
-static size_t take_market_part(struct route *route, const char *argument, size_t length)
+static size_t cut_market_part(struct route *route, const char *argument, size_t length)
 {
     for (unsigned i = 0; i < CC_COUNT(market_parts); i++) {
         size_t part = strlen(market_parts[i].suffix);
@@ -170,15 +170,15 @@ static size_t take_market_part(struct route *route, const char *argument, size_t
 }
 
 /* Takes what stands behind a path that ends with '/'. */
-static bool take_argument(struct route *route, const struct route_path *path, const char *text,
-                          size_t count)
+static bool parse_argument(struct route *route, const struct route_path *path, const char *text,
+                           size_t count)
 {
     size_t length = count - path->path_bytes;
     const char *argument = text + path->path_bytes;
     route->kind = path->kind;
     route->query = path->query;
     if (path->kind == ROUTE_QUERY && path->query == QUERY_market)
-        length = take_market_part(route, argument, length);
+        length = cut_market_part(route, argument, length);
     if (path->kind == ROUTE_PLAIN) {
         static const char name[] = "/name";
         if (length < sizeof name ||
@@ -205,7 +205,7 @@ static const struct route_path *match(const struct route_table *table, const cha
             continue;
         if (path->admin != admin || memcmp(path->path, text, path->path_bytes) != 0)
             continue;
-        if (prefix && !take_argument(route, path, text, count))
+        if (prefix && !parse_argument(route, path, text, count))
             continue;
         *allow = method_names[path->method];
         if (path->method != method)

@@ -7,7 +7,7 @@
 #include "base/symbols.h"
 #include "base/text.h"
 #include "net/json/show_member.h"
-#include "net/request/caller.h"
+#include "net/request/api_caller.h"
 
 enum { AMOUNT_DECIMALS = 6 };
 
@@ -277,7 +277,7 @@ bool plain_body_becomes_read(struct pending *pending)
         .account_id = plain.account_id,
         .subaccount_index = plain.subaccount_index,
         .portfolio_index = plain.portfolio_index,
-        .pin = CALLER_NO_PIN,
+        .pin = API_CALLER_NO_PIN,
         .kind = QUERY_balance,
         .status = QUERY_ANY_STATUS,
     };

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "net/request/caller.h"
+#include "net/request/api_caller.h"
 
 enum {
     ANSWER_BYTES = 4096, /* of one record, with its head */
@@ -96,11 +96,12 @@ static bool may_still_ask(struct read_sender *sender, struct pending *pending)
 {
     struct keyring_entry entry;
     if (pending->caller.kind == 0 ||
-        caller_is_live(sender->context->config, sender->context->unix_ns, &pending->caller, &entry))
+        api_caller_is_live(sender->context->config, sender->context->unix_ns, &pending->caller,
+                           &entry))
         return true;
     pending->kind = PENDING_PROBLEM;
     pending_move(pending, PENDING_DONE);
-    return caller_gone(&pending->problem);
+    return api_caller_refuse(&pending->problem);
 }
 
 bool read_send_release(struct read_sender *sender, struct conn *conn)

@@ -9,7 +9,7 @@
 #include "net/json/ack.h"
 #include "net/json/info.h"
 #include "net/json/show.h"
-#include "net/request/caller.h"
+#include "net/request/api_caller.h"
 #include "net/request/plain_body.h"
 #include "net/response/admin.h"
 
@@ -358,9 +358,9 @@ static void write_body(struct context *context, struct writer *writer, struct pe
 {
     struct keyring_entry entry;
     if (pending->kind == PENDING_LOCAL && pending->local.keyed &&
-        !caller_is_live(context->config, context->unix_ns, &pending->local.caller, &entry)) {
+        !api_caller_is_live(context->config, context->unix_ns, &pending->local.caller, &entry)) {
         pending->kind = PENDING_PROBLEM; /* revoked by a write before it */
-        (void)caller_gone(&pending->problem);
+        (void)api_caller_refuse(&pending->problem);
     }
     switch ((enum pending_kind)pending->kind) {
     case PENDING_WRITE:

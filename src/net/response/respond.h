@@ -16,7 +16,7 @@ enum {
 struct responder {
     struct context *context;
     char *scratch;        /* body of the answer being written */
-    uint64_t written;     /* bytes of answers so far; the gate's to clear */
+    uint64_t written;     /* bytes of answers so far; protocol.c clears it */
     uint64_t date_second; /* that `date` shows */
     char date[RESPOND_DATE_BYTES + 1];
     uint64_t sent_ticks[RESPOND_SENT_MAX]; /* received_ticks of answers since respond_sent */

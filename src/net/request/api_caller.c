@@ -1,10 +1,10 @@
-#include "net/request/caller.h"
+#include "net/request/api_caller.h"
 
 #include "base/base64.h"
 #include "crypto/secret.h"
 
-bool caller_is_live(const struct net_config *config, uint64_t unix_ns,
-                    const struct keyring_key *key, struct keyring_entry *entry)
+bool api_caller_is_live(const struct net_config *config, uint64_t unix_ns,
+                        const struct keyring_key *key, struct keyring_entry *entry)
 {
     const struct net_source *source = &config->source;
     if (!keyring_find(config->keyring, key, entry))
@@ -15,14 +15,15 @@ bool caller_is_live(const struct net_config *config, uint64_t unix_ns,
     return entry->state == KEYRING_LIVE || entry->sequence > source->durable(source->context);
 }
 
-bool caller_gone(struct problem_detail *problem)
+bool api_caller_refuse(struct problem_detail *problem)
 {
     return problem_detail_set(problem, PROBLEM_invalid_api_key, NULL,
                               "X-API-KEY names no live API key");
 }
 
-bool caller_find(const struct net_config *config, uint64_t unix_ns, const struct http_head *head,
-                 const char *text, struct keyring_entry *entry, struct problem_detail *problem)
+bool api_caller_find(const struct net_config *config, uint64_t unix_ns,
+                     const struct http_head *head, const char *text, struct keyring_entry *entry,
+                     struct problem_detail *problem)
 {
     uint8_t secret[SECRET_BYTES];
     uint8_t hash[HASH_BYTES];
@@ -36,12 +37,12 @@ bool caller_find(const struct net_config *config, uint64_t unix_ns, const struct
     secret_hash(hash, config->secret_key, secret);
     secret_wipe(secret, sizeof secret);
     struct keyring_key key = keyring_key(KEYRING_API, 0, hash);
-    return caller_is_live(config, unix_ns, &key, entry) || caller_gone(problem);
+    return api_caller_is_live(config, unix_ns, &key, entry) || api_caller_refuse(problem);
 }
 
-bool caller_reaches(int32_t pin, uint32_t subaccount_index, struct problem_detail *problem)
+bool api_caller_may_reach(int32_t pin, uint32_t subaccount_index, struct problem_detail *problem)
 {
-    if (pin == CALLER_NO_PIN || (uint32_t)pin == subaccount_index)
+    if (pin == API_CALLER_NO_PIN || (uint32_t)pin == subaccount_index)
         return true;
     return problem_detail_set(problem, PROBLEM_subaccount_not_permitted, NULL,
                               "the API key is pinned to subaccount %d", pin);

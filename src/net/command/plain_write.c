@@ -1,8 +1,8 @@
-#include "net/command/plain.h"
+#include "net/command/plain_write.h"
 
 #include "base/symbols.h"
 #include "net/http/parameter.h"
-#include "net/request/caller.h"
+#include "net/request/api_caller.h"
 #include "net/request/plain_body.h"
 
 enum { BODY_MAX = 64 };
@@ -14,20 +14,20 @@ static bool admit(const struct context *context, const struct conn *conn, const 
 {
     if (!context->config->source.ready(context->config->source.context))
         return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
-    if (!caller_find(context->config, context->unix_ns, &conn->head, head_text, entry, problem))
+    if (!api_caller_find(context->config, context->unix_ns, &conn->head, head_text, entry, problem))
         return false;
     plain->account_id = entry->account_id;
     if (entry->state == KEYRING_TOMBSTONE)
         return true; /* R11: the engine refuses it, behind the command that revoked the key */
-    if (entry->scope != CALLER_READ_WRITE)
+    if (entry->scope != API_CALLER_READ_WRITE)
         return problem_detail_set(problem, PROBLEM_read_only_key, NULL,
                                   "the API key has scope READ");
-    return caller_reaches(entry->subaccount_pin, plain->subaccount_index, problem);
+    return api_caller_may_reach(entry->subaccount_pin, plain->subaccount_index, problem);
 }
 
 /* The portfolio that the path of a rename names. */
-static bool take_portfolio(const struct conn *conn, struct pending_plain *plain,
-                           struct problem_detail *problem)
+static bool parse_portfolio(const struct conn *conn, struct pending_plain *plain,
+                            struct problem_detail *problem)
 {
     static const char parameter[] = "portfolio_index";
     uint64_t value = 0;
@@ -61,8 +61,8 @@ static uint16_t fill_body(const struct symbols *symbols, uint16_t code,
     return request_find(code)->body_bytes;
 }
 
-void plain_take(struct staging *staging, struct conn *conn, const char *head_text, const char *body,
-                size_t count)
+void plain_write_accept(struct staging *staging, struct conn *conn, const char *head_text,
+                        const char *body, size_t count)
 {
     const struct context *context = staging->context;
     uint16_t code = conn->route.path->codes[0];
@@ -72,7 +72,7 @@ void plain_take(struct staging *staging, struct conn *conn, const char *head_tex
     uint8_t bytes[BODY_MAX];
 
     if (!plain_body_read(&plain, code, body, count, &problem) ||
-        (code == REQUEST_rename_portfolio && !take_portfolio(conn, &plain, &problem)) ||
+        (code == REQUEST_rename_portfolio && !parse_portfolio(conn, &plain, &problem)) ||
         !admit(context, conn, head_text, &plain, &entry, &problem)) {
         pipeline_refuse(staging->pipeline, conn, &problem, NULL);
         return;

@@ -1,67 +1,67 @@
-#include "net/request/question.h"
+#include "net/request/read_parameters.h"
 
 #include "base/uuid.h"
 #include "net/http/parameter.h"
 #include "net/json/show_money.h"
 #include "net/json/show_order.h"
-#include "net/request/caller.h"
+#include "net/request/api_caller.h"
 
 enum { DEPTH_DEFAULT = 50, DEPTH_MAX = 1000, LIMIT_DEFAULT = 100, LIMIT_MAX = 1000 };
 
 #define TIME_MS_MAX (UINT64_C(1) << 43) /* the year 2248; in ns below 2^63 */
 
-/* What a read takes. */
-enum take {
-    TAKE_KEY = 1,    /* X-API-KEY */
-    TAKE_ID = 2,     /* the path ends with a UUID */
-    TAKE_SYMBOL = 4, /* the path names a market */
-    TAKE_SUBACCOUNT = 8,
-    TAKE_PORTFOLIO = 16,
-    TAKE_MARKET = 32,
-    TAKE_STATUS = 64,
-    TAKE_PAGE = 128, /* limit, offset, before_sequence, before_index */
-    TAKE_DEPTH = 256,
-    NEED_SUBACCOUNT = 512,
-    NEED_PORTFOLIO = 1024,
-    TAKE_TIMES = 2048,   /* start_time, end_time */
-    TAKE_OUTCOME = 4096, /* status of withdrawals */
+/* The parameters that a read has. */
+enum parameter {
+    HAS_KEY = 1,    /* X-API-KEY */
+    HAS_ID = 2,     /* the path ends with a UUID */
+    HAS_SYMBOL = 4, /* the path names a market */
+    HAS_SUBACCOUNT = 8,
+    HAS_PORTFOLIO = 16,
+    HAS_MARKET = 32,
+    HAS_STATUS = 64,
+    HAS_PAGE = 128, /* limit, offset, before_sequence, before_index */
+    HAS_DEPTH = 256,
+    NEEDS_SUBACCOUNT = 512,
+    NEEDS_PORTFOLIO = 1024,
+    HAS_TIMES = 2048,   /* start_time, end_time */
+    HAS_OUTCOME = 4096, /* status of withdrawals */
 };
 
-#define PAGE   (TAKE_PAGE)
-#define PLACE  (TAKE_SUBACCOUNT | TAKE_PORTFOLIO)
-#define IN_ALL (TAKE_SUBACCOUNT | NEED_SUBACCOUNT)
-#define IN_ONE (IN_ALL | TAKE_PORTFOLIO | NEED_PORTFOLIO)
+#define PAGE   (HAS_PAGE)
+#define PLACE  (HAS_SUBACCOUNT | HAS_PORTFOLIO)
+#define IN_ALL (HAS_SUBACCOUNT | NEEDS_SUBACCOUNT)
+#define IN_ONE (IN_ALL | HAS_PORTFOLIO | NEEDS_PORTFOLIO)
 
 /* clang-format off */
-#define TAKES_order       TAKE_KEY | TAKE_ID
-#define TAKES_orders      TAKE_KEY | PLACE | TAKE_MARKET | TAKE_STATUS | PAGE
-#define TAKES_fills       TAKE_KEY | IN_ALL | TAKE_PORTFOLIO | PAGE
-#define TAKES_request     TAKE_KEY | TAKE_ID
-#define TAKES_positions   TAKE_KEY | PLACE | TAKE_MARKET
-#define TAKES_balance     TAKE_KEY | IN_ONE
-#define TAKES_balances    TAKE_KEY
-#define TAKES_subaccounts TAKE_KEY
-#define TAKES_account     TAKE_KEY
-#define TAKES_markets     0
-#define TAKES_market      TAKE_SYMBOL
-#define TAKES_book        TAKE_SYMBOL | TAKE_DEPTH
-#define TAKES_trades      TAKE_SYMBOL | PAGE
-#define TAKES_audit       0
-#define TAKES_payments    TAKE_KEY | IN_ONE | TAKE_MARKET | TAKE_TIMES | PAGE
-#define TAKES_rates       TAKE_SYMBOL | TAKE_TIMES | PAGE
-#define TAKES_mark        TAKE_SYMBOL
-#define TAKES_fund        PAGE
-#define TAKES_fees        PAGE
-#define TAKES_withdrawals TAKE_OUTCOME | PAGE
+#define PARAMETERS_order       HAS_KEY | HAS_ID
+#define PARAMETERS_orders      HAS_KEY | PLACE | HAS_MARKET | HAS_STATUS | PAGE
+#define PARAMETERS_fills       HAS_KEY | IN_ALL | HAS_PORTFOLIO | PAGE
+#define PARAMETERS_request     HAS_KEY | HAS_ID
+#define PARAMETERS_positions   HAS_KEY | PLACE | HAS_MARKET
+#define PARAMETERS_balance     HAS_KEY | IN_ONE
+#define PARAMETERS_balances    HAS_KEY
+#define PARAMETERS_subaccounts HAS_KEY
+#define PARAMETERS_account     HAS_KEY
+#define PARAMETERS_markets     0
+#define PARAMETERS_market      HAS_SYMBOL
+#define PARAMETERS_book        HAS_SYMBOL | HAS_DEPTH
+#define PARAMETERS_trades      HAS_SYMBOL | PAGE
+#define PARAMETERS_audit       0
+#define PARAMETERS_payments    HAS_KEY | IN_ONE | HAS_MARKET | HAS_TIMES | PAGE
+#define PARAMETERS_rates       HAS_SYMBOL | HAS_TIMES | PAGE
+#define PARAMETERS_mark        HAS_SYMBOL
+#define PARAMETERS_fund        PAGE
+#define PARAMETERS_fees        PAGE
+#define PARAMETERS_withdrawals HAS_OUTCOME | PAGE
 /* clang-format on */
 
-static const uint16_t takes_of[QUERY_KIND_COUNT] = {
-#define X(name, extent) [QUERY_##name] = TAKES_##name,
+static const uint16_t parameters_of[QUERY_KIND_COUNT] = {
+#define X(name, extent) [QUERY_##name] = PARAMETERS_##name,
     QUERY_LIST(X)
 #undef X
 };
 
-static bool take_id(const struct conn *conn, struct query *query, struct problem_detail *problem)
+static bool parse_id(const struct conn *conn, struct query *query, struct problem_detail *problem)
 {
     struct uuid id;
     if (!uuid_parse(&id, conn->route.argument, conn->route.argument_bytes))
@@ -70,8 +70,8 @@ static bool take_id(const struct conn *conn, struct query *query, struct problem
     return true;
 }
 
-static bool take_symbol(const struct conn *conn, struct query *query,
-                        struct problem_detail *problem)
+static bool parse_symbol(const struct conn *conn, struct query *query,
+                         struct problem_detail *problem)
 {
     if (conn->route.argument_bytes >= QUERY_MARKET_BYTES)
         return problem_detail_set(problem, PROBLEM_not_found, NULL, "no such market");
@@ -80,8 +80,8 @@ static bool take_symbol(const struct conn *conn, struct query *query,
 }
 
 /* An index of a subaccount or portfolio; stays as it is when there is none. */
-static bool take_index(const struct parameters *parameters, const char *name, bool needed,
-                       uint32_t *index, struct problem_detail *problem)
+static bool parse_index(const struct parameters *parameters, const char *name, bool needed,
+                        uint32_t *index, struct problem_detail *problem)
 {
     uint64_t value = 0;
     switch (parameter_number(parameters, name, 0, INT32_MAX, &value, problem)) {
@@ -100,9 +100,9 @@ static bool take_index(const struct parameters *parameters, const char *name, bo
     return false;
 }
 
-/* A market that cannot exist is told from one that does not by nobody: both are invalid_market. */
-static bool take_market(const struct parameters *parameters, struct query *query,
-                        struct problem_detail *problem)
+/* Malformed and unknown symbols give the same problem: invalid_market. */
+static bool parse_market(const struct parameters *parameters, struct query *query,
+                         struct problem_detail *problem)
 {
     char text[PARAMETER_TEXT_MAX];
     enum parameter_found found = parameter_text(parameters, "market", text, problem);
@@ -115,8 +115,8 @@ static bool take_market(const struct parameters *parameters, struct query *query
     return true;
 }
 
-static bool take_status(const struct parameters *parameters, struct query *query,
-                        struct problem_detail *problem)
+static bool parse_status(const struct parameters *parameters, struct query *query,
+                         struct problem_detail *problem)
 {
     char text[PARAMETER_TEXT_MAX];
     enum parameter_found found = parameter_text(parameters, "status", text, problem);
@@ -129,8 +129,8 @@ static bool take_status(const struct parameters *parameters, struct query *query
                               "PARTIALLY_FILLED, EXPIRED");
 }
 
-static bool take_outcome(const struct parameters *parameters, struct query *query,
-                         struct problem_detail *problem)
+static bool parse_outcome(const struct parameters *parameters, struct query *query,
+                          struct problem_detail *problem)
 {
     char text[PARAMETER_TEXT_MAX];
     enum parameter_found found = parameter_text(parameters, "status", text, problem);
@@ -142,8 +142,8 @@ static bool take_outcome(const struct parameters *parameters, struct query *quer
                               "status is none of pending, settled, reverted");
 }
 
-static bool take_page(const struct parameters *parameters, struct query *query,
-                      struct problem_detail *problem)
+static bool parse_page(const struct parameters *parameters, struct query *query,
+                       struct problem_detail *problem)
 {
     uint64_t limit = LIMIT_DEFAULT;
     uint64_t before_index = 0;
@@ -169,8 +169,8 @@ static bool take_page(const struct parameters *parameters, struct query *query,
 }
 
 /* Unix ms, both inclusive; without them from the beginning to the end of time. */
-static bool take_times(const struct parameters *parameters, struct query *query,
-                       struct problem_detail *problem)
+static bool parse_times(const struct parameters *parameters, struct query *query,
+                        struct problem_detail *problem)
 {
     uint64_t start_ms = 0, end_ms = TIME_MS_MAX;
     if (parameter_number(parameters, "start_time", 0, TIME_MS_MAX, &start_ms, problem) ==
@@ -182,8 +182,8 @@ static bool take_times(const struct parameters *parameters, struct query *query,
     return true;
 }
 
-static bool take_depth(const struct parameters *parameters, struct query *query,
-                       struct problem_detail *problem)
+static bool parse_depth(const struct parameters *parameters, struct query *query,
+                        struct problem_detail *problem)
 {
     uint64_t depth = DEPTH_DEFAULT;
     if (parameter_number(parameters, "depth", 1, DEPTH_MAX, &depth, problem) == PARAMETER_BAD)
@@ -192,29 +192,29 @@ static bool take_depth(const struct parameters *parameters, struct query *query,
     return true;
 }
 
-static bool take_parameters(unsigned takes, const struct parameters *parameters,
-                            struct query *query, struct problem_detail *problem)
+static bool parse_parameters(unsigned has, const struct parameters *parameters, struct query *query,
+                             struct problem_detail *problem)
 {
-    return ((takes & TAKE_SUBACCOUNT) == 0 ||
-            take_index(parameters, "subaccount_index", takes & NEED_SUBACCOUNT,
-                       &query->subaccount_index, problem)) &&
-           ((takes & TAKE_PORTFOLIO) == 0 ||
-            take_index(parameters, "portfolio_index", takes & NEED_PORTFOLIO,
-                       &query->portfolio_index, problem)) &&
-           ((takes & TAKE_MARKET) == 0 || take_market(parameters, query, problem)) &&
-           ((takes & TAKE_STATUS) == 0 || take_status(parameters, query, problem)) &&
-           ((takes & TAKE_OUTCOME) == 0 || take_outcome(parameters, query, problem)) &&
-           ((takes & TAKE_PAGE) == 0 || take_page(parameters, query, problem)) &&
-           ((takes & TAKE_TIMES) == 0 || take_times(parameters, query, problem)) &&
-           ((takes & TAKE_DEPTH) == 0 || take_depth(parameters, query, problem));
+    return ((has & HAS_SUBACCOUNT) == 0 ||
+            parse_index(parameters, "subaccount_index", has & NEEDS_SUBACCOUNT,
+                        &query->subaccount_index, problem)) &&
+           ((has & HAS_PORTFOLIO) == 0 ||
+            parse_index(parameters, "portfolio_index", has & NEEDS_PORTFOLIO,
+                        &query->portfolio_index, problem)) &&
+           ((has & HAS_MARKET) == 0 || parse_market(parameters, query, problem)) &&
+           ((has & HAS_STATUS) == 0 || parse_status(parameters, query, problem)) &&
+           ((has & HAS_OUTCOME) == 0 || parse_outcome(parameters, query, problem)) &&
+           ((has & HAS_PAGE) == 0 || parse_page(parameters, query, problem)) &&
+           ((has & HAS_TIMES) == 0 || parse_times(parameters, query, problem)) &&
+           ((has & HAS_DEPTH) == 0 || parse_depth(parameters, query, problem));
 }
 
-static bool take_key(const struct net_config *config, uint64_t unix_ns, const struct conn *conn,
-                     const char *head_text, struct query *query, struct keyring_key *caller,
-                     struct problem_detail *problem)
+static bool find_caller(const struct net_config *config, uint64_t unix_ns, const struct conn *conn,
+                        const char *head_text, struct query *query, struct keyring_key *caller,
+                        struct problem_detail *problem)
 {
     struct keyring_entry entry;
-    if (!caller_find(config, unix_ns, &conn->head, head_text, &entry, problem))
+    if (!api_caller_find(config, unix_ns, &conn->head, head_text, &entry, problem))
         return false;
     *caller = entry.key;
     query->account_id = entry.account_id;
@@ -222,18 +222,18 @@ static bool take_key(const struct net_config *config, uint64_t unix_ns, const st
     return true;
 }
 
-bool question_fill(const struct net_config *config, uint64_t unix_ns, const struct conn *conn,
-                   const char *head_text, struct query *query, struct keyring_key *caller,
-                   struct problem_detail *problem)
+bool read_parameters_parse(const struct net_config *config, uint64_t unix_ns,
+                           const struct conn *conn, const char *head_text, struct query *query,
+                           struct keyring_key *caller, struct problem_detail *problem)
 {
     const struct parameters parameters = { head_text + conn->head.query.at,
                                            conn->head.query.count };
     INVARIANT(conn->route.kind == ROUTE_QUERY && conn->route.query < QUERY_KIND_COUNT);
-    unsigned takes = takes_of[conn->route.query];
+    unsigned has = parameters_of[conn->route.query];
     *query = (struct query){
         .received_ticks = conn->received_ticks,
         .kind = conn->route.query,
-        .pin = CALLER_NO_PIN,
+        .pin = API_CALLER_NO_PIN,
         .subaccount_index = QUERY_ANY_INDEX,
         .portfolio_index = QUERY_ANY_INDEX,
         .status = QUERY_ANY_STATUS,
@@ -241,11 +241,11 @@ bool question_fill(const struct net_config *config, uint64_t unix_ns, const stru
     *caller = (struct keyring_key){ 0 };
     if (!config->source.ready(config->source.context))
         return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
-    return ((takes & TAKE_KEY) == 0 ||
-            take_key(config, unix_ns, conn, head_text, query, caller, problem)) &&
-           ((takes & TAKE_ID) == 0 || take_id(conn, query, problem)) &&
-           ((takes & TAKE_SYMBOL) == 0 || take_symbol(conn, query, problem)) &&
-           take_parameters(takes, &parameters, query, problem) &&
+    return ((has & HAS_KEY) == 0 ||
+            find_caller(config, unix_ns, conn, head_text, query, caller, problem)) &&
+           ((has & HAS_ID) == 0 || parse_id(conn, query, problem)) &&
+           ((has & HAS_SYMBOL) == 0 || parse_symbol(conn, query, problem)) &&
+           parse_parameters(has, &parameters, query, problem) &&
            (query->subaccount_index == QUERY_ANY_INDEX ||
-            caller_reaches(query->pin, query->subaccount_index, problem));
+            api_caller_may_reach(query->pin, query->subaccount_index, problem));
 }

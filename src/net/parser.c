@@ -1,27 +1,28 @@
-#include "net/inbound.h"
+#include "net/parser.h"
 
-#include "net/ask.h"
-#include "net/command/plain.h"
+#include "net/command/plain_write.h"
+#include "net/reads.h"
 
 enum { BODY_MAX = REQUEST_PASSKEY_ENVELOPE_MAX }; /* any body that is read at all */
 
-void inbound_refuse(struct gate *gate, struct conn *conn, const struct problem_detail *problem)
+void parser_refuse(struct protocol *protocol, struct conn *conn,
+                   const struct problem_detail *problem)
 {
     conn->last = true;
     conn->phase = CONN_HEAD;
-    gate->context.metrics.counters.requests++;
-    pipeline_refuse(&gate->pipeline, conn, problem, conn->allow);
+    protocol->context.metrics.counters.requests++;
+    pipeline_refuse(&protocol->pipeline, conn, problem, conn->allow);
 }
 
 /* A head that cannot be read. */
-static void refuse_head(struct gate *gate, struct conn *conn, const char *text)
+static void refuse_head(struct protocol *protocol, struct conn *conn, const char *text)
 {
     const struct http_head *head = &conn->head;
     struct problem_detail problem;
     conn->allow = NULL;
     if (head->fault == HTTP_FAULT_TOO_LARGE || head->fault == HTTP_FAULT_TOO_MANY) {
         /* R11: path and method are judged first, where they are known. */
-        if (head->path.count == 0 || route_find(&gate->routes, head, text, conn->admin,
+        if (head->path.count == 0 || route_find(&protocol->routes, head, text, conn->admin,
                                                 &conn->route, &problem, &conn->allow))
             (void)problem_detail_set(&problem, PROBLEM_headers_too_large, NULL, "%s",
                                      http_fault_text(head->fault));
@@ -30,7 +31,7 @@ static void refuse_head(struct gate *gate, struct conn *conn, const char *text)
                                  "%s, at byte %u of the head", http_fault_text(head->fault),
                                  head->fault_at);
     }
-    inbound_refuse(gate, conn, &problem);
+    parser_refuse(protocol, conn, &problem);
 }
 
 /* Headers of a signed request: what it is and how it wants to be answered (W5). */
@@ -75,7 +76,7 @@ static bool has_body(const struct http_head *head)
     return head->chunked || head->content_length > 0;
 }
 
-static void refuse_size(struct gate *gate, struct conn *conn)
+static void refuse_size(struct protocol *protocol, struct conn *conn)
 {
     struct problem_detail problem;
     uint32_t limit = conn->body_limit;
@@ -87,11 +88,12 @@ static void refuse_size(struct gate *gate, struct conn *conn)
                                             ? "a binary frame has at most %u bytes"
                                             : "a body has at most %u bytes",
                                         limit);
-    inbound_refuse(gate, conn, &problem);
+    parser_refuse(protocol, conn, &problem);
 }
 
 /* A complete head. False: it was answered and the connection closes. */
-static bool take_head(struct gate *gate, struct conn *conn, const char *text, size_t count)
+static bool accept_head(struct protocol *protocol, struct conn *conn, const char *text,
+                        size_t count)
 {
     struct http_head *head = &conn->head;
     conn->early.code = PROBLEM_none;
@@ -107,10 +109,10 @@ static bool take_head(struct gate *gate, struct conn *conn, const char *text, si
         struct problem_detail problem;
         (void)problem_detail_set(&problem, PROBLEM_malformed_request, NULL,
                                  "a GET or HEAD request has no body");
-        inbound_refuse(gate, conn, &problem);
+        parser_refuse(protocol, conn, &problem);
         return false;
     }
-    if (!route_find(&gate->routes, head, text, conn->admin, &conn->route, &conn->early,
+    if (!route_find(&protocol->routes, head, text, conn->admin, &conn->route, &conn->early,
                     &conn->allow)) {
         conn->route.kind = ROUTE_NONE;
     } else {
@@ -121,7 +123,7 @@ static bool take_head(struct gate *gate, struct conn *conn, const char *text, si
             conn->body_limit = REQUEST_ENVELOPE_MAX;
     }
     if (!head->chunked && head->content_length > conn->body_limit) {
-        refuse_size(gate, conn);
+        refuse_size(protocol, conn);
         return false;
     }
     if (conn->route.kind == ROUTE_SIGNED)
@@ -130,52 +132,54 @@ static bool take_head(struct gate *gate, struct conn *conn, const char *text, si
         (void)check_plain_head(head, &conn->early);
     if (head->expects_continue && has_body(head) && count == head->bytes) {
         if (conn->early.code != PROBLEM_none) { /* the body need not be sent at all */
-            inbound_refuse(gate, conn, &conn->early);
+            parser_refuse(protocol, conn, &conn->early);
             return false;
         }
         conn->continue_due = true;
-        pipeline_advance(&gate->pipeline, conn);
+        pipeline_advance(&protocol->pipeline, conn);
     }
     return true;
 }
 
 /* May the connection's next request be taken now. */
-static bool may_take(const struct gate *gate, const struct conn *conn)
+static bool may_accept(const struct protocol *protocol, const struct conn *conn)
 {
-    return gate->budget > 0 && !conn->slow_job && !conn->broken &&
-           conn->pending_count < CONN_PENDING_MAX && conn->output.bytes <= GATE_OUTPUT_PAUSE &&
-           pending_available(&gate->context.pendings);
+    return protocol->budget > 0 && !conn->slow_job && !conn->broken &&
+           conn->pending_count < CONN_PENDING_MAX && conn->output.bytes <= PROTOCOL_OUTPUT_PAUSE &&
+           pending_available(&protocol->context.pendings);
 }
 
 enum progress {
-    PROGRESS_TAKEN, /* one request */
-    PROGRESS_MORE,  /* needs more bytes */
+    PROGRESS_DONE, /* one request */
+    PROGRESS_MORE, /* needs more bytes */
     PROGRESS_BLOCKED,
     PROGRESS_CLOSED, /* nothing more is read */
 };
 
 /* The request is complete. False: it must wait, nothing happened. */
-static bool take_request(struct gate *gate, struct conn *conn, const char *text, size_t body_bytes)
+static bool accept_request(struct protocol *protocol, struct conn *conn, const char *text,
+                           size_t body_bytes)
 {
     conn->continue_due = false;
     if (conn->early.code != PROBLEM_none) {
-        pipeline_refuse(&gate->pipeline, conn, &conn->early, conn->allow);
+        pipeline_refuse(&protocol->pipeline, conn, &conn->early, conn->allow);
     } else if (conn->route.kind == ROUTE_SIGNED) {
-        if (!staging_take(gate->staging, conn, text + conn->head.bytes, body_bytes))
+        if (!staging_take(protocol->staging, conn, text + conn->head.bytes, body_bytes))
             return false;
     } else if (conn->route.kind == ROUTE_PLAIN) {
-        plain_take(gate->staging, conn, text, text + conn->head.bytes, body_bytes);
+        plain_write_accept(protocol->staging, conn, text, text + conn->head.bytes, body_bytes);
     } else {
-        ask_take(&gate->pipeline, conn, text);
+        reads_accept(&protocol->pipeline, conn, text);
     }
-    gate->budget--;
-    gate->work++;
-    gate->context.metrics.counters.requests++;
+    protocol->budget--;
+    protocol->work++;
+    protocol->context.metrics.counters.requests++;
     return true;
 }
 
 /* The head at `text`. */
-static enum progress read_head(struct gate *gate, struct conn *conn, const char *text, size_t count)
+static enum progress read_head(struct protocol *protocol, struct conn *conn, const char *text,
+                               size_t count)
 {
     struct http_head *head = &conn->head;
     int bytes;
@@ -195,24 +199,25 @@ static enum progress read_head(struct gate *gate, struct conn *conn, const char 
     }
     conn->scanned = 0;
     if (bytes < 0) {
-        refuse_head(gate, conn, text);
+        refuse_head(protocol, conn, text);
         return PROGRESS_CLOSED;
     }
-    return take_head(gate, conn, text, count) ? PROGRESS_TAKEN : PROGRESS_CLOSED;
+    return accept_head(protocol, conn, text, count) ? PROGRESS_DONE : PROGRESS_CLOSED;
 }
 
-static enum progress refuse_chunk(struct gate *gate, struct conn *conn)
+static enum progress refuse_chunk(struct protocol *protocol, struct conn *conn)
 {
     struct problem_detail problem;
     (void)problem_detail_set(&problem, PROBLEM_malformed_request, NULL, "%s",
                              http_fault_text(HTTP_FAULT_CHUNK));
-    inbound_refuse(gate, conn, &problem);
+    parser_refuse(protocol, conn, &problem);
     return PROGRESS_CLOSED;
 }
 
 /* Takes the chunk framing out of a body. *count shrinks when more is to come; complete_bytes is set
  * when the last chunk was read. */
-static enum progress read_chunks(struct gate *gate, struct conn *conn, char *text, size_t *count)
+static enum progress read_chunks(struct protocol *protocol, struct conn *conn, char *text,
+                                 size_t *count)
 {
     size_t at = conn->head.bytes + conn->body_bytes;
     size_t taken, written;
@@ -222,9 +227,9 @@ static enum progress read_chunks(struct gate *gate, struct conn *conn, char *tex
     conn->body_bytes += (uint32_t)written;
     switch (result) {
     case HTTP_CHUNK_BAD:
-        return refuse_chunk(gate, conn);
+        return refuse_chunk(protocol, conn);
     case HTTP_CHUNK_LARGE:
-        refuse_size(gate, conn);
+        refuse_size(protocol, conn);
         return PROGRESS_CLOSED;
     case HTTP_CHUNK_MORE:
         *count = at + written;
@@ -233,21 +238,22 @@ static enum progress read_chunks(struct gate *gate, struct conn *conn, char *tex
         break;
     }
     conn->complete_bytes = (uint32_t)(at + taken);
-    return PROGRESS_TAKEN;
+    return PROGRESS_DONE;
 }
 
 /* The body behind the head at `text`; *count shrinks when chunk framing is taken out. *used gets
  * the bytes of the whole request when it was taken. */
-static enum progress read_body(struct gate *gate, struct conn *conn, char *text, size_t *count,
-                               size_t *used)
+static enum progress read_body(struct protocol *protocol, struct conn *conn, char *text,
+                               size_t *count, size_t *used)
 {
-    if (is_write(conn) && conn->early.code == PROBLEM_none && !staging_has_room(gate->staging)) {
-        conn_queue_push(&gate->context.conns, CONN_STALLED, conn);
+    if (is_write(conn) && conn->early.code == PROBLEM_none &&
+        !staging_has_room(protocol->staging)) {
+        conn_queue_push(&protocol->context.conns, CONN_STALLED, conn);
         return PROGRESS_BLOCKED;
     }
     if (conn->complete_bytes == 0 && conn->head.chunked) {
-        enum progress progress = read_chunks(gate, conn, text, count);
-        if (progress != PROGRESS_TAKEN)
+        enum progress progress = read_chunks(protocol, conn, text, count);
+        if (progress != PROGRESS_DONE)
             return progress;
     } else if (conn->complete_bytes == 0) {
         if (*count < conn->head.bytes + conn->head.content_length)
@@ -255,16 +261,16 @@ static enum progress read_body(struct gate *gate, struct conn *conn, char *text,
         conn->body_bytes = (uint32_t)conn->head.content_length;
         conn->complete_bytes = conn->head.bytes + conn->body_bytes;
     }
-    if (!take_request(gate, conn, text, conn->body_bytes))
+    if (!accept_request(protocol, conn, text, conn->body_bytes))
         return PROGRESS_BLOCKED;
     *used = conn->complete_bytes;
     conn->complete_bytes = 0;
     conn->phase = CONN_HEAD;
     conn->scanned = 0;
-    return PROGRESS_TAKEN;
+    return PROGRESS_DONE;
 }
 
-size_t inbound_run(struct gate *gate, struct conn *conn, char *text, size_t *count)
+size_t parser_run(struct protocol *protocol, struct conn *conn, char *text, size_t *count)
 {
     size_t used = 0;
     conn->blocked = false;
@@ -274,32 +280,33 @@ size_t inbound_run(struct gate *gate, struct conn *conn, char *text, size_t *cou
         size_t request_bytes = 0;
         if (conn->phase == CONN_HEAD && conn->last) /* the answer before said close */
             return *count;
-        if (!may_take(gate, conn)) {
+        if (!may_accept(protocol, conn)) {
             conn->blocked = true;
             break;
         }
         if (conn->phase == CONN_HEAD) {
-            progress = read_head(gate, conn, text + used, left);
+            progress = read_head(protocol, conn, text + used, left);
             if (progress == PROGRESS_CLOSED)
                 return *count;
             if (progress == PROGRESS_MORE) {
                 if (conn->time != CONN_TIME_HEAD)
-                    conn_time_start(&gate->context.conns, conn, CONN_TIME_HEAD,
-                                    gate->context.now_ns);
+                    conn_time_start(&protocol->context.conns, conn, CONN_TIME_HEAD,
+                                    protocol->context.now_ns);
                 break;
             }
-            conn_time_start(&gate->context.conns, conn, CONN_TIME_BODY, gate->context.now_ns);
+            conn_time_start(&protocol->context.conns, conn, CONN_TIME_BODY,
+                            protocol->context.now_ns);
         }
-        progress = read_body(gate, conn, text + used, &left, &request_bytes);
+        progress = read_body(protocol, conn, text + used, &left, &request_bytes);
         *count = used + left;
         if (progress == PROGRESS_CLOSED)
             return *count;
         if (progress == PROGRESS_BLOCKED)
             conn->blocked = true;
-        if (progress != PROGRESS_TAKEN)
+        if (progress != PROGRESS_DONE)
             break;
         used += request_bytes;
-        conn_time_start(&gate->context.conns, conn, CONN_TIME_IDLE, gate->context.now_ns);
+        conn_time_start(&protocol->context.conns, conn, CONN_TIME_IDLE, protocol->context.now_ns);
     }
     return used;
 }

@@ -1,9 +1,9 @@
-#include "net/ask.h"
+#include "net/reads.h"
 
 #include "crypto/eip712.h"
 #include "net/http/parameter.h"
-#include "net/request/caller.h"
-#include "net/request/question.h"
+#include "net/request/api_caller.h"
+#include "net/request/read_parameters.h"
 
 /* The request type that the path names. */
 static bool fill_eip712(const struct conn *conn, struct pending_local *local,
@@ -33,15 +33,15 @@ static bool fill_local(const struct context *context, const struct conn *conn,
         return fill_eip712(conn, local, problem);
     if (local->kind == ROUTE_LIMITS && conn->head.has_api_key) {
         local->keyed = true;
-        if (!caller_find(context->config, context->unix_ns, &conn->head, head_text, &entry,
-                         problem))
+        if (!api_caller_find(context->config, context->unix_ns, &conn->head, head_text, &entry,
+                             problem))
             return false;
         local->caller = entry.key;
     }
     return true;
 }
 
-void ask_take(struct pipeline *pipeline, struct conn *conn, const char *head_text)
+void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head_text)
 {
     struct context *context = pipeline->context;
     struct query query;
@@ -50,8 +50,8 @@ void ask_take(struct pipeline *pipeline, struct conn *conn, const char *head_tex
     struct pending_local local = { 0 };
     bool is_query = conn->route.kind == ROUTE_QUERY; /* else answered here, at its turn */
     context->metrics.counters.reads++;
-    if (is_query ? !question_fill(context->config, context->unix_ns, conn, head_text, &query,
-                                  &caller, &problem)
+    if (is_query ? !read_parameters_parse(context->config, context->unix_ns, conn, head_text,
+                                          &query, &caller, &problem)
                  : !fill_local(context, conn, head_text, &local, &problem)) {
         pipeline_refuse(pipeline, conn, &problem, NULL);
         return;
@@ -71,7 +71,7 @@ void ask_take(struct pipeline *pipeline, struct conn *conn, const char *head_tex
     pipeline_advance(pipeline, conn);
 }
 
-uint32_t ask_run(struct pipeline *pipeline)
+uint32_t reads_run(struct pipeline *pipeline)
 {
     uint32_t done = 0;
     struct pending *late;
@@ -80,7 +80,7 @@ uint32_t ask_run(struct pipeline *pipeline)
     return done;
 }
 
-void ask_reply(struct pipeline *pipeline, const struct reply *reply)
+void reads_reply(struct pipeline *pipeline, const struct reply *reply)
 {
     struct pending *pending = read_send_reply(&pipeline->reads, reply);
     if (pending != NULL)

@@ -1,0 +1,267 @@
+#include "net/protocol.h"
+
+#include "net/parser.h"
+#include "net/reads.h"
+
+int protocol_init(struct protocol *protocol, const struct net_config *config, uint32_t connections)
+{
+    protocol->config = *config;
+    route_init(&protocol->routes, config->options->values[OPTION_exchange_testnet] != 0);
+    int error = context_init(&protocol->context, &protocol->config, connections);
+    if (error == 0)
+        error = pipeline_init(&protocol->pipeline, &protocol->context);
+    if (error == 0)
+        error = staging_create(&protocol->staging, &protocol->pipeline);
+    if (error != 0) {
+        protocol_free(protocol);
+        return error;
+    }
+    verifier_init(&protocol->verifier, protocol->staging);
+    command_sender_init(&protocol->sender, protocol->staging);
+    return 0;
+}
+
+void protocol_free(struct protocol *protocol)
+{
+    staging_destroy(protocol->staging);
+    pipeline_free(&protocol->pipeline);
+    context_free(&protocol->context);
+    protocol->staging = NULL;
+}
+
+struct conn *protocol_open(struct protocol *protocol, bool admin)
+{
+    struct conn *conn = conn_open(&protocol->context.conns);
+    if (conn == NULL)
+        return NULL;
+    conn->admin = admin;
+    protocol->context.metrics.counters.connections_accepted++;
+    conn_time_start(&protocol->context.conns, conn, CONN_TIME_IDLE, protocol->context.now_ns);
+    return conn;
+}
+
+/* The bytes are kept, or the connection holds too much. */
+static void keep(struct protocol *protocol, struct conn *conn, const char *bytes, size_t count)
+{
+    if (count > 0 && !conn_input_append(&protocol->context.conns, conn, bytes, count)) {
+        conn->broken = true;
+        context_touch(&protocol->context, conn);
+    }
+}
+
+/* Takes requests from the kept input. */
+static void run_kept(struct protocol *protocol, struct conn *conn)
+{
+    size_t before = conn_input_bytes(conn);
+    size_t count = before;
+    size_t used = parser_run(protocol, conn, conn_input(&protocol->context.conns, conn), &count);
+    conn->input_end -= (uint32_t)(before - count);
+    conn_input_take(&protocol->context.conns, conn, used);
+}
+
+/* A connection that waits for nothing but the next turn must come back by itself. */
+static void requeue(struct protocol *protocol, struct conn *conn)
+{
+    if (conn->blocked && (protocol->budget == 0 || !pending_available(&protocol->context.pendings)))
+        conn_queue_push(&protocol->context.conns, CONN_READY, conn);
+    context_touch(&protocol->context, conn);
+}
+
+void protocol_receive(struct protocol *protocol, struct conn *conn, char *bytes, size_t count)
+{
+    protocol->context.metrics.counters.received_bytes += count;
+    conn->received_ticks = clock_ticks();
+    if (conn->broken || conn->lingering || (conn->last && conn->phase == CONN_HEAD))
+        return;
+    if (conn_input_bytes(conn) == 0) {
+        size_t left = count;
+        size_t used = parser_run(protocol, conn, bytes, &left);
+        keep(protocol, conn, bytes + used, left - used);
+    } else {
+        keep(protocol, conn, bytes, count);
+        if (!conn->broken && !conn->blocked)
+            run_kept(protocol, conn);
+    }
+    requeue(protocol, conn);
+}
+
+void protocol_end_of_input(struct protocol *protocol, struct conn *conn)
+{
+    conn->ended = true;
+    if (!conn->blocked) { /* what is incomplete stays so */
+        conn->last = true;
+        conn->phase = CONN_HEAD;
+        conn_input_take(&protocol->context.conns, conn, conn_input_bytes(conn));
+    }
+    context_touch(&protocol->context, conn);
+}
+
+/* ---- turns ---------------------------------------------------------------------------------- */
+
+static void accept_answers(struct protocol *protocol)
+{
+    struct ring *ring = protocol->config.answers;
+    uint64_t ready = ring_ready(ring);
+    uint64_t taken = 0;
+    /* Release sequences do not go back from answer to answer: the first that must wait holds up
+     * none that may go. */
+    while (taken < ready) {
+        const struct answer *answer = ring_at(ring, taken);
+        if (answer->release_sequence > protocol->durable)
+            break;
+        command_send_answer(&protocol->sender, answer);
+        taken++;
+    }
+    if (taken > 0)
+        ring_release(ring, taken);
+    protocol->work += (uint32_t)taken;
+}
+
+/* A long page takes a third of a millisecond to write, and the matcher may be on this thread: what
+ * is left in the ring comes in the next turn. */
+static void accept_replies(struct protocol *protocol)
+{
+    struct ring *ring = protocol->config.replies;
+    uint64_t ready = ring_ready(ring);
+    uint64_t taken = 0;
+    while (taken < ready && protocol->pipeline.responder.written < PROTOCOL_TURN_BYTES)
+        reads_reply(&protocol->pipeline, ring_at(ring, taken++));
+    if (taken > 0)
+        ring_release(ring, taken);
+    protocol->work += (uint32_t)taken;
+}
+
+/* Connections whose answer found no room try again. */
+static void feed_starved(struct protocol *protocol)
+{
+    uint32_t count = conn_queue_count(&protocol->context.conns, CONN_STARVED);
+    for (uint32_t i = 0; i < count; i++) {
+        struct conn *conn = conn_queue_pop(&protocol->context.conns, CONN_STARVED);
+        if (conn->open)
+            pipeline_advance(&protocol->pipeline, conn);
+    }
+}
+
+static void run_ready(struct protocol *protocol)
+{
+    uint32_t count = conn_queue_count(&protocol->context.conns, CONN_READY);
+    for (uint32_t i = 0; i < count && protocol->budget > 0; i++) {
+        struct conn *conn = conn_queue_pop(&protocol->context.conns, CONN_READY);
+        if (!conn->open || conn->broken || !conn->blocked)
+            continue;
+        run_kept(protocol, conn);
+        if (conn->ended && !conn->blocked)
+            protocol_end_of_input(protocol, conn);
+        requeue(protocol, conn);
+    }
+}
+
+void protocol_turn_begin(struct protocol *protocol)
+{
+    protocol->context.now_ns = clock_monotonic_ns(protocol->config.clock);
+    protocol->context.unix_ns = clock_now_ns(protocol->config.clock);
+    protocol->durable = protocol->config.source.durable(protocol->config.source.context);
+#if defined(PLANTED_BUG) && PLANTED_BUG == 8 /* an answer leaves net too early */
+    protocol->durable += 1;
+#endif
+    protocol->work = 0;
+    protocol->pipeline.responder.written = 0;
+    verify_begin(&protocol->verifier);
+    accept_answers(protocol);
+    accept_replies(protocol);
+    if (conn_queue_count(&protocol->context.conns, CONN_STARVED) > 0)
+        feed_starved(protocol);
+    /* Who waits since an earlier turn and what arrives now get half of it each, and what the other
+     * leaves: neither can keep the other out. */
+    protocol->budget = NET_TURN_REQUESTS / 2;
+    run_ready(protocol);
+    protocol->budget += NET_TURN_REQUESTS / 2;
+}
+
+static void time_out(struct protocol *protocol, struct conn *conn, enum conn_time time)
+{
+    if (time == CONN_TIME_LINGER) {
+        conn->broken = true;
+        context_touch(&protocol->context, conn);
+        return;
+    }
+    uint64_t since_ns = output_since_ns(&protocol->context.outputs, &conn->output);
+    bool is_deaf = since_ns != UINT64_MAX && protocol->context.now_ns - since_ns >= CONN_DEAF_NS;
+    if (!is_deaf && (conn->blocked || conn->pending_count > 0)) { /* we make it wait */
+        conn_time_start(&protocol->context.conns, conn, time, protocol->context.now_ns);
+        return;
+    }
+    protocol->context.metrics.counters.timeouts++;
+    if (time == CONN_TIME_IDLE || is_deaf) {
+        conn->broken = true;
+        context_touch(&protocol->context, conn);
+        return;
+    }
+    struct problem_detail problem;
+    (void)problem_detail_set(&problem, PROBLEM_request_timeout, NULL,
+                             time == CONN_TIME_HEAD
+                                 ? "the head was not complete 10 s after its first byte"
+                                 : "the body was not complete 30 s after the head");
+    conn_input_take(&protocol->context.conns, conn, conn_input_bytes(conn));
+    conn->phase = CONN_HEAD;
+    conn->allow = NULL;
+    conn_time_start(&protocol->context.conns, conn, CONN_TIME_IDLE, protocol->context.now_ns);
+    parser_refuse(protocol, conn, &problem);
+}
+
+static void run_times(struct protocol *protocol)
+{
+    if (conn_time_next_ns(&protocol->context.conns) > protocol->context.now_ns)
+        return;
+    for (unsigned i = 0; i < NET_TURN_REQUESTS; i++) {
+        enum conn_time time = CONN_TIMES;
+        struct conn *conn =
+            conn_time_expired(&protocol->context.conns, protocol->context.now_ns, &time);
+        if (conn == NULL)
+            return;
+        time_out(protocol, conn, time);
+        protocol->work++;
+    }
+}
+
+uint32_t protocol_turn_end(struct protocol *protocol)
+{
+    run_ready(protocol);
+    protocol->work += verify_run(&protocol->verifier);
+    protocol->work += command_send_run(&protocol->sender);
+    protocol->work += reads_run(&protocol->pipeline);
+    run_times(protocol);
+    return protocol->work;
+}
+
+void protocol_close(struct protocol *protocol, struct conn *conn)
+{
+    pipeline_drop(&protocol->pipeline, conn);
+    protocol->context.metrics.counters.connections_closed++;
+    conn_release(&protocol->context.conns, conn);
+}
+
+uint64_t protocol_deadline_ns(const struct protocol *protocol)
+{
+    uint64_t deadline = conn_time_next_ns(&protocol->context.conns);
+    uint64_t other = command_send_deadline_ns(&protocol->sender);
+    if (other < deadline)
+        deadline = other;
+    other = read_send_deadline_ns(&protocol->pipeline.reads);
+    return other < deadline ? other : deadline;
+}
+
+bool protocol_has_work(const struct protocol *protocol)
+{
+    struct ring *answers = protocol->config.answers;
+    if (conn_queue_count(&protocol->context.conns, CONN_READY) > 0 ||
+        conn_queue_count(&protocol->context.conns, CONN_TOUCHED) > 0 ||
+        verify_has_work(&protocol->verifier) || command_send_has_work(&protocol->sender) ||
+        ring_ready(protocol->config.replies) > 0)
+        return true;
+    if (ring_ready(answers) == 0)
+        return false;
+    const struct answer *answer = ring_at(answers, 0);
+    return answer->release_sequence <=
+           protocol->config.source.durable(protocol->config.source.context);
+}
