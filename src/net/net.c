@@ -9,7 +9,7 @@
 
 #include "net/parser.h"
 #include "net/protocol.h"
-#include "net/request/allowance.h"
+#include "net/request/rate_limit.h"
 #include "net/socket/listener.h"
 #include "net/socket/uring.h"
 
@@ -245,7 +245,7 @@ static void on_accept(struct net *net, const struct io_uring_cqe *cqe, uint32_t 
         return;
     }
     conn->file = cqe->res;
-    conn->address = allowance_address(conn->file);
+    conn->address = rate_limit_address(conn->file);
     arm_receive(net, conn);
 }
 
@@ -347,7 +347,7 @@ unsigned net_step(struct net *net)
     work += protocol_turn_end(&net->protocol);
     attend_touched(net);
     uring_flush(&net->uring);
-    protocol_sent(&net->protocol);
+    protocol_mark_sent(&net->protocol);
     if (work != 0) {
         context_measure(&net->protocol.context);
         net_metrics_show(&net->protocol.context.metrics);

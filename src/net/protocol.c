@@ -124,7 +124,7 @@ static void accept_replies(struct protocol *protocol)
     struct ring *ring = protocol->config.replies;
     uint64_t ready = ring_ready(ring);
     uint64_t taken = 0;
-    while (taken < ready && protocol->pipeline.responder.written < PROTOCOL_TURN_BYTES)
+    while (taken < ready && protocol->pipeline.responses.written < PROTOCOL_TURN_BYTES)
         reads_reply(&protocol->pipeline, ring_at(ring, taken++));
     if (taken > 0)
         ring_release(ring, taken);
@@ -165,7 +165,7 @@ void protocol_turn_begin(struct protocol *protocol)
     protocol->durable += 1;
 #endif
     protocol->work = 0;
-    protocol->pipeline.responder.written = 0;
+    protocol->pipeline.responses.written = 0;
     verify_begin(&protocol->verifier);
     accept_answers(protocol);
     accept_replies(protocol);

@@ -64,9 +64,9 @@ void protocol_turn_begin(struct protocol *protocol);
 uint32_t protocol_turn_end(struct protocol *protocol);
 
 /* The answers appended since the last call were handed to the kernel now. */
-static inline void protocol_sent(struct protocol *protocol)
+static inline void protocol_mark_sent(struct protocol *protocol)
 {
-    respond_sent(&protocol->pipeline.responder);
+    response_mark_sent(&protocol->pipeline.responses);
 }
 
 /* Everything is answered and handed over, nothing more will be read: the transport may close. */

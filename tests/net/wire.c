@@ -53,7 +53,7 @@ static void transport(struct wire *wire)
     struct protocol *protocol = wire->protocol;
     while (conn_queue_count(&protocol->context.conns, CONN_TOUCHED) > 0)
         (void)conn_queue_pop(&protocol->context.conns, CONN_TOUCHED);
-    protocol_sent(protocol);
+    protocol_mark_sent(protocol);
     struct conn *conn = wire->conn;
     const uint8_t *bytes;
     if (conn == NULL)

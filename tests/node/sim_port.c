@@ -291,7 +291,7 @@ static void transport(struct sim *sim, struct sim_port *port)
 
     while (conn_queue_count(&protocol->context.conns, CONN_TOUCHED) > 0)
         (void)conn_queue_pop(&protocol->context.conns, CONN_TOUCHED);
-    protocol_sent(protocol);
+    protocol_mark_sent(protocol);
     for (uint32_t i = 0; i < SIM_CLIENTS; i++) {
         struct sim_client *client = &port->clients[i];
         size_t count;

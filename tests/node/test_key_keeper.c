@@ -2,7 +2,7 @@
  * does not share takes its path out of use (signatures.md, Verdict audit and Key tables). */
 #include "check.h"
 #include "crypto/signer.h"
-#include "net/request/shadow.h"
+#include "net/request/verdict_audit.h"
 #include "node/history/counter.h"
 #include "node/match/key_keeper.h"
 
@@ -244,18 +244,18 @@ static void tell_verdict(enum ed25519_path path, bool is_right, bool said)
     struct signer_ed25519 signer;
     uint8_t seed[32] = { 77 };
     signer_ed25519(&signer, seed);
-    uint32_t slots = shadow_slots(sizeof message);
-    struct shadow *shadow = ring_claim(&keeper.shadows[0], slots);
-    CHECK(shadow != NULL);
-    *shadow = (struct shadow){ .slot_count = (uint16_t)slots,
-                               .message_bytes = sizeof message,
-                               .path = (uint8_t)path,
-                               .good = said };
-    memcpy(shadow->key, signer.key, sizeof shadow->key);
-    memcpy(shadow->message, message, sizeof message);
-    signer_ed25519_sign(&signer, message, sizeof message, shadow->signature);
-    shadow->signature[5] ^= !is_right;
-    ring_publish(&keeper.shadows[0]);
+    uint32_t slots = audited_verdict_slots(sizeof message);
+    struct audited_verdict *audited = ring_claim(&keeper.verdicts[0], slots);
+    CHECK(audited != NULL);
+    *audited = (struct audited_verdict){ .slot_count = (uint16_t)slots,
+                                         .message_bytes = sizeof message,
+                                         .path = (uint8_t)path,
+                                         .good = said };
+    memcpy(audited->key, signer.key, sizeof audited->key);
+    memcpy(audited->message, message, sizeof message);
+    signer_ed25519_sign(&signer, message, sizeof message, audited->signature);
+    audited->signature[5] ^= !is_right;
+    ring_publish(&keeper.verdicts[0]);
 }
 
 static void verdicts(void)

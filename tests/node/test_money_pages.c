@@ -96,7 +96,7 @@ static size_t take_output(size_t used)
 
     while (conn_queue_count(&protocol.context.conns, CONN_TOUCHED) > 0)
         (void)conn_queue_pop(&protocol.context.conns, CONN_TOUCHED);
-    protocol_sent(&protocol);
+    protocol_mark_sent(&protocol);
     while ((count = output_next(&protocol.context.outputs, &conn->output, &bytes)) > 0) {
         CHECK(used + count < sizeof answer);
         memcpy(answer + used, bytes, count);

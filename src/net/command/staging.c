@@ -6,20 +6,20 @@
 #include "net/json/ack.h"
 #include "net/request/admission.h"
 #include "net/request/envelope.h"
-#include "net/request/signer_key.h"
+#include "net/request/key_lookup.h"
 
 int staging_create(struct staging **staging, struct pipeline *pipeline)
 {
     const struct net_config *config = pipeline->context->config;
     struct staging *made = calloc(1, sizeof *made);
-    const uint32_t rates[ALLOWANCE_KINDS] = {
-        [ALLOWANCE_UNKNOWN_KEY] = config->rate_limits ? config->unknown_key_rate : 0,
-        [ALLOWANCE_BAD_SIGNATURE] = config->rate_limits ? config->bad_signature_rate : 0,
+    const uint32_t rates[RATE_LIMIT_KINDS] = {
+        [RATE_LIMIT_UNKNOWN_KEY] = config->rate_limits ? config->unknown_key_rate : 0,
+        [RATE_LIMIT_BAD_SIGNATURE] = config->rate_limits ? config->bad_signature_rate : 0,
     };
     *staging = made;
     if (made == NULL)
         return -ENOMEM;
-    int failed = allowance_create(&made->allowance, rates, config->port_threads, config->hash_key);
+    int failed = rate_limit_create(&made->limits, rates, config->port_threads, config->hash_key);
     if (failed != 0) {
         staging_destroy(made);
         *staging = NULL;
@@ -37,7 +37,7 @@ void staging_destroy(struct staging *staging)
 {
     if (staging == NULL)
         return;
-    allowance_destroy(staging->allowance);
+    rate_limit_destroy(staging->limits);
     free(staging);
 }
 
@@ -78,8 +78,8 @@ void staging_refuse_signature(struct staging *staging, struct job *job, const ch
     struct pending *pending = staging_pending(staging, job);
     pending->kind = PENDING_PROBLEM;
     if (!job->passkey && job->known)
-        context->metrics.counters.rate_limited += signer_key_was_wrong(
-            context->config, staging->allowance, job->address, context->now_ns, &pending->problem);
+        context->metrics.counters.rate_limited += key_lookup_charge_bad(
+            context->config, staging->limits, job->address, context->now_ns, &pending->problem);
     else
         (void)problem_detail_set(&pending->problem, PROBLEM_invalid_signature, NULL, "%s", detail);
     context->metrics.counters.signatures_bad++;
@@ -147,11 +147,11 @@ static bool decode(const struct staging *staging, struct conn *conn, struct job 
 static bool judge_key(const struct staging *staging, const struct conn *conn, struct job *job)
 {
     const struct command *command = job_command(job);
-    job->known = signer_key_is_known(staging->context->config, job->request, command);
+    job->known = key_lookup_is_known(staging->context->config, job->request, command);
     job->address = conn->address;
     job->table = NULL;
     if (command->bytes[1] == SIGNATURE_SECP256K1 ||
-        signer_key_is_slow(staging->allowance, conn, job->request, job->known,
+        key_lookup_is_slow(staging->limits, conn, job->request, job->known,
                            staging->context->now_ns))
         return true;
     job->table = key_tables_find(staging->context->config->key_tables, command_key(command));

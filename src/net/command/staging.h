@@ -8,8 +8,8 @@
  * of its connection was wrong. Slow jobs are verified one a turn and hold at most half of the
  * slots, so that they delay other clients by at most one verification a turn.
  *
- * What an address asks for in vain is bounded (allowance.h): above it, requests under keys that
- * nobody has, and those behind a wrong signature, are refused unverified (signer_key.h).
+ * What an address asks for in vain is bounded (rate_limit.h): above it, requests under keys that
+ * nobody has, and those behind a wrong signature, are refused unverified (key_lookup.h).
  *
  * Plain JSON writes are not signed: they share the fresh queue, and skip verification.
  *
@@ -25,8 +25,8 @@
 #include "base/message.h"
 #include "base/status.h"
 #include "crypto/ed25519.h"
-#include "net/request/allowance.h"
 #include "net/request/envelope.h"
+#include "net/request/rate_limit.h"
 #include "net/response/pipeline.h"
 
 enum { STAGING_JOBS = 256, STAGING_SLOW_MAX = STAGING_JOBS / 2 };
@@ -38,7 +38,7 @@ struct job {
     alignas(8) uint8_t message[(STAGING_MESSAGE_BYTES + 7) / 8 * 8];
     const struct request *request;
     const struct ed25519_table *table; /* of its key, found in this turn; or NULL */
-    uint64_t address;                  /* of its client (allowance.h) */
+    uint64_t address;                  /* of its client (rate_limit.h) */
     uint64_t deadline_ns;              /* 0: it has not waited for a credit yet */
     uint32_t pending;
     bool passkey;
@@ -55,7 +55,7 @@ struct job_queue {
 struct staging {
     struct context *context;
     struct pipeline *pipeline;
-    struct allowance *allowance;
+    struct rate_limit *limits;
     struct job jobs[STAGING_JOBS];
     uint16_t free[STAGING_JOBS];
     uint32_t free_count;

@@ -3,7 +3,7 @@
 #include "base/rule.h"
 #include "crypto/secp256k1.h"
 #include "net/json/ack.h"
-#include "net/request/signer_key.h"
+#include "net/request/key_lookup.h"
 
 void verifier_init(struct verifier *verifier, struct staging *staging)
 {
@@ -12,9 +12,9 @@ void verifier_init(struct verifier *verifier, struct staging *staging)
     *verifier = (struct verifier){
         .context = context,
         .staging = staging,
-        .shadows = { .ring = config->shadows,
-                     .rejects = config->shadows_rejects,
-                     .skipped = &context->metrics.counters.shadows_skipped },
+        .audit = { .ring = config->audits,
+                   .rejects = config->audits_rejects,
+                   .skipped = &context->metrics.counters.shadows_skipped },
     };
     eip712_init(&verifier->eip712, config->exchange_id);
 }
@@ -32,7 +32,7 @@ static enum status check_key(struct verifier *verifier, const struct job *job,
     if (request->signer == SIGNER_NEW_SECP256K1) /* exempt */
         return STATUS_request_completed;
     /* Looked up again: a key may have been added while the signature waited. */
-    if (job->known || signer_key_is_known(verifier->context->config, request, command))
+    if (job->known || key_lookup_is_known(verifier->context->config, request, command))
         return STATUS_request_completed;
     verifier->context->metrics.counters.unknown_keys++;
     return ack_unauthorized(request->code);
@@ -45,8 +45,9 @@ static void take_verdict(struct verifier *verifier, uint32_t number, bool slow, 
     struct command *command = job_command(job);
     struct conn *conn = context_conn(verifier->context, staging_pending(verifier->staging, job));
     if (conn != NULL) {
-        conn->forges = !good || (conn->forges && !slow); /* not slow: sent before that was known */
-        conn->proved = !conn->forges && job->known;
+        conn->last_signature_bad =
+            !good || (conn->last_signature_bad && !slow); /* not slow: sent before that was known */
+        conn->last_signature_good = !conn->last_signature_bad && job->known;
     }
 #if defined(PLANTED_BUG) && PLANTED_BUG == 7 /* a wrong signature is taken */
     good = true;
@@ -98,7 +99,8 @@ static uint32_t verify_fresh(struct verifier *verifier)
             job_queue_push(&staging->good, numbers[i]);
             continue;
         }
-        shadow_tell(&verifier->shadows, job_command(&staging->jobs[numbers[i]]), good & 1, path);
+        verdict_audit_report(&verifier->audit, job_command(&staging->jobs[numbers[i]]), good & 1,
+                             path);
         take_verdict(verifier, numbers[i], false, good & 1);
         good >>= 1;
     }
@@ -132,7 +134,7 @@ static bool verify_one(struct verifier *verifier, const struct command *command)
         };
         enum ed25519_path path = ed25519_path_of_use();
         bool good = ed25519_verify(&one, 1) == 1;
-        shadow_tell(&verifier->shadows, command, good, path);
+        verdict_audit_report(&verifier->audit, command, good, path);
         return good;
     }
     return eip712_hash(&verifier->eip712, command_payload(command), command->payload_bytes,
@@ -142,13 +144,13 @@ static bool verify_one(struct verifier *verifier, const struct command *command)
 
 /* Its address has asked for too much. Even this answer comes in its turn: whoever floods gets no
  * more of them than of verdicts. */
-static bool refuse_unverified(struct verifier *verifier, uint32_t number, bool forges)
+static bool refuse_unverified(struct verifier *verifier, uint32_t number, bool last_signature_bad)
 {
     struct job *job = &verifier->staging->jobs[number];
     struct pending *pending = staging_pending(verifier->staging, job);
-    if (!signer_key_is_refused(verifier->context->config, verifier->staging->allowance,
-                               job->address, job->known, forges, verifier->context->now_ns,
-                               &pending->problem))
+    if (!key_lookup_refuses(verifier->context->config, verifier->staging->limits, job->address,
+                            job->known, last_signature_bad, verifier->context->now_ns,
+                            &pending->problem))
         return false;
     verifier->context->metrics.counters.rate_limited++;
     pending->kind = PENDING_PROBLEM;
@@ -168,10 +170,10 @@ static uint32_t verify_slow(struct verifier *verifier)
             context_conn(verifier->context, staging_pending(verifier->staging, job));
         if (conn != NULL)
             conn->slow_job = false;
-        if (!refuse_unverified(verifier, number, conn == NULL || conn->forges)) {
-            if (signer_key_is_strange(verifier->context->config, job->known))
-                allowance_charge(staging->allowance, job->address, ALLOWANCE_UNKNOWN_KEY,
-                                 verifier->context->now_ns);
+        if (!refuse_unverified(verifier, number, conn == NULL || conn->last_signature_bad)) {
+            if (key_lookup_is_charged(verifier->context->config, job->known))
+                rate_limit_charge(staging->limits, job->address, RATE_LIMIT_UNKNOWN_KEY,
+                                  verifier->context->now_ns);
             take_verdict(verifier, number, true, verify_one(verifier, job_command(job)));
         }
         if (conn != NULL && conn->open)

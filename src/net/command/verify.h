@@ -9,13 +9,13 @@
 
 #include "crypto/eip712.h"
 #include "net/command/staging.h"
-#include "net/request/shadow.h"
+#include "net/request/verdict_audit.h"
 
 struct verifier {
     struct context *context;
     struct staging *staging;
     struct eip712 eip712;
-    struct shadow_choice shadows;
+    struct verdict_audit audit;
 };
 
 void verifier_init(struct verifier *verifier, struct staging *staging);

@@ -48,14 +48,14 @@ struct conn {
     uint8_t phase;           /* enum conn_phase */
 
     bool open;
-    bool admin;        /* came in through admin.listen */
-    bool last;         /* no further request is read: closes when everything is answered */
-    bool broken;       /* closes at once */
-    bool slow_job;     /* a slow signature of this connection waits for its turn (staging.h) */
-    bool forges;       /* a verified signature was wrong, and none sent behind it right yet */
-    bool proved;       /* else: its newest was right, and under a known key */
-    bool continue_due; /* 100 Continue, when the answers before it are out */
-    bool blocked;      /* has input that could not be taken yet */
+    bool admin;    /* came in through admin.listen */
+    bool last;     /* no further request is read: closes when everything is answered */
+    bool broken;   /* closes at once */
+    bool slow_job; /* a slow signature of this connection waits for its turn (staging.h) */
+    bool last_signature_bad; /* a verified signature was wrong, and none sent behind it right yet */
+    bool last_signature_good; /* else: its newest was right, and under a known key */
+    bool continue_due;        /* 100 Continue, when the answers before it are out */
+    bool blocked;             /* has input that could not be taken yet */
 
     uint8_t queued; /* bits of enum conn_queue_kind: survive the connection, as the entries do */
 
@@ -80,7 +80,7 @@ struct conn {
     uint32_t expected_bytes; /* that reads asked and not written may answer at most */
     bool reads_held;         /* a read waits until more of the output is sent */
     uint64_t received_ticks; /* of the newest bytes */
-    uint64_t address;        /* of the peer (allowance.h); the transport's to fill */
+    uint64_t address;        /* of the peer (rate_limit.h); the transport's to fill */
 
     uint8_t time; /* enum conn_time, CONN_TIMES: none */
     uint64_t deadline_ns;

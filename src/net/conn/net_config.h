@@ -71,8 +71,8 @@ struct net_config {
     const struct keyring *keyring;
     struct key_tables *key_tables; /* of the sessions' keys; NULL: none */
     uint32_t number;               /* of this net thread: which reader of key_tables it is */
-    struct ring *shadows;          /* producer, of verdicts (shadow.h); NULL: none */
-    bool shadows_rejects;          /* every refused signature among them */
+    struct ring *audits;           /* producer, of verdicts (verdict_audit.h); NULL: none */
+    bool audits_rejects;           /* every refused signature among them */
     const struct symbols *symbols;
     const struct clock *clock;
     const struct option_engine *options; /* the engine options in force; outlive the net */

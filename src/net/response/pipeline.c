@@ -6,13 +6,13 @@ int pipeline_init(struct pipeline *pipeline, struct context *context)
     pipeline->evicting = CONN_NONE;
     int error = read_sender_init(&pipeline->reads, context);
     if (error == 0)
-        error = responder_init(&pipeline->responder, context);
+        error = response_writer_init(&pipeline->responses, context);
     return error;
 }
 
 void pipeline_free(struct pipeline *pipeline)
 {
-    responder_free(&pipeline->responder);
+    response_writer_free(&pipeline->responses);
     read_sender_free(&pipeline->reads);
 }
 
@@ -46,7 +46,7 @@ static bool flush(struct pipeline *pipeline, struct conn *conn)
         struct pending *pending = pending_at(&pipeline->context->pendings, conn->pending_head);
         if (pending->state != PENDING_DONE)
             return true;
-        if (!respond_write(&pipeline->responder, conn, pending))
+        if (!response_write(&pipeline->responses, conn, pending))
             return false;
         if (pending->kind == PENDING_READ && pending->reply.buffer != REPLY_NO_BUFFER)
             reply_pool_give(pipeline->context->config->reply_pool, pending->reply.buffer);
@@ -54,7 +54,7 @@ static bool flush(struct pipeline *pipeline, struct conn *conn)
         context_touch(pipeline->context, conn);
     }
     if (conn->continue_due) {
-        if (!respond_continue(&pipeline->responder, conn))
+        if (!response_write_continue(&pipeline->responses, conn))
             return false;
         conn->continue_due = false;
         context_touch(pipeline->context, conn);

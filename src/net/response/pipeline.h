@@ -4,12 +4,12 @@
 #define NET_RESPONSE_PIPELINE_H
 
 #include "net/response/read_send.h"
-#include "net/response/respond.h"
+#include "net/response/response.h"
 
 struct pipeline {
     struct context *context;
     struct read_sender reads;
-    struct responder responder;
+    struct response_writer responses;
     uint32_t evicting; /* connection closed for room whose chunks are not back, or CONN_NONE */
 };
 

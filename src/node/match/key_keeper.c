@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
-#include "net/request/shadow.h"
+#include "net/request/verdict_audit.h"
 #include "node/history/counter.h"
 
 enum {
@@ -30,9 +30,9 @@ int key_keeper_init(struct key_keeper *keeper, const struct key_keeper_config *c
 {
     INVARIANT(config->nets <= KEY_KEEPER_NETS_MAX);
     size_t news_bytes = (ring_bytes(KEY_KEEPER_NEWS, sizeof(struct news)) + 63) & ~(size_t)63;
-    size_t shadow_bytes = ring_bytes(KEY_KEEPER_SHADOWS, MESSAGE_SLOT_BYTES);
+    size_t verdict_bytes = ring_bytes(KEY_KEEPER_VERDICTS, MESSAGE_SLOT_BYTES);
     keeper->config = *config;
-    keeper->memory_bytes = news_bytes + config->nets * shadow_bytes;
+    keeper->memory_bytes = news_bytes + config->nets * verdict_bytes;
     int failed = arena_map(&keeper->memory, keeper->memory_bytes, false);
     if (failed != 0)
         return failed;
@@ -44,8 +44,8 @@ int key_keeper_init(struct key_keeper *keeper, const struct key_keeper_config *c
     }
     ring_init(&keeper->news, keeper->memory, KEY_KEEPER_NEWS, sizeof(struct news));
     for (uint32_t i = 0; i < config->nets; i++)
-        ring_init(&keeper->shadows[i], (uint8_t *)keeper->memory + news_bytes + i * shadow_bytes,
-                  KEY_KEEPER_SHADOWS, MESSAGE_SLOT_BYTES);
+        ring_init(&keeper->verdicts[i], (uint8_t *)keeper->memory + news_bytes + i * verdict_bytes,
+                  KEY_KEEPER_VERDICTS, MESSAGE_SLOT_BYTES);
     return 0;
 }
 
@@ -230,51 +230,51 @@ static enum ed25519_path second_of(enum ed25519_path path)
     return path == ED25519_LANES ? ED25519_COMB : ED25519_PATHS;
 }
 
-static bool verify_by(enum ed25519_path path, const struct shadow *shadow)
+static bool verify_by(enum ed25519_path path, const struct audited_verdict *audited)
 {
     static alignas(ED25519_TABLE_ALIGN) struct ed25519_entry
         entries[ED25519_TABLE_POSITIONS_SMALL * ED25519_TABLE_MULTIPLES]; /* the keys thread's */
     struct ed25519_table table = { .entries = entries, .positions = ED25519_TABLE_POSITIONS_SMALL };
-    struct ed25519_job job = { .key = shadow->key,
-                               .signature = shadow->signature,
-                               .message = shadow->message,
-                               .message_bytes = shadow->message_bytes };
+    struct ed25519_job job = { .key = audited->key,
+                               .signature = audited->signature,
+                               .message = audited->message,
+                               .message_bytes = audited->message_bytes };
     if (path == ED25519_COMB) { /* its own table: the one in use may be what is wrong */
-        if (ed25519_table_build(entries, table.positions, shadow->key) != 0)
+        if (ed25519_table_build(entries, table.positions, audited->key) != 0)
             return false;
-        memcpy(table.key, shadow->key, sizeof table.key);
+        memcpy(table.key, audited->key, sizeof table.key);
         job.table = &table;
     }
     return ed25519_verify_by(path, &job, 1) == 1;
 }
 
-static void look_again(struct key_keeper *keeper, const struct shadow *shadow)
+static void look_again(struct key_keeper *keeper, const struct audited_verdict *audited)
 {
-    enum ed25519_path path = (enum ed25519_path)shadow->path;
+    enum ed25519_path path = (enum ed25519_path)audited->path;
     enum ed25519_path second = second_of(path);
     if (second == ED25519_PATHS)
         return;
     counter_add(&keeper->counters.shadows);
-    if (verify_by(second, shadow) == shadow->good)
+    if (verify_by(second, audited) == audited->good)
         return;
     counter_add(&keeper->counters.shadow_differences);
     enum ed25519_path left = ed25519_drop(path);
     log_line(LOG_ERROR, "signatures",
              "%s called a signature %s, %s does not: signatures are verified by %s from now on",
-             ed25519_path_name(path), shadow->good ? "good" : "wrong", ed25519_path_name(second),
+             ed25519_path_name(path), audited->good ? "good" : "wrong", ed25519_path_name(second),
              ed25519_path_name(left));
 }
 
-static uint32_t read_shadows(struct key_keeper *keeper)
+static uint32_t read_verdicts(struct key_keeper *keeper)
 {
     uint32_t done = 0;
     for (uint32_t i = 0; i < keeper->config.nets && done < SHADOWS_A_STEP; i++) {
-        struct ring *ring = &keeper->shadows[keeper->next_net++ % keeper->config.nets];
+        struct ring *ring = &keeper->verdicts[keeper->next_net++ % keeper->config.nets];
         uint64_t ready = ring_ready(ring), taken = 0;
         while (taken < ready && done < SHADOWS_A_STEP) {
-            const struct shadow *shadow = ring_at(ring, taken);
-            look_again(keeper, shadow);
-            taken += shadow->slot_count;
+            const struct audited_verdict *audited = ring_at(ring, taken);
+            look_again(keeper, audited);
+            taken += audited->slot_count;
             done++;
         }
         if (taken > 0)
@@ -285,7 +285,7 @@ static uint32_t read_shadows(struct key_keeper *keeper)
 
 uint32_t key_keeper_step(struct key_keeper *keeper, uint64_t now_ns)
 {
-    uint32_t done = read_shadows(keeper);
+    uint32_t done = read_verdicts(keeper);
     if (keeper->config.tables == NULL)
         return done;
     return done + build_configured(keeper) + read_news(keeper) + sweep(keeper, now_ns);

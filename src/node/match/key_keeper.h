@@ -1,7 +1,7 @@
 /* key_keeper.h - keeps the tables of the keys that sign, and looks at verdicts on them again.
  *
  *   matcher (primary_sink.h) ── a session was made, or ended ──> news ──────┐
- *   net threads ── one verdict in 4,096 (net/request/shadow.h) ──> shadows ─┴──> key_keeper_step
+ *   net threads ── one verdict in 4,096 (verdict_audit.h) ──> verdicts ─────┴──> key_keeper_step
  *
  * A table is built when its session is made, and freed when the last session of its key has ended;
  * operator, oracle and treasury keys of the configuration have one from the beginning. Whatever is
@@ -18,7 +18,7 @@
  *         millisecond; sweeps that follow one another begin a second apart.
  * Owner.  key_keeper_tell and key_keeper_look: the matcher; key_keeper_step: the keys thread.
  *         Counters are shown by anyone.
- * Bound.  KEY_KEEPER_NEWS sessions told and not looked at, KEY_KEEPER_SHADOWS slots of verdicts of
+ * Bound.  KEY_KEEPER_NEWS sessions told and not looked at, KEY_KEEPER_VERDICTS slots of verdicts of
  *         each net thread. */
 #ifndef NODE_MATCH_KEY_KEEPER_H
 #define NODE_MATCH_KEY_KEEPER_H
@@ -31,7 +31,7 @@
 
 enum {
     KEY_KEEPER_NEWS = 4096,
-    KEY_KEEPER_SHADOWS = 1024,
+    KEY_KEEPER_VERDICTS = 1024,
     KEY_KEEPER_NETS_MAX = 32,
 };
 
@@ -67,8 +67,8 @@ struct key_keeper_config {
 
 struct key_keeper {
     struct key_keeper_config config;
-    struct ring news;                         /* producer: the matcher */
-    struct ring shadows[KEY_KEEPER_NETS_MAX]; /* producers: the net threads */
+    struct ring news;                          /* producer: the matcher */
+    struct ring verdicts[KEY_KEEPER_NETS_MAX]; /* producers: the net threads */
     void *memory;
     size_t memory_bytes;
     _Atomic bool missed; /* a sweep is wanted */

@@ -141,7 +141,7 @@ static int open_net(struct node *node, uint32_t number)
 {
     struct node_net *net = &node->nets[number];
     struct net_diagnosis diagnosis = { 0 };
-    bool shadows = !config_is(node->options, OPTION_crypto_shadow, "off");
+    bool audits = !config_is(node->options, OPTION_crypto_shadow, "off");
     struct net_config config = {
         .listen = config_text(node->options, OPTION_net_listen),
         .admin_listen = number == 0 ? config_text(node->options, OPTION_admin_listen) : NULL,
@@ -156,8 +156,8 @@ static int open_net(struct node *node, uint32_t number)
         .keyring = node->core.keyring,
         .key_tables = node->key_tables,
         .number = number,
-        .shadows = shadows ? &node->key_keeper.shadows[number] : NULL,
-        .shadows_rejects = config_is(node->options, OPTION_crypto_shadow, "rejects"),
+        .audits = audits ? &node->key_keeper.verdicts[number] : NULL,
+        .audits_rejects = config_is(node->options, OPTION_crypto_shadow, "rejects"),
         .symbols = &node->core.primary_sink.symbols,
         .clock = &node->clock,
         .options = &node->core.options,

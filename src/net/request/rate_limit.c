@@ -1,4 +1,4 @@
-#include "net/request/allowance.h"
+#include "net/request/rate_limit.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -8,63 +8,62 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define MS_NS     UINT64_C(1000000)
 
-enum { SET_ADDRESSES = 8, SETS = ALLOWANCE_ADDRESSES / SET_ADDRESSES };
+enum { SET_ADDRESSES = 8, SETS = RATE_LIMIT_ADDRESSES / SET_ADDRESSES };
 
 /* All zero: an address whose buckets are full, whichever it is. */
 struct debtor {
     uint64_t address;
-    uint64_t full_ns[ALLOWANCE_KINDS]; /* when the bucket is full again */
+    uint64_t full_ns[RATE_LIMIT_KINDS]; /* when the bucket is full again */
 };
 
-struct allowance {
-    uint64_t interval_ns[ALLOWANCE_KINDS]; /* that one costs; 0: nothing */
+struct rate_limit {
+    uint64_t interval_ns[RATE_LIMIT_KINDS]; /* that one costs; 0: nothing */
     struct mix_key hash_key;
     struct debtor debtors[SETS][SET_ADDRESSES];
 };
 
-int allowance_create(struct allowance **allowance, const uint32_t rates[ALLOWANCE_KINDS],
-                     uint32_t threads, struct mix_key hash_key)
+int rate_limit_create(struct rate_limit **limits, const uint32_t rates[RATE_LIMIT_KINDS],
+                      uint32_t threads, struct mix_key hash_key)
 {
-    struct allowance *made = calloc(1, sizeof *made);
-    *allowance = made;
+    struct rate_limit *made = calloc(1, sizeof *made);
+    *limits = made;
     if (made == NULL)
         return -ENOMEM;
     made->hash_key = hash_key;
-    for (unsigned kind = 0; kind < ALLOWANCE_KINDS; kind++)
+    for (unsigned kind = 0; kind < RATE_LIMIT_KINDS; kind++)
         if (rates[kind] != 0)
             made->interval_ns[kind] = SECOND_NS * (threads > 1 ? threads : 1) / rates[kind];
     return 0;
 }
 
-void allowance_destroy(struct allowance *allowance)
+void rate_limit_destroy(struct rate_limit *limits)
 {
-    free(allowance);
+    free(limits);
 }
 
-static uint32_t set_of(const struct allowance *allowance, uint64_t address)
+static uint32_t set_of(const struct rate_limit *limits, uint64_t address)
 {
-    return (uint32_t)(mix_fold(address ^ allowance->hash_key.low, allowance->hash_key.high | 1) %
-                      SETS);
+    return (uint32_t)(mix_fold(address ^ limits->hash_key.low, limits->hash_key.high | 1) % SETS);
 }
 
 /* When the bucket of the address is full again. */
-static uint64_t full_at(const struct allowance *allowance, uint64_t address,
-                        enum allowance_kind kind)
+static uint64_t full_at(const struct rate_limit *limits, uint64_t address,
+                        enum rate_limit_kind kind)
 {
-    const struct debtor *set = allowance->debtors[set_of(allowance, address)];
+    const struct debtor *set = limits->debtors[set_of(limits, address)];
     for (unsigned i = 0; i < SET_ADDRESSES; i++)
         if (set[i].address == address)
             return set[i].full_ns[kind];
     return 0;
 }
 
-uint64_t allowance_wait_ms(const struct allowance *allowance, uint64_t address,
-                           enum allowance_kind kind, uint64_t now_ns)
+uint64_t rate_limit_wait_ms(const struct rate_limit *limits, uint64_t address,
+                            enum rate_limit_kind kind, uint64_t now_ns)
 {
-    uint64_t interval = allowance->interval_ns[kind];
+    uint64_t interval = limits->interval_ns[kind];
     if (interval == 0)
         return 0;
-    uint64_t full = full_at(allowance, address, kind);
+    uint64_t full = full_at(limits, address, kind);
     /* With this one the bucket must not be more than a second from full; one is always given to a
      * full bucket. */
     uint64_t most = now_ns + (interval < SECOND_NS ? SECOND_NS - interval : 0);
@@ -74,16 +73,16 @@ uint64_t allowance_wait_ms(const struct allowance *allowance, uint64_t address,
 static uint64_t latest(const struct debtor *debtor)
 {
     uint64_t latest = 0;
-    for (unsigned kind = 0; kind < ALLOWANCE_KINDS; kind++)
+    for (unsigned kind = 0; kind < RATE_LIMIT_KINDS; kind++)
         if (debtor->full_ns[kind] > latest)
             latest = debtor->full_ns[kind];
     return latest;
 }
 
 /* The entry of the address, in place of the one whose buckets are full first. */
-static struct debtor *debtor_of(struct allowance *allowance, uint64_t address)
+static struct debtor *debtor_of(struct rate_limit *limits, uint64_t address)
 {
-    struct debtor *set = allowance->debtors[set_of(allowance, address)];
+    struct debtor *set = limits->debtors[set_of(limits, address)];
     struct debtor *least = &set[0];
     for (unsigned i = 0; i < SET_ADDRESSES; i++) {
         if (set[i].address == address)
@@ -95,13 +94,13 @@ static struct debtor *debtor_of(struct allowance *allowance, uint64_t address)
     return least;
 }
 
-void allowance_charge(struct allowance *allowance, uint64_t address, enum allowance_kind kind,
-                      uint64_t now_ns)
+void rate_limit_charge(struct rate_limit *limits, uint64_t address, enum rate_limit_kind kind,
+                       uint64_t now_ns)
 {
-    uint64_t interval = allowance->interval_ns[kind];
+    uint64_t interval = limits->interval_ns[kind];
     if (interval == 0)
         return;
-    uint64_t *full_ns = &debtor_of(allowance, address)->full_ns[kind];
+    uint64_t *full_ns = &debtor_of(limits, address)->full_ns[kind];
     uint64_t from = *full_ns > now_ns ? *full_ns : now_ns;
     /* What was let through beyond the limit makes nobody wait for more than that second. */
     if (from <= now_ns + SECOND_NS)
@@ -114,7 +113,7 @@ static uint64_t of_ipv4(uint32_t address)
     return UINT64_C(0xffff) << 32 | ntohl(address);
 }
 
-uint64_t allowance_address(int file)
+uint64_t rate_limit_address(int file)
 {
     struct sockaddr_storage name;
     socklen_t bytes = sizeof name;

@@ -1,4 +1,4 @@
-#include "net/request/signer_key.h"
+#include "net/request/key_lookup.h"
 
 #include "net/request/admission.h"
 
@@ -19,7 +19,7 @@ static bool operator_key_fits(const struct option_engine *options, uint16_t code
     return options->has_operator_key && memcmp(options->operator_key, key, 32) == 0;
 }
 
-bool signer_key_is_known(const struct net_config *config, const struct request *request,
+bool key_lookup_is_known(const struct net_config *config, const struct request *request,
                          const struct command *command)
 {
     const uint8_t *key = command_key(command);
@@ -35,10 +35,10 @@ bool signer_key_is_known(const struct net_config *config, const struct request *
     return keyring_find(config->keyring, &name, &entry);
 }
 
-static void refuse(const struct net_config *config, enum allowance_kind kind, uint64_t wait_ms,
+static void refuse(const struct net_config *config, enum rate_limit_kind kind, uint64_t wait_ms,
                    struct problem_detail *problem)
 {
-    if (kind == ALLOWANCE_UNKNOWN_KEY)
+    if (kind == RATE_LIMIT_UNKNOWN_KEY)
         (void)problem_detail_set_number(problem, PROBLEM_rate_limited, wait_ms,
                                         "signatures of keys that are not known: %u/s an address",
                                         config->unknown_key_rate);
@@ -48,44 +48,44 @@ static void refuse(const struct net_config *config, enum allowance_kind kind, ui
                                         config->bad_signature_rate);
 }
 
-bool signer_key_is_slow(const struct allowance *allowance, const struct conn *conn,
+bool key_lookup_is_slow(const struct rate_limit *limits, const struct conn *conn,
                         const struct request *request, bool is_known, uint64_t now_ns)
 {
-    if (!is_known || conn->forges)
+    if (!is_known || conn->last_signature_bad)
         return true;
-    if (conn->proved || request->signer == SIGNER_OPERATOR)
+    if (conn->last_signature_good || request->signer == SIGNER_OPERATOR)
         return false;
-    return allowance_wait_ms(allowance, conn->address, ALLOWANCE_BAD_SIGNATURE, now_ns) != 0;
+    return rate_limit_wait_ms(limits, conn->address, RATE_LIMIT_BAD_SIGNATURE, now_ns) != 0;
 }
 
-bool signer_key_is_strange(const struct net_config *config, bool is_known)
+bool key_lookup_is_charged(const struct net_config *config, bool is_known)
 {
     return !is_known && config->source.ready(config->source.context);
 }
 
-bool signer_key_is_refused(const struct net_config *config, const struct allowance *allowance,
-                           uint64_t address, bool is_known, bool forges, uint64_t now_ns,
-                           struct problem_detail *problem)
+bool key_lookup_refuses(const struct net_config *config, const struct rate_limit *limits,
+                        uint64_t address, bool is_known, bool last_signature_bad, uint64_t now_ns,
+                        struct problem_detail *problem)
 {
-    bool is_strange = signer_key_is_strange(config, is_known);
-    enum allowance_kind kind = is_strange ? ALLOWANCE_UNKNOWN_KEY : ALLOWANCE_BAD_SIGNATURE;
-    if (!is_strange && !forges)
+    bool is_strange = key_lookup_is_charged(config, is_known);
+    enum rate_limit_kind kind = is_strange ? RATE_LIMIT_UNKNOWN_KEY : RATE_LIMIT_BAD_SIGNATURE;
+    if (!is_strange && !last_signature_bad)
         return false;
-    uint64_t wait_ms = allowance_wait_ms(allowance, address, kind, now_ns);
+    uint64_t wait_ms = rate_limit_wait_ms(limits, address, kind, now_ns);
     if (wait_ms != 0)
         refuse(config, kind, wait_ms, problem);
     return wait_ms != 0;
 }
 
-bool signer_key_was_wrong(const struct net_config *config, struct allowance *allowance,
-                          uint64_t address, uint64_t now_ns, struct problem_detail *problem)
+bool key_lookup_charge_bad(const struct net_config *config, struct rate_limit *limits,
+                           uint64_t address, uint64_t now_ns, struct problem_detail *problem)
 {
-    uint64_t wait_ms = allowance_wait_ms(allowance, address, ALLOWANCE_BAD_SIGNATURE, now_ns);
+    uint64_t wait_ms = rate_limit_wait_ms(limits, address, RATE_LIMIT_BAD_SIGNATURE, now_ns);
     if (wait_ms != 0) {
-        refuse(config, ALLOWANCE_BAD_SIGNATURE, wait_ms, problem);
+        refuse(config, RATE_LIMIT_BAD_SIGNATURE, wait_ms, problem);
         return true;
     }
-    allowance_charge(allowance, address, ALLOWANCE_BAD_SIGNATURE, now_ns);
+    rate_limit_charge(limits, address, RATE_LIMIT_BAD_SIGNATURE, now_ns);
     return problem_detail_set(problem, PROBLEM_invalid_signature, NULL,
                               "the signature does not verify");
 }

@@ -4,20 +4,20 @@
 
 #include "check.h"
 #include "net/fixture.h"
-#include "net/request/shadow.h"
+#include "net/request/verdict_audit.h"
 
 static struct fixture fixture;
 static struct protocol *protocol;
-static struct ring shadows;
+static struct ring audits;
 
 static void begin(uint32_t slots, bool rejects)
 {
     fixture_init(&fixture, true, 1024);
     void *memory = aligned_alloc(128, (ring_bytes(slots, MESSAGE_SLOT_BYTES) + 127) & ~127ul);
     CHECK(memory != NULL);
-    ring_init(&shadows, memory, slots, MESSAGE_SLOT_BYTES);
-    fixture.config.shadows = &shadows;
-    fixture.config.shadows_rejects = rejects;
+    ring_init(&audits, memory, slots, MESSAGE_SLOT_BYTES);
+    fixture.config.audits = &audits;
+    fixture.config.audits_rejects = rejects;
     protocol = fixture_protocol(&fixture, 256);
 }
 
@@ -25,22 +25,22 @@ static void end(void)
 {
     fixture_protocol_free(protocol);
     fixture_free(&fixture);
-    free(shadows.slots);
+    free(audits.slots);
 }
 
 /* The next verdict that was told; it can be verified from its own bytes. */
 static struct ed25519_job next_job(bool *good)
 {
-    CHECK(ring_ready(&shadows) >= 1);
-    const struct shadow *shadow = ring_at(&shadows, 0);
-    CHECK(shadow->path == ed25519_path_of_use());
-    CHECK(shadow->slot_count == shadow_slots(shadow->message_bytes));
-    *good = shadow->good;
-    ring_release(&shadows, shadow->slot_count); /* the bytes stay until the producer comes round */
-    return (struct ed25519_job){ .key = shadow->key,
-                                 .signature = shadow->signature,
-                                 .message = shadow->message,
-                                 .message_bytes = shadow->message_bytes };
+    CHECK(ring_ready(&audits) >= 1);
+    const struct audited_verdict *audited = ring_at(&audits, 0);
+    CHECK(audited->path == ed25519_path_of_use());
+    CHECK(audited->slot_count == audited_verdict_slots(audited->message_bytes));
+    *good = audited->good;
+    ring_release(&audits, audited->slot_count); /* the bytes stay until the producer comes round */
+    return (struct ed25519_job){ .key = audited->key,
+                                 .signature = audited->signature,
+                                 .message = audited->message,
+                                 .message_bytes = audited->message_bytes };
 }
 
 static void one_of_4096(void)
@@ -49,21 +49,21 @@ static void one_of_4096(void)
     bool good;
     begin(64, false);
     wire_open(&wire, &fixture, protocol, false);
-    protocol->verifier.shadows.verdicts = SHADOW_INTERVAL - 3;
+    protocol->verifier.audit.verdicts = VERDICT_AUDIT_INTERVAL - 3;
     (void)wire_order(&wire, &fixture.session, false);
     (void)wire_order(&wire, &fixture.session, true);
-    CHECK(ring_ready(&shadows) == 0);
+    CHECK(ring_ready(&audits) == 0);
     (void)wire_order(&wire, &fixture.session, true); /* the 4,096th */
     (void)wire_order(&wire, &fixture.session, true);
     struct ed25519_job job = next_job(&good);
     CHECK(good && ed25519_verify(&job, 1) == 1 && job.message_bytes == 72);
-    CHECK(memcmp(job.key, fixture.session.key, 32) == 0 && ring_ready(&shadows) == 0);
-    protocol->verifier.shadows.verdicts = 2 * SHADOW_INTERVAL - 1;
+    CHECK(memcmp(job.key, fixture.session.key, 32) == 0 && ring_ready(&audits) == 0);
+    protocol->verifier.audit.verdicts = 2 * VERDICT_AUDIT_INTERVAL - 1;
     (void)wire_order(&wire, &fixture.stranger, false); /* by the slow way as well */
     job = next_job(&good);
     CHECK(!good && ed25519_verify(&job, 1) == 0);
     CHECK(memcmp(job.key, fixture.stranger.key, 32) == 0);
-    CHECK(protocol->verifier.shadows.verdicts == 2 * SHADOW_INTERVAL &&
+    CHECK(protocol->verifier.audit.verdicts == 2 * VERDICT_AUDIT_INTERVAL &&
           protocol->context.metrics.counters.shadows_skipped == 0);
     wire_free(&wire);
     end();
@@ -78,7 +78,7 @@ static void every_refusal(void)
     begin(64, true);
     wire_open(&wire, &fixture, protocol, false);
     (void)wire_order(&wire, &fixture.session, true);
-    CHECK(ring_ready(&shadows) == 0);
+    CHECK(ring_ready(&audits) == 0);
     for (unsigned i = 0; i < 33; i++)
         (void)wire_order(&wire, &fixture.session, false);
     CHECK(protocol->context.metrics.counters.shadows_skipped == 1);
@@ -86,7 +86,7 @@ static void every_refusal(void)
         struct ed25519_job job = next_job(&good);
         CHECK(!good && ed25519_verify(&job, 1) == 0);
     }
-    CHECK(ring_ready(&shadows) == 0);
+    CHECK(ring_ready(&audits) == 0);
     wire_free(&wire);
     end();
 }

@@ -1,4 +1,4 @@
-#include "net/response/respond.h"
+#include "net/response/response.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,36 +33,36 @@ struct frame {
     uint64_t retry_after_ms; /* 0: none */
 };
 
-int responder_init(struct responder *responder, struct context *context)
+int response_writer_init(struct response_writer *responses, struct context *context)
 {
-    *responder = (struct responder){ .context = context, .date_second = UINT64_MAX };
-    void *memory = mmap(NULL, RESPOND_SCRATCH_BYTES, PROT_READ | PROT_WRITE,
+    *responses = (struct response_writer){ .context = context, .date_second = UINT64_MAX };
+    void *memory = mmap(NULL, RESPONSE_SCRATCH_BYTES, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return -ENOMEM;
-    responder->scratch = memory;
+    responses->scratch = memory;
     return 0;
 }
 
-void responder_free(struct responder *responder)
+void response_writer_free(struct response_writer *responses)
 {
-    if (responder->scratch != NULL)
-        (void)munmap(responder->scratch, RESPOND_SCRATCH_BYTES);
-    responder->scratch = NULL;
+    if (responses->scratch != NULL)
+        (void)munmap(responses->scratch, RESPONSE_SCRATCH_BYTES);
+    responses->scratch = NULL;
 }
 
-static const char *date_text(struct responder *responder)
+static const char *date_text(struct response_writer *responses)
 {
     static const char days[] = "SunMonTueWedThuFriSat";
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    uint64_t second = responder->context->unix_ns / UINT64_C(1000000000);
-    if (second == responder->date_second)
-        return responder->date;
+    uint64_t second = responses->context->unix_ns / UINT64_C(1000000000);
+    if (second == responses->date_second)
+        return responses->date;
     struct tm tm;
     time_t time = (time_t)second;
     INVARIANT(gmtime_r(&time, &tm) != NULL);
     unsigned year = (unsigned)tm.tm_year + 1900;
-    char *at = responder->date;
+    char *at = responses->date;
     memcpy(at, days + 3 * tm.tm_wday, 3);
     memcpy(at + 3, ", 00 ", 5);
     at[5] = (char)('0' + tm.tm_mday / 10);
@@ -79,12 +79,12 @@ static const char *date_text(struct responder *responder)
     at[21] = (char)('0' + tm.tm_min % 10);
     at[23] = (char)('0' + tm.tm_sec / 10);
     at[24] = (char)('0' + tm.tm_sec % 10);
-    at[RESPOND_DATE_BYTES] = '\0';
-    responder->date_second = second;
-    return responder->date;
+    at[RESPONSE_DATE_BYTES] = '\0';
+    responses->date_second = second;
+    return responses->date;
 }
 
-static void write_head(struct responder *responder, struct writer *head,
+static void write_head(struct response_writer *responses, struct writer *head,
                        const struct pending *pending, const struct frame *frame, size_t body_bytes)
 {
     WRITER_TEXT(head, "HTTP/1.1 ");
@@ -94,7 +94,7 @@ static void write_head(struct responder *responder, struct writer *head,
     WRITER_TEXT(head, "\r\nContent-Type: ");
     writer_text(head, media_names[frame->media]);
     WRITER_TEXT(head, "\r\nDate: ");
-    writer_bytes(head, date_text(responder), RESPOND_DATE_BYTES);
+    writer_bytes(head, date_text(responses), RESPONSE_DATE_BYTES);
     WRITER_TEXT(head, "\r\nContent-Length: ");
     writer_uint(head, body_bytes);
     if (frame->has_sequence) {
@@ -381,21 +381,21 @@ static void write_body(struct context *context, struct writer *writer, struct pe
     }
 }
 
-bool respond_write(struct responder *responder, struct conn *conn, struct pending *pending)
+bool response_write(struct response_writer *responses, struct conn *conn, struct pending *pending)
 {
-    struct context *context = responder->context;
+    struct context *context = responses->context;
     char head_text[HEAD_MAX];
     struct writer head = writer_begin(head_text, sizeof head_text);
-    struct writer body = writer_begin(responder->scratch, RESPOND_SCRATCH_BYTES);
+    struct writer body = writer_begin(responses->scratch, RESPONSE_SCRATCH_BYTES);
     struct frame frame = { .http_status = 200, .media = MEDIA_JSON };
     write_body(context, &body, pending, &frame);
     if (CC_UNLIKELY(body.full)) { /* longer than any answer of a bounded engine */
         struct problem_detail problem;
         (void)problem_detail_set(&problem, PROBLEM_internal_error, NULL, "the answer is too long");
-        body = writer_begin(responder->scratch, RESPOND_SCRATCH_BYTES);
+        body = writer_begin(responses->scratch, RESPONSE_SCRATCH_BYTES);
         write_problem(&body, &problem, &frame);
     }
-    write_head(responder, &head, pending, &frame, writer_count(&body));
+    write_head(responses, &head, pending, &frame, writer_count(&body));
     INVARIANT(!head.full);
     size_t body_bytes = pending->no_body ? 0 : writer_count(&body);
     size_t total = writer_count(&head) + body_bytes;
@@ -409,34 +409,34 @@ bool respond_write(struct responder *responder, struct conn *conn, struct pendin
     output_append(&context->outputs, &conn->output, head_text, writer_count(&head),
                   context->now_ns);
     if (body_bytes > 0)
-        output_append(&context->outputs, &conn->output, responder->scratch, body_bytes,
+        output_append(&context->outputs, &conn->output, responses->scratch, body_bytes,
                       context->now_ns);
     if (pending->has_secret) {
         output_mark_secret(&context->outputs, &conn->output, total);
-        secret_wipe(responder->scratch, writer_count(&body));
+        secret_wipe(responses->scratch, writer_count(&body));
     }
     context->metrics.counters.responses++;
-    responder->written += total;
-    if (responder->sent_count < RESPOND_SENT_MAX)
-        responder->sent_ticks[responder->sent_count++] = pending->received_ticks;
+    responses->written += total;
+    if (responses->sent_count < RESPONSE_SENT_MAX)
+        responses->sent_ticks[responses->sent_count++] = pending->received_ticks;
     return true;
 }
 
-bool respond_continue(struct responder *responder, struct conn *conn)
+bool response_write_continue(struct response_writer *responses, struct conn *conn)
 {
     static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    struct context *context = responder->context;
+    struct context *context = responses->context;
     if (!output_fits(&context->outputs, &conn->output, sizeof text - 1))
         return false;
     output_append(&context->outputs, &conn->output, text, sizeof text - 1, context->now_ns);
     return true;
 }
 
-void respond_sent(struct responder *responder)
+void response_mark_sent(struct response_writer *responses)
 {
     uint64_t now = clock_ticks();
-    for (uint32_t i = 0; i < responder->sent_count; i++)
-        net_metrics_stamp(&responder->context->metrics, NET_STAGE_sent,
-                          now - responder->sent_ticks[i]);
-    responder->sent_count = 0;
+    for (uint32_t i = 0; i < responses->sent_count; i++)
+        net_metrics_stamp(&responses->context->metrics, NET_STAGE_sent,
+                          now - responses->sent_ticks[i]);
+    responses->sent_count = 0;
 }

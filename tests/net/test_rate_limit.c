@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "check.h"
 #include "net/fixture.h"
-#include "net/request/allowance.h"
+#include "net/request/rate_limit.h"
 
 #define ORDER_PATH  "/api/v1/trading/order/place/limit"
 #define ORACLE_PATH "/api/v1/operator"
@@ -18,66 +18,66 @@
 
 static const struct mix_key hash_key = { 7, 9 };
 
-static struct allowance *make(uint32_t unknown, uint32_t bad, uint32_t threads)
+static struct rate_limit *make(uint32_t unknown, uint32_t bad, uint32_t threads)
 {
-    struct allowance *allowance;
-    const uint32_t rates[ALLOWANCE_KINDS] = { unknown, bad };
-    CHECK(allowance_create(&allowance, rates, threads, hash_key) == 0);
-    return allowance;
+    struct rate_limit *limits;
+    const uint32_t rates[RATE_LIMIT_KINDS] = { unknown, bad };
+    CHECK(rate_limit_create(&limits, rates, threads, hash_key) == 0);
+    return limits;
 }
 
 /* Takes what the address may have at once. */
-static uint32_t drain(struct allowance *allowance, uint64_t address, enum allowance_kind kind,
+static uint32_t drain(struct rate_limit *limits, uint64_t address, enum rate_limit_kind kind,
                       uint64_t now_ns)
 {
     uint32_t count = 0;
-    for (; allowance_wait_ms(allowance, address, kind, now_ns) == 0 && count < 100000; count++)
-        allowance_charge(allowance, address, kind, now_ns);
+    for (; rate_limit_wait_ms(limits, address, kind, now_ns) == 0 && count < 100000; count++)
+        rate_limit_charge(limits, address, kind, now_ns);
     return count;
 }
 
 /* 200/s: one costs 5 ms, a second's worth may come at once. */
 static void rates(void)
 {
-    struct allowance *allowance = make(200, 1000, 1);
-    CHECK(drain(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START) == 200);
-    CHECK(allowance_wait_ms(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START) == 5);
-    CHECK(allowance_wait_ms(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START + 3 * MS) == 2);
-    CHECK(drain(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START + 5 * MS) == 1);
-    CHECK(drain(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START + 105 * MS) == 20);
-    CHECK(drain(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START + 60000 * MS) == 200); /* no more */
-    CHECK(drain(allowance, 2, ALLOWANCE_UNKNOWN_KEY, START) == 200);              /* another's */
-    CHECK(drain(allowance, 1, ALLOWANCE_BAD_SIGNATURE, START) == 1000);
-    allowance_destroy(allowance);
+    struct rate_limit *limits = make(200, 1000, 1);
+    CHECK(drain(limits, 1, RATE_LIMIT_UNKNOWN_KEY, START) == 200);
+    CHECK(rate_limit_wait_ms(limits, 1, RATE_LIMIT_UNKNOWN_KEY, START) == 5);
+    CHECK(rate_limit_wait_ms(limits, 1, RATE_LIMIT_UNKNOWN_KEY, START + 3 * MS) == 2);
+    CHECK(drain(limits, 1, RATE_LIMIT_UNKNOWN_KEY, START + 5 * MS) == 1);
+    CHECK(drain(limits, 1, RATE_LIMIT_UNKNOWN_KEY, START + 105 * MS) == 20);
+    CHECK(drain(limits, 1, RATE_LIMIT_UNKNOWN_KEY, START + 60000 * MS) == 200); /* no more */
+    CHECK(drain(limits, 2, RATE_LIMIT_UNKNOWN_KEY, START) == 200);              /* another's */
+    CHECK(drain(limits, 1, RATE_LIMIT_BAD_SIGNATURE, START) == 1000);
+    rate_limit_destroy(limits);
 
-    allowance = make(200, 0, 4); /* a quarter: one costs 20 ms; no limit on the other */
-    CHECK(drain(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START) == 50);
-    CHECK(allowance_wait_ms(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START) == 20);
-    CHECK(drain(allowance, 1, ALLOWANCE_BAD_SIGNATURE, START) == 100000);
-    allowance_destroy(allowance);
+    limits = make(200, 0, 4); /* a quarter: one costs 20 ms; no limit on the other */
+    CHECK(drain(limits, 1, RATE_LIMIT_UNKNOWN_KEY, START) == 50);
+    CHECK(rate_limit_wait_ms(limits, 1, RATE_LIMIT_UNKNOWN_KEY, START) == 20);
+    CHECK(drain(limits, 1, RATE_LIMIT_BAD_SIGNATURE, START) == 100000);
+    rate_limit_destroy(limits);
 
-    allowance = make(1, 1, 4); /* less than one a second a thread: one each 4 s */
-    CHECK(drain(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START) == 1);
-    CHECK(allowance_wait_ms(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START) == 4000);
-    CHECK(drain(allowance, 1, ALLOWANCE_UNKNOWN_KEY, START + 4000 * MS) == 1);
-    allowance_destroy(allowance);
+    limits = make(1, 1, 4); /* less than one a second a thread: one each 4 s */
+    CHECK(drain(limits, 1, RATE_LIMIT_UNKNOWN_KEY, START) == 1);
+    CHECK(rate_limit_wait_ms(limits, 1, RATE_LIMIT_UNKNOWN_KEY, START) == 4000);
+    CHECK(drain(limits, 1, RATE_LIMIT_UNKNOWN_KEY, START + 4000 * MS) == 1);
+    rate_limit_destroy(limits);
 }
 
 /* What passed beyond the limit is not paid back for longer than the second, and who owes is not
  * forgotten for those who owe less, however many they are. */
 static void debts(void)
 {
-    struct allowance *allowance = make(200, 1000, 1);
+    struct rate_limit *limits = make(200, 1000, 1);
     for (unsigned i = 0; i < 5000; i++)
-        allowance_charge(allowance, 1, ALLOWANCE_BAD_SIGNATURE, START);
-    CHECK(allowance_wait_ms(allowance, 1, ALLOWANCE_BAD_SIGNATURE, START) <= 2);
-    CHECK(allowance_wait_ms(allowance, 1, ALLOWANCE_BAD_SIGNATURE, START) > 0);
-    CHECK(drain(allowance, 2, ALLOWANCE_UNKNOWN_KEY, START) == 200);
-    for (uint64_t other = 100; other < 100 + 4 * ALLOWANCE_ADDRESSES; other++)
-        allowance_charge(allowance, other, ALLOWANCE_UNKNOWN_KEY, START);
-    CHECK(allowance_wait_ms(allowance, 2, ALLOWANCE_UNKNOWN_KEY, START) == 5);
-    allowance_destroy(allowance);
-    allowance_destroy(NULL);
+        rate_limit_charge(limits, 1, RATE_LIMIT_BAD_SIGNATURE, START);
+    CHECK(rate_limit_wait_ms(limits, 1, RATE_LIMIT_BAD_SIGNATURE, START) <= 2);
+    CHECK(rate_limit_wait_ms(limits, 1, RATE_LIMIT_BAD_SIGNATURE, START) > 0);
+    CHECK(drain(limits, 2, RATE_LIMIT_UNKNOWN_KEY, START) == 200);
+    for (uint64_t other = 100; other < 100 + 4 * RATE_LIMIT_ADDRESSES; other++)
+        rate_limit_charge(limits, other, RATE_LIMIT_UNKNOWN_KEY, START);
+    CHECK(rate_limit_wait_ms(limits, 2, RATE_LIMIT_UNKNOWN_KEY, START) == 5);
+    rate_limit_destroy(limits);
+    rate_limit_destroy(NULL);
 }
 
 /* The address of a peer that is connected from `name`. */
@@ -93,7 +93,7 @@ static uint64_t address_from(int family, const struct sockaddr *name, socklen_t 
     CHECK(connect(client, (struct sockaddr *)&bound, bound_bytes) == 0);
     int server = accept(listener, NULL, NULL);
     CHECK(server >= 0);
-    uint64_t address = allowance_address(server);
+    uint64_t address = rate_limit_address(server);
     CHECK(close(server) == 0 && close(client) == 0 && close(listener) == 0);
     return address;
 }
@@ -112,7 +112,7 @@ static void addresses(void)
     CHECK(same == address || same == UINT64_MAX);
     uint64_t other = address_from(AF_INET6, (const void *)&ipv6, sizeof ipv6);
     CHECK(other == 0 || other == UINT64_MAX); /* the upper half of ::1 */
-    CHECK(allowance_address(-1) == 0);
+    CHECK(rate_limit_address(-1) == 0);
 }
 
 /* ---- in the way of a request ----------------------------------------------------------------- */

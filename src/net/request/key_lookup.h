@@ -1,0 +1,44 @@
+/* key_lookup.h - is the key of a signed request known, is its verification slow, and may it be
+ * asked for at all (rules.md R11, step 11). Only what net knows; the engine decides.
+ *
+ * Owner. The net thread.
+ * Units. now_ns is clock_monotonic_ns. */
+#ifndef NET_REQUEST_KEY_LOOKUP_H
+#define NET_REQUEST_KEY_LOOKUP_H
+
+#include "base/message.h"
+#include "net/conn/conn.h"
+#include "net/conn/net_config.h"
+#include "net/request/rate_limit.h"
+
+/* Whether the key of the request is known: configured for its operator code, or in the keyring for
+ * the account that it names. An account creation brings its own key, which is not known. */
+CC_MUST_USE bool key_lookup_is_known(const struct net_config *config, const struct request *request,
+                                     const struct command *command);
+
+/* Whether the request is verified in the slow queue, one a turn: its key is unknown; or the last
+ * signature of its connection was bad; or its address has used up its bad signatures and its
+ * connection has shown no good one yet (operators excepted). A connection whose last signature was
+ * good is never slow. */
+CC_MUST_USE bool key_lookup_is_slow(const struct rate_limit *limits, const struct conn *conn,
+                                    const struct request *request, bool is_known, uint64_t now_ns);
+
+/* Whether the address pays for an unknown key. During recovery it does not: the keyring is not
+ * complete, and a returning client must be told to retry (R11, step 11), not that it asks too
+ * much. */
+CC_MUST_USE bool key_lookup_is_charged(const struct net_config *config, bool is_known);
+
+/* Whether a slow request is refused unverified: its address has used up its unknown keys, or its
+ * bad signatures and the last one of its connection was bad. Then *problem has 429. */
+CC_MUST_USE bool key_lookup_refuses(const struct net_config *config,
+                                    const struct rate_limit *limits, uint64_t address,
+                                    bool is_known, bool last_signature_bad, uint64_t now_ns,
+                                    struct problem_detail *problem);
+
+/* A signature under a known key was bad: *problem gets 401, or 429 when the address has used up its
+ * bad signatures. True: 429. */
+CC_MUST_USE bool key_lookup_charge_bad(const struct net_config *config, struct rate_limit *limits,
+                                       uint64_t address, uint64_t now_ns,
+                                       struct problem_detail *problem);
+
+#endif

@@ -1,0 +1,55 @@
+/* verdict_audit.h - a sample of the verdicts on signatures, verified again by another path.
+ *
+ *   net thread: verdict ── one of VERDICT_AUDIT_INTERVAL ──> ring ──> keys thread (key_keeper.h)
+ *
+ * The second path is independent of the first. If their verdicts differ, our code or the machine
+ * computes wrongly. The option and the counters call this audit "shadow".
+ *
+ * Wait.  Nothing waits: a verdict that finds no room is counted and dropped.
+ * Owner. The net thread is the ring's producer. */
+#ifndef NET_REQUEST_VERDICT_AUDIT_H
+#define NET_REQUEST_VERDICT_AUDIT_H
+
+#include "base/message.h"
+#include "crypto/ed25519.h"
+#include "net/conn/net_config.h"
+
+enum { VERDICT_AUDIT_INTERVAL = 4096 };
+
+/* A verdict with everything it was made from; takes as many slots of MESSAGE_SLOT_BYTES as
+ * audited_verdict_slots says. */
+struct audited_verdict {
+    uint16_t slot_count;
+    uint16_t message_bytes;
+    uint8_t path; /* enum ed25519_path in use when it was made */
+    bool good;
+    uint8_t key[ED25519_KEY_BYTES];
+    uint8_t signature[ED25519_SIGNATURE_BYTES];
+    uint8_t message[];
+};
+
+static inline uint32_t audited_verdict_slots(uint32_t message_bytes)
+{
+    return (uint32_t)(sizeof(struct audited_verdict) + message_bytes + MESSAGE_SLOT_BYTES - 1) /
+           MESSAGE_SLOT_BYTES;
+}
+
+static_assert((sizeof(struct audited_verdict) + REQUEST_PAYLOAD_MAX + MESSAGE_SLOT_BYTES - 1) /
+                      MESSAGE_SLOT_BYTES <=
+                  RING_MESSAGE_SLOTS_MAX,
+              "the longest payload is one message of a ring");
+
+/* Which verdicts are reported. */
+struct verdict_audit {
+    struct ring *ring; /* NULL: none */
+    bool rejects;      /* every bad signature too */
+    uint64_t verdicts; /* so far */
+    uint64_t *skipped; /* counts those that found no room */
+};
+
+/* Reports the verdict on a request's Ed25519 signature, if it is of the sample. `path` is the path
+ * in use before the signature was verified. */
+void verdict_audit_report(struct verdict_audit *audit, const struct command *command, bool good,
+                          enum ed25519_path path);
+
+#endif
