@@ -1,10 +1,10 @@
 /* arena.h - memory of a role: one region, sized at start and handed out in pieces that live as
  * long.
  *
- * A dry run finds the size: on an arena without memory every arena_take returns NULL and only
+ * A dry run finds the size: on an arena without memory every arena_alloc returns NULL and only
  * counts the bytes. The caller then maps the region and repeats the same sequence of calls.
- * arena_take is pure: the engine lays itself out with it. arena_map, arena_populate and arena_unmap
- * are system calls.
+ * arena_alloc is pure: the engine lays itself out with it. The others (arena_map, arena_populate,
+ * arena_unmap) are system calls.
  *
  * Owner. The thread that lays out. A piece cannot be given back; it lives until arena_unmap.
  * Units. Bytes. */
@@ -26,7 +26,7 @@ static inline void arena_init(struct arena *arena, void *memory, size_t capacity
 
 /* Returns the next `count` items of `size` bytes, aligned to `align` (a power of two); NULL in a
  * dry run. The memory is not cleared. Taking more than the dry run counted fails an INVARIANT. */
-static inline void *arena_take(struct arena *arena, size_t count, size_t size, size_t align)
+static inline void *arena_alloc(struct arena *arena, size_t count, size_t size, size_t align)
 {
     size_t start = (arena->used + align - 1) & ~(align - 1);
     INVARIANT(size == 0 || count <= (SIZE_MAX / 2 - start) / size);

@@ -8,20 +8,20 @@
 
 enum {
     KEY_WORDS = sizeof(struct keyring_key) / 8,
-    ENTRY_WORDS = sizeof(struct keyring_entry) / 8,
-    PLACES_PER_ENTRY = 4, /* the map is at most a quarter full: short probes, no growth */
+    ROW_WORDS = sizeof(struct keyring_row) / 8,
+    PLACES_PER_ROW = 4, /* the map is at most a quarter full: short probes, no growth */
 };
 
-/* The slot of one entry. The words are atomic because a reader may copy them while they change; the
+/* The slot of one row. The words are atomic because a reader may copy them while they change; the
  * version is odd then. Only the writer uses the lists. */
 struct slot {
     _Atomic uint64_t version;
-    _Atomic uint64_t words[ENTRY_WORDS]; /* a struct keyring_entry, its key first */
-    uint64_t hash;                       /* of its key */
-    uint32_t next, before;               /* ring of tombstones by sequence; free slots: next */
+    _Atomic uint64_t words[ROW_WORDS]; /* a struct keyring_row, its key first */
+    uint64_t hash;                     /* of its key */
+    uint32_t next, before;             /* ring of tombstones by sequence; free slots: next */
 };
 
-static_assert(offsetof(struct keyring_entry, key) == 0, "the first words of a slot are its key");
+static_assert(offsetof(struct keyring_row, key) == 0, "the first words of a slot are its key");
 
 struct keyring {
     ck_hs_t map; /* of pointers to the words of slots */
@@ -29,8 +29,8 @@ struct keyring {
     uint32_t capacity;
     uint32_t free_head; /* 0: none */
     _Atomic uint32_t count;
-    _Atomic uint32_t used; /* slots that ever had an entry: 1 .. used */
-    struct slot slots[];   /* entries are 1 .. capacity; 0 closes the ring of tombstones */
+    _Atomic uint32_t used; /* slots that ever had an row: 1 .. used */
+    struct slot slots[];   /* rows are 1 .. capacity; 0 closes the ring of tombstones */
 };
 
 static void *map_malloc(size_t bytes)
@@ -94,48 +94,48 @@ static struct slot *map_get(const struct keyring *keyring, const struct keyring_
 }
 
 /* Copies the slot between two equal even versions, so that the copy is of one update. */
-static void slot_copy(const struct slot *slot, uint64_t words[ENTRY_WORDS])
+static void slot_copy(const struct slot *slot, uint64_t words[ROW_WORDS])
 {
     uint64_t before, after;
     do {
         /* acquire (pairs: slot_write): the words read next are at least as new as this version. */
         before = atomic_load_explicit(&slot->version, memory_order_acquire);
-        for (unsigned i = 0; i < ENTRY_WORDS; i++) /* acquire: a newer word shows its odd version */
+        for (unsigned i = 0; i < ROW_WORDS; i++) /* acquire: a newer word shows its odd version */
             words[i] = atomic_load_explicit(&slot->words[i], memory_order_acquire);
         after = atomic_load_explicit(&slot->version, memory_order_relaxed);
     } while (CC_UNLIKELY(before != after || (before & 1) != 0));
 }
 
 static bool slot_read(const struct slot *slot, const struct keyring_key *key,
-                      struct keyring_entry *entry)
+                      struct keyring_row *row)
 {
-    uint64_t words[ENTRY_WORDS];
+    uint64_t words[ROW_WORDS];
     slot_copy(slot, words);
     if (memcmp(words, key, sizeof *key) != 0)
         return false;
-    memcpy(entry, words, sizeof *entry);
+    memcpy(row, words, sizeof *row);
     return true;
 }
 
-static void slot_write(struct slot *slot, const struct keyring_entry *entry)
+static void slot_write(struct slot *slot, const struct keyring_row *row)
 {
-    uint64_t words[ENTRY_WORDS];
-    memcpy(words, entry, sizeof words);
+    uint64_t words[ROW_WORDS];
+    memcpy(words, row, sizeof words);
     /* relaxed: only the writer changes it. The odd version is seen before any new word, because
      * each word is stored with release after it. */
     uint64_t version = atomic_load_explicit(&slot->version, memory_order_relaxed);
     atomic_store_explicit(&slot->version, version + 1, memory_order_relaxed);
-    for (unsigned i = 0; i < ENTRY_WORDS; i++) /* release (pairs: slot_copy) */
+    for (unsigned i = 0; i < ROW_WORDS; i++) /* release (pairs: slot_copy) */
         atomic_store_explicit(&slot->words[i], words[i], memory_order_release);
     atomic_store_explicit(&slot->version, version + 2, memory_order_release);
 }
 
-/* Returns the slot of a key and copies its entry; NULL if it is absent. */
+/* Returns the slot of a key and copies its row; NULL if it is absent. */
 static struct slot *find(const struct keyring *keyring, const struct keyring_key *key,
-                         struct keyring_entry *entry)
+                         struct keyring_row *row)
 {
     struct slot *slot = map_get(keyring, key);
-    return slot != NULL && slot_read(slot, key, entry) ? slot : NULL;
+    return slot != NULL && slot_read(slot, key, row) ? slot : NULL;
 }
 
 static uint32_t slot_index(const struct keyring *keyring, const struct slot *slot)
@@ -177,7 +177,7 @@ int keyring_init(struct keyring **keyring, uint32_t capacity, const uint8_t hash
     if (made == NULL)
         return -ENOMEM;
     if (!ck_hs_init(&made->map, CK_HS_MODE_SPMC | CK_HS_MODE_OBJECT | CK_HS_MODE_DELETE, map_hash,
-                    map_compare, &map_allocator, (uint64_t)PLACES_PER_ENTRY * capacity, 0)) {
+                    map_compare, &map_allocator, (uint64_t)PLACES_PER_ROW * capacity, 0)) {
         free(made);
         return -ENOMEM;
     }
@@ -207,14 +207,14 @@ static bool map_put(struct keyring *keyring, struct slot *slot, const struct key
     return ck_hs_put_unique(&keyring->map, slot->hash, (const void *)slot->words);
 }
 
-int keyring_add(struct keyring *keyring, const struct keyring_entry *entry)
+int keyring_add(struct keyring *keyring, const struct keyring_row *row)
 {
-    struct keyring_entry known;
-    struct slot *slot = find(keyring, &entry->key, &known);
+    struct keyring_row known;
+    struct slot *slot = find(keyring, &row->key, &known);
     if (slot != NULL) {
         if (known.state == KEYRING_TOMBSTONE)
             tombstone_remove(keyring, slot);
-        slot_write(slot, entry);
+        slot_write(slot, row);
         return 0;
     }
     if (keyring->free_head == 0)
@@ -222,8 +222,8 @@ int keyring_add(struct keyring *keyring, const struct keyring_entry *entry)
     slot = &keyring->slots[keyring->free_head];
     uint32_t next_free = slot->next;
     /* The slot is complete before the map points to it; the map stores with release. */
-    slot_write(slot, entry);
-    if (!map_put(keyring, slot, &entry->key))
+    slot_write(slot, row);
+    if (!map_put(keyring, slot, &row->key))
         return -ENOSPC;
     /* relaxed load: its own word. The store's release pairs with keyring_walk: slots up to `used`
      * are initialized. */
@@ -239,13 +239,13 @@ int keyring_add(struct keyring *keyring, const struct keyring_entry *entry)
 
 bool keyring_end(struct keyring *keyring, const struct keyring_key *key, uint64_t sequence)
 {
-    struct keyring_entry entry;
-    struct slot *slot = find(keyring, key, &entry);
-    if (slot == NULL || entry.state == KEYRING_TOMBSTONE)
+    struct keyring_row row;
+    struct slot *slot = find(keyring, key, &row);
+    if (slot == NULL || row.state == KEYRING_TOMBSTONE)
         return false;
-    entry.state = KEYRING_TOMBSTONE;
-    entry.sequence = sequence;
-    slot_write(slot, &entry);
+    row.state = KEYRING_TOMBSTONE;
+    row.sequence = sequence;
+    slot_write(slot, &row);
     tombstone_append(keyring, slot);
     return true;
 }
@@ -255,15 +255,15 @@ uint32_t keyring_retire(struct keyring *keyring, uint64_t durable_seq, uint32_t 
     uint32_t retired = 0;
     while (keyring->slots[0].next != 0 && (limit == 0 || retired < limit)) {
         struct slot *slot = &keyring->slots[keyring->slots[0].next];
-        uint64_t words[ENTRY_WORDS];
-        for (unsigned i = 0; i < ENTRY_WORDS; i++) /* relaxed: the writer reads its own words */
+        uint64_t words[ROW_WORDS];
+        for (unsigned i = 0; i < ROW_WORDS; i++) /* relaxed: the writer reads its own words */
             words[i] = atomic_load_explicit(&slot->words[i], memory_order_relaxed);
-        struct keyring_entry entry;
-        memcpy(&entry, words, sizeof entry);
-        INVARIANT(entry.state == KEYRING_TOMBSTONE);
-        if (entry.sequence > durable_seq)
+        struct keyring_row row;
+        memcpy(&row, words, sizeof row);
+        INVARIANT(row.state == KEYRING_TOMBSTONE);
+        if (row.sequence > durable_seq)
             break;
-        const void *removed = ck_hs_remove(&keyring->map, slot->hash, &entry.key);
+        const void *removed = ck_hs_remove(&keyring->map, slot->hash, &row.key);
         INVARIANT(removed == slot->words);
         tombstone_remove(keyring, slot);
         slot_release(keyring, slot);
@@ -273,19 +273,19 @@ uint32_t keyring_retire(struct keyring *keyring, uint64_t durable_seq, uint32_t 
 }
 
 bool keyring_find(const struct keyring *keyring, const struct keyring_key *key,
-                  struct keyring_entry *entry)
+                  struct keyring_row *row)
 {
-    return find(keyring, key, entry) != NULL;
+    return find(keyring, key, row) != NULL;
 }
 
-bool keyring_walk(const struct keyring *keyring, uint32_t *cursor, struct keyring_entry *entry)
+bool keyring_walk(const struct keyring *keyring, uint32_t *cursor, struct keyring_row *row)
 {
-    /* acquire (pairs: keyring_add): the slots up to it have had an entry. */
+    /* acquire (pairs: keyring_add): the slots up to it have had an row. */
     while (*cursor < atomic_load_explicit(&keyring->used, memory_order_acquire)) {
-        uint64_t words[ENTRY_WORDS];
+        uint64_t words[ROW_WORDS];
         slot_copy(&keyring->slots[++*cursor], words);
-        memcpy(entry, words, sizeof *entry);
-        if (entry->state == KEYRING_LIVE) /* a freed slot still holds its tombstone */
+        memcpy(row, words, sizeof *row);
+        if (row->state == KEYRING_LIVE) /* a freed slot still holds its tombstone */
             return true;
     }
     return false;

@@ -5,7 +5,7 @@
  * sequence that ended it is durable; until then its requests still go to the engine.
  *
  *   matcher (or recovery)                     net threads
- *   keyring_add()      -- slots, map -->      keyring_find() copies the entry out
+ *   keyring_add()      -- slots, map -->      keyring_find() copies the row out
  *   keyring_end()
  *   keyring_retire(durable_seq)
  *
@@ -16,7 +16,7 @@
  *        writer, lock-free readers).
  * Wait.  A reader retries only while its slot is being written. Nothing blocks.
  * Owner. The writer calls every function but keyring_find, keyring_walk and keyring_count.
- * Bound. keyring_init allocates all memory: slots for `capacity` entries, and a map with four cells
+ * Bound. keyring_init allocates all memory: slots for `capacity` rows, and a map with four cells
  *        a slot. The map never grows, so no old map has to be freed while readers use it and no
  *        epochs are needed. Full: -ENOSPC, nothing changed.
  * Units. ns of the engine's time; sequences of the journal. */
@@ -47,7 +47,7 @@ struct keyring_key {
 
 static_assert(sizeof(struct keyring_key) == 48, "hashed and compared as bytes");
 
-struct keyring_entry {
+struct keyring_row {
     struct keyring_key key;
     struct uuid credential_id; /* session, API or device key id; zero for a master key */
     uint64_t account_id;       /* the owner, for every kind */
@@ -60,7 +60,7 @@ struct keyring_entry {
     uint8_t zero;
 };
 
-static_assert(sizeof(struct keyring_entry) == 96, "copied in whole words");
+static_assert(sizeof(struct keyring_row) == 96, "copied in whole words");
 
 struct keyring;
 
@@ -69,15 +69,15 @@ struct keyring;
  * ignored. */
 struct keyring_key keyring_key(enum keyring_kind kind, uint64_t account_id, const uint8_t *bytes);
 
-/* Allocates a keyring for `capacity` entries, tombstones included. `hash_key` is the 16-byte key of
+/* Allocates a keyring for `capacity` rows, tombstones included. `hash_key` is the 16-byte key of
  * the data directory: without it no client can choose keys that collide. Returns 0 or -ENOMEM. */
 CC_MUST_USE int keyring_init(struct keyring **keyring, uint32_t capacity,
                              const uint8_t hash_key[16]);
 void keyring_free(struct keyring *keyring);
 
-/* Adds the entry, or replaces that of the same key, tombstone or not. Returns 0, or -ENOSPC when
+/* Adds the row, or replaces that of the same key, tombstone or not. Returns 0, or -ENOSPC when
  * the keyring is full; then nothing has changed. */
-CC_MUST_USE int keyring_add(struct keyring *keyring, const struct keyring_entry *entry);
+CC_MUST_USE int keyring_add(struct keyring *keyring, const struct keyring_row *row);
 
 /* Turns the live key into a tombstone of `sequence`. False if no such key is live. Sequences must
  * not decrease from call to call. */
@@ -87,18 +87,18 @@ bool keyring_end(struct keyring *keyring, const struct keyring_key *key, uint64_
  * limit). Returns how many. */
 uint32_t keyring_retire(struct keyring *keyring, uint64_t durable_seq, uint32_t limit);
 
-/* Copies the entry of the key, live or tombstone, to *entry. False if it is absent; *entry is then
+/* Copies the row of the key, live or tombstone, to *row. False if it is absent; *row is then
  * unchanged. Any thread. */
 CC_MUST_USE bool keyring_find(const struct keyring *keyring, const struct keyring_key *key,
-                              struct keyring_entry *entry);
+                              struct keyring_row *row);
 
-/* Copies the next live entry in the order of the slots to *entry; *cursor is 0 at the beginning.
- * False if there is none. A walk meets every entry that is live throughout, and may meet entries
+/* Copies the next live row in the order of the slots to *row; *cursor is 0 at the beginning.
+ * False if there is none. A walk meets every row that is live throughout, and may meet rows
  * that are added or ended meanwhile. Any thread. */
 CC_MUST_USE bool keyring_walk(const struct keyring *keyring, uint32_t *cursor,
-                              struct keyring_entry *entry);
+                              struct keyring_row *row);
 
-/* Returns the number of entries, tombstones included. Any thread. */
+/* Returns the number of rows, tombstones included. Any thread. */
 uint32_t keyring_count(const struct keyring *keyring);
 
 #endif

@@ -1,8 +1,8 @@
 /* reply_pool.h - the reply buffers of one net thread: the follower allocates them, net frees them.
  *
  *   follower                                   net thread
- *   index = reply_pool_take()                  rows at reply_pool_at(index)
- *   fill reply_pool_at(index)   -- reply -->   format, then reply_pool_give(index)
+ *   index = reply_pool_alloc()                  rows at reply_pool_at(index)
+ *   fill reply_pool_at(index)   -- reply -->   format, then reply_pool_free(index)
  *
  * Order. Freeing stores with release and allocating loads with acquire: the follower writes a
  *        buffer only after net's last read of it. The reply ring publishes the rows themselves.
@@ -37,9 +37,9 @@ static inline uint8_t *reply_pool_at(const struct reply_pool *pool, uint32_t ind
 }
 
 /* Returns the lowest free buffer, or REPLY_NO_BUFFER. Called by the follower only. */
-static inline uint16_t reply_pool_take(struct reply_pool *pool)
+static inline uint16_t reply_pool_alloc(struct reply_pool *pool)
 {
-    /* acquire (pairs: reply_pool_give): net's reads of the buffer come before our writes. Only this
+    /* acquire (pairs: reply_pool_free): net's reads of the buffer come before our writes. Only this
      * thread clears bits, so a bit that is seen stays set. */
     uint64_t free = atomic_load_explicit(&pool->free, memory_order_acquire);
     if (free == 0)
@@ -51,10 +51,10 @@ static inline uint16_t reply_pool_take(struct reply_pool *pool)
 }
 
 /* Frees the buffer of a reply whose rows are no longer needed. Called by the net thread only. */
-static inline void reply_pool_give(struct reply_pool *pool, uint32_t index)
+static inline void reply_pool_free(struct reply_pool *pool, uint32_t index)
 {
     INVARIANT(index < REPLY_BUFFERS);
-    /* release (pairs: reply_pool_take): our reads of the rows come before its reuse. */
+    /* release (pairs: reply_pool_alloc): our reads of the rows come before its reuse. */
     uint64_t before =
         atomic_fetch_or_explicit(&pool->free, UINT64_C(1) << index, memory_order_release);
     INVARIANT((before >> index & 1) == 0);

@@ -22,7 +22,7 @@ static bool fill_local(const struct context *context, const struct conn *conn,
                        const char *head_text, struct pending_local *local,
                        struct problem_detail *problem)
 {
-    struct keyring_entry entry;
+    struct keyring_row entry;
     local->kind = conn->route.kind;
     bool needs_state =
         local->kind == ROUTE_STATUS || (local->kind == ROUTE_LIMITS && conn->head.has_api_key);

@@ -144,20 +144,20 @@ static int index_read(struct disk *disk, char **text, size_t *bytes)
 /* The files of the folder held against the list. */
 struct files_check {
     const struct archive *archive;
-    bool *found; /* of entry i: a file of its size is there */
+    bool *found; /* of row i: a file of its size is there */
 };
 
 static void files_visit(void *context, const char *name, uint64_t bytes)
 {
     struct files_check *check = context;
-    const struct archive_entry *entry;
+    const struct archive_row *row;
     uint64_t number;
 
     if (!file_number_of(name, &number))
         return;
-    entry = archive_find(check->archive, number);
-    if (entry && entry->bytes == bytes)
-        check->found[entry - check->archive->entries] = true;
+    row = archive_find(check->archive, number);
+    if (row && row->bytes == bytes)
+        check->found[row - check->archive->rows] = true;
 }
 
 /* 0 when each file is there; *missing: the first segment whose is not, with -ENOENT. */
@@ -173,7 +173,7 @@ static int files_check(const struct archive *archive, struct disk *disk, uint64_
         return -ENOMEM;
     error = disk_list(disk, "archive", files_visit, &check);
     for (uint64_t i = 0; error == 0 && i < archive->count; i++) {
-        *missing = archive->entries[i].segment;
+        *missing = archive->rows[i].segment;
         if (!check.found[i])
             error = -ENOENT;
     }
@@ -224,16 +224,16 @@ enum refusal_kind archive_open(struct archive *archive, struct disk *disk,
 
 void archive_close(struct archive *archive)
 {
-    free(archive->entries);
+    free(archive->rows);
     *archive = (struct archive){ 0 };
 }
 
-const struct archive_entry *archive_find(const struct archive *archive, uint64_t segment)
+const struct archive_row *archive_find(const struct archive *archive, uint64_t segment)
 {
-    if (archive->count == 0 || segment < archive->entries[0].segment ||
-        segment - archive->entries[0].segment >= archive->count)
+    if (archive->count == 0 || segment < archive->rows[0].segment ||
+        segment - archive->rows[0].segment >= archive->count)
         return NULL;
-    return &archive->entries[segment - archive->entries[0].segment];
+    return &archive->rows[segment - archive->rows[0].segment];
 }
 
 /* ---- storing --------------------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ const struct archive_entry *archive_find(const struct archive *archive, uint64_t
 static bool tail_before(struct frame_tail *tail, const struct archive *archive,
                         const struct exchange_file *exchange, uint64_t segment)
 {
-    const struct archive_entry *before = segment > 0 ? archive_find(archive, segment - 1) : NULL;
+    const struct archive_row *before = segment > 0 ? archive_find(archive, segment - 1) : NULL;
 
     frame_tail_start(tail, exchange->exchange_id);
     if (!before)
@@ -276,31 +276,31 @@ static int segment_compare(struct disk *disk, uint64_t number, const uint8_t *wa
 }
 
 /* Reads the file back and makes the segment of it again, in `segment`. */
-static int file_verify(struct disk *disk, const char *path, const struct archive_entry *entry,
+static int file_verify(struct disk *disk, const char *path, const struct archive_row *row,
                        uint8_t *segment, uint32_t segment_bytes)
 {
     uint8_t hash[HASH_BYTES];
-    uint8_t *file = buffer_new(entry->bytes);
+    uint8_t *file = buffer_new(row->bytes);
     int error;
 
     if (!file)
         return -ENOMEM;
-    error = file_read(disk, path, file, entry->bytes);
+    error = file_read(disk, path, file, row->bytes);
     if (error == 0) {
-        hash_blake2b256(hash, file, entry->bytes);
-        if (memcmp(hash, entry->file_hash, sizeof hash) != 0)
+        hash_blake2b256(hash, file, row->bytes);
+        if (memcmp(hash, row->file_hash, sizeof hash) != 0)
             error = -EBADMSG;
     }
     if (error == 0)
-        error = archive_file_unpack(segment, segment_bytes, file, entry->bytes);
+        error = archive_file_unpack(segment, segment_bytes, file, row->bytes);
     free(file);
-    return error == 0 ? segment_compare(disk, entry->segment, segment, segment_bytes) : error;
+    return error == 0 ? segment_compare(disk, row->segment, segment, segment_bytes) : error;
 }
 
 /* Packs the segment in `segment` into a file that is whole, durable and proven, but not listed.
  * A file of that name may be there: of a store whose list was not known durable. It is replaced at
  * once by one that says the same, so that a list that names it stays right. */
-static int file_store(struct disk *disk, struct archive_entry *entry, uint8_t *segment,
+static int file_store(struct disk *disk, struct archive_row *row, uint8_t *segment,
                       uint32_t segment_bytes)
 {
     char part[DISK_PATH_BYTES];
@@ -311,14 +311,14 @@ static int file_store(struct disk *disk, struct archive_entry *entry, uint8_t *s
 
     if (error < 0)
         return error;
-    entry->bytes = file_bytes;
-    hash_blake2b256(entry->file_hash, file, file_bytes);
-    file_path(part, entry->segment, true);
-    file_path(path, entry->segment, false);
+    row->bytes = file_bytes;
+    hash_blake2b256(row->file_hash, file, file_bytes);
+    file_path(part, row->segment, true);
+    file_path(path, row->segment, false);
     error = file_write(disk, part, file, file_bytes);
     free(file);
     if (error == 0)
-        error = file_verify(disk, part, entry, segment, segment_bytes);
+        error = file_verify(disk, part, row, segment, segment_bytes);
     if (error == 0)
         error = disk_rename(disk, part, path);
     else if (disk_remove(disk, part) < 0)
@@ -327,17 +327,17 @@ static int file_store(struct disk *disk, struct archive_entry *entry, uint8_t *s
 }
 
 /* Lists one more segment, in the file and then in memory. */
-static int entry_add(struct archive *archive, struct disk *disk,
-                     const struct exchange_file *exchange, const struct archive_entry *entry)
+static int row_add(struct archive *archive, struct disk *disk, const struct exchange_file *exchange,
+                   const struct archive_row *row)
 {
     struct archive more = { .count = archive->count + 1 };
     int error;
 
-    more.entries = realloc(archive->entries, more.count * sizeof more.entries[0]);
-    if (!more.entries)
+    more.rows = realloc(archive->rows, more.count * sizeof more.rows[0]);
+    if (!more.rows)
         return -ENOMEM;
-    archive->entries = more.entries;
-    more.entries[archive->count] = *entry;
+    archive->rows = more.rows;
+    more.rows[archive->count] = *row;
     error = index_write(&more, disk, exchange);
     if (error == 0)
         archive->count = more.count;
@@ -347,13 +347,13 @@ static int entry_add(struct archive *archive, struct disk *disk,
 int archive_store(struct archive *archive, struct disk *disk, const struct exchange_file *exchange,
                   uint64_t segment, uint32_t segment_bytes)
 {
-    struct archive_entry entry;
+    struct archive_row row;
     struct frame_tail before;
     char path[DISK_PATH_BYTES];
     uint8_t *bytes;
     int error;
 
-    if (archive->count > 0 && segment != archive->entries[archive->count - 1].segment + 1)
+    if (archive->count > 0 && segment != archive->rows[archive->count - 1].segment + 1)
         return -EBADMSG;
     if (!tail_before(&before, archive, exchange, segment))
         return -EBADMSG;
@@ -363,16 +363,16 @@ int archive_store(struct archive *archive, struct disk *disk, const struct excha
     segment_path(path, segment, true);
     error = part_read(disk, path, DISK_DIRECT, 0, bytes, segment_bytes);
     if (error == 0)
-        error = archive_file_survey(&entry, bytes, segment_bytes, exchange, segment, &before);
+        error = archive_file_survey(&row, bytes, segment_bytes, exchange, segment, &before);
     if (error == 0)
-        error = file_store(disk, &entry, bytes, segment_bytes);
+        error = file_store(disk, &row, bytes, segment_bytes);
     free(bytes);
-    return error == 0 ? entry_add(archive, disk, exchange, &entry) : error;
+    return error == 0 ? row_add(archive, disk, exchange, &row) : error;
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-static bool entries_equal(const struct archive_entry *a, const struct archive_entry *b)
+static bool rows_equal(const struct archive_row *a, const struct archive_row *b)
 {
     return a->segment == b->segment && a->first_frame == b->first_frame &&
            a->last_frame == b->last_frame && a->first_sequence == b->first_sequence &&
@@ -382,50 +382,50 @@ static bool entries_equal(const struct archive_entry *a, const struct archive_en
 
 /* 0, -EBADMSG when anything differs from what the list says, or -errno. */
 static int file_load(const struct archive *archive, struct disk *disk,
-                     const struct exchange_file *exchange, const struct archive_entry *entry,
+                     const struct exchange_file *exchange, const struct archive_row *row,
                      uint32_t segment_bytes, uint8_t *out)
 {
-    struct archive_entry found;
+    struct archive_row found;
     struct frame_tail before;
     char path[DISK_PATH_BYTES];
     uint8_t hash[HASH_BYTES];
-    bool is_behind = tail_before(&before, archive, exchange, entry->segment);
+    bool is_behind = tail_before(&before, archive, exchange, row->segment);
     uint8_t *file;
     int error;
 
-    if (entry->bytes > archive_file_bytes_max(segment_bytes))
+    if (row->bytes > archive_file_bytes_max(segment_bytes))
         return -EBADMSG;
-    file = buffer_new(entry->bytes);
+    file = buffer_new(row->bytes);
     if (!file)
         return -ENOMEM;
-    file_path(path, entry->segment, false);
-    error = part_read(disk, path, 0, 0, file, entry->bytes);
+    file_path(path, row->segment, false);
+    error = part_read(disk, path, 0, 0, file, row->bytes);
     if (error == 0) {
-        hash_blake2b256(hash, file, entry->bytes);
-        if (memcmp(hash, entry->file_hash, sizeof hash) != 0)
+        hash_blake2b256(hash, file, row->bytes);
+        if (memcmp(hash, row->file_hash, sizeof hash) != 0)
             error = -EBADMSG;
     }
     if (error == 0)
-        error = archive_file_unpack(out, segment_bytes, file, entry->bytes);
+        error = archive_file_unpack(out, segment_bytes, file, row->bytes);
     free(file);
     if (error == 0)
-        error = archive_file_survey(&found, out, segment_bytes, exchange, entry->segment,
+        error = archive_file_survey(&found, out, segment_bytes, exchange, row->segment,
                                     is_behind ? &before : NULL);
-    return error == 0 && !entries_equal(&found, entry) ? -EBADMSG : error;
+    return error == 0 && !rows_equal(&found, row) ? -EBADMSG : error;
 }
 
 enum refusal_kind archive_load(const struct archive *archive, struct disk *disk,
                                const struct exchange_file *exchange, uint64_t segment,
                                uint32_t segment_bytes, uint8_t *out, struct refusal *refusal)
 {
-    const struct archive_entry *entry = archive_find(archive, segment);
+    const struct archive_row *row = archive_find(archive, segment);
     int error;
 
     refusal->segment = segment;
-    if (!entry)
+    if (!row)
         return refusal_set(refusal, REFUSAL_segment_missing,
                            "segment %" PRIu64 " is not in archive/index", segment);
-    error = file_load(archive, disk, exchange, entry, segment_bytes, out);
+    error = file_load(archive, disk, exchange, row, segment_bytes, out);
     if (error == -EBADMSG || error == -ENOENT)
         return refusal_set(refusal, REFUSAL_archive_damaged,
                            "the file of segment %" PRIu64 " is not what archive/index says of it",
@@ -479,18 +479,17 @@ int archive_prune(struct archive *archive, struct disk *disk, const struct excha
     int error;
 
     while (gone + 1 < archive->count && gone < INT32_MAX &&
-           archive->entries[gone].last_t_ns < before_ns &&
-           archive->entries[gone].segment < below_segment)
+           archive->rows[gone].last_t_ns < before_ns && archive->rows[gone].segment < below_segment)
         gone++;
     if (archive->count == 0)
         return 0;
-    less.entries = archive->entries + gone;
+    less.rows = archive->rows + gone;
     less.count = archive->count - gone;
     error = gone > 0 ? index_write(&less, disk, exchange) : 0;
     if (error < 0)
         return error;
-    memmove(archive->entries, less.entries, less.count * sizeof less.entries[0]);
+    memmove(archive->rows, less.rows, less.count * sizeof less.rows[0]);
     archive->count = less.count;
-    error = files_sweep(disk, archive->entries[0].segment);
+    error = files_sweep(disk, archive->rows[0].segment);
     return error < 0 ? error : (int)gone;
 }

@@ -19,7 +19,7 @@
 #include "store/refusal.h"
 
 /* One line of archive/index. */
-struct archive_entry {
+struct archive_row {
     uint64_t segment;
     uint64_t first_frame, last_frame;
     uint64_t first_sequence, last_sequence; /* last_sequence < first_sequence: no record in it */
@@ -31,7 +31,7 @@ struct archive_entry {
 
 /* The list, in order of segments without a gap. Its text: archive_index.h. */
 struct archive {
-    struct archive_entry *entries;
+    struct archive_row *rows;
     uint64_t count;
 };
 
@@ -43,9 +43,8 @@ CC_MUST_USE enum refusal_kind archive_open(struct archive *archive, struct disk 
                                            struct refusal *refusal);
 void archive_close(struct archive *archive);
 
-/* The entry of a segment, or NULL. */
-CC_MUST_USE const struct archive_entry *archive_find(const struct archive *archive,
-                                                     uint64_t segment);
+/* The row of a segment, or NULL. */
+CC_MUST_USE const struct archive_row *archive_find(const struct archive *archive, uint64_t segment);
 
 /* Archives the sealed segment that follows the last one listed (an empty list: segment 0), and adds
  * it to the list (memory and file). It must be whole to its end; its first frame must chain to the

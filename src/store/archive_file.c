@@ -17,7 +17,7 @@ uint64_t archive_file_bytes_max(uint32_t segment_bytes)
 
 /* ---- a segment looked at --------------------------------------------------------------------- */
 
-static int records_survey(struct archive_entry *out, const struct frame_header *header,
+static int records_survey(struct archive_row *out, const struct frame_header *header,
                           const uint8_t *bytes)
 {
     struct frame_records records;
@@ -31,7 +31,7 @@ static int records_survey(struct archive_entry *out, const struct frame_header *
     return found;
 }
 
-int archive_file_survey(struct archive_entry *out, const uint8_t *segment, uint32_t segment_bytes,
+int archive_file_survey(struct archive_row *out, const uint8_t *segment, uint32_t segment_bytes,
                         const struct exchange_file *exchange, uint64_t number,
                         const struct frame_tail *before)
 {
@@ -40,7 +40,7 @@ int archive_file_survey(struct archive_entry *out, const uint8_t *segment, uint3
     struct frame_header header;
     struct frame_tail tail = { 0 };
 
-    *out = (struct archive_entry){ .segment = number };
+    *out = (struct archive_row){ .segment = number };
     if (segment_decode(&segment_header, segment) < 0 ||
         !segment_belongs(&segment_header, exchange, number))
         return -EBADMSG;

@@ -25,7 +25,7 @@ CC_MUST_USE uint64_t archive_file_bytes_max(uint32_t segment_bytes);
  * the first of them after `before` (NULL: after whatever it names), records that parse, then
  * zeros. Fills what the list says of it but for `bytes` and `file_hash`. 0, or -EBADMSG, also
  * without any frame. */
-CC_MUST_USE int archive_file_survey(struct archive_entry *out, const uint8_t *segment,
+CC_MUST_USE int archive_file_survey(struct archive_row *out, const uint8_t *segment,
                                     uint32_t segment_bytes, const struct exchange_file *exchange,
                                     uint64_t number, const struct frame_tail *before);
 

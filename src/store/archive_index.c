@@ -28,19 +28,19 @@ static size_t head_write(char *text, const struct exchange_file *exchange)
     return (size_t)used;
 }
 
-static size_t entry_write(char *text, const struct archive_entry *entry)
+static size_t row_write(char *text, const struct archive_row *row)
 {
     char file_hash[2 * HASH_BYTES + 1];
     char frame_hash[2 * HASH_BYTES + 1];
     int used;
 
-    hex_encode(file_hash, entry->file_hash, HASH_BYTES);
-    hex_encode(frame_hash, entry->last_frame_hash, HASH_BYTES);
+    hex_encode(file_hash, row->file_hash, HASH_BYTES);
+    hex_encode(frame_hash, row->last_frame_hash, HASH_BYTES);
     used = snprintf(text, ARCHIVE_INDEX_LINE_BYTES_MAX,
                     "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
                     " %" PRIu64 " %s %s\n",
-                    entry->segment, entry->first_frame, entry->last_frame, entry->first_sequence,
-                    entry->last_sequence, entry->last_t_ns, entry->bytes, file_hash, frame_hash);
+                    row->segment, row->first_frame, row->last_frame, row->first_sequence,
+                    row->last_sequence, row->last_t_ns, row->bytes, file_hash, frame_hash);
     INVARIANT(used > 0 && used < ARCHIVE_INDEX_LINE_BYTES_MAX);
     return (size_t)used;
 }
@@ -63,14 +63,14 @@ int archive_index_encode(char **text, size_t *bytes, const struct archive *archi
 {
     size_t used;
 
-    if (archive->count > ARCHIVE_INDEX_ENTRIES_MAX)
+    if (archive->count > ARCHIVE_INDEX_ROWS_MAX)
         return -EFBIG;
     *text = malloc((archive->count + 2) * ARCHIVE_INDEX_LINE_BYTES_MAX);
     if (!*text)
         return -ENOMEM;
     used = head_write(*text, exchange);
     for (uint64_t i = 0; i < archive->count; i++)
-        used += entry_write(*text + used, &archive->entries[i]);
+        used += row_write(*text + used, &archive->rows[i]);
     *bytes = used + check_write(*text, used);
     return 0;
 }
@@ -106,7 +106,7 @@ static bool hash_read(uint8_t out[HASH_BYTES], const char **at, const char *end,
     return hex_decode(out, HASH_BYTES, first, (size_t)digits);
 }
 
-static bool entry_read(struct archive_entry *out, const char **at, const char *end)
+static bool row_read(struct archive_row *out, const char **at, const char *end)
 {
     uint64_t *numbers[NUMBERS] = {
         &out->segment,       &out->first_frame, &out->last_frame, &out->first_sequence,
@@ -122,18 +122,16 @@ static bool entry_read(struct archive_entry *out, const char **at, const char *e
 }
 
 /* The first one listed may be any (the oldest are removed in time); segment 0 begins the chain. */
-static bool entry_follows(const struct archive_entry *entry, const struct archive_entry *before)
+static bool row_follows(const struct archive_row *row, const struct archive_row *before)
 {
-    if (entry->last_frame < entry->first_frame || entry->first_frame == 0 ||
-        entry->first_sequence == 0 || entry->last_sequence < entry->first_sequence - 1 ||
-        entry->last_frame == UINT64_MAX || entry->last_sequence == UINT64_MAX ||
-        entry->segment == UINT64_MAX || entry->bytes == 0)
+    if (row->last_frame < row->first_frame || row->first_frame == 0 || row->first_sequence == 0 ||
+        row->last_sequence < row->first_sequence - 1 || row->last_frame == UINT64_MAX ||
+        row->last_sequence == UINT64_MAX || row->segment == UINT64_MAX || row->bytes == 0)
         return false;
     if (before)
-        return entry->segment == before->segment + 1 &&
-               entry->first_frame == before->last_frame + 1 &&
-               entry->first_sequence == before->last_sequence + 1;
-    return entry->segment > 0 || (entry->first_frame == 1 && entry->first_sequence == 1);
+        return row->segment == before->segment + 1 && row->first_frame == before->last_frame + 1 &&
+               row->first_sequence == before->last_sequence + 1;
+    return row->segment > 0 || (row->first_frame == 1 && row->first_sequence == 1);
 }
 
 static uint64_t lines_count(const char *text, size_t bytes)
@@ -174,8 +172,8 @@ static bool text_is_canonical(const struct archive *archive, const char *text, s
     return equal;
 }
 
-static int entries_read(struct archive *out, const char *text, size_t bytes,
-                        const struct exchange_file *exchange, uint64_t lines, uint64_t *line)
+static int rows_read(struct archive *out, const char *text, size_t bytes,
+                     const struct exchange_file *exchange, uint64_t lines, uint64_t *line)
 {
     const char *end = text + bytes;
     const char *at = memchr(text, '\n', bytes);
@@ -184,10 +182,9 @@ static int entries_read(struct archive *out, const char *text, size_t bytes,
     INVARIANT(at);
     at++;
     for (*line = 2; *line < lines; ++*line) {
-        struct archive_entry *entry = &out->entries[out->count];
+        struct archive_row *row = &out->rows[out->count];
 
-        if (!entry_read(entry, &at, end) ||
-            !entry_follows(entry, out->count > 0 ? entry - 1 : NULL))
+        if (!row_read(row, &at, end) || !row_follows(row, out->count > 0 ? row - 1 : NULL))
             return -EBADMSG;
         out->count++;
     }
@@ -206,14 +203,14 @@ int archive_index_decode(struct archive *out, const char *text, size_t bytes,
     *line = 1;
     if (error < 0)
         return error;
-    if (lines < 2 || lines - 2 > ARCHIVE_INDEX_ENTRIES_MAX)
+    if (lines < 2 || lines - 2 > ARCHIVE_INDEX_ROWS_MAX)
         return -EBADMSG;
-    out->entries = calloc(lines - 1, sizeof out->entries[0]);
-    if (!out->entries)
+    out->rows = calloc(lines - 1, sizeof out->rows[0]);
+    if (!out->rows)
         return -ENOMEM;
-    error = entries_read(out, text, bytes, exchange, lines, line);
+    error = rows_read(out, text, bytes, exchange, lines, line);
     if (error < 0) {
-        free(out->entries);
+        free(out->rows);
         *out = (struct archive){ 0 };
     }
     return error;

@@ -7,23 +7,23 @@
  *
  * Numbers are decimal without leading zeros, ids and hashes lower-case hexadecimal, one space
  * between, each line ended by a newline: a list has one text. Any thread; no state.
- * Bound. ARCHIVE_INDEX_ENTRIES_MAX lines of ARCHIVE_INDEX_LINE_BYTES_MAX. */
+ * Bound. ARCHIVE_INDEX_ROWS_MAX lines of ARCHIVE_INDEX_LINE_BYTES_MAX. */
 #ifndef STORE_ARCHIVE_INDEX_H
 #define STORE_ARCHIVE_INDEX_H
 
 #include "store/archive.h"
 
 enum {
-    ARCHIVE_INDEX_ENTRIES_MAX = 1 << 20, /* 64 TiB of segments */
+    ARCHIVE_INDEX_ROWS_MAX = 1 << 20, /* 64 TiB of segments */
     ARCHIVE_INDEX_LINE_BYTES_MAX = 288,
-    ARCHIVE_INDEX_BYTES_MAX = (ARCHIVE_INDEX_ENTRIES_MAX + 2) * ARCHIVE_INDEX_LINE_BYTES_MAX
+    ARCHIVE_INDEX_BYTES_MAX = (ARCHIVE_INDEX_ROWS_MAX + 2) * ARCHIVE_INDEX_LINE_BYTES_MAX
 };
 
 /* The text of the list; *text is the caller's to free. 0, -ENOMEM, or -EFBIG. */
 CC_MUST_USE int archive_index_encode(char **text, size_t *bytes, const struct archive *archive,
                                      const struct exchange_file *exchange);
 
-/* The list of a text; out->entries is the caller's to free (archive_close). 0, -ENOMEM, -EXDEV when
+/* The list of a text; out->rows is the caller's to free (archive_close). 0, -ENOMEM, -EXDEV when
  * it is another exchange's, or -EBADMSG when it is no such text or its segments, frames and
  * sequences do not follow one another: then *line (from 1) says where, and out is empty. */
 CC_MUST_USE int archive_index_decode(struct archive *out, const char *text, size_t bytes,

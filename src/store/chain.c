@@ -291,13 +291,13 @@ static int place_in_journal(struct chain *chain)
 static int place_in_archive(struct chain *chain)
 {
     for (uint64_t i = 0; i < chain->archive.count; i++) {
-        const struct archive_entry *entry = &chain->archive.entries[i];
+        const struct archive_row *row = &chain->archive.rows[i];
 
-        if (entry->last_frame < chain->config.after_frame)
+        if (row->last_frame < chain->config.after_frame)
             continue;
-        if (entry->first_frame > chain->config.after_frame)
+        if (row->first_frame > chain->config.after_frame)
             return 0;
-        int found = source_open(chain, entry->segment);
+        int found = source_open(chain, row->segment);
 
         return found <= 0 ? found : frames_scan(chain, SEGMENT_FRAMES_OFFSET, place_visit);
     }
@@ -324,8 +324,8 @@ static enum refusal_kind place_at_beginning(struct chain *chain)
 {
     uint64_t first = chain->journal_first;
 
-    if (chain->archive.count > 0 && chain->archive.entries[0].segment < first)
-        first = chain->archive.entries[0].segment;
+    if (chain->archive.count > 0 && chain->archive.rows[0].segment < first)
+        first = chain->archive.rows[0].segment;
     chain->position.offset = SEGMENT_FRAMES_OFFSET;
     frame_tail_start(&chain->position.tail, chain->config.exchange->exchange_id);
     if (first == 0 || first == UINT64_MAX)
@@ -507,7 +507,7 @@ static int durable_beyond(struct chain *chain)
 
     /* What is archived was sealed: the frame after it was durable. */
     if (!chain->bounded && archive->count > 0 &&
-        archive->entries[archive->count - 1].last_frame >= chain->position.tail.number)
+        archive->rows[archive->count - 1].last_frame >= chain->position.tail.number)
         return 1;
     chain->scanned = chain->known;
     for (uint64_t n = chain->position.segment; n <= chain->config.last_segment; n++) {

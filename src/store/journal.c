@@ -240,8 +240,8 @@ static int segment_provide(struct journal *journal, uint32_t record_bytes)
 
     if (journal->file >= 0 && fits)
         return 1;
-    file = segment_pool_take(journal->config.pool, journal->segment + (journal->file >= 0),
-                             &block_bytes);
+    file = segment_pool_pop(journal->config.pool, journal->segment + (journal->file >= 0),
+                            &block_bytes);
     if (file == -EAGAIN)
         return 0;
     if (file < 0)

@@ -74,7 +74,7 @@ static enum refusal_kind archive_check(struct recovery *recovery)
     if (kind != REFUSAL_none)
         return kind;
     if (archive.count > 0) {
-        const struct archive_entry *last = &archive.entries[archive.count - 1];
+        const struct archive_row *last = &archive.rows[archive.count - 1];
 
         end = last->segment + 1;
         recovery->archived_frame = last->last_frame;

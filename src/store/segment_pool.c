@@ -309,7 +309,7 @@ int segment_pool_fill(struct segment_pool *pool, uint64_t now_ns)
     return done;
 }
 
-int segment_pool_take(struct segment_pool *pool, uint64_t number, uint32_t *block_bytes)
+int segment_pool_pop(struct segment_pool *pool, uint64_t number, uint32_t *block_bytes)
 {
     /* relaxed: only this thread writes it */
     uint64_t taken = atomic_load_explicit(&pool->taken, memory_order_relaxed);

@@ -2,7 +2,7 @@
  * if there are any.
  *
  *   background thread                          journal thread
- *   segment_pool_step(now) --- ready -------> segment_pool_take(number) = file
+ *   segment_pool_step(now) --- ready -------> segment_pool_pop(number) = file
  *     .next, zeros, header, sync,   <-- taken ---
  *     rename, sync of the folder
  *   segment_pool_retire(low): LOW.seg, when the next is due, becomes its .next and is zeroed
@@ -69,8 +69,7 @@ CC_MUST_USE uint64_t segment_pool_retired(const struct segment_pool *pool);
 
 /* The file of the next segment, which must be `number` (INVARIANT), opened for direct writes, and
  * its block in *block_bytes; -EAGAIN while it is not ready. Journal thread. */
-CC_MUST_USE int segment_pool_take(struct segment_pool *pool, uint64_t number,
-                                  uint32_t *block_bytes);
+CC_MUST_USE int segment_pool_pop(struct segment_pool *pool, uint64_t number, uint32_t *block_bytes);
 
 /* Segments ready to be taken, and the last failure (0 once a segment was made after it). Any
  * thread. */

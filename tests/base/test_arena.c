@@ -4,9 +4,9 @@
 
 static size_t lay_out(struct arena *arena, uint8_t **bytes, uint64_t **words, uint8_t **lines)
 {
-    *bytes = arena_take(arena, 3, 1, 1);
-    *words = arena_take(arena, 5, 8, 8);
-    *lines = arena_take(arena, 7, 64, 64);
+    *bytes = arena_alloc(arena, 3, 1, 1);
+    *words = arena_alloc(arena, 5, 8, 8);
+    *lines = arena_alloc(arena, 7, 64, 64);
     return arena->used;
 }
 

@@ -9,16 +9,16 @@
 
 static const uint8_t hash_key[16] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
 
-static struct keyring_entry entry_of(enum keyring_kind kind, uint64_t account_id, uint32_t number,
-                                     uint64_t sequence)
+static struct keyring_row entry_of(enum keyring_kind kind, uint64_t account_id, uint32_t number,
+                                   uint64_t sequence)
 {
     uint8_t bytes[KEYRING_KEY_BYTES] = { 0 };
     cc_store32(bytes, number);
     bytes[31] = (uint8_t)kind;
-    struct keyring_entry entry = { .account_id = account_id,
-                                   .sequence = sequence,
-                                   .expires_at_ns = sequence * 1000,
-                                   .subaccount_pin = (int32_t)number };
+    struct keyring_row entry = { .account_id = account_id,
+                                 .sequence = sequence,
+                                 .expires_at_ns = sequence * 1000,
+                                 .subaccount_pin = (int32_t)number };
     entry.key = keyring_key(kind, account_id, bytes);
     cc_store64(entry.credential_id.bytes, sequence);
     return entry;
@@ -27,9 +27,9 @@ static struct keyring_entry entry_of(enum keyring_kind kind, uint64_t account_id
 static void test_one(void)
 {
     struct keyring *keyring;
-    struct keyring_entry found;
+    struct keyring_row found;
     CHECK(keyring_init(&keyring, 16, hash_key) == 0);
-    struct keyring_entry entry = entry_of(KEYRING_SESSION, 7, 1, 100);
+    struct keyring_row entry = entry_of(KEYRING_SESSION, 7, 1, 100);
     CHECK(!keyring_find(keyring, &entry.key, &found));
     CHECK(!keyring_end(keyring, &entry.key, 5));
     CHECK(keyring_add(keyring, &entry) == 0 && keyring_count(keyring) == 1);
@@ -37,7 +37,7 @@ static void test_one(void)
     CHECK(memcmp(&found, &entry, sizeof found) == 0);
 
     /* The same key under another account is another credential (R3: found by account and key). */
-    struct keyring_entry other = entry_of(KEYRING_SESSION, 8, 1, 101);
+    struct keyring_row other = entry_of(KEYRING_SESSION, 8, 1, 101);
     CHECK(!keyring_find(keyring, &other.key, &found));
     /* An API key is found by its hash alone: the account is no part of its key. */
     uint8_t token[32] = { 9 };
@@ -63,10 +63,10 @@ static void test_one(void)
 static void test_again(void)
 {
     struct keyring *keyring;
-    struct keyring_entry found;
+    struct keyring_row found;
     CHECK(keyring_init(&keyring, 16, hash_key) == 0);
-    struct keyring_entry first = entry_of(KEYRING_SESSION, 7, 1, 100);
-    struct keyring_entry second = entry_of(KEYRING_SESSION, 7, 2, 101);
+    struct keyring_row first = entry_of(KEYRING_SESSION, 7, 1, 100);
+    struct keyring_row second = entry_of(KEYRING_SESSION, 7, 2, 101);
     CHECK(keyring_add(keyring, &first) == 0 && keyring_add(keyring, &second) == 0);
     CHECK(keyring_end(keyring, &first.key, 200) && keyring_end(keyring, &second.key, 201));
     first.sequence = 202;
@@ -83,21 +83,21 @@ static void test_churn(void)
 {
     enum { CAPACITY = 500, ROUNDS = 40 };
     struct keyring *keyring;
-    struct keyring_entry found;
+    struct keyring_row found;
     uint64_t sequence = 1;
     CHECK(keyring_init(&keyring, CAPACITY, hash_key) == 0);
     for (unsigned round = 0; round < ROUNDS; round++) {
         for (uint32_t i = 0; i < CAPACITY; i++) {
-            struct keyring_entry entry = entry_of(i % 2 ? KEYRING_MASTER : KEYRING_API, round,
-                                                  i + round * CAPACITY, sequence++);
+            struct keyring_row entry = entry_of(i % 2 ? KEYRING_MASTER : KEYRING_API, round,
+                                                i + round * CAPACITY, sequence++);
             CHECK(keyring_add(keyring, &entry) == 0);
         }
-        struct keyring_entry more = entry_of(KEYRING_SESSION, 1, 77, sequence);
+        struct keyring_row more = entry_of(KEYRING_SESSION, 1, 77, sequence);
         CHECK(keyring_add(keyring, &more) == -ENOSPC);
         CHECK(!keyring_find(keyring, &more.key, &found) && keyring_count(keyring) == CAPACITY);
         uint64_t first_end = sequence;
         for (uint32_t i = 0; i < CAPACITY; i++) {
-            struct keyring_entry entry =
+            struct keyring_row entry =
                 entry_of(i % 2 ? KEYRING_MASTER : KEYRING_API, round, i + round * CAPACITY, 0);
             CHECK(keyring_find(keyring, &entry.key, &found));
             CHECK((uint32_t)found.subaccount_pin == i + round * CAPACITY);
@@ -130,11 +130,11 @@ static void test_many_keys(void)
         began_ns = cpu_ns();
         for (uint32_t i = 0; i < PART_KEYS; i++) {
             uint32_t number = part * PART_KEYS + i;
-            struct keyring_entry entry = entry_of(KEYRING_SESSION, 7, number, ++sequence);
+            struct keyring_row entry = entry_of(KEYRING_SESSION, 7, number, ++sequence);
             CHECK(keyring_add(keyring, &entry) == 0);
             if (number < LIVE)
                 continue;
-            struct keyring_entry old = entry_of(KEYRING_SESSION, 7, number - LIVE, 0);
+            struct keyring_row old = entry_of(KEYRING_SESSION, 7, number - LIVE, 0);
             CHECK(keyring_end(keyring, &old.key, ++sequence));
             CHECK(keyring_retire(keyring, sequence, 0) == 1);
         }
@@ -159,8 +159,8 @@ static void *read_shared(void *argument)
     uint64_t found_count = 0;
     while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
         for (uint32_t i = 0; i < SHARED_KEYS; i++) {
-            struct keyring_entry want = entry_of(KEYRING_SESSION, 7, i, 0);
-            struct keyring_entry found;
+            struct keyring_row want = entry_of(KEYRING_SESSION, 7, i, 0);
+            struct keyring_row found;
             if (!keyring_find(shared, &want.key, &found)) {
                 CHECK(i % 2 == 1);
                 continue;
@@ -181,7 +181,7 @@ static void test_threads(void)
 {
     CHECK(keyring_init(&shared, SHARED_KEYS, hash_key) == 0);
     for (uint32_t i = 0; i < SHARED_KEYS; i++) {
-        struct keyring_entry entry = entry_of(KEYRING_SESSION, 7, i, 1);
+        struct keyring_row entry = entry_of(KEYRING_SESSION, 7, i, 1);
         CHECK(keyring_add(shared, &entry) == 0);
     }
     pthread_t readers[2];
@@ -190,8 +190,8 @@ static void test_threads(void)
     uint64_t sequence = 10;
     for (unsigned round = 0; round < SHARED_ROUNDS; round++) {
         uint32_t number = (round * 2 + 1) % SHARED_KEYS;
-        struct keyring_entry odd = entry_of(KEYRING_SESSION, 7, number, 0);
-        struct keyring_entry known;
+        struct keyring_row odd = entry_of(KEYRING_SESSION, 7, number, 0);
+        struct keyring_row known;
         if (keyring_find(shared, &odd.key, &known) && known.state == KEYRING_LIVE) {
             CHECK(keyring_end(shared, &odd.key, known.sequence + 1));
             if (round % 3 == 0)
@@ -200,7 +200,7 @@ static void test_threads(void)
             odd = entry_of(KEYRING_SESSION, 7, number, ++sequence);
             CHECK(keyring_add(shared, &odd) == 0);
         }
-        struct keyring_entry even = entry_of(KEYRING_SESSION, 7, number - 1, ++sequence);
+        struct keyring_row even = entry_of(KEYRING_SESSION, 7, number - 1, ++sequence);
         CHECK(keyring_add(shared, &even) == 0); /* replaced in its place */
     }
     atomic_store(&stop, true);
@@ -215,7 +215,7 @@ static void test_walk(void)
 {
     enum { ADDED = 20 };
     struct keyring *keyring;
-    struct keyring_entry entry, found;
+    struct keyring_row entry, found;
     uint32_t cursor = 0, met = 0;
     CHECK(keyring_init(&keyring, 64, hash_key) == 0);
     CHECK(!keyring_walk(keyring, &cursor, &found));

@@ -26,7 +26,7 @@ static void fuzz_index(const uint8_t *data, size_t size)
     char *text;
 
     if (archive_index_decode(&archive, (const char *)data, size, &exchange, &line) < 0) {
-        if (archive.entries || line == 0)
+        if (archive.rows || line == 0)
             abort();
         return;
     }
@@ -39,7 +39,7 @@ static void fuzz_index(const uint8_t *data, size_t size)
 
 static void fuzz_file(const uint8_t *data, size_t size)
 {
-    struct archive_entry entry;
+    struct archive_row entry;
     size_t file_bytes;
     uint8_t *file;
 

@@ -67,7 +67,7 @@ static void init_options(struct fixture *fixture)
 static void add_key(struct fixture *fixture, enum keyring_kind kind, const uint8_t *bytes,
                     int32_t pin, uint8_t scope)
 {
-    struct keyring_entry entry = { 0 };
+    struct keyring_row entry = { 0 };
     uint64_t named = kind == KEYRING_API ? 0 : FIXTURE_ACCOUNT;
     entry.key = keyring_key(kind, named, bytes);
     entry.account_id = FIXTURE_ACCOUNT;
@@ -367,7 +367,7 @@ uint32_t fixture_follow(struct fixture *fixture)
         if (reply->problem == PROBLEM_not_ready && reply->cause == REPLY_LAG)
             reply->lag_ms = 1400;
         if (reply->problem == PROBLEM_none) {
-            reply->buffer = reply_pool_take(&fixture->pool);
+            reply->buffer = reply_pool_alloc(&fixture->pool);
             if (reply->buffer == REPLY_NO_BUFFER)
                 reply->problem = PROBLEM_not_ready;
             else

@@ -48,7 +48,7 @@ static void stores_and_shows(void)
     static const uint8_t tail[24] = { 7, 0, 0, 0, 0,  0, 0, 0, 1, 0, 0, 0,
                                       0, 0, 0, 0, 10, 0, 0, 0, 2, 0, 0, 0 };
     struct wire wire;
-    struct keyring_entry entry;
+    struct keyring_row entry;
     uint8_t hash[32];
     CHECK(put(&wire, JSON_TYPE, fixture.trading_api_key, GOOD) == 200);
     static const char want[] = "{\"leverage\":10,\"market\":\"ETH-PERP\",\"portfolio_index\":0,"

@@ -229,7 +229,7 @@ static void take_reply(struct sim *sim)
                  sent->answer.sequence, wrong);
     sim->outcome->checked_fills += filled;
     if (has_rows)
-        reply_pool_give(&link->pool, reply->buffer);
+        reply_pool_free(&link->pool, reply->buffer);
     ring_release(&link->replies, 1);
     link->query_in_flight = false;
 }

@@ -131,7 +131,7 @@ static void check_positions(struct adl_rank *rank, struct reply_pool *pool)
         CHECK(row->size == holders[k].size);
         CHECK(row->adl_quantile == want_of(holders, count, &holders[k]));
         seen[row->adl_quantile]++;
-        reply_pool_give(pool, task.reply.buffer);
+        reply_pool_free(pool, task.reply.buffer);
     }
     for (uint32_t k = 0; k < CC_COUNT(seen); k++)
         CHECK(seen[k] != 0);

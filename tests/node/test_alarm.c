@@ -296,7 +296,7 @@ static void check_read(void)
     CHECK(ring_ready(&rig.replies) == 1);
     const struct reply *reply = ring_at(&rig.replies, 0);
     CHECK(reply->problem == 0 && reply->row_count == MARKETS);
-    reply_pool_give(&rig.pool, reply->buffer);
+    reply_pool_free(&rig.pool, reply->buffer);
     ring_release(&rig.replies, 1);
 }
 

@@ -429,7 +429,7 @@ static void check_disk_full(void)
 static void check_keyring_full(void)
 {
     uint8_t bytes[32] = { 0 };
-    struct keyring_entry entry = { .state = KEYRING_LIVE };
+    struct keyring_row entry = { .state = KEYRING_LIVE };
 
     rig_make();
     start(NULL);

@@ -229,7 +229,7 @@ static struct reply take_reply(struct link *link, bool give)
 
     ring_release(&link->replies, 1);
     if (give && reply.buffer != REPLY_NO_BUFFER)
-        reply_pool_give(&link->pool, reply.buffer);
+        reply_pool_free(&link->pool, reply.buffer);
     return reply;
 }
 
@@ -345,7 +345,7 @@ static void check_pool_empty(void)
     CHECK(refused.buffer == REPLY_NO_BUFFER);
     struct reply served = take_reply(other, true);
     CHECK(served.problem == PROBLEM_none && served.row_count == rig.markets.market_count);
-    reply_pool_give(&keeper->pool, 0);
+    reply_pool_free(&keeper->pool, 0);
     send_query(keeper);
     CHECK(core_follow(&rig.core) >= 0);
     CHECK(take_reply(keeper, false).buffer == 0);

@@ -169,7 +169,7 @@ static bool check_reply(struct link *link, const struct reply *reply, uint64_t o
     CHECK(reply->row_count == 10);
     for (uint32_t k = 0; k < 10; k++)
         CHECK(rows[k].price == FILLS - 1 - offset - k);
-    reply_pool_give(&link->pool, reply->buffer);
+    reply_pool_free(&link->pool, reply->buffer);
     return true;
 }
 
@@ -283,7 +283,7 @@ static void check_overrun(void)
     CHECK(reply->problem == PROBLEM_not_ready && reply->cause == REPLY_NOT_KEPT);
     ring_release(&link->replies, 1);
     for (uint32_t k = 0; k < REPLY_BUFFERS; k++) /* every buffer has come back */
-        CHECK(reply_pool_take(&link->pool) != REPLY_NO_BUFFER);
+        CHECK(reply_pool_alloc(&link->pool) != REPLY_NO_BUFFER);
 }
 
 int main(void)

@@ -33,7 +33,7 @@ static struct query_task ask(enum query_kind kind, uint64_t account, const uint8
     bool done = query_begin(&task, &sources, &query, &pool, &budget);
     CHECK(done);
     if (task.reply.buffer != REPLY_NO_BUFFER)
-        reply_pool_give(&pool, task.reply.buffer);
+        reply_pool_free(&pool, task.reply.buffer);
     return task;
 }
 

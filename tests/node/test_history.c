@@ -29,7 +29,7 @@ static struct query_task ask(enum query_kind kind, uint64_t account, int32_t pin
     snprintf(query.market, sizeof query.market, "%s", market);
     CHECK(query_begin(&task, &sources, &query, &pool, &budget));
     if (task.reply.buffer != REPLY_NO_BUFFER)
-        reply_pool_give(&pool, task.reply.buffer);
+        reply_pool_free(&pool, task.reply.buffer);
     return task;
 }
 

@@ -66,7 +66,7 @@ static struct keyring_key name_of(uint64_t account, uint32_t number)
 /* As primary_sink does it: the keyring, then the news. */
 static void make(uint64_t account, uint32_t number, bool told)
 {
-    struct keyring_entry entry = { .key = name_of(account, number), .account_id = account };
+    struct keyring_row entry = { .key = name_of(account, number), .account_id = account };
     CHECK(keyring_add(keyring, &entry) == 0);
     if (told)
         key_keeper_tell(&keeper, &entry.key, false);

@@ -57,7 +57,7 @@ static void close(void)
     host_close(&host);
 }
 
-static bool find_session(uint64_t account, uint32_t n, struct keyring_entry *entry)
+static bool find_session(uint64_t account, uint32_t n, struct keyring_row *entry)
 {
     uint8_t bytes[32];
 
@@ -80,7 +80,7 @@ static struct keyring_key last_api_key(void)
 
 static void test_api_key(void)
 {
-    struct keyring_entry entry;
+    struct keyring_row entry;
 
     open();
     (void)host_account(&host, 1);
@@ -137,7 +137,7 @@ static void add_session(uint32_t n, uint32_t key)
 
 static void test_all_sessions(void)
 {
-    struct keyring_entry entry;
+    struct keyring_row entry;
 
     open();
     (void)host_account(&host, 1);
@@ -164,7 +164,7 @@ static void test_all_sessions(void)
 /* A start fills the keyring from the recovered engine: neither the ended nor the expired. */
 static void test_load(void)
 {
-    struct keyring_entry entry;
+    struct keyring_row entry;
 
     open();
     (void)host_account(&host, 1);

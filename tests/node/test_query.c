@@ -51,7 +51,7 @@ static struct query_task ask(const struct query *query, uint32_t rows, uint32_t 
     if (task.reply.problem != PROBLEM_none) {
         CHECK(task.reply.buffer == REPLY_NO_BUFFER && task.reply.row_count == 0);
     } else {
-        reply_pool_give(&pool, task.reply.buffer);
+        reply_pool_free(&pool, task.reply.buffer);
     }
     CHECK(task.reply.applied == engine_sequence(exchange.host.engine));
     return task;
@@ -459,7 +459,7 @@ static void check_cost(void)
             CHECK(QUERY_TASK_ROWS_A_TURN - budget.rows == query.limit);
             const struct row_order *rows = (const struct row_order *)(const void *)task.rows;
             query.before_sequence = rows[query.limit - 1].sequence;
-            reply_pool_give(&pool, task.reply.buffer);
+            reply_pool_free(&pool, task.reply.buffer);
         }
     }
 }
@@ -471,11 +471,11 @@ static void check_pool(void)
     uint32_t steps;
 
     for (uint32_t k = 0; k < REPLY_BUFFERS; k++)
-        CHECK((taken[k] = reply_pool_take(&pool)) != REPLY_NO_BUFFER);
+        CHECK((taken[k] = reply_pool_alloc(&pool)) != REPLY_NO_BUFFER);
     struct query_task task = ask(&query, 10000, &steps);
     CHECK(task.reply.problem == PROBLEM_not_ready && task.reply.cause == REPLY_POOL_EMPTY);
     for (uint32_t k = 0; k < REPLY_BUFFERS; k++)
-        reply_pool_give(&pool, taken[k]);
+        reply_pool_free(&pool, taken[k]);
 }
 
 /* W10: of REJECTED orders the last 1,024 of an account. */

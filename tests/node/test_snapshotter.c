@@ -106,7 +106,7 @@ static void check_making(void)
     /* journal.md, Archive: wholly below the older of the two. */
     const struct archive *archive = &core_rig.core.snapshotter.archive;
     CHECK(archive->count >= 2);
-    CHECK(archive->entries[archive->count - 1].last_sequence <= sequences[1]);
+    CHECK(archive->rows[archive->count - 1].last_sequence <= sequences[1]);
     /* Below two segments of tail none is begun. */
     CHECK(core_rig.host.begun == counters()->snapshots && core_rig.host.competing == 0);
     CHECK(counters()->failures == 0 && counters()->archive_failures == 0);

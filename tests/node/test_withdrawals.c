@@ -52,7 +52,7 @@ static const uint8_t *ask(const struct query *query, uint32_t step, struct query
         CHECK(task->reply.problem == PROBLEM_not_ready && task->reply.cause == REPLY_NOT_KEPT);
         return NULL;
     }
-    reply_pool_give(&pool, task->reply.buffer);
+    reply_pool_free(&pool, task->reply.buffer);
     return task->rows;
 }
 
@@ -181,7 +181,7 @@ static void test_release_between_steps(void)
         memcpy(&row, task.rows + sizeof list + i * sizeof row, sizeof row);
         CHECK(memcmp(&row, &want[k], sizeof row) == 0);
     }
-    reply_pool_give(&pool, task.reply.buffer);
+    reply_pool_free(&pool, task.reply.buffer);
 }
 
 int main(void)

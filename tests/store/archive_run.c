@@ -42,7 +42,7 @@ void archive_run_check(const struct archive *archive, struct disk *disk, const s
 
     CHECK(want && got);
     for (uint64_t i = 0; i < archive->count; i++) {
-        uint64_t number = archive->entries[i].segment;
+        uint64_t number = archive->rows[i].segment;
         char path[DISK_PATH_BYTES];
 
         segment_path(path, number, true);

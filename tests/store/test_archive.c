@@ -66,7 +66,7 @@ static void lists_equal(const struct archive *a, const struct archive *b)
 {
     CHECK(a->count == b->count);
     for (uint64_t i = 0; i < a->count; i++) /* no padding: numbers of 8 bytes, hashes of 32 */
-        CHECK(memcmp(&a->entries[i], &b->entries[i], sizeof a->entries[i]) == 0);
+        CHECK(memcmp(&a->rows[i], &b->rows[i], sizeof a->rows[i]) == 0);
 }
 
 /* Everything comes back; the list says the same when it is read again; the order is kept. */
@@ -86,13 +86,13 @@ static void stored_and_loaded(void)
     CHECK(archive_store(&archive, disk, &exchange, 2, segment_bytes) == -EBADMSG);
     CHECK(archive_store(&archive, disk, &exchange, 4, segment_bytes) == -EBADMSG);
     archive_run_store(&archive, disk, &exchange, SEALED, segment_bytes);
-    CHECK(archive.entries[0].first_frame == 1 && archive.entries[0].first_sequence == 1);
+    CHECK(archive.rows[0].first_frame == 1 && archive.rows[0].first_sequence == 1);
     for (uint64_t i = 0; i < SEALED; i++) {
-        const struct archive_entry *entry = archive_find(&archive, i);
+        const struct archive_row *row = archive_find(&archive, i);
 
-        CHECK(entry == &archive.entries[i] && entry->segment == i);
-        CHECK(entry->last_t_ns == entry->last_sequence); /* store_run publishes so */
-        packed += entry->bytes;
+        CHECK(row == &archive.rows[i] && row->segment == i);
+        CHECK(row->last_t_ns == row->last_sequence); /* store_run publishes so */
+        packed += row->bytes;
     }
     CHECK(!archive_find(&archive, SEALED));
     CHECK(packed < (uint64_t)SEALED * segment_bytes);
@@ -224,7 +224,7 @@ static void flips(void)
             disk_sim_poke(disk, index, at, &byte, 1);
             kind = open_kind(&other, disk);
             CHECK(kind == REFUSAL_archive_damaged || kind == REFUSAL_archive_foreign);
-            CHECK(refusal_exit_code(kind) == 3 && !other.entries);
+            CHECK(refusal_exit_code(kind) == 3 && !other.rows);
             byte ^= (uint8_t)(1U << bit);
             disk_sim_poke(disk, index, at, &byte, 1);
         }
@@ -240,15 +240,15 @@ static void flips_unpacked(void)
     struct disk *disk = disk_new(5);
     uint8_t *segment = malloc(segment_bytes);
     uint8_t *out = malloc(segment_bytes);
-    struct archive_entry entry;
-    struct archive_entry found;
+    struct archive_row row;
+    struct archive_row found;
     size_t file_bytes;
     uint8_t *file;
     int same = 0;
 
     CHECK(segment && out);
     disk_sim_peek(disk, "journal/0000000000.seg", 0, segment, segment_bytes);
-    CHECK(archive_file_survey(&entry, segment, segment_bytes, &exchange, 0, NULL) == 0);
+    CHECK(archive_file_survey(&row, segment, segment_bytes, &exchange, 0, NULL) == 0);
     CHECK(archive_file_pack(&file, &file_bytes, segment, segment_bytes) == 0);
     CHECK(file_bytes <= archive_file_bytes_max(segment_bytes));
     for (size_t at = 0; at < file_bytes; at++) {
@@ -277,7 +277,7 @@ static void wrong_lists(void)
     static const struct {
         int line;
         const char *name;
-        struct archive_entry entries[2];
+        struct archive_row listed[2];
         int want;
     } rows[] = {
 #define E(s, f, l, fs, ls, b) \
@@ -300,7 +300,7 @@ static void wrong_lists(void)
     };
 
     for (size_t i = 0; i < CC_COUNT(rows); i++) {
-        struct archive archive = { .entries = (struct archive_entry *)rows[i].entries, .count = 2 };
+        struct archive archive = { .rows = (struct archive_row *)rows[i].listed, .count = 2 };
         struct archive out;
         uint64_t line;
         size_t bytes;
@@ -312,7 +312,7 @@ static void wrong_lists(void)
         if (rows[i].want == 0)
             lists_equal(&out, &archive);
         else
-            CHECK_ROW(&rows[i], !out.entries && (line == 2 || line == 3));
+            CHECK_ROW(&rows[i], !out.rows && (line == 2 || line == 3));
         archive_close(&out);
         for (size_t less = 0; less < bytes; less++)
             CHECK_ROW(&rows[i], archive_index_decode(&out, text, less, &exchange, &line) < 0);
@@ -477,7 +477,7 @@ static void pruned(void)
 
     archive_run_store(&archive, disk, &exchange, SEALED, segment_bytes);
     for (int i = 0; i < SEALED; i++)
-        old[i] = archive.entries[i].last_t_ns;
+        old[i] = archive.rows[i].last_t_ns;
     CHECK(archive_prune(&archive, disk, &exchange, 0, UINT64_MAX) == 0);
     CHECK(archive_prune(&archive, disk, &exchange, UINT64_MAX, 0) == 0);
     CHECK(archive_prune(&archive, disk, &exchange, old[0], UINT64_MAX) == 0); /* not older */
@@ -498,7 +498,7 @@ static void pruned(void)
             CHECK(own.count == SEALED || own.count == SEALED - 2);
             archive_run_check(&own, copy, before, &exchange, segment_bytes);
             CHECK(archive_prune(&own, copy, &exchange, UINT64_MAX, 2) >= 0);
-            CHECK(own.count == SEALED - 2 && own.entries[0].segment == 2);
+            CHECK(own.count == SEALED - 2 && own.rows[0].segment == 2);
             CHECK(!disk_sim_exists(copy, "archive/0000000000.seg.zst"));
             CHECK(!disk_sim_exists(copy, "archive/0000000001.seg.zst"));
             archive_run_check(&own, copy, before, &exchange, segment_bytes);
@@ -508,7 +508,7 @@ static void pruned(void)
     }
     CHECK(archive_prune(&archive, disk, &exchange, old[0] + 1, UINT64_MAX) == 1);
     CHECK(archive_prune(&archive, disk, &exchange, UINT64_MAX, UINT64_MAX) == SEALED - 2);
-    CHECK(archive.count == 1 && archive.entries[0].segment == SEALED - 1);
+    CHECK(archive.count == 1 && archive.rows[0].segment == SEALED - 1);
     archive_run_check(&archive, disk, before, &exchange, segment_bytes);
     archive_close(&archive);
     disk_sim_destroy(before);

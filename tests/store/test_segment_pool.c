@@ -54,7 +54,7 @@ static void rate(void)
     uint64_t now = 0;
     int file;
 
-    CHECK(segment_pool_take(pool, 0, &block_bytes) == -EAGAIN);
+    CHECK(segment_pool_pop(pool, 0, &block_bytes) == -EAGAIN);
     for (int steps = 0; segment_pool_ready(pool) < 2; steps++) {
         uint64_t due = segment_pool_due_ns(pool);
         int done;
@@ -75,7 +75,7 @@ static void rate(void)
     CHECK(!disk_sim_exists(disk, "journal/0000000000.next"));
     CHECK(disk_sim_file_bytes(disk, "journal/0000000001.seg") == SEGMENT);
 
-    file = segment_pool_take(pool, 0, &block_bytes);
+    file = segment_pool_pop(pool, 0, &block_bytes);
     CHECK(file >= 0 && block_bytes == 4096);
     CHECK(segment_pool_ready(pool) == 1 && segment_pool_due_ns(pool) <= now);
     disk_close(disk, file);
@@ -128,7 +128,7 @@ static void existing(void)
 
     pool = pool_new(disk, 1, 2, 0);
     CHECK(segment_pool_fill(pool, 0) >= 0 && segment_pool_ready(pool) == 2);
-    file = segment_pool_take(pool, 1, &block_bytes);
+    file = segment_pool_pop(pool, 1, &block_bytes);
     CHECK(file >= 0 && disk_read(disk, file, SEGMENT - 1, &byte, 1) == 1 && byte == mark);
     CHECK(disk_sim_exists(disk, "journal/0000000002.seg"));
     disk_close(disk, file);
@@ -198,7 +198,7 @@ static void segment_use(struct disk *disk, struct segment_pool *pool, uint64_t n
 {
     uint8_t bytes[4096];
     uint32_t block_bytes;
-    int file = segment_pool_take(pool, number, &block_bytes);
+    int file = segment_pool_pop(pool, number, &block_bytes);
 
     CHECK(file >= 0);
     memset(bytes, MARK, sizeof bytes);
@@ -324,7 +324,7 @@ static void recycled_and_cut_short(void)
             uint64_t first;
             uint64_t end;
 
-            disk_close(disk, segment_pool_take(pool, 4, &(uint32_t){ 0 }));
+            disk_close(disk, segment_pool_pop(pool, 4, &(uint32_t){ 0 }));
             segment_pool_retire(pool, 0);
             disk_sim_stop_at(disk, call);
             fill_to(pool);
@@ -340,7 +340,7 @@ static void recycled_and_cut_short(void)
 
                 pool = later_pool(copy);
                 CHECK(segment_pool_fill(pool, 0) >= 0);
-                disk_close(copy, segment_pool_take(pool, 4, &(uint32_t){ 0 }));
+                disk_close(copy, segment_pool_pop(pool, 4, &(uint32_t){ 0 }));
                 if (first == 0)
                     segment_pool_retire(pool, 0);
                 disk_sim_stop_at(copy, again);
@@ -367,7 +367,7 @@ static void recycled_on_a_full_disk(void)
         uint64_t first;
         uint64_t end;
 
-        disk_close(disk, segment_pool_take(pool, 4, &(uint32_t){ 0 }));
+        disk_close(disk, segment_pool_pop(pool, 4, &(uint32_t){ 0 }));
         segment_pool_retire(pool, 0);
         disk_sim_stop_at(disk, call);
         fill_to(pool);
@@ -377,7 +377,7 @@ static void recycled_on_a_full_disk(void)
         CHECK(first == 1);
         pool = later_pool(disk);
         CHECK(segment_pool_fill(pool, 0) >= 0);
-        disk_close(disk, segment_pool_take(pool, 4, &(uint32_t){ 0 }));
+        disk_close(disk, segment_pool_pop(pool, 4, &(uint32_t){ 0 }));
         CHECK(segment_pool_fill(pool, 0) >= 0); /* the seventh, of the first's bytes */
         journal_check(disk, &first, &end);
         CHECK(first == 1 && end == 7);
@@ -397,7 +397,7 @@ static void recycled_and_refused(void)
         uint64_t first;
         uint64_t end;
 
-        disk_close(disk, segment_pool_take(pool, 4, &(uint32_t){ 0 }));
+        disk_close(disk, segment_pool_pop(pool, 4, &(uint32_t){ 0 }));
         segment_pool_retire(pool, 0);
         disk_sim_fail(disk, call, call % 2 == 0 ? DISK_SIM_EIO : DISK_SIM_ENOSPC, false);
         fill_to(pool);

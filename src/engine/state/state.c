@@ -68,7 +68,7 @@ static size_t holder_words_market(uint32_t portfolio_slots)
 
 static void *take(struct arena *arena, size_t bytes)
 {
-    return arena_take(arena, bytes, 1, CC_CACHE_LINE);
+    return arena_alloc(arena, bytes, 1, CC_CACHE_LINE);
 }
 
 static size_t ladder_bytes(void)
@@ -111,7 +111,7 @@ static size_t take_pieces(struct arena *arena, const struct option_engine *capac
     pieces->dead_men = take(arena, timer_heap_bytes(portfolios));
     pieces->mmps = take(arena, mmp_table_bytes(slots(capacity, OPTION_engine_positions)));
     pieces->arms = take(arena, disconnect_table_bytes(slots(capacity, OPTION_engine_credentials)));
-    pieces->ladders = arena_take(arena, ENGINE_MARKETS_MAX, ladder_bytes(), STATE_PAGE_BYTES);
+    pieces->ladders = arena_alloc(arena, ENGINE_MARKETS_MAX, ladder_bytes(), STATE_PAGE_BYTES);
     return resident;
 }
 

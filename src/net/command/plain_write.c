@@ -9,7 +9,7 @@ enum { BODY_MAX = 64 };
 
 /* The checks of a write that was read: is it served, and who asks. */
 static bool admit(const struct context *context, const struct conn *conn, const char *head_text,
-                  struct pending_plain *plain, struct keyring_entry *entry,
+                  struct pending_plain *plain, struct keyring_row *entry,
                   struct problem_detail *problem)
 {
     if (!context->config->source.ready(context->config->source.context))
@@ -41,7 +41,7 @@ static bool parse_portfolio(const struct conn *conn, struct pending_plain *plain
 
 /* The body of W3b; gives its bytes. */
 static uint16_t fill_body(const struct symbols *symbols, uint16_t code,
-                          const struct pending_plain *plain, const struct keyring_entry *entry,
+                          const struct pending_plain *plain, const struct keyring_row *entry,
                           uint8_t body[BODY_MAX])
 {
     memset(body, 0, BODY_MAX);
@@ -67,7 +67,7 @@ void plain_write_accept(struct staging *staging, struct conn *conn, const char *
     const struct context *context = staging->context;
     uint16_t code = conn->route.path->codes[0];
     struct pending_plain plain;
-    struct keyring_entry entry;
+    struct keyring_row entry;
     struct problem_detail problem;
     uint8_t bytes[BODY_MAX];
 

@@ -4,7 +4,7 @@
 #include "crypto/secret.h"
 
 bool api_caller_is_live(const struct net_config *config, uint64_t unix_ns,
-                        const struct keyring_key *key, struct keyring_entry *entry)
+                        const struct keyring_key *key, struct keyring_row *entry)
 {
     const struct net_source *source = &config->source;
     if (!keyring_find(config->keyring, key, entry))
@@ -22,7 +22,7 @@ bool api_caller_refuse(struct problem_detail *problem)
 }
 
 bool api_caller_find(const struct net_config *config, uint64_t unix_ns,
-                     const struct http_head *head, const char *text, struct keyring_entry *entry,
+                     const struct http_head *head, const char *text, struct keyring_row *entry,
                      struct problem_detail *problem)
 {
     uint8_t secret[SECRET_BYTES];

@@ -20,7 +20,7 @@ enum {
  * durable. A revocation that is not durable yet does not count here; the engine refuses what it
  * sequences after it (R11). */
 CC_MUST_USE bool api_caller_is_live(const struct net_config *config, uint64_t unix_ns,
-                                    const struct keyring_key *key, struct keyring_entry *entry);
+                                    const struct keyring_key *key, struct keyring_row *entry);
 
 /* Sets invalid_api_key ("no live API key"); returns false. */
 bool api_caller_refuse(struct problem_detail *problem);
@@ -29,7 +29,7 @@ bool api_caller_refuse(struct problem_detail *problem);
  * head's first byte. */
 CC_MUST_USE bool api_caller_find(const struct net_config *config, uint64_t unix_ns,
                                  const struct http_head *head, const char *text,
-                                 struct keyring_entry *entry, struct problem_detail *problem);
+                                 struct keyring_row *entry, struct problem_detail *problem);
 
 /* Whether a credential with this pin may use the subaccount; false with subaccount_not_permitted in
  * *problem. */

@@ -23,7 +23,7 @@ bool key_lookup_is_known(const struct net_config *config, const struct request *
                          const struct command *command)
 {
     const uint8_t *key = command_key(command);
-    struct keyring_entry entry;
+    struct keyring_row entry;
     if (request->signer == SIGNER_OPERATOR)
         return operator_key_fits(config->options, request->code, key);
     if (request->signer == SIGNER_NEW_SECP256K1)

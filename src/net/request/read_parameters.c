@@ -213,7 +213,7 @@ static bool find_caller(const struct net_config *config, uint64_t unix_ns, const
                         const char *head_text, struct query *query, struct keyring_key *caller,
                         struct problem_detail *problem)
 {
-    struct keyring_entry entry;
+    struct keyring_row entry;
     if (!api_caller_find(config, unix_ns, &conn->head, head_text, &entry, problem))
         return false;
     *caller = entry.key;

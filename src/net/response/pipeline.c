@@ -49,7 +49,7 @@ static bool flush(struct pipeline *pipeline, struct conn *conn)
         if (!response_write(&pipeline->responses, conn, pending))
             return false;
         if (pending->kind == PENDING_READ && pending->reply.buffer != REPLY_NO_BUFFER)
-            reply_pool_give(pipeline->context->config->reply_pool, pending->reply.buffer);
+            reply_pool_free(pipeline->context->config->reply_pool, pending->reply.buffer);
         pending_remove_first(&pipeline->context->pendings, conn);
         context_touch(pipeline->context, conn);
     }
@@ -119,7 +119,7 @@ void pipeline_drop(struct pipeline *pipeline, struct conn *conn)
         conn->pending_count--;
         if (pending->state == PENDING_DONE && pending->kind == PENDING_READ &&
             pending->reply.buffer != REPLY_NO_BUFFER)
-            reply_pool_give(context->config->reply_pool, pending->reply.buffer);
+            reply_pool_free(context->config->reply_pool, pending->reply.buffer);
         if (pending->state == PENDING_DONE || pending->state == PENDING_HELD)
             pending_free(&context->pendings, pending);
         else

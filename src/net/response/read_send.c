@@ -94,7 +94,7 @@ static void wait_for_credit(struct read_sender *sender, struct pending *pending)
 /* A read takes effect behind the writes before it: its key may have been revoked by one of them. */
 static bool may_still_ask(struct read_sender *sender, struct pending *pending)
 {
-    struct keyring_entry entry;
+    struct keyring_row entry;
     if (pending->caller.kind == 0 ||
         api_caller_is_live(sender->context->config, sender->context->unix_ns, &pending->caller,
                            &entry))
@@ -171,7 +171,7 @@ struct pending *read_send_reply(struct read_sender *sender, const struct reply *
     context->metrics.counters.replies++;
     if (pending->conn == CONN_NONE) {
         if (reply->buffer != REPLY_NO_BUFFER)
-            reply_pool_give(context->config->reply_pool, reply->buffer);
+            reply_pool_free(context->config->reply_pool, reply->buffer);
         pending_free(&context->pendings, pending);
         return NULL;
     }

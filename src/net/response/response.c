@@ -356,7 +356,7 @@ static void write_ack(struct context *context, struct writer *writer, const stru
 static void write_body(struct context *context, struct writer *writer, struct pending *pending,
                        struct frame *frame)
 {
-    struct keyring_entry entry;
+    struct keyring_row entry;
     if (pending->kind == PENDING_LOCAL && pending->local.keyed &&
         !api_caller_is_live(context->config, context->unix_ns, &pending->local.caller, &entry)) {
         pending->kind = PENDING_PROBLEM; /* revoked by a write before it */

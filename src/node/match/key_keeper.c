@@ -185,7 +185,7 @@ static void end_sweep(struct key_keeper *keeper)
 }
 
 /* A session of the keyring: the first that this sweep meets becomes the owner of the table. */
-static uint32_t meet(struct key_keeper *keeper, const struct keyring_entry *entry)
+static uint32_t meet(struct key_keeper *keeper, const struct keyring_row *entry)
 {
     uint32_t number = key_tables_number(keeper->config.tables, entry->key.bytes);
     struct key_owner *owner = &keeper->owners[number];
@@ -205,7 +205,7 @@ static uint32_t sweep(struct key_keeper *keeper, uint64_t now_ns)
         begin_sweep(keeper, now_ns);
     }
     uint32_t built = 0;
-    struct keyring_entry entry;
+    struct keyring_row entry;
     for (uint32_t i = 0; i < ENTRIES_A_STEP && built < BUILDS_A_STEP; i++) {
         if (!keyring_walk(keeper->config.keyring, &keeper->cursor, &entry)) {
             end_sweep(keeper);

@@ -27,7 +27,7 @@ static struct keyring_key key_of(const struct read_credential *view)
 
 static void add(struct primary_sink *primary, const struct read_credential *view, uint64_t sequence)
 {
-    struct keyring_entry entry = {
+    struct keyring_row entry = {
         .key = key_of(view),
         .account_id = view->account_id,
         .expires_at_ns = view->expires_ns == UINT64_MAX ? 0 : view->expires_ns,

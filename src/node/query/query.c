@@ -219,7 +219,7 @@ static void complete(struct query_task *task, struct reply_pool *pool)
 {
     if (task->reply.problem == PROBLEM_none)
         return;
-    reply_pool_give(pool, task->reply.buffer);
+    reply_pool_free(pool, task->reply.buffer);
     task->reply.buffer = REPLY_NO_BUFFER;
     task->reply.row_bytes = 0;
     task->reply.row_count = 0;
@@ -253,7 +253,7 @@ bool query_begin(struct query_task *task, const struct query_sources *sources,
                  const struct query *query, struct reply_pool *pool, struct query_budget *budget)
 {
     set_up(task, sources, query);
-    task->reply.buffer = reply_pool_take(pool);
+    task->reply.buffer = reply_pool_alloc(pool);
     if (task->reply.buffer == REPLY_NO_BUFFER) {
         task->reply.problem = PROBLEM_not_ready;
         task->reply.cause = REPLY_POOL_EMPTY;

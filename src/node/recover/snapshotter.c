@@ -321,11 +321,11 @@ static uint64_t archive_end(const struct snapshotter *snapshotter)
 
 #if defined(PLANTED_BUG) && PLANTED_BUG == 12 /* a segment is retired that is not archived */
     if (snapshotter->archive_known && archive->count != 0)
-        return archive->entries[archive->count - 1].segment + 2;
+        return archive->rows[archive->count - 1].segment + 2;
 #endif
     return !snapshotter->archive_known || archive->count == 0
                ? snapshotter->first
-               : archive->entries[archive->count - 1].segment + 1;
+               : archive->rows[archive->count - 1].segment + 1;
 }
 
 static void archive_failed(struct snapshotter *snapshotter, uint64_t now_ns, uint64_t segment,

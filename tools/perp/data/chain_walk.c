@@ -156,9 +156,9 @@ enum refusal_kind chain_walk_skip(const struct data_directory *directory, struct
     enum refusal_kind kind = archive_open(&archive, directory->disk, &directory->exchange, refusal);
     if (kind != REFUSAL_none)
         return kind;
-    for (uint64_t i = 0; i < archive.count && archive.entries[i].last_sequence < sequence; i++) {
-        walk->after_frame = archive.entries[i].last_frame;
-        memcpy(walk->after_hash, archive.entries[i].last_frame_hash, HASH_BYTES);
+    for (uint64_t i = 0; i < archive.count && archive.rows[i].last_sequence < sequence; i++) {
+        walk->after_frame = archive.rows[i].last_frame;
+        memcpy(walk->after_hash, archive.rows[i].last_frame_hash, HASH_BYTES);
     }
     archive_close(&archive);
     return REFUSAL_none;

@@ -43,16 +43,16 @@ static enum refusal_kind read_archive(const struct data_directory *directory,
     if (kind != REFUSAL_none)
         return kind;
     for (uint64_t i = 0; i < archive.count; i++) {
-        const struct archive_entry *entry = &archive.entries[i];
-        struct segment_row *row = row_of(list, entry->segment);
+        const struct archive_row *archived = &archive.rows[i];
+        struct segment_row *row = row_of(list, archived->segment);
         INVARIANT(row != NULL);
         row->state = SEGMENT_SEALED;
-        row->frames = entry->last_frame - entry->first_frame + 1;
-        row->first_frame = entry->first_frame;
-        row->last_frame = entry->last_frame;
-        row->first_sequence = entry->first_sequence;
-        row->last_sequence = entry->last_sequence;
-        row->archive_bytes = entry->bytes;
+        row->frames = archived->last_frame - archived->first_frame + 1;
+        row->first_frame = archived->first_frame;
+        row->last_frame = archived->last_frame;
+        row->first_sequence = archived->first_sequence;
+        row->last_sequence = archived->last_sequence;
+        row->archive_bytes = archived->bytes;
     }
     archive_close(&archive);
     return REFUSAL_none;
