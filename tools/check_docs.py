@@ -8,7 +8,7 @@
 2. A relative link with its anchor, and a path in backquotes that begins with a folder of the tree,
    exist. A link from a name in backquotes to a C file leads to a file that has this name.
 3. A decision is a file of docs/decisions: a number of four digits that no other has, a title, and
-   the headings Context, Choice, Rejected and Cost. Numbers may have holes.
+   the headings Context, Choice, Rejected and Cost. Numbers may have holes. README.md lists all.
 4. CHANGELOG.md has the headings Wire, Journal format and Performance under its newest version.
 5. In code, tests, tools and documents every name of a document, every section named after it, every
    mark of docs/spec, every row of R11 and every decision resolves (references.py).
@@ -129,6 +129,15 @@ def decisions(root):
             yield f"{name}: no heading {', '.join(sorted(missing))}"
 
 
+def decision_index(root):
+    """Each decision is a link of docs/decisions/README.md."""
+    path = root / "docs/decisions/README.md"
+    text = path.read_text() if path.exists() else ""
+    for decision in decision_files(root):
+        if f"]({decision.name})" not in text:
+            yield f"docs/decisions/README.md: its index lacks {decision.name}"
+
+
 def changelog(root):
     path = root / "CHANGELOG.md"
     text = path.read_text() if path.exists() else ""
@@ -147,6 +156,7 @@ def main(arguments):
         if "build" not in path.relative_to(root).parts:
             wrong += paths(root, path)
     wrong += decisions(root)
+    wrong += decision_index(root)
     wrong += changelog(root)
     wrong += References(root).faults()
     print("\n".join(wrong), end="\n" if wrong else "")

@@ -77,6 +77,8 @@ PLANTED = [  # name, file, text, what the check says (None: nothing)
      "its first line is not"),
     ("decision without a number", "docs/decisions/b" + MD, DECISION, "is not a number"),
     ("decision without its cost", FIRST, DECISION.replace("## Cost\n", ""), "no heading Cost"),
+    ("decision that the index lacks", "docs/decisions/000" + "4-c" + MD,
+     DECISION.replace("1.", "4."), "its index lacks 0004-c"),
     ("changelog heading", "CHANGELOG.md", CHANGES.replace("### Wire\n", ""), "no heading Wire"),
     ("older version complete", "CHANGELOG.md", "# C\n\n## 2\n\nx\n\n" + CHANGES[13:],
      "no heading Performance"),
