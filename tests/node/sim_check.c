@@ -168,7 +168,7 @@ void sim_check_credentials(struct sim *sim)
 
 void sim_check_arms(struct sim *sim)
 {
-    const struct grace *grace = &sim->core.matcher.grace;
+    const struct disconnect_restart *grace = &sim->core.matcher.disconnect_restart;
     uint64_t now_ns = clock_now_ns(&sim->clock);
     struct disconnect_arm arm;
 

@@ -181,7 +181,7 @@ static void open_for_commands(struct sim *sim)
     if (opening != CORE_OPENED)
         sim_fail(sim, "the start was refused: %d", opening);
     sim->opened_sequence = engine_sequence(sim->core.primary);
-    sim->outcome->arms_found += sim->core.matcher.grace.count;
+    sim->outcome->arms_found += sim->core.matcher.disconnect_restart.count;
     if (clock_now_ns(&sim->clock) < sim->core.recovered.last_t_ns)
         sim_fail(sim, "it opened before the last journalled time");
 }
@@ -280,19 +280,19 @@ void sim_start(struct sim *sim)
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* What the exchange did by itself in this run of it. */
-static void count_tally(struct sim_outcome *outcome, const struct tally *tally)
+static void count_exchange(struct sim_outcome *outcome, const struct exchange_counters *counters)
 {
-    outcome->triggers += counter_read(&tally->triggers);
-    outcome->freezes += counter_read(&tally->freezes);
-    outcome->settled += counter_read(&tally->withdrawals_settled);
-    outcome->reverted += counter_read(&tally->withdrawals_reverted);
-    outcome->held += counter_read(&tally->holds);
-    outcome->liquidated += counter_read(&tally->liquidated);
-    outcome->liquidated_book += counter_read(&tally->liquidations[0]);
-    outcome->liquidated_fund += counter_read(&tally->liquidations[1]);
-    outcome->liquidated_adl += counter_read(&tally->liquidations[2]);
-    outcome->funding_payments += counter_read(&tally->funding_payments);
-    outcome->settlements += counter_read(&tally->settlements);
+    outcome->triggers += counter_read(&counters->triggers);
+    outcome->freezes += counter_read(&counters->freezes);
+    outcome->settled += counter_read(&counters->withdrawals_settled);
+    outcome->reverted += counter_read(&counters->withdrawals_reverted);
+    outcome->held += counter_read(&counters->holds);
+    outcome->liquidated += counter_read(&counters->liquidated);
+    outcome->liquidated_book += counter_read(&counters->liquidations[0]);
+    outcome->liquidated_fund += counter_read(&counters->liquidations[1]);
+    outcome->liquidated_adl += counter_read(&counters->liquidations[2]);
+    outcome->funding_payments += counter_read(&counters->funding_payments);
+    outcome->settlements += counter_read(&counters->settlements);
 }
 
 static void close_core(struct sim *sim)
@@ -302,8 +302,8 @@ static void close_core(struct sim *sim)
     /* relaxed: one thread */
     sim->outcome->archived += atomic_load_explicit(&counters->archived, memory_order_relaxed);
     sim->outcome->retired += atomic_load_explicit(&counters->retired, memory_order_relaxed);
-    count_tally(sim->outcome, &sim->core.follower.tally);
-    sim->outcome->arms_ended += sim->core.matcher.grace.next;
+    count_exchange(sim->outcome, &sim->core.follower.exchange_counters);
+    sim->outcome->arms_ended += sim->core.matcher.disconnect_restart.next;
     core_destroy(&sim->core);
 }
 

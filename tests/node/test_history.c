@@ -244,7 +244,7 @@ static void check_refusals(void)
                                         .side = ORDER_SHORT,
                                         .order_type = 0,
                                         .asset_id = 2 };
-    struct kept_order order;
+    struct order_summary order;
 
     command->code = REQUEST_place_market_order;
     command->kind = COMMAND_SIGNED;
@@ -258,7 +258,7 @@ static void check_refusals(void)
     cc_store16(body + 28, 2);
     body[32] = 1;
     body[33] = 3;
-    kept_order_make(&order, &effect, &state);
+    order_summary_make(&order, &effect, &state);
     CHECK(order.account_id == 7 && order.subaccount_index == 2 && order.portfolio_index == 3);
     CHECK(order.price == 0 && order.expiry == 0 && order.order_type == 0);
     CHECK(order.initial == 300 && order.remaining == 300 && order.filled == 0);

@@ -69,7 +69,7 @@ static void make(uint64_t account, uint32_t number, bool told)
     struct keyring_row entry = { .key = name_of(account, number), .account_id = account };
     CHECK(keyring_add(keyring, &entry) == 0);
     if (told)
-        key_keeper_tell(&keeper, &entry.key, false);
+        key_keeper_report(&keeper, &entry.key, false);
 }
 
 static void finish(uint64_t account, uint32_t number, bool told)
@@ -77,7 +77,7 @@ static void finish(uint64_t account, uint32_t number, bool told)
     struct keyring_key name = name_of(account, number);
     CHECK(keyring_end(keyring, &name, 1));
     if (told)
-        key_keeper_tell(&keeper, &name, true);
+        key_keeper_report(&keeper, &name, true);
 }
 
 static const struct ed25519_table *table_of(uint32_t number)
@@ -129,9 +129,9 @@ static void shared_keys(void)
 
     make(1, 6, true); /* somebody else's end is not ours */
     settle();
-    key_keeper_tell(&keeper, &(struct keyring_key){ .account_id = 9 }, true);
+    key_keeper_report(&keeper, &(struct keyring_key){ .account_id = 9 }, true);
     struct keyring_key foreign = name_of(9, 6);
-    key_keeper_tell(&keeper, &foreign, true);
+    key_keeper_report(&keeper, &foreign, true);
     settle();
     CHECK(table_of(6) != NULL);
     end();
@@ -149,7 +149,7 @@ static void configured_keys(void)
     settle();
     CHECK(table_of(20) != NULL && table_of(21) != NULL && table_of(22) != NULL && present() == 3);
     finish(1, 20, true);
-    key_keeper_look(&keeper);
+    key_keeper_request_sweep(&keeper);
     settle();
     CHECK(table_of(20) != NULL && table_of(21) != NULL && present() == 3);
     end();
@@ -174,7 +174,7 @@ static void sweeps(void)
     CHECK(key_keeper_init(&keeper, &config_keeper) == 0);
     settle();
     CHECK(present() == 0);
-    key_keeper_look(&keeper);
+    key_keeper_request_sweep(&keeper);
     settle();
     CHECK(present() == 12 && counter_read(&keeper.counters.sweeps) == 1);
     for (uint32_t i = 1; i <= 12; i++) {
@@ -192,7 +192,7 @@ static void sweeps(void)
     make(4, 4, false); /* the same session again */
     settle();
     CHECK(table_of(3) != NULL && table_of(30) == NULL);
-    key_keeper_look(&keeper);
+    key_keeper_request_sweep(&keeper);
     settle();
     CHECK(table_of(3) == NULL && table_of(30) != NULL && table_of(4) != NULL && present() == 12);
     end();
@@ -223,11 +223,11 @@ static void overruns(void)
 static void pauses(void)
 {
     begin();
-    key_keeper_look(&keeper);
+    key_keeper_request_sweep(&keeper);
     while (key_keeper_step(&keeper, now_ns) != 0)
         ;
     for (unsigned i = 0; i < 50; i++) {
-        key_keeper_look(&keeper);
+        key_keeper_request_sweep(&keeper);
         (void)key_keeper_step(&keeper, now_ns + i * (SECOND / 100));
     }
     CHECK(counter_read(&keeper.counters.sweeps) == 1);
@@ -297,11 +297,11 @@ static void without_tables(void)
     const struct key_keeper_config config = config_of(NULL);
     struct keyring_key name = name_of(1, 1);
     CHECK(key_keeper_init(&bare, &config) == 0);
-    key_keeper_tell(&bare, &name, false);
-    key_keeper_look(&bare);
+    key_keeper_report(&bare, &name, false);
+    key_keeper_request_sweep(&bare);
     CHECK(key_keeper_step(&bare, SECOND) == 0);
-    key_keeper_tell(NULL, &name, false);
-    key_keeper_look(NULL);
+    key_keeper_report(NULL, &name, false);
+    key_keeper_request_sweep(NULL);
     key_keeper_free(&bare);
     end();
 }

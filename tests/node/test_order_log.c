@@ -9,9 +9,9 @@ enum { CAPACITY = 16, ACCOUNT = 1, LIMIT = 1, LIQUIDATE = 6 };
 
 static struct order_log log_;
 
-static struct kept_order order_of(uint64_t sequence, uint8_t status, uint8_t type)
+static struct order_summary order_of(uint64_t sequence, uint8_t status, uint8_t type)
 {
-    struct kept_order order = {
+    struct order_summary order = {
         .account_id = ACCOUNT, .sequence = sequence, .status = status, .order_type = type
     };
 
@@ -19,14 +19,14 @@ static struct kept_order order_of(uint64_t sequence, uint8_t status, uint8_t typ
     return order;
 }
 
-static void tell(struct kept_order order, uint64_t sequence)
+static void tell(struct order_summary order, uint64_t sequence)
 {
-    order_log_tell(&log_, &order, sequence);
+    order_log_append(&log_, &order, sequence);
 }
 
-static const struct kept_order *found(void)
+static const struct order_summary *found(void)
 {
-    struct kept_order any = order_of(0, 0, 0);
+    struct order_summary any = order_of(0, 0, 0);
     return order_log_find(&log_, ACCOUNT, &any.id);
 }
 

@@ -217,28 +217,29 @@ static void test_fault(void)
     const uint8_t id[16] = { 0xA1, 0xA1, 0xA1, 0xA1, 0xA1, 0xA1, 0xA1, 0xA1,
                              0xA1, 0xA1, 0xA1, 0xA1, 0xA1, 0xA1, 0xA1, 0xA1 };
 
-    CHECK(left(fault_place_slot(1, SLOT), SIGSEGV, SLOT, &fault));
+    CHECK(left(fault_location_slot(1, SLOT), SIGSEGV, SLOT, &fault));
     CHECK(fault.code == 0 && fault.has_id && fault.from_ring && fault.signal == SIGSEGV);
     CHECK(fault.run == RUN && fault.account == 7 && memcmp(fault.id, id, 16) == 0);
     CHECK(fault.payload_bytes == PAYLOAD_BYTES && fault.payload[0] == 0x5A);
     for (size_t i = PAYLOAD_BYTES; i < sizeof fault.payload; i++)
         CHECK(fault.payload[i] == 0); /* neither key nor signature */
 
-    CHECK(left(fault_place_slot(1, SLOTS - 1), SIGFPE, SLOTS - 1, &fault)); /* runs into the tail */
+    CHECK(left(fault_location_slot(1, SLOTS - 1), SIGFPE, SLOTS - 1,
+               &fault)); /* runs into the tail */
     CHECK(fault.code == 0 && fault.account == 7);
-    CHECK(!left(fault_place_slot(1, SLOT), 0, SLOT, &fault)); /* not marked: kill -9, power */
-    CHECK(left(fault_place_code(REQUEST_tick), SIGABRT, SLOT, &fault));
+    CHECK(!left(fault_location_slot(1, SLOT), 0, SLOT, &fault)); /* not marked: kill -9, power */
+    CHECK(left(fault_location_code(REQUEST_tick), SIGABRT, SLOT, &fault));
     CHECK(fault.code == REQUEST_tick && !fault.has_id && !fault.from_ring);
     /* Whatever stands there: bounded, and told as unknown. */
     const uint64_t places[] = { 0,
                                 1,
-                                fault_place_slot(1, SLOT + 1),
-                                fault_place_slot(0, SLOT),
-                                fault_place_slot(RINGS, SLOT),
-                                fault_place_slot(1, SLOTS),
-                                fault_place_slot(1, UINT32_MAX),
-                                fault_place_slot(INT32_MAX >> 1, SLOT),
-                                fault_place_code(999),
+                                fault_location_slot(1, SLOT + 1),
+                                fault_location_slot(0, SLOT),
+                                fault_location_slot(RINGS, SLOT),
+                                fault_location_slot(1, SLOTS),
+                                fault_location_slot(1, UINT32_MAX),
+                                fault_location_slot(INT32_MAX >> 1, SLOT),
+                                fault_location_code(999),
                                 UINT64_MAX };
     for (size_t i = 0; i < CC_COUNT(places); i++)
         CHECK(left(places[i], SIGABRT, SLOT, &fault) && fault.code == POISON_CODE_UNKNOWN &&
@@ -261,7 +262,7 @@ static void test_page_file(void)
     CHECK(poison_page_map(&page, RINGS, SLOTS, RUN) == 0);
     CHECK(stat(path, &status) == 0 && (status.st_mode & 0777) == 0600);
     CHECK(status.st_blocks * 512 >= status.st_size); /* its room is taken */
-    set_mark(&page, fault_place_code(REQUEST_tick), SIGABRT);
+    set_mark(&page, fault_location_code(REQUEST_tick), SIGABRT);
     poison_page_close(&page, false);
 
     /* What another exchange left under this name says nothing here. */

@@ -74,7 +74,7 @@ static void add_fill(struct fill_log *log, const struct effect *effect)
     }
 }
 
-void fill_log_tell(struct fill_log *log, const struct effect *effect)
+void fill_log_append(struct fill_log *log, const struct effect *effect)
 {
     if (effect->sequence != log->sequence) {
         log->sequence = effect->sequence;

@@ -61,7 +61,7 @@ CC_MUST_USE int fill_log_init(struct fill_log *log, uint32_t capacity, uint32_t 
 void fill_log_free(struct fill_log *log);
 
 /* Every effect goes through here, in order: 2102, 2104, 2105 and 2108 are taken. */
-void fill_log_tell(struct fill_log *log, const struct effect *effect);
+void fill_log_append(struct fill_log *log, const struct effect *effect);
 
 void fill_log_show_fill(const struct fill_row *fill, const struct market_names *names,
                         struct row_fill *row);

@@ -69,19 +69,19 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
 
     if (effect->code == EFFECT_order_state) {
         struct effect_order_state state;
-        struct kept_order order;
+        struct order_summary order;
         memcpy(&state, effect->bytes, sizeof state);
-        kept_order_make(&order, effect, &state);
-        order_log_tell(&history->orders, &order, effect->sequence);
+        order_summary_make(&order, effect, &state);
+        order_log_append(&history->orders, &order, effect->sequence);
         return;
     }
-    if (self->tally != NULL)
-        tally_tell(self->tally, effect);
-    money_log_tell(&history->money, effect,
-                   history->fills.sequence == effect->sequence ? history->fills.counted : 0);
-    fill_log_tell(&history->fills, effect);
-    request_log_tell(&history->requests, effect);
-    withdrawal_log_tell(&history->withdrawals, effect);
+    if (self->exchange_counters != NULL)
+        exchange_counters_count(self->exchange_counters, effect);
+    money_log_append(&history->money, effect,
+                     history->fills.sequence == effect->sequence ? history->fills.counted : 0);
+    fill_log_append(&history->fills, effect);
+    request_log_append(&history->requests, effect);
+    withdrawal_log_append(&history->withdrawals, effect);
 }
 
 void history_sink_init(struct history_sink *sink, struct history *history)
@@ -94,7 +94,7 @@ void history_sink_init(struct history_sink *sink, struct history *history)
     sink->sink.emit = emit;
     sink->sink.ignores = ignored;
     sink->history = history;
-    sink->tally = NULL;
+    sink->exchange_counters = NULL;
 }
 
 void history_prefetch(const struct history *history, const struct command *command)

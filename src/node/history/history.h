@@ -15,12 +15,12 @@
 
 #include "base/message.h"
 #include "engine/state/effects.h"
+#include "node/history/exchange_counters.h"
 #include "node/history/fill_log.h"
 #include "node/history/market_names.h"
 #include "node/history/money_log.h"
 #include "node/history/order_log.h"
 #include "node/history/request_log.h"
-#include "node/history/tally.h"
 #include "node/history/withdrawal_log.h"
 
 enum { HISTORY_ROWS_DEFAULT = 1 << 20 };
@@ -38,7 +38,8 @@ struct history {
 struct history_sink {
     struct engine_sink sink; /* first */
     struct history *history;
-    struct tally *tally; /* NULL: what it tells is not counted, as in a replay */
+    struct exchange_counters
+        *exchange_counters; /* NULL: what it tells is not counted, as in a replay */
 };
 
 /* `capacity` rows of each kind, a power of two; account ids are below account_count. NULL without

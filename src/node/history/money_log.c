@@ -141,7 +141,7 @@ static void add_cash(struct money_log *log, const struct effect *effect, uint32_
     add_house(log, MONEY_FEES, effect, &body, -body.amount, fees - body.amount, place);
 }
 
-void money_log_tell(struct money_log *log, const struct effect *effect, uint32_t place)
+void money_log_append(struct money_log *log, const struct effect *effect, uint32_t place)
 {
     struct effect_trade trade;
 

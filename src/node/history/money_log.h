@@ -69,7 +69,7 @@ CC_MUST_USE int money_log_init(struct money_log *log, uint32_t capacity, uint32_
 void money_log_free(struct money_log *log);
 
 /* Effects 2102, 2104, 2105, 2108 and 2110, in order; `place`: the index of J1's `at`. */
-void money_log_tell(struct money_log *log, const struct effect *effect, uint32_t place);
+void money_log_append(struct money_log *log, const struct effect *effect, uint32_t place);
 
 void money_log_show_payment(const struct payment_row *payment, const struct market_names *names,
                             struct row_payment *row);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/table/order_state.h"
-#include "node/history/ended.h"
+#include "node/history/ended_orders.h"
 
 int order_log_init(struct order_log *log, uint32_t capacity, uint32_t account_count,
                    struct mix_key key)
@@ -13,7 +13,7 @@ int order_log_init(struct order_log *log, uint32_t capacity, uint32_t account_co
     if (history_ring_init(&log->ring, capacity, sizeof(struct order_row), account_count) != 0)
         return -ENOMEM;
     log->accounts = calloc(account_count, sizeof *log->accounts);
-    log->ended = ended_create(capacity, key);
+    log->ended = ended_orders_create(capacity, key);
     if (log->accounts != NULL && log->ended != NULL &&
         id_map_init(&log->map, key, capacity, log->ring.rows, sizeof(struct order_row),
                     offsetof(struct order_row, order.account_id)) == 0)
@@ -26,7 +26,7 @@ void order_log_free(struct order_log *log)
 {
     history_ring_free(&log->ring);
     id_map_free(&log->map);
-    ended_destroy(log->ended);
+    ended_orders_destroy(log->ended);
     free(log->accounts);
     memset(log, 0, sizeof *log);
 }
@@ -36,7 +36,7 @@ static bool is_below(uint64_t a_sequence, uint32_t a_index, uint64_t b_sequence,
     return a_sequence < b_sequence || (a_sequence == b_sequence && a_index < b_index);
 }
 
-static void add_lost(struct order_lost *lost, const struct kept_order *order)
+static void add_lost(struct order_lost *lost, const struct order_summary *order)
 {
     if (!lost->any ||
         is_below(lost->newest_sequence, lost->newest_index, order->sequence, order->index)) {
@@ -65,12 +65,12 @@ bool order_log_is_shown(const struct order_log *log, const struct order_row *row
  * rest is lost. */
 static void drop(struct order_log *log, const struct order_row *row, uint32_t number)
 {
-    const struct kept_order *order = &row->order;
+    const struct order_summary *order = &row->order;
     struct order_account *account = &log->accounts[order->account_id];
 
     if (id_map_find(&log->map, order->account_id, order->id.bytes) == number)
         id_map_remove(&log->map, number);
-    if (!kept_order_is_final(order) || !order_log_is_shown(log, row))
+    if (!order_summary_is_final(order) || !order_log_is_shown(log, row))
         return;
     if (row->rejection != 0) {
         add_lost(&account->lost_rejected, order);
@@ -87,7 +87,7 @@ static void drop(struct order_log *log, const struct order_row *row, uint32_t nu
 
 /* Whoever asks for the id finds the newest order that has it. A client may give an order the id
  * that the engine has made, or will make, for an order of the account's liquidation. */
-static void map_row(struct order_log *log, const struct kept_order *order, uint32_t number)
+static void map_row(struct order_log *log, const struct order_summary *order, uint32_t number)
 {
     uint32_t older = id_map_find(&log->map, order->account_id, order->id.bytes);
 
@@ -96,7 +96,7 @@ static void map_row(struct order_log *log, const struct kept_order *order, uint3
     id_map_add(&log->map, number);
 }
 
-static void place(struct order_log *log, const struct kept_order *order)
+static void place(struct order_log *log, const struct order_summary *order)
 {
     uint32_t number = history_ring_number(&log->ring, log->ring.added);
     const struct order_row *victim = history_ring_victim(&log->ring);
@@ -136,7 +136,7 @@ void order_log_forget(struct order_log *log, uint64_t account_id, uint64_t seque
 
 /* The row of an order that this command has placed, NULL before its first 2101. Those rows are the
  * newest, and few: no search. */
-static struct order_row *find_placed(const struct order_log *log, const struct kept_order *order)
+static struct order_row *find_placed(const struct order_log *log, const struct order_summary *order)
 {
     struct order_row *rows = (struct order_row *)(void *)log->ring.rows;
 
@@ -150,14 +150,14 @@ static struct order_row *find_placed(const struct order_log *log, const struct k
     return NULL;
 }
 
-static bool is_row_of(const struct order_row *row, const struct kept_order *order)
+static bool is_row_of(const struct order_row *row, const struct order_summary *order)
 {
-    return row->link.sequence == order->sequence && !kept_order_is_final(&row->order) &&
+    return row->link.sequence == order->sequence && !order_summary_is_final(&row->order) &&
            uuid_equal(&row->order.id, &order->id);
 }
 
 /* The row of an order that an earlier command has placed, NULL: it is not kept. */
-static struct order_row *find_row(const struct order_log *log, const struct kept_order *order)
+static struct order_row *find_row(const struct order_log *log, const struct order_summary *order)
 {
     struct order_row *rows = (struct order_row *)(void *)log->ring.rows;
     uint32_t number = id_map_find(&log->map, order->account_id, order->id.bytes);
@@ -175,36 +175,36 @@ static struct order_row *find_row(const struct order_log *log, const struct kept
     return NULL;
 }
 
-void order_log_tell(struct order_log *log, const struct kept_order *order, uint64_t sequence)
+void order_log_append(struct order_log *log, const struct order_summary *order, uint64_t sequence)
 {
     bool is_placing = order->sequence == sequence;
     struct order_row *row;
 
     /* What is neither first nor last is read from the engine. */
-    if (!is_placing && !kept_order_is_final(order))
+    if (!is_placing && !order_summary_is_final(order))
         return;
     row = is_placing ? find_placed(log, order) : find_row(log, order);
     if (row != NULL) {
-        INVARIANT(!kept_order_is_final(&row->order));
+        INVARIANT(!order_summary_is_final(&row->order));
         row->order = *order;
         row->order.index = row->link.index;
     } else if (is_placing) {
         place(log, order);
     } else {
-        ended_add(log->ended, order);
+        ended_orders_add(log->ended, order);
         add_lost(&log->accounts[order->account_id].lost, order);
     }
 }
 
-const struct kept_order *order_log_find(const struct order_log *log, uint64_t account_id,
-                                        const struct uuid *id)
+const struct order_summary *order_log_find(const struct order_log *log, uint64_t account_id,
+                                           const struct uuid *id)
 {
     uint32_t number = id_map_find(&log->map, account_id, id->bytes);
 
     if (number == ID_MAP_NONE)
-        return ended_find(log->ended, account_id, id);
+        return ended_orders_find(log->ended, account_id, id);
     const struct order_row *row = &((const struct order_row *)(const void *)log->ring.rows)[number];
-    return kept_order_is_final(&row->order) && order_log_is_shown(log, row) ? &row->order : NULL;
+    return order_summary_is_final(&row->order) && order_log_is_shown(log, row) ? &row->order : NULL;
 }
 
 uint32_t order_log_index(const struct order_log *log, uint64_t account_id, const uint8_t id[16],
@@ -220,7 +220,7 @@ uint32_t order_log_index(const struct order_log *log, uint64_t account_id, const
 bool order_log_may_have_dropped(const struct order_log *log, const struct uuid *id)
 {
     return (log->dropped && uuid_time_ms(id) <= log->newest_dropped_ms) ||
-           ended_may_have_dropped(log->ended, id);
+           ended_orders_may_have_dropped(log->ended, id);
 }
 
 bool order_log_lost_between(const struct order_log *log, uint64_t account_id, bool rejected,

@@ -2,7 +2,7 @@
  *
  * A row is made by an order's first 2101 and completed by its last. Between them the order is live
  * and a reader takes it from the engine. A live order whose row was dropped is still in the engine;
- * when it ends it goes to `ended` (ended.h), where it is found by id but in no list.
+ * when it ends it goes to `ended` (ended_orders.h), where it is found by id but in no list.
  *
  *   place ──> row, live ──end──> row, ended ──ring full──> lost
  *                └──ring full──> engine only ──end──> ended: by id only
@@ -22,13 +22,13 @@
 
 #include "node/history/history_ring.h"
 #include "node/history/id_map.h"
-#include "node/history/kept_order.h"
+#include "node/history/order_summary.h"
 
 enum { ORDER_LOG_REJECTED = 1024 };
 
 struct order_row {
     struct history_link link; /* (sequence, index) of its placing */
-    struct kept_order order;
+    struct order_summary order;
     uint64_t rejection; /* placed REJECTED: rejections of the account up to this one, else 0 */
 };
 
@@ -50,7 +50,7 @@ struct order_log {
     struct history_ring ring; /* of struct order_row, a chain for each account */
     struct id_map map;
     struct order_account *accounts;
-    struct ended *ended;
+    struct ended_orders *ended;
     uint64_t newest_dropped_ms; /* date of the newest lost id */
     bool dropped;
 };
@@ -66,11 +66,11 @@ void order_log_forget(struct order_log *log, uint64_t account_id, uint64_t seque
                       uint64_t newest_ms);
 
 /* An order as a 2101 of the command with this sequence tells it. */
-void order_log_tell(struct order_log *log, const struct kept_order *order, uint64_t sequence);
+void order_log_append(struct order_log *log, const struct order_summary *order, uint64_t sequence);
 
 /* An ended order of the account by its id, or NULL. Valid until the next tell. */
-const struct kept_order *order_log_find(const struct order_log *log, uint64_t account_id,
-                                        const struct uuid *id);
+const struct order_summary *order_log_find(const struct order_log *log, uint64_t account_id,
+                                           const struct uuid *id);
 
 /* The index at which lists show the order of this id, live or ended, or `otherwise` when it is in
  * none. */

@@ -175,7 +175,7 @@ static void remember_withdrawal(struct request_log *log, const struct effect *ef
     made->members |= ROW_REQUEST_WITHDRAWAL;
 }
 
-void request_log_tell(struct request_log *log, const struct effect *effect)
+void request_log_append(struct request_log *log, const struct effect *effect)
 {
     switch (effect->code) {
     case EFFECT_credential:

@@ -67,7 +67,7 @@ void request_log_free(struct request_log *log);
 void request_log_forget(struct request_log *log, uint64_t sequence, uint64_t newest_ms);
 
 /* Every effect goes through here, in order: 2100, 2118, 2119 and 2120 are taken. */
-void request_log_tell(struct request_log *log, const struct effect *effect);
+void request_log_append(struct request_log *log, const struct effect *effect);
 
 /* The request of the account; with pin >= 0 only one whose body names that subaccount. */
 const struct request_row *request_log_find(const struct request_log *log, uint64_t account_id,

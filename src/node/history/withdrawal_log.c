@@ -29,7 +29,7 @@ static struct withdrawal_entry *find(struct withdrawal_log *log, uint64_t sequen
     return entry != NULL && entry->link.sequence == sequence ? entry : NULL;
 }
 
-void withdrawal_log_tell(struct withdrawal_log *log, const struct effect *effect)
+void withdrawal_log_append(struct withdrawal_log *log, const struct effect *effect)
 {
     struct effect_withdrawal body;
     struct row_withdrawal row;

@@ -31,6 +31,6 @@ void withdrawal_log_free(struct withdrawal_log *log);
 void withdrawal_log_forget(struct withdrawal_log *log, uint64_t sequence);
 
 /* Effects 2120, in order. */
-void withdrawal_log_tell(struct withdrawal_log *log, const struct effect *effect);
+void withdrawal_log_append(struct withdrawal_log *log, const struct effect *effect);
 
 #endif

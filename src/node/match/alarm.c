@@ -17,7 +17,7 @@ void alarm_raise(struct alarm_box *box, const struct audit_verdict *verdict)
     atomic_fetch_or_explicit(&box->failed, verdict->failed, memory_order_relaxed);
     if (verdict->of_all)
         atomic_store_explicit(&box->of_all, true, memory_order_relaxed);
-    atomic_store_explicit(&box->raised, true, memory_order_release); /* pairs: take */
+    atomic_store_explicit(&box->raised, true, memory_order_release); /* pairs: collect */
 }
 
 void alarm_watch(struct alarm *alarm, struct alarm_box *box, const struct segment_pool *pool)
@@ -26,8 +26,8 @@ void alarm_watch(struct alarm *alarm, struct alarm_box *box, const struct segmen
     alarm->pool = pool;
 }
 
-/* What the box holds joins what is pending. */
-static void take(struct alarm *alarm)
+/* Moves the verdicts in the box to `pending`. */
+static void collect(struct alarm *alarm)
 {
     struct alarm_box *box = alarm->box;
     struct audit_verdict *pending = &alarm->pending;
@@ -41,7 +41,7 @@ static void take(struct alarm *alarm)
     alarm->is_pending = true;
 }
 
-/* Whether any market is left to be halted. */
+/* Whether any market is not halted yet. */
 static bool is_any_unhalted(const struct engine *engine)
 {
     for (uint32_t index = 0; index < 64 * AUDIT_MARKET_WORDS; index++)
@@ -100,7 +100,7 @@ static uint32_t halt_markets(struct alarm *alarm, struct sequencer *sequencer, b
 
 static uint32_t act_on_invariants(struct alarm *alarm, struct sequencer *sequencer, bool *room_left)
 {
-    take(alarm);
+    collect(alarm);
     if (!alarm->is_pending)
         return 0;
     uint32_t authored = alarm->pending.of_all ? halt_all(alarm, sequencer, room_left)
@@ -109,8 +109,8 @@ static uint32_t act_on_invariants(struct alarm *alarm, struct sequencer *sequenc
     return authored;
 }
 
-/* The transition is said once. */
-static void say_short(struct alarm *alarm, bool is_short)
+/* Logs each transition once. */
+static void log_short(struct alarm *alarm, bool is_short)
 {
     if (alarm->is_short == is_short)
         return;
@@ -130,7 +130,7 @@ static uint32_t act_on_segments(struct alarm *alarm, struct sequencer *sequencer
 
     if (alarm->pool == NULL)
         return 0;
-    say_short(alarm, alarm_wants_segments(alarm->pool));
+    log_short(alarm, alarm_wants_segments(alarm->pool));
     if (!alarm->is_short)
         return 0;
     uint16_t asset_id = market_state_next_open(sequencer->engine, 0);

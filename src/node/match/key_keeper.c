@@ -11,13 +11,13 @@
 enum {
     NEWS_A_STEP = 64,
     BUILDS_A_STEP = 8,     /* about 150 us each */
-    ENTRIES_A_STEP = 4096, /* of the keyring that a sweep looks at */
+    ENTRIES_A_STEP = 4096, /* of the keyring that a sweep reads */
     SHADOWS_A_STEP = 8,    /* about 100 us each */
 };
 
 #define SWEEP_INTERVAL_NS UINT64_C(1000000000)
 
-/* One session that was made or has ended. */
+/* One session that was created or ended. */
 struct news {
     uint64_t account_id;
     uint8_t key[ED25519_KEY_BYTES];
@@ -59,21 +59,21 @@ void key_keeper_free(struct key_keeper *keeper)
 
 /* ---- the matcher's side ---------------------------------------------------------------------- */
 
-void key_keeper_look(struct key_keeper *keeper)
+void key_keeper_request_sweep(struct key_keeper *keeper)
 {
     if (keeper != NULL)
         /* release (pairs: key_keeper_step): the keyring was written before. */
         atomic_store_explicit(&keeper->missed, true, memory_order_release);
 }
 
-void key_keeper_tell(struct key_keeper *keeper, const struct keyring_key *session, bool ended)
+void key_keeper_report(struct key_keeper *keeper, const struct keyring_key *session, bool ended)
 {
     if (keeper == NULL || keeper->config.tables == NULL)
         return;
     struct news *news = ring_claim(&keeper->news, 1);
     if (news == NULL) {
         counter_add(&keeper->counters.news_missed);
-        key_keeper_look(keeper);
+        key_keeper_request_sweep(keeper);
         return;
     }
     news->account_id = session->account_id;
@@ -107,7 +107,7 @@ static void drop(struct key_keeper *keeper, uint32_t number)
 {
     key_tables_remove(keeper->config.tables, key_tables_key(keeper->config.tables, number));
     keeper->owners[number].present = false;
-    /* Its room may be what another key has waited for. */
+    /* Another key may have waited for this room. */
     keeper->wants_sweep |= published_get(&key_tables_counters(keeper->config.tables)->full) != 0;
 }
 
@@ -170,7 +170,7 @@ static void begin_sweep(struct key_keeper *keeper, uint64_t now_ns)
     keeper->cursor = 0;
     keeper->next_sweep_ns = now_ns + SWEEP_INTERVAL_NS;
     for (uint32_t i = 1; i <= key_tables_capacity(keeper->config.tables); i++)
-        keeper->owners[i].shared = false; /* found out anew */
+        keeper->owners[i].shared = false; /* the sweep finds out again */
     counter_add(&keeper->counters.sweeps);
 }
 
@@ -184,7 +184,7 @@ static void end_sweep(struct key_keeper *keeper)
     }
 }
 
-/* A session of the keyring: the first that this sweep meets becomes the owner of the table. */
+/* A session of the keyring. The first that this sweep finds for a key owns the table. */
 static uint32_t meet(struct key_keeper *keeper, const struct keyring_row *entry)
 {
     uint32_t number = key_tables_number(keeper->config.tables, entry->key.bytes);
@@ -196,7 +196,7 @@ static uint32_t meet(struct key_keeper *keeper, const struct keyring_row *entry)
 
 static uint32_t sweep(struct key_keeper *keeper, uint64_t now_ns)
 {
-    /* acquire (pairs: key_keeper_look) */
+    /* acquire (pairs: key_keeper_request_sweep) */
     if (atomic_exchange_explicit(&keeper->missed, false, memory_order_acquire))
         keeper->wants_sweep = true;
     if (!keeper->sweeping) {
@@ -239,7 +239,7 @@ static bool verify_by(enum ed25519_path path, const struct audited_verdict *audi
                                .signature = audited->signature,
                                .message = audited->message,
                                .message_bytes = audited->message_bytes };
-    if (path == ED25519_COMB) { /* its own table: the one in use may be what is wrong */
+    if (path == ED25519_COMB) { /* its own table: the one in use may be wrong */
         if (ed25519_table_build(entries, table.positions, audited->key) != 0)
             return false;
         memcpy(table.key, audited->key, sizeof table.key);

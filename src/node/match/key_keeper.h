@@ -1,24 +1,25 @@
-/* key_keeper.h - keeps the tables of the keys that sign, and looks at verdicts on them again.
+/* key_keeper.h - keeps the tables of the keys that sign, and audits verdicts on signatures.
  *
- *   matcher (primary_sink.h) ── a session was made, or ended ──> news ──────┐
- *   net threads ── one verdict in 4,096 (verdict_audit.h) ──> verdicts ─────┴──> key_keeper_step
+ *   matcher (primary_sink.h) ── a session was created or ended ──> news ────────────┐
+ *   net threads ── one verdict in 4,096 (net/request/verdict_audit.h) ──> verdicts ┴─> step
  *
- * A table is built when its session is made, and freed when the last session of its key has ended;
- * operator, oracle and treasury keys of the configuration have one from the beginning. Whatever is
- * missed (a start, news that found no room) is made good by a sweep: a walk over the whole keyring
- * that builds what is missing and then frees what nobody has. Tables decide nothing, so none of
- * this is on anybody's way: a key whose table is not there yet is verified without it.
+ * A table is built when its session is created and freed when the last session of its key ends. The
+ * operator, oracle and treasury keys of the configuration have tables from the start. A sweep makes
+ * good what was missed (at a start, or when the news were full): it walks the whole keyring, builds
+ * missing tables, then frees unused ones. Tables decide nothing and hold up nobody: a key without
+ * one is verified without it.
  *
- * A verdict that another path does not share drops the path that gave it (ed25519_drop), is counted
- * and logged: from then on the next path verifies.
+ * A verdict that another path contradicts drops the path that gave it (ed25519_drop). It is counted
+ * and logged, and the next path verifies from then on.
  *
- * Order.  News are in the matcher's order. A sweep begun after `missed` was taken sees whatever was
- *         in the keyring when it was set (pairs: key_keeper_look, key_keeper_step).
- * Wait.   key_keeper_tell never does: without room it asks for a sweep. A step computes for about a
- *         millisecond; sweeps that follow one another begin a second apart.
- * Owner.  key_keeper_tell and key_keeper_look: the matcher; key_keeper_step: the keys thread.
- *         Counters are shown by anyone.
- * Bound.  KEY_KEEPER_NEWS sessions told and not looked at, KEY_KEEPER_VERDICTS slots of verdicts of
+ * Order.  News are in the matcher's order. A sweep that begins after `missed` was cleared sees
+ *         every key that was in the keyring when `missed` was set (pairs:
+ *         key_keeper_request_sweep, key_keeper_step).
+ * Wait.   key_keeper_report never waits: without room it requests a sweep. A step computes for
+ *         about a millisecond; consecutive sweeps begin a second apart.
+ * Owner.  key_keeper_report and key_keeper_request_sweep: the matcher; key_keeper_step: the keys
+ *         thread. Counters are read by any thread.
+ * Bound.  KEY_KEEPER_NEWS reports not yet processed, KEY_KEEPER_VERDICTS slots of verdicts of
  *         each net thread. */
 #ifndef NODE_MATCH_KEY_KEEPER_H
 #define NODE_MATCH_KEY_KEEPER_H
@@ -49,19 +50,19 @@ struct key_keeper_counters {
 #undef X
 };
 
-/* Whose session keeps a table. */
+/* The account whose session keeps a table. */
 struct key_owner {
     uint64_t account_id;
     uint32_t sweep; /* number of the last sweep that found it */
     bool present;
-    bool shared;     /* sessions of several accounts have this key: a sweep tells when none has */
-    bool configured; /* kept for good */
+    bool shared;     /* by sessions of several accounts: only a sweep can free the table */
+    bool configured; /* named by the configuration: never freed */
 };
 
 struct key_keeper_config {
     const struct keyring *keyring;
-    const struct option_engine *options; /* whose keys are configured */
-    struct key_tables *tables;           /* NULL: none is kept */
+    const struct option_engine *options; /* name the configured keys */
+    struct key_tables *tables;           /* NULL: no tables are kept */
     uint32_t nets;
 };
 
@@ -71,30 +72,30 @@ struct key_keeper {
     struct ring verdicts[KEY_KEEPER_NETS_MAX]; /* producers: the net threads */
     void *memory;
     size_t memory_bytes;
-    _Atomic bool missed; /* a sweep is wanted */
+    _Atomic bool missed; /* a sweep is requested */
 
-    /* The keys thread's. */
+    /* The rest belongs to the keys thread. */
     struct key_owner *owners; /* by number of the table */
     bool configured_built;
     bool sweeping, wants_sweep;
     uint32_t sweep;  /* number of the last one */
     uint32_t cursor; /* of its walk */
     uint64_t next_sweep_ns;
-    uint32_t next_net; /* whose verdicts come first */
+    uint32_t next_net; /* whose verdicts are audited first */
     struct key_keeper_counters counters;
 };
 
-/* 0 or -ENOMEM with nothing kept. The keeper is zeroed before. */
+/* The keeper was zeroed before. 0, or -ENOMEM with nothing to free. */
 CC_MUST_USE int key_keeper_init(struct key_keeper *keeper, const struct key_keeper_config *config);
 void key_keeper_free(struct key_keeper *keeper);
 
-/* A session of this account and key was made, or has ended. `keeper` may be NULL. */
-void key_keeper_tell(struct key_keeper *keeper, const struct keyring_key *session, bool ended);
+/* Reports that a session of this account and key was created or ended. `keeper` may be NULL. */
+void key_keeper_report(struct key_keeper *keeper, const struct keyring_key *session, bool ended);
 
-/* The keyring holds sessions that were not told of. `keeper` may be NULL. */
-void key_keeper_look(struct key_keeper *keeper);
+/* Requests a sweep: the keyring holds sessions that were not reported. `keeper` may be NULL. */
+void key_keeper_request_sweep(struct key_keeper *keeper);
 
-/* Does some of what is to do; the work done, 0: nothing. */
+/* Does one slice of the pending work. Returns the work done, 0: none. */
 uint32_t key_keeper_step(struct key_keeper *keeper, uint64_t now_ns);
 
 #endif

@@ -10,7 +10,7 @@ void matcher_init(struct matcher *matcher, struct engine *engine, struct journal
 {
     memset(matcher, 0, sizeof *matcher);
     sequencer_init(&matcher->sequencer, engine, journal, clock, sink);
-    matcher->grace.due_ns = UINT64_MAX;
+    matcher->disconnect_restart.due_ns = UINT64_MAX;
 }
 
 void matcher_guard(struct matcher *matcher, struct fault_mark *mark,
@@ -87,7 +87,7 @@ static uint64_t place_of(const struct matcher *matcher, const struct matcher_lin
     const struct ring *ring = link->commands;
     size_t slot = (size_t)((const uint8_t *)command - ring->slots) / MESSAGE_SLOT_BYTES;
 
-    return fault_place_slot((uint32_t)(link - matcher->links), (uint32_t)slot);
+    return fault_location_slot((uint32_t)(link - matcher->links), (uint32_t)slot);
 }
 
 /* Did the process abort on this very request: it is answered without a trace, as by a peek. */
@@ -109,9 +109,9 @@ static bool is_poison(const struct matcher *matcher, const struct command *comma
 static void leave_stages(struct matcher *matcher, const struct command *command)
 {
     if (command->code == REQUEST_market_state)
-        stage_leave(&matcher->stage, cc_load16(command_body(command)));
+        staged_restart_leave(&matcher->staged_restart, cc_load16(command_body(command)));
     else if (command->code == REQUEST_halt_all)
-        stage_leave(&matcher->stage, STAGE_ALL);
+        staged_restart_leave(&matcher->staged_restart, STAGED_RESTART_ALL);
 }
 
 /* Takes one command of a client. False when the journal has no room: it stays in its ring. */
@@ -132,7 +132,8 @@ static bool take(struct matcher *matcher, const struct matcher_link *link, struc
         sequencer_run(&matcher->sequencer, command, place_of(matcher, link, command), t_ns, room,
                       &result);
         counter_add(&matcher->counters.commands);
-        if (CC_UNLIKELY(matcher->stage.count != 0) && result.status == STATUS_request_completed)
+        if (CC_UNLIKELY(matcher->staged_restart.count != 0) &&
+            result.status == STATUS_request_completed)
             leave_stages(matcher, command);
     }
     counter_add(&matcher->counters.status[result.status]);
@@ -230,7 +231,8 @@ static uint64_t tick_due_ns(const struct matcher *matcher)
 uint64_t matcher_deadline_ns(const struct matcher *matcher)
 {
     uint64_t tick_ns = tick_due_ns(matcher);
-    return matcher->grace.due_ns < tick_ns ? matcher->grace.due_ns : tick_ns;
+    return matcher->disconnect_restart.due_ns < tick_ns ? matcher->disconnect_restart.due_ns
+                                                        : tick_ns;
 }
 
 bool matcher_is_held(const struct matcher *matcher)
@@ -245,8 +247,8 @@ bool matcher_is_held(const struct matcher *matcher)
 
 static bool is_arm_due(const struct matcher *matcher)
 {
-    return CC_UNLIKELY(matcher->grace.due_ns != UINT64_MAX) &&
-           clock_now_ns(matcher->sequencer.clock) >= matcher->grace.due_ns;
+    return CC_UNLIKELY(matcher->disconnect_restart.due_ns != UINT64_MAX) &&
+           clock_now_ns(matcher->sequencer.clock) >= matcher->disconnect_restart.due_ns;
 }
 
 uint32_t matcher_step(struct matcher *matcher)
@@ -257,11 +259,13 @@ uint32_t matcher_step(struct matcher *matcher)
     if (CC_UNLIKELY(alarm_is_due(&matcher->alarm)))
         work += alarm_step(&matcher->alarm, &matcher->sequencer, &room_left);
     if (matcher->alarm.is_short)
-        stage_leave(&matcher->stage, STAGE_ALL);
-    if (room_left && stage_is_due(&matcher->stage, clock_now_ns(matcher->sequencer.clock)))
-        work += stage_step(&matcher->stage, &matcher->sequencer, &room_left);
+        staged_restart_leave(&matcher->staged_restart, STAGED_RESTART_ALL);
+    if (room_left &&
+        staged_restart_is_due(&matcher->staged_restart, clock_now_ns(matcher->sequencer.clock)))
+        work += staged_restart_step(&matcher->staged_restart, &matcher->sequencer, &room_left);
     if (room_left && is_arm_due(matcher))
-        work += grace_step(&matcher->grace, &matcher->sequencer, &room_left);
+        work +=
+            disconnect_restart_step(&matcher->disconnect_restart, &matcher->sequencer, &room_left);
     if (!is_arm_due(matcher))
         work += drain(matcher, &room_left);
     if (room_left && sequencer_hash_is_due(&matcher->sequencer)) {

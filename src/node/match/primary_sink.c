@@ -47,7 +47,7 @@ static void tell(struct primary_sink *primary, const struct read_credential *vie
 {
     struct keyring_key key = key_of(view);
     if (view->kind == EFFECT_CREDENTIAL_SESSION)
-        key_keeper_tell(primary->keeper, &key, ended);
+        key_keeper_report(primary->keeper, &key, ended);
 }
 
 /* All markets: few, and told so seldom that looking for the new one would save nothing. */
@@ -110,5 +110,5 @@ void primary_sink_load(struct primary_sink *primary, const struct engine *engine
             add(primary, &view, engine_sequence(engine));
     }
     add_symbols(primary, engine);
-    key_keeper_look(primary->keeper);
+    key_keeper_request_sweep(primary->keeper);
 }

@@ -58,7 +58,7 @@ bool sequencer_author(struct sequencer *sequencer, uint16_t code, const void *bo
     if (room == NULL)
         return false;
     uint64_t t_ns = engine_time_next(sequencer->engine, clock_now_ns(sequencer->clock));
-    sequencer_run(sequencer, command, fault_place_code(code), t_ns, room, result);
+    sequencer_run(sequencer, command, fault_location_code(code), t_ns, room, result);
     counter_add(&sequencer->authored);
     return true;
 }

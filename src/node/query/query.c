@@ -25,7 +25,7 @@ static void run_order(struct query_task *task, const struct query_sources *sourc
 
     uuid_load(&id, query->id);
     if (!read_order(sources->engine, query->account_id, query->id, query->pin, &row)) {
-        const struct kept_order *order = order_log_find(orders, query->account_id, &id);
+        const struct order_summary *order = order_log_find(orders, query->account_id, &id);
         if (order == NULL && order_log_may_have_dropped(orders, &id)) {
             query_task_refuse_dropped(task, history_ring_dropped_sequence(&orders->ring));
             return;
@@ -34,7 +34,7 @@ static void run_order(struct query_task *task, const struct query_sources *sourc
             query_task_refuse(task, PROBLEM_order_not_found);
             return;
         }
-        kept_order_show(order, &sources->history->names, &row);
+        order_summary_show(order, &sources->history->names, &row);
     }
     row.index = order_log_index(orders, query->account_id, query->id, row.index);
     query_task_put(task, &row, sizeof row);

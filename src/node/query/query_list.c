@@ -54,11 +54,11 @@ static bool is_of_live(uint8_t status)
 }
 
 /* The row as it is now: of a live order the engine has it. */
-static void show_order(const struct query_sources *sources, const struct kept_order *order,
+static void show_order(const struct query_sources *sources, const struct order_summary *order,
                        struct row_order *row)
 {
-    if (kept_order_is_final(order)) {
-        kept_order_show(order, &sources->history->names, row);
+    if (order_summary_is_final(order)) {
+        order_summary_show(order, &sources->history->names, row);
         return;
     }
     bool found = read_order(sources->engine, order->account_id, order->id.bytes, -1, row);
@@ -69,7 +69,7 @@ static void show_order(const struct query_sources *sources, const struct kept_or
 static void look_at_order(struct query_task *task, const struct query_sources *sources,
                           const struct order_row *kept)
 {
-    const struct kept_order *order = &kept->order;
+    const struct order_summary *order = &kept->order;
     uint8_t wanted = task->query.status;
     struct row_order row;
 

@@ -29,12 +29,12 @@ struct fault_mark {
 #define FAULT_IN_RING  (UINT64_C(1) << 63)
 #define FAULT_AUTHORED (UINT64_C(1) << 62)
 
-static inline uint64_t fault_place_slot(uint32_t ring, uint32_t slot)
+static inline uint64_t fault_location_slot(uint32_t ring, uint32_t slot)
 {
     return FAULT_IN_RING | (uint64_t)ring << 32 | slot;
 }
 
-static inline uint64_t fault_place_code(uint16_t code)
+static inline uint64_t fault_location_code(uint16_t code)
 {
     return FAULT_AUTHORED | code;
 }

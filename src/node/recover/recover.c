@@ -9,8 +9,8 @@
 #include "engine/image/image.h"
 #include "engine/image/image_load.h"
 #include "node/recover/fold.h"
-#include "node/recover/mirror.h"
 #include "node/recover/replay.h"
+#include "node/recover/replica_replay.h"
 #include "store/segment.h"
 
 enum { LISTED_MAX = 64, PRIMARY = 0, REPLICA = 1, RULES_VERSION_AT = 8 };
@@ -25,7 +25,7 @@ struct recovering {
     bool from_genesis;         /* whatever snapshots there are */
     struct snapshot_head seen; /* with from_genesis: compared in passing; sequence 0: none */
     uint32_t found_version;    /* with REPLAY_rules_version: of the record */
-    struct mirror mirror;      /* applies to the replica */
+    struct replica_replay replica_replay; /* applies to the replica */
 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -235,7 +235,7 @@ static int replay(void *context, uint64_t sequence, uint64_t frame,
         return (int)refused;
     engine_apply(engines->primary, command, &ignore, &result);
     INVARIANT(result.sequence == sequence);
-    mirror_apply(&recovering->mirror, command);
+    replica_replay_apply(&recovering->replica_replay, command);
     /* relaxed: shown on /readyz, decide nothing. */
     atomic_store_explicit(&engines->replay_to, engines->chain.position.tail.last_sequence,
                           memory_order_relaxed);
@@ -383,9 +383,10 @@ enum refusal_kind recover_state(struct recover_engines *engines,
         uint64_t from = engine_sequence(engines->primary);
         atomic_store_explicit(&engines->replay_from, from, memory_order_relaxed);
         atomic_store_explicit(&engines->replayed, from, memory_order_relaxed);
-        mirror_begin(&recovering.mirror, engines->replica, config->sink, config->is_on_two_threads);
+        replica_replay_begin(&recovering.replica_replay, engines->replica, config->sink,
+                             config->is_on_two_threads);
         kind = recovery_run(&chain, &engines->chain, refusal);
-        mirror_end(&recovering.mirror);
+        replica_replay_end(&recovering.replica_replay);
         if (kind != REFUSAL_record_refused)
             break;
         if (!is_tried_again(&recovering)) {

@@ -141,7 +141,7 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     matcher_init(&core->matcher, core->primary, core->journal, core->config.clock,
                  &core->primary_sink.sink);
     alarm_watch(&core->matcher.alarm, &core->follower.alarm, core->pool);
-    failed = grace_load(&core->matcher.grace, core->primary);
+    failed = disconnect_restart_load(&core->matcher.disconnect_restart, core->primary);
     if (failed != 0)
         return refusal_machine(refusal, "the arms of the run before", failed);
     return REFUSAL_none;
@@ -190,18 +190,18 @@ static enum core_opening define_markets(struct core *core)
 /* Closes the markets of a staged start; what they were is on disk before. */
 static enum core_opening begin_stages(struct core *core, uint64_t last_ns)
 {
-    struct stage *stage = &core->matcher.stage;
+    struct staged_restart *restart = &core->matcher.staged_restart;
     uint64_t now_ns = clock_now_ns(core->config.clock);
 
-    if (stage_load(stage, core->primary, core->config.disk, core->exchange.exchange_id, last_ns,
-                   now_ns) != 0)
+    if (staged_restart_load(restart, core->primary, core->config.disk, core->exchange.exchange_id,
+                            last_ns, now_ns) != 0)
         return CORE_DISK_FAILED;
-    if (stage->count == 0)
+    if (restart->count == 0)
         return CORE_OPENED;
-    if (stage_store(stage, core->config.disk, core->exchange.exchange_id) != 0)
+    if (staged_restart_store(restart, core->config.disk, core->exchange.exchange_id) != 0)
         return CORE_DISK_FAILED;
-    uint16_t asset_id = stage_next_open(stage, core->primary, 0);
-    for (; asset_id != 0; asset_id = stage_next_open(stage, core->primary, asset_id)) {
+    uint16_t asset_id = staged_restart_next_open(restart, core->primary, 0);
+    for (; asset_id != 0; asset_id = staged_restart_next_open(restart, core->primary, asset_id)) {
         bool has_room =
             sequencer_author_market_state(&core->matcher.sequencer, asset_id, MARKET_CANCEL_ONLY);
         INVARIANT(has_room); /* as author */
@@ -233,7 +233,8 @@ enum core_opening core_open(struct core *core)
     else if (core->config.is_staged)
         opening = begin_stages(core, last_ns);
     if (opening == CORE_OPENED)
-        grace_open(&core->matcher.grace, clock_now_ns(core->config.clock));
+        disconnect_restart_open(&core->matcher.disconnect_restart,
+                                clock_now_ns(core->config.clock));
     return opening;
 }
 
@@ -314,7 +315,7 @@ void core_destroy(struct core *core)
         segment_pool_destroy(core->pool);
     if (core->keyring != NULL)
         keyring_free(core->keyring);
-    grace_free(&core->matcher.grace);
+    disconnect_restart_free(&core->matcher.disconnect_restart);
     follower_free(&core->follower);
     recover_unmap(&core->engines);
     snapshotter_end(&core->snapshotter);

@@ -108,8 +108,8 @@ enum core_opening {
 };
 
 /* Sequences the commands of a start: 2014, 2013 if an engine option differs, and for a new
- * directory one 1001 a market; for another one, of a staged start, the 1002s that close the
- * markets. From here on run the graces of what the run before has left armed (grace.h). */
+ * directory one 1001 a market, else for a staged restart the 1002s that close the markets. Starts
+ * the graces of the previous run's disconnect arms (disconnect_restart.h). */
 CC_MUST_USE enum core_opening core_open(struct core *core);
 
 /* Steps. Each gives the work done, 0 for none; core_journal gives -errno after a failed write or

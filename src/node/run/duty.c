@@ -93,12 +93,12 @@ static uint32_t step_net(struct duty *duty, enum phase_name phase)
     struct node_net *net = net_of(duty);
     uint32_t work = net_step(net->net);
 
-    if (net->commands.claimed != net->commands_told) {
-        net->commands_told = net->commands.claimed;
+    if (net->commands.claimed != net->commands_woken) {
+        net->commands_woken = net->commands.claimed;
         wake(duty, node->matcher, PARK_INPUT);
     }
-    if (net->queries.claimed != net->queries_told) {
-        net->queries_told = net->queries.claimed;
+    if (net->queries.claimed != net->queries_woken) {
+        net->queries_woken = net->queries.claimed;
         wake(duty, node->follower, PARK_INPUT);
     }
     if (phase == PHASE_DRAINING)
@@ -127,9 +127,9 @@ static void tell_answers(struct duty *duty, uint64_t first)
 
     for (uint32_t i = 0; i < node->topology.net_count; i++) {
         struct node_net *net = &node->nets[i];
-        if (net->answers.claimed == net->answers_told)
+        if (net->answers.claimed == net->answers_woken)
             continue;
-        net->answers_told = net->answers.claimed;
+        net->answers_woken = net->answers.claimed;
         /* In this order: park.h, Meeting. */
         if (net->duty != duty && (park_wanted(&net->duty->park) & PARK_INPUT) != 0 &&
             journal_durable_seq(node->core.journal) >= first)
@@ -225,9 +225,9 @@ static uint32_t step_follower(struct duty *duty, enum phase_name phase)
     }
     for (uint32_t i = 0; done != 0 && i < node->topology.net_count; i++) {
         struct node_net *net = &node->nets[i];
-        if (net->replies.claimed == net->replies_told)
+        if (net->replies.claimed == net->replies_woken)
             continue;
-        net->replies_told = net->replies.claimed;
+        net->replies_woken = net->replies.claimed;
         wake(duty, net->duty, PARK_INPUT);
     }
     if (phase == PHASE_STOPPING) {

@@ -166,50 +166,50 @@ static void amount(struct page *page, const char *name, const char *help,
          atomic_load_explicit(value, memory_order_relaxed)); /* relaxed: shown only */
 }
 
-static void withdrawal_lines(struct page *page, const struct tally *tally)
+static void withdrawal_lines(struct page *page, const struct exchange_counters *exchange)
 {
     line(page, "# HELP perpd_withdrawals_total Withdrawals by what became of them.\n"
                "# TYPE perpd_withdrawals_total counter\n");
     line(page, "perpd_withdrawals_total{outcome=\"requested\"} %lu\n",
-         counter_read(&tally->withdrawals_requested));
+         counter_read(&exchange->withdrawals_requested));
     line(page, "perpd_withdrawals_total{outcome=\"settled\"} %lu\n",
-         counter_read(&tally->withdrawals_settled));
+         counter_read(&exchange->withdrawals_settled));
     line(page, "perpd_withdrawals_total{outcome=\"reverted\"} %lu\n",
-         counter_read(&tally->withdrawals_reverted));
+         counter_read(&exchange->withdrawals_reverted));
     metric(page, "withdrawals_pending", "gauge", "Withdrawals that the operator has to settle.",
-           counter_read(&tally->pending_count));
-    amount(page, "withdrawals_pending_micro_usdc", "What they come to.", &tally->pending_amount);
+           counter_read(&exchange->pending_count));
+    amount(page, "withdrawals_pending_micro_usdc", "What they come to.", &exchange->pending_amount);
 }
 
-static void exchange_lines(struct page *page, const struct tally *tally)
+static void exchange_lines(struct page *page, const struct exchange_counters *exchange)
 {
-    static const char *const levels[TALLY_LEVELS] = { "book", "fund", "adl" };
+    static const char *const levels[EXCHANGE_COUNTERS_LEVELS] = { "book", "fund", "adl" };
 
     amount(page, "insurance_fund_micro_usdc", "Cash of the fund; below 0: a deficit.",
-           &tally->fund_cash);
-    amount(page, "fee_account_micro_usdc", "What fees have come to.", &tally->fee_account);
+           &exchange->fund_cash);
+    amount(page, "fee_account_micro_usdc", "What fees have come to.", &exchange->fee_account);
     metric(page, "deferred_work_items", "gauge", "Items of deferred work that wait.",
-           counter_read(&tally->work_items));
+           counter_read(&exchange->work_items));
     metric(page, "liquidated_portfolios_total", "counter", "Portfolios that became IN_LIQUIDATION.",
-           counter_read(&tally->liquidated));
+           counter_read(&exchange->liquidated));
     line(page, "# HELP perpd_liquidations_total Actions of liquidation by level.\n"
                "# TYPE perpd_liquidations_total counter\n");
-    for (uint32_t level = 0; level < TALLY_LEVELS; level++)
+    for (uint32_t level = 0; level < EXCHANGE_COUNTERS_LEVELS; level++)
         line(page, "perpd_liquidations_total{level=\"%s\"} %lu\n", levels[level],
-             counter_read(&tally->liquidations[level]));
+             counter_read(&exchange->liquidations[level]));
     metric(page, "funding_hours_total", "counter", "Hours of funding settled, of each market.",
-           counter_read(&tally->funding_hours));
+           counter_read(&exchange->funding_hours));
     metric(page, "funding_payments_total", "counter", "Funding payments.",
-           counter_read(&tally->funding_payments));
+           counter_read(&exchange->funding_payments));
     metric(page, "oracle_holds_total", "counter", "Markets whose index leapt and was held.",
-           counter_read(&tally->holds));
+           counter_read(&exchange->holds));
     metric(page, "triggers_total", "counter", "Conditional orders that fired.",
-           counter_read(&tally->triggers));
+           counter_read(&exchange->triggers));
     metric(page, "mmp_freezes_total", "counter", "Freezes by makers' protection.",
-           counter_read(&tally->freezes));
+           counter_read(&exchange->freezes));
     metric(page, "settlements_total", "counter", "Positions settled by a market's close.",
-           counter_read(&tally->settlements));
-    withdrawal_lines(page, tally);
+           counter_read(&exchange->settlements));
+    withdrawal_lines(page, exchange);
 }
 
 static void key_lines(struct page *page, const struct node *node)
@@ -297,7 +297,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
         snapshot_lines(&page, node);
         journal_lines(&page, &node->core);
         follower_lines(&page, &node->core.follower);
-        exchange_lines(&page, &node->core.follower.tally);
+        exchange_lines(&page, &node->core.follower.exchange_counters);
     }
     return page.used;
 }

@@ -32,10 +32,10 @@ struct node_net {
     void *pool_memory;
     struct duty *duty; /* the thread that has it */
     /* Up to where each ring's consumer was woken; the producer's own. */
-    CC_NO_SHARE uint64_t commands_told;
-    uint64_t queries_told;
-    CC_NO_SHARE uint64_t answers_told;
-    CC_NO_SHARE uint64_t replies_told;
+    CC_NO_SHARE uint64_t commands_woken;
+    uint64_t queries_woken;
+    CC_NO_SHARE uint64_t answers_woken;
+    CC_NO_SHARE uint64_t replies_woken;
 };
 
 struct node {

@@ -24,9 +24,9 @@ static void tell_recovery(struct notify *notify, uint64_t now_ns)
     struct core *core = &notify->node->core;
     uint64_t replayed = counter_read(&core->engines.replayed);
 
-    if (now_ns - notify->told_ns < STATUS_S * NS_PER_S && notify->told_ns != 0)
+    if (now_ns - notify->sent_ns < STATUS_S * NS_PER_S && notify->sent_ns != 0)
         return;
-    notify->told_ns = now_ns;
+    notify->sent_ns = now_ns;
     (void)sd_notifyf(0, "STATUS=recovering, %u %% of the journal's records, sequence %lu",
                      recover_percent(&core->engines), replayed);
     if (replayed == notify->replayed)
@@ -66,14 +66,14 @@ static void tell_stopping(struct notify *notify, uint64_t now_ns)
     if (!notify->stopping) {
         notify->stopping = true;
         notify->stopping_ns = now_ns;
-        notify->told_ns = now_ns;
+        notify->sent_ns = now_ns;
         (void)sd_notify(0, "STOPPING=1\nSTATUS=stopping");
         return;
     }
-    if (now_ns - notify->told_ns < STOP_EXTEND_S * NS_PER_S ||
+    if (now_ns - notify->sent_ns < STOP_EXTEND_S * NS_PER_S ||
         now_ns - notify->stopping_ns > STOP_EXTEND_MAX * NS_PER_S)
         return;
-    notify->told_ns = now_ns;
+    notify->sent_ns = now_ns;
     (void)sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%lu", EXTEND_S * (NS_PER_S / 1000));
 }
 

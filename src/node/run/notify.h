@@ -25,7 +25,7 @@ struct notify {
     struct heartbeat heartbeat;
     uint64_t watchdog_us; /* of the manager; 0: none wanted */
     uint64_t ping_ns;     /* last WATCHDOG=1, clock_monotonic_ns */
-    uint64_t told_ns;     /* last STATUS or EXTEND_TIMEOUT_USEC */
+    uint64_t sent_ns;     /* last STATUS or EXTEND_TIMEOUT_USEC */
     uint64_t stopping_ns; /* STOPPING=1; 0: not yet */
     uint64_t replayed;    /* that the last EXTEND_TIMEOUT_USEC was for */
     bool ready, stopping; /* have been told */

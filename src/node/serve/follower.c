@@ -9,7 +9,7 @@
 
 static void show(struct follower *follower)
 {
-    tally_look(&follower->tally, follower->engine);
+    exchange_counters_refresh(&follower->exchange_counters, follower->engine);
     atomic_store_explicit(&follower->applied_time_ns, engine_time(follower->engine),
                           memory_order_relaxed);
     /* Release: who reads `applied` may count on the time beside it (pairs: node_applied). */
@@ -25,7 +25,7 @@ int follower_init(struct follower *follower, struct engine *engine, struct follo
     INVARIANT(commands_a_turn > 0);
     memset(follower, 0, sizeof *follower);
     follower->sink = sink;
-    follower->sink.tally = &follower->tally;
+    follower->sink.exchange_counters = &follower->exchange_counters;
     follower->engine = engine;
     follower->follow = follow;
     follower->journal = journal;

@@ -80,7 +80,7 @@ struct follower {
     uint32_t link_next; /* whose turn it is to be first */
     struct rebuild_buffer rebuilt;
     struct follower_counters counters;
-    struct tally tally;
+    struct exchange_counters exchange_counters;
     _Atomic uint64_t applied;
     _Atomic uint64_t applied_time_ns;
     _Atomic uint32_t invariants_failed; /* bit k - 1: I<k> of R2 failed at a checkpoint */

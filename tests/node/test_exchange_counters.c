@@ -7,14 +7,14 @@
 #include "exchange.h"
 #include "node/history/counter.h"
 
-static struct tally tally;
+static struct exchange_counters tally;
 
 static void tell(uint16_t code, const void *body, size_t bytes)
 {
     struct effect effect = { .code = code };
 
     memcpy(effect.bytes, body, bytes);
-    tally_tell(&tally, &effect);
+    exchange_counters_count(&tally, &effect);
 }
 
 /* Every counter is another number, so that none can stand for another. */
@@ -82,16 +82,16 @@ static void test_look(void)
     exchange_open(&exchange, 16, 2);
     CHECK(purse_withdraw(host, 1, place, 3 * HOST_USDC) == STATUS_request_completed);
     CHECK(counter_read(&tally.withdrawals_requested) == 11); /* a replay is not counted */
-    exchange.sink.tally = &tally;
+    exchange.sink.exchange_counters = &tally;
     CHECK(purse_withdraw(host, 2, place, 4 * HOST_USDC) == STATUS_request_completed);
     CHECK(counter_read(&tally.withdrawals_requested) == 12);
-    tally_look(&tally, host->engine);
+    exchange_counters_refresh(&tally, host->engine);
     CHECK(tally.pending_count == 2 && tally.pending_amount == 7 * (int64_t)HOST_USDC);
     CHECK(purse_settle(host, host->result.id, 1) == STATUS_request_completed);
     cc_store64(body, 50 * HOST_USDC);
     CHECK(purse_send(host, PURSE_OPERATOR, 0, REQUEST_fund_top_up, body, sizeof body) ==
           STATUS_request_completed);
-    tally_look(&tally, host->engine);
+    exchange_counters_refresh(&tally, host->engine);
     CHECK(tally.pending_count == 1 && tally.pending_amount == 3 * (int64_t)HOST_USDC);
     CHECK(tally.fund_cash == 50 * (int64_t)HOST_USDC && tally.fee_account == 0);
     CHECK(counter_read(&tally.withdrawals_reverted) == 14);

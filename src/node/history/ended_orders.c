@@ -1,11 +1,11 @@
-#include "node/history/ended.h"
+#include "node/history/ended_orders.h"
 
 #include <stdlib.h>
 
 #include "node/history/id_map.h"
 
-struct ended {
-    struct kept_order *rows;
+struct ended_orders {
+    struct order_summary *rows;
     struct id_map map;
     uint32_t row_mask;
     uint64_t added;             /* rows ever written; the next goes to added & row_mask */
@@ -13,24 +13,24 @@ struct ended {
     bool dropped;
 };
 
-struct ended *ended_create(uint32_t capacity, struct mix_key key)
+struct ended_orders *ended_orders_create(uint32_t capacity, struct mix_key key)
 {
     INVARIANT(capacity != 0 && (capacity & (capacity - 1)) == 0);
     INVARIANT(capacity <= 1u << 30);
-    struct ended *ended = calloc(1, sizeof *ended);
+    struct ended_orders *ended = calloc(1, sizeof *ended);
     if (ended == NULL)
         return NULL;
     ended->row_mask = capacity - 1;
     ended->rows = calloc(capacity, sizeof *ended->rows);
     if (ended->rows != NULL &&
         id_map_init(&ended->map, key, capacity, ended->rows, sizeof *ended->rows,
-                    offsetof(struct kept_order, account_id)) == 0)
+                    offsetof(struct order_summary, account_id)) == 0)
         return ended;
-    ended_destroy(ended);
+    ended_orders_destroy(ended);
     return NULL;
 }
 
-void ended_destroy(struct ended *ended)
+void ended_orders_destroy(struct ended_orders *ended)
 {
     if (ended == NULL)
         return;
@@ -39,7 +39,7 @@ void ended_destroy(struct ended *ended)
     free(ended);
 }
 
-static void drop(struct ended *ended, uint32_t row)
+static void drop(struct ended_orders *ended, uint32_t row)
 {
     uint64_t date_ms = uuid_time_ms(&ended->rows[row].id);
 
@@ -49,7 +49,7 @@ static void drop(struct ended *ended, uint32_t row)
     ended->dropped = true;
 }
 
-void ended_add(struct ended *ended, const struct kept_order *order)
+void ended_orders_add(struct ended_orders *ended, const struct order_summary *order)
 {
     uint32_t row = id_map_find(&ended->map, order->account_id, order->id.bytes);
 
@@ -65,19 +65,19 @@ void ended_add(struct ended *ended, const struct kept_order *order)
     ended->added++;
 }
 
-const struct kept_order *ended_find(const struct ended *ended, uint64_t account_id,
-                                    const struct uuid *id)
+const struct order_summary *ended_orders_find(const struct ended_orders *ended, uint64_t account_id,
+                                              const struct uuid *id)
 {
     uint32_t row = id_map_find(&ended->map, account_id, id->bytes);
     return row == ID_MAP_NONE ? NULL : &ended->rows[row];
 }
 
-bool ended_may_have_dropped(const struct ended *ended, const struct uuid *id)
+bool ended_orders_may_have_dropped(const struct ended_orders *ended, const struct uuid *id)
 {
     return ended->dropped && uuid_time_ms(id) <= ended->newest_dropped_ms;
 }
 
-uint64_t ended_count(const struct ended *ended)
+uint64_t ended_orders_count(const struct ended_orders *ended)
 {
     uint64_t capacity = (uint64_t)ended->row_mask + 1;
     return ended->added < capacity ? ended->added : capacity;

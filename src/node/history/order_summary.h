@@ -1,9 +1,9 @@
-/* kept_order.h - an order as history keeps it: made from effect 2101, shown to a read later.
+/* order_summary.h - an order as history keeps it: made from effect 2101, shown to a read later.
  *
  * Owner. The follower's thread.
  * Units. As struct row_order. */
-#ifndef NODE_HISTORY_KEPT_ORDER_H
-#define NODE_HISTORY_KEPT_ORDER_H
+#ifndef NODE_HISTORY_ORDER_SUMMARY_H
+#define NODE_HISTORY_ORDER_SUMMARY_H
 
 #include "base/row.h"
 #include "base/uuid.h"
@@ -11,7 +11,7 @@
 
 struct market_names;
 
-struct kept_order {
+struct order_summary {
     uint64_t account_id; /* id_map.h: right before the id */
     struct uuid id;
     uint64_t initial;
@@ -45,14 +45,14 @@ struct kept_order {
  * of a placement that was refused and never had a record, from its command (codes 0, 5 and 6, or
  * the item of a batch that has its id). One that the engine has made in an earlier command is dated
  * by its end: no row can be put between others. */
-void kept_order_make(struct kept_order *order, const struct effect *effect,
-                     const struct effect_order_state *state);
+void order_summary_make(struct order_summary *order, const struct effect *effect,
+                        const struct effect_order_state *state);
 
 /* FILLED, CANCELED, REJECTED or EXPIRED. */
-CC_MUST_USE bool kept_order_is_final(const struct kept_order *order);
+CC_MUST_USE bool order_summary_is_final(const struct order_summary *order);
 
 /* The row of a read. */
-void kept_order_show(const struct kept_order *order, const struct market_names *names,
-                     struct row_order *row);
+void order_summary_show(const struct order_summary *order, const struct market_names *names,
+                        struct row_order *row);
 
 #endif

@@ -125,12 +125,12 @@ static void test_graces(void)
     CHECK(core_member_answer(1).status == STATUS_rejected_order_not_found);
 
     /* What has ended once is not found by the next start. */
-    uint64_t authored = core_rig.core.matcher.grace.count;
+    uint64_t authored = core_rig.core.matcher.disconnect_restart.count;
     CHECK(authored == 1);
     core_rig_run(0);
     core_rig_kill();
     core_rig_start();
-    CHECK(core_rig.core.matcher.grace.count == 0);
+    CHECK(core_rig.core.matcher.disconnect_restart.count == 0);
     end();
 }
 

@@ -140,7 +140,8 @@ static void starts_in_between(void)
 static void foreign_files(void)
 {
     enum { STATE_OF_FIRST_AT = 58 };
-    struct stage stage = { .count = 1, .markets = { { .asset_id = BTC, .former = ACTIVE } } };
+    struct staged_restart stage = { .count = 1,
+                                    .markets = { { .asset_id = BTC, .former = ACTIVE } } };
     uint8_t other_id[32], state = POST_ONLY;
 
     for (int how = 0; how < 2; how++) {
@@ -157,7 +158,7 @@ static void foreign_files(void)
         } else {
             other_id[31] ^= 1;
             stage.began_ns = clock_now_ns(&core_rig.clock);
-            CHECK(stage_store(&stage, core_rig.disk, other_id) == 0);
+            CHECK(staged_restart_store(&stage, core_rig.disk, other_id) == 0);
         }
         core_rig_start();
         core_rig_run(21 * TURNS_PER_S);

@@ -1,4 +1,4 @@
-#include "node/history/kept_order.h"
+#include "node/history/order_summary.h"
 
 #include "base/message.h"
 #include "engine/table/order.h"
@@ -33,7 +33,7 @@ enum {
     ITEM_OP_PLACE = 0,
 };
 
-static void take_record(struct kept_order *order, const struct effect *effect)
+static void take_record(struct order_summary *order, const struct effect *effect)
 {
     struct row_order row;
 
@@ -72,7 +72,7 @@ static uint8_t field8(const uint8_t *from, uint8_t at)
     return at == NO_FIELD ? 0 : from[at];
 }
 
-static void take_placement(struct kept_order *order, const uint8_t *from,
+static void take_placement(struct order_summary *order, const uint8_t *from,
                            const struct placement *places)
 {
     int64_t quantity = (int64_t)field64(from, places->quantity);
@@ -86,7 +86,7 @@ static void take_placement(struct kept_order *order, const uint8_t *from,
     order->stp = field8(from, places->stp);
 }
 
-static void take_conditional(struct kept_order *order, const uint8_t *body)
+static void take_conditional(struct order_summary *order, const uint8_t *body)
 {
     take_placement(order, body, &conditional_places);
     order->trigger_price = cc_load64(body + CONDITIONAL_AT_TRIGGER);
@@ -96,7 +96,7 @@ static void take_conditional(struct kept_order *order, const uint8_t *body)
 }
 
 /* The item of a batch that places the order. */
-static void take_item(struct kept_order *order, const uint8_t *body)
+static void take_item(struct order_summary *order, const uint8_t *body)
 {
     const uint8_t *item = body + BATCH_AT_ITEMS;
 
@@ -111,7 +111,7 @@ static void take_item(struct kept_order *order, const uint8_t *body)
     INVARIANT(!"a batch refuses an order that it does not place");
 }
 
-static void take_refusal(struct kept_order *order, const struct effect *effect)
+static void take_refusal(struct order_summary *order, const struct effect *effect)
 {
     const uint8_t *body = command_body(effect->command);
 
@@ -136,10 +136,10 @@ static void take_refusal(struct kept_order *order, const struct effect *effect)
     }
 }
 
-void kept_order_make(struct kept_order *order, const struct effect *effect,
-                     const struct effect_order_state *state)
+void order_summary_make(struct order_summary *order, const struct effect *effect,
+                        const struct effect_order_state *state)
 {
-    *order = (struct kept_order){
+    *order = (struct order_summary){
         .remaining = state->remaining,
         .filled = state->filled,
         .price = state->price,
@@ -157,13 +157,13 @@ void kept_order_make(struct kept_order *order, const struct effect *effect,
         take_record(order, effect);
 }
 
-bool kept_order_is_final(const struct kept_order *order)
+bool order_summary_is_final(const struct order_summary *order)
 {
     return order_state_is_final((enum order_state)order->status);
 }
 
-void kept_order_show(const struct kept_order *order, const struct market_names *names,
-                     struct row_order *row)
+void order_summary_show(const struct order_summary *order, const struct market_names *names,
+                        struct row_order *row)
 {
     const struct market_name *market = market_names_of(names, order->asset_id);
 

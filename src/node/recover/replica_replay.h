@@ -1,0 +1,39 @@
+/* replica_replay.h - the replica's half of a recovery, on its own thread: it applies the commands
+ * that the primary has applied, in the same order.
+ *
+ *   recovery: primary, replica_replay_apply ── ring of commands ──> thread: history, replica
+ *
+ * Wait.   replica_replay_apply waits while the ring is full, replica_replay_end until it is empty.
+ * Owner.  Between begin and end the engine and the sink belong to the thread. All three calls are
+ *         one thread's. If no thread is wanted, or none can start, replica_replay_apply applies.
+ * Bound.  One ring of REPLICA_REPLAY_SLOTS. */
+#ifndef NODE_RECOVER_REPLICA_REPLAY_H
+#define NODE_RECOVER_REPLICA_REPLAY_H
+
+#include <pthread.h>
+
+#include "base/ring.h"
+#include "engine/engine.h"
+#include "node/history/history.h"
+
+enum { REPLICA_REPLAY_SLOTS = 1 << 13 };
+
+struct replica_replay {
+    struct engine *engine;
+    struct history_sink *sink;
+    struct ring ring;
+    void *memory; /* of the ring; NULL: no thread */
+    pthread_t thread;
+    _Atomic bool ends;
+};
+
+void replica_replay_begin(struct replica_replay *replay, struct engine *engine,
+                          struct history_sink *sink, bool on_thread);
+
+/* Takes a copy of the next command. */
+void replica_replay_apply(struct replica_replay *replay, const struct command *command);
+
+/* Waits until every command is applied; then the engine belongs to the caller again. */
+void replica_replay_end(struct replica_replay *replay);
+
+#endif
