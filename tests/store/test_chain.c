@@ -1,8 +1,11 @@
 /* Frames in order over archive and journal (journal.md, Archive and Recovery): from every frame,
- * through every state of retirement, beside a writer, and what is refused. */
+ * through every state of retirement, beside a writer, and what is refused.
+ *
+ * A sample takes one seed in N of the lawful losses. */
 #include <errno.h>
 
 #include "check.h"
+#include "sample.h"
 #include "store/chain.h"
 #include "store/disk_sim.h"
 #include "store_run.h"
@@ -11,6 +14,7 @@ enum { SEGMENT = 32768, FRAMES = 60, IN_SEGMENT = 11 /* of 5 blocks in 56 */ };
 
 static struct exchange_file exchange;
 static struct store_model model;
+static struct test_sample sample;
 static uint8_t hashes[FRAMES + 1][HASH_BYTES]; /* of each frame, by its number */
 
 /* A directory of FRAMES frames over six segments, a record in each; the process has died. */
@@ -422,6 +426,8 @@ static void lawful_losses(void)
     uint64_t shorter = 0;
 
     for (uint64_t seed = 0; seed < 24; seed++) {
+        if (!sample_takes(&sample, seed))
+            continue;
         struct disk_sim_config sim = { .seed = seed, .block_bytes = 512, .latency_max = 4 };
         struct disk *disk = disk_sim_create(&sim);
 
@@ -469,6 +475,7 @@ static void lawful_losses(void)
 
 int main(void)
 {
+    sample = sample_read();
     every_place();
     bounded();
     damage();

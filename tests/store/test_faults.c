@@ -1,10 +1,13 @@
 /* A disk that refuses or is slow at call n, for every n, from the first call of a directory on
  * (docs/reliability.md; roles.md, Journal): no acknowledgement after a failed write or
- * sync, a clear error, and a later start that finds all that was acknowledged. */
+ * sync, a clear error, and a later start that finds all that was acknowledged.
+ *
+ * A sample takes one call in N, of each kind of fault another one. */
 #include <errno.h>
 
 #include "archive_run.h"
 #include "check.h"
+#include "sample.h"
 #include "store/disk_sim.h"
 #include "store/sim_image.h"
 #include "store_run.h"
@@ -12,6 +15,7 @@
 enum { RECORDS = 14, TURNS_MAX = 400 };
 
 static struct store_model model;
+static struct test_sample sample;
 
 static struct disk *disk_new(uint64_t seed, uint32_t latency_max)
 {
@@ -77,6 +81,8 @@ static void fault_at_every_call(enum disk_sim_fault fault, bool is_sticky)
     bool is_over = false;
 
     for (uint64_t call = 1; !is_over; call++) {
+        if (!sample_takes(&sample, call + (uint64_t)fault + is_sticky))
+            continue;
         struct disk *disk = disk_new(call, 2);
         struct outcome outcome;
         struct outcome after;
@@ -101,7 +107,7 @@ static void fault_at_every_call(enum disk_sim_fault fault, bool is_sticky)
                                     : "short writes",
            is_sticky ? " from then on" : "", (unsigned long long)refused,
            (unsigned long long)failed, (unsigned long long)stopped);
-    CHECK(refused >= 10 && failed >= 20 && stopped >= 20);
+    CHECK(refused >= 10 / sample.step && failed >= 20 / sample.step && stopped >= 20 / sample.step);
 }
 
 /* The n-th write takes as long as it likes: nothing behind it is acknowledged, whatever completes;
@@ -278,6 +284,7 @@ int main(void)
 {
     static const enum disk_sim_fault faults[] = { DISK_SIM_EIO, DISK_SIM_ENOSPC, DISK_SIM_SHORT };
 
+    sample = sample_read();
     for (size_t i = 0; i < CC_COUNT(faults); i++) {
         fault_at_every_call(faults[i], false);
         fault_at_every_call(faults[i], true);

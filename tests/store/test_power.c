@@ -1,11 +1,16 @@
 /* Power loss and damage: what recovery makes of every disk that a crash may leave (journal.md,
- * Recovery, and the list under "What the simulated disk must be able to do"). */
+ * Recovery, and the list under "What the simulated disk must be able to do").
+ *
+ * A sample takes one in N of the images of 3 and 4 frames in flight, of the second crashes, of the
+ * bytes flipped and of the random lives. */
 #include "check.h"
+#include "sample.h"
 #include "store/disk_sim.h"
 #include "store/sim_image.h"
 #include "store_run.h"
 
 static struct store_model model;
+static struct test_sample sample;
 
 static struct disk *disk_new(uint64_t seed, uint32_t latency_max)
 {
@@ -75,6 +80,8 @@ static void every_image(void)
         in_flight_all(&run, disk, frames, payload);
         before = model;
         for (uint64_t bits = 0; bits < UINT64_C(1) << (frames * blocks); bits++) {
+            if (frames > 2 && !sample_takes(&sample, bits))
+                continue;
             const uint64_t full = (1U << blocks) - 1;
             struct disk *copy = disk_sim_copy(disk);
             uint64_t masks[DISK_WRITES_MAX];
@@ -207,6 +214,8 @@ static void crashes_while_cutting(void)
             bool second_ended = false;
 
             for (uint64_t second = 1; !second_ended; second++) {
+                if (!sample_takes(&sample, first + second + seed))
+                    continue;
                 struct disk *copy = disk_sim_copy(disk);
                 struct store_run run;
                 enum refusal_kind kind;
@@ -236,7 +245,7 @@ static void crashes_while_cutting(void)
             }
         }
     }
-    CHECK(interrupted > 3 * 100);
+    CHECK(interrupted > 3 * 100 / (int)sample.step);
     disk_sim_destroy(disk);
 }
 
@@ -311,11 +320,15 @@ static void leftovers(void)
 /* Each byte of a small journal and of `exchange`: refused, or a lawful tail cut, never another
  * state. After a clean stop every command is named durable, so none may be missing. */
 static void flips_of(struct disk *disk, const char *path, uint64_t from, uint64_t to,
-                     uint64_t *accepted)
+                     bool are_accepted)
 {
     struct disk *copy = disk_sim_copy(disk);
+    uint64_t accepted = 0;
+    uint64_t flipped = 0;
 
     for (uint64_t offset = from; offset < to; offset++) {
+        if (!sample_takes(&sample, offset))
+            continue;
         struct store_options options = store_run_options();
         enum refusal_kind kind;
         struct store_run run;
@@ -324,12 +337,13 @@ static void flips_of(struct disk *disk, const char *path, uint64_t from, uint64_
         disk_sim_peek(copy, path, offset, &byte, 1);
         byte ^= (uint8_t)(1U << offset % 8);
         disk_sim_poke(copy, path, offset, &byte, 1);
+        flipped++;
         model.published = 5;
         model.acknowledged = 5;
         kind = store_run_begin(&run, copy, &model, &options); /* checks what was applied */
         disk_sim_kill(copy, 1);
         if (kind == REFUSAL_none) {
-            ++*accepted;
+            accepted++;
             store_run_end(&run);
             disk_sim_destroy(copy);
             copy = disk_sim_copy(disk);
@@ -339,6 +353,7 @@ static void flips_of(struct disk *disk, const char *path, uint64_t from, uint64_
             disk_sim_poke(copy, path, offset, &byte, 1);
         }
     }
+    CHECK(flipped >= (to - from) / sample.step && accepted == (are_accepted ? flipped : 0));
     CHECK(disk_sim_digest(copy) == disk_sim_digest(disk));
     disk_sim_destroy(copy);
 }
@@ -348,17 +363,14 @@ static void flips(void)
     const char *first = "journal/0000000000.seg";
     const uint64_t frames_end = SEGMENT_FRAMES_OFFSET + 5 * 512;
     struct disk *disk = acknowledged_disk(5, true);
-    uint64_t accepted = 0;
+    const char *second = "journal/0000000001.seg";
 
-    flips_of(disk, "exchange", 0, EXCHANGE_FILE_BYTES, &accepted);
-    CHECK(accepted == 0);
-    flips_of(disk, first, 0, frames_end, &accepted);
-    CHECK(accepted == 0);
-    flips_of(disk, first, frames_end, frames_end + 1024, &accepted); /* closing frame, zeros */
-    CHECK(accepted == 1024);
-    flips_of(disk, "journal/0000000001.seg", SEGMENT_FRAMES_OFFSET - 64, SEGMENT_FRAMES_OFFSET + 64,
-             &accepted);
-    CHECK(accepted == 1024 + 64); /* header zeros are refused, free blocks are zeroed */
+    flips_of(disk, "exchange", 0, EXCHANGE_FILE_BYTES, false);
+    flips_of(disk, first, 0, frames_end, false);
+    flips_of(disk, first, frames_end, frames_end + 1024, true); /* closing frame, zeros */
+    /* header zeros are refused, free blocks are zeroed */
+    flips_of(disk, second, SEGMENT_FRAMES_OFFSET - 64, SEGMENT_FRAMES_OFFSET, false);
+    flips_of(disk, second, SEGMENT_FRAMES_OFFSET, SEGMENT_FRAMES_OFFSET + 64, true);
     disk_sim_destroy(disk);
 }
 
@@ -369,6 +381,8 @@ static void crashes_while_preparing(void)
         bool ended = false;
 
         for (uint64_t call = 1; !ended; call++) {
+            if (!sample_takes(&sample, call + seed))
+                continue;
             struct store_options options = store_run_options();
             struct disk *disk = disk_new(seed, 1);
             enum refusal_kind kind;
@@ -392,6 +406,8 @@ static void crashes_while_preparing(void)
 static void none_is_never_refused(void)
 {
     for (uint64_t seed = 1; seed <= 150; seed++) {
+        if (!sample_takes(&sample, seed))
+            continue;
         struct store_options options = store_run_options();
         struct disk *disk = disk_new(seed, 1 + (uint32_t)(seed % 6));
 
@@ -415,9 +431,9 @@ static void none_is_never_refused(void)
 static void soup(void)
 {
     uint64_t cut_frames = 0;
-    uint64_t random = 12345;
+    uint64_t random = 12345 + sample.offset;
 
-    for (uint64_t seed = 1; seed <= 150; seed++) {
+    for (uint64_t seed = 1; seed <= sample_share(&sample, 150); seed++) {
         struct store_options options = store_run_options();
         struct disk *disk = disk_new(seed, 1 + (uint32_t)(seed % 8));
 
@@ -452,11 +468,12 @@ static void soup(void)
         }
         disk_sim_destroy(disk);
     }
-    CHECK(cut_frames > 50); /* else the lives were too kind to show anything */
+    CHECK(cut_frames > 50 / sample.step); /* else the lives were too kind to show anything */
 }
 
 int main(void)
 {
+    sample = sample_read();
     every_image();
     holes();
     crashes_while_cutting();

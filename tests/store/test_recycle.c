@@ -1,15 +1,19 @@
 /* The life of a segment: written, sealed, archived, retired, used again; the power is lost at every
  * call of it, and what recovery reads from archive and journal together is all that was
  * acknowledged (journal.md, Archive; "loss of power while a segment is prepared, renamed,
- * archived"). */
+ * archived").
+ *
+ * A sample takes one pair of call and seed in N, and one Nth of the random lives. */
 #include <errno.h>
 
 #include "archive_run.h"
 #include "check.h"
+#include "sample.h"
 #include "store/disk_sim.h"
 #include "store/sim_image.h"
 
 static struct store_model model;
+static struct test_sample sample;
 
 /* The background's work of one life: archives what is sealed and retires what is archived. */
 struct keeper {
@@ -124,6 +128,8 @@ static void power_loss_at_every_call(void)
     before = model;
     for (uint64_t call = 1; !is_over; call++) {
         for (uint64_t seed = 1; seed <= 2; seed++) {
+            if (!sample_takes(&sample, call + seed))
+                continue;
             struct disk *copy = disk_sim_copy(disk);
             enum refusal_kind kind;
 
@@ -157,18 +163,19 @@ static void power_loss_at_every_call(void)
     }
     printf("life of a segment: %llu crashes, %llu archived, %llu used again before them\n",
            (unsigned long long)crashes, (unsigned long long)archived, (unsigned long long)recycled);
-    CHECK(crashes > 200 && archived > 100 && recycled > 100);
+    CHECK(crashes > 200 / sample.step && archived > 100 / sample.step);
+    CHECK(recycled > 100 / sample.step);
     disk_sim_destroy(disk);
 }
 
 /* Many lives of one directory, on a disk that is as unkind as it may be and sometimes refuses. */
 static void soup(void)
 {
-    uint64_t random = 77;
+    uint64_t random = 77 + sample.offset;
     uint64_t recycled = 0;
     uint64_t archived = 0;
 
-    for (uint64_t seed = 1; seed <= 25; seed++) {
+    for (uint64_t seed = 1; seed <= sample_share(&sample, 25); seed++) {
         struct disk *disk = disk_new(seed);
 
         for (int lives = 0; lives < 10; lives++) {
@@ -199,7 +206,7 @@ static void soup(void)
     }
     printf("soup: %llu archived, %llu used again\n", (unsigned long long)archived,
            (unsigned long long)recycled);
-    CHECK(archived > 200 && recycled > 100);
+    CHECK(archived > 200 / sample.step && recycled > 100 / sample.step);
 }
 
 /* A segment used again and not zeroed: its old frames, of another segment number, change nothing,
@@ -211,6 +218,7 @@ static void not_zeroed(void)
     struct disk *disk = disk_new(3);
     struct store_run run;
     uint64_t cut_bytes = 0;
+    uint64_t starts = 0;
 
     CHECK(begin(&run, disk) == REFUSAL_none);
     while (current_segment(&run) < 3) {
@@ -227,11 +235,14 @@ static void not_zeroed(void)
                       SEGMENT_FRAMES_OFFSET, old + SEGMENT_FRAMES_OFFSET,
                       BYTES - SEGMENT_FRAMES_OFFSET);
     for (uint64_t seed = 1; seed <= 60; seed++) {
+        if (!sample_takes(&sample, seed))
+            continue;
         static struct store_model before;
         struct disk *copy = disk_sim_copy(disk);
 
         before = model;
         CHECK(begin(&run, copy) == REFUSAL_none);
+        starts++;
         cut_bytes += run.recovered.cut_bytes;
         for (uint64_t i = 0; i < seed; i++) {
             (void)store_run_publish(&run, 1500);
@@ -245,7 +256,7 @@ static void not_zeroed(void)
         disk_sim_destroy(copy);
         model = before;
     }
-    CHECK(cut_bytes == 60 * 2 * (uint64_t)(BYTES - SEGMENT_FRAMES_OFFSET));
+    CHECK(starts > 0 && cut_bytes == starts * 2 * (uint64_t)(BYTES - SEGMENT_FRAMES_OFFSET));
     disk_sim_destroy(disk);
 }
 
@@ -269,6 +280,8 @@ static void retired_after_a_kill(void)
     before = model;
     for (uint64_t call = 1; !is_over; call++) {
         for (uint64_t seed = 1; seed <= 8; seed++) {
+            if (!sample_takes(&sample, call + seed))
+                continue;
             struct disk *copy = disk_sim_copy(disk);
             struct keeper keeper;
 
@@ -303,7 +316,7 @@ static void retired_after_a_kill(void)
             disk_sim_destroy(copy);
         }
     }
-    CHECK(listed >= 8);
+    CHECK(listed >= 8 / (int)sample.step);
     disk_sim_destroy(disk);
 }
 
@@ -316,6 +329,8 @@ static void names_of_a_killed_process(void)
 
     for (uint64_t call = 1; !is_over; call++) {
         for (uint64_t seed = 1; seed <= 16; seed++) {
+            if (!sample_takes(&sample, call + seed))
+                continue;
             struct disk *disk = disk_new(call);
             enum refusal_kind kind;
             struct store_run run;
@@ -346,11 +361,12 @@ static void names_of_a_killed_process(void)
             disk_sim_destroy(disk);
         }
     }
-    CHECK(used > 16);
+    CHECK(used > 16 / (int)sample.step);
 }
 
 int main(void)
 {
+    sample = sample_read();
     not_zeroed();
     names_of_a_killed_process();
     retired_after_a_kill();
