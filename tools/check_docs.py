@@ -30,9 +30,10 @@ def tidied(text):
     return re.sub(r"\s+", " ", text).strip().rstrip(".:").replace("|", "\\|")
 
 
-def first_sentence(header):
-    """From `/* name.h - ` to the first full stop, the end of the paragraph or of the comment."""
-    text = re.sub(r"\n \* ?", "\n", header.read_text())
+def first_sentence(source):
+    """From `/* name.h - ` to the first full stop, the end of the paragraph or of the comment.
+    A source without a header has it too."""
+    text = re.sub(r"\n \* ?", "\n", source.read_text())
     match = re.match(r"/\* \S+ - (.*?)(?:\.\s|\.$|\n\n|\*/)", text, re.S)
     return tidied(match[1]) if match else ""
 
@@ -42,7 +43,8 @@ def files_table(folder):
     rows = ["| file | what it is |", "|---|---|"]
     for stem in stems:
         header = folder / f"{stem}.h"
-        rows.append(f"| `{stem}` | {first_sentence(header) if header.exists() else 'program'} |")
+        source = header if header.exists() else folder / f"{stem}.c"
+        rows.append(f"| `{stem}` | {first_sentence(source) or 'program'} |")
     return "\n".join(rows) + "\n"
 
 

@@ -1,3 +1,4 @@
+/* command_account.c - opens, shows and closes an account. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -71,4 +72,20 @@ int command_account_create(struct context *context)
 int command_account_show(struct context *context)
 {
     return context_read(context, "/api/v1/account", true);
+}
+
+static bool fill_close(struct context *context, struct draft *draft)
+{
+    uint64_t account;
+    struct uuid id;
+    if (!context_id(context, &id) || !context_number(context, SETTING_account, INT64_MAX, &account))
+        return false;
+    draft_begin(draft, REQUEST_close_account, SIGNATURE_SECP256K1, &id);
+    draft_set(draft, "account_id", account);
+    return true;
+}
+
+int command_account_close(struct context *context)
+{
+    return context_submit(context, SETTING_master_key, SIGNATURE_SECP256K1, fill_close);
 }

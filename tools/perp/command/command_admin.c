@@ -1,3 +1,4 @@
+/* command_admin.c - clear-poison: lists and forgets the commands on which perpd aborted. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>

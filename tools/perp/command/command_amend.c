@@ -1,3 +1,4 @@
+/* command_amend.c - changes a resting order, by a reduction or a replacement. */
 #include <jansson.h>
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* command_apikey.c - creates and revokes API keys. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* command_audit.c - proves a data directory from its first record to its last. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>

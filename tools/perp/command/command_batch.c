@@ -1,3 +1,4 @@
+/* command_batch.c - sends up to 64 orders, changes and cancels in one request. */
 #include <errno.h>
 #include <stdio.h>
 #include <strings.h>

@@ -1,3 +1,4 @@
+/* command_cash.c - transfers, withdrawals and the faucet. */
 #include <stdio.h>
 
 #include "base/hex.h"

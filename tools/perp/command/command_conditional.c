@@ -1,3 +1,4 @@
+/* command_conditional.c - places orders that wait for a trigger price. */
 #include <strings.h>
 
 #include "perp/command/command.h"

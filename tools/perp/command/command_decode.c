@@ -1,3 +1,4 @@
+/* command_decode.c - names every byte of a signed payload. */
 #include <stdio.h>
 
 #include "base/hex.h"

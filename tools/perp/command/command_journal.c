@@ -1,3 +1,4 @@
+/* command_journal.c - lists, prints, follows and verifies the journal of a data directory. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>

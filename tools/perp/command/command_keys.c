@@ -1,3 +1,4 @@
+/* command_keys.c - creates and shows key files. */
 #include <stdio.h>
 
 #include "base/base64.h"

@@ -1,3 +1,4 @@
+/* command_leverage.c - sets or shows the leverage of a portfolio in a market. */
 #include <jansson.h>
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* command_list.c - the paged lists: orders, fills, positions, balances, trades. */
 #include <jansson.h>
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* command_operator.c - requests of the operator and of the oracle. */
 #include <errno.h>
 #include <stdio.h>
 #include <strings.h>

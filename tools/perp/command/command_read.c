@@ -1,3 +1,4 @@
+/* command_read.c - single reads: an order, a request, a balance, a book, markets, limits. */
 #include <stdio.h>
 
 #include "perp/command/command.h"

@@ -1,3 +1,4 @@
+/* command_replay.c - replays the journal to a sequence and compares hashes on the way. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* command_session.c - creates and revokes sessions. */
 #include <unistd.h>
 
 #include "base/base64.h"

@@ -1,3 +1,4 @@
+/* command_snapshot.c - lists, verifies and prints snapshots of a data directory. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>

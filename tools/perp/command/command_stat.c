@@ -1,3 +1,4 @@
+/* command_stat.c - counts the records of a journal by code, and the sizes of its frames. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>

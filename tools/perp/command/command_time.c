@@ -1,3 +1,4 @@
+/* command_time.c - compares this machine's clock with the exchange's. */
 #include <jansson.h>
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* command_trade.c - places and cancels orders. */
 #include <stdio.h>
 
 #include "perp/command/command.h"

@@ -1,3 +1,4 @@
+/* command_watch.c - reads the order book again and again. */
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* command_portfolio.c - creates, closes, reopens and renames portfolios. */
 #include <stdio.h>
 
 #include "base/text.h"
@@ -6,61 +7,6 @@
 #include "perp/print/report.h"
 
 enum { NAME_BYTES_MAX = 32, BODY_MAX = 512, TARGET_MAX = 64 };
-
-static bool read_account(struct context *context, struct uuid *id, uint64_t *account)
-{
-    return context_id(context, id) && context_number(context, SETTING_account, INT64_MAX, account);
-}
-
-static bool fill_subaccount(struct context *context, struct draft *draft)
-{
-    uint64_t account;
-    struct uuid id;
-    if (!read_account(context, &id, &account))
-        return false;
-    draft_begin(draft, REQUEST_create_subaccount, SIGNATURE_SECP256K1, &id);
-    draft_set(draft, "account_id", account);
-    return true;
-}
-
-int command_place_subaccount(struct context *context)
-{
-    return context_submit(context, SETTING_master_key, SIGNATURE_SECP256K1, fill_subaccount);
-}
-
-static bool fill_close_subaccount(struct context *context, struct draft *draft)
-{
-    uint64_t account, index;
-    struct uuid id;
-    if (!choice_count(context, "INDEX", context->arguments->words[0], 0, INT32_MAX, &index) ||
-        !read_account(context, &id, &account))
-        return false;
-    draft_begin(draft, REQUEST_close_subaccount, SIGNATURE_SECP256K1, &id);
-    draft_set(draft, "account_id", account);
-    draft_set(draft, "subaccount_index", index);
-    return true;
-}
-
-int command_place_close_subaccount(struct context *context)
-{
-    return context_submit(context, SETTING_master_key, SIGNATURE_SECP256K1, fill_close_subaccount);
-}
-
-static bool fill_close_account(struct context *context, struct draft *draft)
-{
-    uint64_t account;
-    struct uuid id;
-    if (!read_account(context, &id, &account))
-        return false;
-    draft_begin(draft, REQUEST_close_account, SIGNATURE_SECP256K1, &id);
-    draft_set(draft, "account_id", account);
-    return true;
-}
-
-int command_place_close_account(struct context *context)
-{
-    return context_submit(context, SETTING_master_key, SIGNATURE_SECP256K1, fill_close_account);
-}
 
 static bool check_name(struct context *context, const char *name, bool may_be_empty)
 {
@@ -78,7 +24,8 @@ static bool fill_portfolio(struct context *context, struct draft *draft, uint32_
     const char *name = arguments->word_count > 0 ? arguments->words[0] : "";
     uint64_t account, subaccount;
     struct uuid id;
-    if (!check_name(context, name, true) || !read_account(context, &id, &account) ||
+    if (!check_name(context, name, true) || !context_id(context, &id) ||
+        !context_number(context, SETTING_account, INT64_MAX, &account) ||
         !context_number(context, SETTING_subaccount, INT32_MAX, &subaccount))
         return false;
     draft_begin(draft, REQUEST_create_portfolio, curve, &id);
@@ -88,7 +35,7 @@ static bool fill_portfolio(struct context *context, struct draft *draft, uint32_
     return true;
 }
 
-int command_place_portfolio(struct context *context)
+int command_portfolio_create(struct context *context)
 {
     struct key_file key;
     struct verdict verdict;
@@ -124,17 +71,17 @@ static int send_status(struct context *context, const char *target)
     return send_plain(context, "POST", target, body);
 }
 
-int command_place_close(struct context *context)
+int command_portfolio_close(struct context *context)
 {
     return send_status(context, "/api/v1/portfolio/close");
 }
 
-int command_place_reopen(struct context *context)
+int command_portfolio_reopen(struct context *context)
 {
     return send_status(context, "/api/v1/portfolio/reopen");
 }
 
-int command_place_rename(struct context *context)
+int command_portfolio_rename(struct context *context)
 {
     const char *name = context->arguments->words[0];
     char body[BODY_MAX], target[TARGET_MAX];

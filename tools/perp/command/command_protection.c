@@ -1,3 +1,4 @@
+/* command_protection.c - cancels by schedule and market maker protection. */
 #include <strings.h>
 
 #include "perp/command/command.h"
@@ -46,7 +47,7 @@ static bool fill_set(struct context *context, struct draft *draft)
     return true;
 }
 
-int command_guard_mmp_set(struct context *context)
+int command_protection_mmp_set(struct context *context)
 {
     return context_submit(context, SETTING_session_key, SIGNATURE_ED25519, fill_set);
 }
@@ -69,12 +70,12 @@ static bool fill_reset(struct context *context, struct draft *draft)
     return fill_market(context, draft, REQUEST_reset_mmp);
 }
 
-int command_guard_mmp_off(struct context *context)
+int command_protection_mmp_off(struct context *context)
 {
     return context_submit(context, SETTING_session_key, SIGNATURE_ED25519, fill_off);
 }
 
-int command_guard_mmp_reset(struct context *context)
+int command_protection_mmp_reset(struct context *context)
 {
     return context_submit(context, SETTING_session_key, SIGNATURE_ED25519, fill_reset);
 }
@@ -91,7 +92,7 @@ static bool fill_schedule(struct context *context, struct draft *draft)
     return true;
 }
 
-int command_guard_schedule(struct context *context)
+int command_protection_schedule(struct context *context)
 {
     return context_submit(context, SETTING_session_key, SIGNATURE_ED25519, fill_schedule);
 }
