@@ -182,7 +182,7 @@ static void print(const struct settings *settings)
 {
     if (settings->json)
         printf("{\"path_of_use\":\"%s\",\"rounds\":%u,\"cases\":[",
-               ed25519_path_name(ed25519_path_of_use()), settings->rounds);
+               ed25519_path_name(ed25519_path_in_use()), settings->rounds);
     else
         printf("%-8s %-6s %6s %6s %9s %9s %9s\n", "path", "table", "a call", "keys", "min us",
                "median us", "x library");

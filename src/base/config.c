@@ -258,7 +258,7 @@ struct file_reader {
 };
 
 /* inih's callback: 0 stops at this line. */
-static int take_file_line(void *user, const char *section, const char *name, const char *text)
+static int read_file_line(void *user, const char *section, const char *name, const char *text)
 {
     struct file_reader *reader = user;
     char key[NAME_MAX_BYTES];
@@ -286,7 +286,7 @@ static bool load_file(struct config *config, const char *path)
     ini_allow_multiline = false;
     ini_stop_on_first_error = true;
     struct file_reader reader = { .config = config, .path = path };
-    int line = ini_parse_file(file, take_file_line, &reader);
+    int line = ini_parse_file(file, read_file_line, &reader);
     fclose(file);
     if (line == 0)
         return true;

@@ -52,7 +52,7 @@ static void bucket_pair(const struct key_map *map, uint64_t hash, struct bucket 
     pair[1] = &map->buckets[mix_fold(hash, map->hash_key.high | 1) & map->bucket_mask];
 }
 
-static void *take(size_t count, size_t bytes)
+static void *alloc_zeroed(size_t count, size_t bytes)
 {
     size_t whole = (count * bytes + CC_CACHE_LINE * 2 - 1) & ~(size_t)(CC_CACHE_LINE * 2 - 1);
     void *memory = aligned_alloc((size_t)CC_CACHE_LINE * 2, whole);
@@ -67,7 +67,7 @@ int key_map_init(struct key_map **map, uint32_t numbers, uint32_t readers, struc
     uint32_t buckets = 1;
     while (buckets * BUCKET_PLACES < numbers * PLACES_PER_NUMBER)
         buckets *= 2;
-    struct key_map *made = take(1, sizeof *made);
+    struct key_map *made = alloc_zeroed(1, sizeof *made);
     *map = NULL;
     if (made == NULL)
         return -ENOMEM;
@@ -75,10 +75,10 @@ int key_map_init(struct key_map **map, uint32_t numbers, uint32_t readers, struc
     made->numbers = numbers;
     made->reader_count = readers;
     made->bucket_mask = buckets - 1;
-    made->buckets = take(buckets, sizeof *made->buckets);
-    made->names = take((size_t)numbers + 1, sizeof *made->names);
-    made->removals = take(numbers, sizeof *made->removals);
-    made->readers = take((size_t)readers + 1, sizeof *made->readers);
+    made->buckets = alloc_zeroed(buckets, sizeof *made->buckets);
+    made->names = alloc_zeroed((size_t)numbers + 1, sizeof *made->names);
+    made->removals = alloc_zeroed(numbers, sizeof *made->removals);
+    made->readers = alloc_zeroed((size_t)readers + 1, sizeof *made->readers);
     if (made->buckets == NULL || made->names == NULL || made->removals == NULL ||
         made->readers == NULL) {
         key_map_free(made);

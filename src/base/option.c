@@ -53,7 +53,7 @@ static bool span_is(struct span span, const char *word)
 }
 
 /* Cuts the piece before `end` off `rest`, and consumes `end`. False if there is no `end`. */
-static bool take_until(struct span *rest, char end, struct span *piece)
+static bool cut_until(struct span *rest, char end, struct span *piece)
 {
     for (size_t i = 0; i < rest->count; i++) {
         if (rest->text[i] == end) {
@@ -91,7 +91,7 @@ static bool parse_keys(struct span span, uint8_t keys[][KEY_BYTES], uint32_t *co
     *count = 0;
     while (span.count > 0) {
         struct span piece;
-        bool last = !take_until(&span, ',', &piece);
+        bool last = !cut_until(&span, ',', &piece);
         if (last) {
             piece = span;
             span.count = 0;
@@ -182,7 +182,7 @@ bool option_parse_engine(struct option_engine *options, const uint8_t *body, siz
     while (rest.count > 0) {
         struct span line;
         struct span key;
-        if (!take_until(&rest, '\n', &line) || !take_until(&line, '=', &key))
+        if (!cut_until(&rest, '\n', &line) || !cut_until(&line, '=', &key))
             return false;
         enum option option = find(key);
         if (option == OPTION_COUNT)

@@ -35,7 +35,7 @@ const char *ed25519_path_name(enum ed25519_path path)
     return names[path];
 }
 
-enum ed25519_path ed25519_path_of_use(void)
+enum ed25519_path ed25519_path_in_use(void)
 {
     return (enum ed25519_path)published_get(&chosen);
 }
@@ -88,7 +88,7 @@ enum ed25519_path ed25519_drop(enum ed25519_path path)
     if (best() == ED25519_PATHS)
         published_set(&refusals[path], before);
     published_set(&chosen, best());
-    return ed25519_path_of_use();
+    return ed25519_path_in_use();
 }
 
 /* ---------------------------------------------------------------- the paths */
@@ -199,7 +199,7 @@ uint64_t ed25519_verify_by(enum ed25519_path path, const struct ed25519_job *job
 
 uint64_t ed25519_verify(const struct ed25519_job *jobs, unsigned count)
 {
-    return ed25519_verify_by(ed25519_path_of_use(), jobs, count);
+    return ed25519_verify_by(ed25519_path_in_use(), jobs, count);
 }
 
 bool ed25519_key_valid(const uint8_t key[ED25519_KEY_BYTES])

@@ -48,7 +48,7 @@ struct ed25519_job {
 CC_MUST_USE int ed25519_init(enum ed25519_path first);
 
 /* Returns the path in use. Any thread. */
-CC_MUST_USE enum ed25519_path ed25519_path_of_use(void);
+CC_MUST_USE enum ed25519_path ed25519_path_in_use(void);
 
 /* Returns "lanes", "comb" or "library"; static storage. */
 CC_MUST_USE const char *ed25519_path_name(enum ed25519_path path);

@@ -68,7 +68,7 @@ static struct ed25519_entry *shelf_entries(const struct shelf *shelf, uint32_t n
 }
 
 /* Returns a number without a key whose memory is backed; 0 if there is none. */
-static uint32_t shelf_take(struct shelf *shelf)
+static uint32_t shelf_alloc(struct shelf *shelf)
 {
     if (shelf->spare_count > 0)
         return shelf->spare[--shelf->spare_count];
@@ -88,7 +88,7 @@ static struct shelf *shelf_of(struct key_tables *tables, uint32_t number)
     return &tables->shelves[number < tables->shelves[SMALL].first ? LARGE : SMALL];
 }
 
-static void give_back(struct key_tables *tables, uint32_t number)
+static void number_free(struct key_tables *tables, uint32_t number)
 {
     struct shelf *shelf = shelf_of(tables, number);
     INVARIANT(shelf->spare_count < shelf->count);
@@ -167,16 +167,16 @@ static void reclaim(struct key_tables *tables)
 {
     uint32_t number;
     while ((number = key_map_reclaim(tables->map)) != KEY_MAP_NONE)
-        give_back(tables, number);
+        number_free(tables, number);
 }
 
 int key_tables_add(struct key_tables *tables, const uint8_t *key)
 {
     INVARIANT(key_tables_number(tables, key) == KEY_MAP_NONE);
     reclaim(tables);
-    uint32_t number = shelf_take(&tables->shelves[LARGE]);
+    uint32_t number = shelf_alloc(&tables->shelves[LARGE]);
     if (number == KEY_MAP_NONE)
-        number = shelf_take(&tables->shelves[SMALL]);
+        number = shelf_alloc(&tables->shelves[SMALL]);
     if (number == KEY_MAP_NONE) {
         count(&tables->counters.full, 1);
         return -ENOMEM;
@@ -184,7 +184,7 @@ int key_tables_add(struct key_tables *tables, const uint8_t *key)
     const struct shelf *shelf = shelf_of(tables, number);
     struct ed25519_entry *entries = shelf_entries(shelf, number);
     if (ed25519_table_build(entries, shelf->positions, key) != 0) {
-        give_back(tables, number);
+        number_free(tables, number);
         count(&tables->counters.refused, 1);
         return -EINVAL;
     }
@@ -192,7 +192,7 @@ int key_tables_add(struct key_tables *tables, const uint8_t *key)
     *table = (struct ed25519_table){ .entries = entries, .positions = shelf->positions };
     memcpy(table->key, key, sizeof table->key);
     if (key_map_put(tables->map, number, key) != 0) {
-        give_back(tables, number);
+        number_free(tables, number);
         count(&tables->counters.full, 1);
         return -ENOMEM;
     }

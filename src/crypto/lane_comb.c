@@ -33,7 +33,7 @@ static lane_word places(unsigned spread)
 }
 
 /* Appends a step: digit d of each lane, of the position whose entry 1 is at `first`. */
-LANE_INLINE void take(struct plan *plan, lane_word first, lane_word digit)
+LANE_INLINE void append_step(struct plan *plan, lane_word first, lane_word digit)
 {
     lane_word size = _mm512_abs_epi64(digit);
     lane_word offset = lane_add(lane_shift_left(size, 6), lane_shift_left(size, 5));
@@ -71,7 +71,7 @@ static void plan_key(struct plan *plan, const struct lane_comb *comb)
     for (unsigned window = windows; window-- > 0;) {
         lane_word first = start;
         for (unsigned position = 0; position < comb->positions; position += comb->spread) {
-            take(plan, first, digits(comb->h, position * windows + window, 4, further));
+            append_step(plan, first, digits(comb->h, position * windows + window, 4, further));
             first = lane_add(first, step);
         }
     }
@@ -86,7 +86,7 @@ static void plan_base(struct plan *plan, const struct lane_comb *comb)
                                _mm512_mullo_epi64(place, lane_set(stride)));
     lane_word further = lane_shift_left(place, 3);
     for (unsigned position = 0; position < BASE_DIGITS; position += comb->spread) {
-        take(plan, first, digits(comb->s, position, 8, further));
+        append_step(plan, first, digits(comb->s, position, 8, further));
         first = lane_add(first, lane_set(stride * comb->spread));
     }
 }

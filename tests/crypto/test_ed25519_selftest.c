@@ -98,7 +98,7 @@ static void expect(struct fault planted, enum ed25519_path first, enum ed25519_p
 {
     fault = planted;
     CHECK(ed25519_init(first) == 0);
-    CHECK(ed25519_path_of_use() == want);
+    CHECK(ed25519_path_in_use() == want);
     CHECK(ed25519_refusal(want) == NULL);
     for (unsigned path = first; path < (unsigned)want; path++)
         CHECK(ed25519_refusal((enum ed25519_path)path) != NULL);
@@ -167,10 +167,10 @@ static void test_drop(void)
 {
     expect((struct fault){ .place = NOWHERE }, ED25519_LANES,
            has_lanes ? ED25519_LANES : ED25519_COMB);
-    enum ed25519_path used = ed25519_path_of_use();
+    enum ed25519_path used = ed25519_path_in_use();
     CHECK(ed25519_drop(ED25519_LIBRARY) == used);
     CHECK(ed25519_drop(ED25519_LANES) == ED25519_COMB);
-    CHECK(ed25519_path_of_use() == ED25519_COMB);
+    CHECK(ed25519_path_in_use() == ED25519_COMB);
     CHECK(strcmp(ed25519_refusal(ED25519_LIBRARY), "its verdict was wrong") == 0);
     CHECK(ed25519_drop(ED25519_COMB) == ED25519_COMB && ed25519_refusal(ED25519_COMB) == NULL);
     expect(fault, ED25519_COMB, ED25519_COMB);

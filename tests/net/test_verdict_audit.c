@@ -33,7 +33,7 @@ static struct ed25519_job next_job(bool *good)
 {
     CHECK(ring_ready(&audits) >= 1);
     const struct audited_verdict *audited = ring_at(&audits, 0);
-    CHECK(audited->path == ed25519_path_of_use());
+    CHECK(audited->path == ed25519_path_in_use());
     CHECK(audited->slot_count == audited_verdict_slots(audited->message_bytes));
     *good = audited->good;
     ring_release(&audits, audited->slot_count); /* the bytes stay until the producer comes round */

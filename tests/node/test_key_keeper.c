@@ -261,7 +261,7 @@ static void tell_verdict(enum ed25519_path path, bool is_right, bool said)
 static void verdicts(void)
 {
     begin();
-    CHECK(ed25519_init(ED25519_COMB) == 0 && ed25519_path_of_use() == ED25519_COMB);
+    CHECK(ed25519_init(ED25519_COMB) == 0 && ed25519_path_in_use() == ED25519_COMB);
     tell_verdict(ED25519_COMB, true, true);
     tell_verdict(ED25519_COMB, false, false);
     tell_verdict(ED25519_LIBRARY, true, true); /* looked at by the comb */
@@ -269,22 +269,22 @@ static void verdicts(void)
     settle();
     CHECK(counter_read(&keeper.counters.shadows) == 4);
     CHECK(counter_read(&keeper.counters.shadow_differences) == 0);
-    CHECK(ed25519_path_of_use() == ED25519_COMB);
+    CHECK(ed25519_path_in_use() == ED25519_COMB);
 
     tell_verdict(ED25519_COMB, false, true); /* a false accept */
     settle();
     CHECK(counter_read(&keeper.counters.shadow_differences) == 1);
-    CHECK(ed25519_path_of_use() == ED25519_LIBRARY && ed25519_refusal(ED25519_COMB) != NULL);
+    CHECK(ed25519_path_in_use() == ED25519_LIBRARY && ed25519_refusal(ED25519_COMB) != NULL);
 
     CHECK(ed25519_init(ED25519_COMB) == 0);
     tell_verdict(ED25519_COMB, true, false); /* a false refusal */
     settle();
-    CHECK(ed25519_path_of_use() == ED25519_LIBRARY);
+    CHECK(ed25519_path_in_use() == ED25519_LIBRARY);
 
     tell_verdict(ED25519_LIBRARY, true, false); /* the last: an alarm, and it stays */
     settle();
     CHECK(counter_read(&keeper.counters.shadow_differences) == 3);
-    CHECK(ed25519_path_of_use() == ED25519_LIBRARY);
+    CHECK(ed25519_path_in_use() == ED25519_LIBRARY);
     CHECK(ed25519_init(ED25519_LANES) == 0);
     end();
 }

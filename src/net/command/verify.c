@@ -90,7 +90,7 @@ static uint32_t verify_fresh(struct verifier *verifier)
         };
         verifier->context->metrics.counters.tables_missing += staging->jobs[number].table == NULL;
     }
-    enum ed25519_path path = ed25519_path_of_use();
+    enum ed25519_path path = ed25519_path_in_use();
     uint64_t good = signed_count > 0 ? ed25519_verify(batch, signed_count) : 0;
     for (unsigned i = 0; i < count; i++) {
         if (staging->jobs[numbers[i]].plain) {
@@ -132,7 +132,7 @@ static bool verify_one(struct verifier *verifier, const struct command *command)
             /* Not what was found when it was taken: that may be turns ago. */
             .table = key_tables_find(verifier->context->config->key_tables, command_key(command)),
         };
-        enum ed25519_path path = ed25519_path_of_use();
+        enum ed25519_path path = ed25519_path_in_use();
         bool good = ed25519_verify(&one, 1) == 1;
         verdict_audit_report(&verifier->audit, command, good, path);
         return good;

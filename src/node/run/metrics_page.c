@@ -232,7 +232,7 @@ static void key_lines(struct page *page, const struct node *node)
                "# TYPE perpd_signature_path gauge\n");
     for (unsigned path = 0; path < ED25519_PATHS; path++)
         line(page, "perpd_signature_path{path=\"%s\"} %d\n",
-             ed25519_path_name((enum ed25519_path)path), path == ed25519_path_of_use());
+             ed25519_path_name((enum ed25519_path)path), path == ed25519_path_in_use());
     for (size_t i = 0; node->key_tables != NULL && i < CC_COUNT(rows); i++) {
         const uint8_t *counters = (const void *)key_tables_counters(node->key_tables);
         const struct published *value = (const void *)(counters + rows[i].offset);

@@ -24,7 +24,7 @@ int verifier_choose(const struct config *options)
         log_line(LOG_ERROR, "signatures", "no path passes its self-test");
         return NODE_EXIT_FAILED;
     }
-    enum ed25519_path used = ed25519_path_of_use();
+    enum ed25519_path used = ed25519_path_in_use();
     for (unsigned path = asked; path < used; path++) {
         const char *why = ed25519_refusal((enum ed25519_path)path);
         log_line(is_free ? LOG_WARN : LOG_ERROR, "signatures", "not by %s: %s",
@@ -47,7 +47,7 @@ static void make_tables(struct node *node)
         .hash_key = mix_key_load(node->core.exchange.hash_key),
     };
 
-    if (ed25519_path_of_use() == ED25519_LIBRARY) /* it has no use for them */
+    if (ed25519_path_in_use() == ED25519_LIBRARY) /* it has no use for them */
         return;
     if (key_tables_create(&node->key_tables, &config) != 0)
         log_line(LOG_WARN, "signatures",

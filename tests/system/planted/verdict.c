@@ -13,7 +13,7 @@ uint64_t __wrap_ed25519_verify(const struct ed25519_job *jobs, unsigned count);
 uint64_t __wrap_ed25519_verify(const struct ed25519_job *jobs, unsigned count)
 {
     uint64_t good = __real_ed25519_verify(jobs, count);
-    if (ed25519_path_of_use() == ED25519_LIBRARY)
+    if (ed25519_path_in_use() == ED25519_LIBRARY)
         return good;
     for (unsigned i = 0; i < count; i++)
         if (jobs[i].message_bytes == ORDER_BYTES &&
