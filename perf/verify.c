@@ -111,7 +111,7 @@ static void prepare(unsigned count)
             if (ed25519_table_build(entries, positions[kind], signer.key) != 0)
                 fail("a key has no table");
             signature->tables[kind] =
-                (struct ed25519_table){ .entries = entries, .positions = positions[kind] };
+                (struct ed25519_table){ .multiples = entries, .positions = positions[kind] };
             memcpy(signature->tables[kind].key, signer.key, sizeof signer.key);
         }
     }

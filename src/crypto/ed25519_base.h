@@ -16,7 +16,7 @@
 enum { ED25519_BASE_POSITIONS = 32, ED25519_BASE_MULTIPLES = 128 };
 
 /* ed25519_base[position * 128 + multiple - 1] = multiple * 256^position * B. */
-extern struct ed25519_entry ed25519_base[ED25519_BASE_POSITIONS * ED25519_BASE_MULTIPLES];
+extern struct ed25519_multiple ed25519_base[ED25519_BASE_POSITIONS * ED25519_BASE_MULTIPLES];
 
 /* Derives the constants (ed25519_point.h) and the table. Later calls do nothing. Before threads. */
 void ed25519_base_init(void);

@@ -57,8 +57,9 @@ static void add_key(struct ed25519_point *sum, const struct ed25519_table *table
         for (unsigned position = 0; position < table->positions; position++) {
             int digit = digit4(digits, position * span + within);
             if (digit != 0)
-                ed25519_point_add_entry(
-                    sum, &table->entries[position * ED25519_TABLE_MULTIPLES + magnitude(digit) - 1],
+                ed25519_point_add_multiple(
+                    sum,
+                    &table->multiples[position * ED25519_TABLE_MULTIPLES + magnitude(digit) - 1],
                     digit < 0);
         }
     }
@@ -98,7 +99,7 @@ static void add_base(struct ed25519_point *sum, const uint8_t scalar[32])
     for (unsigned position = 0; position < ED25519_BASE_POSITIONS; position++) {
         int digit = (int)(words[position / 8] >> (8 * (position % 8)) & 255) - 128;
         if (digit != 0)
-            ed25519_point_add_entry(
+            ed25519_point_add_multiple(
                 sum, &ed25519_base[position * ED25519_BASE_MULTIPLES + magnitude(digit) - 1],
                 digit < 0);
     }

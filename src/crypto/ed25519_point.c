@@ -199,13 +199,13 @@ void ed25519_point_add(struct ed25519_point *out, const struct ed25519_point *po
     add_finish(out, &a, &b, &c, &d, subtract);
 }
 
-void ed25519_point_add_entry(struct ed25519_point *point, const struct ed25519_entry *entry,
-                             bool subtract)
+void ed25519_point_add_multiple(struct ed25519_point *point,
+                                const struct ed25519_multiple *multiple, bool subtract)
 {
     struct ed25519_field a, b, c, d, low, high, t2d;
-    ed25519_field_from_words(&low, subtract ? entry->y_plus_x : entry->y_minus_x);
-    ed25519_field_from_words(&high, subtract ? entry->y_minus_x : entry->y_plus_x);
-    ed25519_field_from_words(&t2d, entry->xy2d);
+    ed25519_field_from_words(&low, subtract ? multiple->y_plus_x : multiple->y_minus_x);
+    ed25519_field_from_words(&high, subtract ? multiple->y_minus_x : multiple->y_plus_x);
+    ed25519_field_from_words(&t2d, multiple->xy2d);
     ed25519_field_subtract(&a, &point->y, &point->x);
     ed25519_field_add(&b, &point->y, &point->x);
     ed25519_field_multiply(&a, &a, &low);
@@ -215,28 +215,28 @@ void ed25519_point_add_entry(struct ed25519_point *point, const struct ed25519_e
     add_finish(point, &a, &b, &c, &d, subtract);
 }
 
-static void to_entry(struct ed25519_entry *entry, const struct ed25519_point *point,
-                     const struct ed25519_field *inverse_z)
+static void to_multiple(struct ed25519_multiple *multiple, const struct ed25519_point *point,
+                        const struct ed25519_field *inverse_z)
 {
     struct ed25519_field x, y, value;
     ed25519_field_multiply(&x, &point->x, inverse_z);
     ed25519_field_multiply(&y, &point->y, inverse_z);
     ed25519_field_subtract(&value, &y, &x);
-    ed25519_field_to_words(entry->y_minus_x, &value);
+    ed25519_field_to_words(multiple->y_minus_x, &value);
     ed25519_field_add(&value, &y, &x);
-    ed25519_field_to_words(entry->y_plus_x, &value);
+    ed25519_field_to_words(multiple->y_plus_x, &value);
     ed25519_field_multiply(&value, &x, &y);
     ed25519_field_multiply(&value, &value, &ed25519_point_curve.d2);
-    ed25519_field_to_words(entry->xy2d, &value);
+    ed25519_field_to_words(multiple->xy2d, &value);
 }
 
 /* Montgomery's trick: inverts the product of all Z and divides one factor off after the other, the
  * last first. Z is never 0 (the addition formulas are complete), so neither is the product. */
-void ed25519_point_entries(struct ed25519_entry *entries, const struct ed25519_point *points,
-                           unsigned count)
+void ed25519_point_multiples(struct ed25519_multiple *multiples, const struct ed25519_point *points,
+                             unsigned count)
 {
-    INVARIANT(count > 0 && count <= ED25519_POINT_ENTRIES_MAX);
-    struct ed25519_field products[ED25519_POINT_ENTRIES_MAX];
+    INVARIANT(count > 0 && count <= ED25519_POINT_MULTIPLES_MAX);
+    struct ed25519_field products[ED25519_POINT_MULTIPLES_MAX];
     products[0] = points[0].z;
     for (unsigned i = 1; i < count; i++)
         ed25519_field_multiply(&products[i], &products[i - 1], &points[i].z);
@@ -245,7 +245,7 @@ void ed25519_point_entries(struct ed25519_entry *entries, const struct ed25519_p
     for (unsigned i = count - 1; i > 0; i--) {
         ed25519_field_multiply(&inverse_z, &rest, &products[i - 1]);
         ed25519_field_multiply(&rest, &rest, &points[i].z);
-        to_entry(&entries[i], &points[i], &inverse_z);
+        to_multiple(&multiples[i], &points[i], &inverse_z);
     }
-    to_entry(&entries[0], &points[0], &rest);
+    to_multiple(&multiples[0], &points[0], &rest);
 }

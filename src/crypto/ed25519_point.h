@@ -67,13 +67,14 @@ void ed25519_point_addend(struct ed25519_addend *addend, const struct ed25519_po
 void ed25519_point_add(struct ed25519_point *out, const struct ed25519_point *point,
                        const struct ed25519_addend *addend, bool subtract);
 
-/* point += entry, or point -= entry with `subtract`. */
-void ed25519_point_add_entry(struct ed25519_point *point, const struct ed25519_entry *entry,
-                             bool subtract);
+/* point += multiple, or point -= multiple with `subtract`. */
+void ed25519_point_add_multiple(struct ed25519_point *point,
+                                const struct ed25519_multiple *multiple, bool subtract);
 
-/* entries[i] = points[i] for 1 .. ED25519_POINT_ENTRIES_MAX points, by one inversion for all. */
-enum { ED25519_POINT_ENTRIES_MAX = 64 };
-void ed25519_point_entries(struct ed25519_entry *entries, const struct ed25519_point *points,
-                           unsigned count);
+/* multiples[i] = points[i] for 1 .. ED25519_POINT_MULTIPLES_MAX points, by one inversion for
+ * all. */
+enum { ED25519_POINT_MULTIPLES_MAX = 64 };
+void ed25519_point_multiples(struct ed25519_multiple *multiples, const struct ed25519_point *points,
+                             unsigned count);
 
 #endif

@@ -92,8 +92,8 @@ struct vector {
 };
 
 /* ed25519_selftest writes it; it is too large for a stack. */
-static alignas(ED25519_TABLE_ALIGN) struct ed25519_entry
-    entries[KEYS][ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
+static alignas(ED25519_TABLE_ALIGN) struct ed25519_multiple
+    multiples[KEYS][ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
 
 static void read_row(struct vector *vector, const struct row *row)
 {
@@ -170,9 +170,10 @@ static unsigned build_tables(struct ed25519_table tables[KEYS], uint32_t positio
         if (known < count || !ed25519_key_valid(vectors[i].key))
             continue;
         INVARIANT(count < KEYS);
-        if (ed25519_table_build(entries[count], positions, vectors[i].key) != 0)
+        if (ed25519_table_build(multiples[count], positions, vectors[i].key) != 0)
             continue;
-        tables[count] = (struct ed25519_table){ .entries = entries[count], .positions = positions };
+        tables[count] =
+            (struct ed25519_table){ .multiples = multiples[count], .positions = positions };
         memcpy(tables[count++].key, vectors[i].key, sizeof vectors[i].key);
     }
     return count;

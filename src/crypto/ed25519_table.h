@@ -28,25 +28,25 @@ enum {
 /* An affine point (x, y) in the form of the addition formula: y - x, y + x, 2dxy, each below p =
  * 2^255 - 19 and in little-endian words. Its negative is the same with the first two exchanged and
  * the third negated. */
-struct ed25519_entry {
+struct ed25519_multiple {
     uint64_t y_minus_x[4];
     uint64_t y_plus_x[4];
     uint64_t xy2d[4];
 };
 
-static_assert(sizeof(struct ed25519_entry) == 96, "addressed by multiplication in the lanes");
+static_assert(sizeof(struct ed25519_multiple) == 96, "addressed by multiplication in the lanes");
 
-/* entries[position * 8 + multiple - 1] = multiple * 16^(64 / positions * position) * (-A). */
+/* multiples[position * 8 + multiple - 1] = multiple * 16^(64 / positions * position) * (-A). */
 struct ed25519_table {
-    const struct ed25519_entry *entries; /* positions * 8 of them */
-    uint32_t positions;                  /* 32 or 8 */
-    uint8_t key[32];                     /* the encoding of A */
+    const struct ed25519_multiple *multiples; /* positions * 8 of them */
+    uint32_t positions;                       /* 32 or 8 */
+    uint8_t key[32];                          /* the encoding of A */
 };
 
-/* Returns the bytes of the entries of a table. */
+/* Returns the bytes of the multiples of a table. */
 static inline size_t ed25519_table_bytes(uint32_t positions)
 {
-    return (size_t)positions * ED25519_TABLE_MULTIPLES * sizeof(struct ed25519_entry);
+    return (size_t)positions * ED25519_TABLE_MULTIPLES * sizeof(struct ed25519_multiple);
 }
 
 /* True if there is a table and it is of this key. A verdict by another key's table would be of that
@@ -56,10 +56,10 @@ static inline bool ed25519_table_serves(const struct ed25519_table *table, const
     return table != NULL && memcmp(table->key, key, sizeof table->key) == 0;
 }
 
-/* Fills `entries` for `key`. Returns 0, or -EINVAL for a key that can never sign: y not below p, a
- * point of small order, or no point of the curve; then nothing is written. Any thread, after
+/* Fills `multiples` for `key`. Returns 0, or -EINVAL for a key that can never sign: y not below p,
+ * a point of small order, or no point of the curve; then nothing is written. Any thread, after
  * ed25519_init. Equal keys give equal bytes. */
-CC_MUST_USE int ed25519_table_build(struct ed25519_entry *entries, uint32_t positions,
+CC_MUST_USE int ed25519_table_build(struct ed25519_multiple *multiples, uint32_t positions,
                                     const uint8_t key[32]);
 
 #endif

@@ -61,7 +61,7 @@ static void shelf_free(struct shelf *shelf)
     free(shelf->spare);
 }
 
-static struct ed25519_entry *shelf_entries(const struct shelf *shelf, uint32_t number)
+static struct ed25519_multiple *shelf_multiples(const struct shelf *shelf, uint32_t number)
 {
     size_t at = (number - shelf->first) * ed25519_table_bytes(shelf->positions);
     return (void *)(shelf->memory + at);
@@ -182,14 +182,14 @@ int key_tables_add(struct key_tables *tables, const uint8_t *key)
         return -ENOMEM;
     }
     const struct shelf *shelf = shelf_of(tables, number);
-    struct ed25519_entry *entries = shelf_entries(shelf, number);
-    if (ed25519_table_build(entries, shelf->positions, key) != 0) {
+    struct ed25519_multiple *multiples = shelf_multiples(shelf, number);
+    if (ed25519_table_build(multiples, shelf->positions, key) != 0) {
         number_free(tables, number);
         count(&tables->counters.refused, 1);
         return -EINVAL;
     }
     struct ed25519_table *table = &tables->tables[number];
-    *table = (struct ed25519_table){ .entries = entries, .positions = shelf->positions };
+    *table = (struct ed25519_table){ .multiples = multiples, .positions = shelf->positions };
     memcpy(table->key, key, sizeof table->key);
     if (key_map_put(tables->map, number, key) != 0) {
         number_free(tables, number);

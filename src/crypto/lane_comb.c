@@ -7,7 +7,7 @@
 #include "crypto/ed25519_scalar.h"
 
 enum {
-    ENTRY_BYTES = sizeof(struct ed25519_entry),
+    MULTIPLE_BYTES = sizeof(struct ed25519_multiple),
     KEY_DIGITS = 64,
     BASE_DIGITS = ED25519_BASE_POSITIONS,
     STEPS_MAX = KEY_DIGITS + BASE_DIGITS,
@@ -15,12 +15,12 @@ enum {
     PREFETCH_STEPS = 2,
 };
 
-static_assert(ENTRY_BYTES == 96, "address_of multiplies by shifts");
+static_assert(MULTIPLE_BYTES == 96, "address_of multiplies by shifts");
 
-/* The additions in their order: the entry of each lane and its sign. */
+/* The additions in their order: the multiple of each lane and its sign. */
 struct plan {
     alignas(64) uint64_t address[STEPS_MAX + PREFETCH_STEPS][LANES];
-    lane_mask present[STEPS_MAX];  /* digit is not 0: there is an entry to add */
+    lane_mask present[STEPS_MAX];  /* digit is not 0: there is a multiple to add */
     lane_mask negative[STEPS_MAX]; /* digit is below 0 */
     unsigned count;
 };
@@ -32,13 +32,13 @@ static lane_word places(unsigned spread)
     return lane_and(lanes, lane_set(spread - 1));
 }
 
-/* Appends a step: digit d of each lane, of the position whose entry 1 is at `first`. */
+/* Appends a step: digit d of each lane, of the position whose multiple 1 is at `first`. */
 LANE_INLINE void append_step(struct plan *plan, lane_word first, lane_word digit)
 {
     lane_word size = _mm512_abs_epi64(digit);
     lane_word offset = lane_add(lane_shift_left(size, 6), lane_shift_left(size, 5));
     _mm512_store_si512(plan->address[plan->count],
-                       lane_sub(lane_add(first, offset), lane_set(ENTRY_BYTES)));
+                       lane_sub(lane_add(first, offset), lane_set(MULTIPLE_BYTES)));
     plan->present[plan->count] = _mm512_test_epi64_mask(digit, digit);
     plan->negative[plan->count] = _mm512_movepi64_mask(digit);
     plan->count++;
@@ -65,7 +65,8 @@ static void plan_key(struct plan *plan, const struct lane_comb *comb)
     unsigned windows = KEY_DIGITS / comb->positions;
     lane_word place = places(comb->spread);
     lane_word stride = _mm512_load_si512(comb->stride);
-    lane_word start = lane_add(_mm512_load_si512(comb->entries), _mm512_mullo_epi64(place, stride));
+    lane_word start =
+        lane_add(_mm512_load_si512(comb->multiples), _mm512_mullo_epi64(place, stride));
     lane_word step = _mm512_mullo_epi64(stride, lane_set(comb->spread));
     lane_word further = _mm512_mullo_epi64(place, lane_set(4 * windows));
     for (unsigned window = windows; window-- > 0;) {
@@ -80,7 +81,7 @@ static void plan_key(struct plan *plan, const struct lane_comb *comb)
 /* Appends the steps of s B. */
 static void plan_base(struct plan *plan, const struct lane_comb *comb)
 {
-    const uint64_t stride = (uint64_t)ED25519_BASE_MULTIPLES * ENTRY_BYTES;
+    const uint64_t stride = (uint64_t)ED25519_BASE_MULTIPLES * MULTIPLE_BYTES;
     lane_word place = places(comb->spread);
     lane_word first = lane_add(lane_set((uint64_t)(uintptr_t)ed25519_base),
                                _mm512_mullo_epi64(place, lane_set(stride)));
@@ -91,29 +92,30 @@ static void plan_base(struct plan *plan, const struct lane_comb *comb)
     }
 }
 
-/* Prefetches the entries of a later step: 96 bytes are in two lines, since tables begin on a line.
- * The address of an absent entry may be before its table: a prefetch does not fault. */
+/* Prefetches the multiples of a later step: 96 bytes are in two lines, since tables begin on a
+ * line. The address of an absent multiple may be before its table: a prefetch does not fault. */
 LANE_INLINE void prefetch(const uint64_t address[LANES])
 {
     for (unsigned lane = 0; lane < LANES; lane++) {
-        const char *entry = (const char *)(uintptr_t)address[lane];
-        _mm_prefetch(entry, _MM_HINT_T0);
-        _mm_prefetch(entry + CC_CACHE_LINE, _MM_HINT_T0);
+        const char *multiple = (const char *)(uintptr_t)address[lane];
+        _mm_prefetch(multiple, _MM_HINT_T0);
+        _mm_prefetch(multiple + CC_CACHE_LINE, _MM_HINT_T0);
     }
 }
 
-/* Returns word n of the entries at `address`; lanes that are not present get `neutral`. */
+/* Returns word n of the multiples at `address`; lanes that are not present get `neutral`. */
 LANE_INLINE lane_word gather(lane_word neutral, lane_mask present, lane_word address, unsigned n)
 {
     lane_word at = lane_add(address, lane_set(8 * n));
     return _mm512_mask_i64gather_epi64(neutral, present, at, NULL, 1);
 }
 
-/* Loads the entry of each lane for a step. Exchanging y - x with y + x and negating 2dxy negates a
- * point. An absent entry is the identity: y - x = y + x = 1. */
-LANE_INLINE void load_entry(struct lane_entry *entry, const struct plan *plan, unsigned step)
+/* Loads the multiple of each lane for a step. Exchanging y - x with y + x and negating 2dxy negates
+ * a point. An absent multiple is the identity: y - x = y + x = 1. */
+LANE_INLINE void load_multiple(struct lane_multiple *multiple, const struct plan *plan,
+                               unsigned step)
 {
-    const unsigned half = offsetof(struct ed25519_entry, y_plus_x);
+    const unsigned half = offsetof(struct ed25519_multiple, y_plus_x);
     lane_mask present = plan->present[step];
     lane_mask negative = plan->negative[step];
     lane_word address = _mm512_load_si512(plan->address[step]);
@@ -128,12 +130,13 @@ LANE_INLINE void load_entry(struct lane_entry *entry, const struct plan *plan, u
         words[1][n] = gather(neutral, present, plus, n);
         words[2][n] = gather(zero, present, address, n + 8);
     }
-    entry->y_minus_x = lane_field_unpack(words[0]);
-    entry->y_plus_x = lane_field_unpack(words[1]);
-    entry->xy2d = lane_field_negate_some(negative, lane_field_unpack(words[2]));
+    multiple->y_minus_x = lane_field_unpack(words[0]);
+    multiple->y_plus_x = lane_field_unpack(words[1]);
+    multiple->xy2d = lane_field_negate_some(negative, lane_field_unpack(words[2]));
 }
 
-static_assert(offsetof(struct ed25519_entry, xy2d) == 64, "load_entry reads it as words 8..11");
+static_assert(offsetof(struct ed25519_multiple, xy2d) == 64,
+              "load_multiple reads it as words 8..11");
 
 /* Runs the steps from `step` on, and multiplies by 16 before every `round`-th of the first `rounds`
  * rounds. */
@@ -148,21 +151,21 @@ static void run(struct lane_point *sum, const struct plan *plan, unsigned step, 
             rounds--;
         }
         prefetch(plan->address[step + PREFETCH_STEPS]);
-        struct lane_entry entry;
-        load_entry(&entry, plan, step);
-        lane_point_add_entry(sum, &entry);
+        struct lane_multiple multiple;
+        load_multiple(&multiple, plan, step);
+        lane_point_add_multiple(sum, &multiple);
     }
 }
 
-/* Runs the first step: the sum is its entry. */
+/* Runs the first step: the sum is its multiple. */
 static void begin(struct lane_point *sum, const struct plan *plan)
 {
     for (unsigned step = 0; step <= PREFETCH_STEPS; step++)
         prefetch(plan->address[step]);
     struct lane_field d2 = lane_field_set(ed25519_point_curve.d2.limb);
-    struct lane_entry entry;
-    load_entry(&entry, plan, 0);
-    lane_point_from_entry(sum, &entry, &d2);
+    struct lane_multiple multiple;
+    load_multiple(&multiple, plan, 0);
+    lane_point_from_multiple(sum, &multiple, &d2);
 }
 
 /* Gives the prefetches of the last steps an address; any valid one will do. */

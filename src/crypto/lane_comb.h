@@ -25,7 +25,7 @@
 struct lane_comb {
     alignas(64) uint64_t h[4][LANES]; /* word, lane; biased by ED25519_SCALAR_BIAS_4BIT */
     uint64_t s[4][LANES];             /* biased by ED25519_SCALAR_BIAS_8BIT */
-    uint64_t entries[LANES];          /* address of the key's entries; not read where h is 0 */
+    uint64_t multiples[LANES];        /* address of the key's multiples; not read where h is 0 */
     uint64_t stride[LANES];           /* bytes from a position to the next */
     unsigned positions;               /* 32, or 8 with spread 1 */
     unsigned spread;                  /* lanes of an equation: 1, 2, 4 or 8 */

@@ -100,11 +100,11 @@ static void load_scalars(struct lane_comb *comb, const struct lane_equation *equ
 static void load_tables(struct lane_comb *comb, const struct lane_equation *equations,
                         unsigned count)
 {
-    const uint64_t position = ED25519_TABLE_MULTIPLES * sizeof(struct ed25519_entry);
+    const uint64_t position = ED25519_TABLE_MULTIPLES * sizeof(struct ed25519_multiple);
     for (unsigned lane = 0; lane < LANES; lane++) {
         unsigned i = lane / comb->spread;
         const struct ed25519_table *table = i < count ? equations[i].table : equations[0].table;
-        comb->entries[lane] = (uint64_t)(uintptr_t)table->entries;
+        comb->multiples[lane] = (uint64_t)(uintptr_t)table->multiples;
         comb->stride[lane] = position * (table->positions / comb->positions);
     }
 }

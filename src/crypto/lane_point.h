@@ -10,7 +10,7 @@
  * 8 L: nothing here assumes the subgroup of prime order.
  *
  * Bound. M, P and T are loose and Z is wide, on input and on output of every function
- *        (lane_product.h defines the classes). An addition of an entry only doubles Z; the
+ *        (lane_product.h defines the classes). An addition of a multiple only doubles Z; the
  *        functions that multiply Z carry it first. tests/crypto/test_lane_bounds.c computes the
  *        bounds. */
 #ifndef CRYPTO_LANE_POINT_H
@@ -28,7 +28,7 @@ struct lane_point {
 };
 
 /* An affine point as tables hold it, the sign already applied; limbs below 2^52. */
-struct lane_entry {
+struct lane_multiple {
     struct lane_field y_minus_x;
     struct lane_field y_plus_x;
     struct lane_field xy2d; /* 2 d x y */
@@ -52,8 +52,8 @@ LANE_INLINE void lane_point_identity(struct lane_point *p)
 
 /* p = q. All coordinates are multiplied by 2 d, which makes Z = 2 d: T = 2 d x y needs no division.
  * d2 is 2 d in every lane, loose. */
-LANE_INLINE void lane_point_from_entry(struct lane_point *p, const struct lane_entry *q,
-                                       const struct lane_field *d2)
+LANE_INLINE void lane_point_from_multiple(struct lane_point *p, const struct lane_multiple *q,
+                                          const struct lane_field *d2)
 {
     p->m = lane_field_multiply(q->y_minus_x, *d2);
     p->p = lane_field_multiply(q->y_plus_x, *d2);
@@ -76,7 +76,7 @@ LANE_INLINE void lane_point_finish(struct lane_point *r, struct lane_field e, st
 }
 
 /* p += q for an affine q, whose limbs are below 2^52: seven multiplications, seven carries. */
-LANE_INLINE void lane_point_add_entry(struct lane_point *p, const struct lane_entry *q)
+LANE_INLINE void lane_point_add_multiple(struct lane_point *p, const struct lane_multiple *q)
 {
     struct lane_field a = lane_field_product(p->m, q->y_minus_x);
     struct lane_field b = lane_field_product(p->p, q->y_plus_x);

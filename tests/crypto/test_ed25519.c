@@ -31,14 +31,14 @@ enum tables { TABLE_WIDE, TABLE_SMALL, TABLE_NONE };
 static const uint32_t sizes[] = { ED25519_TABLE_POSITIONS, ED25519_TABLE_POSITIONS_SMALL };
 
 struct entries {
-    alignas(ED25519_TABLE_ALIGN) struct ed25519_entry
+    alignas(ED25519_TABLE_ALIGN) struct ed25519_multiple
         entries[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
 };
 
 static bool build(struct ed25519_table *table, struct entries *entries, uint32_t positions,
                   const uint8_t key[32])
 {
-    *table = (struct ed25519_table){ .entries = entries->entries, .positions = positions };
+    *table = (struct ed25519_table){ .multiples = entries->entries, .positions = positions };
     memcpy(table->key, key, sizeof table->key);
     return ed25519_table_build(entries->entries, positions, key) == 0;
 }

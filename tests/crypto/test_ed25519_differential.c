@@ -20,9 +20,9 @@ static const uint32_t sizes[] = { ED25519_TABLE_POSITIONS, ED25519_TABLE_POSITIO
 
 struct keyed {
     struct ed25519_table tables[2];
-    alignas(ED25519_TABLE_ALIGN) struct ed25519_entry
+    alignas(ED25519_TABLE_ALIGN) struct ed25519_multiple
         wide[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
-    struct ed25519_entry small[ED25519_TABLE_POSITIONS_SMALL * ED25519_TABLE_MULTIPLES];
+    struct ed25519_multiple small[ED25519_TABLE_POSITIONS_SMALL * ED25519_TABLE_MULTIPLES];
 };
 
 static struct forge forge;
@@ -34,11 +34,11 @@ static uint64_t verdicts[FORGE_KINDS][2];
 /* The tables of a key; false when it can never sign. */
 static bool build(struct keyed *keyed, const uint8_t key[32])
 {
-    struct ed25519_entry *entries[] = { keyed->wide, keyed->small };
+    struct ed25519_multiple *entries[] = { keyed->wide, keyed->small };
     for (unsigned i = 0; i < 2; i++) {
         if (ed25519_table_build(entries[i], sizes[i], key) != 0)
             return false;
-        keyed->tables[i] = (struct ed25519_table){ .entries = entries[i], .positions = sizes[i] };
+        keyed->tables[i] = (struct ed25519_table){ .multiples = entries[i], .positions = sizes[i] };
         memcpy(keyed->tables[i].key, key, 32);
     }
     return true;

@@ -278,7 +278,7 @@ static void test_small_orders(void)
 /* ------------------------------------------------------------------ tables */
 
 /* The encoding of an entry, which must lie on the curve and carry the right product. */
-static void encode_entry(uint8_t encoding[32], const struct ed25519_entry *entry)
+static void encode_entry(uint8_t encoding[32], const struct ed25519_multiple *entry)
 {
     const struct ed25519_curve *curve = &ed25519_point_curve;
     const struct ed25519_field two = { { 2, 0, 0, 0, 0 } };
@@ -315,8 +315,8 @@ static void encode_entry(uint8_t encoding[32], const struct ed25519_entry *entry
 
 /* Entries are multiples 1 .. `multiples` of `first` (an encoding), and of 2^shift times it, and so
  * on; each sum is libsodium's. */
-static void check_table(const struct ed25519_entry *entries, unsigned positions, unsigned multiples,
-                        unsigned shift, const uint8_t first[32])
+static void check_table(const struct ed25519_multiple *entries, unsigned positions,
+                        unsigned multiples, unsigned shift, const uint8_t first[32])
 {
     uint8_t unit[32], want[32], got[32];
     memcpy(unit, first, sizeof unit);
@@ -341,7 +341,7 @@ static void test_base_table(void)
 
 static void check_key_tables(const uint8_t key[32])
 {
-    static alignas(ED25519_TABLE_ALIGN) struct ed25519_entry
+    static alignas(ED25519_TABLE_ALIGN) struct ed25519_multiple
         entries[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES + 1];
     static const uint32_t sizes[] = { ED25519_TABLE_POSITIONS, ED25519_TABLE_POSITIONS_SMALL };
     uint8_t negative[32], guard[sizeof entries[0]];
@@ -368,8 +368,8 @@ static void test_key_tables(void)
 /* A key that can never sign has no table, and the memory stays as it was. */
 static void test_unlawful_keys(void)
 {
-    static struct ed25519_entry entries[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
-    static struct ed25519_entry before[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
+    static struct ed25519_multiple entries[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
+    static struct ed25519_multiple before[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
     static const uint8_t keys[][32] = {
         { 0 }, { 1 }, { 2 }, { [31] = 0x80 }, { 1, [31] = 0x80 }, /* 2: no point of the curve */
     };

@@ -60,7 +60,7 @@ static void same_bytes(void)
 {
     enum { LARGE = 3, SMALL = 3 };
     static alignas(
-        64) struct ed25519_entry wanted[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
+        64) struct ed25519_multiple wanted[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
     struct signed_message made[LARGE + SMALL];
     struct key_tables *first = make(LARGE, SMALL, 0), *second = make(LARGE, SMALL, 0);
     for (uint32_t i = 0; i < LARGE + SMALL; i++) {
@@ -78,10 +78,10 @@ static void same_bytes(void)
         size_t bytes = ed25519_table_bytes(positions);
         CHECK(table->positions == positions && again->positions == positions);
         CHECK(memcmp(table->key, made[i].signer.key, 32) == 0);
-        CHECK((uintptr_t)table->entries % ED25519_TABLE_ALIGN == 0);
+        CHECK((uintptr_t)table->multiples % ED25519_TABLE_ALIGN == 0);
         CHECK(ed25519_table_build(wanted, positions, made[i].signer.key) == 0);
-        CHECK(memcmp(table->entries, wanted, bytes) == 0);
-        CHECK(memcmp(again->entries, wanted, bytes) == 0);
+        CHECK(memcmp(table->multiples, wanted, bytes) == 0);
+        CHECK(memcmp(again->multiples, wanted, bytes) == 0);
         struct ed25519_job job = job_of(&made[i], table);
         CHECK(ed25519_verify(&job, 1) == 1);
         made[i].signature[3] ^= 1;

@@ -197,12 +197,12 @@ static void test_points(void)
     lane_point_identity(&p);
     check_point(&p, z);
 
-    struct lane_entry entry = { any(TIGHT), any(TIGHT), lane_field_negate_some(0, any(TIGHT)) };
+    struct lane_multiple entry = { any(TIGHT), any(TIGHT), lane_field_negate_some(0, any(TIGHT)) };
     struct lane_field d2 = any(LOOSE);
-    lane_point_from_entry(&p, &entry, &d2);
+    lane_point_from_multiple(&p, &entry, &d2);
     check_point(&p, z);
     p = any_point(z);
-    lane_point_add_entry(&p, &entry);
+    lane_point_add_multiple(&p, &entry);
     check_point(&p, z);
 
     struct lane_summand summand;

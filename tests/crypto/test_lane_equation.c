@@ -28,7 +28,7 @@ static struct ed25519_point key_sums[KEYS][SCALARS_MAX]; /* h (-A) */
 
 static uint8_t keys[KEYS][32];
 static struct ed25519_table large[KEYS], small[KEYS];
-static alignas(64) struct ed25519_entry large_entries[KEYS][32 * 8], small_entries[KEYS][8 * 8];
+static alignas(64) struct ed25519_multiple large_entries[KEYS][32 * 8], small_entries[KEYS][8 * 8];
 
 static uint32_t draw(void)
 {
@@ -143,8 +143,8 @@ static void make_keys(void)
     for (unsigned i = 0; i < KEYS; i++) {
         CHECK(ed25519_table_build(large_entries[i], 32, keys[i]) == 0);
         CHECK(ed25519_table_build(small_entries[i], 8, keys[i]) == 0);
-        large[i] = (struct ed25519_table){ .entries = large_entries[i], .positions = 32 };
-        small[i] = (struct ed25519_table){ .entries = small_entries[i], .positions = 8 };
+        large[i] = (struct ed25519_table){ .multiples = large_entries[i], .positions = 32 };
+        small[i] = (struct ed25519_table){ .multiples = small_entries[i], .positions = 8 };
         struct ed25519_point point;
         CHECK(ed25519_point_decode(&point, keys[i]));
         ed25519_point_negate(&point);

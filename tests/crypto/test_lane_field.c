@@ -212,7 +212,7 @@ static void make_points(void)
         CHECK(ed25519_point_decode(&points[1 + i], small[i]));
     for (unsigned i = 4; i < POINTS; i++) {
         points[i] = points[i % 4];
-        ed25519_point_add_entry(&points[i], &ed25519_base[97 * i], i % 2 == 1);
+        ed25519_point_add_multiple(&points[i], &ed25519_base[97 * i], i % 2 == 1);
     }
 }
 
@@ -270,12 +270,12 @@ static void check_point(const struct lane_point *p, unsigned lane, const struct 
 static void test_points_round(void)
 {
     struct lane_point p, q;
-    struct lane_entry entry;
+    struct lane_multiple entry;
     memset(&p, 0, sizeof p);
     memset(&q, 0, sizeof q);
     memset(&entry, 0, sizeof entry);
     const struct ed25519_point *left[LANES], *right[LANES];
-    const struct ed25519_entry *base[LANES];
+    const struct ed25519_multiple *base[LANES];
     for (unsigned lane = 0; lane < LANES; lane++) {
         left[lane] = &points[draw() % POINTS];
         right[lane] = draw() % 4 == 0 ? left[lane] : &points[draw() % POINTS];
@@ -296,9 +296,9 @@ static void test_points_round(void)
     struct lane_summand summand;
     lane_point_summand(&summand, &q, &d2);
     struct lane_point sum = p, more = p, twice = p, sixteen = p, alone;
-    lane_point_from_entry(&alone, &entry, &d2);
+    lane_point_from_multiple(&alone, &entry, &d2);
     lane_point_add(&sum, &summand);
-    lane_point_add_entry(&more, &entry);
+    lane_point_add_multiple(&more, &entry);
     lane_point_double(&twice, true);
     lane_point_times_16(&sixteen);
     for (unsigned lane = 0; lane < LANES; lane++) {
@@ -308,10 +308,10 @@ static void test_points_round(void)
         ed25519_point_add(&want, left[lane], &addend, false);
         check_point(&sum, lane, &want);
         want = *left[lane];
-        ed25519_point_add_entry(&want, base[lane], false);
+        ed25519_point_add_multiple(&want, base[lane], false);
         check_point(&more, lane, &want);
         ed25519_point_neutral(&want);
-        ed25519_point_add_entry(&want, base[lane], false);
+        ed25519_point_add_multiple(&want, base[lane], false);
         check_point(&alone, lane, &want);
         want = *left[lane];
         ed25519_point_double(&want, &want, true);

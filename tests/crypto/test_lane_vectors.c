@@ -110,7 +110,7 @@ static void load_cctv(void)
 
 /* The other signatures of a call: good ones of eight keys, messages of other lengths, and bad ones,
  * each spoilt in another place. */
-static alignas(64) struct ed25519_entry neighbour_entries[LANES][LARGE * 8];
+static alignas(64) struct ed25519_multiple neighbour_entries[LANES][LARGE * 8];
 static struct ed25519_table neighbour_tables[LANES];
 static struct signer_ed25519 signers[LANES];
 static uint8_t messages[LANES][512];
@@ -130,7 +130,7 @@ static void make_neighbours(void)
         if (i == 7)
             memset(bad_signatures[i] + 32, 0xff, 32); /* beyond L: decided before arithmetic */
         neighbour_tables[i] =
-            (struct ed25519_table){ .entries = neighbour_entries[i], .positions = LARGE };
+            (struct ed25519_table){ .multiples = neighbour_entries[i], .positions = LARGE };
         CHECK(ed25519_table_build(neighbour_entries[i], LARGE, signers[i].key) == 0);
         good[i] = (struct ed25519_job){ signers[i].key, good_signatures[i], messages[i], bytes,
                                         &neighbour_tables[i] };
@@ -167,8 +167,8 @@ static void check_places(const struct ed25519_job *job, bool is_good, unsigned c
 
 static void check_vector(const struct vector *vector)
 {
-    static alignas(64) struct ed25519_entry entries[LARGE * 8];
-    struct ed25519_table table = { .entries = entries };
+    static alignas(64) struct ed25519_multiple entries[LARGE * 8];
+    struct ed25519_table table = { .multiples = entries };
     struct ed25519_job job = { vector->key, vector->signature, vector->message,
                                vector->message_bytes, NULL };
     check_places(&job, vector->is_good, LANES, ed25519_lanes_uncached);

@@ -21,7 +21,7 @@ struct signature {
 };
 
 struct entries {
-    alignas(ED25519_TABLE_ALIGN) struct ed25519_entry
+    alignas(ED25519_TABLE_ALIGN) struct ed25519_multiple
         entries[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
 };
 
@@ -48,10 +48,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
             abort();
         memcpy(signers[i].secret + 32, signers[i].key, 32); /* hashed when it signs */
         for (unsigned k = 0; k < 2; k++) {
-            struct ed25519_entry *entries = memory[i][k].entries;
+            struct ed25519_multiple *entries = memory[i][k].entries;
             if (ed25519_table_build(entries, sizes[k], signers[i].key) != 0)
                 abort();
-            tables[i][k] = (struct ed25519_table){ .entries = entries, .positions = sizes[k] };
+            tables[i][k] = (struct ed25519_table){ .multiples = entries, .positions = sizes[k] };
             memcpy(tables[i][k].key, signers[i].key, ED25519_KEY_BYTES);
         }
     }

@@ -232,9 +232,10 @@ static enum ed25519_path second_of(enum ed25519_path path)
 
 static bool verify_by(enum ed25519_path path, const struct audited_verdict *audited)
 {
-    static alignas(ED25519_TABLE_ALIGN) struct ed25519_entry
+    static alignas(ED25519_TABLE_ALIGN) struct ed25519_multiple
         entries[ED25519_TABLE_POSITIONS_SMALL * ED25519_TABLE_MULTIPLES]; /* the keys thread's */
-    struct ed25519_table table = { .entries = entries, .positions = ED25519_TABLE_POSITIONS_SMALL };
+    struct ed25519_table table = { .multiples = entries,
+                                   .positions = ED25519_TABLE_POSITIONS_SMALL };
     struct ed25519_job job = { .key = audited->key,
                                .signature = audited->signature,
                                .message = audited->message,
