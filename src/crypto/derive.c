@@ -42,9 +42,9 @@ static bool session_key_valid(const struct command *command)
     switch (command->code) {
     case REQUEST_create_account_secp256k1:
     case REQUEST_create_account_passkey:
-        return ed25519_key_valid(body + CREATE_ACCOUNT_SESSION_OFFSET);
+        return ed25519_key_is_valid(body + CREATE_ACCOUNT_SESSION_OFFSET);
     case REQUEST_create_session:
-        return ed25519_key_valid(body + CREATE_SESSION_KEY_OFFSET);
+        return ed25519_key_is_valid(body + CREATE_SESSION_KEY_OFFSET);
     default:
         return false;
     }

@@ -51,7 +51,7 @@ const char *ed25519_refusal(enum ed25519_path path)
 
 static enum refusal examine(enum ed25519_path path)
 {
-    if (path == ED25519_LANES && !ed25519_lanes_supported())
+    if (path == ED25519_LANES && !ed25519_lanes_is_supported())
         return REFUSAL_MISSING;
     return ed25519_selftest(path) ? REFUSAL_NONE : REFUSAL_SELFTEST;
 }
@@ -202,7 +202,7 @@ uint64_t ed25519_verify(const struct ed25519_job *jobs, unsigned count)
     return ed25519_verify_by(ed25519_path_in_use(), jobs, count);
 }
 
-bool ed25519_key_valid(const uint8_t key[ED25519_KEY_BYTES])
+bool ed25519_key_is_valid(const uint8_t key[ED25519_KEY_BYTES])
 {
-    return ed25519_point_canonical(key) && !ed25519_point_small_order(key);
+    return ed25519_point_is_canonical(key) && !ed25519_point_is_small_order(key);
 }

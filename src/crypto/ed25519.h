@@ -74,6 +74,6 @@ enum ed25519_path ed25519_drop(enum ed25519_path path);
 /* True if a session may be created for this key (rules.md R11, code 13): its y is below p and its
  * order is not small. An encoding that is no point of the curve passes: such a session can never
  * sign. */
-CC_MUST_USE bool ed25519_key_valid(const uint8_t key[ED25519_KEY_BYTES]);
+CC_MUST_USE bool ed25519_key_is_valid(const uint8_t key[ED25519_KEY_BYTES]);
 
 #endif

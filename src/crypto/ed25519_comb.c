@@ -110,10 +110,10 @@ static void add_base(struct ed25519_point *sum, const uint8_t scalar[32])
 static bool sum_up(struct ed25519_point *sum, const struct ed25519_job *job)
 {
     const uint8_t *scalar = job->signature + 32;
-    if (!ed25519_scalar_canonical(scalar) || ed25519_point_small_order(job->signature))
+    if (!ed25519_scalar_is_canonical(scalar) || ed25519_point_is_small_order(job->signature))
         return false;
     bool known = ed25519_table_serves(job->table, job->key);
-    if (!known && (!ed25519_point_canonical(job->key) || ed25519_point_small_order(job->key)))
+    if (!known && (!ed25519_point_is_canonical(job->key) || ed25519_point_is_small_order(job->key)))
         return false;
     uint64_t digits[4];
     hash_digits(digits, job);

@@ -12,7 +12,7 @@
 static_assert((int)ED25519_LANES_COUNT == (int)LANES, "the width of the machine");
 
 /* Only a call: it also runs on machines without the instructions of this file. */
-bool ed25519_lanes_supported(void)
+bool ed25519_lanes_is_supported(void)
 {
     return cpu_has_lanes();
 }
@@ -27,7 +27,8 @@ struct candidates {
 
 static void admit(struct candidates *candidates, const struct ed25519_job *job, unsigned index)
 {
-    if (!ed25519_scalar_canonical(job->signature + 32) || ed25519_point_small_order(job->signature))
+    if (!ed25519_scalar_is_canonical(job->signature + 32) ||
+        ed25519_point_is_small_order(job->signature))
         return;
     struct lane_equation *equation = &candidates->equations[candidates->count];
     equation->table = job->table;
@@ -91,7 +92,7 @@ uint64_t ed25519_lanes_uncached(const struct ed25519_job *jobs, unsigned count)
     struct candidates candidates;
     candidates.count = 0;
     for (unsigned i = 0; i < count; i++)
-        if (ed25519_point_canonical(jobs[i].key) && !ed25519_point_small_order(jobs[i].key))
+        if (ed25519_point_is_canonical(jobs[i].key) && !ed25519_point_is_small_order(jobs[i].key))
             admit(&candidates, &jobs[i], i);
     return solve(&candidates, lane_equation_uncached);
 }
@@ -99,7 +100,7 @@ uint64_t ed25519_lanes_uncached(const struct ed25519_job *jobs, unsigned count)
 #else
 
 /* This compiler has not got the instructions: no other function here is ever called. */
-bool ed25519_lanes_supported(void)
+bool ed25519_lanes_is_supported(void)
 {
     return false;
 }

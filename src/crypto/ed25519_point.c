@@ -47,7 +47,7 @@ static void masked_words(uint64_t words[4], const uint8_t encoding[32])
     words[3] &= INT64_MAX;
 }
 
-bool ed25519_point_canonical(const uint8_t encoding[32])
+bool ed25519_point_is_canonical(const uint8_t encoding[32])
 {
     uint64_t y[4];
     masked_words(y, encoding);
@@ -67,7 +67,7 @@ static const uint64_t small_orders[][4] = {
     { UINT64_MAX - 17, UINT64_MAX, UINT64_MAX, INT64_MAX },
 };
 
-bool ed25519_point_small_order(const uint8_t encoding[32])
+bool ed25519_point_is_small_order(const uint8_t encoding[32])
 {
     uint64_t y[4];
     masked_words(y, encoding);

@@ -39,16 +39,16 @@ void ed25519_point_neutral(struct ed25519_point *point);
 void ed25519_point_negate(struct ed25519_point *point);
 
 /* True if the y of the encoding, without the sign bit, is below p. */
-CC_MUST_USE bool ed25519_point_canonical(const uint8_t encoding[32]);
+CC_MUST_USE bool ed25519_point_is_canonical(const uint8_t encoding[32]);
 
 /* True if the encoding, without the sign bit, is that of a point of order 1, 2, 4 or 8.
  * Non-canonical encodings of such points (p and p + 1) count. */
-CC_MUST_USE bool ed25519_point_small_order(const uint8_t encoding[32]);
+CC_MUST_USE bool ed25519_point_is_small_order(const uint8_t encoding[32]);
 
 /* Decodes a point (RFC 8032, 5.1.3; bit 255 is the lowest bit of x). False when no point of the
  * curve has this y. A non-canonical y is reduced modulo p, and x = 0 with the sign bit set gives x
- * = 0; a caller that must reject these checks ed25519_point_canonical and
- * ed25519_point_small_order. */
+ * = 0; a caller that must reject these checks ed25519_point_is_canonical and
+ * ed25519_point_is_small_order. */
 CC_MUST_USE bool ed25519_point_decode(struct ed25519_point *point, const uint8_t encoding[32]);
 
 /* Encodes a point. Input: inverse_z = 1/Z, reduced. */

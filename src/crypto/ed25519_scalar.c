@@ -62,7 +62,7 @@ void ed25519_scalar_reduce(uint64_t reduced[4], const uint64_t x[8])
     memcpy(reduced, rest, 4 * sizeof reduced[0]);
 }
 
-bool ed25519_scalar_canonical(const uint8_t bytes[32])
+bool ed25519_scalar_is_canonical(const uint8_t bytes[32])
 {
     uint64_t words[4];
     memcpy(words, bytes, sizeof words);

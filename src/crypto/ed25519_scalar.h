@@ -23,7 +23,7 @@ extern const uint64_t ed25519_scalar_reciprocal[5]; /* floor(2^512 / L) */
 void ed25519_scalar_reduce(uint64_t reduced[4], const uint64_t x[8]);
 
 /* True if the 32 little-endian bytes are below L. */
-CC_MUST_USE bool ed25519_scalar_canonical(const uint8_t bytes[32]);
+CC_MUST_USE bool ed25519_scalar_is_canonical(const uint8_t bytes[32]);
 
 /* biased = x + bias in every word, with carries, modulo 2^256. */
 static inline void ed25519_scalar_bias(uint64_t biased[4], const uint64_t x[4], uint64_t bias)

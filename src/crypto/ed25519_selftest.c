@@ -167,7 +167,7 @@ static unsigned build_tables(struct ed25519_table tables[KEYS], uint32_t positio
         while (known < count &&
                memcmp(tables[known].key, vectors[i].key, sizeof vectors[i].key) != 0)
             known++;
-        if (known < count || !ed25519_key_valid(vectors[i].key))
+        if (known < count || !ed25519_key_is_valid(vectors[i].key))
             continue;
         INVARIANT(count < KEYS);
         if (ed25519_table_build(multiples[count], positions, vectors[i].key) != 0)

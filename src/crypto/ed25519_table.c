@@ -28,7 +28,7 @@ int ed25519_table_build(struct ed25519_multiple *multiples, uint32_t positions,
     INVARIANT(positions == ED25519_TABLE_POSITIONS || positions == ED25519_TABLE_POSITIONS_SMALL);
     enum { AT_ONCE = ED25519_POINT_MULTIPLES_MAX / ED25519_TABLE_MULTIPLES };
     struct ed25519_point point, points[ED25519_POINT_MULTIPLES_MAX];
-    if (!ed25519_point_canonical(key) || ed25519_point_small_order(key) ||
+    if (!ed25519_point_is_canonical(key) || ed25519_point_is_small_order(key) ||
         !ed25519_point_decode(&point, key))
         return -EINVAL;
     ed25519_point_negate(&point);

@@ -44,7 +44,7 @@ struct payload {
 
 /* ----------------------------------------------------------------- members */
 
-bool eip712_signable(uint16_t request_type)
+bool eip712_is_signable(uint16_t request_type)
 {
     /* wire.md W4: 9-11, 13-17, 19, 20, 22-24, 28-35. */
     static const uint64_t codes = UINT64_C(0x7) << 9 | UINT64_C(0x1f) << 13 | UINT64_C(0x3) << 19 |
@@ -75,7 +75,7 @@ static void append_field(struct members *members, const struct field *field)
 static bool list_members(struct members *members, uint16_t request_type)
 {
     members->count = 0;
-    if (!eip712_signable(request_type))
+    if (!eip712_is_signable(request_type))
         return false;
     members->request = request_find(request_type);
     size_t field_count;

@@ -40,7 +40,7 @@ struct eip712_member {
 void eip712_init(struct eip712 *eip712, const uint8_t exchange_id[32]);
 
 /* True if a secp256k1 master key may sign this request type (W4's list). */
-CC_MUST_USE bool eip712_signable(uint16_t request_type);
+CC_MUST_USE bool eip712_is_signable(uint16_t request_type);
 
 /* Computes the digest of a payload whose Header and body length are checked (R11 step 6). Returns
  * 0, or -EINVAL for a request type that is not signable and for a length that is not that of the

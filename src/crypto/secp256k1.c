@@ -11,7 +11,7 @@ int secp256k1_init(void)
     return 0;
 }
 
-bool secp256k1_key_valid(const uint8_t key[SECP256K1_KEY_BYTES])
+bool secp256k1_key_is_valid(const uint8_t key[SECP256K1_KEY_BYTES])
 {
     secp256k1_pubkey parsed;
     return secp256k1_ec_pubkey_parse(secp256k1_context_static, &parsed, key, SECP256K1_KEY_BYTES) ==

@@ -11,7 +11,7 @@ static bool fill_eip712(const struct conn *conn, struct pending_local *local,
 {
     uint64_t code = UINT64_MAX;
     if (!parameter_read_number(conn->route.argument, conn->route.argument_bytes, &code) ||
-        code >= UINT16_MAX || !eip712_signable((uint16_t)code))
+        code >= UINT16_MAX || !eip712_is_signable((uint16_t)code))
         return problem_detail_set(problem, PROBLEM_not_found, NULL,
                                   "no request type of this number is signed as typed data");
     local->code = (uint16_t)code;

@@ -128,7 +128,7 @@ static void check_valid_envelope(const struct tree *v, const uint8_t *payload, s
     uint8_t signed_again[64];
     signer_ed25519_sign(&signer, payload, payload_bytes, signed_again);
     CHECK(memcmp(signed_again, signature, 64) == 0);
-    CHECK(ed25519_key_valid(key));
+    CHECK(ed25519_key_is_valid(key));
 }
 
 static void test_own_vectors(void)
@@ -149,7 +149,7 @@ static void test_own_vectors(void)
             check_valid_envelope(v, payload, payload_bytes, key, signature);
         if (strstr(tree_text(v, "name"), "small_order_key") != NULL ||
             strcmp(tree_text(v, "name"), "non_canonical_key") == 0)
-            CHECK(!ed25519_key_valid(key));
+            CHECK(!ed25519_key_is_valid(key));
     }
     CHECK(count == OWN_VECTORS && valid == OWN_VALID);
     tree_free(file);
@@ -212,7 +212,7 @@ static void test_cctv(void)
         CHECK(good == cctv_verdict(flags));
         valid += good;
         bool odd_key = has_flag(flags, "low_order_A") || has_flag(flags, "non_canonical_A");
-        CHECK(ed25519_key_valid(key) == !odd_key);
+        CHECK(ed25519_key_is_valid(key) == !odd_key);
     }
     CHECK(count == CCTV_VECTORS && valid == CCTV_VALID);
     tree_free(file);
@@ -227,22 +227,22 @@ static void test_key_edges(void)
             memset(key, 0xff, sizeof key);
             key[0] = (uint8_t)(0xec + n); /* p = 2^255 - 19 ends with 0xed */
             key[31] = (uint8_t)(0x7f | sign << 7);
-            CHECK(!ed25519_key_valid(key));
+            CHECK(!ed25519_key_is_valid(key));
         }
     }
     uint8_t below[32];
     memset(below, 0xff, sizeof below);
     below[0] = 0xeb; /* p - 2: canonical, not of small order */
     below[31] = 0x7f;
-    CHECK(ed25519_key_valid(below));
+    CHECK(ed25519_key_is_valid(below));
     uint8_t small[32] = { 0 };
-    CHECK(!ed25519_key_valid(small));
+    CHECK(!ed25519_key_is_valid(small));
     small[0] = 1;
-    CHECK(!ed25519_key_valid(small));
+    CHECK(!ed25519_key_is_valid(small));
     small[31] = 0x80;
-    CHECK(!ed25519_key_valid(small));
+    CHECK(!ed25519_key_is_valid(small));
     small[0] = 2;
-    CHECK(ed25519_key_valid(small));
+    CHECK(ed25519_key_is_valid(small));
 }
 
 /* A batch: one bit for each job, none leaks into another's. */

@@ -37,7 +37,7 @@ static void check_reduction(const uint64_t x[8])
     crypto_core_ed25519_scalar_reduce(want, bytes);
     ed25519_scalar_reduce(reduced, x);
     CHECK(memcmp(reduced, want, sizeof want) == 0);
-    CHECK(ed25519_scalar_canonical(want));
+    CHECK(ed25519_scalar_is_canonical(want));
 }
 
 /* x + n, modulo 2^512. */
@@ -118,7 +118,7 @@ static void test_canonical_scalars(void)
         memcpy(order, ed25519_scalar_order, sizeof ed25519_scalar_order);
         add_small(near, order, n);
         memcpy(bytes, near, sizeof bytes);
-        CHECK(ed25519_scalar_canonical(bytes) == (n < 0));
+        CHECK(ed25519_scalar_is_canonical(bytes) == (n < 0));
     }
 }
 
@@ -183,7 +183,7 @@ static void test_order(void)
         rest[0] = rest[0] << 1 | (bit == 512);
         uint8_t bytes[32];
         memcpy(bytes, rest, sizeof bytes);
-        if (ed25519_scalar_canonical(bytes))
+        if (ed25519_scalar_is_canonical(bytes))
             continue;
         int128 borrow = 0;
         for (unsigned i = 0; i < 4; i++) {
@@ -232,8 +232,8 @@ static bool small_part(uint8_t encoding[32], const uint8_t of[32])
     return true;
 }
 
-/* The encodings that ed25519_point_small_order knows are those that [L]P gives and what is the same
- * y modulo p, with either sign bit; their neighbours are not among them. */
+/* The encodings that ed25519_point_is_small_order knows are those that [L]P gives and those with
+ * the same y modulo p, with either sign bit; their neighbours are not among them. */
 static void test_small_orders(void)
 {
     uint8_t found[8][32];
@@ -249,7 +249,7 @@ static void test_small_orders(void)
             CHECK(count < 8);
             memcpy(found[count++], small, sizeof small);
         }
-        CHECK(!ed25519_point_small_order((const uint8_t[32]){ (uint8_t)y }));
+        CHECK(!ed25519_point_is_small_order((const uint8_t[32]){ (uint8_t)y }));
     }
     CHECK(count == 8);
     for (unsigned i = 0; i < count; i++) {
@@ -260,9 +260,9 @@ static void test_small_orders(void)
             /* 0 and 1 are neighbours, and so are p - 1 and the p and p + 1 below. */
             bool small = step == 0 || (found[i][0] == 0 && step == 1) ||
                          (found[i][0] == 1 && step == -1) || (found[i][0] == 0xec && step == 1);
-            CHECK(ed25519_point_small_order(near) == small);
+            CHECK(ed25519_point_is_small_order(near) == small);
             near[31] ^= 0x80;
-            CHECK(ed25519_point_small_order(near) == small);
+            CHECK(ed25519_point_is_small_order(near) == small);
         }
     }
     for (unsigned n = 0; n < 20; n++) { /* p - 1 + n */
@@ -270,8 +270,8 @@ static void test_small_orders(void)
         memset(y, 0xff, sizeof y);
         y[0] = (uint8_t)(0xec + n);
         y[31] = 0x7f;
-        CHECK(ed25519_point_small_order(y) == (n < 3));
-        CHECK(ed25519_point_canonical(y) == (n == 0));
+        CHECK(ed25519_point_is_small_order(y) == (n < 3));
+        CHECK(ed25519_point_is_canonical(y) == (n == 0));
     }
 }
 
@@ -307,7 +307,7 @@ static void encode_entry(uint8_t encoding[32], const struct ed25519_multiple *en
     for (unsigned i = 0; i < CC_COUNT(words); i++) {
         uint8_t bytes[32];
         memcpy(bytes, words[i], sizeof bytes);
-        CHECK((bytes[31] & 0x80) == 0 && ed25519_point_canonical(bytes));
+        CHECK((bytes[31] & 0x80) == 0 && ed25519_point_is_canonical(bytes));
     }
     const struct ed25519_point point = { .x = x, .y = y };
     ed25519_point_encode(encoding, &point, &one);

@@ -28,7 +28,7 @@ static struct fault {
 static bool no_library; /* sodium_init fails */
 static bool no_lanes;   /* the machine lacks them */
 
-bool __real_ed25519_lanes_supported(void);
+bool __real_ed25519_lanes_is_supported(void);
 uint64_t __real_ed25519_lanes_cached(const struct ed25519_job *jobs, unsigned count);
 uint64_t __real_ed25519_lanes_split(const struct ed25519_job *jobs, unsigned count);
 uint64_t __real_ed25519_lanes_uncached(const struct ed25519_job *jobs, unsigned count);
@@ -37,7 +37,7 @@ int __real_crypto_sign_verify_detached(const unsigned char *sig, const unsigned 
                                        unsigned long long bytes, const unsigned char *key);
 int __real_sodium_init(void);
 
-bool __wrap_ed25519_lanes_supported(void);
+bool __wrap_ed25519_lanes_is_supported(void);
 uint64_t __wrap_ed25519_lanes_cached(const struct ed25519_job *jobs, unsigned count);
 uint64_t __wrap_ed25519_lanes_split(const struct ed25519_job *jobs, unsigned count);
 uint64_t __wrap_ed25519_lanes_uncached(const struct ed25519_job *jobs, unsigned count);
@@ -54,9 +54,9 @@ static uint64_t spoil(enum place place, uint64_t good, unsigned count)
     return fault.way == REFUSES ? good & ~bit : fault.way == ACCEPTS ? good | bit : good ^ bit;
 }
 
-bool __wrap_ed25519_lanes_supported(void)
+bool __wrap_ed25519_lanes_is_supported(void)
 {
-    return !no_lanes && __real_ed25519_lanes_supported();
+    return !no_lanes && __real_ed25519_lanes_is_supported();
 }
 
 uint64_t __wrap_ed25519_lanes_cached(const struct ed25519_job *jobs, unsigned count)
@@ -197,7 +197,7 @@ static void test_each_path_verifies(void)
 int main(void)
 {
     CHECK(signer_init() == 0);
-    has_lanes = __real_ed25519_lanes_supported();
+    has_lanes = __real_ed25519_lanes_is_supported();
     test_forced();
     test_faulty_lanes();
     test_faulty_comb();

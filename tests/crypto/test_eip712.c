@@ -92,7 +92,7 @@ static void test_vectors(void)
         CHECK(from_base64(envelope, "public_key", key) == 33);
         CHECK(from_base64(envelope, "signature", signature) == 64);
         uint16_t code = (uint16_t)tree_int(v, "request_type");
-        CHECK(eip712_signable(code));
+        CHECK(eip712_is_signable(code));
         struct eip712_hashes hashes;
         CHECK(eip712_hash(&eip712, payload, payload_bytes, &hashes) == 0);
         bool good = secp256k1_verify(key, hashes.digest, signature);
@@ -152,7 +152,7 @@ static void test_signable(void)
         bool listed = code < 256 && memchr(codes, (int)code, sizeof codes) != NULL;
         char text[EIP712_TYPE_MAX];
         struct eip712_member members[EIP712_MEMBERS_MAX];
-        CHECK(eip712_signable((uint16_t)code) == listed);
+        CHECK(eip712_is_signable((uint16_t)code) == listed);
         CHECK((eip712_encode_type((uint16_t)code, text) > 0) == listed);
         CHECK((eip712_members((uint16_t)code, members) > 0) == listed);
         found += listed;

@@ -42,7 +42,7 @@ static void take(const uint64_t x[4])
 {
     uint8_t bytes[32];
     memcpy(bytes, x, sizeof bytes);
-    if (!ed25519_scalar_canonical(bytes))
+    if (!ed25519_scalar_is_canonical(bytes))
         return;
     CHECK(scalar_count < SCALARS_MAX);
     memcpy(scalars[scalar_count++], x, sizeof scalars[0]);

@@ -197,7 +197,7 @@ static struct ed25519_point points[POINTS];
 static void make_points(void)
 {
     /* The encodings of points of order 2, 4 and 8: y = -1, 0 and a root of y^4 d = ... (RFC 8032
-     * gives none; these are the ones that ed25519_point_small_order refuses). */
+     * gives none; these are the ones that ed25519_point_is_small_order refuses). */
     static const uint8_t small[3][32] = {
         { 0xec, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
           0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,

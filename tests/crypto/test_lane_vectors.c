@@ -188,8 +188,8 @@ static void check_vector(const struct vector *vector)
 
 int main(void)
 {
-    CHECK(ed25519_lanes_supported() == cpu_has_lanes());
-    if (!ed25519_lanes_supported()) {
+    CHECK(ed25519_lanes_is_supported() == cpu_has_lanes());
+    if (!ed25519_lanes_is_supported()) {
         puts("this machine has no AVX-512 IFMA");
         return 77;
     }

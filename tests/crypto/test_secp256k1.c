@@ -23,7 +23,7 @@ static void read_key(const struct tree *group, uint8_t key[33])
     CHECK(bytes[0] == 4);
     key[0] = 2 | (bytes[64] & 1);
     memcpy(key + 1, bytes + 1, 32);
-    CHECK(secp256k1_key_valid(key));
+    CHECK(secp256k1_key_is_valid(key));
 }
 
 static void test_p1363(void)
@@ -116,18 +116,18 @@ static void test_keys(void)
 {
     uint8_t key[33] = { 2 };
     key[32] = 1; /* x = 1 has */
-    CHECK(secp256k1_key_valid(key));
+    CHECK(secp256k1_key_is_valid(key));
     key[0] = 3;
-    CHECK(secp256k1_key_valid(key));
+    CHECK(secp256k1_key_is_valid(key));
     key[0] = 4;
-    CHECK(!secp256k1_key_valid(key));
+    CHECK(!secp256k1_key_is_valid(key));
     key[0] = 0;
-    CHECK(!secp256k1_key_valid(key));
+    CHECK(!secp256k1_key_is_valid(key));
     key[0] = 2;
     key[32] = 5;
-    CHECK(!secp256k1_key_valid(key));
+    CHECK(!secp256k1_key_is_valid(key));
     memset(key + 1, 0xff, 32);
-    CHECK(!secp256k1_key_valid(key));
+    CHECK(!secp256k1_key_is_valid(key));
 }
 
 static void test_signer(void)

@@ -39,7 +39,7 @@ static bool can_sign(const struct request *request, uint8_t type)
     case SIGNER_MASTER:
     case SIGNER_ADMIN:
         /* A session may sign a master's request in form; the answer is then a status. */
-        return type != SIGNATURE_SECP256K1 || eip712_signable(request->code);
+        return type != SIGNATURE_SECP256K1 || eip712_is_signable(request->code);
     case SIGNER_NONE:
     case SIGNER_NODE:
         return false;
