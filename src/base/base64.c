@@ -15,9 +15,9 @@ enum { BAD = 1 << 24 };
 #define BITS_1(v)       ((v) >> 4 | ((v) & 15) << 12)
 #define BITS_2(v)       ((v) >> 2 << 8 | ((v) & 3) << 22)
 #define BITS_3(v)       ((v) << 16)
-#define ENTRY(c, bits)  (VALUE(c) == BAD ? (uint32_t)BAD : (uint32_t)bits((VALUE(c) & 63)))
-#define ROW4(c, bits)   ENTRY(c, bits), ENTRY((c) + 1, bits), ENTRY((c) + 2, bits), \
-                        ENTRY((c) + 3, bits)
+#define CELL(c, bits)   (VALUE(c) == BAD ? (uint32_t)BAD : (uint32_t)bits((VALUE(c) & 63)))
+#define ROW4(c, bits)   CELL(c, bits), CELL((c) + 1, bits), CELL((c) + 2, bits), \
+                        CELL((c) + 3, bits)
 #define ROW16(c, bits)  ROW4(c, bits), ROW4((c) + 4, bits), ROW4((c) + 8, bits), \
                         ROW4((c) + 12, bits)
 #define ROW64(c, bits)  ROW16(c, bits), ROW16((c) + 16, bits), ROW16((c) + 32, bits), \
@@ -25,21 +25,21 @@ enum { BAD = 1 << 24 };
 #define TABLE(bits)     { ROW64(0, bits), ROW64(64, bits), ROW64(128, bits), ROW64(192, bits) }
 /* clang-format on */
 
-static const uint32_t places[4][256] = { TABLE(BITS_0), TABLE(BITS_1), TABLE(BITS_2),
-                                         TABLE(BITS_3) };
+static const uint32_t shifted[4][256] = { TABLE(BITS_0), TABLE(BITS_1), TABLE(BITS_2),
+                                          TABLE(BITS_3) };
 
 /* Returns the word of four characters, the first in the low byte. */
 static uint32_t group_value(uint32_t group)
 {
-    return places[0][group & 255] | places[1][group >> 8 & 255] | places[2][group >> 16 & 255] |
-           places[3][group >> 24];
+    return shifted[0][group & 255] | shifted[1][group >> 8 & 255] | shifted[2][group >> 16 & 255] |
+           shifted[3][group >> 24];
 }
 
 /* Returns the index of the first character outside the alphabet; `count` if there is none. */
 static size_t first_bad(const uint8_t *text, size_t count)
 {
     size_t at = 0;
-    while (at < count && places[3][text[at]] != BAD)
+    while (at < count && shifted[3][text[at]] != BAD)
         at++;
     return at;
 }
@@ -95,9 +95,9 @@ ptrdiff_t base64_decode(uint8_t *bytes, size_t capacity, const char *text, size_
     size_t bad = first_bad(last, 4 - pad);
     if (bad < 4 - pad)
         return refuse(error_at, whole + bad);
-    uint32_t value = places[0][last[0]] | places[1][last[1]];
+    uint32_t value = shifted[0][last[0]] | shifted[1][last[1]];
     if (pad == 1)
-        value |= places[2][last[2]];
+        value |= shifted[2][last[2]];
     if (value >> (8 * (3 - pad)) != 0) /* unused bits */
         return refuse(error_at, whole + 3 - pad);
     memcpy(out, &value, 3 - pad);

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 
 enum {
-    BUCKET_PLACES = 8,
-    PLACES_PER_NUMBER = 4,
+    BUCKET_SLOTS = 8,
+    SLOTS_PER_NUMBER = 4,
     TAG_SHIFT = 32, /* in a slot: the upper half of the hash, then the number */
 };
 
 struct bucket {
-    alignas(CC_CACHE_LINE) _Atomic uint64_t places[BUCKET_PLACES];
+    alignas(CC_CACHE_LINE) _Atomic uint64_t slots[BUCKET_SLOTS];
 };
 
 struct name {
@@ -63,9 +63,9 @@ static void *alloc_zeroed(size_t count, size_t bytes)
 
 int key_map_init(struct key_map **map, uint32_t numbers, uint32_t readers, struct mix_key hash_key)
 {
-    INVARIANT(numbers > 0 && numbers <= UINT32_MAX / (2 * PLACES_PER_NUMBER));
+    INVARIANT(numbers > 0 && numbers <= UINT32_MAX / (2 * SLOTS_PER_NUMBER));
     uint32_t buckets = 1;
-    while (buckets * BUCKET_PLACES < numbers * PLACES_PER_NUMBER)
+    while (buckets * BUCKET_SLOTS < numbers * SLOTS_PER_NUMBER)
         buckets *= 2;
     struct key_map *made = alloc_zeroed(1, sizeof *made);
     *map = NULL;
@@ -101,22 +101,22 @@ void key_map_free(struct key_map *map)
 
 /* Returns the slot of the key, or NULL. Another key may have the same tag, so the key itself is
  * compared. */
-static _Atomic uint64_t *find_place(const struct key_map *map, const uint8_t *key, uint32_t *number)
+static _Atomic uint64_t *find_slot(const struct key_map *map, const uint8_t *key, uint32_t *number)
 {
     uint64_t hash = key_hash(map, key);
     struct bucket *pair[2];
     bucket_pair(map, hash, pair);
     for (unsigned b = 0; b < CC_COUNT(pair); b++) {
-        for (unsigned i = 0; i < BUCKET_PLACES; i++) {
-            _Atomic uint64_t *place = &pair[b]->places[i];
+        for (unsigned i = 0; i < BUCKET_SLOTS; i++) {
+            _Atomic uint64_t *slot = &pair[b]->slots[i];
             /* acquire (pairs: key_map_put): the name and the number's object were written before
              * the slot. */
-            uint64_t word = atomic_load_explicit(place, memory_order_acquire);
+            uint64_t word = atomic_load_explicit(slot, memory_order_acquire);
             if (word >> TAG_SHIFT != hash >> TAG_SHIFT || (uint32_t)word == KEY_MAP_NONE)
                 continue;
             if (memcmp(map->names[(uint32_t)word].key, key, KEY_MAP_KEY_BYTES) == 0) {
                 *number = (uint32_t)word;
-                return place;
+                return slot;
             }
         }
     }
@@ -127,7 +127,7 @@ static _Atomic uint64_t *find_place(const struct key_map *map, const uint8_t *ke
 uint32_t key_map_find(const struct key_map *map, const uint8_t *key)
 {
     uint32_t number;
-    (void)find_place(map, key, &number);
+    (void)find_slot(map, key, &number);
     return number;
 }
 
@@ -150,15 +150,15 @@ int key_map_put(struct key_map *map, uint32_t number, const uint8_t *key)
     struct bucket *pair[2];
     bucket_pair(map, hash, pair);
     for (unsigned b = 0; b < CC_COUNT(pair); b++) {
-        for (unsigned i = 0; i < BUCKET_PLACES; i++) {
-            _Atomic uint64_t *place = &pair[b]->places[i];
+        for (unsigned i = 0; i < BUCKET_SLOTS; i++) {
+            _Atomic uint64_t *slot = &pair[b]->slots[i];
             /* relaxed: only the writer changes it. */
-            if (atomic_load_explicit(place, memory_order_relaxed) != 0)
+            if (atomic_load_explicit(slot, memory_order_relaxed) != 0)
                 continue;
             memcpy(map->names[number].key, key, KEY_MAP_KEY_BYTES);
             uint64_t tag = hash >> TAG_SHIFT << TAG_SHIFT;
-            /* release (pairs: find_place): the name and the object are written before the slot. */
-            atomic_store_explicit(place, tag | number, memory_order_release);
+            /* release (pairs: find_slot): the name and the object are written before the slot. */
+            atomic_store_explicit(slot, tag | number, memory_order_release);
             return 0;
         }
     }
@@ -168,11 +168,11 @@ int key_map_put(struct key_map *map, uint32_t number, const uint8_t *key)
 uint32_t key_map_remove(struct key_map *map, const uint8_t *key)
 {
     uint32_t number;
-    _Atomic uint64_t *place = find_place(map, key, &number);
-    if (place == NULL)
+    _Atomic uint64_t *slot = find_slot(map, key, &number);
+    if (slot == NULL)
         return KEY_MAP_NONE;
     INVARIANT(map->removed - map->reclaimed < map->numbers);
-    atomic_store_explicit(place, 0, memory_order_relaxed); /* relaxed: the epoch below orders it */
+    atomic_store_explicit(slot, 0, memory_order_relaxed); /* relaxed: the epoch below orders it */
     /* relaxed load: its own word. The store's release pairs with key_map_quiet: a reader that sees
      * the epoch sees the cleared slot. */
     uint64_t epoch = atomic_load_explicit(&map->epoch, memory_order_relaxed) + 1;

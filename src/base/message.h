@@ -128,7 +128,7 @@ enum answer_member {
     ANSWER_HAS_ORDER = 16,   /* order_status, remaining, filled, filled_notional */
     ANSWER_HAS_AHEAD = 32,   /* quantity_ahead: only if the order rests */
     ANSWER_HAS_MARKET = 64,  /* best_bid, best_ask, book_seq, price_decimals */
-    ANSWER_HAS_PLACE = 128,  /* subaccount_index, portfolio_index: codes 22 and 24 */
+    ANSWER_HAS_INDEXES = 128, /* subaccount_index, portfolio_index: codes 22 and 24 */
 };
 
 struct answer {
@@ -144,7 +144,7 @@ struct answer {
                     uint64_t account_id;
                     union {
                         uint64_t expires_at_ns;
-                        struct { /* ANSWER_HAS_PLACE */
+                        struct { /* ANSWER_HAS_INDEXES */
                             uint32_t subaccount_index;
                             uint32_t portfolio_index;
                         };

@@ -12,11 +12,11 @@
 static const struct request requests[] = { REQUEST_LIST(X) };
 #undef X
 
-enum request_place {
-#define X(name, code, signer, path, form, bytes, answer, built) PLACE_##name,
+enum request_index {
+#define X(name, code, signer, path, form, bytes, answer, built) INDEX_##name,
     REQUEST_LIST(X)
 #undef X
-        PLACE_COUNT
+        INDEX_COUNT
 };
 
 const struct request *request_find(uint32_t code)
@@ -24,7 +24,7 @@ const struct request *request_find(uint32_t code)
     switch (code) {
 #define X(name, value, signer, path, form, bytes, answer, built) \
     case value:                                                  \
-        return &requests[PLACE_##name];
+        return &requests[INDEX_##name];
         REQUEST_LIST(X)
 #undef X
     default:
@@ -34,6 +34,6 @@ const struct request *request_find(uint32_t code)
 
 const struct request *request_table(size_t *count)
 {
-    *count = PLACE_COUNT;
+    *count = INDEX_COUNT;
     return requests;
 }

@@ -188,15 +188,15 @@ static const struct ed25519_table *find(const struct ed25519_table *tables, unsi
     return NULL;
 }
 
-/* Verifies all vectors from the one at `turn` on, `at_once` a call. Another turn moves each vector
- * to another lane. */
+/* Verifies all vectors from the one at `shift` on, `at_once` a call. Another shift moves each
+ * vector to another lane. */
 static bool passes(enum ed25519_path path, const struct vector vectors[VECTORS],
-                   const struct ed25519_table *tables, unsigned table_count, unsigned turn,
+                   const struct ed25519_table *tables, unsigned table_count, unsigned shift,
                    unsigned at_once)
 {
     struct ed25519_job jobs[VECTORS];
     for (unsigned i = 0; i < VECTORS; i++) {
-        const struct vector *vector = &vectors[(i + turn) % VECTORS];
+        const struct vector *vector = &vectors[(i + shift) % VECTORS];
         jobs[i] =
             (struct ed25519_job){ vector->key, vector->signature, vector->message,
                                   vector->message_bytes, find(tables, table_count, vector->key) };
@@ -205,7 +205,7 @@ static bool passes(enum ed25519_path path, const struct vector vectors[VECTORS],
         unsigned count = VECTORS - first < at_once ? VECTORS - first : at_once;
         uint64_t good = ed25519_verify_by(path, jobs + first, count);
         for (unsigned i = 0; i < count; i++)
-            if ((good >> i & 1) != vectors[(first + i + turn) % VECTORS].good)
+            if ((good >> i & 1) != vectors[(first + i + shift) % VECTORS].good)
                 return false;
     }
     return true;
@@ -219,10 +219,10 @@ bool ed25519_selftest(enum ed25519_path path)
     static const uint32_t sizes[] = { ED25519_TABLE_POSITIONS_SMALL, ED25519_TABLE_POSITIONS };
     struct vector vectors[VECTORS];
     struct ed25519_table tables[KEYS];
-    unsigned turns = path == ED25519_LANES ? ED25519_LANES_COUNT : 1;
+    unsigned shifts = path == ED25519_LANES ? ED25519_LANES_COUNT : 1;
     fill(vectors);
-    for (unsigned turn = 0; turn < turns && turn < 2; turn++)
-        if (!passes(path, vectors, NULL, 0, turn, VECTORS))
+    for (unsigned shift = 0; shift < shifts && shift < 2; shift++)
+        if (!passes(path, vectors, NULL, 0, shift, VECTORS))
             return false;
     if (path == ED25519_LIBRARY)
         return true;
@@ -230,8 +230,8 @@ bool ed25519_selftest(enum ed25519_path path)
         unsigned count = build_tables(tables, sizes[i], vectors);
         if (count != KEYS)
             return false;
-        for (unsigned turn = 0; turn < turns; turn++)
-            if (!passes(path, vectors, tables, count, turn, VECTORS))
+        for (unsigned shift = 0; shift < shifts; shift++)
+            if (!passes(path, vectors, tables, count, shift, VECTORS))
                 return false;
     }
     for (unsigned at_once = 1; at_once <= ED25519_LANES_SPLIT_MAX; at_once++)

@@ -26,7 +26,7 @@ struct plan {
 };
 
 /* Returns the index of each lane in its group of `spread`. */
-static lane_word places(unsigned spread)
+static lane_word group_indexes(unsigned spread)
 {
     lane_word lanes = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
     return lane_and(lanes, lane_set(spread - 1));
@@ -50,9 +50,9 @@ LANE_INLINE void append_step(struct plan *plan, lane_word first, lane_word digit
 LANE_INLINE lane_word digits(const uint64_t words[4][LANES], unsigned digit, unsigned bits,
                              lane_word further)
 {
-    unsigned place = digit * bits;
-    lane_word word = _mm512_load_si512(words[place / 64]);
-    lane_word shift = lane_add(further, lane_set(place % 64));
+    unsigned bit = digit * bits;
+    lane_word word = _mm512_load_si512(words[bit / 64]);
+    lane_word shift = lane_add(further, lane_set(bit % 64));
     uint64_t digit_mask = (UINT64_C(1) << bits) - 1;
     lane_word biased = lane_and(_mm512_srlv_epi64(word, shift), lane_set(digit_mask));
     return lane_sub(biased, lane_set(UINT64_C(1) << (bits - 1)));
@@ -63,12 +63,12 @@ LANE_INLINE lane_word digits(const uint64_t words[4][LANES], unsigned digit, uns
 static void plan_key(struct plan *plan, const struct lane_comb *comb)
 {
     unsigned windows = KEY_DIGITS / comb->positions;
-    lane_word place = places(comb->spread);
+    lane_word index = group_indexes(comb->spread);
     lane_word stride = _mm512_load_si512(comb->stride);
     lane_word start =
-        lane_add(_mm512_load_si512(comb->multiples), _mm512_mullo_epi64(place, stride));
+        lane_add(_mm512_load_si512(comb->multiples), _mm512_mullo_epi64(index, stride));
     lane_word step = _mm512_mullo_epi64(stride, lane_set(comb->spread));
-    lane_word further = _mm512_mullo_epi64(place, lane_set(4 * windows));
+    lane_word further = _mm512_mullo_epi64(index, lane_set(4 * windows));
     for (unsigned window = windows; window-- > 0;) {
         lane_word first = start;
         for (unsigned position = 0; position < comb->positions; position += comb->spread) {
@@ -82,10 +82,10 @@ static void plan_key(struct plan *plan, const struct lane_comb *comb)
 static void plan_base(struct plan *plan, const struct lane_comb *comb)
 {
     const uint64_t stride = (uint64_t)ED25519_BASE_MULTIPLES * MULTIPLE_BYTES;
-    lane_word place = places(comb->spread);
+    lane_word index = group_indexes(comb->spread);
     lane_word first = lane_add(lane_set((uint64_t)(uintptr_t)ed25519_base),
-                               _mm512_mullo_epi64(place, lane_set(stride)));
-    lane_word further = lane_shift_left(place, 3);
+                               _mm512_mullo_epi64(index, lane_set(stride)));
+    lane_word further = lane_shift_left(index, 3);
     for (unsigned position = 0; position < BASE_DIGITS; position += comb->spread) {
         append_step(plan, first, digits(comb->s, position, 8, further));
         first = lane_add(first, lane_set(stride * comb->spread));

@@ -101,11 +101,11 @@ static void add_original_place(const struct engine *engine, uint64_t sequence,
 
     if (subaccount != SUBACCOUNT_NONE) {
         result->subaccount_index = engine->subaccounts.rows[subaccount].subaccount_index;
-        result->members |= ANSWER_HAS_PLACE;
+        result->members |= ANSWER_HAS_INDEXES;
     } else if (portfolio != PORTFOLIO_NONE) {
         result->subaccount_index = engine->portfolios.rows[portfolio].subaccount_index;
         result->portfolio_index = engine->portfolios.rows[portfolio].portfolio_index;
-        result->members |= ANSWER_HAS_PLACE;
+        result->members |= ANSWER_HAS_INDEXES;
     }
 }
 

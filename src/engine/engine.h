@@ -49,7 +49,7 @@ struct engine_result {
     uint8_t price_decimals;
     uint8_t item_count; /* of a batch: how many `results`; 0: no item was looked at */
     uint8_t zero;
-    uint32_t subaccount_index; /* valid with ANSWER_HAS_PLACE */
+    uint32_t subaccount_index; /* valid with ANSWER_HAS_INDEXES */
     uint32_t portfolio_index;
     uint8_t results[MESSAGE_ITEMS_MAX]; /* enum status of each item */
 };

@@ -55,7 +55,7 @@ static void test_make(void)
     for (uint32_t i = 1; i <= 3; i++) {
         struct purse_place place = { i, 0 };
         CHECK(purse_subaccount(&host, 1) == TRADE_OK);
-        CHECK(host.result.members == ANSWER_HAS_PLACE);
+        CHECK(host.result.members == ANSWER_HAS_INDEXES);
         CHECK(host.result.subaccount_index == i && host.result.portfolio_index == 0);
         CHECK(purse_told(&host, 0).what == ACCOUNT_WHAT_SUBACCOUNT);
         CHECK(purse_told(&host, 0).subaccount_index == i);
@@ -63,7 +63,7 @@ static void test_make(void)
         CHECK(is_named(place, "Main"));
     }
     CHECK(purse_portfolio(&host, 1, 2, "Trend") == TRADE_OK);
-    CHECK(host.result.members == ANSWER_HAS_PLACE && host.result.portfolio_index == 1);
+    CHECK(host.result.members == ANSWER_HAS_INDEXES && host.result.portfolio_index == 1);
     CHECK(host.result.subaccount_index == 2);
     CHECK(purse_told(&host, 0).what == ACCOUNT_WHAT_PORTFOLIO);
     CHECK(purse_portfolio(&host, 1, 2, "") == TRADE_OK && host.result.portfolio_index == 2);
@@ -316,7 +316,7 @@ static void test_duplicates(void)
     CHECK(purse_subaccount(&host, 1) == TRADE_OK);
     request.id = host.id; /* of the last one: subaccount 3 */
     CHECK(host_signed(&host, &request) == STATUS_duplicate_request_id);
-    CHECK(host.result.members == (ANSWER_HAS_PLACE | ANSWER_HAS_ORIGINAL));
+    CHECK(host.result.members == (ANSWER_HAS_INDEXES | ANSWER_HAS_ORIGINAL));
     CHECK(host.result.subaccount_index == 3 && host.result.portfolio_index == 0);
     request.id = id;
     CHECK(host_signed(&host, &request) == STATUS_duplicate_request_id);
@@ -326,7 +326,7 @@ static void test_duplicates(void)
     memcpy(id, host.id, sizeof id);
     request.id = id;
     CHECK(host_signed(&host, &request) == STATUS_duplicate_request_id);
-    CHECK(host.result.members == (ANSWER_HAS_PLACE | ANSWER_HAS_ORIGINAL));
+    CHECK(host.result.members == (ANSWER_HAS_INDEXES | ANSWER_HAS_ORIGINAL));
     CHECK(host.result.subaccount_index == 2 && host.result.portfolio_index == 2);
     host_close(&host);
 }

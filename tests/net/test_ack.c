@@ -191,7 +191,7 @@ static const struct {
       { .code = 22,
         .sequence = 8,
         .processed_at_ns = T,
-        .members = ANSWER_HAS_PLACE,
+        .members = ANSWER_HAS_INDEXES,
         .subaccount_index = 3 },
       false,
       "{\"status\":\"request_completed\",\"processed_at_ns\":1755582431240112233,\"sequence\":8,"
@@ -201,7 +201,7 @@ static const struct {
       { .code = 24,
         .processed_at_ns = T2,
         .status = STATUS_duplicate_request_id,
-        .members = ANSWER_HAS_ORIGINAL | ANSWER_HAS_PLACE,
+        .members = ANSWER_HAS_ORIGINAL | ANSWER_HAS_INDEXES,
         .original_processed_at_ns = T,
         .subaccount_index = 3,
         .portfolio_index = 5 },

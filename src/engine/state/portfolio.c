@@ -243,7 +243,7 @@ enum status portfolio_create(struct engine *engine, const struct command *comman
     tell(engine, portfolio_add(engine, record, name_bytes != 0 ? body.name : number));
     result->subaccount_index = body.subaccount_index;
     result->portfolio_index = index;
-    result->members |= ANSWER_HAS_PLACE;
+    result->members |= ANSWER_HAS_INDEXES;
     return STATUS_request_completed;
 }
 

@@ -162,7 +162,7 @@ enum status subaccount_create(struct engine *engine, const struct command *comma
     tell(engine, subaccount_add(engine, account));
     result->subaccount_index = count;
     result->portfolio_index = 0;
-    result->members |= ANSWER_HAS_PLACE;
+    result->members |= ANSWER_HAS_INDEXES;
     return STATUS_request_completed;
 }
 

@@ -113,7 +113,7 @@ static void write_made(struct writer *writer, const struct answer *answer, const
         WRITER_TEXT(writer, ",\"expires_at\":");
         writer_iso(writer, answer->expires_at_ns);
     }
-    if (answer->members & ANSWER_HAS_PLACE) {
+    if (answer->members & ANSWER_HAS_INDEXES) {
         if (answer->code == REQUEST_create_subaccount)
             SHOW_UINT(writer, "subaccount_index", answer->subaccount_index);
         SHOW_UINT(writer, "portfolio_index", answer->portfolio_index);

@@ -73,7 +73,7 @@ static void fill_answer(struct answer *answer, const struct command *command,
         memcpy(answer->results, result->results, sizeof answer->results);
         answer->item_count = result->item_count;
     }
-    if ((result->members & ANSWER_HAS_PLACE) != 0) { /* in the place of the expiry */
+    if ((result->members & ANSWER_HAS_INDEXES) != 0) { /* in the place of the expiry */
         INVARIANT((result->members & (ANSWER_HAS_EXPIRY | ANSWER_HAS_ORDER)) == 0);
         answer->subaccount_index = result->subaccount_index;
         answer->portfolio_index = result->portfolio_index;
