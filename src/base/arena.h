@@ -11,7 +11,7 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct arena {
     uint8_t *memory; /* NULL: count only */

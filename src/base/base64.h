@@ -10,7 +10,7 @@
 #ifndef BASE_BASE64_H
 #define BASE_BASE64_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 #define BASE64_TEXT_BYTES(count) \
     (((count) + 2) / 3 * 4)                       /* text of `count` bytes, no closing zero */

@@ -15,7 +15,7 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     CLOCK_SLEW_PPM = 500,                         /* the offset changes no faster than this */

@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/option.h"
 
 enum {

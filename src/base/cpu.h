@@ -5,7 +5,7 @@
 #ifndef BASE_CPU_H
 #define BASE_CPU_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum cpu_level {
     CPU_SCALAR,

@@ -9,7 +9,7 @@
 #ifndef BASE_CRC32C_H
 #define BASE_CRC32C_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* Returns the CRC of `count` bytes: crc32c("123456789") = 0xE3069283. */
 CC_MUST_USE uint32_t crc32c(const void *bytes, size_t count);

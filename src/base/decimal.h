@@ -6,7 +6,7 @@
 #ifndef BASE_DECIMAL_H
 #define BASE_DECIMAL_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     DECIMAL_SCALE_MAX = 38,

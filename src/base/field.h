@@ -6,7 +6,7 @@
 #ifndef BASE_FIELD_H
 #define BASE_FIELD_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum field_kind {
     FIELD_PORTFOLIO,  /* account u64, subaccount u32, portfolio u32 */

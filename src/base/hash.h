@@ -9,7 +9,7 @@
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     HASH_BYTES = 32,          /* BLAKE2b-256 */

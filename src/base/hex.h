@@ -3,7 +3,7 @@
 #ifndef BASE_HEX_H
 #define BASE_HEX_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* Writes 2 * count characters and a closing zero. */
 void hex_encode(char *text, const uint8_t *bytes, size_t count);

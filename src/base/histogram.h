@@ -11,7 +11,7 @@
 #ifndef BASE_HISTOGRAM_H
 #define BASE_HISTOGRAM_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     HISTOGRAM_SUB_BITS = 5,    /* 32 buckets an octave */

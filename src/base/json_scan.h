@@ -15,7 +15,7 @@
 #ifndef BASE_JSON_SCAN_H
 #define BASE_JSON_SCAN_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     JSON_DEPTH_MAX = 8,

@@ -23,7 +23,7 @@
 #ifndef BASE_KEYRING_H
 #define BASE_KEYRING_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/uuid.h"
 
 enum { KEYRING_KEY_BYTES = 33 };

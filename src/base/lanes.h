@@ -6,7 +6,7 @@
 
 #include <immintrin.h>
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { LANES_BYTES = 32 };
 

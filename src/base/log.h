@@ -12,7 +12,7 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 

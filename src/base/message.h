@@ -11,7 +11,7 @@
 #ifndef BASE_MESSAGE_H
 #define BASE_MESSAGE_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/request.h"
 
 enum {

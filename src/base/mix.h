@@ -6,7 +6,7 @@
 #ifndef BASE_MIX_H
 #define BASE_MIX_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { MIX_KEY_BYTES = 16 };
 

@@ -8,7 +8,7 @@
 #ifndef BASE_MONEY_H
 #define BASE_MONEY_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { MONEY_PPM = 1000000 };
 

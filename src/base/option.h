@@ -7,7 +7,7 @@
 #ifndef BASE_OPTION_H
 #define BASE_OPTION_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum option_type {
     OPTION_TYPE_INT,    /* decimal, bounds in the row */

@@ -4,7 +4,7 @@
 #ifndef BASE_PROBLEM_H
 #define BASE_PROBLEM_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* clang-format off */
 #define PROBLEM_LIST(X) \

@@ -7,7 +7,7 @@
 #ifndef BASE_PUBLISHED_H
 #define BASE_PUBLISHED_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct published {
     _Atomic uint64_t value;

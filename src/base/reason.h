@@ -4,7 +4,7 @@
 #ifndef BASE_REASON_H
 #define BASE_REASON_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* clang-format off */
 #define REASON_LIST(X) \

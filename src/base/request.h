@@ -7,7 +7,7 @@
 #ifndef BASE_REQUEST_H
 #define BASE_REQUEST_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum signer {
     SIGNER_NONE,              /* reserved code */

@@ -25,7 +25,7 @@
 #ifndef BASE_RING_H
 #define BASE_RING_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     RING_MESSAGE_SLOTS_MAX = 34, /* an order batch of 64 items (roles.md, Flow control) */

@@ -7,7 +7,7 @@
 #ifndef BASE_ROW_H
 #define BASE_ROW_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct row_order {
     uint64_t account_id;

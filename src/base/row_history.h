@@ -6,7 +6,7 @@
 #ifndef BASE_ROW_HISTORY_H
 #define BASE_ROW_HISTORY_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct row_fill {
     uint64_t account_id;

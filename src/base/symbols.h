@@ -12,7 +12,7 @@
 #ifndef BASE_SYMBOLS_H
 #define BASE_SYMBOLS_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     SYMBOLS_MAX = 128,

@@ -4,7 +4,7 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* True if the text is UTF-8: no overlong form, no surrogate, nothing above U+10FFFF. Empty text is
  * UTF-8. */

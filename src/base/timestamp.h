@@ -2,7 +2,7 @@
 #ifndef BASE_TIMESTAMP_H
 #define BASE_TIMESTAMP_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 #define TIMESTAMP_ISO_MAX_MS UINT64_C(253402300799999) /* 9999-12-31T23:59:59.999Z */
 

@@ -8,7 +8,7 @@
 #ifndef BASE_UUID_H
 #define BASE_UUID_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     UUID_BYTES = 16,

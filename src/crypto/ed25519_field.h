@@ -18,7 +18,7 @@
 #ifndef CRYPTO_ED25519_FIELD_H
 #define CRYPTO_ED25519_FIELD_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 #define ED25519_FIELD_MASK     ((UINT64_C(1) << 51) - 1)
 #define ED25519_FIELD_LIMB_MAX (UINT64_C(1) << 54) /* loose limbs are below it */

@@ -9,7 +9,7 @@
 #ifndef CRYPTO_ED25519_SCALAR_H
 #define CRYPTO_ED25519_SCALAR_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* The constants that ed25519_scalar_bias adds to each word: 8 in every digit base 16, 128 in every
  * digit base 256. */

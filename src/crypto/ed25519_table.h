@@ -16,7 +16,7 @@
 #ifndef CRYPTO_ED25519_TABLE_H
 #define CRYPTO_ED25519_TABLE_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     ED25519_TABLE_POSITIONS = 32,      /* of a table of 24,576 bytes */

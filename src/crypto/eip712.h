@@ -8,7 +8,7 @@
 #ifndef CRYPTO_EIP712_H
 #define CRYPTO_EIP712_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     EIP712_HASH_BYTES = 32,

@@ -5,7 +5,7 @@
 #ifndef CRYPTO_KECCAK_H
 #define CRYPTO_KECCAK_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     KECCAK_BYTES = 32,

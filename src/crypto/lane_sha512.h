@@ -2,7 +2,7 @@
 #ifndef CRYPTO_LANE_SHA512_H
 #define CRYPTO_LANE_SHA512_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct lane_sha512_input {
     const uint8_t *r;   /* 32 bytes */

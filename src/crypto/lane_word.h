@@ -13,7 +13,7 @@
 #ifndef CRYPTO_LANE_WORD_H
 #define CRYPTO_LANE_WORD_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
     defined(__AVX512VL__) && defined(__AVX512IFMA__) && defined(__AVX512VBMI2__)

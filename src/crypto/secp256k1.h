@@ -6,7 +6,7 @@
 #ifndef CRYPTO_SECP256K1_H
 #define CRYPTO_SECP256K1_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     SECP256K1_KEY_BYTES = 33,

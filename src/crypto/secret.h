@@ -5,7 +5,7 @@
 #ifndef CRYPTO_SECRET_H
 #define CRYPTO_SECRET_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/hash.h"
 
 enum {

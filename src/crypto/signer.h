@@ -2,7 +2,7 @@
 #ifndef CRYPTO_SIGNER_H
 #define CRYPTO_SIGNER_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     SIGNER_SEED_BYTES = 32,

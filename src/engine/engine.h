@@ -14,7 +14,7 @@
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/message.h"
 #include "base/mix.h"
 #include "base/option.h"

@@ -21,7 +21,7 @@
 #ifndef STORE_DISK_H
 #define STORE_DISK_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     DISK_WRITES_MAX = 8,   /* asynchronous writes in flight */

@@ -5,7 +5,7 @@
 #ifndef STORE_FILE_HEAD_H
 #define STORE_FILE_HEAD_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct file_head {
     uint8_t magic[8];

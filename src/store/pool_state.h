@@ -7,7 +7,7 @@
 #ifndef STORE_POOL_STATE_H
 #define STORE_POOL_STATE_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* clang-format off */
 /*    state     may become                   one step of it ... */

@@ -8,7 +8,7 @@
 #ifndef STORE_RECORD_H
 #define STORE_RECORD_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum record_kind {
     RECORD_UNSIGNED = 0, /* body only: authored by the node */

@@ -7,7 +7,7 @@
 #ifndef STORE_REFUSAL_H
 #define STORE_REFUSAL_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* clang-format off */
 /*    name               exit  the directory ... */

@@ -9,7 +9,7 @@ trap 'rm -rf "$box"' EXIT
 cd "$source"
 mapfile -t pure < <(sed -n 's/^pure \([a-z0-9_]*\).*/\1/p' tools/engine_symbols.txt)
 mapfile -t files < <(find src/engine -name '*.c')
-files+=(src/base/cc.c src/base/hash.c
+files+=(src/base/compiler.c src/base/hash.c
     tests/engine/{host,keys,trade,traffic,waiting,test_image_run}.c)
 for name in "${pure[@]}"; do
     [[ ! -e src/base/$name.c ]] || files+=("src/base/$name.c")

@@ -1,7 +1,7 @@
 /* The sizes that matter, pinned in one place: what crosses rings in slots, what is one cache line
  * because the figures depend on it, and what the formats on disk fix. A change here is a decision.
  * The program does nothing: a wrong size does not compile. */
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/keyring.h"
 #include "base/query_message.h"
 #include "base/row.h"

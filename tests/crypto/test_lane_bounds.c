@@ -5,7 +5,7 @@
  * test where 52 bits of a factor, 64 bits of a sum or the 0 of a difference may be passed. Inputs
  * are as wide as the headers allow; outputs must be as narrow as they promise; then every chain of
  * operations keeps the bounds, whatever its length. */
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "check.h"
 
 #define CRYPTO_LANE_WORD_H

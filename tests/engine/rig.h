@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "check.h"
 
 /* splitmix64: the same numbers for the same seed everywhere. */

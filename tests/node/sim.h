@@ -16,7 +16,7 @@
 #ifndef TESTS_NODE_SIM_H
 #define TESTS_NODE_SIM_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { SIM_FAILURE_BYTES = 256, SIM_TRACE_LINES = 32, SIM_TRACE_BYTES = 96 };
 

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { NO_FILTER = 120 };
 

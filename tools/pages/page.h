@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct page {
     FILE *out;

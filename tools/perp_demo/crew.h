@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { CREW_NAME_MAX = 32, CREW_LINE_MAX = 512 };
 

@@ -5,7 +5,7 @@
 #ifndef PERP_DEMO_LISTING_H
 #define PERP_DEMO_LISTING_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { LISTING_MARKETS = 5 };
 

@@ -4,7 +4,7 @@
 #ifndef PERP_DEMO_PAUSE_H
 #define PERP_DEMO_PAUSE_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { PAUSE_STEP_MS = 20, PAUSE_TRIES_MAX = 6000 }; /* two minutes at least */
 

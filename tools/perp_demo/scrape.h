@@ -7,7 +7,7 @@
 #ifndef PERP_DEMO_SCRAPE_H
 #define PERP_DEMO_SCRAPE_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { SCRAPE_STAGES_MAX = 16, SCRAPE_BUCKETS_MAX = 256, SCRAPE_NAME_MAX = 32 };
 

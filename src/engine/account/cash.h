@@ -8,7 +8,7 @@
 #ifndef ENGINE_ACCOUNT_CASH_H
 #define ENGINE_ACCOUNT_CASH_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "engine/state/effects.h"
 
 struct engine;

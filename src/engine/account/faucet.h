@@ -2,7 +2,7 @@
 #ifndef ENGINE_ACCOUNT_FAUCET_H
 #define ENGINE_ACCOUNT_FAUCET_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 
 /* What an account gets in the 24 h that begin with its first credit, micro-USDC. */

@@ -3,7 +3,7 @@
 #ifndef ENGINE_ACCOUNT_OPERATOR_CANCEL_H
 #define ENGINE_ACCOUNT_OPERATOR_CANCEL_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 
 struct engine;

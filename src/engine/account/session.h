@@ -2,7 +2,7 @@
 #ifndef ENGINE_ACCOUNT_SESSION_H
 #define ENGINE_ACCOUNT_SESSION_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 
 struct engine;

@@ -2,7 +2,7 @@
 #ifndef ENGINE_ACCOUNT_SIGNUP_H
 #define ENGINE_ACCOUNT_SIGNUP_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 
 struct engine;

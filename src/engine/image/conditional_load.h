@@ -3,7 +3,7 @@
 #ifndef ENGINE_IMAGE_CONDITIONAL_LOAD_H
 #define ENGINE_IMAGE_CONDITIONAL_LOAD_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct engine;
 struct image_read;

@@ -9,7 +9,7 @@
 #ifndef ENGINE_IMAGE_IMAGE_H
 #define ENGINE_IMAGE_IMAGE_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct engine;
 

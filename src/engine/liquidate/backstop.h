@@ -5,7 +5,7 @@
 #ifndef ENGINE_LIQUIDATE_BACKSTOP_H
 #define ENGINE_LIQUIDATE_BACKSTOP_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct engine;
 

@@ -13,7 +13,7 @@
 #ifndef ENGINE_LIQUIDATE_DELEVERAGE_H
 #define ENGINE_LIQUIDATE_DELEVERAGE_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "engine/state/portfolio.h"
 
 enum { DELEVERAGE_PLACES = 256, DELEVERAGE_FRUITLESS_MAX = 4 };

@@ -3,7 +3,7 @@
 #ifndef ENGINE_LIQUIDATE_UNWIND_H
 #define ENGINE_LIQUIDATE_UNWIND_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { UNWIND_DISTANCE_PPM = 1000, UNWIND_PART = 10 };
 

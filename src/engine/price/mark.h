@@ -9,7 +9,7 @@
 #ifndef ENGINE_PRICE_MARK_H
 #define ENGINE_PRICE_MARK_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 
 enum {

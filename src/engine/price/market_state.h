@@ -11,7 +11,7 @@
 #ifndef ENGINE_PRICE_MARKET_STATE_H
 #define ENGINE_PRICE_MARKET_STATE_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 
 struct engine;

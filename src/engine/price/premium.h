@@ -8,7 +8,7 @@
 #ifndef ENGINE_PRICE_PREMIUM_H
 #define ENGINE_PRICE_PREMIUM_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     PREMIUM_SAMPLES = 720, /* slots of an hour */

@@ -12,7 +12,7 @@
 #ifndef ENGINE_PRICE_SETTLEMENT_H
 #define ENGINE_PRICE_SETTLEMENT_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum settlement_pass { SETTLEMENT_NONE, SETTLEMENT_LOSSES, SETTLEMENT_PROFITS };
 

@@ -8,7 +8,7 @@
 #ifndef ENGINE_RISK_FUND_H
 #define ENGINE_RISK_FUND_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { FUND_PORTFOLIO = 0 };
 

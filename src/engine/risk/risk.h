@@ -14,7 +14,7 @@
 #ifndef ENGINE_RISK_RISK_H
 #define ENGINE_RISK_RISK_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 #define RISK_STALE_MANY UINT32_MAX /* portfolio.stale_holding: more than one is behind */
 

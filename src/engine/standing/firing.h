@@ -7,7 +7,7 @@
 #ifndef ENGINE_STANDING_FIRING_H
 #define ENGINE_STANDING_FIRING_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct engine;
 

@@ -6,7 +6,7 @@
 #ifndef ENGINE_STATE_ACCESS_H
 #define ENGINE_STATE_ACCESS_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 
 struct engine;

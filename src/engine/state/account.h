@@ -7,7 +7,7 @@
 #ifndef ENGINE_STATE_ACCOUNT_H
 #define ENGINE_STATE_ACCOUNT_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 #include "engine/state/effect_body.h"
 

@@ -12,7 +12,7 @@
 #ifndef ENGINE_STATE_CREDENTIAL_H
 #define ENGINE_STATE_CREDENTIAL_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "engine/table/hash_index.h"
 #include "engine/table/timer_heap.h"
 

@@ -5,7 +5,7 @@
 #ifndef ENGINE_STATE_DEPOSIT_H
 #define ENGINE_STATE_DEPOSIT_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 #include "engine/table/hash_index.h"
 

@@ -6,7 +6,7 @@
 #ifndef ENGINE_STATE_EFFECT_BODY_H
 #define ENGINE_STATE_EFFECT_BODY_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum effect_cash_kind {
     CASH_trade,

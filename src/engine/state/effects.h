@@ -11,7 +11,7 @@
 #ifndef ENGINE_STATE_EFFECTS_H
 #define ENGINE_STATE_EFFECTS_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "engine/state/effect_event.h"
 
 struct engine;

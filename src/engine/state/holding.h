@@ -10,7 +10,7 @@
 #ifndef ENGINE_STATE_HOLDING_H
 #define ENGINE_STATE_HOLDING_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "engine/table/hash_index.h"
 
 enum { HOLDING_NONE = 0 };

@@ -6,7 +6,7 @@
 #ifndef ENGINE_STATE_MARKET_H
 #define ENGINE_STATE_MARKET_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 #include "engine/state/effects.h"
 #include "engine/table/book.h"

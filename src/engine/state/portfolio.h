@@ -7,7 +7,7 @@
 #ifndef ENGINE_STATE_PORTFOLIO_H
 #define ENGINE_STATE_PORTFOLIO_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 #include "engine/state/effects.h"
 #include "engine/table/hash_index.h"

@@ -9,7 +9,7 @@
 #ifndef ENGINE_STATE_SAMPLES_H
 #define ENGINE_STATE_SAMPLES_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { SAMPLES_MAX = 1800, SAMPLES_LEAST = 60 };
 

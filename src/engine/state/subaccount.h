@@ -6,7 +6,7 @@
 #ifndef ENGINE_STATE_SUBACCOUNT_H
 #define ENGINE_STATE_SUBACCOUNT_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 #include "engine/table/hash_index.h"
 

@@ -15,7 +15,7 @@
 #ifndef ENGINE_STATE_TRIGGER_H
 #define ENGINE_STATE_TRIGGER_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct engine;
 struct conditional;

@@ -12,7 +12,7 @@
 #ifndef ENGINE_STATE_WITHDRAWAL_H
 #define ENGINE_STATE_WITHDRAWAL_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 #include "engine/table/hash_index.h"
 #include "engine/table/timer_heap.h"

@@ -17,7 +17,7 @@
 #ifndef ENGINE_TABLE_BOOK_H
 #define ENGINE_TABLE_BOOK_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "engine/table/order.h"
 
 enum {

@@ -15,7 +15,7 @@
 #ifndef ENGINE_TABLE_DUPLICATE_H
 #define ENGINE_TABLE_DUPLICATE_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/mix.h"
 #include "engine/table/hash_index.h"
 

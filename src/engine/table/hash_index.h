@@ -14,7 +14,7 @@
 #ifndef ENGINE_TABLE_HASH_INDEX_H
 #define ENGINE_TABLE_HASH_INDEX_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/lanes.h"
 
 enum {

@@ -11,7 +11,7 @@
 #ifndef ENGINE_TABLE_IMAGE_READ_H
 #define ENGINE_TABLE_IMAGE_READ_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* How far any time, sum or money of an image may be from zero: twice it fits the type. */
 #define IMAGE_READ_TIME_MAX  (UINT64_C(1) << 63)

@@ -4,7 +4,7 @@
 #ifndef ENGINE_TABLE_MARKET_RECORD_H
 #define ENGINE_TABLE_MARKET_RECORD_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     MARKET_SYMBOL_BYTES = 32, /* zero-padded, at most 31 used */

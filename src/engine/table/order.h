@@ -12,7 +12,7 @@
 #ifndef ENGINE_TABLE_ORDER_H
 #define ENGINE_TABLE_ORDER_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "engine/table/order_state.h"
 #include "engine/table/order_terms.h"
 

@@ -6,7 +6,7 @@
 #ifndef ENGINE_TABLE_ORDER_MAP_H
 #define ENGINE_TABLE_ORDER_MAP_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/mix.h"
 #include "engine/table/hash_index.h"
 #include "engine/table/order.h"

@@ -11,7 +11,7 @@
 #ifndef ENGINE_TABLE_ORDER_STATE_H
 #define ENGINE_TABLE_ORDER_STATE_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* clang-format off */
 /*    state             code  sizes it goes with   may become (rules.md R3, Order states) */

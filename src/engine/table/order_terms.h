@@ -3,7 +3,7 @@
 #ifndef ENGINE_TABLE_ORDER_TERMS_H
 #define ENGINE_TABLE_ORDER_TERMS_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum order_side { ORDER_LONG = 0, ORDER_SHORT = 1 };
 

@@ -8,7 +8,7 @@
 #ifndef ENGINE_TABLE_TIMER_HEAP_H
 #define ENGINE_TABLE_TIMER_HEAP_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct timer_heap_entry {
     uint64_t time_ns;

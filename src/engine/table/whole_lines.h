@@ -3,7 +3,7 @@
 #ifndef ENGINE_TABLE_WHOLE_LINES_H
 #define ENGINE_TABLE_WHOLE_LINES_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* `bytes`, up to the next multiple of CC_CACHE_LINE. */
 static inline size_t whole_lines(size_t bytes)

@@ -8,7 +8,7 @@
 #ifndef ENGINE_TRADE_AMEND_H
 #define ENGINE_TRADE_AMEND_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 
 struct engine;

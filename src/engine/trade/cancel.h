@@ -4,7 +4,7 @@
 #ifndef ENGINE_TRADE_CANCEL_H
 #define ENGINE_TRADE_CANCEL_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 
 struct engine;

@@ -6,7 +6,7 @@
 #ifndef ENGINE_VIEW_AUDIT_H
 #define ENGINE_VIEW_AUDIT_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/row.h"
 
 enum { AUDIT_MARKET_WORDS = 2 };

@@ -2,7 +2,7 @@
 #ifndef ENGINE_VIEW_CAPACITY_H
 #define ENGINE_VIEW_CAPACITY_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/option.h"
 
 struct engine;

@@ -5,7 +5,7 @@
 #ifndef ENGINE_VIEW_READ_H
 #define ENGINE_VIEW_READ_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/query_message.h"
 #include "base/row.h"
 

@@ -13,7 +13,7 @@
 #ifndef ENGINE_WORK_WORK_H
 #define ENGINE_WORK_WORK_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/option.h"
 
 /* The kinds (R3), what index an item carries, and whose functions they are. An image holds the

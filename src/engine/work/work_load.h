@@ -2,7 +2,7 @@
 #ifndef ENGINE_WORK_WORK_LOAD_H
 #define ENGINE_WORK_WORK_LOAD_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct engine;
 struct image_read;

@@ -10,7 +10,7 @@
 #ifndef NET_CONN_OUTPUT_H
 #define NET_CONN_OUTPUT_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     OUTPUT_CHUNK_BYTES = 16384,

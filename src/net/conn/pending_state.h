@@ -13,7 +13,7 @@
 #ifndef NET_CONN_PENDING_STATE_H
 #define NET_CONN_PENDING_STATE_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum pending_kind {
     PENDING_WRITE,   /* `answer`, to be told in `ack_form` */

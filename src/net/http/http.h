@@ -16,7 +16,7 @@
 #ifndef NET_HTTP_HTTP_H
 #define NET_HTTP_HTTP_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     HTTP_HEAD_MAX = 16384,

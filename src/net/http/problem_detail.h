@@ -9,7 +9,7 @@
 #ifndef NET_HTTP_PROBLEM_DETAIL_H
 #define NET_HTTP_PROBLEM_DETAIL_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "base/problem.h"
 
 enum { PROBLEM_DETAIL_TEXT_MAX = 152 };

@@ -5,7 +5,7 @@
 #ifndef NET_HTTP_WRITER_H
 #define NET_HTTP_WRITER_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct writer {
     char *start;

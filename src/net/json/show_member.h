@@ -4,7 +4,7 @@
 #ifndef NET_JSON_SHOW_MEMBER_H
 #define NET_JSON_SHOW_MEMBER_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "net/http/writer.h"
 
 enum { SHOW_AMOUNT_SCALE = 6, SHOW_RATE_SCALE = 6 }; /* micro-USDC, ppm */

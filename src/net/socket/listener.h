@@ -2,7 +2,7 @@
 #ifndef NET_SOCKET_LISTENER_H
 #define NET_SOCKET_LISTENER_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     LISTENER_HOST_MAX = 64,

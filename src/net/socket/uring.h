@@ -12,7 +12,7 @@
 
 #include <liburing.h>
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     URING_ENTRIES = 4096,

@@ -4,7 +4,7 @@
 #ifndef NODE_HISTORY_COUNTER_H
 #define NODE_HISTORY_COUNTER_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* Adds one. Its one writer only: a plain load and store, no locked instruction. */
 static inline void counter_add(_Atomic uint64_t *counter)

@@ -16,7 +16,7 @@
 #ifndef NODE_HISTORY_HISTORY_RING_H
 #define NODE_HISTORY_HISTORY_RING_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { HISTORY_STRIDE = 16 };
 

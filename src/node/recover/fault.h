@@ -18,7 +18,7 @@
 #ifndef NODE_RECOVER_FAULT_H
 #define NODE_RECOVER_FAULT_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct fault_mark {
     _Atomic uint64_t applying; /* a place, 0: no command is being applied */

@@ -9,7 +9,7 @@
 #ifndef NODE_RUN_HEARTBEAT_H
 #define NODE_RUN_HEARTBEAT_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { HEARTBEAT_WORDS_MAX = 4 };
 

@@ -17,7 +17,7 @@
 #ifndef NODE_RUN_PARK_H
 #define NODE_RUN_PARK_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* Why a thread is woken; a sleeper says which of them are of use to it. */
 enum park_cause {

@@ -11,7 +11,7 @@
 #ifndef NODE_RUN_PHASE_H
 #define NODE_RUN_PHASE_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* clang-format off */
 /*    phase        may become               what the threads do in it */

@@ -7,7 +7,7 @@
 #ifndef PERP_INVOCATION_SETTINGS_H
 #define PERP_INVOCATION_SETTINGS_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { SETTINGS_VALUE_MAX = 4096, SETTINGS_ERROR_MAX = 4800 };
 

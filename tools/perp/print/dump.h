@@ -5,7 +5,7 @@
 #ifndef PERP_PRINT_DUMP_H
 #define PERP_PRINT_DUMP_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum { DUMP_NAME_MAX = 64, DUMP_VALUE_MAX = 320, DUMP_ERROR_MAX = 320 };
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "base/cc.h"
+#include "base/compiler.h"
 #include "perp/print/dump.h"
 
 struct json_t; /* jansson.h */

@@ -13,7 +13,7 @@
 #ifndef PERP_REQUEST_CLIENT_H
 #define PERP_REQUEST_CLIENT_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 enum {
     CLIENT_HOST_MAX = 256,

@@ -10,7 +10,7 @@
 #ifndef PERP_REQUEST_CLOCK_SAMPLE_H
 #define PERP_REQUEST_CLOCK_SAMPLE_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 struct clock_sample {
     int64_t offset_ns;

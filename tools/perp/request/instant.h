@@ -2,7 +2,7 @@
 #ifndef PERP_REQUEST_INSTANT_H
 #define PERP_REQUEST_INSTANT_H
 
-#include "base/cc.h"
+#include "base/compiler.h"
 
 /* Unix nanoseconds of the text; false when it is no such time. */
 CC_MUST_USE bool instant_parse(const char *text, uint64_t *ns);

@@ -1,6 +1,9 @@
-/* cc.h - what perpd assumes of the compiler and the machine, in one place. */
-#ifndef BASE_CC_H
-#define BASE_CC_H
+/* compiler.h - what perpd assumes of the compiler and the machine, in one place.
+ *
+ * Its macros and inline functions begin with CC_ and cc_, for the C compiler: they occur in every
+ * file, and short names keep lines short. */
+#ifndef BASE_COMPILER_H
+#define BASE_COMPILER_H
 
 #include <assert.h>
 #include <limits.h>
@@ -14,7 +17,6 @@
 #define CC_LIKELY(x)        __builtin_expect(!!(x), 1)
 #define CC_UNLIKELY(x)      __builtin_expect(!!(x), 0)
 #define CC_MUST_USE         __attribute__((warn_unused_result))
-#define CC_NONNULL          __attribute__((nonnull))
 #define CC_PRINTF(fmt, arg) __attribute__((format(printf, fmt, arg)))
 #define CC_CACHE_LINE       64
 #define CC_NO_SHARE         alignas(2 * CC_CACHE_LINE) /* the prefetcher loads lines in pairs */
@@ -34,8 +36,8 @@ __extension__ typedef unsigned __int128 uint128;
 
 /* Aborts when x is false, with file, line and text. It is cheap and always on. It is for bugs of
  * perpd, never for input of clients. */
-_Noreturn void cc_invariant_failed(const char *file, int line, const char *text);
-#define INVARIANT(x) (CC_LIKELY(x) ? (void)0 : cc_invariant_failed(__FILE__, __LINE__, #x))
+_Noreturn void compiler_invariant_failed(const char *file, int line, const char *text);
+#define INVARIANT(x) (CC_LIKELY(x) ? (void)0 : compiler_invariant_failed(__FILE__, __LINE__, #x))
 
 static_assert(CHAR_BIT == 8, "bytes are octets");
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "wire structs are copied as they are");
