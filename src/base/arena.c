@@ -7,6 +7,7 @@ enum { PAGE_BYTES = 4096, HUGE_PAGE_BYTES = 2 * 1024 * 1024 };
 
 int arena_populate(void *memory, size_t bytes)
 {
+    INVARIANT((uintptr_t)memory % PAGE_BYTES == 0);
     if (madvise(memory, bytes, MADV_POPULATE_WRITE) == 0)
         return 0;
     if (errno != EINVAL) /* EINVAL: the kernel does not know the advice */

@@ -28,6 +28,7 @@ static inline void arena_init(struct arena *arena, void *memory, size_t capacity
  * dry run. The memory is not cleared. Taking more than the dry run counted fails an INVARIANT. */
 static inline void *arena_alloc(struct arena *arena, size_t count, size_t size, size_t align)
 {
+    INVARIANT(align != 0 && (align & (align - 1)) == 0);
     size_t start = (arena->used + align - 1) & ~(align - 1);
     INVARIANT(size == 0 || count <= (SIZE_MAX / 2 - start) / size);
     arena->used = start + count * size;

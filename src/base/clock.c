@@ -112,6 +112,7 @@ uint64_t clock_monotonic_ns(const struct clock *clock)
 
 void clock_follow_to(struct clock *clock, uint64_t monotonic_ns, uint64_t realtime_ns)
 {
+    INVARIANT(!clock->simulated);
     struct base base = base_read(clock);
     INVARIANT(monotonic_ns >= base.monotonic_ns);
     base.offset_ns = offset_at(base, monotonic_ns);

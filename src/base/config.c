@@ -455,6 +455,7 @@ void config_free(struct config *config)
 
 bool config_is(const struct config *config, enum option option, const char *word)
 {
+    INVARIANT(option_row(option)->type == OPTION_TYPE_CHOICE);
     return is_equal(config->values[option].text, word);
 }
 

@@ -50,17 +50,19 @@ void config_free(struct config *config);
 
 static inline uint64_t config_number(const struct config *config, enum option option)
 {
+    INVARIANT((unsigned)option < OPTION_COUNT);
     return config->values[option].number;
 }
 
 static inline const char *config_text(const struct config *config, enum option option)
 {
+    INVARIANT((unsigned)option < OPTION_COUNT);
     return config->values[option].text;
 }
 
 static inline bool config_switch(const struct config *config, enum option option)
 {
-    return config->values[option].number != 0;
+    return config_number(config, option) != 0;
 }
 
 /* True if the value of a CHOICE row is `word`. */

@@ -19,5 +19,6 @@ bool cpu_has_lanes(void)
 const char *cpu_level_name(enum cpu_level level)
 {
     static const char *const names[CPU_LEVELS] = { "scalar", "AVX2", "AVX-512" };
+    INVARIANT((unsigned)level < CPU_LEVELS);
     return names[level];
 }

@@ -137,6 +137,7 @@ enum decimal_error decimal_parse(const char *text, size_t count, unsigned scale,
                                  int64_t max, int64_t *value)
 {
     INVARIANT(scale <= DECIMAL_SCALE_MAX);
+    INVARIANT(min <= max);
     bool negative;
     size_t whole_at, whole_count, decimals_at;
     if (!split(text, count, &negative, &whole_at, &whole_count, &decimals_at))

@@ -17,6 +17,7 @@ static crypto_generichash_blake2b_state *blake2b_of(struct hash_state *state)
 
 void hash_blake2b256(uint8_t out[HASH_BYTES], const void *bytes, size_t count)
 {
+    INVARIANT(bytes != NULL || count == 0);
     int failed = crypto_generichash_blake2b(out, HASH_BYTES, bytes, count, NULL, 0);
 
     INVARIANT(failed == 0);

@@ -32,6 +32,7 @@ void histogram_clear(struct histogram *histogram)
 
 void histogram_merge(struct histogram *into, const struct histogram *from)
 {
+    INVARIANT(into != from);
     store(&into->count, load(&into->count) + load(&from->count));
     store(&into->sum, load(&into->sum) + load(&from->sum));
     if (load(&from->max) > load(&into->max))

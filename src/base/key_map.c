@@ -146,6 +146,7 @@ void key_map_quiet(struct key_map *map, uint32_t reader)
 int key_map_put(struct key_map *map, uint32_t number, const uint8_t *key)
 {
     INVARIANT(number > 0 && number <= map->numbers);
+    INVARIANT(key_map_find(map, key) == KEY_MAP_NONE);
     uint64_t hash = key_hash(map, key);
     struct bucket *pair[2];
     bucket_pair(map, hash, pair);
@@ -190,6 +191,7 @@ uint32_t key_map_reclaim(struct key_map *map)
         /* acquire (pairs: key_map_quiet): the reader's uses come before the reuse of the number. */
         if (atomic_load_explicit(&map->readers[i].seen, memory_order_acquire) < oldest.epoch)
             return KEY_MAP_NONE;
+    INVARIANT(oldest.number > 0 && oldest.number <= map->numbers);
     map->reclaimed++;
     return oldest.number;
 }

@@ -9,7 +9,7 @@
 enum {
     KEY_WORDS = sizeof(struct keyring_key) / 8,
     ROW_WORDS = sizeof(struct keyring_row) / 8,
-    PLACES_PER_ROW = 4, /* the map is at most a quarter full: short probes, no growth */
+    CELLS_PER_SLOT = 4, /* the map is at most a quarter full: short probes, no growth */
 };
 
 /* The slot of one row. The words are atomic because a reader may copy them while they change; the
@@ -27,9 +27,10 @@ struct keyring {
     ck_hs_t map; /* of pointers to the words of slots */
     struct mix_key hash_key;
     uint32_t capacity;
-    uint32_t free_head; /* 0: none */
+    uint64_t newest_end; /* sequence of the newest tombstone ever */
+    uint32_t free_head;  /* 0: none */
     _Atomic uint32_t count;
-    _Atomic uint32_t used; /* slots that ever had an row: 1 .. used */
+    _Atomic uint32_t used; /* slots that ever had a row: 1 .. used */
     struct slot slots[];   /* rows are 1 .. capacity; 0 closes the ring of tombstones */
 };
 
@@ -177,7 +178,7 @@ int keyring_init(struct keyring **keyring, uint32_t capacity, const uint8_t hash
     if (made == NULL)
         return -ENOMEM;
     if (!ck_hs_init(&made->map, CK_HS_MODE_SPMC | CK_HS_MODE_OBJECT | CK_HS_MODE_DELETE, map_hash,
-                    map_compare, &map_allocator, (uint64_t)PLACES_PER_ROW * capacity, 0)) {
+                    map_compare, &map_allocator, (uint64_t)CELLS_PER_SLOT * capacity, 0)) {
         free(made);
         return -ENOMEM;
     }
@@ -209,6 +210,8 @@ static bool map_put(struct keyring *keyring, struct slot *slot, const struct key
 
 int keyring_add(struct keyring *keyring, const struct keyring_row *row)
 {
+    INVARIANT(row->key.kind >= KEYRING_SESSION && row->key.kind <= KEYRING_DEVICE);
+    INVARIANT(row->state == KEYRING_LIVE);
     struct keyring_row known;
     struct slot *slot = find(keyring, &row->key, &known);
     if (slot != NULL) {
@@ -243,6 +246,8 @@ bool keyring_end(struct keyring *keyring, const struct keyring_key *key, uint64_
     struct slot *slot = find(keyring, key, &row);
     if (slot == NULL || row.state == KEYRING_TOMBSTONE)
         return false;
+    INVARIANT(keyring->newest_end <= sequence);
+    keyring->newest_end = sequence;
     row.state = KEYRING_TOMBSTONE;
     row.sequence = sequence;
     slot_write(slot, &row);
@@ -280,7 +285,8 @@ bool keyring_find(const struct keyring *keyring, const struct keyring_key *key,
 
 bool keyring_walk(const struct keyring *keyring, uint32_t *cursor, struct keyring_row *row)
 {
-    /* acquire (pairs: keyring_add): the slots up to it have had an row. */
+    INVARIANT(*cursor <= keyring->capacity);
+    /* acquire (pairs: keyring_add): the slots up to it have had a row. */
     while (*cursor < atomic_load_explicit(&keyring->used, memory_order_acquire)) {
         uint64_t words[ROW_WORDS];
         slot_copy(&keyring->slots[++*cursor], words);

@@ -19,6 +19,7 @@ static _Atomic uint64_t dropped_reported;
 
 void log_set_level(enum log_level level)
 {
+    INVARIANT((unsigned)level <= LOG_ERROR);
     lowest_level = level;
 }
 
@@ -92,6 +93,7 @@ static void report_dropped(uint64_t now_ms)
 
 void log_line(enum log_level level, const char *event, const char *format, ...)
 {
+    INVARIANT((unsigned)level <= LOG_ERROR);
     if (level < lowest_level)
         return;
     uint64_t now_ms = realtime_ms();

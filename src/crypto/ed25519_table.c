@@ -26,6 +26,7 @@ int ed25519_table_build(struct ed25519_multiple *multiples, uint32_t positions,
                         const uint8_t key[32])
 {
     INVARIANT(positions == ED25519_TABLE_POSITIONS || positions == ED25519_TABLE_POSITIONS_SMALL);
+    INVARIANT((uintptr_t)multiples % ED25519_TABLE_ALIGN == 0);
     enum { AT_ONCE = ED25519_POINT_MULTIPLES_MAX / ED25519_TABLE_MULTIPLES };
     struct ed25519_point point, points[ED25519_POINT_MULTIPLES_MAX];
     if (!ed25519_point_is_canonical(key) || ed25519_point_is_small_order(key) ||

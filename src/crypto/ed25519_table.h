@@ -46,6 +46,7 @@ struct ed25519_table {
 /* Returns the bytes of the multiples of a table. */
 static inline size_t ed25519_table_bytes(uint32_t positions)
 {
+    INVARIANT(positions == ED25519_TABLE_POSITIONS || positions == ED25519_TABLE_POSITIONS_SMALL);
     return (size_t)positions * ED25519_TABLE_MULTIPLES * sizeof(struct ed25519_multiple);
 }
 

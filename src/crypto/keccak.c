@@ -72,6 +72,7 @@ void keccak_begin(struct keccak_state *state)
 
 void keccak_add(struct keccak_state *state, const void *bytes, size_t count)
 {
+    INVARIANT(state->used < KECCAK_RATE);
     const uint8_t *in = bytes;
     while (count > 0) {
         if (state->used % 8 == 0 && count >= 8) {
@@ -93,6 +94,7 @@ void keccak_add(struct keccak_state *state, const void *bytes, size_t count)
 void keccak_end(struct keccak_state *state, uint8_t pad, uint8_t out[KECCAK_BYTES])
 {
     INVARIANT(state->used < KECCAK_RATE);
+    INVARIANT(pad == KECCAK_PAD_ETHEREUM || pad == KECCAK_PAD_SHA3);
     absorb_byte(state, pad, state->used);
     absorb_byte(state, 0x80, KECCAK_RATE - 1);
     permute(state->lanes);

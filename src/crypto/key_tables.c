@@ -63,6 +63,7 @@ static void shelf_free(struct shelf *shelf)
 
 static struct ed25519_multiple *shelf_multiples(const struct shelf *shelf, uint32_t number)
 {
+    INVARIANT(number >= shelf->first && number - shelf->first < shelf->count);
     size_t at = (number - shelf->first) * ed25519_table_bytes(shelf->positions);
     return (void *)(shelf->memory + at);
 }
@@ -91,7 +92,8 @@ static struct shelf *shelf_of(struct key_tables *tables, uint32_t number)
 static void number_free(struct key_tables *tables, uint32_t number)
 {
     struct shelf *shelf = shelf_of(tables, number);
-    INVARIANT(shelf->spare_count < shelf->count);
+    INVARIANT(number >= shelf->first && number - shelf->first < shelf->begun);
+    INVARIANT(shelf->spare_count < shelf->begun);
     shelf->spare[shelf->spare_count++] = number;
 }
 
@@ -159,6 +161,7 @@ uint32_t key_tables_capacity(const struct key_tables *tables)
 
 const uint8_t *key_tables_key(const struct key_tables *tables, uint32_t number)
 {
+    INVARIANT(number > 0 && number <= tables->capacity);
     return key_map_key(tables->map, number);
 }
 

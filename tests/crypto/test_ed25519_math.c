@@ -368,7 +368,8 @@ static void test_key_tables(void)
 /* A key that can never sign has no table, and the memory stays as it was. */
 static void test_unlawful_keys(void)
 {
-    static struct ed25519_multiple entries[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
+    static alignas(ED25519_TABLE_ALIGN) struct ed25519_multiple
+        entries[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
     static struct ed25519_multiple before[ED25519_TABLE_POSITIONS * ED25519_TABLE_MULTIPLES];
     static const uint8_t keys[][32] = {
         { 0 }, { 1 }, { 2 }, { [31] = 0x80 }, { 1, [31] = 0x80 }, /* 2: no point of the curve */
