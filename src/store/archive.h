@@ -1,12 +1,12 @@
-/* archive.h - sealed segments for ever: zstd of their frames without padding, and the list of them
- * (journal.md, Archive).
+/* archive.h - sealed segments, kept for ever as zstd of their frames without padding, and the list
+ * of them (journal.md, Archive).
  *
  *   journal/N.seg ── archive_store ──> archive/N.seg.zst   written, synced, listed in `index`,
  *        │                                                 read back, compared
  *        └── recycled only when that returned 0
  *
  * A file holds, compressed: the segment's header block, then each frame's first 128 + record_bytes
- * bytes. archive_load gives the segment as it stood, padding made again as zeros.
+ * bytes. archive_load restores the segment, with zeros as padding.
  *
  * Wait.   Blocking; background thread, start, tools.
  * Bound.  Memory: two segments and zstd's own. */
@@ -36,8 +36,8 @@ struct archive {
 };
 
 /* Reads archive/index; no file is an empty list. Refused when a line is malformed, out of order, of
- * another exchange, or names a file that is missing or of another size (contents are looked at by
- * archive_load). A file that no line names is an unfinished store and does not count. */
+ * another exchange, or names a file that is missing or of another size. archive_load checks the
+ * contents. A file that no line names is unfinished and does not count. */
 CC_MUST_USE enum refusal_kind archive_open(struct archive *archive, struct disk *disk,
                                            const struct exchange_file *exchange,
                                            struct refusal *refusal);
@@ -46,27 +46,28 @@ void archive_close(struct archive *archive);
 /* The row of a segment, or NULL. */
 CC_MUST_USE const struct archive_row *archive_find(const struct archive *archive, uint64_t segment);
 
-/* Archives the sealed segment that follows the last one listed (an empty list: segment 0), and adds
- * it to the list (memory and file). It must be whole to its end; its first frame must chain to the
- * last one archived. 0, -EBADMSG when segment, place or read-back is not as it must be, or -errno:
- * the list in memory stays as before, that on the disk may have either; the call may be repeated.
- * Who retires segments by a list that archive_open read must first sync the folder: a process that
- * was killed may have left it unsynced (segment_pool_retire does). */
+/* Archives the sealed segment after the last one listed (segment 0 if the list is empty) and adds
+ * it to the list, in memory and in the file. The segment must be whole to its end, and its first
+ * frame must chain to the last one archived. Returns 0; -EBADMSG if the segment, its number or what
+ * was read back is wrong; or -errno. On failure the list in memory is unchanged, the list on the
+ * disk is the old or the new one, and the call may be repeated. A caller that retires segments by a
+ * list that archive_open read must first sync the folder, because a killed process may have left it
+ * unsynced; segment_pool_retire does. */
 CC_MUST_USE int archive_store(struct archive *archive, struct disk *disk,
                               const struct exchange_file *exchange, uint64_t segment,
                               uint32_t segment_bytes);
 
-/* The segment as it stood, `segment_bytes` of it into `out` (a blank rest is zero). Refused when
- * the file's hash, its frames or their number differ from the list. */
+/* Restores a segment: writes its `segment_bytes` to `out`, with zeros after the last frame. Refused
+ * when the file's hash, its frames or their number differ from the list. */
 CC_MUST_USE enum refusal_kind archive_load(const struct archive *archive, struct disk *disk,
                                            const struct exchange_file *exchange, uint64_t segment,
                                            uint32_t segment_bytes, uint8_t *out,
                                            struct refusal *refusal);
 
 /* Removes the oldest segments whose last record is older than `before_ns` and whose number is below
- * `below_segment` (store.archive_keep; what history still needs stays), but never the last one
- * listed: the next must chain to it. Gives how many, or -errno; the list is written first, so a
- * crash leaves files that no line names: the next call removes those too. */
+ * `below_segment` (store.archive_keep), but never the last one listed, because the next must chain
+ * to it. Returns their number or -errno. The list is written first, so a crash leaves files that no
+ * line names; the next call removes those too. */
 CC_MUST_USE int archive_prune(struct archive *archive, struct disk *disk,
                               const struct exchange_file *exchange, uint64_t before_ns,
                               uint64_t below_segment);

@@ -19,13 +19,13 @@ enum {
     ARCHIVE_INDEX_BYTES_MAX = (ARCHIVE_INDEX_ROWS_MAX + 2) * ARCHIVE_INDEX_LINE_BYTES_MAX
 };
 
-/* The text of the list; *text is the caller's to free. 0, -ENOMEM, or -EFBIG. */
+/* Writes the list as text; the caller frees *text. Returns 0, -ENOMEM, or -EFBIG. */
 CC_MUST_USE int archive_index_encode(char **text, size_t *bytes, const struct archive *archive,
                                      const struct exchange_file *exchange);
 
-/* The list of a text; out->rows is the caller's to free (archive_close). 0, -ENOMEM, -EXDEV when
- * it is another exchange's, or -EBADMSG when it is no such text or its segments, frames and
- * sequences do not follow one another: then *line (from 1) says where, and out is empty. */
+/* Parses a list; the caller frees out->rows (archive_close). Returns 0, -ENOMEM, -EXDEV if the list
+ * is another exchange's, or -EBADMSG if the text is malformed or its segments, frames and sequences
+ * do not follow one another; *line (from 1) then says where. On failure out is empty. */
 CC_MUST_USE int archive_index_decode(struct archive *out, const char *text, size_t bytes,
                                      const struct exchange_file *exchange, uint64_t *line);
 

@@ -1,5 +1,5 @@
 /* chain.h - the frames of a data directory in order, read only, from the archive and then the
- * journal: for a start from far behind, the snapshotter, replay and audit.
+ * journal: for a start from an old snapshot, the snapshotter, replay and audit.
  *
  * Nothing is cut, zeroed or locked: a primary may be writing after `last_segment`. Each frame is
  * whole and chains to the one before, or the chain ends there.
@@ -17,8 +17,8 @@ struct chain_config {
     struct disk *disk;
     const struct exchange_file *exchange; /* outlives the chain */
     uint32_t segment_bytes;
-    /* Start: frame `after_frame` with this hash is the last one already known; 0: the beginning,
-     * after_hash is not looked at. */
+    /* The last frame that is already known, and its hash. 0: begin at the first frame; after_hash
+     * is not read. */
     uint64_t after_frame;
     uint8_t after_hash[HASH_BYTES];
     uint64_t last_segment; /* frames of later segments are not read; UINT64_MAX: all */
@@ -33,19 +33,19 @@ struct chain_frame {
     bool archived; /* read from the archive */
 };
 
-/* Finds the place after `after_frame`. Refused when no file holds that frame or its hash differs,
- * when a segment between is missing from both archive and journal, or as segment_set and archive
- * refuse. On a refusal *out is NULL. */
+/* Opens the chain after `after_frame`. Refused when no file holds that frame or its hash differs,
+ * when a segment after it is missing from both archive and journal, or when segment_set or archive
+ * refuses. On a refusal *out is NULL. */
 CC_MUST_USE enum refusal_kind chain_open(struct chain **out, const struct chain_config *config,
                                          struct refusal *refusal);
 void chain_close(struct chain *chain);
 
-/* The next frame: 1; 0 at the end of what is whole and chains (chain_position says where, and
- * whether what is there is zero); -1 when a file is refused (then `refusal` of chain_open is
- * filled). A frame that is missing inside the archive, or before the last segment, is a refusal. */
+/* Reads the next frame. Returns 1; 0 at the end of the chain (chain_position says where it is); -1
+ * when a file is refused, with the `refusal` of chain_open filled. A frame that is missing inside
+ * the archive, or before the last segment, is a refusal. */
 CC_MUST_USE int chain_next(struct chain *chain, struct chain_frame *out);
 
-/* Where the next frame is expected: what recovery_run or a journal would go on from. */
+/* Returns where the next frame is expected: where recovery_run or a journal would continue. */
 CC_MUST_USE struct journal_position chain_position(const struct chain *chain);
 
 /* The first segment that is in journal/, and how many; of what was there at chain_open. */

@@ -1,4 +1,4 @@
-/* disk_real.h - the disk seam on files: io_uring for the journal's writes, plain calls else.
+/* disk_real.h - the disk seam on files: io_uring for the journal's writes, system calls otherwise.
  *
  * Journal files are opened O_DIRECT and each durable write has an fdatasync linked after it; a
  * file system that refuses O_DIRECT (tmpfs, some overlays) is written through the page cache.
@@ -10,12 +10,12 @@
 
 #include "store/disk.h"
 
-/* Opens (and makes, mode 0700, with its parent's entry synced) the data directory at `path`, and
- * sets the ring up. NULL with *error = -errno; -EPERM, -ENOSYS or -ENOMEM with *ring_refused set
- * means that the kernel refused io_uring (exit 4). */
+/* Opens the data directory at `path`, or makes it (mode 0700, its name synced in the parent), and
+ * sets up the ring. Returns NULL with *error = -errno; -EPERM, -ENOSYS or -ENOMEM with
+ * *ring_refused set means that the kernel refused io_uring (exit 4). */
 CC_MUST_USE struct disk *disk_real_open(const char *path, int *error, bool *ring_refused);
 
-/* Drops the lock and everything else; no write may be in flight. */
+/* Releases the lock and frees everything; no write may be in flight. */
 void disk_real_close(struct disk *disk);
 
 #endif

@@ -1,7 +1,8 @@
 /* exchange_file.h - the file `exchange`: identity, keys and boot number of a data directory.
  *
  * Read and written at start by the main thread, blocking. Layout in journal.md, Data directory.
- * Replaced by write, fsync, rename, fsync of the directory: a crash leaves the old or the new. */
+ * Replaced by write, fsync, rename, fsync of the directory: a crash leaves the old or the new one.
+ * */
 #ifndef STORE_EXCHANGE_FILE_H
 #define STORE_EXCHANGE_FILE_H
 
@@ -27,7 +28,7 @@ struct exchange_file {
 
 void exchange_file_encode(uint8_t out[EXCHANGE_FILE_BYTES], const struct exchange_file *exchange);
 
-/* 0, or -EBADMSG for wrong magic, version, size, CRC or a zone that must be zero. */
+/* Returns 0, or -EBADMSG if magic, version, size, CRC or a byte that must be zero is wrong. */
 CC_MUST_USE int exchange_file_decode(struct exchange_file *out,
                                      const uint8_t bytes[EXCHANGE_FILE_BYTES]);
 
@@ -37,13 +38,12 @@ CC_MUST_USE bool exchange_file_is(const struct exchange_file *exchange,
                                   const uint8_t exchange_id[EXCHANGE_FILE_ID_BYTES],
                                   const uint8_t hash_key[EXCHANGE_FILE_HASH_KEY_BYTES]);
 
-/* Opens the directory for this process: makes the folders, takes the lock, reads `exchange`, or
- * makes a new one (boot 0, keys from disk_random) when the directory is new. `wanted_id` is the
- * option exchange.id, NULL if not set: it becomes the id of a new directory and must equal that of
- * an old one. It is new when it has no `exchange` and none of its folders holds a file (those
- * that were being made aside: `.next`, `.part`).
- * `*is_new` says whether `exchange` was made here. On refusal `out` is undefined and nothing was
- * written but folders and an empty `lock`. */
+/* Opens the directory for this process: makes the folders, locks the directory, and reads
+ * `exchange` or, in a new directory, makes it (boot 0, keys from disk_random). A directory is new
+ * when it has no `exchange` and its folders hold no finished file (`.next` and `.part` do not
+ * count). `wanted_id` is the option exchange.id, NULL if not set; it becomes the id of a new
+ * directory and must equal the id of an old one. `*is_new` says whether `exchange` was made here.
+ * On refusal `out` is undefined, and only folders and an empty `lock` were written. */
 CC_MUST_USE enum refusal_kind exchange_file_open(struct disk *disk, const uint8_t *wanted_id,
                                                  struct exchange_file *out, bool *is_new,
                                                  struct refusal *refusal);

@@ -1,16 +1,16 @@
-/* follow.h - a reader of durable records in order: from the journal's buffer, or from the segment
- * files once it was overtaken.
+/* follow.h - a reader of durable records in order, from the journal's buffer or, once the writer
+ * has overtaken it, from the segment files.
  *
  *   journal buffer  ... [ position ... durable ) ...   follow_next: one copy, one check
  *   segment files   ... frame with that sequence ...   follow_next: one read of a frame
  *
- * Segments that it has applied may be retired at any time: it passes over those that are gone.
- * The writer never waits for it: being overtaken is noticed by position, and the same records are
- * then read from the files until the buffer holds the next one again.
+ * The writer never waits. The reader notices by position that it was overtaken, and reads the files
+ * until the buffer holds the next record again. Segments that it has applied may be retired at any
+ * time; it skips those that are gone.
  *
- * Wait.   The buffer path never blocks. The file path reads in pieces of a frame's longest (1 MiB):
- *         when it was overtaken the first of each segment since it last was, then one segment up to
- *         the record that is wanted; from there on at most one piece a call.
+ * Wait.   The buffer path never blocks. The file path blocks for reads of 1 MiB, the longest frame:
+ *         after an overrun it reads the first piece of each segment since the last position, then
+ *         one segment up to the record it needs; from there on at most one piece a call.
  * Owner.  One thread per follower. A view is good until the next call on the same follower.
  * Bound.  Memory: one record, one frame. */
 #ifndef STORE_FOLLOW_H
@@ -20,13 +20,13 @@
 
 struct follow;
 
-/* A follower whose next record is the journal's first of this start (position.tail.last_sequence
- * + 1: recovery gave the ones before). NULL without memory. */
+/* Makes a reader that begins with the first record of this start, position.tail.last_sequence + 1;
+ * recovery delivered the ones before. Returns NULL without memory. */
 CC_MUST_USE struct follow *follow_create(const struct journal *journal);
 void follow_destroy(struct follow *follow);
 
-/* The next durable record: 1 with `out` and *sequence filled, 0 when there is none yet, -errno when
- * a segment could not be read or holds something else than was written (-EBADMSG). */
+/* Reads the next durable record. Returns 1 with `out` and *sequence filled, 0 if there is none yet,
+ * -EBADMSG if a segment does not hold what was written, or another -errno. */
 CC_MUST_USE int follow_next(struct follow *follow, struct record_view *out, uint64_t *sequence);
 
 /* The last sequence given; and how often it was overtaken. */

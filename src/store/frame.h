@@ -3,8 +3,8 @@
  *   0         128                 128 + record_bytes        length (a multiple of the block)
  *   | header  | record | record.. | zeros                   |
  *
- * Any thread; no state. *Whole* means that the bytes are as one writer wrote them; *chains* means
- * that they follow the given predecessor. Both are needed to be believed. */
+ * Any thread; no state. A frame is *whole* if its bytes are as one writer wrote them. It *chains*
+ * if it follows the given predecessor. A reader trusts a frame only if it does both. */
 #ifndef STORE_FRAME_H
 #define STORE_FRAME_H
 
@@ -48,31 +48,32 @@ struct frame_records {
     uint32_t left;     /* records */
 };
 
-/* Writes the header in front of the records that are at bytes[128..]; everything after them up
- * to header->length must be zero already. Computes last_sequence's check and the CRC. */
+/* Writes the header before the records at bytes[128..], with its CRC. The bytes after the records,
+ * up to header->length, must be zero already. */
 void frame_seal(uint8_t *bytes, const struct frame_header *header);
 
-/* Decodes and checks the frame at the start of `bytes`, of which `available` may be read (at most
- * the rest of its segment). 0 if it is whole, else -EBADMSG and `out` is undefined. */
+/* Decodes and checks the frame at the start of `bytes`; `available` bytes may be read, at most the
+ * rest of the segment. Returns 0 if it is whole; else -EBADMSG, and `out` is undefined. */
 CC_MUST_USE int frame_decode(struct frame_header *out, const uint8_t *bytes, size_t available,
                              const uint8_t journal_id[FRAME_JOURNAL_ID_BYTES], uint64_t segment,
                              uint32_t block_bytes);
 
-/* The number that the first bytes of a frame claim, unchecked; 0: no frame begins with them. */
+/* Returns the frame number in these first bytes, unchecked; 0 if no frame begins with them. */
 CC_MUST_USE uint64_t frame_claimed_number(const uint8_t bytes[FRAME_HEADER_BYTES]);
 
 /* Where every chain begins: frame 0, sequence 0, boot 0, the hash of exchange_id. */
 void frame_tail_start(struct frame_tail *tail, const uint8_t exchange_id[32]);
 
-/* True if a whole frame with this header follows `tail` (its place is the caller's to check). */
+/* True if a whole frame with this header follows `tail`. The caller checks its location. */
 CC_MUST_USE bool frame_chains(const struct frame_tail *tail, const struct frame_header *header);
 
 /* Makes the frame the tail; hashes its `length` bytes. */
 void frame_tail_advance(struct frame_tail *tail, const struct frame_header *header,
                         const uint8_t *bytes);
 
-/* Iterates over a whole frame's records: begin, then next gives 1 and fills `out` and *sequence,
- * 0 after the last, -EBADMSG if the bytes are no records (never in a frame that perpd wrote). */
+/* Iterate over the records of a whole frame: after begin, next returns 1 and fills `out` and
+ * *sequence; 0 after the last record; -EBADMSG if the bytes are no records, which never happens in
+ * a frame that perpd wrote. */
 void frame_records_begin(struct frame_records *records, const struct frame_header *header,
                          const uint8_t *bytes);
 CC_MUST_USE int frame_records_next(struct frame_records *records, struct record_view *out,

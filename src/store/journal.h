@@ -17,7 +17,7 @@
  * Wait.   Nothing blocks. A full buffer makes reserve return NULL: roles.md, Flow control.
  * Owner.  reserve/publish: the matcher's thread. step: one thread. The rest: any thread.
  * Fault.  After a failed write or sync, or a short write, step returns the error for ever and
- *         nothing more becomes durable; the process must leave and restart through recovery.
+ *         nothing more becomes durable; the process must exit and restart through recovery.
  * Units.  Sequences count records from 1; buffer positions are bytes since start. */
 #ifndef STORE_JOURNAL_H
 #define STORE_JOURNAL_H
@@ -75,46 +75,49 @@ struct journal_counters {
 
 struct journal;
 
-/* Makes the buffer and the frames, touched; NULL without memory. */
+/* Allocates the buffer and the frames and touches them. Returns NULL without memory. */
 CC_MUST_USE struct journal *journal_create(const struct journal_config *config);
 
-/* Gives everything back. Writes still in flight are waited for (their outcome is of no use). A
- * simulator crashes its disk first, then destroys what used it. */
+/* Waits for writes in flight, ignores their outcome and frees everything. A simulator crashes its
+ * disk first, then destroys what used it. */
 void journal_destroy(struct journal *journal);
 
-/* Room for one record of `bytes` (8..RECORD_BYTES_MAX, a multiple of 8), 8-aligned; NULL while the
- * buffer is full. It stays the caller's until journal_publish or the next reserve: reserve before
- * the command is applied, so that what was applied can always be journalled. */
+/* Reserves room for one record of `bytes` (8..RECORD_BYTES_MAX, a multiple of 8), 8-aligned.
+ * Returns NULL while the buffer is full. The room is the caller's until journal_publish or the
+ * next reserve. Reserve before applying a command, so that an applied command can always be
+ * journalled. */
 CC_MUST_USE uint8_t *journal_reserve(struct journal *journal, uint32_t bytes);
 
-/* Hands the record written at the reserved place to the journal. It gets the sequence that follows
- * the last one's: position.tail.last_sequence + number of records published. */
+/* Publishes the record that was written into the reserved room. Its sequence is one higher than the
+ * last one's: position.tail.last_sequence + number of records published. */
 void journal_publish(struct journal *journal);
 
-/* One turn: reap, advance, gather, submit. The work done (0: nothing), or the fault, -errno. */
+/* Runs one turn: reap, advance, gather, submit. Returns the work done (0: none) or the fault,
+ * -errno. */
 CC_MUST_USE int journal_step(struct journal *journal);
 
-/* True when a turn could do nothing until a publish: nothing in flight, nothing published, and no
- * stop under way. The journal's thread may then sleep (flag, then ask again). Journal thread. */
+/* True when a turn could do nothing before the next publish: nothing is in flight, nothing is
+ * published, and no stop has begun. The journal's thread may then sleep, after it has set its flag
+ * and asked once more. Journal thread. */
 CC_MUST_USE bool journal_idle(const struct journal *journal);
 
-/* How many published bytes would let the next turn open a frame: 1 when none is in flight, else
- * group_bytes; UINT64_MAX while only a completion can. Journal thread. */
+/* Returns how many published bytes let the next turn open a frame: 1 when none is in flight, else
+ * group_bytes; UINT64_MAX when it needs a completion first. Journal thread. */
 CC_MUST_USE uint64_t journal_wanted_bytes(const struct journal *journal);
 
-/* Published bytes that no frame has taken yet; never too few. The matcher's. */
+/* Returns the published bytes that are in no frame yet, or a larger number. Matcher's thread. */
 CC_MUST_USE uint64_t journal_waiting_bytes(const struct journal *journal);
 
-/* The last sequence that may be shown or answered; 0: none. Acquire. */
+/* Returns the last sequence that may be shown or answered; 0: none. Acquire. */
 CC_MUST_USE uint64_t journal_durable_seq(const struct journal *journal);
 
-/* Begins a clean stop: nothing may be published any more; step writes what is left and then the
- * closing frame. journal_stopped is true once that is durable. While the pool has no segment that
- * frame waits too: a caller that cannot wait leaves without it, as after a crash. */
+/* Begins a clean stop. Nothing may be published afterwards; step writes the remaining records and
+ * then the closing frame. journal_stopped becomes true once that frame is durable. The frame waits
+ * while the pool has no segment; a caller that cannot wait exits without it, as after a crash. */
 void journal_stop(struct journal *journal);
 CC_MUST_USE bool journal_stopped(const struct journal *journal);
 
-/* The last frame of the chain, once journal_stopped. */
+/* Returns the last frame of the chain, once journal_stopped. */
 CC_MUST_USE struct frame_tail journal_tail(const struct journal *journal);
 
 /* The fault, 0 while there is none. */
@@ -124,11 +127,11 @@ CC_MUST_USE struct journal_counters journal_counters(const struct journal *journ
 
 /* ---- for follow.c only ---------------------------------------------------------------------- */
 
-/* Copies the record at buffer position `position` into `out` (RECORD_BYTES_MAX). Gives its length,
- * 0 when nothing durable is there yet, -EOVERFLOW when it was overwritten. */
+/* Copies the record at buffer position `position` into `out` (RECORD_BYTES_MAX). Returns its
+ * length, 0 if nothing durable is there yet, -EOVERFLOW if it was overwritten. */
 CC_MUST_USE int journal_copy(const struct journal *journal, uint64_t position, uint8_t *out);
 
-/* The last sequence whose bytes are surely in the segment files. Acquire. */
+/* Returns a sequence up to which all bytes are in the segment files. Acquire. */
 CC_MUST_USE uint64_t journal_written_seq(const struct journal *journal);
 
 /* What the journal was made with. */

@@ -3,7 +3,8 @@
  *   0        24        24+payload   +key         +signature  +extra      length
  *   | header | payload | public key | signature  | extra     | zeros to 8 |
  *
- * Any thread; no state. A record's sequence is not in it: it is its frame's first plus its place.
+ * Any thread; no state. A record's sequence is not in it: it is the frame's first_sequence plus its
+ * position in the frame.
  * Units. Bytes, except t_ns. */
 #ifndef STORE_RECORD_H
 #define STORE_RECORD_H
@@ -25,7 +26,7 @@ enum {
     RECORD_BYTES_MAX = 7640                        /* all parts at their largest, padded */
 };
 
-/* A record taken apart. The pointers reach into the bytes it was decoded from and live as long. */
+/* A decoded record. The pointers reach into the bytes that it was decoded from and live as long. */
 struct record_view {
     uint64_t t_ns;   /* engine time */
     uint32_t length; /* header and padding included; encode sets it */
@@ -40,16 +41,16 @@ struct record_view {
     const uint8_t *extra;     /* NULL when empty */
 };
 
-/* Length of the record of these parts, padding included. */
+/* Returns the length of a record with these parts, padding included. */
 CC_MUST_USE uint32_t record_length(uint8_t kind, uint32_t payload_bytes, uint32_t key_bytes,
                                    uint32_t extra_bytes);
 
-/* Writes `record` to `out` (record_length bytes, 8-aligned), pads zero, and gives its length.
- * The parts must be of a lawful size for the kind (INVARIANT). */
+/* Writes `record` to `out` (record_length bytes, 8-aligned) with zeros as padding. Returns its
+ * length. The sizes of the parts must be lawful for the kind (INVARIANT). */
 uint32_t record_encode(uint8_t *out, const struct record_view *record);
 
-/* Takes apart the record at the start of `bytes`, of which `available` are readable. 0, or -EBADMSG
- * when it is cut short, its lengths disagree, or a byte that must be zero is not. */
+/* Decodes the record at the start of `bytes`; `available` bytes may be read. Returns 0, or -EBADMSG
+ * if it is cut short, its lengths disagree, or a byte that must be zero is not. */
 CC_MUST_USE int record_decode(struct record_view *out, const uint8_t *bytes, size_t available);
 
 #endif

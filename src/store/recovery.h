@@ -1,17 +1,17 @@
-/* recovery.h - from a data directory to a position: read the chain, cut above what was promised,
- * refuse below it, hand every record to the caller (journal.md, Recovery).
+/* recovery.h - reads the chain of a data directory, cuts what was never acknowledged, refuses
+ * damage below that, and hands every record to the caller (journal.md, Recovery).
  *
  *   archive/ k .. f-1 ──> journal/ f .. open segment ──> prepared ones
  *      apply, read only      check, cut, apply              zeroed if need be
  *
- * The journal's files are numbered without a gap from the lowest that is there, f; what is below
- * it was retired into the archive, whose list ends at f or above: a segment in both is read from
- * the journal. A directory that was started once has a segment in journal/ for ever.
+ * The journal's files are numbered without a gap from the lowest one, f. The segments below f were
+ * retired; the archive's list ends at f or above, and a segment in both is read from the journal. A
+ * directory that was started once always has a segment in journal/.
  *
  * Runs at start in the main thread, blocking, before any other role; exchange_file_open came first
  * (step 1's lock). b is the number of the first frame that is missing; D is the largest
- * durable_frame that the newest boot left behind: b <= D is damage and is refused with nothing
- * written; b > D is an unacknowledged tail and is zeroed, synced, and forgotten.
+ * durable_frame that the newest boot left. If b <= D, an acknowledged frame is damaged: refused,
+ * and nothing is written. If b > D, the tail was never acknowledged: it is zeroed and synced.
  *
  * Bound.  Memory: two segments and one frame. Time: each segment of the journal from the start
  *         position on is read twice (scan, apply), each archived one once. */
@@ -21,9 +21,9 @@
 #include "store/journal.h"
 #include "store/refusal.h"
 
-/* Takes one record of the chain, in order, with its journalled t. Anything but 0 ends recovery with
- * REFUSAL_record_refused, refusal->error = that value; the caller knows what it meant by it (a 2014
- * of another rules_version, a 2015 that differs). Nothing of step 8 is written then. */
+/* Called with each record of the chain, in order, with its journalled t. A result other than 0 ends
+ * recovery with REFUSAL_record_refused and refusal->error = that value (the caller's: a 2014 of
+ * another rules_version, a 2015 that differs). Nothing of step 8 is written then. */
 typedef int recovery_apply(void *context, uint64_t sequence, uint64_t frame,
                            const struct record_view *record);
 
@@ -33,8 +33,8 @@ struct recovery_config {
     uint32_t segment_bytes;
     recovery_apply *apply;
     void *context;
-    /* The state that apply builds on ends with this frame: a snapshot's. 0: nothing, the chain is
-     * read from its beginning; after_hash is not looked at. */
+    /* The frame with which the caller's state ends (a snapshot's), and its hash. 0: the chain is
+     * read from its beginning; after_hash is not read. */
     uint64_t after_frame;
     uint8_t after_hash[HASH_BYTES];
     uint64_t durable_frame; /* known durable otherwise: a snapshot covers it; 0: none */
@@ -55,11 +55,11 @@ struct recovery_result {
     bool clean_stop;     /* the chain ends with a closing frame */
 };
 
-/* Steps 1 (headers) and 3 to 8; what a dead writer left of a snapshot is removed. Refused as well:
- * after_frame is missing (snapshot_ahead), a segment is missing between archive and journal or
- * after the archive, a directory with a boot number and no segment. On REFUSAL_frame_damaged and
- * every kind found before the cut, nothing was written. After REFUSAL_machine the directory is as a
- * crash would leave it: a later run comes to the same result. */
+/* Runs steps 1 (headers) and 3 to 8, and removes unfinished snapshots. Also refused: after_frame is
+ * missing (snapshot_ahead), a segment is missing between archive and journal or after the archive,
+ * a directory with a boot number has no segment. On REFUSAL_frame_damaged and every refusal before
+ * the cut, nothing was written. After REFUSAL_machine the directory is as a crash would leave it,
+ * and a later run has the same result. */
 CC_MUST_USE enum refusal_kind recovery_run(const struct recovery_config *config,
                                            struct recovery_result *result, struct refusal *refusal);
 

@@ -1,9 +1,9 @@
 /* refusal.h - why a data directory was refused: one of a closed list and a sentence with the place.
  *
- * The layer below decides and says; it neither logs nor exits. The node prints `text` and leaves
- * with `refusal_exit_code`: 3 for a directory that must not be used as it is, 1 for a machine that
- * failed under it. Nothing was written when a refusal is returned, except where a function's
- * contract says so. */
+ * The store decides and returns the refusal; it neither logs nor exits. The node prints `text` and
+ * exits with `refusal_exit_code`: 3 for a directory that must not be used as it is, 1 for a machine
+ * that failed. Nothing was written when a refusal is returned, unless a function's contract says
+ * otherwise. */
 #ifndef STORE_REFUSAL_H
 #define STORE_REFUSAL_H
 
@@ -48,11 +48,11 @@ struct refusal {
     char text[REFUSAL_TEXT_BYTES]; /* one sentence, no newline; empty for REFUSAL_none */
 };
 
-/* Forgets what was said: kind none, empty text. */
+/* Resets it: kind none, empty text. */
 void refusal_clear(struct refusal *refusal);
 
 /* Records `kind` with "the data directory <words of the kind>: <text>"; a long text is cut.
- * Gives `kind` back, so that a caller can return it. */
+ * Returns `kind`, so that a caller can return it. */
 enum refusal_kind refusal_set(struct refusal *refusal, enum refusal_kind kind, const char *format,
                               ...) CC_PRINTF(3, 4);
 

@@ -31,11 +31,12 @@ struct segment_header {
 /* Writes the whole first 4,096 bytes of a segment. */
 void segment_encode(uint8_t out[SEGMENT_FRAMES_OFFSET], const struct segment_header *header);
 
-/* 0, or -EBADMSG: wrong magic, version, size, CRC, block, or a byte that must be zero is not. */
+/* Returns 0, or -EBADMSG if magic, version, size, CRC, block or a byte that must be zero is wrong.
+ * */
 CC_MUST_USE int segment_decode(struct segment_header *out,
                                const uint8_t bytes[SEGMENT_FRAMES_OFFSET]);
 
-/* The header of segment `number` of this exchange. */
+/* Returns the header of segment `number` of this exchange. */
 struct segment_header segment_header_of(const struct exchange_file *exchange, uint64_t number,
                                         uint64_t boot, uint32_t block_bytes);
 
@@ -43,20 +44,20 @@ struct segment_header segment_header_of(const struct exchange_file *exchange, ui
 CC_MUST_USE bool segment_belongs(const struct segment_header *header,
                                  const struct exchange_file *exchange, uint64_t number);
 
-/* "journal/NNNNNNNNNN.seg", or ".next" in its place while it is being prepared. */
+/* Writes "journal/NNNNNNNNNN.seg", or the same with ".next" if it is not prepared yet. */
 void segment_path(char out[DISK_PATH_BYTES], uint64_t number, bool prepared);
 
-/* The number of a file name "NNNNNNNNNN.seg"; false for every other name. */
+/* Reads the number of a file name "NNNNNNNNNN.seg"; false for every other name. */
 CC_MUST_USE bool segment_number_of(const char *name, uint64_t *number);
 
-/* The numbers of the segments that are in journal/; none missing when count = max - min + 1. */
+/* The numbers of the segments in journal/. There is no gap if count = max - min + 1. */
 struct segment_range {
     uint64_t min; /* UINT64_MAX: there is none */
     uint64_t max;
     uint64_t count;
 };
 
-/* Lists journal/: 0 or -errno; without the folder -ENOENT, and an empty range. Blocking. */
+/* Lists journal/. Returns 0 or -errno; -ENOENT and an empty range without the folder. Blocking. */
 CC_MUST_USE int segment_range_of(struct disk *disk, struct segment_range *out);
 
 #endif

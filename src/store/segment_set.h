@@ -1,8 +1,8 @@
-/* segment_set.h - the segment files of a data directory as recovery needs them: listed, checked,
- * read whole, one at a time.
+/* segment_set.h - the segment files of a data directory for recovery: listed, checked, and read
+ * whole, one at a time.
  *
- * Main thread, blocking. The struct is open to recovery.c; its functions are the only writers of
- * what they fill, but for first_frame.
+ * Main thread, blocking. recovery.c reads the struct and writes first_frame; the functions here
+ * write everything else.
  * Bound.  Memory: one segment, one frame, a note for each segment. */
 #ifndef STORE_SEGMENT_SET_H
 #define STORE_SEGMENT_SET_H
@@ -34,31 +34,32 @@ struct segment_set {
     size_t frame_bytes_max;     /* the largest frame that a segment can hold, or its header */
 };
 
-/* Lists the segments and checks every header: each number once from the lowest to the highest that
- * is there, of the right size, of this exchange; a file of zeros from end to end is noted as blank.
- * No segment at all is a set of none. */
+/* Lists the segments and checks every header: each number once from the lowest to the highest, the
+ * right size, this exchange. A file that is zero from end to end is noted as blank. A directory
+ * without segments gives an empty set. */
 CC_MUST_USE enum refusal_kind segment_set_open(struct segment_set *set, struct disk *disk,
                                                const struct exchange_file *exchange,
                                                uint32_t segment_bytes, struct refusal *refusal);
 
-/* Gives the memory back; also after a refusal. */
+/* Frees the memory; also after a refusal. */
 void segment_set_close(struct segment_set *set);
 
 /* True if segment `number` is one of the set; its note (INVARIANT: it is). */
 CC_MUST_USE bool segment_set_has(const struct segment_set *set, uint64_t number);
 CC_MUST_USE struct segment_note *segment_set_note(struct segment_set *set, uint64_t number);
 
-/* Brings a segment into `bytes`, unless it is there. Waits for writes of a dead process to end. */
+/* Reads a segment into `bytes` unless it is there. Waits for writes of a dead process to end. */
 CC_MUST_USE enum refusal_kind segment_set_load(struct segment_set *set, uint64_t number);
 
-/* Forgets what was loaded: the file was changed. */
+/* Drops the loaded segment, because its file was changed. */
 void segment_set_unload(struct segment_set *set);
 
-/* Reads the largest first frame that a segment may have into `frame_bytes`; its *count. */
+/* Reads the start of a segment, as much as its first frame can be, into `frame_bytes`; *count
+ * bytes. */
 CC_MUST_USE enum refusal_kind segment_set_peek(struct segment_set *set, uint64_t number,
                                                size_t *count);
 
-/* Opens a segment to be written and synced: a file number or -errno. */
+/* Opens a segment for writing and syncing. Returns a file number or -errno. */
 CC_MUST_USE int segment_set_edit(struct segment_set *set, uint64_t number);
 
 /* True if `count` (1 or more) bytes are all zero. */

@@ -2,8 +2,8 @@
  *
  *   NAME.next: write ──> sync ──> rename to NAME ──> sync of the directory
  *
- * Order.  A crash leaves the file of before or the new one, and after a return of 0 the new one.
- *         What it may leave besides is NAME.next, which no start reads.
+ * Order.  A crash leaves the old file or the new one; after a return of 0 the new one. It may also
+ *         leave NAME.next, which no start reads.
  * Wait.   Both block.
  * Limits. `name` is in the data directory itself and is shorter than SMALL_FILE_NAME_MAX. */
 #ifndef STORE_SMALL_FILE_H
@@ -13,12 +13,12 @@
 
 enum { SMALL_FILE_NAME_MAX = 32 };
 
-/* Replaces the file. 0 or -errno: then either of the two may be there. */
+/* Replaces the file. Returns 0, or -errno; then the old or the new one is there. */
 CC_MUST_USE int small_file_replace(struct disk *disk, const char *name, const void *bytes,
                                    size_t count);
 
-/* At most `capacity` bytes of the file: their count, -ENOENT without one, or -errno. One byte more
- * than the longest lawful file shows one that is too long. */
+/* Reads at most `capacity` bytes of the file. Returns their count, -ENOENT without the file, or
+ * -errno. Ask for one byte more than the longest lawful file to notice one that is too long. */
 CC_MUST_USE int64_t small_file_read(struct disk *disk, const char *name, void *bytes,
                                     size_t capacity);
 

@@ -9,8 +9,8 @@
  *   | header  | sections   | zeros                   | first section | second | ...
  *
  * The store knows sections as bytes only. A `.part` never counts.
- * Order.  What a snapshot covers is on the medium before it has its name, also with durability
- *         `none`: snapshot_end syncs the journal's segments up to its frame.
+ * Order.  The frames that a snapshot covers are on the medium before it has its name, also with
+ *         durability `none`: snapshot_end syncs the journal's segments up to its frame.
  * Wait.   Blocking. A writer may be the snapshotter's child, a stopped node or a test.
  * Bound.  Writing: one buffer of 1 MiB. Reading: the whole image in memory. */
 #ifndef STORE_SNAPSHOT_H
@@ -55,8 +55,8 @@ struct snapshot_section {
 
 struct snapshot_writer;
 
-/* Begins snapshot/SEQUENCE.snap.part, emptied if it is there. NULL without memory; errors of
- * the disk are returned by snapshot_end. */
+/* Begins snapshot/SEQUENCE.snap.part, emptied if it exists. Returns NULL without memory;
+ * snapshot_end returns errors of the disk. */
 CC_MUST_USE struct snapshot_writer *
 snapshot_begin(struct disk *disk, const struct exchange_file *exchange, uint64_t sequence);
 
@@ -65,9 +65,9 @@ void snapshot_section_begin(struct snapshot_writer *writer, uint32_t code, uint3
 void snapshot_bytes(struct snapshot_writer *writer, const void *bytes, size_t count);
 
 /* Ends the file: fills head->section_count, image_bytes and image_hash, writes header and table,
- * syncs the journal up to head->frame and the file, gives it its name. Gives the writer's memory
- * back in any case. -errno: no snapshot was promised. One of that name may exist; if it does it is
- * whole, this one or an earlier one. */
+ * syncs the journal up to head->frame and the file, and renames it. Always frees the writer.
+ * Returns 0, or -errno; then no snapshot was promised, and a file of that name, if there is one, is
+ * whole (this one or an earlier one). */
 CC_MUST_USE int snapshot_end(struct snapshot_writer *writer, struct snapshot_head *head);
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -78,30 +78,30 @@ struct snapshot {
     uint8_t *memory;
 };
 
-/* Reads snapshot/SEQUENCE.snap and proves it whole: magic, version, header CRC, ids, bounds, each
- * section's CRC, image hash. 0, -EBADMSG when it is not whole: an older one will do; -EXDEV when
- * it is another exchange's: the directory is a mixture and must not be used; or -errno. `why` (may
- * be NULL) gets the kind and a sentence. On failure there is nothing to close. */
+/* Reads snapshot/SEQUENCE.snap and verifies it: magic, version, header CRC, ids, bounds, each
+ * section's CRC, image hash. Returns 0; -EBADMSG if it is not whole (try an older one); -EXDEV if
+ * it is another exchange's (the directory is mixed and must not be used); or -errno. `why` (may be
+ * NULL) gets the kind and a sentence. On failure there is nothing to close. */
 CC_MUST_USE int snapshot_read(struct disk *disk, const struct exchange_file *exchange,
                               uint64_t sequence, struct snapshot *out, struct refusal *why);
 void snapshot_close(struct snapshot *snapshot);
 
-/* The header alone (CRC and ids checked), without the image: for lists. As snapshot_read. */
+/* Reads and checks the header alone (CRC, ids). Returns as snapshot_read. */
 CC_MUST_USE int snapshot_read_head(struct disk *disk, const struct exchange_file *exchange,
                                    uint64_t sequence, struct snapshot_head *out,
                                    struct refusal *why);
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
-/* The sequences of the snapshot files, newest first, at most `sequences_max` (the newest of them);
- * their number, or -errno. Whether they are whole is not looked at. */
+/* Lists the sequences of the newest `sequences_max` snapshot files, newest first. Returns their
+ * number or -errno. Does not check whether they are whole. */
 CC_MUST_USE int snapshot_list(struct disk *disk, uint64_t *sequences, int sequences_max);
 
-/* Removes a snapshot's name, or that of the unfinished one of that sequence; 0 or -errno. */
+/* Remove a snapshot, or the unfinished one of that sequence. Return 0 or -errno. */
 CC_MUST_USE int snapshot_remove(struct disk *disk, uint64_t sequence);
 CC_MUST_USE int snapshot_remove_part(struct disk *disk, uint64_t sequence);
 
-/* Removes every unfinished one: what a writer left behind that died. 0 or -errno. */
+/* Removes every unfinished snapshot of a writer that died. Returns 0 or -errno. */
 CC_MUST_USE int snapshot_remove_parts(struct disk *disk);
 
 #endif
