@@ -1,6 +1,7 @@
 #include "engine/table/book.h"
 
-/* Paths taken for one order in ten: kept out of line, so that the others save no registers. */
+/* About one order in ten runs these paths. They are out of line, so that the other orders need not
+ * save registers for them. */
 #define BOOK_RARE __attribute__((noinline))
 
 enum {
@@ -12,7 +13,7 @@ static_assert(sizeof(struct book_level) * BOOK_PAGE_LEVELS == 4096, "a page is 4
 static_assert(1 << (BOOK_WORD_BITS * BOOK_BITMAP_DEPTH) == BOOK_TICKS_MAX, "depth fits the ladder");
 static_assert(BOOK_PAGE_WORDS == 4, "book_page_is_empty reads four words");
 
-/* Words of one bitmap level, in whole pages of words so that the words of a ladder page exist. */
+/* Words of one bitmap level, rounded up to eight: all four words of each ladder page then exist. */
 static size_t book_bitmap_words(uint32_t ladder_ticks, uint32_t depth)
 {
     size_t bits = ladder_ticks;
@@ -22,7 +23,8 @@ static size_t book_bitmap_words(uint32_t ladder_ticks, uint32_t depth)
     return (bits + 7) & ~(size_t)7;
 }
 
-/* Levels of a side in whole pages, so that both sides and the arrays behind stay aligned. */
+/* Levels of one side, rounded up to whole pages: both sides and the arrays after them stay
+ * aligned. */
 static size_t book_ladder_levels(uint32_t ladder_ticks)
 {
     return ((size_t)ladder_ticks + BOOK_PAGE_LEVELS - 1) & ~(size_t)(BOOK_PAGE_LEVELS - 1);
@@ -63,7 +65,7 @@ void book_init(struct book *book, void *memory, uint32_t ladder_ticks, struct or
     INVARIANT(at == (unsigned char *)memory + book_bytes(ladder_ticks));
 }
 
-/* Whether the page of `tick` has no level with an order: its four words side by side. */
+/* True if no level in the page of `tick` has an order: its four words are zero. */
 static bool book_page_is_empty(const struct book_side *side, uint32_t tick)
 {
     const uint64_t *words = &side->bitmap[0][tick / BOOK_PAGE_LEVELS * BOOK_PAGE_WORDS];
@@ -71,7 +73,9 @@ static bool book_page_is_empty(const struct book_side *side, uint32_t tick)
     return (words[0] | words[1] | words[2] | words[3]) == 0;
 }
 
-/* A level gets its first order: count its page, set its bits upward while words were empty. */
+/* Marks a level that gets its first order: counts its page if the page was empty, then sets its
+ * bits upward, up to the first word that was not empty. False when the pages are at their limit;
+ * then nothing changes. */
 static BOOK_RARE bool book_open_level(struct book *book, struct book_side *side, uint32_t tick)
 {
     if (side->bitmap[0][tick >> BOOK_WORD_BITS] == 0 && book_page_is_empty(side, tick)) {
@@ -91,7 +95,8 @@ static BOOK_RARE bool book_open_level(struct book *book, struct book_side *side,
     return true;
 }
 
-/* The lowest set bit at or above `tick`: up while words are empty, then down their lowest bits. */
+/* Returns the lowest index from `tick` to `top` that has an order, or BOOK_TICK_NONE. It climbs
+ * while words are empty, then descends along the lowest set bits. */
 static uint32_t book_find(const struct book_side *side, uint32_t tick, uint32_t top)
 {
     uint32_t depth = 0;
@@ -114,7 +119,8 @@ static uint32_t book_find(const struct book_side *side, uint32_t tick, uint32_t 
     return tick;
 }
 
-/* A level lost its last order. */
+/* Clears the bits of a level that lost its last order, frees its page if that is now empty, and
+ * finds the next best level. */
 static BOOK_RARE void book_close_level(struct book *book, struct book_side *side, uint32_t tick)
 {
     for (uint32_t depth = 0, bit = tick; depth < BOOK_BITMAP_DEPTH; depth++) {
@@ -149,7 +155,7 @@ bool book_insert(struct book *book, uint32_t order)
     }
     record->next = ORDER_NONE;
     record->prev = tail;
-    book->orders[tail].next = order; /* the dummy when the level was empty */
+    book->orders[tail].next = order; /* of the dummy if the level was empty */
     level->head = head;
     level->tail = order;
     level->quantity += record->remaining;
@@ -172,9 +178,9 @@ void book_remove(struct book *book, uint32_t order)
     INVARIANT(level->quantity >= record->remaining);
     INVARIANT((head == order) == (prev == ORDER_NONE));
     INVARIANT((tail == order) == (next == ORDER_NONE));
-    book->orders[prev].next = next; /* the dummy takes the writes at either end */
+    book->orders[prev].next = next; /* at either end the dummy is written to */
     book->orders[next].prev = prev;
-    head = head == order ? next : head; /* no branch: which end it was cannot be predicted */
+    head = head == order ? next : head; /* no branch: the end is unpredictable */
     tail = tail == order ? prev : tail;
     level->quantity -= record->remaining;
     level->head = head;
@@ -267,7 +273,7 @@ uint32_t book_depth(const struct book *book, enum order_side side, struct book_d
     return count;
 }
 
-/* One level's queue against its sums. */
+/* Checks the queue of one level against its sums. */
 static void book_check_level(const struct book *book, enum order_side side, uint32_t tick)
 {
     const struct book_level *level = &book->sides[side].levels[tick];

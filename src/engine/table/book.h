@@ -4,16 +4,16 @@
  *   asks, price    0   1   2  ...  top          best = lowest index on either side, so both
  *   bids, price   top ...  2   1    0           sides are one code path
  *
- * Order.  Price, then queue: an insert goes behind its level. The walk is best level first
- *         (book_best, book_next), head to tail (book_head, order.next).
- * Units.  Prices in ticks of the market, quantities raw. `tick` is always the mirrored index of
- *         the side it is used with; book_mirror turns it into that of the other side.
- * Bound.  2^24 ticks. A page is 256 neighbouring levels of a side (4 KiB of them), in use while
- *         one of its levels has an order; all books share one count of pages (book_pages). An
- *         insert that needs a page above the limit is refused: by count, never by history.
- * Memory. Levels are 16 bytes; how many orders a level has is kept in an array of its own, so
- *         that four levels share a line. All of it starts as zero pages that are never touched
- *         before they are used: map it NORESERVE, in huge pages or not. */
+ * Order.  Price, then queue: an insert adds an order at the end of its level. A walk takes the
+ *         best level first (book_best, book_next), each from head to tail (book_head, order.next).
+ * Units.  Prices in ticks of the market, quantities raw. `tick` is always a ladder index of the
+ *         side it is used with; book_mirror converts it to the index on the other side.
+ * Bound.  2^24 ticks. A page is 256 neighbouring levels of a side (4 KiB) and is in use while one
+ *         of its levels has an order. All books share one count of pages (book_pages). An insert
+ *         that needs a page above the limit is refused. Only the count of used pages decides.
+ * Memory. A level has 16 bytes, so four levels share a line; its count of orders lies in a
+ *         separate array. The memory starts as zero pages that are not touched before their
+ *         first use: map it NORESERVE, in huge pages or not. */
 #ifndef ENGINE_TABLE_BOOK_H
 #define ENGINE_TABLE_BOOK_H
 
@@ -29,7 +29,7 @@ enum {
 #define BOOK_TICK_NONE UINT32_MAX /* greater than any index */
 
 struct book_level {
-    uint32_t head; /* first in the queue, or ORDER_NONE: the level is empty */
+    uint32_t head; /* first order of the queue; ORDER_NONE: the level is empty */
     uint32_t tail;
     uint64_t quantity; /* sum of `remaining` of its orders, dead ones included */
 };
@@ -37,7 +37,7 @@ struct book_level {
 struct book_side {
     struct book_level *levels;
     uint32_t *order_counts;              /* per level */
-    uint64_t *bitmap[BOOK_BITMAP_DEPTH]; /* [0]: a bit a level; [d]: a bit a word of [d - 1] */
+    uint64_t *bitmap[BOOK_BITMAP_DEPTH]; /* [0]: one bit per level; [d]: per word of [d - 1] */
     uint32_t best;                       /* lowest index with an order, or BOOK_TICK_NONE */
     uint32_t order_count;
     uint64_t spare; /* a side is one line */
@@ -64,45 +64,49 @@ struct book_depth {
     uint32_t order_count;
 };
 
-/* Bytes for both ladders of prices 0..ladder_ticks - 1. 2 <= ladder_ticks <= BOOK_TICKS_MAX. */
+/* Returns the bytes that both ladders need for prices 0 to ladder_ticks - 1.
+ * 2 <= ladder_ticks <= BOOK_TICKS_MAX. */
 size_t book_bytes(uint32_t ladder_ticks);
 
-/* `memory`: book_bytes(ladder_ticks) zero bytes, 64-byte aligned (4096 for exact pages), that
- * outlive the book. `orders` is the hot array of the order table; `pages` is shared by all books.*/
+/* Prepares an empty book. `memory` has book_bytes(ladder_ticks) zero bytes, 64-byte aligned (4096
+ * for exact pages), and outlives the book. `orders` is the hot array of the order table. All books
+ * share `pages`. */
 void book_init(struct book *book, void *memory, uint32_t ladder_ticks, struct order *orders,
                struct book_pages *pages);
 
-/* Rests an order at the back of its level. Its side, tick and remaining (> 0) are set and it is in
- * no queue. False when a page would exceed the limit: then nothing changes. */
+/* Adds an order at the end of its level's queue. The caller has set its side, tick and remaining
+ * (> 0); it is in no queue. False when it needs a page above the limit; then nothing changes. */
 CC_MUST_USE bool book_insert(struct book *book, uint32_t order);
 
-/* Takes a resting order out of its queue; its `remaining` stays as it is. */
+/* Removes a resting order from its queue. Its `remaining` does not change. */
 void book_remove(struct book *book, uint32_t order);
 
-/* Takes 0 < quantity < remaining off a resting order; it keeps its place. */
+/* Subtracts 0 < quantity < remaining from a resting order. It keeps its position in the queue. */
 void book_reduce(struct book *book, uint32_t order, uint64_t quantity);
 
-/* Whether taking out the one order at `tick` would give its page back: nothing else is in it. */
+/* True if the removal of an order at `tick` would free its page: the page has no other order. */
 CC_MUST_USE bool book_frees_page(const struct book *book, enum order_side side, uint32_t tick);
 
-/* What stands before a resting order in its level: *quantity of all orders ahead of it. Walks the
- * queue toward both ends at once, at most `steps` orders a way; false: neither end was reached. */
+/* Sets *quantity to the sum of the orders ahead of a resting order in its level. Walks the queue
+ * toward both ends at once, at most `steps` orders each way. False when it reached neither end;
+ * then *quantity is not written. */
 CC_MUST_USE bool book_ahead(const struct book *book, uint32_t order, uint32_t steps,
                             uint64_t *quantity);
 
-/* Fills a resting order: 0 < quantity <= remaining. True when nothing is left: it is then out of
- * its queue with remaining 0. */
+/* Subtracts a filled quantity, 0 < quantity <= remaining, from a resting order. True when nothing
+ * is left: the order is then out of its queue, with remaining 0. */
 bool book_take(struct book *book, uint32_t order, uint64_t quantity);
 
-/* The next level with orders behind `tick` (further from the spread), or BOOK_TICK_NONE. */
+/* Returns the next level with orders after `tick` (further from the spread), or BOOK_TICK_NONE. */
 CC_MUST_USE uint32_t book_next(const struct book *book, enum order_side side, uint32_t tick);
 
-/* The best `row_count` levels, best first, dead orders included. Gives how many there are. */
+/* Writes the best levels to `rows`, best first, at most `row_count`. Quantities include dead
+ * orders. Returns the number of rows written. */
 uint32_t book_depth(const struct book *book, enum order_side side, struct book_depth *rows,
                     uint32_t row_count);
 
-/* Audit of one side, for tests and checkpoints: best, queues, sums, counts and bitmap agree, and
- * within a level sequences do not fall (INVARIANT). Gives the pages that the side has in use. */
+/* Audits one side, for tests and checkpoints: best, queues, sums, counts and bitmap agree, and
+ * stamps rise within a level (INVARIANT). Returns the number of pages that the side uses. */
 uint32_t book_check_side(const struct book *book, enum order_side side);
 
 static inline enum order_side book_opposite(enum order_side side)
@@ -110,13 +114,14 @@ static inline enum order_side book_opposite(enum order_side side)
     return side == ORDER_LONG ? ORDER_SHORT : ORDER_LONG;
 }
 
-/* The index of the same price on the other side. */
+/* Returns the index of the same price on the other side. */
 static inline uint32_t book_mirror(const struct book *book, uint32_t tick)
 {
     return book->top - tick;
 }
 
-/* The side's index of a price, price_ticks <= top. Its own inverse: book_price. */
+/* Returns the side's index of a price, price_ticks <= top. The function is its own inverse:
+ * book_price. */
 static inline uint32_t book_tick(const struct book *book, enum order_side side,
                                  uint32_t price_ticks)
 {
@@ -134,7 +139,7 @@ static inline uint32_t book_best(const struct book *book, enum order_side side)
     return book->sides[side].best;
 }
 
-/* Whether an order of `side` at its index `tick` would meet the best opposite level. */
+/* True if an order of `side` at its index `tick` would meet the best opposite level. */
 static inline bool book_crosses(const struct book *book, enum order_side side, uint32_t tick)
 {
     return book->sides[book_opposite(side)].best <= book_mirror(book, tick);
@@ -146,7 +151,7 @@ static inline uint32_t book_head(const struct book *book, enum order_side side, 
     return book->sides[side].levels[tick].head;
 }
 
-/* What the effect book_level says of a level: 0 and 0 when it is empty. */
+/* The quantity and the count of a level, as the effect book_level shows them: 0 and 0 if empty. */
 static inline uint64_t book_quantity(const struct book *book, enum order_side side, uint32_t tick)
 {
     return book->sides[side].levels[tick].quantity;
@@ -158,20 +163,20 @@ static inline uint32_t book_order_count(const struct book *book, enum order_side
     return book->sides[side].order_counts[tick];
 }
 
-/* Prefetch: the level that an order would rest at. */
+/* Prefetches the level where an order would rest. */
 static inline void book_prefetch_level(const struct book *book, enum order_side side, uint32_t tick)
 {
     __builtin_prefetch(&book->sides[side].levels[tick], 1);
     __builtin_prefetch(&book->sides[side].order_counts[tick], 1);
 }
 
-/* Prefetch: the last order of that level, which an insert links (after book_prefetch_level). */
+/* Prefetches the last order of that level, which an insert links (after book_prefetch_level). */
 static inline void book_prefetch_tail(const struct book *book, enum order_side side, uint32_t tick)
 {
     __builtin_prefetch(&book->orders[book->sides[side].levels[tick].tail], 1);
 }
 
-/* Prefetch: the neighbours of an order that a removal links (after order_prefetch). */
+/* Prefetches the neighbours of an order, which its removal links (after order_prefetch). */
 static inline void book_prefetch_neighbours(const struct book *book, const struct order *order)
 {
     __builtin_prefetch(&book->orders[order->next], 1);

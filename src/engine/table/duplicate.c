@@ -2,7 +2,7 @@
 
 #include "engine/table/image_read.h"
 
-/* Slices that a window of ids spans, both partly covered ends included, as a power of two. */
+/* Slices that a window of ids spans, with both partly covered ends; rounded to a power of two. */
 static uint32_t duplicate_slice_count(uint32_t window_ms)
 {
     uint64_t slices = ((uint64_t)window_ms + 2 * DUPLICATE_SLACK_MS) / DUPLICATE_SLICE_MS + 2;
@@ -63,7 +63,7 @@ const struct duplicate_entry *duplicate_find(const struct duplicate *set, uint64
     while (hash_index_next(&set->index, &probe)) {
         const struct duplicate_entry *entry = &set->entries[probe.index].entry;
         if (CC_LIKELY(entry->id[0] == id[0] && entry->id[1] == id[1] && entry->account == account))
-            /* an entry of a dropped slice that still waits to be freed is gone already */
+            /* the entry of a dropped slice does not match, although it is not freed yet */
             return duplicate_id_ms(id) >= duplicate_floor_ms(set) ? entry : NULL;
     }
     return NULL;
@@ -74,7 +74,7 @@ uint64_t duplicate_floor_ms(const struct duplicate *set)
     return set->first_slice * DUPLICATE_SLICE_MS;
 }
 
-/* The whole list goes before the dead ones; only its last entry is touched. */
+/* Puts the whole list before the dead entries. Only its last entry is written. */
 static void duplicate_drop_slice(struct duplicate *set, struct duplicate_slice *slice)
 {
     if (slice->head == 0)
@@ -106,8 +106,9 @@ void duplicate_set_floor(struct duplicate *set, uint64_t floor_ms)
     set->first_slice = floor_ms / DUPLICATE_SLICE_MS;
 }
 
-/* Takes the first dead entry out of the index. Its own line was asked for DUPLICATE_AHEAD frees ago
- * and its index line half as many, when the place was known: a miss costs more than an insert. */
+/* Removes the first dead entry from the index and frees it. Its own line was prefetched
+ * DUPLICATE_AHEAD frees before, and its index line half as many frees before, when its index slot
+ * was known. A cache miss here would cost more than an insert. */
 static void duplicate_free_dead(struct duplicate *set)
 {
     uint32_t dead = set->dead_head;
@@ -172,7 +173,7 @@ static bool duplicate_before(const struct duplicate_entry *a, const struct dupli
     return a->account < b->account;
 }
 
-/* Merges two sorted lists; gives the head. */
+/* Merges two sorted lists. Returns the head. */
 static uint32_t duplicate_merge(struct duplicate_slot *entries, uint32_t a, uint32_t b)
 {
     uint32_t head = 0;
@@ -188,7 +189,7 @@ static uint32_t duplicate_merge(struct duplicate_slot *entries, uint32_t a, uint
     return head;
 }
 
-/* Sorts a slice's list in place: merge sort by a counter of sorted runs, no memory of its own. */
+/* Sorts a slice's list in place, by a merge sort with a binary counter of sorted runs. */
 static void duplicate_sort(struct duplicate *set, struct duplicate_slice *slice)
 {
     uint32_t runs[32] = { 0 }; /* runs[k]: 0 or a list of 2^k entries */
@@ -212,7 +213,7 @@ static void duplicate_sort(struct duplicate *set, struct duplicate_slice *slice)
         slice->tail = sorted;
 }
 
-/* Moves the cursor to the first entry of the first slice at or behind its own that has one. */
+/* Moves the cursor to the first entry of the first slice that has one, from its own slice on. */
 static void duplicate_enter(struct duplicate *set, struct duplicate_cursor *cursor)
 {
     for (; cursor->slice < set->end_slice; cursor->slice++) {

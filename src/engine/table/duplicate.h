@@ -1,17 +1,18 @@
-/* duplicate.h - the request ids that were executed, exact, for as long as they can come again.
+/* duplicate.h - the exact set of executed request ids that can still come again.
  *
- * One structure (wire.md W5): whole ids, found by their keyed hash and kept in slices of 16 ms of
- * the id's own time. A slice is dropped when no id that passes the engine's window check can fall
- * in it any more; dropping is O(1) a slice, and its entries are taken out of the index one at a
- * time by later inserts (whose cache lines are fetched inserts ahead), so no command pays for
- * 10^6 of them. Dropped entries never match and never count.
+ * The set of W5 (wire.md) keeps whole ids, finds them by their keyed hash, and groups them in
+ * slices of 16 ms by the time in the id. A slice is dropped when no id in it can pass the engine's
+ * window check any more. A drop costs O(1) per slice. Later inserts remove the dropped entries from
+ * the index, one each, and prefetch their lines several inserts before, so no command pays for
+ * 10^6 of them. Dropped entries never match and do not count.
  *
- * Owner.  The engine. duplicate_find, _full and _floor_ms only read: they serve the peek; the rest
- *         is called by sequenced commands only, so every replica drops at the same command.
+ * Owner.  The engine. duplicate_find, _full and _floor_ms only read, for the peek. Only sequenced
+ *         commands call the other functions, so every replica drops at the same command.
  * Units.  Times of ids in unix ms, t of the engine in unix ns.
- * Bound.  `limit` live entries of `slots` laid out; the index never refuses. A command costs one
- *         index line and one entry line an id, and the same for at most one dropped entry.
- * Order.  duplicate_first/_next give the live entries in key order: (id bytes, account). */
+ * Bound.  `limit` live entries; memory is laid out for `slots`. The index never refuses. A command
+ *         costs one index line and one entry line per id, and the same for at most one dropped
+ *         entry per insert.
+ * Order.  duplicate_first/_next visit the live entries in key order: (id bytes, account). */
 #ifndef ENGINE_TABLE_DUPLICATE_H
 #define ENGINE_TABLE_DUPLICATE_H
 
@@ -22,15 +23,15 @@
 enum {
     DUPLICATE_SLICE_MS = 16,
     DUPLICATE_SLOTS_MAX = 1 << 27,
-    DUPLICATE_AHEAD = 8,       /* entries that the freeing of dropped ones fetches ahead */
+    DUPLICATE_AHEAD = 8,       /* dropped entries to prefetch before their turn */
     DUPLICATE_SLACK_MS = 5000, /* the engine's window is this much wider at either end (W5) */
 };
 
-/* What is kept of an id: the 40 bytes of W5. */
+/* The 40 bytes of W5 that the set keeps of an id. */
 struct duplicate_entry {
     uint64_t id[2];           /* the UUID's bytes in wire order, loaded as two words */
-    uint64_t account;         /* of the verified credential, or derived from the key (W5) */
-    uint64_t processed_at_ns; /* of the first answer */
+    uint64_t account;         /* the verified credential's, or derived from the key (W5) */
+    uint64_t processed_at_ns; /* time in the first answer */
     uint64_t outcome;         /* sequence << 8 | status, duplicate_sequence, duplicate_status */
 };
 
@@ -40,8 +41,8 @@ static_assert(sizeof(struct duplicate_entry) == 40, "W5: an entry is 40 bytes");
 struct duplicate_slot {
     struct duplicate_entry entry;
     uint32_t next;  /* in its slice, then in the dead list, then in the free list; 0: last */
-    uint32_t ahead; /* the entry DUPLICATE_AHEAD places down that list, or 0: only a hint */
-    uint32_t place; /* in the index */
+    uint32_t ahead; /* the entry DUPLICATE_AHEAD further in that list, or 0; only a hint */
+    uint32_t place; /* bucket and slot in the index */
     uint32_t home;  /* upper half of the hash */
     uint32_t spare[2];
 };
@@ -52,7 +53,7 @@ struct duplicate_slice {
     uint32_t head; /* of the list of its entries, newest first; 0: empty */
     uint32_t tail;
     uint32_t count;
-    uint32_t recent[DUPLICATE_AHEAD]; /* its newest entries, by count at their insert */
+    uint32_t recent[DUPLICATE_AHEAD]; /* its newest entries: a ring by `count` */
 };
 
 struct duplicate {
@@ -66,60 +67,65 @@ struct duplicate {
     uint32_t fresh;     /* lowest entry never used */
     uint32_t free_head; /* freed entries, last first */
     uint32_t dead_head; /* entries of dropped slices, not yet out of the index */
-    uint32_t freed;     /* how many were taken out: a place in `fetching` */
-    uint32_t fetching[DUPLICATE_AHEAD / 2]; /* dead entries whose lines were asked for */
+    uint32_t freed;     /* dead entries freed so far; gives the index in `fetching` */
+    uint32_t fetching[DUPLICATE_AHEAD / 2]; /* dead entries whose lines were prefetched */
     uint64_t first_slice;                   /* number of the oldest slice that is not dropped */
     uint64_t end_slice;                     /* above every slice that has an entry */
 };
 
-/* A place in the canonical enumeration. */
+/* A position in the enumeration in key order. */
 struct duplicate_cursor {
     const struct duplicate_entry *entry; /* NULL at the end */
     uint64_t slice;                      /* its slice number */
 };
 
-/* window_ms: past + future of the widest configuration, without slack. */
+/* Returns the bytes of a set. `window_ms` is past + future of the widest configuration, without
+ * slack. */
 size_t duplicate_bytes(uint32_t slots, uint32_t window_ms);
 
-/* `memory`: duplicate_bytes() zero bytes, 64-byte aligned, that outlive the set. */
+/* Prepares an empty set. `memory` has duplicate_bytes() zero bytes, 64-byte aligned, and outlives
+ * the set. */
 void duplicate_init(struct duplicate *set, void *memory, uint32_t slots, uint32_t window_ms);
 
-/* How many ids may live at once (limits.duplicate_slots): count <= limit <= slots. */
+/* Sets how many ids may live at once (limits.duplicate_slots): count <= limit <= slots. */
 void duplicate_set_limit(struct duplicate *set, uint32_t limit);
 
-/* Read-only. The live entry of (account, id), or NULL. Valid until the next insert or advance. */
+/* Returns the live entry of (account, id), or NULL. The set owns it; it is valid until the next
+ * insert or advance. Read-only. */
 CC_MUST_USE const struct duplicate_entry *duplicate_find(const struct duplicate *set, uint64_t hash,
                                                          uint64_t account, const uint64_t id[2]);
 
-/* Read-only. Whether `id_count` more ids would not fit: row duplicates_full (R11). A batch asks
- * for itself and its items together. */
+/* True if `id_count` more ids would not fit: row duplicates_full (R11). A batch counts itself and
+ * its items together. Read-only. */
 static inline bool duplicate_full(const struct duplicate *set, uint32_t id_count)
 {
     return set->limit - set->count < id_count;
 }
 
-/* Read-only. Ids dated before this were dropped and would not be recognised. The engine refuses
- * them as outside its window even when a later configuration makes `past` longer. */
+/* Returns the time (unix ms) before which ids were dropped. The set does not recognise an older id,
+ * so the engine refuses it as outside its window, even if a later configuration makes `past`
+ * longer. Read-only. */
 CC_MUST_USE uint64_t duplicate_floor_ms(const struct duplicate *set);
 
-/* Drops the slices in which no id can fall that passes the window check at t_ms or later: those
- * that end at or before t_ms - past_ms - DUPLICATE_SLACK_MS. Never moves back. Once a sequenced
- * command, before its insert. */
+/* Drops the slices whose ids all fail the window check at t_ms and later: those that end at or
+ * before t_ms - past_ms - DUPLICATE_SLACK_MS. The floor never moves back. Each sequenced command
+ * calls it once, before its insert. */
 void duplicate_advance(struct duplicate *set, uint64_t t_ms, uint32_t past_ms);
 
-/* The floor as it was; the set is empty. */
+/* Sets the floor of an empty set to that of an image. It is a multiple of DUPLICATE_SLICE_MS. */
 void duplicate_set_floor(struct duplicate *set, uint64_t floor_ms);
 
-/* Adds an id that duplicate_find does not find, dated inside the window of the last advance; not
- * duplicate_full. `hash` is the keyed hash of (account, id). */
+/* Adds an id. duplicate_find does not find it, its time lies inside the window of the last advance,
+ * and the set is not full. `hash` is the keyed hash of (account, id). */
 void duplicate_insert(struct duplicate *set, uint64_t hash, const struct duplicate_entry *entry);
 
-/* First and next live entry in key order. They sort a slice's list when they enter it: this is no
- * change that anything else can see, and no other call on the set may come in between. */
+/* Move the cursor to the first and to the next live entry in key order; its `entry` is NULL at the
+ * end. They sort a slice's list when they enter it. No other function sees the difference, but no
+ * other call on the set may come between. */
 void duplicate_first(struct duplicate *set, struct duplicate_cursor *cursor);
 void duplicate_next(struct duplicate *set, struct duplicate_cursor *cursor);
 
-/* Prefetch: the index line that find and insert will touch. */
+/* Prefetches the index line that find and insert will read. */
 static inline void duplicate_prefetch(const struct duplicate *set, uint64_t hash)
 {
     hash_index_prefetch(&set->index, hash);
@@ -140,13 +146,14 @@ static inline uint8_t duplicate_status(const struct duplicate_entry *entry)
     return (uint8_t)entry->outcome;
 }
 
-/* The unix ms that a UUIDv7 loaded as two words is dated. */
+/* Returns the time (unix ms) in a UUIDv7 that is loaded as two words. */
 static inline uint64_t duplicate_id_ms(const uint64_t id[2])
 {
     return __builtin_bswap64(id[0]) >> 16;
 }
 
-/* Section 10 of an image, into the empty set. The hashes are made with the directory's key. */
+/* Loads section 10 of an image into the empty set. `key` is the directory's key for the hashes.
+ * False: read->wrong says why, and the set is of no further use. */
 struct image_read;
 CC_MUST_USE bool duplicate_load(struct duplicate *set, struct mix_key key, struct image_read *read);
 

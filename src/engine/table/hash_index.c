@@ -2,7 +2,7 @@
 
 static_assert((1 << HASH_INDEX_PLACE_BITS) >= HASH_INDEX_SLOTS, "a slot fits its bits");
 
-/* More places than records, so that an insert below the bound always ends. */
+/* There are more slots than records, so an insert below the bound always ends. */
 static uint32_t hash_index_buckets(uint32_t records)
 {
     return records / HASH_INDEX_LOAD + 1;
@@ -15,7 +15,7 @@ size_t hash_index_bytes(uint32_t records)
 
 void hash_index_init(struct hash_index *map, void *memory, uint32_t records)
 {
-    INVARIANT(records != 0 && records <= 1u << 28); /* a place fits 32 bits */
+    INVARIANT(records != 0 && records <= 1u << 28); /* bucket << 4 | slot fits 32 bits */
     INVARIANT((uintptr_t)memory % CC_CACHE_LINE == 0);
     *map = (struct hash_index){
         .buckets = memory,

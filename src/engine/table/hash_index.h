@@ -1,16 +1,17 @@
-/* hash_index.h - from a 64-bit keyed hash to the 32-bit indexes of the records that have it.
+/* hash_index.h - a map from a 64-bit keyed hash to the 32-bit indexes of the records that have it.
  *
- * One cache line a bucket: 10 tags of 16 bits, 10 indexes, and how many records of this bucket
- * had to go further. A full bucket overflows to the next one, so refusal is by count alone: a
- * table for n records always takes n, whatever their hashes. A tag only proposes: the owner
- * compares the whole key in its own record.
+ * A bucket is one cache line: 10 tags of 16 bits, 10 indexes, and the number of records that had to
+ * pass this bucket. A full bucket overflows to the next one, so a table for n records always
+ * accepts n, with any hashes. A tag is only a hint: the owner compares the whole key in its own
+ * record.
  *
  *   for (struct hash_index_probe p = hash_index_probe(map, hash); hash_index_next(map, &p);)
  *       if (key of p.index is the one) return p.index;
  *
  * Owner.  The engine; the hash is secret (keyed), so clients cannot aim at a bucket.
- * Bound.  A lookup reads the home bucket, and further ones only while some record overflowed.
- * Order.  Placement depends on history and is no part of the state that replicas compare. */
+ * Bound.  A lookup reads the home bucket. It reads the next ones only while records overflowed.
+ * Order.  The slot of a record depends on history. It is no part of the state that replicas
+ *         compare. */
 #ifndef ENGINE_TABLE_HASH_INDEX_H
 #define ENGINE_TABLE_HASH_INDEX_H
 
@@ -18,8 +19,8 @@
 #include "base/lanes.h"
 
 enum {
-    HASH_INDEX_SLOTS = 10,          /* records a bucket */
-    HASH_INDEX_LOAD = 6,            /* records a bucket when the table is full: 4 % overflow */
+    HASH_INDEX_SLOTS = 10,          /* records in a bucket at most */
+    HASH_INDEX_LOAD = 6,            /* mean records in a bucket of a full table: 4 % overflow */
     HASH_INDEX_PLACE_BITS = 4,      /* place = bucket << 4 | slot */
     HASH_INDEX_SLOT_BITS = 0x55555, /* bit 2i for each slot i */
 };
@@ -36,30 +37,31 @@ static_assert(sizeof(uint16_t[HASH_INDEX_SLOTS]) <= LANES_BYTES, "one comparison
 struct hash_index {
     struct hash_index_bucket *buckets;
     uint32_t bucket_count;
-    uint32_t count;   /* records in it */
-    uint32_t records; /* laid out for */
+    uint32_t count;   /* records in the table */
+    uint32_t records; /* most records; memory is laid out for them */
 };
 
 struct hash_index_probe {
-    uint32_t index;   /* the candidate, after hash_index_next gave true */
-    uint32_t bucket;  /* being read */
-    uint32_t pending; /* its slots with this tag that were not given yet, as hash_index_match */
+    uint32_t index;   /* the candidate, after hash_index_next returned true */
+    uint32_t bucket;  /* the bucket being read */
+    uint32_t pending; /* its slots with this tag not yet returned; bits as in hash_index_match */
     uint16_t tag;
 };
 
 size_t hash_index_bytes(uint32_t records);
 
-/* `memory`: hash_index_bytes(records) zero bytes, 64-byte aligned, that outlive the table. */
+/* Prepares an empty table. `memory` has hash_index_bytes(records) zero bytes, 64-byte aligned, and
+ * outlives the table. */
 void hash_index_init(struct hash_index *map, void *memory, uint32_t records);
 
-/* Adds `index` (not 0) and gives its place, which its owner keeps for the removal. There are fewer
- * than `records` in it. Whether the key is there already is the owner's business. */
+/* Adds `index` (not 0). Returns its bucket << 4 | slot, which the owner keeps for the removal. The
+ * table has fewer than `records` records. The owner checks for a key that is there already. */
 CC_MUST_USE uint32_t hash_index_insert(struct hash_index *map, uint64_t hash, uint32_t index);
 
-/* Removes the record at `place`; `home` is the upper half of the hash it was inserted with. */
+/* Removes the record at `place` (of hash_index_insert). `home` is the upper half of its hash. */
 void hash_index_remove(struct hash_index *map, uint32_t home, uint32_t place);
 
-/* The same of a record that is in its home bucket. */
+/* Removes a record that is in its home bucket. */
 static inline void hash_index_vacate(struct hash_index *map, uint32_t place)
 {
     uint16_t *tag = &map->buckets[place >> HASH_INDEX_PLACE_BITS]
@@ -81,8 +83,8 @@ static inline uint16_t hash_index_tag(uint64_t hash)
     return (uint16_t)(hash | 1u);
 }
 
-/* Bit 2i is set when slot i has this tag: one comparison of the first half of the line, in which
- * only the first 10 lanes are tags. */
+/* Returns a word whose bit 2i is set if slot i has this tag. It compares the first half of the line
+ * at once; only the first 10 lanes of it are tags. */
 static inline uint32_t hash_index_match(const struct hash_index_bucket *bucket, uint16_t tag)
 {
     return lanes_equal16((const uint8_t *)bucket, tag) & HASH_INDEX_SLOT_BITS;
@@ -97,7 +99,7 @@ static inline struct hash_index_probe hash_index_probe(const struct hash_index *
     return probe;
 }
 
-/* The next record that may have the hash in probe->index, or false when there is none left. */
+/* Sets probe->index to the next record that may have the hash. False when none is left. */
 static inline bool hash_index_next(const struct hash_index *map, struct hash_index_probe *probe)
 {
     while (CC_UNLIKELY(probe->pending == 0)) {
@@ -117,7 +119,7 @@ static inline void hash_index_prefetch(const struct hash_index *map, uint64_t ha
     __builtin_prefetch(&map->buckets[hash_index_home(map, hash)], 1);
 }
 
-/* The likely index for a prefetch of the record, unverified; 0 when there is none at home. */
+/* Returns the likely index of the record, for a prefetch. It is not checked; 0: none at home. */
 static inline uint32_t hash_index_peek(const struct hash_index *map, uint64_t hash)
 {
     struct hash_index_probe probe = hash_index_probe(map, hash);

@@ -7,12 +7,13 @@
 
 enum {
     PPM_MAX = 999999,
-    DECIMALS_SUM = 6,            /* price_decimals + size_decimals (R1): notional is micro-USDC */
-    LADDER_TICKS = 1 << 24,      /* W7: max_price is the last tick of the ladder */
-    FUNDING_INTERVAL_S = 3600,   /* R5: not configurable */
-    SCALAR_BYTES = 64,           /* longest text of a scalar */
-    MARKET_TIER_LEAST = 1000000, /* 1 USDC: rounded deductions stay far below its margin (R4) */
-    TIGHTER_ROUNDING = MARKET_TIERS_MAX, /* micro-USDC that rounded deductions may differ by */
+    DECIMALS_SUM = 6,          /* price_decimals + size_decimals (R1): notional is micro-USDC */
+    LADDER_TICKS = 1 << 24,    /* W7: max_price is at most the last tick of the ladder */
+    FUNDING_INTERVAL_S = 3600, /* R5: not configurable */
+    SCALAR_BYTES = 64,         /* longest decoded string of a scalar */
+    MARKET_TIER_LEAST =
+        1000000, /* 1 USDC: its margin is far above the rounding of deductions (R4) */
+    TIGHTER_ROUNDING = MARKET_TIERS_MAX, /* micro-USDC: largest effect of rounding */
 };
 
 /* clang-format off */
@@ -80,7 +81,7 @@ static const struct name fee_names[FEE_MEMBERS] = {
     NAME("taker_fee_rate", true),
 };
 
-/* A scalar member: JSON_NONE when it is not there. */
+/* A member's value; `kind` is JSON_NONE if the member is absent. */
 struct value {
     enum json_kind kind;
     struct json_span span;
@@ -101,7 +102,8 @@ static bool is_u32(const struct value *value, uint32_t min, uint32_t max, uint32
     return true;
 }
 
-/* A decimal in a string, as an integer of that scale. */
+/* Parses a decimal in a string to an integer with `scale` decimals. False: not one, or not within
+ * min to max. */
 static bool is_decimal(const struct value *value, unsigned scale, int64_t min, int64_t max,
                        int64_t *out)
 {
@@ -123,7 +125,8 @@ static bool is_u64_decimal(const struct value *value, unsigned scale, int64_t mi
     return true;
 }
 
-/* Reads the members of an object whose opening bracket was just read. `array` takes arrays. */
+/* Reads the members of an object, after its opening bracket. `array` reads a member that is an
+ * array; NULL: none is allowed. False: malformed, or a member is missing or unknown. */
 static bool read_object(struct json_scan *scan, const struct name *names, uint32_t count,
                         struct value *values,
                         bool (*array)(struct json_scan *scan, uint32_t member, void *into),
@@ -233,7 +236,7 @@ static bool is_symbol_character(char c)
     return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* `<BASE>-PERP` and its base (J5). */
+/* Fills the symbol `<BASE>-PERP` and its base (J5). */
 static bool fill_names(struct market_record *record, const struct value *values)
 {
     static const char suffix[] = "-PERP";
@@ -337,8 +340,8 @@ static bool fill_state(struct market_record *record, const struct value *value)
     return false;
 }
 
-/* Ascending bounds, only the last without end, leverages falling from at most the market's; the
- * deductions that make margin continuous (R4). */
+/* True if the tiers' bounds ascend, only the last has no end, and leverages never rise, from at
+ * most the market's. Fills the deductions that make margin continuous (R4). */
 static bool tiers_are_sound(struct market_record *record)
 {
     struct market_tier *tiers = record->tiers;
@@ -361,7 +364,7 @@ static bool tiers_are_sound(struct market_record *record)
     return tiers[count - 1].upper_notional == UINT64_MAX;
 }
 
-/* R6: for every pair of tiers the taker pays at least what the maker is given back. */
+/* R6: in every pair of fee tiers the taker's fee covers the maker's rebate. */
 static bool fees_are_sound(const struct market_record *record)
 {
     for (uint32_t maker = 0; maker < MARKET_FEE_TIERS; maker++)
@@ -396,7 +399,7 @@ bool market_record_parse(struct market_record *record, const uint8_t *body, size
 static bool is_higher_at(const struct market_tier *next, const struct market_tier *now,
                          uint64_t notional)
 {
-    /* A leverage without limit leaves the tiers' own line; the market's was compared apart. */
+    /* At this leverage only the tiers count. The caller compares the market's own leverage. */
     int128 next_initial = tier_initial(next, notional, UINT32_MAX);
     int128 now_initial = tier_initial(now, notional, UINT32_MAX);
 
@@ -404,7 +407,7 @@ static bool is_higher_at(const struct market_tier *next, const struct market_tie
            tier_maintenance(next, notional) > tier_maintenance(now, notional) + TIGHTER_ROUNDING;
 }
 
-/* Both margins are lines between the bounds of the tiers: comparing at the bounds compares all. */
+/* Both margins are linear between the tiers' bounds, so it is enough to compare at the bounds. */
 bool market_record_is_tighter(const struct market_record *next, const struct market_record *now)
 {
     if (next->max_leverage < now->max_leverage && next->max_leverage < MARKET_LEVERAGE_DEFAULT)
@@ -420,7 +423,7 @@ bool market_record_is_tighter(const struct market_record *next, const struct mar
 
 /* --- of a state ------------------------------------------------------------------------------- */
 
-/* Whether rates and deductions are those that bounds and leverages give. */
+/* True if the bounds and leverages are lawful and give these rates and deductions. */
 static bool tiers_hold(const struct market_record *record)
 {
     static const struct market_tier nothing;
@@ -449,7 +452,7 @@ static bool tiers_hold(const struct market_record *record)
     return tiers_are_sound(&made) && memcmp(made.tiers, record->tiers, sizeof made.tiers) == 0;
 }
 
-/* The name is made again from the base, so that both end in zeros. */
+/* Builds both names from the base and compares all bytes, so that both must end in zeros. */
 static bool names_hold(const struct market_record *record)
 {
     char symbol[MARKET_SYMBOL_BYTES] = { 0 }, base[MARKET_SYMBOL_BYTES] = { 0 };

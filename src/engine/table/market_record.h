@@ -1,4 +1,4 @@
-/* market_record.h - what a 1001 says of a market: strict JSON (json.md J5) to integers. Pure.
+/* market_record.h - a market's record: the strict JSON of code 1001 (json.md J5) as integers. Pure.
  *
  * Units. Prices and sizes raw, amounts micro-USDC, rates ppm, times unix ns. */
 #ifndef ENGINE_TABLE_MARKET_RECORD_H
@@ -7,7 +7,7 @@
 #include "base/compiler.h"
 
 enum {
-    MARKET_SYMBOL_BYTES = 32, /* zero-padded, at most 31 used */
+    MARKET_SYMBOL_BYTES = 32, /* zero-padded; at most 31 are used */
     MARKET_TIERS_MAX = 8,
     MARKET_FEE_TIERS = 6,
     MARKET_ASSET_MAX = 65534,
@@ -17,7 +17,7 @@ enum {
 
 #define MARKET_RAW_MAX      ((INT64_C(1) << 40) - 1) /* R1: price, quantity */
 #define MARKET_NOTIONAL_MAX (INT64_C(1) << 60)
-#define MARKET_NOTICE_NS    (UINT64_C(86400) * 1000000000) /* tighter tiers (R10) */
+#define MARKET_NOTICE_NS    (UINT64_C(86400) * 1000000000) /* of tighter tiers (R10) */
 
 enum market_state {
     MARKET_ACTIVE,
@@ -29,10 +29,10 @@ enum market_state {
     MARKET_STATE_COUNT
 };
 
-/* R4: k = the first tier with N <= upper; MM = max(0, cdiv(N * mmr, 1e6) - maintenance_deduction),
- * IM likewise (tier.h). Rates and deductions follow from bounds and leverages. */
+/* R4: k is the first tier with N <= upper; MM = max(0, cdiv(N * mmr, 1e6) - maintenance_deduction),
+ * and tier.h gives IM. The parser computes rates and deductions from bounds and leverages. */
 struct market_tier {
-    uint64_t upper_notional; /* UINT64_MAX: the last, no end */
+    uint64_t upper_notional; /* UINT64_MAX: no end, the last tier */
     int64_t initial_deduction;
     int64_t maintenance_deduction;
     uint32_t max_leverage;
@@ -51,7 +51,7 @@ struct market_record {
     uint64_t min_notional;
     uint64_t impact_notional;
     uint64_t max_price;       /* min(2^40 - 1, tick * (2^24 - 1)) (W7) */
-    uint64_t effective_at_ns; /* of the tiers, 0: at once */
+    uint64_t effective_at_ns; /* of the tiers; 0: at once */
     struct market_tier tiers[MARKET_TIERS_MAX];
     int32_t maker_ppm[MARKET_FEE_TIERS];
     int32_t taker_ppm[MARKET_FEE_TIERS];
@@ -66,17 +66,18 @@ struct market_record {
     uint8_t zero[3];
 };
 
-/* Parses the body of a 1001 (zero-padded text). False: not parseable, a member missing, wrong or
- * unknown, or a rule of J5, R1, R4 or R6 broken; *record is then unspecified. */
+/* Parses the body of code 1001 (zero-padded text). False: the text does not parse, a member is
+ * missing, wrong or unknown, or it breaks a rule of J5, R1, R4 or R6. *record is then
+ * unspecified. */
 CC_MUST_USE bool market_record_parse(struct market_record *record, const uint8_t *body,
                                      size_t body_bytes);
 
-/* Whether margin of some notional up to 2^60 is higher under `next` than under `now` (R10). */
+/* True if some notional up to 2^60 has a higher margin under `next` than under `now` (R10). */
 CC_MUST_USE bool market_record_is_tighter(const struct market_record *next,
                                           const struct market_record *now);
 
-/* Whether a record that was parsed once, and whose tiers may since be others, is what the rules of
- * J5, R1, R4 and R6 let it be, in every byte. */
+/* True if every byte of a record from an image obeys the rules of J5, R1, R4 and R6. Its tiers may
+ * have changed since it was parsed. */
 CC_MUST_USE bool market_record_holds(const struct market_record *record);
 
 #endif

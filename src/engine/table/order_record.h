@@ -1,5 +1,7 @@
-/* order_record.h - what an image says of an order beside its hot line: gathered from the arrays of
- * the order table and put back into them. Pure.
+/* order_record.h - the fields of an order that an image keeps outside its hot line. Pure.
+ *
+ * order_record_of gathers them from the arrays of the order table; order_record_put writes them
+ * back.
  *
  * Units.  As in order.h. */
 #ifndef ENGINE_TABLE_ORDER_RECORD_H
@@ -21,10 +23,11 @@ struct order_record {
     uint8_t zero[3];
 };
 
+/* Returns the record of a live order. */
 CC_MUST_USE struct order_record order_record_of(const struct order_table *table, uint32_t index);
 
-/* Into a taken order whose stamp and flags are set. False: its expiry is not that of its time in
- * force. The row of extras is made only if the order needs one. */
+/* Writes a record to a new order whose stamp and flags are set. Makes extras only if the order
+ * needs them. False: the record's expiry does not fit the order's time in force. */
 CC_MUST_USE bool order_record_put(struct order_table *table, uint32_t index,
                                   const struct order_record *record);
 

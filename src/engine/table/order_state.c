@@ -6,7 +6,7 @@ static const char *const order_state_names[ORDER_STATE_COUNT] = {
 #undef X
 };
 
-/* Dense from zero: as many rows as codes, so that every code below the count has its row. */
+/* The codes are dense from zero: there are as many rows as codes, so every code has its row. */
 #define X(name, code, sizes, next) +1
 static_assert(ORDER_STATE_COUNT == 0 ORDER_STATE_LIST(X), "order states have a hole or a repeat");
 #undef X

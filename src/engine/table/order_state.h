@@ -1,12 +1,12 @@
-/* order_state.h - the life of an order. The table is the whole truth; code asks, never decides.
+/* order_state.h - the states of an order and the moves between them, as one table.
  *
  *   NEW ──> UNTRIGGERED ──trigger──> OPEN ──fill──> PARTIALLY_FILLED ──fill──> FILLED
  *    │           │                    │  └──────────── fill ─────────────────────^
  *    └───────────┴──────┬─────────────┴── cancel / expiry ──> CANCELED | EXPIRED | REJECTED
  *
- * The codes are the wire's order_status (wire.md, Enum codes); NEW never leaves the engine: it is
- * the state of an order that was taken from the table and whose fate the command has not told yet.
- * The only writer of a state is order_move() in order.h.
+ * The codes are the wire's order_status (wire.md, Enum codes). NEW never leaves the engine: an
+ * order has it from order_take until the command decides what becomes of it. The only writer of a
+ * state is order_move() in order.h.
  */
 #ifndef ENGINE_TABLE_ORDER_STATE_H
 #define ENGINE_TABLE_ORDER_STATE_H
@@ -38,7 +38,7 @@ enum order_state {
 
 static_assert(ORDER_STATE_COUNT == 8, "eight bytes of eight bits");
 
-/* The table in two words: bit 8 * from + to of a move, four bits 4 * state of the sizes. */
+/* The table in two words. A move is bit 8 * from + to; the sizes are four bits from 4 * state. */
 /* clang-format off */
 enum { ORDER_SIZES_NO_REST = 1, ORDER_SIZES_REST = 2, ORDER_SIZES_UNFILLED = 4,
        ORDER_SIZES_SOME_FILL = 8 };
@@ -62,7 +62,7 @@ static const uint64_t order_state_moves = 0
 #undef TO
 /* clang-format on */
 
-/* Whether the table allows the move. A state never "becomes" itself. */
+/* True if the table allows the move. A state never becomes itself. */
 CC_MUST_USE static inline bool order_state_may_become(enum order_state from, enum order_state to)
 {
     INVARIANT((unsigned)from < ORDER_STATE_COUNT);
@@ -70,15 +70,15 @@ CC_MUST_USE static inline bool order_state_may_become(enum order_state from, enu
     return (order_state_moves >> (8 * (unsigned)from + (unsigned)to)) & 1u;
 }
 
-/* FILLED, CANCELED, REJECTED, EXPIRED: nothing follows. */
+/* True for FILLED, CANCELED, REJECTED and EXPIRED: no move leaves them. */
 CC_MUST_USE static inline bool order_state_is_final(enum order_state state)
 {
     INVARIANT((unsigned)state < ORDER_STATE_COUNT);
     return ((order_state_moves >> 8 * (unsigned)state) & 0xff) == 0;
 }
 
-/* Whether an order with these sizes can be in the state: one that rests has something left, and so
- * on; the column of the table. Without a branch, since states come in no order. */
+/* True if an order with these sizes can be in the state (the table's column of sizes). There is no
+ * branch, because the next state is unpredictable. */
 CC_MUST_USE static inline bool order_state_fits(enum order_state state, uint64_t remaining,
                                                 uint64_t filled)
 {
@@ -89,7 +89,7 @@ CC_MUST_USE static inline bool order_state_fits(enum order_state state, uint64_t
     return (wanted & ~given) == 0;
 }
 
-/* The state's word as in the table. Static storage, never NULL. */
+/* Returns the state's name as in the table: static storage, never NULL. */
 const char *order_state_name(enum order_state state);
 
 #endif

@@ -1,5 +1,5 @@
-/* order_terms.h - what an order asks for: its side, kind, time in force and flags, in the codes of
- * the wire and of the order table. */
+/* order_terms.h - the terms of an order: the codes of its side, kind, time in force and flags, as
+ * on the wire and in the order table. */
 #ifndef ENGINE_TABLE_ORDER_TERMS_H
 #define ENGINE_TABLE_ORDER_TERMS_H
 
@@ -7,10 +7,10 @@
 
 enum order_side { ORDER_LONG = 0, ORDER_SHORT = 1 };
 
-/* Time in force, numbered so that 0..2 are the wire's live_tif. */
+/* Time in force. 0 to 2 are the wire's live_tif. */
 enum order_tif { ORDER_IOC = 0, ORDER_FOK = 1, ORDER_GTC = 2, ORDER_GTT = 3 };
 
-/* The wire's order_type. An order that was triggered keeps its own (R8). */
+/* The wire's order_type. A triggered order keeps its type (R8). */
 enum order_type {
     ORDER_MARKET,
     ORDER_LIMIT,

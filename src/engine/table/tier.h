@@ -1,8 +1,8 @@
 /* tier.h - initial and maintenance margin of a notional under a market's tiers (rules.md R4). Pure.
  *
  * Units. Notionals and margins micro-USDC, rates ppm.
- * Bound. Maintenance is asked for positions, N <= 2^60 (R1). Initial margin is asked for the worst
- *        case of the resting orders too, whose quantity times mark may pass 64 bits: int128. */
+ * Bound. Maintenance margin is of positions, N <= 2^60 (R1). Initial margin also covers the worst
+ *        case of the resting orders. Their quantity times mark may pass 64 bits, hence int128. */
 #ifndef ENGINE_TABLE_TIER_H
 #define ENGINE_TABLE_TIER_H
 
@@ -16,7 +16,7 @@ int128 tier_initial_wide(const struct market_tier *tiers, int128 notional, uint3
 uint32_t tier_imr_max(const struct market_tier *tiers, uint32_t count);
 uint32_t tier_mmr_max(const struct market_tier *tiers, uint32_t count);
 
-/* k = the first tier with N <= upper_k; the last has no end. */
+/* Returns tier k, the first with N <= upper_k. The last tier has no end, so there always is one. */
 static inline const struct market_tier *tier_find(const struct market_tier *tiers,
                                                   uint64_t notional)
 {

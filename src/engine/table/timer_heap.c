@@ -7,7 +7,7 @@ size_t timer_heap_bytes(uint32_t records)
 
 void timer_heap_init(struct timer_heap *heap, void *memory, uint32_t records)
 {
-    INVARIANT(records < UINT32_MAX / 2); /* a child's place does not wrap */
+    INVARIANT(records < UINT32_MAX / 2); /* the index of a child does not wrap */
     INVARIANT((uintptr_t)memory % CC_CACHE_LINE == 0);
     struct timer_heap_entry *entries = memory;
     *heap = (struct timer_heap){
@@ -28,7 +28,7 @@ static void timer_heap_put(struct timer_heap *heap, uint32_t place, struct timer
     heap->places[entry.index] = place;
 }
 
-/* Puts `entry` at the hole `place` or where the order wants it: up first, else down. */
+/* Puts `entry` into the hole at `place` and restores the order: moves it up, else down. */
 static void timer_heap_sift(struct timer_heap *heap, uint32_t place, struct timer_heap_entry entry)
 {
     while (place > 1 && timer_heap_before(&entry, &heap->entries[place / 2])) {

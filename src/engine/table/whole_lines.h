@@ -1,11 +1,11 @@
-/* whole_lines.h - how much memory a part of a table takes, so that the next part of the same
- * memory begins a cache line: what the tables' *_table_bytes and *_table_init both count with. */
+/* whole_lines.h - rounds sizes up to whole cache lines. The tables' *_table_bytes and *_table_init
+ * both lay out their memory with it, so that each part begins a line. */
 #ifndef ENGINE_TABLE_WHOLE_LINES_H
 #define ENGINE_TABLE_WHOLE_LINES_H
 
 #include "base/compiler.h"
 
-/* `bytes`, up to the next multiple of CC_CACHE_LINE. */
+/* Returns `bytes` rounded up to a multiple of CC_CACHE_LINE. */
 static inline size_t whole_lines(size_t bytes)
 {
     return (bytes + CC_CACHE_LINE - 1) & ~(size_t)(CC_CACHE_LINE - 1);
