@@ -16,8 +16,8 @@ int protocol_init(struct protocol *protocol, const struct net_config *config, ui
         protocol_free(protocol);
         return error;
     }
-    verifier_init(&protocol->verifier, protocol->staging);
-    command_sender_init(&protocol->sender, protocol->staging);
+    verify_init(&protocol->verifier, protocol->staging);
+    command_send_init(&protocol->sender, protocol->staging);
     return 0;
 }
 

@@ -5,7 +5,7 @@
 #include "crypto/secret.h"
 #include "net/request/plain_body.h"
 
-void command_sender_init(struct command_sender *sender, struct staging *staging)
+void command_send_init(struct command_sender *sender, struct staging *staging)
 {
     const struct net_config *config = staging->context->config;
     *sender = (struct command_sender){ .staging = staging,

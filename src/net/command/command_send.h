@@ -15,7 +15,7 @@ struct command_sender {
     uint32_t commands_out;   /* sent and not answered */
 };
 
-void command_sender_init(struct command_sender *sender, struct staging *staging);
+void command_send_init(struct command_sender *sender, struct staging *staging);
 
 /* Pushes what may go, drops what waited too long. Gives the work done. */
 uint32_t command_send_run(struct command_sender *sender);

@@ -5,7 +5,7 @@
 #include "net/json/ack.h"
 #include "net/request/key_lookup.h"
 
-void verifier_init(struct verifier *verifier, struct staging *staging)
+void verify_init(struct verifier *verifier, struct staging *staging)
 {
     struct context *context = staging->pipeline->context;
     const struct net_config *config = context->config;

@@ -18,7 +18,7 @@ struct verifier {
     struct verdict_audit audit;
 };
 
-void verifier_init(struct verifier *verifier, struct staging *staging);
+void verify_init(struct verifier *verifier, struct staging *staging);
 
 /* Begins a turn: the tables of keys that the last one has found may be freed. */
 void verify_begin(struct verifier *verifier);

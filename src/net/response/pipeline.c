@@ -4,7 +4,7 @@ int pipeline_init(struct pipeline *pipeline, struct context *context)
 {
     pipeline->context = context;
     pipeline->evicting = CONN_NONE;
-    int error = read_sender_init(&pipeline->reads, context);
+    int error = read_send_init(&pipeline->reads, context);
     if (error == 0)
         error = response_writer_init(&pipeline->responses, context);
     return error;
@@ -13,7 +13,7 @@ int pipeline_init(struct pipeline *pipeline, struct context *context)
 void pipeline_free(struct pipeline *pipeline)
 {
     response_writer_free(&pipeline->responses);
-    read_sender_free(&pipeline->reads);
+    read_send_free(&pipeline->reads);
 }
 
 /* The pool is full: the connection whose oldest unsent byte is the oldest of all goes. */

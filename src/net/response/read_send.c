@@ -16,7 +16,7 @@ enum {
 
 static_assert(4 * REPLY_BUFFER_BYTES <= EXPECTED_MAX, "any one answer may come");
 
-int read_sender_init(struct read_sender *sender, struct context *context)
+int read_send_init(struct read_sender *sender, struct context *context)
 {
     *sender = (struct read_sender){ .context = context };
     void *memory = mmap(NULL, sizeof(uint32_t) * PENDING_MAX, PROT_READ | PROT_WRITE,
@@ -28,7 +28,7 @@ int read_sender_init(struct read_sender *sender, struct context *context)
     return 0;
 }
 
-void read_sender_free(struct read_sender *sender)
+void read_send_free(struct read_sender *sender)
 {
     if (sender->waiting != NULL)
         (void)munmap(sender->waiting, sizeof(uint32_t) * PENDING_MAX);

@@ -22,8 +22,8 @@ struct read_sender {
 };
 
 /* 0 or -ENOMEM. */
-CC_MUST_USE int read_sender_init(struct read_sender *sender, struct context *context);
-void read_sender_free(struct read_sender *sender);
+CC_MUST_USE int read_send_init(struct read_sender *sender, struct context *context);
+void read_send_free(struct read_sender *sender);
 
 /* Sends the held reads at the front of the connection that no write stands before. True when it has
  * refused one whose key was revoked meanwhile: an outcome that was not known before. */
