@@ -1,14 +1,14 @@
-/* bench_book.c - the order book beside a std::map book, both in one run, on the load that
+/* bench_book.c - the order book next to a std::map book, both in one run, on the load that
  * docs/performance.md names.
  *
  * Load: fixed seed; 57 % new (80 % resting within 20 ticks of a drifting mid, 20 % crossing), 33 %
  * cancel of a random live order, 5 % reduce, 5 % replace. Books of more than 2,000 orders are deep:
- * their first orders, and a fifth of the resting ones later, lie up to 8,192 ticks away.
+ * their first orders, and a fifth of the later resting ones, are up to 8,192 ticks away.
  *
  *   book/<books>x<live>             our book, orders and id map
  *   book_map/<books>x<live>         the baseline; the run fails when the trades differ
  *   book_duplicate/<books>x<live>   ours with the duplicate set of W5: 2^22 slots, window 30 + 5 s,
- *                                   ids at 93,000/s, 3.2 m entries live, each dropped 35 s later
+ *                                   ids at 93,000/s, 3.2 m ids live, each dropped 35 s later
  *   book_percentiles/<books>x<live> each command by itself, cycle counter */
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,8 @@ static void prefetch_third(struct venue *venue, const struct book_command *comma
     }
 }
 
-/* As a drained batch runs: stages ahead while there is anything ahead, when the book is large. */
+/* Runs commands as the matcher runs a drained batch: in a large book it prefetches for those
+ * ahead. */
 static void venue_run(struct venue *venue, const struct book_command *commands, uint64_t count,
                       bool duplicates)
 {
@@ -117,12 +118,12 @@ static void venue_run(struct venue *venue, const struct book_command *commands, 
     }
 }
 
-/* The load is made by running it on a venue of its own, which knows prices and live orders. */
+/* Makes the load by running it on a venue of its own, which knows prices and live orders. */
 struct maker {
     struct venue *venue;
     uint64_t random;
     uint32_t mid[BOOKS_MAX];
-    uint32_t *live[BOOKS_MAX]; /* order indexes, some of them ended since */
+    uint32_t *live[BOOKS_MAX]; /* order indexes; some have ended since */
     uint32_t live_count[BOOKS_MAX];
     bool deep;
 };
@@ -138,7 +139,7 @@ static uint32_t resting_price(struct maker *maker, uint32_t b, enum order_side s
         far = (1u << scale) + random_below(&maker->random, 1u << scale);
     }
     uint32_t price = side == ORDER_LONG ? maker->mid[b] - far : maker->mid[b] + far;
-    if (best != BOOK_TICK_NONE) { /* not through the other side */
+    if (best != BOOK_TICK_NONE) { /* does not cross the other side */
         uint32_t touch = book_price(book, book_opposite(side), best);
         if (side == ORDER_LONG && price >= touch)
             price = touch - 1;
@@ -167,7 +168,7 @@ static void make_new(struct maker *maker, struct book_command *command, bool pre
     command->price = side == ORDER_LONG ? touch + through : touch - through;
 }
 
-/* A live order of the book, uniformly: entries of ended orders are thrown out when drawn. */
+/* Draws a live order of the book uniformly. An index that has ended is removed when it is drawn. */
 static uint32_t draw(struct maker *maker, uint32_t b)
 {
     while (maker->live_count[b] > 0) {
@@ -272,7 +273,7 @@ static void load_make(struct load *load, uint32_t book_count, uint32_t live)
     venue_free(maker.venue);
 }
 
-/* One load at a time is kept: the benchmarks of one shape are registered side by side. */
+/* Keeps one load at a time: the benchmarks of one shape are registered together. */
 static const struct load *load_of(uint32_t book_count, uint32_t live)
 {
     static struct load load;
@@ -300,7 +301,7 @@ static struct book_trades baseline_run(const struct load *load, struct bench_run
     return trades;
 }
 
-/* What the reference trades on the load: computed once a load. */
+/* Returns the trades of the baseline on the load, computed once a load. */
 static struct book_trades reference_trades(const struct load *load)
 {
     static struct book_trades trades;
@@ -332,7 +333,7 @@ static bool same_trades(struct bench_run *run, struct book_trades got, struct bo
     return false;
 }
 
-/* The duplicate set as it is after a minute of the load's rate. */
+/* Fills the duplicate set as it is after a minute at the load's rate. */
 static void fill_duplicates(struct venue *venue)
 {
     uint64_t random = 7;
@@ -419,7 +420,7 @@ static uint64_t cycles_end(void)
     return now;
 }
 
-/* Median cost of an empty measurement, and the cycle counter's rate. */
+/* Measures the median cost of an empty measurement, and the cycle counter's rate. */
 static uint32_t cycles_overhead(uint32_t *samples, uint32_t sample_count)
 {
     for (uint32_t i = 0; i < sample_count; i++) {
@@ -449,7 +450,7 @@ static uint32_t per_mille(const uint32_t *sorted, uint32_t rank)
     return sorted[(uint64_t)OPS * rank / 1000];
 }
 
-/* Batches of 16 as the matcher drains them, each command timed alone. */
+/* Times each command alone, in batches of 16 as the matcher drains them. */
 static void run_percentiles(struct bench_run *run)
 {
     const struct load *load = load_of_argument(run);

@@ -1,9 +1,10 @@
-/* bench_duplicate.c - the duplicate set alone: find, advance, insert of a fresh id, once a request.
+/* bench_duplicate.c - the duplicate set alone: find, advance, insert of a new id, once a request.
  *
- * Ids arrive at 93,000/s of their own time, up to 64 ms late, window 30 + 5 s: 3.3 m entries live
- * in the largest set, and every insert meets one that was dropped 35 s later. `fetched` has the
- * index line prefetched 16 commands ahead, as the matcher does in a drained batch; `cold` has not.
- * The baseline is a flat table of 64-bit fingerprints (no exactness, no expiry), as large.
+ * Ids arrive at 93,000/s of their own time, up to 64 ms late, window 30 + 5 s: 3.3 m ids live in
+ * the largest set, and every insert reuses the slot of one that was dropped 35 s later. `fetched`
+ * prefetches the index line 16 commands ahead, as the matcher does in a drained batch; `cold` does
+ * not. The baseline is a flat table of 64-bit fingerprints of the same size, neither exact nor
+ * expiring.
  *
  *   duplicate/<fetched|cold|replay>/<slots>      replay: ids that are found */
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct request {
 
 static struct {
     struct duplicate set;
-    struct request *requests; /* IDS of them, a ring: dated anew when used again */
+    struct request *requests; /* IDS of them, a ring: dated again when reused */
     uint64_t random;
     uint64_t made; /* requests made so far */
     uint64_t ids_per_second;
@@ -74,7 +75,7 @@ static void apply(const struct request *request)
     duplicate_insert(&bench.set, request->hash, &entry);
 }
 
-/* A set in its steady state: it has run for longer than an id lives. */
+/* Makes a set in its steady state: it has run for longer than an id lives. */
 static void prepare(uint32_t slots)
 {
     bench.bytes = duplicate_bytes(slots, PAST_MS + FUTURE_MS);
@@ -144,7 +145,7 @@ static void replay(struct bench_run *run)
     finish(run);
 }
 
-/* 64-bit fingerprints at 35 % load, nothing ever removed: what an inexact set would cost. */
+/* 64-bit fingerprints at 35 % load, never removed: the cost of an inexact set. */
 static void fingerprints(struct bench_run *run)
 {
     uint64_t slots = 2 * (uint64_t)bench_argument(run);

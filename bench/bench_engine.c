@@ -2,11 +2,10 @@
  * positions, effects and their hash.
  *
  * Load: fixed seed, one market, 64 accounts; 57 % new (80 % resting within 20 ticks of a drifting
- * mid, 20 % crossing); of random live orders 33 % cancel, 5 % reduce, 5 % replace (half in their
- * place, half at another price), steered to the number of live orders; 93,000 commands a second of
- * engine time, an oracle update every 100 ms of it, so marks move, portfolios are checked anew and
- * scanned.
- * Duplicate set: window 30 + 5 s, 2^22 slots, 3.2 m entries live, each dropped 35 s later.
+ * mid, 20 % crossing); of random live orders 33 % cancel, 5 % reduce, 5 % replace (half at the same
+ * price, half at another), steered to the number of live orders; 93,000 commands a second of engine
+ * time, an oracle update every 100 ms of it, so marks move and portfolios are checked again and
+ * scanned. Duplicate set: window 30 + 5 s, 2^22 slots, 3.2 m ids live, each dropped 35 s later.
  *
  *   engine/<live>              mean over 2^18 commands
  *   engine_percentiles/<live>  each command by itself, cycle counter */
@@ -24,10 +23,10 @@ enum {
     PAST_MS = 30000,
     IDS_PER_MS = 93,
     LIVE_MAX = 1 << 20,
-    AHEAD = 8, /* commands between two prefetch stages */
+    AHEAD = 8, /* commands between two steps of prefetching */
 };
 
-/* Orders that rest, some of them ended since. */
+/* A resting order; it may have ended since. */
 struct live_order {
     uint8_t id[16];
     uint32_t account;
@@ -48,7 +47,7 @@ static struct command *command_at(const struct load *load, uint64_t at)
     return (struct command *)(void *)(load->slots + at * LOAD_SLOT_BYTES);
 }
 
-/* The duplicate set as it is after a minute at the load's rate. */
+/* Fills the duplicate set as it is after a minute at the load's rate. */
 static void fill_duplicates(struct load_venue *venue)
 {
     struct duplicate *set = &venue->engine->duplicates;
@@ -65,7 +64,8 @@ static void fill_duplicates(struct load_venue *venue)
         }
 }
 
-/* The primary's sink keeps credentials only; the duplicate set is full of a minute's ids. */
+/* Prepares the venue for timing: the primary's sink keeps credentials only, and the duplicate set
+ * holds a minute's ids. */
 static void as_timed(struct load_venue *venue)
 {
     venue->sink.sink.ignores = ~EFFECT_BIT(EFFECT_credential);
@@ -96,7 +96,7 @@ static void make_order(struct load *load, struct load_venue *venue, struct comma
     order_build(venue, command, n, side == ORDER_LONG ? quantity : -quantity, price);
 }
 
-/* Its index in the order table, ORDER_NONE: it has ended. */
+/* Returns the index in the order table; ORDER_NONE if the order has ended. */
 static uint32_t index_of(const struct load_venue *venue, const struct live_order *order)
 {
     uint64_t words[2];
@@ -157,7 +157,7 @@ static void make_replacement(const struct load *load, struct load_venue *venue,
     sign_for(venue, command, order, REQUEST_order_replacement, body, sizeof body);
 }
 
-/* A cancel, a reduction or a replacement, 33 to 5 to 5. False: there is no live order. */
+/* Makes a cancel, a reduction or a replacement, 33 to 5 to 5. False if there is no live order. */
 static bool make_change(struct load *load, struct load_venue *venue, struct command *command)
 {
     while (load->resting_count > 0) {
@@ -216,7 +216,7 @@ static void make_command(struct load *load, struct load_venue *venue, uint64_t a
         load->resting[load->resting_count++] = order;
 }
 
-/* One load at a time is kept. */
+/* Keeps one load at a time. */
 static const struct load *load_of(uint32_t live)
 {
     static struct load load;
@@ -249,8 +249,8 @@ static void apply_prefill(const struct load *load, struct load_venue *venue)
         load_apply(venue, command_at(load, i));
 }
 
-/* As the matcher does it in a drained batch. The ring's slots would be in a near cache: their lines
- * are fetched ahead of everything. */
+/* Prefetches as the matcher does in a drained batch. There the ring's slots are in a near cache, so
+ * their lines are prefetched before everything else. */
 static void prefetch(const struct load *load, const struct load_venue *venue, uint64_t at)
 {
     if (at + 4 * AHEAD >= OPS)
@@ -327,7 +327,7 @@ static double cycles_per_ns(void)
     return (double)(__rdtsc() - cycles) / ns;
 }
 
-/* Median cost of an empty measurement. */
+/* Measures the median cost of an empty measurement. */
 static uint32_t cycles_overhead(uint32_t *samples)
 {
     enum { TRIES = 10000 };

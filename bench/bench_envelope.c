@@ -1,6 +1,7 @@
-/* Signed envelopes: the body of a limit order to payload, key and signature, by each variant of
- * this machine (0 scalar, 1 AVX2, 2 AVX-512) and by the strict reader alone, the baseline; the
- * checks that need no key (rules.md R11, steps 5 to 9). */
+/* bench_envelope.c - signed envelopes: the body of a limit order to payload, key and signature.
+ *
+ * Each variant of this machine (0 scalar, 1 AVX2, 2 AVX-512), the strict reader alone as the
+ * baseline, and the checks that need no key (rules.md R11, steps 5 to 9). */
 #include <string.h>
 
 #include "net/request/admission.h"
@@ -63,7 +64,7 @@ static void read_json_strictly(struct bench_run *run)
     bench_bytes(run, sizeof json - 1);
 }
 
-/* A text of 200 characters alone (docs/performance.md). */
+/* Decodes a text of 200 characters alone (docs/performance.md). */
 static void read_base64(struct bench_run *run)
 {
     char text[201];

@@ -1,6 +1,8 @@
-/* Request heads: parsed and routed, as wrk, curl and a browser send them, and one that comes in
- * pieces, by each variant of this machine (0 scalar, 1 AVX2, 2 AVX-512). The goal is 100 ns for
- * head and dispatch. */
+/* bench_head.c - request heads: parsed and routed, as wrk, curl and a browser send them, and one
+ * that arrives in pieces.
+ *
+ * Each by every variant of this machine (0 scalar, 1 AVX2, 2 AVX-512). The goal is 100 ns for head
+ * and dispatch. */
 #include <string.h>
 
 #include "net/http/http.h"

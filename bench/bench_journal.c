@@ -5,11 +5,11 @@
  *                      iteration is one commit, its p50 and p99 are the counters commit_*_ns,
  *                      records_per_s is by wall time
  *   journal/none/N     the same with durability none: released when handed to the kernel
- *   journal/stream     local, published as fast as the buffer takes them, up to four frames in
+ *   journal/stream     local, published as fast as the buffer accepts them, up to four frames in
  *                      flight; amplification = bytes written / bytes of records
  *   journal/publish    reserve, encode, publish alone: the matcher's part
  *
- * The segments are 64 MiB, prepared while the clock stands. */
+ * Segments are 64 MiB and prepared while the clock is stopped. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -163,7 +163,7 @@ static bool publish(struct bed *bed)
     return true;
 }
 
-/* Segments are begun while the clock stands. */
+/* Prepares segments while the clock is stopped. */
 static int prepare(struct bench_run *run, struct bed *bed)
 {
     int error;
@@ -176,8 +176,8 @@ static int prepare(struct bench_run *run, struct bed *bed)
     return error;
 }
 
-/* Parks where the step had nothing to do, as the journal's thread does: the kernel's part of a
- * durable write needs the processor too. */
+/* Runs one step and parks when it had nothing to do, as the journal's thread does: the kernel's
+ * part of a durable write needs the processor too. */
 static int turn(struct bed *bed)
 {
     int work = journal_step(bed->journal);
@@ -195,7 +195,8 @@ static int sample_order(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* `spent_ns` is wall time without the preparation of segments: most of a commit is waiting. */
+/* Reports the counters. `spent_ns` is wall time without the preparation of segments: a commit
+ * mostly waits. */
 static void counters_report(struct bench_run *run, struct bed *bed, size_t count, uint64_t spent_ns)
 {
     struct journal_counters counters = journal_counters(bed->journal);

@@ -24,7 +24,7 @@ CK_RING_PROTOTYPE(message, message)
 static struct ring ring;
 static ck_ring_t ck;
 static struct message ck_messages[SLOTS];
-static atomic_bool ended; /* nothing more will come */
+static atomic_bool ended; /* the producer has sent everything */
 static uint64_t checksum;
 
 static void *ring_memory(void)

@@ -1,15 +1,15 @@
-/* bench_worst.c - the longest single commands that the rules allow, one at a time. Goal: none
- * holds the matcher for more than 1 ms (docs/performance.md).
+/* bench_worst.c - the longest single commands that the rules allow, one at a time. Goal: none holds
+ * the matcher for more than 1 ms (docs/performance.md).
  *
  *   worst/makers          one order fills 4,096 makers of as many portfolios
- *   worst/makers_moved    the same as the first command after the mark moved: each is checked anew
+ *   worst/makers_moved    the same as the first command after a mark moved: each is checked again
  *   worst/dead            a post-only order passes 4,096 orders that have just expired
  *   worst/cancel_all      2,000 orders of a portfolio, 64 units of it with the command
  *   worst/account         the operator's cancel of an account: 16,384 portfolios with an order each
  *   worst/account_tick    the next 1,024 portfolios
  *   worst/work_tick       the next 1,024 units
  *   worst/reduce_only     REDUCE_ONLY over 100,000 orders of as many portfolios, 64 units with it
- *   worst/list_tick       the next 1,024 units: an order, or the way out of a portfolio
+ *   worst/list_tick       the next 1,024 units: an order, or the end of a portfolio's list
  *   worst/mark_move       a mark that moves under 100,000 positions, 64 units with the command
  *   worst/scan_tick       the next 1,024 positions
  *   worst/liquidation     the next 1,024 of them, when each falls below its maintenance margin
@@ -19,11 +19,11 @@
  *                         before it
  *   worst/funding         the hour of funding over 1,000,000 positions, 64 units with the command
  *   worst/funding_tick    the next 1,024 of them
- *   worst/backstop        a mark at which the fund takes 64 positions of one portfolio
+ *   worst/backstop        a mark at which the fund takes over 64 positions of one portfolio
  *
- * Each builds its state and times the one command by the thread's clock. `us` is the least of three
- * runs or more: what the command costs when nothing else has the processor. The reported time is
- * that of building the state. */
+ * Each case builds its state and times one command by the clock of the thread. `us` is the least of
+ * three runs or more: the cost of the command when nothing else has the processor. The reported
+ * time is that of building the state. */
 #include <time.h>
 
 #include "engine_venue.h"
@@ -35,8 +35,8 @@ enum { TAKER = 1 };
 
 enum { REPEATS = 3 };
 
-/* A case: how many traders with which deposit each (0: plenty), what happens before, and the
- * command that is timed. */
+/* A case: how many traders with which deposit each (0: plenty), the preparation, and the command
+ * that is timed. */
 struct worst {
     uint32_t traders;
     uint64_t deposit;
@@ -44,7 +44,7 @@ struct worst {
     void (*command)(struct load_venue *venue, struct command *command);
 };
 
-/* Of this thread alone: what others take of the processor does not count. */
+/* Returns the CPU time of this thread alone: the use of the processor by others does not count. */
 static uint64_t cpu_ns(void)
 {
     struct timespec now;
@@ -78,8 +78,8 @@ static void move_index(struct load_venue *venue, uint64_t price)
     load_request(venue, REQUEST_oracle_price, body, sizeof body, ORACLE_KEY, 32);
 }
 
-/* The pages of the ladder that the timed order may rest in are in use: the first order of a region
- * pays for a page of the system, of 2 MiB, which is not the command's. */
+/* Brings the ladder's pages into use in which the timed order may rest: the first order of a region
+ * pays for a page of the system, of 2 MiB, and the command should not. */
 static void prepare_bids(struct load_venue *venue)
 {
     place(venue, 2, 1000, LOAD_PRICE + 16);
@@ -142,7 +142,7 @@ static void command_cancel_all(struct load_venue *venue, struct command *command
     load_sign(venue, command, REQUEST_cancel_all_orders, body, sizeof body, key, sizeof key);
 }
 
-/* Trader 2 has all the portfolios that an account may have, an order in each. */
+/* Trader 2 has all the portfolios that an account can have, with an order in each. */
 static void prepare_account(struct load_venue *venue)
 {
     uint8_t master[33], body[48];
@@ -248,7 +248,7 @@ static void prepare_list(struct load_venue *venue)
         abort();
 }
 
-/* Every trader has a position: each buys of trader 1. */
+/* Every trader has a position: each buys from trader 1. */
 static void prepare_holders(struct load_venue *venue)
 {
     for (uint32_t n = 2; n < 2 + HOLDERS; n++) {
@@ -302,7 +302,7 @@ static void place_stop(struct load_venue *venue, uint32_t n, uint64_t trigger, u
         abort();
 }
 
-/* A stop of each trader, and a maker for it. */
+/* Every trader has a stop, and a maker is there for it. */
 static void prepare_stops(struct load_venue *venue)
 {
     for (uint32_t n = 2; n < 2 + STOPS; n++) {
@@ -319,7 +319,7 @@ static void prepare_stop_tick(struct load_venue *venue)
     tick(venue, 1);
 }
 
-/* A maker at each of a thousand ticks, and a stop that its trade satisfies. */
+/* Each of a thousand ticks has a maker, and a stop that the maker's trade satisfies. */
 static void prepare_cascade(struct load_venue *venue)
 {
     for (uint32_t n = 2; n < 2 + STOPS; n++) {
@@ -357,7 +357,7 @@ static void command_time(struct load_venue *venue, struct command *command)
     command->bytes[0] = 0; /* time */
 }
 
-/* Markets 2 to 64 like the first; trader 2 is long in all of them, most in the first. */
+/* Markets 2 to 64 are like the first; trader 2 is long in all of them, most in the first. */
 static void prepare_legs(struct load_venue *venue)
 {
     static const uint8_t top_up[8] = { 0, 0, 0, 0, 0, 1 }; /* 2^40 micro-USDC */
@@ -425,7 +425,8 @@ static const struct {
     { "worst/backstop", { 2, LEGS_DEPOSIT, prepare_legs, command_fall } },
 };
 
-/* CPU time of the case's command on a state of its own; UINT64_MAX when it was refused. */
+/* Returns the CPU time of the case's command on a state of its own; UINT64_MAX if it was
+ * refused. */
 static uint64_t time_command(const struct worst *worst)
 {
     alignas(16) uint8_t slot[LOAD_SLOT_BYTES] = { 0 };

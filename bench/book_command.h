@@ -1,4 +1,4 @@
-/* book_command.h - one command of the book benchmarks, read by our book and by the baseline alike.
+/* book_command.h - one command of the book benchmarks, for our book and for the baseline.
  *
  * Units. Prices in ticks, quantities in lots; numbers count the commands of a load from 1. */
 #ifndef BENCH_BOOK_COMMAND_H
@@ -18,15 +18,15 @@ struct book_command {
     uint8_t side; /* 0 buys, 1 sells */
     uint16_t book;
     uint32_t price;
-    uint32_t quantity; /* BOOK_REDUCE: what to take off */
+    uint32_t quantity; /* BOOK_REDUCE: by how much */
     uint32_t number;
-    uint64_t id[2];     /* the request's, and of BOOK_NEW the order's */
-    uint64_t target[2]; /* the order's that the others speak of */
+    uint64_t id[2];     /* of the request, and of BOOK_NEW also of the order */
+    uint64_t target[2]; /* other kinds: id of the order */
     uint64_t hash;      /* of id, keyed */
     uint64_t target_hash;
 };
 
-/* What a run traded: equal runs have equal hashes. */
+/* The trades of a run: equal runs have equal hashes. */
 struct book_trades {
     uint64_t count;
     uint64_t hash;
@@ -42,7 +42,7 @@ static inline void book_trade(struct book_trades *trades, uint64_t maker, uint64
     trades->count++;
 }
 
-/* The baseline, in shim.cc: std::map of std::list a side, std::unordered_map of ids. */
+/* The baseline, in shim.cc: a std::map of std::list per side, and a std::unordered_map of ids. */
 struct baseline_book;
 
 struct baseline_book *baseline_book_make(uint32_t book_count, uint32_t order_count);

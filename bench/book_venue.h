@@ -1,5 +1,5 @@
-/* book_venue.h - what the book benchmarks time: order table, id map, books and duplicate set of the
- * engine, put together as matching does, without accounts and risk. */
+/* book_venue.h - the object of the book benchmarks: order table, id map, books and duplicate set of
+ * the engine, connected as matching connects them, without accounts and risk. */
 #ifndef BENCH_BOOK_VENUE_H
 #define BENCH_BOOK_VENUE_H
 
@@ -15,7 +15,7 @@
 enum {
     LADDER_TICKS = 1 << 16,
     BOOKS_MAX = 32,
-    AHEAD = 8, /* commands between two prefetch stages */
+    AHEAD = 8, /* commands between two steps of prefetching */
     PREFETCH_FROM = 65536,
     PAST_MS = 30000,
     FUTURE_MS = 5000,
@@ -34,7 +34,7 @@ struct venue {
     struct book_pages pages;
     struct duplicate set;
     struct book_trades trades;
-    uint32_t candidates[4 * AHEAD]; /* of the prefetch stages, by command number */
+    uint32_t candidates[4 * AHEAD]; /* of the prefetching, by command number */
     uint32_t book_count;
     void *memory;
     size_t bytes;
@@ -101,7 +101,7 @@ static inline void venue_end(struct venue *venue, uint32_t index, enum order_sta
     order_release(&venue->table, index);
 }
 
-/* Trades `quantity` of a limit order against the other side; gives what is left. */
+/* Trades `quantity` of a limit order against the other side. Returns the rest. */
 static inline uint64_t venue_match(struct venue *venue, const struct book_command *command,
                                    uint64_t quantity)
 {

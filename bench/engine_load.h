@@ -1,7 +1,7 @@
-/* engine_load.h - an engine with one market and traders, and signed orders as the matcher gets
- * them, for the engine benchmarks. Included once by a C file.
+/* engine_load.h - an engine with one market and traders, and signed orders in the form that the
+ * matcher gets, for the engine benchmarks. One C file of a program includes it.
  *
- * Units. As the engine's: prices raw with one decimal, quantities raw with five (BTC-PERP). */
+ * Units. Those of the engine: raw prices with one decimal, raw quantities with five (BTC-PERP). */
 #ifndef BENCH_ENGINE_LOAD_H
 #define BENCH_ENGINE_LOAD_H
 
@@ -14,7 +14,7 @@
 
 enum {
     LOAD_ACCOUNTS = 64,
-    LOAD_SLOT_BYTES = 2 * MESSAGE_SLOT_BYTES, /* an order takes two ring slots */
+    LOAD_SLOT_BYTES = 2 * MESSAGE_SLOT_BYTES, /* an order has two ring slots */
     LOAD_BODY_MAX = 4120,
     LOAD_PRICE = 1000000,
 };
@@ -38,7 +38,7 @@ static const char LOAD_MARKET[] =
     "{\"tier\":4,\"maker_fee_rate\":\"0\",\"taker_fee_rate\":\"0.00028\"},"
     "{\"tier\":5,\"maker_fee_rate\":\"-0.00002\",\"taker_fee_rate\":\"0.00026\"}]}";
 
-/* Counts what comes; the sink of a primary keeps little more. */
+/* Counts the effects; a primary's sink does little more. */
 struct load_sink {
     struct engine_sink sink; /* first */
     uint64_t effect_count;
@@ -92,7 +92,7 @@ static void load_key(uint8_t kind, uint32_t n, uint8_t *key, uint32_t bytes)
     memcpy(key + 1, &n, sizeof n);
 }
 
-/* A signed request in `command` (zeroed), dated inside the window of t. */
+/* Makes a signed request in `command` (zeroed), dated inside the window of t. */
 static inline void load_sign(struct load_venue *venue, struct command *command, uint16_t code,
                              const void *body, uint32_t body_bytes, const uint8_t *key,
                              uint32_t key_bytes)
@@ -123,7 +123,7 @@ static inline void load_sign(struct load_venue *venue, struct command *command, 
         command->target_hash = mix_id(LOAD_KEY, account, command_body(command) + 16);
 }
 
-/* As the matcher does it: peek, then apply. */
+/* Peeks, then applies, as the matcher does. */
 static inline enum status load_apply(struct load_venue *venue, const struct command *command)
 {
     struct engine_result result;

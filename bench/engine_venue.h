@@ -1,5 +1,5 @@
 /* engine_venue.h - a running engine for the engine benchmarks: one market, traders with cash, an
- * index at 100,000. Also orders of one trader. Included once by a C file. */
+ * index price of 100,000, and orders of one trader. One C file of a program includes it. */
 #ifndef BENCH_ENGINE_VENUE_H
 #define BENCH_ENGINE_VENUE_H
 
@@ -16,7 +16,7 @@ static int compare_rows(const void *a, const void *b)
                   (*(const struct option_row *const *)b)->name);
 }
 
-/* The body of a 2013 with the defaults, two keys and tables for the load. */
+/* Writes the body of a record 2013 with the defaults, two keys and tables for the load. */
 static uint32_t configuration(char body[LOAD_BODY_MAX])
 {
     const struct option_row *rows[OPTION_COUNT];
@@ -77,7 +77,8 @@ static void oracle_body(uint8_t body[24], uint64_t publish_ns, uint64_t price)
     cc_store16(body + 16, 1);
 }
 
-/* `prepare` runs after the configuration, when the duplicate set is open; NULL: nothing. */
+/* Opens the venue. `prepare` runs after the configuration, when the duplicate set is open; it may
+ * be NULL. */
 static void venue_open(struct load_venue *venue, uint32_t traders,
                        void (*prepare)(struct load_venue *venue))
 {
@@ -112,7 +113,7 @@ static void venue_close(struct load_venue *venue)
     munmap(venue->memory, venue->bytes);
 }
 
-/* A limit order of trader n in a zeroed slot: GTC, EXPIRE_MAKER. */
+/* Makes a limit order of trader n in a zeroed slot: GTC, EXPIRE_MAKER. */
 static void order_build(struct load_venue *venue, struct command *command, uint32_t n,
                         int64_t quantity, uint64_t price)
 {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""hostile.py KIND - a peer that means harm, to stand beside a measurement; runs until it is ended.
+"""hostile.py KIND - a hostile peer to run next to a measurement, until it is killed.
 
     build/release/perf-orders --seconds 8 --beside "python3 perf/hostile.py slow"
 
 PERF_URL names the exchange. KIND:
-  slow    5,000 connections that send a byte of a request a second each
+  slow    5,000 connections, each sending one byte of a request a second
   reads   64 connections that ask for /api/v1/time, 64 at a time, as fast as they are answered
   forged  16 connections that send orders of a live session with wrong signatures, 32 at a time
 """
@@ -35,21 +35,21 @@ def slow(port):
         for number, connection in enumerate(held):
             try:
                 connection.send(text[at:at + 1])
-            except OSError:  # its time was over
+            except OSError:  # the server closed it
                 connection.close()
                 held[number] = connect(port)
         time.sleep(max(0.0, 1 - (time.monotonic() - begun)))
 
 
 def flood(port, count, piece):
-    """Each connection has one `piece` on its way; the next goes when something of it came back."""
+    """Each connection has one `piece` in flight and sends the next when an answer arrives."""
     held = []
     for _ in range(count):
         connection = connect(port)
         connection.sendall(piece)
         connection.setblocking(False)
         held.append(connection)
-    left = {connection: b"" for connection in held}  # of a piece that was sent in part
+    left = {connection: b"" for connection in held}  # the rest of a piece that was sent in part
     while held:
         for connection in select.select(held, [], [])[0]:
             try:

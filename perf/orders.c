@@ -4,22 +4,22 @@
  *              [--topology auto|shared|dedicated] [--net-threads N] [--spin auto|on|off] [--core C]
  *              [--verify auto|lanes|comb|library] [--perpd PATH] [--beside COMMAND]`
  *
- * Starts perpd on a fresh data directory beside the binary, opens the accounts, signs every order
- * before the clock starts, then sends them: closed loop (one request in flight a connection), or
- * with --rate open loop, where latency counts from the intended send time. Prints one JSON object:
- * accepted orders and their rate, HTTP problems, latency percentiles, server CPU per accepted order
- * from the process's own accounting and by thread (`rest`: threads of the kernel that write for
- * it), journal bytes, durability mode, topology, what verified the signatures and how many of those
- * had no table, number of CPUs.
+ * It starts perpd on a fresh data directory next to the binary, opens the accounts and signs every
+ * order before the clock starts. Then it sends them: closed loop (one request in flight a
+ * connection), or with --rate open loop, where latency counts from the intended send time. It
+ * prints one JSON object: accepted orders and their rate, HTTP problems, latency percentiles,
+ * server CPU per accepted order from the process's own accounting and by thread (`rest`: kernel
+ * threads that write for it), journal bytes, durability mode, topology, the path that verified the
+ * signatures and how many of those had no table, number of CPUs.
  *
- * `perf-orders [...] -- COMMAND...` signs the orders to a file of frames of FRAME_BYTES each and
- * lets COMMAND send them, with PERF_FRAMES naming the file and the URL as its last word:
+ * `perf-orders [...] -- COMMAND...` signs the orders to a file of frames of FRAME_BYTES each, and
+ * COMMAND sends them: PERF_FRAMES is the file, the last word of COMMAND the URL.
  *   perf-orders --seconds 5 -- wrk -t1 -c64 -d5s -s perf/orders.lua
  *
  * --beside COMMAND runs in a shell from BESIDE_S before the clock starts until it ends, with the
  * exchange's address in PERF_URL: peers that should not slow the orders down (perf/hostile.py).
  *
- * The client shares the machine with the server: on two cores the rate is that of both. */
+ * The client shares the machine with the server: on two cores the rate is that of both together. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -81,7 +81,7 @@ struct cpu {
         double seconds;
     } threads[THREADS_MAX];
     uint32_t count;
-    uint64_t process_us; /* of all, with what the kernel runs for it */
+    uint64_t process_us; /* of all threads and of the kernel's work for them */
 };
 
 struct run {
@@ -110,7 +110,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* 80 % rest within 20 ticks of the mid; 20 % cross and cancel what is left. */
+/* Signs an order: 80 % rest within 20 ticks of the mid, 20 % cross and cancel the rest. */
 static void sign_order(struct run *run, struct order *out, uint64_t unix_ms)
 {
     static uint8_t frame[REQUEST_FRAME_MAX];
@@ -163,7 +163,7 @@ static void post(struct run *run, struct connection *connection, uint64_t from_n
     }
 }
 
-/* One whole answer in the input, or 0: its bytes. */
+/* Returns the bytes of the whole answer in the input; 0 if it is not whole. */
 static size_t answer_bytes(const struct connection *connection)
 {
     const char *text = connection->input;
@@ -243,7 +243,7 @@ static double per_order_us(const struct run *run, double us)
     return run->accepted != 0 ? us / (double)run->accepted : 0.0;
 }
 
-/* What each thread has used since `before`, for each accepted order. */
+/* Prints the CPU time of each thread since `before`, per accepted order. */
 static void print_cpu(const struct run *run, const struct cpu *before, const struct cpu *after)
 {
     double rest_us = (double)(after->process_us - before->process_us);
@@ -265,7 +265,7 @@ static void closed_turn(struct run *run)
             post(run, &run->connections[i], now_ns());
 }
 
-/* Sends what is due by now on whatever connections are free; a late send counts from when it was
+/* Sends what is due by now on the connections that are free. A late send counts from when it was
  * due. */
 static void open_turn(struct run *run, uint64_t begin_ns)
 {
@@ -309,7 +309,7 @@ static pid_t begin_beside(const struct run *run)
         return 0;
     pid_t pid = fork();
     if (pid == 0) {
-        setpgid(0, 0); /* the shell and what it starts end together */
+        setpgid(0, 0); /* the shell and its children end together */
         setenv("PERF_URL", run->rig.url, 1);
         execl("/bin/sh", "sh", "-c", run->settings.beside, (char *)NULL);
         _exit(127);
@@ -322,7 +322,7 @@ static pid_t begin_beside(const struct run *run)
     return pid;
 }
 
-/* Lets another load generator send the frames; the time from its start to its end. */
+/* Lets another load generator send the frames. Returns the time from its start to its end. */
 static double let_send(struct run *run)
 {
     char path[RIG_PATH_BYTES + 32], url[RIG_URL_BYTES + 64], *argv[32];
@@ -366,13 +366,13 @@ static double metric(const char *text, const char *name)
     return at == NULL ? 0 : strtod(at + strlen(line), NULL);
 }
 
-/* What /metrics says that it runs in. */
+/* Returns the topology that /metrics reports. */
 static const char *topology_of(const char *metrics)
 {
     return strstr(metrics, "topology=\"dedicated\"") != NULL ? "dedicated" : "shared";
 }
 
-/* And what it verifies signatures with. */
+/* Returns the path of verification that /metrics reports. */
 static const char *verifier_of(const char *metrics)
 {
     static const char *const paths[] = { "lanes", "comb", "library" };
@@ -505,7 +505,7 @@ static void read_settings(struct settings *settings, int argc, char **argv)
     }
 }
 
-/* The options of perpd that were given, closed by NULL. */
+/* Collects the given options of perpd, closed by NULL. */
 static void collect_options(const struct settings *settings, char text[][OPTION_BYTES],
                             const char *options[OPTIONS_MAX])
 {

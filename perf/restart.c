@@ -2,15 +2,15 @@
  *
  * `perf-restart [--orders N] [--tail-mib M] [--perpd PATH] [--keep]`
  *
- * Fills a fresh data directory with N (1,000,000) resting orders through the public interface,
- * stops cleanly (which writes a snapshot), starts again, writes M (256) MiB of records that rest
- * nowhere, kills perpd with SIGKILL, and starts it a last time. Prints one JSON object: how long
- * the clean stop took, the start from the snapshot alone, and the start from snapshot and tail,
- * each until the ready line; memory of the process afterwards; and how long the matcher's turns
- * last while PAUSE_ORDERS more orders come, without a snapshot and in a further life in which the
- * snapshotter's child folds the tail beside them. The tail is written with durability
- * none, so it is the disk's cache that is read, as after a crash of the process alone. With --keep
- * the last life is killed too and its data directory stays, to be looked at. */
+ * It fills a fresh data directory with N (1,000,000) resting orders through the public interface
+ * and stops cleanly, which writes a snapshot. It starts again, writes M (256) MiB of records that
+ * leave no resting order, kills perpd with SIGKILL, and starts it a last time. It prints one JSON
+ * object: the time of the clean stop, of the start from the snapshot alone and of the start from
+ * snapshot and tail, each until the ready line; memory of the process afterwards; and how long the
+ * matcher's turns last while PAUSE_ORDERS more orders come, without a snapshot and in a further
+ * life in which the snapshotter's child folds the tail at the same time. The tail is written with
+ * durability none, so the start reads it from the disk's cache, as after a crash of the process
+ * alone. With --keep the last life is killed too, and its data directory stays for inspection. */
 #include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
@@ -123,7 +123,7 @@ static uint64_t send_all(struct rig *rig, struct rig_trader *traders, uint64_t c
     return accepted;
 }
 
-/* Seconds until the ready line. */
+/* Starts perpd and returns the seconds until the ready line. */
 static double start(struct rig *rig, const char *const *options)
 {
     uint64_t begin_ns = rig_now_ns();
@@ -167,7 +167,7 @@ static void open_traders(struct rig *rig, struct rig_trader traders[ACCOUNTS])
     client_close(&client);
 }
 
-/* Sends orders and prints what /metrics says of the matcher's turns of this life. */
+/* Sends orders and prints the figures of /metrics for the matcher's turns of this life. */
 static void print_turns(struct rig *rig, struct rig_trader *traders, const char *name)
 {
     static const char *const quantiles[] = { "0.5", "0.99", "0.999", "0.9999", "1" };

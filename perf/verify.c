@@ -1,13 +1,14 @@
-/* verify.c - what the verification of an Ed25519 signature costs, by path, kind of table and number
- * of signatures a call, as a ratio to libsodium in the same process.
+/* verify.c - the cost of verifying an Ed25519 signature, by path, kind of table and number of
+ * signatures a call, as a ratio to libsodium in the same process.
  *
  * `perf-verify [--rounds R] [--keys K] [--path lanes|comb] [--json]`
  *
- * Every round times every case once, libsodium just before each, on the CPU time of the thread; a
- * machine that slows down for a while slows both. Printed per case: the least time of a signature
- * over the rounds, the median, and the median of the rounds' ratios to libsodium. `many keys` takes
- * another of K keys (4,096) at random for each signature, their tables in pages of 2 MB; the others
- * go round 64 keys. Messages have 100 bytes. --json prints one JSON object instead of the table. */
+ * Every round times every case once, with libsodium just before each, on the CPU time of the
+ * thread, so a machine that slows down for a while slows both. Printed per case: the least time of
+ * a signature over the rounds, the median, and the median of the rounds' ratios to libsodium. `many
+ * keys` uses another of K keys (4,096) at random for each signature, with their tables in pages of
+ * 2 MB; the other cases cycle through 64 keys. Messages have 100 bytes. --json prints one JSON
+ * object instead of the table. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,11 +87,11 @@ static void *take(size_t bytes)
     if (memory == MAP_FAILED)
         fail("out of memory");
     memory += PAGE_BYTES - (uintptr_t)memory % PAGE_BYTES;
-    (void)madvise(memory, bytes, MADV_HUGEPAGE); /* without huge pages it is slower, no more */
+    (void)madvise(memory, bytes, MADV_HUGEPAGE); /* best effort: else only slower */
     return memory;
 }
 
-/* Keys, a signature of each, and both tables of each. */
+/* Makes the keys, a signature of each, and both tables of each. */
 static void prepare(unsigned count)
 {
     static const uint32_t positions[] = { ED25519_TABLE_POSITIONS, ED25519_TABLE_POSITIONS_SMALL };
@@ -117,7 +118,7 @@ static void prepare(unsigned count)
     }
 }
 
-/* CPU time of one signature. */
+/* Measures the CPU time of one signature. */
 static double measure(enum ed25519_path path, enum table_kind table, unsigned at_once,
                       unsigned total, unsigned keys)
 {

@@ -4,7 +4,7 @@
 
 enum { TEXT_MAX = 2048 };
 
-/* "--tif WHEN" of a row, in `text`. */
+/* Writes "--tif WHEN" of a row to `text`. */
 static const char *flag_term(const struct arguments_flag *row, char text[64])
 {
     snprintf(text, 64, "--%s", row->name);
@@ -21,7 +21,7 @@ static void write_flag(struct page *page, enum flag flag)
     page_item(page, flag_term(&row, term), row.value, text);
 }
 
-/* The names of a command's own flags in one paragraph; what they mean is told once, below. */
+/* Writes the names of a command's own flags as one paragraph; their meanings follow once, below. */
 static void write_flag_names(struct page *page, const struct command_row *command)
 {
     char text[TEXT_MAX] = "Flags:", term[64];

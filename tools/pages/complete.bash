@@ -1,7 +1,7 @@
-# complete.bash - completion of perp and perpd for bash. Commands, flags, places and options are the
-# tables that perp-pages appends; this file knows how to choose among them.
+# complete.bash - completion of perp and perpd for bash. perp-pages appends the tables of commands,
+# flags, kinds of values and options; this file chooses among them.
 
-# Candidates for a place: words, or @files, or @markets of the exchange that the profile names.
+# Offers the candidates for a value: words, or @files, or @markets of the profile's exchange.
 _perp_offer() { # _perp_offer "WORDS"
     case $1 in
     @files)
@@ -17,7 +17,7 @@ _perp_offer() { # _perp_offer "WORDS"
     esac
 }
 
-# The place of the value of flag $1 among $flags, in `value`; empty when it takes none.
+# Sets `value` to the kind of value of flag $1 among $flags; empty if it has none.
 _perp_value() {
     local flag
     value=
@@ -26,7 +26,7 @@ _perp_value() {
     done
 }
 
-# The command that the first words name, in `command`; its own words are taken off.
+# Sets `command` to the command of the first words and removes its words.
 _perp_find() {
     local two="${words[0]:-} ${words[1]:-}"
     command=
@@ -38,7 +38,7 @@ _perp_find() {
     _perp_command "$command"
 }
 
-# The words of commands that may stand here: first ones, or the second ones of a group.
+# Offers the words of commands that fit here: first words, or the second words of a group.
 _perp_begin() {
     local first second found=()
     while read -r first second; do

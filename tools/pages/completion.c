@@ -4,8 +4,8 @@
 #include "perp/command/command.h"
 
 /* clang-format off */
-/* What the value of a flag, or a word of a command, may be; any other place completes to nothing.
- * FILE and MARKET are looked up. */
+/* The values of a flag, or the words of a command; any other kind completes to nothing. FILE
+ * and MARKET are looked up. */
 #define CHOICE_LIST(X) \
     X("FORMAT", "table json") \
     X("WHEN",   "GTC IOC FOK GTT:") \
@@ -22,7 +22,7 @@
     X("MARKET", "@markets")
 /* clang-format on */
 
-/* --flag, or --flag=PLACE where it takes a value. */
+/* Writes --flag, or --flag=PLACE if it has a value. */
 static void write_flags(FILE *out, uint64_t flags)
 {
     for (int flag = 0; flag < FLAG_COUNT; flag++) {

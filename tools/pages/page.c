@@ -2,8 +2,8 @@
 
 enum { LINE_COLUMNS = 78 };
 
-/* One character as man(7) has it: a hyphen is a minus sign, so that flags can be copied. Gives the
- * columns of the source that it takes. */
+/* Writes one character as man(7) needs it: a hyphen becomes a minus sign, so that flags can be
+ * copied. Returns the columns of source written. */
 static size_t put_character(struct page *page, char character)
 {
     const char *form = character == '\\'   ? "\\e"
@@ -19,21 +19,21 @@ static size_t put_character(struct page *page, char character)
     return strlen(form);
 }
 
-/* Text on the line that is begun. */
+/* Appends text to the current line. */
 static void put(struct page *page, const char *text)
 {
     for (; *text != '\0'; text++)
         (void)put_character(page, *text);
 }
 
-/* Text on lines of its own, broken at blanks. A line never begins with a dot or an apostrophe, for
- * it would be a request. */
+/* Writes text on lines of its own, broken at blanks. A line never begins with a dot or an
+ * apostrophe, which would make it a request. */
 static void put_filled(struct page *page, const char *text)
 {
     size_t column = 0;
     while (*text != '\0') {
         size_t count = strcspn(text, " \n"), width = 0;
-        /* At its widest a character takes four columns. */
+        /* A character has at most four columns. */
         if (column > 0 && column + 1 + count > LINE_COLUMNS - 12) {
             fputc('\n', page->out);
             column = 0;

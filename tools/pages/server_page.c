@@ -14,7 +14,7 @@ enum { TEXT_MAX = 512 };
     X(KERNEL,        "the kernel or the processor lacks what perpd needs")
 /* clang-format on */
 
-/* The words of a choice, those that this binary has. */
+/* Lists the words of a choice that this binary has. */
 static void choice_text(const struct option_row *row, char text[TEXT_MAX])
 {
     size_t at = (size_t)snprintf(text, TEXT_MAX, "One of");
@@ -42,7 +42,7 @@ static void write_option(struct page *page, const struct option_row *row)
     page_item(page, term, NULL, whole);
 }
 
-/* Options of parts that this binary does not have: naming one is exit code 2. */
+/* Lists the options of parts that this binary does not have: naming one is exit code 2. */
 static void write_absent(struct page *page)
 {
     char text[4096] = "This version refuses, with exit code 2:";

@@ -1,8 +1,9 @@
-/* main.c - documents made from the tables of src/base; a test compares each with what is printed.
+/* main.c - makes documents from the tables of src/base; a test compares each with the one in the
+ * tree.
  *
  *   perp-reference             docs/reference.md: requests with every field, statuses, reasons,
  *                              problem codes, options
- *   perp-reference DOCUMENT    the document, with the tables between its markers made anew:
+ *   perp-reference DOCUMENT    the document with the tables between its markers made again:
  *                              <!-- steps -->, <!-- rows --> (R11) up to <!-- end --> */
 #include <errno.h>
 #include <stdio.h>
@@ -151,7 +152,7 @@ static void print_rows(void)
         print_rule(rule_row((enum rule_row)row));
 }
 
-/* 0, or 1 when the document cannot be read. */
+/* Prints the document. Returns 0, or 1 when it cannot be read. */
 static int print_document(const char *name)
 {
     char line[LINE_BYTES];
