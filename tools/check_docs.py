@@ -59,7 +59,7 @@ def rooms_table(folder, names):
 
 
 def made(root, name, mark, table, write):
-    """The table behind `<!-- mark -->` in the README.md of folder `name` is `table`."""
+    """The table after `<!-- mark -->` in the README.md of folder `name` must be `table`."""
     path = root / name / "README.md"
     text = path.read_text()
     match = re.search(rf"(<!-- {mark} -->\n)(.*?)(<!-- end -->)", text, re.S)
@@ -72,7 +72,7 @@ def made(root, name, mark, table, write):
 
 
 def readme(root, name, inner, write):
-    """The README.md of a folder with the rooms `inner`, and of each of these."""
+    """Checks the README.md of a folder with the rooms `inner`, and of each room."""
     for room in inner:
         yield from readme(root, f"{name}/{room}", [], write)
     if not (root / name / "README.md").exists():

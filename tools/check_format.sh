@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_format.sh [ROOT] - every C and C++ file is as clang-format leaves it.
+# check_format.sh [ROOT] - checks that clang-format would change no C or C++ file.
 set -euo pipefail
 cd "${1:-$(dirname "$0")/..}"
 find src tools bench tests \( -name '*.c' -o -name '*.h' -o -name '*.cc' \) -print0 |

@@ -20,7 +20,7 @@ MAY_INCLUDE = {  # folder -> the folders of src/ whose headers it may name
     "store": {"base", "store"},
     "net": {"base", "crypto", "net"},
     "node": set(LAYERS),
-    # A folder's tests see what the folder sees; what is not listed here sees all of src/.
+    # The tests of a folder see what the folder sees; folders not listed here see all of src/.
     "tests/base": {"base"},
     "tests/crypto": {"base", "crypto"},
     "tests/engine": {"base", "engine"},
@@ -87,7 +87,7 @@ TABLE_COLUMNS = 150  # a row of a table is one line, or its columns say nothing
 
 
 def without_comments(text):
-    """Comments and the insides of string literals become blanks; line breaks stay."""
+    """Blanks comments and the insides of string literals; line breaks stay."""
     def blank(match):
         token = match[0]
         if token[0] in "\"'":
@@ -228,7 +228,7 @@ def sources(root):
 
 
 def same_stem(root, rooms):
-    """A name once in a folder, whatever the room: archives and symbols know no rooms."""
+    """A file name occurs once in a folder, in any room: archives and symbols know no rooms."""
     for folder in rooms.may:
         found = collections.defaultdict(list)
         for path in sorted((root / folder).rglob("*.[ch]")):

@@ -2,10 +2,10 @@
 """check_rooms.py BUILD [ROOT] - prints the graph of calls between the rooms of each folder, counted
 in the archives of a release build, and fails on a call that goes up.
 
-A call is a relocation of one object against a symbol that another object of the same archive
-defines: pointers in tables count, what the compiler took from a header does not (it counts for the
-file that includes it, and tools/check_layers.py reads the includes). tools/rooms.txt has the rooms
-and the excepted edges. After the graph stand the circles of files that call each other.
+A call is a relocation in one object against a symbol that another object of the same archive
+defines. Pointers in tables count. Code inlined from a header counts for the file that includes it;
+tools/check_layers.py reads the includes. tools/rooms.txt lists the rooms and the excepted edges.
+The circles of files that call each other follow the graph.
 """
 import collections
 import pathlib
@@ -23,7 +23,7 @@ def run(*command):
 
 
 def defined(archive):
-    """symbol -> the object (without its endings) that defines it for the others"""
+    """symbol -> the object (without its endings) that exports it"""
     owner, member = {}, ""
     out = run("nm", "--format=posix", "--defined-only", "--extern-only", archive)
     for line in out.splitlines():
@@ -35,7 +35,7 @@ def defined(archive):
 
 
 def calls(archive):
-    """(object, other object, symbol) -> how often the one refers to the other's symbol"""
+    """(object, other object, symbol) -> how often the first refers to the symbol of the second"""
     owner = defined(archive)
     found, member, counts = collections.Counter(), "", False
     for line in run("objdump", "-r", archive).splitlines():
@@ -66,27 +66,27 @@ def circles(edges):
     return sorted(sorted(group) for group in groups)
 
 
-def stands(root, folder):
+def paths_of(root, folder):
     """file name without ending -> its path from the root without ending"""
     return {path.stem: path.relative_to(root).with_suffix("").as_posix()
             for path in sorted((root / folder).rglob("*.c"))}
 
 
 def excepted(rooms, other):
-    """A header that is excepted for one file is seen by those that include this one as well."""
+    """A header excepted for one file is excepted for all: includes are transitive."""
     return any(header == f"{other}.h" for _, header in rooms.excepted)
 
 
 def look(rooms, root, folder, archive):
     """Prints the graph of one folder; yields what goes up."""
-    where = stands(root, folder)
+    where = paths_of(root, folder)
     room_of = {stem: rooms.of(f"{path}.c")[1] for stem, path in where.items()}
     graph = collections.defaultdict(collections.Counter)
     files = collections.defaultdict(set)
     for (source, target, symbol), count in sorted(calls(archive).items()):
         if source not in where or target not in where:
             gone = target if source in where else source
-            yield f"{archive.name} holds {gone}, which {folder} has not: build it anew"
+            yield f"{archive.name} holds {gone}, which {folder} does not have: rebuild it"
             continue
         files[source].add(target)
         room, other = room_of[source], room_of[target]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_symbols.py BUILD [ROOT] - what the archives of a release build export and reach for.
+"""check_symbols.py BUILD [ROOT] - checks what the archives of a release build export and link to.
 
 1. Every exported symbol begins with its file's stem: book.o exports book_*.
-2. The engine reaches only what tools/engine_symbols.txt lists; the files of base which it lists as
-   pure are held to the same list. Engine and base together so have no heap, no clock, no I/O.
-3. Neither holds writable data: two engines in one process share nothing.
+2. The engine links to nothing but the symbols in tools/engine_symbols.txt. The files of base that
+   are listed there as pure obey the same list. So the engine has no heap, no clock and no I/O.
+3. Neither has writable data: two engines in one process share nothing.
 """
 import collections
 import pathlib

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """check_tidy.py BUILD [ROOT] - clang-tidy (.clang-tidy) over the C of src/ and tools/, with the
-commands of BUILD. Warning options that only gcc knows are not news; bugs planted on purpose are
-not looked at.
+commands of BUILD. It does not report warning options that only gcc knows, and skips commands with
+bugs planted on purpose.
 
-A file that passed is not looked at again while the bytes of it and of all it includes, its command,
-the checks and clang-tidy are the same: what passed is remembered as the names of empty files in
-$PERPD_TIDY_CACHE (~/.cache/perpd-tidy), for 30 days after the last use.
+A file that passed is skipped while its bytes, those of all it includes, its command, the checks and
+clang-tidy are the same. The files that passed are the names of empty files in $PERPD_TIDY_CACHE
+(~/.cache/perpd-tidy), kept for 30 days after the last use.
 """
 import concurrent.futures
 import functools
@@ -35,7 +35,7 @@ def tool(root):
 
 
 def included(entry):
-    """The file and all it includes, as clang finds them; None when it does not compile."""
+    """The file and all that it includes, as clang finds them; None when it does not compile."""
     words = shlex.split(entry["command"])
     words = words[next(i for i, word in enumerate(words) if word.endswith(("cc", "gcc"))
                        and not word.endswith("ccache")) + 1:]
@@ -50,20 +50,20 @@ def included(entry):
 
 
 def key_of(root, entry):
-    """What the verdict rests on, as a name; None: it cannot be remembered."""
+    """A hash of all that the verdict depends on; None if it cannot be cached."""
     paths = included(entry)
     if paths is None:
         return None
     command = entry["command"].replace(str(root), "")
-    told = hashlib.sha256(tool(root) + command.encode())
+    inputs = hashlib.sha256(tool(root) + command.encode())
     for path in paths:
-        told.update(digest(path))
-    return told.hexdigest()
+        inputs.update(digest(path))
+    return inputs.hexdigest()
 
 
 def look(commands, root, cache, entry):
-    """What clang-tidy says of the file; "" when it passed. `commands` is a folder whose database
-    has one command a file: clang-tidy looks at a file by every command that it finds."""
+    """What clang-tidy reports for the file; "" when it passed. The database of the folder
+    `commands` has one command a file: clang-tidy checks a file by every command that it finds."""
     key = key_of(root, entry)
     if key is not None and (cache / key).exists():
         (cache / key).touch()
@@ -103,10 +103,10 @@ def main():
     with (tempfile.TemporaryDirectory() as commands,
           concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads):
         (pathlib.Path(commands) / "compile_commands.json").write_text(json.dumps(by_size))
-        told = list(threads.map(lambda entry: look(commands, root, cache, entry), by_size))
-    for text in told:
+        reports = list(threads.map(lambda entry: look(commands, root, cache, entry), by_size))
+    for text in reports:
         print(text, end="")
-    return 1 if any(told) or len(entries) < len(wanted) or not wanted else 0
+    return 1 if any(reports) or len(entries) < len(wanted) or not wanted else 0
 
 
 if __name__ == "__main__":

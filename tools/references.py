@@ -1,5 +1,5 @@
-"""references.py - what code and documents refer to: documents by name, their sections, marks of
-docs/spec, rows of R11 and decisions. Each is looked up."""
+"""references.py - resolves what code and documents refer to: documents by name, their sections,
+marks of docs/spec, rows of R11 and decisions."""
 import bisect
 import functools
 import pathlib
@@ -25,7 +25,7 @@ def prose_of(text):
 
 
 class Document:
-    """What a text can refer to in a Markdown file."""
+    """The headings, marks and rows of a Markdown file, to which texts refer."""
 
     def __init__(self, text):
         prose = prose_of(text)
@@ -62,7 +62,7 @@ def decision_files(root):
 
 
 def texts(root):
-    """The names of all files, and those that people write (code, scripts, documents) as text."""
+    """The names of all files, and the texts of those that people write: code, documents."""
     git = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "-z"],
                          capture_output=True)
     if git.returncode == 0:
@@ -80,7 +80,7 @@ def texts(root):
 
 
 class References:
-    """Everything that the texts of one tree refer to, looked up."""
+    """Looks up everything that the texts of one tree refer to."""
 
     def __init__(self, root):
         self.root = root
@@ -90,12 +90,12 @@ class References:
                           if path.name[:4].isdigit()}
 
     def spec(self, name):
-        """The document docs/spec/`name`; None: it is not there."""
+        """The document docs/spec/`name`; None if it is missing."""
         path = self.root / "docs/spec" / name
         return document(path) if path.exists() else None
 
     def resolve(self, here, name):
-        """The document that `name` means in the file `here`; None: there is none."""
+        """The document that `name` means in the file `here`; None if it is missing."""
         tail = re.sub(r"^(\.{1,2}/)+", "", name)
         for path in (f"docs/spec/{tail}", (pathlib.PurePosixPath(here).parent / tail).as_posix(),
                      f"docs/{tail}", tail):

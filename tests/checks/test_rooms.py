@@ -36,7 +36,8 @@ PLANTED = [  # name, file, text, what the check says (None: nothing)
     ("upward call", "src/engine/risk/low.c", UP, "risk/low.c calls high_do, up from risk to trade"),
     ("upward call without include", "src/engine/risk/low.c", HIDDEN, "calls high_do"),
     ("upward pointer in a table", "src/engine/risk/low.c", TABLE, "calls high_do"),
-    ("object of a file that is gone", "src/engine/risk/low.c", None, "which src/engine has not"),
+    ("object of a file that is gone", "src/engine/risk/low.c", None,
+     "which src/engine does not have"),
 ]
 
 check = SOURCE / "tools" / "check_rooms.py"
