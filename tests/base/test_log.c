@@ -52,22 +52,38 @@ static void test_length(int descriptor)
     CHECK(count == LOG_LINE_MAX && line_count() == 1 && output[count - 1] == '\n');
 }
 
-/* Runs at the start of a second, so that all of it falls in one. */
-static void test_rate(int descriptor)
+static time_t next_second(void)
 {
     time_t now = time(NULL);
     while (time(NULL) == now)
         continue;
+    return now + 1;
+}
+
+/* Twice the lines of a second, from the start of one on. True: all of it fell in that second. */
+static bool flood(void)
+{
+    time_t now = next_second();
     for (unsigned i = 0; i < 2 * LOG_RATE_MAX; i++)
         log_line(LOG_INFO, "flood", "i=%u", i);
     log_line(LOG_ERROR, "fault", "%s", "");
-    CHECK(time(NULL) == now + 1);
+    return time(NULL) == now;
+}
+
+static void test_rate(int descriptor)
+{
+    uint64_t dropped = log_dropped();
+    while (!flood()) { /* a busy machine: once more, in a second of which nothing was counted */
+        next_second();
+        log_line(LOG_INFO, "after", "%s", "");
+        take(descriptor);
+        dropped = log_dropped();
+    }
     take(descriptor);
     CHECK(line_count() == LOG_RATE_MAX + 1); /* the error is always written */
     CHECK(strstr(output, " error fault ") != NULL);
-    CHECK(log_dropped() == LOG_RATE_MAX);
-    while (time(NULL) == now + 1)
-        continue;
+    CHECK(log_dropped() - dropped == LOG_RATE_MAX);
+    next_second();
     log_line(LOG_INFO, "after", "%s", "");
     take(descriptor);
     CHECK(line_count() == 2 && strstr(output, "log_lines_dropped count=200\n") != NULL);

@@ -13,7 +13,7 @@ enum { MEETINGS = 10000 }; /* it is to find races; the other builds find lost wa
 #else
 enum { MEETINGS = 60000 };
 #endif
-enum { ROUNDS = 20000, LOOKS = 20000, TIMEOUT_MS = 5000 };
+enum { ROUNDS = 20000, LOOKS = 20000, TIMEOUT_MS = 60000 };
 
 static _Atomic uint32_t timeouts; /* of all; none is right */
 

@@ -106,7 +106,7 @@ class Perp:
         env = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin"}
         env.update(environment or {})
         done = subprocess.run([self.program, *map(str, words)], capture_output=True, env=env,
-                              cwd=self.folder, input=stdin, text=text, timeout=60)
+                              cwd=self.folder, input=stdin, text=text, timeout=200)
         if done.returncode != code:
             print(f"perp {' '.join(map(str, words))}: exit {done.returncode}, wanted {code}\n"
                   f"{done.stdout}\n{done.stderr}", file=sys.stderr)

@@ -49,7 +49,7 @@ class House:
 
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        self.process.communicate(timeout=120)
+        self.process.communicate(timeout=200)
         return self.process.returncode
 
     def kill(self):

@@ -27,7 +27,7 @@ def shell(*names, code=0, **other):
     env = {"HOME": str(house.folder), "PATH": f"{build}:/usr/bin:/bin"}
     env.update({name: str(path) for name, path in {**places, **other}.items()})
     done = subprocess.run(["bash", "-c", text], env=env, capture_output=True, text=True,
-                          timeout=120)
+                          timeout=200)
     check((done.returncode == 0) == (code == 0), done.stdout, done.stderr)
     return done
 
@@ -87,7 +87,7 @@ check([path.name for path in (places["BACKUP"] / "snapshot").iterdir()] ==
 check(answers() == before, "the primary went on")
 refused = subprocess.run([build / "perpd", f"--store.data={house.data}", "--net.listen=127.0.0.1:0",
                           "--admin.listen=127.0.0.1:0", *house.OPTIONS, *house.keys],
-                         capture_output=True, text=True, timeout=60)
+                         capture_output=True, text=True, timeout=200)
 check(refused.returncode == 3 and "in use by another process" in refused.stderr, refused)
 house.stop()
 

@@ -36,7 +36,7 @@ follower = subprocess.Popen(
      "--data", house.data, "-o", "json"], stdout=subprocess.PIPE, text=True,
     env={"HOME": str(house.folder)})
 house.trade(2)
-followed = [json.loads(line) for line in follower.communicate(timeout=60)[0].splitlines()]
+followed = [json.loads(line) for line in follower.communicate(timeout=200)[0].splitlines()]
 check(follower.returncode == 0)
 check(house.stop(signal.SIGKILL) == -signal.SIGKILL)
 directory = Directory(house.data)

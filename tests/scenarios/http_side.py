@@ -4,6 +4,7 @@ import json
 import mmap
 import os
 import pathlib
+import re
 import struct
 import sys
 import time
@@ -23,8 +24,9 @@ PATHS = {
     26: "/api/v1/trading/mmp/set", 27: "/api/v1/trading/mmp/reset", 32: "/api/v1/account/close",
 }
 OPERATOR = "/api/v1/operator"
-SETTLE_S = 5  # a read that is not yet as expected is repeated for so long
-PATIENCE_S = 0.004  # between a command and the next: deferred work of an idle exchange
+SETTLE_S = 60  # a read that is not yet as expected is repeated for so long
+TURN_S = 0.15  # a turn of every role, parked ones included
+TICK_NS = 100_000_000  # W3b: a tick is due at least as often
 
 
 class HttpSide:
@@ -70,9 +72,26 @@ class HttpSide:
             self.perpd.remove()
 
     def advance(self, step_ns):
+        before = self.progress()[0]
         self.clock_ns += step_ns
         self.clock[:] = struct.pack("<Q", self.clock_ns)
-        time.sleep(0.15)  # a turn of every role, parked ones included
+        time.sleep(TURN_S)
+        self.rest(before + (step_ns >= TICK_NS))
+
+    def progress(self):
+        """The last sequence that is durable, the last that is shown, and the work that is left."""
+        page = self.exchange.admin("/metrics").body.decode()
+        return [int(re.search(rf"^perpd_{name} (\d+)$", page, re.M)[1]) for name in (
+            "journal_durable_sequence", "follower_applied_sequence", "deferred_work_items")]
+
+    def rest(self, least=0):
+        """Waits until deferred work has run to its end, behind this sequence at least."""
+        until = time.monotonic() + SETTLE_S
+        while time.monotonic() < until:
+            durable, applied, work = self.progress()
+            if applied >= durable >= least and work == 0:
+                return
+        raise AssertionError(f"deferred work does not end: {durable}, {applied}, {work}")
 
     def settled(self, see):
         """What `see` gives once both sides agree, or at last."""
@@ -104,7 +123,7 @@ class HttpSide:
             if member in answer:
                 out[name] = bytes.fromhex(answer[member].replace("-", ""))
         out.setdefault("id", b"")
-        time.sleep(PATIENCE_S)
+        self.rest()
         return out
 
     def setting(self, code, actor, body):
@@ -126,7 +145,7 @@ class HttpSide:
         data = json.dumps(where).encode()
         response = self.exchange.kept(client.request_bytes(
             method, path, data, [client.JSON, ("X-API-KEY", actor["api_key"])]))
-        time.sleep(PATIENCE_S)
+        self.rest()
         return "ok" if response.status == 200 else response.json["code"]
 
     # --- reads --------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ import sys
 import tempfile
 import time
 
-from client import (DEPOSIT, PLACE_LIMIT, Account, Connection, Perpd, frame, limit_body, new_id,
-                    payload_of, request_bytes, PATHS)
+from client import (DEPOSIT, LONG_WINDOW, PATHS, PLACE_LIMIT, Account, Connection, Perpd, frame,
+                    limit_body, new_id, payload_of, request_bytes)
 
 SKIPPED = 77
 IMAGE_BYTES = 1 << 30
@@ -112,7 +112,8 @@ def check(perpd, mount):
 
     mount.freeze(True)
     begun = time.monotonic()
-    serve(senders, lambda: time.monotonic() > begun + FROZEN_S)
+    serve(senders, lambda: time.monotonic() > begun + FROZEN_S and (
+        sum(len(s.answers) for s in senders) > 100 or time.monotonic() > begun + ANSWERED_S))
     frozen = [word for s in senders for at, word in s.answers if at > begun + SETTLE_S]
     mount.freeze(False)
     thawed = time.monotonic()
@@ -148,7 +149,7 @@ def main():
             print("skipped: this machine does not let us mount")
             return SKIPPED
         perpd = Perpd(pathlib.Path(sys.argv[1]) / "perpd", "--exchange.oracle_max_age_ms=0",
-                      parent=mount.path)
+                      *LONG_WINDOW, parent=mount.path)
         try:
             perpd.start()
             check(perpd, mount)

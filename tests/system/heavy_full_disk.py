@@ -19,25 +19,27 @@ from client import (MARKET_DEFINE, MARKET_STATE, Account, Connection, Perpd, new
 
 BATCH = 16
 BODY = b"{" + b" " * 4095 + b"}" + bytes(7)  # a record of 4 KiB that the engine refuses
-STUCK_S, END_S = 4, 40
+STUCK_S, END_S = 4, 200
 ACTIVE, DONE = 0, "request_completed"
 
 
 def fill(exchange, enough=lambda: False):
     """Sends until answers stop coming, or until it is enough; the highest sequence that was
     acknowledged."""
-    last, until = 0, time.monotonic() + 120
+    last, until = 0, time.monotonic() + 400
     with socket.create_connection(("127.0.0.1", exchange.port)) as connection:
         connection.settimeout(STUCK_S)
         while time.monotonic() < until:
             connection.sendall(b"".join(exchange.signed(MARKET_DEFINE, BODY, exchange.operator,
                                                         None, True) for _ in range(BATCH)))
             text = b""
-            try:
-                while len(re.findall(rb'"sequence":(\d+)}', text)) < BATCH:
+            while len(re.findall(rb'"sequence":(\d+)}', text)) < BATCH:
+                try:
                     text += connection.recv(1 << 20)
-            except TimeoutError:
-                return max([last, *map(int, re.findall(rb'"sequence":(\d+)}', text))])
+                except TimeoutError:  # the machine may be slow, or no segment is left
+                    if metric(exchange, "segments_ready") == 0:
+                        return max([last, *map(int, re.findall(rb'"sequence":(\d+)}', text))])
+                    assert time.monotonic() < until
             last = max(map(int, re.findall(rb'"sequence":(\d+)}', text)))
             if last % 64 < BATCH and enough():
                 return last
@@ -58,7 +60,7 @@ def metric(exchange, name):
     return int(re.search(rf"^perpd_{name} (\d+)$", text, re.M)[1])
 
 
-def wait_for(what, seconds=20):
+def wait_for(what, seconds=200):
     until = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < until

@@ -29,7 +29,7 @@ def fill(exchange, enough):
     """Refused records of 4 KiB until it is enough."""
     until = time.monotonic() + FILL_S_MAX
     with socket.create_connection(("127.0.0.1", exchange.port)) as connection:
-        connection.settimeout(20)
+        connection.settimeout(200)
         while not enough():
             assert time.monotonic() < until
             for _ in range(8):
@@ -171,7 +171,7 @@ def check_stop_under_load(perpd, exchange, trader):
     senders = [threading.Thread(target=send) for _ in range(4)]
     for sender in senders:
         sender.start()
-    until = time.monotonic() + 60
+    until = time.monotonic() + 200
     time.sleep(1)
     while len(acknowledged) <= 100 and time.monotonic() < until:
         time.sleep(0.01)

@@ -8,10 +8,10 @@ import sys
 import threading
 import time
 
-from client import (CANCEL, CREATE_API_KEY, IOC, JSON, PLACE_LIMIT, PLACE_MARKET, REDUCE, REPLACE,
-                    REVOKE_ALL, REVOKE_API_KEY, Account, Secp256k1Key, api_key_body, cancel_body,
-                    id_text, limit_body, market_order_body, new_id, reduce_body, replace_body,
-                    request_bytes)
+from client import (CANCEL, CREATE_API_KEY, IOC, JSON, PATIENCE_S, PLACE_LIMIT, PLACE_MARKET,
+                    REDUCE, REPLACE, REVOKE_ALL, REVOKE_API_KEY, Account, Secp256k1Key,
+                    api_key_body, cancel_body, id_text, limit_body, market_order_body, new_id,
+                    reduce_body, replace_body, request_bytes)
 from harness import Suite
 from test_hostile import NET_THREADS, OUTPUT_POOL, REPLIES, SEED, USDC, answers, main, phase
 
@@ -57,9 +57,9 @@ def fill_account(world, orders):
 def strange_parameters(world, table):
     """Any query of any read: 200, 400, 403 or 404, and every 200 is a list within its limit."""
     fill_account(world, 1_000)
-    until = time.monotonic() + 2 * PHASE_S
+    going = world.going(2 * PHASE_S)
     number, connection = 0, world.exchange.open()
-    while time.monotonic() < until:
+    while going():
         number += 1
         source = world.random
         pairs = [f"{source.choice(NAMES)}={source.choice(VALUES)}"
@@ -86,8 +86,8 @@ def strange_parameters(world, table):
 @phase(least=1, to=suite)
 def bodies_and_methods(world, table):
     """W10: a GET with a body is 400 and a close; HEAD 405; what follows a close is not read."""
-    until = time.monotonic() + PHASE_S
-    while time.monotonic() < until:
+    going = world.going(PHASE_S)
+    while going():
         ask_with_bodies_and_methods(world, table)
 
 
@@ -155,18 +155,19 @@ def pages_in_floods(world, table):
     paths = [f"{path}limit={limit}&offset={offset}" for path in (LISTS[0], LISTS[1], LISTS[3])
              for limit in (1, 100, 1000) for offset in (0, 1_500, 2_999, 10**6, 2**63 - 1)
              if path != LISTS[3] or offset == 0]
-    until, served, refused = time.monotonic() + 2 * PHASE_S, [0] * 6, [0] * 6
+    served, refused = [0] * 6, [0] * 6
+    going = world.going(2 * PHASE_S, lambda: sum(served) > sum(refused))
     data = b"".join(keyed(world, path) for path in paths)
 
     def work(number):
         with world.exchange.open() as connection:
             if number == 0:  # orders flow meanwhile
-                while time.monotonic() < until:
+                while going():
                     order_id = new_id()
                     world.account.limit(900_000, 20, order_id)
                     world.account.cancel(order_id)
                 return
-            while time.monotonic() < until:
+            while going():
                 connection.send(data)
                 for path in paths:
                     if descending(table, path, connection.receive()):
@@ -191,15 +192,15 @@ def pages_never_read(world, table):
             connection.send(data)
         except OSError:
             pass
-    until, served, count = time.monotonic() + PHASE_S, 0, 0
-    while time.monotonic() < until:
+    going, served, count = world.going(PHASE_S), 0, 0
+    while going():
         response = world.exchange.get("/api/v1/orders?limit=10", world.account.api_key)
         served += descending(table, "another reader", response)
         count += 1
         time.sleep(0.01)
     print(f"    another reader: {served} of {count} served")
     # Replies may all be out for a moment; once all of them stall, nobody else is kept waiting.
-    until, in_a_row = time.monotonic() + 60, 0
+    until, in_a_row = time.monotonic() + PATIENCE_S, 0
     while in_a_row < 20 and time.monotonic() < until:
         response = world.exchange.get("/api/v1/orders?limit=1000", world.account.api_key)
         in_a_row = in_a_row + 1 if descending(table, "another reader", response) else 0
@@ -232,12 +233,12 @@ def deep_pages(world, table):
                 connection.receive()
     deep = [f"/api/v1/orders?{query}" for query in (
         "status=UNTRIGGERED", "market=SOL-PERP", "offset=19990&limit=10", "offset=20000")]
-    until, slowest = time.monotonic() + 2 * PHASE_S, [0.0]
-    served, refused = [0] * 7, [0] * 7
+    slowest, served, refused = [0.0], [0] * 7, [0] * 7
+    going = world.going(2 * PHASE_S, lambda: served[0] > 10 * refused[0])
 
     def work(number):
         with exchange.open() as connection:
-            while time.monotonic() < until:
+            while going():
                 paths = [deep[at % 4] for at in range(64)] if number else [
                     "/api/v1/orders?limit=1"]
                 begun = time.monotonic()
@@ -262,7 +263,7 @@ def deep_pages(world, table):
 @phase(least=5, orders=2_000, to=suite)
 def settings_in_floods(world, table):
     """PUT /leverage by six at once, good and nonsense, with revoked keys in between."""
-    until = time.monotonic() + PHASE_S
+    going = world.going(PHASE_S)
     account, exchange = world.account, world.exchange
     key = exchange.ack(CREATE_API_KEY, api_key_body(account.id, scope=1),
                        account.session)["api_key"]
@@ -270,7 +271,7 @@ def settings_in_floods(world, table):
     def work(number):
         source = random.Random(SEED + number)
         with exchange.open() as connection:
-            while time.monotonic() < until:
+            while going():
                 body = {"leverage": source.choice((1, 2, 20, 50, 51, 0, -1, 2**31, 2**63, 2**64,
                                                    1.5, "7", None, True, [], {})),
                         "market": source.choice(("BTC-PERP", "BTC-PERP", "SOL-PERP", "NONE", "",
@@ -300,12 +301,12 @@ def amendments_in_storms(world, table):
     shared = [new_id() for _ in range(4)]
     for order_id in shared:
         account.limit(1_020_000, -5_000, order_id)
-    until = time.monotonic() + 2 * PHASE_S
+    going = world.going(2 * PHASE_S)
 
     def work(number):
         source = random.Random(SEED + number)
         with exchange.open() as connection:
-            while time.monotonic() < until:
+            while going():
                 at = source.randrange(4)
                 order_id, kind, who = shared[at], source.randrange(6), account
                 if kind == 0:
@@ -364,9 +365,9 @@ def signed_nonsense(world, table):
              900_000, 1_000_000)
     order_id = new_id()
     account.limit(950_000, 1_000, order_id)
-    until, number = time.monotonic() + PHASE_S, 0
+    going, number = world.going(PHASE_S), 0
     with exchange.open() as connection:
-        while time.monotonic() < until:
+        while going():
             number += 1
             code = source.choice(list(sizes))
             body = bytearray(source.randbytes(sizes[code]) if source.random() < 0.1
@@ -403,9 +404,10 @@ def signed_nonsense(world, table):
 @phase(least=5, to=suite)
 def requests_nobody_made(world, table):
     """Thousands of unknown request and order ids, pipelined: 404 each, in order."""
-    until, count = time.monotonic() + PHASE_S, 0
+    count = 0
+    going = world.going(PHASE_S, lambda: count >= 200)
     with world.exchange.open() as connection:
-        while time.monotonic() < until:
+        while going():
             kinds = [("requests", "request_not_found"), ("orders", "order_not_found")] * 50
             connection.send(b"".join(keyed(world, f"/api/v1/{kind}/{id_text(new_id())}")
                                      for kind, _ in kinds))

@@ -9,10 +9,10 @@ import sys
 import threading
 import time
 
-from client import (CREATE_API_KEY, CREATE_SESSION, JSON, PLACE_LIMIT, REVOKE_ALL, REVOKE_API_KEY,
-                    REVOKE_SESSION, SECP256K1, Ed25519Key, Secp256k1Key, api_key_body, envelope,
-                    header, limit_body, new_id, request_bytes, revoke_all_body,
-                    revoke_body, revoke_key_body, session_body)
+from client import (CREATE_API_KEY, CREATE_SESSION, JSON, PATIENCE_S, PLACE_LIMIT, REVOKE_ALL,
+                    REVOKE_API_KEY, REVOKE_SESSION, SECP256K1, Ed25519Key, Secp256k1Key,
+                    api_key_body, envelope, header, limit_body, new_id, request_bytes,
+                    revoke_all_body, revoke_body, revoke_key_body, session_body)
 from harness import Suite, Table
 from world import World, run
 
@@ -254,7 +254,7 @@ def all_sessions_revoked(world):
     return table.wrong
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=PATIENCE_S):
     until = time.monotonic() + seconds
     while not condition() and time.monotonic() < until:
         time.sleep(0.002)

@@ -8,8 +8,8 @@ import sys
 import threading
 import time
 
-from client import (CREATE_API_KEY, FOK, IOC, PLACE_MARKET, Account, api_key_body, b64, id_text,
-                    market_order_body, new_id)
+from client import (CREATE_API_KEY, FOK, IOC, PATIENCE_S, PLACE_MARKET, Account, api_key_body, b64,
+                    id_text, market_order_body, new_id)
 from harness import Suite, Table
 from records import FILL, ORDER, WITH_REASON, engine_id, in_order
 from world import BTC, BTC_PRICE, ETH, SECOND, USDC, run, seen
@@ -28,7 +28,7 @@ class World:
     def account(self, usdc=100_000):
         return Account(self.exchange, usdc * USDC)
 
-    def mixed(self):
+    def mixed(self, life=SECOND):
         """An account with orders in every state that a limit or market order can have."""
         maker, taker = self.account(), self.account()
         ids = {}
@@ -46,7 +46,12 @@ class World:
         place("rejected", maker, 2_000_000, 20)  # R11, row 20: kept (R3)
         place("nowhere", maker, 900_000, 20, stp=9)  # row 11: kept nowhere
         place("ioc", maker, 900_000, -20, expiry=IOC, reduce_only=1)  # row 24
-        place("expired", maker, 920_000, 20, expiry=time.time_ns() + SECOND)
+        expiry = time.time_ns() + life
+        place("expired", maker, 920_000, 20, expiry=expiry)
+        if time.time_ns() >= expiry:  # it may never have rested: others, with more time
+            for who in (maker, taker):
+                who.cancel_all()
+            return self.mixed(4 * life)
         place("taker", taker, 1_000_000, 500, expiry=FOK)  # 100 of "taken", 400 of "partly"
         ids["market"] = new_id()
         self.exchange.ack(PLACE_MARKET, market_order_body(maker.id, 50), maker.session,
@@ -309,7 +314,7 @@ def pages_while_it_grows(world):
     thread = threading.Thread(target=grow)
     thread.start()
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE_S
         while len(placed) < 20 and time.monotonic() < until:
             for path, more in ((ORDERS, {}), (FILLS, {"subaccount_index": 0})):
                 first = page = rows(table, maker, path, limit=7, **more)

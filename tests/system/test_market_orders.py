@@ -5,13 +5,12 @@ Expected values are the specification's, the section named beside them. W: wire.
 J: json.md.
 """
 import sys
-import time
 
 from client import (ALL_ASSETS, PLACE_MARKET, Ed25519Key, id_text, market_order_body, new_id)
 from harness import Suite, Table
 from records import ORDER, WITH_REASON, in_order
 from test_amend import DONE, FLAGS, SIZE, World
-from world import BTC, BTC_PRICE, NO_MARK, SECOND, TEST, run
+from world import BTC, BTC_PRICE, NO_MARK, TEST, run, while_it_lasts
 
 suite = Suite("market_orders")
 BEYOND = "rejected_slippage_exceeds_maximum"
@@ -195,9 +194,8 @@ def bounds_to_the_tick(world):
     order = it.market("2 ppm", DONE, 100, slippage_ppm=2)
     it.shows("2 ppm", order, "FILLED", "0.001", "100000.2")
     # R3: an order past its expiry is passed over: row 22 looks at the best live price.
-    maker.rest(1_000_000, -100, expiry=time.time_ns() + SECOND)
+    while_it_lasts(lambda expiry: maker.account.limit(1_000_000, -100, expiry=expiry))
     maker.rest(1_060_000, -100)
-    time.sleep(1.1)
     it.market("22, the live one is beyond", BEYOND, 100)
     maker.clear()
     return table.wrong

@@ -7,9 +7,9 @@ J: json.md.
 import sys
 import time
 
-from client import (CANCEL, HALT_ALL, IOC, MARKET_STATE, PLACE_LIMIT, PLACE_MARKET, REDUCE, REPLACE,
-                    Account, Ed25519Key, cancel_body, limit_body, market_order_body, new_id,
-                    reduce_body, replace_body, state_body)
+from client import (CANCEL, HALT_ALL, IOC, MARKET_STATE, PATIENCE_S, PLACE_LIMIT, PLACE_MARKET,
+                    REDUCE, REPLACE, Account, Ed25519Key, cancel_body, limit_body,
+                    market_order_body, new_id, reduce_body, replace_body, state_body)
 from harness import Suite, Table
 from world import BTC, BTC_PRICE, ETH, run
 
@@ -44,7 +44,7 @@ class World:
 
     def until(self, what):
         """R3: lists are worked off in slices."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE_S
         while not what():
             assert time.monotonic() < end
             time.sleep(0.02)

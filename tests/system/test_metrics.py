@@ -6,7 +6,7 @@ import struct
 import sys
 import time
 
-from client import GTC, PATHS, portfolio_bytes
+from client import GTC, PATHS, PATIENCE_S, portfolio_bytes
 from harness import Suite, Table
 from world import BTC, BTC_PRICE, USDC, World, run
 
@@ -34,7 +34,7 @@ def moved(before, after):
 
 def settled(exchange):
     """The figures when all that was answered is applied and no work is left; ticks do it."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
         now = figures(exchange)
         is_applied = (now["perpd_follower_applied_sequence"] >=

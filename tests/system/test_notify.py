@@ -17,7 +17,7 @@ import time
 from client import forget_memory
 from test_start import CLEAN, SMALL, Perpd
 
-WATCHDOG_US = 800000
+WATCHDOG_US = 3000000  # its half is what a busy machine may delay a ping
 
 
 class Manager:
@@ -65,7 +65,7 @@ def case_ready_watchdog_stopping(world):
     """READY once, pings at least every watchdog's time, STOPPING before the end, in this order."""
     manager = Manager(world.fresh_folder())
     perpd = start(world, manager)
-    assert manager.listen(60, "READY=1"), manager.messages
+    assert manager.listen(200, "READY=1"), manager.messages
     perpd.ready()
     manager.listen(4 * WATCHDOG_US / 1e6)
     pings = manager.times("WATCHDOG=1")
@@ -73,7 +73,7 @@ def case_ready_watchdog_stopping(world):
     gaps = [b - a for a, b in zip(ready + pings, pings)]
     assert len(pings) >= 4 and max(gaps) < WATCHDOG_US / 1e6, gaps
     perpd.process.send_signal(signal.SIGTERM)
-    assert manager.listen(30, "STOPPING=1"), manager.messages
+    assert manager.listen(200, "STOPPING=1"), manager.messages
     code, log = perpd.end()
     assert code == CLEAN, (code, log)
     manager.listen(0.2)
@@ -89,7 +89,7 @@ def case_no_watchdog_wanted(world):
     """Without WATCHDOG_USEC nothing is fed."""
     manager = Manager(world.fresh_folder(), watchdog_us=0)
     perpd = start(world, manager)
-    assert manager.listen(60, "READY=1"), manager.messages
+    assert manager.listen(200, "READY=1"), manager.messages
     perpd.ready()
     manager.listen(1)
     assert not manager.times("WATCHDOG=1"), manager.messages
@@ -104,7 +104,7 @@ def case_nobody_reads(world):
     for _ in range(30):  # more pings than a socket holds
         assert perpd.get("/readyz")[0] == 200
         time.sleep(0.1)
-    code, log = perpd.end(signal.SIGTERM, seconds=30)
+    code, log = perpd.end(signal.SIGTERM, seconds=200)
     assert code == CLEAN, (code, log)
 
 

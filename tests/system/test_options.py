@@ -43,9 +43,9 @@ class World:
         line = process.stdout.readline()
         if line.startswith("ready "):
             process.terminate()
-            rest, errors = process.communicate(timeout=60)
+            rest, errors = process.communicate(timeout=200)
             return None, line + rest, errors
-        rest, errors = process.communicate(timeout=60)
+        rest, errors = process.communicate(timeout=200)
         return process.returncode, line + rest, errors
 
 
@@ -235,7 +235,7 @@ def stops_with_open_connections(world):
         table.same("the first of 50", first.json["status"], "request_completed")
         begun = time.monotonic()
         table.same("exit code", perpd.stop(), 0)
-        table.true("soon", time.monotonic() - begun < 20, time.monotonic() - begun)
+        table.true("soon", time.monotonic() - begun < 60, time.monotonic() - begun)
         answered = 1
         try:
             while True:
@@ -259,7 +259,8 @@ def stops_with_open_connections(world):
 def starts_again(world):
     """After SIGTERM and after kill -9: id, accounts, orders, sequence, duplicates are there."""
     table = Table()
-    with Perpd(world.program, "--exchange.oracle_max_age_ms=0", *client.SMALL_TABLES) as perpd:
+    with Perpd(world.program, "--exchange.oracle_max_age_ms=0", *client.LONG_WINDOW,
+               *client.SMALL_TABLES) as perpd:
         exchange = perpd.exchange
         salt, epoch = exchange.salt, exchange.get("/api/v1/exchange").json["epoch"]
         exchange.set_price(1_000_000)
@@ -367,7 +368,7 @@ def process_options(world):
         old = oracle_body(1_000_000, publish_ns=time.time_ns() - 1_600_000_000)
         table.same("too old to publish", exchange.ack(ORACLE_PRICE, old, exchange.oracle)["status"],
                    "order_rejected_expired")
-        ahead = oracle_body(1_000_000, publish_ns=time.time_ns() + 3_000_000_000)
+        ahead = oracle_body(1_000_000, publish_ns=time.time_ns() + 60_000_000_000)
         table.same("too far ahead", exchange.ack(ORACLE_PRICE, ahead, exchange.oracle)["status"],
                    "order_rejected_expired")
         response = exchange.send(PLACE_LIMIT, limit_body(account.id, 900_000, 20), account.session,

@@ -46,7 +46,8 @@ class Exchange:
 
     def __init__(self, world):
         self.world = world
-        self.perpd = Perpd(world.program, "--exchange.oracle_max_age_ms=0", *client.SMALL_TABLES)
+        self.perpd = Perpd(world.program, "--exchange.oracle_max_age_ms=0",
+                           *client.LONG_WINDOW, *client.SMALL_TABLES)
         self.data = self.perpd.folder / "data"
         self.public = self.perpd.start()
         assert self.public.set_price(BTC_PRICE, BTC)["status"] == DONE
@@ -75,7 +76,7 @@ class Exchange:
                 raise AssertionError(f"answered: {connection.receive()!r}")
             except (EOFError, ConnectionError):
                 pass
-        return raw, self.perpd.process.wait(60)
+        return raw, self.perpd.process.wait(200)
 
     def new_log(self, act):
         """What the log says more after act()."""
@@ -88,12 +89,12 @@ class Exchange:
         before = len(self.perpd.log())
         with open(self.perpd.folder / "log", "ab") as log:
             code = subprocess.run(self.perpd.arguments(), stdout=subprocess.DEVNULL, stderr=log,
-                                  timeout=60).returncode
+                                  timeout=200).returncode
         return code, self.perpd.log()[before:]
 
     def clear(self):
         words = [self.world.build / "perp", "admin", "clear-poison", "--data", self.data]
-        return subprocess.run(words, capture_output=True, text=True, timeout=60)
+        return subprocess.run(words, capture_output=True, text=True, timeout=200)
 
     def metric(self, name):
         text = self.public.admin("/metrics").body.decode()
@@ -225,7 +226,7 @@ def innocent(world):
             if number is not None:
                 time.sleep(1)
                 it.perpd.process.send_signal(number)
-            it.perpd.process.wait(60)
+            it.perpd.process.wait(200)
             connection.close()
             return raw
 
@@ -261,7 +262,7 @@ def command_of_the_node(world):
         try:
             it.perpd.process.stdout.close()
             code = subprocess.run(it.perpd.arguments(), stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL, timeout=60).returncode
+                                  stderr=subprocess.DEVNULL, timeout=200).returncode
         finally:
             del os.environ["FAULTY_CODE"]
         ended_by(world, table, "ended by", code, signal.SIGABRT)
@@ -293,7 +294,7 @@ def no_secret_is_told(world):
         request = it.public.signed(CREATE_API_KEY, body, key, raw)
         with Connection(it.public.port) as connection:
             connection.send(request)
-            it.perpd.process.wait(60)
+            it.perpd.process.wait(200)
         payload = payload_of(CREATE_API_KEY, body, key, raw)
         log = it.new_log(it.start)
         lines = [line for line in log.splitlines() if " poison" in line]
@@ -397,7 +398,7 @@ def one_exchange_once(world):
         (copy / "exchange").write_bytes((it.data / "exchange").read_bytes())
         arguments = [text if not text.startswith("--store.data") else f"--store.data={copy}"
                      for text in it.perpd.arguments()]
-        done = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(arguments, capture_output=True, text=True, timeout=200)
         table.same("refused", done.returncode, 3)
         table.true("says why", "exchange.id runs already" in done.stderr, done.stderr)
         table.same("the first goes on", it.order(900_000)["status"], DONE)

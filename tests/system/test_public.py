@@ -7,7 +7,8 @@ import sys
 import threading
 import time
 
-from client import (CREATE_API_KEY, IOC, JSON, Account, api_key_body, b64, new_id, request_bytes)
+from client import (CREATE_API_KEY, IOC, JSON, PATIENCE_S, Account, api_key_body, b64, new_id,
+                    request_bytes)
 from harness import Suite, Table
 from records import TRADE, decimal, in_order
 from world import BTC, BTC_PRICE, ETH, SOL, USDC, run, seen, while_it_lasts
@@ -138,7 +139,7 @@ def trade_pages(world):
     thread = threading.Thread(target=grow)
     thread.start()
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE_S
         while grown[0] < 20 and time.monotonic() < until:
             got, cursor = [], ""
             while cursor is not None and len(got) < 5_000:

@@ -20,7 +20,7 @@ import urllib.request
 from client import forget_memory
 
 CLEAN, FAILED, CONFIGURATION, REFUSED, KERNEL = 0, 1, 2, 3, 4
-READY_S, END_S = 60, 60
+READY_S, END_S = 200, 200
 FEES = ",".join(f'{{"tier":{tier},"maker_fee_rate":"0","taker_fee_rate":"0"}}' for tier in range(6))
 RECORD = ('{"market":"%s-PERP","asset_id":%d,"base":"%s","price_decimals":1,"size_decimals":5,'
           '"tick_size":"0.1","lot_size":"0.00001","min_size":"0.00001","max_order_size":"1000",'
@@ -119,7 +119,7 @@ def case_stop_during_start(world):
         while not data.exists():  # signals are taken from here on
             time.sleep(0.001)
         time.sleep(0.025 * step)
-        code, log = perpd.end(signal.SIGTERM, 20)
+        code, log = perpd.end(signal.SIGTERM)
         assert code == CLEAN, (step, code, log)
         if step % 4 == 0:
             world.is_usable(data)

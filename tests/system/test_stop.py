@@ -16,7 +16,7 @@ import time
 from client import SMALL_TABLES, Account, Perpd, id_text, new_id
 
 DONE, SENDERS, LOAD_S = "request_completed", 3, 1.0
-LOAD_S_MAX, ENOUGH = 60, 20
+LOAD_S_MAX, ENOUGH = 200, 20
 ORDERS = "/api/v1/orders/"
 
 

@@ -22,9 +22,9 @@ from harness import Suite, Table, only, perpd_program
 suite = Suite("topology")
 USDC = 1_000_000
 DEDICATED = ("--node.topology=dedicated", "--net.threads=3", "--engine.spin=off")
-WOKEN_S = 0.025
-CONNECTIONS, ROUNDS_MAX = 40, 10
-LOAD_S_MAX = 60
+WOKEN_S = 2  # half of the longest sleep of perpd_sleeping
+CONNECTIONS = 40
+LOAD_S_MAX = 200
 CPUS = sorted(os.sched_getaffinity(0))
 
 
@@ -33,8 +33,8 @@ class World:
         self.program = program
         self.running = []
 
-    def perpd(self, *options):
-        perpd = Perpd(self.program, "--exchange.oracle_max_age_ms=0", *options,
+    def perpd(self, *options, program=None):
+        perpd = Perpd(program or self.program, "--exchange.oracle_max_age_ms=0", *options,
                       *client.SMALL_TABLES)
         self.running.append(perpd)
         return perpd
@@ -150,7 +150,7 @@ def taken_port(world):
         second = subprocess.run(
             [str(world.program), f"--store.data={first.folder / 'other'}", *client.SMALL_TABLES,
              "--node.topology=dedicated", f"--net.threads={threads}", "--admin.listen=127.0.0.1:0",
-             f"--net.listen=127.0.0.1:{port}"], capture_output=True, text=True, timeout=60)
+             f"--net.listen=127.0.0.1:{port}"], capture_output=True, text=True, timeout=200)
         table.same(f"{threads} net threads: exit code", second.returncode, 1)
         table.true("it names the option", "net.listen" in second.stderr, second.stderr[-300:])
     table.same("exit code", first.stop(), 0)
@@ -181,20 +181,17 @@ def orders_and_reads(exchange, account, key, connections, table):
 @suite.case
 def every_net_thread(world):
     """Connections are dealt out; a key made through one is known to all at once, and a read on any
-    sees what was acknowledged on another (roles.md, Followers serve). Who sleeps is woken:
-    most of them do not take the 50 ms after which a thread looks by itself. A busy machine may be
-    as slow for a while, a thread that nobody wakes is so in each round."""
+    sees what was acknowledged on another (roles.md, Followers serve). Who sleeps is woken: most of
+    them do not take what a thread sleeps that nobody wakes (planted/sleep.c)."""
     table = Table()
-    perpd = world.perpd("--limits.open_orders=1000", *DEDICATED)
+    perpd = world.perpd("--limits.open_orders=1000", *DEDICATED,
+                        program=world.program.parent / "tests" / "perpd_sleeping")
     exchange = perpd.start()
     account = rich(exchange)
     connections = [exchange.open() for _ in range(CONNECTIONS)]
     key = Ed25519Key()
     exchange.ack(CREATE_SESSION, session_body(account.id, key.public), account.master)
-    for _ in range(ROUNDS_MAX):
-        orders_s, reads_s = orders_and_reads(exchange, account, key, connections, table)
-        if max(orders_s, reads_s) < WOKEN_S or table.wrong:
-            break
+    orders_s, reads_s = orders_and_reads(exchange, account, key, connections, table)
     table.true("orders wake who sleeps", orders_s < WOKEN_S, orders_s)
     table.true("reads wake who sleeps", reads_s < WOKEN_S, reads_s)
     used = threads_of(perpd)
@@ -248,7 +245,7 @@ def stop_under_load(world):
             time.sleep(0.01)
         begun = time.monotonic()
         table.same(f"round {round_number}: exit code", perpd.stop(), 0)
-        table.true("the stop is short", time.monotonic() - begun < 15,
+        table.true("the stop is short", time.monotonic() - begun < 60,
                    time.monotonic() - begun)
         stop.set()
         for thread in clients:

@@ -30,7 +30,7 @@ class World:
         return Account(self.exchange, usdc * USDC)
 
 
-def seen(look, want, seconds=60):
+def seen(look, want, seconds=client.PATIENCE_S):
     """What `look` gives: `want` as soon as it gives that, the last after so long."""
     until = time.monotonic() + seconds
     while (got := look()) != want and time.monotonic() < until:
@@ -46,7 +46,7 @@ def while_it_lasts(attempt):
         expiry = time.time_ns() + life
         result = attempt(expiry)
         in_time = time.time_ns() < expiry
-        sleep_until(expiry)
+        sleep_until(expiry + SECOND // 10)
         if in_time:
             return result
         life *= 4
