@@ -70,7 +70,7 @@ struct disk_ops {
     int (*wait)(struct disk *disk, int wake_file, uint64_t timeout_ns);
 };
 
-/* The common head of disk_real and disk_sim; the functions below are its only users. */
+/* The common head of every disk, real or simulated; the functions below are its only users. */
 struct disk {
     const struct disk_ops *ops;
     uint32_t block_bytes; /* logical block of the device: a power of two, 512..4096 */

@@ -5,8 +5,8 @@
 
 #include "base/crc32c.h"
 #include "store/chain.h"
-#include "store/disk_sim.h"
 #include "store/recovery.h"
+#include "support/sim/disk_sim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/crc32c.h"
-#include "store/disk_sim.h"
 #include "store/snapshot.h"
+#include "support/sim/disk_sim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

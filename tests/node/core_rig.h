@@ -5,7 +5,7 @@
 
 #include "node/run/core.h"
 #include "node/run/market_file.h"
-#include "store/disk_sim.h"
+#include "support/sim/disk_sim.h"
 
 enum {
     CORE_RIG_SEGMENT_BYTES = 64 << 10,

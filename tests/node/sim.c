@@ -10,7 +10,7 @@
 #include "crypto/secp256k1.h"
 #include "sim_reads.h"
 #include "sim_world.h"
-#include "store/disk_sim.h"
+#include "support/sim/disk_sim.h"
 
 enum {
     HTTP_ODDS = 3,       /* so many requests of four go over HTTP */

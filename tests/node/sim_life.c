@@ -8,7 +8,7 @@
 #include "node/history/counter.h"
 #include "sim_sign.h"
 #include "sim_world.h"
-#include "store/disk_sim.h"
+#include "support/sim/disk_sim.h"
 
 enum {
     HISTORY_ROWS = 1 << 12,

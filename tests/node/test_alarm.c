@@ -17,7 +17,7 @@
 #include "engine/view/read.h"
 #include "node/run/core.h"
 #include "node/run/market_file.h"
-#include "store/disk_sim.h"
+#include "support/sim/disk_sim.h"
 
 enum {
     RING_SLOTS = 256,

@@ -12,7 +12,7 @@
 #include "node/run/core.h"
 #include "node/run/divergence.h"
 #include "node/run/market_file.h"
-#include "store/disk_sim.h"
+#include "support/sim/disk_sim.h"
 
 enum {
     RING_SLOTS = 256,

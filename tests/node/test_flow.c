@@ -11,7 +11,7 @@
 #include "crypto/derive.h"
 #include "node/run/core.h"
 #include "node/run/market_file.h"
-#include "store/disk_sim.h"
+#include "support/sim/disk_sim.h"
 
 enum {
     LINKS = 2,

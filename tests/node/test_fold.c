@@ -11,8 +11,8 @@
 #include "node/recover/fold.h"
 #include "node/recover/replay.h"
 #include "node/run/market_file.h"
-#include "store/disk_sim.h"
 #include "store/segment.h"
+#include "support/sim/disk_sim.h"
 
 enum {
     SEGMENT_BYTES = 16 << 10,

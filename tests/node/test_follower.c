@@ -7,7 +7,7 @@
 #include "check.h"
 #include "node/run/core.h"
 #include "node/run/market_file.h"
-#include "store/disk_sim.h"
+#include "support/sim/disk_sim.h"
 
 enum {
     LINKS = 2,

@@ -11,7 +11,7 @@
 #include "base/crc32c.h"
 #include "check.h"
 #include "node/recover/poison.h"
-#include "store/disk_sim.h"
+#include "support/sim/disk_sim.h"
 
 enum { SLOTS = 64, RINGS = 2, SLOT = 37, PAYLOAD_BYTES = 72, RUN = 4711 };
 

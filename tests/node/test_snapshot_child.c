@@ -9,8 +9,8 @@
 #include "check.h"
 #include "node/recover/snapshot_child.h"
 #include "node/run/node.h"
-#include "store/disk_sim.h"
 #include "store/segment.h"
+#include "support/sim/disk_sim.h"
 
 static struct disk *disk;
 static struct exchange_file exchange = { .exchange_id = { 0xAB, 1, 2 } };

@@ -1,8 +1,8 @@
 #include "archive_run.h"
 
 #include "check.h"
-#include "store/disk_sim.h"
-#include "store/sim_image.h"
+#include "support/sim/disk_sim.h"
+#include "support/sim/sim_image.h"
 
 void archive_run_write(struct disk *disk, struct store_model *model,
                        const struct store_options *options, uint64_t segments,

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "store/disk_sim.h"
-#include "store/sim_image.h"
 #include "store_run.h"
+#include "support/sim/disk_sim.h"
+#include "support/sim/sim_image.h"
 
 enum { BLOCK = 512, FRAMES_MAX = 4, BLOCKS_MAX = 3, FILL_BLOCKS_MAX = 8, IMAGES_DEFAULT = 10000 };
 

@@ -11,8 +11,8 @@
 #include "store/archive_file.h"
 #include "store/archive_index.h"
 #include "store/disk_real.h"
-#include "store/disk_sim.h"
-#include "store/sim_image.h"
+#include "support/sim/disk_sim.h"
+#include "support/sim/sim_image.h"
 
 enum { SEALED = 5 };
 

@@ -7,8 +7,8 @@
 #include "check.h"
 #include "sample.h"
 #include "store/chain.h"
-#include "store/disk_sim.h"
 #include "store_run.h"
+#include "support/sim/disk_sim.h"
 
 enum { SEGMENT = 32768, FRAMES = 60, IN_SEGMENT = 11 /* of 5 blocks in 56 */ };
 

@@ -7,9 +7,9 @@
 
 #include "check.h"
 #include "sample.h"
-#include "store/disk_sim.h"
-#include "store/sim_image.h"
 #include "store_run.h"
+#include "support/sim/disk_sim.h"
+#include "support/sim/sim_image.h"
 
 enum { BLOCK = 512, FRAMES_MAX = 512 };
 

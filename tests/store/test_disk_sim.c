@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "check.h"
-#include "store/disk_sim.h"
-#include "store/sim_image.h"
+#include "support/sim/disk_sim.h"
+#include "support/sim/sim_image.h"
 
 enum { BLOCK = 512, SEEDS = 400 };
 

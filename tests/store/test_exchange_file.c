@@ -3,8 +3,8 @@
 
 #include "base/crc32c.h"
 #include "check.h"
-#include "store/disk_sim.h"
 #include "store/exchange_file.h"
+#include "support/sim/disk_sim.h"
 
 static struct disk *disk_new(void)
 {

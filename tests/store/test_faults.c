@@ -8,9 +8,9 @@
 #include "archive_run.h"
 #include "check.h"
 #include "sample.h"
-#include "store/disk_sim.h"
-#include "store/sim_image.h"
 #include "store_run.h"
+#include "support/sim/disk_sim.h"
+#include "support/sim/sim_image.h"
 
 enum { RECORDS = 14, TURNS_MAX = 400 };
 

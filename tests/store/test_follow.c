@@ -2,10 +2,10 @@
 #include <errno.h>
 
 #include "check.h"
-#include "store/disk_sim.h"
 #include "store/follow.h"
-#include "store/sim_image.h"
 #include "store_run.h"
+#include "support/sim/disk_sim.h"
+#include "support/sim/sim_image.h"
 
 static struct store_model model;
 

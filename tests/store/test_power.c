@@ -5,9 +5,9 @@
  * bytes flipped and of the random lives. */
 #include "check.h"
 #include "sample.h"
-#include "store/disk_sim.h"
-#include "store/sim_image.h"
 #include "store_run.h"
+#include "support/sim/disk_sim.h"
+#include "support/sim/sim_image.h"
 
 static struct store_model model;
 static struct test_sample sample;

@@ -2,9 +2,9 @@
 #include <errno.h>
 
 #include "check.h"
-#include "store/disk_sim.h"
 #include "store/recovery.h"
 #include "store_run.h"
+#include "support/sim/disk_sim.h"
 
 static struct store_model model;
 

@@ -4,10 +4,10 @@
 
 #include "check.h"
 #include "store/archive.h"
-#include "store/disk_sim.h"
 #include "store/recovery.h"
 #include "store/snapshot.h"
 #include "store_run.h"
+#include "support/sim/disk_sim.h"
 
 enum { SEGMENT = 32768, FRAMES = 60, IN_SEGMENT = 11 /* of 5 blocks in 56 */, SEGMENTS = 6 };
 

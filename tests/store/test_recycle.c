@@ -9,8 +9,8 @@
 #include "archive_run.h"
 #include "check.h"
 #include "sample.h"
-#include "store/disk_sim.h"
-#include "store/sim_image.h"
+#include "support/sim/disk_sim.h"
+#include "support/sim/sim_image.h"
 
 static struct store_model model;
 static struct test_sample sample;

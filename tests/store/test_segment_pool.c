@@ -5,8 +5,8 @@
 
 #include "check.h"
 #include "sample.h"
-#include "store/disk_sim.h"
 #include "store/segment_pool.h"
+#include "support/sim/disk_sim.h"
 
 enum {
     SEGMENT = 3 << 20, /* three chunks */

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "check.h"
-#include "store/disk_sim.h"
 #include "store/small_file.h"
+#include "support/sim/disk_sim.h"
 
 enum { CALLS = 5, SEEDS = 40 }; /* open, write, sync, rename, sync of the directory */
 

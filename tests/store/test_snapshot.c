@@ -5,9 +5,9 @@
 #include "base/crc32c.h"
 #include "check.h"
 #include "store/chain.h"
-#include "store/disk_sim.h"
 #include "store/snapshot.h"
 #include "store_run.h"
+#include "support/sim/disk_sim.h"
 
 enum { SMALL = 1, LARGE = 2 }; /* two states */
 

@@ -7,8 +7,8 @@
  *
  * Single thread. Memory that runs out ends the process (INVARIANT): this is for tests.
  * Units. Bytes; blocks of block_bytes. `write` numbers tie the blocks of one write together. */
-#ifndef STORE_SIM_IMAGE_H
-#define STORE_SIM_IMAGE_H
+#ifndef TESTS_SUPPORT_SIM_SIM_IMAGE_H
+#define TESTS_SUPPORT_SIM_SIM_IMAGE_H
 
 #include "store/disk.h"
 

@@ -1,8 +1,8 @@
-#include "store/sim_names.h"
+#include "support/sim/sim_names.h"
 
 #include <errno.h>
 
-#include "store/sim_image.h"
+#include "support/sim/sim_image.h"
 
 static int list_index(const struct sim_name_list *names, const char *path)
 {

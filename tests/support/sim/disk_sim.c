@@ -1,9 +1,9 @@
-#include "store/disk_sim.h"
+#include "support/sim/disk_sim.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "store/sim_image.h"
+#include "support/sim/sim_image.h"
 
 enum { FILES_MAX = 64 };
 

@@ -1,10 +1,10 @@
-#include "store/sim_image.h"
+#include "support/sim/sim_image.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "store/sim_names.h"
+#include "support/sim/sim_names.h"
 
 enum { NODES_MAX = 1024 };
 

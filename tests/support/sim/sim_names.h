@@ -4,8 +4,8 @@
  * Single thread. A power loss keeps of each folder a prefix of its changes; a file whose folder was
  * lost is lost with it. A name means a node, a number of the caller's; a folder's is -1.
  * Bound. SIM_NAMES_MAX names, SIM_NAMES_CHANGES_MAX changes (INVARIANT): this is for tests. */
-#ifndef STORE_SIM_NAMES_H
-#define STORE_SIM_NAMES_H
+#ifndef TESTS_SUPPORT_SIM_SIM_NAMES_H
+#define TESTS_SUPPORT_SIM_SIM_NAMES_H
 
 #include "store/disk.h"
 

@@ -9,8 +9,8 @@
  * Order.  A write that is in flight or not synced is a *version* of its blocks: a crash leaves the
  *         durable bytes of a block or any version written since, each block by itself.
  * Bound.  Files live in memory: use small segments. */
-#ifndef STORE_DISK_SIM_H
-#define STORE_DISK_SIM_H
+#ifndef TESTS_SUPPORT_SIM_DISK_SIM_H
+#define TESTS_SUPPORT_SIM_DISK_SIM_H
 
 #include "store/disk.h"
 
