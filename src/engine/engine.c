@@ -45,10 +45,6 @@ uint64_t engine_time(const struct engine *engine)
 
 uint64_t engine_time_next(const struct engine *engine, uint64_t clock_ns)
 {
-#if defined(PLANTED_BUG) && PLANTED_BUG == 15 /* time goes back with the clock */
-    if (clock_ns != 0)
-        return clock_ns;
-#endif
     return clock_ns > engine->t_ns ? clock_ns : engine->t_ns + 1;
 }
 

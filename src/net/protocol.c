@@ -161,9 +161,6 @@ void protocol_turn_begin(struct protocol *protocol)
     protocol->context.now_ns = clock_monotonic_ns(protocol->config.clock);
     protocol->context.unix_ns = clock_now_ns(protocol->config.clock);
     protocol->durable = protocol->config.source.durable(protocol->config.source.context);
-#if defined(PLANTED_BUG) && PLANTED_BUG == 8 /* an answer leaves net too early */
-    protocol->durable += 1;
-#endif
     protocol->work = 0;
     protocol->pipeline.responses.written = 0;
     verify_begin(&protocol->verifier);

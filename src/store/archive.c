@@ -82,10 +82,8 @@ static int file_write(struct disk *disk, const char *path, const void *bytes, si
 
         error = disk_write(disk, file, at, (const uint8_t *)bytes + at, piece);
     }
-#if !defined(PLANTED_BUG) || PLANTED_BUG != 21 /* else it is listed before it is synced */
     if (error == 0)
         error = disk_sync(disk, file);
-#endif
     disk_close(disk, file);
     return error;
 }

@@ -178,10 +178,6 @@ static int completions_reap(struct journal *journal)
         if (done[i].result != flight->header.length)
             return -EIO; /* a short write: what follows it is not known */
         flight->done = true;
-#if defined(PLANTED_BUG) && PLANTED_BUG == 1 /* released before the frames in front of it */
-        if (flight->header.last_sequence > LOAD(journal->durable_seq, relaxed))
-            release_to(journal, flight);
-#endif
     }
     return count;
 }
@@ -318,9 +314,6 @@ static int frame_submit(struct journal *journal, uint64_t position, uint32_t rec
                         header.number, journal->config.durability == JOURNAL_LOCAL);
     if (error < 0)
         return error;
-#if defined(PLANTED_BUG) && PLANTED_BUG == 2 /* names frames durable that are in flight */
-    journal->durable_frame = header.number;
-#endif
     journal->offset += length;
     journal->flight_count++;
     counters_add(journal, &header);

@@ -291,9 +291,6 @@ static int blocks_zero(struct recovery *recovery, int file, uint64_t offset, uin
     struct segment_set *set = &recovery->set;
     int error = 0;
 
-#if defined(PLANTED_BUG) && PLANTED_BUG == 3 /* the cut is decided and not made */
-    offset = set->segment_bytes;
-#endif
     memset(set->frame_bytes, 0, set->frame_bytes_max);
     while (error == 0 && offset < set->segment_bytes) {
         uint64_t end = offset;

@@ -214,10 +214,8 @@ static int next_name(struct segment_pool *pool, uint64_t number)
     segment_encode(pool->chunk, &header);
     error = disk_write(disk, file, 0, pool->chunk, SEGMENT_FRAMES_OFFSET);
     memset(pool->chunk, 0, SEGMENT_FRAMES_OFFSET);
-#if !defined(PLANTED_BUG) || PLANTED_BUG != 11 /* else it is named before it is synced */
     if (error == 0)
         error = disk_sync(disk, file);
-#endif
     if (error == 0)
         error = disk_rename(disk, from, to);
     if (error < 0)

@@ -1,28 +1,29 @@
 #!/usr/bin/env bash
-# Each planted bug is found by the simulator within 200 seeds, and replays from the seed it was
-# found at. Prints how many seeds each took.
+# Each planted bug, a patch of planted/, is found by the simulator within 200 seeds, and replays
+# from the seed it was found at. Prints how many seeds each took.
 set -u
 build=${1:?build directory}
 bad=0
-count=0
 steps=4000
 printf '%4s %6s  %s\n' bug seeds 'what was found'
-for program in $(ls "$build"/tests/planted_[0-9]* | sort -t_ -k2 -n); do
-    bug=${program##*_}
-    count=$((count + 1))
-    found=$(timeout 60 "$program" 1 200 $steps --stop 2>/dev/null | grep -m1 '^seed ')
+patches=("$(dirname "$0")"/planted/*.patch)
+for patch in "${patches[@]}"; do
+    title=$(basename "$patch" .patch)
+    bug=${title%%-*}
+    program=$build/tests/planted_$bug
+    found=$(timeout 600 "$program" 1 200 $steps --stop 2>/dev/null | grep -m1 '^seed ')
     if [ -z "$found" ]; then
-        echo "planted bug $bug: not found in 200 seeds or 60 s"
+        echo "planted bug $bug: not found in 200 seeds or 600 s ($title)"
         bad=1
         continue
     fi
     seed=$(echo "$found" | cut -d' ' -f2 | tr -d ':')
-    again=$(timeout 60 "$program" "$seed" 1 $steps 2>/dev/null | grep -m1 '^seed ')
+    again=$(timeout 600 "$program" "$seed" 1 $steps 2>/dev/null | grep -m1 '^seed ')
     if [ "$found" != "$again" ]; then
         echo "planted bug $bug: seed $seed does not replay: '$found' then '$again'"
         bad=1
     fi
     printf '%4s %6s  %s\n' "$bug" "$seed" "${found#seed "$seed"}"
 done
-[ "$count" -ge 18 ] || { echo "only $count planted bugs"; bad=1; }
+[ "${#patches[@]}" -ge 21 ] || { echo "only ${#patches[@]} planted bugs"; bad=1; }
 exit $bad

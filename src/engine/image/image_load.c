@@ -39,9 +39,6 @@ static bool load_engine(struct engine *engine, struct image_read *read)
     } else {
         STATE_FIELDS(IMAGE_READ)
     }
-#if defined(PLANTED_BUG) && PLANTED_BUG == 18 /* a loaded state is another */
-    row->t_ns += 1;
-#endif
     if (read->left != 0)
         return image_read_refuse(read, "more than one engine");
     if (row->sequence >> (64 - ORDER_STAMP_BITS) != 0 || row->t_ns > IMAGE_READ_TIME_MAX)

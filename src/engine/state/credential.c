@@ -327,10 +327,6 @@ void credential_revoke(struct engine *engine, uint32_t index)
 
     INVARIANT(credential->kind != CREDENTIAL_MASTER_SECP256K1);
     INVARIANT(credential_is_live(credential, engine->t_ns));
-#if defined(PLANTED_BUG) && PLANTED_BUG == 9 /* a revocation is answered and not made */
-    if (keep_ns != 0)
-        return;
-#endif
     credential->release_ns = keep_ns;
     timer_heap_set(&engine->credentials.releases, index, keep_ns, credential->created_sequence);
     end(engine, index, CREDENTIAL_REMOVED);

@@ -130,10 +130,6 @@ void duplicate_insert(struct duplicate *set, uint64_t hash, const struct duplica
     uint64_t number = duplicate_id_ms(entry->id) / DUPLICATE_SLICE_MS;
     struct duplicate_slice *slice = &set->slices[number & set->slice_mask];
 
-#if defined(PLANTED_BUG) && PLANTED_BUG == 10 /* some ids are forgotten */
-    if (duplicate_sequence(entry) % 8 == 0)
-        return;
-#endif
     INVARIANT(set->count < set->limit);
     INVARIANT(number >= set->first_slice);
     INVARIANT(number - set->first_slice <= set->slice_mask);

@@ -98,9 +98,6 @@ static void move_cash(struct engine *engine, const struct party *party)
 
     portfolio_cash(engine, portfolio, CASH_trade, party->realised, party->fill_index);
     portfolio_cash(engine, portfolio, CASH_fee, -party->fee, party->fill_index);
-#if defined(PLANTED_BUG) && PLANTED_BUG == 17 /* a fill loses money */
-    engine->fee_account -= 1;
-#endif
     engine->fee_account += party->fee;
 }
 

@@ -27,9 +27,6 @@ static bool complete(struct command_sender *sender, struct job *job)
                     context->config->secret_key, pending->secret);
     }
     derive_command(command, context->config->hash_key);
-#if defined(PLANTED_BUG) && PLANTED_BUG == 20 /* net hashes ids otherwise than the node */
-    command->request_hash = ~command->request_hash;
-#endif
     command->token = pending_token(&context->pendings, pending);
     command->slot_count =
         (uint16_t)command_slots(command_bytes(command) - (uint32_t)sizeof *command);

@@ -49,9 +49,6 @@ static void take_verdict(struct verifier *verifier, uint32_t number, bool slow, 
             !good || (conn->last_signature_bad && !slow); /* not slow: sent before that was known */
         conn->last_signature_good = !conn->last_signature_bad && job->known;
     }
-#if defined(PLANTED_BUG) && PLANTED_BUG == 7 /* a wrong signature is taken */
-    good = true;
-#endif
     if (!good) {
         staging_refuse_signature(verifier->staging, job, "the signature does not verify");
         staging_free(verifier->staging, number);

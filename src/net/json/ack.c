@@ -234,9 +234,6 @@ void ack_write_binary(struct writer *writer, const struct answer *answer,
     bytes[3] = ACK_BINARY_VERSION;
     cc_store64(bytes + 8, answer->processed_at_ns);
     cc_store64(bytes + 16, answer->sequence);
-#if defined(PLANTED_BUG) && PLANTED_BUG == 19 /* names the last sequence, not its own */
-    cc_store64(bytes + 16, answer->release_sequence);
-#endif
     memcpy(bytes + 24, request_id, 16);
     if (has_order(answer)) {
         bytes[2] = answer->order_status;

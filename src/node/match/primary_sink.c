@@ -102,10 +102,6 @@ void primary_sink_load(struct primary_sink *primary, const struct engine *engine
     uint32_t cursor = 0;
 
     while (read_credential_at(engine, &cursor, &view)) {
-#if defined(PLANTED_BUG) && PLANTED_BUG == 16 /* net does not know every key after a start */
-        if (cursor % 2 == 0)
-            continue;
-#endif
         if (view.expires_ns > engine_time(engine))
             add(primary, &view, engine_sequence(engine));
     }

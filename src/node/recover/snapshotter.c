@@ -319,10 +319,6 @@ static uint64_t archive_end(const struct snapshotter *snapshotter)
 {
     const struct archive *archive = &snapshotter->archive;
 
-#if defined(PLANTED_BUG) && PLANTED_BUG == 12 /* a segment is retired that is not archived */
-    if (snapshotter->archive_known && archive->count != 0)
-        return archive->rows[archive->count - 1].segment + 2;
-#endif
     return !snapshotter->archive_known || archive->count == 0
                ? snapshotter->first
                : archive->rows[archive->count - 1].segment + 1;
