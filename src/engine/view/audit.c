@@ -7,7 +7,7 @@ enum { AUDIT_INVARIANTS = 6, AUDIT_ALL = (1 << AUDIT_INVARIANTS) - 1 };
 
 static_assert(ENGINE_MARKETS_MAX == 64 * AUDIT_MARKET_WORDS, "a bit for every market");
 
-/* One audit under way. */
+/* An audit in progress. */
 struct audit {
     const struct engine *engine;
     struct row_audit *row;
@@ -17,7 +17,7 @@ struct audit {
     uint32_t orders;
 };
 
-/* I<number> failed, in this market or in none (MARKET_NONE). */
+/* Records that I<number> failed in this market; MARKET_NONE: in no single one. */
 static void fail(struct audit *audit, unsigned number, uint32_t market)
 {
     uint8_t bit = (uint8_t)(1u << (number - 1));
@@ -68,7 +68,7 @@ static uint32_t side_differences(const struct holding_side *kept, const struct r
            !counted->price_is_bounded;
 }
 
-/* I6 of one record; *orders gets how many orders it has. */
+/* Counts the differences of I6 in one holding. *orders gets its number of orders. */
 static uint32_t holding_differences(const struct engine *engine, const struct holding *holding,
                                     uint32_t *orders)
 {
@@ -101,7 +101,7 @@ static uint32_t record_differences(const struct engine *engine, uint32_t portfol
     return wrong;
 }
 
-/* A sum of the portfolio as a whole is wrong: every market that it is in is suspect. */
+/* A sum of the whole portfolio is wrong: I6 fails in every market in which it has a holding. */
 static void fail_portfolio(struct audit *audit, const struct portfolio *portfolio)
 {
     uint32_t at = portfolio->holding_head;
@@ -112,8 +112,8 @@ static void fail_portfolio(struct audit *audit, const struct portfolio *portfoli
         fail(audit, 6, audit->engine->holdings.rows[at].market);
 }
 
-/* Who loses is settled first (R9): meanwhile sizes add up to nothing, and what the others will get
- * for theirs is not in the pool. */
+/* A settlement pays the losers first (R9). Until it is complete the sizes do not add up to zero,
+ * and the pool already holds the value of the positions that are left. */
 static bool is_settling(const struct engine *engine, uint32_t market)
 {
     return engine->settlements[market].pass != SETTLEMENT_NONE;

@@ -1,8 +1,9 @@
-/* audit.h - the money invariants I1 to I6 of R2, recounted from the tables. Owned by the engine.
+/* audit.h - recounts the money invariants I1 to I6 of R2 from the tables. Owned by the engine.
  *
- * After every command in tests, at checkpoints and for GET /audit by the follower.
+ * Tests run it after every command; the follower runs it at checkpoints and for GET /audit. It
+ * changes nothing.
  *
- * Bound. Every portfolio, holding and order once. */
+ * Bound. It visits every portfolio, holding and order once. */
 #ifndef ENGINE_VIEW_AUDIT_H
 #define ENGINE_VIEW_AUDIT_H
 
@@ -13,23 +14,24 @@ enum { AUDIT_MARKET_WORDS = 2 };
 
 struct engine;
 
-/* What failed, and whose it is: what a halt goes by (R2). */
+/* The invariants that failed, and the markets in which they failed. It decides what is halted
+ * (R2). */
 struct audit_verdict {
-    uint64_t markets[AUDIT_MARKET_WORDS]; /* bit k: I1, I4, I5 or I6 failed in market k, by its
+    uint64_t markets[AUDIT_MARKET_WORDS]; /* bit k: I1, I4, I5 or I6 failed in market k, its
                                              index in order of definition */
     uint8_t failed;                       /* bit k - 1: I<k> */
-    bool of_all;                          /* I2, I3, or a sum that is no market's, failed */
+    bool of_all;                          /* I2, I3 or a sum of no single market failed */
 };
 
-/* Every term of the invariants and which of them hold. `markets`: room for read_market_count rows,
- * in ascending asset id, or NULL. */
+/* Fills *row with every term of the invariants and with those that hold. `markets` is NULL or has
+ * room for read_market_count rows, which are filled in ascending asset id. */
 void audit_read(const struct engine *engine, struct row_audit *row,
                 struct row_audit_market *markets);
 
-/* Whether I1 to I6 all hold; else *verdict says which do not. */
+/* True if I1 to I6 all hold. *verdict always gets the ones that failed. */
 CC_MUST_USE bool audit_judge(const struct engine *engine, struct audit_verdict *verdict);
 
-/* Whether I1 to I6 all hold. */
+/* True if I1 to I6 all hold. */
 CC_MUST_USE bool audit_holds(const struct engine *engine);
 
 #endif

@@ -21,7 +21,7 @@ void read_order_record(const struct engine *engine, uint32_t index, struct row_o
     const struct holding *holding = &engine->holdings.rows[order->holding];
     const struct portfolio *portfolio = &engine->portfolios.rows[holding->portfolio];
     uint64_t rank = order_rank(&engine->orders, index);
-    bool ended = order_state_is_final((enum order_state)order->state); /* by this command */
+    bool ended = order_state_is_final((enum order_state)order->state); /* now */
 
     *row = (struct row_order){
         .account_id = portfolio->account,
@@ -131,7 +131,7 @@ bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
     if (record == SUBACCOUNT_NONE)
         return false;
     *subaccount_index += 1;
-    *portfolio_index = 0; /* each has one */
+    *portfolio_index = 0; /* every subaccount has one */
     return true;
 }
 
@@ -174,7 +174,7 @@ bool read_account(const struct engine *engine, uint64_t account_id, struct row_a
         .fee_tier = fee_tier(account, engine->t_ns),
     };
     memcpy(row->label, account->label, sizeof row->label);
-    if (markets->count > 0) { /* rates are the markets'; all of W10 have the same */
+    if (markets->count > 0) { /* markets have the rates; all of W10 have the same */
         const struct market_record *record = &markets->rows[markets->sorted[0]].record;
         row->maker_fee_ppm = record->maker_ppm[row->fee_tier];
         row->taker_fee_ppm = record->taker_ppm[row->fee_tier];
@@ -269,7 +269,7 @@ bool read_market_is(const struct engine *engine, const uint8_t *text, size_t tex
         stands.tier_count = market->next_tier_count;
         stands.max_leverage = market->next_max_leverage;
     }
-    /* The first state and the date of a change speak of the day they were given. */
+    /* The first state and the time of a change only matter when they are given. */
     wanted.state = stands.state = 0;
     wanted.effective_at_ns = stands.effective_at_ns = 0;
     return memcmp(&wanted, &stands, sizeof wanted) == 0;

@@ -1,7 +1,8 @@
-/* read.h - views of the state for reads: rows of base/row.h as of the last applied command.
+/* read.h - the state as rows of base/row.h, as of the last applied command.
  *
- * Called by the thread that owns the engine (the follower) between commands. Nothing is settled or
- * changed; an order that is dead at the engine's t is shown as it will end (R3). */
+ * The thread that owns the engine (the follower) calls these functions between commands. They
+ * change nothing. An order that is dead at the engine's t is shown as it will end (R3). The caller
+ * owns the rows; a function that returns false leaves *row unspecified. */
 #ifndef ENGINE_VIEW_READ_H
 #define ENGINE_VIEW_READ_H
 
@@ -11,12 +12,12 @@
 
 struct engine;
 
-/* What a list is asked for; a pinned key's subaccount is the caller's to put in. */
+/* The filter of a list. For a pinned key the caller sets the subaccount of the pin. */
 struct read_filter {
     uint64_t account_id;
-    uint32_t subaccount_index;       /* QUERY_ANY_INDEX: every one */
+    uint32_t subaccount_index;       /* QUERY_ANY_INDEX: all */
     uint32_t portfolio_index;        /* likewise */
-    char market[QUERY_MARKET_BYTES]; /* zero-padded symbol; empty: every one */
+    char market[QUERY_MARKET_BYTES]; /* zero-padded symbol; empty: all */
     uint8_t status;                  /* orders: order_status number, or QUERY_ANY_STATUS */
 };
 
@@ -29,54 +30,57 @@ static inline bool read_filter_admits(const struct read_filter *filter, uint32_t
             filter->portfolio_index == portfolio_index);
 }
 
-/* A live order by (account, id); pin >= 0: only of that subaccount. False: there is none. */
+/* Shows a live order by (account, id); with pin >= 0 only an order of that subaccount. False: there
+ * is none. */
 CC_MUST_USE bool read_order(const struct engine *engine, uint64_t account_id, const uint8_t id[16],
                             int32_t pin, struct row_order *row);
 
-/* The row of an order in the table: `record` of effects 2101, 2102, 2107 while they are told. */
+/* Shows an order of the table as it is. `order` is the `record` of the effects 2101, 2102 and 2107,
+ * valid while they are emitted. */
 void read_order_record(const struct engine *engine, uint32_t order, struct row_order *row);
 
-/* The row of an order in the table as a read shows it: a dead one as it will end. */
+/* Shows an order of the table as a read does: a dead order as it will end. */
 void read_order_shown(const struct engine *engine, uint32_t order, struct row_order *row);
 
-/* False: no such portfolio. */
+/* Shows the cash, equity and margin of a portfolio. False: no such portfolio. */
 CC_MUST_USE bool read_balance(const struct engine *engine, uint64_t account_id,
                               uint32_t subaccount_index, uint32_t portfolio_index,
                               struct row_balance *row);
 
-/* The first portfolio of the account at or behind (*subaccount_index, *portfolio_index), in that
- * order; CLOSED ones are found as well. False: there is none. */
+/* Moves the two indexes to the first portfolio of the account from there on, by subaccount, then
+ * portfolio. CLOSED portfolios count too. False: there is none. */
 CC_MUST_USE bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
                                      uint32_t *subaccount_index, uint32_t *portfolio_index);
 
-/* False: no such subaccount; they are dense from 0. */
+/* Shows a subaccount; the indexes are dense from 0. False: no such subaccount. */
 CC_MUST_USE bool read_subaccount(const struct engine *engine, uint64_t account_id,
                                  uint32_t subaccount_index, struct row_subaccount *row);
 
-/* False: no such account. */
+/* Shows an account with its fee tier. False: no such account. */
 CC_MUST_USE bool read_account(const struct engine *engine, uint64_t account_id,
                               struct row_account *row);
 
 uint32_t read_market_count(const struct engine *engine);
 
-/* The k-th market in ascending asset id, k < read_market_count. */
+/* Shows the k-th market in ascending asset id, k < read_market_count. */
 void read_market(const struct engine *engine, uint32_t k, struct row_market *row);
 
-/* False: no market of that zero-padded symbol. */
+/* Shows the market with this zero-padded symbol. False: there is none. */
 CC_MUST_USE bool read_market_named(const struct engine *engine, const char symbol[32],
                                    struct row_market *row);
 
-/* Whether the record that a 1001 body makes is the one in force (or waiting for its time) of the
- * market of its asset id; its first state does not count. `text` parses (market_record.h). */
+/* True if the body of code 1001 defines the market of its asset id as it is now, with the tiers
+ * that wait for their time. The first state and the time of the tiers do not count. False too if
+ * `text` does not parse (market_record.h). */
 CC_MUST_USE bool read_market_is(const struct engine *engine, const uint8_t *text,
                                 size_t text_bytes);
 
-/* Book of a market: *row, then up to `depth` bids and asks in `levels` (room for 2 * depth), best
- * first. False: no such market. */
+/* Shows the book of a market. `levels` has room for 2 * depth: up to `depth` bids, then up to
+ * `depth` asks, best first. False: no such market. */
 CC_MUST_USE bool read_book(const struct engine *engine, const char symbol[32], uint32_t depth,
                            struct row_book *row, struct row_level *levels);
 
-/* A credential by its table index (`record` of effect 2118). */
+/* A credential as the node's keyring needs it. */
 struct read_credential {
     uint64_t account_id;
     uint64_t expires_ns; /* UINT64_MAX: never */
@@ -86,13 +90,14 @@ struct read_credential {
     uint8_t key_bytes; /* 32 or 33 */
     uint8_t zero;
     uint8_t key[33];
-    uint8_t id[16]; /* not of master keys */
+    uint8_t id[16]; /* master keys have none */
 };
+/* Shows a credential by its table index (`record` of effect 2118). */
 void read_credential(const struct engine *engine, uint32_t credential,
                      struct read_credential *view);
 
-/* The next live credential in order of creation; *cursor is 0 at first, and not touched between.
- * False behind the last. For a start: the keyring is filled from these. */
+/* Shows the next live credential in order of creation. *cursor starts at 0; the caller does not
+ * change it between calls. False after the last. At a start the node fills its keyring with it. */
 CC_MUST_USE bool read_credential_at(const struct engine *engine, uint32_t *cursor,
                                     struct read_credential *view);
 

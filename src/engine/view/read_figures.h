@@ -1,7 +1,8 @@
-/* read_figures.h - views of what the engine keeps of markets and of the exchange itself, for reads
- * and for the node: states, marks, funding, the fund's cash.
+/* read_figures.h - figures of markets and of the exchange, for reads and the node: states, marks,
+ * funding, the fund's cash.
  *
- * As read.h: called between commands by the thread that owns the engine; nothing is changed. */
+ * As in read.h, the thread that owns the engine calls these functions between commands, and they
+ * change nothing. */
 #ifndef ENGINE_VIEW_READ_FIGURES_H
 #define ENGINE_VIEW_READ_FIGURES_H
 
@@ -9,24 +10,25 @@
 
 struct engine;
 
-/* The state that the k-th market in ascending asset id has, or returns to when its hold ends
- * (R5). */
+/* Returns the state of the k-th market in ascending asset id. For a market with an oracle hold it
+ * is the state after the hold (R5). */
 uint8_t read_figures_state(const struct engine *engine, uint32_t k);
 
-/* False: no market of that zero-padded symbol. */
+/* Shows mark, index and premium of the market with this zero-padded symbol. False: no market. */
 CC_MUST_USE bool read_figures_mark(const struct engine *engine, const char symbol[32],
                                    struct row_mark *row);
 
-/* Cash of the insurance fund 0/0/0 and of the fee account. */
+/* Sets the cash of the insurance fund 0/0/0 and of the fee account (micro-USDC). */
 void read_figures_house(const struct engine *engine, int64_t *fund, int64_t *fees);
 
-/* Items of deferred work that wait. */
+/* Returns the number of items of deferred work. */
 uint32_t read_figures_work(const struct engine *engine);
 
-/* Withdrawals that are pending, and what they come to (micro-USDC). */
+/* Returns the number of pending withdrawals. *amount gets their sum (micro-USDC). */
 uint32_t read_figures_withdrawals(const struct engine *engine, int64_t *amount);
 
-/* Of a market's funding epoch: its full hour (unix ns) and index. The asset exists. */
+/* Sets the full hour (unix ns) and the index price of a market's last funding epoch. The asset
+ * exists. */
 void read_figures_epoch(const struct engine *engine, uint16_t asset_id, uint64_t *hour_ns,
                         uint64_t *index_price);
 

@@ -23,7 +23,7 @@ void read_orders_begin(struct read_orders *cursor, const struct read_filter *fil
     cursor->is_over = false;
 }
 
-/* found[] as a heap while it is being filled: the oldest at the top. */
+/* While found[] is filled, it is a heap with the oldest order at the top. */
 static void sift_down(struct read_orders_found *found, uint32_t count, uint32_t at)
 {
     for (uint32_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
@@ -48,7 +48,7 @@ static void sift_up(struct read_orders_found *found, uint32_t at)
     }
 }
 
-/* What the order is shown as; of one that waits for a price, by its record (effects.h). */
+/* Returns the status that a read shows. `order` is an index as in struct read_orders_found. */
 static uint8_t status_of(const struct engine *engine, uint32_t order)
 {
     uint32_t waiting = order & ~EFFECT_CONDITIONAL;
@@ -67,7 +67,7 @@ static bool has_status(const struct engine *engine, uint32_t order, uint8_t stat
     return status == QUERY_ANY_STATUS || status == status_of(engine, order);
 }
 
-/* Keeps the order when it is one of the newest below the bound. */
+/* Keeps the order if it is one of the newest below the bound. */
 static void consider(struct read_orders *cursor, const struct engine *engine,
                      struct read_orders_found one)
 {
@@ -107,7 +107,7 @@ static void look_through(struct read_orders *cursor, const struct engine *engine
         const struct holding *holding = &engine->holdings.rows[at];
         if (!is_wanted(cursor, engine, holding->market))
             continue;
-        uint32_t order = holding->order_tail; /* the newest first: the heap turns the rest away */
+        uint32_t order = holding->order_tail; /* newest first: the heap refuses the rest */
         for (; order != ORDER_NONE; order = engine->orders.cold[order].list_prev) {
             uint64_t rank = order_rank(&engine->orders, order);
             consider(cursor, engine,
@@ -124,7 +124,7 @@ static void look_through(struct read_orders *cursor, const struct engine *engine
     }
 }
 
-/* Heap to descending order: the oldest goes to the end of what is left. */
+/* Sorts the heap, newest first: the oldest goes to the end of the rest, again and again. */
 static void sort(struct read_orders *cursor)
 {
     for (uint32_t left = cursor->count; left > 1; left--) {

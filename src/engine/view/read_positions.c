@@ -70,7 +70,7 @@ static void fill_row(const struct engine *engine, const struct holding *holding,
     cursor->score = score_of(engine, holding, standing.equity);
 }
 
-/* The portfolio's next position at or behind cursor->next_market. */
+/* Shows the portfolio's next position from cursor->next_market on. False: there is none. */
 static bool next_of_portfolio(struct read_positions *cursor, const struct engine *engine,
                               uint32_t portfolio, struct row_position *row)
 {
@@ -84,7 +84,7 @@ static bool next_of_portfolio(struct read_positions *cursor, const struct engine
             continue;
         const struct holding *holding =
             &engine->holdings.rows[holding_find(engine, portfolio, market)];
-        if (holding->size == 0) /* the dummy of HOLDING_NONE has none either */
+        if (holding->size == 0) /* so it is in the dummy of HOLDING_NONE */
             continue;
         cursor->market = k;
         fill_row(engine, holding, cursor, row);

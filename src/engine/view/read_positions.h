@@ -1,11 +1,11 @@
 /* read_positions.h - the positions of an account, and the holders of a market by their rank in a
  * deleveraging (rules.md R4, R7; json.md).
  *
- * Called by the thread that owns the engine (the follower) between commands. Nothing is settled or
- * stored: figures are made anew at the current marks.
+ * The thread that owns the engine (the follower) calls these functions between commands. They
+ * change nothing: each figure is computed at the current marks.
  *
  * Order.  By (subaccount, portfolio), then asset id.
- * Owner.  A cursor is good until the next command is applied.
+ * Owner.  A cursor is valid until the next command is applied.
  * Bound.  A row costs its portfolio's records (at most 64) and its own resting orders (at most
  *         limits.open_orders). */
 #ifndef ENGINE_VIEW_READ_POSITIONS_H
@@ -15,31 +15,33 @@
 
 struct read_positions {
     struct read_filter filter;
-    uint32_t subaccount_index; /* where it stands */
+    uint32_t subaccount_index; /* of the next row */
     uint32_t portfolio_index;
     uint32_t next_market; /* in ascending asset ids */
-    /* Of the row given last: */
-    uint32_t portfolio; /* its creation number */
-    uint32_t market;    /* it is the k-th of read_market */
-    int128 score;       /* R7's, see read_positions_next_holder */
+    /* Of the last row: */
+    uint32_t portfolio; /* creation number */
+    uint32_t market;    /* k of read_market */
+    int128 score;       /* of R7, as in read_positions_holder */
 };
 
+/* Begins a walk over the positions that the filter admits. */
 void read_positions_begin(struct read_positions *cursor, const struct read_filter *filter);
 
-/* The next row, its adl_quantile 0. False: there is none. */
+/* Shows the next position; its adl_quantile is 0. False: there is none. */
 CC_MUST_USE bool read_positions_next(struct read_positions *cursor, const struct engine *engine,
                                      struct row_position *row);
 
-/* A record of a market: a position, or resting orders alone. */
+/* A holder of a market: it has a position, or only resting orders. */
 struct read_positions_holder {
     uint32_t portfolio; /* creation number */
     uint32_t zero;
     int64_t size; /* signed; 0: no position */
-    int128 score; /* R7: the higher, the sooner it is deleveraged; 0 without a position */
+    int128 score; /* R7: the highest is deleveraged first; 0 without a position */
 };
 
-/* The holder of the k-th market with the lowest portfolio number >= *from, and *from behind it.
- * False: there is none. Account 0 is a holder too. Cost: the portfolio's records. */
+/* Finds the holder of the k-th market with the lowest portfolio number >= *from, and sets *from to
+ * the number after it. False: there is none. Account 0 counts as a holder. A call costs a walk over
+ * the holdings of one portfolio. */
 CC_MUST_USE bool read_positions_next_holder(const struct engine *engine, uint32_t k, uint32_t *from,
                                             struct read_positions_holder *holder);
 
