@@ -97,7 +97,7 @@ static bool load_origins(struct engine *engine, struct image_read *read, const s
 
 /* --- the markets' lists ----------------------------------------------------------------------- */
 
-/* Two lists in the order of placing become one; CONDITIONAL_NONE ends each. Prev links are left. */
+/* Merges two lists in the order of placing. Returns the head. It does not write the prev links. */
 static uint32_t merge(struct conditional *rows, uint32_t left, uint32_t right)
 {
     uint32_t head = CONDITIONAL_NONE, *end = &head;
@@ -113,8 +113,8 @@ static uint32_t merge(struct conditional *rows, uint32_t left, uint32_t right)
     return head;
 }
 
-/* An image has the rows by portfolio; the list of a market, by which they leave when it closes,
- * goes by placing as in the state that was written. runs[k] has 2^k rows or none. */
+/* Sorts the list of a market by placing: the rows of an image come by portfolio, but a market that
+ * closes ends its orders in the order of placing. runs[k] has 2^k rows or none. */
 static void sort_market(struct conditional_table *table, uint32_t market)
 {
     uint32_t runs[32] = { CONDITIONAL_NONE }, at = table->market_heads[market];

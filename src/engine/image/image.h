@@ -1,11 +1,11 @@
 /* image.h - the canonical image of the whole state (journal.md, Snapshot). Pure.
  *
- * Sections in code order, rows in key order, free slots and caches absent: equal states give equal
- * bytes whatever their history. Rows are written field by field from the field lists beside each
- * struct; a struct's lists cover its bytes (checked at compile time), so no field can be forgotten.
- * image_load.h reads it.
+ * Sections come in code order and rows in key order; free slots and caches are left out. So equal
+ * states give equal bytes, whatever their history. Rows are written field by field, from the field
+ * lists beside each struct. The lists of a struct cover all its bytes (checked at compile time), so
+ * no field can be forgotten. image_load.h reads an image.
  *
- * Units. Integers little-endian as they stand in memory. */
+ * Units. Integers are little-endian, as in memory. */
 #ifndef ENGINE_IMAGE_IMAGE_H
 #define ENGINE_IMAGE_IMAGE_H
 
@@ -34,14 +34,14 @@ struct engine;
     X(withdrawals,      16, 1) /* by creation */ \
     X(arms,             17, 1) /* by arming */ \
     X(samples,          18, 1) /* index samples by market, second */ \
-    X(liquidation,      19, 1) /* what the head of the work is in the middle of */
+    X(liquidation,      19, 1) /* what the work's head item has in progress */
 
-/* Which fields of an order the image holds; the place in its queue is where its row stands, and the
- * portfolio stands for the holding. */
+/* The fields of an order in the image. The order of rows gives the position in the queue, and the
+ * portfolio gives the holding. */
 #define IMAGE_ORDER_FIELDS(X) \
     X(tick) X(remaining) X(id) X(stamp) X(market) X(side) X(flags) X(account)
 #define IMAGE_ORDER_CACHES(X) X(next) X(prev) X(map_slot) X(holding) X(has_extra)
-/* The rest of it, gathered as a struct order_record. */
+/* The other fields, gathered in a struct order_record. */
 #define IMAGE_ORDER_GATHERED(X) X(state) X(order_type) X(reason)
 #define IMAGE_ORDER_RECORD_FIELDS(X) \
     X(expiry_ns) X(filled) X(filled_notional) X(placed_ns) X(updated_ns) X(placed_sequence) \
@@ -55,27 +55,27 @@ enum image_section {
         IMAGE_SECTION_END
 };
 
-/* How many sections an image has. */
+/* The number of sections of an image. */
 #define X(name, code, version) +1
 enum { IMAGE_SECTION_COUNT = 0 IMAGE_SECTION_LIST(X) };
 #undef X
 
-/* The last section of images whose section `engine` has version 1. */
+/* The last section of an image whose section `engine` has version 1. */
 enum { IMAGE_SECTION_LAST_1 = IMAGE_leverages };
 
-/* The version of a section that image_write writes. A change of what a section holds raises it; the
- * reader of the version before stays (image_load.c). */
+/* Returns the version of a section that image_write writes. A change of a section's content raises
+ * its version, and the readers of all earlier versions stay (image_parts.h). */
 uint32_t image_version(enum image_section section);
 
 struct image_sink {
-    /* A section begins; its bytes follow. May be NULL. */
+    /* Begins a section; its bytes follow. May be NULL. */
     void (*section)(struct image_sink *sink, uint32_t code, uint32_t version);
-    /* The next bytes of the section; valid for the call. */
+    /* Gets the next bytes of the section; they are valid during the call. */
     void (*bytes)(struct image_sink *sink, const void *bytes, size_t count);
 };
 
-/* Writes the image through the sink. image_hash is the hash of all bytes in their order. The engine
- * is not changed in any way that another call can see (duplicate.h sorts its lists). */
+/* Writes the image through the sink. image_hash is the hash of all bytes in their order. The only
+ * change to the engine is the order of lists in duplicate.h, which no other function can see. */
 void image_write(struct engine *engine, struct image_sink *sink);
 
 static inline void image_bytes(struct image_sink *sink, const void *bytes, size_t count)
@@ -83,7 +83,7 @@ static inline void image_bytes(struct image_sink *sink, const void *bytes, size_
     sink->bytes(sink, bytes, count);
 }
 
-/* For a field list: the field of `row` goes to `sink`. */
+/* For a field list: writes a field of `row` to `sink`. */
 #define IMAGE_FIELD(field) image_bytes(sink, &row->field, sizeof row->field);
 
 static inline void image_u64(struct image_sink *sink, uint64_t value)

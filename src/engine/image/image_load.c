@@ -75,13 +75,13 @@ static bool load_part(struct engine *engine, uint32_t code, struct image_read *r
 
 /* --- the proof -------------------------------------------------------------------------------- */
 
-/* What the state writes, held against what it was made from. */
+/* A comparison of the image that the loaded state writes with the image that was loaded. */
 struct comparison {
     struct image_sink sink; /* first */
     const struct image_parts *parts;
-    const struct image_part *part; /* NULL: of an older version, not compared */
+    const struct image_part *part; /* NULL: absent or of an older version, not compared */
     uint64_t at;
-    uint32_t differs; /* code of the first section that does, 0: none */
+    uint32_t differs; /* code of the first section that differs; 0: none */
 };
 
 static void end_section(struct comparison *comparison)
@@ -130,8 +130,8 @@ static bool writes_the_same(struct engine *engine, const struct image_parts *sor
            image_parts_refuse(problem, own.differs, 0, "counts or sums are not those of the rows");
 }
 
-/* I6 alone. Money that does not add up was so when the image was written: whoever runs the engine
- * halts what it concerns (R2), and that state must come through a restart to be mended. */
+/* Checks I6 alone. Money that does not add up did not when the image was written: the node halts
+ * the markets concerned (R2), and that state must survive a restart to be repaired. */
 static bool recounts_the_same(const struct engine *engine, struct image_problem *problem)
 {
     struct row_audit row;
@@ -167,7 +167,7 @@ bool image_load(struct engine *engine, const struct image_part *parts, uint32_t 
         return false;
     for (size_t i = 0; i < CC_COUNT(order); i++) {
         struct image_read read = image_parts_read(&sorted, order[i]);
-        if (order[i] == last) /* another version of it */
+        if (order[i] == last) /* another version of the same section */
             continue;
         last = order[i];
         if (!load_part(engine, order[i], &read))

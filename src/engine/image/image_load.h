@@ -1,15 +1,15 @@
-/* image_load.h - a state from its image: the reading side of image.h. Pure.
+/* image_load.h - makes a state from its image: the reading side of image.h. Pure.
  *
  *   sections of an image ──> image_needs: capacities ──> engine_init ──> image_load ──> the state
  *
- * What the image leaves out (indexes, lists, heaps, sums that are caches) is made again from the
- * rows in their order; the loaded state writes the same image, byte for byte, and gives the same
- * effects for the same commands. A part of an older version is read as that version was written.
+ * An image leaves out indexes, lists, heaps and cached sums. The loader makes them again from the
+ * rows in their order. The loaded state writes the same image, byte for byte, and gives the same
+ * effects for the same commands. A section of an older version has a reader of its own.
  *
- * The bytes were verified by their hash before they come here, and are checked all the same:
- * counts, indexes, order of rows, sums (I6 of R2). Wrong bytes are refused; they never reach beyond
- * a table. Whether the money adds up (I1 to I5) is for whoever runs the engine: a state in which it
- * does not is halted, not lost (decision 45). */
+ * The caller has verified the hash of the bytes. The loader still checks counts, indexes, the order
+ * of rows and sums (I6 of R2). It refuses wrong bytes and never writes beyond a table. It does not
+ * check that the money adds up (I1 to I5): the node halts a state in which it does not, and that
+ * state must survive a restart (decision 45). */
 #ifndef ENGINE_IMAGE_IMAGE_LOAD_H
 #define ENGINE_IMAGE_IMAGE_LOAD_H
 
@@ -17,8 +17,9 @@
 
 struct engine;
 
-/* Fills `engine`, which engine_init has just made (no command applied) and laid out for at least
- * what image_needs told. False: `problem` says where; the engine is of no further use. */
+/* Fills an `engine` that engine_init has just made, with memory for at least what image_needs
+ * returned and no command applied. False: *problem says where and why, and the engine is of no
+ * further use. The caller keeps the parts. */
 CC_MUST_USE bool image_load(struct engine *engine, const struct image_part *parts,
                             uint32_t part_count, struct image_problem *problem);
 

@@ -3,8 +3,8 @@
 #include "engine/image/image_parts.h"
 #include "engine/table/duplicate.h"
 
-/* A record 2013 that narrows the window of request ids leaves the ids of the old one in the set
- * until the next command: the state between the two needs the old one's room. */
+/* A record 2013 may narrow the window of request ids. The ids of the old window stay in the set
+ * until the next command, so a state between the two needs room for the old window. */
 static void widen_window(struct image_read read, struct option_engine *needs)
 {
     uint64_t *past_ms = &needs->values[OPTION_exchange_clock_past_ms];
@@ -13,7 +13,7 @@ static void widen_window(struct image_read read, struct option_engine *needs)
     uint64_t widest_ms = option_row(OPTION_exchange_clock_past_ms)->maximum +
                          option_row(OPTION_exchange_clock_future_ms)->maximum +
                          2 * DUPLICATE_SLACK_MS;
-    struct duplicate_entry newest; /* the last row: they stand by id */
+    struct duplicate_entry newest; /* the last row: rows ascend by id */
     uint64_t floor_ms;
 
     if (!image_read_u64(&read, &floor_ms) || read.left < sizeof newest)
@@ -21,7 +21,7 @@ static void widen_window(struct image_read read, struct option_engine *needs)
     memcpy(&newest, read.at + (read.left / sizeof newest - 1) * sizeof newest, sizeof newest);
     uint64_t newest_ms = duplicate_id_ms(newest.id);
     if (newest_ms > floor_ms && newest_ms - floor_ms > window_ms &&
-        newest_ms - floor_ms <= widest_ms) /* beyond it the image is wrong: image_load says so */
+        newest_ms - floor_ms <= widest_ms) /* beyond it image_load refuses the image */
         *past_ms += newest_ms - floor_ms - window_ms;
 }
 

@@ -16,7 +16,7 @@ static bool is_known(const struct image_part *part)
     return false;
 }
 
-/* Whether images of this version have the section. */
+/* True if image_write writes a section with this code. */
 static bool is_written(uint32_t code)
 {
     static const bool written[IMAGE_SECTION_END] = {

@@ -9,8 +9,8 @@
 #include "engine/table/image_read.h"
 
 /* clang-format off */
-/* What reads a section of each version that was ever written, in the order of loading: rows come
- * behind those that they name. A reader stays for ever; tests/engine/golden has an image of each.
+/* The readers of every version that was ever written, in the order of loading: a row comes after
+ * the rows that it names. A reader stays for ever; tests/engine/golden has an image of each.
  *    section         version  reader */
 #define IMAGE_PARTS_READERS(X) \
     X(configuration,  1,       load_configuration) \
@@ -43,25 +43,30 @@
     X(work,           3,       work_load)
 /* clang-format on */
 
-/* By code; [0] is not used. NULL: a section that images of that age did not have; its reader is
- * called all the same, with version 0 and no bytes. */
+/* The sections by code; [0] is not used. NULL: the image is older than the section. Its reader is
+ * still called, with version 0 and no bytes. */
 struct image_parts {
     const struct image_part *by_code[IMAGE_SECTION_END];
 };
 
-/* False: a section is missing, doubled, unknown or of an unknown version. */
+/* Sorts the parts by code; `sorted` points to them. False: a section is missing, doubled, unknown
+ * or of an unknown version, and *problem says which. */
 CC_MUST_USE bool image_parts_sort(struct image_parts *sorted, const struct image_part *parts,
                                   uint32_t part_count, struct image_problem *problem);
 
-/* The body of the configuration section, and what it says. */
+/* The configuration section: its body, and the options in it. */
 struct image_configuration {
     uint32_t configuration_bytes;
     uint8_t configuration[REQUEST_BODY_MAX];
     struct option_engine options;
 };
+
+/* Reads the configuration section. False: it is not one whole row, or its body does not parse;
+ * read->wrong says why. */
 CC_MUST_USE bool image_parts_configuration(struct image_read *read,
                                            struct image_configuration *row);
 
+/* Returns a reader at the begin of a section. */
 static inline struct image_read image_parts_read(const struct image_parts *sorted, uint32_t code)
 {
     const struct image_part *part = sorted->by_code[code];
@@ -75,6 +80,7 @@ static inline struct image_read image_parts_read(const struct image_parts *sorte
     };
 }
 
+/* Fills *problem. Returns false. */
 static inline bool image_parts_refuse(struct image_problem *problem, uint32_t section, uint64_t row,
                                       const char *text)
 {

@@ -60,7 +60,7 @@ static const char *wrong_state(const struct market *row)
     return NULL;
 }
 
-/* The slots of an hour give a sample each at most, and the last slot is of the last hour. */
+/* A slot gives at most one sample, and the last slot lies in the last hour. */
 static bool samples_hold(const struct market *row)
 {
     if (row->premium_slot / PREMIUM_SAMPLES != row->funding_hour ||
@@ -116,7 +116,7 @@ static const char *wrong_with(const struct engine *engine, const struct market *
     return wrong != NULL ? wrong : wrong_among(&engine->markets, row);
 }
 
-/* What versions 1 and 2 did not know: nothing is owed for the hour in which they end. */
+/* Sets the fields that versions 1 and 2 lack. Nobody owes funding for the hour of such an image. */
 static void begin_funding(const struct engine *engine, struct market *row)
 {
     row->premium_slot = engine->t_ns / PREMIUM_SLOT_NS;

@@ -9,7 +9,7 @@
 
 enum { ORDER_LOAD_RUNS = 32, ORDER_LOAD_FLAGS = (1 << (ORDER_TIF_SHIFT + 2)) - 1 };
 
-/* Where the row before stands. */
+/* The position of the previous row in the books. */
 struct place {
     uint32_t market, side, tick;
     uint64_t stamp;
@@ -37,7 +37,7 @@ static const char *wrong_sizes(const struct market *market, const struct order *
     return NULL;
 }
 
-/* Kinds with a limit of their own; the others' last is their mark's. */
+/* True for the kinds with a limit price. Orders of the other kinds never rest. */
 static bool may_rest(uint8_t order_type)
 {
     return order_type == ORDER_LIMIT || order_type == ORDER_STOP_LIMIT ||
@@ -59,7 +59,7 @@ static const char *wrong_terms(const struct engine *engine, const struct order *
     return NULL;
 }
 
-/* Price, then queue: the order that image.h writes them in. */
+/* Checks that rows come by market, side, price and queue, as image.h writes them. */
 static const char *wrong_place(const struct order *order, const struct place *last)
 {
     if (order->market != last->market)
@@ -87,7 +87,8 @@ static const char *wrong_with(const struct engine *engine, uint32_t index, uint6
 
 /* --- where it goes ---------------------------------------------------------------------------- */
 
-/* The holding's sums of R4; their bounds, and the price bound, which only its history makes. */
+/* Adds an order to the holding's sums of R4. Checks their bounds and the price bound, which the
+ * holding's row contains because it depends on history. */
 static const char *add_sums(struct holding *holding, const struct order *order, uint64_t price)
 {
     struct holding_side *side = &holding->sides[order->side];
@@ -108,7 +109,7 @@ static const char *add_sums(struct holding *holding, const struct order *order, 
                : "an order is beyond the price bound of its record";
 }
 
-/* At the head of its holding's list, which is put in order when all are there. */
+/* Adds an order at the head of its holding's list. The list is sorted when all orders are there. */
 static void link_first(struct engine *engine, uint32_t index)
 {
     struct holding *holding = state_holding(engine, engine->orders.hot[index].holding);
@@ -151,7 +152,7 @@ static bool is_before(const struct order_table *orders, uint32_t a, uint32_t b)
     return order_rank(orders, a) < order_rank(orders, b);
 }
 
-/* Merges two lists in the order of placing; gives the head. */
+/* Merges two lists in the order of placing. Returns the head. */
 static uint32_t merge(const struct order_table *orders, uint32_t a, uint32_t b)
 {
     uint32_t head = ORDER_NONE;
@@ -167,7 +168,7 @@ static uint32_t merge(const struct order_table *orders, uint32_t a, uint32_t b)
     return head;
 }
 
-/* Merge sort by a counter of sorted runs, as duplicate.c has it. */
+/* A merge sort with a binary counter of sorted runs, as in duplicate.c. Returns the head. */
 static uint32_t sort(const struct order_table *orders, uint32_t head)
 {
     uint32_t runs[ORDER_LOAD_RUNS] = { ORDER_NONE }; /* runs[k]: none, or a list of 2^k orders */
@@ -189,7 +190,7 @@ static uint32_t sort(const struct order_table *orders, uint32_t head)
     return sorted;
 }
 
-/* False: two orders of it were placed as one. */
+/* Sorts the list of a holding by placing and links it. False: two orders have the same rank. */
 static bool order_list(struct order_table *orders, struct holding *holding)
 {
     uint32_t before = ORDER_NONE;
@@ -213,7 +214,7 @@ static void take_row(struct image_read *read, struct order_table *orders, uint32
     {
         struct order *row = &orders->hot[index];
         IMAGE_ORDER_FIELDS(IMAGE_READ)
-        if (read->version == 1) /* a sequence alone */
+        if (read->version == 1) /* it has the sequence only */
             row->stamp <<= ORDER_STAMP_BITS;
     }
     {
