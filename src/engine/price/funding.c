@@ -84,8 +84,8 @@ uint32_t funding_settle(struct engine *engine, uint32_t index)
 
 /* --- an epoch --------------------------------------------------------------------------------- */
 
-/* The next holder of the open epoch: looked at, and settled when it is behind. Gives how many
- * positions were settled; false: none is left. */
+/* Visits the next holder of the open epoch, which pays if it owes. *count gets the number of
+ * payments. False: no holder is left. */
 static bool next_holder(struct engine *engine, uint32_t index, uint32_t *count)
 {
     struct market *market = state_market(engine, index);
@@ -113,7 +113,7 @@ void funding_to_fund(struct engine *engine, int64_t amount)
     risk_touch(engine, FUND_PORTFOLIO);
 }
 
-/* Every holder has been looked at: the roundings of the payments are the fund's. */
+/* Closes the epoch after the last holder: the fund gets the roundings of the payments. */
 static void close_epoch(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);
@@ -149,7 +149,7 @@ static void open_epoch(struct engine *engine, uint32_t index, int64_t rate_ppb)
     engine->funding_count++;
     engine->risk.mark_epoch++;
     tell_epoch(engine, index);
-    if (market->funding_queued) /* the item of an epoch that had to be completed */
+    if (market->funding_queued) /* the item of an epoch that was completed early still waits */
         return;
     market->funding_queued = true;
     work_push(engine, WORK_FUNDING, index);

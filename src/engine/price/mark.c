@@ -5,7 +5,7 @@
 #include "engine/risk/margin.h"
 #include "engine/state/trigger.h"
 
-#define MARK_FUTURE_NS MARK_SECOND_NS /* a publish time may lie so far ahead of t */
+#define MARK_FUTURE_NS MARK_SECOND_NS /* the furthest a publish time may lie after t */
 #define MARK_VALUE_MAX ((uint128)1 << 60)
 
 bool mark_is_valid(const struct engine *engine, uint32_t market_index)
@@ -13,7 +13,7 @@ bool mark_is_valid(const struct engine *engine, uint32_t market_index)
     const struct market *market = &engine->markets.rows[market_index];
     uint64_t age_ns = state_option(engine, OPTION_exchange_oracle_max_age_ms) * 1000000;
 
-    if (market->state == MARKET_CLOSED) /* not while it is being settled, then for ever */
+    if (market->state == MARKET_CLOSED) /* valid from the end of its settlement on */
         return market->mark_valid;
     if (market->index_price == 0 || market->hold_count != 0)
         return false;
@@ -37,7 +37,7 @@ void mark_tell(struct engine *engine, uint32_t index)
     effects_emit(engine, EFFECT_mark, index, market->record.asset_id, &body);
 }
 
-/* The index is not valid any more; said once. */
+/* Marks the index as not valid any more, and emits that once. */
 static void lose_mark(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);
@@ -57,7 +57,7 @@ static int64_t best_price(const struct market *market, enum order_side side)
     return (int64_t)(book_price(&market->book, side, tick) * market->record.tick_size);
 }
 
-/* The sum of the first `most` orders of a level. */
+/* Returns the quantity of the first `most` orders of a level. */
 static uint64_t quantity_of_first(const struct engine *engine, const struct market *market,
                                   enum order_side side, uint32_t tick, uint32_t most)
 {
@@ -108,13 +108,13 @@ static int64_t middle(int64_t a, int64_t b, int64_t c)
     return c > high ? high : c;
 }
 
-/* Arithmetic shift: the floor of the mean, also of negative numbers (R1). */
+/* The floor of the mean, of negative numbers too (R1): the shift is arithmetic. */
 static int64_t mean(int64_t a, int64_t b)
 {
     return (a + b) >> 1;
 }
 
-/* The third price of the median, from best bid, best ask and last trade; 0: none of them. */
+/* Returns the third price of the median, from best bid, best ask and last trade; 0: none exists. */
 static int64_t book_third(const struct market *market)
 {
     int64_t known[3], bid = best_price(market, ORDER_LONG), ask = best_price(market, ORDER_SHORT);
@@ -147,7 +147,8 @@ static uint64_t mark_of(const struct market *market)
     return mark < 1 ? 1 : (uint64_t)mark;
 }
 
-/* The mark anew, while the index is valid and the market neither HALTED nor CLOSED. */
+/* Computes and emits the mark, if the index is valid and the market neither HALTED nor CLOSED. A
+ * mark beyond R1's bound halts the market instead. */
 static void recompute(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);
@@ -160,7 +161,8 @@ static void recompute(struct engine *engine, uint32_t index)
         market_set_state(engine, index, MARKET_HALTED, CAUSE_ORACLE);
         return;
     }
-    bool moved = mark != market->mark || !market->mark_valid; /* who waited for it is looked at */
+    bool moved =
+        mark != market->mark || !market->mark_valid; /* a valid mark counts as a move too */
     market->mark = mark;
     market->mark_valid = true;
     if (moved)
@@ -170,7 +172,7 @@ static void recompute(struct engine *engine, uint32_t index)
     trigger_mark_computed(engine, index);
 }
 
-/* Beyond 10 % of the last valid index, within 60 s of it. */
+/* True if the price is more than 10 % from the last valid index, within 60 s after it. */
 static bool must_hold(const struct engine *engine, const struct market *market, uint64_t price)
 {
     uint64_t last = market->valid_price;
@@ -180,8 +182,8 @@ static bool must_hold(const struct engine *engine, const struct market *market, 
            move * 100 > last * MARK_HOLD_PERCENT;
 }
 
-/* Who waits for the index is looked at again, whatever the state: a HALTED market has no new mark,
- * and keeps nobody from selling his other legs. */
+/* Sets the index. Portfolios that wait for it are checked again in any state: a HALTED market gets
+ * no new mark, but does not keep a portfolio from selling its other legs. */
 static void accept_price(struct engine *engine, uint32_t index, uint64_t price)
 {
     struct market *market = state_market(engine, index);
@@ -193,7 +195,7 @@ static void accept_price(struct engine *engine, uint32_t index, uint64_t price)
     recompute(engine, index);
 }
 
-/* A hold never loosens: a market that takes no orders anyway keeps its state. */
+/* Begins a hold. It never loosens the state: a market that takes no orders keeps its state. */
 static void begin_hold(struct engine *engine, uint32_t index, uint64_t price)
 {
     struct market *market = state_market(engine, index);
@@ -206,7 +208,7 @@ static void begin_hold(struct engine *engine, uint32_t index, uint64_t price)
     lose_mark(engine, index);
 }
 
-/* The next update of a held market: true when three in a row agree and the newest is taken. */
+/* Adds the next update of a held market. True when the last three agree; the newest then counts. */
 static bool hold_agrees(struct market *market, uint64_t price)
 {
     uint64_t *held = market->hold_prices;
@@ -234,7 +236,7 @@ static void clear_hold(struct market *market)
     market->former_state = 0;
 }
 
-/* Three updates agree: the former state returns. */
+/* Ends a hold whose updates agree: the market returns to its former state. */
 static void resolve_hold(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);

@@ -16,7 +16,7 @@ enum {
     MARK_EMA_SHIFT = 20,
     MARK_EMA_SECONDS = 150,
     MARK_CLAMP_PPM = 50000,
-    MARK_HOLD_PERCENT = 10,      /* a move beyond it is held ... */
+    MARK_HOLD_PERCENT = 10,      /* a greater move is held ... */
     MARK_HOLD_AGREE_PERCENT = 2, /* ... until three updates lie within this */
 };
 
@@ -25,33 +25,35 @@ enum {
 
 struct engine;
 
-/* Code 1000 behind its pads, market and state checks: price and time (R5), then the update. */
+/* Applies code 1000 after the checks of its pads, market and state: checks price and time (R5) and
+ * updates index and mark. A refusal changes nothing. */
 CC_MUST_USE enum status mark_oracle(struct engine *engine, uint32_t market, uint64_t publish_ns,
                                     uint64_t price);
 
-/* An operator has set the market's state: a hold ends, and its newest price is taken (R5). */
+/* Ends an oracle hold because an operator has set the market's state: the newest price of the hold
+ * becomes the index (R5). Nothing changes without a hold. */
 void mark_end_hold(struct engine *engine, uint32_t market);
 
-/* The market was HALTED and is not any more: the mark of its index, while that is valid, before
- * anybody trades on the one it had (R5, the mark after a halt). */
+/* Computes the mark when a market leaves HALTED, if its index is valid. Nobody trades on the mark
+ * from before the halt (R5, the mark after a halt). */
 void mark_leave_halt(struct engine *engine, uint32_t market);
 
-/* The timer of a full second: ema, mark, then what else comes each second. */
+/* Runs the timer of a full second: ema, mark, sample, then funding and premium. */
 void mark_second(struct engine *engine, uint32_t market);
 
-/* Whether the market's index is valid now (R5): not held, accepted, not stale; of a CLOSED market
- * whether its settlement is complete. */
+/* True if the market's index is valid now (R5): it was accepted, is not held and is not stale. For
+ * a CLOSED market: true if its settlement is complete. */
 CC_MUST_USE bool mark_is_valid(const struct engine *engine, uint32_t market);
 
-/* The market closes: the mark is this price, not valid until all is settled; a hold ends without a
- * price being taken. Told by mark_tell. */
+/* Sets the mark of a market that closes. It is not valid until the settlement is complete. A hold
+ * ends, and its prices are lost. The caller emits the mark (mark_tell). */
 void mark_settle_at(struct engine *engine, uint32_t market, uint64_t price);
 
-/* 2109. */
+/* Emits the market's index and mark (2109). */
 void mark_tell(struct engine *engine, uint32_t market);
 
-/* Average raw price to sell (bids) or buy (asks) the market's impact notional, rounded against the
- * taker; 0: undefined. */
+/* Returns the average raw price to sell (bids) or buy (asks) the market's impact notional, rounded
+ * against the taker. 0: the book is too thin. */
 CC_MUST_USE uint64_t mark_impact(const struct engine *engine, uint32_t market, bool bids);
 
 #endif

@@ -8,7 +8,8 @@
 /* Offsets in the bodies of W3a. */
 enum { STATE_ASSET_AT = 0, STATE_AT = 4, STATE_FORCE_AT = 5, STATE_OF_ALL_AT = 0 };
 
-/* The mark of a HALTED market stood still: whoever opens it brings it up to its index. */
+/* Sets the state. The mark of a HALTED market does not move, so a market that leaves HALTED gets
+ * the mark of its index. */
 static void move(struct engine *engine, uint32_t index, enum market_state state,
                  enum effect_cause cause)
 {
@@ -25,8 +26,8 @@ static void set_by_operator(struct engine *engine, uint32_t index, enum market_s
     mark_end_hold(engine, index);
 }
 
-/* What the node knows of is no judgement of a price: a held market stays held, and never looser
- * than the hold itself. */
+/* The node does not judge prices: a held market stays held, and its state is never looser than the
+ * hold's. */
 static void set_by_node(struct engine *engine, uint32_t index, enum market_state state)
 {
     struct market *market = state_market(engine, index);
@@ -48,7 +49,7 @@ static void set(struct engine *engine, const struct command *command, uint32_t i
         set_by_operator(engine, index, state);
 }
 
-/* The operator's alone, and in time (R9). */
+/* Closes a market. Only the operator may, and not too early (R9). */
 static enum status close(struct engine *engine, const struct command *command, uint32_t index)
 {
     bool by_force = command_body(command)[STATE_FORCE_AT] != 0;
@@ -94,7 +95,8 @@ enum status market_state_set_all(struct engine *engine, const struct command *co
     return STATUS_request_completed;
 }
 
-/* A held market stands at CANCEL_ONLY, and where it returns to may be looser. */
+/* True if the market takes orders, or will after its hold: a held market is CANCEL_ONLY, but its
+ * former state may be looser. */
 static bool is_open(const struct market *market)
 {
     if (market->state < MARKET_CANCEL_ONLY)

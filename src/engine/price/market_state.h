@@ -4,10 +4,9 @@
  *   operator (signed)  ── the state, at once; ends an oracle hold with its newest price (R5)
  *   node (unsigned)    ── the state, at once; a hold goes on, and ends in this state
  *
- * The node halts for a failed invariant and stops the taking of orders for what it lacks: cause
- * `invariant` goes with HALTED, `restart` with every other state.
- * CLOSED is the operator's, after an hour of REDUCE_ONLY or by force, and settles the
- * market (R9). */
+ * The node halts a market for a failed invariant, with the cause `invariant`. It sets other states
+ * around a restart or when it lacks something, with the cause `restart`. Only the operator sets
+ * CLOSED, after an hour of REDUCE_ONLY or by force; it begins the settlement of the market (R9). */
 #ifndef ENGINE_PRICE_MARKET_STATE_H
 #define ENGINE_PRICE_MARKET_STATE_H
 
@@ -18,20 +17,22 @@ struct engine;
 struct command;
 struct engine_result;
 
-/* Code 1002: one market. Row credential has passed when it is signed. */
+/* Applies code 1002: sets the state of one market. A signed command has passed row credential. A
+ * refusal changes nothing. */
 CC_MUST_USE enum status market_state_set(struct engine *engine, const struct command *command,
                                          struct engine_result *result);
 
-/* Code 1008: every market that is not CLOSED, by ascending asset id. */
+/* Applies code 1008: sets the state of every market that is not CLOSED, by ascending asset id. A
+ * refusal changes nothing. */
 CC_MUST_USE enum status market_state_set_all(struct engine *engine, const struct command *command,
                                              struct engine_result *result);
 
-/* The lowest asset id above `after` of the markets that take orders, or will again when their
- * oracle hold ends; 0: none. */
+/* Returns the lowest asset id above `after` of a market that takes orders, or will take them when
+ * its oracle hold ends; 0: none. */
 CC_MUST_USE uint16_t market_state_next_open(const struct engine *engine, uint16_t after);
 
-/* The asset id of a market (index in order of definition) that is neither HALTED nor CLOSED, or
- * 0. */
+/* Returns the asset id of a market (an index in order of definition), or 0 if it is HALTED, CLOSED
+ * or does not exist. */
 CC_MUST_USE uint16_t market_state_unhalted(const struct engine *engine, uint32_t index);
 
 #endif

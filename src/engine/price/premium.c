@@ -21,8 +21,8 @@ int64_t premium_rate(int64_t sum, uint32_t count)
     return clamp(of_eight / 8, PREMIUM_RATE_MAX_PPB);
 }
 
-/* max(0, impact_bid - index) - max(0, index - impact_ask), of the index; a side without depth gives
- * nothing. */
+/* Returns max(0, impact_bid - index) - max(0, index - impact_ask), as ppb of the index. A side that
+ * is too thin adds nothing. */
 static int64_t sample(const struct engine *engine, uint32_t index)
 {
     int64_t price = (int64_t)engine->markets.rows[index].index_price;

@@ -10,7 +10,7 @@
 
 #define SETTLEMENT_NOTICE_NS  (3600 * MARK_SECOND_NS)
 #define SETTLEMENT_VALUE_MAX  ((uint128)1 << 60) /* R1: N */
-#define SETTLEMENT_AMOUNT_MAX ((int128)1 << 65)  /* of an image: g * D' fits 128 bits */
+#define SETTLEMENT_AMOUNT_MAX ((int128)1 << 65)  /* in an image: g * D' fits 128 bits */
 
 #define COVERED(field) +sizeof(((struct settlement *)0)->field)
 static_assert(sizeof(struct settlement) == 0 SETTLEMENT_FIELDS(COVERED) SETTLEMENT_CACHES(COVERED),
@@ -27,7 +27,8 @@ bool settlement_may_begin(const struct engine *engine, uint32_t index, bool by_f
                         engine->t_ns - market->reduce_only_ns >= SETTLEMENT_NOTICE_NS);
 }
 
-/* T; the last mark where the samples are too few, or their mean would break R1's bound. */
+/* Returns T: the mean of the samples, or the last mark if there are too few samples or their mean
+ * breaks R1's bound. */
 static uint64_t settlement_price(const struct engine *engine, uint32_t index)
 {
     const struct market *market = &engine->markets.rows[index];
@@ -83,8 +84,7 @@ static void tell_settled(struct engine *engine, uint32_t index, int64_t profit, 
     effects_emit(engine, EFFECT_settlement, index, body.asset_id, &body);
 }
 
-/* 2103 of a position that is gone; then it gives up what was its own, so that equal states stay
- * equal. */
+/* Emits 2103 of an ended position and clears its fields, so that equal states stay equal. */
 static void tell_gone(struct engine *engine, uint32_t index)
 {
     struct holding *holding = state_holding(engine, index);
@@ -103,8 +103,8 @@ static void tell_gone(struct engine *engine, uint32_t index)
     holding->liquidation_ns = 0;
 }
 
-/* The position becomes cash, less `cut`. Gives what the pool paid so that the cash of a portfolio
- * that has nothing else is not below 0. */
+/* Turns the position into cash, less `cut`. If the portfolio has no other position and its cash is
+ * below 0, the pool pays it up to 0. Returns that payment. */
 static int64_t settle(struct engine *engine, uint32_t index, int64_t profit, int64_t cut)
 {
     struct holding *holding = state_holding(engine, index);
@@ -143,8 +143,8 @@ static void settle_loss(struct engine *engine, struct settlement *settlement, ui
         settlement->shortfall += settle(engine, index, profit, 0);
 }
 
-/* min(cdiv(g * D', G), g, max(0, E)), none from account 0. Nothing moves E between the touch and
- * the row: the profit is in it, as value or as cash. */
+/* Returns min(cdiv(g * D', G), g, max(0, E)), and 0 for account 0. E does not move between the
+ * refresh of the portfolio and its settlement: it contains the profit, as value or as cash. */
 static int64_t cut_of(const struct settlement *settlement, const struct portfolio *portfolio,
                       int64_t profit)
 {
@@ -167,7 +167,7 @@ static void settle_profit(struct engine *engine, const struct settlement *settle
     (void)settle(engine, index, profit, cut);
 }
 
-/* Between the passes: the fund pays min(D, max(0, its cash)) into the pool. */
+/* Begins the second pass: the fund pays min(D, max(0, its cash)) into the pool. */
 static void begin_profits(struct engine *engine, uint32_t index)
 {
     struct settlement *settlement = &engine->settlements[index];
@@ -230,7 +230,8 @@ void settlement_image(const struct engine *engine, uint32_t index, struct image_
     SETTLEMENT_FIELDS(IMAGE_FIELD)
 }
 
-/* The second pass divides by G: it has the profits of all who are left, and nobody else is left. */
+/* True if G fits the positions. The second pass divides by G, so G contains the profits of all that
+ * are left, and only positions with a profit are left. */
 static bool profits_hold(const struct engine *engine, uint32_t index,
                          const struct settlement *settlement)
 {

@@ -1,14 +1,15 @@
-/* settlement.h - CLOSED: every position of the market becomes cash at one price (rules.md R9; how
- * a market is settled). Owned by the engine.
+/* settlement.h - turns every position of a CLOSED market into cash at one price (rules.md R9, how a
+ * market is settled). Owned by the engine.
  *
- *   1002 CLOSED ──> price, orders dead ──> pass 1: who loses pays, what he lacks is the shortfall
+ *   1002 CLOSED ──> price, orders dead ──> pass 1: losers pay; what they lack is the shortfall
  *                                          the fund pays what it can
- *                                          pass 2: who gains is paid, less his share of the rest
+ *                                          pass 2: winners are paid, less a share of the rest
  *                                          pool -> fund, the mark is valid
  *
- * Order.  Deferred work; a pass goes by portfolio number. funding_pool stands between the passes.
+ * Order.  Deferred work; a pass goes by portfolio number. funding_pool keeps its cash between the
+ *         passes.
  * Units.  Amounts micro-USDC.
- * Bound.  |T * s| <= 2^60 (R1, looked at when the price is made): profits and cuts fit 64 bits. */
+ * Bound.  |T * s| <= 2^60 (R1, checked when the price is set), so profits and cuts fit 64 bits. */
 #ifndef ENGINE_PRICE_SETTLEMENT_H
 #define ENGINE_PRICE_SETTLEMENT_H
 
@@ -16,11 +17,11 @@
 
 enum settlement_pass { SETTLEMENT_NONE, SETTLEMENT_LOSSES, SETTLEMENT_PROFITS };
 
-/* Of one market while it is settled; goes to the image with its item of work. */
+/* The settlement of one market. The image holds it with its item of work. */
 struct settlement {
     int128 shortfall; /* D of the first pass, D' of the second */
-    int128 profits;   /* G: of the positions left to the second pass */
-    uint32_t from;    /* portfolio number to go on at */
+    int128 profits;   /* G: of the positions that pass 2 pays */
+    uint32_t from;    /* next portfolio number */
     uint8_t pass;     /* enum settlement_pass; NONE: not in the queue */
     uint8_t zero[11];
 };
@@ -34,19 +35,19 @@ struct engine;
 struct image_read;
 struct image_sink;
 
-/* Whether the operator may close the market now: an hour of REDUCE_ONLY, or by force. */
+/* True if the operator may close the market now: after an hour of REDUCE_ONLY, or by force. */
 CC_MUST_USE bool settlement_may_begin(const struct engine *engine, uint32_t market, bool by_force);
 
-/* Closes the market: it is not CLOSED. */
+/* Closes a market that is not CLOSED and queues its settlement. */
 void settlement_begin(struct engine *engine, uint32_t market);
 
-/* Of WORK_SETTLEMENT (struct work_handler). */
+/* The functions of WORK_SETTLEMENT (struct work_handler). */
 CC_MUST_USE bool settlement_unit(struct engine *engine, uint32_t market, uint32_t *units);
 void settlement_finish(struct engine *engine, uint32_t market);
 void settlement_image(const struct engine *engine, uint32_t market, struct image_sink *sink);
 CC_MUST_USE bool settlement_load(struct engine *engine, uint32_t market, struct image_read *read);
 
-/* Whether what an image says of closed markets can be: behind the loading of the work. */
+/* True if the loaded state of all CLOSED markets is consistent. The work is loaded before it. */
 CC_MUST_USE bool settlement_holds(const struct engine *engine);
 
 #endif
