@@ -161,8 +161,7 @@ static void recompute(struct engine *engine, uint32_t index)
         market_set_state(engine, index, MARKET_HALTED, CAUSE_ORACLE);
         return;
     }
-    bool moved =
-        mark != market->mark || !market->mark_valid; /* a valid mark counts as a move too */
+    bool moved = mark != market->mark || !market->mark_valid; /* becoming valid counts too */
     market->mark = mark;
     market->mark_valid = true;
     if (moved)

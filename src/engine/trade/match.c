@@ -9,7 +9,7 @@
 #define MATCH_VALUE_MAX (UINT64_C(1) << 60)                       /* R1: N */
 #define MATCH_CASH_MAX  (PORTFOLIO_CASH_MAX - (INT64_C(1) << 54)) /* room for one command's PnL */
 
-enum { MATCH_LONG = 8 }; /* makers from which on it pays to fetch ahead */
+enum { MATCH_LONG = 8 }; /* from so many makers on, prefetching pays */
 
 /* A walk in progress. */
 struct walk {
@@ -24,7 +24,7 @@ struct walk {
     uint8_t fee_tier;        /* of the taker */
 };
 
-/* How much of a resting order may fill from this position (R3: reduce-only is clipped to it). */
+/* Returns how much of a resting order may fill at this position (R3: it clips reduce-only ones). */
 static uint64_t usable(const struct order *maker, int64_t position)
 {
     if (CC_LIKELY((maker->flags & ORDER_REDUCE_ONLY) == 0))
@@ -39,7 +39,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Whether R4's maker test applies to this fill at all. */
+/* True if R4's maker test applies to this fill. */
 static bool must_test(const struct portfolio *portfolio, const struct order *maker, uint64_t price,
                       uint64_t mark, int64_t position, uint64_t quantity)
 {
@@ -51,14 +51,14 @@ static bool must_test(const struct portfolio *portfolio, const struct order *mak
     return !opposes || quantity > margin_abs(position);
 }
 
-/* R1: position notional and cash stay in their bounds whatever this fill realises. */
+/* True if position notional and cash stay within R1's bounds, whatever PnL the fill realises. */
 static bool within_bounds(const struct portfolio *portfolio, int64_t position, uint64_t mark)
 {
     return (uint128)margin_abs(position) * mark <= MATCH_VALUE_MAX &&
            portfolio->cash <= MATCH_CASH_MAX && portfolio->cash >= -MATCH_CASH_MAX;
 }
 
-/* Someone else's live order: a fill, a refusal by the maker test, or nothing. */
+/* Meets a live order of another account: it fills, fails the maker test, or has nothing to fill. */
 static void walk_maker(struct engine *engine, struct walk *walk, const struct order *maker,
                        struct holding *holding, const struct portfolio *portfolio, uint64_t price)
 {
@@ -70,7 +70,7 @@ static void walk_maker(struct engine *engine, struct walk *walk, const struct or
     uint64_t quantity = least(least(match->remaining, walk->reducible), usable(maker, position));
 
     if (quantity == 0)
-        return; /* reduce-only without a position left: canceled when it is met again */
+        return; /* reduce-only without a position left: the act finds it dead */
     uint64_t notional = price * quantity;
     int64_t moved = maker->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
     int128 against_mark = margin_fill_equity(market->mark, price, moved);
@@ -103,7 +103,7 @@ static void walk_maker(struct engine *engine, struct walk *walk, const struct or
     walk->reducible -= walk->taker->reduce_only ? quantity : 0;
 }
 
-/* Own order (R3, STP): true when the walk ends here. */
+/* Meets an order of the taker's account (R3, STP). True when the walk ends here. */
 static bool walk_own(struct walk *walk, const struct order *maker)
 {
     struct match *match = walk->match;
@@ -112,7 +112,7 @@ static bool walk_own(struct walk *walk, const struct order *maker)
     switch ((enum match_stp)walk->taker->stp) {
     case STP_EXPIRE_TAKER:
         match->self_first = match->filled == 0;
-        match->makers--; /* it stays as it is */
+        match->makers--; /* it is not changed */
         match->stop = MATCH_SELF;
         return true;
     case STP_EXPIRE_BOTH:
@@ -132,7 +132,7 @@ static bool walk_own(struct walk *walk, const struct order *maker)
     return false;
 }
 
-/* The reasons to stop that are known before the next maker is met. */
+/* True, with match->stop set, if the walk ends before it meets the next maker. */
 static bool walk_is_over(struct walk *walk)
 {
     struct match *match = walk->match;
@@ -154,9 +154,10 @@ static void fetch_lines(const void *record, size_t bytes)
         CC_PREFETCH((const char *)record + line);
 }
 
-/* A long walk is bound by memory: three orders ahead the order's line is fetched, two ahead what it
- * names, one ahead its owner, each as far as a walk reads it: `whole` when it makes their figures
- * anew. `at` and the two behind it are in the cache by then. */
+/* Prefetches for a long walk, which memory latency limits: the line of the order three ahead, the
+ * holding and account of the order two ahead, and the portfolio of the order one ahead, as far as
+ * the walk reads them. `whole`: all of a record, because the walk refreshes its figures. `at` and
+ * the two orders after it are in the cache by then. */
 static void fetch_for_walk(const struct engine *engine, uint32_t at, bool whole)
 {
     const struct order *hot = engine->orders.hot;
@@ -179,8 +180,9 @@ static void fetch_for_walk(const struct engine *engine, uint32_t at, bool whole)
     }
 }
 
-/* An execution changes nearly every line of what a maker has. It knows its way: eight makers ahead
- * the order's line is fetched, four ahead what it names, two ahead its owner. */
+/* Prefetches for an act, which writes nearly every line of a maker and knows the path of the walk:
+ * the line of the order eight ahead, the records of the order four ahead, and the portfolio of the
+ * order two ahead. */
 static void fetch_for_act(const struct engine *engine, uint32_t met)
 {
     const struct order *hot = engine->orders.hot;
@@ -194,11 +196,11 @@ static void fetch_for_act(const struct engine *engine, uint32_t met)
     fetch_lines(&engine->holdings.rows[hot[middle].holding], sizeof(struct holding));
     fetch_lines(&engine->accounts.rows[hot[middle].account], offsetof(struct account, label));
     fetch_lines(&engine->portfolios.rows[holding->portfolio], offsetof(struct portfolio, name));
-    if (holding->order_head == holding->order_tail) /* it may be given back */
+    if (holding->order_head == holding->order_tail) /* it may be freed */
         holding_prefetch_place(&engine->holdings, holding);
 }
 
-/* Notes a maker on the way. */
+/* Notes a maker in the path. */
 static void note_maker(struct engine *engine, uint32_t at)
 {
     struct path *path = &engine->path;
@@ -207,16 +209,17 @@ static void note_maker(struct engine *engine, uint32_t at)
         path->orders[path->count++] = at;
 }
 
-/* A portfolio that has seen the marks needs no further look, unless it is short of maintenance
- * margin: what kept it from being liquidated may be gone without a mark that moved. Nor may it
- * count when it was looked at last, which an image does not hold. */
+/* True if a portfolio must be refreshed before its figures are used. One that has seen the current
+ * marks need not be, unless it lacks maintenance margin: the obstacle to its liquidation may be
+ * gone although no mark moved. The time of its last check must not matter, as an image does not
+ * have it. */
 static bool must_touch(const struct engine *engine, const struct portfolio *portfolio)
 {
     return portfolio->figure_epoch != engine->risk.mark_epoch || portfolio->slack_maintenance < 0 ||
            portfolio->status == PORTFOLIO_IN_LIQUIDATION;
 }
 
-/* The orders of one level, in their queue. True when the walk ends here. */
+/* Walks the orders of one level in their queue. True when the walk ends here. */
 static bool walk_level(struct engine *engine, struct walk *walk, uint32_t head, uint64_t price)
 {
     for (uint32_t at = head; at != ORDER_NONE;) {
@@ -285,8 +288,8 @@ void match_walk(struct engine *engine, const struct match_taker *taker, struct m
         match->guard = true;
 }
 
-/* The first live order from `at` on in its level, or ORDER_NONE. Dead ones are passed over, each at
- * the cost of one of `left`. */
+/* Returns the first live order of a level from `at` on, or ORDER_NONE. Every dead order that it
+ * passes costs one of *left. */
 static uint32_t first_live(const struct engine *engine, uint32_t at, uint64_t *left)
 {
     for (; at != ORDER_NONE && *left != 0; at = engine->orders.hot[at].next, --*left) {
@@ -340,7 +343,7 @@ bool match_crosses(struct engine *engine, const struct match_taker *taker, struc
     return false;
 }
 
-/* STP between the taker's order and the maker's, both of one account. */
+/* Applies STP between the taker's and the maker's order of one account. */
 static void act_own(struct engine *engine, const struct match_taker *taker, struct order *order,
                     uint32_t maker)
 {
@@ -355,7 +358,7 @@ static void act_own(struct engine *engine, const struct match_taker *taker, stru
     resting_remove(engine, maker, ORDER_CANCELED, STATUS_self_trade_prevention);
 }
 
-/* The walk's test again, on figures that hold the fills so far. */
+/* Repeats the walk's maker test on figures that include the fills so far. */
 static bool act_refuses(struct engine *engine, const struct market *market, uint32_t at,
                         uint64_t price, uint64_t quantity, const struct fill_house *house)
 {
@@ -376,7 +379,7 @@ static bool act_refuses(struct engine *engine, const struct market *market, uint
                                 margin_fill_equity(market->mark, price, moved) - fees.maker);
 }
 
-/* One maker at the head of the book: removed, reduced or filled. Gives the quantity filled. */
+/* Removes, reduces or fills the maker at the head of the book. Returns the filled quantity. */
 static uint64_t act_maker(struct engine *engine, const struct match_taker *taker,
                           const struct match *match, struct fill_house *house, uint32_t order_index,
                           uint32_t at)
@@ -423,8 +426,9 @@ void match_act(struct engine *engine, const struct match_taker *taker, const str
     uint64_t filled = 0;
     uint64_t before = order_filled_notional(&engine->orders, order); /* a replaced order's fills */
 
-    /* The taker's portfolio comes first in the list of those to check, each maker's goes out at
-     * once. Where a maker was refused, `flagged` is asked again, so all wait for the end. */
+    /* The taker's portfolio is first in the list of portfolios to check. Each maker's is checked at
+     * once, unless a maker was refused: then act_refuses reads `flagged` again, so all checks wait
+     * for the end. */
     risk_changed(engine, engine->orders.hot[order].holding);
     uint32_t last = engine->risk.changed_head;
     for (uint32_t met = 0; met < match->makers; met++) {

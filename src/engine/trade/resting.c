@@ -24,7 +24,7 @@ void resting_tell_state(struct engine *engine, uint32_t index)
         evidence_add_order(engine, engine->turn.answer, index);
 }
 
-/* 2107 and 2106: what happened to the order in its level, and what the level is now. */
+/* Emits 2107, the change of the order in its level, and 2106, the level after it. */
 static void tell_book(struct engine *engine, uint32_t index, enum effect_book_action action,
                       uint64_t quantity)
 {
@@ -115,7 +115,7 @@ void resting_take_sums(struct holding *holding, const struct order *order, uint6
         side->price_bound = 0;
 }
 
-/* Into the book, at the back of its level, and into the sums. */
+/* Adds an order at the end of its level in the book, and to the sums. Emits it. */
 static void enter_book(struct engine *engine, uint32_t index)
 {
     const struct order *order = &engine->orders.hot[index];
@@ -163,7 +163,7 @@ uint32_t resting_find(struct engine *engine, uint32_t market, const uint8_t *id,
     return index;
 }
 
-/* Out of map, list and timers; the book is the caller's. */
+/* Removes an order from map, list and timers. The caller removes it from the book. */
 static void unlink_order(struct engine *engine, uint32_t index)
 {
     const struct order *order = &engine->orders.hot[index];
@@ -269,13 +269,14 @@ bool resting_fill(struct engine *engine, uint32_t index, uint64_t quantity, uint
     return filled;
 }
 
-/* A list that may cover an order, and what it says. */
+/* A list that may cover an order, and its reason. */
 struct list {
     uint64_t stamp;
     uint8_t reason;
 };
 
-/* The oldest list that covers it; the first of `lists` when several are of one age. */
+/* Returns the oldest list that covers an order of this stamp, the first of several of one age;
+ * NULL: none covers it. */
 static const struct list *oldest(const struct list *lists, uint32_t count, uint64_t stamp)
 {
     const struct list *found = NULL;
@@ -294,7 +295,7 @@ enum order_state resting_death(const struct engine *engine, uint32_t index, uint
     bool is_reduce_only = (order->flags & ORDER_REDUCE_ONLY) != 0;
     bool is_post_only = (order->flags & ORDER_POST_ONLY) != 0;
     const struct market *market = &engine->markets.rows[order->market];
-    bool is_closed = market->state == MARKET_CLOSED; /* its list is for every order */
+    bool is_closed = market->state == MARKET_CLOSED; /* its list then covers every order */
     struct list lists[] = {
         { holding->sides[order->side].cancel_sequence, holding->side_reasons[order->side] },
         { portfolio->cancel_sequence, portfolio->cancel_reason },

@@ -1,88 +1,92 @@
-/* resting.h - orders that rest: in the book, the id map, their holding's list and sums, and the
- * expiry timers, all at once. Owned by the engine.
+/* resting.h - changes a resting order everywhere at once: in the book, the id map, its holding's
+ * list and sums, and the expiry timers. Owned by the engine.
  *
- *   resting_insert ──> rests ── resting_change: keeps its place ──> resting_remove
+ *   resting_insert ──> rests ── resting_change: keeps its priority ──> resting_remove
  *                      │   ^
- *       resting_lift   v   │  resting_return       (a replacement that loses its place, R3)
- *                      lifted ── resting_drop ──> released by the caller
+ *       resting_lift   v   │  resting_return       (a replacement that loses its priority, R3)
+ *                      lifted ── resting_drop ──> the caller frees it
  *
- * Order.  2101, 2107, 2106 of each order that leaves or changes, told while it is in its table. A
- *         holding's list stays in the order of placing, whatever is entered anew.
- * Bound.  Nothing here walks a list. What is dead stays in every sum until it is removed (R3). */
+ * Order.  2101, 2107, 2106 of each order that leaves or changes, emitted while it is in its table.
+ *         A holding's list keeps the order of placing, also when an order enters its level again.
+ * Bound.  No function walks a list. A dead order counts in every sum until its removal (R3). */
 #ifndef ENGINE_TRADE_RESTING_H
 #define ENGINE_TRADE_RESTING_H
 
 #include "engine/account/account_list.h"
 #include "engine/state/state.h"
 
-/* What a replacement may change of an order in its place; flags of order.h. */
+/* The terms that a replacement may change while an order keeps its priority; flags of order.h. */
 struct resting_terms {
     uint64_t expiry_ns; /* as signed */
     uint8_t flags;
 };
 
-/* Whether there is room for an order at this tick: its ladder page is in use or may be. */
+/* True if an order can rest at this tick: its ladder page is in use, or another page is left. */
 CC_MUST_USE bool resting_fits(const struct engine *engine, uint32_t market, enum order_side side,
                               uint32_t tick);
 
-/* Rests a taken order (id, sides, sizes, holding set; resting_fits) and tells 2101, 2107, 2106. */
+/* Rests a new order and emits 2101, 2107, 2106. Its id, side, sizes and holding are set, and
+ * resting_fits is true. `hash` is mix_id of (account, id). */
 void resting_insert(struct engine *engine, uint32_t order, uint64_t hash);
 
-/* Takes a resting order out with a final state and tells it; its index is free afterwards. */
+/* Ends a resting order in a final state, emits 2101, 2107, 2106 and frees its index. */
 void resting_remove(struct engine *engine, uint32_t order, enum order_state state, uint8_t reason);
 
-/* The live order that a body names: found by (account, id) and of the turn's portfolio and of this
- * market, else ORDER_NONE (R3). `id` are the UUID's 16 bytes, `hash` is mix_id of (account, id). */
+/* Finds the live order that a body names by (account, id). ORDER_NONE if there is none, or if it
+ * is in another market or not of the portfolio of the command (R3). `id` is the UUID's 16 bytes,
+ * `hash` is mix_id of (account, id). */
 CC_MUST_USE uint32_t resting_find(struct engine *engine, uint32_t market, const uint8_t *id,
                                   uint64_t hash);
 
-/* Gives a resting order other terms and takes 0 <= fall < remaining off it; it keeps its place.
- * Tells 2101 and, when it fell, 2107 and 2106. */
+/* Sets the terms of a resting order and subtracts 0 <= fall < remaining from it. It keeps its
+ * priority. Emits 2101 and, if fall > 0, 2107 and 2106. */
 void resting_change(struct engine *engine, uint32_t order, uint64_t fall,
                     const struct resting_terms *terms);
 
-/* Takes an order out of the book and the sums, to be entered anew in the same command: tells 2107
- * and 2106 of the level it leaves. */
+/* Removes an order from the book and the sums; it enters again or ends in the same command. Emits
+ * 2107 and 2106 of the level that it leaves. */
 void resting_lift(struct engine *engine, uint32_t order);
 
-/* A lifted order gets its terms; its tick and its remaining are the caller's. */
+/* Sets the terms of a lifted order. The caller sets its tick and remaining. */
 void resting_set_terms(struct engine *engine, uint32_t order, const struct resting_terms *terms);
 
-/* A lifted order rests again, at the back of its level (resting_fits); tells 2101, 2107, 2106. */
+/* Rests a lifted order again, at the end of its level, and emits 2101, 2107, 2106. resting_fits is
+ * true. */
 void resting_return(struct engine *engine, uint32_t order);
 
-/* A lifted order ends: out of map, list and timers. The caller tells and releases it. */
+/* Removes a lifted order from map, list and timers. The caller ends it, emits 2101 and frees it. */
 void resting_drop(struct engine *engine, uint32_t order);
 
-/* Takes 0 < quantity < remaining off an order without a fill (a reduction, STP DECREMENT) and tells
- * it. */
+/* Subtracts 0 < quantity < remaining from an order without a fill (a reduction, STP DECREMENT) and
+ * emits 2101, 2107, 2106. */
 void resting_reduce(struct engine *engine, uint32_t order, uint64_t quantity);
 
-/* Books a fill of a resting order: book, sums and state. The caller tells it (resting_tell) and
- * releases it when it is filled. True when nothing is left. */
+/* Applies a fill to a resting order: book, sums and state. True when nothing is left. The caller
+ * emits it (resting_tell) and frees an order that is filled. */
 bool resting_fill(struct engine *engine, uint32_t order, uint64_t quantity, uint64_t price);
 
-/* The order's quantity enters the sums of R4 and R1 of its record. */
+/* Adds the order's remaining quantity at this raw price to the holding's sums of R4 and R1. */
 void resting_add_sums(struct holding *holding, const struct order *order, uint64_t price);
 
-/* `quantity` leaves the sums; the order itself too when `all` of it does. */
+/* Subtracts `quantity` at this raw price from the sums; with `all` also the order from the
+ * counts. */
 void resting_take_sums(struct holding *holding, const struct order *order, uint64_t price,
                        uint64_t quantity, bool all);
 
-/* 2101, 2107, 2106 of an order as it now is; `quantity` is that of the action. */
+/* Emits 2101, 2107, 2106 of an order as it is now. `quantity` is the action's. */
 void resting_tell(struct engine *engine, uint32_t order, enum effect_book_action action,
                   uint64_t quantity);
 
-/* 2101 of an order in the table. */
+/* Emits 2101 of an order in the table. */
 void resting_tell_state(struct engine *engine, uint32_t order);
 
-/* What a dead order has become at the engine's t (R3): EXPIRED, or CANCELED with its reason; NEW
- * when it lives. Of the lists that cover it the oldest gives the reason; a list comes before a
- * dead-man deadline that has not fired, that before the expiry (R3, which reason counts). */
+/* Returns the state of a dead order at the engine's t (R3): EXPIRED, or CANCELED with *reason; NEW
+ * if it lives. The oldest list that covers it gives the reason. A list counts before a dead-man
+ * deadline that has come but not fired, and that before the expiry (R3, which reason counts). */
 CC_MUST_USE enum order_state resting_death(const struct engine *engine, uint32_t order,
                                            uint8_t *reason);
 
-/* Raw price of an order in the table. */
+/* Returns the raw price of an order in the table. */
 static inline uint64_t resting_price(const struct engine *engine, const struct order *order)
 {
     const struct market *market = &engine->markets.rows[order->market];
@@ -90,7 +94,7 @@ static inline uint64_t resting_price(const struct engine *engine, const struct o
            market->record.tick_size;
 }
 
-/* Whether an order is dead: the hot form of resting_death. */
+/* True if an order is dead: resting_death without the reason, for hot paths. */
 static inline bool resting_is_dead(const struct engine *engine, const struct order *order,
                                    uint32_t index, const struct holding *holding,
                                    const struct portfolio *portfolio)
