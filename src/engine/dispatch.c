@@ -32,7 +32,8 @@ static void apply_boot(struct engine *engine, const struct command *command)
     engine->clock_step_ns = (int64_t)cc_load64(body + 16);
 }
 
-/* Less than is in use is refused, and the configuration before stays. */
+/* Applies code 2013. A configuration with less room than is in use is refused, and the one before
+ * stays in force. */
 static enum status apply_configuration(struct engine *engine, const struct command *command)
 {
     struct option_engine next;
@@ -41,7 +42,7 @@ static enum status apply_configuration(struct engine *engine, const struct comma
     if (!option_parse_engine(&next, command_body(command), command_body_bytes(command)) ||
         !capacity_suffices(engine, &next, &short_of))
         return STATUS_order_rejected_invalid;
-    INVARIANT(state_is_laid_out_for(engine, &next)); /* more is the node's fault */
+    INVARIANT(state_is_laid_out_for(engine, &next)); /* the node must ensure it */
     state_use_options(engine, &next);
     engine->configuration_bytes = command_body_bytes(command);
     memset(engine->configuration, 0, sizeof engine->configuration);
@@ -49,7 +50,8 @@ static enum status apply_configuration(struct engine *engine, const struct comma
     return STATUS_request_completed;
 }
 
-/* Code 1000: pads, rows market_id and market, CLOSED; price and time are R5's (mark). */
+/* Applies code 1000: checks pads, rows market_id and market, and CLOSED. mark_oracle checks price
+ * and time (R5). */
 static enum status apply_oracle(struct engine *engine, const struct command *command,
                                 struct engine_result *result)
 {
@@ -101,7 +103,7 @@ enum status dispatch_unsigned(struct engine *engine, const struct command *comma
     case REQUEST_boot:
         apply_boot(engine, command);
         return STATUS_request_completed;
-    case REQUEST_effects_hash: /* whoever applies it has compared */
+    case REQUEST_effects_hash: /* the node has compared it */
         return STATUS_request_completed;
     default:
         INVARIANT(!"the node authored a code without a handler");
@@ -109,7 +111,7 @@ enum status dispatch_unsigned(struct engine *engine, const struct command *comma
     }
 }
 
-/* Codes that a dead-man's deadline fires before (R10, Dead-man switch). */
+/* True for the codes before which a dead-man deadline fires (R10, Dead-man switch). */
 static bool enters_orders(uint16_t code)
 {
     return code == REQUEST_place_limit_order || code == REQUEST_order_replacement ||
@@ -136,8 +138,8 @@ static void touch_portfolios(struct engine *engine)
 
 /* --- signed codes ----------------------------------------------------------------------------- */
 
-/* Before the handler: nothing, or row portfolio of the portfolio_id at the head of the body and
- * check-on-touch of what it names. */
+/* The step before a handler: nothing, or row portfolio of the portfolio_id at the head of the body
+ * and the refresh of the portfolios that it names (check-on-touch). */
 enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
 
 /* clang-format off */
@@ -193,7 +195,7 @@ static enum before before_of(uint16_t code)
     }
 }
 
-/* Each is called by its name: its address would come from a table outside the engine. */
+/* Calls each handler by its name: its address would come from a table outside the engine. */
 static enum status handle(struct engine *engine, const struct command *command,
                           struct engine_result *result)
 {

@@ -1,7 +1,7 @@
-/* dispatch.h - which handler a code has, and what is checked and touched before it. Owned by the
- * engine.
+/* dispatch.h - calls the handler of a command's code, after the checks and refreshes that come
+ * before it. Owned by the engine.
  *
- * A row for every code that is built (request.h) and whose signer is not the node's. */
+ * It has a row for every code that is served (request.h) and that the node does not author. */
 #ifndef ENGINE_DISPATCH_H
 #define ENGINE_DISPATCH_H
 
@@ -11,11 +11,12 @@ struct engine;
 struct command;
 struct engine_result;
 
-/* A signed command that row credential has let through: the rows after it. */
+/* Applies a signed command that has passed row credential: checks the rows after it and calls the
+ * handler. Returns the status of the answer. */
 CC_MUST_USE enum status dispatch_signed(struct engine *engine, const struct command *command,
                                         struct engine_result *result);
 
-/* A command of the node. *units: what it grants the deferred work. */
+/* Applies a command of the node. If it grants deferred work, *units gets the number of units. */
 CC_MUST_USE enum status dispatch_unsigned(struct engine *engine, const struct command *command,
                                           struct engine_result *result, uint32_t *units);
 

@@ -28,7 +28,8 @@ struct engine *engine_init(void *memory, size_t bytes, struct mix_key key,
     struct engine *engine = state_init(memory, bytes, capacity);
 
     engine->key = key;
-    uint32_t own = account_add(engine, no_label); /* account 0 and the fund, portfolio 0/0/0 (R1) */
+    uint32_t own =
+        account_add(engine, no_label); /* account 0 with the fund, portfolio 0/0/0 (R1) */
     INVARIANT(own == 0 && engine->portfolios.count == 1);
     return engine;
 }
@@ -50,7 +51,7 @@ uint64_t engine_time_next(const struct engine *engine, uint64_t clock_ns)
 
 uint64_t engine_next_deadline(const struct engine *engine)
 {
-    return work_next_deadline(engine); /* tiers come into force with the second that follows */
+    return work_next_deadline(engine); /* tiers come into force with the next full second */
 }
 
 bool engine_has_work(const struct engine *engine)
@@ -88,7 +89,7 @@ static void load_id(const struct command *command, uint64_t id[2])
     id[1] = cc_load64(bytes + 8);
 }
 
-/* What a 22 or 24 made. */
+/* Adds the indexes that a first 22 or 24 made. */
 static void add_original_place(const struct engine *engine, uint64_t sequence,
                                struct engine_result *result)
 {
@@ -105,7 +106,7 @@ static void add_original_place(const struct engine *engine, uint64_t sequence,
     }
 }
 
-/* The public identifiers of the first answer, found by its sequence (W5). */
+/* Adds the public identifiers of the first answer, found by its sequence (W5). */
 static void add_original_members(const struct engine *engine, uint64_t sequence,
                                  struct engine_result *result)
 {
@@ -153,8 +154,8 @@ static bool answer_duplicate(const struct engine *engine, const struct command *
     return true;
 }
 
-/* An answer of which nothing is known but its t. Copied, not cleared: clearing so many bytes would
- * be a string instruction, slower than all the rest of a peek. */
+/* Begins an answer: all fields but sequence and t are zero. It copies a constant, because the
+ * compiler would clear so many bytes with a string instruction, slower than the rest of a peek. */
 static void begin_result(struct engine_result *result, uint64_t sequence, uint64_t t_ns)
 {
     static const struct engine_result nothing;
@@ -164,7 +165,7 @@ static void begin_result(struct engine_result *result, uint64_t sequence, uint64
     result->processed_at_ns = t_ns;
 }
 
-/* True: *result has the answer of one of these rows. */
+/* True if one of these rows answers; then *result is the answer. */
 static bool peek_answers(const struct engine *engine, const struct command *command, uint64_t t_ns,
                          struct engine_result *result)
 {
@@ -203,7 +204,8 @@ bool engine_peek(const struct engine *engine, const struct command *command, uin
 
 /* --- apply ------------------------------------------------------------------------------------ */
 
-/* The id is used from here on (W5), and 2100 tells whose it is. */
+/* Emits 2100, with the account of the id. Enters the id in the duplicate set (W5) if the command
+ * consumes it. */
 static void emit_answer(struct engine *engine, const struct command *command, bool is_consumed,
                         const struct engine_result *result)
 {
@@ -231,7 +233,7 @@ static void emit_answer(struct engine *engine, const struct command *command, bo
     effects_tell(engine, EFFECT_answer, EFFECT_NO_RECORD, 0, &body);
 }
 
-/* Key and extra as the handlers of signed codes read them. */
+/* True if key and extra have the sizes that the handlers of signed codes read. */
 static bool has_lawful_parts(const struct command *command, const struct request *row)
 {
     uint32_t extra_bytes = command->code == REQUEST_create_api_key ? SECRET_HASH_BYTES : 0;
@@ -243,7 +245,7 @@ static bool has_lawful_parts(const struct command *command, const struct request
     return command->key_bytes == 32 || command->key_bytes == CREDENTIAL_KEY_BYTES;
 }
 
-/* W3b: operator codes that the node may author too. */
+/* True for the operator codes that the node may author too (W3b). */
 static bool may_be_authored(uint16_t code)
 {
     return code == REQUEST_market_define || code == REQUEST_market_state ||

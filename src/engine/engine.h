@@ -1,15 +1,16 @@
-/* engine.h - the deterministic state machine: commands in, effects and an answer out.
+/* engine.h - the deterministic state machine: it applies commands and emits effects and answers.
  *
  *   peek: R11, rows window to duplicates_full ── answered, no trace
  *        │ not answered
  *   apply: sequence + 1 ─ timers due ─ check-on-touch ─ own effect ─ 2100 ─ deferred work
  *
- * No clock, I/O, allocation, float, atomics or globals: time and configuration come in commands,
- * memory comes from the caller. Two engines given the same commands are bit-identical.
+ * It uses no clock, I/O, allocation, float, atomics or globals: time and configuration come in
+ * commands, memory comes from the caller. Two engines that apply the same commands are
+ * bit-identical.
  *
- * Owner.  One thread at a time; several engines may live in a process.
- * Order.  2014, 2013, one 1001 a market, then anything (journal.md). Every signed command that is
- *         not replayed has gone through engine_peek with the same t.
+ * Owner.  One thread at a time; a process may have several engines.
+ * Order.  2014, 2013, one 1001 per market, then any command (journal.md). Every signed command that
+ *         is not replayed has passed engine_peek with the same t.
  * Units.  Times unix ns, amounts micro-USDC. */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
@@ -30,7 +31,7 @@ struct image_sink;
 struct engine_result {
     uint64_t sequence; /* 0: refused before it was sequenced */
     uint64_t processed_at_ns;
-    uint64_t account_id; /* valid with ANSWER_HAS_ACCOUNT, and so on */
+    uint64_t account_id; /* valid with ANSWER_HAS_ACCOUNT; the others likewise */
     uint64_t expires_at_ns;
     uint64_t original_processed_at_ns;
     uint64_t remaining; /* evidence (evidence.h); raw quantities and prices, micro-USDC */
@@ -47,60 +48,63 @@ struct engine_result {
     uint8_t members;      /* enum answer_member bits */
     uint8_t order_status; /* enum order_state */
     uint8_t price_decimals;
-    uint8_t item_count; /* of a batch: how many `results`; 0: no item was looked at */
+    uint8_t item_count; /* of a batch: number of `results`; 0: it was refused before its items */
     uint8_t zero;
     uint32_t subaccount_index; /* valid with ANSWER_HAS_INDEXES */
     uint32_t portfolio_index;
     uint8_t results[MESSAGE_ITEMS_MAX]; /* enum status of each item */
 };
 
-/* Bytes of an engine of these capacities: the INT values engine.accounts, .portfolios, .orders,
- * .positions, .credentials, .deposits, limits.duplicate_slots, exchange.clock_past_ms and
- * .clock_future_ms. Map them NORESERVE: price ladders are most of it and stay untouched. */
+/* Returns the bytes of an engine of these capacities: the INT values engine.accounts, .portfolios,
+ * .orders, .positions, .credentials, .deposits, limits.duplicate_slots, exchange.clock_past_ms and
+ * .clock_future_ms. Map them NORESERVE: most of them are price ladders, which are not touched. */
 size_t engine_bytes(const struct option_engine *capacity);
 
-/* The leading bytes of these that are worth faulting in beforehand: all but the ladders. */
+/* Returns the number of leading bytes to touch at a start: all but the ladders. */
 size_t engine_bytes_resident(const struct option_engine *capacity);
 
-/* `memory`: engine_bytes(capacity) zero bytes, 4096-aligned, that outlive the engine. `capacity`
- * lays out; what may be used is decided by each record 2013, which must not exceed it. */
+/* Prepares an engine in `memory`, engine_bytes(capacity) zero bytes, 4096-aligned, that outlive it.
+ * `capacity` sets the layout. Each record 2013 sets what may be used, and must not exceed it. */
 struct engine *engine_init(void *memory, size_t bytes, struct mix_key key,
                            const struct option_engine *capacity);
 
-/* t of a command that is sequenced next: max(previous + 1, clock) (R3). */
+/* Returns t of the command that is sequenced next: max(previous + 1, clock), in unix ns (R3). */
 uint64_t engine_time_next(const struct engine *engine, uint64_t clock_ns);
 
-/* Rows window to duplicates_full of a signed command at time t. True: *result is its answer, it
- * takes no sequence. False: apply it. Only reads. */
+/* Checks rows window to duplicates_full of a signed command at time t. True: *result is its answer,
+ * and it gets no sequence. False: apply it. It changes nothing. */
 CC_MUST_USE bool engine_peek(const struct engine *engine, const struct command *command,
                              uint64_t t_ns, struct engine_result *result);
 
-/* Whether a record of a journal can be applied as the next command: its code has a handler, its
- * parts have the sizes that the handler reads, and t rises. False: another binary's, or damage. */
+/* True if a record of a journal can be applied as the next command: its code has a handler, its
+ * parts have the sizes that the handler reads, and t rises. False: another binary wrote the record,
+ * or it is damaged. */
 CC_MUST_USE bool engine_admits(const struct engine *engine, const struct command *command);
 
-/* Applies a command at command->t_ns (> engine_time). Cannot fail: a refusal is its result. */
+/* Applies a command at command->t_ns (> engine_time), emits its effects to the sink and fills
+ * *result. It cannot fail: a refusal is a result. */
 void engine_apply(struct engine *engine, const struct command *command, struct engine_sink *sink,
                   struct engine_result *result);
 
 uint64_t engine_sequence(const struct engine *engine); /* of the last command, 0: none */
 uint64_t engine_time(const struct engine *engine);     /* its t */
 
-/* t at which a timer is due (author 2000 kind 0), or UINT64_MAX. */
+/* Returns t of the next timer, when the node authors 2000 of kind 0; UINT64_MAX: none. */
 uint64_t engine_next_deadline(const struct engine *engine);
 
-/* Deferred work waits (author 2000 kind 1 when no command does). */
+/* True if deferred work is queued: without other commands the node authors 2000 of kind 1. */
 bool engine_has_work(const struct engine *engine);
 
-/* The state of effects_hash; the recorded value is BLAKE2b-256 of these 64 bytes. */
+/* Copies the state of effects_hash. The recorded value is BLAKE2b-256 of these 64 bytes. */
 void engine_effects_lanes(const struct engine *engine, uint64_t lanes[EFFECT_LANES]);
 
-/* The canonical image of the whole state through a callback (image.h). */
+/* Writes the canonical image of the whole state through the sink (image.h). */
 void engine_image(struct engine *engine, struct image_sink *sink);
 
-/* The body of the last 2013, zero-padded; NULL and 0 before the first. */
+/* Returns the body of the last 2013, zero-padded; NULL and *bytes 0 before the first. The engine
+ * owns it; the next 2013 changes it. */
 const uint8_t *engine_configuration(const struct engine *engine, size_t *bytes);
-/* The same parsed; NULL before the first. */
+/* Returns the options of the last 2013, owned by the engine; NULL before the first. */
 const struct option_engine *engine_options(const struct engine *engine);
 
 #endif
