@@ -48,7 +48,7 @@ static bool is_v7(const uint8_t *bytes)
     return uuid_is_v7(&id);
 }
 
-/* The live order, if it still has what its owner thinks it has. */
+/* Finds the live order, and checks that its remaining is what its owner expects. */
 static enum status find_target(struct engine *engine, uint32_t market,
                                const struct amend_target *target, struct engine_result *result,
                                uint32_t *order)

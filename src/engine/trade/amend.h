@@ -1,10 +1,10 @@
-/* amend.h - codes 1 and 2: a resting order made smaller, or replaced (R3). Owned by the engine.
+/* amend.h - codes 1 and 2: reduces or replaces a resting order (R3). Owned by the engine.
  *
- *   reduction     keeps id and place; all of it, or more: a cancel
- *   replacement   keeps its id; its place too when the price stays and the size does not grow;
- *                 else it leaves its queue and enters anew, as a placement would
+ *   reduction     keeps id and priority; of all that remains, or more: a cancel
+ *   replacement   keeps the id; keeps the priority if the price is the same and the size does not
+ *                 grow; else the order leaves its queue and enters again, like a placement
  *
- * Any refusal leaves the order and all that is counted of it as they were. */
+ * A refusal leaves the order and its sums unchanged. */
 #ifndef ENGINE_TRADE_AMEND_H
 #define ENGINE_TRADE_AMEND_H
 
@@ -17,43 +17,45 @@ struct engine_result;
 struct entry;
 struct entry_plan;
 
-/* What an amendment, or an item of a batch, names. */
+/* The order that an amendment, or an item of a batch, names. */
 struct amend_target {
     const uint8_t *id; /* 16 bytes */
     uint64_t hash;     /* mix_id of (account, id) */
-    uint64_t expected; /* remaining that its owner expects, 0: whatever it is */
+    uint64_t expected; /* remaining that its owner expects; 0: any */
     uint32_t pads;     /* all pad bytes of a reduction, any bit (entry.pads of a replacement) */
     uint16_t asset_id;
 };
 
-/* Rows target_id to size of a reduction; *order is what it names. Nothing is changed. */
+/* Decides rows target_id to size of a reduction and sets *order to its target. It changes no
+ * state. */
 CC_MUST_USE enum status amend_reduce_decide(struct engine *engine,
                                             const struct amend_target *target, uint64_t reduce_by,
                                             struct engine_result *result, uint32_t *order);
 
-/* Carries it out. */
+/* Acts on a reduction that amend_reduce_decide has let through. It cannot fail. */
 void amend_reduce_act(struct engine *engine, uint32_t order, uint64_t reduce_by,
                       struct engine_result *result);
 
-/* Rows target_id to liquidation of a replacement whose entry has its body's part; fills
- * entry->replaced. Nothing is changed. */
+/* Decides rows target_id to liquidation of a replacement and sets entry->replaced. The caller has
+ * filled the body's part of the entry. It changes no state. */
 CC_MUST_USE enum status amend_replace_terms(struct engine *engine,
                                             const struct amend_target *target, struct entry *entry,
                                             struct engine_result *result);
 
-/* All rows of a replacement whose entry has its body's part. */
+/* Decides all rows of a replacement, and acts if they pass. The caller has filled the body's part
+ * of the entry. */
 CC_MUST_USE enum status amend_replace_rows(struct engine *engine, const struct amend_target *target,
                                            struct entry *entry, struct engine_result *result);
 
-/* Carries out what entry_decide has let through. */
+/* Acts on a replacement that entry_decide has let through. It cannot fail. */
 void amend_replace_act(struct engine *engine, const struct entry *entry,
                        const struct entry_plan *plan, struct engine_result *result);
 
-/* Rows target_id to size; row portfolio has passed, turn.portfolio is the body's. */
+/* Applies code 1: rows target_id to size. Row portfolio has passed, so turn.portfolio is set. */
 CC_MUST_USE enum status amend_reduce(struct engine *engine, const struct command *command,
                                      struct engine_result *result);
 
-/* Rows target_id to completed. */
+/* Applies code 2: rows target_id to completed. Row portfolio has passed, as above. */
 CC_MUST_USE enum status amend_replace(struct engine *engine, const struct command *command,
                                       struct engine_result *result);
 

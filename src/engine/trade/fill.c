@@ -32,7 +32,7 @@ int64_t fill_position(struct fill_position *position, int64_t quantity, uint64_t
     return realised;
 }
 
-/* One side of the trade while it is being executed. */
+/* One side of a trade in progress. */
 struct party {
     uint32_t order;
     uint32_t holding;
@@ -43,7 +43,7 @@ struct party {
     uint8_t liquidity;
 };
 
-/* Position and its id; ends reduce-only orders when the position is gone or turned (R3). */
+/* Moves a position and its id. Ends reduce-only orders if the position closes or flips (R3). */
 static void move_position(struct engine *engine, struct market *market, struct party *party,
                           uint64_t price)
 {
@@ -101,8 +101,7 @@ static void move_cash(struct engine *engine, const struct party *party)
     engine->fee_account += party->fee;
 }
 
-/* Ledger rows of a fill with a house taker: the penalty goes to the fund, a rebate comes from
- * it. */
+/* Moves the cash of a fill with a house taker: the fund gets the penalty and pays a rebate. */
 static void move_house_cash(struct engine *engine, const struct party *maker,
                             const struct party *taker)
 {
@@ -120,14 +119,14 @@ static void move_house_cash(struct engine *engine, const struct party *maker,
         engine->fee_account += maker->fee;
 }
 
-/* 2103; a position that is gone gives up its id afterwards, so equal states stay equal. */
+/* Emits 2103. Clears the id of a closed position afterwards, so that equal states stay equal. */
 static void tell_position(struct engine *engine, const struct market *market,
                           const struct party *party)
 {
     struct holding *holding = state_holding(engine, party->holding);
     const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
     int64_t size = holding->size, cost = holding->cost;
-    CC_OPAQUE(size); /* just stored one by one: a load of both would wait for all stores before */
+    CC_OPAQUE(size); /* just stored one by one: a load of both would wait for all earlier stores */
     struct effect_position body = {
         .portfolio.account_id = portfolio->account,
         .size = size,
@@ -175,7 +174,7 @@ void fill_house_fees(const struct fill_house *house, uint64_t notional, int128 e
         fees->maker = -house->rebates;
 }
 
-/* What the house taker and its maker pay; the penalty looks at the portfolio as it will be. */
+/* Sets what the house taker and its maker pay. The penalty depends on E after the fill. */
 static void set_house_fees(struct engine *engine, struct fill_house *house, struct party *maker,
                            struct party *taker, uint64_t price, uint64_t notional)
 {
@@ -194,7 +193,7 @@ static void set_house_fees(struct engine *engine, struct fill_house *house, stru
     taker->fee = fees.taker;
 }
 
-/* R6: liquidations do not count, nor does the fund. */
+/* Adds the fill to the volumes of R6. Liquidations and the fund do not count. */
 static void count_volume(struct engine *engine, const struct fill_house *house, uint64_t notional,
                          const struct order *maker, const struct order *taker)
 {
@@ -262,7 +261,7 @@ void fill_execute(struct engine *engine, uint32_t maker_index, uint32_t taker_in
         order_release(&engine->orders, maker_index);
 }
 
-/* One of the engine's own orders in a fill outside the book: all that is left of it. */
+/* Fills all that is left of an order of the engine, outside the book. Returns its side. */
 static struct party own_party(struct engine *engine, uint32_t index, uint64_t price,
                               uint8_t liquidity)
 {

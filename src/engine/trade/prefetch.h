@@ -1,20 +1,20 @@
-/* prefetch.h - brings in the lines that a command will touch, while those before it are applied.
+/* prefetch.h - prefetches the cache lines of a command while earlier commands are applied.
  *
- * The tables that every command hits at a random place (duplicate set, id map, orders) are far
- * larger than a cache. The matcher calls the two stages for the commands of a drained batch, the
- * first well ahead of the second: the second reads what the first fetched.
+ * Every command reads random slots of tables that are far larger than a cache (duplicate set, id
+ * map, orders). For the commands of a drained batch the matcher calls prefetch_buckets well before
+ * prefetch_records, which reads the fetched lines.
  *
- * Order.  Only hints: no state is changed, and none of it decides anything. */
+ * Order.  The functions are only hints: they change no state and decide nothing. */
 #ifndef ENGINE_TRADE_PREFETCH_H
 #define ENGINE_TRADE_PREFETCH_H
 
 struct engine;
 struct command;
 
-/* Buckets of the duplicate set and of the order-id map. */
+/* Prefetches the command's buckets of the duplicate set and of the order-id map. */
 void prefetch_buckets(const struct engine *engine, const struct command *command);
 
-/* The order that a cancel names, as far as the bucket tells. */
+/* Prefetches the likely order that a cancel, reduction or replacement names, from its bucket. */
 void prefetch_records(const struct engine *engine, const struct command *command);
 
 #endif
