@@ -164,7 +164,7 @@ static enum status apply_replace(struct engine *engine, const struct batch_item 
     return status;
 }
 
-/* An op that does not exist: rows target_id to form. */
+/* Refuses an op that does not exist, after rows target_id to form. */
 static enum status refuse_op(const struct engine *engine, const struct batch_item *item)
 {
     uint32_t market;
@@ -204,7 +204,7 @@ static enum status apply_other(struct engine *engine, const struct batch_item *i
     }
 }
 
-/* As if the item were a command, but for the work that it leaves. */
+/* Applies an item like a command, except for the deferred work that it leaves. */
 static enum status apply_item(struct engine *engine, const struct command *command, uint32_t number)
 {
     struct batch_item item;

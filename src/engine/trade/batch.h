@@ -4,10 +4,10 @@
  *   head ── not atomic: item by item ──────────────────────┐
  *        └─ atomic: batch_atomic.h, all of them or none ───┴── results, 2100 of each item
  *
- * Order.  Items in their order; an item of a batch that is not atomic finds what those before it
- *         left, its portfolio checked behind each.
- * Bound.  MESSAGE_ITEMS_MAX items, each of them bounded as the command of its own that it could be:
- *         a batch meets at most 64 times engine.makers_max makers. */
+ * Order.  Items act in their order. In a batch that is not atomic an item sees the results of those
+ *         before it, and the portfolio is checked after each.
+ * Bound.  MESSAGE_ITEMS_MAX items. Each has the bound of the single command: a batch meets at most
+ *         64 times engine.makers_max makers. */
 #ifndef ENGINE_TRADE_BATCH_H
 #define ENGINE_TRADE_BATCH_H
 
@@ -29,21 +29,21 @@ struct batch_item {
     uint64_t price;
     int64_t quantity; /* of a reduction: reduce_by */
     uint64_t expiry;
-    uint8_t order_id[16]; /* the new order's, or that of the target */
+    uint8_t order_id[16]; /* of the new order, or of the target */
     uint64_t expected_remaining;
     uint64_t reserved;
 };
 
 static_assert(sizeof(struct batch_item) == 64, "W3: OrderBatch");
 
-/* Whether the body is as long as its count says, of at most MESSAGE_ITEMS_MAX items. */
+/* True if the body has at most MESSAGE_ITEMS_MAX items and is as long as its count says. */
 CC_MUST_USE bool batch_is_whole(const struct command *command);
 
-/* How many ids a batch puts into the duplicate set: its own and those of its placements. They are
- * reserved together (row duplicates_full). The body may be of any length. */
+/* Returns the number of ids that a batch adds to the duplicate set: its own and those of its
+ * placements. They are reserved together (row duplicates_full). The body may have any length. */
 uint32_t batch_id_count(const struct command *command);
 
-/* The rows of every item; row portfolio has passed, turn.portfolio is the body's. */
+/* Applies code 8: the rows of every item. Row portfolio has passed, so turn.portfolio is set. */
 CC_MUST_USE enum status batch_apply(struct engine *engine, const struct command *command,
                                     struct engine_result *result);
 
@@ -51,30 +51,30 @@ CC_MUST_USE enum status batch_apply(struct engine *engine, const struct command 
 
 void batch_take(const struct command *command, uint32_t number, struct batch_item *item);
 
-/* mix_id of (the turn's account, the item's order_id). */
+/* Returns mix_id of the command's account and the item's order_id. */
 uint64_t batch_hash(const struct engine *engine, const struct batch_item *item);
 
-/* Row target_id of an item. */
+/* True if the item's order_id is a UUIDv7: row target_id. */
 CC_MUST_USE bool batch_has_v7(const struct batch_item *item);
 
-/* Rows target_id, window and duplicate of the id that an item gives to its order: v7, in the
- * window, not seen. */
+/* Decides rows target_id, window and duplicate of the id of a new order: it is a UUIDv7, in the
+ * window, and not seen. */
 CC_MUST_USE enum status batch_check_id(const struct engine *engine, const struct command *command,
                                        const struct batch_item *item);
 
-/* The item's part of an entry (ops 0 and 2). */
+/* Fills the item's part of an entry (ops 0 and 2). */
 void batch_entry(const struct engine *engine, const struct batch_item *item, struct entry *entry);
 
-/* Row size of a reduction: what would be a cancel if it were read as unsigned. */
+/* True if the item is a reduction below 0: row size. Read as unsigned it would be a cancel. */
 CC_MUST_USE static inline bool batch_cut_is_negative(const struct batch_item *item)
 {
     return item->op == BATCH_REDUCE && item->quantity < 0;
 }
 
-/* Uses the id of an item that places, which batch_check_id has let through. */
+/* Adds the id of a placement, which batch_check_id has let through, to the duplicate set. */
 void batch_use_id(struct engine *engine, const struct batch_item *item, enum status status);
 
-/* 2100 of an item. */
+/* Emits 2100 of an item. */
 void batch_tell(struct engine *engine, const struct command *command, uint32_t number,
                 enum status status, uint8_t reason);
 
