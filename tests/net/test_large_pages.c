@@ -7,7 +7,7 @@
 #include "base/row_history.h"
 #include "check.h"
 #include "net/fixture.h"
-#include "net/json/show.h"
+#include "net/json/json_reply.h"
 #include "net/reads.h"
 
 enum { PIPELINED = 60, TEXT_BYTES = 96 << 20 };
@@ -158,7 +158,7 @@ static size_t longest(enum query_kind kind, const void *row, size_t row_bytes)
     struct reply reply = { .kind = (uint16_t)kind,
                            .row_count = 1,
                            .row_bytes = (uint32_t)row_bytes };
-    show_reply(&writer, &reply, row);
+    json_reply(&writer, &reply, row);
     CHECK(!writer.full);
     return writer_count(&writer);
 }

@@ -2,8 +2,8 @@
 
 #include "base/request.h"
 #include "base/rule.h"
-#include "net/json/show_member.h"
-#include "net/json/show_order.h"
+#include "net/json/json_field.h"
+#include "net/json/json_order.h"
 
 enum { SECRET_LENGTH = 32, NO_ORDER_STATUS = 255, DECIMALS = 6 };
 
@@ -115,8 +115,8 @@ static void write_made(struct writer *writer, const struct answer *answer, const
     }
     if (answer->members & ANSWER_HAS_INDEXES) {
         if (answer->code == REQUEST_create_subaccount)
-            SHOW_UINT(writer, "subaccount_index", answer->subaccount_index);
-        SHOW_UINT(writer, "portfolio_index", answer->portfolio_index);
+            JSON_FIELD_UINT(writer, "subaccount_index", answer->subaccount_index);
+        JSON_FIELD_UINT(writer, "portfolio_index", answer->portfolio_index);
     }
 }
 
@@ -135,16 +135,16 @@ static void write_order(struct writer *writer, const struct answer *answer)
     }
     INVARIANT(answer->price_decimals <= DECIMALS); /* W1 */
     unsigned size_decimals = DECIMALS - (unsigned)answer->price_decimals;
-    SHOW_WORD(writer, "order_status", show_order_status(answer->order_status));
-    SHOW_DECIMAL(writer, "remaining_size", answer->remaining, size_decimals);
-    SHOW_DECIMAL(writer, "filled_size", answer->filled, size_decimals);
+    JSON_FIELD_WORD(writer, "order_status", json_order_status(answer->order_status));
+    JSON_FIELD_DECIMAL(writer, "remaining_size", answer->remaining, size_decimals);
+    JSON_FIELD_DECIMAL(writer, "filled_size", answer->filled, size_decimals);
     if (answer->filled == 0)
         WRITER_TEXT(writer, ",\"average_price\":null");
     else
-        show_member_average(writer, "average_price", answer->filled_notional, answer->filled,
-                            answer->price_decimals);
+        json_field_average(writer, "average_price", answer->filled_notional, answer->filled,
+                           answer->price_decimals);
     if (answer->members & ANSWER_HAS_AHEAD)
-        SHOW_DECIMAL(writer, "quantity_ahead", answer->quantity_ahead, size_decimals);
+        JSON_FIELD_DECIMAL(writer, "quantity_ahead", answer->quantity_ahead, size_decimals);
     else
         WRITER_TEXT(writer, ",\"quantity_ahead\":null");
 }
@@ -158,21 +158,21 @@ static void write_market(struct writer *writer, const struct answer *answer)
     if (answer->best_bid == 0)
         WRITER_TEXT(writer, ",\"best_bid\":null");
     else
-        SHOW_DECIMAL(writer, "best_bid", answer->best_bid, answer->price_decimals);
+        JSON_FIELD_DECIMAL(writer, "best_bid", answer->best_bid, answer->price_decimals);
     if (answer->best_ask == 0)
         WRITER_TEXT(writer, ",\"best_ask\":null");
     else
-        SHOW_DECIMAL(writer, "best_ask", answer->best_ask, answer->price_decimals);
-    SHOW_UINT(writer, "book_seq", answer->book_seq);
+        JSON_FIELD_DECIMAL(writer, "best_ask", answer->best_ask, answer->price_decimals);
+    JSON_FIELD_UINT(writer, "book_seq", answer->book_seq);
 }
 
 static void write_stages(struct writer *writer, const struct ack_stages *stages)
 {
     WRITER_TEXT(writer, ",\"timing_ns\":{\"verified\":");
     writer_uint(writer, stages->verified_ns);
-    SHOW_UINT(writer, "sequenced", stages->sequenced_ns);
-    SHOW_UINT(writer, "matched", stages->matched_ns);
-    SHOW_UINT(writer, "ack", stages->ack_ns);
+    JSON_FIELD_UINT(writer, "sequenced", stages->sequenced_ns);
+    JSON_FIELD_UINT(writer, "matched", stages->matched_ns);
+    JSON_FIELD_UINT(writer, "ack", stages->ack_ns);
     WRITER_TEXT(writer, "}");
 }
 

@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "base/symbols.h"
 #include "base/text.h"
-#include "net/json/show_member.h"
+#include "net/json/json_field.h"
 #include "net/request/api_caller.h"
 
 enum { AMOUNT_DECIMALS = 6 };
@@ -289,16 +289,16 @@ void plain_body_write(struct writer *writer, uint16_t code, const struct pending
 {
     if (code != REQUEST_set_leverage) {
         INVARIANT(code == REQUEST_portfolio_close || code == REQUEST_portfolio_reopen);
-        show_member_ids(writer, plain->account_id, plain->subaccount_index, plain->portfolio_index);
-        SHOW_WORD(writer, "status", code == REQUEST_portfolio_close ? "CLOSED" : "ACTIVE");
+        json_field_ids(writer, plain->account_id, plain->subaccount_index, plain->portfolio_index);
+        JSON_FIELD_WORD(writer, "status", code == REQUEST_portfolio_close ? "CLOSED" : "ACTIVE");
         WRITER_TEXT(writer, "}");
         return;
     }
     WRITER_TEXT(writer, "{\"leverage\":");
     writer_uint(writer, plain->leverage);
-    SHOW_FIELD(writer, "market", plain->market);
-    SHOW_UINT(writer, "portfolio_index", plain->portfolio_index);
-    SHOW_UINT(writer, "subaccount_index", plain->subaccount_index);
-    SHOW_UINT(writer, "account_id", plain->account_id);
+    JSON_FIELD_TEXT(writer, "market", plain->market);
+    JSON_FIELD_UINT(writer, "portfolio_index", plain->portfolio_index);
+    JSON_FIELD_UINT(writer, "subaccount_index", plain->subaccount_index);
+    JSON_FIELD_UINT(writer, "account_id", plain->account_id);
     WRITER_TEXT(writer, "}");
 }

@@ -2,8 +2,8 @@
 
 #include "base/uuid.h"
 #include "net/http/parameter.h"
-#include "net/json/show_money.h"
-#include "net/json/show_order.h"
+#include "net/json/json_money.h"
+#include "net/json/json_order.h"
 #include "net/request/api_caller.h"
 
 enum { DEPTH_DEFAULT = 50, DEPTH_MAX = 1000, LIMIT_DEFAULT = 100, LIMIT_MAX = 1000 };
@@ -122,7 +122,7 @@ static bool parse_status(const struct parameters *parameters, struct query *quer
     enum parameter_found found = parameter_text(parameters, "status", text, problem);
     if (found != PARAMETER_GIVEN)
         return found == PARAMETER_ABSENT;
-    if (show_order_status_of(text, &query->status))
+    if (json_order_status_of(text, &query->status))
         return true;
     return problem_detail_set(problem, PROBLEM_invalid_parameter, "status",
                               "status is none of OPEN, FILLED, CANCELED, REJECTED, UNTRIGGERED, "
@@ -136,7 +136,7 @@ static bool parse_outcome(const struct parameters *parameters, struct query *que
     enum parameter_found found = parameter_text(parameters, "status", text, problem);
     if (found != PARAMETER_GIVEN)
         return found == PARAMETER_ABSENT;
-    if (show_money_outcome_of(text, &query->status))
+    if (json_money_outcome_of(text, &query->status))
         return true;
     return problem_detail_set(problem, PROBLEM_invalid_parameter, "status",
                               "status is none of pending, settled, reverted");

@@ -7,8 +7,8 @@
 
 #include "crypto/secret.h"
 #include "net/json/ack.h"
-#include "net/json/info.h"
-#include "net/json/show.h"
+#include "net/json/json_info.h"
+#include "net/json/json_reply.h"
 #include "net/request/api_caller.h"
 #include "net/request/plain_body.h"
 #include "net/response/admin.h"
@@ -267,7 +267,7 @@ static void write_reply(struct context *context, struct writer *writer,
         return;
     }
     INVARIANT(reply->buffer < REPLY_BUFFERS && reply->row_bytes <= REPLY_BUFFER_BYTES);
-    show_reply(writer, reply, reply_pool_at(context->config->reply_pool, reply->buffer));
+    json_reply(writer, reply, reply_pool_at(context->config->reply_pool, reply->buffer));
 }
 
 static void write_local(struct context *context, struct writer *writer,
@@ -285,20 +285,20 @@ static void write_local(struct context *context, struct writer *writer,
         admin_metrics(context, writer);
         return;
     case ROUTE_TIME:
-        info_time(context->unix_ns, writer);
+        json_info_time(context->unix_ns, writer);
         break;
     case ROUTE_STATUS:
-        info_status(context->config, context->draining, writer);
+        json_info_status(context->config, context->draining, writer);
         break;
     case ROUTE_EXCHANGE:
-        info_exchange(context->config, writer);
+        json_info_exchange(context->config, writer);
         break;
     case ROUTE_LIMITS:
-        info_limits(context->config, local->keyed, writer);
+        json_info_limits(context->config, local->keyed, writer);
         break;
     default:
         INVARIANT(local->kind == ROUTE_EIP712);
-        info_eip712(context->config, local->code, writer);
+        json_info_eip712(context->config, local->code, writer);
         break;
     }
     frame->has_sequence = true;

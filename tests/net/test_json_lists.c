@@ -7,7 +7,7 @@
 #include "base/row_history.h"
 #include "base/status.h"
 #include "check.h"
-#include "net/json/show.h"
+#include "net/json/json_reply.h"
 
 #define ORDER_ID                                                            \
     {                                                                       \
@@ -35,7 +35,7 @@ static void show(enum query_kind kind, const void *rows, uint32_t row_count, siz
                            .row_count = row_count,
                            .row_bytes = (uint32_t)(row_count * row_bytes),
                            .more = more };
-    show_reply(&writer, &reply, rows);
+    json_reply(&writer, &reply, rows);
     CHECK(!writer.full);
     text[writer_count(&writer)] = '\0';
     if (strcmp(text, want) != 0)

@@ -1,7 +1,7 @@
-#include "net/json/show_money.h"
+#include "net/json/json_money.h"
 
 #include "base/hex.h"
-#include "net/json/show_member.h"
+#include "net/json/json_field.h"
 
 enum { PPB_SCALE = 9 };
 
@@ -21,19 +21,19 @@ static const char *const kind_names[] = {
     "settlement",
 };
 
-void show_money_payment(struct writer *writer, const struct row_payment *row)
+void json_money_payment(struct writer *writer, const struct row_payment *row)
 {
-    show_member_ids(writer, row->account_id, row->subaccount_index, row->portfolio_index);
-    SHOW_UUID(writer, "id", row->id);
-    SHOW_FIELD(writer, "market", row->market);
-    SHOW_DECIMAL(writer, "funding_rate", row->rate_ppb, PPB_SCALE);
-    SHOW_AMOUNT(writer, "payment", row->payment);
-    SHOW_DECIMAL(writer, "position_size", row->size, row->size_decimals);
-    SHOW_UINT(writer, "time", row->hour_ns / 1000000);
-    SHOW_UINT(writer, "sequence", row->sequence);
-    SHOW_UINT(writer, "index", row->index);
-    SHOW_UINT(writer, "time_ns", row->time_ns);
-    SHOW_DECIMAL(writer, "index_price", row->index_price, row->price_decimals);
+    json_field_ids(writer, row->account_id, row->subaccount_index, row->portfolio_index);
+    JSON_FIELD_UUID(writer, "id", row->id);
+    JSON_FIELD_TEXT(writer, "market", row->market);
+    JSON_FIELD_DECIMAL(writer, "funding_rate", row->rate_ppb, PPB_SCALE);
+    JSON_FIELD_AMOUNT(writer, "payment", row->payment);
+    JSON_FIELD_DECIMAL(writer, "position_size", row->size, row->size_decimals);
+    JSON_FIELD_UINT(writer, "time", row->hour_ns / 1000000);
+    JSON_FIELD_UINT(writer, "sequence", row->sequence);
+    JSON_FIELD_UINT(writer, "index", row->index);
+    JSON_FIELD_UINT(writer, "time_ns", row->time_ns);
+    JSON_FIELD_DECIMAL(writer, "index_price", row->index_price, row->price_decimals);
     WRITER_TEXT(writer, "}");
 }
 
@@ -46,29 +46,29 @@ static void write_next(struct writer *writer, const struct reply *reply, uint32_
         return;
     }
     WRITER_TEXT(writer, "]");
-    SHOW_UINT(writer, "next_before_sequence", sequence);
-    SHOW_UINT(writer, "next_before_index", index);
+    JSON_FIELD_UINT(writer, "next_before_sequence", sequence);
+    JSON_FIELD_UINT(writer, "next_before_index", index);
     WRITER_TEXT(writer, "}");
 }
 
-void show_money_rates(struct writer *writer, const struct reply *reply, const uint8_t *rows)
+void json_money_rates(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     struct row_list list;
     struct row_rate rate = { 0 };
     memcpy(&list, rows, sizeof list);
     INVARIANT(sizeof list + list.count * sizeof rate <= reply->row_bytes);
     WRITER_TEXT(writer, "{\"market\":");
-    show_member_field(writer, list.market, sizeof list.market);
+    json_field_padded(writer, list.market, sizeof list.market);
     WRITER_TEXT(writer, ",\"funding_rates\":[");
     for (uint32_t i = 0; i < list.count; i++) {
         memcpy(&rate, rows + sizeof list + i * sizeof rate, sizeof rate);
         writer_text(writer, i == 0 ? "{\"funding_rate\":" : ",{\"funding_rate\":");
         writer_decimal(writer, rate.rate_ppb, PPB_SCALE);
-        SHOW_DECIMAL(writer, "index_price", rate.index_price, list.price_decimals);
-        SHOW_UINT(writer, "time", rate.hour_ns / 1000000);
-        SHOW_UINT(writer, "time_ns", rate.time_ns);
-        SHOW_UINT(writer, "sequence", rate.sequence);
-        SHOW_UINT(writer, "index", rate.index);
+        JSON_FIELD_DECIMAL(writer, "index_price", rate.index_price, list.price_decimals);
+        JSON_FIELD_UINT(writer, "time", rate.hour_ns / 1000000);
+        JSON_FIELD_UINT(writer, "time_ns", rate.time_ns);
+        JSON_FIELD_UINT(writer, "sequence", rate.sequence);
+        JSON_FIELD_UINT(writer, "index", rate.index);
         WRITER_TEXT(writer, "}");
     }
     write_next(writer, reply, list.count, rate.sequence, rate.index);
@@ -78,30 +78,30 @@ static void write_movement(struct writer *writer, const struct row_house *row)
 {
     WRITER_TEXT(writer, "{\"sequence\":");
     writer_uint(writer, row->sequence);
-    SHOW_UINT(writer, "index", row->index);
-    SHOW_UINT(writer, "time", row->time_ns / 1000000);
-    SHOW_UINT(writer, "time_ns", row->time_ns);
-    SHOW_WORD(writer, "kind", SHOW_NAME_OF(kind_names, row->kind));
-    SHOW_AMOUNT(writer, "amount", row->amount);
-    SHOW_AMOUNT(writer, "balance_after", row->balance_after);
+    JSON_FIELD_UINT(writer, "index", row->index);
+    JSON_FIELD_UINT(writer, "time", row->time_ns / 1000000);
+    JSON_FIELD_UINT(writer, "time_ns", row->time_ns);
+    JSON_FIELD_WORD(writer, "kind", JSON_FIELD_NAME_OF(kind_names, row->kind));
+    JSON_FIELD_AMOUNT(writer, "amount", row->amount);
+    JSON_FIELD_AMOUNT(writer, "balance_after", row->balance_after);
     if (row->market[0] != '\0')
-        SHOW_FIELD(writer, "market", row->market);
+        JSON_FIELD_TEXT(writer, "market", row->market);
     if (row->has_ref)
-        SHOW_UUID(writer, "ref_id", row->ref_id);
+        JSON_FIELD_UUID(writer, "ref_id", row->ref_id);
     else
         WRITER_TEXT(writer, ",\"ref_id\":null");
     WRITER_TEXT(writer, "}");
 }
 
-void show_money_house(struct writer *writer, const struct reply *reply, const uint8_t *rows)
+void json_money_house(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     struct row_list list;
     struct row_house row = { 0 };
     memcpy(&list, rows, sizeof list);
     INVARIANT(sizeof list + list.count * sizeof row <= reply->row_bytes);
     WRITER_TEXT(writer, "{\"balance\":");
-    writer_decimal(writer, list.balance, SHOW_AMOUNT_SCALE);
-    SHOW_BOOL(writer, "deficit", list.balance < 0);
+    writer_decimal(writer, list.balance, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_BOOL(writer, "deficit", list.balance < 0);
     WRITER_TEXT(writer, ",\"history\":[");
     for (uint32_t i = 0; i < list.count; i++) {
         memcpy(&row, rows + sizeof list + i * sizeof row, sizeof row);
@@ -114,7 +114,7 @@ void show_money_house(struct writer *writer, const struct reply *reply, const ui
 
 static const char *const outcome_names[] = { "pending", "settled", "reverted" };
 
-bool show_money_outcome_of(const char *name, uint8_t *outcome)
+bool json_money_outcome_of(const char *name, uint8_t *outcome)
 {
     for (uint8_t i = 0; i < CC_COUNT(outcome_names); i++)
         if (strcmp(name, outcome_names[i]) == 0) {
@@ -130,21 +130,21 @@ static void write_withdrawal(struct writer *writer, const struct row_withdrawal 
     hex_encode(address, row->destination, sizeof row->destination);
     WRITER_TEXT(writer, "{\"withdrawal_id\":");
     writer_uuid(writer, row->id);
-    SHOW_UINT(writer, "account_id", row->account_id);
-    SHOW_UINT(writer, "subaccount_index", row->subaccount_index);
-    SHOW_UINT(writer, "portfolio_index", row->portfolio_index);
-    SHOW_AMOUNT(writer, "amount", row->amount);
+    JSON_FIELD_UINT(writer, "account_id", row->account_id);
+    JSON_FIELD_UINT(writer, "subaccount_index", row->subaccount_index);
+    JSON_FIELD_UINT(writer, "portfolio_index", row->portfolio_index);
+    JSON_FIELD_AMOUNT(writer, "amount", row->amount);
     WRITER_TEXT(writer, ",\"destination\":\"0x");
     writer_text(writer, address);
     WRITER_TEXT(writer, "\"");
-    SHOW_UINT(writer, "requested_at_ns", row->requested_at_ns);
-    SHOW_WORD(writer, "status", SHOW_NAME_OF(outcome_names, row->outcome));
-    SHOW_UINT(writer, "sequence", row->sequence);
-    SHOW_UINT(writer, "index", row->index);
+    JSON_FIELD_UINT(writer, "requested_at_ns", row->requested_at_ns);
+    JSON_FIELD_WORD(writer, "status", JSON_FIELD_NAME_OF(outcome_names, row->outcome));
+    JSON_FIELD_UINT(writer, "sequence", row->sequence);
+    JSON_FIELD_UINT(writer, "index", row->index);
     WRITER_TEXT(writer, "}");
 }
 
-void show_money_withdrawals(struct writer *writer, const struct reply *reply, const uint8_t *rows)
+void json_money_withdrawals(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     struct row_list list;
     struct row_withdrawal row = { 0 };
@@ -169,19 +169,19 @@ static void write_price(struct writer *writer, const char *name, uint64_t price,
         writer_decimal(writer, price, decimals);
 }
 
-void show_money_mark(struct writer *writer, const struct reply *reply, const uint8_t *rows)
+void json_money_mark(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     struct row_mark row;
     memcpy(&row, rows, sizeof row);
     WRITER_TEXT(writer, "{\"market\":");
-    show_member_field(writer, row.market, sizeof row.market);
-    SHOW_UINT(writer, "seq", row.book_seq);
-    SHOW_UINT(writer, "engine_seq", reply->applied);
-    SHOW_UINT(writer, "time_ns", reply->time_ns);
+    json_field_padded(writer, row.market, sizeof row.market);
+    JSON_FIELD_UINT(writer, "seq", row.book_seq);
+    JSON_FIELD_UINT(writer, "engine_seq", reply->applied);
+    JSON_FIELD_UINT(writer, "time_ns", reply->time_ns);
     write_price(writer, ",\"mark_price\":", row.mark_price, row.price_decimals);
     write_price(writer, ",\"index_price\":", row.index_price, row.price_decimals);
-    SHOW_DECIMAL(writer, "premium", row.premium_ppb, PPB_SCALE);
-    SHOW_DECIMAL(writer, "predicted_funding_rate", row.predicted_rate_ppb, PPB_SCALE);
-    SHOW_BOOL(writer, "valid", row.valid != 0);
+    JSON_FIELD_DECIMAL(writer, "premium", row.premium_ppb, PPB_SCALE);
+    JSON_FIELD_DECIMAL(writer, "predicted_funding_rate", row.predicted_rate_ppb, PPB_SCALE);
+    JSON_FIELD_BOOL(writer, "valid", row.valid != 0);
     WRITER_TEXT(writer, "}");
 }

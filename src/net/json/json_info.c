@@ -1,4 +1,4 @@
-#include "net/json/info.h"
+#include "net/json/json_info.h"
 
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "crypto/eip712.h"
 
-void info_time(uint64_t unix_ns, struct writer *writer)
+void json_info_time(uint64_t unix_ns, struct writer *writer)
 {
     WRITER_TEXT(writer, "{\"time_ms\":");
     writer_uint(writer, unix_ns / 1000000);
@@ -15,7 +15,7 @@ void info_time(uint64_t unix_ns, struct writer *writer)
     WRITER_TEXT(writer, "}");
 }
 
-void info_status(const struct net_config *config, bool draining, struct writer *writer)
+void json_info_status(const struct net_config *config, bool draining, struct writer *writer)
 {
     struct net_facts facts = { 0 };
     const char *state = "ready";
@@ -157,7 +157,7 @@ static void write_domain(const struct net_config *config, struct writer *writer)
     WRITER_TEXT(writer, "}");
 }
 
-void info_exchange(const struct net_config *config, struct writer *writer)
+void json_info_exchange(const struct net_config *config, struct writer *writer)
 {
     const uint64_t *values = config->options->values;
     WRITER_TEXT(writer, "{\"exchange_id\":");
@@ -194,7 +194,7 @@ static void write_remaining(struct writer *writer, const char *name, enum option
     writer_uint(writer, twice ? 2 * tokens : tokens);
 }
 
-void info_limits(const struct net_config *config, bool keyed, struct writer *writer)
+void json_info_limits(const struct net_config *config, bool keyed, struct writer *writer)
 {
     WRITER_TEXT(writer, "{");
     write_limits(config, writer);
@@ -213,7 +213,7 @@ void info_limits(const struct net_config *config, bool keyed, struct writer *wri
     WRITER_TEXT(writer, "}");
 }
 
-void info_eip712(const struct net_config *config, uint16_t code, struct writer *writer)
+void json_info_eip712(const struct net_config *config, uint16_t code, struct writer *writer)
 {
     struct eip712_member members[EIP712_MEMBERS_MAX];
     char name[EIP712_NAME_MAX];

@@ -1,7 +1,7 @@
-#include "net/json/show_order.h"
+#include "net/json/json_order.h"
 
 #include "base/reason.h"
-#include "net/json/show_member.h"
+#include "net/json/json_field.h"
 
 enum { ORDER_CANCELED = 2, ORDER_REJECTED = 3, ORDER_UNTRIGGERED = 4 };
 
@@ -16,12 +16,12 @@ static const char *const source_names[] = { "MARK", "LAST", "INDEX" };
 static const char *const stp_names[] = { "EXPIRE_TAKER", "EXPIRE_MAKER", "EXPIRE_BOTH",
                                          "DECREMENT" };
 
-const char *show_order_status(uint8_t status)
+const char *json_order_status(uint8_t status)
 {
-    return SHOW_NAME_OF(status_names, status);
+    return JSON_FIELD_NAME_OF(status_names, status);
 }
 
-bool show_order_status_of(const char *word, uint8_t *status)
+bool json_order_status_of(const char *word, uint8_t *status)
 {
     for (unsigned i = 0; i < CC_COUNT(status_names); i++)
         if (strcmp(word, status_names[i]) == 0) {
@@ -67,17 +67,17 @@ static void write_price(struct writer *writer, const struct row_order *row)
     if (expiry <= 1 || expiry == UINT64_MAX)
         WRITER_TEXT(writer, ",\"expires_at\":null");
     else
-        SHOW_UINT(writer, "expires_at", expiry);
+        JSON_FIELD_UINT(writer, "expires_at", expiry);
     if (has_price(row->order_type))
-        SHOW_DECIMAL(writer, "price", row->price, row->price_decimals);
+        JSON_FIELD_DECIMAL(writer, "price", row->price, row->price_decimals);
     else
         WRITER_TEXT(writer, ",\"price\":null");
-    SHOW_DECIMAL(writer, "filled_size", row->filled, row->size_decimals);
+    JSON_FIELD_DECIMAL(writer, "filled_size", row->filled, row->size_decimals);
     if (row->filled == 0)
         WRITER_TEXT(writer, ",\"average_price\":null");
     else
-        show_member_average(writer, "average_price", row->filled_notional, row->filled,
-                            row->price_decimals);
+        json_field_average(writer, "average_price", row->filled_notional, row->filled,
+                           row->price_decimals);
 }
 
 static void write_trigger(struct writer *writer, const struct row_order *row)
@@ -88,42 +88,43 @@ static void write_trigger(struct writer *writer, const struct row_order *row)
         WRITER_TEXT(writer, ",\"trigger_price\":null,\"trigger_source\":null,\"oco_group\":null");
         return;
     }
-    SHOW_DECIMAL(writer, "trigger_price", row->trigger_price, row->price_decimals);
-    SHOW_WORD(writer, "trigger_source", SHOW_NAME_OF(source_names, row->trigger_source));
+    JSON_FIELD_DECIMAL(writer, "trigger_price", row->trigger_price, row->price_decimals);
+    JSON_FIELD_WORD(writer, "trigger_source",
+                    JSON_FIELD_NAME_OF(source_names, row->trigger_source));
     if (memcmp(row->oco_group, none, sizeof none) == 0)
         WRITER_TEXT(writer, ",\"oco_group\":null");
     else
-        SHOW_UUID(writer, "oco_group", row->oco_group);
+        JSON_FIELD_UUID(writer, "oco_group", row->oco_group);
 }
 
 static void write_times(struct writer *writer, const struct row_order *row)
 {
-    SHOW_UINT(writer, "sequence", row->sequence);
-    SHOW_UINT(writer, "index", row->index);
-    SHOW_UINT(writer, "time", row->time_ns / 1000000);
-    SHOW_UINT(writer, "time_ns", row->time_ns);
-    SHOW_UINT(writer, "updated_at_ns", row->updated_at_ns);
+    JSON_FIELD_UINT(writer, "sequence", row->sequence);
+    JSON_FIELD_UINT(writer, "index", row->index);
+    JSON_FIELD_UINT(writer, "time", row->time_ns / 1000000);
+    JSON_FIELD_UINT(writer, "time_ns", row->time_ns);
+    JSON_FIELD_UINT(writer, "updated_at_ns", row->updated_at_ns);
 }
 
-void show_order(struct writer *writer, const struct row_order *row)
+void json_order(struct writer *writer, const struct row_order *row)
 {
-    show_member_ids(writer, row->account_id, row->subaccount_index, row->portfolio_index);
-    SHOW_UUID(writer, "id", row->id);
-    SHOW_DECIMAL(writer, "initial_size", row->initial, row->size_decimals);
-    SHOW_DECIMAL(writer, "remaining_size", row->remaining, row->size_decimals);
-    SHOW_FIELD(writer, "market", row->market);
-    SHOW_WORD(writer, "order_status", show_order_status(row->status));
-    SHOW_WORD(writer, "order_type", SHOW_NAME_OF(type_names, row->order_type));
-    SHOW_WORD(writer, "side", SHOW_NAME_OF(show_member_sides, row->side));
-    SHOW_WORD(writer, "time_in_force", time_in_force(expiry_of(row)));
-    SHOW_BOOL(writer, "post_only", row->post_only != 0);
-    SHOW_BOOL(writer, "reduce_only", row->reduce_only != 0);
+    json_field_ids(writer, row->account_id, row->subaccount_index, row->portfolio_index);
+    JSON_FIELD_UUID(writer, "id", row->id);
+    JSON_FIELD_DECIMAL(writer, "initial_size", row->initial, row->size_decimals);
+    JSON_FIELD_DECIMAL(writer, "remaining_size", row->remaining, row->size_decimals);
+    JSON_FIELD_TEXT(writer, "market", row->market);
+    JSON_FIELD_WORD(writer, "order_status", json_order_status(row->status));
+    JSON_FIELD_WORD(writer, "order_type", JSON_FIELD_NAME_OF(type_names, row->order_type));
+    JSON_FIELD_WORD(writer, "side", JSON_FIELD_NAME_OF(json_field_sides, row->side));
+    JSON_FIELD_WORD(writer, "time_in_force", time_in_force(expiry_of(row)));
+    JSON_FIELD_BOOL(writer, "post_only", row->post_only != 0);
+    JSON_FIELD_BOOL(writer, "reduce_only", row->reduce_only != 0);
     write_price(writer, row);
-    SHOW_WORD(writer, "stp", SHOW_NAME_OF(stp_names, row->stp));
+    JSON_FIELD_WORD(writer, "stp", JSON_FIELD_NAME_OF(stp_names, row->stp));
     write_trigger(writer, row);
     const char *reason = reason_name(row->reason);
     if (reason != NULL && (row->status == ORDER_CANCELED || row->status == ORDER_REJECTED))
-        SHOW_WORD(writer, "reason", reason);
+        JSON_FIELD_WORD(writer, "reason", reason);
     write_times(writer, row);
     WRITER_TEXT(writer, "}");
 }

@@ -3,7 +3,7 @@
 #include "base/reason.h"
 #include "base/row.h"
 #include "check.h"
-#include "net/json/show.h"
+#include "net/json/json_reply.h"
 
 static char text[65536];
 
@@ -12,7 +12,7 @@ static const char *show(enum query_kind kind, const void *row, size_t bytes)
 {
     struct writer writer = writer_begin(text, sizeof text - 1);
     struct reply reply = { .kind = (uint16_t)kind, .row_count = 1, .row_bytes = (uint32_t)bytes };
-    show_reply(&writer, &reply, row);
+    json_reply(&writer, &reply, row);
     CHECK(!writer.full);
     text[writer_count(&writer)] = '\0';
     return text;

@@ -1,6 +1,6 @@
-#include "net/json/show_market.h"
+#include "net/json/json_market.h"
 
-#include "net/json/show_member.h"
+#include "net/json/json_field.h"
 
 enum { FUNDING_INTERVAL_S = 3600 };
 
@@ -17,10 +17,10 @@ static void write_tiers(struct writer *writer, const struct row_tier *tiers, uns
         if (tiers[i].upper_notional == 0)
             WRITER_TEXT(writer, "null");
         else
-            writer_decimal(writer, tiers[i].upper_notional, SHOW_AMOUNT_SCALE);
-        SHOW_UINT(writer, "max_leverage", tiers[i].max_leverage);
-        SHOW_UINT(writer, "imr_ppm", tiers[i].imr_ppm);
-        SHOW_UINT(writer, "mmr_ppm", tiers[i].mmr_ppm);
+            writer_decimal(writer, tiers[i].upper_notional, JSON_FIELD_AMOUNT_SCALE);
+        JSON_FIELD_UINT(writer, "max_leverage", tiers[i].max_leverage);
+        JSON_FIELD_UINT(writer, "imr_ppm", tiers[i].imr_ppm);
+        JSON_FIELD_UINT(writer, "mmr_ppm", tiers[i].mmr_ppm);
         WRITER_TEXT(writer, "}");
     }
     WRITER_TEXT(writer, "]");
@@ -34,49 +34,49 @@ static void write_fees(struct writer *writer, const struct row_market *row)
             WRITER_TEXT(writer, ",");
         WRITER_TEXT(writer, "{\"tier\":");
         writer_uint(writer, i);
-        SHOW_DECIMAL(writer, "maker_fee_rate", row->maker_fee_ppm[i], SHOW_RATE_SCALE);
-        SHOW_DECIMAL(writer, "taker_fee_rate", row->taker_fee_ppm[i], SHOW_RATE_SCALE);
+        JSON_FIELD_DECIMAL(writer, "maker_fee_rate", row->maker_fee_ppm[i], JSON_FIELD_RATE_SCALE);
+        JSON_FIELD_DECIMAL(writer, "taker_fee_rate", row->taker_fee_ppm[i], JSON_FIELD_RATE_SCALE);
         WRITER_TEXT(writer, "}");
     }
     WRITER_TEXT(writer, "]");
 }
 
-void show_market_record(struct writer *writer, const struct row_market *row)
+void json_market_record(struct writer *writer, const struct row_market *row)
 {
     unsigned price_scale = row->price_decimals, size_scale = row->size_decimals;
     WRITER_TEXT(writer, "{\"market\":");
-    show_member_field(writer, row->market, sizeof row->market);
-    SHOW_UINT(writer, "asset_id", row->asset_id);
+    json_field_padded(writer, row->market, sizeof row->market);
+    JSON_FIELD_UINT(writer, "asset_id", row->asset_id);
     WRITER_TEXT(writer, ",\"base\":");
-    show_member_field(writer, row->base, sizeof row->base);
-    SHOW_UINT(writer, "price_decimals", price_scale);
-    SHOW_UINT(writer, "size_decimals", size_scale);
-    SHOW_DECIMAL(writer, "tick_size", row->tick_size, price_scale);
-    SHOW_DECIMAL(writer, "lot_size", row->lot_size, size_scale);
-    SHOW_DECIMAL(writer, "min_size", row->min_size, size_scale);
-    SHOW_DECIMAL(writer, "max_order_size", row->max_order_size, size_scale);
-    SHOW_DECIMAL(writer, "min_notional", row->min_notional, SHOW_AMOUNT_SCALE);
-    SHOW_DECIMAL(writer, "impact_notional", row->impact_notional, SHOW_AMOUNT_SCALE);
-    SHOW_UINT(writer, "max_leverage", row->max_leverage);
+    json_field_padded(writer, row->base, sizeof row->base);
+    JSON_FIELD_UINT(writer, "price_decimals", price_scale);
+    JSON_FIELD_UINT(writer, "size_decimals", size_scale);
+    JSON_FIELD_DECIMAL(writer, "tick_size", row->tick_size, price_scale);
+    JSON_FIELD_DECIMAL(writer, "lot_size", row->lot_size, size_scale);
+    JSON_FIELD_DECIMAL(writer, "min_size", row->min_size, size_scale);
+    JSON_FIELD_DECIMAL(writer, "max_order_size", row->max_order_size, size_scale);
+    JSON_FIELD_DECIMAL(writer, "min_notional", row->min_notional, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_DECIMAL(writer, "impact_notional", row->impact_notional, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_UINT(writer, "max_leverage", row->max_leverage);
     WRITER_TEXT(writer, ",\"tiers\":");
     write_tiers(writer, row->tiers, row->tier_count);
-    SHOW_UINT(writer, "price_band_ppm", row->price_band_ppm);
-    SHOW_UINT(writer, "max_slippage_ppm", row->max_slippage_ppm);
+    JSON_FIELD_UINT(writer, "price_band_ppm", row->price_band_ppm);
+    JSON_FIELD_UINT(writer, "max_slippage_ppm", row->max_slippage_ppm);
     write_fees(writer, row);
-    SHOW_UINT(writer, "funding_interval_s", FUNDING_INTERVAL_S);
-    SHOW_DECIMAL(writer, "max_price", row->max_price, price_scale);
+    JSON_FIELD_UINT(writer, "funding_interval_s", FUNDING_INTERVAL_S);
+    JSON_FIELD_DECIMAL(writer, "max_price", row->max_price, price_scale);
     WRITER_TEXT(writer, ",\"state\":\"");
     writer_text(writer, row->state < CC_COUNT(state_names) ? state_names[row->state] : "");
     WRITER_TEXT(writer, "\"");
     if (row->effective_at_ns != 0) {
-        SHOW_UINT(writer, "effective_at_ns", row->effective_at_ns);
+        JSON_FIELD_UINT(writer, "effective_at_ns", row->effective_at_ns);
         WRITER_TEXT(writer, ",\"next_tiers\":");
         write_tiers(writer, row->next_tiers, row->next_tier_count);
     }
     WRITER_TEXT(writer, "}");
 }
 
-void show_market_list(struct writer *writer, const struct reply *reply, const uint8_t *rows)
+void json_market_list(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     WRITER_TEXT(writer, "{\"markets\":[");
     for (uint32_t i = 0; i < reply->row_count; i++) {
@@ -84,7 +84,7 @@ void show_market_list(struct writer *writer, const struct reply *reply, const ui
         memcpy(&row, rows + (size_t)i * sizeof row, sizeof row);
         if (i > 0)
             WRITER_TEXT(writer, ",");
-        show_market_record(writer, &row);
+        json_market_record(writer, &row);
     }
     WRITER_TEXT(writer, "]}");
 }
@@ -107,16 +107,16 @@ static void write_levels(struct writer *writer, const struct row_book *book, con
     WRITER_TEXT(writer, "]");
 }
 
-void show_market_book(struct writer *writer, const struct reply *reply, const uint8_t *rows)
+void json_market_book(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     struct row_book book;
     memcpy(&book, rows, sizeof book);
     const uint8_t *levels = rows + sizeof book;
     WRITER_TEXT(writer, "{\"market\":");
-    show_member_field(writer, book.market, sizeof book.market);
-    SHOW_UINT(writer, "seq", book.book_seq);
-    SHOW_UINT(writer, "engine_seq", reply->applied);
-    SHOW_UINT(writer, "time_ns", reply->time_ns);
+    json_field_padded(writer, book.market, sizeof book.market);
+    JSON_FIELD_UINT(writer, "seq", book.book_seq);
+    JSON_FIELD_UINT(writer, "engine_seq", reply->applied);
+    JSON_FIELD_UINT(writer, "time_ns", reply->time_ns);
     WRITER_TEXT(writer, ",\"bids\":");
     write_levels(writer, &book, levels, book.bid_count);
     WRITER_TEXT(writer, ",\"asks\":");
@@ -128,37 +128,39 @@ void show_market_book(struct writer *writer, const struct reply *reply, const ui
 static void write_audit_market(struct writer *writer, const struct row_audit_market *row)
 {
     WRITER_TEXT(writer, "{\"market\":");
-    show_member_field(writer, row->market, sizeof row->market);
-    SHOW_DECIMAL(writer, "size_sum", row->size_sum, row->size_decimals);
-    SHOW_DECIMAL(writer, "cost_sum", row->cost_sum, SHOW_AMOUNT_SCALE);
+    json_field_padded(writer, row->market, sizeof row->market);
+    JSON_FIELD_DECIMAL(writer, "size_sum", row->size_sum, row->size_decimals);
+    JSON_FIELD_DECIMAL(writer, "cost_sum", row->cost_sum, JSON_FIELD_AMOUNT_SCALE);
     if (row->best_bid == 0)
         WRITER_TEXT(writer, ",\"best_bid\":null");
     else
-        SHOW_DECIMAL(writer, "best_bid", row->best_bid, row->price_decimals);
+        JSON_FIELD_DECIMAL(writer, "best_bid", row->best_bid, row->price_decimals);
     if (row->best_ask == 0)
         WRITER_TEXT(writer, ",\"best_ask\":null");
     else
-        SHOW_DECIMAL(writer, "best_ask", row->best_ask, row->price_decimals);
-    SHOW_DECIMAL(writer, "funding_pool", row->funding_pool, SHOW_AMOUNT_SCALE);
+        JSON_FIELD_DECIMAL(writer, "best_ask", row->best_ask, row->price_decimals);
+    JSON_FIELD_DECIMAL(writer, "funding_pool", row->funding_pool, JSON_FIELD_AMOUNT_SCALE);
     WRITER_TEXT(writer, "}");
 }
 
 static void write_totals(struct writer *writer, const struct row_audit *audit)
 {
     WRITER_TEXT(writer, "\"totals\":{\"cash\":");
-    writer_decimal(writer, audit->cash, SHOW_AMOUNT_SCALE);
-    SHOW_DECIMAL(writer, "cost", audit->cost, SHOW_AMOUNT_SCALE);
-    SHOW_DECIMAL(writer, "fee_account", audit->fee_account, SHOW_AMOUNT_SCALE);
-    SHOW_DECIMAL(writer, "withdrawals_pending", audit->withdrawals_pending, SHOW_AMOUNT_SCALE);
-    SHOW_DECIMAL(writer, "funding_pool", audit->funding_pool, SHOW_AMOUNT_SCALE);
-    SHOW_DECIMAL(writer, "deposits", audit->deposits, SHOW_AMOUNT_SCALE);
-    SHOW_DECIMAL(writer, "faucet", audit->faucet, SHOW_AMOUNT_SCALE);
-    SHOW_DECIMAL(writer, "top_ups", audit->top_ups, SHOW_AMOUNT_SCALE);
-    SHOW_DECIMAL(writer, "withdrawals_settled", audit->withdrawals_settled, SHOW_AMOUNT_SCALE);
+    writer_decimal(writer, audit->cash, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_DECIMAL(writer, "cost", audit->cost, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_DECIMAL(writer, "fee_account", audit->fee_account, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_DECIMAL(writer, "withdrawals_pending", audit->withdrawals_pending,
+                       JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_DECIMAL(writer, "funding_pool", audit->funding_pool, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_DECIMAL(writer, "deposits", audit->deposits, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_DECIMAL(writer, "faucet", audit->faucet, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_DECIMAL(writer, "top_ups", audit->top_ups, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_DECIMAL(writer, "withdrawals_settled", audit->withdrawals_settled,
+                       JSON_FIELD_AMOUNT_SCALE);
     WRITER_TEXT(writer, "}");
 }
 
-void show_market_audit(struct writer *writer, const struct reply *reply, const uint8_t *rows)
+void json_market_audit(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     struct row_audit audit;
     memcpy(&audit, rows, sizeof audit);
@@ -179,6 +181,6 @@ void show_market_audit(struct writer *writer, const struct reply *reply, const u
         writer_bytes(writer, name, sizeof name);
         writer_bool(writer, audit.invariants >> i & 1);
     }
-    SHOW_UINT(writer, "recount_differences", audit.recount_differences);
+    JSON_FIELD_UINT(writer, "recount_differences", audit.recount_differences);
     WRITER_TEXT(writer, "}");
 }

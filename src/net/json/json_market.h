@@ -1,0 +1,17 @@
+/* json_market.h - market rows, books and audits as JSON (json.md J5, J6, J7). Pure. */
+#ifndef NET_JSON_JSON_MARKET_H
+#define NET_JSON_JSON_MARKET_H
+
+#include "base/row.h"
+#include "net/json/json_reply.h"
+
+void json_market_record(struct writer *writer, const struct row_market *row);
+
+/* All rows as {"markets":[...]}. */
+void json_market_list(struct writer *writer, const struct reply *reply, const uint8_t *rows);
+
+void json_market_book(struct writer *writer, const struct reply *reply, const uint8_t *rows);
+
+void json_market_audit(struct writer *writer, const struct reply *reply, const uint8_t *rows);
+
+#endif

@@ -1,0 +1,16 @@
+/* json_order.h - orders as JSON (json.md J2, Order). Pure. */
+#ifndef NET_JSON_JSON_ORDER_H
+#define NET_JSON_JSON_ORDER_H
+
+#include "base/row.h"
+#include "net/http/writer.h"
+
+void json_order(struct writer *writer, const struct row_order *row);
+
+/* The word of an order_status number (wire.md, Enum codes); "" for 255 and what is none. */
+const char *json_order_status(uint8_t status);
+
+/* The order_status number of a word; false for any other text. */
+CC_MUST_USE bool json_order_status_of(const char *word, uint8_t *status);
+
+#endif
