@@ -195,12 +195,12 @@ static void attend(struct net *net, struct conn *conn)
     }
 }
 
-static void attend_touched(struct net *net)
+static void attend_dirty(struct net *net)
 {
     struct conn_table *conns = &net->protocol.context.conns;
-    uint32_t count = conn_queue_count(conns, CONN_TOUCHED);
+    uint32_t count = conn_queue_count(conns, CONN_DIRTY);
     for (uint32_t i = 0; i < count; i++) {
-        struct conn *conn = conn_queue_pop(conns, CONN_TOUCHED);
+        struct conn *conn = conn_queue_pop(conns, CONN_DIRTY);
         if (conn->open && conn->file >= 0)
             attend(net, conn);
     }
@@ -267,7 +267,7 @@ static void on_receive(struct net *net, const struct io_uring_cqe *cqe, struct c
         protocol_end_of_input(protocol, conn);
     else if (cqe->res < 0 && cqe->res != -ENOBUFS && cqe->res != -ECANCELED)
         conn->broken = true;
-    context_touch(&protocol->context, conn);
+    context_mark_dirty(&protocol->context, conn);
 }
 
 static void on_send(struct net *net, const struct io_uring_cqe *cqe, struct conn *conn)
@@ -285,7 +285,7 @@ static void on_send(struct net *net, const struct io_uring_cqe *cqe, struct conn
                             protocol->context.now_ns);
         pipeline_resume(&protocol->pipeline, conn);
     }
-    context_touch(&protocol->context, conn);
+    context_mark_dirty(&protocol->context, conn);
 }
 
 static void on_completion(struct net *net, const struct io_uring_cqe *cqe)
@@ -345,12 +345,12 @@ unsigned net_step(struct net *net)
     arm_accepts(net);
     uint32_t work = run_completions(net);
     work += protocol_turn_end(&net->protocol);
-    attend_touched(net);
+    attend_dirty(net);
     uring_flush(&net->uring);
     protocol_mark_sent(&net->protocol);
     if (work != 0) {
         context_measure(&net->protocol.context);
-        net_metrics_show(&net->protocol.context.metrics);
+        net_metrics_publish(&net->protocol.context.metrics);
     }
     return work;
 }
@@ -389,7 +389,7 @@ void net_drain(struct net *net)
     }
     for (uint32_t i = 0; i < protocol->context.conns.capacity; i++)
         if (conn_at(&protocol->context.conns, i)->open)
-            context_touch(&protocol->context, conn_at(&protocol->context.conns, i));
+            context_mark_dirty(&protocol->context, conn_at(&protocol->context.conns, i));
 }
 
 bool net_drained(const struct net *net)

@@ -164,10 +164,10 @@ static bool accept_request(struct protocol *protocol, struct conn *conn, const c
     if (conn->early.code != PROBLEM_none) {
         pipeline_refuse(&protocol->pipeline, conn, &conn->early, conn->allow);
     } else if (conn->route.kind == ROUTE_SIGNED) {
-        if (!staging_take(protocol->staging, conn, text + conn->head.bytes, body_bytes))
+        if (!job_accept(protocol->jobs, conn, text + conn->head.bytes, body_bytes))
             return false;
     } else if (conn->route.kind == ROUTE_PLAIN) {
-        plain_write_accept(protocol->staging, conn, text, text + conn->head.bytes, body_bytes);
+        plain_write_accept(protocol->jobs, conn, text, text + conn->head.bytes, body_bytes);
     } else {
         reads_accept(&protocol->pipeline, conn, text);
     }
@@ -246,8 +246,7 @@ static enum progress read_chunks(struct protocol *protocol, struct conn *conn, c
 static enum progress read_body(struct protocol *protocol, struct conn *conn, char *text,
                                size_t *count, size_t *used)
 {
-    if (is_write(conn) && conn->early.code == PROBLEM_none &&
-        !staging_has_room(protocol->staging)) {
+    if (is_write(conn) && conn->early.code == PROBLEM_none && !job_table_has_room(protocol->jobs)) {
         conn_queue_push(&protocol->context.conns, CONN_STALLED, conn);
         return PROGRESS_BLOCKED;
     }

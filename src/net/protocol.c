@@ -11,22 +11,22 @@ int protocol_init(struct protocol *protocol, const struct net_config *config, ui
     if (error == 0)
         error = pipeline_init(&protocol->pipeline, &protocol->context);
     if (error == 0)
-        error = staging_create(&protocol->staging, &protocol->pipeline);
+        error = job_table_create(&protocol->jobs, &protocol->pipeline);
     if (error != 0) {
         protocol_free(protocol);
         return error;
     }
-    verify_init(&protocol->verifier, protocol->staging);
-    command_send_init(&protocol->sender, protocol->staging);
+    verify_init(&protocol->verifier, protocol->jobs);
+    command_send_init(&protocol->sender, protocol->jobs);
     return 0;
 }
 
 void protocol_free(struct protocol *protocol)
 {
-    staging_destroy(protocol->staging);
+    job_table_destroy(protocol->jobs);
     pipeline_free(&protocol->pipeline);
     context_free(&protocol->context);
-    protocol->staging = NULL;
+    protocol->jobs = NULL;
 }
 
 struct conn *protocol_open(struct protocol *protocol, bool admin)
@@ -45,7 +45,7 @@ static void keep(struct protocol *protocol, struct conn *conn, const char *bytes
 {
     if (count > 0 && !conn_input_append(&protocol->context.conns, conn, bytes, count)) {
         conn->broken = true;
-        context_touch(&protocol->context, conn);
+        context_mark_dirty(&protocol->context, conn);
     }
 }
 
@@ -64,7 +64,7 @@ static void requeue(struct protocol *protocol, struct conn *conn)
 {
     if (conn->blocked && (protocol->budget == 0 || !pending_available(&protocol->context.pendings)))
         conn_queue_push(&protocol->context.conns, CONN_READY, conn);
-    context_touch(&protocol->context, conn);
+    context_mark_dirty(&protocol->context, conn);
 }
 
 void protocol_receive(struct protocol *protocol, struct conn *conn, char *bytes, size_t count)
@@ -93,7 +93,7 @@ void protocol_end_of_input(struct protocol *protocol, struct conn *conn)
         conn->phase = CONN_HEAD;
         conn_input_take(&protocol->context.conns, conn, conn_input_bytes(conn));
     }
-    context_touch(&protocol->context, conn);
+    context_mark_dirty(&protocol->context, conn);
 }
 
 /* ---- turns ---------------------------------------------------------------------------------- */
@@ -179,7 +179,7 @@ static void time_out(struct protocol *protocol, struct conn *conn, enum conn_tim
 {
     if (time == CONN_TIME_LINGER) {
         conn->broken = true;
-        context_touch(&protocol->context, conn);
+        context_mark_dirty(&protocol->context, conn);
         return;
     }
     uint64_t since_ns = output_since_ns(&protocol->context.outputs, &conn->output);
@@ -191,7 +191,7 @@ static void time_out(struct protocol *protocol, struct conn *conn, enum conn_tim
     protocol->context.metrics.counters.timeouts++;
     if (time == CONN_TIME_IDLE || is_deaf) {
         conn->broken = true;
-        context_touch(&protocol->context, conn);
+        context_mark_dirty(&protocol->context, conn);
         return;
     }
     struct problem_detail problem;
@@ -235,7 +235,7 @@ void protocol_close(struct protocol *protocol, struct conn *conn)
 {
     pipeline_drop(&protocol->pipeline, conn);
     protocol->context.metrics.counters.connections_closed++;
-    conn_release(&protocol->context.conns, conn);
+    conn_close(&protocol->context.conns, conn);
 }
 
 uint64_t protocol_deadline_ns(const struct protocol *protocol)
@@ -252,7 +252,7 @@ bool protocol_has_work(const struct protocol *protocol)
 {
     struct ring *answers = protocol->config.answers;
     if (conn_queue_count(&protocol->context.conns, CONN_READY) > 0 ||
-        conn_queue_count(&protocol->context.conns, CONN_TOUCHED) > 0 ||
+        conn_queue_count(&protocol->context.conns, CONN_DIRTY) > 0 ||
         verify_has_work(&protocol->verifier) || command_send_has_work(&protocol->sender) ||
         ring_ready(protocol->config.replies) > 0)
         return true;

@@ -1,13 +1,13 @@
 /* protocol.h - a network thread without its sockets: received bytes in, answers out.
  *
- *   protocol_receive ─ parser ─┬─ write: staging ─ verify ─> command ring ──> answer ring ─┐
+ *   protocol_receive ─ parser ─┬─ write: jobs ─ verify ─> command ring ──> answer ring ─┐
  *                              ├─ read: reads ──> query ring ──> reply ring ───────────────┤
  *                              └─ problem ───────────────────────────────────────────────┐ │
  *   conn->output <── pipeline: oldest request of the connection first <──────────────────┴─┘
  *
  * The transport (net.c, or a test) opens a connection, passes the bytes that it received, calls
  * protocol_turn_begin and protocol_turn_end once a turn, and then sends conn->output of each
- * connection in the queue CONN_TOUCHED.
+ * connection in the queue CONN_DIRTY.
  *
  * Order.  As net.h. Commands of a connection enter the ring in the order received: jobs are pushed
  *         first in, first out, and a connection whose signature waits for a later turn is not read.
@@ -33,7 +33,7 @@ struct protocol {
     struct context context;
     struct pipeline pipeline;
     struct route_table routes;
-    struct staging *staging;
+    struct job_table *jobs;
     struct verifier verifier;
     struct command_sender sender;
 

@@ -21,8 +21,8 @@ static const struct row {
     {                                                        \
         __LINE__, #state, PENDING_##state, next, kinds, conn \
     }
-    R(FREE, "STAGED HELD DONE ", "WRITE READ LOCAL PROBLEM ", "no"),
-    R(STAGED, "SENT DONE FREE ", "WRITE ", "any"),
+    R(FREE, "QUEUED HELD DONE ", "WRITE READ LOCAL PROBLEM ", "no"),
+    R(QUEUED, "SENT DONE FREE ", "WRITE ", "any"),
     R(SENT, "DONE HELD FREE ", "WRITE ", "any"),
     R(HELD, "CREDIT ASKED DONE FREE ", "READ ", "yes"),
     R(CREDIT, "ASKED DONE FREE ", "READ ", "any"),
@@ -84,7 +84,7 @@ static void the_pool_moves_too(void)
     static struct pending_pool pool;
     struct conn conn = { .index = 0, .pending_head = PENDING_NONE, .pending_tail = PENDING_NONE };
     CHECK(pending_pool_init(&pool, 2) == 0);
-    struct pending *write = pending_add(&pool, &conn, PENDING_WRITE, PENDING_STAGED);
+    struct pending *write = pending_add(&pool, &conn, PENDING_WRITE, PENDING_QUEUED);
     struct pending *read = pending_add(&pool, &conn, PENDING_READ, PENDING_HELD);
     CHECK(!pending_available(&pool) && conn.pending_count == 2);
     pending_move(write, PENDING_SENT);

@@ -396,7 +396,7 @@ static void few_overtake(void)
     CHECK(fixture.query_count == before && protocol->pipeline.reads.queries_out == WIRES + BEHIND);
     wire_free(&wires[0]); /* its replies are still to come */
     CHECK(protocol->pipeline.reads.queries_out == WIRES + BEHIND &&
-          protocol->context.pendings.behind == BEHIND);
+          protocol->context.pendings.pipelined == BEHIND);
     fixture.applied = fixture.durable;
     fixture.hold_durable = false;
     for (unsigned turn = 0; turn < 2 * WIRES * READS; turn++)
@@ -407,7 +407,7 @@ static void few_overtake(void)
         wire_free(&wires[i]);
     }
     CHECK(fixture.query_count == before + (WIRES - 1) * READS + 1 + BEHIND);
-    CHECK(protocol->pipeline.reads.queries_out == 0 && protocol->context.pendings.behind == 0 &&
+    CHECK(protocol->pipeline.reads.queries_out == 0 && protocol->context.pendings.pipelined == 0 &&
           protocol->context.pendings.used == 0);
 }
 

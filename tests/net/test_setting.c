@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "check.h"
 #include "crypto/secret.h"
-#include "net/command/staging.h"
+#include "net/command/job.h"
 #include "net/fixture.h"
 
 #define PATH       "/api/v1/leverage"
@@ -406,7 +406,7 @@ static void keeps_its_place(void)
     fixture.hold_durable = false;
 }
 
-/* Without credits the staging slots (256) fill; whoever comes then is not read on, and nobody is
+/* Without credits the job slot (256) fill; whoever comes then is not read on, and nobody is
  * refused whose wait has not ended. */
 static void waits_for_a_slot(void)
 {
@@ -426,7 +426,7 @@ static void waits_for_a_slot(void)
         wire_open(&wires[i], &fixture, protocol, false);
         wire_send(&wires[i], text, count, 0);
     }
-    CHECK(!staging_has_room(protocol->staging) && fixture.command_count == commands);
+    CHECK(!job_table_has_room(protocol->jobs) && fixture.command_count == commands);
     protocol->sender.answer_credits = credits;
     for (unsigned turn = 0; turn < 40; turn++)
         for (unsigned i = 0; i < CONNECTIONS; i++)

@@ -51,8 +51,8 @@ void wire_free(struct wire *wire)
 static void transport(struct wire *wire)
 {
     struct protocol *protocol = wire->protocol;
-    while (conn_queue_count(&protocol->context.conns, CONN_TOUCHED) > 0)
-        (void)conn_queue_pop(&protocol->context.conns, CONN_TOUCHED);
+    while (conn_queue_count(&protocol->context.conns, CONN_DIRTY) > 0)
+        (void)conn_queue_pop(&protocol->context.conns, CONN_DIRTY);
     protocol_mark_sent(protocol);
     struct conn *conn = wire->conn;
     const uint8_t *bytes;

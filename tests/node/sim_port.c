@@ -115,7 +115,7 @@ void sim_port_open(struct sim *sim, struct sim_port *port)
 
 void sim_port_close(struct sim_port *port)
 {
-    if (port->protocol->staging != NULL)
+    if (port->protocol->jobs != NULL)
         protocol_free(port->protocol);
     for (uint32_t i = 0; i < SIM_CLIENTS; i++) {
         port->clients[i].conn = NULL;
@@ -289,8 +289,8 @@ static void transport(struct sim *sim, struct sim_port *port)
     struct protocol *protocol = port->protocol;
     const uint8_t *bytes;
 
-    while (conn_queue_count(&protocol->context.conns, CONN_TOUCHED) > 0)
-        (void)conn_queue_pop(&protocol->context.conns, CONN_TOUCHED);
+    while (conn_queue_count(&protocol->context.conns, CONN_DIRTY) > 0)
+        (void)conn_queue_pop(&protocol->context.conns, CONN_DIRTY);
     protocol_mark_sent(protocol);
     for (uint32_t i = 0; i < SIM_CLIENTS; i++) {
         struct sim_client *client = &port->clients[i];

@@ -94,8 +94,8 @@ static size_t take_output(size_t used)
     const uint8_t *bytes;
     size_t count;
 
-    while (conn_queue_count(&protocol.context.conns, CONN_TOUCHED) > 0)
-        (void)conn_queue_pop(&protocol.context.conns, CONN_TOUCHED);
+    while (conn_queue_count(&protocol.context.conns, CONN_DIRTY) > 0)
+        (void)conn_queue_pop(&protocol.context.conns, CONN_DIRTY);
     protocol_mark_sent(&protocol);
     while ((count = output_next(&protocol.context.outputs, &conn->output, &bytes)) > 0) {
         CHECK(used + count < sizeof answer);

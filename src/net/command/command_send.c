@@ -5,19 +5,19 @@
 #include "crypto/secret.h"
 #include "net/request/plain_body.h"
 
-void command_send_init(struct command_sender *sender, struct staging *staging)
+void command_send_init(struct command_sender *sender, struct job_table *jobs)
 {
-    const struct net_config *config = staging->context->config;
-    *sender = (struct command_sender){ .staging = staging,
-                                       .answer_credits = config->answers->slot_mask + 1 };
+    const struct net_config *config = jobs->context->config;
+    *sender =
+        (struct command_sender){ .jobs = jobs, .answer_credits = config->answers->slot_mask + 1 };
 }
 
 /* Completes the command: secret, hashes, token, sizes. False: the kernel gave no random bytes. */
 static bool complete(struct command_sender *sender, struct job *job)
 {
-    struct context *context = sender->staging->context;
+    struct context *context = sender->jobs->context;
     struct command *command = job_command(job);
-    struct pending *pending = staging_pending(sender->staging, job);
+    struct pending *pending = job_pending(sender->jobs, job);
     if (command->code == REQUEST_create_api_key) {
         if (secret_random(pending->secret, sizeof pending->secret) != 0)
             return false;
@@ -36,19 +36,19 @@ static bool complete(struct command_sender *sender, struct job *job)
 /* Pushes what credits and ring allow; publishes once. */
 static uint32_t push_good(struct command_sender *sender)
 {
-    struct staging *staging = sender->staging;
-    struct context *context = staging->context;
+    struct job_table *jobs = sender->jobs;
+    struct context *context = jobs->context;
     struct ring *ring = context->config->commands;
     uint32_t pushed = 0, done = 0;
-    while (job_queue_count(&staging->good) > 0 && sender->commands_out < sender->answer_credits) {
-        uint32_t number = job_queue_first(&staging->good);
-        struct job *job = &staging->jobs[number];
+    while (job_queue_count(&jobs->good) > 0 && sender->commands_out < sender->answer_credits) {
+        uint32_t number = job_queue_first(&jobs->good);
+        struct job *job = &jobs->items[number];
         struct command *command = job_command(job);
-        struct pending *pending = staging_pending(sender->staging, job);
+        struct pending *pending = job_pending(sender->jobs, job);
         if (command->slot_count == 0 && !complete(sender, job)) {
-            staging->good.head++;
-            staging_refuse(staging, job, STEP_STATUS(not_ready));
-            staging_free(staging, number);
+            jobs->good.head++;
+            job_refuse(jobs, job, STEP_STATUS(not_ready));
+            job_free(jobs, number);
             done++;
             continue;
         }
@@ -59,11 +59,11 @@ static uint32_t push_good(struct command_sender *sender)
         net_metrics_stamp(&context->metrics, NET_STAGE_verified, command->verified_ticks);
         net_metrics_stamp(&context->metrics, NET_STAGE_pushed, command->pushed_ticks);
         memcpy(slots, command, command_bytes(command));
-        staging->good.head++;
+        jobs->good.head++;
         pending_move(pending, PENDING_SENT);
         sender->commands_out++;
         pushed++;
-        staging_free(staging, number);
+        job_free(jobs, number);
     }
     if (pushed > 0)
         ring_publish(ring);
@@ -74,23 +74,23 @@ static uint32_t push_good(struct command_sender *sender)
 /* R11 step 13: those that waited net.credit_wait_ms without a credit. */
 static uint32_t drop_late(struct command_sender *sender)
 {
-    struct staging *staging = sender->staging;
-    struct context *context = staging->context;
+    struct job_table *jobs = sender->jobs;
+    struct context *context = jobs->context;
     uint32_t dropped = 0;
-    for (uint32_t at = staging->good.head; at != staging->good.tail; at++) {
-        struct job *job = &staging->jobs[staging->good.items[at % STAGING_JOBS]];
+    for (uint32_t at = jobs->good.head; at != jobs->good.tail; at++) {
+        struct job *job = &jobs->items[jobs->good.items[at % JOBS_MAX]];
         if (job->deadline_ns == 0)
             job->deadline_ns =
                 context->now_ns + (uint64_t)context->config->credit_wait_ms * UINT64_C(1000000);
     }
-    while (job_queue_count(&staging->good) > 0) {
-        uint32_t number = job_queue_first(&staging->good);
-        struct job *job = &staging->jobs[number];
+    while (job_queue_count(&jobs->good) > 0) {
+        uint32_t number = job_queue_first(&jobs->good);
+        struct job *job = &jobs->items[number];
         if (job->deadline_ns > context->now_ns)
             break;
-        staging->good.head++;
-        staging_refuse(staging, job, STEP_STATUS(no_credit));
-        staging_free(staging, number);
+        jobs->good.head++;
+        job_refuse(jobs, job, STEP_STATUS(no_credit));
+        job_free(jobs, number);
         context->metrics.counters.commands_dropped++;
         dropped++;
     }
@@ -100,14 +100,14 @@ static uint32_t drop_late(struct command_sender *sender)
 uint32_t command_send_run(struct command_sender *sender)
 {
     uint32_t done = push_good(sender);
-    if (job_queue_count(&sender->staging->good) > 0)
+    if (job_queue_count(&sender->jobs->good) > 0)
         done += drop_late(sender);
     return done;
 }
 
 void command_send_answer(struct command_sender *sender, const struct answer *answer)
 {
-    struct pipeline *pipeline = sender->staging->pipeline;
+    struct pipeline *pipeline = sender->jobs->pipeline;
     struct context *context = pipeline->context;
     struct pending *pending = pending_of(&context->pendings, answer->token);
     INVARIANT(sender->commands_out > 0);
@@ -127,15 +127,15 @@ void command_send_answer(struct command_sender *sender, const struct answer *ans
 
 uint64_t command_send_deadline_ns(const struct command_sender *sender)
 {
-    const struct staging *staging = sender->staging;
-    if (job_queue_count(&staging->good) == 0)
+    const struct job_table *jobs = sender->jobs;
+    if (job_queue_count(&jobs->good) == 0)
         return UINT64_MAX;
-    return staging->jobs[job_queue_first(&staging->good)].deadline_ns;
+    return jobs->items[job_queue_first(&jobs->good)].deadline_ns;
 }
 
 bool command_send_has_work(const struct command_sender *sender)
 {
-    const struct staging *staging = sender->staging;
-    return job_queue_count(&staging->good) > 0 && sender->commands_out < sender->answer_credits &&
-           ring_free(staging->context->config->commands) >= COMMAND_SLOTS_MAX;
+    const struct job_table *jobs = sender->jobs;
+    return job_queue_count(&jobs->good) > 0 && sender->commands_out < sender->answer_credits &&
+           ring_free(jobs->context->config->commands) >= COMMAND_SLOTS_MAX;
 }

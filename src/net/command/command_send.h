@@ -7,15 +7,15 @@
 #ifndef NET_COMMAND_COMMAND_SEND_H
 #define NET_COMMAND_COMMAND_SEND_H
 
-#include "net/command/staging.h"
+#include "net/command/job.h"
 
 struct command_sender {
-    struct staging *staging;
+    struct job_table *jobs;
     uint32_t answer_credits; /* answers that the ring holds */
     uint32_t commands_out;   /* sent and not answered */
 };
 
-void command_send_init(struct command_sender *sender, struct staging *staging);
+void command_send_init(struct command_sender *sender, struct job_table *jobs);
 
 /* Pushes what may go, drops what waited too long. Gives the work done. */
 uint32_t command_send_run(struct command_sender *sender);

@@ -61,10 +61,10 @@ static uint16_t fill_body(const struct symbols *symbols, uint16_t code,
     return request_find(code)->body_bytes;
 }
 
-void plain_write_accept(struct staging *staging, struct conn *conn, const char *head_text,
+void plain_write_accept(struct job_table *jobs, struct conn *conn, const char *head_text,
                         const char *body, size_t count)
 {
-    const struct context *context = staging->context;
+    const struct context *context = jobs->context;
     uint16_t code = conn->route.path->codes[0];
     struct pending_plain plain;
     struct keyring_row entry;
@@ -74,10 +74,10 @@ void plain_write_accept(struct staging *staging, struct conn *conn, const char *
     if (!plain_body_read(&plain, code, body, count, &problem) ||
         (code == REQUEST_rename_portfolio && !parse_portfolio(conn, &plain, &problem)) ||
         !admit(context, conn, head_text, &plain, &entry, &problem)) {
-        pipeline_refuse(staging->pipeline, conn, &problem, NULL);
+        pipeline_refuse(jobs->pipeline, conn, &problem, NULL);
         return;
     }
     uint16_t body_bytes = fill_body(context->config->symbols, code, &plain, &entry, bytes);
-    struct pending *pending = staging_take_plain(staging, conn, code, bytes, body_bytes);
+    struct pending *pending = job_accept_plain(jobs, conn, code, bytes, body_bytes);
     pending->plain = plain;
 }

@@ -4,18 +4,18 @@
  *   PUT leverage, POST close, reopen ── command ──> answer: the setting, the status
  *   POST faucet, PATCH name          ── command ──> answer ── query ──> reply: the balance
  *
- * Order. A write is staged among the signed requests of its connection (staging.h). First its JSON
+ * Order. A write is a job among the signed requests of its connection (job.h). First its JSON
  *        is checked, then the credential: scope, pin. The engine judges portfolio, market, leverage
  *        and amount, and the credential again. The balance is queried when the write's answer may
  *        leave, so that it shows the write. */
 #ifndef NET_COMMAND_PLAIN_WRITE_H
 #define NET_COMMAND_PLAIN_WRITE_H
 
-#include "net/command/staging.h"
+#include "net/command/job.h"
 
-/* Takes one request with its complete body; staging has room. It becomes a pending of the
+/* Takes one request with its complete body; jobs has room. It becomes a pending of the
  * connection, whatever its outcome. `head_text` is the first byte of the head. */
-void plain_write_accept(struct staging *staging, struct conn *conn, const char *head_text,
+void plain_write_accept(struct job_table *jobs, struct conn *conn, const char *head_text,
                         const char *body, size_t count);
 
 #endif

@@ -5,13 +5,13 @@
 #include "net/json/ack.h"
 #include "net/request/key_lookup.h"
 
-void verify_init(struct verifier *verifier, struct staging *staging)
+void verify_init(struct verifier *verifier, struct job_table *jobs)
 {
-    struct context *context = staging->pipeline->context;
+    struct context *context = jobs->pipeline->context;
     const struct net_config *config = context->config;
     *verifier = (struct verifier){
         .context = context,
-        .staging = staging,
+        .jobs = jobs,
         .audit = { .ring = config->audits,
                    .rejects = config->audits_rejects,
                    .skipped = &context->metrics.counters.shadows_skipped },
@@ -39,66 +39,66 @@ static enum status check_key(struct verifier *verifier, const struct job *job,
 }
 
 /* A verdict on a signature: refuses, or queues the command to be pushed. */
-static void take_verdict(struct verifier *verifier, uint32_t number, bool slow, bool good)
+static void apply_verdict(struct verifier *verifier, uint32_t number, bool slow, bool good)
 {
-    struct job *job = &verifier->staging->jobs[number];
+    struct job *job = &verifier->jobs->items[number];
     struct command *command = job_command(job);
-    struct conn *conn = context_conn(verifier->context, staging_pending(verifier->staging, job));
+    struct conn *conn = context_conn(verifier->context, job_pending(verifier->jobs, job));
     if (conn != NULL) {
         conn->last_signature_bad =
             !good || (conn->last_signature_bad && !slow); /* not slow: sent before that was known */
         conn->last_signature_good = !conn->last_signature_bad && job->known;
     }
     if (!good) {
-        staging_refuse_signature(verifier->staging, job, "the signature does not verify");
-        staging_free(verifier->staging, number);
+        job_refuse_signature(verifier->jobs, job, "the signature does not verify");
+        job_free(verifier->jobs, number);
         return;
     }
     verifier->context->metrics.counters.signatures_good++;
     command->verified_ticks = job_delta_ticks(command->received_ticks);
     enum status status = check_key(verifier, job, command);
     if (status != STATUS_request_completed) {
-        staging_refuse(verifier->staging, job, status);
-        staging_free(verifier->staging, number);
+        job_refuse(verifier->jobs, job, status);
+        job_free(verifier->jobs, number);
         return;
     }
-    job_queue_push(&verifier->staging->good, number);
+    job_queue_push(&verifier->jobs->good, number);
 }
 
 /* What was taken in this turn and is not slow, its signatures in one batch. */
 static uint32_t verify_fresh(struct verifier *verifier)
 {
-    struct staging *staging = verifier->staging;
+    struct job_table *jobs = verifier->jobs;
     struct ed25519_job batch[NET_TURN_REQUESTS];
     uint32_t numbers[NET_TURN_REQUESTS];
     unsigned count = 0, signed_count = 0;
-    while (count < NET_TURN_REQUESTS && job_queue_count(&staging->fresh) > 0) {
-        uint32_t number = job_queue_pop(&staging->fresh);
-        const struct command *command = job_command(&staging->jobs[number]);
+    while (count < NET_TURN_REQUESTS && job_queue_count(&jobs->fresh) > 0) {
+        uint32_t number = job_queue_pop(&jobs->fresh);
+        const struct command *command = job_command(&jobs->items[number]);
         numbers[count++] = number;
-        if (staging->jobs[number].plain)
+        if (jobs->items[number].plain)
             continue;
         batch[signed_count++] = (struct ed25519_job){
             .key = command_key(command),
             .signature = command_signature(command),
             .message = command_payload(command),
             .message_bytes = command->payload_bytes,
-            .table = staging->jobs[number].table,
+            .table = jobs->items[number].table,
         };
-        verifier->context->metrics.counters.tables_missing += staging->jobs[number].table == NULL;
+        verifier->context->metrics.counters.tables_missing += jobs->items[number].table == NULL;
     }
     enum ed25519_path path = ed25519_path_in_use();
     uint64_t good = signed_count > 0 ? ed25519_verify(batch, signed_count) : 0;
     for (unsigned i = 0; i < count; i++) {
-        if (staging->jobs[numbers[i]].plain) {
-            struct command *command = job_command(&staging->jobs[numbers[i]]);
+        if (jobs->items[numbers[i]].plain) {
+            struct command *command = job_command(&jobs->items[numbers[i]]);
             command->verified_ticks = job_delta_ticks(command->received_ticks);
-            job_queue_push(&staging->good, numbers[i]);
+            job_queue_push(&jobs->good, numbers[i]);
             continue;
         }
-        verdict_audit_report(&verifier->audit, job_command(&staging->jobs[numbers[i]]), good & 1,
+        verdict_audit_report(&verifier->audit, job_command(&jobs->items[numbers[i]]), good & 1,
                              path);
-        take_verdict(verifier, numbers[i], false, good & 1);
+        apply_verdict(verifier, numbers[i], false, good & 1);
         good >>= 1;
     }
     return count;
@@ -108,11 +108,11 @@ static uint32_t verify_fresh(struct verifier *verifier)
  * or their key is known by now): so room counts, not signatures done, and nobody is left behind. */
 static void resume_slow(struct verifier *verifier)
 {
-    uint32_t room = STAGING_SLOW_MAX - job_queue_count(&verifier->staging->slow);
+    uint32_t room = JOBS_SLOW_MAX - job_queue_count(&verifier->jobs->slow);
     while (room > 0 && conn_queue_count(&verifier->context->conns, CONN_SLOW) > 0) {
         struct conn *conn = conn_queue_pop(&verifier->context->conns, CONN_SLOW);
         if (conn->open)
-            pipeline_resume(verifier->staging->pipeline, conn);
+            pipeline_resume(verifier->jobs->pipeline, conn);
         room -= conn->open && conn->blocked;
     }
 }
@@ -143,38 +143,37 @@ static bool verify_one(struct verifier *verifier, const struct command *command)
  * more of them than of verdicts. */
 static bool refuse_unverified(struct verifier *verifier, uint32_t number, bool last_signature_bad)
 {
-    struct job *job = &verifier->staging->jobs[number];
-    struct pending *pending = staging_pending(verifier->staging, job);
-    if (!key_lookup_refuses(verifier->context->config, verifier->staging->limits, job->address,
+    struct job *job = &verifier->jobs->items[number];
+    struct pending *pending = job_pending(verifier->jobs, job);
+    if (!key_lookup_refuses(verifier->context->config, verifier->jobs->limits, job->address,
                             job->known, last_signature_bad, verifier->context->now_ns,
                             &pending->problem))
         return false;
     verifier->context->metrics.counters.rate_limited++;
     pending->kind = PENDING_PROBLEM;
-    staging_free(verifier->staging, number);
-    pipeline_finish(verifier->staging->pipeline, pending);
+    job_free(verifier->jobs, number);
+    pipeline_finish(verifier->jobs->pipeline, pending);
     return true;
 }
 
 static uint32_t verify_slow(struct verifier *verifier)
 {
-    struct staging *staging = verifier->staging;
+    struct job_table *jobs = verifier->jobs;
     uint32_t done = 0;
-    while (done < NET_TURN_SLOW && job_queue_count(&staging->slow) > 0) {
-        uint32_t number = job_queue_pop(&staging->slow);
-        struct job *job = &staging->jobs[number];
-        struct conn *conn =
-            context_conn(verifier->context, staging_pending(verifier->staging, job));
+    while (done < NET_TURN_SLOW && job_queue_count(&jobs->slow) > 0) {
+        uint32_t number = job_queue_pop(&jobs->slow);
+        struct job *job = &jobs->items[number];
+        struct conn *conn = context_conn(verifier->context, job_pending(verifier->jobs, job));
         if (conn != NULL)
             conn->slow_job = false;
         if (!refuse_unverified(verifier, number, conn == NULL || conn->last_signature_bad)) {
             if (key_lookup_is_charged(verifier->context->config, job->known))
-                rate_limit_charge(staging->limits, job->address, RATE_LIMIT_UNKNOWN_KEY,
+                rate_limit_charge(jobs->limits, job->address, RATE_LIMIT_UNKNOWN_KEY,
                                   verifier->context->now_ns);
-            take_verdict(verifier, number, true, verify_one(verifier, job_command(job)));
+            apply_verdict(verifier, number, true, verify_one(verifier, job_command(job)));
         }
         if (conn != NULL && conn->open)
-            pipeline_resume(verifier->staging->pipeline, conn);
+            pipeline_resume(verifier->jobs->pipeline, conn);
         done++;
     }
     resume_slow(verifier);
@@ -185,14 +184,14 @@ void verify_begin(struct verifier *verifier)
 {
     const struct net_config *config = verifier->context->config;
     /* The tables of their keys were of the last turn. */
-    INVARIANT(job_queue_count(&verifier->staging->fresh) == 0);
+    INVARIANT(job_queue_count(&verifier->jobs->fresh) == 0);
     key_tables_quiet(config->key_tables, config->number);
 }
 
 uint32_t verify_run(struct verifier *verifier)
 {
     uint32_t done = 0;
-    while (job_queue_count(&verifier->staging->fresh) > 0)
+    while (job_queue_count(&verifier->jobs->fresh) > 0)
         done += verify_fresh(verifier);
     return done + verify_slow(verifier);
 }

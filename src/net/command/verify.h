@@ -8,17 +8,17 @@
 #define NET_COMMAND_VERIFY_H
 
 #include "crypto/eip712.h"
-#include "net/command/staging.h"
+#include "net/command/job.h"
 #include "net/request/verdict_audit.h"
 
 struct verifier {
     struct context *context;
-    struct staging *staging;
+    struct job_table *jobs;
     struct eip712 eip712;
     struct verdict_audit audit;
 };
 
-void verify_init(struct verifier *verifier, struct staging *staging);
+void verify_init(struct verifier *verifier, struct job_table *jobs);
 
 /* Begins a turn: the tables of keys that the last one has found may be freed. */
 void verify_begin(struct verifier *verifier);
@@ -29,8 +29,8 @@ uint32_t verify_run(struct verifier *verifier);
 /* Jobs that a turn could go on with. */
 CC_MUST_USE static inline bool verify_has_work(const struct verifier *verifier)
 {
-    return job_queue_count(&verifier->staging->fresh) > 0 ||
-           job_queue_count(&verifier->staging->slow) > 0;
+    return job_queue_count(&verifier->jobs->fresh) > 0 ||
+           job_queue_count(&verifier->jobs->slow) > 0;
 }
 
 #endif

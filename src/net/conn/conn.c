@@ -101,7 +101,7 @@ static void give_input_back(struct conn_table *table, struct conn *conn)
     conn->input_high = 0;
 }
 
-void conn_release(struct conn_table *table, struct conn *conn)
+void conn_close(struct conn_table *table, struct conn *conn)
 {
     INVARIANT(conn->open && conn->pending_head == CONN_NONE && conn->output.bytes == 0);
     INVARIANT(conn->pending_count == 0);

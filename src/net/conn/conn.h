@@ -6,7 +6,7 @@
  * Bytes are parsed where the kernel put them; only what is left over (an incomplete request, or
  * requests that must wait) is copied to the connection's own input.
  *
- * Owner. The net thread. A connection is named by its index; its memory stays until conn_release.
+ * Owner. The net thread. A connection is named by its index; its memory stays until conn_close.
  * Units. Times are clock_monotonic_ns.
  * Bound. CONN_INPUT_BYTES a connection, of which CONN_INPUT_KEEP hold any one request;
  *        CONN_SPILLED_MAX connections may hold more than that at a time. */
@@ -48,10 +48,10 @@ struct conn {
     uint8_t phase;           /* enum conn_phase */
 
     bool open;
-    bool admin;    /* came in through admin.listen */
-    bool last;     /* no further request is read: closes when everything is answered */
-    bool broken;   /* closes at once */
-    bool slow_job; /* a slow signature of this connection waits for its turn (staging.h) */
+    bool admin;              /* came in through admin.listen */
+    bool last;               /* no further request is read: closes when everything is answered */
+    bool broken;             /* closes at once */
+    bool slow_job;           /* a slow signature of this connection waits for its turn (job.h) */
     bool last_signature_bad; /* a verified signature was wrong, and none sent behind it right yet */
     bool last_signature_good; /* else: its newest was right, and under a known key */
     bool continue_due;        /* 100 Continue, when the answers before it are out */
@@ -93,9 +93,9 @@ struct conn_list {
 
 enum conn_queue_kind {
     CONN_READY,   /* may be read on */
-    CONN_STALLED, /* wait for a staging slot */
+    CONN_STALLED, /* wait for a job slot */
     CONN_SLOW,    /* wait for room among the slow signatures */
-    CONN_TOUCHED, /* have something for the transport */
+    CONN_DIRTY,   /* have something for the transport */
     CONN_STARVED, /* have an answer that found no room in the output pool */
     CONN_QUEUES,
 };
@@ -126,7 +126,7 @@ void conn_table_free(struct conn_table *table);
 
 /* A connection in its first state, or NULL when the table is full. */
 CC_MUST_USE struct conn *conn_open(struct conn_table *table);
-void conn_release(struct conn_table *table, struct conn *conn);
+void conn_close(struct conn_table *table, struct conn *conn);
 
 /* The connection at the index. */
 static inline struct conn *conn_at(const struct conn_table *table, uint32_t index)

@@ -29,9 +29,9 @@ CC_MUST_USE int context_init(struct context *context, const struct net_config *c
 void context_free(struct context *context);
 
 /* The connection has something for the transport, which looks at it at the end of the turn. */
-static inline void context_touch(struct context *context, struct conn *conn)
+static inline void context_mark_dirty(struct context *context, struct conn *conn)
 {
-    conn_queue_push(&context->conns, CONN_TOUCHED, conn);
+    conn_queue_push(&context->conns, CONN_DIRTY, conn);
 }
 
 /* The connection of a pending request, or NULL when it is gone. */

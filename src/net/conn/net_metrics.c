@@ -1,6 +1,6 @@
 #include "net/conn/net_metrics.h"
 
-void net_metrics_show(struct net_metrics *metrics)
+void net_metrics_publish(struct net_metrics *metrics)
 {
     uint32_t i = 0;
 #define X(name) published_set(&metrics->shown[i++], metrics->counters.name);

@@ -1,7 +1,7 @@
 /* net_metrics.h - what a network thread counts: totals, and how long each stage of a request took.
  *
- * Owner. The net thread writes. Other threads read the copies of net_metrics_show, and the stages
- *        through histogram_merge. */
+ * Owner. The net thread writes. Other threads read the copies of net_metrics_publish, and the
+ *        stages through histogram_merge. */
 #ifndef NET_CONN_NET_METRICS_H
 #define NET_CONN_NET_METRICS_H
 
@@ -55,9 +55,9 @@ static inline void net_metrics_stamp(struct net_metrics *metrics, enum net_stage
 }
 
 /* Copies the counters to where other threads may read them. */
-void net_metrics_show(struct net_metrics *metrics);
+void net_metrics_publish(struct net_metrics *metrics);
 
-/* Adds the counters as of the last net_metrics_show to *sum. Any thread. */
+/* Adds the counters as of the last net_metrics_publish to *sum. Any thread. */
 void net_metrics_add(const struct net_metrics *metrics, struct net_counters *sum);
 
 #endif

@@ -46,7 +46,7 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     pending->minor = conn->head.minor;
     pending->has_secret = false;
     pending->wrote = false;
-    pending->behind = false;
+    pending->pipelined = false;
     pending->expected_bytes = 0;
     pending->received_ticks = conn->received_ticks;
     pending->deadline_ns = 0;
@@ -63,18 +63,18 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
 
 void pending_free(struct pending_pool *pool, struct pending *pending)
 {
-    INVARIANT(pool->used > 0 && pool->behind >= pending->behind);
+    INVARIANT(pool->used > 0 && pool->pipelined >= pending->pipelined);
     if (pending->has_secret)
         secret_wipe(pending->secret, sizeof pending->secret);
     pending->has_secret = false;
-    pool->behind -= pending->behind;
-    pending->behind = false;
+    pool->pipelined -= pending->pipelined;
+    pending->pipelined = false;
     pending->conn = CONN_NONE;
     pending_move(pending, PENDING_FREE);
     pending->next = pool->free_head;
     pool->free_head = pending_index(pool, pending);
     pool->used--;
-    INVARIANT(pool->behind <= pool->used);
+    INVARIANT(pool->pipelined <= pool->used);
 }
 
 void pending_remove_first(struct pending_pool *pool, struct conn *conn)

@@ -52,7 +52,7 @@ struct pending {
     uint8_t minor; /* HTTP/1.minor, for the Connection header */
     bool has_secret;
     bool wrote;              /* a read of what its own write has changed (plain_write.h) */
-    bool behind;             /* a read asked before one in front of it was answered: counted */
+    bool pipelined;          /* a read asked before one in front of it was answered: counted */
     uint32_t expected_bytes; /* of a read that was asked: counted in its connection */
     uint64_t received_ticks;
     uint64_t deadline_ns; /* PENDING_CREDIT */
@@ -83,7 +83,7 @@ struct pending_pool {
     uint32_t free_head;
     uint32_t touched; /* ever used */
     uint32_t used;
-    uint32_t behind; /* those that are */
+    uint32_t pipelined; /* those that are */
 };
 
 /* 0 or -ENOMEM. */

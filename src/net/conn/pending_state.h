@@ -1,7 +1,7 @@
 /* pending_state.h - the life of a request in flight. The table is the whole truth; code asks, never
  * decides.
  *
- *   write  FREE ──> STAGED ──> SENT ──┬──────────────────────> DONE ──> FREE
+ *   write  FREE ──> QUEUED ──> SENT ──┬──────────────────────> DONE ──> FREE
  *                                     v (shows a balance)        ^
  *   read   FREE ──────────────────> HELD ──┬──> CREDIT ──┬──> ASKED
  *                                          └─────────────┘
@@ -29,8 +29,8 @@ enum { PENDING_KINDS = PENDING_PROBLEM + 1 };
 /* clang-format off */
 /*    state   kinds         conn  may become */
 #define PENDING_STATE_LIST(X)                                                                      \
-    X(FREE,   ALL,          NO,   TO(STAGED) | TO(HELD) | TO(DONE))                                \
-    X(STAGED, KIND(WRITE),  ANY,  TO(SENT) | TO(DONE) | TO(FREE))  /* awaits signature, credit */  \
+    X(FREE,   ALL,          NO,   TO(QUEUED) | TO(HELD) | TO(DONE))                                \
+    X(QUEUED, KIND(WRITE),  ANY,  TO(SENT) | TO(DONE) | TO(FREE))  /* awaits signature, credit */  \
     X(SENT,   KIND(WRITE),  ANY,  TO(DONE) | TO(HELD) | TO(FREE))  /* a command is on its way */   \
     X(HELD,   KIND(READ),   YES,  TO(CREDIT) | TO(ASKED) | TO(DONE) | TO(FREE)) /* behind a write */ \
     X(CREDIT, KIND(READ),   ANY,  TO(ASKED) | TO(DONE) | TO(FREE)) /* waits for a credit */        \

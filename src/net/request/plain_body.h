@@ -14,7 +14,7 @@ CC_MUST_USE bool plain_body_read(struct pending_plain *plain, uint16_t code, con
 /* What an answer means: true for 200, else the problem in *problem. */
 CC_MUST_USE bool plain_body_succeeded(const struct answer *answer, struct problem_detail *problem);
 
-/* Turns a write that is done and shows a balance into the read of it, for read_send_release. False:
+/* Turns a write that is done and shows a balance into the read of it, for read_send_held. False:
  * its answer says everything. */
 CC_MUST_USE bool plain_body_becomes_read(struct pending *pending);
 

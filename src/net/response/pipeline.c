@@ -36,7 +36,7 @@ static void evict_oldest(struct pipeline *pipeline)
     pipeline->evicting = victim->index;
     victim->broken = true;
     pipeline->context->metrics.counters.output_pool_closed++;
-    context_touch(pipeline->context, victim);
+    context_mark_dirty(pipeline->context, victim);
 }
 
 /* Writes the answers at the front of the connection. False: the output pool had no room. */
@@ -51,13 +51,13 @@ static bool flush(struct pipeline *pipeline, struct conn *conn)
         if (pending->kind == PENDING_READ && pending->reply.buffer != REPLY_NO_BUFFER)
             reply_pool_free(pipeline->context->config->reply_pool, pending->reply.buffer);
         pending_remove_first(&pipeline->context->pendings, conn);
-        context_touch(pipeline->context, conn);
+        context_mark_dirty(pipeline->context, conn);
     }
     if (conn->continue_due) {
         if (!response_write_continue(&pipeline->responses, conn))
             return false;
         conn->continue_due = false;
-        context_touch(pipeline->context, conn);
+        context_mark_dirty(pipeline->context, conn);
     }
     return true;
 }
@@ -70,7 +70,7 @@ static void advance(struct pipeline *pipeline, struct conn *conn)
             conn_queue_push(&pipeline->context->conns, CONN_STARVED, conn);
             evict_oldest(pipeline);
         }
-    } while (read_send_release(&pipeline->reads, conn));
+    } while (read_send_held(&pipeline->reads, conn));
 }
 
 void pipeline_resume(struct pipeline *pipeline, struct conn *conn)

@@ -11,7 +11,7 @@ enum {
     LEVEL_BYTES = 64,
     /* Answers of reads that a connection may have unsent or coming: half of what it may hold. */
     EXPECTED_MAX = OUTPUT_CONNECTION_MAX / 2,
-    BEHIND_MAX = REPLY_BUFFERS / 4, /* of all connections */
+    PIPELINED_MAX = REPLY_BUFFERS / 4, /* of all connections */
 };
 
 static_assert(4 * REPLY_BUFFER_BYTES <= EXPECTED_MAX, "any one answer may come");
@@ -104,7 +104,7 @@ static bool may_still_ask(struct read_sender *sender, struct pending *pending)
     return api_caller_refuse(&pending->problem);
 }
 
-bool read_send_release(struct read_sender *sender, struct conn *conn)
+bool read_send_held(struct read_sender *sender, struct conn *conn)
 {
     bool refused = false;
     conn->reads_held = false;
@@ -112,7 +112,7 @@ bool read_send_release(struct read_sender *sender, struct conn *conn)
         struct pending *pending = pending_at(&sender->context->pendings, at);
         if (pending->kind == PENDING_WRITE && pending->state != PENDING_DONE)
             return refused;
-        bool is_behind = at != conn->pending_head;
+        bool is_pipelined = at != conn->pending_head;
         at = pending->next;
         if (pending->state != PENDING_HELD)
             continue;
@@ -122,12 +122,12 @@ bool read_send_release(struct read_sender *sender, struct conn *conn)
         }
         uint32_t bytes = longest_answer(&pending->query);
         if (conn->output.bytes + conn->expected_bytes + bytes > EXPECTED_MAX ||
-            (is_behind && sender->context->pendings.behind >= BEHIND_MAX)) {
+            (is_pipelined && sender->context->pendings.pipelined >= PIPELINED_MAX)) {
             conn->reads_held = true;
             return refused;
         }
-        pending->behind = is_behind;
-        sender->context->pendings.behind += is_behind;
+        pending->pipelined = is_pipelined;
+        sender->context->pendings.pipelined += is_pipelined;
         pending->expected_bytes = bytes;
         conn->expected_bytes += bytes;
         /* Those that wait are older: they go first. */

@@ -27,7 +27,7 @@ void read_send_free(struct read_sender *sender);
 
 /* Sends the held reads at the front of the connection that no write stands before. True when it has
  * refused one whose key was revoked meanwhile: an outcome that was not known before. */
-CC_MUST_USE bool read_send_release(struct read_sender *sender, struct conn *conn);
+CC_MUST_USE bool read_send_held(struct read_sender *sender, struct conn *conn);
 
 /* Sends reads that waited for a credit; *done grows by those that wait no longer. Stops at one that
  * waited too long, refuses it and gives it; NULL: none was. */

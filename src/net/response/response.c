@@ -401,7 +401,7 @@ bool response_write(struct response_writer *responses, struct conn *conn, struct
     size_t total = writer_count(&head) + body_bytes;
     if (total > OUTPUT_CONNECTION_MAX - conn->output.bytes) {
         conn->broken = true;
-        context_touch(context, conn);
+        context_mark_dirty(context, conn);
         return false;
     }
     if (!output_fits(&context->outputs, &conn->output, total))

@@ -1,4 +1,4 @@
-#include "net/command/staging.h"
+#include "net/command/job.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,82 +8,82 @@
 #include "net/request/envelope.h"
 #include "net/request/key_lookup.h"
 
-int staging_create(struct staging **staging, struct pipeline *pipeline)
+int job_table_create(struct job_table **jobs, struct pipeline *pipeline)
 {
     const struct net_config *config = pipeline->context->config;
-    struct staging *made = calloc(1, sizeof *made);
+    struct job_table *made = calloc(1, sizeof *made);
     const uint32_t rates[RATE_LIMIT_KINDS] = {
         [RATE_LIMIT_UNKNOWN_KEY] = config->rate_limits ? config->unknown_key_rate : 0,
         [RATE_LIMIT_BAD_SIGNATURE] = config->rate_limits ? config->bad_signature_rate : 0,
     };
-    *staging = made;
+    *jobs = made;
     if (made == NULL)
         return -ENOMEM;
     int failed = rate_limit_create(&made->limits, rates, config->port_threads, config->hash_key);
     if (failed != 0) {
-        staging_destroy(made);
-        *staging = NULL;
+        job_table_destroy(made);
+        *jobs = NULL;
         return failed;
     }
     made->context = pipeline->context;
     made->pipeline = pipeline;
-    made->free_count = STAGING_JOBS;
-    for (uint32_t i = 0; i < STAGING_JOBS; i++)
-        made->free[i] = (uint16_t)(STAGING_JOBS - 1 - i);
+    made->free_count = JOBS_MAX;
+    for (uint32_t i = 0; i < JOBS_MAX; i++)
+        made->free[i] = (uint16_t)(JOBS_MAX - 1 - i);
     return 0;
 }
 
-void staging_destroy(struct staging *staging)
+void job_table_destroy(struct job_table *jobs)
 {
-    if (staging == NULL)
+    if (jobs == NULL)
         return;
-    rate_limit_destroy(staging->limits);
-    free(staging);
+    rate_limit_destroy(jobs->limits);
+    free(jobs);
 }
 
-static struct job *take_job(struct staging *staging, uint32_t *number)
+static struct job *alloc_job(struct job_table *jobs, uint32_t *number)
 {
-    INVARIANT(staging->free_count > 0);
-    *number = staging->free[--staging->free_count];
-    return &staging->jobs[*number];
+    INVARIANT(jobs->free_count > 0);
+    *number = jobs->free[--jobs->free_count];
+    return &jobs->items[*number];
 }
 
-void staging_free(struct staging *staging, uint32_t number)
+void job_free(struct job_table *jobs, uint32_t number)
 {
-    struct context *context = staging->context;
-    INVARIANT(number < STAGING_JOBS && staging->free_count < STAGING_JOBS);
-    staging->free[staging->free_count++] = (uint16_t)number;
+    struct context *context = jobs->context;
+    INVARIANT(number < JOBS_MAX && jobs->free_count < JOBS_MAX);
+    jobs->free[jobs->free_count++] = (uint16_t)number;
     while (conn_queue_count(&context->conns, CONN_STALLED) > 0) {
         struct conn *conn = conn_queue_pop(&context->conns, CONN_STALLED);
         if (conn->open)
-            pipeline_resume(staging->pipeline, conn);
+            pipeline_resume(jobs->pipeline, conn);
     }
 }
 
-void staging_refuse(struct staging *staging, struct job *job, enum status status)
+void job_refuse(struct job_table *jobs, struct job *job, enum status status)
 {
-    struct pending *pending = staging_pending(staging, job);
+    struct pending *pending = job_pending(jobs, job);
     pending->answer = (struct answer){
         .code = job->request->code,
         .status = (uint8_t)status,
-        .processed_at_ns = staging->context->unix_ns,
+        .processed_at_ns = jobs->context->unix_ns,
         .verified_ticks = job_command(job)->verified_ticks,
     };
-    pipeline_finish(staging->pipeline, pending);
+    pipeline_finish(jobs->pipeline, pending);
 }
 
-void staging_refuse_signature(struct staging *staging, struct job *job, const char *detail)
+void job_refuse_signature(struct job_table *jobs, struct job *job, const char *detail)
 {
-    struct context *context = staging->context;
-    struct pending *pending = staging_pending(staging, job);
+    struct context *context = jobs->context;
+    struct pending *pending = job_pending(jobs, job);
     pending->kind = PENDING_PROBLEM;
     if (!job->passkey && job->known)
         context->metrics.counters.rate_limited += key_lookup_charge_bad(
-            context->config, staging->limits, job->address, context->now_ns, &pending->problem);
+            context->config, jobs->limits, job->address, context->now_ns, &pending->problem);
     else
         (void)problem_detail_set(&pending->problem, PROBLEM_invalid_signature, NULL, "%s", detail);
     context->metrics.counters.signatures_bad++;
-    pipeline_finish(staging->pipeline, pending);
+    pipeline_finish(jobs->pipeline, pending);
 }
 
 /* How the request wants to be answered; parser.c let no other headers through. */
@@ -95,11 +95,11 @@ static enum ack_form ack_form_of(const struct http_head *head)
 }
 
 /* Is the type one that the node has put off. */
-static bool is_off(const struct staging *staging, const struct request *request,
+static bool is_off(const struct job_table *jobs, const struct request *request,
                    struct problem_detail *problem)
 {
-    for (uint32_t i = 0; i < staging->context->config->codes_off_count; i++)
-        if (staging->context->config->codes_off[i] == request->code)
+    for (uint32_t i = 0; i < jobs->context->config->codes_off_count; i++)
+        if (jobs->context->config->codes_off[i] == request->code)
             return !problem_detail_set(
                 problem, PROBLEM_not_ready, NULL,
                 "requests of type %s are put off after repeated faults, until the "
@@ -109,10 +109,10 @@ static bool is_off(const struct staging *staging, const struct request *request,
 }
 
 /* Envelope and R11 steps 5 to 9 into the job. */
-static bool decode(const struct staging *staging, struct conn *conn, struct job *job,
+static bool decode(const struct job_table *jobs, struct conn *conn, struct job *job,
                    const char *body, size_t count, struct problem_detail *problem)
 {
-    const struct context *context = staging->context;
+    const struct context *context = jobs->context;
     struct command *command = job_command(job);
     struct envelope envelope;
     const struct admission_window window = {
@@ -127,7 +127,7 @@ static bool decode(const struct staging *staging, struct conn *conn, struct job 
     if (!read)
         return false;
     job->request = admission_check(&envelope, conn->route.path, &window, problem);
-    if (job->request == NULL || is_off(staging, job->request, problem))
+    if (job->request == NULL || is_off(jobs, job->request, problem))
         return false;
     job->passkey = envelope.passkey;
     job->plain = false;
@@ -144,37 +144,36 @@ static bool decode(const struct staging *staging, struct conn *conn, struct job 
 }
 
 /* What is known of the request's key before its signature is verified. True: it is a slow one. */
-static bool judge_key(const struct staging *staging, const struct conn *conn, struct job *job)
+static bool judge_key(const struct job_table *jobs, const struct conn *conn, struct job *job)
 {
     const struct command *command = job_command(job);
-    job->known = key_lookup_is_known(staging->context->config, job->request, command);
+    job->known = key_lookup_is_known(jobs->context->config, job->request, command);
     job->address = conn->address;
     job->table = NULL;
     if (command->bytes[1] == SIGNATURE_SECP256K1 ||
-        key_lookup_is_slow(staging->limits, conn, job->request, job->known,
-                           staging->context->now_ns))
+        key_lookup_is_slow(jobs->limits, conn, job->request, job->known, jobs->context->now_ns))
         return true;
-    job->table = key_tables_find(staging->context->config->key_tables, command_key(command));
+    job->table = key_tables_find(jobs->context->config->key_tables, command_key(command));
     return false;
 }
 
-bool staging_take(struct staging *staging, struct conn *conn, const char *body, size_t count)
+bool job_accept(struct job_table *jobs, struct conn *conn, const char *body, size_t count)
 {
-    struct context *context = staging->context;
+    struct context *context = jobs->context;
     uint32_t number;
-    struct job *job = take_job(staging, &number);
+    struct job *job = alloc_job(jobs, &number);
     struct problem_detail problem;
     bool slow = false;
-    bool decoded = decode(staging, conn, job, body, count, &problem);
+    bool decoded = decode(jobs, conn, job, body, count, &problem);
     if (decoded && !job->passkey) {
-        slow = judge_key(staging, conn, job);
-        if (slow && job_queue_count(&staging->slow) >= STAGING_SLOW_MAX) {
-            staging->free_count++; /* as if it had not been taken */
+        slow = judge_key(jobs, conn, job);
+        if (slow && job_queue_count(&jobs->slow) >= JOBS_SLOW_MAX) {
+            jobs->free_count++; /* as if it had not been taken */
             conn_queue_push(&context->conns, CONN_SLOW, conn);
             return false;
         }
     }
-    struct pending *pending = pending_add(&context->pendings, conn, PENDING_WRITE, PENDING_STAGED);
+    struct pending *pending = pending_add(&context->pendings, conn, PENDING_WRITE, PENDING_QUEUED);
     context->metrics.counters.signed_requests++;
     job->pending = pending_index(&context->pendings, pending);
     job->deadline_ns = 0;
@@ -185,30 +184,30 @@ bool staging_take(struct staging *staging, struct conn *conn, const char *body, 
     if (!decoded) {
         pending->kind = PENDING_PROBLEM;
         pending->problem = problem;
-        staging_free(staging, number);
-        pipeline_finish(staging->pipeline, pending);
+        job_free(jobs, number);
+        pipeline_finish(jobs->pipeline, pending);
     } else if (job->passkey) {
         /* W4: this binary makes no passkey account, so no credential id is known. */
-        staging_refuse_signature(staging, job, "the credential id is unknown");
-        staging_free(staging, number);
+        job_refuse_signature(jobs, job, "the credential id is unknown");
+        job_free(jobs, number);
     } else if (slow) {
         conn->slow_job = true;
-        job_queue_push(&staging->slow, number);
+        job_queue_push(&jobs->slow, number);
     } else {
-        job_queue_push(&staging->fresh, number);
+        job_queue_push(&jobs->fresh, number);
     }
     return true;
 }
 
-struct pending *staging_take_plain(struct staging *staging, struct conn *conn, uint16_t code,
-                                   const uint8_t *body, uint16_t body_bytes)
+struct pending *job_accept_plain(struct job_table *jobs, struct conn *conn, uint16_t code,
+                                 const uint8_t *body, uint16_t body_bytes)
 {
-    struct pending_pool *pendings = &staging->context->pendings;
+    struct pending_pool *pendings = &jobs->context->pendings;
     uint32_t number;
-    struct job *job = take_job(staging, &number);
+    struct job *job = alloc_job(jobs, &number);
     struct command *command = job_command(job);
     INVARIANT(body_bytes % 8 == 0);
-    struct pending *pending = pending_add(pendings, conn, PENDING_WRITE, PENDING_STAGED);
+    struct pending *pending = pending_add(pendings, conn, PENDING_WRITE, PENDING_QUEUED);
     *command = (struct command){
         .code = code,
         .kind = COMMAND_UNSIGNED,
@@ -222,6 +221,6 @@ struct pending *staging_take_plain(struct staging *staging, struct conn *conn, u
     job->passkey = false;
     job->plain = true;
     pending->ack_form = ACK_BRIEF;
-    job_queue_push(&staging->fresh, number);
+    job_queue_push(&jobs->fresh, number);
     return pending;
 }
