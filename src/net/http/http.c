@@ -9,7 +9,7 @@ int http_scan(const char *text, size_t from, size_t count, uint8_t *fault, uint3
     return http_map_scan(text, from, count, fault, fault_at);
 }
 
-/* The first set bit at or behind `from`; the caller knows that one is there or gets `none`. */
+/* The first set bit at or after `from`; `none` if there is none. */
 static inline uint32_t next_bit(const uint64_t *map, uint32_t words, uint32_t from, uint32_t none)
 {
     uint32_t word = from / BLOCK;
@@ -29,9 +29,9 @@ static int fail(struct http_head *head, enum http_fault fault, size_t at)
     return -1;
 }
 
-/* Is the text, without control characters, equal to a lower-case word of letters, digits, '-' and
- * '/' of at least four characters, letters in either case. Setting bit 5 folds letters and makes
- * one of those characters of no other byte but a control character. */
+/* Whether the text equals the word, ignoring case. The text has no control characters; the word has
+ * at least four lower-case letters, digits, '-' or '/'. Setting bit 5 folds letters, and maps no
+ * other byte but a control character to one of those characters. */
 #define IS(text, literal) is_word((text), (literal), sizeof(literal) - 1)
 
 static inline __attribute__((always_inline)) bool is_word(const char *text, const char *word,
@@ -64,7 +64,8 @@ static enum http_media read_media(const char *value, size_t count)
     return HTTP_MEDIA_OTHER;
 }
 
-/* Calls for each element of a comma-separated list: its first and one-past-last character. */
+/* Calls the function for each element of a comma-separated list, with its first and one-past-last
+ * character. */
 static const char *list_next(const char *at, const char *end, const char **first, size_t *count)
 {
     while (at < end && (*at == ' ' || *at == '\t' || *at == ','))
@@ -102,7 +103,7 @@ static enum http_ack read_ack(const char *value, size_t count)
     return HTTP_ACK_OTHER;
 }
 
-/* Bits gathered over all Accept lines. */
+/* Bits collected over all Accept lines. */
 enum { ACCEPT_OCTETS = 1, ACCEPT_JSON = 2 };
 
 static unsigned read_accept(const char *value, size_t count)
@@ -145,14 +146,14 @@ static bool read_length(struct http_head *head, const char *value, size_t count)
     return true;
 }
 
-/* What was seen among the headers and is judged at the end. */
+/* Headers that were seen and are judged at the end. */
 struct seen {
     bool host;
     bool coding;
     unsigned accept;
 };
 
-/* The headers that mean something here. */
+/* The headers that are read; all others are ignored. */
 static int take_header(struct http_head *head, struct seen *seen, const char *text,
                        struct http_span name, struct http_span value)
 {
@@ -236,7 +237,7 @@ static enum http_method method_of(const char *text, uint32_t count)
     return (enum http_method)method;
 }
 
-/* Behind the method's space up to the space before the version: path and query. */
+/* From the space after the method to the space before the version: path and query. */
 static int take_target(struct http_head *head, const char *text, uint32_t at, uint32_t end)
 {
     uint32_t path = at;
@@ -248,7 +249,7 @@ static int take_target(struct http_head *head, const char *text, uint32_t at, ui
             at++;
         return fail(head, HTTP_FAULT_TARGET, at);
     }
-    if (text[at] != '/') { /* absolute form: the authority is skipped, Host is what counts */
+    if (text[at] != '/') { /* absolute form: the authority is skipped, the Host header counts */
         if (end - at < 8 || !IS(text + at, "http") || memcmp(text + at + 4, "://", 3) != 0)
             return fail(head, HTTP_FAULT_TARGET, at);
         path = at + 7;
@@ -266,7 +267,7 @@ static int take_target(struct http_head *head, const char *text, uint32_t at, ui
     return 0;
 }
 
-/* The request line. Gives the place behind it, or -1. */
+/* The request line. Returns the offset after it, or -1. */
 static int take_request_line(struct http_head *head, const struct http_map *map, const char *text)
 {
     uint32_t none = map->words * BLOCK;
@@ -383,7 +384,7 @@ enum {
 
 enum { CHUNK_DIGITS_MAX = 8 };
 
-/* One byte outside chunk data. False: it cannot stand there. */
+/* One byte outside chunk data. False: it is not allowed there. */
 static bool chunk_step(struct http_chunked *chunked, unsigned char c)
 {
     switch (chunked->state) {

@@ -1,15 +1,15 @@
 /* http.h - strict HTTP/1.1 and 1.0 request heads and chunked bodies (wire.md W10). Pure.
  *
- * A head is read in two passes. The first goes over 64 bytes a step and makes two bit maps (no
- * token character, CR), checking on the way that every CR is followed by LF, every LF preceded by
- * CR, and that no other control character stands there; it ends at the empty line. The second jumps
- * from bit to bit: method, target, names, values.
+ * A head is read in two passes. The first takes 64 bytes a step and makes two bit maps: bytes that
+ * are no token character, and CRs. It checks that every CR is followed by LF, that every LF follows
+ * a CR, and that there is no other control character; it ends at the empty line. The second pass
+ * jumps from bit to bit: method, target, names, values.
  *
- * Refused, each with its place: bare CR or LF, controls, a line that begins with white space
- * (obs-fold), white space before the colon, a method that is no token, a target that is neither
- * origin nor absolute form, a missing or second Host, Content-Length that is not one decimal
- * number, Content-Length together with Transfer-Encoding, any coding but `chunked`, an unknown
- * expectation, a second Content-Type, X-API-KEY or X-Ack.
+ * Refused, each with its location: bare CR or LF; control characters; a line that begins with white
+ * space (obs-fold); white space before the colon; a method that is no token; a target in neither
+ * origin nor absolute form; a missing or second Host; a Content-Length that is not one decimal
+ * number, or that comes with Transfer-Encoding; any coding but `chunked`; an unknown expectation; a
+ * second Content-Type, X-API-KEY or X-Ack.
  *
  * Owner. Spans are offsets from the first byte of the head.
  * Bound. HTTP_HEAD_MAX bytes, HTTP_HEADERS_MAX header lines. */
@@ -32,15 +32,15 @@ enum http_ack { HTTP_ACK_NONE, HTTP_ACK_FULL, HTTP_ACK_BINARY, HTTP_ACK_OTHER };
 /* What is wrong with a head; the text of each is in http.c. */
 enum http_fault {
     HTTP_FAULT_NONE,
-    HTTP_FAULT_LINE_END, /* bare CR or LF */
-    HTTP_FAULT_CONTROL,  /* another control character */
-    HTTP_FAULT_METHOD,   /* no token before the first space */
-    HTTP_FAULT_TARGET, /* neither "/..." nor "http://host/...", or a byte that cannot stand there */
+    HTTP_FAULT_LINE_END,  /* bare CR or LF */
+    HTTP_FAULT_CONTROL,   /* another control character */
+    HTTP_FAULT_METHOD,    /* no token before the first space */
+    HTTP_FAULT_TARGET,    /* neither "/..." nor "http://host/...", or a forbidden byte */
     HTTP_FAULT_VERSION,   /* not HTTP/1.0 or HTTP/1.1 */
     HTTP_FAULT_FOLD,      /* a header line that begins with white space */
-    HTTP_FAULT_NAME,      /* no colon behind a token */
+    HTTP_FAULT_NAME,      /* no colon after a token */
     HTTP_FAULT_HOST,      /* HTTP/1.1 without Host */
-    HTTP_FAULT_TWICE,     /* a header that may come once came again */
+    HTTP_FAULT_TWICE,     /* a second header of a kind that may come once */
     HTTP_FAULT_LENGTH,    /* Content-Length is not one decimal number */
     HTTP_FAULT_CODING,    /* Transfer-Encoding is not chunked, or HTTP/1.0 */
     HTTP_FAULT_BOTH,      /* Content-Length and Transfer-Encoding */
@@ -65,30 +65,30 @@ struct http_head {
     bool expects_continue;
     bool has_api_key;
     uint8_t ack;         /* enum http_ack, of X-Ack */
-    bool accepts_octets; /* Accept names application/octet-stream and nothing that JSON fits */
+    bool accepts_octets; /* Accept names application/octet-stream and no type that JSON has */
     uint64_t content_length;
     struct http_span path;  /* without the query, percent signs as sent */
-    struct http_span query; /* behind the '?'; count 0: none */
+    struct http_span query; /* after the '?'; count 0: none */
     struct http_span api_key;
-    uint32_t fault_at; /* place of the fault, bytes from the start of the head */
+    uint32_t fault_at; /* of the fault, in bytes from the start of the head */
     uint8_t fault;     /* enum http_fault */
 };
 
-/* Reads one head from the `count` bytes at `text`. Gives its length; 0 when it is not complete yet;
- * -1 with head->fault and head->fault_at set. With HTTP_FAULT_TOO_LARGE and HTTP_FAULT_TOO_MANY
- * method and path are valid when path.count is not 0. */
+/* Reads one head from the `count` bytes at `text`. Returns its length; 0 if it is not complete yet;
+ * -1 with head->fault and head->fault_at set. After HTTP_FAULT_TOO_LARGE and HTTP_FAULT_TOO_MANY
+ * method and path are valid if path.count is not 0. */
 CC_MUST_USE int http_parse(struct http_head *head, const char *text, size_t count);
 
-/* For a head that arrives in pieces: looks at text[from..count) only, where the bytes before `from`
- * were looked at before. Gives the length of the head when its end is there, 0 when not yet, -1
- * with *fault and *fault_at for a line end or control character that cannot stand. */
+/* For a head that arrives in pieces: reads text[from..count) only; the bytes before `from` have
+ * been scanned before. Returns the length of the head if its end is there; 0 if not yet; -1 with
+ * *fault and *fault_at at a forbidden line end or control character. */
 CC_MUST_USE int http_scan(const char *text, size_t from, size_t count, uint8_t *fault,
                           uint32_t *fault_at);
 
-/* Static words for the detail of a problem. */
+/* The text of the fault for a problem detail. Static storage, never NULL. */
 const char *http_fault_text(enum http_fault fault);
 
-/* Reader of a chunked body without extensions and trailers. Zero it to begin. */
+/* Reader of a chunked body. Extensions and trailers are refused. Start with all zeros. */
 struct http_chunked {
     uint64_t remaining; /* of the open chunk */
     uint8_t state;
@@ -97,9 +97,9 @@ struct http_chunked {
 
 enum http_chunk_result { HTTP_CHUNK_MORE, HTTP_CHUNK_DONE, HTTP_CHUNK_BAD, HTTP_CHUNK_LARGE };
 
-/* Takes bytes from `in`, writes body bytes to `out` (which may be `in` itself or lie before it).
- * *used gets the bytes taken, *written those written. LARGE: the body would exceed `room`, known
- * as soon as the size of the chunk is read. */
+/* Reads chunk framing from `in` and writes body bytes to `out`, which may be `in` itself or lie
+ * before it. *used gets the bytes read, *written the bytes written. LARGE: the body would exceed
+ * `room`; that is known as soon as the size of a chunk is read. */
 CC_MUST_USE enum http_chunk_result http_chunked_read(struct http_chunked *chunked, const char *in,
                                                      size_t count, size_t *used, char *out,
                                                      size_t room, size_t *written);

@@ -1,9 +1,8 @@
-/* http_map.h - the first pass over a request head (http.h): 64 bytes a step to bit maps, each line
- * end and control character checked on the way, up to the empty line. Pure.
+/* http_map.h - the first pass over a request head (http.h): bit maps of 64 bytes a step, up to the
+ * empty line, with line ends and control characters checked. Pure.
  *
- * In three variants, of which http_map_choose picks one at start; each is the same text
- * (http_map_body.h) around its own way to compare 64 bytes, and the scalar one compares them one by
- * one.
+ * There are three variants; http_map_choose picks one at start. All share http_map_body.h and
+ * differ in how they compare 64 bytes; the scalar variant compares one byte at a time.
  *
  * Owner. Any thread, after http_map_choose. */
 #ifndef NET_HTTP_HTTP_MAP_H
@@ -24,15 +23,15 @@ struct http_map {
     uint32_t words; /* in use */
 };
 
-/* Once, before threads; again only in tests. `level` is at most cpu_level(). */
+/* Call once, before any thread; again only in tests. `level` is at most cpu_level(). */
 void http_map_choose(enum cpu_level level);
 
-/* Fills the map up to the empty line. Gives the length of the head; 0 when its end is not among the
- * `count` bytes; -1 with *fault (enum http_fault) and *fault_at. */
+/* Fills the map up to the empty line. Returns the length of the head; 0 if its end is not within
+ * the `count` bytes; -1 with *fault (enum http_fault) and *fault_at. */
 CC_MUST_USE int http_map_head(struct http_map *map, const char *text, size_t count, uint8_t *fault,
                               uint32_t *fault_at);
 
-/* The same without a map, where the bytes before `from` were looked at before. */
+/* The same without a map; the bytes before `from` have been scanned before. */
 CC_MUST_USE int http_map_scan(const char *text, size_t from, size_t count, uint8_t *fault,
                               uint32_t *fault_at);
 

@@ -1,5 +1,5 @@
-/* The AVX-512 variant: one comparison of 64 bytes a step, straight into mask registers. Compiled
- * with these instructions; run only where cpu_level() found them. */
+/* The AVX-512 variant: one comparison of 64 bytes a step, directly into mask registers. Compiled
+ * with these instructions; runs only where cpu_level() found them. */
 #include <immintrin.h>
 
 #define HTTP_MAP_VARIANT

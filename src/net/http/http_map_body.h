@@ -1,10 +1,11 @@
-/* http_map_body.h - what the variants of http_map share. Each says HTTP_MAP_VARIANT before it
- * includes this, defines
+/* http_map_body.h - the code that the variants of http_map share.
+ *
+ * A variant defines HTTP_MAP_VARIANT, includes this header, defines
  *
  *   static inline struct marks mark_block(const char text[64]);
  *
- * behind it and ends with HTTP_MAP_DEFINE(its name). Without that word there is nothing here: these
- * functions are static, and whole only in a variant. */
+ * and ends with HTTP_MAP_DEFINE(its name). Without HTTP_MAP_VARIANT the header is empty: its
+ * functions are static and complete only in a variant. */
 #ifndef NET_HTTP_HTTP_MAP_BODY_H
 #define NET_HTTP_HTTP_MAP_BODY_H
 
@@ -50,8 +51,8 @@ struct carry {
     uint64_t empty;    /* 1: the byte before was the CR of an empty line */
 };
 
-/* Checks one block and looks for the empty line. Gives the place behind its LF in the block, or
- * NOT_YET, or FAULTY with *at. The end counts before any fault behind it. */
+/* Checks one block and searches the empty line. Returns the offset after its LF in the block, or
+ * NOT_YET, or FAULTY with *at. Faults after the empty line do not count. */
 static inline int check_block(const struct marks *marks, size_t left, struct carry *carry,
                               uint8_t *fault, uint32_t *at)
 {

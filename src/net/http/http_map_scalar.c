@@ -1,4 +1,4 @@
-/* The scalar variant: the plain words of what the others do. */
+/* The scalar variant: the reference for the other two. */
 #define HTTP_MAP_VARIANT
 #include "net/http/http_map_body.h"
 

@@ -48,7 +48,7 @@ enum parameter_found parameter_number(const struct parameters *query, const char
         (void)problem_detail_set(problem, PROBLEM_invalid_parameter, name,
                                  "%s must be %llu to %llu", name, (unsigned long long)minimum,
                                  (unsigned long long)maximum);
-        return PARAMETER_BAD; /* a text too long for a number is no number */
+        return PARAMETER_BAD; /* no number is that long */
     }
     *value = number;
     return PARAMETER_GIVEN;

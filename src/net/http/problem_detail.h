@@ -15,7 +15,7 @@
 enum { PROBLEM_DETAIL_TEXT_MAX = 152 };
 
 struct problem_detail {
-    const char *member; /* static: the envelope member, body field, header or parameter; or NULL */
+    const char *member; /* static: envelope member, body field, header or parameter; or NULL */
     uint64_t number;    /* of the problem's extra member: request_type, max_bytes, ... */
     uint16_t code;      /* enum problem; 0: none */
     bool has_number;

@@ -2,8 +2,8 @@
 
 enum { TARGET_MAX = 256 };
 
-/* Reads that this binary has: those that the follower answers, then those that net does. A path
- * that ends with '/' takes an argument; market_parts has more. */
+/* The reads: first those that the follower answers, then those that net answers. A path that ends
+ * with '/' has an argument; market_parts has the rest. */
 #define QUERY_PATH_LIST(X)                                \
     X(order, false, "/api/v1/orders/")                    \
     X(orders, false, "/api/v1/orders")                    \
@@ -32,7 +32,7 @@ enum { TARGET_MAX = 256 };
     X(READYZ, true, "/readyz")             \
     X(METRICS, true, "/metrics")
 
-/* Plain JSON writes; a path that ends with '/' takes an argument and ends with "/name". */
+/* Plain JSON writes. A path that ends with '/' has an argument, followed by "/name". */
 #define PLAIN_LIST(X)                                     \
     X(set_leverage, PUT, "/api/v1/leverage")              \
     X(portfolio_close, POST, "/api/v1/portfolio/close")   \
@@ -48,7 +48,7 @@ static const char *const method_names[] = {
     [HTTP_PATCH] = "PATCH",
 };
 
-/* What may stand behind the name of a market. */
+/* Suffixes after the name of a market. */
 static const struct {
     const char *suffix;
     uint8_t query; /* enum query_kind */
@@ -128,9 +128,9 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Resolves percent signs, and '+' where `plus` (a query). Gives the length, -1 when malformed, -2
- * when too long; a zero byte is malformed too, and in a path a slash: escaped it does not separate
- * (RFC 3986, 2.2), and no name here has one. */
+/* Decodes percent signs, and '+' if `plus` (a query). Returns the length, -1 if malformed, -2 if
+ * too long. A zero byte is malformed; so is an escaped slash in a path, which would not separate
+ * segments (RFC 3986, 2.2), and no name here has one. */
 static int unescape(char *out, size_t capacity, const char *text, size_t count, bool plus)
 {
     size_t length = 0;
@@ -156,7 +156,8 @@ static int unescape(char *out, size_t capacity, const char *text, size_t count, 
     return (int)length;
 }
 
-/* Cuts the part of a market off what stands behind "markets/"; gives what is left. */
+/* Cuts the suffix of a market path off the text after "markets/". Returns the length of the rest.
+ * */
 static size_t cut_market_part(struct route *route, const char *argument, size_t length)
 {
     for (unsigned i = 0; i < CC_COUNT(market_parts); i++) {
@@ -169,7 +170,7 @@ static size_t cut_market_part(struct route *route, const char *argument, size_t 
     return length;
 }
 
-/* Takes what stands behind a path that ends with '/'. */
+/* Reads the argument after a path that ends with '/'. */
 static bool parse_argument(struct route *route, const struct route_path *path, const char *text,
                            size_t count)
 {

@@ -1,9 +1,10 @@
-/* route.h - which path and method lead where; signed paths come from the table of base/request.h.
+/* route.h - the destination of a path and method; signed paths come from the table of
+ * base/request.h.
  *
- * A code whose handler is not built has no route of its own: a path none of whose codes is built
- * does not exist (404). Pure, read-only after route_init.
+ * A code without a handler has no route: if no code of a path is built, the path does not exist
+ * (404). Pure, read-only after route_init.
  *
- * Bound. Paths are compared by length first; at most a handful share one. */
+ * Bound. Paths are compared by length first; few have the same length. */
 #ifndef NET_HTTP_ROUTE_H
 #define NET_HTTP_ROUTE_H
 
@@ -30,14 +31,13 @@ enum route_kind {
 enum { ROUTE_PATHS_MAX = 96, ROUTE_CODES_MAX = 16, ROUTE_ARGUMENT_MAX = 64 };
 
 struct route_path {
-    const char *path; /* static; of a path with an argument the part before it */
+    const char *path; /* static; the part before the argument, if the path has one */
     uint16_t path_bytes;
     uint8_t kind;  /* enum route_kind */
     uint8_t query; /* enum query_kind, ROUTE_QUERY */
     uint8_t method;
     bool admin;
-    uint16_t codes[ROUTE_CODES_MAX]; /* ROUTE_SIGNED: request types that are built; ROUTE_PLAIN: the
-                                        one that it becomes */
+    uint16_t codes[ROUTE_CODES_MAX]; /* ROUTE_SIGNED: its request types; ROUTE_PLAIN: its command */
     uint16_t code_count;
 };
 
@@ -48,11 +48,10 @@ struct route_table {
 
 /* A request's destination. */
 struct route {
-    uint8_t kind;                  /* enum route_kind */
-    uint8_t query;                 /* enum query_kind, ROUTE_QUERY */
-    const struct route_path *path; /* ROUTE_SIGNED, ROUTE_PLAIN, else NULL */
-    char argument
-        [ROUTE_ARGUMENT_MAX]; /* the {name} of the path, percent signs resolved, zero-ended */
+    uint8_t kind;                      /* enum route_kind */
+    uint8_t query;                     /* enum query_kind, ROUTE_QUERY */
+    const struct route_path *path;     /* ROUTE_SIGNED, ROUTE_PLAIN, else NULL */
+    char argument[ROUTE_ARGUMENT_MAX]; /* the {name} of the path, decoded, zero-terminated */
     uint16_t argument_bytes;
 };
 
@@ -60,17 +59,17 @@ struct route {
 void route_init(struct route_table *table, bool testnet);
 
 /* Finds the route of a parsed head; `text` is the head's first byte. False with 404 or 405 in
- * *problem; *allow then names the method that the path has, or is NULL. */
+ * *problem; *allow is then the method of the path, or NULL. */
 CC_MUST_USE bool route_find(const struct route_table *table, const struct http_head *head,
                             const char *text, bool admin, struct route *route,
                             struct problem_detail *problem, const char **allow);
 
-/* May this code be sent to this path. */
+/* Whether the path takes the code. */
 CC_MUST_USE bool route_has_code(const struct route_path *path, uint16_t code);
 
-/* The value of query parameter `name`, percent signs and '+' resolved, in `value` (zero-ended,
- * capacity included). Gives its length; -1 when it is not there; -2 when it is there twice or not
- * well-formed; -3 when it is too long. */
+/* Writes the value of query parameter `name`, percent signs and '+' decoded, to `value`: at most
+ * capacity - 1 bytes and a zero. Returns its length; -1 if it is absent; -2 if it comes twice or is
+ * malformed; -3 if it is too long. */
 CC_MUST_USE int route_parameter(const char *query, size_t count, const char *name, char *value,
                                 size_t capacity);
 

@@ -1,7 +1,8 @@
-/* writer.h - appends text to a bounded buffer; one that overflows stays full. Net thread only.
+/* writer.h - appends text to a bounded buffer. Net thread only.
  *
  * Wait.  Nothing here allocates or formats through stdio: this is the hot path of every answer.
- * Owner. The buffer is the caller's. After an overflow `full` is true and the text is useless. */
+ * Owner. The buffer is the caller's. After an overflow `full` stays true and the text is invalid.
+ *        */
 #ifndef NET_HTTP_WRITER_H
 #define NET_HTTP_WRITER_H
 
@@ -37,15 +38,14 @@ static inline void writer_bytes(struct writer *writer, const void *bytes, size_t
 /* A string literal. */
 #define WRITER_TEXT(writer, literal) writer_bytes((writer), "" literal, sizeof(literal) - 1)
 
-/* A zero-terminated text as it is. */
+/* A zero-terminated text, without escapes. */
 void writer_text(struct writer *writer, const char *text);
 void writer_uint(struct writer *writer, uint64_t value);
 void writer_int(struct writer *writer, int64_t value);
 void writer_bool(struct writer *writer, bool value);
 
 /* JSON values with their quotes. */
-void writer_string(struct writer *writer, const char *text,
-                   size_t count); /* escapes what must be */
+void writer_string(struct writer *writer, const char *text, size_t count); /* with JSON escapes */
 void writer_decimal(struct writer *writer, int128 value, unsigned scale);
 void writer_uuid(struct writer *writer, const uint8_t id[16]);
 void writer_base64(struct writer *writer, const uint8_t *bytes, size_t count); /* up to 48 bytes */

@@ -9,7 +9,7 @@
 
 enum { ADDRESS_MAX = 256 };
 
-/* Splits "host:port" or "[host]:port" into zero-ended parts. */
+/* Splits "host:port" or "[host]:port" into zero-terminated parts. */
 static bool split(const char *address, char host[ADDRESS_MAX], const char **port)
 {
     const char *colon = strrchr(address, ':');
@@ -38,10 +38,10 @@ static bool split(const char *address, char host[ADDRESS_MAX], const char **port
     return true;
 }
 
-/* How a listener comes to its port. */
+/* How a listener gets its port. */
 enum sharing {
     ALONE,
-    FIRST, /* of several: it must not find the port taken, the others must */
+    FIRST, /* of several: the port must be free for it, and taken for the others */
     JOINS,
 };
 
@@ -50,8 +50,8 @@ static int set(int file, int level, int option, int value)
     return setsockopt(file, level, option, &value, sizeof value) == 0 ? 0 : -errno;
 }
 
-/* SO_REUSEPORT before bind would let the first into the port of another perpd of this user; after
- * it the port is known to be ours, and those that join find it set on both sides. */
+/* Setting SO_REUSEPORT before bind would let the first socket join the port of another perpd of
+ * this user. Set after bind, the port is ours, and later sockets can join it. */
 static int bind_and_listen(int file, const struct sockaddr *address, socklen_t bytes,
                            enum sharing sharing)
 {
@@ -71,7 +71,7 @@ static int bind_and_listen(int file, const struct sockaddr *address, socklen_t b
     return error;
 }
 
-/* What was bound, for the line `ready http://HOST:PORT`. */
+/* The bound address, for the line `ready http://HOST:PORT`. */
 static int read_name(struct listener *listener)
 {
     struct sockaddr_storage name;

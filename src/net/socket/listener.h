@@ -18,12 +18,13 @@ struct listener {
     char host[LISTENER_HOST_MAX]; /* as in a URL: "127.0.0.1", "[::1]" */
 };
 
-/* Binds and listens; IPv6 addresses stand in brackets, port 0 takes a free one, TCP_NODELAY is set
- * for what is accepted. `shared`: listener_join may follow. 0, or -errno (-EINVAL: the text is no
- * address:port; -EADDRINUSE also when another process of this program shares the port). */
+/* Binds and listens. IPv6 addresses are in brackets; port 0 means any free port; accepted sockets
+ * have TCP_NODELAY. `shared`: listener_join may follow. 0, or -errno (-EINVAL: the text is no
+ * address:port; -EADDRINUSE also if another process of this program shares the port). */
 CC_MUST_USE int listener_open(struct listener *listener, const char *address, bool shared);
 
-/* One more socket on the port of `first`: the kernel deals new connections out among them. */
+/* Opens one more socket on the port of `first`. The kernel distributes new connections among them.
+ * */
 CC_MUST_USE int listener_join(struct listener *listener, const struct listener *first);
 void listener_close(struct listener *listener);
 

@@ -93,13 +93,14 @@ int uring_start(struct uring *uring)
     if (syscall(SYS_io_uring_register, uring->ring.ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0) <
         0)
         return -errno;
-    /* Without a registered descriptor each call costs a file lookup more; nothing else is lost. */
+    /* Without a registered descriptor each call costs one more file lookup; nothing else changes.
+     * */
     (void)io_uring_register_ring_fd(&uring->ring);
     uring->started = true;
     return 0;
 }
 
-/* An entry; a full submission queue is handed to the kernel first. */
+/* A free entry; a full submission queue is submitted first. */
 static struct io_uring_sqe *take_entry(struct uring *uring)
 {
     struct io_uring_sqe *sqe = io_uring_get_sqe(&uring->ring);
@@ -173,7 +174,7 @@ static void publish_buffers(struct uring *uring)
     uring->returned = 0;
 }
 
-/* Completions that only wait to be collected. */
+/* Whether completions wait to be collected. */
 static bool is_owed(const struct uring *uring)
 {
     return (IO_URING_READ_ONCE(*uring->ring.sq.kflags) &
