@@ -86,7 +86,7 @@ static void unlink_time(struct conn_table *table, struct conn *conn)
     conn->time = CONN_TIMES;
 }
 
-/* Input memory beyond the first page goes back to the kernel: nothing grows for good. */
+/* Returns input memory after the first page to the kernel, so that memory use falls again. */
 static void give_input_back(struct conn_table *table, struct conn *conn)
 {
     if (conn->spilled) {
@@ -146,7 +146,7 @@ void conn_input_take(struct conn_table *table, struct conn *conn, size_t count)
         conn->input_end = 0;
         give_input_back(table, conn);
     } else if (conn->input_start > CONN_INPUT_KEEP / 2) {
-        /* Moves at most what is left once for each half of the buffer that was used. */
+        /* Moves the rest at most once for each half of the buffer that was used. */
         uint8_t *base = table->inputs + (size_t)conn->index * CONN_INPUT_BYTES;
         memmove(base, base + conn->input_start, conn_input_bytes(conn));
         conn->input_end -= conn->input_start;

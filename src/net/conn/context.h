@@ -1,8 +1,8 @@
-/* context.h - what everything above a connection shares: the tables of connections, requests and
- * unsent bytes, the time of the turn, the metrics.
+/* context.h - what all rooms above share: the tables of connections, requests and unsent bytes, the
+ * time of the turn, the configuration, the metrics.
  *
  * Owner. The net thread.
- * Units. clock_monotonic_ns and unix ns, of the turn's beginning. */
+ * Units. now_ns is clock_monotonic_ns, unix_ns unix ns; both of the start of the turn. */
 #ifndef NET_CONN_CONTEXT_H
 #define NET_CONN_CONTEXT_H
 
@@ -22,25 +22,25 @@ struct context {
     struct net_metrics metrics;
 };
 
-/* 0 or -ENOMEM. `connections` is a power of two; *config outlives the context, which is zeroed
- * before. */
+/* 0 or -ENOMEM. `connections` is a power of two. *config outlives the context, which must be all
+ * zeros before. */
 CC_MUST_USE int context_init(struct context *context, const struct net_config *config,
                              uint32_t connections);
 void context_free(struct context *context);
 
-/* The connection has something for the transport, which looks at it at the end of the turn. */
+/* The transport must look at the connection at the end of the turn. */
 static inline void context_mark_dirty(struct context *context, struct conn *conn)
 {
     conn_queue_push(&context->conns, CONN_DIRTY, conn);
 }
 
-/* The connection of a pending request, or NULL when it is gone. */
+/* The connection of a pending request, or NULL if it has closed. */
 static inline struct conn *context_conn(struct context *context, const struct pending *pending)
 {
     return pending->conn == CONN_NONE ? NULL : conn_at(&context->conns, pending->conn);
 }
 
-/* Brings the counters that are no totals up to date: open connections, unsent bytes. */
+/* Refreshes the counters that are no totals: open connections, unsent bytes. */
 void context_measure(struct context *context);
 
 #endif

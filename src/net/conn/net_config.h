@@ -1,6 +1,6 @@
-/* net_config.h - what a network thread is given by the node: rings, tables, options, callbacks.
+/* net_config.h - what the node gives a network thread: rings, tables, options, callbacks.
  *
- * Owner. The node. What the pointers name outlives the net.
+ * Owner. The node. The targets of all pointers outlive the net.
  * Units. Times are unix ns of the node clock. */
 #ifndef NET_CONN_NET_CONFIG_H
 #define NET_CONN_NET_CONFIG_H
@@ -18,12 +18,12 @@ struct net;
 
 enum {
     NET_CONNECTIONS_MAX = 16384,
-    NET_TURN_REQUESTS = 32, /* requests taken a turn */
+    NET_TURN_REQUESTS = 32, /* requests accepted a turn */
     NET_TURN_SLOW = 1,      /* Secp256k1 signatures verified a turn */
     NET_METRICS_BYTES = 1 << 20,
 };
 
-/* What /readyz says; NET_NOT_* bits are the reasons that are not met. */
+/* The conditions of /readyz; a NET_NOT_* bit is set for each that is not met. */
 enum net_not {
     NET_NOT_RECOVERED = 1,  /* recovery */
     NET_NOT_CLOCK = 2,      /* clock */
@@ -40,18 +40,18 @@ struct net_facts {
     uint64_t lag_ms;
     int64_t clock_difference_ms;
     uint32_t not_ready;      /* enum net_not bits; 0: /readyz is 200 */
-    uint32_t replay_percent; /* of the journal's records that a start replays; 100 afterwards */
+    uint32_t replay_percent; /* progress of the replay at start; 100 afterwards */
 };
 
-/* What the node lends. Each function is called on the net thread, must not block, and reads what
- * other threads publish with acquire. */
+/* Callbacks of the node. The net thread calls them; they must not block, and they read with acquire
+ * what other threads publish. */
 struct net_source {
     void *context;
     uint64_t (*durable)(void *context); /* answers up to this sequence may leave */
     uint64_t (*applied)(void *context); /* the follower shows this sequence */
     bool (*ready)(void *context); /* false: signed requests answer retry_required, reads 503 */
     void (*facts)(void *context, struct net_facts *facts);
-    /* Prometheus text without net's own lines; its length, at most `capacity`. */
+    /* Writes the node's Prometheus text, at most `capacity` bytes; returns its length. */
     size_t (*metrics)(void *context, char *text, size_t capacity);
 };
 
@@ -59,7 +59,7 @@ struct net_config {
     const char *listen;       /* address:port, IPv6 in brackets; port 0 takes a free one */
     const char *admin_listen; /* the same; NULL: none */
     uint32_t port_threads;    /* net threads on the port; 0 is 1 */
-    const struct net *first;  /* of those; NULL: this is it. Else `listen` is not looked at */
+    const struct net *first;  /* of those; NULL: this is the first. Else `listen` is ignored */
     int wake_file;            /* eventfd whose readability ends net_wait; -1: none */
 
     struct ring *commands; /* producer; slots of MESSAGE_SLOT_BYTES */
@@ -70,12 +70,12 @@ struct net_config {
 
     const struct keyring *keyring;
     struct key_tables *key_tables; /* of the sessions' keys; NULL: none */
-    uint32_t number;               /* of this net thread: which reader of key_tables it is */
-    struct ring *audits;           /* producer, of verdicts (verdict_audit.h); NULL: none */
-    bool audits_rejects;           /* every refused signature among them */
+    uint32_t number;               /* of this net thread among the readers of key_tables */
+    struct ring *audits;           /* producer, of audited verdicts (verdict_audit.h); NULL: none */
+    bool audits_rejects;           /* report every bad signature */
     const struct symbols *symbols;
     const struct clock *clock;
-    const struct option_engine *options; /* the engine options in force; outlive the net */
+    const struct option_engine *options; /* the engine options in force */
     struct net_source source;
 
     struct mix_key hash_key;    /* of the data directory */
@@ -86,11 +86,12 @@ struct net_config {
     uint64_t epoch;             /* shown by /exchange */
     uint32_t credit_wait_ms;    /* net.credit_wait_ms */
     uint64_t output_pool_bytes; /* net.output_pool */
-    bool rate_limits;           /* limits.*: off, the two below count for nothing */
-    uint32_t unknown_key_rate;  /* a second, an address, of all threads of the port together */
+    bool rate_limits;           /* limits.*; false: the two below are ignored */
+    uint32_t unknown_key_rate;  /* per second and address, for all threads of the port together */
     uint32_t bad_signature_rate;
 
-    const uint16_t *codes_off; /* request types that answer not_ready until an operator acts */
+    const uint16_t
+        *codes_off; /* request types that are answered not_ready until an operator acts */
     uint32_t codes_off_count;
 };
 

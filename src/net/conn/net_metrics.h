@@ -1,7 +1,7 @@
-/* net_metrics.h - what a network thread counts: totals, and how long each stage of a request took.
+/* net_metrics.h - the counters of a network thread, and the latency of each stage of a request.
  *
- * Owner. The net thread writes. Other threads read the copies of net_metrics_publish, and the
- *        stages through histogram_merge. */
+ * Owner. The net thread writes. Other threads read the copies that net_metrics_publish makes, and
+ *        the stages through histogram_merge. */
 #ifndef NET_CONN_NET_METRICS_H
 #define NET_CONN_NET_METRICS_H
 
@@ -9,7 +9,7 @@
 #include "base/histogram.h"
 #include "base/published.h"
 
-/* Stages of a signed request, each in ns since it was received (base/histogram.h). */
+/* Stages of a signed request, in ns since it was received (base/histogram.h). */
 #define NET_STAGE_LIST(X) X(verified) X(pushed) X(sequenced) X(matched) X(released) X(sent) X(read)
 enum net_stage {
 #define X(name) NET_STAGE_##name,
@@ -18,7 +18,7 @@ enum net_stage {
         NET_STAGE_COUNT
 };
 
-/* Totals since start. One writer, the net thread, which shows them to others once a turn. */
+/* Totals since start. */
 /* clang-format off */
 #define NET_COUNTER_LIST(X) \
     X(connections_accepted) X(connections_closed) X(connections_open) X(accept_failures) \
@@ -43,18 +43,18 @@ struct net_metrics {
     struct histogram stages[NET_STAGE_COUNT];
     struct clock_rate rate;
     struct published shown[NET_COUNTER_COUNT];                /* copies of the counters */
-    const struct net_metrics *others[NET_METRICS_OTHERS_MAX]; /* whose sums /metrics adds */
+    const struct net_metrics *others[NET_METRICS_OTHERS_MAX]; /* which /metrics adds to these */
     uint32_t other_count;
 };
 
-/* Counts a stage of a request, in ticks since it was received. */
+/* Records that a request reached a stage, in ticks since it was received. */
 static inline void net_metrics_stamp(struct net_metrics *metrics, enum net_stage stage,
                                      uint64_t delta_ticks)
 {
     histogram_add(&metrics->stages[stage], clock_ticks_to_ns(metrics->rate, delta_ticks));
 }
 
-/* Copies the counters to where other threads may read them. */
+/* Copies the counters for other threads. The net thread calls it once a turn. */
 void net_metrics_publish(struct net_metrics *metrics);
 
 /* Adds the counters as of the last net_metrics_publish to *sum. Any thread. */

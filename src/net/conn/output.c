@@ -101,7 +101,7 @@ void output_append(struct output_pool *pool, struct output *output, const void *
 
 void output_mark_secret(struct output_pool *pool, const struct output *output, size_t count)
 {
-    size_t before = output->bytes - count; /* bytes in front of the newest `count` */
+    size_t before = output->bytes - count; /* bytes before the newest `count` */
 
     INVARIANT(count <= output->bytes);
     for (uint32_t index = output->head; index != OUTPUT_NONE; index = pool->chunks[index].next) {

@@ -16,23 +16,23 @@
 #include "base/compiler.h"
 
 enum pending_kind {
-    PENDING_WRITE,   /* `answer`, to be told in `ack_form` */
+    PENDING_WRITE,   /* `answer`, written in `ack_form` */
     PENDING_READ,    /* `query`, then `reply` */
-    PENDING_LOCAL,   /* `local`: a read that the net thread answers at its turn */
+    PENDING_LOCAL,   /* `local`: a read that the net thread answers itself */
     PENDING_PROBLEM, /* `problem` */
 };
 
 enum { PENDING_KINDS = PENDING_PROBLEM + 1 };
 
-/* `kinds`: what a request in the state can be. `conn`: YES, its connection is there; NO, it has
- * none; ANY, its connection may have closed meanwhile. */
+/* `kinds`: the kinds that a request in the state can have. `conn`: YES, its connection is open; NO,
+ * it has none; ANY, its connection may have closed. */
 /* clang-format off */
 /*    state   kinds         conn  may become */
 #define PENDING_STATE_LIST(X)                                                                      \
     X(FREE,   ALL,          NO,   TO(QUEUED) | TO(HELD) | TO(DONE))                                \
     X(QUEUED, KIND(WRITE),  ANY,  TO(SENT) | TO(DONE) | TO(FREE))  /* awaits signature, credit */  \
     X(SENT,   KIND(WRITE),  ANY,  TO(DONE) | TO(HELD) | TO(FREE))  /* a command is on its way */   \
-    X(HELD,   KIND(READ),   YES,  TO(CREDIT) | TO(ASKED) | TO(DONE) | TO(FREE)) /* behind a write */ \
+    X(HELD,   KIND(READ),   YES,  TO(CREDIT) | TO(ASKED) | TO(DONE) | TO(FREE)) /* after a write */  \
     X(CREDIT, KIND(READ),   ANY,  TO(ASKED) | TO(DONE) | TO(FREE)) /* waits for a credit */        \
     X(ASKED,  KIND(READ),   ANY,  TO(DONE) | TO(FREE))             /* a query is on its way */     \
     X(DONE,   ALL,          YES,  TO(FREE))                        /* the outcome is known */

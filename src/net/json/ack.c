@@ -12,7 +12,7 @@ enum { STATUS_OPEN = 0, STATUS_PARTIALLY_FILLED = 5 }; /* order_status numbers t
 static void write_reason(struct writer *writer, const struct answer *answer)
 {
     uint32_t reason = answer->reason;
-    /* W6: this reason stands exactly with this message. */
+    /* W6: this reason comes exactly with this message. */
     if (answer->status == STATUS_session_rejected_max_sessions)
         reason = REASON_max_sessions_exceeded;
     const char *name = reason_name(reason);
@@ -59,13 +59,13 @@ static bool is_success(enum status status)
     }
 }
 
-/* What became of each item of a batch, in item order. */
+/* The outcome of each item of a batch, in item order. */
 static void write_results(struct writer *writer, const struct answer *answer)
 {
     if (answer->code != REQUEST_order_batch || answer->item_count == 0)
         return;
     INVARIANT(answer->item_count <= MESSAGE_ITEMS_MAX);
-    INVARIANT(answer->members == 0); /* they would stand in the place of the results */
+    INVARIANT(answer->members == 0); /* the results use their memory */
     WRITER_TEXT(writer, ",\"results\":[");
     for (unsigned i = 0; i < answer->item_count; i++) {
         if (i > 0)
@@ -93,7 +93,7 @@ static void write_id(struct writer *writer, const struct answer *answer)
     writer_uuid(writer, answer->id);
 }
 
-/* What a request has made, in the order of J4. */
+/* The ids that a request has created, in the order of J4. */
 static void write_made(struct writer *writer, const struct answer *answer, const uint8_t *secret)
 {
     bool is_key = answer->code == REQUEST_create_api_key;

@@ -20,27 +20,27 @@ enum {
     ACK_BINARY_VERSION = 1,
 };
 
-/* What a client may ask for (headers X-Ack and Accept). */
+/* The forms that a client may request (headers X-Ack and Accept). */
 enum ack_form { ACK_BRIEF, ACK_FULL, ACK_BINARY };
 
 struct ack_stages {
     uint64_t verified_ns, sequenced_ns, matched_ns, ack_ns;
 };
 
-/* `secret` (32 bytes) is shown when the code makes one and the status says that it was made; NULL
- * for the others. `stages` asks for the evidence of X-Ack: full; NULL: none. */
+/* Writes the JSON answer. `secret` (32 bytes) is included if the code creates one and the status
+ * says that it did; else NULL. `stages`: include the evidence of X-Ack: full; NULL: do not. */
 void ack_write(struct writer *writer, const struct answer *answer, const uint8_t *secret,
                const struct ack_stages *stages);
 
-/* Does the code have evidence to show: codes 0 to 8. */
+/* Whether the code has evidence: codes 0 to 8. */
 CC_MUST_USE bool ack_has_evidence(uint16_t code);
 
-/* Numbers that are null in JSON are 0, order_status is 255; quantity_ahead is UINT64_MAX for an
- * order that rests too far from both ends of its queue to be counted. */
+/* Writes the binary acknowledgement. Numbers that are null in JSON are 0; order_status is then 255.
+ * quantity_ahead is UINT64_MAX for an order too far from both ends of its queue to be counted. */
 void ack_write_binary(struct writer *writer, const struct answer *answer,
                       const uint8_t request_id[16], const struct ack_stages *stages);
 
-/* The status that R11 gives to a request whose key the keyring does not have (step 11). */
+/* The status of a request whose key is not in the keyring (R11, step 11). */
 enum status ack_unauthorized(uint16_t code);
 
 #endif

@@ -1,6 +1,7 @@
-/* json_field.h - the pieces that all rows are written with: members, names of codes, ids. Pure.
+/* json_field.h - single members of a JSON object, which all rows are made of. Pure.
  *
- * A member is written with the comma before it; the first of an object brings its own brace. */
+ * A member is written with the comma before it. The first member of an object is written with its
+ * brace instead. */
 #ifndef NET_JSON_JSON_FIELD_H
 #define NET_JSON_JSON_FIELD_H
 
@@ -45,14 +46,14 @@ enum { JSON_FIELD_AMOUNT_SCALE = 6, JSON_FIELD_RATE_SCALE = 6 }; /* micro-USDC, 
         WRITER_TEXT(writer, "\"");               \
     } while (0)
 
-/* A text of a fixed field without its zero padding. */
+/* A text from a fixed field, without its zero padding. */
 #define JSON_FIELD_TEXT(writer, name, field)               \
     do {                                                   \
         WRITER_TEXT(writer, ",\"" name "\":");             \
         json_field_padded(writer, (field), sizeof(field)); \
     } while (0)
 
-/* The word of a code, "" for one without. */
+/* The word of a code; "" if it has none. */
 #define JSON_FIELD_NAME_OF(names, value) ((value) < CC_COUNT(names) ? (names)[value] : "")
 
 /* wire.md, Enum codes: by number. */

@@ -10,7 +10,7 @@ void json_history_fill(struct writer *writer, const struct row_fill *row);
 
 void json_history_request(struct writer *writer, const struct row_request *row);
 
-/* A row_trades and its trades as {"market":..,"seq":..,"trades":[..]} with the place of the next
+/* A row_trades and its trades as {"market":..,"seq":..,"trades":[..]}, with the cursor of the next
  * page (J1, Paging). */
 void json_history_trades(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 

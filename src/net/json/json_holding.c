@@ -45,7 +45,7 @@ void json_holding_balance(struct writer *writer, const struct row_balance *row)
 void json_holding_position(struct writer *writer, const struct row_position *row)
 {
     int128 size = row->size;
-    INVARIANT(size != 0); /* of size 0 there is no position, and no average price */
+    INVARIANT(size != 0); /* a position of size 0 has no average price */
     json_field_ids(writer, row->account_id, row->subaccount_index, row->portfolio_index);
     JSON_FIELD_UUID(writer, "id", row->id);
     JSON_FIELD_TEXT(writer, "market", row->market);

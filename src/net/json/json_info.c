@@ -43,7 +43,7 @@ static void write_limit(struct writer *writer, enum option option, uint64_t valu
     writer_uint(writer, value);
 }
 
-/* Every limits.* number that this binary keeps: the engine's, then net's. */
+/* Every limits.* number in use: the engine's, then net's. */
 static void write_limits(const struct net_config *config, struct writer *writer)
 {
     static const char prefix[] = "limits.";
@@ -184,7 +184,7 @@ void json_info_exchange(const struct net_config *config, struct writer *writer)
     WRITER_TEXT(writer, "}");
 }
 
-/* W8's bursts. None of these buckets is built, so nothing is ever taken from them. */
+/* W8's bursts. These buckets are not built, so they are always full. */
 static void write_remaining(struct writer *writer, const char *name, enum option burst, bool twice)
 {
     uint64_t tokens = strtoull(option_row(burst)->initial, NULL, 10);

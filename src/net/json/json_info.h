@@ -8,17 +8,17 @@
 
 void json_info_time(uint64_t unix_ns, struct writer *writer);
 
-/* State and sequences of this process as the `status` channel shows them (J9). */
+/* State and sequences of this process, as in the `status` channel (J9). */
 void json_info_status(const struct net_config *config, bool draining, struct writer *writer);
 
-/* What this binary has: options, limits, request types with a handler, statuses, reasons. */
+/* The exchange: options, limits, request types with a handler, statuses, reasons. */
 void json_info_exchange(const struct net_config *config, struct writer *writer);
 
-/* The limits of /exchange, and what is left of the caller's allowances; `keyed`: it showed a live
- * API key. */
+/* The limits of /exchange, and how much the client may still ask for. `keyed`: it sent a live API
+ * key. */
 void json_info_limits(const struct net_config *config, bool keyed, struct writer *writer);
 
-/* The types of a signable request type, ready for eth_signTypedData_v4. */
+/* The typed-data types of a signable request type, for eth_signTypedData_v4. */
 void json_info_eip712(const struct net_config *config, uint16_t code, struct writer *writer);
 
 #endif

@@ -37,7 +37,7 @@ void json_money_payment(struct writer *writer, const struct row_payment *row)
     WRITER_TEXT(writer, "}");
 }
 
-/* What closes a wrapped list (J1, Paging). */
+/* The end of a wrapped list (J1, Paging). */
 static void write_next(struct writer *writer, const struct reply *reply, uint32_t count,
                        uint64_t sequence, uint32_t index)
 {

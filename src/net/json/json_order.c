@@ -37,7 +37,7 @@ static bool is_conditional(uint8_t order_type)
     return order_type >= 2 && order_type <= 5;
 }
 
-/* The expiry that holds: of a conditional order its life while it waits, then its live_tif. */
+/* The expiry in force: of a waiting conditional order its own lifetime, later its live_tif. */
 static uint64_t expiry_of(const struct row_order *row)
 {
     if (!is_conditional(row->order_type) || row->status == ORDER_UNTRIGGERED)

@@ -7,10 +7,10 @@
 
 void json_order(struct writer *writer, const struct row_order *row);
 
-/* The word of an order_status number (wire.md, Enum codes); "" for 255 and what is none. */
+/* The word of an order_status number (wire.md, Enum codes); "" for 255 and unknown numbers. */
 const char *json_order_status(uint8_t status);
 
-/* The order_status number of a word; false for any other text. */
+/* The order_status number of a word. False for any other text. */
 CC_MUST_USE bool json_order_status_of(const char *word, uint8_t *status);
 
 #endif

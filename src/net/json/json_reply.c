@@ -30,8 +30,8 @@ ONE(row_market, json_market_record)
 ONE(row_payment, json_money_payment)
 #undef ONE
 
-/* How the reply to a kind of query is written: a row by itself, several as a bare array, or all by
- * a function of its own. */
+/* How a reply is written: a single row, several rows as a bare array, or by one function for the
+ * whole reply. */
 struct form {
     write_row *row;
     uint32_t row_bytes;
@@ -73,7 +73,7 @@ static const struct form forms[QUERY_KIND_COUNT] = {
 #undef X
 };
 
-/* J1: lists that the interface calls lists are bare arrays. */
+/* J1: what the interface calls a list is a bare array. */
 static void write_list(struct writer *writer, const struct reply *reply, const uint8_t *rows,
                        const struct form *form)
 {

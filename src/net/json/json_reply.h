@@ -5,7 +5,7 @@
 #include "base/query_message.h"
 #include "net/http/writer.h"
 
-/* Writes the body of a reply without problem; `rows` are its row_bytes bytes. */
+/* Writes the body of a reply that has no problem; `rows` are its row_bytes bytes. */
 void json_reply(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 
 #endif
