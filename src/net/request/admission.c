@@ -24,7 +24,7 @@ static bool is_operator(const struct request *request)
     return request->signer == SIGNER_OPERATOR;
 }
 
-/* Can a key of this type sign the code at all (W2, signer; W4's list for Secp256k1). */
+/* Whether a key of this type may sign the code (W2, signer; W4's list for Secp256k1). */
 static bool can_sign(const struct request *request, uint8_t type)
 {
     switch ((enum signer)request->signer) {
@@ -38,7 +38,7 @@ static bool can_sign(const struct request *request, uint8_t type)
     case SIGNER_SESSION_OR_MASTER:
     case SIGNER_MASTER:
     case SIGNER_ADMIN:
-        /* A session may sign a master's request in form; the answer is then a status. */
+        /* By its form a session may sign a master's request; the answer is then a status. */
         return type != SIGNATURE_SECP256K1 || eip712_is_signable(request->code);
     case SIGNER_NONE:
     case SIGNER_NODE:
@@ -62,7 +62,7 @@ static bool check_header(const uint8_t *payload, struct problem_detail *problem)
     return true;
 }
 
-/* The row of the code, when it may come on this path. */
+/* The row of the code, if the path takes it. */
 static const struct request *check_code(uint16_t code, const struct route_path *path,
                                         struct problem_detail *problem)
 {
@@ -132,7 +132,7 @@ static bool check_fields(const struct request *request, const uint8_t *body, uin
 
 enum { WHOSE_BYTES = 40 };
 
-/* Whose id it is, for the detail of a problem: the request's, or that of an item from 0. */
+/* The owner of an id, for the detail of a problem: the request, or an item, counted from 0. */
 static void name_id(char whose[WHOSE_BYTES], int item)
 {
     if (item < 0)
@@ -176,8 +176,8 @@ static bool check_time(const uint8_t *id, int item, const struct admission_windo
         (unsigned long long)(id_ms - window->now_ms), (unsigned long long)window->future_ms);
 }
 
-/* R11, steps 7 and 8: the request's id, and the ids of the orders that a batch places; all versions
- * before any clock. */
+/* R11, steps 7 and 8: the request's id and the ids of the orders that a batch places. All versions
+ * are checked before any time. */
 static bool check_ids(const struct request *request, const uint8_t *payload,
                       const struct admission_window *window, struct problem_detail *problem)
 {
@@ -203,7 +203,7 @@ static bool check_ids(const struct request *request, const uint8_t *payload,
     return true;
 }
 
-/* W3, Auth part: the envelope and its key must be those of the header's signature_type. */
+/* W3, Auth part: the envelope and its key must match the header's signature_type. */
 static bool check_key(const struct envelope *envelope, uint8_t type, struct problem_detail *problem)
 {
     static const char *const names[] = { "Ed25519", "Secp256k1", "passkey" };

@@ -1,9 +1,9 @@
-/* admission.h - the checks of a decoded request that need no key and no state: rules.md R11, steps
- * 6 to 9 of the network thread, in that order. Pure.
+/* admission.h - the checks of a decoded request that need no key and no state: steps 6 to 9 of the
+ * network thread in rules.md R11, in that order. Pure.
  *
  * Step 6: header version, pads, signature_type, request type for the path, exact body length, texts
- * and pins, a signature type that can sign the code. Step 7: UUIDv7. Step 8: the clock window.
- * Step 9: key length and kind of envelope against the header. */
+ * and pins, a signature type that may sign the code. Step 7: UUIDv7. Step 8: the clock window. Step
+ * 9: key length and kind of envelope match the header. */
 #ifndef NET_REQUEST_ADMISSION_H
 #define NET_REQUEST_ADMISSION_H
 
@@ -16,14 +16,14 @@ struct admission_window {
     uint64_t future_ms;
 };
 
-/* Gives the row of the request, or NULL with 400 or 401 in *problem. */
+/* Returns the row of the request, or NULL with 400 or 401 in *problem. */
 CC_MUST_USE const struct request *admission_check(const struct envelope *envelope,
                                                   const struct route_path *path,
                                                   const struct admission_window *window,
                                                   struct problem_detail *problem);
 
-/* The account that the body names: its first field, portfolio or account id; 0 when it names none
- * (codes 11, 12 and operator codes, whose own fields are not the signer's). */
+/* The account in the body: its first field, a portfolio or account id. 0 if there is none: codes
+ * 11, 12, and operator codes, whose fields are not the signer's. */
 CC_MUST_USE uint64_t admission_account(const struct request *request, const uint8_t *body);
 
 #endif

@@ -11,7 +11,7 @@ bool api_caller_is_live(const struct net_config *config, uint64_t unix_ns,
         return false;
     if (entry->expires_at_ns != 0 && entry->expires_at_ns <= unix_ns)
         return false;
-    /* Loaded now: whoever sends this has perhaps read the answer that another thread let go. */
+    /* Loaded now: the client may have read an answer that another thread has just released. */
     return entry->state == KEYRING_LIVE || entry->sequence > source->durable(source->context);
 }
 

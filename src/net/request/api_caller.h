@@ -9,10 +9,7 @@
 #include "net/http/http.h"
 #include "net/http/problem_detail.h"
 
-enum {
-    API_CALLER_READ,
-    API_CALLER_READ_WRITE
-}; /* scope of a keyring entry (wire.md, Enum codes) */
+enum { API_CALLER_READ, API_CALLER_READ_WRITE }; /* scope of a keyring row (wire.md, Enum codes) */
 
 #define API_CALLER_NO_PIN (-1)
 

@@ -34,13 +34,13 @@ size_t base64_run_scalar(uint8_t *bytes, const uint8_t *text, size_t count)
     return run;
 }
 
-/* The six bits of 32 characters; *bad gets a bit for each that is none of the alphabet.
+/* The six bits of 32 characters; *bad gets a bit for each that is not of the alphabet.
  *
- * A character's value is the character and a distance that its high nibble names: letters of 4x and
- * 5x -65, of 6x and 7x -71, digits (3x) +4, '+' (2x) +19, and '/' +16, the one that shares its
- * nibble with another. It is of the alphabet when the sets of its two nibbles have no bit in
- * common: each bit stands for a high nibble (or two that exclude the same low ones), and a low
- * nibble has the bits of those with which it makes no character. */
+ * The value of a character is the character plus a distance that depends on its high nibble:
+ * letters of 4x and 5x -65, of 6x and 7x -71, digits (3x) +4, '+' (2x) +19, and '/' +16, which
+ * shares its nibble with '+'. A character is of the alphabet if the sets of its two nibbles have no
+ * bit in common: each bit is one high nibble (or two that exclude the same low nibbles), and a low
+ * nibble has the bits of the high nibbles with which it makes no character. */
 static inline __m256i values_of(__m256i text, uint32_t *bad)
 {
     const __m256i low_sets =
@@ -77,7 +77,7 @@ size_t base64_run_avx2(uint8_t *bytes, const uint8_t *text, size_t count)
         __m256i values =
             values_of(_mm256_loadu_si256((const __m256i_u *)(const void *)(text + at)), &bad);
         if (CC_UNLIKELY(bad != 0))
-            break; /* the scalar code finds its place */
+            break; /* the scalar code finds the exact location */
         /* 6 bits and 6 bits to 12, 12 and 12 to 24. */
         __m256i pairs = _mm256_maddubs_epi16(values, _mm256_set1_epi32(0x01400140));
         __m256i fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x00011000));

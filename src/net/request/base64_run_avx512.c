@@ -1,5 +1,5 @@
-/* The AVX-512 VBMI variant: 64 characters a step, the last step masked, so that nothing is read or
- * written outside of what the caller names. Compiled with these instructions; run only where
+/* The AVX-512 VBMI variant: 64 characters a step. The last step is masked, so that nothing outside
+ * the caller's buffers is read or written. Compiled with these instructions; runs only where
  * cpu_level() found them. */
 #include <immintrin.h>
 
@@ -41,7 +41,7 @@ size_t base64_run_avx512(uint8_t *bytes, const uint8_t *text, size_t count)
     for (size_t at = 0; at < count; at += STEP) {
         size_t left = count - at < STEP ? count - at : STEP;
         __m512i in = _mm512_maskz_loadu_epi8(low_bits(left), text + at);
-        /* The lookup takes seven bits; a byte from 0x80 up shows its eighth itself. */
+        /* The lookup uses seven bits; the eighth bit of a byte marks it as bad by itself. */
         __m512i looked = _mm512_permutex2var_epi8(low_values, in, high_values);
         uint64_t bad = _mm512_movepi8_mask(_mm512_or_si512(looked, in)) | ~low_bits(left);
         size_t run = bad == 0 ? STEP : (size_t)__builtin_ctzll(bad);

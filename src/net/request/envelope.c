@@ -9,7 +9,7 @@ enum {
     SECP256K1_TAIL = 33 + 64,
     SIGNATURE_LENGTH = 64,
     KEY_LENGTH_MAX = 33,
-    PLAIN_MAX = 8192, /* no member's longest text has more characters */
+    PLAIN_MAX = 8192, /* the longest text of a member */
 };
 
 enum member_place {
@@ -26,7 +26,7 @@ static const char *const member_names[MEMBERS] = {
     "payload", "signature", "public_key", "credential_id", "authenticator_data", "client_data_json",
 };
 
-/* Decodes one member into `out`. Gives its length, or -1 with *problem set. */
+/* Decodes one member into `out`. Returns its length, or -1 with *problem set. */
 static ptrdiff_t decode(const struct json_member *member, const char *name, uint8_t *out,
                         size_t capacity, struct problem_detail *problem)
 {
@@ -101,7 +101,7 @@ static bool check_signature_length(size_t count, struct problem_detail *problem)
                               "signature has %zu bytes, not %d", count, SIGNATURE_LENGTH);
 }
 
-/* The parts that only a passkey sends; they are checked for form and not kept. */
+/* The parts that only a passkey sends: their form is checked, and they are dropped. */
 static bool check_passkey_parts(struct json_member *members, struct problem_detail *problem)
 {
     uint8_t bytes[ENVELOPE_CLIENT_DATA_MAX];
@@ -152,7 +152,7 @@ static bool read_payload(struct envelope *envelope, const struct json_member *me
     return true;
 }
 
-/* Key (a passkey may leave it out) and signature, behind the payload. */
+/* Key (optional for a passkey) and signature, after the payload. */
 static bool read_proof(struct envelope *envelope, const struct json_member *members, uint8_t *space,
                        struct problem_detail *problem)
 {
@@ -179,7 +179,7 @@ static bool read_proof(struct envelope *envelope, const struct json_member *memb
 
 /* ---- the form that clients send: one pass --------------------------------------------------- */
 
-/* A place in a body. */
+/* A position in a body. */
 struct cursor {
     const char *at, *end;
 };
@@ -191,7 +191,7 @@ static void skip_space(struct cursor *cursor)
         cursor->at++;
 }
 
-/* Takes one character and the white space before it. */
+/* Skips white space and the expected character. */
 static bool take(struct cursor *cursor, char c)
 {
     skip_space(cursor);
@@ -201,8 +201,8 @@ static bool take(struct cursor *cursor, char c)
     return true;
 }
 
-/* Takes the name of one of the three members, its colon and the quote behind it; MEMBERS: what
- * stands there is something else. */
+/* Reads the name of one of the three members, its colon and the opening quote of its value.
+ * MEMBERS: something else is there. */
 static enum member_place take_name(struct cursor *cursor)
 {
     skip_space(cursor);
@@ -218,7 +218,7 @@ static enum member_place take_name(struct cursor *cursor)
     return MEMBERS;
 }
 
-/* Where the members of an envelope are decoded to, and what came. */
+/* The targets of the members of an envelope, and which members came. */
 struct parts {
     uint8_t *bytes[PUBLIC_KEY + 1];
     size_t capacity[PUBLIC_KEY + 1];
@@ -250,9 +250,9 @@ static bool take_members(struct cursor *cursor, struct parts *parts)
     return cursor->at == cursor->end;
 }
 
-/* An object of payload, signature and public_key, each once, in any order, in plain Base64 of the
- * right length: what every client sends that makes no problem. Whatever else it is, false: then
- * nothing of the envelope counts, and the strict reader says what it is. */
+/* Reads an object of payload, signature and public_key, each once, in any order, in plain Base64 of
+ * the right length: the form that correct clients send. False for any other body; the envelope is
+ * then undefined, and the strict reader finds the problem. */
 static bool read_plain(struct envelope *envelope, const char *body, size_t count, uint8_t *space)
 {
     uint8_t proof[SIGNATURE_LENGTH + KEY_LENGTH_MAX];

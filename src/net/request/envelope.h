@@ -1,8 +1,8 @@
 /* envelope.h - the three forms of a signed request's body: JSON, passkey JSON, binary frame
  * (interface.md, Authentication; wire.md W1, W3 Auth part, W4). Net thread only, no state.
  *
- * Payload, key and signature end up back to back in the caller's space, which is how a command
- * carries them (base/message.h).
+ * Payload, key and signature are written one after the other into the caller's space, as a command
+ * holds them (base/message.h).
  *
  * Bound. REQUEST_ENVELOPE_MAX bytes of JSON (passkey: REQUEST_PASSKEY_ENVELOPE_MAX),
  *        REQUEST_FRAME_MAX of a frame; the decoded limits of W1. */
@@ -13,7 +13,7 @@
 #include "net/http/problem_detail.h"
 
 enum {
-    ENVELOPE_SPACE = REQUEST_FRAME_MAX, /* bytes of space that every form fits in */
+    ENVELOPE_SPACE = REQUEST_FRAME_MAX, /* space enough for every form */
     ENVELOPE_PASSKEY_PAYLOAD_MAX = 400,
     ENVELOPE_CREDENTIAL_MAX = 256,
     ENVELOPE_AUTHENTICATOR_MIN = 37,
@@ -23,8 +23,8 @@ enum {
 
 struct envelope {
     const uint8_t *payload;
-    const uint8_t *key;       /* behind the payload */
-    const uint8_t *signature; /* behind the key, 64 bytes */
+    const uint8_t *key;       /* after the payload */
+    const uint8_t *signature; /* after the key, 64 bytes */
     uint32_t payload_bytes;   /* 24..4,144, a multiple of 8 */
     uint32_t key_bytes;       /* 32 or 33; 0 only for a passkey that sent none */
     bool passkey;             /* credential_id was sent */
@@ -34,13 +34,13 @@ struct envelope {
 CC_MUST_USE bool envelope_json(struct envelope *envelope, const char *body, size_t count,
                                uint8_t *space, struct problem_detail *problem);
 
-/* The same by the strict reader alone, which envelope_json asks when the one pass over the form
- * that clients send did not take the body; for tests of that pass. */
+/* The same by the strict reader only. envelope_json uses it if the one-pass reader does not accept
+ * the body; public for tests of that pass. */
 CC_MUST_USE bool envelope_json_strict(struct envelope *envelope, const char *body, size_t count,
                                       uint8_t *space, struct problem_detail *problem);
 
 /* Splits a frame [payload || key || signature] by its header. As envelope_json; also 400
- * unsupported_version, for without a known header nothing behind it can be found. */
+ * unsupported_version: after an unknown header nothing can be found. */
 CC_MUST_USE bool envelope_frame(struct envelope *envelope, const uint8_t *body, size_t count,
                                 uint8_t *space, struct problem_detail *problem);
 

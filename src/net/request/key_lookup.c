@@ -2,7 +2,7 @@
 
 #include "net/request/admission.h"
 
-/* Is the key one that the configuration lets sign this operator code (W3a). */
+/* Whether the configuration lets the key sign this operator code (W3a). */
 static bool operator_key_fits(const struct option_engine *options, uint16_t code,
                               const uint8_t *key)
 {

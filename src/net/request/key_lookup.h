@@ -24,7 +24,7 @@ CC_MUST_USE bool key_lookup_is_slow(const struct rate_limit *limits, const struc
                                     const struct request *request, bool is_known, uint64_t now_ns);
 
 /* Whether the address pays for an unknown key. During recovery it does not: the keyring is not
- * complete, and a returning client must be told to retry (R11, step 11), not that it asks too
+ * complete, and a returning client must get retry_required (R11, step 11), not that it asks too
  * much. */
 CC_MUST_USE bool key_lookup_is_charged(const struct net_config *config, bool is_known);
 

@@ -16,7 +16,7 @@ enum member_place { LEVERAGE, MARKET, PORTFOLIO_INDEX, SUBACCOUNT_INDEX, NAME, A
 #define BIT(place) (1u << (place))
 #define INDEXES    (BIT(PORTFOLIO_INDEX) | BIT(SUBACCOUNT_INDEX))
 
-/* J3: the members that a body must have. */
+/* J3: the required members of a body. */
 static unsigned members_of(uint16_t code)
 {
     switch (code) {
@@ -70,7 +70,7 @@ static bool read_index(const struct json_member *member, uint32_t *index,
     return true;
 }
 
-/* A negative leverage is outside 1..max as 0 is, and meets the checks in their order. */
+/* A negative leverage becomes 0: both are outside 1..max, which is checked later. */
 static bool read_leverage(const struct json_member *member, uint32_t *leverage,
                           struct problem_detail *problem)
 {
@@ -81,7 +81,7 @@ static bool read_leverage(const struct json_member *member, uint32_t *leverage,
     return true;
 }
 
-/* A text that is longer than any symbol, or holds a zero byte, names no market: nothing is kept. */
+/* A text longer than any symbol, or with a zero byte, names no market: the symbol is empty then. */
 static bool read_market(const struct json_member *member, char symbol[SYMBOL_BYTES],
                         struct problem_detail *problem)
 {
@@ -108,8 +108,8 @@ static bool read_name(const struct json_member *member, char name[PENDING_NAME_B
     return true;
 }
 
-/* A decimal of at most 6 decimals. What is below 0 counts as 0, and what no cash can be as the most
- * there is: both meet the engine's checks in their order. */
+/* A decimal of at most 6 decimals. A negative amount becomes 0, one beyond any cash the maximum;
+ * the engine's checks refuse both in their order. */
 static bool read_amount(const struct json_member *member, uint64_t *amount,
                         struct problem_detail *problem)
 {
@@ -168,7 +168,7 @@ bool plain_body_read(struct pending_plain *plain, uint16_t code, const char *tex
 
 /* --- the outcome ------------------------------------------------------------------------------ */
 
-/* What is said of a problem whoever asked; NULL: what depends on the code. */
+/* The detail of a problem, the same for every request. */
 static const char *detail_of(enum problem code)
 {
     switch (code) {
@@ -214,7 +214,7 @@ static bool refused(struct problem_detail *problem, uint16_t request, enum probl
                               "leverage must be 1 to the market's max_leverage");
 }
 
-/* R11: order_rejected_invalid carries the problem code as its reason. */
+/* R11: the reason of order_rejected_invalid is the problem. */
 static enum problem invalid_problem(uint8_t reason)
 {
     static const struct {

@@ -6,19 +6,19 @@
 #include "net/conn/pending.h"
 #include "net/http/writer.h"
 
-/* Reads the JSON body of the code; false with malformed_json or invalid_parameter in *problem. A
- * market that cannot exist is empty. What the body has no member for is zero. */
+/* Reads the JSON body of the code. False with malformed_json or invalid_parameter in *problem. An
+ * impossible market is an empty symbol; what has no member is zero. */
 CC_MUST_USE bool plain_body_read(struct pending_plain *plain, uint16_t code, const char *text,
                                  size_t count, struct problem_detail *problem);
 
-/* What an answer means: true for 200, else the problem in *problem. */
+/* Translates an answer: true for 200, else false with the problem in *problem. */
 CC_MUST_USE bool plain_body_succeeded(const struct answer *answer, struct problem_detail *problem);
 
-/* Turns a write that is done and shows a balance into the read of it, for read_send_held. False:
- * its answer says everything. */
+/* Turns a completed write whose answer shows a balance into the read of that balance, which
+ * read_send_held sends. False: the answer needs no read. */
 CC_MUST_USE bool plain_body_becomes_read(struct pending *pending);
 
-/* The answer of a write that needs no read, as JSON. */
+/* Writes the answer of a write that needs no read. */
 void plain_body_write(struct writer *writer, uint16_t code, const struct pending_plain *plain);
 
 #endif

@@ -10,14 +10,14 @@
 
 enum { SET_ADDRESSES = 8, SETS = RATE_LIMIT_ADDRESSES / SET_ADDRESSES };
 
-/* All zero: an address whose buckets are full, whichever it is. */
+/* All zeros: any address with full buckets. */
 struct debtor {
     uint64_t address;
     uint64_t full_ns[RATE_LIMIT_KINDS]; /* when the bucket is full again */
 };
 
 struct rate_limit {
-    uint64_t interval_ns[RATE_LIMIT_KINDS]; /* that one costs; 0: nothing */
+    uint64_t interval_ns[RATE_LIMIT_KINDS]; /* the cost of one; 0: no limit */
     struct mix_key hash_key;
     struct debtor debtors[SETS][SET_ADDRESSES];
 };
@@ -64,8 +64,7 @@ uint64_t rate_limit_wait_ms(const struct rate_limit *limits, uint64_t address,
     if (interval == 0)
         return 0;
     uint64_t full = full_at(limits, address, kind);
-    /* With this one the bucket must not be more than a second from full; one is always given to a
-     * full bucket. */
+    /* After this one the bucket may be at most a second from full. A full bucket always has one. */
     uint64_t most = now_ns + (interval < SECOND_NS ? SECOND_NS - interval : 0);
     return full <= most ? 0 : (full - most + MS_NS - 1) / MS_NS;
 }
@@ -79,7 +78,7 @@ static uint64_t latest(const struct debtor *debtor)
     return latest;
 }
 
-/* The entry of the address, in place of the one whose buckets are full first. */
+/* The slot of the address; it replaces the address whose buckets are full first. */
 static struct debtor *debtor_of(struct rate_limit *limits, uint64_t address)
 {
     struct debtor *set = limits->debtors[set_of(limits, address)];
@@ -102,12 +101,12 @@ void rate_limit_charge(struct rate_limit *limits, uint64_t address, enum rate_li
         return;
     uint64_t *full_ns = &debtor_of(limits, address)->full_ns[kind];
     uint64_t from = *full_ns > now_ns ? *full_ns : now_ns;
-    /* What was let through beyond the limit makes nobody wait for more than that second. */
+    /* An overdraft does not lengthen the wait beyond that second. */
     if (from <= now_ns + SECOND_NS)
         *full_ns = from + interval;
 }
 
-/* IPv4 addresses among the prefixes of IPv6, at ::ffff:0:0/96, which nobody has as a prefix. */
+/* IPv4 addresses among the prefixes of IPv6: ::ffff:0:0/96, which is nobody's prefix. */
 static uint64_t of_ipv4(uint32_t address)
 {
     return UINT64_C(0xffff) << 32 | ntohl(address);

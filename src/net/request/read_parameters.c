@@ -79,7 +79,7 @@ static bool parse_symbol(const struct conn *conn, struct query *query,
     return true;
 }
 
-/* An index of a subaccount or portfolio; stays as it is when there is none. */
+/* The index of a subaccount or portfolio; unchanged if absent. */
 static bool parse_index(const struct parameters *parameters, const char *name, bool needed,
                         uint32_t *index, struct problem_detail *problem)
 {
@@ -158,17 +158,17 @@ static bool parse_page(const struct parameters *parameters, struct query *query,
                                                     &before_index, problem) == PARAMETER_BAD)
         return false;
     query->limit = (uint32_t)limit;
-    /* No index is as high: the highest stands for all that are higher. */
+    /* No index is that high: the maximum stands for all higher ones. */
     query->before_index = before_index < UINT32_MAX ? (uint32_t)before_index : UINT32_MAX;
     if (before == PARAMETER_GIVEN && query->before_sequence == 0) {
-        /* A query's 0 asks for all rows, a client's for those below the first: none. */
+        /* 0 in a query asks for all rows; 0 from a client asks for rows before the first: none. */
         query->before_sequence = 1;
         query->before_index = 0;
     }
     return true;
 }
 
-/* Unix ms, both inclusive; without them from the beginning to the end of time. */
+/* Unix ms, both inclusive; without them all times. */
 static bool parse_times(const struct parameters *parameters, struct query *query,
                         struct problem_detail *problem)
 {

@@ -9,8 +9,8 @@
 #include "net/conn/conn.h"
 #include "net/conn/net_config.h"
 
-/* Fills *query for a read that the follower answers, and *caller with its API key (kind 0: the read
- * needs none); false with the problem in *problem. `unix_ns` is now, `head_text` the first byte of
+/* Makes *query from a read that the follower answers, and *caller from its API key (kind 0: it
+ * needs none). False with the problem in *problem. `unix_ns` is now, `head_text` the first byte of
  * the connection's head. */
 CC_MUST_USE bool read_parameters_parse(const struct net_config *config, uint64_t unix_ns,
                                        const struct conn *conn, const char *head_text,

@@ -1,6 +1,6 @@
 #include "net/request/verdict_audit.h"
 
-/* Whether this verdict is to be looked at: by its number, or a refusal when all of those are. */
+/* Whether this verdict is audited: by its number, or because all bad signatures are. */
 static bool is_chosen(struct verdict_audit *audit, bool good)
 {
     audit->verdicts++;

@@ -45,7 +45,7 @@ uint32_t admin_readyz(struct context *context, struct writer *writer)
     return facts.not_ready == 0 ? 200 : 503;
 }
 
-/* A stage of all net threads together. */
+/* One stage, summed over all net threads. */
 static void write_stage(struct writer *writer, const struct net_metrics *metrics, const char *name,
                         enum net_stage number)
 {

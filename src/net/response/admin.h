@@ -7,10 +7,10 @@
 
 void admin_livez(struct writer *writer);
 
-/* Gives the HTTP status: 200 or 503. */
+/* Returns the HTTP status: 200 or 503. */
 uint32_t admin_readyz(struct context *context, struct writer *writer);
 
-/* Prometheus text: the node's, then the counters and stages of this thread. */
+/* Prometheus text: the node's, then counters and stages of all net threads. */
 void admin_metrics(struct context *context, struct writer *writer);
 
 #endif

@@ -16,7 +16,7 @@ void pipeline_free(struct pipeline *pipeline)
     read_send_free(&pipeline->reads);
 }
 
-/* The pool is full: the connection whose oldest unsent byte is the oldest of all goes. */
+/* The pool is full: closes the connection whose oldest unsent byte is the oldest of all. */
 static void evict_oldest(struct pipeline *pipeline)
 {
     uint64_t oldest_ns = UINT64_MAX;
@@ -39,7 +39,7 @@ static void evict_oldest(struct pipeline *pipeline)
     context_mark_dirty(pipeline->context, victim);
 }
 
-/* Writes the answers at the front of the connection. False: the output pool had no room. */
+/* Writes the answers at the front of the pipeline. False: the output pool had no room. */
 static bool flush(struct pipeline *pipeline, struct conn *conn)
 {
     while (conn->pending_head != PENDING_NONE) {
@@ -62,7 +62,7 @@ static bool flush(struct pipeline *pipeline, struct conn *conn)
     return true;
 }
 
-/* Answers, then the reads that may be asked now, as long as that refuses some. */
+/* Writes answers, then sends reads that may go now; repeats while that refuses a read. */
 static void advance(struct pipeline *pipeline, struct conn *conn)
 {
     do {

@@ -9,7 +9,7 @@ enum {
     ANSWER_BYTES = 4096, /* of one record, with its head */
     ROW_BYTES = 1024,
     LEVEL_BYTES = 64,
-    /* Answers of reads that a connection may have unsent or coming: half of what it may hold. */
+    /* Unsent and expected answers of a connection, at most: half of what it may hold. */
     EXPECTED_MAX = OUTPUT_CONNECTION_MAX / 2,
     PIPELINED_MAX = REPLY_BUFFERS / 4, /* of all connections */
 };
@@ -46,8 +46,8 @@ static struct pending *first_waiting(const struct read_sender *sender)
                       sender->waiting[sender->waiting_head % PENDING_MAX]);
 }
 
-/* The longest answer to a query. A row of a page is shorter than 1,024 bytes as JSON, a level than
- * 64, any other list than four times a full reply buffer (tests/net/test_large_pages.c). */
+/* The longest answer to a query. As JSON a row of a page is shorter than 1,024 bytes, a level than
+ * 64, and any other list than four full reply buffers (tests/net/test_large_pages.c). */
 static uint32_t longest_answer(const struct query *query)
 {
     switch (query_extent_of(query->kind)) {
@@ -63,7 +63,7 @@ static uint32_t longest_answer(const struct query *query)
     return ANSWER_BYTES;
 }
 
-/* Sends the query; false without credit or room. */
+/* Sends the query. False without a credit or room. */
 static bool send(struct read_sender *sender, struct pending *pending)
 {
     if (sender->queries_out >= sender->reply_credits)
@@ -72,7 +72,7 @@ static bool send(struct read_sender *sender, struct pending *pending)
     if (slot == NULL)
         return false;
     pending->query.token = pending_token(&sender->context->pendings, pending);
-    /* Loaded now, after the request was read: what is acknowledged by now will be seen. */
+    /* Loaded after the request was read: the answer shows everything acknowledged before. */
     pending->query.stamp =
         sender->context->config->source.durable(sender->context->config->source.context);
     *slot = pending->query;
@@ -91,7 +91,7 @@ static void wait_for_credit(struct read_sender *sender, struct pending *pending)
         pending_index(&sender->context->pendings, pending);
 }
 
-/* A read takes effect behind the writes before it: its key may have been revoked by one of them. */
+/* A read takes effect after the writes before it, one of which may have revoked its key. */
 static bool may_still_ask(struct read_sender *sender, struct pending *pending)
 {
     struct keyring_row entry;
@@ -130,7 +130,7 @@ bool read_send_held(struct read_sender *sender, struct conn *conn)
         sender->context->pendings.pipelined += is_pipelined;
         pending->expected_bytes = bytes;
         conn->expected_bytes += bytes;
-        /* Those that wait are older: they go first. */
+        /* Waiting reads are older: they go first. */
         if (is_anyone_waiting(sender) || !send(sender, pending))
             wait_for_credit(sender, pending);
     }

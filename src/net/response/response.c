@@ -24,7 +24,7 @@ static const char *const media_names[] = {
     [MEDIA_METRICS] = "text/plain; version=0.0.4; charset=utf-8",
 };
 
-/* What stands around a body. */
+/* Everything around a body. */
 struct frame {
     uint32_t http_status;
     enum media media;
@@ -243,7 +243,7 @@ static void reply_problem(struct problem_detail *problem, const struct reply *re
     (void)problem_detail_set(problem, reply->problem, NULL, "%s", detail);
 }
 
-/* A write whose answer is a read of what it did: whoever sent it must not send it again. */
+/* The write is done and only its answer failed: the client must not send it again. */
 static void say_done(struct problem_detail *problem)
 {
     char detail[PROBLEM_DETAIL_TEXT_MAX];
@@ -305,7 +305,7 @@ static void write_local(struct context *context, struct writer *writer,
     frame->sequence = context->config->source.applied(context->config->source.context);
 }
 
-/* The outcome of a plain JSON write; one that was sequenced says where. */
+/* The outcome of a plain JSON write, with its sequence if it has one. */
 static void write_plain(struct context *context, struct writer *writer,
                         const struct pending *pending, struct frame *frame)
 {
@@ -389,7 +389,7 @@ bool response_write(struct response_writer *responses, struct conn *conn, struct
     struct writer body = writer_begin(responses->scratch, RESPONSE_SCRATCH_BYTES);
     struct frame frame = { .http_status = 200, .media = MEDIA_JSON };
     write_body(context, &body, pending, &frame);
-    if (CC_UNLIKELY(body.full)) { /* longer than any answer of a bounded engine */
+    if (CC_UNLIKELY(body.full)) { /* no answer of a bounded engine is that long */
         struct problem_detail problem;
         (void)problem_detail_set(&problem, PROBLEM_internal_error, NULL, "the answer is too long");
         body = writer_begin(responses->scratch, RESPONSE_SCRATCH_BYTES);
