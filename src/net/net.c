@@ -17,10 +17,10 @@ enum {
     LISTENERS = 2,
     PUBLIC = 0,
     ADMIN = 1,
-    FILES_RESERVED = 128,      /* descriptors that are not connections */
+    FILES_RESERVED = 128,      /* descriptors for other uses than connections */
     CONNECTIONS_RESERVED = 64, /* of the table, for the admin listener */
     CONNECTIONS_MIN = 128,
-    ACCEPT_PAUSE_NS = 100000000, /* after the process ran out of descriptors */
+    ACCEPT_PAUSE_NS = 100000000, /* no accepts after the process ran out of descriptors */
 };
 
 struct net {
@@ -28,12 +28,12 @@ struct net {
     struct uring uring;
     struct listener listeners[LISTENERS];
     bool accepting[LISTENERS]; /* an accept is armed */
-    uint64_t accept_again_ns;  /* 0: at once */
+    uint64_t accept_again_ns;  /* 0: now */
     int wake_file;
 };
 
-/* How many connections the table may hold: a power of two below the limit of descriptors, of which
- * each thread of the port has its part. */
+/* The capacity of the connection table: a power of two below the limit of descriptors, which the
+ * threads of the port share. */
 static uint32_t connection_capacity(uint32_t threads)
 {
     struct rlimit limit;
@@ -122,7 +122,7 @@ void net_destroy(struct net *net)
             (void)close(conn_at(&net->protocol.context.conns, i)->file);
     listener_close(&net->listeners[PUBLIC]);
     listener_close(&net->listeners[ADMIN]);
-    uring_close(&net->uring); /* ends what is in flight before its memory goes */
+    uring_close(&net->uring); /* ends operations in flight before their memory is unmapped */
     protocol_free(&net->protocol);
     free(net);
 }
@@ -143,7 +143,7 @@ static void stop_receive(struct net *net, struct conn *conn)
     uring_cancel(&net->uring, uring_user_data(URING_RECEIVE, conn->index));
 }
 
-/* Nothing of the connection is wanted any more. */
+/* Closes the connection once no operation of it is in flight. */
 static void abandon(struct net *net, struct conn *conn)
 {
     if (conn->receiving || conn->sending) {
@@ -163,7 +163,7 @@ static bool is_between_requests(const struct conn *conn)
     return conn->phase == CONN_HEAD && conn->scanned == 0 && conn_input_bytes(conn) == 0;
 }
 
-/* What the transport owes a connection after a turn. */
+/* Does for a connection what is due after a turn: send, receive, shut down, close. */
 static void attend(struct net *net, struct conn *conn)
 {
     struct protocol *protocol = &net->protocol;
@@ -310,7 +310,7 @@ static void on_completion(struct net *net, const struct io_uring_cqe *cqe)
     }
 }
 
-/* As many completions as the turn has requests left; the rest waits in the ring. */
+/* Handles completions while the turn may accept requests; the others wait in the ring. */
 static uint32_t run_completions(struct net *net)
 {
     struct io_uring *ring = &net->uring.ring;
@@ -332,7 +332,7 @@ static uint32_t run_completions(struct net *net)
 
 static void start(struct net *net)
 {
-    INVARIANT(uring_start(&net->uring) == 0); /* only a second owner could make it fail */
+    INVARIANT(uring_start(&net->uring) == 0); /* it fails only if there is a second owner */
     if (net->wake_file >= 0)
         uring_watch(&net->uring, net->wake_file);
 }

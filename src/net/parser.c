@@ -3,7 +3,7 @@
 #include "net/command/plain_write.h"
 #include "net/reads.h"
 
-enum { BODY_MAX = REQUEST_PASSKEY_ENVELOPE_MAX }; /* any body that is read at all */
+enum { BODY_MAX = REQUEST_PASSKEY_ENVELOPE_MAX }; /* the longest body of any request */
 
 void parser_refuse(struct protocol *protocol, struct conn *conn,
                    const struct problem_detail *problem)
@@ -14,14 +14,14 @@ void parser_refuse(struct protocol *protocol, struct conn *conn,
     pipeline_refuse(&protocol->pipeline, conn, problem, conn->allow);
 }
 
-/* A head that cannot be read. */
+/* Refuses a malformed head. */
 static void refuse_head(struct protocol *protocol, struct conn *conn, const char *text)
 {
     const struct http_head *head = &conn->head;
     struct problem_detail problem;
     conn->allow = NULL;
     if (head->fault == HTTP_FAULT_TOO_LARGE || head->fault == HTTP_FAULT_TOO_MANY) {
-        /* R11: path and method are judged first, where they are known. */
+        /* R11: path and method are judged first, if they are known. */
         if (head->path.count == 0 || route_find(&protocol->routes, head, text, conn->admin,
                                                 &conn->route, &problem, &conn->allow))
             (void)problem_detail_set(&problem, PROBLEM_headers_too_large, NULL, "%s",
@@ -34,7 +34,7 @@ static void refuse_head(struct protocol *protocol, struct conn *conn, const char
     parser_refuse(protocol, conn, &problem);
 }
 
-/* Headers of a signed request: what it is and how it wants to be answered (W5). */
+/* Checks the headers of a signed request: its form and the form of its answer (W5). */
 static bool check_signed_head(const struct http_head *head, struct problem_detail *problem)
 {
     if (head->media != HTTP_MEDIA_JSON && head->media != HTTP_MEDIA_OCTETS)
@@ -54,7 +54,7 @@ static bool check_signed_head(const struct http_head *head, struct problem_detai
     return true;
 }
 
-/* Headers of a plain JSON write. */
+/* Checks the headers of a plain JSON write. */
 static bool check_plain_head(const struct http_head *head, struct problem_detail *problem)
 {
     if (head->media == HTTP_MEDIA_JSON)
@@ -65,7 +65,7 @@ static bool check_plain_head(const struct http_head *head, struct problem_detail
                                   : "Content-Type must be application/json");
 }
 
-/* Does the request become a command. */
+/* Whether the request becomes a command. */
 static bool is_write(const struct conn *conn)
 {
     return conn->route.kind == ROUTE_SIGNED || conn->route.kind == ROUTE_PLAIN;
@@ -91,7 +91,7 @@ static void refuse_size(struct protocol *protocol, struct conn *conn)
     parser_refuse(protocol, conn, &problem);
 }
 
-/* A complete head. False: it was answered and the connection closes. */
+/* Accepts a complete head. False: it was refused, and the connection closes. */
 static bool accept_head(struct protocol *protocol, struct conn *conn, const char *text,
                         size_t count)
 {
@@ -131,7 +131,7 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
     else if (conn->route.kind == ROUTE_PLAIN)
         (void)check_plain_head(head, &conn->early);
     if (head->expects_continue && has_body(head) && count == head->bytes) {
-        if (conn->early.code != PROBLEM_none) { /* the body need not be sent at all */
+        if (conn->early.code != PROBLEM_none) { /* the client need not send the body */
             parser_refuse(protocol, conn, &conn->early);
             return false;
         }
@@ -141,7 +141,7 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
     return true;
 }
 
-/* May the connection's next request be taken now. */
+/* Whether the connection's next request may be accepted now. */
 static bool may_accept(const struct protocol *protocol, const struct conn *conn)
 {
     return protocol->budget > 0 && !conn->slow_job && !conn->broken &&
@@ -153,10 +153,10 @@ enum progress {
     PROGRESS_DONE, /* one request */
     PROGRESS_MORE, /* needs more bytes */
     PROGRESS_BLOCKED,
-    PROGRESS_CLOSED, /* nothing more is read */
+    PROGRESS_CLOSED, /* the connection reads nothing more */
 };
 
-/* The request is complete. False: it must wait, nothing happened. */
+/* Accepts a complete request. False: it must wait; nothing has changed. */
 static bool accept_request(struct protocol *protocol, struct conn *conn, const char *text,
                            size_t body_bytes)
 {
@@ -177,7 +177,7 @@ static bool accept_request(struct protocol *protocol, struct conn *conn, const c
     return true;
 }
 
-/* The head at `text`. */
+/* Reads the head at `text`. */
 static enum progress read_head(struct protocol *protocol, struct conn *conn, const char *text,
                                size_t count)
 {
@@ -187,7 +187,7 @@ static enum progress read_head(struct protocol *protocol, struct conn *conn, con
         bytes = http_parse(head, text, count);
     } else {
         bytes = http_scan(text, conn->scanned, count, &head->fault, &head->fault_at);
-        /* A head that is too long is parsed all the same: path and method come before 431. */
+        /* A head that is too long is parsed too: path and method are judged before 431. */
         if (bytes > 0 || (bytes < 0 && head->fault == HTTP_FAULT_TOO_LARGE))
             bytes = http_parse(head, text, bytes > 0 ? (size_t)bytes : count);
         else if (bytes < 0)
@@ -214,8 +214,8 @@ static enum progress refuse_chunk(struct protocol *protocol, struct conn *conn)
     return PROGRESS_CLOSED;
 }
 
-/* Takes the chunk framing out of a body. *count shrinks when more is to come; complete_bytes is set
- * when the last chunk was read. */
+/* Removes the chunk framing of a body in place. *count shrinks if more bytes must come;
+ * complete_bytes is set after the last chunk. */
 static enum progress read_chunks(struct protocol *protocol, struct conn *conn, char *text,
                                  size_t *count)
 {
@@ -241,8 +241,8 @@ static enum progress read_chunks(struct protocol *protocol, struct conn *conn, c
     return PROGRESS_DONE;
 }
 
-/* The body behind the head at `text`; *count shrinks when chunk framing is taken out. *used gets
- * the bytes of the whole request when it was taken. */
+/* Reads the body after the head at `text`. *count shrinks by removed chunk framing. *used gets the
+ * bytes of the whole request if it was accepted. */
 static enum progress read_body(struct protocol *protocol, struct conn *conn, char *text,
                                size_t *count, size_t *used)
 {
@@ -277,7 +277,7 @@ size_t parser_run(struct protocol *protocol, struct conn *conn, char *text, size
         enum progress progress;
         size_t left = *count - used;
         size_t request_bytes = 0;
-        if (conn->phase == CONN_HEAD && conn->last) /* the answer before said close */
+        if (conn->phase == CONN_HEAD && conn->last) /* the last answer says close */
             return *count;
         if (!may_accept(protocol, conn)) {
             conn->blocked = true;

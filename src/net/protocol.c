@@ -40,7 +40,7 @@ struct conn *protocol_open(struct protocol *protocol, bool admin)
     return conn;
 }
 
-/* The bytes are kept, or the connection holds too much. */
+/* Keeps the bytes; closes the connection if it holds too much. */
 static void keep(struct protocol *protocol, struct conn *conn, const char *bytes, size_t count)
 {
     if (count > 0 && !conn_input_append(&protocol->context.conns, conn, bytes, count)) {
@@ -49,7 +49,7 @@ static void keep(struct protocol *protocol, struct conn *conn, const char *bytes
     }
 }
 
-/* Takes requests from the kept input. */
+/* Accepts requests from the kept input. */
 static void run_kept(struct protocol *protocol, struct conn *conn)
 {
     size_t before = conn_input_bytes(conn);
@@ -59,7 +59,7 @@ static void run_kept(struct protocol *protocol, struct conn *conn)
     conn_input_take(&protocol->context.conns, conn, used);
 }
 
-/* A connection that waits for nothing but the next turn must come back by itself. */
+/* A connection that waits only for the next turn must return by itself. */
 static void requeue(struct protocol *protocol, struct conn *conn)
 {
     if (conn->blocked && (protocol->budget == 0 || !pending_available(&protocol->context.pendings)))
@@ -88,7 +88,7 @@ void protocol_receive(struct protocol *protocol, struct conn *conn, char *bytes,
 void protocol_end_of_input(struct protocol *protocol, struct conn *conn)
 {
     conn->ended = true;
-    if (!conn->blocked) { /* what is incomplete stays so */
+    if (!conn->blocked) { /* an incomplete request will not be completed */
         conn->last = true;
         conn->phase = CONN_HEAD;
         conn_input_take(&protocol->context.conns, conn, conn_input_bytes(conn));
@@ -103,8 +103,8 @@ static void accept_answers(struct protocol *protocol)
     struct ring *ring = protocol->config.answers;
     uint64_t ready = ring_ready(ring);
     uint64_t taken = 0;
-    /* Release sequences do not go back from answer to answer: the first that must wait holds up
-     * none that may go. */
+    /* Release sequences never decrease from answer to answer, so the first that must wait delays
+     * none that may leave. */
     while (taken < ready) {
         const struct answer *answer = ring_at(ring, taken);
         if (answer->release_sequence > protocol->durable)
@@ -117,8 +117,8 @@ static void accept_answers(struct protocol *protocol)
     protocol->work += (uint32_t)taken;
 }
 
-/* A long page takes a third of a millisecond to write, and the matcher may be on this thread: what
- * is left in the ring comes in the next turn. */
+/* Writing a long page takes a third of a millisecond, and the matcher may be on this thread: the
+ * rest of the ring waits for the next turn. */
 static void accept_replies(struct protocol *protocol)
 {
     struct ring *ring = protocol->config.replies;
@@ -131,7 +131,7 @@ static void accept_replies(struct protocol *protocol)
     protocol->work += (uint32_t)taken;
 }
 
-/* Connections whose answer found no room try again. */
+/* Retries connections whose answer found no room. */
 static void feed_starved(struct protocol *protocol)
 {
     uint32_t count = conn_queue_count(&protocol->context.conns, CONN_STARVED);
@@ -168,8 +168,8 @@ void protocol_turn_begin(struct protocol *protocol)
     accept_replies(protocol);
     if (conn_queue_count(&protocol->context.conns, CONN_STARVED) > 0)
         feed_starved(protocol);
-    /* Who waits since an earlier turn and what arrives now get half of it each, and what the other
-     * leaves: neither can keep the other out. */
+    /* Connections that wait since an earlier turn get half of the budget, new bytes the other half;
+     * each also gets what the other leaves. Neither can starve the other. */
     protocol->budget = NET_TURN_REQUESTS / 2;
     run_ready(protocol);
     protocol->budget += NET_TURN_REQUESTS / 2;
@@ -184,7 +184,7 @@ static void time_out(struct protocol *protocol, struct conn *conn, enum conn_tim
     }
     uint64_t since_ns = output_since_ns(&protocol->context.outputs, &conn->output);
     bool is_deaf = since_ns != UINT64_MAX && protocol->context.now_ns - since_ns >= CONN_DEAF_NS;
-    if (!is_deaf && (conn->blocked || conn->pending_count > 0)) { /* we make it wait */
+    if (!is_deaf && (conn->blocked || conn->pending_count > 0)) { /* it waits for us */
         conn_time_start(&protocol->context.conns, conn, time, protocol->context.now_ns);
         return;
     }

@@ -5,7 +5,7 @@
 #include "net/request/api_caller.h"
 #include "net/request/read_parameters.h"
 
-/* The request type that the path names. */
+/* The request type in the path. */
 static bool fill_eip712(const struct conn *conn, struct pending_local *local,
                         struct problem_detail *problem)
 {
@@ -48,7 +48,7 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
     struct keyring_key caller;
     struct problem_detail problem;
     struct pending_local local = { 0 };
-    bool is_query = conn->route.kind == ROUTE_QUERY; /* else answered here, at its turn */
+    bool is_query = conn->route.kind == ROUTE_QUERY; /* else the net thread answers it */
     context->metrics.counters.reads++;
     if (is_query ? !read_parameters_parse(context->config, context->unix_ns, conn, head_text,
                                           &query, &caller, &problem)
@@ -59,7 +59,7 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
     if (is_query) {
         struct pending *pending = pending_add(&context->pendings, conn, PENDING_READ, PENDING_HELD);
         pending->query = query;
-        /* Nothing stands before it: its key is as live as it was a moment ago. */
+        /* No request precedes it: the check of its key need not be repeated. */
         if (conn->pending_count == 1)
             caller.kind = 0;
         pending->caller = caller;

@@ -1,16 +1,17 @@
-/* reads.h - takes reads: to the follower, or to be answered here at their turn. Net thread. */
+/* reads.h - accepts reads: for the follower, or to be answered by the net thread. Net thread. */
 #ifndef NET_READS_H
 #define NET_READS_H
 
 #include "net/response/pipeline.h"
 
-/* Takes one read with a complete head; it becomes a pending of the connection. */
+/* Accepts one read with a complete head; it becomes a pending of the connection. */
 void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head_text);
 
-/* Sends reads that waited for a credit, refuses those that waited too long. Gives the work done. */
+/* Sends reads that waited for a credit, refuses those that waited too long. Returns the work done.
+ * */
 uint32_t reads_run(struct pipeline *pipeline);
 
-/* A reply of the follower. */
+/* Handles a reply of the follower. */
 void reads_reply(struct pipeline *pipeline, const struct reply *reply);
 
 #endif

@@ -12,7 +12,7 @@ void command_send_init(struct command_sender *sender, struct job_table *jobs)
         (struct command_sender){ .jobs = jobs, .answer_credits = config->answers->slot_mask + 1 };
 }
 
-/* Completes the command: secret, hashes, token, sizes. False: the kernel gave no random bytes. */
+/* Completes the command: secret, hashes, token, sizes. False: no random bytes from the kernel. */
 static bool complete(struct command_sender *sender, struct job *job)
 {
     struct context *context = sender->jobs->context;
@@ -33,7 +33,7 @@ static bool complete(struct command_sender *sender, struct job *job)
     return true;
 }
 
-/* Pushes what credits and ring allow; publishes once. */
+/* Pushes as many jobs as credits and ring allow, and publishes once. */
 static uint32_t push_good(struct command_sender *sender)
 {
     struct job_table *jobs = sender->jobs;
@@ -71,7 +71,7 @@ static uint32_t push_good(struct command_sender *sender)
     return pushed + done;
 }
 
-/* R11 step 13: those that waited net.credit_wait_ms without a credit. */
+/* R11 step 13: refuses jobs that waited net.credit_wait_ms for a credit. */
 static uint32_t drop_late(struct command_sender *sender)
 {
     struct job_table *jobs = sender->jobs;

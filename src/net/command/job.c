@@ -86,7 +86,7 @@ void job_refuse_signature(struct job_table *jobs, struct job *job, const char *d
     pipeline_finish(jobs->pipeline, pending);
 }
 
-/* How the request wants to be answered; parser.c let no other headers through. */
+/* The requested form of the answer; parser.c refused all other headers. */
 static enum ack_form ack_form_of(const struct http_head *head)
 {
     if (head->accepts_octets || head->ack == HTTP_ACK_BINARY)
@@ -94,7 +94,7 @@ static enum ack_form ack_form_of(const struct http_head *head)
     return head->ack == HTTP_ACK_FULL ? ACK_FULL : ACK_BRIEF;
 }
 
-/* Is the type one that the node has put off. */
+/* Whether the node has put off the request type. */
 static bool is_off(const struct job_table *jobs, const struct request *request,
                    struct problem_detail *problem)
 {
@@ -108,7 +108,7 @@ static bool is_off(const struct job_table *jobs, const struct request *request,
     return false;
 }
 
-/* Envelope and R11 steps 5 to 9 into the job. */
+/* Decodes the envelope into the job: steps 5 to 9 of R11. */
 static bool decode(const struct job_table *jobs, struct conn *conn, struct job *job,
                    const char *body, size_t count, struct problem_detail *problem)
 {
@@ -143,7 +143,7 @@ static bool decode(const struct job_table *jobs, struct conn *conn, struct job *
     return true;
 }
 
-/* What is known of the request's key before its signature is verified. True: it is a slow one. */
+/* Looks up the request's key before its signature is verified. True: the job is slow. */
 static bool judge_key(const struct job_table *jobs, const struct conn *conn, struct job *job)
 {
     const struct command *command = job_command(job);
@@ -168,7 +168,7 @@ bool job_accept(struct job_table *jobs, struct conn *conn, const char *body, siz
     if (decoded && !job->passkey) {
         slow = judge_key(jobs, conn, job);
         if (slow && job_queue_count(&jobs->slow) >= JOBS_SLOW_MAX) {
-            jobs->free_count++; /* as if it had not been taken */
+            jobs->free_count++; /* as if it had not been allocated */
             conn_queue_push(&context->conns, CONN_SLOW, conn);
             return false;
         }
@@ -187,7 +187,7 @@ bool job_accept(struct job_table *jobs, struct conn *conn, const char *body, siz
         job_free(jobs, number);
         pipeline_finish(jobs->pipeline, pending);
     } else if (job->passkey) {
-        /* W4: this binary makes no passkey account, so no credential id is known. */
+        /* W4: there are no passkey accounts, so no credential id is known. */
         job_refuse_signature(jobs, job, "the credential id is unknown");
         job_free(jobs, number);
     } else if (slow) {

@@ -38,15 +38,15 @@ struct job {
     alignas(8) uint8_t message[(JOB_MESSAGE_BYTES + 7) / 8 * 8];
     const struct request *request;
     const struct ed25519_table *table; /* of its key, found in this turn; or NULL */
-    uint64_t address;                  /* of its client (rate_limit.h) */
-    uint64_t deadline_ns;              /* 0: it has not waited for a credit yet */
+    uint64_t address;                  /* its client's (rate_limit.h) */
+    uint64_t deadline_ns;              /* end of its wait for a credit; 0: it does not wait */
     uint32_t pending;
     bool passkey;
-    bool known; /* its key was known when it was accepted */
-    bool plain; /* no client signs it */
+    bool known; /* its key was known when the request was accepted */
+    bool plain; /* it has no signature */
 };
 
-/* A queue of job numbers; holds every job there is. */
+/* A queue of job numbers, with room for all jobs. */
 struct job_queue {
     uint16_t items[JOBS_MAX];
     uint32_t head, tail;

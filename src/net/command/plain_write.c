@@ -7,7 +7,7 @@
 
 enum { BODY_MAX = 64 };
 
-/* The checks of a write that was read: is it served, and who asks. */
+/* Checks whether writes are served, and the API key. */
 static bool admit(const struct context *context, const struct conn *conn, const char *head_text,
                   struct pending_plain *plain, struct keyring_row *entry,
                   struct problem_detail *problem)
@@ -18,14 +18,14 @@ static bool admit(const struct context *context, const struct conn *conn, const 
         return false;
     plain->account_id = entry->account_id;
     if (entry->state == KEYRING_TOMBSTONE)
-        return true; /* R11: the engine refuses it, behind the command that revoked the key */
+        return true; /* R11: the engine refuses it, after the command that revoked the key */
     if (entry->scope != API_CALLER_READ_WRITE)
         return problem_detail_set(problem, PROBLEM_read_only_key, NULL,
                                   "the API key has scope READ");
     return api_caller_may_reach(entry->subaccount_pin, plain->subaccount_index, problem);
 }
 
-/* The portfolio that the path of a rename names. */
+/* The portfolio in the path of a rename. */
 static bool parse_portfolio(const struct conn *conn, struct pending_plain *plain,
                             struct problem_detail *problem)
 {
@@ -39,7 +39,7 @@ static bool parse_portfolio(const struct conn *conn, struct pending_plain *plain
     return true;
 }
 
-/* The body of W3b; gives its bytes. */
+/* Writes the body of W3b; returns its size. */
 static uint16_t fill_body(const struct symbols *symbols, uint16_t code,
                           const struct pending_plain *plain, const struct keyring_row *entry,
                           uint8_t body[BODY_MAX])
@@ -51,7 +51,8 @@ static uint16_t fill_body(const struct symbols *symbols, uint16_t code,
     cc_store32(body + 28, plain->portfolio_index);
     if (code == REQUEST_set_leverage) {
         cc_store32(body + 32, plain->leverage);
-        /* R11: an unknown market is told behind the portfolio: the engine is asked all the same. */
+        /* The portfolio check comes first (R11), so an unknown market is still sent to the engine.
+         * */
         cc_store16(body + 36, symbols_find(symbols, plain->market, strlen(plain->market)));
     } else if (code == REQUEST_faucet_credit) {
         cc_store64(body + 32, plain->amount);

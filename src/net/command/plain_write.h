@@ -13,7 +13,7 @@
 
 #include "net/command/job.h"
 
-/* Takes one request with its complete body; jobs has room. It becomes a pending of the
+/* Accepts one request with its complete body; a job slot is free. It becomes a pending of the
  * connection, whatever its outcome. `head_text` is the first byte of the head. */
 void plain_write_accept(struct job_table *jobs, struct conn *conn, const char *head_text,
                         const char *body, size_t count);

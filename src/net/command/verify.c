@@ -19,7 +19,7 @@ void verify_init(struct verifier *verifier, struct job_table *jobs)
     eip712_init(&verifier->eip712, config->exchange_id);
 }
 
-/* R11 step 11 for a request whose signature is good: STATUS_request_completed to go on. */
+/* R11 step 11 for a request with a good signature. STATUS_request_completed: it may be pushed. */
 static enum status check_key(struct verifier *verifier, const struct job *job,
                              const struct command *command)
 {
@@ -31,14 +31,14 @@ static enum status check_key(struct verifier *verifier, const struct job *job,
         return STEP_STATUS(revoked_by_session);
     if (request->signer == SIGNER_NEW_SECP256K1) /* exempt */
         return STATUS_request_completed;
-    /* Looked up again: a key may have been added while the signature waited. */
+    /* Looked up again: the key may have been added while the job waited. */
     if (job->known || key_lookup_is_known(verifier->context->config, request, command))
         return STATUS_request_completed;
     verifier->context->metrics.counters.unknown_keys++;
     return ack_unauthorized(request->code);
 }
 
-/* A verdict on a signature: refuses, or queues the command to be pushed. */
+/* Applies the verdict on a signature: refuses the request, or queues its command for the ring. */
 static void apply_verdict(struct verifier *verifier, uint32_t number, bool slow, bool good)
 {
     struct job *job = &verifier->jobs->items[number];
@@ -46,7 +46,8 @@ static void apply_verdict(struct verifier *verifier, uint32_t number, bool slow,
     struct conn *conn = context_conn(verifier->context, job_pending(verifier->jobs, job));
     if (conn != NULL) {
         conn->last_signature_bad =
-            !good || (conn->last_signature_bad && !slow); /* not slow: sent before that was known */
+            !good || (conn->last_signature_bad &&
+                      !slow); /* a job that is not slow was sent before the bad one was known */
         conn->last_signature_good = !conn->last_signature_bad && job->known;
     }
     if (!good) {
@@ -65,7 +66,7 @@ static void apply_verdict(struct verifier *verifier, uint32_t number, bool slow,
     job_queue_push(&verifier->jobs->good, number);
 }
 
-/* What was taken in this turn and is not slow, its signatures in one batch. */
+/* Verifies all jobs of the turn that are not slow in one batch. */
 static uint32_t verify_fresh(struct verifier *verifier)
 {
     struct job_table *jobs = verifier->jobs;
@@ -104,8 +105,9 @@ static uint32_t verify_fresh(struct verifier *verifier)
     return count;
 }
 
-/* As many connections as there is room for slow jobs may try again. Some take none (they are gone,
- * or their key is known by now): so room counts, not signatures done, and nobody is left behind. */
+/* Resumes as many connections as there is room for slow jobs. Some use none (they have closed, or
+ * their key is known by now), so the loop counts room, not verified signatures; no connection is
+ * forgotten. */
 static void resume_slow(struct verifier *verifier)
 {
     uint32_t room = JOBS_SLOW_MAX - job_queue_count(&verifier->jobs->slow);
@@ -126,7 +128,7 @@ static bool verify_one(struct verifier *verifier, const struct command *command)
             .signature = command_signature(command),
             .message = command_payload(command),
             .message_bytes = command->payload_bytes,
-            /* Not what was found when it was taken: that may be turns ago. */
+            /* Looked up now: a table found when the request was accepted may be freed. */
             .table = key_tables_find(verifier->context->config->key_tables, command_key(command)),
         };
         enum ed25519_path path = ed25519_path_in_use();
@@ -139,8 +141,8 @@ static bool verify_one(struct verifier *verifier, const struct command *command)
            secp256k1_verify(command_key(command), hashes.digest, command_signature(command));
 }
 
-/* Its address has asked for too much. Even this answer comes in its turn: whoever floods gets no
- * more of them than of verdicts. */
+/* Refuses a job whose address is over its limit. This counts as the slow job of the turn, so that a
+ * flood gets no more refusals than verdicts. */
 static bool refuse_unverified(struct verifier *verifier, uint32_t number, bool last_signature_bad)
 {
     struct job *job = &verifier->jobs->items[number];
@@ -183,7 +185,7 @@ static uint32_t verify_slow(struct verifier *verifier)
 void verify_begin(struct verifier *verifier)
 {
     const struct net_config *config = verifier->context->config;
-    /* The tables of their keys were of the last turn. */
+    /* Jobs of the last turn would hold tables that may be freed now. */
     INVARIANT(job_queue_count(&verifier->jobs->fresh) == 0);
     key_tables_quiet(config->key_tables, config->number);
 }

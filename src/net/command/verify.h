@@ -1,9 +1,9 @@
-/* verify.h - the signatures of a turn: those of known Ed25519 keys in one batch, slow ones one a
- * turn. What is good goes on to command_send.h.
+/* verify.h - verifies signatures: known Ed25519 keys in one batch a turn, slow jobs one a turn.
+ * Good ones continue in command_send.h.
  *
  * Owner. The net thread.
- * Bound. A turn verifies at most NET_TURN_REQUESTS + NET_TURN_SLOW, the former in one call: what
- *        arrived, however few, never waiting for more. */
+ * Bound. NET_TURN_REQUESTS + NET_TURN_SLOW signatures a turn. The batch has what arrived in the
+ *        turn, however few; it never waits for more. */
 #ifndef NET_COMMAND_VERIFY_H
 #define NET_COMMAND_VERIFY_H
 
@@ -20,13 +20,13 @@ struct verifier {
 
 void verify_init(struct verifier *verifier, struct job_table *jobs);
 
-/* Begins a turn: the tables of keys that the last one has found may be freed. */
+/* Begins a turn: key tables found in the last turn may be freed. */
 void verify_begin(struct verifier *verifier);
 
-/* Verifies what was taken. Gives the work done. */
+/* Verifies the jobs of the turn. Returns the work done. */
 uint32_t verify_run(struct verifier *verifier);
 
-/* Jobs that a turn could go on with. */
+/* Whether jobs wait for verification. */
 CC_MUST_USE static inline bool verify_has_work(const struct verifier *verifier)
 {
     return job_queue_count(&verifier->jobs->fresh) > 0 ||
