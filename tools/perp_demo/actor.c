@@ -70,7 +70,7 @@ static bool any_used(const struct bot *bot)
 }
 
 /* Reads every order until all have ended. Gives up after many rounds in which each was answered:
- * what is open then stays open, and the stage says so. */
+ * what is open then stays open, and the scene says so. */
 static void read_to_the_end(struct bot *bot)
 {
     uint32_t rounds = 0;
@@ -209,8 +209,8 @@ static void obey(struct actor *actor, const char *line)
     fflush(stdout);
 }
 
-/* Waits at most `wait_ns` for the stage's words. False: it is gone. */
-static bool listen_to_stage(struct actor *actor, uint64_t wait_ns)
+/* Waits at most `wait_ns` for the scene's words. False: it is gone. */
+static bool listen_to_scene(struct actor *actor, uint64_t wait_ns)
 {
     struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
     const struct timespec wait = { .tv_sec = (time_t)(wait_ns / NS_PER_S),
@@ -326,7 +326,7 @@ int actor_run(int argc, char **argv)
         }
         now_ns = instant_monotonic_ns();
         uint64_t until_ns = actor.stopped || stat_ns < next_ns ? stat_ns : next_ns;
-        present = listen_to_stage(&actor, until_ns > now_ns ? until_ns - now_ns : 0);
+        present = listen_to_scene(&actor, until_ns > now_ns ? until_ns - now_ns : 0);
     }
     client_close(&actor.bot.courier.client);
     key_file_wipe(&actor.bot.key);

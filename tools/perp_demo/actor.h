@@ -1,8 +1,8 @@
-/* actor.h - a process of the demo: the oracle, a maker, a taker or the whale, started by the stage.
+/* actor.h - a process of the demo: the oracle, a maker, a taker or the whale, started by the scene.
  *
  *   perp-demo ROLE NAME URL KEY_FILE API_KEY_FILE ACCOUNT FEED_FILE SEED PATIENCE_MS
  *
- * Talks to the stage in lines. Standard input:
+ * Talks to the scene in lines. Standard input:
  *   stop               cancel everything, read every order to its end and the positions
  *   prove              ask again for what was acknowledged before a connection was lost
  *   flatten PRICE ...  raw, one a market: place what brings the positions to 0
@@ -27,7 +27,7 @@
 #ifndef PERP_DEMO_ACTOR_H
 #define PERP_DEMO_ACTOR_H
 
-/* Runs until the stage ends it; the exit code. */
+/* Runs until the scene ends it; the exit code. */
 int actor_run(int argc, char **argv);
 
 #endif

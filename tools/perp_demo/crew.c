@@ -15,7 +15,7 @@ enum { MEMBERS_MAX = 64, READ_BYTES = 4096, WAIT_STEP_MS = 10 };
 
 /* Between fork and exec of a single-threaded process: any call is allowed. */
 _Noreturn static void become(const char *const *argv, int input, int output, const char *log_path,
-                             int death, pid_t stage)
+                             int death, pid_t scene)
 {
     int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (log < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
@@ -23,8 +23,8 @@ _Noreturn static void become(const char *const *argv, int input, int output, con
         _exit(127);
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, death);
-    if (getppid() != stage)
-        _exit(127); /* the stage died before the line above */
+    if (getppid() != scene)
+        _exit(127); /* the scene died before the line above */
     execv(argv[0], (char *const *)(uintptr_t)argv);
     dprintf(STDERR_FILENO, "cannot start %s: %s\n", argv[0], strerror(errno));
     _exit(127);
@@ -34,7 +34,7 @@ int crew_start(struct crew_member *member, const char *name, const char *const *
                const char *log_path, int death)
 {
     int input[2], output[2];
-    pid_t stage = getpid();
+    pid_t scene = getpid();
     *member = (struct crew_member){ .to = -1, .from = -1 };
     snprintf(member->name, sizeof member->name, "%s", name);
     if (pipe2(input, O_CLOEXEC) != 0)
@@ -48,7 +48,7 @@ int crew_start(struct crew_member *member, const char *name, const char *const *
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0)
-        become(argv, input[0], output[1], log_path, death, stage);
+        become(argv, input[0], output[1], log_path, death, scene);
     int error = -errno;
     close(input[0]);
     close(output[1]);

@@ -1,9 +1,9 @@
 /* crew.h - the child processes of the demo: started, listened to by lines, and ended for certain.
  *
- * Every child is in a process group of its own, so that Ctrl-C reaches the stage alone, and dies
- * with the stage however that ends (PR_SET_PDEATHSIG).
+ * Every child is in a process group of its own, so that Ctrl-C reaches the scene alone, and dies
+ * with the scene however that ends (PR_SET_PDEATHSIG).
  *
- * Owner. The stage's thread. */
+ * Owner. The scene's thread. */
 #ifndef PERP_DEMO_CREW_H
 #define PERP_DEMO_CREW_H
 
@@ -23,7 +23,7 @@ struct crew_member {
 };
 
 /* Starts argv[0] with the pipes; standard error goes to the file `log_path` (appended). `death` is
- * the signal it gets when the stage dies. 0 or -errno. */
+ * the signal it gets when the scene dies. 0 or -errno. */
 CC_MUST_USE int crew_start(struct crew_member *member, const char *name, const char *const *argv,
                            const char *log_path, int death);
 

@@ -1,8 +1,8 @@
 /* feed.h - the prices outside the exchange: a shared file, one number a market, which the oracle
  * process moves and the traders watch, as they would watch other venues. Beside them, a word of the
- * stage: that traders shall hurry, each turn right behind the one before.
+ * scene: that traders shall hurry, each turn right behind the one before.
  *
- * Owner. One writer (prices: the oracle, hurry: the stage); any number of readers.
+ * Owner. One writer (prices: the oracle, hurry: the scene); any number of readers.
  * Units. Raw prices of the markets. */
 #ifndef PERP_DEMO_FEED_H
 #define PERP_DEMO_FEED_H

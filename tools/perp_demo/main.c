@@ -1,10 +1,10 @@
-/* main.c - perp-demo: the stage, or one of the processes that it starts. */
+/* main.c - perp-demo: the scene, or one of the processes that it starts. */
 #include <stdio.h>
 
 #include "crypto/signer.h"
 #include "perp_demo/actor.h"
 #include "perp_demo/role.h"
-#include "perp_demo/stage.h"
+#include "perp_demo/scene.h"
 
 int main(int argc, char **argv)
 {
@@ -12,5 +12,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "perp-demo: the cryptographic library does not start\n");
         return 1;
     }
-    return argc > 1 && role_find(argv[1]) != NULL ? actor_run(argc, argv) : stage_run(argc, argv);
+    return argc > 1 && role_find(argv[1]) != NULL ? actor_run(argc, argv) : scene_run(argc, argv);
 }

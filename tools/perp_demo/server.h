@@ -1,6 +1,6 @@
 /* server.h - the perpd of the demo: started on ports of its own, killed, started again.
  *
- * Owner. The stage's thread. */
+ * Owner. The scene's thread. */
 #ifndef PERP_DEMO_SERVER_H
 #define PERP_DEMO_SERVER_H
 

@@ -1,7 +1,7 @@
-/* stage_hear.c - the lines that the actors tell the stage (actor.h). */
+/* scene_listen.c - the lines that the actors tell the scene (actor.h). */
 #include <stdio.h>
 
-#include "perp_demo/stage.h"
+#include "perp_demo/scene.h"
 
 enum { WORDS_MAX = 12 };
 
@@ -49,10 +49,10 @@ static void take_status(struct player *player, const char *name, int64_t count)
     }
 }
 
-static void take_trade(struct stage *stage, const struct player *player, const int64_t *numbers)
+static void take_trade(struct scene *scene, const struct player *player, const int64_t *numbers)
 {
-    struct stage_market *market = &stage->markets[numbers[0]];
-    stage->trades[stage->trade_count++ % STAGE_TRADES_SHOWN] = (struct stage_trade){
+    struct scene_market *market = &scene->markets[numbers[0]];
+    scene->trades[scene->trade_count++ % SCENE_TRADES_SHOWN] = (struct scene_trade){
         .market = (uint32_t)numbers[0],
         .size = numbers[1],
         .notional = numbers[2],
@@ -95,7 +95,7 @@ static void take_end(struct player *player, const struct told *told)
     }
 }
 
-static void take_told(struct stage *stage, struct player *player, const struct told *told)
+static void take_told(struct scene *scene, struct player *player, const struct told *told)
 {
     const int64_t *numbers = told->numbers;
     if (says(told, "stat", 6)) {
@@ -103,7 +103,7 @@ static void take_told(struct stage *stage, struct player *player, const struct t
     } else if (strcmp(told->word, "status") == 0 && told->count == 2) {
         take_status(player, told->name, numbers[1]);
     } else if (says(told, "trade", 3) && is_market(numbers[0]) && numbers[1] != 0) {
-        take_trade(stage, player, numbers);
+        take_trade(scene, player, numbers);
     } else if (says(told, "own", 4) && is_market(numbers[0])) {
         player->own[numbers[0]] = (struct player_book){ numbers[1], numbers[2], numbers[3] };
     } else if (says(told, "position", 2) && is_market(numbers[0])) {
@@ -119,28 +119,28 @@ static void take_told(struct stage *stage, struct player *player, const struct t
 
 static void take_line(void *context, struct crew_member *member, const char *line)
 {
-    struct stage *stage = context;
-    ptrdiff_t place = member - stage->members;
+    struct scene *scene = context;
+    ptrdiff_t place = member - scene->members;
     char text[CREW_LINE_MAX];
     struct told told;
-    if (place == STAGE_PERPD)
+    if (place == SCENE_PERPD)
         return;
     snprintf(text, sizeof text, "%s", line);
     take_apart(&told, text);
-    take_told(stage,
-              place == STAGE_ORACLE ? &stage->oracle : &stage->players[place - STAGE_FIRST_PLAYER],
+    take_told(scene,
+              place == SCENE_ORACLE ? &scene->oracle : &scene->players[place - SCENE_FIRST_PLAYER],
               &told);
 }
 
-void stage_hear(struct stage *stage, int timeout_ms)
+void scene_listen(struct scene *scene, int timeout_ms)
 {
-    crew_listen(stage->members, STAGE_MEMBERS, timeout_ms, take_line, stage);
-    for (int i = 0; i < STAGE_MEMBERS; i++) {
-        struct crew_member *member = &stage->members[i];
+    crew_listen(scene->members, SCENE_MEMBERS, timeout_ms, take_line, scene);
+    for (int i = 0; i < SCENE_MEMBERS; i++) {
+        struct crew_member *member = &scene->members[i];
         if (member->name[0] == '\0' || member->pid != 0)
             continue;
-        stage_check(stage, false, "%s ended early, exit code %d; see %s/%s.log", member->name,
-                    member->exit_code, stage->folder, i == STAGE_PERPD ? "perpd" : "players");
+        scene_check(scene, false, "%s ended early, exit code %d; see %s/%s.log", member->name,
+                    member->exit_code, scene->folder, i == SCENE_PERPD ? "perpd" : "players");
         member->name[0] = '\0'; /* said once */
     }
 }

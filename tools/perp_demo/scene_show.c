@@ -1,11 +1,11 @@
-/* stage_show.c - the live view: markets, trades, rates, latencies, and what to try next. */
+/* scene_show.c - the live view: markets, trades, rates, latencies, and what to try next. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "perp/request/instant.h"
-#include "perp_demo/stage.h"
+#include "perp_demo/scene.h"
 
 enum { TEXT_MAX_BYTES = 160, RATE_NS = 1000000000 };
 
@@ -19,22 +19,22 @@ static void read_best(const json_t *side, char price[DECIMAL_TEXT_MAX], char siz
 }
 
 /* The answer of a public read as JSON; NULL: none, as while perpd starts. */
-static json_t *read_public(struct stage *stage, uint32_t place, const char *rest)
+static json_t *read_public(struct scene *scene, uint32_t place, const char *rest)
 {
     char target[96];
     struct client_request request = { .method = "GET", .target = target };
     struct client_answer answer;
     snprintf(target, sizeof target, "/api/v1/markets/%s/%s", listing_at(place)->market, rest);
-    if (client_call(&stage->client, &request, &answer) != 0 || answer.status != 200)
+    if (client_call(&scene->client, &request, &answer) != 0 || answer.status != 200)
         return NULL;
     return json_loadb(answer.body, answer.body_count, 0, NULL);
 }
 
-static bool read_market(struct stage *stage, uint32_t place)
+static bool read_market(struct scene *scene, uint32_t place)
 {
-    struct stage_market *market = &stage->markets[place];
-    json_t *book = read_public(stage, place, "book?depth=1");
-    json_t *trades = read_public(stage, place, "trades?limit=1");
+    struct scene_market *market = &scene->markets[place];
+    json_t *book = read_public(scene, place, "book?depth=1");
+    json_t *trades = read_public(scene, place, "trades?limit=1");
     const json_t *trade = json_array_get(json_object_get(trades, "trades"), 0);
     const char *price = json_string_value(json_object_get(trade, "price"));
     read_best(json_object_get(book, "bids"), market->bid, market->bid_size);
@@ -48,30 +48,30 @@ static bool read_market(struct stage *stage, uint32_t place)
     return read;
 }
 
-static void read_metrics(struct stage *stage)
+static void read_metrics(struct scene *scene)
 {
     struct client_request request = { .method = "GET", .target = "/metrics" };
     struct client_answer answer;
-    if (client_call(&stage->admin, &request, &answer) == 0 && answer.status == 200)
-        scrape_read(&stage->scrape, answer.body, answer.body_count);
+    if (client_call(&scene->admin, &request, &answer) == 0 && answer.status == 200)
+        scrape_read(&scene->scrape, answer.body, answer.body_count);
 }
 
-static void price_text(const struct stage *stage, uint32_t market, int64_t raw,
+static void price_text(const struct scene *scene, uint32_t market, int64_t raw,
                        char text[DECIMAL_TEXT_MAX])
 {
     snprintf(text, DECIMAL_TEXT_MAX, "-");
     if (raw != 0)
-        decimal_format(text, raw, stage->records[market].price_decimals);
+        decimal_format(text, raw, scene->records[market].price_decimals);
 }
 
-static void show_markets(const struct stage *stage)
+static void show_markets(const struct scene *scene)
 {
     printf("\033[1m  %-10s %10s %12s %12s %12s %12s %12s %9s %9s\033[0m\033[K\n", "market", "index",
            "bid size", "bid", "ask", "ask size", "last", "1,000 USD", "trades/s");
     for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
-        const struct stage_market *market = &stage->markets[i];
+        const struct scene_market *market = &scene->markets[i];
         char index[DECIMAL_TEXT_MAX];
-        price_text(stage, i, (int64_t)feed_price(stage->feed, i), index);
+        price_text(scene, i, (int64_t)feed_price(scene->feed, i), index);
         printf("  %-10s %10s %12s \033[32m%12s\033[0m \033[31m%12s\033[0m %12s %12s %9.0f "
                "%9.0f\033[K\n",
                listing_at(i)->market, index, market->bid_size, market->bid, market->ask,
@@ -79,40 +79,40 @@ static void show_markets(const struct stage *stage)
     }
 }
 
-static void show_trades(const struct stage *stage)
+static void show_trades(const struct scene *scene)
 {
     printf("\033[1m  last trades, as the takers see them\033[0m\033[K\n");
-    for (size_t back = 0; back < STAGE_TRADES_SHOWN && back < stage->trade_count; back++) {
-        const struct stage_trade *trade =
-            &stage->trades[(stage->trade_count - 1 - back) % STAGE_TRADES_SHOWN];
+    for (size_t back = 0; back < SCENE_TRADES_SHOWN && back < scene->trade_count; back++) {
+        const struct scene_trade *trade =
+            &scene->trades[(scene->trade_count - 1 - back) % SCENE_TRADES_SHOWN];
         char size[DECIMAL_TEXT_MAX], price[DECIMAL_TEXT_MAX];
         int64_t amount = trade->size < 0 ? -trade->size : trade->size;
-        decimal_format(size, amount, stage->records[trade->market].size_decimals);
-        price_text(stage, trade->market, trade->notional / amount, price);
+        decimal_format(size, amount, scene->records[trade->market].size_decimals);
+        price_text(scene, trade->market, trade->notional / amount, price);
         printf("  %-8s %s %12s %-9s @ %12s\033[K\n", trade->taker,
                trade->size < 0 ? "\033[31msells\033[0m" : "\033[32mbuys \033[0m", size,
                listing_at(trade->market)->market, price);
     }
 }
 
-static void show_stages(const struct stage *stage)
+static void show_stages(const struct scene *scene)
 {
     printf("\033[1m  stage of a signed request     p50         p99   (since received; node's "
            "clock; durability %s)\033[0m\033[K\n",
-           stage->provision.durability);
-    for (uint32_t i = 0; i < stage->scrape.stage_count; i++) {
-        const struct scrape_stage *row = &stage->scrape.stages[i];
+           scene->provision.durability);
+    for (uint32_t i = 0; i < scene->scrape.stage_count; i++) {
+        const struct scrape_stage *row = &scene->scrape.stages[i];
         double p50 = scrape_quantile(row, 0.5), p99 = scrape_quantile(row, 0.99);
         if (p50 >= 0 && p99 >= 0)
             printf("  %-24s %8.0f us %8.0f us\033[K\n", row->name, p50 / 1000, p99 / 1000);
     }
 }
 
-static void show_answers(const struct stage *stage)
+static void show_answers(const struct scene *scene)
 {
     printf("\033[1m  answers\033[0m");
     for (int i = 0; i < STATUS_COUNT; i++) {
-        uint64_t count = stage_sum_status(stage, (enum status)i);
+        uint64_t count = scene_sum_status(scene, (enum status)i);
         if (count > 0)
             printf("  %s %llu", status_name((enum status)i), (unsigned long long)count);
     }
@@ -120,17 +120,17 @@ static void show_answers(const struct stage *stage)
 }
 
 /* Rates over the last second or so; gives requests a second. */
-static double update_rates(struct stage *stage)
+static double update_rates(struct scene *scene)
 {
     static uint64_t last_ns, last_sent;
     static double requests_s;
-    uint64_t now_ns = instant_monotonic_ns(), sent = stage_sum_sent(stage);
+    uint64_t now_ns = instant_monotonic_ns(), sent = scene_sum_sent(scene);
     if (last_ns != 0 && now_ns - last_ns < RATE_NS)
         return requests_s;
     double seconds = last_ns == 0 ? INFINITY : (double)(now_ns - last_ns) / 1e9;
     requests_s = (double)(sent - last_sent) / seconds;
     for (int i = 0; i < LISTING_MARKETS; i++) {
-        struct stage_market *market = &stage->markets[i];
+        struct scene_market *market = &scene->markets[i];
         market->trades_s = (double)(market->trade_seq - market->seq_before) / seconds;
         market->seq_before = market->trade_seq;
     }
@@ -139,88 +139,88 @@ static double update_rates(struct stage *stage)
     return requests_s;
 }
 
-static void show_headline(struct stage *stage)
+static void show_headline(struct scene *scene)
 {
-    double requests_s = update_rates(stage), trades_s = 0, p50 = -1, p99 = -1;
-    const struct scrape_stage *sent = scrape_find(&stage->scrape, "sent");
-    uint64_t elapsed_s = (instant_monotonic_ns() - stage->begin_ns) / 1000000000;
+    double requests_s = update_rates(scene), trades_s = 0, p50 = -1, p99 = -1;
+    const struct scrape_stage *sent = scrape_find(&scene->scrape, "sent");
+    uint64_t elapsed_s = (instant_monotonic_ns() - scene->begin_ns) / 1000000000;
     for (int i = 0; i < LISTING_MARKETS; i++)
-        trades_s += stage->markets[i].trades_s;
+        trades_s += scene->markets[i].trades_s;
     if (sent != NULL) {
         p50 = scrape_quantile(sent, 0.5) / 1000;
         p99 = scrape_quantile(sent, 0.99) / 1000;
     }
     printf("%s %02llu:%02llu  requests/s %.0f  trades/s %.0f  accepted %llu  rejected %llu  "
            "takes %llu  ack p50 %.0f us p99 %.0f us (durability %s)  journal %.1f MB",
-           stage->live ? "\033[7m perpd demo \033[0m" : "demo:", (unsigned long long)elapsed_s / 60,
+           scene->live ? "\033[7m perpd demo \033[0m" : "demo:", (unsigned long long)elapsed_s / 60,
            (unsigned long long)elapsed_s % 60, requests_s, trades_s,
-           (unsigned long long)stage_sum_status(stage, STATUS_request_completed),
-           (unsigned long long)stage_sum_rejected(stage),
-           (unsigned long long)stage_sum_trades(stage), p50, p99, stage->provision.durability,
-           (double)stage->scrape.journal_record_bytes / 1e6);
-    printf("%s\n", stage->live ? "\033[K" : "");
+           (unsigned long long)scene_sum_status(scene, STATUS_request_completed),
+           (unsigned long long)scene_sum_rejected(scene),
+           (unsigned long long)scene_sum_trades(scene), p50, p99, scene->provision.durability,
+           (double)scene->scrape.journal_record_bytes / 1e6);
+    printf("%s\n", scene->live ? "\033[K" : "");
 }
 
-static void show_plain(const struct stage *stage)
+static void show_plain(const struct scene *scene)
 {
     for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
-        const struct stage_market *market = &stage->markets[i];
+        const struct scene_market *market = &scene->markets[i];
         printf("  %-9s bid %s ask %s last %s traded %.0f USDC, %.0f/s\n", listing_at(i)->market,
                market->bid, market->ask, market->last, (double)market->notional / 1e6,
                market->trades_s);
     }
 }
 
-void stage_show_hints(const struct stage *stage)
+void scene_show_hints(const struct scene *scene)
 {
-    const char *bin = stage->bin, *url = stage->server.url;
+    const char *bin = scene->bin, *url = scene->server.url;
     printf("  try, in another terminal (you are account %llu, with 100,000 USDC):\n",
-           (unsigned long long)stage->you.account_id);
-    if (stage->seconds != 0)
+           (unsigned long long)scene->you.account_id);
+    if (scene->seconds != 0)
         printf("  (only read in a run with --seconds: its sums are those of the players alone)\n");
-    printf("    export PERP_CONFIG=%s/perp.ini\n", stage->folder);
+    printf("    export PERP_CONFIG=%s/perp.ini\n", scene->folder);
     printf("    %s/perp order BTC-PERP buy 0.01 101000 --tif IOC --explain\n", bin);
     printf("    %s/perp order ETH-PERP sell 0.5 --market; %s/perp positions\n", bin, bin);
     printf("    %s/perp leverage SOL-PERP 5; %s/perp fills; %s/perp balance\n", bin, bin, bin);
     printf("    %s/perp watch book BTC-PERP; %s/perp trades DOGE-PERP\n", bin, bin);
     printf("    curl -s '%s/api/v1/markets/SOL-PERP/book?depth=3'; curl -s %s/audit\n", url,
-           stage->server.admin_url);
+           scene->server.admin_url);
     printf("    curl -s '%s/api/v1/markets/XRP-PERP/trades?limit=5'; curl -s %s/api/v1/status\n",
            url, url);
 }
 
-bool stage_show_read(struct stage *stage)
+bool scene_show_read(struct scene *scene)
 {
     bool read = true;
     for (uint32_t i = 0; i < LISTING_MARKETS; i++)
-        read = read_market(stage, i) && read;
+        read = read_market(scene, i) && read;
     return read;
 }
 
-void stage_show(struct stage *stage)
+void scene_show(struct scene *scene)
 {
-    read_metrics(stage);
-    (void)stage_show_read(stage);
-    if (stage->live)
+    read_metrics(scene);
+    (void)scene_show_read(scene);
+    if (scene->live)
         printf("\033[H");
-    show_headline(stage);
-    if (!stage->live) {
-        show_plain(stage);
+    show_headline(scene);
+    if (!scene->live) {
+        show_plain(scene);
         fflush(stdout);
         return;
     }
-    if (stage->back_ns != 0)
+    if (scene->back_ns != 0)
         printf("  perpd was killed (SIGKILL) and ready again after %.0f ms\033[K\n",
-               (double)(stage->back_ns - stage->killed_ns) / 1e6);
+               (double)(scene->back_ns - scene->killed_ns) / 1e6);
     printf("\033[K\n");
-    show_markets(stage);
+    show_markets(scene);
     printf("\033[K\n");
-    show_trades(stage);
+    show_trades(scene);
     printf("\033[K\n");
-    show_stages(stage);
-    show_answers(stage);
+    show_stages(scene);
+    show_answers(scene);
     printf("\033[K\n");
-    stage_show_hints(stage);
+    scene_show_hints(scene);
     printf("  Ctrl-C settles everything and stops.\033[K\n\033[J");
     fflush(stdout);
 }

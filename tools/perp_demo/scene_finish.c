@@ -1,11 +1,11 @@
-/* stage_settle.c - the end of the demo: all orders canceled, all positions closed against each
+/* scene_finish.c - the end of the demo: all orders canceled, all positions closed against each
  * other at one price a market, then money and sizes compared with GET /audit, to the micro-USDC. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "perp/request/instant.h"
-#include "perp_demo/stage.h"
+#include "perp_demo/scene.h"
 
 enum { PHASE_MS = 120000, LISTEN_MS = 50, LINE_BYTES = 256 };
 
@@ -19,71 +19,71 @@ static const char *money(int128 micro)
 }
 
 /* Tells every player, and waits until all have come to `state`. */
-static bool phase(struct stage *stage, const char *line, enum player_state state)
+static bool phase(struct scene *scene, const char *line, enum player_state state)
 {
     uint64_t end_ns = instant_monotonic_ns() + (uint64_t)PHASE_MS * 1000000;
-    uint32_t failures = stage->failures; /* more of them: somebody has ended */
-    for (int i = 0; i < STAGE_PLAYERS; i++)
-        crew_tell(&stage->members[STAGE_FIRST_PLAYER + i], line);
+    uint32_t failures = scene->failures; /* more of them: somebody has ended */
+    for (int i = 0; i < SCENE_PLAYERS; i++)
+        crew_tell(&scene->members[SCENE_FIRST_PLAYER + i], line);
     for (;;) {
         int missing = 0;
         const char *name = "";
-        for (int i = 0; i < STAGE_PLAYERS; i++) {
-            if (stage->players[i].state < state) {
+        for (int i = 0; i < SCENE_PLAYERS; i++) {
+            if (scene->players[i].state < state) {
                 missing++;
-                name = stage->players[i].account.name;
+                name = scene->players[i].account.name;
             }
         }
         if (missing == 0)
             return true;
-        if (instant_monotonic_ns() > end_ns || stage->failures > failures) {
-            stage_check(stage, false, "%d players did not answer '%s' (%s; see %s/players.log)",
-                        missing, line, name, stage->folder);
+        if (instant_monotonic_ns() > end_ns || scene->failures > failures) {
+            scene_check(scene, false, "%d players did not answer '%s' (%s; see %s/players.log)",
+                        missing, line, name, scene->folder);
             return false;
         }
-        stage_hear(stage, LISTEN_MS);
+        scene_listen(scene, LISTEN_MS);
     }
 }
 
-static int64_t held(const struct stage *stage, uint32_t market)
+static int64_t held(const struct scene *scene, uint32_t market)
 {
     int64_t sum = 0;
-    for (int i = 0; i < STAGE_PLAYERS; i++)
-        sum += stage->players[i].held[market];
+    for (int i = 0; i < SCENE_PLAYERS; i++)
+        sum += scene->players[i].held[market];
     return sum;
 }
 
 /* Your account, as a bot that only ends things. */
-static bool as_you(struct stage *stage, struct bot *bot)
+static bool as_you(struct scene *scene, struct bot *bot)
 {
     char error[KEY_FILE_ERROR_MAX], api_key[COURIER_KEY_MAX] = "";
     memset(bot, 0, sizeof *bot);
-    memcpy(bot->records, stage->records, sizeof bot->records);
+    memcpy(bot->records, scene->records, sizeof bot->records);
     snprintf(bot->name, sizeof bot->name, "you");
     bot->random = 1;
-    bot->portfolio.account_id = stage->you.account_id;
-    FILE *file = fopen(stage->you.api_key_path, "re");
+    bot->portfolio.account_id = scene->you.account_id;
+    FILE *file = fopen(scene->you.api_key_path, "re");
     if (file != NULL) {
         size_t count = fread(api_key, 1, sizeof api_key - 1, file);
         api_key[count] = '\0';
         fclose(file);
     }
-    return file != NULL && key_file_read(&bot->key, stage->you.key_path, error) &&
-           courier_init(&bot->courier, stage->server.url, api_key, 0) &&
+    return file != NULL && key_file_read(&bot->key, scene->you.key_path, error) &&
+           courier_init(&bot->courier, scene->server.url, api_key, 0) &&
            client_connect(&bot->courier.client) == 0;
 }
 
 /* Cancels your orders and, since the others' positions show yours, closes yours against them. */
-static bool flatten_you(struct stage *stage, const int64_t prices[LISTING_MARKETS])
+static bool flatten_you(struct scene *scene, const int64_t prices[LISTING_MARKETS])
 {
     static struct bot bot;
-    if (!as_you(stage, &bot))
+    if (!as_you(scene, &bot))
         return false;
     bot_cancel_all(&bot);
     bot_flush(&bot);
     for (uint32_t market = 0; market < LISTING_MARKETS; market++) {
         struct bot_wish wish = { .market = market,
-                                 .quantity = held(stage, market),
+                                 .quantity = held(scene, market),
                                  .price = prices[market],
                                  .expiry = UINT64_MAX,
                                  .reduce_only = true };
@@ -95,10 +95,10 @@ static bool flatten_you(struct stage *stage, const int64_t prices[LISTING_MARKET
     return true;
 }
 
-static bool read_your_cash(struct stage *stage, int64_t *cash)
+static bool read_your_cash(struct scene *scene, int64_t *cash)
 {
     static struct bot bot;
-    if (!as_you(stage, &bot))
+    if (!as_you(scene, &bot))
         return false;
     bot_balance(&bot);
     *cash = bot.cash;
@@ -122,19 +122,19 @@ static int128 fees_of(const struct player *player)
     return (int128)player->account.deposit - total(player).notional - player->cash;
 }
 
-static void compare_money(struct stage *stage)
+static void compare_money(struct scene *scene)
 {
-    const struct audit_answer *audit = &stage->audit;
+    const struct audit_answer *audit = &scene->audit;
     /* Who watches may have deposited more: what the players did not get is yours. The balances and
      * fees below must agree with it all the same. */
-    if (stage->seconds == 0)
-        stage->you.deposit = audit->deposits - STAGE_PLAYERS * stage->players[0].account.deposit;
-    int128 cash = 0, fees = 0, deposits = stage->you.deposit, notional = 0;
+    if (scene->seconds == 0)
+        scene->you.deposit = audit->deposits - SCENE_PLAYERS * scene->players[0].account.deposit;
+    int128 cash = 0, fees = 0, deposits = scene->you.deposit, notional = 0;
     int64_t your_cash = 0, open = 0;
-    stage_check(stage, read_your_cash(stage, &your_cash), "your balance is readable");
+    scene_check(scene, read_your_cash(scene, &your_cash), "your balance is readable");
     cash = your_cash;
-    for (int i = 0; i < STAGE_PLAYERS; i++) {
-        const struct player *player = &stage->players[i];
+    for (int i = 0; i < SCENE_PLAYERS; i++) {
+        const struct player *player = &scene->players[i];
         cash += player->cash;
         deposits += player->account.deposit;
         notional += total(player).notional;
@@ -143,88 +143,88 @@ static void compare_money(struct stage *stage)
         fees += fees_of(player);
     }
     /* Every trade has two sides: what the players did not pay among themselves, you did. */
-    int128 your_fees = (int128)stage->you.deposit + notional - your_cash;
+    int128 your_fees = (int128)scene->you.deposit + notional - your_cash;
     fees += your_fees;
-    stage_check(stage, open == 0, "%" PRId64 " positions of the players are open", open);
-    stage_check(stage, audit->deposits == deposits, "deposits: %s USDC, audit %s", money(deposits),
+    scene_check(scene, open == 0, "%" PRId64 " positions of the players are open", open);
+    scene_check(scene, audit->deposits == deposits, "deposits: %s USDC, audit %s", money(deposits),
                 money(audit->deposits));
-    stage_check(stage, audit->cash == cash, "cash of all balances: %s USDC, audit %s", money(cash),
+    scene_check(scene, audit->cash == cash, "cash of all balances: %s USDC, audit %s", money(cash),
                 money(audit->cash));
-    stage_check(stage, audit->fee_account == fees,
+    scene_check(scene, audit->fee_account == fees,
                 "fees that the fills leave over: %s USDC, audit %s", money(fees),
                 money(audit->fee_account));
     int64_t cost = audit->cost;
     for (int i = 0; i < LISTING_MARKETS && cost == 0; i++)
         cost = audit->markets[i].cost_sum;
-    stage_check(stage, cost == 0, "cost of open positions: audit %s USDC", money(cost));
+    scene_check(scene, cost == 0, "cost of open positions: audit %s USDC", money(cost));
     if (your_fees == 0)
-        stage_check(stage, notional == 0, "notional bought = notional sold (difference %s USDC)",
+        scene_check(scene, notional == 0, "notional bought = notional sold (difference %s USDC)",
                     money(notional));
 }
 
-static void check_audit(struct stage *stage, const char *when)
+static void check_audit(struct scene *scene, const char *when)
 {
-    struct audit_answer *audit = &stage->audit;
-    if (!audit_answer_read(audit, &stage->admin, stage->records)) {
-        stage_check(stage, false, "GET /audit %s", when);
+    struct audit_answer *audit = &scene->audit;
+    if (!audit_answer_read(audit, &scene->admin, scene->records)) {
+        scene_check(scene, false, "GET /audit %s", when);
         return;
     }
     bool all = true, sizes = true;
     for (int i = 0; i < AUDIT_INVARIANTS; i++)
         all = all && audit->holds[i];
-    stage_check(stage, all && audit->recount_differences == 0,
+    scene_check(scene, all && audit->recount_differences == 0,
                 "audit %s: I1-I6 %s, %" PRId64 " recount differences, sequence %" PRIu64, when,
                 all ? "hold" : "DO NOT HOLD", audit->recount_differences, audit->sequence);
     for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
         sizes = sizes && audit->markets[i].size_sum == 0;
         if (audit->markets[i].size_sum != 0)
-            stage_check(stage, false, "audit %s: sum of sizes %" PRId64 " in %s", when,
+            scene_check(scene, false, "audit %s: sum of sizes %" PRId64 " in %s", when,
                         audit->markets[i].size_sum, listing_at(i)->market);
     }
     if (sizes)
-        stage_check(stage, true, "audit %s: sum of sizes 0 in every market", when);
-    stage_check(stage, audit_answer_balances(audit),
+        scene_check(scene, true, "audit %s: sum of sizes 0 in every market", when);
+    scene_check(scene, audit_answer_balances(audit),
                 "audit %s: cash - cost + fees + pools = deposits (%s USDC)", when,
                 money(audit->deposits));
 }
 
-static void check_stopped(struct stage *stage)
+static void check_stopped(struct scene *scene)
 {
     bool empty = true, agreed = true;
     for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
-        empty = empty && stage->audit.markets[i].book_empty;
-        agreed = agreed && held(stage, i) == 0;
+        empty = empty && scene->audit.markets[i].book_empty;
+        agreed = agreed && held(scene, i) == 0;
     }
-    if (stage->seconds == 0)
+    if (scene->seconds == 0)
         return; /* you may have traded with them */
-    stage_check(stage, agreed, "positions by own fills sum to 0 in every market");
-    stage_check(stage, empty, "the books are empty");
+    scene_check(scene, agreed, "positions by own fills sum to 0 in every market");
+    scene_check(scene, empty, "the books are empty");
 }
 
-void stage_settle(struct stage *stage)
+void scene_finish(struct scene *scene)
 {
     char line[LINE_BYTES];
     int64_t prices[LISTING_MARKETS];
     printf("settling:\n");
-    if (!phase(stage, "stop", PLAYER_STOPPED))
+    if (!phase(scene, "stop", PLAYER_STOPPED))
         return;
     int at = snprintf(line, sizeof line, "flatten");
     for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
-        prices[i] = (int64_t)feed_price(stage->feed, i);
+        prices[i] = (int64_t)feed_price(scene->feed, i);
         at += snprintf(line + at, sizeof line - (size_t)at, " %" PRId64, prices[i]);
     }
-    check_audit(stage, "with positions open");
-    check_stopped(stage);
-    stage_check(stage, flatten_you(stage, prices), "your account is wound up");
-    if (stage->killed_ns != 0 && !phase(stage, "prove", PLAYER_PROVED))
+    check_audit(scene, "with positions open");
+    check_stopped(scene);
+    scene_check(scene, flatten_you(scene, prices), "your account is wound up");
+    if (scene->killed_ns != 0 && !phase(scene, "prove", PLAYER_PROVED))
         return;
-    if (!phase(stage, line, PLAYER_FLATTENING) || !phase(stage, "settle", PLAYER_SETTLED))
+    if (!phase(scene, line, PLAYER_FLATTENING) || !phase(scene, "settle", PLAYER_SETTLED))
         return;
-    check_audit(stage, "after closing");
-    compare_money(stage);
-    stage_compare(stage);
-    if (stage->killed_ns != 0)
-        stage_chaos_check(stage);
-    else if (stage->chaos)
-        stage_check(stage, stage->seconds == 0, "chaos: it ended before perpd was to be killed");
+    check_audit(scene, "after closing");
+    compare_money(scene);
+    scene_compare(scene);
+    if (scene->killed_ns != 0)
+        scene_chaos_check(scene);
+    else if (scene->chaos)
+        scene_check(scene, scene->seconds == 0, "chaos: it ended before perpd was to be killed");
 }

@@ -1,13 +1,13 @@
-/* stage.h - the demo: starts perpd and the processes that trade on it, shows them, ends them, and
+/* scene.h - the demo: starts perpd and the processes that trade on it, shows them, ends them, and
  * compares what they believe with what the exchange says.
  *
- *   perpd (child)  <--- HTTP --- oracle, makers, takers, whale (children) --- lines ---> stage
+ *   perpd (child)  <--- HTTP --- oracle, makers, takers, whale (children) --- lines ---> scene
  *        ^------- books, /metrics, /audit ----------------------------------------------'
  *
  * Owner. One process, one thread.
  * Units. Sizes raw, money micro-USDC, times ns. */
-#ifndef PERP_DEMO_STAGE_H
-#define PERP_DEMO_STAGE_H
+#ifndef PERP_DEMO_SCENE_H
+#define PERP_DEMO_SCENE_H
 
 #include <signal.h>
 
@@ -19,13 +19,13 @@
 #include "perp_demo/server.h"
 
 enum {
-    STAGE_PLAYERS = ROLE_PROCESSES - 1, /* all but the oracle */
-    STAGE_PERPD = 0,                    /* places in `members` */
-    STAGE_ORACLE = 1,
-    STAGE_FIRST_PLAYER = 2,
-    STAGE_MEMBERS = STAGE_FIRST_PLAYER + STAGE_PLAYERS,
-    STAGE_TRADES_SHOWN = 8,
-    STAGE_PATH_MAX = PROVISION_PATH_MAX,
+    SCENE_PLAYERS = ROLE_PROCESSES - 1, /* all but the oracle */
+    SCENE_PERPD = 0,                    /* places in `members` */
+    SCENE_ORACLE = 1,
+    SCENE_FIRST_PLAYER = 2,
+    SCENE_MEMBERS = SCENE_FIRST_PLAYER + SCENE_PLAYERS,
+    SCENE_TRADES_SHOWN = 8,
+    SCENE_PATH_MAX = PROVISION_PATH_MAX,
 };
 
 enum player_state {
@@ -67,14 +67,14 @@ struct player {
     int64_t cash;
 };
 
-struct stage_trade {
+struct scene_trade {
     int64_t size, notional;
     const char *taker;
     uint32_t market;
 };
 
 /* What is shown of a market. */
-struct stage_market {
+struct scene_market {
     char bid[DECIMAL_TEXT_MAX], ask[DECIMAL_TEXT_MAX], bid_size[DECIMAL_TEXT_MAX],
         ask_size[DECIMAL_TEXT_MAX];
     char last[DECIMAL_TEXT_MAX]; /* price of the last trade */
@@ -85,27 +85,27 @@ struct stage_market {
     double trades_s;
 };
 
-struct stage {
+struct scene {
     uint32_t seconds;            /* 0: until Ctrl-C */
     int64_t at_least;            /* trades that must happen; below 0: 50 a second, at most 1,000 */
     bool keep;                   /* leave the folder behind */
     bool live;                   /* redraw a screen; else a line now and then */
     bool chaos;                  /* kill perpd in the middle */
     uint64_t killed_ns, back_ns; /* 0: not yet */
-    char folder[STAGE_PATH_MAX];
-    char bin[STAGE_PATH_MAX]; /* where this program and perpd are */
+    char folder[SCENE_PATH_MAX];
+    char bin[SCENE_PATH_MAX]; /* where this program and perpd are */
 
     struct provision provision;
     struct server server;
     struct client client, admin;
     struct feed *feed;
-    struct crew_member members[STAGE_MEMBERS];
+    struct crew_member members[SCENE_MEMBERS];
     struct player oracle;
-    struct player players[STAGE_PLAYERS];
+    struct player players[SCENE_PLAYERS];
     struct provision_account you; /* an account for whoever watches */
     struct instrument records[LISTING_MARKETS];
-    struct stage_market markets[LISTING_MARKETS];
-    struct stage_trade trades[STAGE_TRADES_SHOWN];
+    struct scene_market markets[LISTING_MARKETS];
+    struct scene_trade trades[SCENE_TRADES_SHOWN];
     uint64_t trade_count;
     struct scrape scrape;
     struct audit_answer audit;
@@ -115,42 +115,42 @@ struct stage {
 };
 
 /* Runs the whole demo; the exit code. */
-int stage_run(int argc, char **argv);
+int scene_run(int argc, char **argv);
 
 /* One line of the summary: "ok" or "FAIL" and a sentence; counts failures. */
-CC_PRINTF(3, 4) void stage_check(struct stage *stage, bool good, const char *format, ...);
+CC_PRINTF(3, 4) void scene_check(struct scene *scene, bool good, const char *format, ...);
 
-/* stage_hear.c: listens to all members for at most timeout_ms; a member that ended early is a
+/* scene_listen.c: listens to all members for at most timeout_ms; a member that ended early is a
  * failure. */
-void stage_hear(struct stage *stage, int timeout_ms);
+void scene_listen(struct scene *scene, int timeout_ms);
 
-/* stage_settle.c: stops the players, closes their positions against each other, reads the audit and
+/* scene_finish.c: stops the players, closes their positions against each other, reads the audit and
  * says whether the books agree. */
-void stage_settle(struct stage *stage);
+void scene_finish(struct scene *scene);
 
-/* stage_compare.c: the players' own books against what the exchange lists of them. */
-void stage_compare(struct stage *stage);
+/* scene_compare.c: the players' own books against what the exchange lists of them. */
+void scene_compare(struct scene *scene);
 
-/* stage_chaos.c: kills perpd and starts it again on the same data; at the end, what the players
+/* scene_chaos.c: kills perpd and starts it again on the same data; at the end, what the players
  * found of their requests. False: it did not come back. */
-CC_MUST_USE bool stage_chaos(struct stage *stage);
-void stage_chaos_check(struct stage *stage);
+CC_MUST_USE bool scene_chaos(struct scene *scene);
+void scene_chaos_check(struct scene *scene);
 
 /* The request to stop (Ctrl-C). */
-const volatile sig_atomic_t *stage_interrupted(void);
+const volatile sig_atomic_t *scene_interrupted(void);
 
-/* stage_show.c: the live view, and what to try next. */
-void stage_show(struct stage *stage);
+/* scene_show.c: the live view, and what to try next. */
+void scene_show(struct scene *scene);
 /* Books and last trades only. False: some could not be read. */
-bool stage_show_read(struct stage *stage);
-void stage_show_hints(const struct stage *stage);
+bool scene_show_read(struct scene *scene);
+void scene_show_hints(const struct scene *scene);
 
-/* stage_sum.c: sums over all players, and the summary at the end with its checks. */
-uint64_t stage_sum_sent(const struct stage *stage);
-uint64_t stage_sum_trades(const struct stage *stage);
-uint64_t stage_sum_status(const struct stage *stage, enum status status);
-uint64_t stage_sum_rejected(const struct stage *stage);
-void stage_sum_check(struct stage *stage);
-void stage_sum_show(struct stage *stage);
+/* scene_sum.c: sums over all players, and the summary at the end with its checks. */
+uint64_t scene_sum_sent(const struct scene *scene);
+uint64_t scene_sum_trades(const struct scene *scene);
+uint64_t scene_sum_status(const struct scene *scene, enum status status);
+uint64_t scene_sum_rejected(const struct scene *scene);
+void scene_sum_check(struct scene *scene);
+void scene_sum_show(struct scene *scene);
 
 #endif
