@@ -85,7 +85,7 @@ static void *send_orders(void *context)
     struct sender *sender = context;
     struct client client;
     struct client_answer answer;
-    struct verdict verdict;
+    struct outcome outcome;
     uint64_t sent = 0, answered = 0;
 
     rig_connect(sender->rig, &client, false);
@@ -94,8 +94,8 @@ static void *send_orders(void *context)
             queue_order(sender, &client, sent++);
         if (client_connect(&client) != 0 || client_read(&client, &answer) != 0)
             fail(client.error);
-        verdict_read(&verdict, &answer);
-        sender->accepted += verdict.status == STATUS_request_completed;
+        outcome_read(&outcome, &answer);
+        sender->accepted += outcome.status == STATUS_request_completed;
         answered++;
     }
     client_close(&client);

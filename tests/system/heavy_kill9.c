@@ -29,7 +29,7 @@ enum {
 
 struct sent {
     struct draft draft;
-    struct verdict verdict;
+    struct outcome outcome;
     bool acknowledged;
 };
 
@@ -173,7 +173,7 @@ static void count_other(struct load *load, const struct sent *sent)
 {
     for (size_t k = 0; k < CC_COUNT(others); k++)
         load->completed[k] += sent->draft.request->code == others[k] &&
-                              sent->verdict.status == STATUS_request_completed;
+                              sent->outcome.status == STATUS_request_completed;
 }
 
 /* Sends until the server is killed under it. */
@@ -191,7 +191,7 @@ static void *send_load(void *context)
             if (client_read(&client, &answer) != 0)
                 break;
             struct sent *sent = &load->sent[load->answered_count++];
-            verdict_read(&sent->verdict, &answer);
+            outcome_read(&sent->outcome, &answer);
             sent->acknowledged = true;
             count_other(load, sent);
         }
@@ -206,7 +206,7 @@ static void replay(struct rig *rig, struct load *load)
     static uint8_t frame[REQUEST_FRAME_MAX];
     struct client client;
     struct client_answer answer;
-    struct verdict verdict;
+    struct outcome outcome;
 
     rig_connect(rig, &client, false);
     CHECK(client_connect(&client) == 0);
@@ -224,14 +224,14 @@ static void replay(struct rig *rig, struct load *load)
             CHECK(client_queue(&client, &request) == 0);
         }
         for (uint32_t i = from; i < end; i++) {
-            const struct verdict *first = &load->sent[i].verdict;
+            const struct outcome *first = &load->sent[i].outcome;
             CHECK(client_read(&client, &answer) == 0);
-            verdict_read(&verdict, &answer);
+            outcome_read(&outcome, &answer);
             if (first->sequence == 0)
                 continue; /* refused without a sequence: its id is unused */
-            CHECK(verdict.kind == VERDICT_DUPLICATE);
-            CHECK(verdict.original == first->status);
-            CHECK(verdict.original_processed_at_ns == first->processed_at_ns);
+            CHECK(outcome.kind == OUTCOME_DUPLICATE);
+            CHECK(outcome.original == first->status);
+            CHECK(outcome.original_processed_at_ns == first->processed_at_ns);
         }
     }
     client_close(&client);
@@ -249,7 +249,7 @@ static uint32_t look(struct rig *rig, struct load *load)
     for (uint32_t k = 0; k < LOOKS && load->answered_count != 0; k++) {
         uint32_t i = (uint32_t)(next_random(load) % load->answered_count);
         struct sent *sent = &load->sent[i];
-        if (sent->verdict.status != STATUS_request_completed ||
+        if (sent->outcome.status != STATUS_request_completed ||
             sent->draft.request->code != REQUEST_place_limit_order)
             continue;
         struct uuid id = draft_id(&sent->draft);
@@ -260,7 +260,7 @@ static uint32_t look(struct rig *rig, struct load *load)
         CHECK(rig_get(&client, target, load->trader.api_key, text, sizeof text) == 200);
         CHECK(json_scan_members(text, strlen(text), &member, 1, NULL) == JSON_OK);
         CHECK(json_scan_uint64(&member.value, &sequence));
-        CHECK(sequence == sent->verdict.sequence);
+        CHECK(sequence == sent->outcome.sequence);
         looked++;
     }
     client_close(&client);

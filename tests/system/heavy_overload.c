@@ -38,7 +38,7 @@ enum {
 
 struct kept {
     struct draft draft;
-    struct verdict verdict;
+    struct outcome outcome;
 };
 
 struct lane {
@@ -107,34 +107,34 @@ static void queue(struct client *client, struct draft *draft)
 }
 
 static void keep(struct kept *kept, uint64_t *count, uint64_t random, const struct draft *draft,
-                 const struct verdict *verdict)
+                 const struct outcome *outcome)
 {
     uint64_t at = *count < KEPT_MAX ? *count : random % KEPT_MAX;
 
     (*count)++;
     if (draft->request->code == REQUEST_place_limit_order)
-        kept[at] = (struct kept){ .draft = *draft, .verdict = *verdict };
+        kept[at] = (struct kept){ .draft = *draft, .outcome = *outcome };
 }
 
 static void read_one(struct sender *sender, struct lane *lane)
 {
     struct client_answer answer;
-    struct verdict verdict;
+    struct outcome outcome;
     struct draft *draft = &lane->drafts[lane->answered % WINDOW];
 
     CHECK(client_read(&lane->client, &answer) == 0); /* nobody is hung up on */
-    verdict_read(&verdict, &answer);
+    outcome_read(&outcome, &answer);
     lane->answered++;
     atomic_fetch_add_explicit(&sender->answered, 1, memory_order_relaxed);
     uint64_t random = next_random(sender);
-    if (verdict.status == STATUS_request_completed)
-        keep(sender->accepted, &sender->accepted_count, random, draft, &verdict);
-    else if (verdict.status == STATUS_request_dropped)
-        keep(sender->dropped, &sender->dropped_count, random, draft, &verdict);
-    else if (verdict.kind == VERDICT_REJECTED)
+    if (outcome.status == STATUS_request_completed)
+        keep(sender->accepted, &sender->accepted_count, random, draft, &outcome);
+    else if (outcome.status == STATUS_request_dropped)
+        keep(sender->dropped, &sender->dropped_count, random, draft, &outcome);
+    else if (outcome.kind == OUTCOME_REJECTED)
         sender->rejected_count++;
-    else if (verdict.kind == VERDICT_PROBLEM && verdict.http_status == 400 &&
-             strcmp(verdict.word, "request_timestamp_out_of_window") == 0)
+    else if (outcome.kind == OUTCOME_PROBLEM && outcome.http_status == 400 &&
+             strcmp(outcome.word, "request_timestamp_out_of_window") == 0)
         sender->problem_count++; /* it waited longer than its window in the socket */
     else
         CHECK(!"an answer of a kind that an overload may not give");
@@ -233,7 +233,7 @@ static void look(struct rig *rig, struct sender *sender)
 {
     struct client client;
     struct client_answer answer;
-    struct verdict verdict;
+    struct outcome outcome;
 
     rig_connect(rig, &client, false);
     client.timeout_ms = PATIENCE_MS;
@@ -247,10 +247,10 @@ static void look(struct rig *rig, struct sender *sender)
             continue; /* its window may be over */
         queue(&client, &kept->draft);
         CHECK(client_read(&client, &answer) == 0);
-        verdict_read(&verdict, &answer);
-        CHECK(verdict.kind == VERDICT_DUPLICATE);
-        CHECK(verdict.original == kept->verdict.status);
-        CHECK(verdict.original_processed_at_ns == kept->verdict.processed_at_ns);
+        outcome_read(&outcome, &answer);
+        CHECK(outcome.kind == OUTCOME_DUPLICATE);
+        CHECK(outcome.original == kept->outcome.status);
+        CHECK(outcome.original_processed_at_ns == kept->outcome.processed_at_ns);
     }
     for (uint64_t i = 0; i < KEPT_MAX && i < sender->dropped_count; i++) {
         struct kept *kept = &sender->dropped[i];
@@ -258,8 +258,8 @@ static void look(struct rig *rig, struct sender *sender)
             continue;
         queue(&client, &kept->draft);
         CHECK(client_read(&client, &answer) == 0);
-        verdict_read(&verdict, &answer);
-        CHECK(verdict.kind != VERDICT_DUPLICATE);
+        outcome_read(&outcome, &answer);
+        CHECK(outcome.kind != OUTCOME_DUPLICATE);
     }
     client_close(&client);
 }

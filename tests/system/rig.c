@@ -213,7 +213,7 @@ void rig_connect(const struct rig *rig, struct client *client, bool admin)
 }
 
 bool rig_send(struct rig *rig, struct client *client, struct draft *draft,
-              const struct key_file *key, struct verdict *verdict)
+              const struct key_file *key, struct outcome *outcome)
 {
     static _Thread_local uint8_t frame[REQUEST_FRAME_MAX];
     struct client_answer answer;
@@ -229,17 +229,17 @@ bool rig_send(struct rig *rig, struct client *client, struct draft *draft,
     };
     if (client_call(client, &request, &answer) != 0)
         return false;
-    verdict_read(verdict, &answer);
+    outcome_read(outcome, &answer);
     return true;
 }
 
 static void demand(struct rig *rig, struct client *client, struct draft *draft,
-                   const struct key_file *key, struct verdict *verdict)
+                   const struct key_file *key, struct outcome *outcome)
 {
-    if (!rig_send(rig, client, draft, key, verdict))
+    if (!rig_send(rig, client, draft, key, outcome))
         die(draft->request->name, client->error);
-    if (!verdict_is_done(verdict))
-        die(draft->request->name, verdict->word);
+    if (!outcome_is_done(outcome))
+        die(draft->request->name, outcome->word);
 }
 
 static struct uuid fresh_id(void)
@@ -250,7 +250,7 @@ static struct uuid fresh_id(void)
 void rig_open_account(struct rig *rig, struct client *client, struct rig_trader *trader)
 {
     struct key_file master;
-    struct verdict verdict;
+    struct outcome outcome;
     struct draft draft;
     struct uuid id = fresh_id();
 
@@ -259,21 +259,21 @@ void rig_open_account(struct rig *rig, struct client *client, struct rig_trader 
         die("keys", "could not be made");
     draft_begin(&draft, REQUEST_create_account_secp256k1, SIGNATURE_SECP256K1, &id);
     draft_set_bytes(&draft, "session_pub", trader->session.public_key, 32);
-    demand(rig, client, &draft, &master, &verdict);
-    trader->account_id = verdict.account_id;
+    demand(rig, client, &draft, &master, &outcome);
+    trader->account_id = outcome.account_id;
 
     id = fresh_id();
     draft_begin(&draft, REQUEST_create_api_key, SIGNATURE_ED25519, &id);
     draft_set(&draft, "account_id", trader->account_id);
     draft_set(&draft, "subaccount_pin", UINT32_MAX);
-    demand(rig, client, &draft, &trader->session, &verdict);
-    snprintf(trader->api_key, sizeof trader->api_key, "%s", verdict.api_key);
+    demand(rig, client, &draft, &trader->session, &outcome);
+    snprintf(trader->api_key, sizeof trader->api_key, "%s", outcome.api_key);
 }
 
 void rig_deposit(struct rig *rig, struct client *client, uint64_t account_id, uint64_t amount_usdc)
 {
     struct draft_portfolio portfolio = { .account_id = account_id };
-    struct verdict verdict;
+    struct outcome outcome;
     struct draft draft;
     struct uuid id = fresh_id();
     uint8_t ref[32] = { 0 };
@@ -283,12 +283,12 @@ void rig_deposit(struct rig *rig, struct client *client, uint64_t account_id, ui
     draft_set_portfolio(&draft, "portfolio_id", &portfolio);
     draft_set(&draft, "amount", amount_usdc * 1000000);
     draft_set_bytes(&draft, "external_ref", ref, sizeof ref);
-    demand(rig, client, &draft, &rig->operator_key, &verdict);
+    demand(rig, client, &draft, &rig->operator_key, &outcome);
 }
 
 void rig_oracle(struct rig *rig, struct client *client, uint16_t asset, uint64_t price_raw)
 {
-    struct verdict verdict;
+    struct outcome outcome;
     struct draft draft;
     struct uuid id = fresh_id();
 
@@ -297,7 +297,7 @@ void rig_oracle(struct rig *rig, struct client *client, uint16_t asset, uint64_t
     draft_set(&draft, "index_price", price_raw);
     draft_set(&draft, "asset", asset);
     draft_set(&draft, "source_count", 1);
-    demand(rig, client, &draft, &rig->oracle_key, &verdict);
+    demand(rig, client, &draft, &rig->oracle_key, &outcome);
 }
 
 void rig_order(const struct rig_trader *trader, const struct rig_order *order,

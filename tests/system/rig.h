@@ -10,7 +10,7 @@
 
 #include "perp/request/client.h"
 #include "perp/request/draft.h"
-#include "perp/request/verdict.h"
+#include "perp/request/outcome.h"
 
 enum { RIG_PATH_BYTES = 512, RIG_URL_BYTES = 64, RIG_OPTIONS_MAX = 24, RIG_READY_S_MAX = 60 };
 
@@ -28,7 +28,7 @@ struct rig {
 struct rig_trader {
     uint64_t account_id;
     struct key_file session;
-    char api_key[VERDICT_TEXT_MAX];
+    char api_key[OUTCOME_TEXT_MAX];
 };
 
 /* Names the binary and makes a fresh folder below `parent`. Fails the process with a message. */
@@ -47,9 +47,9 @@ void rig_remove(struct rig *rig);
 /* A connection to the public or the admin listener; fails the process when it cannot be made. */
 void rig_connect(const struct rig *rig, struct client *client, bool admin);
 
-/* Signs and sends as a binary frame, reads the verdict. False: the connection failed. */
+/* Signs and sends as a binary frame, reads the outcome. False: the connection failed. */
 CC_MUST_USE bool rig_send(struct rig *rig, struct client *client, struct draft *draft,
-                          const struct key_file *key, struct verdict *verdict);
+                          const struct key_file *key, struct outcome *outcome);
 
 /* Fail the process when the exchange does not accept. */
 void rig_open_account(struct rig *rig, struct client *client, struct rig_trader *trader);

@@ -157,12 +157,12 @@ static void accept_order(struct bot *bot, struct bot_slot *order)
 /* The answer to a placement or to its repetition: two requests of one id, at most one of which is
  * executed. */
 static void take_placement(struct bot *bot, const struct courier_parcel *parcel,
-                           const struct verdict *verdict)
+                           const struct outcome *outcome)
 {
     struct bot_slot *order = &bot->slots[parcel->slot];
-    bool is_duplicate = verdict->kind == VERDICT_DUPLICATE;
-    bool is_told = verdict->sequence != 0 || (is_duplicate && verdict->original < STATUS_COUNT);
-    if (verdict_is_done(verdict)) {
+    bool is_duplicate = outcome->kind == OUTCOME_DUPLICATE;
+    bool is_told = outcome->sequence != 0 || (is_duplicate && outcome->original < STATUS_COUNT);
+    if (outcome_is_done(outcome)) {
         accept_order(bot, order);
         order->used = true;
     } else if (!order->accepted) {
@@ -174,26 +174,26 @@ static void take_placement(struct bot *bot, const struct courier_parcel *parcel,
 }
 
 /* Sent again, but its id was too old by then. */
-static bool is_late(const struct courier_parcel *parcel, const struct verdict *verdict)
+static bool is_late(const struct courier_parcel *parcel, const struct outcome *outcome)
 {
-    return parcel->sent_again && verdict->kind == VERDICT_PROBLEM &&
-           strcmp(verdict->word, "request_timestamp_out_of_window") == 0;
+    return parcel->sent_again && outcome->kind == OUTCOME_PROBLEM &&
+           strcmp(outcome->word, "request_timestamp_out_of_window") == 0;
 }
 
 static void take_ack(struct bot *bot, const struct courier_parcel *parcel,
-                     const struct verdict *verdict)
+                     const struct outcome *outcome)
 {
-    if (verdict->status < STATUS_COUNT) {
-        bot->statuses[verdict->status]++;
-    } else if (!is_late(parcel, verdict)) { /* else its receipt is untold, and proved */
+    if (outcome->status < STATUS_COUNT) {
+        bot->statuses[outcome->status]++;
+    } else if (!is_late(parcel, outcome)) { /* else its receipt is untold, and proved */
         bot->problems++;
-        fprintf(stderr, "%s: HTTP %u %s: %s\n", bot->name, verdict->http_status, verdict->word,
-                verdict->detail);
-        if (verdict->kind == VERDICT_UNREADABLE)
+        fprintf(stderr, "%s: HTTP %u %s: %s\n", bot->name, outcome->http_status, outcome->word,
+                outcome->detail);
+        if (outcome->kind == OUTCOME_UNREADABLE)
             bot_die(bot, "an answer of unknown form");
     }
     if (parcel->action == PLACE || parcel->action == REPEAT)
-        take_placement(bot, parcel, verdict);
+        take_placement(bot, parcel, outcome);
 }
 
 static bool read_decimal(const struct json_member *member, unsigned scale, int64_t *value)
@@ -307,11 +307,11 @@ static void take_balance(struct bot *bot, const struct client_answer *answer)
 }
 
 static void take(void *context, const struct courier_parcel *parcel,
-                 const struct client_answer *answer, const struct verdict *verdict)
+                 const struct client_answer *answer, const struct outcome *outcome)
 {
     struct bot *bot = context;
-    if (verdict != NULL)
-        take_ack(bot, parcel, verdict);
+    if (outcome != NULL)
+        take_ack(bot, parcel, outcome);
     else if (parcel->action == READ)
         take_order(bot, answer, &bot->slots[parcel->slot]);
     else if (parcel->action == LOOK)

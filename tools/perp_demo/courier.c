@@ -91,17 +91,17 @@ static bool recover(struct courier *courier, uint32_t next)
 
 /* Does the answer leave open what became of a request whose first answer was lost? Such answers do
  * not use the id (W5), so the request is sent once more. */
-static bool is_open(const struct verdict *verdict)
+static bool is_open(const struct outcome *outcome)
 {
-    return verdict->http_status == 503 ||
-           (verdict->kind == VERDICT_REJECTED && (verdict->status == STATUS_request_dropped ||
-                                                  verdict->status == STATUS_retry_required));
+    return outcome->http_status == 503 ||
+           (outcome->kind == OUTCOME_REJECTED && (outcome->status == STATUS_request_dropped ||
+                                                  outcome->status == STATUS_retry_required));
 }
 
-/* Gives the answer to parcels[place], which is sent or queued, and of a signed one its verdict. A
+/* Gives the answer to parcels[place], which is sent or queued, and of a signed one its outcome. A
  * parcel sent again is sent until its answer is not open, or the courier's patience ends. */
 static bool await_answer(struct courier *courier, uint32_t place, struct client_answer *answer,
-                         struct verdict *verdict)
+                         struct outcome *outcome)
 {
     const struct courier_parcel *parcel = &courier->parcels[place];
     uint64_t end_ns = 0;
@@ -112,8 +112,8 @@ static bool await_answer(struct courier *courier, uint32_t place, struct client_
         }
         if (!parcel->is_signed)
             return true;
-        verdict_read(verdict, answer);
-        if (!parcel->sent_again || !is_open(verdict))
+        outcome_read(outcome, answer);
+        if (!parcel->sent_again || !is_open(outcome))
             return true;
         uint64_t now_ns = instant_monotonic_ns();
         if (end_ns == 0)
@@ -128,20 +128,20 @@ static bool await_answer(struct courier *courier, uint32_t place, struct client_
 /* A request that took a sequence, now or before, has ended in a way that stays. One sent again may
  * have done so although no answer told it: whoever proves the receipts asks. */
 static void keep_receipt(struct courier *courier, const struct courier_parcel *parcel,
-                         const struct verdict *verdict)
+                         const struct outcome *outcome)
 {
-    bool before = verdict->kind == VERDICT_DUPLICATE;
+    bool before = outcome->kind == OUTCOME_DUPLICATE;
     struct receipt receipt = {
         .id = parcel->id,
-        .sequence = before ? 0 : verdict->sequence,
-        .status = (uint16_t)(before ? verdict->original : verdict->status),
+        .sequence = before ? 0 : outcome->sequence,
+        .status = (uint16_t)(before ? outcome->original : outcome->status),
         .found = !parcel->sent_again      ? RECEIPT_ANSWERED
                  : before                 ? RECEIPT_BEFORE
-                 : verdict->sequence != 0 ? RECEIPT_AFTER
+                 : outcome->sequence != 0 ? RECEIPT_AFTER
                                           : RECEIPT_UNTOLD,
         .generation = courier->generation,
     };
-    if (verdict->sequence != 0 || parcel->sent_again)
+    if (outcome->sequence != 0 || parcel->sent_again)
         receipt_add(&courier->receipts, &receipt);
 }
 
@@ -151,16 +151,16 @@ bool courier_collect(struct courier *courier, courier_taker *taker, void *contex
     for (uint32_t i = 0; i < courier->count; i++) {
         const struct courier_parcel *parcel = &courier->parcels[i];
         struct client_answer answer;
-        struct verdict verdict;
+        struct outcome outcome;
         if (parcel->sent_again && courier->client.pending == 0)
             queue(courier, parcel);
-        if (!await_answer(courier, i, &answer, &verdict))
+        if (!await_answer(courier, i, &answer, &outcome))
             return false;
         if (i == 0 && parcel->is_signed)
             histogram_add(&courier->round_trip, instant_monotonic_ns() - begin_ns);
         if (parcel->is_signed)
-            keep_receipt(courier, parcel, &verdict);
-        taker(context, parcel, &answer, parcel->is_signed ? &verdict : NULL);
+            keep_receipt(courier, parcel, &outcome);
+        taker(context, parcel, &answer, parcel->is_signed ? &outcome : NULL);
     }
     courier->count = 0;
     return true;

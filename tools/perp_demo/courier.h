@@ -19,7 +19,7 @@
 
 #include "base/histogram.h"
 #include "perp/request/draft.h"
-#include "perp/request/verdict.h"
+#include "perp/request/outcome.h"
 #include "perp_demo/receipt.h"
 
 enum {
@@ -52,9 +52,9 @@ struct courier {
     struct histogram round_trip; /* ns from the first byte sent to the first answer */
 };
 
-/* `verdict` is NULL for reads. */
+/* `outcome` is NULL for reads. */
 typedef void courier_taker(void *context, const struct courier_parcel *parcel,
-                           const struct client_answer *answer, const struct verdict *verdict);
+                           const struct client_answer *answer, const struct outcome *outcome);
 
 /* Takes the address and the API key ("" for none). False: client.error says why. */
 CC_MUST_USE bool courier_init(struct courier *courier, const char *url, const char *api_key,

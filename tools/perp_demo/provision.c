@@ -9,7 +9,7 @@
 #include "base/json_scan.h"
 #include "crypto/secret.h"
 #include "perp/request/instant.h"
-#include "perp/request/verdict.h"
+#include "perp/request/outcome.h"
 #include "perp_demo/listing.h"
 
 enum { MARKET_FILE_MAX = 16384, KEY_READ_WRITE = 1 };
@@ -88,7 +88,7 @@ bool provision_greet(struct provision *provision, struct client *client)
 
 /* Sends a draft and demands that it is done. */
 static bool perform(struct provision *provision, struct client *client, struct draft *draft,
-                    const struct key_file *key, struct verdict *verdict)
+                    const struct key_file *key, struct outcome *outcome)
 {
     static char envelope[REQUEST_ENVELOPE_MAX];
     struct client_answer answer;
@@ -107,11 +107,11 @@ static bool perform(struct provision *provision, struct client *client, struct d
         fprintf(stderr, "demo: %s: %s\n", draft->request->name, client->error);
         return false;
     }
-    verdict_read(verdict, &answer);
-    if (verdict_is_done(verdict))
+    outcome_read(outcome, &answer);
+    if (outcome_is_done(outcome))
         return true;
-    fprintf(stderr, "demo: %s: HTTP %u %s %s\n", draft->request->name, answer.status, verdict->word,
-            verdict->detail);
+    fprintf(stderr, "demo: %s: HTTP %u %s %s\n", draft->request->name, answer.status, outcome->word,
+            outcome->detail);
     return false;
 }
 
@@ -124,7 +124,7 @@ bool provision_prices(struct provision *provision, struct client *client)
 {
     for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
         struct draft draft;
-        struct verdict verdict;
+        struct outcome outcome;
         struct uuid id;
         if (!fresh(&id))
             return false;
@@ -133,7 +133,7 @@ bool provision_prices(struct provision *provision, struct client *client)
         draft_set(&draft, "index_price", listing_at(i)->price);
         draft_set(&draft, "asset", i + 1);
         draft_set(&draft, "source_count", 1);
-        if (!perform(provision, client, &draft, &provision->oracle_key, &verdict))
+        if (!perform(provision, client, &draft, &provision->oracle_key, &outcome))
             return false;
     }
     return true;
@@ -144,7 +144,7 @@ static bool open_account(struct provision *provision, struct client *client,
 {
     char path[PROVISION_PATH_MAX + 64];
     struct key_file master;
-    struct verdict verdict;
+    struct outcome outcome;
     struct draft draft;
     struct uuid id;
     snprintf(path, sizeof path, "%s/%s.master", provision->folder, account->name);
@@ -153,8 +153,8 @@ static bool open_account(struct provision *provision, struct client *client,
     draft_begin(&draft, REQUEST_create_account_secp256k1, SIGNATURE_SECP256K1, &id);
     draft_set_bytes(&draft, "session_pub", session->public_key, session->public_bytes);
     draft_set_bytes(&draft, "label", account->name, strlen(account->name));
-    bool good = perform(provision, client, &draft, &master, &verdict);
-    account->account_id = verdict.account_id;
+    bool good = perform(provision, client, &draft, &master, &outcome);
+    account->account_id = outcome.account_id;
     key_file_wipe(&master);
     return good;
 }
@@ -162,7 +162,7 @@ static bool open_account(struct provision *provision, struct client *client,
 static bool make_api_key(struct provision *provision, struct client *client,
                          struct provision_account *account, const struct key_file *session)
 {
-    struct verdict verdict;
+    struct outcome outcome;
     struct draft draft;
     struct uuid id;
     if (!fresh(&id))
@@ -172,17 +172,17 @@ static bool make_api_key(struct provision *provision, struct client *client,
     draft_set(&draft, "subaccount_pin", UINT32_MAX);
     draft_set(&draft, "scope", KEY_READ_WRITE);
     draft_set_bytes(&draft, "label", account->name, strlen(account->name));
-    if (!perform(provision, client, &draft, session, &verdict))
+    if (!perform(provision, client, &draft, session, &outcome))
         return false;
-    snprintf(account->api_key, sizeof account->api_key, "%s", verdict.api_key);
-    return write_text(account->api_key_path, verdict.api_key);
+    snprintf(account->api_key, sizeof account->api_key, "%s", outcome.api_key);
+    return write_text(account->api_key_path, outcome.api_key);
 }
 
 static bool deposit(struct provision *provision, struct client *client,
                     const struct provision_account *account)
 {
     struct draft_portfolio portfolio = { .account_id = account->account_id };
-    struct verdict verdict;
+    struct outcome outcome;
     struct draft draft;
     struct uuid id;
     uint8_t ref[32];
@@ -192,7 +192,7 @@ static bool deposit(struct provision *provision, struct client *client,
     draft_set_portfolio(&draft, "portfolio_id", &portfolio);
     draft_set(&draft, "amount", (uint64_t)account->deposit);
     draft_set_bytes(&draft, "external_ref", ref, sizeof ref);
-    return perform(provision, client, &draft, &provision->operator_key, &verdict);
+    return perform(provision, client, &draft, &provision->operator_key, &outcome);
 }
 
 bool provision_account(struct provision *provision, struct client *client, const char *name,

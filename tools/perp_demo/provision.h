@@ -9,7 +9,7 @@
 
 #include "perp/request/client.h"
 #include "perp/request/draft.h"
-#include "perp/request/verdict.h"
+#include "perp/request/outcome.h"
 
 enum { PROVISION_PATH_MAX = 3072, PROVISION_NAME_MAX = 32 };
 
@@ -26,7 +26,7 @@ struct provision_account {
     int64_t deposit; /* micro-USDC */
     char key_path[PROVISION_PATH_MAX + 64];
     char api_key_path[PROVISION_PATH_MAX + 64];
-    char api_key[VERDICT_TEXT_MAX];
+    char api_key[OUTCOME_TEXT_MAX];
 };
 
 /* Makes operator and oracle keys and the file of the markets in the folder. False: a message was

@@ -14,11 +14,11 @@ struct page {
 };
 
 static void take_page(void *context, const struct courier_parcel *parcel,
-                      const struct client_answer *answer, const struct verdict *verdict)
+                      const struct client_answer *answer, const struct outcome *outcome)
 {
     struct page *page = context;
     (void)parcel;
-    (void)verdict;
+    (void)outcome;
     page->again = answer->status == 503;
     if (answer->status == 200)
         page->rows = json_loadb(answer->body, answer->body_count, 0, NULL);
@@ -175,11 +175,11 @@ struct inquiry {
 };
 
 static void take_request(void *context, const struct courier_parcel *parcel,
-                         const struct client_answer *answer, const struct verdict *verdict)
+                         const struct client_answer *answer, const struct outcome *outcome)
 {
     struct inquiry *inquiry = context;
     const struct receipt *receipt = inquiry->asked[parcel->slot];
-    (void)verdict;
+    (void)outcome;
     bool untold = receipt->found == RECEIPT_UNTOLD;
     inquiry->again[parcel->slot] = answer->status == 503;
     if (answer->status == 503)

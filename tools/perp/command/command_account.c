@@ -59,10 +59,10 @@ int command_account_create(struct context *context)
         key_file_wipe(&session);
         return context->exit_code;
     }
-    struct verdict verdict;
-    int code = context_write(context, &draft, &master, &verdict);
-    if (code == EXIT_CODE_accepted && verdict.account_id != 0 &&
-        arguments_has(context->arguments, FLAG_save) && !save_account(context, verdict.account_id))
+    struct outcome outcome;
+    int code = context_write(context, &draft, &master, &outcome);
+    if (code == EXIT_CODE_accepted && outcome.account_id != 0 &&
+        arguments_has(context->arguments, FLAG_save) && !save_account(context, outcome.account_id))
         code = context->exit_code;
     key_file_wipe(&master);
     key_file_wipe(&session);

@@ -41,16 +41,16 @@ static bool write_secret(struct context *context, const char *path, const char *
                         strerror(reason));
 }
 
-static bool keep(struct context *context, const struct verdict *verdict)
+static bool keep(struct context *context, const struct outcome *outcome)
 {
     char error[SETTINGS_ERROR_MAX];
     const char *out = context->arguments->values[FLAG_out];
-    if (out != NULL && !write_secret(context, out, verdict->api_key))
+    if (out != NULL && !write_secret(context, out, outcome->api_key))
         return false;
     if (!arguments_has(context->arguments, FLAG_save))
         return true;
-    if (!settings_save(context->settings, SETTING_api_key, verdict->api_key, error)) {
-        fprintf(stderr, "api_key %s\n", verdict->api_key);
+    if (!settings_save(context->settings, SETTING_api_key, outcome->api_key, error)) {
+        fprintf(stderr, "api_key %s\n", outcome->api_key);
         return context_fail(context, EXIT_CODE_usage, "%s", error);
     }
     fprintf(stderr, "saved in %s [%s]\n", context->settings->config_path,
@@ -61,7 +61,7 @@ static bool keep(struct context *context, const struct verdict *verdict)
 int command_apikey_create(struct context *context)
 {
     struct key_file key;
-    struct verdict verdict;
+    struct outcome outcome;
     struct draft draft;
     const char *out = context->arguments->values[FLAG_out];
     if (out != NULL && access(out, F_OK) == 0) {
@@ -72,10 +72,10 @@ int command_apikey_create(struct context *context)
         return context->exit_code;
     context->hide_secret = out != NULL || arguments_has(context->arguments, FLAG_save);
     int code = fill_create(context, &draft, key.curve)
-                   ? context_write(context, &draft, &key, &verdict)
+                   ? context_write(context, &draft, &key, &outcome)
                    : context->exit_code;
     key_file_wipe(&key);
-    if (code == EXIT_CODE_accepted && verdict.api_key[0] != '\0' && !keep(context, &verdict))
+    if (code == EXIT_CODE_accepted && outcome.api_key[0] != '\0' && !keep(context, &outcome))
         code = context->exit_code;
     return code;
 }
@@ -97,12 +97,12 @@ static bool fill_revoke(struct context *context, struct draft *draft, uint32_t s
 int command_apikey_revoke(struct context *context)
 {
     struct key_file key;
-    struct verdict verdict;
+    struct outcome outcome;
     struct draft draft;
     if (!choice_signer(context, &key))
         return context->exit_code;
     int code = fill_revoke(context, &draft, key.curve)
-                   ? context_write(context, &draft, &key, &verdict)
+                   ? context_write(context, &draft, &key, &outcome)
                    : context->exit_code;
     key_file_wipe(&key);
     return code;

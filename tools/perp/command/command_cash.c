@@ -11,11 +11,11 @@ enum { ADDRESS_BYTES = 20, BODY_MAX = 256 };
 static int submit(struct context *context, bool (*fill)(struct context *, struct draft *, uint32_t))
 {
     struct key_file key;
-    struct verdict verdict;
+    struct outcome outcome;
     struct draft draft;
     if (!choice_signer(context, &key))
         return context->exit_code;
-    int code = fill(context, &draft, key.curve) ? context_write(context, &draft, &key, &verdict)
+    int code = fill(context, &draft, key.curve) ? context_write(context, &draft, &key, &outcome)
                                                 : context->exit_code;
     key_file_wipe(&key);
     return code;

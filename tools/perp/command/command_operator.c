@@ -15,11 +15,11 @@ static int submit(struct context *context, uint32_t setting, struct draft *draft
                   bool (*fill)(struct context *, struct draft *))
 {
     struct key_file key;
-    struct verdict verdict;
+    struct outcome outcome;
     if (!context_key(context, setting, SIGNATURE_ED25519, false, &key))
         return context->exit_code;
     int code =
-        fill(context, draft) ? context_write(context, draft, &key, &verdict) : context->exit_code;
+        fill(context, draft) ? context_write(context, draft, &key, &outcome) : context->exit_code;
     key_file_wipe(&key);
     return code;
 }

@@ -38,12 +38,12 @@ static bool fill_portfolio(struct context *context, struct draft *draft, uint32_
 int command_portfolio_create(struct context *context)
 {
     struct key_file key;
-    struct verdict verdict;
+    struct outcome outcome;
     struct draft draft;
     if (!choice_signer(context, &key))
         return context->exit_code;
     int code = fill_portfolio(context, &draft, key.curve)
-                   ? context_write(context, &draft, &key, &verdict)
+                   ? context_write(context, &draft, &key, &outcome)
                    : context->exit_code;
     key_file_wipe(&key);
     return code;

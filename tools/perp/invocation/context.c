@@ -119,34 +119,34 @@ static bool ready(struct context *context)
                         context->settings->from[SETTING_url], context->client.error);
 }
 
-static void show_problem(struct context *context, const struct verdict *verdict)
+static void show_problem(struct context *context, const struct outcome *outcome)
 {
-    const char *hint = verdict_hint(verdict->word);
-    fprintf(stderr, "perp %s: HTTP %u %s", context->arguments->command->words, verdict->http_status,
-            verdict->word);
-    if (verdict->parameter[0] != '\0')
-        fprintf(stderr, " (%s)", verdict->parameter);
-    fprintf(stderr, ": %s\n", verdict->detail);
-    if (verdict->server_time_ms != 0) {
+    const char *hint = outcome_hint(outcome->word);
+    fprintf(stderr, "perp %s: HTTP %u %s", context->arguments->command->words, outcome->http_status,
+            outcome->word);
+    if (outcome->parameter[0] != '\0')
+        fprintf(stderr, " (%s)", outcome->parameter);
+    fprintf(stderr, ": %s\n", outcome->detail);
+    if (outcome->server_time_ms != 0) {
         struct timespec now;
         (void)clock_gettime(CLOCK_REALTIME, &now);
         int64_t here = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
         fprintf(stderr, "  this machine's clock is %+lld ms from the exchange's\n",
-                (long long)(here - (int64_t)verdict->server_time_ms));
+                (long long)(here - (int64_t)outcome->server_time_ms));
     }
     if (hint != NULL)
         fprintf(stderr, "  %s\n", hint);
 }
 
 /* What an HTTP error says, for people on standard error and as JSON on standard output. */
-static int refuse(struct context *context, const struct verdict *verdict,
+static int refuse(struct context *context, const struct outcome *outcome,
                   const struct client_answer *answer)
 {
     context->exit_code = EXIT_CODE_problem;
     if (context->arguments->json)
         report_answer(stdout, answer->body, answer->body_count, true, NULL);
-    if (verdict->kind == VERDICT_PROBLEM)
-        show_problem(context, verdict);
+    if (outcome->kind == OUTCOME_PROBLEM)
+        show_problem(context, outcome);
     else
         fprintf(stderr, "perp %s: HTTP %u with an answer that is not perpd's; is %s perpd?\n",
                 context->arguments->command->words, answer->status, context->client.authority);
@@ -198,9 +198,9 @@ static bool call(struct context *context, const struct client_request *request, 
         return context_fail(context, EXIT_CODE_connection, "%s", context->client.error);
     if (answer->status == 200)
         return true;
-    struct verdict verdict;
-    verdict_read(&verdict, answer);
-    (void)refuse(context, &verdict, answer);
+    struct outcome outcome;
+    outcome_read(&outcome, answer);
+    (void)refuse(context, &outcome, answer);
     return false;
 }
 
@@ -356,7 +356,7 @@ static void explain(struct context *context, const struct draft *draft, const ch
 }
 
 static int send_draft(struct context *context, const struct draft *draft, const char *header,
-                      struct verdict *verdict, struct client_answer *answer)
+                      struct outcome *outcome, struct client_answer *answer)
 {
     char headers[64] = "";
     static uint8_t body[REQUEST_ENVELOPE_MAX];
@@ -390,25 +390,25 @@ static int send_draft(struct context *context, const struct draft *draft, const 
                     id);
         return EXIT_CODE_connection;
     }
-    verdict_read(verdict, answer);
-    switch (verdict->kind) {
-    case VERDICT_PROBLEM:
-    case VERDICT_UNREADABLE:
-        return refuse(context, verdict, answer);
+    outcome_read(outcome, answer);
+    switch (outcome->kind) {
+    case OUTCOME_PROBLEM:
+    case OUTCOME_UNREADABLE:
+        return refuse(context, outcome, answer);
     default:
-        return verdict_is_done(verdict) ? EXIT_CODE_accepted : EXIT_CODE_rejected;
+        return outcome_is_done(outcome) ? EXIT_CODE_accepted : EXIT_CODE_rejected;
     }
 }
 
 static void show_answer(struct context *context, const struct draft *draft, int code,
-                        const struct verdict *verdict, const struct client_answer *answer)
+                        const struct outcome *outcome, const struct client_answer *answer)
 {
     char id[UUID_TEXT_BYTES + 1];
     struct uuid uuid = draft_id(draft);
     uuid_format(&uuid, id);
     const struct report_extra extra[] = {
         { "request_id", id },
-        { context->hide_secret && verdict->api_key[0] != '\0' ? "api_key" : NULL, NULL },
+        { context->hide_secret && outcome->api_key[0] != '\0' ? "api_key" : NULL, NULL },
         { NULL, NULL },
     };
     struct binary_ack ack;
@@ -421,21 +421,21 @@ static void show_answer(struct context *context, const struct draft *draft, int 
     }
     if (code != EXIT_CODE_rejected)
         return;
-    const char *word = verdict->word;
-    if (verdict->kind == VERDICT_DUPLICATE && verdict->original < STATUS_COUNT)
-        word = status_name((enum status)verdict->original);
-    const char *hint = verdict_hint(word);
+    const char *word = outcome->word;
+    if (outcome->kind == OUTCOME_DUPLICATE && outcome->original < STATUS_COUNT)
+        word = status_name((enum status)outcome->original);
+    const char *hint = outcome_hint(word);
     fprintf(stderr, "perp %s: rejected: %s%s%s\n", context->arguments->command->words, word,
             hint != NULL ? ": " : "", hint != NULL ? hint : "");
 }
 
 int context_write(struct context *context, struct draft *draft, const struct key_file *key,
-                  struct verdict *verdict)
+                  struct outcome *outcome)
 {
     bool wallet = key->curve == SIGNATURE_SECP256K1;
     const char *header = context->ack_header;
     struct client_answer answer;
-    *verdict = (struct verdict){ .kind = VERDICT_UNREADABLE };
+    *outcome = (struct outcome){ .kind = OUTCOME_UNREADABLE };
     if (!ready(context) || (wallet && !ready_eip712(context)))
         return context->exit_code;
     if (!draft_sign(draft, key, wallet ? &context->eip712 : NULL)) {
@@ -445,21 +445,21 @@ int context_write(struct context *context, struct draft *draft, const struct key
     }
     if (arguments_has(context->arguments, FLAG_explain))
         explain(context, draft, header);
-    int code = send_draft(context, draft, header, verdict, &answer);
-    if (verdict->kind != VERDICT_UNREADABLE && verdict->kind != VERDICT_PROBLEM)
-        show_answer(context, draft, code, verdict, &answer);
+    int code = send_draft(context, draft, header, outcome, &answer);
+    if (outcome->kind != OUTCOME_UNREADABLE && outcome->kind != OUTCOME_PROBLEM)
+        show_answer(context, draft, code, outcome, &answer);
     return code;
 }
 
 int context_submit(struct context *context, uint32_t setting, uint32_t curve, context_fill *fill)
 {
     struct key_file key;
-    struct verdict verdict;
+    struct outcome outcome;
     struct draft draft;
     if (!choose_ack(context) || !context_key(context, setting, curve, false, &key))
         return context->exit_code;
     int code =
-        fill(context, &draft) ? context_write(context, &draft, &key, &verdict) : context->exit_code;
+        fill(context, &draft) ? context_write(context, &draft, &key, &outcome) : context->exit_code;
     key_file_wipe(&key);
     return code;
 }

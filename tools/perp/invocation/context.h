@@ -11,7 +11,7 @@
 #include "perp/request/client.h"
 #include "perp/request/draft.h"
 #include "perp/request/instrument.h"
-#include "perp/request/verdict.h"
+#include "perp/request/outcome.h"
 
 struct arguments;
 struct settings;
@@ -53,9 +53,9 @@ CC_MUST_USE bool context_market(struct context *context, const char *market);
 CC_MUST_USE bool context_id(struct context *context, struct uuid *id);
 
 /* Signs, explains and sends, by the flags, and shows the answer. Gives the exit code. After
- * --dry-run, or when there was no answer, verdict->kind is VERDICT_UNREADABLE. */
+ * --dry-run, or when there was no answer, outcome->kind is OUTCOME_UNREADABLE. */
 int context_write(struct context *context, struct draft *draft, const struct key_file *key,
-                  struct verdict *verdict);
+                  struct outcome *outcome);
 
 /* Fills a request; false: it said why. */
 typedef bool context_fill(struct context *context, struct draft *draft);

@@ -1,4 +1,4 @@
-#include "perp/request/verdict.h"
+#include "perp/request/outcome.h"
 
 #include <stdio.h>
 
@@ -115,10 +115,10 @@
       "those it keeps")
 /* clang-format on */
 
-bool verdict_is_done(const struct verdict *verdict)
+bool outcome_is_done(const struct outcome *outcome)
 {
-    uint32_t status = verdict->kind == VERDICT_DUPLICATE ? verdict->original : verdict->status;
-    return (verdict->kind == VERDICT_ACCEPTED || verdict->kind == VERDICT_DUPLICATE) &&
+    uint32_t status = outcome->kind == OUTCOME_DUPLICATE ? outcome->original : outcome->status;
+    return (outcome->kind == OUTCOME_ACCEPTED || outcome->kind == OUTCOME_DUPLICATE) &&
            (status == STATUS_request_completed || status == STATUS_session_created ||
             status == STATUS_session_revoked || status == STATUS_account_created_with_session ||
             status == STATUS_account_created_session_failed);
@@ -173,54 +173,54 @@ enum {
     MEMBERS
 };
 
-static void read_problem(struct verdict *verdict, const struct json_member *members)
+static void read_problem(struct outcome *outcome, const struct json_member *members)
 {
-    verdict->kind = VERDICT_PROBLEM;
-    copy(verdict->word, sizeof verdict->word, &members[CODE_MEMBER]);
-    copy(verdict->detail, sizeof verdict->detail, &members[DETAIL_MEMBER]);
-    copy(verdict->parameter, sizeof verdict->parameter,
+    outcome->kind = OUTCOME_PROBLEM;
+    copy(outcome->word, sizeof outcome->word, &members[CODE_MEMBER]);
+    copy(outcome->detail, sizeof outcome->detail, &members[DETAIL_MEMBER]);
+    copy(outcome->parameter, sizeof outcome->parameter,
          &members[members[FIELD_MEMBER].kind == JSON_STRING ? FIELD_MEMBER : PARAMETER_MEMBER]);
-    verdict->server_time_ms = number(&members[SERVER_TIME_MEMBER]);
+    outcome->server_time_ms = number(&members[SERVER_TIME_MEMBER]);
 }
 
-static void judge(struct verdict *verdict)
+static void judge(struct outcome *outcome)
 {
-    verdict->kind = VERDICT_ACCEPTED;
-    if (verdict->status == STATUS_duplicate_request_id)
-        verdict->kind = VERDICT_DUPLICATE;
-    else if (!verdict_is_done(verdict))
-        verdict->kind = VERDICT_REJECTED;
+    outcome->kind = OUTCOME_ACCEPTED;
+    if (outcome->status == STATUS_duplicate_request_id)
+        outcome->kind = OUTCOME_DUPLICATE;
+    else if (!outcome_is_done(outcome))
+        outcome->kind = OUTCOME_REJECTED;
 }
 
-static void read_write(struct verdict *verdict, const struct json_member *members)
+static void read_write(struct outcome *outcome, const struct json_member *members)
 {
     bool success_style = members[SUCCESS_MEMBER].kind != JSON_NONE;
-    char original[VERDICT_TEXT_MAX];
-    copy(verdict->word, sizeof verdict->word,
+    char original[OUTCOME_TEXT_MAX];
+    copy(outcome->word, sizeof outcome->word,
          &members[success_style ? MESSAGE_MEMBER : STATUS_MEMBER]);
-    copy(verdict->reason, sizeof verdict->reason, &members[REASON_MEMBER]);
-    copy(verdict->api_key, sizeof verdict->api_key, &members[API_KEY_MEMBER]);
+    copy(outcome->reason, sizeof outcome->reason, &members[REASON_MEMBER]);
+    copy(outcome->api_key, sizeof outcome->api_key, &members[API_KEY_MEMBER]);
     copy(original, sizeof original, &members[ORIGINAL_MEMBER]);
-    verdict->sequence = number(&members[SEQUENCE_MEMBER]);
-    verdict->processed_at_ns = number(&members[PROCESSED_MEMBER]);
-    verdict->account_id = number(&members[ACCOUNT_MEMBER]);
-    verdict->original_processed_at_ns = number(&members[ORIGINAL_PROCESSED_MEMBER]);
-    verdict->status = find_status(verdict->word);
-    verdict->original = find_status(original);
-    judge(verdict);
+    outcome->sequence = number(&members[SEQUENCE_MEMBER]);
+    outcome->processed_at_ns = number(&members[PROCESSED_MEMBER]);
+    outcome->account_id = number(&members[ACCOUNT_MEMBER]);
+    outcome->original_processed_at_ns = number(&members[ORIGINAL_PROCESSED_MEMBER]);
+    outcome->status = find_status(outcome->word);
+    outcome->original = find_status(original);
+    judge(outcome);
 }
 
 /* The 64 bytes say of a duplicate that it is one, not how the original ended. */
-static void read_binary(struct verdict *verdict, const struct binary_ack *ack)
+static void read_binary(struct outcome *outcome, const struct binary_ack *ack)
 {
-    verdict->status = ack->status;
-    verdict->sequence = ack->sequence;
-    verdict->processed_at_ns = ack->processed_at_ns;
-    snprintf(verdict->word, sizeof verdict->word, "%s", status_name((enum status)ack->status));
-    judge(verdict);
+    outcome->status = ack->status;
+    outcome->sequence = ack->sequence;
+    outcome->processed_at_ns = ack->processed_at_ns;
+    snprintf(outcome->word, sizeof outcome->word, "%s", status_name((enum status)ack->status));
+    judge(outcome);
 }
 
-void verdict_read(struct verdict *verdict, const struct client_answer *answer)
+void outcome_read(struct outcome *outcome, const struct client_answer *answer)
 {
     struct json_member members[MEMBERS] = {
         [STATUS_MEMBER] = JSON_MEMBER("status"),
@@ -239,26 +239,26 @@ void verdict_read(struct verdict *verdict, const struct client_answer *answer)
         [PARAMETER_MEMBER] = JSON_MEMBER("parameter"),
         [SERVER_TIME_MEMBER] = JSON_MEMBER("server_time_ms"),
     };
-    *verdict = (struct verdict){ .kind = VERDICT_UNREADABLE,
+    *outcome = (struct outcome){ .kind = OUTCOME_UNREADABLE,
                                  .http_status = answer->status,
                                  .status = STATUS_COUNT,
                                  .original = STATUS_COUNT };
     struct binary_ack ack;
     if (answer->status == 200 && answer->is_binary) {
         if (binary_ack_read(&ack, answer->body, answer->body_count))
-            read_binary(verdict, &ack);
+            read_binary(outcome, &ack);
         return;
     }
     if (json_scan_members(answer->body, answer->body_count, members, MEMBERS, NULL) != JSON_OK)
         return;
     if (answer->status != 200 && members[CODE_MEMBER].kind == JSON_STRING)
-        read_problem(verdict, members);
+        read_problem(outcome, members);
     else if (answer->status == 200 && (members[STATUS_MEMBER].kind == JSON_STRING ||
                                        members[MESSAGE_MEMBER].kind == JSON_STRING))
-        read_write(verdict, members);
+        read_write(outcome, members);
 }
 
-const char *verdict_hint(const char *word)
+const char *outcome_hint(const char *word)
 {
 #define X(name, text)             \
     if (strcmp(word, #name) == 0) \

@@ -1,0 +1,47 @@
+/* outcome.h - what an exchange said about one signed write: accepted, rejected, or a problem.
+ *
+ * Reads the three forms (json.md J4, J8): RequestAck, success style, problem object.
+ *
+ * Owner. One thread; no allocation. */
+#ifndef PERP_REQUEST_OUTCOME_H
+#define PERP_REQUEST_OUTCOME_H
+
+#include "base/status.h"
+#include "perp/request/client.h"
+
+enum { OUTCOME_TEXT_MAX = 64, OUTCOME_DETAIL_MAX = 256 };
+
+enum outcome_kind {
+    OUTCOME_ACCEPTED,   /* done now */
+    OUTCOME_REJECTED,   /* answered, not done */
+    OUTCOME_DUPLICATE,  /* this id was executed before; `original` says how it ended */
+    OUTCOME_PROBLEM,    /* an HTTP error with a problem object */
+    OUTCOME_UNREADABLE, /* none of the three forms */
+};
+
+struct outcome {
+    enum outcome_kind kind;
+    uint32_t http_status;
+    uint32_t status;   /* enum status; STATUS_COUNT: not one of the list */
+    uint32_t original; /* duplicates: enum status, else STATUS_COUNT */
+    uint64_t sequence; /* 0: none */
+    uint64_t processed_at_ns;
+    uint64_t original_processed_at_ns; /* duplicates, else 0 */
+    uint64_t account_id;               /* 11: the new account, else 0 */
+    char word[OUTCOME_TEXT_MAX];       /* the status or problem code as sent */
+    char reason[OUTCOME_TEXT_MAX];     /* "" when none */
+    char detail[OUTCOME_DETAIL_MAX];   /* of a problem, cut */
+    char parameter[OUTCOME_TEXT_MAX];  /* of a problem: the field or parameter it names */
+    char api_key[OUTCOME_TEXT_MAX];    /* 34 */
+    uint64_t server_time_ms;           /* of request_timestamp_out_of_window, else 0 */
+};
+
+/* Did the request, now or when it was first sent, have its effect. */
+bool outcome_is_done(const struct outcome *outcome);
+
+void outcome_read(struct outcome *outcome, const struct client_answer *answer);
+
+/* A hint for people about a status or problem code; NULL where the word says it all. */
+const char *outcome_hint(const char *word);
+
+#endif
