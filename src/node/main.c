@@ -33,7 +33,7 @@ static void handle_signals(void)
     sigaction(SIGXFSZ, &ignore, NULL); /* a limit of file size is -EFBIG, as a full disk -ENOSPC */
 }
 
-/* Connections are files: take what the hard limit allows. */
+/* Connections are files: raise the limit to the hard limit. */
 static void raise_file_limit(void)
 {
     struct rlimit limit;
@@ -44,7 +44,7 @@ static void raise_file_limit(void)
         log_line(LOG_WARN, "files", "the limit of open files stays at its soft value");
 }
 
-/* Code that stands in variants takes the best of this machine. */
+/* Code with variants uses the best one that this machine has. */
 static void choose_variants(void)
 {
     enum cpu_level level = cpu_level();

@@ -24,7 +24,7 @@ struct adl_samples {
 struct adl_rank {
     struct adl_market markets[ENGINE_MARKETS_MAX];
     uint16_t asset_id; /* of the look that is under way, 0: none */
-    uint32_t from;     /* portfolio it goes on at */
+    uint32_t from;     /* next portfolio to visit */
     uint64_t begun_ns;
     struct adl_samples sides[SIDES];
 };
@@ -53,7 +53,7 @@ static void sift_down(int128 *scores, uint32_t count, uint32_t at)
     }
 }
 
-/* Descending: the lowest is taken from a heap to the end of what is left. */
+/* Sorts in descending order with a heap: moves the lowest of the rest to its end. */
 static void sort(int128 *scores, uint32_t count)
 {
     for (uint32_t at = count / 2; at-- > 0;)
@@ -92,7 +92,7 @@ static struct adl_market *market_at(struct adl_rank *rank, uint16_t asset_id)
 static void begin(struct adl_rank *rank, uint16_t asset_id, uint64_t now_ns)
 {
     rank->asset_id = asset_id;
-    rank->from = 1; /* portfolio 0 is the fund's: account 0 ranks behind everyone (R7) */
+    rank->from = 1; /* portfolio 0 is the fund's: account 0 ranks last (R7) */
     rank->begun_ns = now_ns;
     for (uint32_t k = 0; k < SIDES; k++) {
         rank->sides[k].count = 0;
@@ -129,7 +129,7 @@ static void finish(struct adl_rank *rank)
 static bool look(struct adl_rank *rank, const struct engine *engine,
                  const struct market_names *names, uint32_t *holders)
 {
-    /* A market's place among the others moves when one is added: it is found anew in each turn. */
+    /* A market's index changes when another market is added: it is looked up in each turn. */
     uint32_t k = (uint32_t)(market_names_of(names, rank->asset_id) - names->rows);
     struct read_positions_holder holder;
 
@@ -144,7 +144,7 @@ static bool look(struct adl_rank *rank, const struct engine *engine,
     return false;
 }
 
-/* Whether the bounds at hand are no older than `age_ns` at begun_ns. */
+/* Whether the bounds are at most `age_ns` old at begun_ns. */
 static bool is_younger(const struct adl_market *market, uint64_t begun_ns, uint64_t age_ns)
 {
     return market->asset_id != 0 && market->made_ns + age_ns >= begun_ns;
@@ -160,7 +160,7 @@ bool adl_rank_make(struct adl_rank *rank, const struct engine *engine,
         if (rank->asset_id == 0)
             begin(rank, asset_id, engine_time(engine));
         bool finished = look(rank, engine, names, holders);
-        market = market_at(rank, asset_id); /* a finished look may have given it its place */
+        market = market_at(rank, asset_id); /* a finished scan may have created its row */
         if (!finished)
             return is_younger(market, begun_ns, ADL_RANK_AGE_MAX_NS);
     }

@@ -1,16 +1,16 @@
-/* adl_rank.h - the place of a position among those of its market and side, in fifths.
+/* adl_rank.h - the rank of a position among those of its market and side, in fifths.
  *
  * It is the `adl_quantile` of a read: 4 is deleveraged first (rules.md R7, Score; json.md J2).
  *
- * Of each market and side four scores are kept that part its holders into fifths. They are made by
- * a look through the holders, in slices over turns, when a read asks and those at hand are older
- * than ADL_RANK_AGE_NS; up to ADL_RANK_AGE_MAX_NS they serve meanwhile. One look runs at a time:
- * who needs another market's first helps to finish it.
+ * For each market and side, four scores divide the holders into fifths. A scan of the holders
+ * computes them in slices over several turns, when a read needs them and the last ones are older
+ * than ADL_RANK_AGE_NS. Until the scan ends, scores up to ADL_RANK_AGE_MAX_NS old are used. One
+ * scan runs at a time: a read that needs another market helps to finish the current scan first.
  *
  * Owner.  The follower's thread, between commands.
- * Bound.  A look visits each holder once. Up to ADL_RANK_SAMPLES holders of a side all count; of
- *         more, every second, fourth, ... so that between half and all of the samples are used.
- * Units.  Scores as the engine gives them (read_positions.h), times engine time in ns. */
+ * Bound.  A scan visits each holder once. Up to ADL_RANK_SAMPLES holders of a side are all sampled;
+ *         of more, every second, fourth, ..., so that at least half of the samples are used.
+ * Units.  Scores as in the engine's reads; times are engine time in ns. */
 #ifndef NODE_HISTORY_ADL_RANK_H
 #define NODE_HISTORY_ADL_RANK_H
 
@@ -25,7 +25,7 @@ enum {
 #define ADL_RANK_AGE_NS     UINT64_C(1000000000)
 #define ADL_RANK_AGE_MAX_NS UINT64_C(2000000000)
 
-/* The scores that part one side: quantile k and above from bound[k - 1] on. */
+/* The scores that divide one side: bounds[k - 1] and above is quantile k or higher. */
 struct adl_rank_side {
     int128 bounds[ADL_RANK_LAST];
     bool any; /* it has holders */
@@ -37,18 +37,17 @@ struct adl_rank;
 struct adl_rank *adl_rank_create(void);
 void adl_rank_destroy(struct adl_rank *rank);
 
-/* True when a market's bounds serve a read that began at begun_ns; works on them while they are
- * older than that by ADL_RANK_AGE_NS. At most *holders are visited, which falls by those that were.
- */
+/* True if the market's bounds are fresh enough for a read that began at begun_ns. Otherwise scans
+ * at most *holders holders, and subtracts from *holders those that it visited. */
 CC_MUST_USE bool adl_rank_make(struct adl_rank *rank, const struct engine *engine,
                                const struct market_names *names, uint16_t asset_id,
                                uint64_t begun_ns, uint32_t *holders);
 
-/* Quantile of a position that is not 0, by the bounds at hand. */
+/* The quantile of a nonzero position by the current bounds. */
 uint8_t adl_rank_of(const struct adl_rank *rank, uint16_t asset_id, int64_t size, int128 score);
 
-/* The bounds of `count` scores, which are sorted on the way: the fifth of the highest is quantile
- * 4, and so on; equal scores have the higher of their quantiles. */
+/* Computes the bounds of `count` scores and sorts them. The highest fifth is quantile 4, and so on;
+ * equal scores get the higher of their quantiles. */
 void adl_rank_part(int128 *scores, uint32_t count, struct adl_rank_side *side);
 
 #endif

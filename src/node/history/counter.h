@@ -1,6 +1,6 @@
-/* counter.h - a total since start: written by one thread, shown by any.
+/* counter.h - a total since start, written by one thread and read by any.
  *
- * Order. Relaxed on both sides: it decides nothing, so nothing is ordered by it. */
+ * Order. Relaxed on both sides: nothing is ordered by it. */
 #ifndef NODE_HISTORY_COUNTER_H
 #define NODE_HISTORY_COUNTER_H
 

@@ -1,8 +1,8 @@
-/* fill_log.h - the newest fills of all accounts and the newest public trades of all markets, kept
- * in the follower's memory.
+/* fill_log.h - the newest fills of all accounts and the newest public trades of all markets, in the
+ * follower's memory.
  *
- * A fill's place is (sequence, index), index counting the effects 2102, 2104 and 2105 of its
- * sequence (json.md J1, `at`). A trade takes the place of its maker's fill, the effect behind it.
+ * A fill is identified by (sequence, index). The index counts the effects 2102, 2104 and 2105 of
+ * its sequence (json.md J1, `at`). A trade has the index of its maker's fill, the effect after it.
  *
  * Owner. The follower's thread.
  * Bound. `capacity` rows of each kind, a head for each account and each asset id.
@@ -56,11 +56,11 @@ struct fill_log {
     uint32_t fills_due;         /* fills that the trade still has */
 };
 
-/* `capacity` a power of two; 0 or -ENOMEM, then there is nothing to free. */
+/* `capacity` is a power of two. 0, or -ENOMEM with nothing to free. */
 CC_MUST_USE int fill_log_init(struct fill_log *log, uint32_t capacity, uint32_t account_count);
 void fill_log_free(struct fill_log *log);
 
-/* Every effect goes through here, in order: 2102, 2104, 2105 and 2108 are taken. */
+/* Gets every effect in order and records 2102, 2104, 2105 and 2108. */
 void fill_log_append(struct fill_log *log, const struct effect *effect);
 
 void fill_log_show_fill(const struct fill_row *fill, const struct market_names *names,

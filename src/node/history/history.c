@@ -86,7 +86,7 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
 
 void history_sink_init(struct history_sink *sink, struct history *history)
 {
-    /* What no log takes is not even handed over. */
+    /* Effects that no log needs are not even emitted. */
     const uint32_t ignored = EFFECT_BIT(EFFECT_position) | EFFECT_BIT(EFFECT_book_level) |
                              EFFECT_BIT(EFFECT_book_order) | EFFECT_BIT(EFFECT_mark) |
                              EFFECT_BIT(EFFECT_timer) | EFFECT_BIT(EFFECT_fund);

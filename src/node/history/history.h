@@ -5,11 +5,11 @@
  *                                                            withdrawal_log
  *                                                            └── read by query.h
  *
- * The newest HISTORY_ROWS_DEFAULT rows of each kind are kept; a reader is told exactly when an
- * answer lies beyond them.
+ * The newest HISTORY_ROWS_DEFAULT rows of each kind are kept. A read that needs an older row is
+ * refused, never cut short.
  *
- * Owner.  The follower's thread; recovery before it. Made anew when recovery begins again.
- * Bound.  All memory is taken by history_create, and touched as rows come. */
+ * Owner.  The follower's thread; recovery before it, which creates it again at each attempt.
+ * Bound.  history_create allocates all memory; it is touched as rows come. */
 #ifndef NODE_HISTORY_HISTORY_H
 #define NODE_HISTORY_HISTORY_H
 
@@ -34,26 +34,25 @@ struct history {
     struct market_names names;
 };
 
-/* Rows from the first record on, so recovery uses the same sink. */
+/* Recovery uses the same sink, so that rows begin with the first record. */
 struct history_sink {
     struct engine_sink sink; /* first */
     struct history *history;
-    struct exchange_counters
-        *exchange_counters; /* NULL: what it tells is not counted, as in a replay */
+    struct exchange_counters *exchange_counters; /* NULL: effects are not counted, as in a replay */
 };
 
-/* `capacity` rows of each kind, a power of two; account ids are below account_count. NULL without
+/* `capacity` rows of each kind, a power of two. Account ids are below account_count. NULL without
  * memory. */
 struct history *history_create(uint32_t capacity, uint32_t account_count, struct mix_key key);
 void history_destroy(struct history *history);
 
-/* Of an empty history: what happened up to the engine's sequence is not kept, and readers are told
- * so; accounts and markets that come later are whole. For a start from a snapshot. */
+/* Marks everything up to the engine's sequence as dropped, for a start from a snapshot. The history
+ * must be empty. Accounts and markets created later are complete. */
 void history_forget(struct history *history, const struct engine *engine);
 
 void history_sink_init(struct history_sink *sink, struct history *history);
 
-/* Brings in what the command about to be applied will look up: its ids are in no cache. */
+/* Prefetches the rows that the next command will look up. */
 void history_prefetch(const struct history *history, const struct command *command);
 
 #endif

@@ -1,11 +1,11 @@
-/* id_map.h - from (account, 16-byte id) to the number of the row that has it.
+/* id_map.h - maps (account, 16-byte id) to the number of the row that has it.
  *
- * The rows are the caller's; the map holds their numbers, and half of each id's hash beside it: a
- * row is read only where that half agrees, and none when others are moved. A row that is taken out
- * or overwritten leaves the map first.
+ * The rows are the caller's. The map stores their numbers with half of each id's hash: a row is
+ * read only where that half agrees, and no row is read when slots are moved. A row that is removed
+ * or overwritten must leave the map first.
  *
  * Owner.  The follower's thread.
- * Bound.  Twice as many places as rows, linear probing under a secret key (mix.h). */
+ * Bound.  Twice as many slots as rows, linear probing under a secret key (mix.h). */
 #ifndef NODE_HISTORY_ID_MAP_H
 #define NODE_HISTORY_ID_MAP_H
 
@@ -14,7 +14,7 @@
 
 #define ID_MAP_NONE UINT32_MAX
 
-struct id_map_place {
+struct id_map_slot {
     uint32_t row_next; /* row + 1, 0: free */
     uint32_t tag;      /* upper half of the hash; its low bits name the home */
 };
@@ -22,32 +22,32 @@ struct id_map_place {
 struct id_map {
     struct mix_key key;
     const uint8_t *rows;
-    struct id_map_place *places;
+    struct id_map_slot *slots;
     uint32_t mask;
     uint32_t row_bytes;
     uint32_t id_at;
 };
 
-/* `capacity` rows, a power of two. In each, at `id_at`, the account (u64) stands right before the
- * id. 0 or -ENOMEM. */
+/* `capacity` rows, a power of two. In each row the id is at `id_at` and the account (u64) right
+ * before it. 0 or -ENOMEM. */
 CC_MUST_USE int id_map_init(struct id_map *map, struct mix_key key, uint32_t capacity,
                             const void *rows, size_t row_bytes, size_t id_at);
 void id_map_free(struct id_map *map);
 
-/* Number of the row, or ID_MAP_NONE. */
+/* The number of the row, or ID_MAP_NONE. */
 CC_MUST_USE uint32_t id_map_find(const struct id_map *map, uint64_t account_id,
                                  const uint8_t id[UUID_BYTES]);
 
-/* The line where a search for an id with this hash (mix_id) begins. */
+/* Prefetches the cache line where a search for an id with this hash (mix_id) begins. */
 static inline void id_map_prefetch(const struct id_map *map, uint64_t hash)
 {
-    __builtin_prefetch(&map->places[(uint32_t)(hash >> 32) & map->mask], 1);
+    __builtin_prefetch(&map->slots[(uint32_t)(hash >> 32) & map->mask], 1);
 }
 
-/* The row holds an account and an id that the map does not have. */
+/* Adds a row whose account and id are not in the map. */
 void id_map_add(struct id_map *map, uint32_t row);
 
-/* The row is in the map. */
+/* Removes a row, which must be in the map. */
 void id_map_remove(struct id_map *map, uint32_t row);
 
 #endif

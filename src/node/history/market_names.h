@@ -1,6 +1,6 @@
-/* market_names.h - symbols and decimals of the markets, for rows that keep an asset id only.
+/* market_names.h - symbols and decimals of the markets, for rows that store only an asset id.
  *
- * Neither ever changes and no market is taken out (R10), so a copy of the engine's is as good.
+ * They never change and no market is removed (R10), so that a copy of the engine's is always right.
  *
  * Owner. The follower's thread. */
 #ifndef NODE_HISTORY_MARKET_NAMES_H
@@ -22,13 +22,13 @@ struct market_names {
     struct market_name rows[ENGINE_MARKETS_MAX]; /* ascending asset id */
 };
 
-/* Takes over the markets that the engine has by now; to be called before the two below. */
+/* Copies the markets that the engine has now. Call it before the two functions below. */
 void market_names_refresh(struct market_names *names, const struct engine *engine);
 
-/* The market is known: some row was made in it. */
+/* The name of a market that a row refers to, which must exist. */
 const struct market_name *market_names_of(const struct market_names *names, uint16_t asset_id);
 
-/* By its zero-padded symbol; NULL: there is none. */
+/* Finds a market by its zero-padded symbol; NULL: none. */
 const struct market_name *market_names_find(const struct market_names *names,
                                             const char symbol[32]);
 

@@ -30,14 +30,14 @@ void money_log_free(struct money_log *log)
         history_ring_free(&log->houses[i]);
 }
 
-static void add_payment(struct money_log *log, const struct effect *effect, uint32_t place)
+static void add_payment(struct money_log *log, const struct effect *effect, uint32_t index)
 {
     struct effect_funding_payment body;
 
     memcpy(&body, effect->bytes, sizeof body);
     INVARIANT(body.portfolio.account_id < log->payments.key_count);
     struct payment_row *row = history_ring_add(&log->payments, (uint32_t)body.portfolio.account_id,
-                                               effect->sequence, place);
+                                               effect->sequence, index);
     row->account_id = body.portfolio.account_id;
     row->subaccount_index = body.portfolio.subaccount_index;
     row->portfolio_index = body.portfolio.portfolio_index;
@@ -50,14 +50,14 @@ static void add_payment(struct money_log *log, const struct effect *effect, uint
     log->unnamed = row;
 }
 
-static void add_rate(struct money_log *log, const struct effect *effect, uint32_t place)
+static void add_rate(struct money_log *log, const struct effect *effect, uint32_t index)
 {
     struct effect_funding_epoch body;
 
     memcpy(&body, effect->bytes, sizeof body);
     if (body.open == 0)
         return;
-    struct rate_row *row = history_ring_add(&log->rates, body.asset_id, effect->sequence, place);
+    struct rate_row *row = history_ring_add(&log->rates, body.asset_id, effect->sequence, index);
     row->rate_ppb = body.rate_ppb;
     row->index_price = body.index;
     row->hour_ns = body.hour;
@@ -76,7 +76,7 @@ static bool find_ref(const struct effect *effect, const struct effect_cash *body
     case CASH_liquidation:
     case CASH_adl:
         if (body->kind == CASH_funding && body->portfolio.account_id == 0)
-            return false; /* what a pool is left with */
+            return false; /* what remains in a pool */
         made = uuid_engine(effect->t_ns, effect->sequence, (uint32_t)body->ref);
         memcpy(id, made.bytes, sizeof made.bytes);
         return true;
@@ -106,9 +106,9 @@ static bool of_fill(uint8_t kind)
 
 static void add_house(struct money_log *log, enum money_house house, const struct effect *effect,
                       const struct effect_cash *body, int64_t amount, int64_t balance_after,
-                      uint32_t place)
+                      uint32_t index)
 {
-    struct house_row *row = history_ring_add(&log->houses[house], 0, effect->sequence, place);
+    struct house_row *row = history_ring_add(&log->houses[house], 0, effect->sequence, index);
 
     row->amount = amount;
     row->balance_after = balance_after;
@@ -118,7 +118,7 @@ static void add_house(struct money_log *log, enum money_house house, const struc
     row->has_ref = find_ref(effect, body, row->ref_id);
 }
 
-static void add_cash(struct money_log *log, const struct effect *effect, uint32_t place)
+static void add_cash(struct money_log *log, const struct effect *effect, uint32_t index)
 {
     struct effect_cash body;
     int64_t fund, fees;
@@ -130,30 +130,30 @@ static void add_cash(struct money_log *log, const struct effect *effect, uint32_
         log->unnamed = NULL;
     }
     if (body.portfolio.account_id == 0) {
-        add_house(log, MONEY_FUND, effect, &body, body.amount, body.balance_after, place);
+        add_house(log, MONEY_FUND, effect, &body, body.amount, body.balance_after, index);
         return;
     }
     bool by_fund = body.amount > 0 && log->liquidation_sequence == effect->sequence;
     if (body.kind != CASH_fee || by_fund)
         return;
-    /* The row is told before the account has it. */
+    /* The effect comes before the account is credited. */
     read_figures_house(effect->engine, &fund, &fees);
-    add_house(log, MONEY_FEES, effect, &body, -body.amount, fees - body.amount, place);
+    add_house(log, MONEY_FEES, effect, &body, -body.amount, fees - body.amount, index);
 }
 
-void money_log_append(struct money_log *log, const struct effect *effect, uint32_t place)
+void money_log_append(struct money_log *log, const struct effect *effect, uint32_t index)
 {
     struct effect_trade trade;
 
     switch (effect->code) {
     case EFFECT_funding_payment:
-        add_payment(log, effect, place);
+        add_payment(log, effect, index);
         break;
     case EFFECT_funding_epoch:
-        add_rate(log, effect, place);
+        add_rate(log, effect, index);
         break;
     case EFFECT_cash:
-        add_cash(log, effect, place);
+        add_cash(log, effect, index);
         break;
     case EFFECT_fill:
         log->asset_id = effect->asset_id;

@@ -1,9 +1,9 @@
-/* money_log.h - the newest funding payments, rates, and movements of the fund and of the fee
- * account, kept in the follower's memory.
+/* money_log.h - the newest funding payments, funding rates, and movements of the fund and of the
+ * fee account, in the follower's memory.
  *
  *   2105, then its 2104 ──> payment        2110 open ──> rate
- *   2104 of 0/0/0 ──> fund                 2104 of kind fee ──> fee account, but for what the fund
- *                                          pays (the rebates of a liquidation, R7)
+ *   2104 of 0/0/0 ──> fund                 2104 of kind fee ──> fee account, except fees that the
+ *                                          fund pays (the rebates of a liquidation, R7)
  *
  * Owner. The follower's thread.
  * Bound. `capacity` rows of each kind.
@@ -64,12 +64,12 @@ struct money_log {
     struct payment_row *unnamed;   /* the payment whose 2104 comes next */
 };
 
-/* `capacity` a power of two; 0 or -ENOMEM, then there is nothing to free. */
+/* `capacity` is a power of two. 0, or -ENOMEM with nothing to free. */
 CC_MUST_USE int money_log_init(struct money_log *log, uint32_t capacity, uint32_t account_count);
 void money_log_free(struct money_log *log);
 
-/* Effects 2102, 2104, 2105, 2108 and 2110, in order; `place`: the index of J1's `at`. */
-void money_log_append(struct money_log *log, const struct effect *effect, uint32_t place);
+/* Gets effects 2102, 2104, 2105, 2108 and 2110 in order. `index` is that of J1's `at`. */
+void money_log_append(struct money_log *log, const struct effect *effect, uint32_t index);
 
 void money_log_show_payment(const struct payment_row *payment, const struct market_names *names,
                             struct row_payment *row);

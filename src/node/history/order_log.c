@@ -61,8 +61,8 @@ bool order_log_is_shown(const struct order_log *log, const struct order_row *row
     return row->rejection == 0 || is_recent(&log->accounts[row->order.account_id], row->rejection);
 }
 
-/* The oldest row makes room: what was live stays in the engine, what nobody would see is gone, the
- * rest is lost. */
+/* Drops the oldest row. A live order is still in the engine; an order that no list would show needs
+ * no mark; any other is lost. */
 static void drop(struct order_log *log, const struct order_row *row, uint32_t number)
 {
     const struct order_summary *order = &row->order;
@@ -85,8 +85,8 @@ static void drop(struct order_log *log, const struct order_row *row, uint32_t nu
     log->dropped = true;
 }
 
-/* Whoever asks for the id finds the newest order that has it. A client may give an order the id
- * that the engine has made, or will make, for an order of the account's liquidation. */
+/* A look-up of the id finds the newest order that has it. A client may choose an id that the engine
+ * has made, or will make, for a liquidation order of the account. */
 static void map_row(struct order_log *log, const struct order_summary *order, uint32_t number)
 {
     uint32_t older = id_map_find(&log->map, order->account_id, order->id.bytes);

@@ -1,4 +1,4 @@
-/* order_summary.h - an order as history keeps it: made from effect 2101, shown to a read later.
+/* order_summary.h - an order as history keeps it: made from effect 2101, later shown to a read.
  *
  * Owner. The follower's thread.
  * Units. As struct row_order. */
@@ -20,7 +20,7 @@ struct order_summary {
     uint64_t filled_notional; /* micro-USDC, at most 2^50 (R1) */
     uint64_t price;
     uint64_t expiry;
-    uint64_t sequence; /* of its placing, as index and time_ns */
+    uint64_t sequence; /* of its placement, as index and time_ns */
     uint64_t time_ns;
     uint64_t updated_at_ns;
     uint64_t trigger_price; /* of the conditional kinds, as the next and below */
@@ -41,17 +41,17 @@ struct order_summary {
     uint8_t zero;
 };
 
-/* As effect 2101 tells it: from the record that the effect names, still in the engine's table; or,
- * of a placement that was refused and never had a record, from its command (codes 0, 5 and 6, or
- * the item of a batch that has its id). One that the engine has made in an earlier command is dated
- * by its end: no row can be put between others. */
+/* Makes the summary from effect 2101: from the record that the effect names, which is still in the
+ * engine's table; or, if a refused placement never had a record, from its command (codes 0, 5 and
+ * 6, or the batch item with its id). An order that the engine made in an earlier command is dated
+ * by its end, because no row can be inserted between others. */
 void order_summary_make(struct order_summary *order, const struct effect *effect,
                         const struct effect_order_state *state);
 
 /* FILLED, CANCELED, REJECTED or EXPIRED. */
 CC_MUST_USE bool order_summary_is_final(const struct order_summary *order);
 
-/* The row of a read. */
+/* Fills the row of a read. */
 void order_summary_show(const struct order_summary *order, const struct market_names *names,
                         struct row_order *row);
 

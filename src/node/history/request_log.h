@@ -1,13 +1,13 @@
-/* request_log.h - the newest requests that were sequenced, by (account, request id), kept in the
- * follower's memory.
+/* request_log.h - the newest sequenced requests, found by (account, request id), in the follower's
+ * memory.
  *
- * Made from effect 2100, and from what is told before it: which credential (2118), subaccount or
- * portfolio (2119) or withdrawal (2120) was made, and what became of the items of a batch (2100).
- * Requests of operators and refused account creations belong to no account's key and are left out,
- * and so are those whose credential was unknown: their id stays unused (W5).
+ * Made from effect 2100 and the effects before it: the created credential (2118), subaccount or
+ * portfolio (2119) or withdrawal (2120), and the status of each item of a batch (2100). Requests of
+ * operators and refused account creations belong to no account's key and are left out. So are
+ * requests whose credential was unknown: their id stays unused (W5).
  *
  * Owner. The follower's thread.
- * Bound. `capacity` rows and a map of twice as many places, taken at start. */
+ * Bound. `capacity` rows and a map of twice as many slots, allocated at start. */
 #ifndef NODE_HISTORY_REQUEST_LOG_H
 #define NODE_HISTORY_REQUEST_LOG_H
 
@@ -35,7 +35,7 @@ struct request_row {
     uint32_t made_portfolio;
 };
 
-/* What the command being told has made so far. */
+/* What the current command has created so far. */
 struct request_made {
     uint64_t sequence;
     uint8_t id[16];
@@ -53,27 +53,27 @@ struct request_log {
     uint64_t mask; /* capacity - 1 */
     uint64_t added;
     uint64_t newest_dropped_ms; /* date of the newest dropped id */
-    uint64_t dropped_sequence;  /* rows with a higher one are kept */
+    uint64_t dropped_sequence;  /* all rows with a higher one are kept */
     bool dropped;
     struct request_made made;
 };
 
-/* `capacity` a power of two; 0 or -ENOMEM, then there is nothing to free. */
+/* `capacity` is a power of two. 0, or -ENOMEM with nothing to free. */
 CC_MUST_USE int request_log_init(struct request_log *log, uint32_t capacity, struct mix_key key);
 void request_log_free(struct request_log *log);
 
-/* Of an empty log: requests were sequenced up to `sequence`, their ids dated `newest_ms` at most,
- * and none is kept. */
+/* Records that the requests up to `sequence` are not kept; the log must be empty. Their ids are
+ * dated `newest_ms` at most. */
 void request_log_forget(struct request_log *log, uint64_t sequence, uint64_t newest_ms);
 
-/* Every effect goes through here, in order: 2100, 2118, 2119 and 2120 are taken. */
+/* Gets every effect in order and records 2100, 2118, 2119 and 2120. */
 void request_log_append(struct request_log *log, const struct effect *effect);
 
-/* The request of the account; with pin >= 0 only one whose body names that subaccount. */
+/* Finds a request of the account. With pin >= 0, its body must name that subaccount. */
 const struct request_row *request_log_find(const struct request_log *log, uint64_t account_id,
                                            const struct uuid *id, int32_t pin);
 
-/* Whether an id that is not found may be that of a dropped request. */
+/* Whether an id that is not found may belong to a dropped request. */
 bool request_log_may_have_dropped(const struct request_log *log, const struct uuid *id);
 
 void request_log_show(const struct request_log *log, const struct request_row *request,

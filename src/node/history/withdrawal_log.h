@@ -1,9 +1,9 @@
-/* withdrawal_log.h - the newest withdrawals, pending and ended, kept in the follower's memory.
+/* withdrawal_log.h - the newest withdrawals, pending and ended, in the follower's memory.
  *
- *   2120 of code 10 ──> a row        2120 of code 1004 ──> how the row has ended
+ *   2120 of code 10 ──> a row        2120 of code 1004 ──> the outcome of the row
  *
- * What is pending stands in the engine's state too, whole and for as long as it is pending; how one
- * has ended stands here only.
+ * Pending withdrawals are also in the engine's state, all of them, while they are pending. The
+ * outcome of an ended one is only here.
  *
  * Owner.  The follower's thread.
  * Bound.  `capacity` rows. */
@@ -20,17 +20,17 @@ struct withdrawal_entry {
 };
 
 struct withdrawal_log {
-    struct history_ring ring; /* one chain: a command makes at most one */
+    struct history_ring ring; /* one chain: a command creates at most one */
 };
 
-/* `capacity` a power of two; 0 or -ENOMEM, then there is nothing to free. */
+/* `capacity` is a power of two. 0, or -ENOMEM with nothing to free. */
 CC_MUST_USE int withdrawal_log_init(struct withdrawal_log *log, uint32_t capacity);
 void withdrawal_log_free(struct withdrawal_log *log);
 
-/* Of an empty log: those up to `sequence` are not kept. */
+/* Records that withdrawals up to `sequence` are not kept; the log must be empty. */
 void withdrawal_log_forget(struct withdrawal_log *log, uint64_t sequence);
 
-/* Effects 2120, in order. */
+/* Gets the effects 2120 in order. */
 void withdrawal_log_append(struct withdrawal_log *log, const struct effect *effect);
 
 #endif

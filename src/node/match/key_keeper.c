@@ -142,7 +142,7 @@ static void keep_configured(struct key_keeper *keeper, const uint8_t *key)
 {
     (void)keep(keeper, 0, key);
     uint32_t number = key_tables_number(keeper->config.tables, key);
-    keeper->owners[number].configured = true; /* 0, when it has none: nobody's */
+    keeper->owners[number].configured = true; /* 0: no table */
 }
 
 static uint32_t build_configured(struct key_keeper *keeper)

@@ -61,28 +61,28 @@ static void fill_answer(struct answer *answer, const struct command *command,
         .book_seq = result->book_seq,
     };
     memcpy(answer->id, result->id, sizeof answer->id);
-    if ((result->members & ANSWER_HAS_ORDER) != 0) { /* in the place of the other members */
+    if ((result->members & ANSWER_HAS_ORDER) != 0) { /* in the location of the other members */
         answer->remaining = result->remaining;
         answer->filled = result->filled;
         answer->filled_notional = result->filled_notional;
         answer->quantity_ahead = result->quantity_ahead;
         answer->no_member = 0;
     }
-    if (result->item_count != 0) { /* in the place of all of them */
+    if (result->item_count != 0) { /* in the location of all of them */
         INVARIANT(result->members == 0 && result->item_count <= MESSAGE_ITEMS_MAX);
         memcpy(answer->results, result->results, sizeof answer->results);
         answer->item_count = result->item_count;
     }
-    if ((result->members & ANSWER_HAS_INDEXES) != 0) { /* in the place of the expiry */
+    if ((result->members & ANSWER_HAS_INDEXES) != 0) { /* in the location of the expiry */
         INVARIANT((result->members & (ANSWER_HAS_EXPIRY | ANSWER_HAS_ORDER)) == 0);
         answer->subaccount_index = result->subaccount_index;
         answer->portfolio_index = result->portfolio_index;
     }
 }
 
-/* Where a command of a client stands, should it be the last. */
-static uint64_t place_of(const struct matcher *matcher, const struct matcher_link *link,
-                         const struct command *command)
+/* The location of a client's command, in case it is the last one. */
+static uint64_t location_of(const struct matcher *matcher, const struct matcher_link *link,
+                            const struct command *command)
 {
     const struct ring *ring = link->commands;
     size_t slot = (size_t)((const uint8_t *)command - ring->slots) / MESSAGE_SLOT_BYTES;
@@ -129,7 +129,7 @@ static bool take(struct matcher *matcher, const struct matcher_link *link, struc
         uint8_t *room = sequencer_reserve(&matcher->sequencer, command);
         if (room == NULL)
             return false;
-        sequencer_run(&matcher->sequencer, command, place_of(matcher, link, command), t_ns, room,
+        sequencer_run(&matcher->sequencer, command, location_of(matcher, link, command), t_ns, room,
                       &result);
         counter_add(&matcher->counters.commands);
         if (CC_UNLIKELY(matcher->staged_restart.count != 0) &&
@@ -139,14 +139,14 @@ static bool take(struct matcher *matcher, const struct matcher_link *link, struc
     counter_add(&matcher->counters.status[result.status]);
 
     struct answer *answer = ring_claim(link->answers, 1);
-    INVARIANT(answer != NULL); /* credits: commands sent - answers taken < answer ring size */
+    INVARIANT(answer != NULL); /* credits: commands sent - answers read < answer ring size */
     /* A peek leaves when everything it may have seen is durable (rules.md R11). */
     uint64_t release_sequence = engine_sequence(matcher->sequencer.engine);
     fill_answer(answer, command, &result, release_sequence, sequenced_ticks);
     return true;
 }
 
-/* The commands of a turn, in ring order, and the slots they take. */
+/* The commands of a turn, in ring order. */
 struct batch {
     struct command *commands[MATCHER_RING_TURN];
     uint32_t count;
@@ -158,7 +158,7 @@ static void gather(struct batch *batch, const struct matcher_link *link, uint32_
     uint64_t at = 0;
 
     for (batch->count = 0; at < slots && batch->count < budget; batch->count++) {
-        /* The slots are ours until the release: the stamp is written in place. */
+        /* The slots are ours until the release: the stamp is written in location. */
         struct command *command = (struct command *)ring_at(link->commands, at);
         batch->commands[batch->count] = command;
         at += command->slot_count;

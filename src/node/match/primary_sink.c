@@ -39,7 +39,7 @@ static void add(struct primary_sink *primary, const struct read_credential *view
     };
     uuid_load(&entry.credential_id, view->id);
     int full = keyring_add(primary->keyring, &entry);
-    INVARIANT(full == 0); /* as many places as the engine has credentials, and tombstones besides */
+    INVARIANT(full == 0); /* it has a slot for every credential of the engine, and for tombstones */
 }
 
 /* After the keyring has changed: a sweep that begins later sees what found no room here. */
@@ -50,7 +50,7 @@ static void tell(struct primary_sink *primary, const struct read_credential *vie
         key_keeper_report(primary->keeper, &key, ended);
 }
 
-/* All markets: few, and told so seldom that looking for the new one would save nothing. */
+/* Adds all markets: there are few, and this effect is too rare to search for the new one. */
 static void add_symbols(struct primary_sink *primary, const struct engine *engine)
 {
     for (uint32_t k = 0; k < read_market_count(engine); k++) {
@@ -83,7 +83,7 @@ static void primary_emit(struct engine_sink *sink, const struct effect *effect)
     struct primary_sink *primary = (struct primary_sink *)(void *)sink;
     if (effect->code == EFFECT_credential)
         take_credential(primary, effect);
-    else if (effect->code == EFFECT_market_state) /* a market's first state is told with it */
+    else if (effect->code == EFFECT_market_state) /* a new market emits its first state */
         add_symbols(primary, effect->engine);
 }
 

@@ -1,6 +1,6 @@
-/* primary_sink.h - where the primary's effects go: of all it tells only keys and symbols are news.
+/* primary_sink.h - the sink of the primary's effects: it keeps keyring and symbols up to date.
  *
- * Owner. The matcher's thread; it is the writer of the keyring and of the symbols. */
+ * Owner. The matcher's thread, which alone writes the keyring and the symbols. */
 #ifndef NODE_MATCH_PRIMARY_SINK_H
 #define NODE_MATCH_PRIMARY_SINK_H
 
@@ -12,16 +12,16 @@
 struct primary_sink {
     struct engine_sink sink; /* first: emit gets a pointer to it */
     struct keyring *keyring;
-    struct key_keeper *keeper; /* is told of sessions; NULL: nobody keeps tables */
+    struct key_keeper *keeper; /* gets reports of sessions; NULL: no tables are kept */
     struct symbols symbols; /* read by net threads, which have its address before the first start */
 };
 
-/* Leaves `symbols` alone: zeroed memory is an empty table. */
+/* Does not touch `symbols`: zeroed memory is an empty table. */
 void primary_sink_init(struct primary_sink *primary, struct keyring *keyring,
                        struct key_keeper *keeper);
 
-/* Fills the keyring with the credentials that are live at the engine's time, and the symbols with
- * its markets: after recovery. The keeper is asked to look at all of them. */
+/* After recovery: fills the keyring with the credentials that are live at the engine's time, and
+ * the symbols with its markets, and requests a sweep of the keeper. */
 void primary_sink_load(struct primary_sink *primary, const struct engine *engine);
 
 #endif

@@ -24,13 +24,13 @@ uint8_t *sequencer_reserve(struct sequencer *sequencer, const struct command *co
     return journal_reserve(sequencer->journal, bytes);
 }
 
-void sequencer_run(struct sequencer *sequencer, struct command *command, uint64_t place,
+void sequencer_run(struct sequencer *sequencer, struct command *command, uint64_t location,
                    uint64_t t_ns, uint8_t *room, struct engine_result *result)
 {
     struct record_view record;
 
     command->t_ns = t_ns;
-    fault_begin(sequencer->mark, place);
+    fault_begin(sequencer->mark, location);
     engine_apply(sequencer->engine, command, sequencer->sink, result);
     rebuild_record(&record, command);
     record_encode(room, &record);

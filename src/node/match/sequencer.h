@@ -38,9 +38,9 @@ void sequencer_init(struct sequencer *sequencer, struct engine *engine, struct j
 /* Room in the journal for the command's record; NULL when there is none. */
 uint8_t *sequencer_reserve(struct sequencer *sequencer, const struct command *command);
 
-/* Applies the command at t and publishes its record in `room`. `place` is the command's place as
- * fault.h counts places; *result gets the engine's result. */
-void sequencer_run(struct sequencer *sequencer, struct command *command, uint64_t place,
+/* Applies the command at t and publishes its record in `room`. `location` is the command's location
+ * as fault.h counts locations; *result gets the engine's result. */
+void sequencer_run(struct sequencer *sequencer, struct command *command, uint64_t location,
                    uint64_t t_ns, uint8_t *room, struct engine_result *result);
 
 /* Sequences and journals a command of the node (codes 2000-2099, 1001, 1002, 1008): `body` without

@@ -107,7 +107,7 @@ static void run_book(struct query_task *task, const struct query_sources *source
     struct row_book row;
     uint32_t limit = task->query.limit;
     uint32_t depth = limit < QUERY_DEPTH_MAX ? limit : QUERY_DEPTH_MAX;
-    /* The buffer is aligned for rows (reply_pool.h), and so is the place behind the first one. */
+    /* The buffer is aligned for rows (reply_pool.h), and so is the second row. */
     static_assert(sizeof(struct row_book) % alignof(struct row_level) == 0, "levels follow it");
     struct row_level *levels = (struct row_level *)(void *)(task->rows + sizeof row);
 
@@ -141,7 +141,7 @@ static void run_audit(struct query_task *task, const struct query_sources *sourc
     set_rows(task, sizeof row + row.market_count * sizeof *markets, 1 + row.market_count);
 }
 
-/* Those that take one step, and always the same. */
+/* Queries that finish in one step. */
 static void run_at_once(struct query_task *task, const struct query_sources *sources)
 {
     switch ((enum query_kind)task->query.kind) {

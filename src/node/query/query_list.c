@@ -62,7 +62,7 @@ static void show_order(const struct query_sources *sources, const struct order_s
         return;
     }
     bool found = read_order(sources->engine, order->account_id, order->id.bytes, -1, row);
-    INVARIANT(found); /* its end would have been told */
+    INVARIANT(found); /* otherwise its end would have been appended */
     row->index = order->index;
 }
 
@@ -109,7 +109,7 @@ static bool walk_orders(struct query_task *task, const struct query_sources *sou
     return true;
 }
 
-/* Whether an order that can no longer be shown may stand between the last row and this one. */
+/* Whether an order that can no longer be shown may lie between the last row and this one. */
 static bool is_lost_before(const struct query_task *task, const struct query_sources *sources,
                            uint64_t sequence, uint32_t index)
 {

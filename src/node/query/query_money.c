@@ -62,7 +62,7 @@ bool query_money_begin(struct query_task *task, const struct query_sources *sour
     return true;
 }
 
-/* What stands before the rows of a list that is an object; its count is written at the end. */
+/* The object before the rows of a list; its count is written at the end. */
 static void put_head(struct query_task *task, const struct query_sources *sources)
 {
     struct row_list list = { 0 };
@@ -122,7 +122,7 @@ static void look_at(struct query_task *task, const struct query_sources *sources
     query_task_put(task, &row, row_bytes);
 }
 
-/* Rows get older: behind one before the first hour asked for there is none. */
+/* Rows get older: after the first one before the requested hour there are none. */
 static bool is_past(const struct query *query, const void *at)
 {
     if (query->kind == QUERY_payments)

@@ -6,13 +6,13 @@
 
 #include "node/query/query_task.h"
 
-/* Is the query of these kinds. */
+/* Whether the query is of these kinds. */
 CC_MUST_USE bool query_money_is(const struct query *query);
 
-/* False: refused. */
+/* Checks the filters and finds the first row. False: the answer is a problem. */
 CC_MUST_USE bool query_money_begin(struct query_task *task, const struct query_sources *sources);
 
-/* True when the reply is complete; looks at *rows_left rows at most, which it takes off. */
+/* True when the reply is complete. Visits at most *rows_left rows and subtracts them. */
 CC_MUST_USE bool query_money_step(struct query_task *task, const struct query_sources *sources,
                                   uint32_t *rows_left);
 

@@ -1,6 +1,6 @@
 /* query_portfolio.h - lists of what an account has: positions, portfolios, subaccounts.
  *
- * They have no limit; one that outgrows a reply buffer is answered internal_error, never cut.
+ * They have no limit. A list that outgrows a reply buffer is answered internal_error, never cut.
  *
  * Owner. The follower's thread, between commands.
  * Bound. A turn visits at most *holders holders for the quantiles of positions (adl_rank.h). */
@@ -9,7 +9,7 @@
 
 #include "node/query/query_task.h"
 
-/* False: the quantiles need another turn. */
+/* False if the quantiles need another turn. */
 CC_MUST_USE bool query_portfolio_positions(struct query_task *task,
                                            const struct query_sources *sources, uint32_t *holders);
 

@@ -1,4 +1,4 @@
-/* query_task.h - one query on its way to its reply, over one turn of the follower or several.
+/* query_task.h - one query until its reply is published, in one turn of the follower or several.
  *
  * Owner. The follower's thread. The buffer is the task's until the reply is published. */
 #ifndef NODE_QUERY_QUERY_TASK_H
@@ -11,9 +11,9 @@
 #include "node/history/adl_rank.h"
 #include "node/history/history.h"
 
-enum { QUERY_TASK_ROWS_A_TURN = 10000 }; /* that one query may pass over in a turn (wire.md W7) */
+enum { QUERY_TASK_ROWS_A_TURN = 10000 }; /* that one query may visit in a turn (wire.md W7) */
 
-/* What queries are answered from. */
+/* The data that queries read. */
 struct query_sources {
     const struct engine *engine;
     struct history *history;
@@ -23,15 +23,15 @@ struct query_sources {
 struct query_task {
     struct query query;
     struct reply reply; /* time and sequence are those of the first turn */
-    uint8_t *rows;      /* the reply's buffer; NULL: none was free */
-    /* Of lists: rows at and above this place are done with. */
+    uint8_t *rows;      /* the reply's buffer; NULL: the pool was empty */
+    /* Of lists: rows at and above this (sequence, index) are finished. */
     uint64_t below_sequence;
     uint32_t below_index;
     uint16_t asset_id; /* of the market filter, 0: none */
     bool is_live;      /* orders: the rest comes from the engine alone */
     uint8_t zero;
-    uint64_t at;     /* position in the ring of the next row to look at */
-    uint64_t offset; /* rows still to pass over */
+    uint64_t at;     /* position in the ring of the next row to visit */
+    uint64_t offset; /* rows still to skip */
 };
 
 static inline void query_task_refuse(struct query_task *task, enum problem problem)
@@ -39,7 +39,7 @@ static inline void query_task_refuse(struct query_task *task, enum problem probl
     task->reply.problem = (uint16_t)problem;
 }
 
-/* The answer lies beyond the rows that are kept: those above `dropped_sequence`. */
+/* Refuses: the answer needs rows at or below `dropped_sequence`, which are not kept. */
 static inline void query_task_refuse_dropped(struct query_task *task, uint64_t dropped_sequence)
 {
     task->reply.kept_from = dropped_sequence + 1;
@@ -56,7 +56,7 @@ static inline void query_task_put(struct query_task *task, const void *row, size
     task->reply.row_count++;
 }
 
-/* The same for lists without a limit: false when it does not fit, the answer then is a problem. */
+/* The same for lists without a limit. False if the row does not fit: the answer is a problem. */
 CC_MUST_USE static inline bool query_task_put_if_fits(struct query_task *task, const void *row,
                                                       size_t row_bytes)
 {
@@ -68,7 +68,7 @@ CC_MUST_USE static inline bool query_task_put_if_fits(struct query_task *task, c
     return true;
 }
 
-/* What the lists of private rows let in: a pinned key's subaccount goes before a filter. */
+/* The filter of a list of private rows: a pinned key's subaccount overrides the query's. */
 static inline struct read_filter query_task_filter(const struct query_task *task)
 {
     const struct query *query = &task->query;

@@ -21,7 +21,8 @@ void query_withdrawals_begin(struct query_task *task, const struct query_sources
     task->offset = query->offset;
     task->below_sequence = query->before_sequence == 0 ? UINT64_MAX : query->before_sequence;
     if (is_live(task)) {
-        /* A command makes one: whoever has seen its index 0 goes on below its sequence. */
+        /* A command makes at most one row: a page that showed its index 0 continues below its
+         * sequence. */
         task->below_sequence += query->before_sequence != 0 && query->before_index != 0;
         task->at = WITHDRAWAL_NONE;
     } else {
@@ -67,9 +68,9 @@ static bool end(struct query_task *task, bool has_more)
     return true;
 }
 
-/* From the newest to the oldest that the engine keeps. Between two turns the row it stands at may
- * have gone: then it begins again at the newest. If a later one has got its place, it goes on from
- * that one. Either way it passes over what it has seen. */
+/* Walks from the newest to the oldest withdrawal that the engine keeps. If the current row was
+ * freed between two turns, the walk starts again at the newest; if a newer withdrawal reused its
+ * slot, the walk continues from that one. Rows already shown are skipped in both cases. */
 static bool step_live(struct query_task *task, const struct query_sources *sources, uint32_t *rows)
 {
     const struct engine *engine = sources->engine;

@@ -1,7 +1,7 @@
 /* query_withdrawals.h - the paged list of withdrawals for the operator (json.md J7).
  *
- * Those that are pending are read from the engine's state, so that none is ever missing; any other
- * list comes from the log, and behind what that keeps it is refused.
+ * Pending withdrawals are read from the engine's state, so that none is ever missing. Any other
+ * list comes from the log; a page that needs rows older than the log's is refused.
  *
  * Owner. The follower's thread. */
 #ifndef NODE_QUERY_QUERY_WITHDRAWALS_H
@@ -11,7 +11,7 @@
 
 void query_withdrawals_begin(struct query_task *task, const struct query_sources *sources);
 
-/* True when the reply is complete; looks at *rows_left rows at most, which it takes off. */
+/* True when the reply is complete. Visits at most *rows_left rows and subtracts them. */
 CC_MUST_USE bool query_withdrawals_step(struct query_task *task,
                                         const struct query_sources *sources, uint32_t *rows_left);
 

@@ -30,7 +30,7 @@ static void on_fault(int number, siginfo_t *info, void *machine)
     for (size_t i = 0; i < CC_COUNT(signals); i++)
         if (signals[i] == number)
             (void)sigaction(number, &before[i], NULL);
-    /* The instruction that faulted does so again; what was sent is sent again. */
+    /* A faulting instruction faults again; a signal that was sent is sent again. */
     if (info->si_code <= 0)
         (void)raise(number);
 }
@@ -43,7 +43,7 @@ static void lend_stack(void)
     stack_t now;
 
     if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE) == 0)
-        return; /* a sanitizer's, which takes it back itself */
+        return; /* a sanitizer's handler, which removes itself */
     int refused = sigaltstack(&stack, NULL);
     INVARIANT(refused == 0);
 }

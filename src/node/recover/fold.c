@@ -83,7 +83,7 @@ static enum refusal_kind image_refused(struct refusal *refusal, uint64_t sequenc
                        problem->section, problem->row, problem->text);
 }
 
-/* Makes fold->engine from a snapshot in memory; `layout` is raised to what it needs. */
+/* Makes fold->engine from a snapshot in memory; raises `layout` to the capacities it needs. */
 static enum refusal_kind load_image(struct fold *fold, const struct snapshot *snapshot,
                                     struct option_engine *layout,
                                     const struct exchange_file *exchange, struct refusal *refusal)
@@ -251,7 +251,7 @@ static enum refusal_kind apply_chain(struct folding *folding, struct chain *chai
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* The state to begin with, and the chain behind it. */
+/* Loads the initial state and opens the chain after it. */
 static enum refusal_kind begin(struct folding *folding, struct chain_config *chain)
 {
     const struct fold_config *config = folding->config;
@@ -391,7 +391,7 @@ enum refusal_kind fold_write_snapshot(struct engine *engine, struct disk *disk,
     fold_image_hash(engine, image_hash);
     if (verify(disk, exchange, sequence, image_hash, head, refusal) == REFUSAL_none &&
         head->frame == tail->number && memcmp(head->frame_hash, tail->hash, HASH_BYTES) == 0)
-        return REFUSAL_none; /* it stands there already */
+        return REFUSAL_none; /* it exists already */
 
     refusal_clear(refusal);
     sink.writer = snapshot_begin(disk, exchange, sequence);

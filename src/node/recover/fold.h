@@ -1,13 +1,14 @@
-/* fold.h - the state at a place of the journal: the newest usable snapshot, or nothing, and the
- * records behind it, applied to one engine. Read only (journal.md, Archive and Snapshot).
+/* fold.h - computes the state at a sequence of the journal: loads the newest usable snapshot, or
+ * none, and applies the records after it to one engine (journal.md, Archive and Snapshot).
  *
  *   snapshot/ ─> engine <── archive/, journal/ up to last_segment or last_sequence
  *                  └──> fold_write_snapshot: SEQUENCE.snap, read and verified
  *
- * The snapshotter's child, `perp replay`, `perp audit`, `perp snapshot dump` and tests share it.
- * The primary may run meanwhile; only fold_write_snapshot changes anything of the directory.
+ * Used by the snapshotter's child, `perp replay`, `perp audit`, `perp snapshot dump` and tests. The
+ * primary may run at the same time: only fold_write_snapshot writes to the directory.
  *
- * Wait.   Blocking. Bound. Memory: one engine, one image, two segments. */
+ * Wait.   Blocking.
+ * Bound.  Memory: one engine, one image, two segments. */
 #ifndef NODE_RECOVER_FOLD_H
 #define NODE_RECOVER_FOLD_H
 
@@ -24,7 +25,7 @@ enum fold_start {
     FOLD_SNAPSHOT /* the snapshot of `start_sequence` and no other */
 };
 
-/* Sees each record after it was applied; anything but 0 ends the fold with REFUSAL_record_refused
+/* Called after each applied record. A value other than 0 ends the fold with REFUSAL_record_refused
  * and that value as refusal->error. May be NULL. */
 typedef int fold_visit(void *context, const struct chain_frame *frame, uint64_t sequence,
                        const struct record_view *record, const struct command *command,
@@ -38,7 +39,7 @@ struct fold_config {
     uint64_t start_sequence;
     uint64_t last_segment;    /* UINT64_MAX: as far as the chain goes */
     uint64_t last_sequence;   /* UINT64_MAX: likewise; a record above is not applied */
-    struct engine_sink *sink; /* effects of each record; NULL: none wanted */
+    struct engine_sink *sink; /* takes the effects of each record; NULL: none */
     fold_visit *visit;
     void *context;
     const _Atomic bool *give_up; /* NULL: never */
@@ -48,7 +49,7 @@ struct fold {
     struct engine *engine;
     void *memory;
     size_t memory_bytes;
-    uint64_t start_sequence; /* of the snapshot begun from, 0: genesis */
+    uint64_t start_sequence; /* of the first snapshot; 0: genesis */
     uint64_t sequence;       /* the last one applied */
     uint64_t frame;          /* the last whole frame whose records were all applied */
     uint8_t frame_hash[HASH_BYTES];
@@ -60,22 +61,22 @@ struct fold {
     struct journal_position position;
 };
 
-/* Folds. On a refusal nothing is left to free. A 2014 of another rules_version than this binary's
- * and a 2015 that differs are refused as at a start. */
+/* Folds. On a refusal nothing is left to free. A 2014 of another rules_version than this binary's,
+ * and a 2015 that differs, are refused as at a start. */
 CC_MUST_USE enum refusal_kind fold_run(const struct fold_config *config, struct fold *out,
                                        struct refusal *refusal);
 void fold_free(struct fold *fold);
 
-/* The sections of a snapshot as image_load takes them; their number. */
+/* Fills the sections of a snapshot in the form that image_load takes. Returns their number. */
 uint32_t fold_parts(const struct snapshot *snapshot,
                     struct image_part parts[SNAPSHOT_SECTIONS_MAX]);
 
 /* BLAKE2b-256 of the canonical image of any engine. */
 void fold_image_hash(struct engine *engine, uint8_t out[HASH_BYTES]);
 
-/* Writes the engine's image as a snapshot at (sequence, frame), then reads it back, loads it into a
- * fresh engine and compares the images. `head` gets what was written. The folder keeps what it had
- * when this fails. */
+/* Writes the engine's image as a snapshot at (sequence, frame), reads it back, loads it into a
+ * fresh engine and compares the images. `head` gets the head that was written. On a failure the
+ * folder keeps what it had. */
 CC_MUST_USE enum refusal_kind fold_write_snapshot(struct engine *engine, struct disk *disk,
                                                   const struct exchange_file *exchange,
                                                   const struct frame_tail *tail,

@@ -15,7 +15,7 @@ const char *poison_type_name(uint16_t code)
     return row == NULL ? "unknown" : row->name;
 }
 
-/* ---- what the process before left ------------------------------------------------------------ */
+/* ---- what the previous process left ---------------------------------------------------------- */
 
 /* The payload alone: what follows it in a command is a signature, and the hash of a secret. */
 static void log_fault(const struct poison_fault *fault)

@@ -1,13 +1,13 @@
-/* poison_file.h - the file `poison` of a data directory: commands on which the process aborted, and
- * which have neither been cleared by an operator nor are forgotten (roles.md, Poison
- * command).
+/* poison_file.h - the file `poison` of a data directory: commands on which the process aborted and
+ * which no operator has cleared (roles.md, Poison command).
  *
  * Little-endian. Head of 64 bytes: magic `perpdPSN`[0] format_version u16 = 1[8] header_bytes
  * u16 = 64[10] crc32c of bytes 16 to the end u32[12] exchange_id 32[16] run u64[48] entry_count
  * u32[56] zero u32[60]. Then entries of 48 bytes: account u64[0] id 16[8] found_ns u64[24] code
  * u16[32] has_id u8[34] zero u8[35] signal u32[36] zero u64[40].
  *
- * Wait.  Blocking. Owner. Who holds the data directory's lock.
+ * Wait.  Blocking.
+ * Owner. The process that holds the data directory's lock.
  * Bound. POISON_ENTRIES_MAX entries. */
 #ifndef NODE_RECOVER_POISON_FILE_H
 #define NODE_RECOVER_POISON_FILE_H
@@ -27,17 +27,17 @@ struct poison_entry {
     uint8_t id[16];
     uint64_t found_ns; /* unix ns of the start that found it */
     uint16_t code;     /* request type, or POISON_CODE_UNKNOWN */
-    bool has_id;       /* false: no start until it is cleared */
+    bool has_id;       /* false: perpd does not start until it is cleared */
     uint32_t signal;
 };
 
 struct poison_file {
-    uint64_t run; /* of the process whose fault was noted last, 0: none */
+    uint64_t run; /* of the process whose fault was recorded last; 0: none */
     uint32_t entry_count;
     struct poison_entry entries[POISON_ENTRIES_MAX];
 };
 
-/* Bytes written to `out`. */
+/* Returns the number of bytes written to `out`. */
 size_t poison_file_encode(uint8_t out[POISON_FILE_BYTES_MAX], const struct poison_file *poison,
                           const uint8_t exchange_id[32]);
 
@@ -49,21 +49,21 @@ CC_MUST_USE int poison_file_decode(struct poison_file *poison, const uint8_t *by
 CC_MUST_USE int poison_file_load(struct poison_file *poison, struct disk *disk,
                                  const uint8_t exchange_id[32]);
 
-/* Replaces the file at once, durably. 0 or -errno. */
+/* Replaces the file atomically and durably. 0 or -errno. */
 CC_MUST_USE int poison_file_store(const struct poison_file *poison, struct disk *disk,
                                   const uint8_t exchange_id[32]);
 
-/* Adds an entry; one that finds no room takes the last one's, and stops starts. */
+/* Adds an entry. Without room it replaces the last one and, having no id, prevents starts. */
 void poison_file_add(struct poison_file *poison, const struct poison_entry *entry);
 
-/* Faults on requests of this type. */
+/* The number of faults on requests of this type. */
 uint32_t poison_file_count(const struct poison_file *poison, uint16_t code);
 
-/* Is this request among them. */
+/* Whether this request is in the file. */
 CC_MUST_USE bool poison_file_has(const struct poison_file *poison, uint64_t account,
                                  const uint8_t id[16]);
 
-/* The first entry without id, NULL for none: while there is one, no start. */
+/* The first entry without id, which prevents a start; NULL: none. */
 const struct poison_entry *poison_file_stop(const struct poison_file *poison);
 
 #endif

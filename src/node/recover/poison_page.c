@@ -16,8 +16,8 @@ enum {
     PAGE_BYTES = 4096,
     LAYOUT_VERSION = 1,
     SLOTS_MAX = 1 << 20,
-    /* One that ends removes the file between our open and our lock, or holds it a moment longer
-     * than its directory: while anybody still looks at its memory map. */
+    /* A process that ends may remove the file between our open and our lock, or hold it a moment
+     * longer than its directory, while its memory map is still in use. */
     OPEN_TRIES = 100,
     OPEN_PAUSE_NS = 10 * 1000 * 1000,
 };
@@ -45,7 +45,7 @@ static size_t whole_pages(size_t bytes)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Is it a plain file of ours that nobody else may use, and still the one of that name. */
+/* Checks that it is a regular file of this user, private, and still the file of that name. */
 static int check_file(const struct poison_page *page)
 {
     struct stat file, name;
@@ -91,7 +91,7 @@ int poison_page_open(struct poison_page *page, const char *folder, const uint8_t
     return failed;
 }
 
-/* ---- what was left --------------------------------------------------------------------------- */
+/* ---- the previous process -------------------------------------------------------------------- */
 
 static bool read_head(const struct poison_page *page, struct poison_head *head)
 {
@@ -105,7 +105,7 @@ static bool read_head(const struct poison_page *page, struct poison_head *head)
            slots <= SLOTS_MAX && slots != 0 && (slots & (slots - 1)) == 0;
 }
 
-/* Are the parts of a command within the message that was read, and as long as its code says. */
+/* Whether the parts of the command fit in the message read and have the sizes of its code. */
 static bool is_command(const struct command *command, size_t bytes)
 {
     const struct request *row = request_find(command->code);
@@ -155,21 +155,21 @@ bool poison_page_read(const struct poison_page *page, struct poison_fault *fault
     if (!read_head(page, &head))
         return false;
     /* relaxed: our own copy, of a process that has ended. */
-    uint64_t place = atomic_load_explicit(&head.mark.applying, memory_order_relaxed);
+    uint64_t location = atomic_load_explicit(&head.mark.applying, memory_order_relaxed);
     uint64_t number = atomic_load_explicit(&head.mark.faulted, memory_order_relaxed);
     if (number == 0)
         return false;
     fault->run = head.run;
     fault->signal = (uint32_t)number;
     fault->code = POISON_CODE_UNKNOWN;
-    if ((place & FAULT_IN_RING) != 0) {
-        fault->ring = (uint32_t)(place >> 32) & INT32_MAX;
-        fault->slot = (uint32_t)place;
+    if ((location & FAULT_IN_RING) != 0) {
+        fault->ring = (uint32_t)(location >> 32) & INT32_MAX;
+        fault->slot = (uint32_t)location;
         fault->from_ring = true;
         if (!read_command(page, &head, fault))
             fault->code = POISON_CODE_UNKNOWN;
-    } else if ((place & FAULT_AUTHORED) != 0 && request_find(place & UINT16_MAX) != NULL) {
-        fault->code = (uint16_t)place;
+    } else if ((location & FAULT_AUTHORED) != 0 && request_find(location & UINT16_MAX) != NULL) {
+        fault->code = (uint16_t)location;
     }
     return true;
 }

@@ -275,7 +275,7 @@ static bool is_begun(struct disk *disk, uint64_t segment)
     return count == sizeof magic && magic != 0;
 }
 
-/* Whether every record there ever was stands in journal/, and they are few. */
+/* Whether journal/ holds every record since the first, and they are few. */
 static bool is_young(const struct recover_engines *engines)
 {
     uint64_t most = engines->config.history_replay_bytes / engines->config.segment_bytes;
@@ -285,8 +285,8 @@ static bool is_young(const struct recover_engines *engines)
            !is_begun(engines->config.disk, most);
 }
 
-/* Reads what the snapshots' heads say. A young exchange is replayed whole, unless its records are
- * of another rules_version. */
+/* Reads the heads of the snapshots. A young exchange is replayed whole, unless its records are of
+ * another rules_version. */
 static enum refusal_kind look(struct recovering *recovering)
 {
     struct recover_engines *engines = recovering->engines;
@@ -302,7 +302,7 @@ static enum refusal_kind look(struct recovering *recovering)
         if (snapshot_read_head(engines->config.disk, engines->config.exchange,
                                recovering->sequences[i], &head, &why) != 0) {
             if (why.kind != REFUSAL_snapshot_foreign)
-                continue; /* said when it is read, or when it is counted (snapshotter.h) */
+                continue; /* logged when it is read or counted (snapshotter.h) */
             *recovering->refusal = why;
             return why.kind;
         }

@@ -1,8 +1,9 @@
-/* recover.h - the state of both engines at a start (journal.md, Recovery; docs/decisions/0041).
+/* recover.h - recovers the state of both engines at a start (journal.md, Recovery;
+ * docs/decisions/0041).
  *
- *   snapshot/ newest whole one ─> primary and replica <── archive/, journal/ behind it
+ *   snapshot/ newest whole one ─> primary and replica <── archive/, journal/ after it
  *        └─ none, or the journal is whole and short: every record from the first on, and the
- *           newest snapshot's image hash is compared in passing
+ *           newest snapshot's image hash is compared on the way
  *
  * Main or journal thread, blocking. */
 #ifndef NODE_RECOVER_RECOVER_H
@@ -13,20 +14,20 @@
 #include "node/recover/rebuild.h"
 #include "store/recovery.h"
 
-/* What a recovery reads; all that is named here outlives it. */
+/* The inputs of a recovery. Everything named here outlives it. */
 struct recover_config {
     struct disk *disk;
     struct exchange_file *exchange;  /* its boot is raised and written at the end */
-    struct history_sink *sink;       /* takes the replica's effects; its history is made anew */
-    struct option_engine capacities; /* that this start asks for */
+    struct history_sink *sink;       /* takes the replica's effects; its history is created again */
+    struct option_engine capacities; /* that this start wants */
     uint32_t segment_bytes;
     uint32_t history_rows;
     uint64_t history_replay_bytes; /* as in struct core_config */
     bool is_on_two_threads;        /* one for each engine */
-    const _Atomic bool *give_up;   /* true: it ends, record_refused; NULL: never */
+    const _Atomic bool *give_up;   /* true: recovery ends with record_refused; NULL: never */
 };
 
-/* Both engines, their memory and how they came to their state. */
+/* Both engines, their memory, and how their state was recovered. */
 struct recover_engines {
     struct recover_config config;
     void *memory[2]; /* arenas of primary and replica */
@@ -36,25 +37,25 @@ struct recover_engines {
     struct option_engine layout;   /* capacities that memory is laid out for */
     struct recovery_result chain;  /* what was found in the journal */
     struct rebuild_buffer rebuilt; /* the command that is being replayed */
-    uint64_t snapshot_sequence;    /* that the state was begun from; 0: from the first record */
+    uint64_t snapshot_sequence;    /* that recovery began with; 0: it began with the first record */
     uint32_t rules_version;        /* of the state while it is recovered */
     _Atomic uint64_t replayed;     /* sequence applied, for /readyz as the next two */
-    _Atomic uint64_t replay_from;  /* sequence that it begins behind */
-    _Atomic uint64_t replay_to;    /* and ends with; 0: not known yet */
+    _Atomic uint64_t replay_from;  /* recovery begins after this sequence */
+    _Atomic uint64_t replay_to;    /* and ends with this one; 0: not known yet */
 };
 
-/* Recovers both engines, and the history that the sink gets. Refused: what recovery_run refuses; a
- * snapshot or a record of another rules_version than this binary's; a record, hash or image that
- * does not fit the state. `engines` was zeroed before its first use; recover_unmap works after a
- * refusal too. */
+/* Recovers both engines and fills the sink's history. Refuses what recovery_run refuses; a snapshot
+ * or record of another rules_version than this binary's; a record, hash or image that does not fit
+ * the state. `engines` must be zeroed before its first use. recover_unmap works after a refusal
+ * too. */
 CC_MUST_USE enum refusal_kind recover_state(struct recover_engines *engines,
                                             const struct recover_config *config,
                                             struct refusal *refusal);
 
-/* How much of the records that this start replays is applied, 0 to 100. Any thread. */
+/* The share of the records to replay that is applied, 0 to 100. Any thread. */
 uint32_t recover_percent(const struct recover_engines *engines);
 
-/* Gives the memory of the engines back; of the primary alone. */
+/* Unmaps the memory of both engines, or of the primary alone. */
 void recover_unmap(struct recover_engines *engines);
 void recover_unmap_primary(struct recover_engines *engines);
 

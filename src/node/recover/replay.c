@@ -4,7 +4,7 @@
 
 enum { BOOT_BODY_BYTES = 24, RULES_VERSION_AT = 8, HASH_RECORD_BYTES = 40 };
 
-/* The engine options that lay memory out. */
+/* The engine options that determine the layout of memory. */
 static const enum option capacities[] = {
     OPTION_engine_accounts,        OPTION_engine_portfolios,      OPTION_engine_orders,
     OPTION_engine_positions,       OPTION_engine_credentials,     OPTION_engine_deposits,
@@ -78,7 +78,7 @@ void replay_explain(struct refusal *refusal)
         error == REPLAY_layout_too_small)
         return;
     memcpy(said, refusal->text, sizeof said);
-    const char *place = strstr(said, "sequence "); /* as recovery and fold say it */
+    const char *place = strstr(said, "sequence "); /* as recovery and fold write it */
     if (error == REPLAY_rules_version)
         refusal_set(refusal, REFUSAL_record_refused, "%s (this one has rules_version %d)",
                     sentences[error], ENGINE_RULES_VERSION);

@@ -25,7 +25,7 @@
     X(given_up,         "the start was given up")
 /* clang-format on */
 
-/* What a callback of recovery or a fold returns beside 0. */
+/* What a callback of recovery or of a fold returns, besides 0. */
 enum replay_refusal {
     REPLAY_ADMITTED,
 #define X(name, sentence) REPLAY_##name,
@@ -34,28 +34,28 @@ enum replay_refusal {
         REPLAY_REFUSAL_COUNT
 };
 
-/* Whether a record may be applied to a state made under `rules_version` (a snapshot's): one of
- * another version can only be followed by a start of this binary. */
+/* Whether a record may be applied to a state of `rules_version` (a snapshot's). A state of another
+ * version can only be followed by a start of this binary. */
 CC_MUST_USE static inline bool replay_follows(uint32_t rules_version, uint16_t code)
 {
     return rules_version == ENGINE_RULES_VERSION || code == REQUEST_boot;
 }
 
-/* Raises every capacity of `layout` to that of `wanted`; true when one was lower. */
+/* Raises every capacity of `layout` to that of `wanted`. True if one was lower. */
 bool replay_raise_layout(struct option_engine *layout, const struct option_engine *wanted);
 
-/* Compares a record 2015 with the engine just before it is applied: true when equal, or when the
+/* Compares a record 2015 with the engine just before it is applied. True if equal, or if the
  * command is no 2015. */
 CC_MUST_USE bool replay_hash_agrees(const struct engine *engine, const struct command *command);
 
-/* Whether the next command of `engine`, whose memory is laid out for `layout`, may be applied. With
- * REPLAY_layout_too_small `layout` was raised to what is needed. */
+/* Whether `command` may be applied as the next one of `engine`, whose memory is laid out for
+ * `layout`. REPLAY_layout_too_small: `layout` was raised to what the command needs. */
 CC_MUST_USE enum replay_refusal replay_admit(const struct engine *engine,
                                              struct option_engine *layout,
                                              const struct command *command);
 
-/* Gives a REFUSAL_record_refused whose error is an enum replay_refusal its sentence; another error
- * keeps what was said. The place that was said follows the sentence. */
+/* Writes the sentence of a REFUSAL_record_refused whose error is an enum replay_refusal, followed
+ * by the location already in the text. Other errors keep their text. */
 void replay_explain(struct refusal *refusal);
 
 #endif

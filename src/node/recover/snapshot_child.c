@@ -55,7 +55,7 @@ int snapshot_child_want(struct disk *disk, const struct exchange_file *exchange,
         return file;
     failed = disk_write(disk, file, 0, text, (size_t)bytes);
     disk_close(disk, file);
-    if (failed != 0) /* half of it would want everything */
+    if (failed != 0) /* half a file would claim every segment */
         snapshot_child_unwant(disk);
     return failed;
 }
@@ -136,7 +136,7 @@ static int host_begin(void *context, uint64_t last_segment, bool is_forced)
     return failed;
 }
 
-/* Its process number may be another's soon, and what it wanted would be wanted on. */
+/* Its process number may be reused soon; its file would then keep claiming segments. */
 static void gone(struct snapshot_child *child)
 {
     child->pid = 0;
@@ -284,7 +284,7 @@ static void offer_memory(void)
     close(file);
 }
 
-/* Out of everybody's way; what the machine refuses of it is no reason to make no snapshot. */
+/* Lowers the priority of the child. If the machine refuses, the snapshot is made all the same. */
 static void make_way(bool is_forced)
 {
     struct sched_param none = { .sched_priority = 0 };
@@ -345,7 +345,7 @@ int snapshot_child_main(int argc, const char *const *argv)
     }
     umask(077);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != (pid_t)parent)
-        return NODE_EXIT_FAILED; /* nobody would count the snapshot */
+        return NODE_EXIT_FAILED; /* no parent would count the snapshot */
     make_way(strcmp(argv[6], "forced") == 0);
     struct disk *disk = disk_real_open(argv[2], &error, &ring_refused);
     if (disk == NULL) {

@@ -1,12 +1,12 @@
-/* snapshot_child.h - the snapshotter's child: `perpd --snapshot`, spawned, never forked, out of
- * everybody's way (roles.md, Snapshots and history).
+/* snapshot_child.h - the snapshotter's child: `perpd --snapshot`, spawned, never forked, at idle
+ * priority (roles.md, Snapshots and history).
  *
  *   perpd, background thread                    perpd --snapshot DATA LAST BYTES PARENT POLICY
  *   begin ── posix_spawn /proc/self/exe ──>     SCHED_IDLE, nice 19, idle I/O; dies with its parent
  *   poll  <── exit code ──────────────────      writes `snapshot_wanted`, folds, writes, verifies
  *
- * `snapshot_wanted` names a process and the first segment that it needs: none from there on is
- * retired while that process lives.
+ * `snapshot_wanted` names a process and the first segment that it needs. While that process lives,
+ * no segment from there on is retired.
  *
  * Owner. The background thread; the child is a process of its own. */
 #ifndef NODE_RECOVER_SNAPSHOT_CHILD_H
@@ -21,27 +21,27 @@
 
 struct snapshot_child {
     struct disk *disk;
-    const struct exchange_file *exchange;  /* may be filled in later, as may `engines` */
-    const struct recover_engines *engines; /* say how much memory an engine takes */
+    const struct exchange_file *exchange;  /* may be filled later, as may `engines` */
+    const struct recover_engines *engines; /* tell how much memory an engine uses */
     const char *data;                      /* path of the data directory */
     uint32_t segment_bytes;
     pid_t pid; /* 0: none */
 };
 
-/* The host that spawns processes. `child` outlives it; its pid is zero. */
+/* The host that spawns processes. `child`, whose pid is 0, outlives it. */
 struct snapshotter_host snapshot_child_host(struct snapshot_child *child);
 
-/* What the process does: argv as above. Its exit code. */
+/* The main function of the child, argv as above. Returns its exit code. */
 CC_MUST_USE int snapshot_child_main(int argc, const char *const *argv);
 
-/* The work alone: the state at the end of `last_segment` as a snapshot that was read back. */
+/* The work alone: writes and verifies a snapshot of the state at the end of `last_segment`. */
 CC_MUST_USE enum refusal_kind snapshot_child_fold(struct disk *disk,
                                                   const struct exchange_file *exchange,
                                                   uint32_t segment_bytes, uint64_t last_segment,
                                                   struct refusal *refusal);
 
-/* snapshot_wanted: written for process `pid`; whether one that lives wants segments, from *first
- * on; removed. */
+/* The file snapshot_wanted: written for process `pid`; whether a living process needs segments,
+ * from *first on; removed. */
 CC_MUST_USE int snapshot_child_want(struct disk *disk, const struct exchange_file *exchange,
                                     pid_t pid);
 CC_MUST_USE bool snapshot_child_wanted(struct disk *disk, const struct exchange_file *exchange,

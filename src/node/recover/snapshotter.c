@@ -15,7 +15,7 @@ enum {
 
 #define NS_PER_S UINT64_C(1000000000)
 #define RETRY_NS (10 * NS_PER_S)   /* after a child or a store failed */
-#define PRUNE_NS (3600 * NS_PER_S) /* between two looks for what is too old */
+#define PRUNE_NS (3600 * NS_PER_S) /* between two searches for old archives */
 
 static void show(_Atomic uint64_t *gauge, uint64_t value)
 {
@@ -24,7 +24,7 @@ static void show(_Atomic uint64_t *gauge, uint64_t value)
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
-/* The first frame of a segment, if a whole one stands there. */
+/* Reads the first frame of a segment, if it is whole. */
 static bool read_first_frame(struct snapshotter *snapshotter, uint64_t segment,
                              struct frame_header *header)
 {
@@ -86,8 +86,8 @@ static void show_newest(struct snapshotter *snapshotter)
     show(&counters->t_ns, snapshotter->kept[0].t_ns);
 }
 
-/* The whole snapshots that stand there, newest first. A header tells of the rest: a child reads its
- * own to the end, and an older one is read before anything is given up for it. */
+/* Lists the whole snapshots, newest first. A valid header is enough here: the child reads its own
+ * snapshot to the end, and an older one is read before any segment is retired because of it. */
 static int find_kept(struct snapshotter *snapshotter, bool proven)
 {
     uint64_t sequences[LISTED_MAX];
@@ -136,13 +136,13 @@ static void see_part(void *context, const char *name, uint64_t bytes)
         parts->sequences[parts->count++] = sequence;
 }
 
-/* What a child that was ended left unfinished: nobody writes it any more. */
+/* Removes the unfinished file of a child that was killed. */
 static void drop_parts(struct snapshotter *snapshotter)
 {
     struct parts parts = { .count = 0 };
 
     if (disk_list(snapshotter->config.disk, "snapshot", see_part, &parts) != 0)
-        return; /* it only takes space */
+        return; /* it only uses space */
     for (int i = 0; i < parts.count; i++) {
         int failed = snapshot_remove_part(snapshotter->config.disk, parts.sequences[i]);
         if (failed != 0)
@@ -185,7 +185,7 @@ static void drop_older(struct snapshotter *snapshotter)
         return;
     for (uint32_t k = 0; k < SNAPSHOT_KEPT; k++)
         if (!prove(snapshotter, k))
-            return; /* looked at again when the next one is there */
+            return; /* checked again when the next one exists */
     for (int i = 0; i < count; i++) {
         if (sequences[i] >= snapshotter->kept[SNAPSHOT_KEPT - 1].sequence)
             continue;
@@ -273,7 +273,7 @@ static uint32_t begin(struct snapshotter *snapshotter, uint64_t now_ns)
     return 1;
 }
 
-/* A child that made way for everybody until the tail was too long begins again and competes. */
+/* When the tail has grown too long, an idle-priority child is restarted to compete. */
 static void replace_slow_child(struct snapshotter *snapshotter, uint64_t now_ns)
 {
     if (snapshotter->child_forced || !is_forced(snapshotter))
@@ -333,9 +333,9 @@ static void archive_failed(struct snapshotter *snapshotter, uint64_t now_ns, uin
     log_line(LOG_ERROR, "archive", "segment=%lu: %s; it stays in journal/", segment, why);
 }
 
-/* The journal's next segments come first: they are made by the same thread, and a long list of
- * segments to be archived would let it run out of them. When none can be made, what is archived is
- * what can be used again. */
+/* Preparing the journal's next segments comes first: the same thread does it, and a long archiving
+ * backlog would let the journal run out. If none can be prepared, archiving is what frees segments
+ * for reuse. */
 static bool has_time(const struct snapshotter *snapshotter)
 {
     const struct segment_pool *pool = snapshotter->config.pool;
@@ -378,7 +378,7 @@ static uint32_t store_one(struct snapshotter *snapshotter, uint64_t now_ns)
     return 1;
 }
 
-/* The lowest segment, once nobody needs it. */
+/* Retires the lowest segment once no reader needs it. */
 static uint32_t retire_one(struct snapshotter *snapshotter)
 {
     const struct snapshotter_config *config = &snapshotter->config;
@@ -397,8 +397,8 @@ static uint32_t retire_one(struct snapshotter *snapshotter)
     return 1;
 }
 
-/* store.archive_keep: what recovery reads stands in journal/, so that the archive may go but for
- * its last segment, which the next one is chained to. */
+/* store.archive_keep: recovery reads journal/ only, so the archive may be pruned, except for its
+ * last segment, to which the next one is chained. */
 static uint32_t prune(struct snapshotter *snapshotter, uint64_t now_ns)
 {
     const struct snapshotter_config *config = &snapshotter->config;

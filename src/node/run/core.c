@@ -187,7 +187,7 @@ static enum core_opening define_markets(struct core *core)
     return CORE_OPENED;
 }
 
-/* Closes the markets of a staged start; what they were is on disk before. */
+/* Closes the markets of a staged restart, after their former states are on disk. */
 static enum core_opening begin_stages(struct core *core, uint64_t last_ns)
 {
     struct staged_restart *restart = &core->matcher.staged_restart;
@@ -243,7 +243,7 @@ uint32_t core_match(struct core *core)
     uint32_t work =
         keyring_retire(core->keyring, journal_durable_seq(core->journal), KEYRING_RETIRED_A_TURN);
 
-    /* A disk that stands still keeps tombstones: commands wait before the places run out. */
+    /* While the disk is stuck, tombstones stay: commands wait before the slots run out. */
     if (keyring_count(core->keyring) + KEYRING_ADDED_A_TURN <= core->keyring_places)
         work += matcher_step(&core->matcher);
     return work;

@@ -4,15 +4,15 @@
  *   core_match()          core_journal()      core_follow()      core_prepare()
  *      rings to net ──> journal buffer ──> disk ──> follower ──> rings to net
  *
- * perpd runs it on threads with the real disk and clock, the simulator runs the same steps in one
- * thread under a seeded scheduler: everything it needs of the world is in struct core_config.
+ * perpd runs it on threads with the real disk and clock. The simulator runs the same steps in one
+ * thread under a seeded scheduler. Everything that it needs from outside is in struct core_config.
  *
  * Order.  core_create, core_configure, core_make_keyring, core_recover (blocking), core_link for
  *         each net thread, core_open, then the steps; core_stop ends them cleanly; core_destroy
- *         gives everything back.
- * Owner.  Each step belongs to one thread, several to the same if need be; the calls before
- *         core_open to one thread at a time.
- * Bound.  All memory is taken by core_create and core_recover. */
+ *         frees everything.
+ * Owner.  Each step belongs to one thread; a thread may have several. Calls before core_open belong
+ *         to one thread at a time.
+ * Bound.  core_create and core_recover allocate all memory. */
 #ifndef NODE_RUN_CORE_H
 #define NODE_RUN_CORE_H
 
@@ -42,13 +42,12 @@ struct core_config {
     uint32_t frames_in_flight;
     uint32_t group_bytes;
     uint32_t frame_bytes_max;      /* 0: the format's */
-    uint32_t history_rows;         /* that are kept of each kind, a power of two */
-    uint64_t history_replay_bytes; /* a journal that is whole from its first record and no longer is
-                                      replayed for its history, snapshot or not; 0: never */
+    uint32_t history_rows;         /* rows kept of each kind, a power of two */
+    uint64_t history_replay_bytes; /* longest whole journal replayed for its history; 0: none */
     bool recovers_on_two_threads;  /* one for each engine */
     uint64_t snapshot_tail_bytes;  /* store.snapshot_tail */
     uint64_t archive_keep_ns;      /* store.archive_keep; 0: for ever */
-    struct snapshotter_host snapshotter; /* begin NULL: no snapshots while it runs */
+    struct snapshotter_host snapshotter; /* begin NULL: no snapshots are made while it runs */
     uint64_t follower_lag_max_ns;
     int follower_commands_a_turn;
     struct key_keeper *key_keeper; /* NULL: sessions' keys have no tables */
@@ -59,13 +58,13 @@ struct core_config {
 struct core {
     struct core_config config;
     struct exchange_file exchange;
-    bool is_new; /* the data directory was made by this start */
+    bool is_new; /* this start made the data directory */
     struct recovery_result recovered;
     struct keyring *keyring;
     uint32_t keyring_places;
     struct primary_sink primary_sink;
     struct recover_engines engines;
-    struct engine *primary; /* of `engines`, once recovered */
+    struct engine *primary; /* of `engines`, after recovery */
     struct engine *replica;
     struct segment_pool *pool;
     struct journal *journal;
@@ -79,32 +78,33 @@ struct core {
     struct snapshotter snapshotter;
 };
 
-/* Opens the data directory (lock, `exchange`). Refusals as exchange_file_open; on any of them there
+/* Opens the data directory (lock, `exchange`). Refuses what exchange_file_open refuses; then there
  * is nothing to destroy. */
 CC_MUST_USE enum refusal_kind core_create(struct core *core, const struct core_config *config,
                                           struct refusal *refusal);
 
-/* The engine options of this start: the body of a record 2013. False when it does not parse. */
+/* Sets the engine options of this start from the body of a record 2013. False if it does not
+ * parse. */
 CC_MUST_USE bool core_configure(struct core *core, const uint8_t *body, uint32_t body_bytes);
 
-/* The keyring, empty until core_open: net takes a pointer to it before recovery. 0 or -ENOMEM. */
+/* Makes the keyring, empty until core_open: net needs its address before recovery. 0 or -ENOMEM. */
 CC_MUST_USE int core_make_keyring(struct core *core);
 
-/* The state of the newest whole snapshot, or of none, the journal behind it, and the writer of what
- * comes (recover.h). Blocking. */
+/* Recovers the state from the newest whole snapshot, if any, and the journal after it, then makes
+ * the journal's writer (recover.h). Blocking. */
 CC_MUST_USE enum refusal_kind core_recover(struct core *core, struct refusal *refusal);
 
-/* Rings to one net thread. */
+/* Adds the rings to one net thread. */
 void core_link(struct core *core, const struct follower_link *link, struct ring *commands,
                struct ring *answers);
 
-/* Why a start with these options was refused; exit 2. */
+/* The results of core_open. */
 enum core_opening {
     CORE_OPENED,
-    CORE_CLOCK_BEHIND,       /* not yet: the clock is before the last journalled t (W5) */
+    CORE_CLOCK_BEHIND,       /* not yet: the clock is behind the last journalled t (W5) */
     CORE_CAPACITY_TOO_SMALL, /* an engine capacity is below use */
     CORE_MARKET_REFUSED,     /* exchange.markets has a record that 1001 refuses */
-    CORE_DISK_FAILED,        /* what a staged start keeps could not be read or written */
+    CORE_DISK_FAILED,        /* the file of a staged restart could not be read or written */
 };
 
 /* Sequences the commands of a start: 2014, 2013 if an engine option differs, and for a new
@@ -112,17 +112,17 @@ enum core_opening {
  * the graces of the previous run's disconnect arms (disconnect_restart.h). */
 CC_MUST_USE enum core_opening core_open(struct core *core);
 
-/* Steps. Each gives the work done, 0 for none; core_journal gives -errno after a failed write or
- * sync, core_follow -errno when the follower found a difference or an unreadable segment. */
+/* Steps. Each returns the work done, 0 for none. core_journal returns -errno after a failed write
+ * or sync, core_follow -errno if the follower found a difference or an unreadable segment. */
 uint32_t core_match(struct core *core);
 int core_journal(struct core *core);
 int core_follow(struct core *core);
 int core_prepare(struct core *core, uint64_t now_ns);
 
-/* The background thread's too: snapshots and archive. The work done. */
+/* Also the background thread's: snapshots and archive. Returns the work done. */
 uint32_t core_snapshot(struct core *core, uint64_t now_ns);
 
-/* A clean stop, once no command can come any more: journal and follower step on until
+/* Begins a clean stop, after which no command may come: journal and follower step until
  * core_stopped. */
 void core_stop(struct core *core);
 bool core_stopped(const struct core *core);
@@ -133,7 +133,7 @@ bool core_stopped(const struct core *core);
  * the two differ. */
 CC_MUST_USE enum refusal_kind core_write_snapshot(struct core *core, struct refusal *refusal);
 
-/* After every step has ended; works in every state after core_create. */
+/* Frees everything, after all steps have ended. Works in every state after core_create. */
 void core_destroy(struct core *core);
 
 #endif

@@ -1,7 +1,7 @@
-/* divergence.h - the evidence of a follower that differs from the primary: both images, as files.
+/* divergence.h - writes the evidence after follower and primary diverged: both images, as files.
  *
  * Written after every role has ended, to DATA/divergence-primary.image and -follower.image, for
- * comparison offline; the process then exits 1 (roles.md, Effects). */
+ * comparison offline. The process then exits 1 (roles.md, Effects). */
 #ifndef NODE_RUN_DIVERGENCE_H
 #define NODE_RUN_DIVERGENCE_H
 

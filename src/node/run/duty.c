@@ -56,7 +56,7 @@ static bool is_announced(const struct node *node)
     return atomic_load_explicit(&node->announced, memory_order_relaxed); /* relaxed: its own */
 }
 
-/* A thread needs no waking for what it has itself made. */
+/* A thread never wakes itself. */
 static void wake(const struct duty *duty, struct duty *other, uint32_t causes)
 {
     if (other != duty)
@@ -70,7 +70,7 @@ static struct node_net *net_of(const struct duty *duty)
     return &duty->node->nets[duty->plan->net];
 }
 
-/* Its part of a stop: what was received is answered, then the role ends. */
+/* The net role's part of a stop: it answers what it has received, then ends. */
 static void drain(struct duty *duty)
 {
     struct node *node = duty->node;
@@ -82,7 +82,7 @@ static void drain(struct duty *duty)
     if (!net_drained(net) && clock_monotonic_ns(&node->clock) < node->drain_end_ns)
         return;
     duty->live &= ~(uint32_t)ROLE_NET;
-    /* Release: its last command lies in the ring (pairs: end_matching). */
+    /* Release: its last command is in the ring (pairs: end_matching). */
     if (atomic_fetch_sub_explicit(&node->nets_left, 1, memory_order_acq_rel) == 1)
         wake(duty, node->matcher, PARK_ALWAYS);
 }
@@ -160,7 +160,7 @@ static uint32_t step_matcher(struct duty *duty, enum phase_name phase)
         bool bulk = waiting >= core->config.group_bytes;
         wake(duty, node->journal, bulk ? PARK_RECORDS | PARK_BULK : PARK_RECORDS);
     }
-    if (work != 0) /* an answer without a sequence leaves with what it saw, others later */
+    if (work != 0) /* an answer without a sequence may leave now, others later */
         tell_answers(duty, sequence + (peeked == counter_read(&core->matcher.counters.peeked)));
     if (is_last && work == 0)
         end_matching(duty);
@@ -169,8 +169,8 @@ static uint32_t step_matcher(struct duty *duty, enum phase_name phase)
 
 /* ---- journal and follower -------------------------------------------------------------------- */
 
-/* The time for a stop is over: a disk that takes nothing ends it as a crash would, and the next
- * start recovers. */
+/* Ends a stop that takes too long because the disk accepts no writes. It ends like a crash, and the
+ * next start recovers. */
 static void check_stop_time(struct node *node)
 {
     if (clock_monotonic_ns(&node->clock) < node->stop_end_ns)
@@ -354,7 +354,7 @@ static uint64_t timeout_ns(const struct duty *duty)
         return WAIT_NS;
     uint64_t now_ns = clock_now_ns(&node->clock);
     uint64_t due_ns = matcher_deadline_ns(&node->core.matcher);
-    if (due_ns <= now_ns) /* the journal has no room for the tick: no spinning meanwhile */
+    if (due_ns <= now_ns) /* the journal has no room for the tick: sleep instead of spinning */
         return BUSY_WAIT_NS;
     return due_ns - now_ns < WAIT_NS ? due_ns - now_ns : WAIT_NS;
 }
@@ -387,8 +387,8 @@ static void rest(struct duty *duty)
     }
     uint32_t causes = wanted(duty);
     park_begin(&duty->park, causes);
-    /* What came between the two found nobody asleep, and may want another cause than was named: a
-     * command that a full journal keeps in its ring. */
+    /* An event between those two calls saw no sleeper, and may need a wake cause that was not
+     * announced: a command that a full journal keeps in its ring. */
     if (turn(duty) == 0 && !is_over(duty) && (wanted(duty) & ~causes) == 0)
         sleep_until_woken(duty);
     park_end(&duty->park);

@@ -1,10 +1,10 @@
-/* heartbeat.h - whether each of a few threads has turned since it was last asked: what the watchdog
- * of the service manager is fed by.
+/* heartbeat.h - tells whether each of a few threads has made a turn since the last check: the
+ * service manager's watchdog is fed only then.
  *
- *   thread ── counts its turns ──> word        heartbeat_all_moved: each word beside what it was
+ *   thread ── counts its turns ──> word        heartbeat_all_moved: compares each with the last
  *
- * Order.  Relaxed: a count alone; that it moves is all that is asked of it.
- * Owner.  The asking thread; each word is its own thread's.
+ * Order.  Relaxed: only the fact that a count moves matters.
+ * Owner.  The checking thread; each word is written by its own thread.
  * Bound.  HEARTBEAT_WORDS_MAX words. */
 #ifndef NODE_RUN_HEARTBEAT_H
 #define NODE_RUN_HEARTBEAT_H
@@ -19,11 +19,11 @@ struct heartbeat {
     uint32_t count;
 };
 
-/* One more word, which must outlive the heartbeat; the same one twice counts once. */
+/* Adds a word, which must outlive the heartbeat. Adding it twice counts once. */
 void heartbeat_add(struct heartbeat *heartbeat, const _Atomic uint64_t *word);
 
-/* True when every word has moved since it was added or since this last gave true. Of those that
- * have moved before the others nothing is forgotten: a thread that stands still withholds it. */
+/* True if every word has moved since it was added, or since the last true. Moves seen by earlier
+ * calls count, so that only a thread that makes no turns withholds it. */
 CC_MUST_USE bool heartbeat_all_moved(struct heartbeat *heartbeat);
 
 #endif

@@ -66,7 +66,7 @@ static bool read_text(struct market_file *file, const char *path, size_t *count)
     return true;
 }
 
-/* The records of the array `markets`, as they stand in the text. */
+/* Finds the records of the array `markets` in the text. */
 static bool split(struct market_file *file, const char *path, size_t count)
 {
     static struct json_scan scan; /* 15 KB, start-up only */

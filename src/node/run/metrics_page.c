@@ -61,7 +61,7 @@ static void matcher_lines(struct page *page, const struct matcher *matcher)
     }
 }
 
-/* How long the matcher's turns last: what holds it up shows here. */
+/* Duration of the matcher's turns, where every delay shows. */
 static void turn_lines(struct page *page, const struct histogram *turns)
 {
     static const struct {

@@ -20,7 +20,7 @@ static bool source_ready(void *context)
 {
     struct node *node = context;
     enum phase_name phase = phase_now(&node->phase);
-    return phase == PHASE_OPEN || phase == PHASE_DRAINING; /* what was received is answered */
+    return phase == PHASE_OPEN || phase == PHASE_DRAINING; /* requests received are answered */
 }
 
 static void source_facts(void *context, struct net_facts *facts)

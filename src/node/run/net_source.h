@@ -1,6 +1,6 @@
-/* net_source.h - what the node lends to net: how far it is, whether it may serve, its metrics.
+/* net_source.h - what the node lends to net: its progress, whether it may serve, its metrics.
  *
- * Owner. The net threads call it; what they read of other threads those publish with release. */
+ * Owner. The net threads call it. Other threads publish with release what it reads of them. */
 #ifndef NODE_RUN_NET_SOURCE_H
 #define NODE_RUN_NET_SOURCE_H
 

@@ -12,14 +12,14 @@
 #include "node/run/start.h"
 
 enum {
-    PREPARE_IDLE_US = 20 * 1000, /* the background thread's look for a taken segment */
+    PREPARE_IDLE_US = 20 * 1000, /* between the background thread's looks for a segment in use */
     KEYS_IDLE_US = 5 * 1000,     /* the keys thread's look for a new session */
-    KEYS_NICE = 10,              /* whoever has something to serve goes first */
+    KEYS_NICE = 10,              /* the serving threads go first */
 };
 
 void node_ask_stop(struct node *node)
 {
-    /* relaxed: a flag alone; the exchange in park_wake comes behind it. */
+    /* relaxed: a single flag; the exchange in park_wake comes after it. */
     atomic_store_explicit(&node->stop_asked, true, memory_order_relaxed);
     if (node->duties[0].node != NULL)
         park_wake(&node->duties[0].park, PARK_ALWAYS);
@@ -79,14 +79,14 @@ static void *duty_main(void *context)
     char name[TOPOLOGY_NAME_BYTES + 8];
 
     snprintf(name, sizeof name, "perpd-%s", duty->plan->name);
-    name[15] = '\0'; /* the longest that the kernel takes */
+    name[15] = '\0'; /* the longest that the kernel accepts */
     pthread_setname_np(pthread_self(), name);
     duty_run(duty);
     return NULL;
 }
 
-/* False when the machine refuses it: then the start has failed, and a replay under way is given
- * up. */
+/* False when the machine refuses the thread: the start has failed, and a replay in progress is
+ * abandoned. */
 static bool start_thread(struct node *node, pthread_t *thread, void *(*run)(void *), void *context,
                          const char *name)
 {

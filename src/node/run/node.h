@@ -1,12 +1,13 @@
 /* node.h - perpd's roles on threads: start, threads, stop.
  *
- *   start.h     what is made before a thread runs
- *   opening.h   recovery; the commands of a start
- *   topology.h  which roles each thread has
- *   duty.h      one thread: the steps of its roles in turn, sleeping and waking
+ *   start.h      what is made before a thread runs
+ *   opening.h    recovery; the commands of a start
+ *   lifecycle.h  moves from phase to phase
+ *   topology.h   which roles each thread has
+ *   duty.h       one thread: the steps of its roles in turn, sleeping and waking
  *
- * Beside the threads of the table run two in the background: one of core_prepare, which blocks, and
- * one of key_keeper_step, which computes for long.
+ * Two threads run in the background besides those of the topology: one for core_prepare, which
+ * blocks, and one for key_keeper_step, which computes for long.
  *
  * Owner. node_run is the main thread's; node_ask_stop may be called from a signal handler. */
 #ifndef NODE_RUN_NODE_H
@@ -30,8 +31,8 @@ struct node_net {
     void *ring_memory;
     size_t ring_bytes;
     void *pool_memory;
-    struct duty *duty; /* the thread that has it */
-    /* Up to where each ring's consumer was woken; the producer's own. */
+    struct duty *duty; /* the thread that has its role */
+    /* Up to where each ring's consumer was woken; the producer's. */
     CC_NO_SHARE uint64_t commands_woken;
     uint64_t queries_woken;
     CC_NO_SHARE uint64_t answers_woken;
@@ -46,14 +47,14 @@ struct node {
     struct core core;
     struct poison poison;
     struct snapshot_child snapshot_child;
-    struct key_tables *key_tables; /* NULL: none are kept */
+    struct key_tables *key_tables; /* NULL: no tables are kept */
     struct key_keeper key_keeper;
     struct node_net nets[TOPOLOGY_NETS_MAX];
     struct duty duties[TOPOLOGY_THREADS_MAX];
     struct duty *matcher, *journal, *follower; /* the threads that have these roles */
     _Atomic clockid_t background_clock;        /* CPU time of the background thread */
     _Atomic clockid_t keys_clock;              /* and of the keys thread */
-    _Atomic bool announced;                    /* by the first thread: the ready line is out */
+    _Atomic bool announced;                    /* by the first thread: the ready line is printed */
     uint64_t followed_ns;                      /* the first thread's: last clock_follow */
     uint64_t opened_sequence;                  /* of the start's last command; before PHASE_OPEN */
     uint64_t started_monotonic_ns;             /* for the wait for the clock */
@@ -61,13 +62,13 @@ struct node {
     uint64_t stop_end_ns;                      /* the same; before PHASE_STOPPING */
     _Atomic uint32_t nets_left;                /* net threads that are not drained */
     struct refusal refusal;
-    CC_NO_SHARE struct histogram turn_ns; /* of the matcher's turns that did something */
+    CC_NO_SHARE struct histogram turn_ns; /* of the matcher's turns that did work */
     struct phase phase;
     _Atomic bool stop_asked;
 };
 
-/* Starts, serves until node_ask_stop, stops. Gives the exit code; everything it has to say is
- * logged, and `ready http://HOST:PORT` is printed on standard output when it serves. */
+/* Starts, serves until node_ask_stop, stops. Returns the exit code. Reasons are logged; `ready
+ * http://HOST:PORT` on standard output says that it serves. */
 int node_run(struct node *node, const struct config *options);
 
 /* Asks for a clean stop. Safe in a signal handler. */

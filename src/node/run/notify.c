@@ -9,10 +9,10 @@
 
 enum {
     LOOK_US = 100 * 1000,
-    STATUS_S = 1,          /* between two that tell of recovery */
+    STATUS_S = 1,          /* between two reports of recovery */
     EXTEND_S = 60,         /* more time that is asked for */
     STOP_EXTEND_S = 5,     /* between two of a stop */
-    STOP_EXTEND_MAX = 600, /* s; a stop that takes longer is the manager's to end */
+    STOP_EXTEND_MAX = 600, /* s; the manager ends a stop that takes longer */
     END_WAIT_S = 1,
     PINGS = 4, /* looks within the watchdog's time */
 };
@@ -30,7 +30,7 @@ static void tell_recovery(struct notify *notify, uint64_t now_ns)
     (void)sd_notifyf(0, "STATUS=recovering, %u %% of the journal's records, sequence %lu",
                      recover_percent(&core->engines), replayed);
     if (replayed == notify->replayed)
-        return; /* it stands still, or has not begun: the manager's own time holds */
+        return; /* no progress, or not begun: the manager's own timeout applies */
     notify->replayed = replayed;
     (void)sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%lu", EXTEND_S * (NS_PER_S / 1000));
 }
@@ -112,7 +112,7 @@ void notify_start(struct notify *notify, struct node *node)
 {
     notify->node = node;
     atomic_init(&notify->ends, false);
-    if (sd_notify(0, "STATUS=starting") <= 0) /* NOTIFY_SOCKET is not set, or nobody is there */
+    if (sd_notify(0, "STATUS=starting") <= 0) /* NOTIFY_SOCKET is not set, or no manager listens */
         return;
     if (sd_watchdog_enabled(0, &notify->watchdog_us) <= 0)
         notify->watchdog_us = 0;

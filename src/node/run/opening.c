@@ -22,7 +22,7 @@ void opening_recover(struct node *node)
     enum refusal_kind kind = core_recover(&node->core, &node->refusal);
     if (kind == REFUSAL_record_refused && lifecycle_is_stop_asked(node)) {
         lifecycle_fail(node,
-                       NODE_EXIT_CLEAN); /* given up: nothing was promised, nothing was written */
+                       NODE_EXIT_CLEAN); /* abandoned: nothing was promised, nothing was written */
         return;
     }
     if (kind != REFUSAL_none) {
@@ -40,8 +40,7 @@ void opening_recover(struct node *node)
              "boot=%lu snapshot=%lu records=%lu frames=%lu cut_bytes=%lu clean_stop=%d",
              found->boot, node->core.engines.snapshot_sequence, found->records, found->frames,
              found->cut_bytes, found->clean_stop);
-    (void)lifecycle_advance(node, PHASE_RECOVERING,
-                            PHASE_RECOVERED); /* false: a stop was asked meanwhile */
+    (void)lifecycle_advance(node, PHASE_RECOVERING, PHASE_RECOVERED); /* false: a stop came first */
 }
 
 /* ---- the commands of a start ----------------------------------------------------------------- */

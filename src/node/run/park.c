@@ -30,8 +30,9 @@ void park_end(struct park *park)
 {
     uint64_t wakes;
 
-    /* Each waker that takes the flag writes a one, perhaps only after this read: what is owed keeps
-     * being read for, so that the file does not stay readable. Nobody took it: nothing to read. */
+    /* Each waker that claims the flag writes a one, perhaps only after this read. Owed writes are
+     * counted and read later, so that the file does not stay readable. If no waker claimed the flag
+     * there is nothing to read. */
     if (atomic_exchange_explicit(&park->wanted, 0, memory_order_acq_rel) == 0)
         park->owed++;
     if (park->owed != 0 && read(park->file, &wakes, sizeof wakes) == (ssize_t)sizeof wakes)

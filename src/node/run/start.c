@@ -188,7 +188,7 @@ static int open_net(struct node *node, uint32_t number)
     return diagnosis.bad_address ? NODE_EXIT_CONFIGURATION : NODE_EXIT_FAILED;
 }
 
-/* Who runs where: what the options ask for and this machine has. */
+/* Plans the threads from the options and the CPUs of this machine. */
 static int plan(struct node *node)
 {
     struct topology *topology = &node->topology;

@@ -1,4 +1,4 @@
-/* start.h - the part of a node's start that needs no journal: options, directory, rings, sockets.
+/* start.h - the part of a start that needs no journal: options, directory, rings, sockets.
  *
  * Order. start_prepare on the main thread before any other runs; then opening.h.
  * Wait.  start_prepare blocks. */
@@ -8,9 +8,9 @@
 #include "node/run/market_file.h"
 #include "node/run/node.h"
 
-/* Topology, machine, options, directory, rings, sockets, in this order: options that cannot be are
- * refused before the directory is made. 0 or the exit code; what was made is in *node either way
- * and goes with start_undo. */
+/* Makes topology, directory, rings and sockets, in this order: wrong options are refused before the
+ * directory is made. 0 or the exit code. In both cases *node holds what was made, and start_undo
+ * gives it back. */
 CC_MUST_USE int start_prepare(struct node *node, struct market_file *markets);
 void start_undo(struct node *node);
 

@@ -64,7 +64,7 @@ static bool lay_out_dedicated(struct topology *topology, uint32_t cpus, uint32_t
     return true;
 }
 
-/* engine.core: that CPU for the matcher, the rest for everybody else. */
+/* engine.core: that CPU for the matcher, the other CPUs for all other threads. */
 static bool place(struct topology *topology, const struct config *options, const cpu_set_t *allowed)
 {
     topology->others = *allowed;
@@ -80,8 +80,8 @@ static bool place(struct topology *topology, const struct config *options, const
     return true;
 }
 
-/* Only the matcher spins: what it waits for lies in memory. Of its own accord it does so where the
- * net threads keep a CPU each and journal and follower are no burden (docs/decisions/0036). */
+/* Only the matcher spins, because its input is in memory. By default it spins where each net thread
+ * keeps a CPU and journal and follower need little (docs/decisions/0036). */
 static void choose_spin(struct topology *topology, const struct config *options, uint32_t cpus)
 {
     struct topology_thread *thread = &topology->threads[topology_thread_of(topology, ROLE_MATCHER)];

@@ -12,7 +12,7 @@ static void show(struct follower *follower)
     exchange_counters_refresh(&follower->exchange_counters, follower->engine);
     atomic_store_explicit(&follower->applied_time_ns, engine_time(follower->engine),
                           memory_order_relaxed);
-    /* Release: who reads `applied` may count on the time beside it (pairs: node_applied). */
+    /* Release: a reader of `applied` also sees the time stored before it (pairs: node_applied). */
     atomic_store_explicit(&follower->applied, engine_sequence(follower->engine),
                           memory_order_release);
 }
@@ -37,7 +37,7 @@ int follower_init(struct follower *follower, struct engine *engine, struct follo
     follower->aside = calloc(FOLLOWER_LINKS_MAX, sizeof *follower->aside);
     follower->ranks = adl_rank_create();
     if (follower->aside == NULL || follower->ranks == NULL)
-        return -ENOMEM; /* follower_free gives back what there is */
+        return -ENOMEM; /* follower_free frees what exists */
     show(follower);
     return 0;
 }
@@ -58,8 +58,8 @@ void follower_link_add(struct follower *follower, const struct follower_link *li
     follower->links[follower->link_count++] = *link;
 }
 
-/* R2's invariants at a checkpoint; a failed one is remembered and halts what it is of, the process
- * lives. */
+/* Checks R2's invariants at a checkpoint. A failed one is recorded and halts its market, or all;
+ * the process goes on. */
 static void audit(struct follower *follower)
 {
     struct audit_verdict verdict;
@@ -109,7 +109,7 @@ static void publish(struct follower *follower, const struct follower_link *link,
                     const struct query_task *task)
 {
     struct reply *reply = ring_claim(link->replies, 1);
-    INVARIANT(reply != NULL); /* credits: queries sent - replies taken < reply ring size */
+    INVARIANT(reply != NULL); /* credits: queries sent - replies read < reply ring size */
     *reply = task->reply;
     counter_add(&follower->counters.queries);
 }
@@ -180,7 +180,7 @@ static bool begin_task(struct query_task *task, const struct query_sources *sour
     return done;
 }
 
-/* Begins one query, or says that it must wait. */
+/* Begins one query, or returns that it must wait. */
 static bool begin(struct follower *follower, uint32_t at, const struct query *query,
                   struct query_budget *budget)
 {

@@ -3,19 +3,19 @@
  *   journal ── durable records ──> follower_step ──> replica engine, history
  *   net thread ── query ring ──>        │ applied >= stamp
  *   net thread <── reply ring ──────────┤ rows in a pool buffer
- *                     put aside <───────┘ not done in this turn: goes on in the next
+ *                     put aside <───────┘ not finished in this turn: continues in the next
  *
- * Order.  A query begins when applied >= its stamp, so a read sees everything that was durable when
- *         it was received; queries of a ring begin in order. One that has more to look at than a
- *         turn allows is put aside, and those behind it go on: replies may overtake it.
- * Wait.   follower_step never blocks but for the segment file it reads once it was overrun. The
- *         matcher never waits for it: behind by more than the lag bound, queries answer 503.
- * Bound.  FOLLOWER_ASIDE_MAX queries a link are aside, so that half of its buffers stay with the
- *         others; one more answers not_ready. A turn looks at FOLLOWER_ROWS_A_TURN rows, of which
- *         those aside take about half, and at FOLLOWER_ROWS_SPARE more for queries that begin when
- *         these are used up; what is left in the rings begins in the next turn.
- * Owner.  One thread; the replica engine and its history are its own. `applied` and the other
- *         atomics are read by anyone. */
+ * Order.  A query begins when applied >= its stamp, so that a read sees everything that was durable
+ *         when it was received. Queries of a ring begin in order. A query that needs more rows than
+ *         a turn allows is put aside and later ones go on: replies may overtake it.
+ * Wait.   follower_step blocks only to read a segment file, after the journal buffer overran it.
+ *         The matcher never waits for it: while it lags by more than the bound, queries get 503.
+ * Bound.  At most FOLLOWER_ASIDE_MAX queries of a link are aside, so that half of its buffers stay
+ *         free for others; one more gets not_ready. A turn visits FOLLOWER_ROWS_A_TURN rows, about
+ *         half of them for queries put aside, and FOLLOWER_ROWS_SPARE more for queries that begin
+ *         after these are used up. What is left in the rings begins in the next turn.
+ * Owner.  One thread, which owns the replica engine and its history. `applied` and the other
+ *         atomics are read by any thread. */
 #ifndef NODE_SERVE_FOLLOWER_H
 #define NODE_SERVE_FOLLOWER_H
 
@@ -32,11 +32,11 @@
 
 enum {
     FOLLOWER_LINKS_MAX = 64,
-    FOLLOWER_COMMANDS_A_TURN = 256 + 64, /* what the matcher does a turn, and 64 to catch up:
-                                            perpd's budget; the simulator takes less */
+    FOLLOWER_COMMANDS_A_TURN = 256 + 64, /* the matcher's, and 64 to catch up: perpd's budget; the
+                                            simulator uses less */
     FOLLOWER_QUERIES_A_TURN = 64,
     FOLLOWER_ROWS_A_TURN = 4 * QUERY_TASK_ROWS_A_TURN,
-    FOLLOWER_ROWS_A_QUERY = 1000, /* that a new query gets at least */
+    FOLLOWER_ROWS_A_QUERY = 1000, /* least number for a new query */
     FOLLOWER_ROWS_SPARE = 40 * FOLLOWER_ROWS_A_QUERY,
     FOLLOWER_ASIDE_MAX = REPLY_BUFFERS / 2,
 };
@@ -48,7 +48,7 @@ struct follower_link {
     struct reply_pool *pool;
 };
 
-/* Queries of one link that take several turns, the one that goes on next first. */
+/* Queries of one link that take several turns, the next to continue first. */
 struct follower_aside {
     uint32_t count;
     struct query_task tasks[FOLLOWER_ASIDE_MAX];
@@ -57,7 +57,7 @@ struct follower_aside {
 struct follower_counters {
     _Atomic uint64_t commands;
     _Atomic uint64_t queries;
-    _Atomic uint64_t lagging;  /* queries refused because it was behind */
+    _Atomic uint64_t lagging;  /* queries refused because it lagged */
     _Atomic uint64_t aside;    /* queries put aside */
     _Atomic uint64_t given_up; /* queries refused because too many were aside */
     _Atomic uint64_t hashes;   /* records 2015 compared */
@@ -72,41 +72,40 @@ struct follower {
     struct history_sink sink;
     struct adl_rank *ranks;
     uint64_t lag_max_ns;
-    uint64_t began_ns; /* node clock: what recovery left was not its to apply earlier */
+    uint64_t began_ns; /* node clock: its lag does not count the time before */
     int commands_a_turn;
     struct follower_link links[FOLLOWER_LINKS_MAX];
     struct follower_aside *aside; /* [FOLLOWER_LINKS_MAX] */
     uint32_t link_count;
-    uint32_t link_next; /* whose turn it is to be first */
+    uint32_t link_next; /* the link that is served first */
     struct rebuild_buffer rebuilt;
     struct follower_counters counters;
     struct exchange_counters exchange_counters;
     _Atomic uint64_t applied;
     _Atomic uint64_t applied_time_ns;
     _Atomic uint32_t invariants_failed; /* bit k - 1: I<k> of R2 failed at a checkpoint */
-    struct alarm_box alarm;             /* what of it the matcher has to act on */
+    struct alarm_box alarm;             /* failures that the matcher must act on */
     _Atomic bool diverged;              /* a 2015 differed: the process must end */
 };
 
-/* Takes over `engine` as recovery left it, and the sink that recovery has used: it holds the
- * history of the records so far. `follow` gives the records after them. 0 or -ENOMEM. */
+/* Takes over `engine` as recovery left it, and the sink that recovery used, which holds the history
+ * so far. `follow` reads the records after that. 0 or -ENOMEM. */
 CC_MUST_USE int follower_init(struct follower *follower, struct engine *engine,
                               struct follow *follow, const struct journal *journal,
                               const struct clock *clock, struct mix_key key, uint64_t lag_max_ns,
                               int commands_a_turn);
 
-/* What follower_init took, and the history; works in every state after zeroing. */
+/* Frees what follower_init allocated, and the history. Works in every state after zeroing. */
 void follower_free(struct follower *follower);
 
 void follower_link_add(struct follower *follower, const struct follower_link *link);
 
-/* One turn: records, then queries. The work done; -EBADMSG when the replica differs from the
- * journal's effects_hash or a segment holds something else than was written; -errno when it cannot
- * be read. */
+/* One turn: records, then queries. Returns the work done; -EBADMSG if the replica differs from the
+ * journal's effects_hash or a segment is damaged; -errno if it cannot be read. */
 CC_MUST_USE int follower_step(struct follower *follower);
 
-/* How far behind while something durable is not applied, else 0: node clock minus the applied t, or
- * minus its own beginning if nothing was applied since. */
+/* The lag while a durable record is not applied, else 0: node clock minus the applied t, or minus
+ * its own beginning if nothing was applied since. */
 uint64_t follower_lag_ns(const struct follower *follower);
 
 #endif
