@@ -32,9 +32,13 @@ enum journal_durability {
     JOURNAL_LOCAL /* durable_seq follows the medium */
 };
 
+/* A build with a sanitizer has less: it marks every byte of it at each start and end. */
+#ifndef STORE_BUFFER_BYTES
+#define STORE_BUFFER_BYTES (64 << 20)
+#endif
 enum {
     JOURNAL_FRAMES_MAX = 4, /* in flight */
-    JOURNAL_BUFFER_BYTES_DEFAULT = 64 << 20,
+    JOURNAL_BUFFER_BYTES_DEFAULT = STORE_BUFFER_BYTES,
     JOURNAL_BUFFER_BYTES_MIN = 1 << 14, /* two of the largest records */
     JOURNAL_GROUP_BYTES_DEFAULT = 16384 /* see journal_config.group_bytes */
 };
