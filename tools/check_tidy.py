@@ -6,6 +6,9 @@ bugs planted on purpose.
 A file that passed is skipped while its bytes, those of all it includes, its command, the checks and
 clang-tidy are the same. The files that passed are the names of empty files in $PERPD_TIDY_CACHE
 (~/.cache/perpd-tidy), kept for 30 days after the last use.
+
+PERPD_TIDY_FILES=N checks at most N of the other files: those of the newest commits first, then the
+next of the list from a place that PERPD_SAMPLE_SEED moves. Without it all of them are checked.
 """
 import concurrent.futures
 import functools
@@ -61,13 +64,37 @@ def key_of(root, entry):
     return inputs.hexdigest()
 
 
-def look(commands, root, cache, entry):
+def is_remembered(cache, key):
+    if key is None or not (cache / key).exists():
+        return False
+    (cache / key).touch()
+    return True
+
+
+def newest_first(root):
+    """The files that the last 50 commits changed, those of the newest commit first."""
+    done = subprocess.run(["git", "log", "-n", "50", "--name-only", "--format="], cwd=root,
+                          capture_output=True, text=True, check=False)
+    return [str(root / name) for name in dict.fromkeys(done.stdout.split())]
+
+
+def sample(root, entries):
+    """At most PERPD_TIDY_FILES of the entries."""
+    most = int(os.environ.get("PERPD_TIDY_FILES") or len(entries))
+    if len(entries) <= most:
+        return entries
+    by_name = {entry["file"]: entry for entry in sorted(entries, key=lambda one: one["file"])}
+    names = list(by_name)
+    start = int(os.environ.get("PERPD_SAMPLE_SEED") or "0", 16) % len(names)
+    order = dict.fromkeys(newest_first(root) + names[start:] + names[:start])
+    print(f"{most} of {len(names)} files that did not pass before; all: tools/nightly tidy")
+    return [by_name[name] for name in order if name in by_name][:most]
+
+
+def look(commands, root, cache, key, entry):
     """What clang-tidy reports for the file; "" when it passed. The database of the folder
     `commands` has one command a file: clang-tidy checks a file by every command that it finds."""
-    key = key_of(root, entry)
-    if key is not None and (cache / key).exists():
-        (cache / key).touch()
-        return ""
+    key = key or key_of(root, entry)
     done = subprocess.run(["clang-tidy", "--quiet", "-p", commands, f"--extra-arg={NO_NEWS}",
                            entry["file"]], cwd=root, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -99,11 +126,18 @@ def main():
             entries.setdefault(entry["file"], entry)
     for path in sorted(wanted - set(entries)):
         print(f"{path}: no command in {build}")
-    by_size = sorted(entries.values(), key=lambda entry: -os.path.getsize(entry["file"]))
     with (tempfile.TemporaryDirectory() as commands,
           concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads):
-        (pathlib.Path(commands) / "compile_commands.json").write_text(json.dumps(by_size))
-        reports = list(threads.map(lambda entry: look(commands, root, cache, entry), by_size))
+        keys = {}
+        if any(cache.iterdir()):
+            files = list(entries)
+            keys = dict(zip(files, threads.map(lambda file: key_of(root, entries[file]), files)))
+        new = [entry for file, entry in entries.items()
+               if not is_remembered(cache, keys.get(file))]
+        taken = sorted(sample(root, new), key=lambda entry: -os.path.getsize(entry["file"]))
+        (pathlib.Path(commands) / "compile_commands.json").write_text(json.dumps(taken))
+        reports = list(threads.map(
+            lambda entry: look(commands, root, cache, keys.get(entry["file"]), entry), taken))
     for text in reports:
         print(text, end="")
     return 1 if any(reports) or len(entries) < len(wanted) or not wanted else 0

@@ -25,7 +25,8 @@ from streams import Stream
 
 BATCH = 2000
 READS_EVERY = 250
-WANTED_FROM = 1000000  # commands from which on the coverage must be complete
+WANTED_FROM = 100000  # commands from which on the coverage is looked at
+WHOLE = 1000000       # and from which on it must be complete
 REPLY, EVIDENCE, EFFECTS = engine_pipe.REPLY, engine_pipe.EVIDENCE, wire.EFFECTS
 EFFECTS_AT = REPLY.size + EVIDENCE.size
 
@@ -145,7 +146,8 @@ def run_job(job):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
-    parser.add_argument("--commands", type=int, default=1000000)
+    parser.add_argument("--commands", type=int,
+                        default=int(os.environ.get("PERPD_MODEL_COMMANDS", WHOLE)))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--regime", choices=sorted(REGIMES))
     parser.add_argument("--processes", type=int, default=2)
@@ -174,7 +176,7 @@ def main():
         print(f"{counts[name]:9} {name}")
     lacking = []
     if arguments.commands >= WANTED_FROM and not arguments.regime and not failed:
-        lacking = coverage.missing(counts)
+        lacking = coverage.missing(counts, min(1, arguments.commands / WHOLE))
         print("".join(line + "\n" for line in lacking), end="")
     print(f"{sum(job[4] for job in jobs)} commands in {len(jobs)} streams: "
           f"{'DIFFERENT' if failed else 'equal'}{', coverage too small' if lacking else ''}")
