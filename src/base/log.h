@@ -14,14 +14,15 @@
 
 #include "base/compiler.h"
 
-enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_NOTHING };
 
 enum {
     LOG_LINE_MAX = 1024,
     LOG_RATE_MAX = 200, /* lines a second */
 };
 
-/* Drops lines below the level. Default: LOG_INFO. Call it before threads start. */
+/* Drops lines below the level, with LOG_NOTHING all of them. Default: LOG_INFO. Call it before
+ * threads start. */
 void log_set_level(enum log_level level);
 
 /* Writes lines to this descriptor instead of standard error. Call it before threads start. */
