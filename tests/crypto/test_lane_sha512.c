@@ -19,7 +19,7 @@ static uint32_t draw(void)
 
 static void check(const size_t lengths[LANES], unsigned count)
 {
-    struct lane_sha512_input inputs[LANES];
+    struct lane_sha512_input inputs[LANES] = { 0 };
     for (unsigned i = 0; i < count; i++)
         inputs[i] =
             (struct lane_sha512_input){ bytes[i], bytes[i] + 32,
