@@ -231,8 +231,6 @@ def payload_of(code, body, key, request_id=None):
     return header(code, key.signature_type) + (request_id or new_id()) + body
 
 
-# --- envelopes -----------------------------------------------------------------------------------
-
 def envelope(payload, public, signature, **more):
     return json.dumps({"payload": b64(payload), "signature": b64(signature),
                        "public_key": b64(public), **more}).encode()
@@ -386,14 +384,18 @@ class Exchange:
         self._local = threading.local()
 
     def get(self, path, api_key=None, headers=()):
-        headers = list(headers)
-        if api_key is not None:
-            headers.append(("X-API-KEY", api_key))
-        return self.kept(request_bytes("GET", path, None, headers))
+        key = [] if api_key is None else [("X-API-KEY", api_key)]
+        return self.kept(request_bytes("GET", path, None, [*headers, *key]))
 
     def admin(self, path):
         with Connection(self.admin_port) as connection:
             return connection.exchange(request_bytes("GET", path))
+
+    def audit(self):
+        """GET /audit, asked again while the follower is behind and reads answer 503."""
+        while (answer := self.admin("/audit")).status == 503:
+            time.sleep(0.05)
+        return answer.json
 
     def signed(self, code, body, key, request_id=None, binary=False, headers=()):
         """The bytes of a whole HTTP request; good in every part the caller did not choose."""
@@ -563,8 +565,6 @@ def title(status):
     """The reason phrase that J8 and W7 use for a status (RFC 9110's, 413 by its older name)."""
     return "Payload Too Large" if status == 413 else http.HTTPStatus(status).phrase
 
-
-# --- against the vectors that wire.md prints ------------------------------------------------------
 
 def check_vectors():
     """W4, Vectors: raises AssertionError on the first that differs."""

@@ -139,7 +139,7 @@ def check(perpd, mount):
                 assert again["status"] != "duplicate_request_id", (word, again)
             else:
                 assert again["status"] == "duplicate_request_id", (word, again)
-    audit = exchange.admin("/audit").json
+    audit = exchange.audit()
     assert all(audit[f"i{k}"] for k in range(1, 7)), audit
 
 

@@ -256,7 +256,7 @@ def positions_and_cash(world):
         table.same(f"volume of {account.id}", account.read("/api/v1/account").json["volume_14d"],
                    usdc(books.volume))
     table.true("most were compared", compared >= 3, compared)
-    table.same("the fee account", world.exchange.admin("/audit").json["totals"]["fee_account"],
+    table.same("the fee account", world.exchange.audit()["totals"]["fee_account"],
                usdc(fees))
     return table.wrong
 

@@ -331,7 +331,7 @@ def signed_nonsense(world, table):
                 table.true(row, status in statuses, response)
             else:
                 table.true(row, response.status == 400, response)
-    audit = exchange.admin("/audit").json
+    audit = exchange.audit()
     table.same("audit", [audit[f"i{index}"] for index in range(1, 7)], [True] * 6)
 
 
@@ -548,7 +548,7 @@ def afterwards(world):
     table.same("is shown", account.order(order_id).json["order_status"], "OPEN")
     table.same("a balance", account.read(
         "/api/v1/portfolio/balance?subaccount_index=0&portfolio_index=0").json["equity"], "1000")
-    audit = exchange.admin("/audit").json
+    audit = exchange.audit()
     table.same("audit", [audit[f"i{index}"] for index in range(1, 7)], [True] * 6)
     table.same("recount", audit["recount_differences"], 0)
     table.same("ready", exchange.admin("/readyz").json["ready"], True)

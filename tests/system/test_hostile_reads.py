@@ -334,7 +334,7 @@ def amendments_in_storms(world, table):
     together(table, 6, work)
     for who in (account, taker):
         who.cancel_all()
-    audit = exchange.admin("/audit").json
+    audit = exchange.audit()
     table.same("audit", [audit[f"i{index}"] for index in range(1, 7)], [True] * 6)
     table.same("recount", audit["recount_differences"], 0)
     # Every order is what its fills say.

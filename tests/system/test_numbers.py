@@ -157,7 +157,7 @@ def smallest_trades(world):
     """R6: fees are whole micro-USDC, rounded up on either side; and their sum in the books."""
     table = Sender(world)
     maker, it = world.account(), world.account()
-    before = world.exchange.admin("/audit").json["totals"]["fee_account"]
+    before = world.exchange.audit()["totals"]["fee_account"]
     ask = table.limit("an ask", DONE, maker, 1_000_000, -10)
     table.limit("a bid of 10 USDC", DONE, it, 1_000_000, 10, expiry=IOC)
     fills = [who.read("/api/v1/fills?subaccount_index=0").json[0]["fee"] for who in (maker, it)]
@@ -170,7 +170,7 @@ def smallest_trades(world):
     # 3,000,003 * 150 / 1e6 = 450.00045 -> 451; * 450 / 1e6 = 1,350.00135 -> 1,351.
     table.same("3 USDC and a bit", [(record["quantity"], record["fee"]) for record in fills],
                [("0.00003", "0.000451"), ("0.00003", "0.001351")])
-    after = world.exchange.admin("/audit").json["totals"]["fee_account"]
+    after = world.exchange.audit()["totals"]["fee_account"]
 
     def micro(text):
         whole, _, part = text.partition(".")

@@ -311,7 +311,7 @@ def starts_again(world):
             account.cancel_all(side=1)
             resting = new_id()
             ack = account.limit(900_000, 20, resting)
-            audit = exchange.admin("/audit").json
+            audit = exchange.audit()
             table.same("audit", [audit[f"i{index}"] for index in range(1, 7)], [True] * 6)
     return table.wrong
 

@@ -141,7 +141,7 @@ def refused_once_found(world):
         table.same("requests", it.metric("poisoned_requests"), 1)
         table.same("types", it.metric("poisoned_types"), 0)
         table.same("readyz", it.public.admin("/readyz").status, 200)
-        audit = it.public.admin("/audit").json
+        audit = it.public.audit()
         table.true("audit", all(audit[f"i{n}"] for n in range(1, 7)), audit)
         table.same("SIGTERM", it.perpd.stop(), 0)
         table.true("a clean stop leaves no memory", not memory_file(it.data).exists())

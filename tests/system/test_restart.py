@@ -196,7 +196,7 @@ def main():
     try:
         perpd.start()
         result = suite.run(World(perpd), only())
-        audit = perpd.exchange.admin("/audit").json
+        audit = perpd.exchange.audit()
         if not all(audit[f"i{number}"] for number in range(1, 7)) or audit["recount_differences"]:
             print(f"FAILED audit (R2): {audit}")
             result = 1

@@ -105,7 +105,7 @@ def main():
         table.same("stop", perpd.stop(), 0)
         exchange = perpd.start()
         check_lists(table, exchange, want)
-        table.true("audit", exchange.admin("/audit").json["i2"])
+        table.true("audit", exchange.audit()["i2"])
     finally:
         perpd.remove()
     for text in table.wrong:

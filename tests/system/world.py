@@ -72,7 +72,7 @@ def run(suite, make_world=World, options=("--limits.open_orders=20",)):
                   *client.SMALL_TABLES)
     try:
         result = suite.run(make_world(perpd.start()), only())
-        audit = perpd.exchange.admin("/audit").json
+        audit = perpd.exchange.audit()
         if not all(audit[f"i{number}"] for number in range(1, 7)) or audit["recount_differences"]:
             print(f"FAILED audit (R2): {audit}")
             result = 1
