@@ -125,7 +125,7 @@ static void finish(struct adl_rank *rank)
     rank->asset_id = 0;
 }
 
-/* Goes on with the look under way; false when *holders are used up. */
+/* Continues the current scan; false when *holders are used up. */
 static bool look(struct adl_rank *rank, const struct engine *engine,
                  const struct market_names *names, uint32_t *holders)
 {

@@ -180,7 +180,7 @@ void order_log_append(struct order_log *log, const struct order_summary *order, 
     bool is_placing = order->sequence == sequence;
     struct order_row *row;
 
-    /* What is neither first nor last is read from the engine. */
+    /* The 2101s between the first and the last need no row: readers use the engine. */
     if (!is_placing && !order_summary_is_final(order))
         return;
     row = is_placing ? find_placed(log, order) : find_row(log, order);

@@ -74,7 +74,7 @@ static uint32_t make_room(struct request_log *log)
     return number;
 }
 
-/* What the effect's command has made so far. */
+/* What the effect's command has created so far. */
 static struct request_made *making(struct request_log *log, const struct effect *effect)
 {
     if (log->made.sequence != effect->sequence)

@@ -114,7 +114,8 @@ static void leave_stages(struct matcher *matcher, const struct command *command)
         staged_restart_leave(&matcher->staged_restart, STAGED_RESTART_ALL);
 }
 
-/* Takes one command of a client. False when the journal has no room: it stays in its ring. */
+/* Sequences and answers one command of a client. False when the journal has no room: the command
+ * stays in its ring. */
 static bool take(struct matcher *matcher, const struct matcher_link *link, struct command *command)
 {
     struct engine_result result;

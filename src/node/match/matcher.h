@@ -51,7 +51,7 @@ struct matcher {
     uint32_t link_next;
     const struct poison_file *poison; /* requests that are refused; NULL: none */
 
-    struct alarm alarm;                   /* what the node itself found wrong */
+    struct alarm alarm;                   /* faults that the node found */
     struct staged_restart staged_restart; /* while it lasts */
     struct disconnect_restart disconnect_restart;
     struct matcher_counters counters;

@@ -1,7 +1,7 @@
-/* replay.h - what a journalled record asks of this binary before an engine may apply it.
+/* replay.h - checks whether this binary may apply a journalled record to an engine.
  *
- * That is: its rules_version, a configuration that parses and fits the memory, the effects hash it
- * states, and a code, sizes and a time that an engine takes. A start, the snapshotter's child,
+ * It checks the rules_version, that a configuration parses and fits the memory, the effects hash of
+ * the record, and that the engine accepts code, sizes and time. A start, the snapshotter's child,
  * `perp replay` and `perp audit` share it. No state. */
 #ifndef NODE_RECOVER_REPLAY_H
 #define NODE_RECOVER_REPLAY_H

@@ -175,7 +175,7 @@ static bool prove(struct snapshotter *snapshotter, uint32_t at)
     return false;
 }
 
-/* What is older than the two that count is removed. */
+/* Removes the snapshots older than the two that are kept. */
 static void drop_older(struct snapshotter *snapshotter)
 {
     uint64_t sequences[LISTED_MAX];

@@ -128,9 +128,9 @@ void core_stop(struct core *core);
 bool core_stopped(const struct core *core);
 
 /* After core_stopped, when no step runs any more: compares the images of both engines and writes
- * the replica's as a snapshot that ends with the closing frame (docs/decisions/0042). The primary's
- * memory is given back. On a refusal the journal is as good as before; follower.diverged says that
- * the two differ. */
+ * the replica's as a snapshot that ends with the closing frame (docs/decisions/0042). Unmaps the
+ * primary. After a refusal the journal is unharmed; follower.diverged says whether the images
+ * differ. */
 CC_MUST_USE enum refusal_kind core_write_snapshot(struct core *core, struct refusal *refusal);
 
 /* Frees everything, after all steps have ended. Works in every state after core_create. */

@@ -108,7 +108,7 @@ static uint32_t step_net(struct duty *duty, enum phase_name phase)
 
 /* ---- matcher --------------------------------------------------------------------------------- */
 
-/* Nobody can send any more: the journal may close. */
+/* No thread can send commands any more: the journal may close. */
 static void end_matching(struct duty *duty)
 {
     struct node *node = duty->node;
@@ -317,7 +317,7 @@ static bool is_over(const struct duty *duty)
     return duty->live == 0 || phase_now(&duty->node->phase) == PHASE_FAILED;
 }
 
-/* What is of use to a thread that sleeps. */
+/* The wake causes that the thread wants while it sleeps. */
 static uint32_t wanted(const struct duty *duty)
 {
     struct node *node = duty->node;

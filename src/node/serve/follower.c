@@ -123,7 +123,7 @@ static struct query_sources sources_of(const struct follower *follower)
     };
 }
 
-/* Goes on with the queries that are aside, each once, the longest waiting first. */
+/* Continues each query that is aside once, the longest waiting first. */
 static void resume(struct follower *follower, uint32_t at, struct query_budget *budget)
 {
     const struct follower_link *link = &follower->links[at];

@@ -11,7 +11,7 @@
 
 enum { NS_PER_MS = 1000000 };
 
-/* What the account and the id of a request were; a signer without account has none (W5). */
+/* Prints account and id of a request; a signer without an account has none (W5). */
 static json_t *entry_json(const struct poison_entry *entry)
 {
     char id[UUID_TEXT_BYTES + 1];
@@ -46,7 +46,7 @@ static void show(const struct context *context, const struct poison_file *poison
     json_decref(rows);
 }
 
-/* Under the directory's lock. What is damaged is cleared too: no start reads it. */
+/* Runs with the directory locked. A damaged file is cleared too: no start would read it. */
 static bool clear(struct context *context, const struct data_directory *directory)
 {
     static struct poison_file poison;

@@ -6,7 +6,7 @@
 #include "perp/command/command.h"
 #include "perp/invocation/choice.h"
 
-/* What a replacement says of the order: read from the exchange, then changed by the flags. */
+/* The order of a replacement: read from the exchange, then changed by the flags. */
 struct amendment {
     bool sell, post_only, reduce_only;
     uint64_t expiry, stp;
@@ -67,7 +67,7 @@ static bool take_order(struct context *context, const json_t *order, struct amen
     amendment->reduce_only = json_is_true(json_object_get(order, "reduce_only"));
     if (!read_decimal(order, "remaining_size", context->record.size_decimals, &amendment->size))
         return unreadable(context, "remaining_size");
-    /* A market order has no price; it has ended, which is the exchange's to say. */
+    /* A market order has no price. It has ended; the exchange says so. */
     if (!json_is_null(json_object_get(order, "price")) &&
         !read_decimal(order, "price", context->record.price_decimals, &amendment->price))
         return unreadable(context, "price");
@@ -76,8 +76,8 @@ static bool take_order(struct context *context, const json_t *order, struct amen
     return read_stp(order, &amendment->stp) || unreadable(context, "stp");
 }
 
-/* What the order is now. What is kept of it is kept only if it is still so: a remaining size that
- * the amendment does not name must be the one read. */
+/* Reads the order. An amendment that does not name the size is conditional on the remaining size
+ * read here. */
 static bool read_current(struct context *context, const struct uuid *order_id,
                          struct amendment *amendment)
 {

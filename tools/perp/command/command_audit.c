@@ -50,7 +50,7 @@ static void audit(struct replay_run *run)
         (void)data_directory_refused(run->context, run->directory, &refusal);
         return;
     }
-    run->last_sequence = walk.end.tail.last_sequence; /* a primary may go on meanwhile */
+    run->last_sequence = walk.end.tail.last_sequence; /* a primary may be running */
     if (!replay_run(run))
         return;
     show(run->context, &walk, run);

@@ -63,7 +63,7 @@ static bool read_expiry(const char *text, uint64_t *expiry)
     return *expiry != UINT64_MAX || strcasecmp(text, "GTC") == 0;
 }
 
-/* The words behind the numbers: post-only, reduce-only, tif=IOC, stp=EXPIRE_MAKER. */
+/* The words after the numbers: post-only, reduce-only, tif=IOC, stp=EXPIRE_MAKER. */
 static bool read_options(struct context *context, const struct line *line, uint32_t from,
                          struct item *item)
 {
@@ -118,7 +118,7 @@ static bool read_target(struct context *context, const struct line *line, uint32
     return true;
 }
 
-/* Of a new order the id is made here and told: the answer has none. */
+/* Makes and prints the id of each new order: the answer has none. */
 static bool read_new(struct context *context, const struct line *line, uint32_t number,
                      struct item *item)
 {

@@ -24,7 +24,7 @@ static bool read_trigger(struct context *context, const char *text, uint64_t *so
            context_fail(context, EXIT_CODE_usage, "TRIGGER: %s", error);
 }
 
-/* --tif is what holds once it has fired: a market kind never rests. */
+/* --tif applies after the trigger: a market kind never rests. */
 static bool read_live(struct context *context, bool is_market, uint64_t *live)
 {
     const char *text = context->arguments->values[FLAG_tif];

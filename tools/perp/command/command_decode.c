@@ -44,7 +44,7 @@ static void trim(struct input *input)
     input->count -= begin;
 }
 
-/* A whole envelope: its payload member takes the text's place. */
+/* A whole envelope: its payload member replaces the text. */
 static bool open_envelope(struct context *context, struct input *input)
 {
     struct json_member payload = JSON_MEMBER("payload");

@@ -145,8 +145,8 @@ int command_journal_cat(struct context *context)
     return context->exit_code;
 }
 
-/* Reads the frame that is expected at `at` or, behind zeros, first in the next segment. 1: it is
- * there, whole, and follows; 0: not yet. */
+/* Reads the frame expected at `at` or, after zeros, first in the next segment. 1: it is whole and
+ * chains; 0: not yet. */
 static int read_next(const struct data_directory *directory, struct journal_position *at,
                      uint8_t *bytes, struct chain_frame *frame)
 {
@@ -182,8 +182,8 @@ static int read_next(const struct data_directory *directory, struct journal_posi
     return 0;
 }
 
-/* Shows what has become durable behind *at: frames that a later one names, or all of them once a
- * closing frame has come. */
+/* Shows the records after *at that have become durable: those of frames that a later frame names,
+ * or all after a closing frame. */
 static bool show_durable(const struct data_directory *directory, struct journal_position *at,
                          uint8_t *bytes, struct filter *filter)
 {
@@ -267,7 +267,7 @@ static bool check_frame(void *context, const struct chain_frame *frame)
     return check->bad == NULL;
 }
 
-/* The walk begins behind the frame of --from-snapshot. */
+/* The walk begins after the frame of --from-snapshot. */
 static bool start_at_snapshot(struct context *context, const struct data_directory *directory,
                               struct chain_walk *walk, uint64_t *sequence)
 {

@@ -249,7 +249,7 @@ static void show(struct context *context, const struct list *list, json_t *rows,
                 (unsigned long long)place.sequence, (unsigned long long)place.index);
 }
 
-/* Reads a list whose target is begun, and shows it. Gives the exit code. */
+/* Completes the target, reads the list and shows it. Returns the exit code. */
 static int run(struct context *context, const struct list *list, struct query *query)
 {
     json_t *rows = json_array(), *whole = NULL;
@@ -309,8 +309,8 @@ static json_t *merge(const json_t *older, const json_t *newer, size_t most)
     return merged;
 }
 
-/* Live orders are those OPEN and those PARTIALLY_FILLED: two reads, in the order in which an order
- * goes from one to the other, so that none is missed between them. */
+/* Live orders are OPEN or PARTIALLY_FILLED. Two reads, in the order in which an order moves from
+ * one to the other, miss none. */
 static int read_open(struct context *context)
 {
     static const char *const statuses[] = { "OPEN", "PARTIALLY_FILLED" };

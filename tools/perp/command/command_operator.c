@@ -265,7 +265,7 @@ int command_operator_tier(struct context *context)
     return submit(context, SETTING_operator_key, &draft, fill_tier);
 }
 
-/* ACCOUNT, ACCOUNT/SUBACCOUNT or ACCOUNT/SUBACCOUNT/PORTFOLIO; what is left out is all of it. */
+/* ACCOUNT, ACCOUNT/SUBACCOUNT or ACCOUNT/SUBACCOUNT/PORTFOLIO; an omitted part means all. */
 static bool read_whose(struct context *context, const char *text, struct draft_portfolio *whose)
 {
     unsigned long long account;

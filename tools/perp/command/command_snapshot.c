@@ -15,7 +15,7 @@
 
 enum { LISTED_MAX = 1024 };
 
-/* The sequences of the snapshot files, newest first; -1 and said why. */
+/* Lists the sequences of the snapshot files, newest first. -1 after a printed error. */
 static int list(struct context *context, const struct data_directory *directory,
                 uint64_t sequences[LISTED_MAX])
 {

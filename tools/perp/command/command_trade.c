@@ -6,7 +6,7 @@
 
 enum { ASSET_ALL = 0xffff };
 
-/* Says what the exchange will most likely object to; it has the last word. */
+/* Warns of what the exchange will probably reject; the exchange decides. */
 static void warn_size(const struct context *context, int64_t size)
 {
     const struct instrument *record = &context->record;

@@ -34,7 +34,7 @@ static bool read_interval(struct context *context, int64_t *interval_ms)
                         text);
 }
 
-/* The whole book, drawn over what stood there. */
+/* Draws the whole book over the previous one. */
 static void redraw(const struct client_answer *answer)
 {
     char *text = NULL;
@@ -101,7 +101,7 @@ static int run(struct context *context, const struct watch *watch)
         else
             show_line(&answer);
         if (fflush(stdout) != 0)
-            return EXIT_CODE_accepted; /* whoever read it has gone */
+            return EXIT_CODE_accepted; /* the reader has gone */
         bool away =
             code == EXIT_CODE_connection || (code == EXIT_CODE_problem && answer.status == 503);
         seen |= code == EXIT_CODE_accepted;

@@ -64,7 +64,7 @@ static enum refusal_kind read_chain(const struct data_directory *directory, stru
     return found < 0 ? refusal->kind : REFUSAL_none;
 }
 
-/* ---- what stands behind it ------------------------------------------------------------------- */
+/* ---- after the end --------------------------------------------------------------------------- */
 
 static bool is_own_header(const struct data_directory *directory, const uint8_t *bytes,
                           uint64_t number, struct segment_header *header)
@@ -108,7 +108,7 @@ static enum refusal_kind read_rest(const struct data_directory *directory, struc
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
 
-/* The newest snapshot whose header is whole; sequence 0: there is none. */
+/* The newest snapshot with a valid header; sequence 0: none. */
 static void newest_snapshot(const struct data_directory *directory, struct snapshot_head *head)
 {
     uint64_t sequences[SNAPSHOTS_LOOKED_AT];
@@ -140,7 +140,7 @@ enum refusal_kind chain_walk_run(const struct data_directory *directory, struct 
 {
     struct snapshot_head head;
     refusal_clear(refusal);
-    newest_snapshot(directory, &head); /* first: a primary may make one meanwhile */
+    newest_snapshot(directory, &head); /* first: a primary may write one during the walk */
     enum refusal_kind kind = read_chain(directory, walk, visit, context, refusal);
     if (kind == REFUSAL_none && !walk->ended)
         kind = before_snapshot(walk, &head, refusal);

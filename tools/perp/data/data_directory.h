@@ -1,8 +1,8 @@
-/* data_directory.h - a data directory as the store's commands open it: read only, without its lock,
- * so that it may be a running primary's or a copy.
+/* data_directory.h - a data directory opened read only and without its lock, so that it may be a
+ * running primary's or a copy.
  *
- * Functions that give a bool say what went wrong on standard error and leave the exit code in the
- * context: 3 when the directory cannot be read as one, 1 when something in it is wrong.
+ * A function that returns false has printed an error and set the context's exit code: 3 if it is no
+ * readable data directory, 1 if something in it is wrong.
  *
  * Owner. The command's thread. */
 #ifndef PERP_DATA_DATA_DIRECTORY_H
@@ -23,7 +23,7 @@ CC_MUST_USE bool data_directory_open(struct context *context, const char *path,
                                      struct data_directory *directory);
 void data_directory_close(struct data_directory *directory);
 
-/* Says a refusal; always false. */
+/* Prints a refusal; always false. */
 bool data_directory_refused(struct context *context, const struct data_directory *directory,
                             const struct refusal *refusal);
 

@@ -40,7 +40,7 @@ void image_memory_take(struct image_memory *image, struct engine *engine)
     *image = (struct image_memory){ 0 };
     image_write(engine, &sink.sink);
     for (uint32_t i = 0; i < image->section_count; i++) {
-        image->sections[i].bytes = image->bytes + at; /* only now it stands still */
+        image->sections[i].bytes = image->bytes + at; /* the size is final now */
         at += image->sections[i].byte_count;
     }
 }

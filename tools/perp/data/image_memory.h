@@ -13,7 +13,7 @@ struct image_memory {
     uint8_t *bytes;
 };
 
-/* Takes the image. The memory it needs must be there (INVARIANT). */
+/* Makes the image. The memory for it must be available (INVARIANT). */
 void image_memory_take(struct image_memory *image, struct engine *engine);
 void image_memory_free(struct image_memory *image);
 

@@ -9,11 +9,11 @@
 #include "perp/invocation/exit_code.h"
 #include "perp/print/record_text.h"
 
-enum { DIFFERENT = 1000 }; /* what the visit ends a fold with; above every replay_refusal */
+enum { DIFFERENT = 1000 }; /* ends the fold at a visit; above every replay_refusal */
 
 struct digest {
     uint64_t record;  /* of the record's bytes */
-    uint64_t effects; /* of the state of the effects hash behind it */
+    uint64_t effects; /* of the state of the effects hash after it */
 };
 
 struct digests {
@@ -50,7 +50,7 @@ static int keep(void *context, const struct chain_frame *frame, uint64_t sequenc
     (void)command;
     (void)result;
     if (digests->count > 0 && sequence <= digests->first)
-        digests->count = 0; /* the fold began anew with larger tables */
+        digests->count = 0; /* the fold restarted with larger tables */
     if (digests->count == 0)
         digests->first = sequence;
     if (digests->count == digests->capacity) {

@@ -38,7 +38,7 @@ struct fold_config replay_run_config(const struct replay_run *run)
     };
 }
 
-/* Counts what was found wrong; true when it is to be said. */
+/* Counts a finding; true if it should be printed. */
 static bool found(struct replay_run *run)
 {
     run->context->exit_code = EXIT_CODE_rejected;
@@ -91,7 +91,7 @@ static void check_invariants(struct replay_run *run)
                                run->fold.sequence, k + 1);
 }
 
-/* A primary that runs meanwhile keeps two, and removes the older ones. */
+/* A running primary keeps two snapshots and removes older ones. */
 static bool is_gone(const struct replay_run *run, uint64_t sequence)
 {
     const struct data_directory *directory = run->directory;
@@ -165,7 +165,7 @@ static bool list_snapshots(struct replay_run *run)
     return true;
 }
 
-/* What is asked for and not there is wrong; a lawful end of the whole was judged by the chain. */
+/* A requested end that is missing is an error. The chain has judged the end of the whole. */
 static bool check_end(struct replay_run *run)
 {
     if (run->last_sequence == UINT64_MAX || run->fold.sequence == run->last_sequence)

@@ -1,9 +1,8 @@
-/* replay_run.h - a replay with checks on the way: the snapshots' images when their sequence passes,
- * the money invariants at each 2015 and at the end, signatures. Effects hashes are compared by the
- * fold itself.
+/* replay_run.h - a replay with checks: the snapshots' images at their sequences, the money
+ * invariants at each 2015 and at the end, and signatures. The fold itself compares effects hashes.
  *
- * What is found wrong goes to standard error, the first FINDINGS_MAX of it, and the context's exit
- * code becomes 1; a check that fails does not end the replay.
+ * The first FINDINGS_MAX findings go to standard error, and the context's exit code becomes 1. A
+ * failed check does not end the replay.
  *
  * Owner. The command's thread. */
 #ifndef PERP_DATA_REPLAY_RUN_H
@@ -35,14 +34,14 @@ struct replay_run {
 CC_MUST_USE bool replay_run_start(struct context *context, enum fold_start fallback,
                                   struct replay_run *run);
 
-/* Replays. False when that could not be done, or not to last_sequence; it said why, and there is
- * nothing to free. */
+/* Replays. False, after a printed error and with nothing to free, if it failed or did not reach
+ * last_sequence. */
 CC_MUST_USE bool replay_run(struct replay_run *run);
 
 /* The fold that a run is, without checks. */
 struct fold_config replay_run_config(const struct replay_run *run);
 
-/* Compares the image of `engine` with a snapshot; says where they differ. */
+/* Compares the image of `engine` with a snapshot and prints where they differ. */
 CC_MUST_USE bool replay_run_equals(struct context *context, const struct data_directory *directory,
                                    struct engine *engine, uint64_t sequence);
 

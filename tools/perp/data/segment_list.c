@@ -108,7 +108,7 @@ static enum refusal_kind read_segments(const struct data_directory *directory,
             continue;
         segment_path(path, list->rows[i].number, true);
         int file = disk_open(directory->disk, path, 0);
-        if (file < 0) { /* archived and recycled meanwhile */
+        if (file < 0) { /* archived and recycled in between */
             list->rows[i].in_journal = false;
             continue;
         }
@@ -131,7 +131,7 @@ static int by_number(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* What has a later segment with frames behind it is sealed; the last with frames is open. */
+/* A segment is sealed if a later one has frames; the last one with frames is open. */
 static void seal(struct segment_list *list)
 {
     bool later = false;

@@ -1,7 +1,9 @@
-/* segment_list.h - the segments of a data directory, in archive/ and journal/, each by what its own
- * frames say: for lists. Whether the frames chain is not looked at.
+/* segment_list.h - lists the segments of a data directory, in archive/ and journal/, each by its
+ * own
+ * frames. It does not check whether the frames chain.
  *
- * Owner. The command's thread. Bound. Memory: one segment, a row for each. */
+ * Owner. The command's thread.
+ * Bound. Memory: one segment, a row for each. */
 #ifndef PERP_DATA_SEGMENT_LIST_H
 #define PERP_DATA_SEGMENT_LIST_H
 

@@ -6,7 +6,7 @@
 
 int signature_check_init(struct eip712 *eip712, const uint8_t exchange_id[32])
 {
-    /* Not the path that a server takes first: a record is to be proved by other arithmetic. */
+    /* Uses another path than the server's first one, to prove records by other arithmetic. */
     int failed = ed25519_init(ED25519_LIBRARY);
     if (failed == 0)
         failed = secp256k1_init();

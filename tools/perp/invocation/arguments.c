@@ -18,7 +18,7 @@ static const struct flag_row flag_rows[] = {
 #undef X
 };
 
-/* What every command takes. */
+/* The flags of every command. */
 #define FLAGS_COMMON \
     (FLAG(help) | FLAG(output) | FLAG(config) | FLAG(profile) | FLAG(url) | FLAG(timeout_ms))
 
@@ -77,7 +77,7 @@ static uint32_t match(const struct command_row *command, const char *const *word
     return count >= 2 && strcmp(words[1], space + 1) == 0 ? 2 : 0;
 }
 
-/* The row of a flag's name; of two rows the one that the command named so far takes. */
+/* Finds the row of a flag's name; of two rows, the one that the command accepts. */
 static int find_flag(const struct arguments *arguments, const char *name, size_t count)
 {
     const struct command_row *table = arguments->table;
@@ -95,7 +95,7 @@ static int find_flag(const struct arguments *arguments, const char *name, size_t
     return found;
 }
 
-/* One word that begins with '-': takes its value from `next` where it needs one. */
+/* Parses a word that begins with '-'. If the flag needs a value, that may be `next`. */
 static enum arguments_result take_flag(struct arguments *arguments, const char *word,
                                        const char *next, bool *used_next, char *error)
 {
@@ -226,7 +226,7 @@ static enum arguments_result check_flags(struct arguments *arguments, char *erro
     return ARGUMENTS_OK;
 }
 
-/* Which command the words name, its own words taken off. */
+/* Finds the command that the words name, and removes its words. */
 static enum arguments_result find_command(struct arguments *arguments, char *error)
 {
     size_t count = arguments->table_count;

@@ -1,4 +1,4 @@
-/* arguments.h - the command line of perp: its flags, its commands and what was written.
+/* arguments.h - parses the command line of perp.
  *
  * One table of flags and one of commands (commands.def) serve parsing, help texts, manual pages and
  * completion. */
@@ -12,8 +12,8 @@
 enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX = 32 };
 
 /* clang-format off */
-/* A name ends in _bare where the same word stands in another row too, with a value: --market MARKET
- * filters a list, --market makes a market order. The command says which one is meant. */
+/* A name ends in _bare if another row has the same word with a value: --market MARKET filters a
+ * list, --market makes a market order. The command decides which one is meant. */
 /*    name           value       help */
 #define FLAG_LIST(X) \
     X(help,          NULL,       "what the command does and takes") \
@@ -97,7 +97,7 @@ struct command_row {
     const char *words;
     command_handler *handler;
     const char *positionals; /* "[X]": may be left out */
-    uint64_t flags;          /* besides those that every command takes */
+    uint64_t flags;          /* besides those of every command */
     const char *summary, *text;
 };
 
@@ -125,12 +125,12 @@ enum arguments_result arguments_parse(struct arguments *arguments, const struct 
 /* One row of the flags as people write it. */
 struct arguments_flag {
     char name[ARGUMENTS_NAME_MAX];      /* without the dashes */
-    const char *value, *initial, *help; /* value NULL: takes none; initial "": no default */
+    const char *value, *initial, *help; /* value NULL: has none; initial "": no default */
 };
 
 void arguments_flag(struct arguments_flag *row, enum flag flag);
 
-/* Every flag that a command takes, those of every command among them; NULL: the latter only. */
+/* Every flag of a command, with those of every command; NULL: only those. */
 uint64_t arguments_flags(const struct command_row *command);
 
 /* The help of the command that was named, or of everything if none was, on a stream. */

@@ -1,4 +1,5 @@
-/* choice.h - flag values of a few forms, read with messages that say what would be right. */
+/* choice.h - reads flag values and words of common forms; a wrong one gets a message that says
+ * which values are right. */
 #ifndef PERP_INVOCATION_CHOICE_H
 #define PERP_INVOCATION_CHOICE_H
 

@@ -138,7 +138,7 @@ static void show_problem(struct context *context, const struct outcome *outcome)
         fprintf(stderr, "  %s\n", hint);
 }
 
-/* What an HTTP error says, for people on standard error and as JSON on standard output. */
+/* Shows an HTTP error: for people on standard error, as JSON on standard output. */
 static int refuse(struct context *context, const struct outcome *outcome,
                   const struct client_answer *answer)
 {

@@ -1,7 +1,6 @@
 /* context.h - one run of a command: settings, connection, keys, and how an answer is shown.
  *
- * Functions that give a bool say what went wrong on standard error themselves and leave the exit
- * code in `exit_code`.
+ * A function that returns false has printed an error on standard error and set `exit_code`.
  *
  * Owner. The command's thread. */
 #ifndef PERP_INVOCATION_CONTEXT_H
@@ -57,7 +56,7 @@ CC_MUST_USE bool context_id(struct context *context, struct uuid *id);
 int context_write(struct context *context, struct draft *draft, const struct key_file *key,
                   struct outcome *outcome);
 
-/* Fills a request; false: it said why. */
+/* Fills a request. False after a printed error. */
 typedef bool context_fill(struct context *context, struct draft *draft);
 
 /* The whole of a command that signs one request with the key of a setting. Gives the exit code. */

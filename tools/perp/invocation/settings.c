@@ -75,7 +75,7 @@ static int take_line(void *user, const char *section, const char *name, const ch
     return 0;
 }
 
-/* The configuration file's path; *named tells whether somebody asked for this very file. */
+/* The configuration file's path; *named: the user named this file. */
 static bool find_file(struct settings *settings, const char *config, bool *named)
 {
     const char *path = config != NULL ? config : environment("PERP_CONFIG");

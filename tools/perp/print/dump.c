@@ -369,7 +369,7 @@ size_t dump_tail_bytes(uint8_t signature_type)
                                                    : 0;
 }
 
-/* The field in which a body of `body_bytes` ends too early. */
+/* Finds the field in which a body of `body_bytes` ends too early. */
 static const char *cut_field(const struct request *request, size_t body_bytes)
 {
     size_t count;

@@ -77,7 +77,7 @@ static const struct image_field leverage_fields[] = { LEVERAGE_FIELDS(X) };
 static const struct image_field raw_fields[] = { { "bytes", 0, BYTES_A_LINE, KIND_BYTES } };
 /* clang-format on */
 
-/* A struct, or an array of them, that stands in a row as it does in memory. */
+/* A struct, or an array of structs, with the same layout in the row as in memory. */
 static const struct {
     const char *name;
     const struct image_field *fields;
@@ -209,7 +209,7 @@ static void show_field(FILE *out, const char *prefix, const struct image_field *
     fprintf(out, "  %s%s=%s", prefix, field->name, text);
 }
 
-/* All fields of a row, or only those in which it differs from `other`. */
+/* Prints all fields of a row, or only those that differ from `other`. */
 static void show_row(FILE *out, const struct layout *layout, const uint8_t *bytes, size_t count,
                      const uint8_t *other)
 {
@@ -246,8 +246,7 @@ static const struct snapshot_section *find(const struct snapshot_section *sectio
     return NULL;
 }
 
-/* The first row in which two sections of one code differ; both have at least one byte more or less,
- * or another byte. */
+/* Finds the first row in which two sections of the same code differ, which they do. */
 static uint64_t first_row(const struct snapshot_section *left, const struct snapshot_section *right)
 {
     struct layout layout = layout_of(left);

@@ -16,7 +16,7 @@ void record_text_time(uint64_t t_ns, char text[RECORD_TEXT_TIME_BYTES])
 {
     char milliseconds[TIMESTAMP_TEXT_BYTES + 1];
     timestamp_format_ms(t_ns / 1000000, milliseconds);
-    /* The last character, Z, goes behind the six further digits. */
+    /* The last character, Z, moves after the six further digits. */
     snprintf(text, RECORD_TEXT_TIME_BYTES, "%.*s%06uZ", TIMESTAMP_TEXT_BYTES - 1, milliseconds,
              (unsigned)(t_ns % 1000000));
 }
@@ -27,7 +27,7 @@ const char *record_text_code(uint32_t code)
     return request != NULL ? request->name : "?";
 }
 
-/* The body of a record: behind Header and RequestId where there is a signature. */
+/* The body of a record: after Header and RequestId if it is signed. */
 static const uint8_t *body_of(const struct record_view *record, size_t *count)
 {
     size_t at = record->kind == RECORD_UNSIGNED ? 0 : REQUEST_BODY_AT;

@@ -18,7 +18,7 @@ const char *record_text_code(uint32_t code);
 /* Whether a field of the record's body is this account, or a portfolio of it. */
 CC_MUST_USE bool record_text_names(const struct record_view *record, uint64_t account);
 
-/* Writes a record and where it stands, and a newline. */
+/* Writes a record with its location, and a newline. */
 void record_text_line(FILE *out, const struct chain_frame *frame, uint64_t sequence,
                       const struct record_view *record, bool json);
 

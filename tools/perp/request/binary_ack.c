@@ -36,7 +36,7 @@ static void size_text(uint64_t raw, const struct instrument *record, bool has,
                       char text[SIZE_TEXT_MAX])
 {
     char decimal[DECIMAL_TEXT_MAX];
-    /* What stands for "none" on the wire is above every size. */
+    /* The wire's value for "none" is above every size. */
     if (!has || raw > INT64_MAX)
         snprintf(text, SIZE_TEXT_MAX, "null");
     else if (record == NULL)

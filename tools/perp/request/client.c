@@ -356,7 +356,7 @@ int client_read(struct client *client, struct client_answer *answer)
                         client->authority);
     }
     if (client->fd < 0)
-        return error; /* client_connect said why */
+        return error; /* client_connect set the error */
     if (error == -ETIMEDOUT)
         return fail(client, error, "%s sent no answer within %u ms", client->authority,
                     client->timeout_ms);

@@ -1,10 +1,10 @@
 /* client.h - one blocking HTTP/1.1 keep-alive connection of a client, with pipelining.
  *
- *   client_queue() ... client_queue()     requests stand in `out`, nothing is sent
- *   client_read()                         sends what is queued, gives the oldest answer
+ *   client_queue() ... client_queue()     requests wait in `out`, nothing is sent
+ *   client_read()                         sends what is queued, returns the oldest answer
  *
  * Sending and receiving take turns on a socket that does not block, so a long pipeline cannot lock
- * up against a server that stops reading until its answers are taken.
+ * up against a server that stops reading until its answers are read.
  *
  * Owner. One thread. An answer's pointers live until the next client_read or client_close.
  * Wait.  At most timeout_ms without progress.
@@ -59,8 +59,8 @@ struct client_answer {
     uint64_t retry_after; /* s, 0: no such header */
 };
 
-/* Takes the address out of "http://host[:port][/]"; does not connect. False, with `error` set, for
- * any other form: https is refused by name. */
+/* Parses the address "http://host[:port][/]" without connecting. False, with `error` set, for any
+ * other form; https is refused by name. */
 CC_MUST_USE bool client_init(struct client *client, const char *url, uint32_t timeout_ms);
 
 /* Connects if not connected. 0, or -errno with `error` saying what to do about it. */
@@ -69,9 +69,9 @@ CC_MUST_USE int client_connect(struct client *client);
 /* Appends a request. 0 or -ENOMEM. */
 CC_MUST_USE int client_queue(struct client *client, const struct client_request *request);
 
-/* Sends everything queued and gives the oldest answer that was not read yet. 0 or -errno, `error`
- * set and the connection closed: requests whose answers were not read may or may not have had their
- * effect. Informational answers (1xx) are passed over. */
+/* Sends everything queued and reads the oldest unread answer. 0; or -errno with `error` set and the
+ * connection closed: requests whose answers were not read may or may not have been executed.
+ * Informational answers (1xx) are skipped. */
 CC_MUST_USE int client_read(struct client *client, struct client_answer *answer);
 
 /* One request, one answer, connecting first. As client_read. */

@@ -12,7 +12,7 @@ struct clock_sample clock_sample_make(uint64_t sent_ns, uint64_t round_trip_ns,
     };
 }
 
-/* An id made now is checked when it arrives: half a round trip later than it says. */
+/* An id made now is checked half a round trip later, when it arrives. */
 enum clock_verdict clock_sample_judge(const struct clock_sample *sample,
                                       const struct clock_window *window)
 {

@@ -1,9 +1,9 @@
-/* clock_sample.h - how far this machine's clock is from the exchange's, and what that means for
- * request ids (wire.md W5).
+/* clock_sample.h - measures the offset between this machine's clock and the exchange's, and judges
+ * it for request ids (wire.md W5).
  *
- * A sample is one GET of the exchange's time. Had both ways taken the same time, the exchange's
- * clock was read in the middle of the round trip; whatever they took, it was read within it, so the
- * offset is known to half a round trip. The sample of the shortest round trip says most.
+ * A sample is one GET of the exchange's time. The exchange's clock was read within the round trip,
+ * so that the offset is known to half a round trip. The sample with the shortest round trip is the
+ * best one.
  *
  * Units. Nanoseconds; an offset is the exchange's clock minus this machine's.
  * Owner. Pure functions. */
@@ -15,17 +15,17 @@
 struct clock_sample {
     int64_t offset_ns;
     int64_t round_trip_ns; /* the offset is known to half of it */
-    uint64_t exchange_ns;  /* what the exchange said */
+    uint64_t exchange_ns;  /* the exchange's answer */
 };
 
-/* Ids from `past_ms` behind to `future_ms` ahead of the exchange's clock are taken. */
+/* Ids from `past_ms` before to `future_ms` after the exchange's clock are accepted. */
 struct clock_window {
     int64_t past_ms, future_ms;
 };
 
 enum clock_verdict {
     CLOCK_OK,
-    CLOCK_DRIFTING, /* more than half of the way to an edge, as far as one can tell */
+    CLOCK_DRIFTING, /* more than half way to an edge, as far as it is known */
     CLOCK_REFUSED,  /* beyond an edge */
 };
 

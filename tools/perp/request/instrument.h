@@ -1,4 +1,4 @@
-/* instrument.h - what a client must know of a market to speak of it: its number and its scales.
+/* instrument.h - what a client must know of a market: its number and its scales.
  *
  * Units. Prices and sizes raw (integers of price_decimals and size_decimals), amounts micro-USDC.
  * Owner. Pure functions of a record; any thread. */

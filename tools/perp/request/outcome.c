@@ -210,7 +210,7 @@ static void read_write(struct outcome *outcome, const struct json_member *member
     judge(outcome);
 }
 
-/* The 64 bytes say of a duplicate that it is one, not how the original ended. */
+/* The 64 bytes mark a duplicate, but do not have the outcome of the original. */
 static void read_binary(struct outcome *outcome, const struct binary_ack *ack)
 {
     outcome->status = ack->status;

@@ -1,4 +1,4 @@
-/* outcome.h - what an exchange said about one signed write: accepted, rejected, or a problem.
+/* outcome.h - the outcome of one signed write: accepted, rejected, duplicate, or a problem.
  *
  * Reads the three forms (json.md J4, J8): RequestAck, success style, problem object.
  *
@@ -14,7 +14,7 @@ enum { OUTCOME_TEXT_MAX = 64, OUTCOME_DETAIL_MAX = 256 };
 enum outcome_kind {
     OUTCOME_ACCEPTED,   /* done now */
     OUTCOME_REJECTED,   /* answered, not done */
-    OUTCOME_DUPLICATE,  /* this id was executed before; `original` says how it ended */
+    OUTCOME_DUPLICATE,  /* this id was executed before; `original` is the outcome */
     OUTCOME_PROBLEM,    /* an HTTP error with a problem object */
     OUTCOME_UNREADABLE, /* none of the three forms */
 };
@@ -41,7 +41,7 @@ bool outcome_is_done(const struct outcome *outcome);
 
 void outcome_read(struct outcome *outcome, const struct client_answer *answer);
 
-/* A hint for people about a status or problem code; NULL where the word says it all. */
+/* A hint for people about a status or problem code; NULL if the word is clear. */
 const char *outcome_hint(const char *word);
 
 #endif
