@@ -1,14 +1,12 @@
 #include "base/hash.h"
 
 #include <sodium/crypto_generichash_blake2b.h>
-#include <sodium/crypto_shorthash_siphash24.h>
 
 static_assert(sizeof(struct hash_state) >= sizeof(crypto_generichash_blake2b_state),
               "the opaque state holds libsodium's");
 static_assert(alignof(struct hash_state) >= alignof(crypto_generichash_blake2b_state),
               "and is aligned for it");
 static_assert(HASH_BYTES == crypto_generichash_blake2b_BYTES, "BLAKE2b-256");
-static_assert(HASH_SHORT_KEY_BYTES == crypto_shorthash_siphash24_KEYBYTES, "SipHash key");
 
 static crypto_generichash_blake2b_state *blake2b_of(struct hash_state *state)
 {
@@ -50,13 +48,4 @@ void hash_end(struct hash_state *state, uint8_t out[HASH_BYTES])
     int failed = crypto_generichash_blake2b_final(blake2b_of(state), out, HASH_BYTES);
 
     INVARIANT(failed == 0);
-}
-
-uint64_t hash_short(const uint8_t key[HASH_SHORT_KEY_BYTES], const void *bytes, size_t count)
-{
-    uint8_t out[crypto_shorthash_siphash24_BYTES];
-    int failed = crypto_shorthash_siphash24(out, bytes, count, key);
-
-    INVARIANT(failed == 0);
-    return cc_load64(out);
 }

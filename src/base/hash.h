@@ -1,8 +1,6 @@
-/* hash.h - BLAKE2b-256, plain and keyed, and the short keyed hash of ids; any thread, no state.
+/* hash.h - BLAKE2b-256, plain and keyed; any thread, no state.
  *
- * BLAKE2b-256 hashes the chain of the journal, images, secrets and names (journal.md). SipHash-2-4
- * under the data directory's hash_key hashes ids that clients choose: without the key nobody can
- * choose ids that collide.
+ * It hashes the chain of the journal, images, secrets and names (journal.md).
  *
  * Wait.  Nothing blocks or allocates.
  * Units. Counts are bytes; inputs may have any alignment. */
@@ -12,9 +10,8 @@
 #include "base/compiler.h"
 
 enum {
-    HASH_BYTES = 32,          /* BLAKE2b-256 */
-    HASH_KEY_BYTES = 32,      /* key of hash_blake2b256_keyed: `secret_key` of the directory */
-    HASH_SHORT_KEY_BYTES = 16 /* key of hash_short: `hash_key` of the directory */
+    HASH_BYTES = 32,     /* BLAKE2b-256 */
+    HASH_KEY_BYTES = 32, /* key of hash_blake2b256_keyed: `secret_key` of the directory */
 };
 
 /* An unfinished hash. It owns nothing: copy it to branch, drop it without hash_end. */
@@ -34,9 +31,5 @@ void hash_blake2b256_keyed(uint8_t out[HASH_BYTES], const uint8_t key[HASH_KEY_B
 void hash_begin(struct hash_state *state);
 void hash_add(struct hash_state *state, const void *bytes, size_t count);
 void hash_end(struct hash_state *state, uint8_t out[HASH_BYTES]);
-
-/* Returns SipHash-2-4 of `count` bytes, as the little-endian word that the reference prints. */
-CC_MUST_USE uint64_t hash_short(const uint8_t key[HASH_SHORT_KEY_BYTES], const void *bytes,
-                                size_t count);
 
 #endif

@@ -44,21 +44,6 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
     }
 }
 
-void histogram_subtract(struct histogram *from, const struct histogram *earlier)
-{
-    store(&from->count, load(&from->count) - load(&earlier->count));
-    store(&from->sum, load(&from->sum) - load(&earlier->sum));
-    uint64_t max = 0;
-    for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
-        uint64_t left = load(&from->buckets[i]) - load(&earlier->buckets[i]);
-        store(&from->buckets[i], left);
-        if (left != 0)
-            max = histogram_bucket_max(i);
-    }
-    if (max < load(&from->max))
-        store(&from->max, max);
-}
-
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t ppm)
 {
     INVARIANT(ppm <= 1000000);

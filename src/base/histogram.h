@@ -62,10 +62,6 @@ void histogram_clear(struct histogram *histogram);
  * writer. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
-/* Subtracts an earlier copy: the values added since remain. The maximum becomes that of the highest
- * bucket left, because the exact one is unknown. */
-void histogram_subtract(struct histogram *from, const struct histogram *earlier);
-
 /* Returns the value at or below which `ppm` millionths of the values are (500000: median; 999900:
  * p99.99). It is the upper end of a bucket, at most the maximum; 0 when the histogram is empty. */
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t ppm);

@@ -5,11 +5,6 @@
 /* Bytes of the five groups of the text, each but the first after a '-'. */
 static const uint8_t group_bytes[] = { 4, 2, 2, 2, 6 };
 
-int uuid_compare(const struct uuid *a, const struct uuid *b)
-{
-    return memcmp(a->bytes, b->bytes, UUID_BYTES);
-}
-
 bool uuid_parse(struct uuid *uuid, const char *text, size_t count)
 {
     if (count != UUID_TEXT_BYTES)

@@ -58,9 +58,6 @@ static inline void uuid_load(struct uuid *uuid, const void *bytes)
     memcpy(uuid->bytes, bytes, UUID_BYTES);
 }
 
-/* Compares in byte order: negative, 0 or positive when `a` is before, equal to or after `b`. */
-int uuid_compare(const struct uuid *a, const struct uuid *b);
-
 /* Parses the canonical 8-4-4-4-12 text, either case, with nothing around it. On false `uuid` is
  * unchanged. */
 CC_MUST_USE bool uuid_parse(struct uuid *uuid, const char *text, size_t count);

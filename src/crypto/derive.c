@@ -12,7 +12,8 @@ enum {
     CREATE_SESSION_KEY_OFFSET = 8,
 };
 
-uint64_t derive_duplicate_account(const uint8_t *key, uint32_t key_bytes)
+/* The account of the duplicate set for account creation and operator codes (wire.md W5). */
+static uint64_t duplicate_account(const uint8_t *key, uint32_t key_bytes)
 {
     uint8_t hash[HASH_BYTES];
     hash_blake2b256(hash, key, key_bytes);
@@ -61,8 +62,7 @@ void derive_command(struct command *command, struct mix_key key)
 
     const uint8_t *body = command_body(command);
     if (names_no_account(command->code))
-        command->duplicate_account =
-            derive_duplicate_account(command_key(command), command->key_bytes);
+        command->duplicate_account = duplicate_account(command_key(command), command->key_bytes);
     uint64_t account =
         command->duplicate_account != 0 ? command->duplicate_account : cc_load64(body);
     command->request_hash = mix_id(key, account, command_request_id(command));

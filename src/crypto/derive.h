@@ -18,7 +18,4 @@
  * number with bit 63 set. */
 void derive_command(struct command *command, struct mix_key key);
 
-/* Returns that number of a public key. */
-uint64_t derive_duplicate_account(const uint8_t *key, uint32_t key_bytes);
-
 #endif

@@ -62,16 +62,15 @@ static void append_ones(struct ed25519_field *out, const struct ed25519_field *o
     ed25519_field_multiply(out, &shifted, more);
 }
 
-/* `ones250` = a^(2^250 - 1), `a11` = a^11. */
-static void power_chain(struct ed25519_field *ones250, struct ed25519_field *a11,
-                        const struct ed25519_field *a)
+/* `ones250` = a^(2^250 - 1). */
+static void power_chain(struct ed25519_field *ones250, const struct ed25519_field *a)
 {
-    struct ed25519_field a2, a9, ones5, ones10, ones20, ones50, ones100;
+    struct ed25519_field a2, a9, a11, ones5, ones10, ones20, ones50, ones100;
     ed25519_field_square(&a2, a);
     square_times(&a9, &a2, 2);
     ed25519_field_multiply(&a9, &a9, a);
-    ed25519_field_multiply(a11, &a9, &a2);
-    append_ones(&ones5, a11, 1, &a9); /* 22 + 9 = 2^5 - 1 */
+    ed25519_field_multiply(&a11, &a9, &a2);
+    append_ones(&ones5, &a11, 1, &a9); /* 22 + 9 = 2^5 - 1 */
     append_ones(&ones10, &ones5, 5, &ones5);
     append_ones(&ones20, &ones10, 10, &ones10);
     append_ones(&ones50, &ones20, 20, &ones20);
@@ -84,15 +83,7 @@ static void power_chain(struct ed25519_field *ones250, struct ed25519_field *a11
 /* 2^252 - 3 = 4 (2^250 - 1) + 1. */
 void ed25519_field_power_root(struct ed25519_field *out, const struct ed25519_field *a)
 {
-    struct ed25519_field ones250, a11;
-    power_chain(&ones250, &a11, a);
+    struct ed25519_field ones250;
+    power_chain(&ones250, a);
     append_ones(out, &ones250, 2, a);
-}
-
-/* p - 2 = 2^255 - 21 = 32 (2^250 - 1) + 11. */
-void ed25519_field_power_inverse(struct ed25519_field *out, const struct ed25519_field *a)
-{
-    struct ed25519_field ones250, a11;
-    power_chain(&ones250, &a11, a);
-    append_ones(out, &ones250, 5, &a11);
 }

@@ -138,9 +138,7 @@ void ed25519_field_to_words(uint64_t words[4], const struct ed25519_field *a);
 /* True if two elements have the same value. Input: loose. */
 CC_MUST_USE bool ed25519_field_equal(const struct ed25519_field *a, const struct ed25519_field *b);
 
-/* _root: out = a^(2^252 - 3) = a^((p-5)/8), a step of a square root. _inverse: out = a^(p-2) = 1/a;
- * it is slow and checks ed25519_inverse. Input: loose. Output: reduced. */
+/* out = a^(2^252 - 3) = a^((p-5)/8), a step of a square root. Input: loose. Output: reduced. */
 void ed25519_field_power_root(struct ed25519_field *out, const struct ed25519_field *a);
-void ed25519_field_power_inverse(struct ed25519_field *out, const struct ed25519_field *a);
 
 #endif

@@ -11,13 +11,6 @@ int secp256k1_init(void)
     return 0;
 }
 
-bool secp256k1_key_is_valid(const uint8_t key[SECP256K1_KEY_BYTES])
-{
-    secp256k1_pubkey parsed;
-    return secp256k1_ec_pubkey_parse(secp256k1_context_static, &parsed, key, SECP256K1_KEY_BYTES) ==
-           1;
-}
-
 bool secp256k1_verify(const uint8_t key[SECP256K1_KEY_BYTES],
                       const uint8_t digest[SECP256K1_DIGEST_BYTES],
                       const uint8_t signature[SECP256K1_SIGNATURE_BYTES])

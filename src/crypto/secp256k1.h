@@ -18,9 +18,6 @@ enum {
  * Returns 0. */
 CC_MUST_USE int secp256k1_init(void);
 
-/* True if the key is a compressed encoding of a point of the curve. */
-CC_MUST_USE bool secp256k1_key_is_valid(const uint8_t key[SECP256K1_KEY_BYTES]);
-
 /* True if the signature of the digest under the key is good. False also for a bad key, for r or s
  * of 0 or from n up, and for s above n/2. */
 CC_MUST_USE bool secp256k1_verify(const uint8_t key[SECP256K1_KEY_BYTES],

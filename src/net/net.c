@@ -355,7 +355,9 @@ unsigned net_step(struct net *net)
     return work;
 }
 
-uint64_t net_deadline_ns(const struct net *net)
+/* When the next thing is due by the clock alone (a credit wait, a time-out), clock_monotonic_ns;
+ * UINT64_MAX: never. */
+static uint64_t deadline_ns(const struct net *net)
 {
     uint64_t deadline = protocol_deadline_ns(&net->protocol);
     if (net->accept_again_ns != 0 && net->accept_again_ns < deadline)
@@ -368,7 +370,7 @@ void net_wait(struct net *net, uint64_t timeout_ns)
     if (!net->uring.started || uring_is_ready(&net->uring) || protocol_has_work(&net->protocol))
         return;
     uint64_t now = clock_monotonic_ns(net->protocol.config.clock);
-    uint64_t deadline = net_deadline_ns(net);
+    uint64_t deadline = deadline_ns(net);
     if (deadline <= now)
         return;
     if (deadline - now < timeout_ns)
@@ -424,15 +426,4 @@ void net_show_others(struct net *net, const struct net *const *others, uint32_t 
     for (uint32_t i = 0; i < count; i++)
         metrics->others[i] = &others[i]->protocol.context.metrics;
     metrics->other_count = count;
-}
-
-void net_add_counters(const struct net *net, struct net_counters *sum)
-{
-    net_metrics_add(&net->protocol.context.metrics, sum);
-}
-
-const struct histogram *net_stage(const struct net *net, enum net_stage stage)
-{
-    INVARIANT(stage < NET_STAGE_COUNT);
-    return &net->protocol.context.metrics.stages[stage];
 }

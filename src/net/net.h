@@ -41,12 +41,8 @@ void net_destroy(struct net *net);
 /* One turn: answers, replies, received bytes, signatures, sends. Returns the work done; 0: none. */
 unsigned net_step(struct net *net);
 
-/* The next time at which something is due by the clock (a credit wait, a time-out),
- * clock_monotonic_ns; UINT64_MAX: never. */
-uint64_t net_deadline_ns(const struct net *net);
-
-/* Sleeps until a socket or the wake file is readable, timeout_ns have passed, or net_deadline_ns.
- * Returns immediately if a turn would find work. */
+/* Sleeps until a socket or the wake file is readable, timeout_ns have passed, or something is due
+ * by the clock (a credit wait, a time-out). Returns immediately if a turn would find work. */
 void net_wait(struct net *net, uint64_t timeout_ns);
 
 /* Stops accepting and begins to close: idle connections now, others when their requests are
@@ -70,11 +66,5 @@ CC_MUST_USE bool net_awaits_answers(const struct net *net);
 /* Sets the other net threads, whose counters and stages this one's metrics page adds. Call it
  * before the first net_step; the others must outlive the last one. */
 void net_show_others(struct net *net, const struct net *const *others, uint32_t count);
-
-/* Adds the counters as of the last turn with work to *sum. Any thread. */
-void net_add_counters(const struct net *net, struct net_counters *sum);
-
-/* The histogram of a stage. The net thread writes it; any thread may read it by histogram_merge. */
-const struct histogram *net_stage(const struct net *net, enum net_stage stage);
 
 #endif

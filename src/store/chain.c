@@ -561,8 +561,3 @@ struct journal_position chain_position(const struct chain *chain)
     }
     return position;
 }
-
-uint64_t chain_journal_first(const struct chain *chain)
-{
-    return chain->journal_first;
-}

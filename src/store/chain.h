@@ -48,7 +48,4 @@ CC_MUST_USE int chain_next(struct chain *chain, struct chain_frame *out);
 /* Returns where the next frame is expected: where recovery_run or a journal would continue. */
 CC_MUST_USE struct journal_position chain_position(const struct chain *chain);
 
-/* The first segment that is in journal/, and how many; of what was there at chain_open. */
-CC_MUST_USE uint64_t chain_journal_first(const struct chain *chain);
-
 #endif

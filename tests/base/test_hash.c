@@ -23,7 +23,6 @@ int main(void)
     static const char *const keyed =
         "d63a32d3e44738d7907f964316c241adaba0abfeabc32349677578a15a203f7f";
     uint8_t key[32];
-    uint8_t message[15];
     uint8_t want[32];
     uint8_t got[32];
     struct hash_state state;
@@ -46,9 +45,5 @@ int main(void)
     hash_blake2b256_keyed(got, key, "abc", 3);
     CHECK(memcmp(got, want, 32) == 0);
 
-    /* The worked example of the SipHash paper: key 00..0f, message 00..0e. */
-    for (size_t i = 0; i < sizeof message; i++)
-        message[i] = (uint8_t)i;
-    CHECK(hash_short(key, message, sizeof message) == 0xA129CA6149BE45E5U);
     return 0;
 }
