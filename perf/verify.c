@@ -1,5 +1,6 @@
-/* verify.c - the cost of verifying an Ed25519 signature, by path, kind of table and number of
- * signatures a call, as a ratio to libsodium in the same process.
+/* verify.c - the cost of verifying a signature, as a ratio to libsodium's Ed25519 in the same
+ * process: Ed25519 by path, kind of table and number of signatures a call; the curves of master
+ * keys.
  *
  * `perf-verify [--rounds R] [--keys K] [--path lanes|comb] [--json]`
  *
@@ -7,15 +8,19 @@
  * thread, so a machine that slows down for a while slows both. Printed per case: the least time of
  * a signature over the rounds, the median, and the median of the rounds' ratios to libsodium. `many
  * keys` uses another of K keys (4,096) at random for each signature, with their tables in pages of
- * 2 MB; the other cases cycle through 64 keys. Messages have 100 bytes. --json prints one JSON
- * object instead of the table. */
+ * 2 MB; the other cases cycle through 64 keys. Messages have 100 bytes; secp256k1 and p256 sign a
+ * digest under one key, and `cached` has both coordinates of it. --json prints one JSON object
+ * instead of the table. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
 
+#include "base/hex.h"
 #include "crypto/ed25519.h"
+#include "crypto/p256.h"
+#include "crypto/secp256k1.h"
 #include "crypto/signer.h"
 
 enum {
@@ -25,6 +30,7 @@ enum {
     ROUNDS_MAX = 1001,
     SIGNATURES = 192, /* of a case in a round */
     LIBRARY_SIGNATURES = 8,
+    MASTER_SIGNATURES = 24, /* likewise, of the curves of master keys */
     CASES_MAX = 64,
     TABLE_KINDS = 3,
     PAGE_BYTES = 2 << 20,
@@ -39,7 +45,14 @@ struct signature {
     struct ed25519_table tables[TABLE_NONE];
 };
 
+/* A signature under a master key: of a wallet or a passkey. */
+struct master_signature {
+    uint8_t key[P256_KEY_BYTES], digest[P256_DIGEST_BYTES], bytes[P256_SIGNATURE_BYTES];
+};
+
 struct test_case {
+    const char *path_name, *table_name;
+    bool (*verify_master)(void); /* of cases that are not Ed25519; else NULL */
     enum ed25519_path path;
     enum table_kind table;
     unsigned at_once;
@@ -56,6 +69,8 @@ struct settings {
 
 static const char *const table_names[TABLE_KINDS] = { "24 KB", "6 KB", "none" };
 static struct signature *signatures;
+static struct master_signature wallet, passkey;
+static struct p256_cache p256_keys;
 static struct test_case cases[CASES_MAX];
 static unsigned case_count;
 static uint64_t random_state = 1;
@@ -139,12 +154,74 @@ static double measure(enum ed25519_path path, enum table_kind table, unsigned at
     return (cpu_us() - start) / (total / at_once * at_once);
 }
 
+/* Measures the CPU time of one signature under a master key. */
+static double measure_master(bool (*verify)(void))
+{
+    double start = cpu_us();
+    for (unsigned i = 0; i < MASTER_SIGNATURES; i++)
+        if (!verify())
+            fail("a good signature is refused");
+    return (cpu_us() - start) / MASTER_SIGNATURES;
+}
+
 static void add(enum ed25519_path path, enum table_kind table, unsigned at_once, bool many)
 {
     if (case_count == CASES_MAX)
         fail("too many cases");
-    cases[case_count++] =
-        (struct test_case){ .path = path, .table = table, .at_once = at_once, .many = many };
+    cases[case_count++] = (struct test_case){ .path_name = ed25519_path_name(path),
+                                              .table_name = table_names[table],
+                                              .path = path,
+                                              .table = table,
+                                              .at_once = at_once,
+                                              .many = many };
+}
+
+static bool verify_wallet(void)
+{
+    return secp256k1_verify(wallet.key, wallet.digest, wallet.bytes);
+}
+
+static bool verify_passkey(void)
+{
+    return p256_verify(NULL, passkey.key, passkey.digest, passkey.bytes);
+}
+
+static bool verify_passkey_cached(void)
+{
+    return p256_verify(&p256_keys, passkey.key, passkey.digest, passkey.bytes);
+}
+
+static void add_master(const char *curve, const char *table, bool (*verify)(void))
+{
+    add(ED25519_LIBRARY, TABLE_NONE, 1, false);
+    cases[case_count - 1].path_name = curve;
+    cases[case_count - 1].table_name = table;
+    cases[case_count - 1].verify_master = verify;
+}
+
+static void read_hex(uint8_t *bytes, size_t count, const char *text)
+{
+    if (!hex_decode(bytes, count, text, 2 * count))
+        fail("a constant is no hex");
+}
+
+/* The wallet signs; no tool signs with P-256: its signature is that of RFC 6979, A.2.5. */
+static void add_masters(void)
+{
+    static const uint8_t secret[SIGNER_SEED_BYTES] = { 1 };
+    if (!signer_secp256k1_key(secret, wallet.key) ||
+        !signer_secp256k1_sign(secret, wallet.digest, wallet.bytes))
+        fail("secp256k1 does not sign");
+    read_hex(passkey.key, sizeof passkey.key,
+             "0360fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f29fb6");
+    read_hex(passkey.digest, sizeof passkey.digest,
+             "af2bdbe1aa9b6ec1e2ade1d694f41fc71a831d0268e9891562113d8a62add1bf");
+    read_hex(passkey.bytes, sizeof passkey.bytes,
+             "efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716"
+             "f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8");
+    add_master("secp256k1", "none", verify_wallet);
+    add_master("p256", "none", verify_passkey);
+    add_master("p256", "cached", verify_passkey_cached);
 }
 
 static void add_cases(enum ed25519_path path)
@@ -167,7 +244,9 @@ static void run(const struct settings *settings)
             struct test_case *c = &cases[i];
             unsigned keys = c->many ? settings->keys : FEW_KEYS;
             double library = measure(ED25519_LIBRARY, TABLE_NONE, 1, LIBRARY_SIGNATURES, FEW_KEYS);
-            c->us[round] = measure(c->path, c->table, c->at_once, SIGNATURES, keys);
+            c->us[round] = c->verify_master != NULL
+                               ? measure_master(c->verify_master)
+                               : measure(c->path, c->table, c->at_once, SIGNATURES, keys);
             c->ratio[round] = library / c->us[round];
         }
     }
@@ -185,22 +264,24 @@ static void print(const struct settings *settings)
         printf("{\"path_of_use\":\"%s\",\"rounds\":%u,\"cases\":[",
                ed25519_path_name(ed25519_path_in_use()), settings->rounds);
     else
-        printf("%-8s %-6s %6s %6s %9s %9s %9s\n", "path", "table", "a call", "keys", "min us",
+        printf("%-9s %-6s %6s %6s %9s %9s %9s\n", "path", "table", "a call", "keys", "min us",
                "median us", "x library");
     for (unsigned i = 0; i < case_count; i++) {
         struct test_case *c = &cases[i];
         unsigned keys = c->many ? settings->keys : FEW_KEYS;
+        if (c->verify_master != NULL)
+            keys = 1;
         qsort(c->us, settings->rounds, sizeof c->us[0], compare);
         qsort(c->ratio, settings->rounds, sizeof c->ratio[0], compare);
         double median = c->us[settings->rounds / 2], ratio = c->ratio[settings->rounds / 2];
-        const char *path = ed25519_path_name(c->path), *table = table_names[c->table];
         if (settings->json)
             printf("%s{\"path\":\"%s\",\"table\":\"%s\",\"at_once\":%u,\"keys\":%u,"
                    "\"min_us\":%.3f,\"median_us\":%.3f,\"times_library\":%.2f}",
-                   i == 0 ? "" : ",", path, table, c->at_once, keys, c->us[0], median, ratio);
-        else
-            printf("%-8s %-6s %6u %6u %9.3f %9.3f %9.2f\n", path, table, c->at_once, keys, c->us[0],
+                   i == 0 ? "" : ",", c->path_name, c->table_name, c->at_once, keys, c->us[0],
                    median, ratio);
+        else
+            printf("%-9s %-6s %6u %6u %9.3f %9.3f %9.2f\n", c->path_name, c->table_name, c->at_once,
+                   keys, c->us[0], median, ratio);
     }
     printf(settings->json ? "]}\n" : "");
 }
@@ -238,7 +319,8 @@ static struct settings read_settings(int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct settings settings = read_settings(argc, argv);
-    if (ed25519_init(ED25519_LANES) != 0 || signer_init() != 0)
+    if (ed25519_init(ED25519_LANES) != 0 || secp256k1_init() != 0 || p256_init() != 0 ||
+        signer_init() != 0)
         fail("no path verifies");
     prepare(settings.keys);
     add(ED25519_LIBRARY, TABLE_NONE, 1, false);
@@ -249,6 +331,7 @@ int main(int argc, char **argv)
         else if (refusal != NULL)
             fprintf(stderr, "%s: %s\n", ed25519_path_name((enum ed25519_path)path), refusal);
     }
+    add_masters();
     run(&settings);
     print(&settings);
     return 0;
