@@ -64,6 +64,17 @@ with Tree(HOUSE) as tree:
     expect("excepted: builds", None, tree.run(*BUILD))
     expect("excepted call", None, tree.run(check, "build", tree.root))
     out = tree.run(check, "build", tree.root)[1]
-    if "  circle in risk, trade: high low" not in out.splitlines():
-        expect("circle", None, (1, out))
+    for line in ("excepted: src/engine/risk/low.c calls high_do, up from risk to trade",
+                 "no call goes up but 1 excepted", "  circle in risk, trade: high low"):
+        if line not in out.splitlines():
+            expect(f"excepted graph has {line}", None, (1, out))
+    # The exception of one file is not that of another.
+    (tree.root / "tools/rooms.txt").write_text(
+        ROOMS + "except src/engine/risk/other.c src/engine/trade/high.h\n")
+    expect("excepted for another file", "calls high_do, up from risk to trade",
+           tree.run(check, "build", tree.root))
+    # That of a header is: every file may reach it.
+    (tree.root / "tools/rooms.txt").write_text(
+        ROOMS + "except src/engine/risk/other.h src/engine/trade/high.h\n")
+    expect("excepted for a header", None, tree.run(check, "build", tree.root))
 finish()
