@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""check_rooms.py [BUILD [ROOT]] - prints the graph of calls between the rooms of each folder, counted
-in the archives of a release build (build/release if none is given), and fails on a call that goes
-up. Excepted upward calls are printed and counted.
+"""check_rooms.py [BUILD [ROOT]] - prints the graph of calls between the rooms of each folder,
+counted in the archives of a release build (build/release if none is given), and fails on a call
+that goes up. Excepted upward calls are printed and counted.
 
 A call is a relocation in one object against a symbol that another object of the same archive
 defines. Pointers in tables count. Code inlined from a header counts for the file that includes it;
