@@ -97,10 +97,44 @@ def without_comments(text):
                   flags=re.S)
 
 
-def shape(path, lines):
-    limit = HEADER_LINES if path.suffix == ".h" else SOURCE_LINES
-    if len(lines) > limit:
-        yield 1, f"{len(lines)} lines, limit {limit}"
+class Lengths:
+    """tools/long_files.txt: `longest`, path -> the lines it may have; `tables`, without a limit."""
+
+    def __init__(self, root):
+        self.longest, self.tables, self.wrong, self.seen = {}, set(), [], set()
+        for line in (root / "tools/long_files.txt").read_text().splitlines():
+            match line.split("#")[0].split():
+                case []:
+                    pass
+                case ["table", path]:
+                    self.tables.add(path)
+                case [count, path] if count.isdigit():
+                    self.longest[path] = int(count)
+                case fields:
+                    self.wrong.append(f"not understood: {' '.join(fields)}")
+
+    def check(self, name, lines):
+        """Not above the limit, or not longer than it was; a table holds no function."""
+        self.seen.add(name)
+        if name in self.tables:
+            yield from ((number, "a table of tools/long_files.txt holds no function")
+                        for number, line in enumerate(lines, 1) if line == "{")
+            return
+        limit = HEADER_LINES if name.endswith(".h") else SOURCE_LINES
+        longest = self.longest.get(name)
+        if longest is None and len(lines) > limit:
+            yield 1, f"{len(lines)} lines, limit {limit}"
+        elif longest is not None and len(lines) > longest:
+            yield 1, f"{len(lines)} lines: it had {longest} and may not grow"
+        elif longest is not None and len(lines) < longest:
+            rest = f"write {len(lines)}" if len(lines) > limit else "drop the line"
+            yield 1, f"{len(lines)} lines, no longer {longest}: {rest} in tools/long_files.txt"
+
+    def gone(self):
+        return sorted((self.tables | set(self.longest)) - self.seen)
+
+
+def shape(lines):
     table = False
     start = None
     for number, line in enumerate(lines, 1):
@@ -190,12 +224,13 @@ def banned(folder, lines):
                 yield number, f"banned: {match[0].rstrip('( ')} ({why})"
 
 
-def problems(root, rooms, path, used):
+def problems(root, rooms, lengths, path, used):
     relative = path.relative_to(root)
     text = path.read_text()
     lines = text.splitlines()
     code = without_comments(text).splitlines()
-    yield from shape(path, lines)
+    yield from lengths.check(relative.as_posix(), lines)
+    yield from shape(lines)
     misplaced = list(place(rooms, relative))
     yield from misplaced
     if misplaced:
@@ -240,15 +275,18 @@ def same_stem(root, rooms):
 
 def main(root):
     rooms = Rooms(root)
+    lengths = Lengths(root)
     wrong = [f"tools/rooms.txt: {text}" for text in rooms.wrong]
+    wrong += [f"tools/long_files.txt: {text}" for text in lengths.wrong]
     used = set()
     for path in sources(root):
-        for number, text in problems(root, rooms, path, used):
+        for number, text in problems(root, rooms, lengths, path, used):
             wrong.append(f"{path.relative_to(root)}:{number}: {text}")
     for path, text in same_stem(root, rooms):
         wrong.append(f"{path.relative_to(root)}:1: {text}")
     for name, header in sorted(set(rooms.excepted) - used):
         wrong.append(f"tools/rooms.txt: {name} does not include {header}: drop the exception")
+    wrong += [f"tools/long_files.txt: {name} is gone" for name in lengths.gone()]
     print("\n".join(wrong), end="\n" if wrong else "")
     return 1 if wrong else 0
 

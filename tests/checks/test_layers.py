@@ -103,4 +103,21 @@ with Tree({"tools/rooms.txt": EXCEPTED,
     expect("edge beside the excepted", "risk may not name trade", tree.run(check, tree.root))
     (tree.root / "src/engine/risk/x.c").write_text("int x;\n")
     expect("exception without its edge", "drop the exception", tree.run(check, tree.root))
+
+LONG = "tools/long_files.txt"
+LENGTHS = [  # name, long_files.txt, lines of src/net/wire.c, what the check says
+    ("long as recorded", "610 src/net/wire.c\n", 610, None),
+    ("long and growing", "610 src/net/wire.c\n", 611, "it had 610 and may not grow"),
+    ("long and shrinking", "610 src/net/wire.c\n", 605, "no longer 610: write 605"),
+    ("no longer long", "610 src/net/wire.c\n", 600, "no longer 610: drop the line"),
+    ("long and new", "610 src/net/tick.c\n", 610, "610 lines, limit 600"),
+    ("recorded and gone", "610 src/net/gone.c\n", 10, "src/net/gone.c is gone"),
+    ("a table", "table src/net/wire.c\n", 700, None),
+    ("a table with a function", "table src/net/wire.c\n", 0, "holds no function"),
+    ("a table that is gone", "table src/net/gone.c\n", 10, "src/net/gone.c is gone"),
+    ("no number", "many src/net/wire.c\n", 10, "not understood: many src/net/wire.c"),
+]
+for name, text, count, want in LENGTHS:
+    with Tree({LONG: text, "src/net/wire.c": "int x;\n" * count if count else WIRE_C}) as tree:
+        expect(name, want, tree.run(check, tree.root))
 finish()
