@@ -54,7 +54,7 @@ static bool check_signed_head(const struct http_head *head, struct problem_detai
     return true;
 }
 
-/* Checks the headers of a plain JSON write. */
+/* Checks the headers of a request whose body is plain JSON. */
 static bool check_plain_head(const struct http_head *head, struct problem_detail *problem)
 {
     if (head->media == HTTP_MEDIA_JSON)
@@ -119,7 +119,7 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
         conn->allow = NULL;
         if (conn->route.kind == ROUTE_SIGNED && head->media == HTTP_MEDIA_OCTETS)
             conn->body_limit = REQUEST_FRAME_MAX;
-        else if (conn->route.kind == ROUTE_PLAIN)
+        else if (conn->route.kind == ROUTE_PLAIN || conn->route.kind == ROUTE_PREVIEW)
             conn->body_limit = REQUEST_ENVELOPE_MAX;
     }
     if (!head->chunked && head->content_length > conn->body_limit) {
@@ -128,7 +128,7 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
     }
     if (conn->route.kind == ROUTE_SIGNED)
         (void)check_signed_head(head, &conn->early);
-    else if (conn->route.kind == ROUTE_PLAIN)
+    else if (conn->route.kind == ROUTE_PLAIN || conn->route.kind == ROUTE_PREVIEW)
         (void)check_plain_head(head, &conn->early);
     if (head->expects_continue && has_body(head) && count == head->bytes) {
         if (conn->early.code != PROBLEM_none) { /* the client need not send the body */
@@ -168,6 +168,8 @@ static bool accept_request(struct protocol *protocol, struct conn *conn, const c
             return false;
     } else if (conn->route.kind == ROUTE_PLAIN) {
         plain_write_accept(protocol->jobs, conn, text, text + conn->head.bytes, body_bytes);
+    } else if (conn->route.kind == ROUTE_PREVIEW) {
+        reads_accept_body(&protocol->pipeline, conn, text + conn->head.bytes, body_bytes);
     } else {
         reads_accept(&protocol->pipeline, conn, text);
     }

@@ -47,7 +47,7 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
     struct query query;
     struct keyring_key caller;
     struct problem_detail problem;
-    struct pending_local local = { 0 };
+    struct pending_local local = { .body = BODY_NONE };
     bool is_query = conn->route.kind == ROUTE_QUERY; /* else the net thread answers it */
     context->metrics.counters.reads++;
     if (is_query ? !read_parameters_parse(context->config, context->unix_ns, conn, head_text,
@@ -68,6 +68,23 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
             pending_add(&context->pendings, conn, PENDING_LOCAL, PENDING_DONE);
         pending->local = local;
     }
+    pipeline_advance(pipeline, conn);
+}
+
+void reads_accept_body(struct pipeline *pipeline, struct conn *conn, const char *body, size_t count)
+{
+    struct context *context = pipeline->context;
+    struct problem_detail problem;
+    uint16_t index = body_pool_add(&context->bodies, body, count);
+    context->metrics.counters.reads++;
+    if (index == BODY_NONE) {
+        (void)problem_detail_set(&problem, PROBLEM_not_ready, NULL,
+                                 "too many requests of this kind are waiting");
+        pipeline_refuse(pipeline, conn, &problem, NULL);
+        return;
+    }
+    struct pending *pending = pending_add(&context->pendings, conn, PENDING_LOCAL, PENDING_DONE);
+    pending->local = (struct pending_local){ .kind = conn->route.kind, .body = index };
     pipeline_advance(pipeline, conn);
 }
 

@@ -7,6 +7,10 @@
 /* Accepts one read with a complete head; it becomes a pending of the connection. */
 void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head_text);
 
+/* Accepts one request with a body that the net thread answers itself; likewise. */
+void reads_accept_body(struct pipeline *pipeline, struct conn *conn, const char *body,
+                       size_t count);
+
 /* Sends reads that waited for a credit, refuses those that waited too long. Returns the work done.
  * */
 uint32_t reads_run(struct pipeline *pipeline);

@@ -161,6 +161,19 @@ static const struct {
       "not_found", "no such market", false),
     H("typed data of a session's code", "GET /api/v1/eip712/0 HTTP/1.1\r\n" HOST "\r\n", 404,
       "not_found", "no request type of this number", false),
+    H("typed data of a passkey's code", "GET /api/v1/eip712/12 HTTP/1.1\r\n" HOST "\r\n", 404,
+      "not_found", "no request type of this number", false),
+    H("preview without media",
+      "POST /api/v1/eip712/preview HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\n{}", 415,
+      "unsupported_media_type", "application/json is taken", false),
+    H("preview too long",
+      "POST /api/v1/eip712/preview HTTP/1.1\r\n" HOST
+      "Content-Type: application/json\r\nContent-Length: 8193\r\n\r\n",
+      413, "payload_too_large", "\"max_bytes\":8192", true),
+    H("preview by PUT",
+      "PUT /api/v1/eip712/preview HTTP/1.1\r\n" HOST
+      "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
+      405, "method_not_allowed", "this path takes POST", false),
     H("typed data of no code", "GET /api/v1/eip712/99999999999 HTTP/1.1\r\n" HOST "\r\n", 404,
       "not_found", "no request type of this number", false),
 };
@@ -170,6 +183,52 @@ static void heads_and_reads(void)
     for (size_t i = 0; i < CC_COUNT(head_rows); i++)
         expect(&head_rows[i], head_rows[i].text, strlen(head_rows[i].text), head_rows[i].status,
                head_rows[i].code, head_rows[i].part, head_rows[i].closes);
+}
+
+/* W7: what a preview refuses; the clock and the signature are not among it. */
+static const struct {
+    int line;
+    const char *name, *body;
+    int status;
+    const char *code, *part;
+} preview_rows[] = {
+#define P(name, body, status, code, part)        \
+    {                                            \
+        __LINE__, name, body, status, code, part \
+    }
+    P("a duplicate member", "{\"payload\":\"\",\"payload\":\"\"}", 400, "malformed_json", "byte"),
+    P("no payload", "{}", 400, "malformed_payload", "payload is missing"),
+    P("a payload that is a number", "{\"payload\":1}", 400, "malformed_payload", "not a string"),
+    P("URL-safe Base64", "{\"payload\":\"AQ-_\"}", 400, "invalid_base64", "at character 2"),
+    P("a header alone", "{\"payload\":\"AQEPAAAAAAA=\"}", 400, "malformed_payload",
+      "header and request id alone are 24"),
+    P("another version", "{\"payload\":\"AgEPAAAAAAAAAAAAAABwAIAAAAAAAAAABwAAAAAAAAA=\"}", 400,
+      "unsupported_version", "header version 2"),
+    P("a pad of the header", "{\"payload\":\"AQEPAAEAAAAAAAAAAABwAIAAAAAAAAAABwAAAAAAAAA=\"}", 400,
+      "malformed_payload", "bytes 4 to 7"),
+    P("a session's code", "{\"payload\":\"AQEDAAAAAAAAAAAAAABwAIAAAAAAAAAABwAAAAAAAAA=\"}", 400,
+      "request_type_not_allowed", "\"request_type\":3"),
+    P("an unknown code", "{\"payload\":\"AQH//wAAAAAAAAAAAABwAIAAAAAAAAAABwAAAAAAAAA=\"}", 400,
+      "request_type_not_allowed", "\"request_type\":65535"),
+    P("Ed25519", "{\"payload\":\"AQAPAAAAAAAAAAAAAABwAIAAAAAAAAAABwAAAAAAAAA=\"}", 400,
+      "malformed_payload", "\"field\":\"signature_type\""),
+    P("a body that is too short", "{\"payload\":\"AQEPAAAAAAAAAAAAAABwAIAAAAAAAAAA\"}", 400,
+      "malformed_payload", "a body of 0 bytes"),
+    P("a pad of the body",
+      "{\"payload\":\"AQEXAAAAAAAAAAAAAABwAIAAAAAAAAAABwAAAAAAAAABAAAAAQAAAA==\"}", 400,
+      "malformed_payload", "\"field\":\"padding\""),
+#undef P
+};
+
+static void previews(void)
+{
+    for (size_t i = 0; i < CC_COUNT(preview_rows); i++) {
+        char text[1024];
+        size_t count = fixture_post(text, sizeof text, "/api/v1/eip712/preview", "application/json",
+                                    preview_rows[i].body, strlen(preview_rows[i].body));
+        expect(&preview_rows[i], text, count, preview_rows[i].status, preview_rows[i].code,
+               preview_rows[i].part, false);
+    }
 }
 
 enum signs { SESSION, STRANGER, OPERATOR, ORACLE, MASTER, OTHER_MASTER };
@@ -527,6 +586,7 @@ int main(void)
     fixture_init(&fixture, true, FIXTURE_SLOTS);
     protocol = fixture_protocol(&fixture, 64);
     heads_and_reads();
+    previews();
     signed_requests();
     window_is_exact();
     envelopes();

@@ -45,7 +45,9 @@ static void end(void)
     fixture_free(&fixture);
 }
 
-/* Sends a body; gives the status, and the problem code or "" in `code`. */
+static char last_body[65536];
+
+/* Sends a body; gives the status, the problem code or "" in `code`, and the answer in last_body. */
 static int post(const char *path, const char *media, const void *body, size_t count, char code[64])
 {
     static char text[32768];
@@ -59,6 +61,7 @@ static int post(const char *path, const char *media, const void *body, size_t co
     code[0] = '\0';
     if (at != NULL)
         (void)snprintf(code, 64, "%.*s", (int)strcspn(at + 8, "\""), at + 8);
+    (void)snprintf(last_body, sizeof last_body, "%.*s", (int)answer.body_bytes, answer.body);
     int status = answer.status;
     wire_free(&wire);
     return status;
@@ -79,6 +82,52 @@ static void judge(const char *name, const struct request *request, bool valid, c
     if (!right)
         fprintf(stderr, "%s as %s: %d %s\n", name, media, status, code);
     CHECK(right);
+}
+
+/* J6: integers of a message are numbers up to 2^53 - 1, above them decimal strings; the vectors
+ * have strings. */
+static void check_message(const json_t *want, json_t *shown)
+{
+    const char *name;
+    json_t *value;
+    CHECK(json_object_size(want) == json_object_size(shown));
+    json_object_foreach(shown, name, value)
+    {
+        char text[32] = "";
+        const json_t *wanted = json_object_get(want, name);
+        if (json_is_integer(value))
+            (void)snprintf(text, sizeof text, "%lld", (long long)json_integer_value(value));
+        CHECK(wanted != NULL);
+        CHECK(text[0] != '\0' ? strcmp(text, json_string_value(wanted)) == 0
+                              : json_equal(value, wanted));
+    }
+}
+
+/* W4, W7: the preview of a payload is the typed data and the digest of its vector, whatever the
+ * clock. */
+static void check_preview(const json_t *vector)
+{
+    char code[64];
+    const json_t *wanted = json_object_get(vector, "typed_data");
+    const json_t *payload = json_object_get(json_object_get(vector, "envelope"), "payload");
+    json_t *body = json_pack("{sO}", "payload", payload);
+    char *text = json_dumps(body, JSON_COMPACT);
+    clock_set(&fixture.clock, UINT64_C(1000000000000000000));
+    CHECK(post("/api/v1/eip712/preview", JSON, text, strlen(text), code) == 200);
+    json_t *shown = json_loads(last_body, JSON_REJECT_DUPLICATES, NULL);
+    CHECK(shown != NULL && json_object_size(shown) == 4);
+    const json_t *typed = json_object_get(shown, "typed_data");
+    CHECK(json_object_size(typed) == 4);
+    static const char *const members[] = { "types", "primaryType", "domain" };
+    for (size_t i = 0; i < CC_COUNT(members); i++)
+        CHECK(json_equal(json_object_get(typed, members[i]), json_object_get(wanted, members[i])));
+    check_message(json_object_get(wanted, "message"), json_object_get(typed, "message"));
+    static const char *const hashes[] = { "domain_separator", "struct_hash", "digest" };
+    for (size_t i = 0; i < CC_COUNT(hashes); i++)
+        CHECK(json_equal(json_object_get(shown, hashes[i]), json_object_get(vector, hashes[i])));
+    json_decref(shown);
+    json_decref(body);
+    free(text);
 }
 
 static unsigned signed_vectors(const char *file)
@@ -107,6 +156,8 @@ static unsigned signed_vectors(const char *file)
             judge(name, request, valid, OCTETS, payload, strlen(frame) / 2);
         }
         free(json);
+        if (valid && json_object_get(vector, "typed_data") != NULL)
+            check_preview(vector);
         end();
         count++;
     }

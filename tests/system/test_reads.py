@@ -196,10 +196,6 @@ def reads_without_a_handler(world):
     for method, path in (("POST", "/faucet"), ("POST", "/debug/payload")):
         request = request_bytes(method, "/api/v1" + path, b"{}", [client.JSON])
         table.problem(f"{method} {path}", world.exchange.raw(request), 404, "not_found")
-    # The first path has its POST, the second has the form of /eip712/{request_type}.
-    request = request_bytes("POST", "/api/v1/eip712/preview", b"{}", [client.JSON])
-    response = world.exchange.raw(request)
-    table.true("POST /eip712/preview", response.status in (404, 405), response)
     response = world.exchange.get("/api/v1/api-keys", account.api_key)
     table.true("GET /api-keys", response.status in (404, 405), response)
     return table.wrong

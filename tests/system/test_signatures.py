@@ -3,6 +3,7 @@
 Expected values are the specification's, the section named beside them. W: wire.md, R: rules.md,
 J: json.md.
 """
+import json
 import sys
 
 import client
@@ -112,6 +113,23 @@ def typed_data(world):
     for code in (0, 3, 4, 12, 18, 21, 36, 1000, 1003, 2000, 65535, 65549, -13, "x", "13x", "0x0d"):
         response = exchange.get(f"/api/v1/eip712/{code}")
         table.problem(f"{code}", response, 404, "not_found")
+    return table.wrong
+
+
+@suite.case
+def preview(world):
+    """W4, W7: the filled typed data of a payload and its digest, as an encoder of its own."""
+    table = Table()
+    payload = client.header(15, 1) + new_id() + (1 << 53).to_bytes(8, "little")
+    body = json.dumps({"payload": client.b64(payload)}).encode()
+    request = client.request_bytes("POST", "/api/v1/eip712/preview", body, [client.JSON])
+    shown = table.ok("preview", world.exchange.raw(request))
+    _, members = eip712.eip712_members(payload)
+    message = shown["typed_data"]["message"]
+    table.same("members", list(message), [name for name, _, _ in members])
+    table.same("an integer above 2^53 - 1", message["accountId"], str(1 << 53))
+    table.same("payload", message["payload"], "0x" + payload.hex())
+    table.same("digest", shown["digest"], client.eip712_digest(payload, world.exchange.salt).hex())
     return table.wrong
 
 

@@ -16,7 +16,6 @@ void verify_init(struct verifier *verifier, struct job_table *jobs)
                    .rejects = config->audits_rejects,
                    .skipped = &context->metrics.counters.shadows_skipped },
     };
-    eip712_init(&verifier->eip712, config->exchange_id);
 }
 
 /* R11 step 11 for a request with a good signature. STATUS_request_completed: it may be pushed. */
@@ -136,7 +135,7 @@ static bool verify_one(struct verifier *verifier, const struct command *command)
         verdict_audit_report(&verifier->audit, command, good, path);
         return good;
     }
-    return eip712_hash(&verifier->eip712, command_payload(command), command->payload_bytes,
+    return eip712_hash(&verifier->context->eip712, command_payload(command), command->payload_bytes,
                        &hashes) == 0 &&
            secp256k1_verify(command_key(command), hashes.digest, command_signature(command));
 }

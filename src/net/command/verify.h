@@ -7,14 +7,12 @@
 #ifndef NET_COMMAND_VERIFY_H
 #define NET_COMMAND_VERIFY_H
 
-#include "crypto/eip712.h"
 #include "net/command/job.h"
 #include "net/request/verdict_audit.h"
 
 struct verifier {
     struct context *context;
     struct job_table *jobs;
-    struct eip712 eip712;
     struct verdict_audit audit;
 };
 

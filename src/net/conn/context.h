@@ -1,11 +1,13 @@
-/* context.h - what all rooms above share: the tables of connections, requests and unsent bytes, the
- * time of the turn, the configuration, the metrics.
+/* context.h - what all rooms above share: the tables of connections, requests, bodies and unsent
+ * bytes, the time of the turn, the configuration, the metrics.
  *
  * Owner. The net thread.
  * Units. now_ns is clock_monotonic_ns, unix_ns unix ns; both of the start of the turn. */
 #ifndef NET_CONN_CONTEXT_H
 #define NET_CONN_CONTEXT_H
 
+#include "crypto/eip712.h"
+#include "net/conn/body_pool.h"
 #include "net/conn/conn.h"
 #include "net/conn/net_config.h"
 #include "net/conn/net_metrics.h"
@@ -16,8 +18,10 @@ struct context {
     struct conn_table conns;
     struct pending_pool pendings;
     struct output_pool outputs;
-    uint64_t now_ns;  /* clock_monotonic_ns of this turn */
-    uint64_t unix_ns; /* clock_now_ns of this turn */
+    struct body_pool bodies;
+    struct eip712 eip712; /* of this exchange */
+    uint64_t now_ns;      /* clock_monotonic_ns of this turn */
+    uint64_t unix_ns;     /* clock_now_ns of this turn */
     bool draining;
     struct net_metrics metrics;
 };

@@ -22,6 +22,7 @@ struct pending_local {
     uint8_t kind; /* enum route_kind */
     bool keyed;   /* ROUTE_LIMITS: with an API key */
     uint16_t code;
+    uint16_t body;             /* in context.bodies, or BODY_NONE */
     struct keyring_key caller; /* with `keyed`: checked again when it is answered */
 };
 

@@ -32,6 +32,9 @@ enum { TARGET_MAX = 256 };
     X(READYZ, true, "/readyz")             \
     X(METRICS, true, "/metrics")
 
+/* Requests with a JSON body that the net thread answers and that write nothing. */
+#define POSTED_LIST(X) X(PREVIEW, "/api/v1/eip712/preview")
+
 /* Plain JSON writes. A path that ends with '/' has an argument, followed by "/name". */
 #define PLAIN_LIST(X)                                     \
     X(set_leverage, PUT, "/api/v1/leverage")              \
@@ -107,6 +110,14 @@ void route_init(struct route_table *table, bool testnet)
 #undef X
 #define X(name, is_admin, text) (void)add_read(table, text, ROUTE_##name, is_admin);
     LOCAL_PATH_LIST(X)
+#undef X
+#define X(name, text)                                    \
+    {                                                    \
+        struct route_path *path = add_path(table, text); \
+        path->kind = ROUTE_##name;                       \
+        path->method = HTTP_POST;                        \
+    }
+    POSTED_LIST(X)
 #undef X
 #define X(code, verb, text)                                     \
     if (request_find(REQUEST_##code)->built &&                  \

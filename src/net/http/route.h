@@ -23,7 +23,8 @@ enum route_kind {
     ROUTE_EXCHANGE,
     ROUTE_LIMITS, /* X-API-KEY if sent */
     ROUTE_EIP712,
-    ROUTE_LIVEZ, /* GET, admin listener only */
+    ROUTE_PREVIEW, /* POST, JSON */
+    ROUTE_LIVEZ,   /* GET, admin listener only */
     ROUTE_READYZ,
     ROUTE_METRICS,
 };

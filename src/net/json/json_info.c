@@ -4,7 +4,7 @@
 
 #include "base/reason.h"
 #include "base/status.h"
-#include "crypto/eip712.h"
+#include "net/json/json_typed_data.h"
 
 void json_info_time(uint64_t unix_ns, struct writer *writer)
 {
@@ -137,33 +137,13 @@ static void write_outcomes(struct writer *writer)
     WRITER_TEXT(writer, "]");
 }
 
-static void write_salt(const struct net_config *config, struct writer *writer)
-{
-    static const char digits[] = "0123456789abcdef";
-    char text[2 * 32];
-    for (unsigned i = 0; i < 32; i++) {
-        text[2 * i] = digits[config->exchange_id[i] >> 4];
-        text[2 * i + 1] = digits[config->exchange_id[i] & 15];
-    }
-    WRITER_TEXT(writer, "\"0x");
-    writer_bytes(writer, text, sizeof text);
-    WRITER_TEXT(writer, "\"");
-}
-
-static void write_domain(const struct net_config *config, struct writer *writer)
-{
-    WRITER_TEXT(writer, "{\"name\":\"Perpetuals\",\"version\":\"1\",\"salt\":");
-    write_salt(config, writer);
-    WRITER_TEXT(writer, "}");
-}
-
 void json_info_exchange(const struct net_config *config, struct writer *writer)
 {
     const uint64_t *values = config->options->values;
     WRITER_TEXT(writer, "{\"exchange_id\":");
     writer_hex(writer, config->exchange_id, sizeof config->exchange_id);
     WRITER_TEXT(writer, ",\"eip712_domain\":");
-    write_domain(config, writer);
+    json_typed_data_domain(config, writer);
     WRITER_TEXT(writer, ",\"rules_version\":");
     writer_uint(writer, config->rules_version);
     WRITER_TEXT(writer, ",\"epoch\":");
@@ -210,32 +190,5 @@ void json_info_limits(const struct net_config *config, bool keyed, struct writer
     }
     WRITER_TEXT(writer, "},\"rate_limits\":");
     writer_bool(writer, config->rate_limits);
-    WRITER_TEXT(writer, "}");
-}
-
-void json_info_eip712(const struct net_config *config, uint16_t code, struct writer *writer)
-{
-    struct eip712_member members[EIP712_MEMBERS_MAX];
-    char name[EIP712_NAME_MAX];
-    unsigned count = eip712_members(code, members);
-    eip712_primary_type(code, name);
-    WRITER_TEXT(writer, "{\"types\":{\"EIP712Domain\":[{\"name\":\"name\",\"type\":\"string\"},"
-                        "{\"name\":\"version\",\"type\":\"string\"},"
-                        "{\"name\":\"salt\",\"type\":\"bytes32\"}],\"");
-    writer_text(writer, name);
-    WRITER_TEXT(writer, "\":[");
-    for (unsigned i = 0; i < count; i++) {
-        if (i > 0)
-            WRITER_TEXT(writer, ",");
-        WRITER_TEXT(writer, "{\"name\":\"");
-        writer_text(writer, members[i].name);
-        WRITER_TEXT(writer, "\",\"type\":\"");
-        writer_text(writer, members[i].type);
-        WRITER_TEXT(writer, "\"}");
-    }
-    WRITER_TEXT(writer, "]},\"primaryType\":\"");
-    writer_text(writer, name);
-    WRITER_TEXT(writer, "\",\"domain\":");
-    write_domain(config, writer);
     WRITER_TEXT(writer, "}");
 }

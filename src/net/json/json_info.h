@@ -1,5 +1,5 @@
-/* json_info.h - reads that the net thread answers itself: time, status, exchange, limits,
- * typed-data types (json.md J6). Net thread. */
+/* json_info.h - reads that the net thread answers itself: time, status, exchange, limits (json.md
+ * J6). Net thread. */
 #ifndef NET_JSON_JSON_INFO_H
 #define NET_JSON_JSON_INFO_H
 
@@ -17,8 +17,5 @@ void json_info_exchange(const struct net_config *config, struct writer *writer);
 /* The limits of /exchange, and how much the client may still ask for. `keyed`: it sent a live API
  * key. */
 void json_info_limits(const struct net_config *config, bool keyed, struct writer *writer);
-
-/* The typed-data types of a signable request type, for eth_signTypedData_v4. */
-void json_info_eip712(const struct net_config *config, uint16_t code, struct writer *writer);
 
 #endif

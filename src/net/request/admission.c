@@ -47,7 +47,7 @@ static bool can_sign(const struct request *request, uint8_t type)
     return false;
 }
 
-static bool check_header(const uint8_t *payload, struct problem_detail *problem)
+bool admission_check_header(const uint8_t *payload, struct problem_detail *problem)
 {
     if (payload[HEADER_VERSION_AT] != REQUEST_VERSION)
         return problem_detail_set(problem, PROBLEM_unsupported_version, NULL,
@@ -128,6 +128,13 @@ static bool check_fields(const struct request *request, const uint8_t *body, uin
         }
     }
     return true;
+}
+
+bool admission_check_body(const struct request *request, const uint8_t *body, uint32_t body_bytes,
+                          struct problem_detail *problem)
+{
+    return check_length(request, body, body_bytes, problem) &&
+           check_fields(request, body, body_bytes, problem);
 }
 
 enum { WHOSE_BYTES = 40 };
@@ -230,13 +237,12 @@ const struct request *admission_check(const struct envelope *envelope,
     uint16_t code = cc_load16(payload + HEADER_CODE_AT);
     uint8_t type = payload[HEADER_TYPE_AT];
 
-    if (!check_header(payload, problem))
+    if (!admission_check_header(payload, problem))
         return NULL;
     const struct request *request = check_code(code, path, problem);
     if (request == NULL)
         return NULL;
-    if (!check_length(request, body, body_bytes, problem) ||
-        !check_fields(request, body, body_bytes, problem))
+    if (!admission_check_body(request, body, body_bytes, problem))
         return NULL;
     if (!can_sign(request, type)) {
         problem_detail_set_number(problem, PROBLEM_request_type_not_allowed, code,

@@ -22,6 +22,12 @@ CC_MUST_USE const struct request *admission_check(const struct envelope *envelop
                                                   const struct admission_window *window,
                                                   struct problem_detail *problem);
 
+/* Parts of step 6: version, signature_type and pads of the Header; length, texts and pins of a
+ * body. False with 400 in *problem. The payload has at least REQUEST_HEADER_BYTES. */
+CC_MUST_USE bool admission_check_header(const uint8_t *payload, struct problem_detail *problem);
+CC_MUST_USE bool admission_check_body(const struct request *request, const uint8_t *body,
+                                      uint32_t body_bytes, struct problem_detail *problem);
+
 /* The account in the body: its first field, a portfolio or account id. 0 if there is none: codes
  * 11, 12, and operator codes, whose fields are not the signer's. */
 CC_MUST_USE uint64_t admission_account(const struct request *request, const uint8_t *body);

@@ -39,6 +39,15 @@ static void evict_oldest(struct pipeline *pipeline)
     context_mark_dirty(pipeline->context, victim);
 }
 
+/* Frees what the outcome of a request holds besides its pending. */
+static void free_outcome(struct context *context, const struct pending *pending)
+{
+    if (pending->kind == PENDING_READ && pending->reply.buffer != REPLY_NO_BUFFER)
+        reply_pool_free(context->config->reply_pool, pending->reply.buffer);
+    else if (pending->kind == PENDING_LOCAL)
+        body_pool_free(&context->bodies, pending->local.body);
+}
+
 /* Writes the answers at the front of the pipeline. False: the output pool had no room. */
 static bool flush(struct pipeline *pipeline, struct conn *conn)
 {
@@ -48,8 +57,7 @@ static bool flush(struct pipeline *pipeline, struct conn *conn)
             return true;
         if (!response_write(&pipeline->responses, conn, pending))
             return false;
-        if (pending->kind == PENDING_READ && pending->reply.buffer != REPLY_NO_BUFFER)
-            reply_pool_free(pipeline->context->config->reply_pool, pending->reply.buffer);
+        free_outcome(pipeline->context, pending);
         pending_remove_first(&pipeline->context->pendings, conn);
         context_mark_dirty(pipeline->context, conn);
     }
@@ -117,9 +125,8 @@ void pipeline_drop(struct pipeline *pipeline, struct conn *conn)
         struct pending *pending = pending_at(&context->pendings, conn->pending_head);
         conn->pending_head = pending->next;
         conn->pending_count--;
-        if (pending->state == PENDING_DONE && pending->kind == PENDING_READ &&
-            pending->reply.buffer != REPLY_NO_BUFFER)
-            reply_pool_free(context->config->reply_pool, pending->reply.buffer);
+        if (pending->state == PENDING_DONE)
+            free_outcome(context, pending);
         if (pending->state == PENDING_DONE || pending->state == PENDING_HELD)
             pending_free(&context->pendings, pending);
         else

@@ -9,8 +9,10 @@
 #include "net/json/ack.h"
 #include "net/json/json_info.h"
 #include "net/json/json_reply.h"
+#include "net/json/json_typed_data.h"
 #include "net/request/api_caller.h"
 #include "net/request/plain_body.h"
+#include "net/request/preview_body.h"
 #include "net/response/admin.h"
 
 enum { HEAD_MAX = 512, NO_SEQUENCE = 0 };
@@ -270,6 +272,23 @@ static void write_reply(struct context *context, struct writer *writer,
     json_reply(writer, reply, reply_pool_at(context->config->reply_pool, reply->buffer));
 }
 
+/* The typed data of a payload that the client shows before it signs. */
+static void write_preview(struct context *context, struct writer *writer, const struct body *body,
+                          struct frame *frame)
+{
+    uint8_t payload[REQUEST_PAYLOAD_MAX];
+    struct eip712_hashes hashes;
+    struct problem_detail problem;
+    size_t count = 0;
+    if (!preview_body_read(&context->eip712, body->text, body->count, payload, &count, &hashes,
+                           &problem)) {
+        context->metrics.counters.problems++;
+        write_problem(writer, &problem, frame);
+        return;
+    }
+    json_typed_data_preview(context, payload, count, &hashes, writer);
+}
+
 static void write_local(struct context *context, struct writer *writer,
                         const struct pending_local *local, struct frame *frame)
 {
@@ -296,9 +315,12 @@ static void write_local(struct context *context, struct writer *writer,
     case ROUTE_LIMITS:
         json_info_limits(context->config, local->keyed, writer);
         break;
+    case ROUTE_PREVIEW:
+        write_preview(context, writer, body_pool_at(&context->bodies, local->body), frame);
+        break;
     default:
         INVARIANT(local->kind == ROUTE_EIP712);
-        json_info_eip712(context->config, local->code, writer);
+        json_typed_data_types(context->config, local->code, writer);
         break;
     }
     frame->has_sequence = true;
