@@ -46,7 +46,8 @@ static bool parts_lawful(uint8_t kind, uint32_t payload_bytes, uint32_t key_byte
         return false;
     if (kind == RECORD_UNSIGNED)
         return key_bytes == 0 && extra_bytes == 0;
-    return kind <= RECORD_PASSKEY && (key_bytes == 32 || key_bytes == 33);
+    return kind <= RECORD_PASSKEY && payload_bytes >= RECORD_REQUEST_MIN &&
+           (key_bytes == 32 || key_bytes == 33);
 }
 
 uint32_t record_length(uint8_t kind, uint32_t payload_bytes, uint32_t key_bytes,

@@ -5,6 +5,7 @@
  * PERPD_DAMAGE_BITS: how many bits of each byte are flipped, one at a time (1; at night 8). */
 #include <stdlib.h>
 
+#include "base/crc32c.h"
 #include "check.h"
 #include "sample.h"
 #include "store_run.h"
@@ -223,6 +224,57 @@ static void bytes_flipped(bool is_clean, int bits)
     disk_sim_destroy(disk);
 }
 
+/* The last frame, whole and of the chain, holds one record whose parts fill the same bytes; all of
+ * them are zero but the header. */
+static void forge(struct disk *disk, uint8_t kind, uint16_t payload_bytes)
+{
+    const struct place *last = &places[place_count - 1];
+    const uint32_t frame_bytes = last->blocks * BLOCK;
+    uint8_t bytes[FRAME_BYTES_MAX];
+    uint8_t *record = bytes + FRAME_HEADER_BYTES;
+    char path[DISK_PATH_BYTES];
+
+    segment_path(path, last->segment, true);
+    disk_sim_peek(disk, path, last->offset, bytes, frame_bytes);
+    uint32_t length = cc_load32(record + 8);
+    CHECK(cc_load32(bytes + 84) == 1 && cc_load32(bytes + 88) == length);
+    memset(record + 12, 0, length - 12);
+    record[14] = kind;
+    cc_store16(record + 16, payload_bytes);
+    cc_store16(record + 18, 32);
+    cc_store16(record + 20, (uint16_t)(length - 24 - payload_bytes - 32 - 64));
+    cc_store32(bytes + 12, crc32c(bytes + 16, frame_bytes - 16));
+    disk_sim_poke(disk, path, last->offset, bytes, frame_bytes);
+}
+
+/* A signed record without room for header and request id: exit 3, with frame and place. */
+static void records_forged(void)
+{
+    struct disk *disk = journal_disk(1, false);
+    const struct place *last = &places[place_count - 1];
+    char where[REFUSAL_TEXT_BYTES];
+
+    snprintf(where, sizeof where, "frame %d, segment 0, offset %llu", place_count,
+             (unsigned long long)last->offset);
+    for (uint8_t kind = RECORD_SIGNED; kind <= RECORD_PASSKEY; kind++) {
+        for (uint16_t payload_bytes = 0; payload_bytes < 24; payload_bytes += 8) {
+            struct disk *copy = disk_sim_copy(disk);
+            struct store_run run;
+
+            forge(copy, kind, payload_bytes);
+            uint64_t digest = disk_sim_digest(copy);
+            CHECK(digest != disk_sim_digest(disk));
+            enum refusal_kind found = begin(&run, copy);
+            CHECK(found == REFUSAL_record_malformed && refusal_exit_code(found) == 3);
+            CHECK(run.refusal.segment == 0 && run.refusal.offset == last->offset);
+            CHECK(strstr(run.refusal.text, where) != NULL);
+            CHECK(disk_sim_digest(copy) == digest);
+            disk_sim_destroy(copy);
+        }
+    }
+    disk_sim_destroy(disk);
+}
+
 int main(void)
 {
     const char *bits = getenv("PERPD_DAMAGE_BITS");
@@ -230,6 +282,7 @@ int main(void)
     sample = sample_read();
     blocks_lost();
     segments_lost();
+    records_forged();
     for (int is_clean = 0; is_clean <= 1; is_clean++)
         bytes_flipped(is_clean != 0, bits ? atoi(bits) : 1);
     return 0;

@@ -30,7 +30,7 @@ struct life {
 /* What stands in a record follows from its sequence alone. */
 static uint32_t payload_of(uint64_t sequence, uint8_t *out)
 {
-    uint32_t count = 8 + (uint32_t)(sequence * 2654435761U % PAYLOAD_MAX);
+    uint32_t count = RECORD_REQUEST_MIN + (uint32_t)(sequence * 2654435761U % PAYLOAD_MAX);
 
     for (uint32_t i = 0; i < count; i++)
         out[i] = (uint8_t)(sequence * 31 + i);
@@ -39,7 +39,7 @@ static uint32_t payload_of(uint64_t sequence, uint8_t *out)
 
 static void record_check(const struct record_view *record, uint64_t sequence)
 {
-    uint8_t payload[PAYLOAD_MAX + 8];
+    uint8_t payload[RECORD_REQUEST_MIN + PAYLOAD_MAX];
     uint32_t count = payload_of(sequence, payload);
 
     CHECK(record->kind == RECORD_SIGNED && record->code == 7 && record->t_ns == sequence);
@@ -127,7 +127,7 @@ static void *matcher_main(void *context)
     uint64_t one = 1;
 
     for (uint64_t sequence = life->first; sequence < life->first + RECORDS; sequence++) {
-        uint8_t payload[PAYLOAD_MAX + 8];
+        uint8_t payload[RECORD_REQUEST_MIN + PAYLOAD_MAX];
         uint8_t parts[64];
         struct record_view record = {
             .t_ns = sequence,

@@ -138,6 +138,26 @@ static void refused(void)
     }
 }
 
+/* The payload of a signed request begins with a header of 8 and a request id of 16 (wire.md W1). */
+static void too_short(void)
+{
+    for (uint8_t kind = RECORD_UNSIGNED; kind <= RECORD_PASSKEY; kind++) {
+        for (uint16_t payload_bytes = 0; payload_bytes <= 32; payload_bytes++) {
+            bool is_signed = kind != RECORD_UNSIGNED;
+            uint16_t key_bytes = is_signed ? 32 : 0;
+            uint8_t bytes[160] = { 0 };
+            struct record_view back;
+
+            cc_store32(bytes + 8, record_length(kind, payload_bytes, key_bytes, 0));
+            bytes[14] = kind;
+            cc_store16(bytes + 16, payload_bytes);
+            cc_store16(bytes + 18, key_bytes);
+            int want = is_signed && payload_bytes < 24 ? -EBADMSG : 0;
+            CHECK(record_decode(&back, bytes, sizeof bytes) == want);
+        }
+    }
+}
+
 int main(void)
 {
     struct record_view none;
@@ -147,6 +167,7 @@ int main(void)
     every_offset();
     there_and_back();
     refused();
+    too_short();
     CHECK(record_decode(&none, pattern, 23) == -EBADMSG);
     return 0;
 }

@@ -2,6 +2,8 @@
 
 #include "crypto/derive.h"
 
+static_assert((int)RECORD_REQUEST_MIN == (int)REQUEST_BODY_AT, "a decoded record has a body");
+
 static uint8_t *append(uint8_t *to, const uint8_t *bytes, uint32_t byte_count)
 {
     if (byte_count != 0)
