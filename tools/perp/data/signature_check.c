@@ -1,7 +1,8 @@
 #include "perp/data/signature_check.h"
 
-#include "base/request.h"
+#include "base/message.h"
 #include "crypto/ed25519.h"
+#include "crypto/passkey.h"
 #include "crypto/secp256k1.h"
 
 int signature_check_init(struct eip712 *eip712, const uint8_t exchange_id[32])
@@ -10,6 +11,8 @@ int signature_check_init(struct eip712 *eip712, const uint8_t exchange_id[32])
     int failed = ed25519_init(ED25519_LIBRARY);
     if (failed == 0)
         failed = secp256k1_init();
+    if (failed == 0)
+        failed = p256_init();
     if (failed == 0)
         eip712_init(eip712, exchange_id);
     return failed;
@@ -43,6 +46,31 @@ static const char *check_secp256k1(const struct eip712 *eip712, const struct rec
                : "its Secp256k1 signature is wrong";
 }
 
+/* The keyed hash of a new secret follows the WebAuthn fields (journal.md, Record). */
+static uint32_t secret_bytes(uint16_t code)
+{
+    return code == REQUEST_create_api_key || code == REQUEST_login ? SECRET_HASH_BYTES : 0;
+}
+
+/* Origin and relying party were judged when the request came; the options may differ by now. */
+static const char *check_passkey(const struct record_view *record)
+{
+    struct assertion assertion;
+    uint32_t secret = secret_bytes(record->code);
+    if (record->kind != RECORD_PASSKEY || record->payload[1] != SIGNATURE_PASSKEY)
+        return "its kind and the signature type of its payload differ";
+    if (record->key_bytes != P256_KEY_BYTES)
+        return "a passkey's signature without a key of 33 bytes";
+    if (record->extra_bytes < secret ||
+        !assertion_read(&assertion, record->extra, record->extra_bytes - secret))
+        return "a passkey's signature without the WebAuthn fields";
+    enum problem problem = passkey_check(NULL, NULL, record->key, record->payload,
+                                         record->payload_bytes, &assertion, record->signature);
+    if (problem == PROBLEM_invalid_signature)
+        return "its passkey signature is wrong";
+    return problem == PROBLEM_none ? NULL : passkey_problem_text(problem);
+}
+
 const char *signature_check_record(const struct eip712 *eip712, const struct record_view *record)
 {
     const struct request *request = request_find(record->code);
@@ -56,7 +84,7 @@ const char *signature_check_record(const struct eip712 *eip712, const struct rec
         cc_load16(record->payload + 2) != record->code)
         return "its payload is of another version or request type";
     if (record->kind == RECORD_PASSKEY || record->payload[1] == SIGNATURE_PASSKEY)
-        return "it is signed by a passkey, which this binary cannot verify";
+        return check_passkey(record);
     if (record->payload[1] == SIGNATURE_ED25519)
         return check_ed25519(record);
     if (record->payload[1] == SIGNATURE_SECP256K1)

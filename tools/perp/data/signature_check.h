@@ -1,5 +1,6 @@
 /* signature_check.h - whether a journalled record carries the signature that its code asks for:
- * Ed25519 over the payload, Secp256k1 over its EIP-712 digest (wire.md W2 and W4).
+ * Ed25519 over the payload, Secp256k1 over its EIP-712 digest, a passkey over its assertion
+ * (wire.md W2 and W4).
  *
  * Whether the key was allowed to sign is the engine's to decide, and a replay asks it again. */
 #ifndef PERP_DATA_SIGNATURE_CHECK_H
