@@ -1,8 +1,8 @@
 /* assertion.h - the WebAuthn fields of a request that a passkey signs, as they follow its signature
  * in a command and in a record: three lengths, then the parts (journal.md, Record, extra).
  *
- *   0         2                4              6    8
- *   | id size | authenticator  | client data | 0 | credential id | authenticator data | client data |
+ *   0    2               4             6   8
+ *   | id | authenticator | client data | 0 | id | authenticator data | client data |     id: the credential's
  *
  * Any thread; no state.
  * Units. Bytes, little-endian lengths. */
