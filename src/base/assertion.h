@@ -2,7 +2,7 @@
  * in a command and in a record: three lengths, then the parts (journal.md, Record, extra).
  *
  *   0    2               4             6   8
- *   | id | authenticator | client data | 0 | id | authenticator data | client data |     id: the credential's
+ *   | id | authenticator | client data | 0 | id | authenticator data | client data |
  *
  * Any thread; no state.
  * Units. Bytes, little-endian lengths. */
