@@ -44,8 +44,9 @@ struct uuid core_member_send(const struct core_member_request *request)
     command->slot_count =
         (uint16_t)command_slots(command_bytes(command) - (uint32_t)sizeof *command);
     derive_command(command, mix_key_load(core_rig.core.exchange.hash_key));
-    memcpy(ring_claim(&core_rig.commands, command->slot_count), command, command_bytes(command));
-    ring_publish(&core_rig.commands);
+    memcpy(ring_claim(&core_rig.links[0].commands, command->slot_count), command,
+           command_bytes(command));
+    ring_publish(&core_rig.links[0].commands);
     return id;
 }
 
@@ -54,11 +55,11 @@ struct answer core_member_answer(uint32_t turns)
 {
     struct answer answer;
 
-    for (uint32_t i = 0; i < turns && ring_ready(&core_rig.answers) == 0; i++)
+    for (uint32_t i = 0; i < turns && ring_ready(&core_rig.links[0].answers) == 0; i++)
         (void)core_match(&core_rig.core);
-    CHECK(ring_ready(&core_rig.answers) == 1);
-    memcpy(&answer, ring_at(&core_rig.answers, 0), sizeof answer);
-    ring_release(&core_rig.answers, 1);
+    CHECK(ring_ready(&core_rig.links[0].answers) == 1);
+    memcpy(&answer, ring_at(&core_rig.links[0].answers, 0), sizeof answer);
+    ring_release(&core_rig.links[0].answers, 1);
     return answer;
 }
 

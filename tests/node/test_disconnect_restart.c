@@ -181,7 +181,7 @@ static void test_many(void)
     (void)core_member_send(&(struct core_member_request){
         REQUEST_cancel_all_orders, body, sizeof body, members[0].session.key, 32, NULL });
     for (uint32_t turn = 1; turn <= ACCOUNTS; turn++) {
-        CHECK(ring_ready(&core_rig.answers) == 0);
+        CHECK(ring_ready(&core_rig.links[0].answers) == 0);
         (void)core_match(&core_rig.core);
     }
     struct answer answer = core_member_answer(1);

@@ -1,81 +1,22 @@
 /* Reads that take more than a turn (roles.md, Flow control; wire.md W7): a deep page delays
  * only itself, so many of them stay within bounds, and none of their buffers is lost. */
-#include <stdlib.h>
-
-#include "base/config.h"
 #include "base/problem.h"
 #include "check.h"
-#include "node/run/core.h"
-#include "node/run/market_file.h"
-#include "support/sim/disk_sim.h"
+#include "node/core_rig.h"
 
 enum {
     LINKS = 2,
     SLOTS = 64, /* of queries and replies: the credits of a link */
-    SEGMENT_BYTES = 64 << 10,
     ROWS = 1 << 16,
     FILLS = 45000, /* of one account: a page at the end of them takes five turns */
     ACCOUNT = 1,
     TURNS = 400,
 };
 
-#define START_NS UINT64_C(1755582431232000000)
-
-struct link {
-    struct ring commands, answers, queries, replies;
-    void *memory[4];
-    struct reply_pool pool;
-    void *pool_memory;
-};
-
-static struct rig {
-    struct clock clock;
-    struct disk *disk;
-    struct core core;
-    struct market_file markets;
-    struct link links[LINKS];
-    struct refusal refusal;
-} rig;
-
-static void link_make(struct link *link)
-{
-    struct ring *rings[] = { &link->commands, &link->answers, &link->queries, &link->replies };
-
-    CHECK((link->pool_memory = aligned_alloc(64, REPLY_POOL_BYTES)) != NULL);
-    reply_pool_init(&link->pool, link->pool_memory);
-    for (size_t i = 0; i < CC_COUNT(rings); i++) {
-        link->memory[i] = aligned_alloc(64, ring_bytes(SLOTS, MESSAGE_SLOT_BYTES));
-        CHECK(link->memory[i] != NULL);
-        ring_init(rings[i], link->memory[i], SLOTS, MESSAGE_SLOT_BYTES);
-    }
-}
-
-static void configure(void)
-{
-    static struct config config;
-    uint8_t body[CONFIG_ENGINE_TEXT_MAX];
-    const char *argv[] = {
-        "core",
-        "--engine.accounts=64",
-        "--engine.portfolios=64",
-        "--engine.orders=1024",
-        "--engine.positions=64",
-        "--engine.credentials=256",
-        "--engine.deposits=64",
-        "--engine.ladder_pages=256",
-        "--limits.duplicate_slots=4096",
-    };
-    CHECK(config_load(&config, (int)CC_COUNT(argv), argv, NULL) == CONFIG_RUN);
-    ptrdiff_t bytes = config_engine_text(&config, rig.core.exchange.exchange_id, body);
-    CHECK(bytes > 0);
-    CHECK(core_configure(&rig.core, body, (uint32_t)bytes));
-    config_free(&config);
-}
-
 /* Fills of one account straight into the history: only their number matters here. */
 static void add_fills(void)
 {
-    struct history_ring *fills = &rig.core.follower.sink.history->fills.fills;
+    struct history_ring *fills = &core_rig.core.follower.sink.history->fills.fills;
 
     for (uint32_t n = 0; n < FILLS; n++) {
         struct fill_row *row = history_ring_add(fills, ACCOUNT, 100 + n, 0);
@@ -87,59 +28,29 @@ static void add_fills(void)
 
 static void rig_make(void)
 {
-    struct disk_sim_config disk = { .seed = 3, .block_bytes = 512, .latency_max = 3 };
+    static const char *const no_keys[] = { NULL };
 
-    clock_init_simulated(&rig.clock, START_NS);
-    CHECK((rig.disk = disk_sim_create(&disk)) != NULL);
-    CHECK(market_file_load(&rig.markets, ""));
-    const struct core_config config = {
-        .disk = rig.disk,
-        .clock = &rig.clock,
-        .markets = rig.markets.markets,
-        .market_count = rig.markets.market_count,
-        .durability = JOURNAL_LOCAL,
-        .segment_bytes = SEGMENT_BYTES,
-        .journal_buffer_bytes = 64 << 10,
-        .frames_in_flight = JOURNAL_FRAMES_MAX,
-        .group_bytes = 1,
-        .frame_bytes_max = 16 << 10,
-        .history_rows = ROWS,
-        .follower_lag_max_ns = UINT64_C(1000000000),
-        .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,
-    };
-    CHECK(core_create(&rig.core, &config, &rig.refusal) == REFUSAL_none);
-    configure();
-    CHECK(core_make_keyring(&rig.core) == 0);
-    CHECK(core_recover(&rig.core, &rig.refusal) == REFUSAL_none);
-    for (size_t i = 0; i < LINKS; i++) {
-        struct link *link = &rig.links[i];
-        link_make(link);
-        struct follower_link follower = { &link->queries, &link->replies, &link->pool };
-        core_link(&rig.core, &follower, &link->commands, &link->answers);
-    }
-    CHECK(core_open(&rig.core) == CORE_OPENED);
-    for (int turn = 0; turn < TURNS; turn++) {
-        CHECK(core_journal(&rig.core) >= 0 && core_follow(&rig.core) >= 0);
-        CHECK(core_prepare(&rig.core, clock_monotonic_ns(&rig.clock)) >= 0);
-    }
-    CHECK(engine_sequence(rig.core.replica) == engine_sequence(rig.core.primary));
+    core_rig_make_with(&(struct core_rig_options){ .disk_seed = 3,
+                                                   .accounts = 64,
+                                                   .credentials = 256,
+                                                   .engine = no_keys,
+                                                   .link_count = LINKS,
+                                                   .slots = SLOTS,
+                                                   .history_rows = ROWS,
+                                                   .has_no_snapshots = true });
+    core_rig_start();
+    core_rig_settle();
     add_fills();
 }
 
 static void rig_free(void)
 {
-    core_destroy(&rig.core);
-    disk_sim_destroy(rig.disk);
-    market_file_free(&rig.markets);
-    for (size_t k = 0; k < LINKS; k++) {
-        for (size_t i = 0; i < CC_COUNT(rig.links[k].memory); i++)
-            free(rig.links[k].memory[i]);
-        free(rig.links[k].pool_memory);
-    }
+    core_destroy(&core_rig.core);
+    core_rig_free();
 }
 
 /* Ten fills behind `offset` others. */
-static void send_query(struct link *link, uint64_t token, uint64_t offset)
+static void send_query(struct core_rig_link *link, uint64_t token, uint64_t offset)
 {
     struct query *query = ring_claim(&link->queries, 1);
 
@@ -157,7 +68,7 @@ static void send_query(struct link *link, uint64_t token, uint64_t offset)
 }
 
 /* A reply is a right page, or not_ready because too many are in progress. True: a page. */
-static bool check_reply(struct link *link, const struct reply *reply, uint64_t offset)
+static bool check_reply(struct core_rig_link *link, const struct reply *reply, uint64_t offset)
 {
     if (reply->problem != PROBLEM_none) {
         CHECK(reply->problem == PROBLEM_not_ready && reply->cause == REPLY_POOL_EMPTY);
@@ -174,7 +85,7 @@ static bool check_reply(struct link *link, const struct reply *reply, uint64_t o
 }
 
 /* The token of the next reply, UINT64_MAX: there is none. */
-static uint64_t take_reply(struct link *link, uint64_t offset, bool *is_page)
+static uint64_t take_reply(struct core_rig_link *link, uint64_t offset, bool *is_page)
 {
     if (ring_ready(&link->replies) == 0)
         return UINT64_MAX;
@@ -187,37 +98,37 @@ static uint64_t take_reply(struct link *link, uint64_t offset, bool *is_page)
 /* W7: at most 10,000 rows a turn, so 44,000 and ten take five; those behind go on at once. */
 static void check_deep_page(void)
 {
-    struct link *link = &rig.links[0];
+    struct core_rig_link *link = &core_rig.links[0];
     bool is_page;
 
     send_query(link, 1, 44000);
     send_query(link, 2, 0);
-    CHECK(core_follow(&rig.core) > 0);
+    CHECK(core_follow(&core_rig.core) > 0);
     CHECK(take_reply(link, 0, &is_page) == 2 && is_page); /* it overtook the deep one */
     for (int turn = 2; turn <= 5; turn++) {
         CHECK(ring_ready(&link->replies) == 0);
-        send_query(&rig.links[1], 3, 0);
-        CHECK(core_follow(&rig.core) > 0);
-        CHECK(take_reply(&rig.links[1], 0, &is_page) == 3 && is_page);
+        send_query(&core_rig.links[1], 3, 0);
+        CHECK(core_follow(&core_rig.core) > 0);
+        CHECK(take_reply(&core_rig.links[1], 0, &is_page) == 3 && is_page);
     }
     CHECK(take_reply(link, 44000, &is_page) == 1 && is_page);
-    CHECK(core_follow(&rig.core) == 0); /* nothing is left, the thread may sleep */
+    CHECK(core_follow(&core_rig.core) == 0); /* nothing is left, the thread may sleep */
 }
 
 /* Eight deep ones use the turn's rows up: a page of the front behind them is answered even so. */
 static void check_behind_deep(void)
 {
-    struct link *link = &rig.links[0];
+    struct core_rig_link *link = &core_rig.links[0];
     uint32_t answered = 0;
     bool is_page;
 
     for (uint64_t k = 0; k < 8; k++)
         send_query(link, k, 44000);
     send_query(link, 9, 0);
-    CHECK(core_follow(&rig.core) > 0);
+    CHECK(core_follow(&core_rig.core) > 0);
     CHECK(take_reply(link, 0, &is_page) == 9 && is_page);
     for (int turn = 0; turn < TURNS && answered < 8; turn++) {
-        CHECK(core_follow(&rig.core) > 0);
+        CHECK(core_follow(&core_rig.core) > 0);
         while (take_reply(link, 44000, &is_page) != UINT64_MAX) {
             CHECK(is_page);
             answered++;
@@ -230,14 +141,14 @@ static void check_behind_deep(void)
  * told so at once, and pages that are not so deep are answered in their turn all the while. */
 static void check_many_deep(void)
 {
-    struct link *link = &rig.links[0], *other = &rig.links[1];
+    struct core_rig_link *link = &core_rig.links[0], *other = &core_rig.links[1];
     uint32_t answered = 0, pages = 0, front = 0;
     bool is_page;
 
     for (uint64_t k = 0; k < SLOTS; k++)
         send_query(link, k, 44000);
     for (int turn = 0; turn < 2; turn++) { /* a turn begins 44: four use it up, 40 spare ones */
-        CHECK(core_follow(&rig.core) > 0);
+        CHECK(core_follow(&core_rig.core) > 0);
         CHECK(ring_ready(&link->queries) == (turn == 0 ? SLOTS - 44 : 0));
         for (; take_reply(link, 44000, &is_page) != UINT64_MAX; answered++)
             CHECK(!is_page);
@@ -246,7 +157,7 @@ static void check_many_deep(void)
     for (int turn = 0; turn < TURNS && answered < SLOTS; turn++) {
         send_query(other, 7, 0);
         send_query(link, 1000, 5000);
-        CHECK(core_follow(&rig.core) > 0);
+        CHECK(core_follow(&core_rig.core) > 0);
         CHECK(take_reply(other, 0, &is_page) == 7 && is_page);
         uint32_t here = 0;
         while (ring_ready(&link->replies) != 0) {
@@ -264,20 +175,20 @@ static void check_many_deep(void)
     CHECK(pages == FOLLOWER_ASIDE_MAX);
     /* 32 pages of 44,010 rows, half of 40,000 a turn for them */
     CHECK(front >= 32 && front <= 100);
-    CHECK(atomic_load(&rig.core.follower.counters.given_up) == SLOTS - FOLLOWER_ASIDE_MAX);
+    CHECK(atomic_load(&core_rig.core.follower.counters.given_up) == SLOTS - FOLLOWER_ASIDE_MAX);
 }
 
 /* A page whose place is dropped while it is aside is refused, not cut. */
 static void check_overrun(void)
 {
-    struct history_ring *fills = &rig.core.follower.sink.history->fills.fills;
-    struct link *link = &rig.links[0];
+    struct history_ring *fills = &core_rig.core.follower.sink.history->fills.fills;
+    struct core_rig_link *link = &core_rig.links[0];
 
     send_query(link, 9, 44000);
-    CHECK(core_follow(&rig.core) > 0);
+    CHECK(core_follow(&core_rig.core) > 0);
     for (uint32_t n = 0; n < ROWS; n++)
         CHECK(history_ring_add(fills, 2, 200000 + n, 0) != NULL);
-    CHECK(core_follow(&rig.core) > 0);
+    CHECK(core_follow(&core_rig.core) > 0);
     CHECK(ring_ready(&link->replies) == 1);
     const struct reply *reply = ring_at(&link->replies, 0);
     CHECK(reply->problem == PROBLEM_not_ready && reply->cause == REPLY_NOT_KEPT);

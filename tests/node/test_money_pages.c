@@ -59,11 +59,11 @@ static void open_gate(void)
     const struct core *core = &core_rig.core;
     struct net_config config = {
         .wake_file = -1,
-        .commands = &core_rig.commands,
-        .answers = &core_rig.answers,
-        .queries = &core_rig.queries,
-        .replies = &core_rig.replies,
-        .reply_pool = &core_rig.pool,
+        .commands = &core_rig.links[0].commands,
+        .answers = &core_rig.links[0].answers,
+        .queries = &core_rig.links[0].queries,
+        .replies = &core_rig.links[0].replies,
+        .reply_pool = &core_rig.links[0].pool,
         .keyring = core->keyring,
         .symbols = &core->primary_sink.symbols,
         .clock = &core_rig.clock,

@@ -1,10 +1,9 @@
 /* exchange.restart=staged (rules.md R9): CANCEL_ONLY at the start, POST_ONLY 10 s later, the former
  * state 10 s later; who takes part, who leaves, and a start in between (roles.md, Staged start). */
 #include "check.h"
-#include "crypto/derive.h"
 #include "engine/view/read.h"
 #include "engine/view/read_figures.h"
-#include "node/core_rig.h"
+#include "node/core_member.h"
 
 enum { BTC = 1, ETH, SOL, XRP, DOGE, MARKETS = 5 };
 enum { ACTIVE, POST_ONLY, REDUCE_ONLY, CANCEL_ONLY, HALTED };
@@ -23,37 +22,19 @@ static bool states_are(uint8_t btc, uint8_t eth, uint8_t sol, uint8_t xrp, uint8
     return true;
 }
 
-/* A 1002 or 1008 of the operator; the key's bytes are all 0x11. */
+/* A 1002 or 1008 of the operator. */
 static void operator_sets(uint16_t code, uint16_t asset, uint8_t state)
 {
-    static struct rebuild_buffer buffer;
-    static uint64_t ids = 1 << 20;
-    struct command *command = (struct command *)(void *)buffer.bytes;
-    uint8_t random[10] = { 0 };
+    uint8_t body[8] = { 0 };
 
-    memset(&buffer, 0, sizeof buffer);
-    cc_store64(random, ++ids);
-    struct uuid id = uuid_make_v7(clock_now_ns(&core_rig.clock) / 1000000, random);
-    command->code = code;
-    command->kind = COMMAND_SIGNED;
-    command->payload_bytes = REQUEST_BODY_AT + 8;
-    command->key_bytes = 32;
-    uint8_t *to = command->bytes;
-    to[0] = REQUEST_VERSION;
-    cc_store16(to + 2, code);
-    memcpy(to + REQUEST_HEADER_BYTES, id.bytes, sizeof id.bytes);
     if (code == REQUEST_market_state) {
-        cc_store16(to + REQUEST_BODY_AT, asset);
-        to[REQUEST_BODY_AT + 4] = state;
+        cc_store16(body, asset);
+        body[4] = state;
     } else {
-        to[REQUEST_BODY_AT] = state;
+        body[0] = state;
     }
-    memset(to + command->payload_bytes, 0x11, 32);
-    command->slot_count =
-        (uint16_t)command_slots(command_bytes(command) - (uint32_t)sizeof *command);
-    derive_command(command, mix_key_load(core_rig.core.exchange.hash_key));
-    memcpy(ring_claim(&core_rig.commands, command->slot_count), command, command_bytes(command));
-    ring_publish(&core_rig.commands);
+    (void)core_member_send(
+        &(struct core_member_request){ code, body, sizeof body, core_member_operator, 32, NULL });
     core_rig_run(1);
 }
 
