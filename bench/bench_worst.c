@@ -26,6 +26,7 @@
  * time is that of building the state. */
 #include <time.h>
 
+#include "engine/engine.h"
 #include "engine_venue.h"
 #include "shim.h"
 

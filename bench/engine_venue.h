@@ -3,6 +3,7 @@
 #ifndef BENCH_ENGINE_VENUE_H
 #define BENCH_ENGINE_VENUE_H
 
+#include "engine/engine.h"
 #include "engine_load.h"
 
 static const uint8_t OPERATOR_KEY[32] = { 1 }, ORACLE_KEY[32] = { 2 };

@@ -7,6 +7,7 @@
 #include "engine/account/session.h"
 #include "engine/account/signup.h"
 #include "engine/account/transfer.h"
+#include "engine/engine.h"
 #include "engine/price/mark.h"
 #include "engine/price/market_state.h"
 #include "engine/risk/fee.h"

@@ -16,44 +16,15 @@
 #define ENGINE_ENGINE_H
 
 #include "base/compiler.h"
-#include "base/message.h"
 #include "base/mix.h"
 #include "base/option.h"
-#include "base/reason.h"
-#include "base/status.h"
 #include "engine/state/effects.h"
+#include "engine/state/result.h"
 
 enum { ENGINE_RULES_VERSION = 4, ENGINE_WORK_TICK_UNITS = 1024 };
 
 struct engine;
 struct image_sink;
-
-struct engine_result {
-    uint64_t sequence; /* 0: refused before it was sequenced */
-    uint64_t processed_at_ns;
-    uint64_t account_id; /* valid with ANSWER_HAS_ACCOUNT; the others likewise */
-    uint64_t expires_at_ns;
-    uint64_t original_processed_at_ns;
-    uint64_t remaining; /* evidence (evidence.h); raw quantities and prices, micro-USDC */
-    uint64_t filled;
-    uint64_t filled_notional;
-    uint64_t quantity_ahead;
-    uint64_t best_bid;
-    uint64_t best_ask;
-    uint64_t book_seq;
-    uint8_t id[16];
-    uint8_t status; /* enum status */
-    uint8_t reason; /* enum reason */
-    uint8_t original_status;
-    uint8_t members;      /* enum answer_member bits */
-    uint8_t order_status; /* enum order_state */
-    uint8_t price_decimals;
-    uint8_t item_count; /* of a batch: number of `results`; 0: it was refused before its items */
-    uint8_t zero;
-    uint32_t subaccount_index; /* valid with ANSWER_HAS_INDEXES */
-    uint32_t portfolio_index;
-    uint8_t results[MESSAGE_ITEMS_MAX]; /* enum status of each item */
-};
 
 /* Returns the bytes of an engine of these capacities: the INT values engine.accounts, .portfolios,
  * .orders, .positions, .credentials, .deposits, limits.duplicate_slots, exchange.clock_past_ms and

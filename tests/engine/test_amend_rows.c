@@ -317,7 +317,7 @@ static void test_marks(void)
     struct trade_id id = trade_rest(&host, 1, 3000, 990000);
     struct trade_id sale = trade_rest(&host, 1, -1000, 1010000);
     host_tick(&host, 60 * HOST_SECOND_NS);
-    CHECK(!mark_is_valid(host.engine, 0));
+    CHECK(!market_mark_is_valid(host.engine, 0));
     struct host_order order = { .price = 990000, .quantity = 2000, .expiry = TRADE_GTC };
     CHECK(trade_replace(&host, 1, id, &order, 0) == STATUS_rejected_mark_price_zero);
     order.price = 1200000; /* 19 before 20 */

@@ -72,7 +72,7 @@ static void test_states(void)
     }
     struct trade_id id = trade_rest(&host, 1, 1000, 990000);
     host_tick(&host, 60 * HOST_SECOND_NS);
-    CHECK(!mark_is_valid(host.engine, 0));
+    CHECK(!market_mark_is_valid(host.engine, 0));
     CHECK(cancel(&host, 1, id, 1, 0) == TRADE_OK);
     host_close(&host);
 }

@@ -6,7 +6,7 @@
 #include "engine/view/read.h"
 #include "trade.h"
 
-#define DAY    FEE_DAY_NS
+#define DAY    ACCOUNT_DAY_NS
 #define START  (20000 * DAY) /* a midnight */
 #define USDC_M (UINT64_C(1000000) * HOST_USDC)
 
@@ -181,7 +181,7 @@ static void test_refused(struct host *host)
     CHECK(trade_effects(host, EFFECT_account) == 1); /* 1 has tier 1 as before, 3 has lost its */
     CHECK(tier_effect(host, 0).account_id == 3 && tier_effect(host, 0).fee_tier == 0);
     CHECK(host->engine->accounts.rows[3].fee_tier == 0);
-    CHECK(host->engine->accounts.rows[1].volume_day == fee_day(host->clock_ns));
+    CHECK(host->engine->accounts.rows[1].volume_day == account_day(host->clock_ns));
     int64_t taker = trade_cash(host, 3);
     CHECK(trade_tif(host, 3, -1 * BTC, TRADE_MARK, TRADE_IOC) == TRADE_OK);
     CHECK(trade_effects(host, EFFECT_account) == 0);

@@ -11,7 +11,7 @@
 #define BASE    12500 /* ppb: the rate of a premium of 0, 100,000 / 8 */
 #define NO_AGE  "exchange.oracle_max_age_ms=0\n"
 #define SLICED  NO_AGE "engine.work_per_command=1\n"
-#define HOUR_NS FUNDING_HOUR_NS
+#define HOUR_NS MARKET_HOUR_NS
 
 enum { ETH = 2 };
 
@@ -144,7 +144,7 @@ static void test_epoch(void)
         cash[n] = trade_cash(&host, n);
     market->premium_sum = INT64_C(359) * 900000000; /* would be the cap */
     market->premium_count = 359;
-    market->premium_slot = hour / PREMIUM_SLOT_NS - 1;
+    market->premium_slot = hour / MARKET_SLOT_NS - 1;
     market->second_ns = hour - S;
     host.clock_ns = hour - S / 2;
     host_tick(&host, 0);
@@ -416,36 +416,36 @@ static void test_samples(void)
     struct market *market = trade_market(&host);
     struct effect_mark mark;
     trade_rest(&host, 1, 25000, 1005000);
-    uint64_t slot = host.clock_ns / PREMIUM_SLOT_NS + 1;
-    tick_at(slot * PREMIUM_SLOT_NS - 1);
+    uint64_t slot = host.clock_ns / MARKET_SLOT_NS + 1;
+    tick_at(slot * MARKET_SLOT_NS - 1);
     CHECK(market->premium_count == 0); /* the slot of the definition has none */
-    tick_at(slot * PREMIUM_SLOT_NS);
+    tick_at(slot * MARKET_SLOT_NS);
     CHECK(market->premium_count == 1 && market->premium_sum == 5000000);
     memcpy(&mark, host_effect(&host, EFFECT_mark, 0)->bytes, sizeof mark);
     CHECK(mark.premium_ppb == 0);
     host_tick(&host, S);
     memcpy(&mark, host_effect(&host, EFFECT_mark, 0)->bytes, sizeof mark);
     CHECK(mark.premium_ppb == 5000000);
-    tick_at((slot + 1) * PREMIUM_SLOT_NS - S / 2);
+    tick_at((slot + 1) * MARKET_SLOT_NS - S / 2);
     CHECK(market->premium_count == 1);
     /* only asks, at 99,700: index - impact ask = 3,000: -3,000,000 ppb. 0.3 BTC: 29,910 USDC */
     CHECK(host_cancel_all(&host, 1, HOST_BTC, 0) == TRADE_OK);
     trade_rest(&host, 2, -30000, 997000);
-    tick_at((slot + 1) * PREMIUM_SLOT_NS + 3 * S); /* late, but in the slot */
+    tick_at((slot + 1) * MARKET_SLOT_NS + 3 * S); /* late, but in the slot */
     CHECK(market->premium_count == 2 && market->premium_sum == 2000000);
     /* not enough depth on either side: 0 counts as a sample. Slots passed over have none. */
     CHECK(host_cancel_all(&host, 2, HOST_BTC, 0) == TRADE_OK);
     trade_rest(&host, 2, -10000, 997000);
-    tick_at((slot + 4) * PREMIUM_SLOT_NS);
+    tick_at((slot + 4) * MARKET_SLOT_NS);
     CHECK(market->premium_count == 3 && market->premium_sum == 2000000);
     CHECK(market->premium_ppb == 0);
     /* HALTED: no sample, also not later in the same slot */
     set_state(MARKET_HALTED);
-    tick_at((slot + 5) * PREMIUM_SLOT_NS);
+    tick_at((slot + 5) * MARKET_SLOT_NS);
     set_state(MARKET_POST_ONLY);
-    tick_at((slot + 5) * PREMIUM_SLOT_NS + S);
+    tick_at((slot + 5) * MARKET_SLOT_NS + S);
     CHECK(market->premium_count == 3);
-    tick_at((slot + 6) * PREMIUM_SLOT_NS);
+    tick_at((slot + 6) * MARKET_SLOT_NS);
     CHECK(market->premium_count == 4);
     host_close(&host);
 }

@@ -60,7 +60,7 @@ static void open_loser(void)
 static void check_waits(void)
 {
     CHECK(trade_portfolio(&host, LOSER)->status == PORTFOLIO_ACTIVE);
-    CHECK(state_market(host.engine, 1)->waited && !mark_is_valid(host.engine, 1));
+    CHECK(state_market(host.engine, 1)->waited && !market_mark_is_valid(host.engine, 1));
 }
 
 /* The command that made the index valid has it looked at: the order of L1, which finds no bid. */
@@ -166,7 +166,7 @@ static void test_opened_without_index(void)
     halt();
     host.clock_ns += 11 * S;
     CHECK(trade_set_state(&host, HOST_BTC, MARKET_ACTIVE) == TRADE_OK);
-    CHECK(trade_market(&host)->mark == M && !mark_is_valid(host.engine, 0));
+    CHECK(trade_market(&host)->mark == M && !market_mark_is_valid(host.engine, 0));
     CHECK(trade_limit(&host, 1, 1000, M) == STATUS_rejected_mark_price_zero);
     CHECK(host_oracle(&host, HOST_BTC, M + 6000) == TRADE_OK);
     CHECK(trade_market(&host)->mark == M + 6000);

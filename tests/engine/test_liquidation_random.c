@@ -79,7 +79,7 @@ static void check_rest(void)
         margin_view(host.engine, portfolio_find(host.engine, n, 0, 0), &view);
         bool is_short = view.equity < view.maintenance;
         CHECK(!is_short || portfolio->status == PORTFOLIO_IN_LIQUIDATION ||
-              !mark_is_valid(host.engine, 0));
+              !market_mark_is_valid(host.engine, 0));
         CHECK(portfolio->status == PORTFOLIO_ACTIVE || view.equity * 100 < view.maintenance * 105);
         CHECK(trade_size(&host, n) != 0 || portfolio->cash >= 0);
         CHECK((portfolio->liquidation_wake_ns != 0) <=

@@ -53,7 +53,7 @@ static void test_time(void)
     trade_open(&host, "exchange.oracle_max_age_ms=0\n"); /* never stale: only the order counts */
     last = trade_market(&host)->publish_ns;
     host.clock_ns = last + 86400 * S;
-    CHECK(mark_is_valid(host.engine, 0));
+    CHECK(market_mark_is_valid(host.engine, 0));
     CHECK(oracle(&host, last + 1, 1000001) == TRADE_OK);
     CHECK(trade_limit(&host, 1, 1000, 990000) == TRADE_OK);
     /* what is no time of the exchange (2262 and later) leaves room for those to come */
@@ -76,7 +76,7 @@ static void test_hold(void)
     CHECK(market->index_price == 1100000 && market->state == MARKET_ACTIVE);
     CHECK(oracle(&host, next_t(&host), 989999) == TRADE_OK); /* 10.00009 % down */
     CHECK(market->index_price == 1100000 && market->state == MARKET_CANCEL_ONLY);
-    CHECK(!mark_is_valid(host.engine, 0));
+    CHECK(!market_mark_is_valid(host.engine, 0));
     struct effect_market_state state;
     memcpy(&state, host_effect(&host, EFFECT_market_state, 0)->bytes, sizeof state);
     CHECK(state.state == MARKET_CANCEL_ONLY && state.cause == CAUSE_ORACLE);
@@ -91,7 +91,7 @@ static void test_hold(void)
     CHECK(market->state == MARKET_CANCEL_ONLY && market->index_price == 1100000);
     CHECK(oracle(&host, next_t(&host), 1019999) == TRADE_OK); /* 1,000,000 .. 1,019,999 agree */
     CHECK(market->state == MARKET_ACTIVE && market->index_price == 1019999);
-    CHECK(mark_is_valid(host.engine, 0) && market->mark == 1019999);
+    CHECK(market_mark_is_valid(host.engine, 0) && market->mark == 1019999);
     CHECK(trade_limit(&host, 1, 1000, 990000) == TRADE_OK);
     CHECK(host_cancel(&host, 1, host.id) == TRADE_OK);
     /* after more than 60 s without a valid index any move is taken */

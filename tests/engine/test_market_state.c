@@ -438,7 +438,7 @@ static void hold(void)
 {
     trade_open(&host, NULL);
     CHECK(host_oracle(&host, HOST_BTC, 1200000) == TRADE_OK);
-    CHECK(trade_market(&host)->hold_count == 1 && !mark_is_valid(host.engine, 0));
+    CHECK(trade_market(&host)->hold_count == 1 && !market_mark_is_valid(host.engine, 0));
     CHECK(host_oracle(&host, HOST_BTC, 1210000) == TRADE_OK);
     CHECK(trade_market(&host)->state == MARKET_CANCEL_ONLY);
     CHECK(trade_market(&host)->index_price == M);
@@ -459,7 +459,7 @@ static void test_operator_ends_hold(void)
         CHECK(market->state == (way == 2 ? MARKET_CANCEL_ONLY : MARKET_ACTIVE));
         CHECK(market->hold_count == 0 && market->hold_prices[0] == 0);
         CHECK(market->index_price == 1210000 && market->mark == 1210000);
-        CHECK(mark_is_valid(host.engine, 0) && market->mark_valid);
+        CHECK(market_mark_is_valid(host.engine, 0) && market->mark_valid);
         CHECK(host_oracle(&host, HOST_BTC, 1215000) == TRADE_OK); /* it is the last valid one */
         CHECK(market->index_price == 1215000);
         host_close(&host);
@@ -475,7 +475,7 @@ static void test_node_in_hold(void)
     for (size_t i = 0; i < CC_COUNT(states); i++) {
         hold();
         CHECK(node_set(HOST_BTC, states[i]) == TRADE_OK);
-        CHECK(trade_market(&host)->hold_count == 2 && !mark_is_valid(host.engine, 0));
+        CHECK(trade_market(&host)->hold_count == 2 && !market_mark_is_valid(host.engine, 0));
         CHECK(trade_market(&host)->state == meanwhile[i]);
         CHECK(host_oracle(&host, HOST_BTC, 1211000) == TRADE_OK); /* the third that agrees */
         CHECK(trade_market(&host)->hold_count == 0);

@@ -172,9 +172,9 @@ static void test_tier(void)
     CHECK(order_code(REQUEST_set_fee_tier, 1, 5, 0) == TRADE_OK);
     CHECK(host_effect(&host, EFFECT_account, 0) == NULL); /* nothing changed */
     CHECK(taker_fee() == (int64_t)(26 * USDC));
-    uint64_t day = host.engine->t_ns / FEE_DAY_NS;
+    uint64_t day = host.engine->t_ns / ACCOUNT_DAY_NS;
     host.engine->accounts.rows[1].volume[day % ACCOUNT_VOLUME_DAYS] = 5000000 * USDC;
-    host.clock_ns = (day + 1) * FEE_DAY_NS + HOST_SECOND_NS;
+    host.clock_ns = (day + 1) * ACCOUNT_DAY_NS + HOST_SECOND_NS;
     CHECK(host_oracle(&host, HOST_BTC, TRADE_MARK) == TRADE_OK);
     CHECK(taker_fee() == (int64_t)(26 * USDC)); /* midnight does not end it */
     CHECK(fee_tier(&host.engine->accounts.rows[1], host.engine->t_ns) == 5);

@@ -9,7 +9,7 @@
 #define S      HOST_SECOND_NS
 #define NO_AGE "exchange.oracle_max_age_ms=0\n"
 #define SLICED NO_AGE "engine.work_per_command=1\n"
-#define HOUR   FUNDING_HOUR_NS
+#define HOUR   MARKET_HOUR_NS
 
 enum { ETH = 2 };
 
@@ -378,10 +378,10 @@ static void test_other_position(void)
     CHECK(settled(0).portfolio.account_id == 1);
     CHECK(cash_told(0).amount == -149999000000 && trade_cash(&host, 1) == cash - 149999000000);
     CHECK(host.engine->settlements[0].shortfall == 0);
-    CHECK(!mark_is_valid(host.engine, 0));
+    CHECK(!market_mark_is_valid(host.engine, 0));
     while (host.engine->settlements[0].pass != SETTLEMENT_NONE)
         host_tick(&host, 1);
-    CHECK(mark_is_valid(host.engine, 0));
+    CHECK(market_mark_is_valid(host.engine, 0));
     CHECK(host_limit(&host, 2, &order) == TRADE_OK);
     host_close(&host);
 }

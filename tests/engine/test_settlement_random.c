@@ -54,7 +54,7 @@ static void set_state(uint16_t asset, uint8_t state, uint8_t force)
 
 static void pass_hour(void)
 {
-    uint64_t next = (host->clock_ns / FUNDING_HOUR_NS + 1) * FUNDING_HOUR_NS;
+    uint64_t next = (host->clock_ns / MARKET_HOUR_NS + 1) * MARKET_HOUR_NS;
 
     host->clock_ns = next + rig_below(&traffic.seed, 3000) * UINT64_C(1000000);
     host_tick(host, 0);

@@ -221,7 +221,7 @@ static enum status choose_leverage(struct traffic *traffic)
 /* Sleeps into another day; the indexes are stale until they are told again. */
 static void pass_days(struct traffic *traffic)
 {
-    traffic->host.clock_ns += (1 + rig_below(&traffic->seed, 4)) * FEE_DAY_NS;
+    traffic->host.clock_ns += (1 + rig_below(&traffic->seed, 4)) * ACCOUNT_DAY_NS;
 }
 
 enum status traffic_command(struct traffic *traffic)

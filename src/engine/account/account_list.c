@@ -1,8 +1,8 @@
 #include "engine/account/account_list.h"
 
-#include "engine/image/image.h"
 #include "engine/state/trigger.h"
 #include "engine/table/image_read.h"
+#include "engine/table/image_sink.h"
 #include "engine/trade/cancel.h"
 
 static bool has_many_portfolios(const struct engine *engine, const struct account *account)

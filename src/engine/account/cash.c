@@ -11,7 +11,8 @@ bool cash_marks_stand(const struct engine *engine, uint32_t portfolio)
 
     for (; at != HOLDING_NONE; at = engine->holdings.rows[at].next) {
         uint32_t market = engine->holdings.rows[at].market;
-        if (engine->markets.rows[market].state == MARKET_HALTED || !mark_is_valid(engine, market))
+        if (engine->markets.rows[market].state == MARKET_HALTED ||
+            !market_mark_is_valid(engine, market))
             return false;
     }
     return true;

@@ -23,7 +23,7 @@ static bool count(const struct engine *engine, struct account *account, uint64_t
     bool is_over = account->faucet_ns == 0 || engine->t_ns - account->faucet_ns >= FAUCET_PERIOD_NS;
     int64_t given = is_over ? 0 : account->faucet_amount;
 
-    if (amount > (uint64_t)(FAUCET_LIMIT - given))
+    if (amount > (uint64_t)(ACCOUNT_FAUCET_MAX - given))
         return false;
     if (is_over)
         account->faucet_ns = engine->t_ns;

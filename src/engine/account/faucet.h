@@ -5,8 +5,7 @@
 #include "base/compiler.h"
 #include "base/status.h"
 
-/* What an account gets in the 24 h that begin with its first credit, micro-USDC. */
-#define FAUCET_LIMIT     (INT64_C(100000) * 1000000)
+/* An account gets at most ACCOUNT_FAUCET_MAX in the period that begins with its first credit. */
 #define FAUCET_PERIOD_NS (UINT64_C(86400) * 1000000000)
 
 struct engine;

@@ -10,6 +10,8 @@
 #define ENGINE_IMAGE_IMAGE_H
 
 #include "base/compiler.h"
+#include "engine/table/image_sink.h"
+#include "engine/table/order_record.h"
 
 struct engine;
 
@@ -35,17 +37,6 @@ struct engine;
     X(arms,             17, 1) /* by arming */ \
     X(samples,          18, 1) /* index samples by market, second */ \
     X(liquidation,      19, 1) /* what the work's head item has in progress */
-
-/* The fields of an order in the image. The order of rows gives the position in the queue, and the
- * portfolio gives the holding. */
-#define IMAGE_ORDER_FIELDS(X) \
-    X(tick) X(remaining) X(id) X(stamp) X(market) X(side) X(flags) X(account)
-#define IMAGE_ORDER_CACHES(X) X(next) X(prev) X(map_slot) X(holding) X(has_extra)
-/* The other fields, gathered in a struct order_record. */
-#define IMAGE_ORDER_GATHERED(X) X(state) X(order_type) X(reason)
-#define IMAGE_ORDER_RECORD_FIELDS(X) \
-    X(expiry_ns) X(filled) X(filled_notional) X(placed_ns) X(updated_ns) X(placed_sequence) \
-    X(index) X(state) X(order_type) X(reason)
 /* clang-format on */
 
 enum image_section {
@@ -67,28 +58,8 @@ enum { IMAGE_SECTION_LAST_1 = IMAGE_leverages };
  * its version, and the readers of all earlier versions stay (image_parts.h). */
 uint32_t image_version(enum image_section section);
 
-struct image_sink {
-    /* Begins a section; its bytes follow. May be NULL. */
-    void (*section)(struct image_sink *sink, uint32_t code, uint32_t version);
-    /* Gets the next bytes of the section; they are valid during the call. */
-    void (*bytes)(struct image_sink *sink, const void *bytes, size_t count);
-};
-
 /* Writes the image through the sink. image_hash is the hash of all bytes in their order. The only
  * change to the engine is the order of lists in duplicate.h, which no other function can see. */
 void image_write(struct engine *engine, struct image_sink *sink);
-
-static inline void image_bytes(struct image_sink *sink, const void *bytes, size_t count)
-{
-    sink->bytes(sink, bytes, count);
-}
-
-/* For a field list: writes a field of `row` to `sink`. */
-#define IMAGE_FIELD(field) image_bytes(sink, &row->field, sizeof row->field);
-
-static inline void image_u64(struct image_sink *sink, uint64_t value)
-{
-    sink->bytes(sink, &value, sizeof value);
-}
 
 #endif

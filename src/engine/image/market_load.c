@@ -36,7 +36,7 @@ static const char *wrong_prices(const struct engine *engine, const struct market
         !image_read_is_money(row->funding_pool))
         return "a market has a price beyond every bound";
     if (row->valid_ns > engine->t_ns || row->second_ns > engine->t_ns ||
-        row->second_ns % MARK_SECOND_NS != 0)
+        row->second_ns % MARKET_SECOND_NS != 0)
         return "a market has prices of a time to come";
     if (row->max_abs_size > (uint64_t)IMAGE_READ_MONEY_MAX || row->scan_max > row->max_abs_size)
         return "a market has sizes beyond every bound";
@@ -75,8 +75,8 @@ static const char *wrong_funding(const struct engine *engine, const struct marke
 {
     if (!samples_hold(row))
         return "a market has samples that cannot be";
-    if (row->premium_slot > engine->t_ns / PREMIUM_SLOT_NS ||
-        row->funding_hour > engine->t_ns / FUNDING_HOUR_NS ||
+    if (row->premium_slot > engine->t_ns / MARKET_SLOT_NS ||
+        row->funding_hour > engine->t_ns / MARKET_HOUR_NS ||
         row->funding_epoch_hour > row->funding_hour || row->reduce_only_ns > engine->t_ns)
         return "a market has funding of a time to come";
     if (!image_read_is_bool(&row->funding_open) || !image_read_is_bool(&row->waited) ||
@@ -119,8 +119,8 @@ static const char *wrong_with(const struct engine *engine, const struct market *
 /* Sets the fields that versions 1 and 2 lack. Nobody owes funding for the hour of such an image. */
 static void begin_funding(const struct engine *engine, struct market *row)
 {
-    row->premium_slot = engine->t_ns / PREMIUM_SLOT_NS;
-    row->funding_hour = engine->t_ns / FUNDING_HOUR_NS;
+    row->premium_slot = engine->t_ns / MARKET_SLOT_NS;
+    row->funding_hour = engine->t_ns / MARKET_HOUR_NS;
     row->reduce_only_ns = row->state == MARKET_REDUCE_ONLY ? engine->t_ns : 0;
 }
 

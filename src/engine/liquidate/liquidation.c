@@ -1,7 +1,6 @@
 #include "engine/liquidate/liquidation.h"
 
 #include "engine/liquidate/backstop.h"
-#include "engine/price/mark.h"
 #include "engine/risk/fund.h"
 #include "engine/risk/margin.h"
 #include "engine/state/conditional.h"
@@ -126,7 +125,7 @@ static bool keeps(const struct engine *engine, uint32_t market, enum keeper keep
 {
     switch (keeper) {
     case KEEPER_MARK:
-        return !mark_is_valid(engine, market);
+        return !market_mark_is_valid(engine, market);
     case KEEPER_HALT:
         return engine->markets.rows[market].state == MARKET_HALTED;
     case KEEPER_MATCHING:
@@ -369,7 +368,7 @@ static void go_on_with_order(struct engine *engine, uint32_t *units)
     uint8_t reason = REASON_reduce_only;
 
     if (opposes && market_matches(state_market(engine, order->market)) &&
-        mark_is_valid(engine, order->market)) {
+        market_mark_is_valid(engine, order->market)) {
         if (own_order_match(engine, FILL_LIQUIDATION, units, &reason))
             end_order(engine, reason);
         else

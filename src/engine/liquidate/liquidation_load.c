@@ -1,7 +1,7 @@
 #include "engine/liquidate/liquidation_load.h"
 
-#include "engine/image/image.h"
 #include "engine/table/image_read.h"
+#include "engine/table/image_sink.h"
 #include "engine/table/order_record.h"
 #include "engine/trade/own_order.h"
 

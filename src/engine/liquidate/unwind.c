@@ -1,7 +1,6 @@
 #include "engine/liquidate/unwind.h"
 
 #include "engine/liquidate/liquidation.h"
-#include "engine/price/mark.h"
 #include "engine/risk/fund.h"
 #include "engine/risk/margin.h"
 #include "engine/table/image_read.h"
@@ -27,7 +26,7 @@ void unwind_second(struct engine *engine, uint32_t market)
 
 static bool may_trade(const struct engine *engine, uint32_t market)
 {
-    return market_matches(&engine->markets.rows[market]) && mark_is_valid(engine, market);
+    return market_matches(&engine->markets.rows[market]) && market_mark_is_valid(engine, market);
 }
 
 static void begin_order(struct engine *engine, uint32_t index)

@@ -22,7 +22,7 @@ static void tell_epoch(struct engine *engine, uint32_t index)
     struct effect_funding_epoch body = {
         .index = market->funding_index,
         .rate_ppb = market->funding_rate_ppb,
-        .hour = market->funding_epoch_hour * FUNDING_HOUR_NS,
+        .hour = market->funding_epoch_hour * MARKET_HOUR_NS,
         .pool = market->funding_pool,
         .epoch = market->funding_epoch,
         .asset_id = market->record.asset_id,
@@ -158,12 +158,12 @@ static void open_epoch(struct engine *engine, uint32_t index, int64_t rate_ppb)
 void funding_hour(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);
-    uint64_t hour = engine->t_ns / FUNDING_HOUR_NS;
+    uint64_t hour = engine->t_ns / MARKET_HOUR_NS;
 
     if (CC_LIKELY(hour <= market->funding_hour))
         return;
     int64_t rate_ppb = premium_end_hour(engine, index, hour);
-    bool is_skipped = market->state >= MARKET_HALTED || !mark_is_valid(engine, index);
+    bool is_skipped = market->state >= MARKET_HALTED || !market_mark_is_valid(engine, index);
 
     market->funding_hour = hour;
     if (is_skipped)

@@ -20,7 +20,6 @@
 
 #include "engine/state/state.h"
 
-#define FUNDING_HOUR_NS   (3600 * UINT64_C(1000000000))
 #define FUNDING_VALUE_MAX ((uint128)1 << 61)
 
 /* Returns the payment (micro-USDC) to a position of signed `size`: with x = size * index * rate,

@@ -5,21 +5,8 @@
 #include "engine/risk/margin.h"
 #include "engine/state/trigger.h"
 
-#define MARK_FUTURE_NS MARK_SECOND_NS /* the furthest a publish time may lie after t */
+#define MARK_FUTURE_NS MARKET_SECOND_NS /* the furthest a publish time may lie after t */
 #define MARK_VALUE_MAX ((uint128)1 << 60)
-
-bool mark_is_valid(const struct engine *engine, uint32_t market_index)
-{
-    const struct market *market = &engine->markets.rows[market_index];
-    uint64_t age_ns = state_option(engine, OPTION_exchange_oracle_max_age_ms) * 1000000;
-
-    if (market->state == MARKET_CLOSED) /* valid from the end of its settlement on */
-        return market->mark_valid;
-    if (market->index_price == 0 || market->hold_count != 0)
-        return false;
-    return age_ns == 0 || market->publish_ns >= engine->t_ns ||
-           engine->t_ns - market->publish_ns <= age_ns;
-}
 
 void mark_tell(struct engine *engine, uint32_t index)
 {
@@ -154,7 +141,7 @@ static void recompute(struct engine *engine, uint32_t index)
     struct market *market = state_market(engine, index);
 
     if (market->state == MARKET_HALTED || market->state == MARKET_CLOSED ||
-        !mark_is_valid(engine, index))
+        !market_mark_is_valid(engine, index))
         return;
     uint64_t mark = mark_of(market);
     if (CC_UNLIKELY((uint128)mark * market->max_abs_size > MARK_VALUE_MAX)) {
@@ -320,8 +307,8 @@ void mark_second(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);
 
-    market->second_ns = engine->t_ns - engine->t_ns % MARK_SECOND_NS;
-    if (mark_is_valid(engine, index)) {
+    market->second_ns = engine->t_ns - engine->t_ns % MARKET_SECOND_NS;
+    if (market_mark_is_valid(engine, index)) {
         update_ema(engine, index);
         recompute(engine, index);
         samples_take(engine, index);

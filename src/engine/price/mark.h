@@ -20,8 +20,7 @@ enum {
     MARK_HOLD_AGREE_PERCENT = 2, /* ... until three updates lie within this */
 };
 
-#define MARK_SECOND_NS      UINT64_C(1000000000)
-#define MARK_HOLD_WITHIN_NS (60 * MARK_SECOND_NS)
+#define MARK_HOLD_WITHIN_NS (60 * MARKET_SECOND_NS)
 
 struct engine;
 
@@ -40,10 +39,6 @@ void mark_leave_halt(struct engine *engine, uint32_t market);
 
 /* Runs the timer of a full second: ema, mark, sample, then funding and premium. */
 void mark_second(struct engine *engine, uint32_t market);
-
-/* True if the market's index is valid now (R5): it was accepted, is not held and is not stale. For
- * a CLOSED market: true if its settlement is complete. */
-CC_MUST_USE bool mark_is_valid(const struct engine *engine, uint32_t market);
 
 /* Sets the mark of a market that closes. It is not valid until the settlement is complete. A hold
  * ends, and its prices are lost. The caller emits the mark (mark_tell). */

@@ -40,12 +40,12 @@ static int64_t sample(const struct engine *engine, uint32_t index)
 void premium_sample(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);
-    uint64_t slot = engine->t_ns / PREMIUM_SLOT_NS;
+    uint64_t slot = engine->t_ns / MARKET_SLOT_NS;
 
     if (slot <= market->premium_slot)
         return;
     market->premium_slot = slot;
-    if (market->state >= MARKET_HALTED || !mark_is_valid(engine, index))
+    if (market->state >= MARKET_HALTED || !market_mark_is_valid(engine, index))
         return;
     INVARIANT(market->premium_count < PREMIUM_SAMPLES);
     market->premium_ppb = sample(engine, index);

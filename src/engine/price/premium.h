@@ -18,7 +18,6 @@ enum {
     PREMIUM_RATE_MAX_PPB = 40000000, /* 4 % an hour */
 };
 
-#define PREMIUM_SLOT_NS    (5 * UINT64_C(1000000000))
 #define PREMIUM_SAMPLE_MAX (INT64_C(1) << 52)
 
 struct engine;

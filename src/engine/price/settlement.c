@@ -1,14 +1,14 @@
 #include "engine/price/settlement.h"
 
-#include "engine/image/image.h"
 #include "engine/price/funding.h"
 #include "engine/price/mark.h"
 #include "engine/risk/fund.h"
 #include "engine/risk/margin.h"
 #include "engine/state/samples.h"
 #include "engine/table/image_read.h"
+#include "engine/table/image_sink.h"
 
-#define SETTLEMENT_NOTICE_NS  (3600 * MARK_SECOND_NS)
+#define SETTLEMENT_NOTICE_NS  (3600 * MARKET_SECOND_NS)
 #define SETTLEMENT_VALUE_MAX  ((uint128)1 << 60) /* R1: N */
 #define SETTLEMENT_AMOUNT_MAX ((int128)1 << 65)  /* in an image: g * D' fits 128 bits */
 

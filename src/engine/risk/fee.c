@@ -34,13 +34,13 @@ static int128 volume_until(const struct account *account, uint32_t last)
 
 int128 fee_volume(const struct account *account, uint64_t t_ns)
 {
-    return volume_until(account, fee_day(t_ns));
+    return volume_until(account, account_day(t_ns));
 }
 
 /* The tier that the volume made at 00:00 of the day of t. */
 static uint8_t volume_tier(const struct account *account, uint64_t t_ns)
 {
-    uint32_t day = fee_day(t_ns);
+    uint32_t day = account_day(t_ns);
     uint8_t tier = MARKET_FEE_TIERS - 1;
 
     if (day == account->volume_day)
@@ -65,7 +65,7 @@ uint8_t fee_tier(const struct account *account, uint64_t t_ns)
 
 bool fee_turn_day(struct account *account, uint64_t t_ns)
 {
-    uint32_t day = fee_day(t_ns), passed = day - account->volume_day;
+    uint32_t day = account_day(t_ns), passed = day - account->volume_day;
     uint8_t by_volume = volume_tier(account, t_ns), tier = tier_in_force(account, by_volume);
     bool is_changed = tier != account->fee_tier;
     uint32_t place = day % ACCOUNT_VOLUME_DAYS;

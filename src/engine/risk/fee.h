@@ -15,18 +15,11 @@
 #include "base/money.h"
 #include "engine/state/state.h"
 
-#define FEE_DAY_NS (UINT64_C(86400) * 1000000000)
-
 /* cdiv(n * rate, 1e6); a rebate is -floor(n * |rate| / 1e6). notional <= 2^50. */
 static inline int64_t fee_amount(uint64_t notional, int32_t rate_ppm)
 {
     return rate_ppm >= 0 ? money_ppm_up(notional, (uint32_t)rate_ppm)
                          : -money_ppm_down(notional, (uint32_t)-rate_ppm);
-}
-
-static inline uint32_t fee_day(uint64_t t_ns)
-{
-    return (uint32_t)(t_ns / FEE_DAY_NS);
 }
 
 /* The 14-day volume as of t, today included; stores nothing. */
@@ -49,14 +42,14 @@ CC_MUST_USE enum status fee_set_tier(struct engine *engine, const struct command
 /* What comes before the tier of an account is used: a comparison, but for its first of a day. */
 static inline void fee_touch(struct engine *engine, uint32_t account)
 {
-    if (CC_UNLIKELY(engine->accounts.rows[account].volume_day != fee_day(engine->t_ns)))
+    if (CC_UNLIKELY(engine->accounts.rows[account].volume_day != account_day(engine->t_ns)))
         fee_begin_day(engine, account);
 }
 
 /* Adds to the bucket of today of a touched account. */
 static inline void fee_count_volume(struct account *account, uint64_t t_ns, uint64_t notional)
 {
-    uint32_t day = fee_day(t_ns);
+    uint32_t day = account_day(t_ns);
     uint64_t *bucket = &account->volume[day % ACCOUNT_VOLUME_DAYS];
 
     INVARIANT(day == account->volume_day);

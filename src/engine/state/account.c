@@ -1,8 +1,6 @@
 #include "engine/state/account.h"
 
 #include "base/rule.h"
-#include "engine/account/faucet.h"
-#include "engine/risk/fee.h"
 #include "engine/state/access.h"
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
@@ -109,13 +107,13 @@ static const char *wrong_with(const struct engine *engine, const struct account 
         (row->tier_override >= MARKET_FEE_TIERS && row->tier_override != ACCOUNT_TIER_BY_VOLUME))
         return "an account has a mark of the operator that does not exist";
     if (row->faucet_ns > engine->t_ns || row->faucet_amount < 0 ||
-        row->faucet_amount > (row->faucet_ns == 0 ? 0 : FAUCET_LIMIT))
+        row->faucet_amount > (row->faucet_ns == 0 ? 0 : ACCOUNT_FAUCET_MAX))
         return "an account was given what it cannot have been";
     uint8_t in_force =
         row->tier_override == ACCOUNT_TIER_BY_VOLUME ? row->volume_tier : row->tier_override;
     if (row->volume_tier >= MARKET_FEE_TIERS || row->fee_tier != in_force)
         return "an account has a fee tier that does not exist";
-    if (row->volume_day > fee_day(engine->t_ns))
+    if (row->volume_day > account_day(engine->t_ns))
         return "an account has a volume of a day to come";
     if (row->created_sequence > engine->sequence)
         return "an account was created by a command to come";

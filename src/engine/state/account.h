@@ -14,6 +14,8 @@
 enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14, ACCOUNT_TIER_BY_VOLUME = 255 };
 
 #define ACCOUNT_MARKETS_ALL UINT16_MAX
+#define ACCOUNT_DAY_NS      (UINT64_C(86400) * 1000000000)
+#define ACCOUNT_FAUCET_MAX  (INT64_C(100000) * 1000000) /* test money in 24 h (W7), micro-USDC */
 
 enum account_status { ACCOUNT_ACTIVE, ACCOUNT_CLOSED };
 
@@ -59,6 +61,12 @@ struct account {
     X(conditional_count) X(cancel_queued) X(cancel_market) X(cancel_sequence) \
     X(cancel_subaccount) X(cancel_portfolio) X(zero)
 /* clang-format on */
+
+/* The UTC day of t. */
+static inline uint32_t account_day(uint64_t t_ns)
+{
+    return (uint32_t)(t_ns / ACCOUNT_DAY_NS);
+}
 
 struct account_table {
     struct account *rows; /* [slots] */

@@ -1,9 +1,9 @@
 #include "engine/state/conditional.h"
 
 #include "engine/account/account_list.h"
-#include "engine/image/image.h"
 #include "engine/state/state.h"
 #include "engine/state/trigger.h"
+#include "engine/table/image_sink.h"
 #include "engine/table/whole_lines.h"
 #include "engine/trade/evidence.h"
 

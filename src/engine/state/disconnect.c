@@ -1,10 +1,10 @@
 #include "engine/state/disconnect.h"
 
 #include "base/rule.h"
-#include "engine/image/image.h"
 #include "engine/standing/schedule.h"
 #include "engine/state/access.h"
 #include "engine/table/image_read.h"
+#include "engine/table/image_sink.h"
 #include "engine/table/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct disconnect_arm *)0)->field)

@@ -1,10 +1,8 @@
 #include "engine/state/market.h"
 
 #include "base/rule.h"
-#include "engine/price/funding.h"
-#include "engine/price/mark.h"
-#include "engine/price/premium.h"
 #include "engine/risk/risk.h"
+#include "engine/state/state.h"
 
 #define COVERED(field) +sizeof(((struct market_tier *)0)->field)
 static_assert(sizeof(struct market_tier) == 0 MARKET_TIER_FIELDS(COVERED),
@@ -33,6 +31,19 @@ enum status market_of_asset(const struct engine *engine, uint16_t asset_id, uint
         return ROW_STATUS(market_id);
     *index = market_find(engine, asset_id);
     return *index == MARKET_NONE ? ROW_STATUS(market) : STATUS_request_completed;
+}
+
+bool market_mark_is_valid(const struct engine *engine, uint32_t market_index)
+{
+    const struct market *market = &engine->markets.rows[market_index];
+    uint64_t age_ns = state_option(engine, OPTION_exchange_oracle_max_age_ms) * 1000000;
+
+    if (market->state == MARKET_CLOSED) /* valid from the end of its settlement on */
+        return market->mark_valid;
+    if (market->index_price == 0 || market->hold_count != 0)
+        return false;
+    return age_ns == 0 || market->publish_ns >= engine->t_ns ||
+           engine->t_ns - market->publish_ns <= age_ns;
 }
 
 static void emit_state(struct engine *engine, uint32_t index, enum effect_cause cause)
@@ -128,9 +139,9 @@ static enum status define_new(struct engine *engine, const struct market_record 
     market->state = record->state;
     market->record.state = 0; /* it was the first state, now it would only mislead */
     market->reduce_only_ns = market->state == MARKET_REDUCE_ONLY ? engine->t_ns : 0;
-    market->second_ns = engine->t_ns / MARK_SECOND_NS * MARK_SECOND_NS;
-    market->premium_slot = engine->t_ns / PREMIUM_SLOT_NS;
-    market->funding_hour = engine->t_ns / FUNDING_HOUR_NS;
+    market->second_ns = engine->t_ns / MARKET_SECOND_NS * MARKET_SECOND_NS;
+    market->premium_slot = engine->t_ns / MARKET_SLOT_NS;
+    market->funding_hour = engine->t_ns / MARKET_HOUR_NS;
     market_enter(engine);
     emit_state(engine, index, CAUSE_OPERATOR);
     work_second_changed(engine);

@@ -18,6 +18,11 @@ enum { MARKET_ASSET_ALL = 0xFFFF }; /* the asset id of "every market" (W1) */
 
 #define MARKET_NONE UINT32_MAX
 
+/* What happens to every market again and again: mark, sample of the premium, funding (R5). */
+#define MARKET_SECOND_NS UINT64_C(1000000000)
+#define MARKET_SLOT_NS   (5 * MARKET_SECOND_NS)
+#define MARKET_HOUR_NS   (3600 * MARKET_SECOND_NS)
+
 struct market {
     struct market_record record;                     /* tiers: those in force */
     struct market_tier next_tiers[MARKET_TIERS_MAX]; /* in force from record.effective_at_ns */
@@ -137,6 +142,10 @@ void market_set_state(struct engine *engine, uint32_t market, enum market_state 
  * `state` takes it, a held one returns to it at the loosest (R9, who sets a state). */
 void market_tighten(struct engine *engine, uint32_t market, enum market_state state,
                     enum effect_cause cause);
+
+/* True if the market's index is valid now (R5): it was accepted, is not held and is not stale. For
+ * a CLOSED market: true if its settlement is complete. */
+CC_MUST_USE bool market_mark_is_valid(const struct engine *engine, uint32_t market);
 
 /* Whether orders meet, conditional orders fire and a liquidation sells into the book (R9), a valid
  * mark provided. */

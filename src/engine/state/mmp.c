@@ -1,9 +1,9 @@
 #include "engine/state/mmp.h"
 
 #include "base/rule.h"
-#include "engine/image/image.h"
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
+#include "engine/table/image_sink.h"
 #include "engine/table/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct mmp *)0)->field)

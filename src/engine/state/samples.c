@@ -1,9 +1,8 @@
 #include "engine/state/samples.h"
 
-#include "engine/image/image.h"
-#include "engine/price/mark.h"
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
+#include "engine/table/image_sink.h"
 
 size_t samples_bytes(void)
 {
@@ -22,7 +21,7 @@ static struct sample *place(const struct engine *engine, uint32_t market, uint64
 
 void samples_take(struct engine *engine, uint32_t market)
 {
-    uint64_t second = engine->t_ns / MARK_SECOND_NS;
+    uint64_t second = engine->t_ns / MARKET_SECOND_NS;
 
     *place(engine, market, second) = (struct sample){
         .second = second,
@@ -32,7 +31,7 @@ void samples_take(struct engine *engine, uint32_t market)
 
 uint64_t samples_mean(const struct engine *engine, uint32_t market)
 {
-    uint64_t now = engine->t_ns / MARK_SECOND_NS;
+    uint64_t now = engine->t_ns / MARKET_SECOND_NS;
     uint64_t sum = 0; /* of at most 1,800 prices of 40 bits */
     uint32_t count = 0;
 
@@ -51,7 +50,7 @@ uint64_t samples_mean(const struct engine *engine, uint32_t market)
 /* What may still count: the half hour that ends with the market's last second. */
 static void image_market(const struct engine *engine, uint32_t market, struct image_sink *sink)
 {
-    uint64_t last = engine->markets.rows[market].second_ns / MARK_SECOND_NS;
+    uint64_t last = engine->markets.rows[market].second_ns / MARKET_SECOND_NS;
     uint64_t first = last < SAMPLES_MAX ? 1 : last - SAMPLES_MAX + 1;
 
     for (uint64_t second = first; second <= last; second++) {
@@ -77,7 +76,7 @@ bool samples_load(struct engine *engine, struct image_read *read)
         SAMPLE_ROW_FIELDS(IMAGE_READ)
         if (row->market >= engine->markets.count)
             return image_read_refuse(read, "a sample of no market");
-        uint64_t now = engine->markets.rows[row->market].second_ns / MARK_SECOND_NS;
+        uint64_t now = engine->markets.rows[row->market].second_ns / MARKET_SECOND_NS;
         if (row->second == 0 || row->second > now || now - row->second >= SAMPLES_MAX ||
             row->price == 0 || row->price > (uint64_t)MARKET_RAW_MAX)
             return image_read_refuse(read, "a sample that cannot be");

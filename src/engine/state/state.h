@@ -7,10 +7,10 @@
 #ifndef ENGINE_STATE_STATE_H
 #define ENGINE_STATE_STATE_H
 
+#include "base/message.h"
 #include "base/mix.h"
 #include "base/option.h"
 #include "base/request.h"
-#include "engine/engine.h"
 #include "engine/liquidate/liquidation.h"
 #include "engine/price/settlement.h"
 #include "engine/risk/risk.h"
@@ -25,6 +25,7 @@
 #include "engine/state/market.h"
 #include "engine/state/mmp.h"
 #include "engine/state/portfolio.h"
+#include "engine/state/result.h"
 #include "engine/state/samples.h"
 #include "engine/state/subaccount.h"
 #include "engine/state/withdrawal.h"

@@ -1,9 +1,8 @@
 #include "engine/state/trigger.h"
 
-#include "engine/image/image.h"
-#include "engine/price/mark.h"
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
+#include "engine/table/image_sink.h"
 
 enum { TRIGGER_RUNS = 32 };
 
@@ -32,7 +31,7 @@ bool trigger_is_met(const struct engine *engine, const struct conditional *row)
 
 bool trigger_may_fire(const struct engine *engine, uint32_t market)
 {
-    return market_matches(&engine->markets.rows[market]) && mark_is_valid(engine, market);
+    return market_matches(&engine->markets.rows[market]) && market_mark_is_valid(engine, market);
 }
 
 /* --- a tree ----------------------------------------------------------------------------------- */

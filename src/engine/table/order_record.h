@@ -24,6 +24,19 @@ struct order_record {
 };
 
 /* Returns the record of a live order. */
+/* clang-format off */
+/* The fields of an order in the image. The order of rows gives the position in the queue, and the
+ * portfolio gives the holding. */
+#define IMAGE_ORDER_FIELDS(X) \
+    X(tick) X(remaining) X(id) X(stamp) X(market) X(side) X(flags) X(account)
+#define IMAGE_ORDER_CACHES(X) X(next) X(prev) X(map_slot) X(holding) X(has_extra)
+/* The other fields, gathered in a struct order_record. */
+#define IMAGE_ORDER_GATHERED(X) X(state) X(order_type) X(reason)
+#define IMAGE_ORDER_RECORD_FIELDS(X) \
+    X(expiry_ns) X(filled) X(filled_notional) X(placed_ns) X(updated_ns) X(placed_sequence) \
+    X(index) X(state) X(order_type) X(reason)
+/* clang-format on */
+
 CC_MUST_USE struct order_record order_record_of(const struct order_table *table, uint32_t index);
 
 /* Writes a record to a new order whose stamp and flags are set. Makes extras only if the order

@@ -2,7 +2,6 @@
 
 #include "base/rule.h"
 #include "engine/liquidate/liquidation.h"
-#include "engine/price/mark.h"
 #include "engine/risk/margin.h"
 #include "engine/trade/evidence.h"
 #include "engine/trade/resting.h"
@@ -55,7 +54,7 @@ static enum status check_state(const struct entry *entry)
 /* Flags and time in force. */
 static enum status check_flags(const struct engine *engine, struct entry *entry, bool must_rest)
 {
-    uint64_t life_ns = state_option(engine, OPTION_limits_gtt_max_s) * MARK_SECOND_NS;
+    uint64_t life_ns = state_option(engine, OPTION_limits_gtt_max_s) * MARKET_SECOND_NS;
 
     entry->tif = entry->expiry == ORDER_EXPIRY_IOC   ? ORDER_IOC
                  : entry->expiry == ORDER_EXPIRY_FOK ? ORDER_FOK
@@ -99,7 +98,7 @@ enum status entry_form(struct engine *engine, struct entry *entry, bool must_res
 enum status entry_flags_of_wait(const struct engine *engine, const struct entry *entry,
                                 uint8_t live_tif)
 {
-    uint64_t life_ns = state_option(engine, OPTION_limits_gtt_max_s) * MARK_SECOND_NS;
+    uint64_t life_ns = state_option(engine, OPTION_limits_gtt_max_s) * MARKET_SECOND_NS;
 
     if (entry->post_only > 1 || entry->reduce_only > 1 || entry->stp > ENTRY_STP_MAX)
         return ROW_STATUS(flags);
@@ -273,7 +272,7 @@ static bool marks_stand(const struct engine *engine, const struct entry *entry)
         return false;
     if (entry->reduce_only)
         return true;
-    if (!mark_is_valid(engine, entry->market_index))
+    if (!market_mark_is_valid(engine, entry->market_index))
         return false;
     for (; at != HOLDING_NONE; at = engine->holdings.rows[at].next) {
         const struct holding *holding = &engine->holdings.rows[at];
@@ -281,7 +280,8 @@ static bool marks_stand(const struct engine *engine, const struct entry *entry)
         bool is_empty = holding->size == 0 && holding->order_head == ORDER_NONE;
         if (market == entry->market_index || is_empty)
             continue;
-        if (engine->markets.rows[market].state == MARKET_HALTED || !mark_is_valid(engine, market))
+        if (engine->markets.rows[market].state == MARKET_HALTED ||
+            !market_mark_is_valid(engine, market))
             return false;
     }
     return true;

@@ -13,7 +13,6 @@
 #ifndef ENGINE_TRADE_EVIDENCE_H
 #define ENGINE_TRADE_EVIDENCE_H
 
-#include "engine/engine.h"
 #include "engine/state/state.h"
 
 enum { EVIDENCE_STEPS = 2048 };

@@ -25,7 +25,7 @@ bool read_figures_mark(const struct engine *engine, const char symbol[32], struc
             .index_price = market->index_price,
             .premium_ppb = market->premium_ppb,
             .predicted_rate_ppb = premium_predicted(engine, i),
-            .valid = mark_is_valid(engine, i),
+            .valid = market_mark_is_valid(engine, i),
             .price_decimals = market->record.price_decimals,
         };
         memcpy(row->market, symbol, sizeof row->market);
@@ -59,6 +59,6 @@ void read_figures_epoch(const struct engine *engine, uint16_t asset_id, uint64_t
     const struct market *market = &engine->markets.rows[index];
 
     INVARIANT(status == STATUS_request_completed);
-    *hour_ns = market->funding_epoch_hour * FUNDING_HOUR_NS;
+    *hour_ns = market->funding_epoch_hour * MARKET_HOUR_NS;
     *index_price = market->funding_index;
 }

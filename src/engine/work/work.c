@@ -1,7 +1,6 @@
 #include "engine/work/work.h"
 
 #include "engine/account/account_list.h"
-#include "engine/image/image.h"
 #include "engine/liquidate/liquidation_load.h"
 #include "engine/liquidate/unwind.h"
 #include "engine/price/funding.h"
@@ -10,6 +9,7 @@
 #include "engine/standing/firing.h"
 #include "engine/standing/schedule.h"
 #include "engine/state/trigger.h"
+#include "engine/table/image_sink.h"
 #include "engine/trade/resting.h"
 #include "engine/work/work_load.h"
 
@@ -110,7 +110,7 @@ static void image_list(const struct engine *engine, uint32_t market, struct imag
 /* Deadline of a market's next second. */
 static uint64_t second_due(const struct market *market)
 {
-    return market->second_ns + MARK_SECOND_NS;
+    return market->second_ns + MARKET_SECOND_NS;
 }
 
 /* The market whose second is due first (ties: lower asset id), or MARKET_NONE. */
