@@ -5,9 +5,10 @@
 #include "engine/image/image.h"
 #include "engine/state/access.h"
 #include "engine/state/effects_tell.h"
+#include "engine/state/evidence.h"
 #include "engine/state/window.h"
 #include "engine/trade/batch.h"
-#include "engine/trade/evidence.h"
+#include "engine/work/work.h"
 
 size_t engine_bytes(const struct option_engine *capacity)
 {
@@ -56,7 +57,7 @@ uint64_t engine_next_deadline(const struct engine *engine)
 
 bool engine_has_work(const struct engine *engine)
 {
-    return work_pending(engine);
+    return work_queue_is_pending(engine);
 }
 
 void engine_effects_lanes(const struct engine *engine, uint64_t lanes[EFFECT_LANES])

@@ -1,7 +1,7 @@
 /* What an answer tells when it is asked for evidence (W5, json.md J4: X-Ack: full): the order as of
  * the end of the command, what stands before it, best prices and book sequence; and that asking
  * changes nothing. BTC-PERP of W10 at mark 100,000.0. */
-#include "engine/trade/evidence.h"
+#include "engine/state/evidence.h"
 #include "trade.h"
 
 #define M TRADE_MARK

@@ -1,7 +1,7 @@
 /* What becomes of an order that fires (rules.md R8): it goes the way of
  * every order at t of the command that does the work, keeps its id, kind and age, or is REJECTED;
  * brackets; its units; what the touch before it finds. */
-#include "engine/trade/evidence.h"
+#include "engine/state/evidence.h"
 #include "engine/trade/resting.h"
 #include "engine/view/read.h"
 #include "image_copy.h"

@@ -176,7 +176,7 @@ static void test_duplicates(void)
 
 static void test_work(void)
 {
-    struct work *row = &host.engine->work;
+    struct work_queue *row = &host.engine->work;
     uint32_t scans = 0;
 
     for (uint32_t i = 0; i < row->count; i++) {

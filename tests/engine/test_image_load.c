@@ -144,7 +144,7 @@ static void command(void)
 
 static void look_at_work(const struct engine *engine)
 {
-    const struct work *work = &engine->work;
+    const struct work_queue *work = &engine->work;
 
     for (uint32_t i = 0; i < work->count; i++) {
         uint32_t item = work->items[(work->head + i) & work->mask];

@@ -66,7 +66,7 @@ static const char *judge_orders(const struct sim_link *link, const struct reply 
 }
 
 /* Newest first, all at or before the placing. Those of the placing add up to what the
- * acknowledgement says was filled, which is as of the end of the command (engine/trade/evidence.h):
+ * acknowledgement says was filled, which is as of the end of the command (engine/state/evidence.h):
  * work that the command caused may have taken from the order once it rested, as from a maker. */
 static const char *judge_fills(const struct query *query, const struct reply *reply,
                                const uint8_t *rows, const struct traffic_sent *sent)

@@ -1,17 +1,17 @@
 #include "engine/account/account_list.h"
 
+#include "engine/state/cancel_list.h"
 #include "engine/state/trigger.h"
 #include "engine/table/image_read.h"
 #include "engine/table/image_sink.h"
-#include "engine/trade/cancel.h"
 
 static bool has_many_portfolios(const struct engine *engine, const struct account *account)
 {
     uint32_t at = account->portfolio_head, count = 0;
 
-    for (; at != PORTFOLIO_NONE && count <= ACCOUNT_LIST_AT_ONCE; count++)
+    for (; at != PORTFOLIO_NONE && count <= CANCEL_LIST_AT_ONCE; count++)
         at = engine->portfolios.rows[at].account_next;
-    return count > ACCOUNT_LIST_AT_ONCE;
+    return count > CANCEL_LIST_AT_ONCE;
 }
 
 bool account_list_begin(struct engine *engine, uint32_t index, uint32_t market)
@@ -30,7 +30,7 @@ bool account_list_begin(struct engine *engine, uint32_t index, uint32_t market)
         return true;
     account->cancel_queued = true;
     engine->work.account_lists++;
-    work_push(engine, WORK_ACCOUNT_LIST, index);
+    work_queue_push(engine, WORK_ACCOUNT_LIST, index);
     return true;
 }
 
@@ -43,7 +43,7 @@ static void doom_waiting(struct engine *engine, uint32_t portfolio)
     for (; at != CONDITIONAL_NONE; at = engine->conditionals.rows[at].list_next) {
         struct conditional *row = &engine->conditionals.rows[at];
         if (row->doom != REASON_none ||
-            !account_list_covers(engine, row->account, row->market, conditional_rank(row)))
+            !cancel_list_covers(engine, row->account, row->market, conditional_rank(row)))
             continue;
         trigger_forget(engine, at);
         row->doom = REASON_operator;
@@ -78,8 +78,8 @@ bool account_list_unit(struct engine *engine, uint32_t index, uint32_t *units)
     if (portfolio == PORTFOLIO_NONE)
         return false;
     risk_touch(engine, portfolio);
-    cancel_older(engine, portfolio, is_for_all ? MARKET_NONE : account->cancel_market,
-                 account->cancel_sequence, REASON_operator);
+    cancel_list_older(engine, portfolio, is_for_all ? MARKET_NONE : account->cancel_market,
+                      account->cancel_sequence, REASON_operator);
     doom_waiting(engine, portfolio);
     *units -= 1;
     return true;

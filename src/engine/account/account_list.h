@@ -14,10 +14,8 @@
 
 #include "engine/state/state.h"
 
-enum { ACCOUNT_LIST_AT_ONCE = 64 }; /* so many portfolios are no work for later */
-
 /* Kills every order of the account that is there, of the market (MARKET_NONE: of all), with the
- * reason `operator`. False, and nothing is done: it has no more than ACCOUNT_LIST_AT_ONCE
+ * reason `operator`. False, and nothing is done: it has no more than CANCEL_LIST_AT_ONCE
  * portfolios, or a list for other markets has not finished. */
 CC_MUST_USE bool account_list_begin(struct engine *engine, uint32_t account, uint32_t market);
 
@@ -27,16 +25,5 @@ void account_list_finish(struct engine *engine, uint32_t account);
 void account_list_image(const struct engine *engine, uint32_t account, struct image_sink *sink);
 CC_MUST_USE bool account_list_load(struct engine *engine, uint32_t account,
                                    struct image_read *read);
-
-/* Whether the account's list covers an order of this market and age. */
-static inline bool account_list_covers(const struct engine *engine, uint32_t index, uint32_t market,
-                                       uint64_t stamp)
-{
-    if (CC_LIKELY(engine->work.account_lists == 0))
-        return false;
-    const struct account *account = &engine->accounts.rows[index];
-    return account->cancel_queued && stamp < account->cancel_sequence &&
-           (account->cancel_market == ACCOUNT_MARKETS_ALL || account->cancel_market == market);
-}
 
 #endif

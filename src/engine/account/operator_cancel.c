@@ -2,7 +2,7 @@
 
 #include "base/rule.h"
 #include "engine/account/account_list.h"
-#include "engine/trade/cancel.h"
+#include "engine/state/cancel_list.h"
 #include "engine/trade/resting.h"
 
 #define EVERY_ONE UINT32_MAX /* in a place of the portfolio_id */
@@ -112,9 +112,9 @@ static void end_all_of(struct engine *engine, uint32_t portfolio, uint32_t marke
 {
     risk_touch(engine, portfolio);
     if (market == MARKET_NONE)
-        cancel_portfolio_list(engine, portfolio, REASON_operator);
+        cancel_list_portfolio(engine, portfolio, REASON_operator);
     else
-        cancel_sides(engine, portfolio, market, CANCEL_BOTH, REASON_operator);
+        cancel_list_sides(engine, portfolio, market, CANCEL_BOTH, REASON_operator);
     conditional_doom(engine, portfolio, market, CONDITIONAL_BOTH, CONDITIONAL_ALL, REASON_operator);
 }
 

@@ -3,6 +3,7 @@
 #include "engine/liquidate/liquidation_load.h"
 #include "engine/state/state.h"
 #include "engine/table/order_record.h"
+#include "engine/work/work.h"
 
 #define COVERED(field) +sizeof(((struct order *)0)->field)
 static_assert(sizeof(struct order) == 0 IMAGE_ORDER_FIELDS(COVERED) IMAGE_ORDER_GATHERED(COVERED)

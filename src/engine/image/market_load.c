@@ -155,6 +155,6 @@ bool market_load(struct engine *engine, struct image_read *read)
         market_enter(engine);
     }
     market_find_due(table);
-    work_second_changed(engine);
+    work_queue_second_changed(engine);
     return read->wrong == NULL;
 }

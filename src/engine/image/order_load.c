@@ -140,7 +140,7 @@ static const char *enter(struct engine *engine, uint32_t index, uint64_t portfol
     if (order_tif(order) == ORDER_GTT) {
         uint64_t expiry_ns = order_expiry(&engine->orders, index);
         timer_heap_set(&engine->expiries, index, expiry_ns, order_rank(&engine->orders, index));
-        work_timer_set(engine, expiry_ns);
+        work_queue_timer_set(engine, expiry_ns);
     }
     return NULL;
 }

@@ -3,8 +3,8 @@
 #include "engine/liquidate/backstop.h"
 #include "engine/risk/fund.h"
 #include "engine/risk/margin.h"
+#include "engine/state/cancel_list.h"
 #include "engine/state/conditional.h"
-#include "engine/trade/cancel.h"
 #include "engine/trade/own_order.h"
 
 #define LIQUIDATION_LARGE UINT64_C(100000000000) /* 100,000 USDC: sold in two actions */
@@ -102,7 +102,7 @@ static void set_wake(struct engine *engine, uint32_t index, uint64_t wake_ns)
         return;
     }
     timer_heap_set(waits, index, wake_ns, index);
-    work_timer_set(engine, wake_ns);
+    work_queue_timer_set(engine, wake_ns);
 }
 
 uint64_t liquidation_deadline(const struct engine *engine)
@@ -221,7 +221,7 @@ static void queue(struct engine *engine, uint32_t index)
     if (portfolio->liquidation_queued)
         return;
     portfolio->liquidation_queued = true;
-    work_push(engine, WORK_LIQUIDATION, index);
+    work_queue_push(engine, WORK_LIQUIDATION, index);
 }
 
 /* Into the queue, or to sleep. */
@@ -241,7 +241,7 @@ void liquidation_cancel(struct engine *engine, uint32_t index)
 {
     conditional_doom(engine, index, MARKET_NONE, CONDITIONAL_BOTH, CONDITIONAL_ALL,
                      REASON_liquidation);
-    cancel_portfolio_list(engine, index, REASON_liquidation);
+    cancel_list_portfolio(engine, index, REASON_liquidation);
 }
 
 static void enter(struct engine *engine, uint32_t index)

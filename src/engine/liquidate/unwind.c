@@ -21,7 +21,7 @@ void unwind_second(struct engine *engine, uint32_t market)
     if (*queued || CC_LIKELY(position_of_fund(engine, market) == HOLDING_NONE))
         return;
     *queued = true;
-    work_push(engine, WORK_UNWIND, market);
+    work_queue_push(engine, WORK_UNWIND, market);
 }
 
 static bool may_trade(const struct engine *engine, uint32_t market)

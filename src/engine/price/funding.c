@@ -152,7 +152,7 @@ static void open_epoch(struct engine *engine, uint32_t index, int64_t rate_ppb)
     if (market->funding_queued) /* the item of an epoch that was completed early still waits */
         return;
     market->funding_queued = true;
-    work_push(engine, WORK_FUNDING, index);
+    work_queue_push(engine, WORK_FUNDING, index);
 }
 
 void funding_hour(struct engine *engine, uint32_t index)

@@ -49,7 +49,7 @@ void settlement_begin(struct engine *engine, uint32_t index)
     mark_tell(engine, index);
     INVARIANT(settlement->pass == SETTLEMENT_NONE);
     settlement->pass = SETTLEMENT_LOSSES;
-    work_push(engine, WORK_SETTLEMENT, index);
+    work_queue_push(engine, WORK_SETTLEMENT, index);
 }
 
 /* --- one position ----------------------------------------------------------------------------- */

@@ -2,9 +2,9 @@
 
 #include "base/rule.h"
 #include "base/uuid.h"
+#include "engine/state/evidence.h"
 #include "engine/state/trigger.h"
 #include "engine/trade/entry.h"
-#include "engine/trade/evidence.h"
 #include "engine/trade/place.h"
 #include "engine/trade/resting.h"
 

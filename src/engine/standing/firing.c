@@ -2,9 +2,9 @@
 
 #include "engine/risk/risk.h"
 #include "engine/standing/schedule.h"
+#include "engine/state/evidence.h"
 #include "engine/state/trigger.h"
 #include "engine/trade/entry.h"
-#include "engine/trade/evidence.h"
 #include "engine/trade/place.h"
 
 static void tell_trigger(struct engine *engine, uint32_t index)

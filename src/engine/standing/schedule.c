@@ -1,6 +1,6 @@
 #include "engine/standing/schedule.h"
 
-#include "engine/trade/cancel.h"
+#include "engine/state/cancel_list.h"
 
 #define SCHEDULE_SHORTEST_NS UINT64_C(1000000000)
 #define SCHEDULE_LONGEST_NS  (UINT64_C(86400) * 1000000000)
@@ -22,7 +22,7 @@ void schedule_enter(struct engine *engine, uint32_t index)
         return;
     }
     timer_heap_set(&engine->dead_men, place_of(index), deadline_ns, index);
-    work_timer_set(engine, deadline_ns);
+    work_queue_timer_set(engine, deadline_ns);
 }
 
 void schedule_end_orders(struct engine *engine, uint32_t index, enum effect_timer_kind kind,
@@ -34,7 +34,7 @@ void schedule_end_orders(struct engine *engine, uint32_t index, enum effect_time
     };
 
     effects_emit(engine, EFFECT_timer, index, 0, &body);
-    cancel_portfolio_list(engine, index, reason);
+    cancel_list_portfolio(engine, index, reason);
     conditional_doom(engine, index, MARKET_NONE, CONDITIONAL_BOTH, CONDITIONAL_NOT_REDUCE_ONLY,
                      reason);
 }

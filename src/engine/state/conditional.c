@@ -1,11 +1,11 @@
 #include "engine/state/conditional.h"
 
-#include "engine/account/account_list.h"
+#include "engine/state/cancel_list.h"
+#include "engine/state/evidence.h"
 #include "engine/state/state.h"
 #include "engine/state/trigger.h"
 #include "engine/table/image_sink.h"
 #include "engine/table/whole_lines.h"
-#include "engine/trade/evidence.h"
 
 #define COVERED(field) +sizeof(((struct conditional *)0)->field)
 static_assert(sizeof(struct conditional) == 0 CONDITIONAL_FIELDS(COVERED)
@@ -146,7 +146,7 @@ void conditional_enter(struct engine *engine, uint32_t index)
     link_row(engine, index);
     if (is_timed(row)) {
         timer_heap_set(&table->expiries, index, row->expiry_ns, conditional_rank(row));
-        work_timer_set(engine, row->expiry_ns);
+        work_queue_timer_set(engine, row->expiry_ns);
     }
     if (row->doom == REASON_none)
         trigger_wait(engine, index);
@@ -193,7 +193,7 @@ uint32_t conditional_find_live(const struct engine *engine, uint32_t account, co
 
 static bool is_on_account_list(const struct engine *engine, const struct conditional *row)
 {
-    return account_list_covers(engine, row->account, row->market, conditional_rank(row));
+    return cancel_list_covers(engine, row->account, row->market, conditional_rank(row));
 }
 
 enum order_state conditional_death(const struct engine *engine, uint32_t index, uint8_t *reason)

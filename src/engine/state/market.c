@@ -75,7 +75,7 @@ void market_set_state(struct engine *engine, uint32_t index, enum market_state s
         work_queue_market_cancel(engine, index);
     risk_market_moved_on(engine, index);
     if (state == MARKET_CLOSED)
-        work_second_changed(engine);
+        work_queue_second_changed(engine);
 }
 
 void market_tighten(struct engine *engine, uint32_t index, enum market_state state,
@@ -144,7 +144,7 @@ static enum status define_new(struct engine *engine, const struct market_record 
     market->funding_hour = engine->t_ns / MARKET_HOUR_NS;
     market_enter(engine);
     emit_state(engine, index, CAUSE_OPERATOR);
-    work_second_changed(engine);
+    work_queue_second_changed(engine);
     return STATUS_request_completed;
 }
 

@@ -194,7 +194,7 @@ static void set_timer(struct engine *engine, uint32_t index)
     }
     timer_heap_set(&engine->mmps.freezes, index, row->frozen_until,
                    (uint64_t)row->portfolio << 16 | asset_of(engine, row));
-    work_timer_set(engine, row->frozen_until);
+    work_queue_timer_set(engine, row->frozen_until);
 }
 
 static void thaw(struct engine *engine, uint32_t index)

@@ -98,7 +98,7 @@ static size_t take_pieces(struct arena *arena, const struct option_engine *capac
     pieces->deposits = take(arena, deposit_table_bytes(slots(capacity, OPTION_engine_deposits)));
     pieces->duplicates = take(arena, duplicate_bytes(slots(capacity, OPTION_limits_duplicate_slots),
                                                      window_ms(capacity)));
-    pieces->work = take(arena, work_bytes(capacity));
+    pieces->work = take(arena, work_queue_bytes(capacity));
     pieces->liquidation_waits = take(arena, timer_heap_bytes(portfolios));
     pieces->holders =
         take(arena, ENGINE_MARKETS_MAX * holder_words_market(portfolios) * sizeof(uint64_t));
@@ -182,7 +182,7 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
                           slots(capacity, OPTION_engine_deposits));
     duplicate_init(&engine->duplicates, pieces.duplicates,
                    slots(capacity, OPTION_limits_duplicate_slots), window_ms(capacity));
-    work_init(&engine->work, pieces.work, capacity);
+    work_queue_init(&engine->work, pieces.work, capacity);
     timer_heap_init(&engine->liquidation.waits, pieces.liquidation_waits,
                     slots(capacity, OPTION_engine_portfolios));
     risk_init(&engine->risk);

@@ -1,9 +1,7 @@
 /* state.h - struct engine: every table of the state machine. Private to src/engine.
  *
  * Fields marked C are caches and scratch: not in the image, made again from the rest. A table of
- * variable size has X_bytes(slots) and X_init(table, memory, slots); state.c lays them out.
- * Deferred work brings struct work, work_bytes(capacity), work_init(work, memory, capacity),
- * work_image(engine, sink) and the entry points named in engine.c. */
+ * variable size has X_bytes(slots) and X_init(table, memory, slots); state.c lays them out. */
 #ifndef ENGINE_STATE_STATE_H
 #define ENGINE_STATE_STATE_H
 
@@ -29,10 +27,10 @@
 #include "engine/state/samples.h"
 #include "engine/state/subaccount.h"
 #include "engine/state/withdrawal.h"
+#include "engine/state/work_queue.h"
 #include "engine/table/duplicate.h"
 #include "engine/table/order.h"
 #include "engine/table/order_map.h"
-#include "engine/work/work.h"
 
 /* The command being applied: C. */
 struct turn {
@@ -99,7 +97,7 @@ struct engine {
     struct deposit_table deposits_seen;
     struct withdrawal_table withdrawals;
     struct duplicate duplicates;
-    struct work work;
+    struct work_queue work;
     struct liquidation liquidation;
     struct risk risk; /* C */
 

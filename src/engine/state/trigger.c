@@ -200,11 +200,11 @@ static uint32_t open_batch(struct engine *engine)
 {
     struct conditional_table *table = &engine->conditionals;
 
-    if (!work_ends_with(engine, WORK_TRIGGER)) {
+    if (!work_queue_ends_with(engine, WORK_TRIGGER)) {
         if (table->batch_count++ == 0)
             table->batch_first = 0;
-        work_push(engine, WORK_TRIGGER,
-                  (table->batch_first + table->batch_count - 1) & TRIGGER_BATCH_MASK);
+        work_queue_push(engine, WORK_TRIGGER,
+                        (table->batch_first + table->batch_count - 1) & TRIGGER_BATCH_MASK);
     }
     return (table->batch_first + table->batch_count - 1) & TRIGGER_BATCH_MASK;
 }

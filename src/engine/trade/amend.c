@@ -2,8 +2,8 @@
 
 #include "base/rule.h"
 #include "base/uuid.h"
+#include "engine/state/evidence.h"
 #include "engine/trade/entry.h"
-#include "engine/trade/evidence.h"
 #include "engine/trade/resting.h"
 
 /* The body of code 1 (W3). */

@@ -11,21 +11,6 @@ struct engine;
 struct command;
 struct engine_result;
 
-enum cancel_sides { CANCEL_BOTH, CANCEL_BUYS, CANCEL_SELLS };
-
-/* Puts the resting orders of the portfolio in this market (MARKET_NONE: in all) on the lists of
- * their sides: dead at once, released by deferred work. */
-void cancel_sides(struct engine *engine, uint32_t portfolio, uint32_t market,
-                  enum cancel_sides sides, uint8_t reason);
-
-/* Puts all of them on the list of the portfolio (liquidation, dead-man, disconnect, operator). */
-void cancel_portfolio_list(struct engine *engine, uint32_t portfolio, uint8_t reason);
-
-/* A list that was made at this stamp: those of the sides in one market, or for all (MARKET_NONE)
- * that of the portfolio, are renewed to it where older, and what it covers is released. */
-void cancel_older(struct engine *engine, uint32_t portfolio, uint32_t market, uint64_t stamp,
-                  uint8_t reason);
-
 /* The order that a cancel, or an item of a batch, names. */
 struct cancel_target {
     const uint8_t *id; /* 16 bytes */

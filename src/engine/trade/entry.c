@@ -3,7 +3,7 @@
 #include "base/rule.h"
 #include "engine/liquidate/liquidation.h"
 #include "engine/risk/margin.h"
-#include "engine/trade/evidence.h"
+#include "engine/state/evidence.h"
 #include "engine/trade/resting.h"
 
 enum { ENTRY_STP_MAX = 3 };

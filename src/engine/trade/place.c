@@ -1,8 +1,8 @@
 #include "engine/trade/place.h"
 
 #include "base/rule.h"
+#include "engine/state/evidence.h"
 #include "engine/trade/entry.h"
-#include "engine/trade/evidence.h"
 #include "engine/trade/resting.h"
 
 /* The body of code 0 (W3). */

@@ -2,7 +2,7 @@
 
 #include "engine/risk/risk.h"
 #include "engine/state/effects_tell.h"
-#include "engine/trade/evidence.h"
+#include "engine/state/evidence.h"
 
 void resting_tell_state(struct engine *engine, uint32_t index)
 {
@@ -132,7 +132,7 @@ static void set_expiry(struct engine *engine, uint32_t index)
     uint64_t expiry_ns = order_expiry(&engine->orders, index);
 
     timer_heap_set(&engine->expiries, index, expiry_ns, order_rank(&engine->orders, index));
-    work_timer_set(engine, expiry_ns);
+    work_queue_timer_set(engine, expiry_ns);
 }
 
 void resting_insert(struct engine *engine, uint32_t index, uint64_t hash)
@@ -169,7 +169,7 @@ static void unlink_order(struct engine *engine, uint32_t index)
     const struct order *order = &engine->orders.hot[index];
 
     order_map_remove(&engine->order_map, engine->key, index);
-    work_order_leaves(engine, index);
+    work_queue_order_leaves(engine, index);
     holding_unlink(engine, index);
     if (order_tif(order) == ORDER_GTT)
         timer_heap_remove(&engine->expiries, index);
@@ -307,7 +307,7 @@ enum order_state resting_death(const struct engine *engine, uint32_t index, uint
     *reason = REASON_none;
     if (!resting_is_dead(engine, order, index, holding, portfolio))
         return ORDER_NEW;
-    if (account_list_covers(engine, order->account, order->market, order->stamp)) {
+    if (cancel_list_covers(engine, order->account, order->market, order->stamp)) {
         const struct account *account = &engine->accounts.rows[order->account];
         struct list *renewed = &lists[account->cancel_market == ACCOUNT_MARKETS_ALL ? 1 : 0];
         if (renewed->stamp < account->cancel_sequence)

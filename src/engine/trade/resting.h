@@ -12,8 +12,7 @@
 #ifndef ENGINE_TRADE_RESTING_H
 #define ENGINE_TRADE_RESTING_H
 
-#include "engine/account/account_list.h"
-#include "engine/state/state.h"
+#include "engine/state/cancel_list.h"
 
 /* The terms that a replacement may change while an order keeps its priority; flags of order.h. */
 struct resting_terms {
@@ -104,7 +103,7 @@ static inline bool resting_is_dead(const struct engine *engine, const struct ord
     if (order->stamp < holding->sides[order->side].cancel_sequence ||
         order->stamp < portfolio->cancel_sequence)
         return true;
-    if (account_list_covers(engine, order->account, order->market, order->stamp))
+    if (cancel_list_covers(engine, order->account, order->market, order->stamp))
         return true;
     if (CC_UNLIKELY((order->flags & ORDER_REDUCE_ONLY) != 0)) {
         if (order->stamp < holding->reduce_cancel_sequence || market->state == MARKET_CLOSED)

@@ -13,61 +13,7 @@
 #include "engine/trade/resting.h"
 #include "engine/work/work_load.h"
 
-static_assert((int)WORK_MARKETS_MAX == (int)ENGINE_MARKETS_MAX, "a scan for every market");
-
-#define WORK_INDEX_MASK ((UINT32_C(1) << WORK_ITEM_BITS) - 1)
-
-/* Room for the timers, five kinds of items a market, two a portfolio, one for each account with
- * more than ACCOUNT_LIST_AT_ONCE portfolios, and a batch of conditional orders behind each of them
- * (no two stand together, trigger.h): a power of two. */
-static uint32_t ring_slots(const struct option_engine *capacity)
-{
-    uint64_t portfolios = capacity->values[OPTION_engine_portfolios];
-    uint64_t lists = portfolios / ACCOUNT_LIST_AT_ONCE;
-    uint64_t most = 2 * (2 + 5 * WORK_MARKETS_MAX + 2 * portfolios + lists);
-    uint32_t slots = 64;
-
-    while (slots < most)
-        slots *= 2;
-    return slots;
-}
-
-size_t work_bytes(const struct option_engine *capacity)
-{
-    return (size_t)ring_slots(capacity) * sizeof(uint32_t);
-}
-
-void work_init(struct work *work, void *memory, const struct option_engine *capacity)
-{
-    INVARIANT(capacity->values[OPTION_engine_portfolios] <= WORK_INDEX_MASK);
-    INVARIANT(capacity->values[OPTION_engine_orders] <= WORK_INDEX_MASK);
-    INVARIANT(capacity->values[OPTION_engine_accounts] <= WORK_INDEX_MASK);
-    *work = (struct work){
-        .items = memory,
-        .mask = ring_slots(capacity) - 1,
-        .next_second_ns = UINT64_MAX,
-        .next_timer_ns = UINT64_MAX,
-    };
-}
-
-void work_push(struct engine *engine, enum work_kind kind, uint32_t index)
-{
-    struct work *work = &engine->work;
-
-    INVARIANT(work->count <= work->mask);
-    work->items[(work->head + work->count) & work->mask] = (uint32_t)kind << WORK_ITEM_BITS | index;
-    work->count++;
-}
-
-bool work_ends_with(const struct engine *engine, enum work_kind kind)
-{
-    const struct work *work = &engine->work;
-
-    return work->count != 0 &&
-           work->items[(work->head + work->count - 1) & work->mask] >> WORK_ITEM_BITS == kind;
-}
-
-static void pop(struct work *work)
+static void pop(struct work_queue *work)
 {
     INVARIANT(work->count > 0);
     work->head++;
@@ -107,106 +53,6 @@ static void image_list(const struct engine *engine, uint32_t market, struct imag
     image_u64(sink, cursor == ORDER_NONE ? 0 : order_rank(&engine->orders, cursor));
 }
 
-/* Deadline of a market's next second. */
-static uint64_t second_due(const struct market *market)
-{
-    return market->second_ns + MARKET_SECOND_NS;
-}
-
-/* The market whose second is due first (ties: lower asset id), or MARKET_NONE. */
-static uint32_t first_second(const struct engine *engine)
-{
-    uint32_t first = MARKET_NONE;
-
-    for (uint32_t i = 0; i < engine->markets.count; i++) {
-        const struct market *market = &engine->markets.rows[i];
-        const struct market *best = &engine->markets.rows[first == MARKET_NONE ? 0 : first];
-        if (market->state == MARKET_CLOSED)
-            continue;
-        if (first == MARKET_NONE || market->second_ns < best->second_ns ||
-            (market->second_ns == best->second_ns &&
-             market->record.asset_id < best->record.asset_id))
-            first = i;
-    }
-    return first;
-}
-
-void work_second_changed(struct engine *engine)
-{
-    uint32_t first = first_second(engine);
-
-    engine->work.next_second_ns =
-        first == MARKET_NONE ? UINT64_MAX : second_due(&engine->markets.rows[first]);
-    work_timer_set(engine, engine->work.next_second_ns);
-}
-
-bool work_pending(const struct engine *engine)
-{
-    return engine->work.count != 0;
-}
-
-void work_queue_scan(struct engine *engine, uint32_t market)
-{
-    struct work_scan *scan = &engine->work.scans[market];
-
-    if (scan->queued) {
-        scan->again = scan->begun;
-        return;
-    }
-    *scan = (struct work_scan){ .queued = 1, .exact = scan->exact };
-    work_push(engine, WORK_MARK_SCAN, market);
-}
-
-void work_queue_cancel(struct engine *engine, uint32_t index)
-{
-    struct holding *holding = state_holding(engine, index);
-
-    holding->cancel_cursor = holding->order_head;
-    work_queue_release(engine, holding->portfolio);
-}
-
-void work_queue_release(struct engine *engine, uint32_t index)
-{
-    struct portfolio *portfolio = state_portfolio(engine, index);
-
-    if (portfolio->cancel_queued)
-        return;
-    portfolio->cancel_queued = true;
-    work_push(engine, WORK_CANCEL, index);
-}
-
-/* A list that begins anew leaves no cursor behind: between lists none stands anywhere, so that a
- * state made from its image has the same ones. */
-static void leave_list(struct engine *engine, uint32_t market)
-{
-    const struct work_list *list = &engine->work.lists[market];
-    uint32_t index = list->inside ? holding_find(engine, list->portfolio, market) : HOLDING_NONE;
-
-    if (index != HOLDING_NONE && !state_portfolio(engine, list->portfolio)->cancel_queued)
-        state_holding(engine, index)->cancel_cursor = ORDER_NONE;
-}
-
-void work_queue_market_cancel(struct engine *engine, uint32_t market)
-{
-    struct work_list *list = &engine->work.lists[market];
-    bool was_queued = list->queued;
-
-    leave_list(engine, market);
-
-    state_market(engine, market)->cancel_sequence = state_stamp(engine);
-    *list = (struct work_list){ .queued = 1 }; /* one that runs begins anew, where it stands */
-    if (!was_queued)
-        work_push(engine, WORK_MARKET_CANCEL, market);
-}
-
-void work_order_leaves(struct engine *engine, uint32_t order)
-{
-    struct holding *holding = state_holding(engine, engine->orders.hot[order].holding);
-
-    if (CC_UNLIKELY(holding->cancel_cursor == order))
-        holding->cancel_cursor = engine->orders.cold[order].list_next;
-}
-
 /* Whether the order that waits for a price was placed before the resting one. */
 static bool waits_longer(const struct engine *engine, uint32_t waiting, uint32_t resting)
 {
@@ -240,11 +86,11 @@ static uint64_t second_deadline(const struct engine *engine)
 
 static void fire_second(struct engine *engine)
 {
-    uint32_t market = first_second(engine);
+    uint32_t market = work_queue_first_second(engine);
 
     mark_second(engine, market);
     unwind_second(engine, market);
-    work_second_changed(engine);
+    work_queue_second_changed(engine);
 }
 
 static uint64_t expiry_deadline(const struct engine *engine)
@@ -292,15 +138,9 @@ uint64_t work_next_deadline(const struct engine *engine)
     return first;
 }
 
-void work_timer_set(struct engine *engine, uint64_t deadline_ns)
-{
-    if (deadline_ns < engine->work.next_timer_ns)
-        engine->work.next_timer_ns = deadline_ns;
-}
-
 void work_timers_due(struct engine *engine)
 {
-    struct work *work = &engine->work;
+    struct work_queue *work = &engine->work;
 
     if (CC_LIKELY(work->next_timer_ns > engine->t_ns) || work->timers_queued)
         return;
@@ -308,7 +148,7 @@ void work_timers_due(struct engine *engine)
     if (work->next_timer_ns > engine->t_ns)
         return;
     work->timers_queued = true;
-    work_push(engine, WORK_TIMERS, 0);
+    work_queue_push(engine, WORK_TIMERS, 0);
 }
 
 /* One due timer: the earliest. False: none is due. */
@@ -504,7 +344,7 @@ const struct work_handler *work_handler(uint64_t kind)
 
 void work_image(const struct engine *engine, struct image_sink *sink)
 {
-    const struct work *work = &engine->work;
+    const struct work_queue *work = &engine->work;
 
     image_u64(sink, work->count);
     for (uint32_t i = 0; i < work->count; i++) {
@@ -518,7 +358,7 @@ void work_image(const struct engine *engine, struct image_sink *sink)
 
 void work_run(struct engine *engine, uint32_t units)
 {
-    struct work *work = &engine->work;
+    struct work_queue *work = &engine->work;
 
     while (work->count != 0) {
         uint32_t item = work->items[work->head & work->mask], index = item & WORK_INDEX_MASK;

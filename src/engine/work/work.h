@@ -1,68 +1,16 @@
-/* work.h - deferred work: what a command causes beyond its own effect, done in slices (R3).
+/* work.h - the scheduler: does the deferred work that waits in the queue (work_queue.h), in slices,
+ * each kind by the functions of its owner (R3).
  *
- *   queue:  timers | mark scan of a market | cancellation list of a portfolio or a market | ...
- *           head: worked on until it is finished                    tail: queued last
- *
- * Order.  First in, first out. Due timers run by deadline, then market seconds by asset id before
- *         expiries by placing sequence; a scan goes by portfolio number, a cancellation list by
- *         placing sequence, that of a market by portfolio number before it.
- * Bound.  An item is queued at most once, so the queue has room for all of them. A command does
- *         engine.work_per_command units, a work tick ENGINE_WORK_TICK_UNITS: since units are
- *         counted by commands, every replica slices at the same places.
- * Owner.  The engine; part of its image. */
+ * Order.  Due timers run by deadline, then market seconds by asset id before expiries by placing
+ *         sequence; a scan goes by portfolio number, a cancellation list by placing sequence, that
+ *         of a market by portfolio number before it.
+ * Bound.  A command does engine.work_per_command units, a work tick ENGINE_WORK_TICK_UNITS: since
+ *         units are counted by commands, every replica slices at the same places.
+ * Owner.  The engine. */
 #ifndef ENGINE_WORK_WORK_H
 #define ENGINE_WORK_WORK_H
 
 #include "base/compiler.h"
-#include "base/option.h"
-
-/* The kinds (R3), what index an item carries, and whose functions they are. An image holds the
- * numbers. */
-enum work_kind {
-    WORK_TIMERS = 1,    /* 0 */
-    WORK_MARK_SCAN,     /* market */
-    WORK_CANCEL,        /* portfolio */
-    WORK_MARKET_CANCEL, /* market */
-    WORK_TRIGGER,       /* number of the batch (trigger.h) */
-    WORK_FUNDING,       /* market (funding.h) */
-    WORK_LIQUIDATION,   /* portfolio (liquidation.h) */
-    WORK_SETTLEMENT,    /* market (settlement.h) */
-    WORK_UNWIND,        /* market (unwind.h) */
-    WORK_ACCOUNT_LIST,  /* account (account_list.h) */
-    WORK_KIND_COUNT
-};
-
-enum { WORK_MARKETS_MAX = 128, WORK_ITEM_BITS = 28 };
-
-/* The scan of one market's positions. */
-struct work_scan {
-    uint32_t from;  /* portfolio number to go on at */
-    uint8_t queued; /* in the queue */
-    uint8_t begun;  /* visited a position since it was queued: `from` counts */
-    uint8_t again;  /* the mark changed since it began: run it again */
-    uint8_t exact;  /* the tiers changed: slacks bound nothing, check every position exactly */
-};
-
-/* The cancellation list of one market (market.cancel_sequence). */
-struct work_list {
-    uint32_t portfolio; /* number to go on at */
-    uint8_t queued;     /* in the queue */
-    uint8_t inside;     /* in the orders of that portfolio: its cancel_cursor counts */
-    uint8_t zero[2];
-};
-
-struct work {
-    uint32_t *items; /* ring of kind << WORK_ITEM_BITS | index */
-    uint32_t mask;
-    uint32_t head; /* position of the first item, counted without wrapping */
-    uint32_t count;
-    uint32_t account_lists; /* how many of accounts are queued: mostly none */
-    bool timers_queued;
-    struct work_scan scans[WORK_MARKETS_MAX];
-    struct work_list lists[WORK_MARKETS_MAX];
-    uint64_t next_second_ns; /* C: earliest second of a market that is due next */
-    uint64_t next_timer_ns;  /* C: no timer is due before it */
-};
 
 struct engine;
 struct image_sink;
@@ -84,11 +32,6 @@ struct work_handler {
 /* The handler of a kind, NULL: there is no such kind. */
 const struct work_handler *work_handler(uint64_t kind);
 
-size_t work_bytes(const struct option_engine *capacity);
-
-/* `memory`: work_bytes(capacity) zero bytes, 64-byte aligned, that outlive the queue. */
-void work_init(struct work *work, void *memory, const struct option_engine *capacity);
-
 /* Section 11 of the image. */
 void work_image(const struct engine *engine, struct image_sink *sink);
 
@@ -100,36 +43,5 @@ void work_run(struct engine *engine, uint32_t units);
 
 /* t of the earliest timer, UINT64_MAX: none. */
 CC_MUST_USE uint64_t work_next_deadline(const struct engine *engine);
-
-CC_MUST_USE bool work_pending(const struct engine *engine);
-
-/* Puts an item at the end of the queue. Its owner sees to it that there is at most one of it, and
- * that the ring has room for every item of the kind (ring_slots in work.c). */
-void work_push(struct engine *engine, enum work_kind kind, uint32_t index);
-
-/* Whether the last item of the queue is of this kind. */
-CC_MUST_USE bool work_ends_with(const struct engine *engine, enum work_kind kind);
-
-/* A timer was set for this time: every owner of a timer tells, at each set. */
-void work_timer_set(struct engine *engine, uint64_t deadline_ns);
-
-/* Queues the scan of a market's positions (R7), or has the one that runs begin anew when done. */
-void work_queue_scan(struct engine *engine, uint32_t market);
-
-/* Queues the release of a portfolio's dead orders. `holding`: where the new dead ones are. */
-void work_queue_cancel(struct engine *engine, uint32_t holding);
-
-/* Likewise; what is new on the list waits for a price (conditional.h). */
-void work_queue_release(struct engine *engine, uint32_t portfolio);
-
-/* Makes the market's orders that are not reduce-only dead and queues their release. A unit is one
- * of them, or one holder passed. */
-void work_queue_market_cancel(struct engine *engine, uint32_t market);
-
-/* A market was defined, or its second was made: its timer's deadline moved. */
-void work_second_changed(struct engine *engine);
-
-/* An order is about to leave its holding's list: a cancellation list that stands there goes on. */
-void work_order_leaves(struct engine *engine, uint32_t order);
 
 #endif

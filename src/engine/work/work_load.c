@@ -2,12 +2,13 @@
 
 #include "engine/table/image_read.h"
 #include "engine/trade/resting.h"
+#include "engine/work/work.h"
 
 #define WORK_LOAD_INDEX ((UINT32_C(1) << WORK_ITEM_BITS) - 1)
 
 bool work_load_timers(struct engine *engine, uint32_t index, struct image_read *read)
 {
-    struct work *work = &engine->work;
+    struct work_queue *work = &engine->work;
 
     if (index != 0 || work->timers_queued)
         return image_read_refuse(read, "the timers are queued twice");
@@ -146,7 +147,7 @@ static bool items_hold(const struct engine *engine)
 
 bool work_load(struct engine *engine, struct image_read *read)
 {
-    struct work *work = &engine->work;
+    struct work_queue *work = &engine->work;
     uint64_t count, item;
 
     if (!image_read_u64(read, &count))

@@ -10,8 +10,8 @@
  * Owner.  `result` NULL: an order that is not the request's own (a batch's item, a trigger).
  * Bound.  The queue is walked over at most EVIDENCE_STEPS orders a way; from a place farther from
  *         both ends of its level there is no quantity_ahead. */
-#ifndef ENGINE_TRADE_EVIDENCE_H
-#define ENGINE_TRADE_EVIDENCE_H
+#ifndef ENGINE_STATE_EVIDENCE_H
+#define ENGINE_STATE_EVIDENCE_H
 
 #include "engine/state/state.h"
 

@@ -1,4 +1,4 @@
-#include "engine/trade/evidence.h"
+#include "engine/state/evidence.h"
 
 void evidence_add_order(struct engine *engine, struct engine_result *result, uint32_t index)
 {
