@@ -11,6 +11,7 @@
 #include "engine/price/mark.h"
 #include "engine/price/market_state.h"
 #include "engine/risk/fee.h"
+#include "engine/risk/risk.h"
 #include "engine/standing/conditional_order.h"
 #include "engine/standing/schedule.h"
 #include "engine/state/access.h"

@@ -3,6 +3,7 @@
 #include "base/rule.h"
 #include "engine/dispatch.h"
 #include "engine/image/image.h"
+#include "engine/risk/risk.h"
 #include "engine/state/access.h"
 #include "engine/state/effects_tell.h"
 #include "engine/state/evidence.h"

@@ -282,7 +282,7 @@ static void test_slices(void)
     for (uint32_t commands = 0; engine_has_work(host.engine); commands++) {
         if (host.engine->liquidation.step == LIQUIDATION_RUN && running++ == 0)
             CHECK(host_deposit(&host, LOSER, 5 * HOST_USDC) == TRADE_OK);
-        CHECK(liquidation_is_running(host.engine, portfolio_find(host.engine, LOSER, 0, 0)) ==
+        CHECK(liquidation_step_is_running(host.engine, portfolio_find(host.engine, LOSER, 0, 0)) ==
               (host.engine->liquidation.step == LIQUIDATION_RUN));
         host_tick(&host, 1000);
         check_image();

@@ -3,6 +3,7 @@
  * hand: a size of 1,000 is 0.01 BTC, a price of 1,000,000 is 100,000 USDC. */
 #include "engine/price/funding.h"
 #include "engine/price/premium.h"
+#include "engine/risk/funding_pay.h"
 #include "image_copy.h"
 #include "trade.h"
 
@@ -50,17 +51,17 @@ static void test_rate(void)
 /* x > 0: -cdiv(x, 1e9); x < 0: floor(-x / 1e9). 1 * 1,000,003 * 12,500 = 12,500,037,500: 12.5... */
 static void test_payment(void)
 {
-    CHECK(funding_payment(1, 1000003, BASE) == -13);
-    CHECK(funding_payment(-1, 1000003, BASE) == 12);
-    CHECK(funding_payment(1, 1000003, -BASE) == 12);
-    CHECK(funding_payment(-1, 1000003, -BASE) == -13);
-    CHECK(funding_payment(150000, M, BASE) == -1875000); /* 150,000 USDC * 0.00125 %: exact */
-    CHECK(funding_payment(-150000, M, BASE) == 1875000);
-    CHECK(funding_payment(1000, M, 0) == 0);
-    CHECK(funding_payment(-1, 1, 1) == 0);
-    CHECK(funding_payment(1, 1, 1) == -1);
+    CHECK(funding_pay_amount(1, 1000003, BASE) == -13);
+    CHECK(funding_pay_amount(-1, 1000003, BASE) == 12);
+    CHECK(funding_pay_amount(1, 1000003, -BASE) == 12);
+    CHECK(funding_pay_amount(-1, 1000003, -BASE) == -13);
+    CHECK(funding_pay_amount(150000, M, BASE) == -1875000); /* 150,000 USDC * 0.00125 %: exact */
+    CHECK(funding_pay_amount(-150000, M, BASE) == 1875000);
+    CHECK(funding_pay_amount(1000, M, 0) == 0);
+    CHECK(funding_pay_amount(-1, 1, 1) == 0);
+    CHECK(funding_pay_amount(1, 1, 1) == -1);
     /* 2^41 * 2^20 of value at 4 %: 2^61 * 0.04 = 92,233,720,368,547,758.08 */
-    CHECK(funding_payment(INT64_C(1) << 41, UINT64_C(1) << 20, 40000000) == -92233720368547759);
+    CHECK(funding_pay_amount(INT64_C(1) << 41, UINT64_C(1) << 20, 40000000) == -92233720368547759);
 }
 
 /* --- an epoch --------------------------------------------------------------------------------- */

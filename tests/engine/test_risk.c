@@ -1,6 +1,7 @@
 /* The fast exact scan of R7: slacks bound what the moves of a mark can have cost, whoever was
  * looked at in between. */
 #include "engine/risk/margin.h"
+#include "engine/risk/risk.h"
 #include "image_copy.h"
 #include "trade.h"
 

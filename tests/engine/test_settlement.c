@@ -4,6 +4,7 @@
 #include "closing.h"
 #include "engine/price/funding.h"
 #include "engine/price/mark.h"
+#include "engine/risk/risk.h"
 
 #define M      TRADE_MARK
 #define S      HOST_SECOND_NS
@@ -397,8 +398,8 @@ static void give_position(uint32_t n)
     state_holding(engine, to)->cost = state_holding(engine, from)->cost;
     state_holding(engine, from)->size = 0;
     state_holding(engine, from)->cost = 0;
-    risk_changed(engine, from);
-    risk_changed(engine, to);
+    recheck_holding(engine, from);
+    recheck_holding(engine, to);
     risk_flush(engine);
 }
 

@@ -226,7 +226,7 @@ static void test_free_with_orders(void)
     (void)trade_rest(&host, 1, 100000, 990000);
     (void)trade_rest(&host, 1, 100000, 1000000);
     trade_market(&host)->mark = 995000;
-    risk_mark_moved(host.engine, 0);
+    recheck_mark_moved(host.engine, 0);
     CHECK(purse_transfer(&host, 1, main_place, second, free + 1) ==
           STATUS_rejected_insufficient_free_equity);
     CHECK(purse_transfer(&host, 1, main_place, second, free) == TRADE_OK);

@@ -247,12 +247,12 @@ void trade_check_figures(const struct host *host)
 {
     struct engine *engine = host->engine;
 
-    CHECK(engine->risk.changed_head == UINT32_MAX);
+    CHECK(engine->recheck.changed_head == UINT32_MAX);
     for (uint32_t i = 0; i < engine->portfolios.count; i++) {
         const struct portfolio *portfolio = state_portfolio(engine, i);
         struct margin_view view;
 
-        bool is_current = portfolio->figure_epoch == engine->risk.mark_epoch;
+        bool is_current = portfolio->figure_epoch == engine->recheck.mark_epoch;
         CHECK(portfolio->stale_holding == HOLDING_NONE);
         if (!is_current && engine_has_work(engine)) /* a scan has not been here */
             continue;

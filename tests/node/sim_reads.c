@@ -3,6 +3,7 @@
 #include "base/problem.h"
 #include "base/row.h"
 #include "base/row_history.h"
+#include "engine/risk/judge.h"
 
 enum { FILLS_MAX = 1000, ORDERS_MAX = 64 };
 

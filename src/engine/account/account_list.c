@@ -1,5 +1,6 @@
 #include "engine/account/account_list.h"
 
+#include "engine/risk/risk.h"
 #include "engine/state/cancel_list.h"
 #include "engine/state/trigger.h"
 #include "engine/table/image_read.h"

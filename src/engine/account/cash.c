@@ -1,6 +1,7 @@
 #include "engine/account/cash.h"
 
 #include "engine/price/mark.h"
+#include "engine/risk/ledger.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
 #include "engine/state/state.h"
@@ -52,8 +53,8 @@ void cash_debit(struct engine *engine, uint32_t portfolio, enum effect_cash_kind
                 int64_t amount)
 {
     INVARIANT(amount > 0);
-    portfolio_cash(engine, portfolio, kind, -amount, 0);
-    risk_cash_changed(engine, portfolio);
+    ledger_post(engine, portfolio, kind, -amount, 0);
+    recheck_portfolio(engine, portfolio);
 }
 
 void cash_credit(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,
@@ -61,6 +62,6 @@ void cash_credit(struct engine *engine, uint32_t portfolio, enum effect_cash_kin
 {
     INVARIANT(amount > 0);
     portfolio_wake(engine, portfolio);
-    portfolio_cash(engine, portfolio, kind, amount, 0);
-    risk_cash_changed(engine, portfolio);
+    ledger_post(engine, portfolio, kind, amount, 0);
+    recheck_portfolio(engine, portfolio);
 }

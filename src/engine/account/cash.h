@@ -1,7 +1,7 @@
 /* cash.h - what may leave a portfolio and what may come to it (rules.md R4, R5, R7, R10). Owned by
  * the engine.
  *
- * Cash moves in portfolio_cash alone, which makes the row of the ledger; this is what is asked
+ * Cash moves in ledger_post alone, which makes the row of the ledger; this is what is asked
  * before, for the codes that move it outside trading.
  *
  * Units. Amounts micro-USDC. */

@@ -2,6 +2,7 @@
 
 #include "base/rule.h"
 #include "engine/account/account_list.h"
+#include "engine/risk/risk.h"
 #include "engine/state/cancel_list.h"
 #include "engine/trade/resting.h"
 

@@ -40,7 +40,7 @@ enum status transfer_cash(struct engine *engine, const struct command *command,
         return ROW_STATUS(mark);
     if (from == to)
         return STATUS_rejected_self_transfer;
-    if (!cash_is_free(engine, from, body.amount) || liquidation_is_running(engine, to))
+    if (!cash_is_free(engine, from, body.amount) || liquidation_step_is_running(engine, to))
         return STATUS_rejected_insufficient_free_equity;
     if (!cash_fits(engine, to, body.amount))
         return STATUS_order_rejected_internal;

@@ -1,9 +1,11 @@
 #include "engine/liquidate/backstop.h"
 
+#include "engine/liquidate/legs.h"
 #include "engine/liquidate/liquidation.h"
 #include "engine/risk/fund.h"
-#include "engine/risk/legs.h"
+#include "engine/risk/judge.h"
 #include "engine/risk/margin.h"
+#include "engine/risk/risk.h"
 #include "engine/trade/own_order.h"
 
 #define BACKSTOP_SIZE_MAX  (INT64_C(1) << 42) /* R1, as an entry: |s|, |c| */
@@ -97,12 +99,12 @@ bool backstop_take(struct engine *engine, uint32_t index, uint32_t *units)
     legs_make(engine, index, &legs);
     if (!can_take(engine, portfolio, &legs))
         return false;
-    liquidation_cancel(engine, index);
+    judge_cancel_orders(engine, index);
     for (uint32_t i = 0; i < legs.count; i++)
         take_leg(engine, &legs.rows[i]);
     fund_take(engine, index, portfolio->cash);
     *units -= legs.count < *units ? legs.count : *units;
-    risk_changed(engine, legs.rows[0].holding);
+    recheck_holding(engine, legs.rows[0].holding);
     risk_flush(engine);
     return true;
 }

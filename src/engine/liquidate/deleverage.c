@@ -1,9 +1,11 @@
 #include "engine/liquidate/deleverage.h"
 
+#include "engine/liquidate/legs.h"
 #include "engine/liquidate/liquidation.h"
+#include "engine/risk/deleverage_rank.h"
 #include "engine/risk/fund.h"
-#include "engine/risk/legs.h"
 #include "engine/risk/margin.h"
+#include "engine/risk/risk.h"
 #include "engine/table/adl.h"
 #include "engine/trade/own_order.h"
 
@@ -70,16 +72,6 @@ static void fix_prices(struct engine *engine, const struct portfolio *portfolio,
 
 /* --- one leg ---------------------------------------------------------------------------------- */
 
-static void begin_ranking(struct deleverage *run)
-{
-    run->ranking = true;
-    run->from = 0;
-    run->place_count = 0;
-    run->place = 0;
-    run->gave = false;
-    run->left_out = false;
-}
-
 /* The prices at which no one else's margin pays for the fund's debts (R7). */
 static void begin_leg(struct engine *engine)
 {
@@ -87,7 +79,7 @@ static void begin_leg(struct engine *engine)
 
     run->pass = fund_is_short(engine) ? 2 : 1;
     run->fruitless = 0;
-    begin_ranking(run);
+    deleverage_rank_begin(run);
 }
 
 void deleverage_begin(struct engine *engine, uint32_t portfolio)
@@ -103,15 +95,6 @@ void deleverage_begin(struct engine *engine, uint32_t portfolio)
     begin_leg(engine);
 }
 
-/* Position of the run's portfolio in the leg's market, and its record. */
-static int64_t leg_size(const struct engine *engine, uint32_t portfolio, uint32_t *holding)
-{
-    const struct deleverage *run = &engine->liquidation.run;
-
-    *holding = holding_find(engine, portfolio, run->legs[run->leg].market);
-    return *holding == HOLDING_NONE ? 0 : engine->holdings.rows[*holding].size;
-}
-
 /* The price of a fill made now. */
 static uint64_t price_now(const struct engine *engine)
 {
@@ -119,189 +102,6 @@ static uint64_t price_now(const struct engine *engine)
     const struct deleverage_leg *leg = &run->legs[run->leg];
 
     return run->pass == 1 ? leg->price : engine->markets.rows[leg->market].mark;
-}
-
-/* How much the holder, up to date and opposite, can give: in pass 1 no more than leaves its own
- * equity at or above zero, in whole lots. */
-static uint64_t can_give(const struct engine *engine, const struct holding *holding)
-{
-    const struct deleverage *run = &engine->liquidation.run;
-    const struct market *market = &engine->markets.rows[holding->market];
-    const struct portfolio *owner = &engine->portfolios.rows[holding->portfolio];
-    uint64_t size = margin_abs(holding->size), price = run->legs[run->leg].price;
-    uint64_t lot = market->record.lot_size;
-    enum order_side side = holding->size < 0 ? ORDER_LONG : ORDER_SHORT;
-
-    if (run->pass == 2 || !margin_price_is_worse(side, price, market->mark))
-        return size;
-    uint64_t distance = price > market->mark ? price - market->mark : market->mark - price;
-    int128 equity = margin_equity(owner);
-    uint128 capacity = equity > 0 ? (uint128)equity / distance : 0;
-    if (capacity >= size)
-        return size;
-    return (uint64_t)capacity - (uint64_t)capacity % lot;
-}
-
-/* --- the ranking ------------------------------------------------------------------------------ */
-
-static uint64_t place_low(const struct portfolio *portfolio)
-{
-    return (uint64_t)portfolio->subaccount_index << 32 | portfolio->portfolio_index;
-}
-
-/* Score descending; ties by account, subaccount, portfolio; account 0 behind everybody. */
-static bool ranks_before(const struct engine *engine, const struct deleverage_place *a,
-                         const struct deleverage_place *b)
-{
-    const struct portfolio *left = &engine->portfolios.rows[a->portfolio];
-    const struct portfolio *right = &engine->portfolios.rows[b->portfolio];
-
-    if ((left->account == 0) != (right->account == 0))
-        return right->account == 0;
-    if (a->score != b->score)
-        return a->score > b->score;
-    if (left->account != right->account)
-        return left->account < right->account;
-    return place_low(left) < place_low(right);
-}
-
-/* Room for one more: those that were filled go, then the last one. False: the place is behind all
- * that there is room for. */
-static bool make_room(struct engine *engine, const struct deleverage_place *place)
-{
-    struct deleverage *run = &engine->liquidation.run;
-
-    if (run->place != 0) {
-        run->place_count -= run->place;
-        memmove(run->places, &run->places[run->place], run->place_count * sizeof run->places[0]);
-        run->place = 0;
-    }
-    if (run->place_count < DELEVERAGE_PLACES)
-        return true;
-    run->left_out = true;
-    if (!ranks_before(engine, place, &run->places[DELEVERAGE_PLACES - 1]))
-        return false;
-    run->place_count--;
-    return true;
-}
-
-/* Keeps the place among the best. */
-static void rank(struct engine *engine, const struct deleverage_place *place)
-{
-    struct deleverage *run = &engine->liquidation.run;
-
-    if (!make_room(engine, place))
-        return;
-    uint32_t low = 0, high = run->place_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (ranks_before(engine, place, &run->places[middle]))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    memmove(&run->places[low + 1], &run->places[low],
-            (run->place_count - low) * sizeof run->places[0]);
-    run->places[low] = *place;
-    run->place_count++;
-}
-
-/* The portfolio's place, if it has one that is not filled yet. */
-static void leave_ranks(struct deleverage *run, uint32_t portfolio)
-{
-    for (uint32_t at = run->place; at < run->place_count; at++) {
-        if (run->places[at].portfolio != portfolio)
-            continue;
-        run->place_count--;
-        memmove(&run->places[at], &run->places[at + 1],
-                (run->place_count - at) * sizeof run->places[0]);
-        return;
-    }
-}
-
-static bool opposes(int64_t a, int64_t b)
-{
-    return (a < 0 && b > 0) || (a > 0 && b < 0);
-}
-
-/* A place for an opposite holder that is up to date, if it can give. */
-static void offer(struct engine *engine, const struct holding *holding)
-{
-    const struct market *market = state_market(engine, holding->market);
-
-    if (can_give(engine, holding) == 0)
-        return;
-    int128 profit = (int128)(int64_t)market->mark * holding->size - holding->cost;
-    struct deleverage_place place;
-    memset(&place, 0, sizeof place);
-    place.portfolio = holding->portfolio;
-    place.score = adl_score(profit, holding->cost, margin_abs(holding->size) * market->mark,
-                            margin_equity(state_portfolio(engine, holding->portfolio)));
-    rank(engine, &place);
-}
-
-/* One holder of the market. */
-static void meet(struct engine *engine, uint32_t index, int64_t size)
-{
-    const struct holding *holding = state_holding(engine, index);
-
-    if (!opposes(holding->size, size))
-        return;
-    risk_touch(engine, holding->portfolio);
-    offer(engine, holding);
-}
-
-bool deleverage_ranks(const struct engine *engine, uint32_t market)
-{
-    const struct deleverage *run = &engine->liquidation.run;
-
-    return run->leg != run->leg_count && run->legs[run->leg].market == market;
-}
-
-void deleverage_moved(struct engine *engine, uint32_t portfolio)
-{
-    struct deleverage *run = &engine->liquidation.run;
-    uint32_t loser;
-
-    if (run->leg == run->leg_count || (run->ranking && portfolio >= run->from))
-        return; /* nobody is ranked any more; it is still to be met */
-    leave_ranks(run, portfolio);
-    uint32_t index = holding_find(engine, portfolio, run->legs[run->leg].market);
-    if (index == HOLDING_NONE)
-        return;
-    int64_t size = leg_size(engine, engine->liquidation.portfolio, &loser);
-    if (opposes(state_holding(engine, index)->size, size))
-        offer(engine, state_holding(engine, index));
-}
-
-/* No place is left of a ranking. Pass 1 ends when nobody can give (R7), and when ranks that others
- * left before their turn have come to nothing again and again. */
-static void rank_anew(struct deleverage *run)
-{
-    run->fruitless = run->gave ? 0 : run->fruitless + 1;
-    bool nobody = run->ranking && !run->left_out;
-    if (nobody || run->fruitless == DELEVERAGE_FRUITLESS_MAX)
-        run->pass = 2;
-    begin_ranking(run);
-}
-
-/* The next holder, or the end of the ranking: false, nothing was met. */
-static bool go_on_ranking(struct engine *engine, int64_t size)
-{
-    struct deleverage *run = &engine->liquidation.run;
-    uint32_t market = run->legs[run->leg].market;
-    uint32_t index = holding_next_holder(engine, market, run->from);
-
-    if (index != HOLDING_NONE) {
-        run->from = state_holding(engine, index)->portfolio + 1;
-        meet(engine, index, size);
-        return true;
-    }
-    if (run->place_count == 0)
-        rank_anew(run); /* nobody could give */
-    else
-        run->ranking = false;
-    return false;
 }
 
 /* --- fills ------------------------------------------------------------------------------------ */
@@ -337,11 +137,11 @@ static void fill_next(struct engine *engine, uint32_t loser, int64_t size)
     uint32_t portfolio = run->places[run->place++].portfolio;
     uint32_t index = holding_find(engine, portfolio, run->legs[run->leg].market);
 
-    if (index == HOLDING_NONE || !opposes(state_holding(engine, index)->size, size))
+    if (index == HOLDING_NONE || !deleverage_rank_opposes(state_holding(engine, index)->size, size))
         return;
     risk_touch(engine, state_holding(engine, loser)->portfolio);
     risk_touch(engine, portfolio);
-    uint64_t quantity = can_give(engine, state_holding(engine, index));
+    uint64_t quantity = deleverage_rank_room(engine, state_holding(engine, index));
     if (quantity > margin_abs(size))
         quantity = margin_abs(size);
     if (quantity == 0)
@@ -374,7 +174,7 @@ bool deleverage_go_on(struct engine *engine, uint32_t portfolio, uint32_t *units
 
     while (run->leg != run->leg_count) {
         uint32_t holding;
-        int64_t size = leg_size(engine, portfolio, &holding);
+        int64_t size = deleverage_rank_leg_size(engine, portfolio, &holding);
         if (size == 0) {
             if (++run->leg != run->leg_count)
                 begin_leg(engine);
@@ -383,9 +183,9 @@ bool deleverage_go_on(struct engine *engine, uint32_t portfolio, uint32_t *units
         if (run->ranking) {
             if (*units == 0)
                 return false;
-            *units -= go_on_ranking(engine, size) ? 1 : 0;
+            *units -= deleverage_rank_step(engine, size) ? 1 : 0;
         } else if (run->place == run->place_count) {
-            rank_anew(run);
+            deleverage_rank_again(run);
         } else {
             if (*units == 0)
                 return false;

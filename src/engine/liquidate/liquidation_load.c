@@ -15,7 +15,7 @@
 
 static void image_order(const struct engine *engine, struct image_sink *sink)
 {
-    uint32_t index = own_order_index(engine, OWN_ORDER_TAKER);
+    uint32_t index = state_own_order(engine, OWN_ORDER_TAKER);
 
     {
         const struct order *row = &engine->orders.hot[index];
@@ -75,7 +75,7 @@ static bool order_holds(const struct engine *engine, const struct order *order,
 
 static bool load_order(struct engine *engine, struct image_read *read)
 {
-    uint32_t index = own_order_index(engine, OWN_ORDER_TAKER);
+    uint32_t index = state_own_order(engine, OWN_ORDER_TAKER);
     struct order *order = &engine->orders.hot[index];
     struct order_record record;
 

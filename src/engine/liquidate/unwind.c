@@ -3,6 +3,7 @@
 #include "engine/liquidate/liquidation.h"
 #include "engine/risk/fund.h"
 #include "engine/risk/margin.h"
+#include "engine/risk/risk.h"
 #include "engine/table/image_read.h"
 #include "engine/trade/own_order.h"
 

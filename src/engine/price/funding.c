@@ -4,17 +4,9 @@
 #include "engine/price/mark.h"
 #include "engine/price/premium.h"
 #include "engine/risk/fund.h"
+#include "engine/risk/funding_pay.h"
 #include "engine/risk/risk.h"
 #include "engine/table/image_read.h"
-
-#define FUNDING_PPB 1000000000
-
-int64_t funding_payment(int64_t size, uint64_t index, int64_t rate_ppb)
-{
-    int128 x = (int128)size * (int64_t)index * rate_ppb;
-
-    return (int64_t)(x > 0 ? -money_cdiv(x, FUNDING_PPB) : money_fdiv(-x, FUNDING_PPB));
-}
 
 static void tell_epoch(struct engine *engine, uint32_t index)
 {
@@ -33,55 +25,6 @@ static void tell_epoch(struct engine *engine, uint32_t index)
     effects_emit(engine, EFFECT_funding_epoch, index, body.asset_id, &body);
 }
 
-/* --- payments --------------------------------------------------------------------------------- */
-
-static bool is_behind(const struct engine *engine, const struct holding *holding)
-{
-    return holding->size != 0 &&
-           holding->funding_epoch != engine->markets.rows[holding->market].funding_epoch;
-}
-
-static void pay(struct engine *engine, uint32_t index)
-{
-    struct holding *holding = state_holding(engine, index);
-    struct market *market = state_market(engine, holding->market);
-    int64_t payment =
-        funding_payment(holding->size, market->funding_index, market->funding_rate_ppb);
-
-    INVARIANT(market->funding_open && holding->funding_epoch + 1 == market->funding_epoch);
-    holding->funding_epoch = market->funding_epoch;
-    if (payment == 0)
-        return;
-    holding->net_funding += payment;
-    market->funding_pool -= payment;
-    struct effect_funding_payment body = {
-        .portfolio = portfolio_effect_id(state_portfolio(engine, holding->portfolio)),
-        .payment = payment,
-        .size = holding->size,
-        .rate_ppb = market->funding_rate_ppb,
-        .asset_id = market->record.asset_id,
-        .epoch = market->funding_epoch,
-    };
-    effects_emit(engine, EFFECT_funding_payment, index, body.asset_id, &body);
-    portfolio_cash(engine, holding->portfolio, CASH_funding, payment, state_next_id(engine));
-}
-
-uint32_t funding_settle(struct engine *engine, uint32_t index)
-{
-    struct portfolio *portfolio = state_portfolio(engine, index);
-    uint32_t count = 0;
-
-    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
-         at = state_holding(engine, at)->next) {
-        if (!is_behind(engine, state_holding(engine, at)))
-            continue;
-        pay(engine, at);
-        count++;
-    }
-    portfolio->funding_count = engine->funding_count;
-    return count;
-}
-
 /* --- an epoch --------------------------------------------------------------------------------- */
 
 /* Visits the next holder of the open epoch, which pays if it owes. *count gets the number of
@@ -97,8 +40,8 @@ static bool next_holder(struct engine *engine, uint32_t index, uint32_t *count)
     const struct holding *holding = state_holding(engine, at);
     uint32_t portfolio = holding->portfolio;
     market->funding_from = portfolio + 1;
-    if (is_behind(engine, holding)) {
-        *count = funding_settle(engine, portfolio);
+    if (funding_pay_is_due(engine, holding)) {
+        *count = funding_pay(engine, portfolio);
         risk_touch(engine, portfolio);
     }
     return true;
@@ -147,7 +90,7 @@ static void open_epoch(struct engine *engine, uint32_t index, int64_t rate_ppb)
     market->funding_rate_ppb = rate_ppb;
     market->funding_open = true;
     engine->funding_count++;
-    engine->risk.mark_epoch++;
+    engine->recheck.mark_epoch++;
     tell_epoch(engine, index);
     if (market->funding_queued) /* the item of an epoch that was completed early still waits */
         return;

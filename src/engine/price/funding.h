@@ -22,17 +22,9 @@
 
 #define FUNDING_VALUE_MAX ((uint128)1 << 61)
 
-/* Returns the payment (micro-USDC) to a position of signed `size`: with x = size * index * rate,
- * -cdiv(x, 1e9) if x > 0, else floor(-x / 1e9). Pure. */
-CC_MUST_USE int64_t funding_payment(int64_t size, uint64_t index, int64_t rate_ppb);
-
 /* Opens the funding epoch of an hour that has begun since the market's last second, or skips it.
  * mark_second calls it after the mark. */
 void funding_hour(struct engine *engine, uint32_t market);
-
-/* Pays for the positions of the portfolio that owe a payment. Returns their number. The caller
- * checks the portfolio's margin afterwards (risk_touch does both). */
-uint32_t funding_settle(struct engine *engine, uint32_t portfolio);
 
 /* Pays for all positions that are left in the market's open epoch and completes it. Without an open
  * epoch nothing changes. */
@@ -46,13 +38,5 @@ void funding_to_fund(struct engine *engine, int64_t amount);
 CC_MUST_USE bool funding_unit(struct engine *engine, uint32_t market, uint32_t *units);
 void funding_finish(struct engine *engine, uint32_t market);
 CC_MUST_USE bool funding_load(struct engine *engine, uint32_t market, struct image_read *read);
-
-/* Pays for the portfolio's positions before anything of it is read or changed. It costs one
- * comparison if no epoch has opened since. */
-static inline void funding_touch(struct engine *engine, uint32_t portfolio)
-{
-    if (CC_UNLIKELY(state_portfolio(engine, portfolio)->funding_count != engine->funding_count))
-        (void)funding_settle(engine, portfolio);
-}
 
 #endif

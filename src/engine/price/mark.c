@@ -152,8 +152,8 @@ static void recompute(struct engine *engine, uint32_t index)
     market->mark = mark;
     market->mark_valid = true;
     if (moved)
-        risk_mark_moved(engine, index);
-    risk_market_moved_on(engine, index);
+        recheck_mark_moved(engine, index);
+    recheck_waiting(engine, index);
     mark_tell(engine, index);
     trigger_mark_computed(engine, index);
 }
@@ -177,7 +177,7 @@ static void accept_price(struct engine *engine, uint32_t index, uint64_t price)
     market->index_price = price;
     market->valid_price = price;
     market->valid_ns = engine->t_ns;
-    risk_market_moved_on(engine, index);
+    recheck_waiting(engine, index);
     recompute(engine, index);
 }
 
@@ -258,7 +258,7 @@ void mark_settle_at(struct engine *engine, uint32_t index, uint64_t price)
     market->mark = price;
     market->mark_valid = false;
     if (moved)
-        risk_mark_moved(engine, index);
+        recheck_mark_moved(engine, index);
 }
 
 enum status mark_oracle(struct engine *engine, uint32_t index, uint64_t publish_ns, uint64_t price)

@@ -2,6 +2,7 @@
 
 #include "base/rule.h"
 #include "engine/price/mark.h"
+#include "engine/price/settlement.h"
 #include "engine/state/access.h"
 #include "engine/state/state.h"
 

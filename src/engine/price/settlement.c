@@ -3,7 +3,9 @@
 #include "engine/price/funding.h"
 #include "engine/price/mark.h"
 #include "engine/risk/fund.h"
+#include "engine/risk/ledger.h"
 #include "engine/risk/margin.h"
+#include "engine/risk/risk.h"
 #include "engine/state/samples.h"
 #include "engine/table/image_read.h"
 #include "engine/table/image_sink.h"
@@ -118,15 +120,15 @@ static int64_t settle(struct engine *engine, uint32_t index, int64_t profit, int
     holding->cost = 0;
     holding->funding_epoch = 0;
     tell_settled(engine, index, profit, cut);
-    portfolio_cash(engine, owner, CASH_settlement, profit, 0);
-    portfolio_cash(engine, owner, CASH_settlement, -cut, 0);
+    ledger_post(engine, owner, CASH_settlement, profit, 0);
+    ledger_post(engine, owner, CASH_settlement, -cut, 0);
     if (portfolio->cash < 0 && !has_position(engine, owner)) {
         lacks = -portfolio->cash;
         market->funding_pool -= lacks;
-        portfolio_cash(engine, owner, CASH_settlement, lacks, 0);
+        ledger_post(engine, owner, CASH_settlement, lacks, 0);
     }
     tell_gone(engine, index);
-    risk_changed(engine, index);
+    recheck_holding(engine, index);
     return lacks;
 }
 

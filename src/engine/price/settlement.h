@@ -15,22 +15,6 @@
 
 #include "base/compiler.h"
 
-enum settlement_pass { SETTLEMENT_NONE, SETTLEMENT_LOSSES, SETTLEMENT_PROFITS };
-
-/* The settlement of one market. The image holds it with its item of work. */
-struct settlement {
-    int128 shortfall; /* D of the first pass, D' of the second */
-    int128 profits;   /* G: of the positions that pass 2 pays */
-    uint32_t from;    /* next portfolio number */
-    uint8_t pass;     /* enum settlement_pass; NONE: not in the queue */
-    uint8_t zero[11];
-};
-
-/* clang-format off */
-#define SETTLEMENT_FIELDS(X) X(shortfall) X(profits) X(from) X(pass)
-#define SETTLEMENT_CACHES(X) X(zero)
-/* clang-format on */
-
 struct engine;
 struct image_read;
 struct image_sink;

@@ -1,5 +1,7 @@
 #include "engine/risk/fund.h"
 
+#include "engine/risk/ledger.h"
+#include "engine/risk/risk.h"
 #include "engine/state/state.h"
 
 void fund_moved(struct engine *engine, int64_t amount)
@@ -16,15 +18,15 @@ void fund_moved(struct engine *engine, int64_t amount)
 
 void fund_pay(struct engine *engine, int64_t amount)
 {
-    portfolio_cash(engine, FUND_PORTFOLIO, CASH_fund, amount, 0);
+    ledger_post(engine, FUND_PORTFOLIO, CASH_fund, amount, 0);
 }
 
 void fund_take(struct engine *engine, uint32_t portfolio, int64_t amount)
 {
     INVARIANT(portfolio != FUND_PORTFOLIO);
-    portfolio_cash(engine, portfolio, CASH_fund, -amount, 0);
-    portfolio_cash(engine, FUND_PORTFOLIO, CASH_fund, amount,
-                   state_portfolio(engine, portfolio)->account);
+    ledger_post(engine, portfolio, CASH_fund, -amount, 0);
+    ledger_post(engine, FUND_PORTFOLIO, CASH_fund, amount,
+                state_portfolio(engine, portfolio)->account);
 }
 
 bool fund_is_short(const struct engine *engine)

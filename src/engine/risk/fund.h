@@ -21,7 +21,7 @@ void fund_pay(struct engine *engine, int64_t amount);
  * first, both of kind `fund`. */
 void fund_take(struct engine *engine, uint32_t portfolio, int64_t amount);
 
-/* Behind a ledger row of the fund (portfolio_cash): tells the begin or the end of a deficit. */
+/* Behind a ledger row of the fund (ledger_post): tells the begin or the end of a deficit. */
 void fund_moved(struct engine *engine, int64_t amount);
 
 CC_MUST_USE bool fund_is_short(const struct engine *engine);

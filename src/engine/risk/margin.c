@@ -1,5 +1,6 @@
 #include "engine/risk/margin.h"
 
+#include "engine/risk/risk.h"
 #include "engine/table/image_read.h"
 
 /* The terms of one market (R4), IM with the slack of its open loss. */
@@ -97,10 +98,10 @@ void margin_bring(struct engine *engine, uint32_t index)
     struct portfolio *portfolio = state_portfolio(engine, index);
     uint32_t stale = portfolio->stale_holding;
 
-    if (CC_LIKELY(portfolio->figure_epoch == engine->risk.mark_epoch)) {
+    if (CC_LIKELY(portfolio->figure_epoch == engine->recheck.mark_epoch)) {
         if (stale == HOLDING_NONE)
             return;
-        if (CC_LIKELY(stale != RISK_STALE_MANY)) {
+        if (CC_LIKELY(stale != RECHECK_STALE_MANY)) {
             refresh(engine, portfolio, state_holding(engine, stale));
             portfolio->stale_holding = HOLDING_NONE;
             return;
@@ -114,7 +115,7 @@ void margin_bring(struct engine *engine, uint32_t index)
         holding->mark_seen = market->mark; /* a scan may have left it at another mark */
         at = holding->next;
     }
-    portfolio->figure_epoch = engine->risk.mark_epoch;
+    portfolio->figure_epoch = engine->recheck.mark_epoch;
     portfolio->stale_holding = HOLDING_NONE;
 }
 

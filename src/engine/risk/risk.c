@@ -1,22 +1,10 @@
 #include "engine/risk/risk.h"
 
-#include "engine/liquidate/deleverage.h"
-#include "engine/liquidate/liquidation.h"
-#include "engine/price/funding.h"
+#include "engine/risk/deleverage_rank.h"
 #include "engine/risk/fund.h"
+#include "engine/risk/funding_pay.h"
+#include "engine/risk/judge.h"
 #include "engine/risk/margin.h"
-
-/* End of the list of changed portfolios; portfolio 0 is a portfolio. */
-#define RISK_LIST_END UINT32_MAX
-
-void risk_init(struct risk *risk)
-{
-    *risk = (struct risk){
-        .mark_epoch = 1,
-        .changed_head = RISK_LIST_END,
-        .judged_head = RISK_LIST_END,
-    };
-}
 
 /* The exact check: both slacks anew, and whether E < IM. True: the portfolio is to be judged. */
 CC_MUST_USE static bool check(struct engine *engine, uint32_t index)
@@ -36,7 +24,7 @@ CC_MUST_USE static bool check(struct engine *engine, uint32_t index)
 /* A judgement may move cash: the slacks follow. */
 static void judge(struct engine *engine, uint32_t index)
 {
-    if (liquidation_judge(engine, index)) {
+    if (judge_portfolio(engine, index)) {
         bool again = check(engine, index);
         (void)again;
     }
@@ -44,7 +32,7 @@ static void judge(struct engine *engine, uint32_t index)
 
 void risk_touch(struct engine *engine, uint32_t portfolio)
 {
-    funding_touch(engine, portfolio);
+    funding_pay_refresh(engine, portfolio);
     margin_bring(engine, portfolio);
     if (check(engine, portfolio))
         judge(engine, portfolio);
@@ -59,47 +47,13 @@ void risk_fund_moved(struct engine *engine)
     (void)judged;
 }
 
-void risk_cash_changed(struct engine *engine, uint32_t index)
-{
-    struct portfolio *portfolio = state_portfolio(engine, index);
-
-    if (portfolio->changed)
-        return;
-    portfolio->changed = true;
-    portfolio->changed_next = engine->risk.changed_head;
-    engine->risk.changed_head = index;
-}
-
-void risk_changed(struct engine *engine, uint32_t index)
-{
-    struct holding *holding = state_holding(engine, index);
-    struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
-
-    holding->figure_mark = 0;
-    if (portfolio->stale_holding == HOLDING_NONE)
-        portfolio->stale_holding = index;
-    else if (portfolio->stale_holding != index)
-        portfolio->stale_holding = RISK_STALE_MANY;
-    risk_cash_changed(engine, holding->portfolio);
-}
-
-void risk_traded(struct engine *engine, uint32_t index)
-{
-    const struct holding *holding = state_holding(engine, index);
-
-    risk_changed(engine, index);
-    if (CC_UNLIKELY(engine->liquidation.step == LIQUIDATION_RUN) &&
-        deleverage_ranks(engine, holding->market))
-        state_portfolio(engine, holding->portfolio)->moved = true;
-}
-
 /* Whether the record has neither position nor orders any more and nobody stands on it. */
 static bool is_left(const struct engine *engine, uint32_t index)
 {
     const struct holding *holding = &engine->holdings.rows[index];
 
     return holding->size == 0 && holding->order_head == ORDER_NONE &&
-           !liquidation_holds(engine, index);
+           !liquidation_step_holds(engine, index);
 }
 
 /* Gives back the holdings of the portfolio that have neither position nor orders any more. */
@@ -121,9 +75,9 @@ static void settle_empty(struct engine *engine, uint32_t portfolio)
  * whatever changes it until then. */
 static void put_to_judge(struct engine *engine, uint32_t index)
 {
-    uint32_t *link = &engine->risk.judged_head;
+    uint32_t *link = &engine->recheck.judged_head;
 
-    while (*link != RISK_LIST_END && *link < index)
+    while (*link != RECHECK_LIST_END && *link < index)
         link = &state_portfolio(engine, *link)->changed_next;
     state_portfolio(engine, index)->changed_next = *link;
     *link = index;
@@ -134,7 +88,7 @@ CC_MUST_USE static bool check_changed(struct engine *engine, uint32_t index)
 {
     struct portfolio *portfolio = state_portfolio(engine, index);
 
-    if (portfolio->stale_holding == RISK_STALE_MANY) {
+    if (portfolio->stale_holding == RECHECK_STALE_MANY) {
         settle_empty(engine, index);
     } else if (portfolio->stale_holding != HOLDING_NONE) {
         uint32_t at = portfolio->stale_holding;
@@ -143,24 +97,24 @@ CC_MUST_USE static bool check_changed(struct engine *engine, uint32_t index)
             holding_settle(engine, at);
         }
     }
-    funding_touch(engine, index);
+    funding_pay_refresh(engine, index);
     margin_bring(engine, index);
     if (CC_UNLIKELY(portfolio->moved)) {
         portfolio->moved = false;
-        deleverage_moved(engine, index);
+        deleverage_rank_moved(engine, index);
     }
     return check(engine, index);
 }
 
 void risk_flush_until(struct engine *engine, uint32_t last)
 {
-    struct risk *risk = &engine->risk;
+    struct recheck *recheck = &engine->recheck;
 
-    while (risk->changed_head != last) {
-        uint32_t index = risk->changed_head;
-        INVARIANT(index != RISK_LIST_END);
+    while (recheck->changed_head != last) {
+        uint32_t index = recheck->changed_head;
+        INVARIANT(index != RECHECK_LIST_END);
         struct portfolio *portfolio = state_portfolio(engine, index);
-        risk->changed_head = portfolio->changed_next;
+        recheck->changed_head = portfolio->changed_next;
         if (check_changed(engine, index))
             put_to_judge(engine, index);
         else
@@ -170,41 +124,17 @@ void risk_flush_until(struct engine *engine, uint32_t last)
 
 void risk_flush(struct engine *engine)
 {
-    struct risk *risk = &engine->risk;
+    struct recheck *recheck = &engine->recheck;
 
-    risk_flush_until(engine, RISK_LIST_END);
-    while (CC_UNLIKELY(risk->judged_head != RISK_LIST_END)) {
-        uint32_t index = risk->judged_head;
+    risk_flush_until(engine, RECHECK_LIST_END);
+    while (CC_UNLIKELY(recheck->judged_head != RECHECK_LIST_END)) {
+        uint32_t index = recheck->judged_head;
         struct portfolio *portfolio = state_portfolio(engine, index);
-        risk->judged_head = portfolio->changed_next;
+        recheck->judged_head = portfolio->changed_next;
         portfolio->changed = false;
         if (check_changed(engine, index))
             judge(engine, index);
     }
-}
-
-void risk_mark_moved(struct engine *engine, uint32_t market)
-{
-    engine->risk.mark_epoch++;
-    work_queue_scan(engine, market);
-}
-
-void risk_market_moved_on(struct engine *engine, uint32_t index)
-{
-    struct market *market = state_market(engine, index);
-
-    if (CC_LIKELY(!market->waited))
-        return;
-    market->waited = false;
-    work_queue_scan(engine, index);
-}
-
-void risk_tiers_changed(struct engine *engine, uint32_t market)
-{
-    state_market(engine, market)->tier_generation++;
-    engine->risk.mark_epoch++;
-    work_queue_scan(engine, market);
-    engine->work.scans[market].exact = 1;
 }
 
 /* cdiv(size * (1e6 + rate), 1e6): what a move of one raw unit can cost at most. size <= 2^44 */

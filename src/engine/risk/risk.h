@@ -16,18 +16,7 @@
 
 #include "base/compiler.h"
 
-#define RISK_STALE_MANY UINT32_MAX /* portfolio.stale_holding: more than one is behind */
-
 struct engine;
-
-struct risk {
-    uint64_t mark_epoch;   /* raised by every change of a mark or of tiers; from 1 */
-    uint64_t walk_count;   /* names walks: walk_stamp of holdings */
-    uint32_t changed_head; /* portfolios to check exactly, linked by changed_next */
-    uint32_t judged_head;  /* those of them to be judged, likewise, by ascending number */
-};
-
-void risk_init(struct risk *risk);
 
 /* Check-on-touch: brings the portfolio's figures to the current marks and checks it exactly. Called
  * before its cash, equity or positions are read or changed. Costs a comparison when nothing
@@ -38,16 +27,6 @@ void risk_touch(struct engine *engine, uint32_t portfolio);
  * funding is not settled and nothing is judged. */
 void risk_fund_moved(struct engine *engine);
 
-/* The holding's position or orders changed: its portfolio is checked by the next risk_flush. */
-void risk_changed(struct engine *engine, uint32_t holding);
-
-/* Likewise, behind a fill: a run that ranks the market looks at the holder once more
- * (deleverage_moved). */
-void risk_traded(struct engine *engine, uint32_t holding);
-
-/* The cash of a touched portfolio changed outside trading: likewise. */
-void risk_cash_changed(struct engine *engine, uint32_t portfolio);
-
 /* Checks every changed portfolio exactly and gives back holdings that have become empty. At the end
  * of a command's own effect and of each slice of work. */
 void risk_flush(struct engine *engine);
@@ -55,16 +34,6 @@ void risk_flush(struct engine *engine);
 /* The same for those that changed since `last` was the newest of the list: while their records are
  * near. `flagged` must decide nothing more before the flush. */
 void risk_flush_until(struct engine *engine, uint32_t last);
-
-/* A mark moved: every portfolio's figures are behind; queues the scan. */
-void risk_mark_moved(struct engine *engine, uint32_t market);
-
-/* The market's mark was computed, or its state changed: a portfolio that could not be liquidated
- * because of it is looked at again (R7, Waits). */
-void risk_market_moved_on(struct engine *engine, uint32_t market);
-
-/* The market's tiers changed: the slacks of its holders bound nothing any more. */
-void risk_tiers_changed(struct engine *engine, uint32_t market);
 
 /* One unit of a mark scan: the position of this holding (R7, fast exact scan). */
 void risk_scan(struct engine *engine, uint32_t holding, bool exact);

@@ -3,6 +3,7 @@
 #include "base/rule.h"
 #include "engine/account/cash.h"
 #include "engine/risk/margin.h"
+#include "engine/risk/risk.h"
 #include "engine/state/access.h"
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
@@ -188,7 +189,7 @@ static enum status change(struct engine *engine, uint32_t portfolio, uint32_t ma
         return ROW_STATUS(room);
     if (holding != HOLDING_NONE && setting != was) {
         state_holding(engine, holding)->leverage = setting;
-        risk_changed(engine, holding);
+        recheck_holding(engine, holding);
     }
     return STATUS_request_completed;
 }

@@ -1,7 +1,6 @@
 #include "engine/state/market.h"
 
 #include "base/rule.h"
-#include "engine/risk/risk.h"
 #include "engine/state/state.h"
 
 #define COVERED(field) +sizeof(((struct market_tier *)0)->field)
@@ -73,7 +72,7 @@ void market_set_state(struct engine *engine, uint32_t index, enum market_state s
     emit_state(engine, index, cause);
     if (state == MARKET_REDUCE_ONLY || state == MARKET_CLOSED)
         work_queue_market_cancel(engine, index);
-    risk_market_moved_on(engine, index);
+    recheck_waiting(engine, index);
     if (state == MARKET_CLOSED)
         work_queue_second_changed(engine);
 }
@@ -193,7 +192,7 @@ static enum status change(struct engine *engine, uint32_t index, const struct ma
         market->record.tier_count = now.tier_count;
         market->record.max_leverage = now.max_leverage;
     } else {
-        risk_tiers_changed(engine, index);
+        recheck_tiers_changed(engine, index);
     }
     market_find_due(&engine->markets);
     return STATUS_request_completed;
@@ -222,7 +221,7 @@ static void activate(struct engine *engine, uint32_t index)
     memset(market->next_tiers, 0, sizeof market->next_tiers);
     market->next_tier_count = 0;
     market->next_max_leverage = 0;
-    risk_tiers_changed(engine, index);
+    recheck_tiers_changed(engine, index);
 }
 
 void market_activate_tiers(struct engine *engine)

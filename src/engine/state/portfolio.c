@@ -2,7 +2,7 @@
 
 #include "base/rule.h"
 #include "base/text.h"
-#include "engine/risk/fund.h"
+#include "engine/risk/risk.h"
 #include "engine/standing/schedule.h"
 #include "engine/state/access.h"
 #include "engine/state/effects_tell.h"
@@ -156,28 +156,6 @@ void portfolio_wake(struct engine *engine, uint32_t index)
         return;
     portfolio->status = PORTFOLIO_ACTIVE;
     tell(engine, index);
-}
-
-void portfolio_cash(struct engine *engine, uint32_t index, enum effect_cash_kind kind,
-                    int64_t amount, uint64_t ref)
-{
-    struct portfolio *portfolio = &engine->portfolios.rows[index];
-
-    if (amount == 0)
-        return;
-    portfolio->cash += amount;
-    struct effect_cash body = {
-        .portfolio.account_id = portfolio->account,
-        .amount = amount,
-        .balance_after = portfolio->cash,
-        .ref = ref,
-    };
-    effects_put(&body, offsetof(struct effect_cash, portfolio.subaccount_index),
-                portfolio->subaccount_index, portfolio->portfolio_index);
-    effects_put(&body, offsetof(struct effect_cash, kind), kind, 0);
-    effects_tell(engine, EFFECT_cash, index, 0, &body);
-    if (CC_UNLIKELY(index == FUND_PORTFOLIO))
-        fund_moved(engine, amount);
 }
 
 /* --- codes 24, 2002, 2003 and 2010 ------------------------------------------------------------ */

@@ -25,7 +25,7 @@ struct portfolio {
     uint64_t cancel_sequence; /* stamp: older orders are dead (R3, cancellation list) */
     uint64_t dead_man_ns;     /* all are, from here on, when not 0 (R10, code 25) */
     uint64_t figure_epoch;    /* risk.mark_epoch of the figures; holdings may be behind it, see */
-    uint32_t stale_holding;   /* the one that is, HOLDING_NONE, or RISK_STALE_MANY */
+    uint32_t stale_holding;   /* the one that is, HOLDING_NONE, or RECHECK_STALE_MANY */
     uint32_t changed_next;    /* list of portfolios to check (risk.h) */
     uint32_t account;         /* index = id */
     uint32_t subaccount_index;
@@ -133,12 +133,6 @@ CC_MUST_USE enum status portfolio_reopen(struct engine *engine, const struct com
                                          struct engine_result *result);
 CC_MUST_USE enum status portfolio_rename(struct engine *engine, const struct command *command,
                                          struct engine_result *result);
-
-/* Adds `amount` to the cash and emits its ledger row (2104); an amount of 0 does nothing (R2). The
- * caller has checked R1's bound. `ref`: see struct effect_cash. Slacks are the caller's business
- * (risk). */
-void portfolio_cash(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,
-                    int64_t amount, uint64_t ref);
 
 /* Section 5 of an image: the portfolios, as yet without records and orders; the subaccounts are
  * there. */

@@ -185,7 +185,7 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
     work_queue_init(&engine->work, pieces.work, capacity);
     timer_heap_init(&engine->liquidation.waits, pieces.liquidation_waits,
                     slots(capacity, OPTION_engine_portfolios));
-    risk_init(&engine->risk);
+    recheck_init(&engine->recheck);
     init_markets(engine, &pieces);
     samples_init(&engine->samples, pieces.samples);
     return engine;

@@ -9,9 +9,6 @@
 #include "base/mix.h"
 #include "base/option.h"
 #include "base/request.h"
-#include "engine/liquidate/liquidation.h"
-#include "engine/price/settlement.h"
-#include "engine/risk/risk.h"
 #include "engine/state/account.h"
 #include "engine/state/conditional.h"
 #include "engine/state/credential.h"
@@ -20,17 +17,22 @@
 #include "engine/state/effects.h"
 #include "engine/state/holding.h"
 #include "engine/state/leverage.h"
+#include "engine/state/liquidation_step.h"
 #include "engine/state/market.h"
 #include "engine/state/mmp.h"
 #include "engine/state/portfolio.h"
+#include "engine/state/recheck.h"
 #include "engine/state/result.h"
 #include "engine/state/samples.h"
+#include "engine/state/settlement_pass.h"
 #include "engine/state/subaccount.h"
 #include "engine/state/withdrawal.h"
 #include "engine/state/work_queue.h"
 #include "engine/table/duplicate.h"
 #include "engine/table/order.h"
 #include "engine/table/order_map.h"
+
+enum state_own_order { OWN_ORDER_TAKER, OWN_ORDER_MAKER };
 
 /* The command being applied: C. */
 struct turn {
@@ -99,7 +101,7 @@ struct engine {
     struct duplicate duplicates;
     struct work_queue work;
     struct liquidation liquidation;
-    struct risk risk; /* C */
+    struct recheck recheck; /* C */
 
     struct turn turn; /* C */
     struct path path; /* C */
@@ -154,6 +156,12 @@ static inline uint64_t state_next_stamp(struct engine *engine)
 
     engine->turn.order_count++;
     return stamp;
+}
+
+/* Index of an order that the engine makes itself (own_order.h): behind the slots of the table. */
+static inline uint32_t state_own_order(const struct engine *engine, enum state_own_order place)
+{
+    return engine->orders.slots + 1 + (uint32_t)place;
 }
 
 static inline struct portfolio *state_portfolio(struct engine *engine, uint32_t portfolio)

@@ -2,6 +2,7 @@
 
 #include "base/rule.h"
 #include "base/uuid.h"
+#include "engine/risk/risk.h"
 #include "engine/state/window.h"
 #include "engine/trade/amend.h"
 #include "engine/trade/batch_atomic.h"

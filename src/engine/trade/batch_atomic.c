@@ -2,6 +2,7 @@
 
 #include "base/rule.h"
 #include "engine/risk/margin.h"
+#include "engine/risk/risk.h"
 #include "engine/trade/amend.h"
 #include "engine/trade/cancel.h"
 #include "engine/trade/entry.h"

@@ -1,7 +1,6 @@
 #include "engine/trade/entry.h"
 
 #include "base/rule.h"
-#include "engine/liquidate/liquidation.h"
 #include "engine/risk/margin.h"
 #include "engine/state/evidence.h"
 #include "engine/trade/resting.h"
@@ -344,7 +343,7 @@ static bool is_liquidated(struct engine *engine, const struct entry *entry)
 {
     return CC_UNLIKELY(state_portfolio(engine, entry->portfolio)->status ==
                        PORTFOLIO_IN_LIQUIDATION) &&
-           (!reduces(entry) || liquidation_is_running(engine, entry->portfolio));
+           (!reduces(entry) || liquidation_step_is_running(engine, entry->portfolio));
 }
 
 /* Rows mark to liquidation. */
@@ -578,7 +577,7 @@ void entry_act(struct engine *engine, const struct entry *entry, const struct en
     if (replaces(entry))
         resting_drop(engine, index);
     resting_tell_state(engine, index);
-    risk_changed(engine, order->holding);
+    recheck_holding(engine, order->holding);
     evidence_of_order(engine, result, index);
     order_release(&engine->orders, index);
 }

@@ -2,6 +2,7 @@
 
 #include "engine/risk/fee.h"
 #include "engine/risk/fund.h"
+#include "engine/risk/ledger.h"
 #include "engine/risk/margin.h"
 #include "engine/state/effects_tell.h"
 #include "engine/state/trigger.h"
@@ -73,7 +74,7 @@ static void move_position(struct engine *engine, struct market *market, struct p
     uint64_t size = margin_abs(position.size);
     market->max_abs_size = size > market->max_abs_size ? size : market->max_abs_size;
     market->scan_max = size > market->scan_max ? size : market->scan_max;
-    risk_traded(engine, party->holding);
+    recheck_traded(engine, party->holding);
 }
 
 static void tell_fill(struct engine *engine, const struct market *market, const struct party *party,
@@ -96,8 +97,8 @@ static void move_cash(struct engine *engine, const struct party *party)
 {
     uint32_t portfolio = state_holding(engine, party->holding)->portfolio;
 
-    portfolio_cash(engine, portfolio, CASH_trade, party->realised, party->fill_index);
-    portfolio_cash(engine, portfolio, CASH_fee, -party->fee, party->fill_index);
+    ledger_post(engine, portfolio, CASH_trade, party->realised, party->fill_index);
+    ledger_post(engine, portfolio, CASH_fee, -party->fee, party->fill_index);
     engine->fee_account += party->fee;
 }
 
@@ -108,13 +109,13 @@ static void move_house_cash(struct engine *engine, const struct party *maker,
     uint32_t of_maker = state_holding(engine, maker->holding)->portfolio;
     uint32_t of_taker = state_holding(engine, taker->holding)->portfolio;
 
-    portfolio_cash(engine, of_taker, CASH_trade, taker->realised, taker->fill_index);
-    portfolio_cash(engine, of_taker, CASH_liquidation, -taker->fee, taker->fill_index);
-    portfolio_cash(engine, of_maker, CASH_trade, maker->realised, maker->fill_index);
-    portfolio_cash(engine, of_maker, CASH_fee, -maker->fee, maker->fill_index);
-    portfolio_cash(engine, FUND_PORTFOLIO, CASH_liquidation, taker->fee, taker->fill_index);
+    ledger_post(engine, of_taker, CASH_trade, taker->realised, taker->fill_index);
+    ledger_post(engine, of_taker, CASH_liquidation, -taker->fee, taker->fill_index);
+    ledger_post(engine, of_maker, CASH_trade, maker->realised, maker->fill_index);
+    ledger_post(engine, of_maker, CASH_fee, -maker->fee, maker->fill_index);
+    ledger_post(engine, FUND_PORTFOLIO, CASH_liquidation, taker->fee, taker->fill_index);
     if (maker->fee < 0)
-        portfolio_cash(engine, FUND_PORTFOLIO, CASH_fee, maker->fee, maker->fill_index);
+        ledger_post(engine, FUND_PORTFOLIO, CASH_fee, maker->fee, maker->fill_index);
     else
         engine->fee_account += maker->fee;
 }
@@ -291,10 +292,10 @@ void fill_between(struct engine *engine, uint32_t maker_index, uint32_t taker_in
     move_position(engine, market, &taker, price);
     tell_fill(engine, market, &maker, price);
     tell_fill(engine, market, &taker, price);
-    portfolio_cash(engine, state_holding(engine, taker.holding)->portfolio, kind, taker.realised,
-                   taker.fill_index);
-    portfolio_cash(engine, state_holding(engine, maker.holding)->portfolio, kind, maker.realised,
-                   maker.fill_index);
+    ledger_post(engine, state_holding(engine, taker.holding)->portfolio, kind, taker.realised,
+                taker.fill_index);
+    ledger_post(engine, state_holding(engine, maker.holding)->portfolio, kind, maker.realised,
+                maker.fill_index);
     tell_position(engine, market, &maker);
     tell_position(engine, market, &taker);
 }

@@ -215,8 +215,8 @@ static void note_maker(struct engine *engine, uint32_t at)
  * have it. */
 static bool must_touch(const struct engine *engine, const struct portfolio *portfolio)
 {
-    return portfolio->figure_epoch != engine->risk.mark_epoch || portfolio->slack_maintenance < 0 ||
-           portfolio->status == PORTFOLIO_IN_LIQUIDATION;
+    return portfolio->figure_epoch != engine->recheck.mark_epoch ||
+           portfolio->slack_maintenance < 0 || portfolio->status == PORTFOLIO_IN_LIQUIDATION;
 }
 
 /* Walks the orders of one level in their queue. True when the walk ends here. */
@@ -259,7 +259,7 @@ void match_walk(struct engine *engine, const struct match_taker *taker, struct m
         .market = market,
         .match = match,
         .reducible = taker->reduce_only ? margin_abs(taker->position) : UINT64_MAX,
-        .stamp = ++engine->risk.walk_count,
+        .stamp = ++engine->recheck.walk_count,
         .makers_most = taker->makers_most != 0 ? taker->makers_most
                                                : state_option(engine, OPTION_engine_makers_max),
         .house = taker->house,
@@ -429,8 +429,8 @@ void match_act(struct engine *engine, const struct match_taker *taker, const str
     /* The taker's portfolio is first in the list of portfolios to check. Each maker's is checked at
      * once, unless a maker was refused: then act_refuses reads `flagged` again, so all checks wait
      * for the end. */
-    risk_changed(engine, engine->orders.hot[order].holding);
-    uint32_t last = engine->risk.changed_head;
+    recheck_holding(engine, engine->orders.hot[order].holding);
+    uint32_t last = engine->recheck.changed_head;
     for (uint32_t met = 0; met < match->makers; met++) {
         uint32_t tick = book_best(&market->book, other);
         INVARIANT(tick <= taker->limit_tick);

@@ -5,14 +5,9 @@
 #include "engine/trade/match.h"
 #include "engine/trade/resting.h"
 
-uint32_t own_order_index(const struct engine *engine, enum own_order_place place)
-{
-    return engine->orders.slots + 1 + (uint32_t)place;
-}
-
 uint64_t own_order_limit(const struct engine *engine)
 {
-    return resting_price(engine, &engine->orders.hot[own_order_index(engine, OWN_ORDER_TAKER)]);
+    return resting_price(engine, &engine->orders.hot[state_own_order(engine, OWN_ORDER_TAKER)]);
 }
 
 static uint64_t highest_price(const struct market *market)
@@ -44,12 +39,12 @@ uint64_t own_order_price_up(const struct engine *engine, uint32_t index, uint64_
     return within(market, (price + tick - 1) / tick * tick);
 }
 
-uint32_t own_order_make(struct engine *engine, enum own_order_place place,
+uint32_t own_order_make(struct engine *engine, enum state_own_order place,
                         const struct own_order_terms *terms)
 {
     const struct holding *holding = state_holding(engine, terms->holding);
     const struct market *market = state_market(engine, holding->market);
-    uint32_t index = own_order_index(engine, place);
+    uint32_t index = state_own_order(engine, place);
     struct uuid id = uuid_engine(engine->t_ns, engine->sequence, state_next_id(engine));
     struct order *order = &engine->orders.hot[index];
     uint64_t price = within(market, terms->price);
@@ -84,7 +79,7 @@ static uint8_t reason_of(const struct match *match)
 
 bool own_order_match(struct engine *engine, enum fill_kind kind, uint32_t *units, uint8_t *reason)
 {
-    uint32_t index = own_order_index(engine, OWN_ORDER_TAKER);
+    uint32_t index = state_own_order(engine, OWN_ORDER_TAKER);
     const struct order *order = &engine->orders.hot[index];
     const struct holding *holding = state_holding(engine, order->holding);
     const struct market *market = state_market(engine, order->market);
@@ -136,10 +131,10 @@ static void tell(struct engine *engine, uint32_t index, uint64_t price)
     effects_emit(engine, EFFECT_order_state, index, asset_id, &body);
 }
 
-void own_order_end(struct engine *engine, enum own_order_place place, uint64_t price,
+void own_order_end(struct engine *engine, enum state_own_order place, uint64_t price,
                    uint8_t reason)
 {
-    uint32_t index = own_order_index(engine, place);
+    uint32_t index = state_own_order(engine, place);
     struct order *order = &engine->orders.hot[index];
 
     if (order->remaining != 0) {

@@ -14,8 +14,6 @@
 
 #include "engine/trade/fill.h"
 
-enum own_order_place { OWN_ORDER_TAKER, OWN_ORDER_MAKER };
-
 struct own_order_terms {
     uint64_t quantity;
     uint64_t price; /* limit of one that is matched, whole ticks; else that of its fill */
@@ -26,7 +24,7 @@ struct own_order_terms {
 };
 
 /* Makes the order of that place, with an id of the running command. Gives its index. */
-uint32_t own_order_make(struct engine *engine, enum own_order_place place,
+uint32_t own_order_make(struct engine *engine, enum state_own_order place,
                         const struct own_order_terms *terms);
 
 /* Matches the taker's order against the book, meeting at most *units makers, which are taken off;
@@ -36,14 +34,11 @@ CC_MUST_USE bool own_order_match(struct engine *engine, enum fill_kind kind, uin
                                  uint8_t *reason);
 
 /* Ends it: FILLED, or CANCELED for this reason, and told (2101). */
-void own_order_end(struct engine *engine, enum own_order_place place, uint64_t price,
+void own_order_end(struct engine *engine, enum state_own_order place, uint64_t price,
                    uint8_t reason);
 
 /* The limit of the taker's order. */
 CC_MUST_USE uint64_t own_order_limit(const struct engine *engine);
-
-/* Its index in the table of orders. */
-CC_MUST_USE uint32_t own_order_index(const struct engine *engine, enum own_order_place place);
 
 /* The highest and the lowest price at which an order may stand in the market, of at most and at
  * least this one: whole ticks, and never outside the ladder. */

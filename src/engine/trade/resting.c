@@ -123,7 +123,7 @@ static void enter_book(struct engine *engine, uint32_t index)
 
     INVARIANT(inserted);
     resting_add_sums(state_holding(engine, order->holding), order, resting_price(engine, order));
-    risk_changed(engine, order->holding);
+    recheck_holding(engine, order->holding);
     resting_tell(engine, index, BOOK_ADD, order->remaining);
 }
 
@@ -183,7 +183,7 @@ void resting_remove(struct engine *engine, uint32_t index, enum order_state stat
     resting_take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
                       order->remaining, true);
     unlink_order(engine, index);
-    risk_changed(engine, order->holding);
+    recheck_holding(engine, order->holding);
     order_move(order, order_filled(&engine->orders, index), state);
     order->reason = reason;
     resting_tell(engine, index, BOOK_DELETE, order->remaining);
@@ -217,7 +217,7 @@ void resting_change(struct engine *engine, uint32_t index, uint64_t fall,
         book_reduce(&state_market(engine, order->market)->book, index, fall);
     resting_set_terms(engine, index, terms);
     resting_add_sums(holding, order, price);
-    risk_changed(engine, order->holding);
+    recheck_holding(engine, order->holding);
     resting_tell_state(engine, index);
     if (fall != 0)
         tell_book(engine, index, BOOK_REDUCE, fall);
@@ -230,7 +230,7 @@ void resting_lift(struct engine *engine, uint32_t index)
     book_remove(&state_market(engine, order->market)->book, index);
     resting_take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
                       order->remaining, true);
-    risk_changed(engine, order->holding);
+    recheck_holding(engine, order->holding);
     tell_book(engine, index, BOOK_DELETE, order->remaining);
 }
 
@@ -251,7 +251,7 @@ void resting_reduce(struct engine *engine, uint32_t index, uint64_t quantity)
     book_reduce(&state_market(engine, order->market)->book, index, quantity);
     resting_take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
                       quantity, false);
-    risk_changed(engine, order->holding);
+    recheck_holding(engine, order->holding);
     order_extra(&engine->orders, index)->updated_ns = engine->t_ns;
     resting_tell(engine, index, BOOK_REDUCE, quantity);
 }

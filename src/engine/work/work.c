@@ -1,11 +1,15 @@
 #include "engine/work/work.h"
 
 #include "engine/account/account_list.h"
+#include "engine/liquidate/liquidation.h"
 #include "engine/liquidate/liquidation_load.h"
 #include "engine/liquidate/unwind.h"
 #include "engine/price/funding.h"
 #include "engine/price/mark.h"
+#include "engine/price/settlement.h"
+#include "engine/risk/judge.h"
 #include "engine/risk/margin.h"
+#include "engine/risk/risk.h"
 #include "engine/standing/firing.h"
 #include "engine/standing/schedule.h"
 #include "engine/state/trigger.h"
@@ -122,9 +126,9 @@ static const struct {
     uint64_t (*deadline)(const struct engine *engine);
     void (*fire)(struct engine *engine);
 } timers[] = {
-    { second_deadline, fire_second },           { expiry_deadline, fire_expiry },
-    { schedule_deadline, schedule_fire },       { mmp_deadline, mmp_fire },
-    { liquidation_deadline, liquidation_fire },
+    { second_deadline, fire_second },     { expiry_deadline, fire_expiry },
+    { schedule_deadline, schedule_fire }, { mmp_deadline, mmp_fire },
+    { judge_deadline, judge_fire },
 };
 
 uint64_t work_next_deadline(const struct engine *engine)

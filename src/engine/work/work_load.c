@@ -1,5 +1,6 @@
 #include "engine/work/work_load.h"
 
+#include "engine/price/settlement.h"
 #include "engine/table/image_read.h"
 #include "engine/trade/resting.h"
 #include "engine/work/work.h"

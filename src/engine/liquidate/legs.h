@@ -2,8 +2,8 @@
  * margin descending, ties by lower asset id (rules.md R7). Owned by the engine.
  *
  * Units.  Sizes raw, amounts micro-USDC. */
-#ifndef ENGINE_RISK_LEGS_H
-#define ENGINE_RISK_LEGS_H
+#ifndef ENGINE_LIQUIDATE_LEGS_H
+#define ENGINE_LIQUIDATE_LEGS_H
 
 #include "engine/state/portfolio.h"
 

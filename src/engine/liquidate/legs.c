@@ -1,4 +1,4 @@
-#include "engine/risk/legs.h"
+#include "engine/liquidate/legs.h"
 
 #include "engine/state/state.h"
 

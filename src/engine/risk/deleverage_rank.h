@@ -1,0 +1,41 @@
+/* deleverage_rank.h - the ranking of a deleveraging run: the 256 holders that are filled first
+ * (rules.md R7, L3). Owned by the engine.
+ *
+ * Order.  Score descending, ties by account, subaccount, portfolio; the fund last.
+ * Units.  Sizes and quantities raw. */
+#ifndef ENGINE_RISK_DELEVERAGE_RANK_H
+#define ENGINE_RISK_DELEVERAGE_RANK_H
+
+#include "base/compiler.h"
+#include "engine/state/liquidation_step.h"
+
+struct holding;
+
+/* Begins the ranking of the run's leg: holders are met from the first. */
+void deleverage_rank_begin(struct deleverage *run);
+
+/* Ranks the next holder of the leg's market whose position opposes `size`. False: there is none,
+ * the ranking has ended. */
+CC_MUST_USE bool deleverage_rank_step(struct engine *engine, int64_t size);
+
+/* Ranks again when no rank is left. Pass 1 ends when nobody can give (R7), or when rankings in a
+ * row gave nothing. */
+void deleverage_rank_again(struct deleverage *run);
+
+/* Position of the run's portfolio in the leg's market, 0: none; *holding is its record. */
+CC_MUST_USE int64_t deleverage_rank_leg_size(const struct engine *engine, uint32_t portfolio,
+                                             uint32_t *holding);
+
+/* How much the holder, up to date and opposite, can give: in pass 1 no more than leaves its own
+ * equity at or above zero, in whole lots. */
+CC_MUST_USE uint64_t deleverage_rank_room(const struct engine *engine,
+                                          const struct holding *holding);
+
+/* Whether two positions have opposite signs. */
+CC_MUST_USE bool deleverage_rank_opposes(int64_t a, int64_t b);
+
+/* During a run: the portfolio, up to date, has traded in that market. If it was met already it has
+ * its place by what it is now. */
+void deleverage_rank_moved(struct engine *engine, uint32_t portfolio);
+
+#endif

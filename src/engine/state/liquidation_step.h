@@ -1,0 +1,71 @@
+/* liquidation_step.h - what liquidation is in the middle of between two slices of work: an order or
+ * a run of deleveraging (rules.md R7). Owned by the engine; part of its image.
+ *
+ * Units.  Times unix ns, prices raw, amounts micro-USDC. */
+#ifndef ENGINE_STATE_LIQUIDATION_STEP_H
+#define ENGINE_STATE_LIQUIDATION_STEP_H
+
+#include "engine/state/market.h"
+#include "engine/state/portfolio.h"
+#include "engine/table/timer_heap.h"
+
+enum { DELEVERAGE_PLACES = 256, DELEVERAGE_FRUITLESS_MAX = 4 };
+
+struct deleverage_leg {
+    uint64_t price; /* of pass 1, fixed when the run begins */
+    uint32_t market;
+};
+
+struct deleverage_place {
+    int128 score;
+    uint32_t portfolio;
+};
+
+/* A run (deleverage.h). */
+struct deleverage {
+    int64_t rounding; /* what the fund may keep of what is left (step 3) */
+    uint32_t leg_count;
+    uint32_t leg;         /* the one being worked on */
+    uint32_t pass;        /* 1, 2 */
+    bool ranking;         /* holders are being met; else places are being filled */
+    bool gave;            /* a place of this ranking has given something */
+    bool left_out;        /* more could give than there are places */
+    uint32_t fruitless;   /* rankings in a row that gave nothing */
+    uint32_t from;        /* portfolio number that the ranking goes on at */
+    uint32_t place_count; /* ranked so far */
+    uint32_t place;       /* of them, the next to fill */
+    struct deleverage_leg legs[PORTFOLIO_MARKETS_MAX];
+    struct deleverage_place places[DELEVERAGE_PLACES]; /* best first */
+};
+
+/* What the head of the queue is in the middle of. */
+enum liquidation_step {
+    LIQUIDATION_IDLE,
+    LIQUIDATION_ORDER,  /* the taker's place (own_order.h) holds an order of L1 */
+    LIQUIDATION_UNWIND, /* or one of the fund */
+    LIQUIDATION_RUN,    /* L3 */
+};
+
+struct liquidation {
+    struct timer_heap waits; /* portfolios by liquidation_wake_ns, rank = portfolio */
+    uint32_t portfolio;      /* whose order or run it is */
+    uint8_t step;            /* enum liquidation_step */
+    bool unwind_queued[ENGINE_MARKETS_MAX];
+    struct deleverage run;
+};
+
+struct engine;
+
+/* Whether an L3 run of the portfolio is under way: no order, transfer or withdrawal of it. */
+CC_MUST_USE bool liquidation_step_is_running(const struct engine *engine, uint32_t portfolio);
+
+/* Whether an order or a run of the portfolio is under way: not judged before its end. */
+CC_MUST_USE bool liquidation_step_is_busy(const struct engine *engine, uint32_t portfolio);
+
+/* Whether the record is that of an order under way: it stays, with or without a position. */
+CC_MUST_USE bool liquidation_step_holds(const struct engine *engine, uint32_t holding);
+
+/* During a run: whether it is the market of the leg that is being closed against its holders. */
+CC_MUST_USE bool liquidation_step_ranks(const struct engine *engine, uint32_t market);
+
+#endif
