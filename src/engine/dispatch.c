@@ -2,17 +2,22 @@
 
 #include "base/rule.h"
 #include "engine/account/api_key.h"
+#include "engine/account/credit.h"
 #include "engine/account/faucet.h"
+#include "engine/account/leverage_set.h"
 #include "engine/account/operator_cancel.h"
+#include "engine/account/portfolio_close.h"
 #include "engine/account/session.h"
 #include "engine/account/signup.h"
 #include "engine/account/transfer.h"
+#include "engine/account/withdraw.h"
 #include "engine/engine.h"
 #include "engine/price/mark.h"
 #include "engine/price/market_state.h"
 #include "engine/risk/fee.h"
 #include "engine/risk/risk.h"
 #include "engine/standing/conditional_order.h"
+#include "engine/standing/connection_end.h"
 #include "engine/standing/schedule.h"
 #include "engine/state/access.h"
 #include "engine/state/leverage.h"
@@ -96,7 +101,7 @@ enum status dispatch_unsigned(struct engine *engine, const struct command *comma
     case REQUEST_rename_portfolio:
         return portfolio_rename(engine, command, result);
     case REQUEST_cancel_on_disconnect:
-        disconnect_end(engine, command);
+        connection_end(engine, command);
         return STATUS_request_completed;
     case REQUEST_disconnect_arm:
         return disconnect_set(engine, command, result);
@@ -157,7 +162,7 @@ enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
     X(conditional_order_cancel,  PORTFOLIO, conditional_order_cancel) \
     X(order_batch,               PORTFOLIO, batch_apply) \
     X(transfer,                  NOTHING,   transfer_cash) \
-    X(withdraw,                  PORTFOLIO, withdrawal_request) \
+    X(withdraw,                  PORTFOLIO, withdraw_request) \
     X(schedule_cancel_all,       PORTFOLIO, schedule_cancel_all) \
     X(set_mmp,                   PORTFOLIO, mmp_set) \
     X(reset_mmp,                 PORTFOLIO, mmp_reset) \
@@ -176,10 +181,10 @@ enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
     X(market_define,             NOTHING,   market_define) \
     X(market_state,              NOTHING,   market_state_set) \
     X(halt_all,                  NOTHING,   market_state_set_all) \
-    X(deposit_credit,            NOTHING,   deposit_credit) \
-    X(withdrawal_settle,         NOTHING,   withdrawal_settle) \
+    X(deposit_credit,            NOTHING,   credit_deposit) \
+    X(withdrawal_settle,         NOTHING,   withdraw_settle) \
     X(suspend_account,           NOTHING,   account_suspend) \
-    X(fund_top_up,               NOTHING,   deposit_top_up) \
+    X(fund_top_up,               NOTHING,   credit_fund) \
     X(set_fee_tier,              NOTHING,   fee_set_tier)
 /* clang-format on */
 

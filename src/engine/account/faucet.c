@@ -43,13 +43,13 @@ enum status faucet_credit(struct engine *engine, const struct command *command,
     struct credit_body body;
 
     memcpy(&body, command_body(command), sizeof body);
+    uint32_t portfolio;
     enum status status =
-        access_api_key(engine, body.credential_id, body.account_id, body.subaccount_index, result);
+        access_key_portfolio(engine, body.credential_id, body.account_id, body.subaccount_index,
+                             body.portfolio_index, &portfolio, result);
     if (status != STATUS_request_completed)
         return status;
-    uint32_t portfolio =
-        portfolio_find(engine, body.account_id, body.subaccount_index, body.portfolio_index);
-    if (portfolio == PORTFOLIO_NONE || state_option(engine, OPTION_exchange_testnet) == 0)
+    if (state_option(engine, OPTION_exchange_testnet) == 0)
         return ROW_STATUS(portfolio);
     if (engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED)
         return refuse(result, REASON_portfolio_not_active);

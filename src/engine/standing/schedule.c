@@ -7,24 +7,6 @@
 
 enum { SCHEDULE_DEADLINE_AT = 16 };
 
-/* Places of the heap count from 1. */
-static uint32_t place_of(uint32_t portfolio)
-{
-    return portfolio + 1;
-}
-
-void schedule_enter(struct engine *engine, uint32_t index)
-{
-    uint64_t deadline_ns = state_portfolio(engine, index)->dead_man_ns;
-
-    if (deadline_ns == 0) {
-        timer_heap_remove(&engine->dead_men, place_of(index));
-        return;
-    }
-    timer_heap_set(&engine->dead_men, place_of(index), deadline_ns, index);
-    work_queue_timer_set(engine, deadline_ns);
-}
-
 void schedule_end_orders(struct engine *engine, uint32_t index, enum effect_timer_kind kind,
                          uint8_t reason)
 {
@@ -42,7 +24,7 @@ void schedule_end_orders(struct engine *engine, uint32_t index, enum effect_time
 static void fire(struct engine *engine, uint32_t index)
 {
     state_portfolio(engine, index)->dead_man_ns = 0;
-    schedule_enter(engine, index);
+    portfolio_enter_dead_man(engine, index);
     schedule_end_orders(engine, index, TIMER_DEAD_MAN, REASON_dead_man);
 }
 
@@ -73,6 +55,6 @@ enum status schedule_cancel_all(struct engine *engine, const struct command *com
                              deadline_ns > engine->t_ns + SCHEDULE_LONGEST_NS))
         return STATUS_order_rejected_invalid;
     portfolio->dead_man_ns = deadline_ns;
-    schedule_enter(engine, engine->turn.portfolio);
+    portfolio_enter_dead_man(engine, engine->turn.portfolio);
     return STATUS_request_completed;
 }

@@ -25,9 +25,6 @@ void schedule_touch(struct engine *engine, uint32_t portfolio);
 CC_MUST_USE uint64_t schedule_deadline(const struct engine *engine);
 void schedule_fire(struct engine *engine);
 
-/* A portfolio from an image gets its timer. */
-void schedule_enter(struct engine *engine, uint32_t portfolio);
-
 /* 2115, the portfolio's list and the doom of its conditionals that are not reduce-only: what a
  * deadline and a disconnect do (R10, W9). */
 void schedule_end_orders(struct engine *engine, uint32_t portfolio, enum effect_timer_kind kind,

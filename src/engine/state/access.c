@@ -215,6 +215,20 @@ enum status access_api_key(const struct engine *engine, const uint8_t credential
     return key->account == account_id ? STATUS_request_completed : ROW_STATUS(portfolio);
 }
 
+enum status access_key_portfolio(const struct engine *engine, const uint8_t credential_id[16],
+                                 uint64_t account_id, uint32_t subaccount_index,
+                                 uint32_t portfolio_index, uint32_t *portfolio,
+                                 struct engine_result *result)
+{
+    enum status status =
+        access_api_key(engine, credential_id, account_id, subaccount_index, result);
+
+    if (status != STATUS_request_completed)
+        return status;
+    *portfolio = portfolio_find(engine, account_id, subaccount_index, portfolio_index);
+    return *portfolio == PORTFOLIO_NONE ? ROW_STATUS(portfolio) : STATUS_request_completed;
+}
+
 static bool field_is_clean(const struct field *field, const uint8_t *bytes)
 {
     if (field->kind == FIELD_BOOL)

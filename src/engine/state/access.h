@@ -52,6 +52,13 @@ CC_MUST_USE enum status access_api_key(const struct engine *engine, const uint8_
                                        uint64_t account_id, uint32_t subaccount_index,
                                        struct engine_result *result);
 
+/* The same; then sets *portfolio to the one that the body names, whatever its status, or returns
+ * that row's status. */
+CC_MUST_USE enum status access_key_portfolio(const struct engine *engine,
+                                             const uint8_t credential_id[16], uint64_t account_id,
+                                             uint32_t subaccount_index, uint32_t portfolio_index,
+                                             uint32_t *portfolio, struct engine_result *result);
+
 /* Pads zero, bools 0 or 1, enum codes known (R11, "pads"), by the table of base/field.h. */
 CC_MUST_USE bool access_body_is_clean(const struct command *command);
 

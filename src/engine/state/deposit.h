@@ -36,13 +36,13 @@ struct engine_result;
 size_t deposit_table_bytes(uint32_t slots);
 void deposit_table_init(struct deposit_table *table, void *memory, uint32_t slots);
 
-/* Code 1003 (R11): credits the named portfolio, or portfolio 0 of its subaccount. */
-CC_MUST_USE enum status deposit_credit(struct engine *engine, const struct command *command,
-                                       struct engine_result *result);
+/* Whether a deposit of this reference was credited. */
+CC_MUST_USE bool deposit_is_known(const struct engine *engine,
+                                  const uint8_t external_ref[DEPOSIT_REF_BYTES]);
+CC_MUST_USE bool deposit_fits(const struct engine *engine);
 
-/* Code 1006 (R11): cash for the insurance fund, 0/0/0. */
-CC_MUST_USE enum status deposit_top_up(struct engine *engine, const struct command *command,
-                                       struct engine_result *result);
+/* The running command credits this reference; it fits. */
+void deposit_add(struct engine *engine, const uint8_t external_ref[DEPOSIT_REF_BYTES]);
 
 /* Section 9 of an image, into the empty table. */
 CC_MUST_USE bool deposit_load(struct engine *engine, struct image_read *read);

@@ -1,8 +1,8 @@
 #include "engine/state/disconnect.h"
 
 #include "base/rule.h"
-#include "engine/standing/schedule.h"
 #include "engine/state/access.h"
+#include "engine/state/state.h"
 #include "engine/table/image_read.h"
 #include "engine/table/image_sink.h"
 #include "engine/table/whole_lines.h"
@@ -58,7 +58,7 @@ static uint64_t account_hash(const struct engine *engine, uint64_t account)
     return mix_fold(account ^ engine->key.low, engine->key.high ^ UINT64_C(0xA24BAED4963EE407));
 }
 
-static uint32_t find(const struct engine *engine, const uint64_t id[2])
+uint32_t disconnect_find(const struct engine *engine, const uint64_t id[2])
 {
     const struct disconnect_table *table = &engine->arms;
     struct hash_index_probe probe = hash_index_probe(&table->by_id, id_hash(engine, id));
@@ -119,7 +119,7 @@ static void add(struct engine *engine, const struct disconnect_arm *arm)
     link_last(table, index);
 }
 
-static void drop(struct engine *engine, uint32_t index)
+void disconnect_drop(struct engine *engine, uint32_t index)
 {
     struct disconnect_table *table = &engine->arms;
     struct disconnect_arm *arm = &table->rows[index];
@@ -166,7 +166,7 @@ static enum status arm(struct engine *engine, const struct arm_body *body, uint3
 
     memcpy(row.id, body->arm_id, sizeof row.id);
     if (before != DISCONNECT_NONE)
-        drop(engine, before);
+        disconnect_drop(engine, before);
     else if (count_of(engine, row.account) >= DISCONNECT_ARMS_MAX)
         return refuse(result, REASON_limit_reached);
     if (engine->arms.count >= engine->arms.limit)
@@ -189,36 +189,17 @@ enum status disconnect_set(struct engine *engine, const struct command *command,
         status = check(engine, command, &body, result);
     if (status != STATUS_request_completed)
         return status;
-    uint32_t before = find(engine, id);
+    uint32_t before = disconnect_find(engine, id);
     if (before != DISCONNECT_NONE && engine->arms.rows[before].account != body.account_id)
         return refuse(result, REASON_invalid_parameter);
     if (body.armed)
         return arm(engine, &body, before, result);
     if (before != DISCONNECT_NONE)
-        drop(engine, before);
+        disconnect_drop(engine, before);
     return STATUS_request_completed;
 }
 
-/* --- code 2011 -------------------------------------------------------------------------------- */
-
-void disconnect_end(struct engine *engine, const struct command *command)
-{
-    uint64_t id[2];
-
-    memcpy(id, command_body(command), sizeof id);
-    uint32_t index = find(engine, id);
-    if (index == DISCONNECT_NONE)
-        return;
-    struct disconnect_arm row = engine->arms.rows[index];
-    drop(engine, index);
-    uint32_t at = engine->accounts.rows[row.account].portfolio_head;
-    for (; at != PORTFOLIO_NONE; at = state_portfolio(engine, at)->account_next) {
-        const struct portfolio *portfolio = state_portfolio(engine, at);
-        if (portfolio->subaccount_index == row.subaccount_index &&
-            portfolio->status != PORTFOLIO_CLOSED)
-            schedule_end_orders(engine, at, TIMER_DISCONNECT, REASON_disconnect);
-    }
-}
+/* --- the arms one by one ---------------------------------------------------------------------- */
 
 uint32_t disconnect_next_arm(const struct engine *engine, uint32_t after,
                              struct disconnect_arm *arm)
@@ -234,7 +215,7 @@ uint32_t disconnect_next_arm(const struct engine *engine, uint32_t after,
 bool disconnect_find_arm(const struct engine *engine, const uint64_t id[2],
                          struct disconnect_arm *arm)
 {
-    uint32_t index = find(engine, id);
+    uint32_t index = disconnect_find(engine, id);
 
     if (index != DISCONNECT_NONE)
         *arm = engine->arms.rows[index];
@@ -264,7 +245,8 @@ static const char *wrong_with(const struct engine *engine, const struct disconne
         (table->tail != DISCONNECT_NONE &&
          row->armed_sequence <= table->rows[table->tail].armed_sequence))
         return "the arms are not in the order of arming";
-    if (row->grace_ms > DISCONNECT_GRACE_MAX_MS || find(engine, row->id) != DISCONNECT_NONE)
+    if (row->grace_ms > DISCONNECT_GRACE_MAX_MS ||
+        disconnect_find(engine, row->id) != DISCONNECT_NONE)
         return "an arm waits too long, or stands twice";
     if (count_of(engine, row->account) >= DISCONNECT_ARMS_MAX)
         return "an account has too many arms";

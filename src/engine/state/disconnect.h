@@ -61,8 +61,11 @@ void disconnect_table_init(struct disconnect_table *table, void *memory, uint32_
 CC_MUST_USE enum status disconnect_set(struct engine *engine, const struct command *command,
                                        struct engine_result *result);
 
-/* Code 2011: the arm is gone, and so are the orders of its subaccount (R10, arms). */
-void disconnect_end(struct engine *engine, const struct command *command);
+/* Index of the arm of this id, or DISCONNECT_NONE. */
+CC_MUST_USE uint32_t disconnect_find(const struct engine *engine, const uint64_t id[2]);
+
+/* Frees the arm. */
+void disconnect_drop(struct engine *engine, uint32_t arm);
 
 /* The arm behind `after` (DISCONNECT_NONE: the first) in the order of arming: its index, and a copy
  * of it; DISCONNECT_NONE: there is none. Only reads. */

@@ -3,7 +3,6 @@
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
 #include "engine/table/whole_lines.h"
-#include "engine/trade/resting.h"
 
 #define COVERED(field) +sizeof(((struct holding_side *)0)->field)
 static_assert(sizeof(struct holding_side) == 0 HOLDING_SIDE_FIELDS(COVERED),

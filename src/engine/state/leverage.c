@@ -1,10 +1,5 @@
 #include "engine/state/leverage.h"
 
-#include "base/rule.h"
-#include "engine/account/cash.h"
-#include "engine/risk/margin.h"
-#include "engine/risk/risk.h"
-#include "engine/state/access.h"
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
 #include "engine/table/whole_lines.h"
@@ -13,19 +8,6 @@
 static_assert(sizeof(struct leverage) == 0 LEVERAGE_FIELDS(COVERED) LEVERAGE_CACHES(COVERED),
               "every byte of a setting is in one of its field lists");
 #undef COVERED
-
-/* Body of code 2001 (W3b). */
-struct set_body {
-    uint8_t credential_id[16];
-    uint64_t account_id;
-    uint32_t subaccount_index;
-    uint32_t portfolio_index;
-    uint32_t leverage;
-    uint16_t asset_id;
-    uint16_t pad;
-};
-
-static_assert(sizeof(struct set_body) == 40, "W3b: code 2001");
 
 static size_t rows_bytes(uint32_t slots)
 {
@@ -128,8 +110,7 @@ static void add(struct engine *engine, uint32_t before, uint32_t next, const str
     map_in(engine, index);
 }
 
-/* Keeps the setting, 0: none. False: the table is full, nothing has changed. */
-static bool keep(struct engine *engine, uint32_t portfolio, uint32_t market, uint32_t setting)
+bool leverage_keep(struct engine *engine, uint32_t portfolio, uint32_t market, uint32_t setting)
 {
     struct leverage_table *table = &engine->leverages;
     uint32_t before = LEVERAGE_NONE, at = leverage_first(engine, portfolio);
@@ -154,76 +135,6 @@ static bool keep(struct engine *engine, uint32_t portfolio, uint32_t market, uin
         add(engine, before, at, &row);
     }
     return true;
-}
-
-/* E >= IM with this setting in the record. */
-static bool is_covered(struct engine *engine, uint32_t portfolio, uint32_t holding,
-                       uint32_t setting)
-{
-    struct holding *row = state_holding(engine, holding);
-    uint32_t before = row->leverage;
-    struct margin_view view;
-
-    if (holding != HOLDING_NONE)
-        row->leverage = setting;
-    margin_view(engine, portfolio, &view);
-    row->leverage = before;
-    return view.equity >= view.initial;
-}
-
-/* R4: marks, and E >= IM behind a lower leverage. */
-static enum status change(struct engine *engine, uint32_t portfolio, uint32_t market_index,
-                          uint32_t leverage)
-{
-    const struct market *market = state_market(engine, market_index);
-    uint32_t setting = leverage == market_leverage(market) ? 0 : leverage;
-    uint32_t was = leverage_setting(engine, portfolio, market_index);
-    uint32_t holding = holding_find(engine, portfolio, market_index);
-
-    if (!cash_marks_stand(engine, portfolio))
-        return STATUS_order_rejected_invalid;
-    if (leverage < leverage_in_force(market, was) &&
-        !is_covered(engine, portfolio, holding, setting))
-        return STATUS_order_rejected_invalid;
-    if (!keep(engine, portfolio, market_index, setting))
-        return ROW_STATUS(room);
-    if (holding != HOLDING_NONE && setting != was) {
-        state_holding(engine, holding)->leverage = setting;
-        recheck_holding(engine, holding);
-    }
-    return STATUS_request_completed;
-}
-
-enum status leverage_set(struct engine *engine, const struct command *command,
-                         struct engine_result *result)
-{
-    struct set_body body;
-
-    memcpy(&body, command_body(command), sizeof body);
-    enum status status =
-        access_api_key(engine, body.credential_id, body.account_id, body.subaccount_index, result);
-    if (status != STATUS_request_completed)
-        return status;
-    uint32_t portfolio =
-        portfolio_find(engine, body.account_id, body.subaccount_index, body.portfolio_index);
-    if (portfolio == PORTFOLIO_NONE)
-        return ROW_STATUS(portfolio);
-    if (engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED) {
-        result->reason = REASON_portfolio_not_active;
-        return STATUS_order_rejected_invalid;
-    }
-    risk_touch(engine, portfolio);
-    uint32_t market = market_find(engine, body.asset_id);
-    if (market == MARKET_NONE)
-        return ROW_STATUS(market);
-    if (body.leverage == 0 || body.leverage > state_market(engine, market)->record.max_leverage) {
-        result->reason = REASON_invalid_parameter;
-        return STATUS_order_rejected_invalid;
-    }
-    status = change(engine, portfolio, market, body.leverage);
-    if (status == STATUS_order_rejected_invalid)
-        result->reason = REASON_insufficient_free_equity;
-    return status;
 }
 
 /* Rows come by portfolio, then market: each goes behind the one before it. */

@@ -56,10 +56,6 @@ CC_MUST_USE uint32_t leverage_first(const struct engine *engine, uint32_t portfo
 CC_MUST_USE uint32_t leverage_setting(const struct engine *engine, uint32_t portfolio,
                                       uint32_t market);
 
-/* Code 2001: a portfolio's leverage in a market, on behalf of an API key. */
-CC_MUST_USE enum status leverage_set(struct engine *engine, const struct command *command,
-                                     struct engine_result *result);
-
 /* What margin counts with: the setting, as far as the market still allows it, or the default. */
 static inline uint32_t leverage_in_force(const struct market *market, uint32_t setting)
 {
@@ -67,6 +63,11 @@ static inline uint32_t leverage_in_force(const struct market *market, uint32_t s
         return market_leverage(market);
     return setting < market->record.max_leverage ? setting : market->record.max_leverage;
 }
+
+/* Keeps the portfolio's setting in the market, 0: none. False: the table is full, nothing has
+ * changed. */
+CC_MUST_USE bool leverage_keep(struct engine *engine, uint32_t portfolio, uint32_t market,
+                               uint32_t setting);
 
 /* Section 12 of an image, into the empty table; portfolios and markets are there. */
 CC_MUST_USE bool leverage_load(struct engine *engine, struct image_read *read);

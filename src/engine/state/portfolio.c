@@ -2,8 +2,6 @@
 
 #include "base/rule.h"
 #include "base/text.h"
-#include "engine/risk/risk.h"
-#include "engine/standing/schedule.h"
 #include "engine/state/access.h"
 #include "engine/state/effects_tell.h"
 #include "engine/state/state.h"
@@ -148,6 +146,33 @@ static void tell(struct engine *engine, uint32_t index)
     effects_emit(engine, EFFECT_account, index, 0, &body);
 }
 
+void portfolio_end(struct engine *engine, uint32_t index)
+{
+    struct portfolio *portfolio = state_portfolio(engine, index);
+
+    INVARIANT(portfolio->status == PORTFOLIO_ACTIVE);
+    portfolio->status = PORTFOLIO_CLOSED;
+    tell(engine, index);
+}
+
+/* Places of the heap count from 1. */
+static uint32_t place_of(uint32_t portfolio)
+{
+    return portfolio + 1;
+}
+
+void portfolio_enter_dead_man(struct engine *engine, uint32_t index)
+{
+    uint64_t deadline_ns = state_portfolio(engine, index)->dead_man_ns;
+
+    if (deadline_ns == 0) {
+        timer_heap_remove(&engine->dead_men, place_of(index));
+        return;
+    }
+    timer_heap_set(&engine->dead_men, place_of(index), deadline_ns, index);
+    work_queue_timer_set(engine, deadline_ns);
+}
+
 void portfolio_wake(struct engine *engine, uint32_t index)
 {
     struct portfolio *portfolio = state_portfolio(engine, index);
@@ -225,19 +250,14 @@ enum status portfolio_create(struct engine *engine, const struct command *comman
     return STATUS_request_completed;
 }
 
-/* *credential* and 404 (R11). */
-static enum status find_by_key(const struct engine *engine, const struct command *command,
-                               uint32_t *index, struct engine_result *result)
+enum status portfolio_of_command(const struct engine *engine, const struct command *command,
+                                 uint32_t *index, struct engine_result *result)
 {
     struct key_body body;
 
     memcpy(&body, command_body(command), sizeof body);
-    enum status status =
-        access_api_key(engine, body.credential_id, body.account_id, body.subaccount_index, result);
-    if (status != STATUS_request_completed)
-        return status;
-    *index = portfolio_find(engine, body.account_id, body.subaccount_index, body.portfolio_index);
-    return *index == PORTFOLIO_NONE ? ROW_STATUS(portfolio) : STATUS_request_completed;
+    return access_key_portfolio(engine, body.credential_id, body.account_id, body.subaccount_index,
+                                body.portfolio_index, index, result);
 }
 
 static enum status refuse(struct engine_result *result, enum reason reason)
@@ -246,42 +266,11 @@ static enum status refuse(struct engine_result *result, enum reason reason)
     return STATUS_order_rejected_invalid;
 }
 
-static bool is_empty(const struct engine *engine, const struct portfolio *portfolio)
-{
-    if (portfolio->cash != 0 || portfolio->open_order_count != 0 ||
-        portfolio->conditional_count != 0)
-        return false;
-    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
-         at = engine->holdings.rows[at].next)
-        if (engine->holdings.rows[at].size != 0)
-            return false;
-    return true;
-}
-
-enum status portfolio_close(struct engine *engine, const struct command *command,
-                            struct engine_result *result)
-{
-    uint32_t index;
-    enum status status = find_by_key(engine, command, &index, result);
-
-    if (status != STATUS_request_completed)
-        return status;
-    risk_touch(engine, index);
-    struct portfolio *portfolio = state_portfolio(engine, index);
-    if (portfolio->status != PORTFOLIO_ACTIVE)
-        return refuse(result, REASON_portfolio_not_active);
-    if (!is_empty(engine, portfolio))
-        return refuse(result, REASON_portfolio_not_empty);
-    portfolio->status = PORTFOLIO_CLOSED;
-    tell(engine, index);
-    return STATUS_request_completed;
-}
-
 enum status portfolio_reopen(struct engine *engine, const struct command *command,
                              struct engine_result *result)
 {
     uint32_t index;
-    enum status status = find_by_key(engine, command, &index, result);
+    enum status status = portfolio_of_command(engine, command, &index, result);
 
     if (status != STATUS_request_completed)
         return status;
@@ -298,7 +287,7 @@ enum status portfolio_rename(struct engine *engine, const struct command *comman
                              struct engine_result *result)
 {
     uint32_t index;
-    enum status status = find_by_key(engine, command, &index, result);
+    enum status status = portfolio_of_command(engine, command, &index, result);
 
     if (status != STATUS_request_completed)
         return status;
@@ -382,7 +371,7 @@ bool portfolio_load(struct engine *engine, struct image_read *read)
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
         row->open_order_count = 0; /* counted anew (order_load) */
-        schedule_enter(engine, enter(engine, subaccount));
+        portfolio_enter_dead_man(engine, enter(engine, subaccount));
     }
     if (read->wrong == NULL && !every_subaccount_has_one(engine))
         return image_read_refuse(read, "a subaccount has no portfolio");

@@ -122,13 +122,22 @@ uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *n
 /* A CLOSED one is ACTIVE again, because cash came to it (R10); 2119 says so. */
 void portfolio_wake(struct engine *engine, uint32_t portfolio);
 
+/* An ACTIVE one, empty, is CLOSED; 2119 says so. */
+void portfolio_end(struct engine *engine, uint32_t portfolio);
+
+/* A portfolio from an image gets its timer. */
+void portfolio_enter_dead_man(struct engine *engine, uint32_t portfolio);
+
 /* Code 24 after row suspended. */
 CC_MUST_USE enum status portfolio_create(struct engine *engine, const struct command *command,
                                          struct engine_result *result);
 
-/* Codes 2002, 2003 and 2010, their credential included. */
-CC_MUST_USE enum status portfolio_close(struct engine *engine, const struct command *command,
-                                        struct engine_result *result);
+/* The portfolio that codes 2002, 2003 and 2010 name: their credential, then *portfolio. */
+CC_MUST_USE enum status portfolio_of_command(const struct engine *engine,
+                                             const struct command *command, uint32_t *portfolio,
+                                             struct engine_result *result);
+
+/* Codes 2003 and 2010, their credential included; portfolio_close.h has 2002. */
 CC_MUST_USE enum status portfolio_reopen(struct engine *engine, const struct command *command,
                                          struct engine_result *result);
 CC_MUST_USE enum status portfolio_rename(struct engine *engine, const struct command *command,

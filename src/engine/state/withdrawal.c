@@ -1,11 +1,7 @@
 #include "engine/state/withdrawal.h"
 
 #include "base/row_history.h"
-#include "base/rule.h"
 #include "base/uuid.h"
-#include "engine/account/cash.h"
-#include "engine/risk/risk.h"
-#include "engine/state/access.h"
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
 #include "engine/table/whole_lines.h"
@@ -14,18 +10,6 @@
 static_assert(sizeof(struct withdrawal) == 0 WITHDRAWAL_FIELDS(COVERED) WITHDRAWAL_CACHES(COVERED),
               "every byte of a withdrawal is in one of its field lists");
 #undef COVERED
-
-/* Body of code 10 (W3). */
-struct request_body {
-    uint64_t account_id;
-    uint32_t subaccount_index;
-    uint32_t portfolio_index;
-    uint64_t amount;
-    uint8_t destination[20];
-    uint32_t pad;
-};
-
-static_assert(sizeof(struct request_body) == 48, "W3: code 10");
 
 /* --- the table -------------------------------------------------------------------------------- */
 
@@ -130,8 +114,7 @@ static struct subaccount *subaccount_of(struct engine *engine, const struct with
     return &engine->subaccounts.rows[engine->portfolios.rows[row->portfolio].subaccount];
 }
 
-/* A copy of the row goes to the end of the list of all, and into the map. */
-static uint32_t add(struct engine *engine, const struct withdrawal *row)
+uint32_t withdrawal_add(struct engine *engine, const struct withdrawal *row)
 {
     struct withdrawal_table *table = &engine->withdrawals;
     uint32_t index = table->free_head;
@@ -172,7 +155,7 @@ static void release(struct engine *engine, uint32_t index)
     table->count--;
 }
 
-static void release_ended(struct engine *engine)
+void withdrawal_release_ended(struct engine *engine)
 {
     const struct timer_heap *releases = &engine->withdrawals.releases;
 
@@ -183,92 +166,21 @@ static void release_ended(struct engine *engine)
     }
 }
 
-/* --- codes 10 and 1004 ------------------------------------------------------------------------ */
-
-static void tell(struct engine *engine, const struct withdrawal *row,
-                 enum effect_withdrawal_outcome outcome)
-{
-    struct effect_withdrawal body = {
-        .portfolio = portfolio_effect_id(state_portfolio(engine, row->portfolio)),
-        .amount = row->amount,
-        .outcome = (uint8_t)outcome,
-    };
-
-    withdrawal_id(row, body.withdrawal_id);
-    effects_emit(engine, EFFECT_withdrawal, row->portfolio, 0, &body);
-}
-
-/* Whether it can be kept, behind all conditions: room for the row and for the sum. */
-static bool fits(const struct engine *engine, uint64_t amount)
+bool withdrawal_fits(const struct engine *engine, uint64_t amount)
 {
     return engine->withdrawals.count < engine->withdrawals.limit &&
            engine->withdrawals_pending <= WITHDRAWAL_PENDING_MAX - (int64_t)amount;
 }
 
-enum status withdrawal_request(struct engine *engine, const struct command *command,
-                               struct engine_result *result)
+void withdrawal_end(struct engine *engine, uint32_t index)
 {
-    uint32_t portfolio = engine->turn.portfolio;
-    struct request_body body;
-
-    memcpy(&body, command_body(command), sizeof body);
-    release_ended(engine);
-    if (!access_body_is_clean(command))
-        return STATUS_order_rejected_invalid;
-    if (body.amount == 0)
-        return ROW_STATUS(size_zero);
-    if (!cash_marks_stand(engine, portfolio))
-        return ROW_STATUS(mark);
-    if (body.amount < WITHDRAWAL_MIN)
-        return STATUS_rejected_invalid_size;
-    if (!cash_is_free(engine, portfolio, body.amount))
-        return STATUS_rejected_insufficient_free_equity;
-    if (!fits(engine, body.amount))
-        return ROW_STATUS(room);
-    struct withdrawal row = {
-        .created_sequence = engine->sequence,
-        .created_ns = engine->t_ns,
-        .amount = body.amount,
-        .release_ns = credential_keep_until(engine),
-        .portfolio = portfolio,
-        .id_index = state_next_id(engine),
-    };
-    memcpy(row.destination, body.destination, sizeof row.destination);
-    (void)add(engine, &row);
-    engine->withdrawals_pending += (int64_t)body.amount;
-    cash_debit(engine, portfolio, CASH_withdrawal, (int64_t)body.amount);
-    tell(engine, &row, WITHDRAWAL_PENDING);
-    withdrawal_id(&row, result->id);
-    result->members |= ANSWER_HAS_ID;
-    return STATUS_request_completed;
-}
-
-enum status withdrawal_settle(struct engine *engine, const struct command *command,
-                              struct engine_result *result)
-{
-    const uint8_t *body = command_body(command);
-    uint32_t index = withdrawal_find(engine, body);
     struct withdrawal *row = &engine->withdrawals.rows[index];
-    bool is_reverted = body[16] == WITHDRAWAL_REVERTED;
 
-    (void)result;
-    if (!access_body_is_clean(command) || index == WITHDRAWAL_NONE || row->ended_sequence != 0)
-        return STATUS_order_rejected_invalid;
-    if (is_reverted) {
-        risk_touch(engine, row->portfolio);
-        if (!cash_fits(engine, row->portfolio, row->amount))
-            return STATUS_order_rejected_internal;
-    }
+    INVARIANT(row->ended_sequence == 0);
     row->ended_sequence = engine->sequence;
     timer_heap_set(&engine->withdrawals.releases, index, row->release_ns, row->created_sequence);
     subaccount_of(engine, row)->withdrawals_pending--;
     engine->withdrawals_pending -= (int64_t)row->amount;
-    if (is_reverted)
-        cash_credit(engine, row->portfolio, CASH_withdrawal_reverted, (int64_t)row->amount);
-    else
-        engine->withdrawals_settled += (int64_t)row->amount;
-    tell(engine, row, is_reverted ? WITHDRAWAL_REVERTED : WITHDRAWAL_SETTLED);
-    return STATUS_request_completed;
 }
 
 /* --- the image -------------------------------------------------------------------------------- */
@@ -308,7 +220,7 @@ bool withdrawal_load(struct engine *engine, struct image_read *read)
         const char *wrong = wrong_with(engine, row);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
-        (void)add(engine, row);
+        (void)withdrawal_add(engine, row);
         pending += row->ended_sequence == 0 ? (int64_t)row->amount : 0;
     }
     if (read->wrong == NULL && pending != engine->withdrawals_pending)

@@ -83,13 +83,18 @@ CC_MUST_USE bool withdrawal_read(const struct engine *engine, uint32_t at,
 /* Its id: R3's rule. */
 void withdrawal_id(const struct withdrawal *withdrawal, uint8_t id[16]);
 
-/* Code 10 after row portfolio and check-on-touch of its portfolio. */
-CC_MUST_USE enum status withdrawal_request(struct engine *engine, const struct command *command,
-                                           struct engine_result *result);
+/* Whether one of this amount can be kept: room for the row and for the sum. */
+CC_MUST_USE bool withdrawal_fits(const struct engine *engine, uint64_t amount);
 
-/* Code 1004. */
-CC_MUST_USE enum status withdrawal_settle(struct engine *engine, const struct command *command,
-                                          struct engine_result *result);
+/* Keeps a copy of the row as the newest; its table has room. The sum of what is pending is the
+ * caller's. Returns its index. */
+uint32_t withdrawal_add(struct engine *engine, const struct withdrawal *row);
+
+/* Code 1004 of a pending one: it has ended, and is kept until its release_ns. */
+void withdrawal_end(struct engine *engine, uint32_t withdrawal);
+
+/* Frees at most WITHDRAWAL_RELEASES_MAX of those whose release_ns has come. */
+void withdrawal_release_ended(struct engine *engine);
 
 /* Section 16 of an image, into the empty table; the portfolios are there. */
 CC_MUST_USE bool withdrawal_load(struct engine *engine, struct image_read *read);

@@ -1,0 +1,15 @@
+/* portfolio_close.h - code 2002: an empty portfolio is closed (R10). Owned by the engine. */
+#ifndef ENGINE_ACCOUNT_PORTFOLIO_CLOSE_H
+#define ENGINE_ACCOUNT_PORTFOLIO_CLOSE_H
+
+#include "base/status.h"
+
+struct engine;
+struct command;
+struct engine_result;
+
+/* Its credential included. */
+CC_MUST_USE enum status portfolio_close(struct engine *engine, const struct command *command,
+                                        struct engine_result *result);
+
+#endif

@@ -1,0 +1,95 @@
+#include "engine/account/withdraw.h"
+
+#include "base/rule.h"
+#include "engine/account/cash.h"
+#include "engine/risk/risk.h"
+#include "engine/state/access.h"
+#include "engine/state/state.h"
+
+/* Body of code 10 (W3). */
+struct request_body {
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+    uint64_t amount;
+    uint8_t destination[20];
+    uint32_t pad;
+};
+
+static_assert(sizeof(struct request_body) == 48, "W3: code 10");
+
+static void tell(struct engine *engine, const struct withdrawal *row,
+                 enum effect_withdrawal_outcome outcome)
+{
+    struct effect_withdrawal body = {
+        .portfolio = portfolio_effect_id(state_portfolio(engine, row->portfolio)),
+        .amount = row->amount,
+        .outcome = (uint8_t)outcome,
+    };
+
+    withdrawal_id(row, body.withdrawal_id);
+    effects_emit(engine, EFFECT_withdrawal, row->portfolio, 0, &body);
+}
+
+enum status withdraw_request(struct engine *engine, const struct command *command,
+                             struct engine_result *result)
+{
+    uint32_t portfolio = engine->turn.portfolio;
+    struct request_body body;
+
+    memcpy(&body, command_body(command), sizeof body);
+    withdrawal_release_ended(engine);
+    if (!access_body_is_clean(command))
+        return STATUS_order_rejected_invalid;
+    if (body.amount == 0)
+        return ROW_STATUS(size_zero);
+    if (!cash_marks_stand(engine, portfolio))
+        return ROW_STATUS(mark);
+    if (body.amount < WITHDRAWAL_MIN)
+        return STATUS_rejected_invalid_size;
+    if (!cash_is_free(engine, portfolio, body.amount))
+        return STATUS_rejected_insufficient_free_equity;
+    if (!withdrawal_fits(engine, body.amount))
+        return ROW_STATUS(room);
+    struct withdrawal row = {
+        .created_sequence = engine->sequence,
+        .created_ns = engine->t_ns,
+        .amount = body.amount,
+        .release_ns = credential_keep_until(engine),
+        .portfolio = portfolio,
+        .id_index = state_next_id(engine),
+    };
+    memcpy(row.destination, body.destination, sizeof row.destination);
+    (void)withdrawal_add(engine, &row);
+    engine->withdrawals_pending += (int64_t)body.amount;
+    cash_debit(engine, portfolio, CASH_withdrawal, (int64_t)body.amount);
+    tell(engine, &row, WITHDRAWAL_PENDING);
+    withdrawal_id(&row, result->id);
+    result->members |= ANSWER_HAS_ID;
+    return STATUS_request_completed;
+}
+
+enum status withdraw_settle(struct engine *engine, const struct command *command,
+                            struct engine_result *result)
+{
+    const uint8_t *body = command_body(command);
+    uint32_t index = withdrawal_find(engine, body);
+    struct withdrawal *row = &engine->withdrawals.rows[index];
+    bool is_reverted = body[16] == WITHDRAWAL_REVERTED;
+
+    (void)result;
+    if (!access_body_is_clean(command) || index == WITHDRAWAL_NONE || row->ended_sequence != 0)
+        return STATUS_order_rejected_invalid;
+    if (is_reverted) {
+        risk_touch(engine, row->portfolio);
+        if (!cash_fits(engine, row->portfolio, row->amount))
+            return STATUS_order_rejected_internal;
+    }
+    withdrawal_end(engine, index);
+    if (is_reverted)
+        cash_credit(engine, row->portfolio, CASH_withdrawal_reverted, (int64_t)row->amount);
+    else
+        engine->withdrawals_settled += (int64_t)row->amount;
+    tell(engine, row, is_reverted ? WITHDRAWAL_REVERTED : WITHDRAWAL_SETTLED);
+    return STATUS_request_completed;
+}

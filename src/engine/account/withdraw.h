@@ -1,0 +1,19 @@
+/* withdraw.h - codes 10 and 1004: cash on its way out (R10, R11). Owned by the engine. */
+#ifndef ENGINE_ACCOUNT_WITHDRAW_H
+#define ENGINE_ACCOUNT_WITHDRAW_H
+
+#include "base/status.h"
+
+struct engine;
+struct command;
+struct engine_result;
+
+/* Code 10 after row portfolio and check-on-touch of its portfolio. */
+CC_MUST_USE enum status withdraw_request(struct engine *engine, const struct command *command,
+                                         struct engine_result *result);
+
+/* Code 1004. */
+CC_MUST_USE enum status withdraw_settle(struct engine *engine, const struct command *command,
+                                        struct engine_result *result);
+
+#endif
