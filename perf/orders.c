@@ -133,7 +133,7 @@ static void sign_order(struct run *run, struct order *out, uint64_t unix_ms)
         exit(1);
     size_t frame_bytes = draft_frame(&draft, frame);
     int head = snprintf((char *)out->text, HEAD_BYTES,
-                        "POST %s HTTP/1.1\r\nHost: perpd\r\n"
+                        "POST %s HTTP/1.1\r\nHost: localhost\r\n"
                         "Content-Type: application/octet-stream\r\nContent-Length: %zu\r\n\r\n",
                         draft.request->path, frame_bytes);
     memcpy(out->text + head, frame, frame_bytes);

@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/decimal.h"
 #include "base/hex.h"
+#include "base/host.h"
 #include "base/text.h"
 
 enum {
@@ -365,21 +366,41 @@ static bool load_flag(struct config *config, const char *argument)
 
 /* -------------------------------------------------------------- the whole */
 
-static bool is_loopback(const char *address)
+/* A listener: plain HTTP beyond loopback is asked for, and its hosts are known. */
+static bool check_listener(struct config *config, enum option listen, enum option allow_plain)
 {
-    return strncmp(address, "127.", 4) == 0 || strncmp(address, "localhost:", 10) == 0 ||
-           strncmp(address, "[::1]:", 6) == 0;
+    const char *address = config_text(config, listen);
+    const char *name = option_row(listen)->name;
+    if (!host_is_loopback(address) && !config_switch(config, allow_plain))
+        return refuse(config,
+                      "%s = %s: plain HTTP on an address that is not loopback needs %s = on", name,
+                      address, option_row(allow_plain)->name);
+    if (host_is_wildcard(address) && config_text(config, OPTION_net_hosts)[0] == '\0')
+        return refuse(config,
+                      "%s = %s: every address of the machine needs net.hosts, the names that "
+                      "clients use",
+                      name, address);
+    return true;
+}
+
+static bool check_hosts(struct config *config)
+{
+    struct host_list list = { 0 };
+    const char *hosts = config_text(config, OPTION_net_hosts);
+    if (hosts[0] == '\0' || host_list_add(&list, hosts))
+        return true;
+    return refuse(config,
+                  "net.hosts = %.200s: not 1 to %d hosts without ports, with commas between", hosts,
+                  HOST_LIST_MAX);
 }
 
 /* Checks that involve several rows. */
 static bool check_together(struct config *config)
 {
-    if (!is_loopback(config_text(config, OPTION_net_listen)) &&
-        !config_switch(config, OPTION_net_allow_plain))
-        return refuse(config,
-                      "net.listen = %s: plain HTTP on an address that is not loopback "
-                      "needs net.allow_plain = on",
-                      config_text(config, OPTION_net_listen));
+    if (!check_hosts(config) ||
+        !check_listener(config, OPTION_net_listen, OPTION_net_allow_plain) ||
+        !check_listener(config, OPTION_admin_listen, OPTION_admin_allow_plain))
+        return false;
     if (config_number(config, OPTION_limits_session_life_default_s) >
         config_number(config, OPTION_limits_session_life_max_s))
         return refuse(config, "limits.session_life_default_s is above limits.session_life_max_s");

@@ -22,6 +22,7 @@
     X(invalid_api_key, 401)                 X(invalid_device_key, 401) \
     X(invalid_token, 401) \
     X(subaccount_not_permitted, 403)        X(read_only_key, 403) \
+    X(origin_not_allowed, 403)              X(host_not_allowed, 421) \
     X(not_found, 404)                       X(portfolio_not_found, 404) \
     X(order_not_found, 404)                 X(account_not_found, 404) \
     X(request_not_found, 404) \
@@ -39,7 +40,8 @@
     X(200, "OK") X(201, "Created") X(204, "No Content") \
     X(400, "Bad Request") X(401, "Unauthorized") X(403, "Forbidden") X(404, "Not Found") \
     X(405, "Method Not Allowed") X(408, "Request Timeout") X(409, "Conflict") X(410, "Gone") \
-    X(413, "Payload Too Large") X(415, "Unsupported Media Type") X(429, "Too Many Requests") \
+    X(413, "Payload Too Large") X(415, "Unsupported Media Type") X(421, "Misdirected Request") \
+    X(429, "Too Many Requests") \
     X(431, "Request Header Fields Too Large") X(500, "Internal Server Error") \
     X(503, "Service Unavailable")
 /* clang-format on */

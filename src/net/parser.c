@@ -76,11 +76,24 @@ static bool has_body(const struct http_head *head)
     return head->chunked || head->content_length > 0;
 }
 
+/* A page of another name that resolves to this address must not reach it (W10). Of a target in
+ * absolute form both names are checked: readers differ about which of them counts. */
+static bool check_host(const struct host_list *hosts, const struct http_head *head,
+                       const char *text, struct problem_detail *problem)
+{
+    if (host_list_has(hosts, text + head->host.at, head->host.count) &&
+        (head->authority.count == 0 ||
+         host_list_has(hosts, text + head->authority.at, head->authority.count)))
+        return true;
+    return problem_detail_set(problem, PROBLEM_host_not_allowed, NULL,
+                              "this Host is not one of net.hosts");
+}
+
 static void refuse_size(struct protocol *protocol, struct conn *conn)
 {
     struct problem_detail problem;
     uint32_t limit = conn->body_limit;
-    if (conn->early.code == PROBLEM_not_found || conn->early.code == PROBLEM_method_not_allowed)
+    if (conn->route.kind == ROUTE_NONE)
         problem = conn->early; /* R11: path and method come first */
     else
         (void)problem_detail_set_number(&problem, PROBLEM_payload_too_large, limit,
@@ -112,7 +125,8 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
         parser_refuse(protocol, conn, &problem);
         return false;
     }
-    if (!route_find(&protocol->routes, head, text, conn->admin, &conn->route, &conn->early,
+    if (!check_host(&protocol->config.hosts, head, text, &conn->early) ||
+        !route_find(&protocol->routes, head, text, conn->admin, &conn->route, &conn->early,
                     &conn->allow)) {
         conn->route.kind = ROUTE_NONE;
     } else {

@@ -130,6 +130,13 @@ static const struct row {
     R("hex", "--exchange.id=" HEX_ID, NULL),
     R("hex cut", "--exchange.id=00", "64 hex digits"),
     R("open address", "--net.listen=0.0.0.0:8080", "net.allow_plain"),
+    R("a name that begins like loopback", "--net.listen=127.0.0.1.example:1", "net.allow_plain"),
+    R("open admin address", "--admin.listen=192.0.2.1:8081", "admin.allow_plain"),
+    R("hosts", "--net.hosts=exchange.example,[2001:db8::1],192.0.2.1", NULL),
+    R("a host with its port", "--net.hosts=exchange.example:443", "without ports"),
+    R("hosts and a comma", "--net.hosts=a,", "without ports"),
+    R("no such host", "--net.hosts=a b", "without ports"),
+    R("any host", "--net.hosts=*", "without ports"),
     R("loopback, IPv6", "--net.listen=[::1]:0", NULL),
     R("loopback by name", "--net.listen=localhost:0", NULL),
     R("session lives", "--limits.session_life_default_s=15552001", "session_life_max_s"),
@@ -149,7 +156,18 @@ static void test_rows(void)
         CHECK_ROW(row, row->error == NULL || strstr(config.error, row->error) != NULL);
         CHECK_ROW(row, strchr(config.error, '\n') == NULL);
     }
-    CHECK(load(FLAGS("--net.listen=0.0.0.0:1", "--net.allow_plain=on"), NULL) == CONFIG_RUN);
+    /* wire.md W10: a wildcard address says no name that could be compared. */
+    static const char *const wildcards[] = { "0.0.0.0", "[::]", "0", "[::0]", "[::ffff:0.0.0.0]" };
+    for (size_t i = 0; i < CC_COUNT(wildcards); i++) {
+        char listen[64], admin[64];
+        snprintf(listen, sizeof listen, "--net.listen=%s:1", wildcards[i]);
+        snprintf(admin, sizeof admin, "--admin.listen=%s:1", wildcards[i]);
+        CHECK(load(FLAGS(listen, "--net.allow_plain=on"), NULL) == CONFIG_REFUSED);
+        CHECK(strstr(config.error, "net.hosts") != NULL);
+        CHECK(load(FLAGS(admin, "--admin.allow_plain=on"), NULL) == CONFIG_REFUSED);
+        CHECK(strstr(config.error, "net.hosts") != NULL);
+        CHECK(load(FLAGS(listen, "--net.allow_plain=on", "--net.hosts=a"), NULL) == CONFIG_RUN);
+    }
     CHECK(load(FLAGS("--exchange.id=" HEX_ID), NULL) == CONFIG_RUN);
     CHECK(strstr(config_text(&config, OPTION_exchange_id), "090a0b") != NULL); /* lower case */
 }

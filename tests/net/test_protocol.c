@@ -226,9 +226,11 @@ static void continue_is_sent_in_its_place(void)
 
 static void head_has_no_body(void)
 {
-    static const char text[] = "HEAD /api/v1/time HTTP/1.1\r\nHost: x\r\n\r\n"
-                               "GET /api/v1/time HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
-                               "GET /api/v1/time HTTP/1.0\r\n\r\nGET /api/v1/time HTTP/1.0\r\n\r\n";
+    static const char text[] =
+        "HEAD /api/v1/time HTTP/1.1\r\nHost: x\r\n\r\n"
+        "GET /api/v1/time HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\n\r\n"
+        "GET /api/v1/time HTTP/1.0\r\nHost: x\r\n\r\n"
+        "GET /api/v1/time HTTP/1.0\r\nHost: x\r\n\r\n";
     struct wire wire;
     struct wire_answer answer;
     begin();

@@ -79,7 +79,7 @@ static const struct {
     H("bare LF", "GET /api/v1/time HTTP/1.1\nHost: x\r\n\r\n", 400, "malformed_request",
       "a line does not end with CR LF, at byte 25 of the head", true),
     H("no host", "GET /api/v1/time HTTP/1.1\r\n\r\n", 400, "malformed_request",
-      "HTTP/1.1 without a Host header", true),
+      "there is no Host header", true),
     H("length and coding",
       "POST " ORDER_PATH " HTTP/1.1\r\n" HOST
       "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",

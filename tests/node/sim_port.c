@@ -101,6 +101,7 @@ void sim_port_open(struct sim *sim, struct sim_port *port)
         .credit_wait_ms = 2,
         .output_pool_bytes = OUTPUT_BYTES,
     };
+    INVARIANT(host_list_add(&config.hosts, "x"));
     memcpy(config.secret_key, core->exchange.secret_key, sizeof config.secret_key);
     memcpy(config.exchange_id, core->exchange.exchange_id, sizeof config.exchange_id);
     memset(port->protocol, 0, sizeof *port->protocol);

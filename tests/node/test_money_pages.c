@@ -80,6 +80,7 @@ static void open_gate(void)
         .output_pool_bytes = 1 << 22,
     };
 
+    CHECK(host_list_add(&config.hosts, "x"));
     memcpy(config.secret_key, core->exchange.secret_key, sizeof config.secret_key);
     CHECK(protocol_init(&protocol, &config, CONNECTIONS) == 0);
     protocol_turn_begin(&protocol);

@@ -330,7 +330,7 @@ class Connection:
 def request_bytes(method, path, body=None, headers=(), version="HTTP/1.1", host=True):
     lines = [f"{method} {path} {version}"]
     if host:
-        lines.append("Host: perpd")
+        lines.append("Host: localhost")
     lines += [f"{name}: {value}" for name, value in headers]
     if body is not None:
         lines.append(f"Content-Length: {len(body)}")

@@ -208,7 +208,7 @@ def random_bytes(world, table):
         if kind == 1:
             data = data.replace(b"\0", b"\r\n") + b"\r\n\r\n"
         elif kind == 2:
-            data = b"POST " + PATHS[PLACE_LIMIT].encode() + b" HTTP/1.1\r\nHost: x\r\n" + data
+            data = f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: localhost\r\n".encode() + data
         elif kind == 3:
             data = request_bytes("POST", PATHS[PLACE_LIMIT], data, [OCTETS])
         with world.exchange.open() as connection:
@@ -339,9 +339,9 @@ def signed_nonsense(world, table):
 def half_open(world, table):
     """2,000 connections that begin a request and stop; they are closed and the rest is served."""
     held = []
-    pieces = (b"", b"G", b"GET /api/v1/time HTTP/1.1\r\nHost: x\r\n", world.order()[:150],
+    pieces = (b"", b"G", b"GET /api/v1/time HTTP/1.1\r\nHost: localhost\r\n", world.order()[:150],
               world.order()[:-5],
-              b"POST " + PATHS[PLACE_LIMIT].encode() + b" HTTP/1.1\r\nHost: x\r\n"
+              b"POST " + PATHS[PLACE_LIMIT].encode() + b" HTTP/1.1\r\nHost: localhost\r\n"
               b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n")
     for number in range(2_000):
         try:
@@ -420,7 +420,7 @@ def endless_heads(world, table):
             begun = time.monotonic()
             closed = False
             try:
-                connection.send(b"GET /api/v1/time HTTP/1.1\r\nHost: x\r\n")
+                connection.send(b"GET /api/v1/time HTTP/1.1\r\nHost: localhost\r\n")
                 while time.monotonic() - begun < PATIENCE_S:
                     connection.send(f"X-{number}: ".encode() + b"y" * 5_000 if number % 2
                                     else b"X: y\r\n" * 100)

@@ -100,7 +100,7 @@ def ask_with_bodies_and_methods(world, table):
             response = connection.receive()
             table.problem(f"GET with {body!r:.20}", response, 400, "malformed_request")
             table.true("closed", connection.closed(), body)
-    chunked = (b"GET " + path.encode() + b" HTTP/1.1\r\nHost: x\r\n"
+    chunked = (b"GET " + path.encode() + b" HTTP/1.1\r\nHost: localhost\r\n"
                b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n")
     with world.exchange.open() as connection:
         connection.send(chunked)

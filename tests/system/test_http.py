@@ -34,7 +34,7 @@ class World:
         return payload, key.public, key.sign(payload)
 
 
-def get(path=TIME, *lines, version="HTTP/1.1", host="Host: perpd"):
+def get(path=TIME, *lines, version="HTTP/1.1", host="Host: localhost"):
     """A GET with exactly these header lines; latin-1, so that any byte can be sent."""
     head = [f"GET {path} {version}"] + ([host] if host else []) + list(lines)
     return "\r\n".join(head).encode("latin-1") + b"\r\n\r\n"
@@ -59,24 +59,24 @@ def refused(world, table, row, data, status=400, code="malformed_request", close
 def broken_heads(world):
     """W10: bare LF or CR, missing or second Host, obs-fold, other versions -> 400 and close."""
     table = Table()
-    host = b"Host: perpd\r\n"
+    host = b"Host: localhost\r\n"
     line = f"GET {TIME} HTTP/1.1\r\n".encode()
     rows = [
         ("bare LF after the request line", line[:-2] + b"\n" + host + b"\r\n"),
-        ("bare LF after a header", line + b"Host: perpd\n\r\n"),
+        ("bare LF after a header", line + b"Host: localhost\n\r\n"),
         ("bare LF as the last line", line + host + b"\n"),
-        ("bare LF everywhere", line[:-2] + b"\nHost: perpd\n\n"),
+        ("bare LF everywhere", line[:-2] + b"\nHost: localhost\n\n"),
         ("bare CR in a value", line + host + b"X: a\rb\r\n\r\n"),
         ("bare CR before a header", line + host + b"\rX: a\r\n\r\n"),
         ("CR CR LF", line[:-2] + b"\r\r\n" + host + b"\r\n"),
         ("no Host", line + b"\r\n"),
-        ("no Host among others", line + b"Accept: */*\r\nX-Host: perpd\r\n\r\n"),
-        ("a second Host", line + host + b"Host: perpd\r\n\r\n"),
+        ("no Host among others", line + b"Accept: */*\r\nX-Host: localhost\r\n\r\n"),
+        ("a second Host", line + host + b"Host: localhost\r\n\r\n"),
         ("a second Host of another case", line + host + b"X: 1\r\nhOST: other\r\n\r\n"),
         ("obs-fold", line + host + b"X: a\r\n b\r\n\r\n"),
         ("obs-fold with a tab", line + host + b"X: a\r\n\tb\r\n\r\n"),
-        ("obs-fold first", line + b" Host: perpd\r\n\r\n"),
-        ("a space before the colon", line + b"Host : perpd\r\n\r\n"),
+        ("obs-fold first", line + b" Host: localhost\r\n\r\n"),
+        ("a space before the colon", line + b"Host : localhost\r\n\r\n"),
         ("no colon", line + host + b"Accept\r\n\r\n"),
         ("an empty name", line + host + b": x\r\n\r\n"),
         ("a name with a space", line + host + b"X Y: x\r\n\r\n"),
@@ -107,7 +107,7 @@ def broken_heads(world):
 def lengths(world):
     """W10: both Content-Length and Transfer-Encoding, unreadable lengths -> 400 and close."""
     table = Table()
-    start = f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: perpd\r\nContent-Type: " \
+    start = f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: localhost\r\nContent-Type: " \
             "application/json\r\n"
     rows = [
         ("both", "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"),
@@ -134,9 +134,9 @@ def lengths(world):
         refused(world, table, row, (start + rest).encode("latin-1"))
     for row, rest in (("a GET with a body", "Content-Length: 5\r\n\r\nhello"),
                       ("a GET in chunks", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),):
-        refused(world, table, row, f"GET {TIME} HTTP/1.1\r\nHost: perpd\r\n{rest}".encode())
+        refused(world, table, row, f"GET {TIME} HTTP/1.1\r\nHost: localhost\r\n{rest}".encode())
     with world.exchange.open() as connection:
-        connection.send(f"HEAD {TIME} HTTP/1.1\r\nHost: perpd\r\nContent-Length: 5\r\n\r\nhello"
+        connection.send(f"HEAD {TIME} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello"
                         .encode())
         table.same("a HEAD with a body", connection.receive(body=False).status, 400)
         table.true("a HEAD with a body: closes, no body", connection.closed(), connection.buffer)
@@ -173,7 +173,7 @@ def size_of_bodies(world):
     exchange = world.exchange
 
     def post(length, body, kind):
-        head = (f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: perpd\r\nContent-Type: {kind}\r\n"
+        head = (f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
                 f"Content-Length: {length}\r\n\r\n")
         return exchange.raw(head.encode() + body)
 
@@ -189,7 +189,7 @@ def size_of_bodies(world):
     table.true("10^30", response.status in (400, 413), response)
     for kind in (octets, plain):
         chunks = b"1000\r\n" + b"x" * 4096 + b"\r\n"
-        head = (f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: perpd\r\nContent-Type: {kind}\r\n"
+        head = (f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
                 "Transfer-Encoding: chunked\r\n\r\n").encode()
         table.problem(f"chunks, {kind}", exchange.raw(head + chunks * 5), 413,
                       "payload_too_large")
@@ -203,7 +203,7 @@ def size_of_bodies(world):
 def chunked_bodies(world):
     """W10: chunked bodies are accepted without trailers and extensions."""
     table = Table()
-    head = (f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: perpd\r\nContent-Type: "
+    head = (f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
             "application/json\r\nTransfer-Encoding: chunked\r\n\r\n").encode()
 
     def chunks(text, size, upper=False, zeros=""):
@@ -292,6 +292,52 @@ def methods(world):
 
 
 @suite.case
+def hosts(world):
+    """W10: both listeners take only Hosts of net.hosts, the port is not compared; else 421."""
+    table = Table()
+    exchange = world.exchange
+    ports = (("public", exchange.port, TIME), ("admin", exchange.admin_port, "/livez"))
+    foreign = ("evil.example", "localhost.evil.example", "evil.example:80", "127.0.0.2",
+               "localhost@evil.example", "localhost, evil.example", "[::2]", "")
+    for listener, port, path in ports:
+        for host in ("localhost", "LOCALHOST:1", "127.0.0.1", f"127.0.0.1:{port}", "[::1]"):
+            with Connection(port) as connection:
+                table.ok(f"{listener} {host}", connection.exchange(get(path, host=f"Host: {host}")))
+        with Connection(port) as connection:  # which stays open
+            for host in foreign:
+                table.problem(f"{listener} {host}",
+                              connection.exchange(get(path, host=f"Host: {host}")), 421,
+                              "host_not_allowed")
+            table.ok(f"{listener}, then", connection.exchange(get(path)))
+        for target, status in (("http://localhost", 200), (f"http://127.0.0.1:{port}", 200),
+                               ("http://evil.example", 421), ("http://localhost@evil", 421)):
+            with Connection(port) as connection:
+                table.same(f"{listener} {target}", connection.exchange(get(target + path)).status,
+                           status)
+                foreign_host = get(target + path, host="Host: evil.example")
+                table.same(f"{listener} {target}, foreign Host",
+                           connection.exchange(foreign_host).status, 421)
+    for path in ("/livez", "/readyz", "/metrics", "/audit", "/admin/withdrawals", "/nowhere"):
+        with Connection(exchange.admin_port) as connection:
+            table.problem(f"rebound {path}",
+                          connection.exchange(get(path, host="Host: evil.example")), 421,
+                          "host_not_allowed")
+    text = envelope(*world.order())
+    head = (f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: evil.example\r\nContent-Length: "
+            f"{len(text)}\r\nContent-Type: application/json\r\n")
+    with exchange.open() as connection:
+        table.problem("a write", connection.exchange(head.encode() + b"\r\n" + text), 421,
+                      "host_not_allowed")
+        table.ok("its body is passed over", connection.exchange(get()))
+    with exchange.open() as connection:
+        connection.send(head.encode() + b"Expect: 100-continue\r\n\r\n")
+        table.problem("no 100", connection.receive(), 421, "host_not_allowed")
+    for version in ("HTTP/1.0", "HTTP/1.1"):
+        refused(world, table, f"{version} without Host", f"GET {TIME} {version}\r\n\r\n".encode())
+    return table.wrong
+
+
+@suite.case
 def kept_alive(world):
     """W10: 1.1 stays open, 1.0 and Connection: close do not; header names in any case."""
     table = Table()
@@ -319,8 +365,9 @@ def kept_alive(world):
             table.ok(row, connection.exchange(data))
             table.true(f"{row}: closes", connection.closed(), "stays open")
     request = envelope(*world.order())
-    head = (f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nhOST:perpd\r\nCONTENT-TYPE:\tapplication/json"
-            f" \r\ncontent-length:  {len(request)}\t\r\n\r\n").encode()
+    head = (f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nhOST:localhost\r\n"
+            f"CONTENT-TYPE:\tapplication/json \r\ncontent-length:  {len(request)}\t\r\n\r\n"
+            ).encode()
     table.ack("names and white space", world.exchange.raw(head + request), "request_completed")
     with world.exchange.open() as connection:
         connection.send(b"\r\n" + get())  # RFC 9112 2.2: a server SHOULD pass over one empty line
@@ -334,8 +381,9 @@ def expectations(world):
     """W10: Expect: 100-continue is answered 100."""
     table = Table()
     text = envelope(*world.order())
-    head = (f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: perpd\r\nContent-Type: application/json"
-            f"\r\nExpect: 100-continue\r\nContent-Length: {len(text)}\r\n\r\n").encode()
+    head = (f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: localhost\r\n"
+            f"Content-Type: application/json\r\nExpect: 100-continue\r\n"
+            f"Content-Length: {len(text)}\r\n\r\n").encode()
     with world.exchange.open() as connection:
         connection.send(head)
         table.same("100", connection.receive().status, 100)
@@ -481,7 +529,8 @@ def slow_head(world):
 
 def slow_body(world):
     timed_out(world, "a body that does not come", (
-        f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: perpd\r\nContent-Type: application/json\r\n"
+        f"POST {PATHS[PLACE_LIMIT]} HTTP/1.1\r\nHost: localhost\r\n"
+        f"Content-Type: application/json\r\n"
         "Content-Length: 400\r\n\r\n{").encode(), 29.5, 90)
 
 
@@ -491,7 +540,7 @@ def dripping_head(world):
     try:
         with world.exchange.open() as connection:
             begun = time.monotonic()
-            connection.send(b"GET /api/v1/time HTTP/1.1\r\nHost: x\r\nX: ")
+            connection.send(b"GET /api/v1/time HTTP/1.1\r\nHost: localhost\r\nX: ")
             connection.socket.settimeout(0.5)
             while not connection.buffer and time.monotonic() - begun < 60:
                 try:

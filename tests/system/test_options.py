@@ -93,6 +93,8 @@ def refused_options(world):
         ("--net.listen=127.0.0.1:-1", "net.listen"),
         ("--net.listen=", "net.listen"),
         ("--net.listen=0.0.0.0:0", "net.allow_plain"),  # plain HTTP beyond loopback
+        ("--net.hosts=exchange.example:443", "net.hosts"),
+        ("--admin.listen=192.0.2.1:0", "admin.allow_plain"),
         ("--admin.listen=300.0.0.1:0", "admin.listen"),
         ("--node.topology=fast", "node.topology"),
         ("--node.follower_lag_max=-1", "node.follower_lag_max"),

@@ -6,6 +6,7 @@
 #define NET_CONN_NET_CONFIG_H
 
 #include "base/clock.h"
+#include "base/host.h"
 #include "base/keyring.h"
 #include "base/mix.h"
 #include "base/option.h"
@@ -60,6 +61,7 @@ struct net_config {
     const char *admin_listen; /* the same; NULL: none */
     uint32_t port_threads;    /* net threads on the port; 0 is 1 */
     const struct net *first;  /* of those; NULL: this is the first. Else `listen` is ignored */
+    struct host_list hosts;   /* net.hosts, of both listeners */
     int wake_file;            /* eventfd whose readability ends net_wait; -1: none */
 
     struct ring *commands; /* producer; slots of MESSAGE_SLOT_BYTES */

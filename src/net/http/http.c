@@ -150,8 +150,48 @@ static bool read_length(struct http_head *head, const char *value, size_t count)
 struct seen {
     bool host;
     bool coding;
+    bool authorization;
     unsigned accept;
 };
+
+/* A header that may come once: gives whether it came before. */
+static bool is_again(bool *seen)
+{
+    bool again = *seen;
+    *seen = true;
+    return again;
+}
+
+/* The headers that say where a request ends and for whom it is. */
+static int take_framing(struct http_head *head, struct seen *seen, const char *text,
+                        struct http_span name, struct http_span value)
+{
+    const char *key = text + name.at;
+    const char *content = text + value.at;
+    if (name.count == 4 && IS(key, "host")) {
+        if (is_again(&seen->host))
+            return fail(head, HTTP_FAULT_TWICE, name.at);
+        head->host = value;
+    } else if (name.count == 6 && IS(key, "expect")) {
+        if (value.count != 12 || !IS(content, "100-continue"))
+            return fail(head, HTTP_FAULT_EXPECT, value.at);
+        head->expects_continue = head->minor == 1;
+    } else if (name.count == 10 && IS(key, "connection")) {
+        read_connection(head, content, value.count);
+    } else if (name.count == 14 && IS(key, "content-length")) {
+        if (head->has_length)
+            return fail(head, HTTP_FAULT_TWICE, name.at);
+        if (!read_length(head, content, value.count))
+            return fail(head, HTTP_FAULT_LENGTH, value.at);
+    } else if (name.count == 17 && IS(key, "transfer-encoding")) {
+        if (is_again(&seen->coding))
+            return fail(head, HTTP_FAULT_TWICE, name.at);
+        if (head->minor == 0 || value.count != 7 || !IS(content, "chunked"))
+            return fail(head, HTTP_FAULT_CODING, value.at);
+        head->chunked = true;
+    }
+    return 0;
+}
 
 /* The headers that are read; all others are ignored. */
 static int take_header(struct http_head *head, struct seen *seen, const char *text,
@@ -159,69 +199,26 @@ static int take_header(struct http_head *head, struct seen *seen, const char *te
 {
     const char *key = text + name.at;
     const char *content = text + value.at;
-    switch (name.count) {
-    case 4:
-        if (IS(key, "host")) {
-            if (seen->host)
-                return fail(head, HTTP_FAULT_TWICE, name.at);
-            seen->host = true;
-        }
-        break;
-    case 5:
-        if (IS(key, "x-ack")) {
-            if (head->ack != HTTP_ACK_NONE)
-                return fail(head, HTTP_FAULT_TWICE, name.at);
-            head->ack = (uint8_t)read_ack(content, value.count);
-        }
-        break;
-    case 6:
-        if (IS(key, "accept"))
-            seen->accept |= read_accept(content, value.count);
-        else if (IS(key, "expect")) {
-            if (value.count != 12 || !IS(content, "100-continue"))
-                return fail(head, HTTP_FAULT_EXPECT, value.at);
-            head->expects_continue = head->minor == 1;
-        }
-        break;
-    case 9:
-        if (IS(key, "x-api-key")) {
-            if (head->has_api_key)
-                return fail(head, HTTP_FAULT_TWICE, name.at);
-            head->has_api_key = true;
-            head->api_key = value;
-        }
-        break;
-    case 10:
-        if (IS(key, "connection"))
-            read_connection(head, content, value.count);
-        break;
-    case 12:
-        if (IS(key, "content-type")) {
-            if (head->media != HTTP_MEDIA_NONE)
-                return fail(head, HTTP_FAULT_TWICE, name.at);
-            head->media = (uint8_t)read_media(content, value.count);
-        }
-        break;
-    case 14:
-        if (IS(key, "content-length")) {
-            if (head->has_length)
-                return fail(head, HTTP_FAULT_TWICE, name.at);
-            if (!read_length(head, content, value.count))
-                return fail(head, HTTP_FAULT_LENGTH, value.at);
-        }
-        break;
-    case 17:
-        if (IS(key, "transfer-encoding")) {
-            if (seen->coding)
-                return fail(head, HTTP_FAULT_TWICE, name.at);
-            if (head->minor == 0 || value.count != 7 || !IS(content, "chunked"))
-                return fail(head, HTTP_FAULT_CODING, value.at);
-            seen->coding = true;
-            head->chunked = true;
-        }
-        break;
-    default:
-        break;
+    if (take_framing(head, seen, text, name, value) != 0)
+        return -1;
+    if (name.count == 5 && IS(key, "x-ack")) {
+        if (head->ack != HTTP_ACK_NONE)
+            return fail(head, HTTP_FAULT_TWICE, name.at);
+        head->ack = (uint8_t)read_ack(content, value.count);
+    } else if (name.count == 6 && IS(key, "accept")) {
+        seen->accept |= read_accept(content, value.count);
+    } else if (name.count == 9 && IS(key, "x-api-key")) {
+        if (is_again(&head->has_api_key))
+            return fail(head, HTTP_FAULT_TWICE, name.at);
+        head->api_key = value;
+    } else if (name.count == 12 && IS(key, "content-type")) {
+        if (head->media != HTTP_MEDIA_NONE)
+            return fail(head, HTTP_FAULT_TWICE, name.at);
+        head->media = (uint8_t)read_media(content, value.count);
+    } else if (name.count == 13 && IS(key, "authorization")) {
+        if (is_again(&seen->authorization))
+            return fail(head, HTTP_FAULT_TWICE, name.at);
+        head->authorization = value;
     }
     return 0;
 }
@@ -249,7 +246,7 @@ static int take_target(struct http_head *head, const char *text, uint32_t at, ui
             at++;
         return fail(head, HTTP_FAULT_TARGET, at);
     }
-    if (text[at] != '/') { /* absolute form: the authority is skipped, the Host header counts */
+    if (text[at] != '/') { /* absolute form */
         if (end - at < 8 || !IS(text + at, "http") || memcmp(text + at + 4, "://", 3) != 0)
             return fail(head, HTTP_FAULT_TARGET, at);
         path = at + 7;
@@ -257,6 +254,7 @@ static int take_target(struct http_head *head, const char *text, uint32_t at, ui
             path++;
         if (path == end || path == at + 7)
             return fail(head, HTTP_FAULT_TARGET, at);
+        head->authority = (struct http_span){ (uint16_t)(at + 7), (uint16_t)(path - at - 7) };
     }
     const char *mark = memchr(text + path, '?', end - path);
     uint32_t path_end = mark != NULL ? (uint32_t)(mark - text) : end;
@@ -316,7 +314,7 @@ static int take_headers(struct http_head *head, const struct http_map *map, cons
             return -1;
         at = line_end + 2;
     }
-    if (!seen.host && head->minor == 1)
+    if (!seen.host)
         return fail(head, HTTP_FAULT_HOST, end);
     if (seen.coding && head->has_length)
         return fail(head, HTTP_FAULT_BOTH, end);
@@ -358,7 +356,7 @@ const char *http_fault_text(enum http_fault fault)
         [HTTP_FAULT_VERSION] = "the version is not HTTP/1.0 or HTTP/1.1",
         [HTTP_FAULT_FOLD] = "a header line begins with white space",
         [HTTP_FAULT_NAME] = "a header line has no colon right behind its name",
-        [HTTP_FAULT_HOST] = "HTTP/1.1 without a Host header",
+        [HTTP_FAULT_HOST] = "there is no Host header",
         [HTTP_FAULT_TWICE] = "a header that may come once came twice",
         [HTTP_FAULT_LENGTH] = "Content-Length is not one decimal number",
         [HTTP_FAULT_CODING] = "Transfer-Encoding is not chunked in HTTP/1.1",

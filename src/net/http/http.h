@@ -39,7 +39,7 @@ enum http_fault {
     HTTP_FAULT_VERSION,   /* not HTTP/1.0 or HTTP/1.1 */
     HTTP_FAULT_FOLD,      /* a header line that begins with white space */
     HTTP_FAULT_NAME,      /* no colon after a token */
-    HTTP_FAULT_HOST,      /* HTTP/1.1 without Host */
+    HTTP_FAULT_HOST,      /* no Host */
     HTTP_FAULT_TWICE,     /* a second header of a kind that may come once */
     HTTP_FAULT_LENGTH,    /* Content-Length is not one decimal number */
     HTTP_FAULT_CODING,    /* Transfer-Encoding is not chunked, or HTTP/1.0 */
@@ -67,11 +67,14 @@ struct http_head {
     uint8_t ack;         /* enum http_ack, of X-Ack */
     bool accepts_octets; /* Accept names application/octet-stream and no type that JSON has */
     uint64_t content_length;
-    struct http_span path;  /* without the query, percent signs as sent */
-    struct http_span query; /* after the '?'; count 0: none */
+    struct http_span path;      /* without the query, percent signs as sent */
+    struct http_span query;     /* after the '?'; count 0: none */
+    struct http_span host;      /* of the Host header */
+    struct http_span authority; /* of a target in absolute form; count 0: origin form */
     struct http_span api_key;
-    uint32_t fault_at; /* of the fault, in bytes from the start of the head */
-    uint8_t fault;     /* enum http_fault */
+    struct http_span authorization; /* count 0: none */
+    uint32_t fault_at;              /* of the fault, in bytes from the start of the head */
+    uint8_t fault;                  /* enum http_fault */
 };
 
 /* Reads one head from the `count` bytes at `text`. Returns its length; 0 if it is not complete yet;

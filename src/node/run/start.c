@@ -137,6 +137,22 @@ static int make_rings(struct node_net *net, void *commands)
     return 0;
 }
 
+/* The Hosts that are answered. A listening address that is no host is refused by its listener. */
+static void list_hosts(const struct config *options, struct host_list *hosts)
+{
+    const char *named = config_text(options, OPTION_net_hosts);
+    bool listed;
+
+    if (named[0] != '\0') {
+        listed = host_list_add(hosts, named);
+    } else {
+        (void)host_list_add_address(hosts, config_text(options, OPTION_net_listen));
+        (void)host_list_add_address(hosts, config_text(options, OPTION_admin_listen));
+        listed = host_list_add(hosts, "localhost,127.0.0.1,[::1]");
+    }
+    INVARIANT(listed); /* config.c has checked it */
+}
+
 static int open_net(struct node *node, uint32_t number)
 {
     struct node_net *net = &node->nets[number];
@@ -175,6 +191,7 @@ static int open_net(struct node *node, uint32_t number)
         .bad_signature_rate =
             (uint32_t)config_number(node->options, OPTION_limits_bad_signature_rate),
     };
+    list_hosts(node->options, &config.hosts);
     memcpy(config.secret_key, node->core.exchange.secret_key, sizeof config.secret_key);
     memcpy(config.exchange_id, node->core.exchange.exchange_id, sizeof config.exchange_id);
 
