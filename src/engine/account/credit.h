@@ -1,4 +1,5 @@
-/* credit.h - cash from outside: 1003 to users, 1006 to the fund (R10). Owned by the engine. */
+/* credit.h - codes 1003 and 1006: cash from outside, for users and for the fund (R10). Owned by the
+ * engine. */
 #ifndef ENGINE_ACCOUNT_CREDIT_H
 #define ENGINE_ACCOUNT_CREDIT_H
 

@@ -1,4 +1,4 @@
-/* portfolio_close.h - code 2002: an empty portfolio is closed (R10). Owned by the engine. */
+/* portfolio_close.h - code 2002: closes an empty portfolio (R10). Owned by the engine. */
 #ifndef ENGINE_ACCOUNT_PORTFOLIO_CLOSE_H
 #define ENGINE_ACCOUNT_PORTFOLIO_CLOSE_H
 
@@ -8,7 +8,7 @@ struct engine;
 struct command;
 struct engine_result;
 
-/* Its credential included. */
+/* Code 2002, its credential included (R11). On a refusal nothing has changed. */
 CC_MUST_USE enum status portfolio_close(struct engine *engine, const struct command *command,
                                         struct engine_result *result);
 

@@ -1,4 +1,5 @@
-/* withdraw.h - codes 10 and 1004: cash on its way out (R10, R11). Owned by the engine. */
+/* withdraw.h - codes 10 and 1004: a withdrawal is requested, and settled or reverted (R10, R11).
+ * Owned by the engine. */
 #ifndef ENGINE_ACCOUNT_WITHDRAW_H
 #define ENGINE_ACCOUNT_WITHDRAW_H
 
@@ -8,7 +9,7 @@ struct engine;
 struct command;
 struct engine_result;
 
-/* Code 10 after row portfolio and check-on-touch of its portfolio. */
+/* Code 10. The caller has checked row portfolio and has touched the portfolio (risk_touch). */
 CC_MUST_USE enum status withdraw_request(struct engine *engine, const struct command *command,
                                          struct engine_result *result);
 

@@ -1,7 +1,6 @@
-/* deposit.h - cash from outside: 1003 to users, 1006 to the fund; owned by the engine.
+/* deposit.h - the external references of deposits, each credited once (R10). Owned by the engine.
  *
- * The external references of deposits, each credited once (R10).
- * Kept for ever, in order of crediting; the table never forgets and never moves. */
+ * Code 1003 (credit.h) adds them. They are kept for ever, in order of crediting. */
 #ifndef ENGINE_STATE_DEPOSIT_H
 #define ENGINE_STATE_DEPOSIT_H
 

@@ -1,8 +1,8 @@
-/* disconnect.h - orders that end when a connection does (W9): code 2012 arms, code 2011 is the
- * grace that has passed. Owned by the engine.
+/* disconnect.h - the connections whose end cancels orders (W9), and code 2012, which arms them.
+ * Owned by the engine.
  *
- * An arm is found by its id and belongs to the account that armed it. It is in the state, so that a
- * start finds what was armed before: whoever authors 2011 then asks for the arms one by one.
+ * An arm is found by its id and belongs to the account that armed it. The state keeps it, so that
+ * the author of 2011 (connection_end.h) finds all arms after a start.
  *
  * Owner.  Index 0 is a dummy and never given.
  * Units.  grace_ms: what the author of 2011 waits; the engine keeps no time of it.

@@ -1,5 +1,5 @@
-/* leverage.h - the leverage that a portfolio has chosen in a market (rules.md R4), and code 2001.
- * Owned by the engine.
+/* leverage.h - the leverage that a portfolio has chosen in a market (rules.md R4). Owned by the
+ * engine. Code 2001 (leverage_set.h) chooses it.
  *
  * A setting is a row of its own, not a part of the (portfolio, market) record: it outlives position
  * and orders, and what is only set counts neither to R1's 64 markets nor to a mark scan. The record

@@ -119,13 +119,13 @@ CC_MUST_USE bool portfolio_fits(const struct engine *engine);
  * or closed by a zero. */
 uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *name);
 
-/* A CLOSED one is ACTIVE again, because cash came to it (R10); 2119 says so. */
+/* Makes a CLOSED portfolio ACTIVE, because cash came to it (R10), and emits 2119. */
 void portfolio_wake(struct engine *engine, uint32_t portfolio);
 
-/* An ACTIVE one, empty, is CLOSED; 2119 says so. */
+/* Makes an ACTIVE portfolio CLOSED (R10), and emits 2119. The caller has checked that it is empty. */
 void portfolio_end(struct engine *engine, uint32_t portfolio);
 
-/* A portfolio from an image gets its timer. */
+/* Sets the timer of the dead-man of a portfolio that was loaded from an image. */
 void portfolio_enter_dead_man(struct engine *engine, uint32_t portfolio);
 
 /* Code 24 after row suspended. */

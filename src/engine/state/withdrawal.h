@@ -1,8 +1,9 @@
-/* withdrawal.h - withdrawals on their way out: codes 10 and 1004 (R10, R11). Owned by the engine.
+/* withdrawal.h - the withdrawals of all portfolios, pending and ended (R10). Owned by the engine.
  *
  *   10 ──> pending ── 1004 settled: the cash leaves │ reverted: it is the portfolio's again
  *          └─ its amount is in engine.withdrawals_pending
  *
+ * withdraw.h has codes 10 and 1004.
  * A row is found by its id, which R3's rule makes of t, sequence and the index among the ids of its
  * command. One that has ended is kept until no request id that could repeat its 10 passes the
  * window: the duplicate answers with its id (W5). Then a later 10 takes it out.

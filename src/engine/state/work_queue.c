@@ -55,7 +55,8 @@ bool work_queue_ends_with(const struct engine *engine, enum work_kind kind)
            work->items[(work->head + work->count - 1) & work->mask] >> WORK_ITEM_BITS == kind;
 }
 
-uint64_t work_queue_second_due(const struct market *market)
+/* t at which the market's next second is due. */
+static uint64_t second_due(const struct market *market)
 {
     return market->second_ns + MARKET_SECOND_NS;
 }
@@ -82,7 +83,7 @@ void work_queue_second_changed(struct engine *engine)
     uint32_t first = work_queue_first_second(engine);
 
     engine->work.next_second_ns =
-        first == MARKET_NONE ? UINT64_MAX : work_queue_second_due(&engine->markets.rows[first]);
+        first == MARKET_NONE ? UINT64_MAX : second_due(&engine->markets.rows[first]);
     work_queue_timer_set(engine, engine->work.next_second_ns);
 }
 

@@ -98,9 +98,6 @@ void work_queue_market_cancel(struct engine *engine, uint32_t market);
 /* A market was defined, or its second was made: its timer's deadline moved. */
 void work_queue_second_changed(struct engine *engine);
 
-/* t at which the market's next second is due. */
-CC_MUST_USE uint64_t work_queue_second_due(const struct market *market);
-
 /* The market whose second is due first (ties: lower asset id), or MARKET_NONE. */
 CC_MUST_USE uint32_t work_queue_first_second(const struct engine *engine);
 
