@@ -143,7 +143,7 @@ static uint32_t killed_life(const char *path, int cycle)
     CHECK(process >= 0);
     if (process == 0)
         child(path, false);
-    for (int i = 0; i < 10000 && atomic_load(&shared->running) == 0; i++)
+    while (atomic_load(&shared->running) == 0 && waitpid(process, &status, WNOHANG) == 0)
         usleep(1000);
     usleep(3000 + (unsigned)(cycle * 7919 % 20000));
     CHECK(kill(process, SIGKILL) == 0);
