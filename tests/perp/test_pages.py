@@ -1,5 +1,6 @@
 """test_pages.py BUILD - manual pages and completion hold every command, flag, option and exit code
 that the programs know, and `cmake --install` puts them in place."""
+import functools
 import pathlib
 import re
 import subprocess
@@ -22,6 +23,7 @@ def bare(command):
     return " ".join(word for word in command.split() if re.fullmatch(r"[a-z-]+", word))
 
 
+@functools.cache
 def flags_of(words):
     """The flags that `perp WORDS --help` lists, each with its place or an empty string."""
     shown = perp.run(*words.split(), "--help").stdout.split("\nflags\n")[1]
