@@ -54,7 +54,26 @@ run
 want "fuzz targets count" "31 passed, 0 failed" 0
 [[ ! -e $box/early ]] || { echo "failed: tests ran before their build was done"; exit 1; }
 grep -q -- '-L fuzz' "$box/asked" || { echo "failed: fuzz runs its label only"; exit 1; }
-grep -q 'tsan.*-LE checks' "$box/asked" || { echo "failed: tsan leaves the checks out"; exit 1; }
+grep -q 'tsan.*-LE ^(checks|' "$box/asked" || { echo "failed: tsan leaves the checks out"; exit 1; }
+# Of four commits each half meets each build and each topology.
+for seed in 10 11 12 13; do
+    PERPD_SAMPLE_SEED=$seed run
+    sed -nE 's/.*build\/([a-z]*) .*-LE //p' "$box/asked"
+done >"$box/left_out"
+diff - "$box/left_out" <<'EOS' || { echo "failed: the halves"; exit 1; }
+^turn_0$
+^(checks|turn_1)$
+^(turn_1|shared)$
+^turn_1$
+^(checks|turn_0)$
+^(turn_0|shared)$
+^turn_0$
+^(checks|turn_1)$
+^(turn_1|dedicated)$
+^turn_1$
+^(checks|turn_0)$
+^(turn_0|dedicated)$
+EOS
 echo 7 2 0 >"$box/report-tsan"
 run
 want "failures of one suite" "29 passed, 2 failed" 1

@@ -11,6 +11,9 @@ import sys
 import tempfile
 import threading
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from sample import Sample
+
 BTC = {
     "market": "BTC-PERP", "asset_id": 1, "base": "BTC", "price_decimals": 1, "size_decimals": 5,
     "tick_size": "0.1", "lot_size": "0.00001", "min_size": "0.00001",

@@ -2,7 +2,7 @@
 
 Without --http each scenario runs on the engine behind the pipe of tests/model; with it, on a perpd
 of its own whose clock stands still but for the script's `wait`, several at a time: they wait more
-than they work. The last line is "N passed, N
+than they work. PERPD_SAMPLE=N: one scenario in N (tests/sample.py). The last line is "N passed, N
 failed"; exit 1 when one failed. --statuses writes the (code, status) pairs met to a file."""
 import argparse
 import functools
@@ -18,6 +18,8 @@ from markets import Wrong
 from play import Player
 
 FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(FOLDER.parent))
+from sample import Sample
 
 
 def one(side, scenario):
@@ -67,7 +69,9 @@ def main():
     arguments = parser.parse_args()
     scenarios = [scenario for path in arguments.files or script.files(FOLDER)
                  for scenario in script.read(path) if arguments.only in scenario.name]
-    wanted = [each for each in scenarios if not (arguments.http and each.engine_only)]
+    visible = [each for each in scenarios if not (arguments.http and each.engine_only)]
+    sample = Sample()
+    wanted = [each for number, each in enumerate(visible) if sample.takes(number)]
     whys = (over_http(arguments.build, wanted) if arguments.http
             else on_the_engine(arguments.build, wanted, arguments.statuses))
     failed = 0
@@ -76,7 +80,8 @@ def main():
             failed += 1
             print(f"FAILED {scenario.name}\n    {why}", flush=True)
     lines = sum(len(each.steps) for each in wanted)
-    print(f"{lines} lines, {len(scenarios) - len(wanted)} scenarios of the engine only")
+    print(f"{lines} lines, {len(scenarios) - len(visible)} scenarios of the engine only, "
+          f"{len(visible) - len(wanted)} of other runs")
     print(f"{len(wanted) - failed} passed, {failed} failed")
     return 1 if failed or not wanted else 0
 

@@ -17,7 +17,7 @@ import client
 from client import (CANCEL_ALL, CREATE_API_KEY, PLACE_LIMIT, Account, Connection, Perpd,
                     api_key_body, cancel_all_body, id_text, limit_body, memory_file, new_id,
                     payload_of)
-from harness import Suite, Table, only, perpd_program
+from harness import Sample, Suite, Table, only, perpd_program
 from world import BTC, BTC_PRICE, USDC
 
 suite = Suite("poison")
@@ -376,7 +376,8 @@ def strange_files(world):
         memory.unlink()
         file = it.data / "poison"
         good = file.read_bytes()
-        for at in range(0, len(good), 7):
+        sample = Sample()
+        for at in range(7 * sample.offset, len(good), 7 * sample.step):
             broken = bytearray(good)
             broken[at] ^= 0x10
             file.write_bytes(broken)

@@ -18,6 +18,7 @@ import urllib.error
 import urllib.request
 
 from client import forget_memory
+from harness import Sample
 
 CLEAN, FAILED, CONFIGURATION, REFUSED, KERNEL = 0, 1, 2, 3, 4
 READY_S, END_S = 200, 200
@@ -293,12 +294,12 @@ def case_pages(world):
 def main():
     program = pathlib.Path(sys.argv[1]) / "perpd"
     wanted = sys.argv[2:]
-    failed = 0
+    failed, sample = 0, Sample()
     cases = [(name, value) for name, value in globals().items() if name.startswith("case_")]
     folder = pathlib.Path(tempfile.mkdtemp(prefix="perpd-start-"))
     try:
-        for name, function in cases:
-            if wanted and name not in wanted:
+        for number, (name, function) in enumerate(cases):
+            if name not in wanted if wanted else not sample.takes(number):
                 continue
             begun = time.monotonic()
             try:
