@@ -1,5 +1,5 @@
-/* connection_end.h - code 2011: cancels the orders of a connection that has ended (W9). Owned by the
- * engine. */
+/* connection_end.h - code 2011: cancels the orders of a connection that has ended (W9). Owned by
+ * the engine. */
 #ifndef ENGINE_STANDING_CONNECTION_END_H
 #define ENGINE_STANDING_CONNECTION_END_H
 

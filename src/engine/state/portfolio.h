@@ -122,7 +122,8 @@ uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *n
 /* Makes a CLOSED portfolio ACTIVE, because cash came to it (R10), and emits 2119. */
 void portfolio_wake(struct engine *engine, uint32_t portfolio);
 
-/* Makes an ACTIVE portfolio CLOSED (R10), and emits 2119. The caller has checked that it is empty. */
+/* Makes an ACTIVE portfolio CLOSED (R10), and emits 2119. The caller has checked that it is
+ * empty. */
 void portfolio_end(struct engine *engine, uint32_t portfolio);
 
 /* Sets the timer of the dead-man of a portfolio that was loaded from an image. */
