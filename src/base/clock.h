@@ -74,6 +74,13 @@ static inline uint64_t clock_ticks(void)
 #endif
 }
 
+/* Returns the ticks since `since`, at most UINT32_MAX: a stamp of a command. */
+static inline uint32_t clock_ticks_since(uint64_t since)
+{
+    uint64_t delta = clock_ticks() - since;
+    return delta > UINT32_MAX ? UINT32_MAX : (uint32_t)delta;
+}
+
 /* The length of a tick in nanoseconds, times 2^32. */
 struct clock_rate {
     uint64_t ns_per_tick_q32;

@@ -55,7 +55,7 @@ static uint32_t push_good(struct command_sender *sender)
         void *slots = ring_claim(ring, command->slot_count);
         if (slots == NULL)
             break;
-        command->pushed_ticks = job_delta_ticks(command->received_ticks);
+        command->pushed_ticks = clock_ticks_since(command->received_ticks);
         net_metrics_stamp(&context->metrics, NET_STAGE_verified, command->verified_ticks);
         net_metrics_stamp(&context->metrics, NET_STAGE_pushed, command->pushed_ticks);
         memcpy(slots, command, command_bytes(command));

@@ -106,13 +106,6 @@ static inline struct pending *job_pending(const struct job_table *jobs, const st
     return pending_at(&jobs->context->pendings, job->pending);
 }
 
-/* Ticks since `since`, at most UINT32_MAX. */
-static inline uint32_t job_delta_ticks(uint64_t since)
-{
-    uint64_t delta = clock_ticks() - since;
-    return delta > UINT32_MAX ? UINT32_MAX : (uint32_t)delta;
-}
-
 static inline uint32_t job_queue_count(const struct job_queue *queue)
 {
     return queue->tail - queue->head;

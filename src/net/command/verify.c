@@ -55,7 +55,7 @@ static void apply_verdict(struct verifier *verifier, uint32_t number, bool slow,
         return;
     }
     verifier->context->metrics.counters.signatures_good++;
-    command->verified_ticks = job_delta_ticks(command->received_ticks);
+    command->verified_ticks = clock_ticks_since(command->received_ticks);
     enum status status = check_key(verifier, job, command);
     if (status != STATUS_request_completed) {
         job_refuse(verifier->jobs, job, status);
@@ -92,7 +92,7 @@ static uint32_t verify_fresh(struct verifier *verifier)
     for (unsigned i = 0; i < count; i++) {
         if (jobs->items[numbers[i]].plain) {
             struct command *command = job_command(&jobs->items[numbers[i]]);
-            command->verified_ticks = job_delta_ticks(command->received_ticks);
+            command->verified_ticks = clock_ticks_since(command->received_ticks);
             job_queue_push(&jobs->good, numbers[i]);
             continue;
         }

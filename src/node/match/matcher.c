@@ -26,12 +26,6 @@ void matcher_link(struct matcher *matcher, struct ring *commands, struct ring *a
     matcher->links[matcher->link_count++] = (struct matcher_link){ commands, answers };
 }
 
-static uint32_t ticks_since(uint64_t received_ticks)
-{
-    uint64_t delta = clock_ticks() - received_ticks;
-    return delta > UINT32_MAX ? UINT32_MAX : (uint32_t)delta;
-}
-
 static void fill_answer(struct answer *answer, const struct command *command,
                         const struct engine_result *result, uint64_t release_sequence,
                         uint32_t sequenced_ticks)
@@ -48,7 +42,7 @@ static void fill_answer(struct answer *answer, const struct command *command,
         .verified_ticks = command->verified_ticks,
         .pushed_ticks = command->pushed_ticks,
         .sequenced_ticks = sequenced_ticks,
-        .matched_ticks = ticks_since(command->received_ticks),
+        .matched_ticks = clock_ticks_since(command->received_ticks),
         .code = command->code,
         .status = (uint8_t)result->status,
         .reason = (uint8_t)result->reason,
@@ -121,7 +115,7 @@ static bool take(struct matcher *matcher, const struct matcher_link *link, struc
     struct engine_result result;
     uint64_t t_ns =
         engine_time_next(matcher->sequencer.engine, clock_now_ns(matcher->sequencer.clock));
-    uint32_t sequenced_ticks = ticks_since(command->received_ticks);
+    uint32_t sequenced_ticks = clock_ticks_since(command->received_ticks);
 
     if (engine_peek(matcher->sequencer.engine, command, t_ns, &result) ||
         is_poison(matcher, command, t_ns, &result)) {
