@@ -21,15 +21,15 @@ static char folder[] = "/tmp/perpd-poison-XXXXXX";
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static struct poison_entry entry_of(uint64_t account, uint8_t last, uint16_t code, bool has_id)
+static struct poison_row row_of(uint64_t account, uint8_t last, uint16_t code, bool has_id)
 {
-    struct poison_entry entry = {
+    struct poison_row row = {
         .account = account, .found_ns = 0x0102030405060708, .code = code, .has_id = has_id
     };
-    entry.id[0] = 0xA0;
-    entry.id[15] = last;
-    entry.signal = SIGABRT;
-    return entry;
+    row.id[0] = 0xA0;
+    row.id[15] = last;
+    row.signal = SIGABRT;
+    return row;
 }
 
 static void test_format(void)
@@ -39,8 +39,8 @@ static void test_format(void)
     uint8_t want[64 + 48] = "perpdPSN\1\0\100";
 
     poison.run = 0x1122334455667788;
-    struct poison_entry entry = entry_of(7, 0x0B, 34, true);
-    poison_file_add(&poison, &entry);
+    struct poison_row row = row_of(7, 0x0B, 34, true);
+    poison_file_add(&poison, &row);
     memcpy(want + 16, exchange_id, 32);
     memcpy(want + 48, "\x88\x77\x66\x55\x44\x33\x22\x11\1", 9);
     want[64] = 7;
@@ -53,8 +53,8 @@ static void test_format(void)
     CHECK(memcmp(bytes, want, sizeof want) == 0);
 
     CHECK(poison_file_decode(&again, bytes, sizeof want, exchange_id) == 0);
-    CHECK(memcmp(&again.entries[0].id, entry.id, 16) == 0 && again.run == poison.run);
-    CHECK(again.entry_count == 1 && again.entries[0].code == 34 && again.entries[0].has_id);
+    CHECK(memcmp(&again.rows[0].id, row.id, 16) == 0 && again.run == poison.run);
+    CHECK(again.row_count == 1 && again.rows[0].code == 34 && again.rows[0].has_id);
     CHECK(poison_file_decode(&again, bytes, sizeof want, other_id) == -EXDEV);
     for (size_t cut = 0; cut < sizeof want; cut++)
         CHECK(poison_file_decode(&again, bytes, cut, exchange_id) == -EBADMSG);
@@ -82,8 +82,8 @@ static void test_foreign_format(void)
     static struct poison_file poison, again;
     static uint8_t bytes[POISON_FILE_BYTES_MAX];
 
-    struct poison_entry entry = entry_of(7, 1, 0, true);
-    poison_file_add(&poison, &entry);
+    struct poison_row row = row_of(7, 1, 0, true);
+    poison_file_add(&poison, &row);
     for (size_t i = 0; i < CC_COUNT(rows); i++) {
         size_t count = poison_file_encode(bytes, &poison, exchange_id);
         bytes[rows[i].at] = rows[i].value;
@@ -98,21 +98,21 @@ static void test_entries(void)
     uint8_t id[16] = { 0xA0 };
 
     CHECK(poison_file_stop(&poison) == NULL);
-    for (uint32_t i = 0; i < POISON_ENTRIES_MAX; i++) {
-        struct poison_entry entry = entry_of(i, 1, (uint16_t)(i % 2), true);
-        poison_file_add(&poison, &entry);
+    for (uint32_t i = 0; i < POISON_ROWS_MAX; i++) {
+        struct poison_row row = row_of(i, 1, (uint16_t)(i % 2), true);
+        poison_file_add(&poison, &row);
     }
     id[15] = 1;
-    CHECK(poison_file_has(&poison, 0, id) && poison_file_has(&poison, POISON_ENTRIES_MAX - 1, id));
-    CHECK(!poison_file_has(&poison, POISON_ENTRIES_MAX, id));
+    CHECK(poison_file_has(&poison, 0, id) && poison_file_has(&poison, POISON_ROWS_MAX - 1, id));
+    CHECK(!poison_file_has(&poison, POISON_ROWS_MAX, id));
     id[15] = 2;
     CHECK(!poison_file_has(&poison, 0, id));
-    CHECK(poison_file_count(&poison, 0) == POISON_ENTRIES_MAX / 2);
+    CHECK(poison_file_count(&poison, 0) == POISON_ROWS_MAX / 2);
     CHECK(poison_file_count(&poison, 2) == 0 && poison_file_stop(&poison) == NULL);
-    struct poison_entry entry = entry_of(9, 9, 3, true);
-    poison_file_add(&poison, &entry); /* no room: an operator has to look */
-    CHECK(poison.entry_count == POISON_ENTRIES_MAX);
-    CHECK(poison_file_stop(&poison) == &poison.entries[POISON_ENTRIES_MAX - 1]);
+    struct poison_row row = row_of(9, 9, 3, true);
+    poison_file_add(&poison, &row); /* no room: an operator has to look */
+    CHECK(poison.row_count == POISON_ROWS_MAX);
+    CHECK(poison_file_stop(&poison) == &poison.rows[POISON_ROWS_MAX - 1]);
 }
 
 static struct disk *disk_with(const struct poison_file *poison)
@@ -132,15 +132,15 @@ static void test_store(void)
     static struct poison_file one, two, again;
     uint64_t losses = 0;
 
-    struct poison_entry entry = entry_of(1, 1, 0, true);
-    poison_file_add(&one, &entry);
+    struct poison_row row = row_of(1, 1, 0, true);
+    poison_file_add(&one, &row);
     two = one;
-    poison_file_add(&two, &entry);
+    poison_file_add(&two, &row);
     struct disk *disk = disk_with(&one);
     uint64_t before = disk_sim_calls(disk);
     CHECK(poison_file_store(&two, disk, exchange_id) == 0);
     uint64_t calls = disk_sim_calls(disk) - before;
-    CHECK(poison_file_load(&again, disk, exchange_id) == 0 && again.entry_count == 2);
+    CHECK(poison_file_load(&again, disk, exchange_id) == 0 && again.row_count == 2);
     CHECK(poison_file_load(&again, disk, other_id) == -EXDEV);
     disk_sim_destroy(disk);
     for (uint64_t seed = 0; seed < 20; seed++)
@@ -152,8 +152,8 @@ static void test_store(void)
             disk_sim_stop_at(disk, 0);
             disk_sim_crash(disk, seed);
             CHECK(poison_file_load(&again, disk, exchange_id) == 0);
-            CHECK(again.entry_count == 2 || (failed != 0 && again.entry_count == 1));
-            losses += again.entry_count == 1;
+            CHECK(again.row_count == 2 || (failed != 0 && again.row_count == 1));
+            losses += again.row_count == 1;
             disk_sim_destroy(disk);
         }
     CHECK(calls >= 5 && losses > 20);
@@ -166,7 +166,7 @@ static void test_no_file(void)
     struct disk *disk = disk_sim_create(&config);
 
     CHECK(disk != NULL && disk_make_folder(disk, "") == 0);
-    CHECK(poison_file_load(&poison, disk, exchange_id) == 0 && poison.entry_count == 0);
+    CHECK(poison_file_load(&poison, disk, exchange_id) == 0 && poison.row_count == 0);
     disk_sim_destroy(disk);
 }
 

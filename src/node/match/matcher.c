@@ -17,7 +17,7 @@ void matcher_guard(struct matcher *matcher, struct fault_mark *mark,
                    const struct poison_file *poison)
 {
     matcher->sequencer.mark = mark;
-    matcher->poison = poison != NULL && poison->entry_count != 0 ? poison : NULL;
+    matcher->poison = poison != NULL && poison->row_count != 0 ? poison : NULL;
 }
 
 void matcher_link(struct matcher *matcher, struct ring *commands, struct ring *answers)

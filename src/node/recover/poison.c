@@ -44,7 +44,7 @@ static void log_fault(const struct poison_fault *fault)
 static int note_fault(struct poison *poison, struct disk *disk, const uint8_t exchange_id[32],
                       const struct poison_fault *fault, uint64_t now_ns)
 {
-    struct poison_entry entry = {
+    struct poison_row row = {
         .account = fault->account,
         .found_ns = now_ns,
         .code = fault->code,
@@ -55,8 +55,8 @@ static int note_fault(struct poison *poison, struct disk *disk, const uint8_t ex
     if (fault->run == poison->file.run)
         return 0; /* a start that ended between the file and the page noted it */
     log_fault(fault);
-    memcpy(entry.id, fault->id, sizeof entry.id);
-    poison_file_add(&poison->file, &entry);
+    memcpy(row.id, fault->id, sizeof row.id);
+    poison_file_add(&poison->file, &row);
     poison->file.run = fault->run;
     return poison_file_store(&poison->file, disk, exchange_id);
 }
@@ -75,8 +75,8 @@ static void put_off(struct poison *poison)
 {
     const struct poison_file *file = &poison->file;
 
-    for (uint32_t i = 0; i < file->entry_count; i++) {
-        uint16_t code = file->entries[i].code;
+    for (uint32_t i = 0; i < file->row_count; i++) {
+        uint16_t code = file->rows[i].code;
         poison->refused_count++;
         if (poison_file_count(file, code) < POISON_TYPE_MAX || is_off(poison, code))
             continue;
@@ -88,12 +88,12 @@ static void put_off(struct poison *poison)
     }
 }
 
-static int stop(const struct poison_entry *entry)
+static int stop(const struct poison_row *row)
 {
     log_line(LOG_ERROR, "poison",
              "no start: the process aborted on a command without request id: code=%u type=%s; find "
              "the cause, then `perp admin clear-poison`",
-             entry->code, poison_type_name(entry->code));
+             row->code, poison_type_name(row->code));
     return NODE_EXIT_FAILED;
 }
 
@@ -143,9 +143,9 @@ int poison_open(struct poison *poison, struct disk *disk, const char *folder,
             return refuse_file(error);
     }
     poison->noted = true;
-    const struct poison_entry *entry = poison_file_stop(&poison->file);
-    if (entry != NULL)
-        return stop(entry);
+    const struct poison_row *row = poison_file_stop(&poison->file);
+    if (row != NULL)
+        return stop(row);
     put_off(poison);
     error = poison_page_map(&poison->page, ring_count, slot_count, now_ns);
     return error == 0 ? 0 : refuse_page(&poison->page, error);

@@ -25,7 +25,7 @@ struct poison {
     struct poison_file file;
     uint32_t refused_count; /* requests */
     uint32_t off_count;     /* types */
-    uint16_t off[POISON_ENTRIES_MAX / POISON_TYPE_MAX];
+    uint16_t off[POISON_ROWS_MAX / POISON_TYPE_MAX];
 };
 
 /* Call it with the directory locked. Records the previous process's fault and makes the rings. 0 or

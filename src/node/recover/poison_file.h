@@ -2,27 +2,27 @@
  * which no operator has cleared (roles.md, Poison command).
  *
  * Little-endian. Head of 64 bytes: magic `perpdPSN`[0] format_version u16 = 1[8] header_bytes
- * u16 = 64[10] crc32c of bytes 16 to the end u32[12] exchange_id 32[16] run u64[48] entry_count
- * u32[56] zero u32[60]. Then entries of 48 bytes: account u64[0] id 16[8] found_ns u64[24] code
+ * u16 = 64[10] crc32c of bytes 16 to the end u32[12] exchange_id 32[16] run u64[48] row_count
+ * u32[56] zero u32[60]. Then rows of 48 bytes: account u64[0] id 16[8] found_ns u64[24] code
  * u16[32] has_id u8[34] zero u8[35] signal u32[36] zero u64[40].
  *
  * Wait.  Blocking.
  * Owner. The process that holds the data directory's lock.
- * Bound. POISON_ENTRIES_MAX entries. */
+ * Bound. POISON_ROWS_MAX rows. */
 #ifndef NODE_RECOVER_POISON_FILE_H
 #define NODE_RECOVER_POISON_FILE_H
 
 #include "store/disk.h"
 
 enum {
-    POISON_ENTRIES_MAX = 256,
+    POISON_ROWS_MAX = 256,
     POISON_HEAD_BYTES = 64,
-    POISON_ENTRY_BYTES = 48,
-    POISON_FILE_BYTES_MAX = POISON_HEAD_BYTES + POISON_ENTRIES_MAX * POISON_ENTRY_BYTES,
+    POISON_ROW_BYTES = 48,
+    POISON_FILE_BYTES_MAX = POISON_HEAD_BYTES + POISON_ROWS_MAX * POISON_ROW_BYTES,
 };
 
 /* One fault. */
-struct poison_entry {
+struct poison_row {
     uint64_t account; /* W5: key of the duplicate set; with has_id */
     uint8_t id[16];
     uint64_t found_ns; /* unix ns of the start that found it */
@@ -33,8 +33,8 @@ struct poison_entry {
 
 struct poison_file {
     uint64_t run; /* of the process whose fault was recorded last; 0: none */
-    uint32_t entry_count;
-    struct poison_entry entries[POISON_ENTRIES_MAX];
+    uint32_t row_count;
+    struct poison_row rows[POISON_ROWS_MAX];
 };
 
 /* Returns the number of bytes written to `out`. */
@@ -45,7 +45,7 @@ size_t poison_file_encode(uint8_t out[POISON_FILE_BYTES_MAX], const struct poiso
 CC_MUST_USE int poison_file_decode(struct poison_file *poison, const uint8_t *bytes, size_t count,
                                    const uint8_t exchange_id[32]);
 
-/* A directory without the file has no entries. 0, an error of decode, or -errno of the disk. */
+/* A directory without the file has no rows. 0, an error of decode, or -errno of the disk. */
 CC_MUST_USE int poison_file_load(struct poison_file *poison, struct disk *disk,
                                  const uint8_t exchange_id[32]);
 
@@ -53,8 +53,8 @@ CC_MUST_USE int poison_file_load(struct poison_file *poison, struct disk *disk,
 CC_MUST_USE int poison_file_store(const struct poison_file *poison, struct disk *disk,
                                   const uint8_t exchange_id[32]);
 
-/* Adds an entry. Without room it replaces the last one and, having no id, prevents starts. */
-void poison_file_add(struct poison_file *poison, const struct poison_entry *entry);
+/* Adds a row. Without room it replaces the last one and, having no id, prevents starts. */
+void poison_file_add(struct poison_file *poison, const struct poison_row *row);
 
 /* The number of faults on requests of this type. */
 uint32_t poison_file_count(const struct poison_file *poison, uint16_t code);
@@ -63,7 +63,7 @@ uint32_t poison_file_count(const struct poison_file *poison, uint16_t code);
 CC_MUST_USE bool poison_file_has(const struct poison_file *poison, uint64_t account,
                                  const uint8_t id[16]);
 
-/* The first entry without id, which prevents a start; NULL: none. */
-const struct poison_entry *poison_file_stop(const struct poison_file *poison);
+/* The first row without id, which prevents a start; NULL: none. */
+const struct poison_row *poison_file_stop(const struct poison_file *poison);
 
 #endif

@@ -12,19 +12,19 @@
 enum { NS_PER_MS = 1000000 };
 
 /* Prints account and id of a request; a signer without an account has none (W5). */
-static json_t *entry_json(const struct poison_entry *entry)
+static json_t *row_json(const struct poison_row *row)
 {
     char id[UUID_TEXT_BYTES + 1];
     struct uuid uuid;
-    bool has_account = entry->has_id && entry->account <= INT64_MAX;
+    bool has_account = row->has_id && row->account <= INT64_MAX;
 
-    memcpy(uuid.bytes, entry->id, sizeof uuid.bytes);
+    memcpy(uuid.bytes, row->id, sizeof uuid.bytes);
     uuid_format(&uuid, id);
-    json_t *object = json_pack(
-        "{s:I, s:i, s:s, s:o, s:o, s:i}", "time", (json_int_t)(entry->found_ns / NS_PER_MS), "code",
-        (int)entry->code, "type", poison_type_name(entry->code), "account_id",
-        has_account ? json_integer((json_int_t)entry->account) : json_null(), "request_id",
-        entry->has_id ? json_string(id) : json_null(), "signal", (int)entry->signal);
+    json_t *object =
+        json_pack("{s:I, s:i, s:s, s:o, s:o, s:i}", "time", (json_int_t)(row->found_ns / NS_PER_MS),
+                  "code", (int)row->code, "type", poison_type_name(row->code), "account_id",
+                  has_account ? json_integer((json_int_t)row->account) : json_null(), "request_id",
+                  row->has_id ? json_string(id) : json_null(), "signal", (int)row->signal);
     INVARIANT(object != NULL);
     return object;
 }
@@ -33,12 +33,12 @@ static void show(const struct context *context, const struct poison_file *poison
 {
     json_t *rows = json_array();
 
-    for (uint32_t i = 0; i < poison->entry_count; i++)
-        (void)json_array_append_new(rows, entry_json(&poison->entries[i]));
+    for (uint32_t i = 0; i < poison->row_count; i++)
+        (void)json_array_append_new(rows, row_json(&poison->rows[i]));
     if (context->arguments->json) {
         (void)json_dumpf(rows, stdout, JSON_COMPACT);
         printf("\n");
-    } else if (poison->entry_count != 0) {
+    } else if (poison->row_count != 0) {
         report_rows(stdout, rows, "time code type account_id request_id signal");
     } else {
         printf("nothing to clear\n");
@@ -66,7 +66,7 @@ static bool clear(struct context *context, const struct data_directory *director
         return context_fail(context, EXIT_CODE_problem, "%s/poison: %s", directory->path,
                             strerror(-failed));
     struct poison_file empty = { .run = poison.run };
-    if (poison.entry_count != 0 || is_damaged)
+    if (poison.row_count != 0 || is_damaged)
         failed = poison_file_store(&empty, directory->disk, exchange_id);
     if (failed != 0)
         return context_fail(context, EXIT_CODE_problem, "%s/poison: %s", directory->path,
