@@ -1,6 +1,7 @@
-"""Every status that src/base/status.h calls the engine's is met by a scenario, under a code that it
-belongs to; and no scenario meets one of the others. The engine answers by the name of every row
-(R11, src/base/rule.h) with a status that a scenario meets; net answers by the name of every step.
+"""Every scenario passes on the engine alone. Every status that src/base/status.h calls the engine's
+is met by a scenario, under a code that it belongs to; and no scenario meets one of the others. The
+engine answers by the name of every row (R11, src/base/rule.h) with a status that a scenario meets;
+net answers by the name of every step.
 """
 import json
 import pathlib
@@ -36,16 +37,18 @@ def unused(kind, layer, root=TABLE.parents[2]):
 
 
 def met(build):
+    """The statuses that the scenarios met, and whether all of them passed."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         done = subprocess.run([sys.executable, str(FOLDER / "run.py"), build, "--statuses",
                                file.name], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             print(done.stdout[-4000:], done.stderr[-4000:])
-        return {status for _, status, _ in json.loads(pathlib.Path(file.name).read_text())}
+        rows = json.loads(pathlib.Path(file.name).read_text())
+        return {status for _, status, _ in rows}, done.returncode == 0
 
 
 def main():
-    rows, seen = table(), met(sys.argv[1])
+    rows, (seen, passed) = table(), met(sys.argv[1])
     unmet = sorted(name for name, by in rows.items() if by == "ENGINE" and name not in seen)
     others = sorted(name for name, by in rows.items() if by != "ENGINE" and name in seen)
     broken = [f"row {name}: the engine never answers by it" for name in unused("ROW", "engine")]
@@ -59,8 +62,10 @@ def main():
     for name in others:
         print(f"FAILED {name}: {rows[name]} produces it, says the table, and a scenario met it")
     failed = len(unmet) + len(others) + len(broken)
+    if not passed:
+        print("FAILED a scenario")
     print(f"{len(rows) - len(unmet) - len(others)} passed, {failed} failed")
-    return 1 if failed else 0
+    return 1 if failed or not passed else 0
 
 
 if __name__ == "__main__":

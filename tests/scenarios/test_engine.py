@@ -1,7 +1,0 @@
-"""Every scenario on the engine alone."""
-import sys
-
-import run
-
-if __name__ == "__main__":
-    sys.exit(run.main())
