@@ -6,8 +6,8 @@ J: json.md.
 """
 import sys
 
-from client import (FOK, PLACE_LIMIT, PLACE_MARKET, REDUCE, Account, id_text, limit_body,
-                    market_order_body, new_id, reduce_body)
+from client import (FOK, PLACE_LIMIT, PLACE_MARKET, REDUCE, Account, id_text,
+                    limit_body, market_order_body, new_id, reduce_body)
 from harness import Suite, Table
 from records import FILL, in_order
 from world import BTC, BTC_PRICE, ETH, USDC, run
@@ -27,9 +27,12 @@ class World:
         for asset, price in ((BTC, BTC_PRICE), (ETH, 300_000)):
             assert exchange.set_price(price, asset)["status"] == DONE
         self.makers = [self.account() for _ in range(4)]
-        self.level = [new_id() for _ in range(LEVEL)]
-        self.place([(self.makers[at % 4], limit_body(self.makers[at % 4].id, 1_000_000, -20),
-                     order_id) for at, order_id in enumerate(self.level)], DONE)
+        self.level = []
+        while len(self.level) < LEVEL:  # an id is young when it is sent
+            ids = [new_id() for _ in range(100)]
+            self.place([(self.makers[at % 4], limit_body(self.makers[at % 4].id, 1_000_000, -20),
+                         order_id) for at, order_id in enumerate(ids)], DONE)
+            self.level += ids
 
     def account(self, usdc=1_000_000):
         return Account(self.exchange, usdc * USDC)

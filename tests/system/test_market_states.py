@@ -166,6 +166,7 @@ def refusals(world):
 def a_hold_ends_by_the_operator(world):
     """R5: a move beyond 10 % is held, CANCEL_ONLY; 1002 sets a state, the newest price is taken."""
     table, exchange = Table(), world.exchange
+    assert exchange.set_price(300_000, ETH)["status"] == DONE  # a hold needs one of the last minute
     table.same("held", exchange.set_price(360_000, ETH)["status"], DONE)
     table.same("CANCEL_ONLY", world.states()[1], "CANCEL_ONLY")
     table.same("operator", world.set(ETH, ACTIVE), DONE)

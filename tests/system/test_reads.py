@@ -568,4 +568,4 @@ def admin_reads(world):
 
 
 if __name__ == "__main__":
-    sys.exit(run(suite, World, ()))
+    sys.exit(run(suite, World, (), window=()))

@@ -252,4 +252,4 @@ def found_as_soon_as_answered(world):
 
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    sys.exit(run(suite, World, ()))
+    sys.exit(run(suite, World, (), window=()))

@@ -64,11 +64,12 @@ def begin_away_from_the_hour(seconds=60):
         time.sleep(left + 1)
 
 
-def run(suite, make_world=World, options=("--limits.open_orders=20",)):
-    """Runs a suite on one exchange; the audit must hold at its end, and SIGTERM end it with 0."""
+def run(suite, make_world=World, options=("--limits.open_orders=20",), window=client.LONG_WINDOW):
+    """Runs a suite on one exchange; the audit must hold at its end, and SIGTERM end it with 0.
+    `window`: for how long ids are taken; () is perpd's default."""
     client.check_vectors()
     begin_away_from_the_hour()
-    perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", *options,
+    perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", *options, *window,
                   *client.SMALL_TABLES)
     try:
         result = suite.run(make_world(perpd.start()), only())
