@@ -18,6 +18,11 @@ void secret_hash(uint8_t out[HASH_BYTES], const uint8_t key[SECRET_KEY_BYTES],
     hash_blake2b256_keyed(out, key, secret, SECRET_BYTES);
 }
 
+bool secret_equal(const void *a, const void *b, size_t count)
+{
+    return sodium_memcmp(a, b, count) == 0;
+}
+
 void secret_wipe(void *bytes, size_t count)
 {
     sodium_memzero(bytes, count);

@@ -20,6 +20,9 @@ CC_MUST_USE int secret_random(void *bytes, size_t count);
 void secret_hash(uint8_t out[HASH_BYTES], const uint8_t key[SECRET_KEY_BYTES],
                  const uint8_t secret[SECRET_BYTES]);
 
+/* True if the bytes are equal; in constant time. */
+CC_MUST_USE bool secret_equal(const void *a, const void *b, size_t count);
+
 /* Zeroes the bytes; the compiler cannot drop the stores. */
 void secret_wipe(void *bytes, size_t count);
 

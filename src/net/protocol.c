@@ -131,7 +131,7 @@ static void accept_replies(struct protocol *protocol)
     protocol->work += (uint32_t)taken;
 }
 
-/* Retries connections whose answer found no room. */
+/* Retries connections whose answer found no room, or whose audit came too early. */
 static void feed_starved(struct protocol *protocol)
 {
     uint32_t count = conn_queue_count(&protocol->context.conns, CONN_STARVED);

@@ -2,6 +2,7 @@
 
 #include "crypto/eip712.h"
 #include "net/http/parameter.h"
+#include "net/request/admin_token.h"
 #include "net/request/api_caller.h"
 #include "net/request/read_parameters.h"
 
@@ -50,6 +51,11 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
     struct pending_local local = { .body = BODY_NONE };
     bool is_query = conn->route.kind == ROUTE_QUERY; /* else the net thread answers it */
     context->metrics.counters.reads++;
+    if (conn->admin && is_query &&
+        !admin_token_check(context->config, &conn->head, head_text, &problem)) {
+        pipeline_refuse(pipeline, conn, &problem, NULL);
+        return;
+    }
     if (is_query ? !read_parameters_parse(context->config, context->unix_ns, conn, head_text,
                                           &query, &caller, &problem)
                  : !fill_local(context, conn, head_text, &local, &problem)) {

@@ -133,6 +133,7 @@ void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_s
     memset(fixture->config.secret_key, 0x77, 32);
     for (unsigned i = 0; i < 32; i++)
         fixture->config.exchange_id[i] = (uint8_t)i;
+    memset(fixture->config.admin_token, '7', NET_ADMIN_TOKEN_BYTES);
     init_keys(fixture);
     init_options(fixture);
     eip712_init(&fixture->eip712, fixture->config.exchange_id);

@@ -56,6 +56,11 @@ struct fixture {
     uint32_t request_number; /* makes request ids */
 };
 
+/* The header that opens the admin pages. */
+#define TOKEN_63      "777777777777777777777777777777777777777777777777777777777777777"
+#define TOKEN         TOKEN_63 "7"
+#define FIXTURE_TOKEN "Authorization: Bearer " TOKEN "\r\n"
+
 /* Everything but the net itself, with a simulated clock or the real one. `ring_slots` is that of
  * all four rings. */
 void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_slots);

@@ -15,9 +15,9 @@ static int get(const char *path, const char *key, bool admin, char *head, char *
     char text[1024];
     struct wire wire;
     struct wire_answer answer;
-    int count = snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: x\r\n%s%s%s\r\n", path,
+    int count = snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: x\r\n%s%s%s%s\r\n", path,
                          key != NULL ? "X-API-KEY: " : "", key != NULL ? key : "",
-                         key != NULL ? "\r\n" : "");
+                         key != NULL ? "\r\n" : "", admin ? FIXTURE_TOKEN : "");
     wire_open(&wire, &fixture, protocol, admin);
     wire_send(&wire, text, (size_t)count, 0);
     CHECK(wire_answer(&wire, &answer, false));
@@ -194,6 +194,86 @@ static void exchange_lists_what_is_built(void)
     json_decref(document);
 }
 
+/* wire.md W10: /audit and /admin/... need the token, the other pages none. */
+static void admin_token(void)
+{
+    static const struct {
+        const char *name, *path, *header;
+        int status;
+    } requests[] = {
+        { "none", "/audit", "", 401 },
+        { "another page", "/admin/withdrawals", "", 401 },
+        { "right", "/audit", FIXTURE_TOKEN, 200 },
+        { "scheme in capitals", "/audit", "AUTHORIZATION: BEARER " TOKEN "\r\n", 200 },
+        { "another scheme", "/audit", "Authorization: Basic " TOKEN "\r\n", 401 },
+        { "no scheme", "/audit", "Authorization: " TOKEN "\r\n", 401 },
+        { "cut", "/audit", "Authorization: Bearer 7777\r\n", 401 },
+        { "longer", "/audit", "Authorization: Bearer " TOKEN "7\r\n", 401 },
+        { "last digit wrong", "/audit", "Authorization: Bearer " TOKEN_63 "8\r\n", 401 },
+        { "two spaces", "/audit", "Authorization: Bearer  " TOKEN_63 "\r\n", 401 },
+        { "twice", "/audit", FIXTURE_TOKEN FIXTURE_TOKEN, 400 },
+        { "as an API key", "/audit", "X-API-KEY: " TOKEN "\r\n", 401 },
+        { "open page", "/livez", "", 200 },
+        { "open page", "/readyz", "", 503 }, /* as admin_pages left it */
+        { "open page", "/metrics", "", 200 },
+        { "open page, wrong token", "/metrics", "Authorization: Bearer 7\r\n", 200 },
+        { "no page", "/admin", "", 404 },
+    };
+    for (size_t i = 0; i < CC_COUNT(requests); i++) {
+        char text[1024];
+        struct wire wire;
+        struct wire_answer answer;
+        clock_advance(&fixture.clock, 2000000000); /* an audit a second */
+        int count = snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: x\r\n%s\r\n",
+                             requests[i].path, requests[i].header);
+        wire_open(&wire, &fixture, protocol, true);
+        wire_send(&wire, text, (size_t)count, 0);
+        CHECK(wire_answer(&wire, &answer, false));
+        if (answer.status != requests[i].status)
+            fprintf(stderr, "%s: %d\n", requests[i].name, answer.status);
+        CHECK(answer.status == requests[i].status);
+        CHECK((answer.status == 401) == wire_has(&answer, "\"code\":\"invalid_token\""));
+        wire_free(&wire);
+    }
+}
+
+/* wire.md W10: an audit is computed at most once a second; those that come earlier wait. */
+static void audit_once_a_second(void)
+{
+    static const char request[] = "GET /audit HTTP/1.1\r\nHost: x\r\n" FIXTURE_TOKEN "\r\n";
+    struct wire first, second;
+    struct wire_answer answer;
+    clock_advance(&fixture.clock, 2000000000);
+    uint32_t count = fixture.query_count;
+    wire_open(&first, &fixture, protocol, true);
+    wire_open(&second, &fixture, protocol, true);
+    wire_send(&first, request, sizeof request - 1, 0);
+    wire_send(&first, request, sizeof request - 1, 0);
+    wire_send(&second, request, sizeof request - 1, 0);
+    CHECK(wire_answer(&first, &answer, false) && !wire_answer(&first, &answer, false));
+    CHECK(!wire_answer(&second, &answer, false) && fixture.query_count == count + 1);
+    CHECK(protocol_deadline_ns(protocol) <= clock_monotonic_ns(&fixture.clock) + 1000000000);
+    clock_advance(&fixture.clock, 999999000);
+    wire_turn(&second);
+    CHECK(fixture.query_count == count + 1);
+    clock_advance(&fixture.clock, 1000);
+    for (int turn = 0; turn < 3; turn++) {
+        wire_turn(&first);
+        wire_turn(&second);
+    }
+    CHECK(fixture.query_count == count + 2);
+    bool served = wire_answer(&first, &answer, false);
+    CHECK(served != wire_answer(&second, &answer, false));
+    wire_free(served ? &first : &second);
+    clock_advance(&fixture.clock, 1000000000); /* a closed connection leaves nothing behind */
+    for (int turn = 0; turn < 3; turn++)
+        wire_turn(served ? &second : &first);
+    CHECK(fixture.query_count == count + 3);
+    CHECK(wire_answer(served ? &second : &first, &answer, false));
+    CHECK(protocol_deadline_ns(protocol) > clock_monotonic_ns(&fixture.clock));
+    wire_free(served ? &second : &first);
+}
+
 static void admin_pages(void)
 {
     static char head[1024], body[262144];
@@ -238,6 +318,8 @@ int main(void)
     problems_of_the_follower();
     exchange_lists_what_is_built();
     admin_pages();
+    admin_token();
+    audit_once_a_second();
     CHECK(protocol->context.pendings.used == 0 && protocol->context.conns.open_count == 0);
     CHECK(fixture.pool.free == UINT64_MAX);
     fixture_protocol_free(protocol);

@@ -34,7 +34,8 @@ class Relay(http.server.BaseHTTPRequestHandler):
         pass
     def do_GET(self):
         url = f"http://127.0.0.1:{real['admin']}{self.path}"
-        body = urllib.request.urlopen(url).read().decode()
+        token = {"Authorization": self.headers.get("Authorization", "")}
+        body = urllib.request.urlopen(urllib.request.Request(url, headers=token)).read().decode()
         if self.path == "/audit":
             audit = json.loads(body)
             if lie == "admin":

@@ -344,8 +344,9 @@ OCTETS = ("Content-Type", "application/octet-stream")
 class Exchange:
     """A running perpd's public and admin ports with the keys of its configuration."""
 
-    def __init__(self, port, admin_port, operator, oracle):
+    def __init__(self, port, admin_port, operator, oracle, token):
         self.port, self.admin_port = port, admin_port
+        self.bearer = ("Authorization", f"Bearer {token}")
         self.operator, self.oracle = operator, oracle
         self._local = threading.local()
         self._salt = None
@@ -389,7 +390,7 @@ class Exchange:
 
     def admin(self, path):
         with Connection(self.admin_port) as connection:
-            return connection.exchange(request_bytes("GET", path))
+            return connection.exchange(request_bytes("GET", path, None, [self.bearer]))
 
     def audit(self):
         """GET /audit, asked again while the follower is behind and reads answer 503."""
@@ -511,8 +512,8 @@ class Perpd:
         if not match:
             self.process.wait()
             raise AssertionError(f"perpd did not start: {line!r}\n{log}")
-        self.exchange = Exchange(int(match[1]), self._admin_port(begun), self.operator,
-                                 self.oracle)
+        self.exchange = Exchange(int(match[1]), self._admin_port(begun), self.operator, self.oracle,
+                                 (self.folder / "data" / "admin.token").read_text().strip())
         return self.exchange
 
     def _admin_port(self, begun):

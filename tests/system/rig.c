@@ -208,7 +208,10 @@ void rig_remove(struct rig *rig)
 
 void rig_connect(const struct rig *rig, struct client *client, bool admin)
 {
-    if (!client_init(client, admin ? rig->admin_url : rig->url, CLIENT_TIMEOUT_MS))
+    char data[RIG_PATH_BYTES + 32];
+    snprintf(data, sizeof data, "%s/data", rig->folder);
+    if (!client_init(client, admin ? rig->admin_url : rig->url, CLIENT_TIMEOUT_MS) ||
+        (admin && !client_read_token(client, data)))
         die(rig->url, client->error);
 }
 

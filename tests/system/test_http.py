@@ -338,6 +338,23 @@ def hosts(world):
 
 
 @suite.case
+def admin_token(world):
+    """W10: /audit and /admin/ need the content of admin.token; the others nothing."""
+    table = Table()
+    exchange = world.exchange
+    for path in ("/audit", "/admin/withdrawals"):
+        for header in ((), ("Authorization: Bearer " + "0" * 64,), ("X-API-KEY: x",)):
+            with Connection(exchange.admin_port) as connection:
+                table.problem(f"{path} {header}", connection.exchange(get(path, *header)), 401,
+                              "invalid_token")
+        table.ok(path, exchange.admin(path))
+    for path in ("/livez", "/readyz", "/metrics"):
+        with Connection(exchange.admin_port) as connection:
+            table.same(path, connection.exchange(get(path)).status, 200)
+    return table.wrong
+
+
+@suite.case
 def kept_alive(world):
     """W10: 1.1 stays open, 1.0 and Connection: close do not; header names in any case."""
     table = Table()

@@ -41,7 +41,7 @@ class Perpd:
             [program, f"--store.data={data}", f"--net.listen={listen}",
              "--admin.listen=127.0.0.1:0", *options],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=prepare)
-        self.lines, self.ports = [], {}
+        self.lines, self.ports, self.data = [], {}, data
 
     def ready(self):
         """Waits for the line on standard output; the ports are those of the log."""
@@ -56,7 +56,10 @@ class Perpd:
 
     def get(self, path, port="admin"):
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.ports[port]}{path}") as answer:
+            token = (self.data / "admin.token").read_text().strip()
+            request = urllib.request.Request(f"http://127.0.0.1:{self.ports[port]}{path}",
+                                             headers={"Authorization": f"Bearer {token}"})
+            with urllib.request.urlopen(request) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
@@ -285,6 +288,7 @@ def case_pages(world):
                  "perpd_segments_ready", "perpd_authored_total", "perpd_net_connections_open"):
         assert name in types, name
     assert "invariants" not in perpd.get("/readyz")[1]
+    assert (perpd.data / "admin.token").stat().st_mode & 0o777 == 0o600
     status, body = perpd.get("/audit")
     assert status == 200 and '"i1":true' in body, body
     code, log = perpd.end(signal.SIGTERM)

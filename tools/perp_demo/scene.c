@@ -127,9 +127,14 @@ static bool furnish(struct scene *scene)
     char path[SCENE_PATH_MAX + 64];
     struct provision *provision = &scene->provision;
     struct client *client = &scene->client;
+    snprintf(path, sizeof path, "%s/data", scene->folder);
+    if (!client_init(&scene->admin, scene->server.admin_url, TIMEOUT_MS) ||
+        !client_read_token(&scene->admin, path)) {
+        fprintf(stderr, "demo: %s\n", scene->admin.error);
+        return false;
+    }
     snprintf(path, sizeof path, "%s/perp.ini", scene->folder);
     if (!client_init(client, scene->server.url, TIMEOUT_MS) ||
-        !client_init(&scene->admin, scene->server.admin_url, TIMEOUT_MS) ||
         !provision_greet(provision, client) || !fetch_records(scene) ||
         !provision_prices(provision, client) || !furnish_players(scene) ||
         !provision_account(provision, client, "you", YOUR_DEPOSIT, &scene->you) ||

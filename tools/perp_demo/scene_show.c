@@ -183,8 +183,9 @@ void scene_show_hints(const struct scene *scene)
     printf("    %s/perp order ETH-PERP sell 0.5 --market; %s/perp positions\n", bin, bin);
     printf("    %s/perp leverage SOL-PERP 5; %s/perp fills; %s/perp balance\n", bin, bin, bin);
     printf("    %s/perp watch book BTC-PERP; %s/perp trades DOGE-PERP\n", bin, bin);
-    printf("    curl -s '%s/api/v1/markets/SOL-PERP/book?depth=3'; curl -s %s/audit\n", url,
-           scene->server.admin_url);
+    printf("    curl -s '%s/api/v1/markets/SOL-PERP/book?depth=3'\n", url);
+    printf("    curl -s -H \"Authorization: Bearer $(cat %s/data/admin.token)\" %s/audit\n",
+           scene->folder, scene->server.admin_url);
     printf("    curl -s '%s/api/v1/markets/XRP-PERP/trades?limit=5'; curl -s %s/api/v1/status\n",
            url, url);
 }

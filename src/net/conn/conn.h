@@ -96,7 +96,7 @@ enum conn_queue_kind {
     CONN_STALLED, /* waits for a job slot */
     CONN_SLOW,    /* waits for room among the slow jobs */
     CONN_DIRTY,   /* the transport must look at it */
-    CONN_STARVED, /* has an answer that found no room in the output pool */
+    CONN_STARVED, /* has an answer that found no room in the output pool, or an audit too early */
     CONN_QUEUES,
 };
 

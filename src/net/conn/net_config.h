@@ -22,6 +22,7 @@ enum {
     NET_TURN_REQUESTS = 32, /* requests accepted a turn */
     NET_TURN_SLOW = 1,      /* Secp256k1 signatures verified a turn */
     NET_METRICS_BYTES = 1 << 20,
+    NET_ADMIN_TOKEN_BYTES = 64, /* hexadecimal digits */
 };
 
 /* The conditions of /readyz; a NET_NOT_* bit is set for each that is not met. */
@@ -80,16 +81,17 @@ struct net_config {
     const struct option_engine *options; /* the engine options in force */
     struct net_source source;
 
-    struct mix_key hash_key;    /* of the data directory */
-    uint8_t secret_key[32];     /* of the data directory: keyed hash of API keys */
-    uint8_t exchange_id[32];    /* EIP-712 salt */
-    const char *durability;     /* shown by /exchange: "local" or "none" */
-    uint32_t rules_version;     /* shown by /exchange */
-    uint64_t epoch;             /* shown by /exchange */
-    uint32_t credit_wait_ms;    /* net.credit_wait_ms */
-    uint64_t output_pool_bytes; /* net.output_pool */
-    bool rate_limits;           /* limits.*; false: the two below are ignored */
-    uint32_t unknown_key_rate;  /* per second and address, for all threads of the port together */
+    struct mix_key hash_key;                 /* of the data directory */
+    uint8_t secret_key[32];                  /* of the data directory: keyed hash of API keys */
+    uint8_t exchange_id[32];                 /* EIP-712 salt */
+    char admin_token[NET_ADMIN_TOKEN_BYTES]; /* opens /audit and /admin (admin_token.h) */
+    const char *durability;                  /* shown by /exchange: "local" or "none" */
+    uint32_t rules_version;                  /* shown by /exchange */
+    uint64_t epoch;                          /* shown by /exchange */
+    uint32_t credit_wait_ms;                 /* net.credit_wait_ms */
+    uint64_t output_pool_bytes;              /* net.output_pool */
+    bool rate_limits;                        /* limits.*; false: the two below are ignored */
+    uint32_t unknown_key_rate; /* per second and address, for all threads of the port together */
     uint32_t bad_signature_rate;
 
     const uint16_t

@@ -12,6 +12,7 @@ enum {
     /* Unsent and expected answers of a connection, at most: half of what it may hold. */
     EXPECTED_MAX = OUTPUT_CONNECTION_MAX / 2,
     PIPELINED_MAX = REPLY_BUFFERS / 4, /* of all connections */
+    AUDIT_PERIOD_NS = 1000000000,
 };
 
 static_assert(4 * REPLY_BUFFER_BYTES <= EXPECTED_MAX, "any one answer may come");
@@ -104,6 +105,22 @@ static bool may_still_ask(struct read_sender *sender, struct pending *pending)
     return api_caller_refuse(&pending->problem);
 }
 
+/* Whether it is an audit that comes too early. Its connection is asked again in each turn. */
+static bool must_wait(struct read_sender *sender, struct conn *conn, const struct query *query)
+{
+    struct context *context = sender->context;
+    if (query->kind != QUERY_audit)
+        return false;
+    if (context->now_ns >= sender->audit_ns) {
+        sender->audit_ns = context->now_ns + AUDIT_PERIOD_NS;
+        sender->audit_waits = false;
+        return false;
+    }
+    sender->audit_waits = true;
+    conn_queue_push(&context->conns, CONN_STARVED, conn);
+    return true;
+}
+
 bool read_send_held(struct read_sender *sender, struct conn *conn)
 {
     bool refused = false;
@@ -126,6 +143,8 @@ bool read_send_held(struct read_sender *sender, struct conn *conn)
             conn->reads_held = true;
             return refused;
         }
+        if (must_wait(sender, conn, &pending->query))
+            return refused;
         pending->pipelined = is_pipelined;
         sender->context->pendings.pipelined += is_pipelined;
         pending->expected_bytes = bytes;
@@ -183,5 +202,12 @@ struct pending *read_send_reply(struct read_sender *sender, const struct reply *
 
 uint64_t read_send_deadline_ns(const struct read_sender *sender)
 {
-    return is_anyone_waiting(sender) ? first_waiting(sender)->deadline_ns : UINT64_MAX;
+    uint64_t deadline = UINT64_MAX;
+    if (is_anyone_waiting(sender))
+        deadline = first_waiting(sender)->deadline_ns;
+    /* One that was due at this turn's time has been sent, or its connection has closed. */
+    if (sender->audit_waits && sender->audit_ns > sender->context->now_ns &&
+        sender->audit_ns < deadline)
+        deadline = sender->audit_ns;
+    return deadline;
 }

@@ -1,7 +1,8 @@
 /* read_send.h - reads on their way to the follower and back: queries, credits, replies.
  *
  * A read after a write of its connection is held until the write's answer is released. Then it is
- * stamped with durable() and sent, so that it shows what was acknowledged.
+ * stamped with durable() and sent, so that it shows what was acknowledged. An audit is computed at
+ * most once a second: the next one is held.
  *
  * Owner. The net thread.
  * Bound. A read is held while its longest answer does not fit into the connection's output together
@@ -19,6 +20,8 @@ struct read_sender {
     uint32_t waiting_head, waiting_tail;
     uint32_t reply_credits; /* replies that the ring holds */
     uint32_t queries_out;   /* queries sent and not answered */
+    uint64_t audit_ns;      /* clock_monotonic_ns from which on the next audit may be sent */
+    bool audit_waits;       /* one has been held for it */
 };
 
 /* 0 or -ENOMEM. */
@@ -37,7 +40,7 @@ CC_MUST_USE struct pending *read_send_waiting(struct read_sender *sender, uint32
  * closed. */
 CC_MUST_USE struct pending *read_send_reply(struct read_sender *sender, const struct reply *reply);
 
-/* The earliest end of a wait for a credit, clock_monotonic_ns; UINT64_MAX: none. */
+/* The earliest end of a wait for a credit or for an audit, clock_monotonic_ns; UINT64_MAX: none. */
 uint64_t read_send_deadline_ns(const struct read_sender *sender);
 
 #endif

@@ -45,6 +45,7 @@ struct node {
     struct clock clock;
     struct disk *disk;
     struct core core;
+    char admin_token[NET_ADMIN_TOKEN_BYTES];
     struct poison poison;
     struct snapshot_child snapshot_child;
     struct key_tables *key_tables; /* NULL: no tables are kept */

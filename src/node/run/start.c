@@ -8,6 +8,7 @@
 #include "base/hex.h"
 #include "base/log.h"
 #include "crypto/secp256k1.h"
+#include "node/run/admin_token_file.h"
 #include "node/run/net_source.h"
 #include "node/run/opening.h"
 #include "node/run/verifier.h"
@@ -42,6 +43,22 @@ static int open_disk(struct node *node)
         return NODE_EXIT_KERNEL;
     }
     log_line(LOG_ERROR, "data", "path=%s: %s", path, strerror(-error));
+    return NODE_EXIT_FAILED;
+}
+
+static int open_admin_token(struct node *node)
+{
+    int failed = admin_token_file_open(node->disk, node->admin_token);
+
+    if (failed == 0)
+        return 0;
+    if (failed == -EBADMSG) {
+        log_line(LOG_ERROR, "data",
+                 "admin.token is not %d hexadecimal digits: remove it, and a start makes another",
+                 NET_ADMIN_TOKEN_BYTES);
+        return NODE_EXIT_REFUSED;
+    }
+    log_line(LOG_ERROR, "data", "admin.token: %s", strerror(-failed));
     return NODE_EXIT_FAILED;
 }
 
@@ -103,7 +120,8 @@ static int open_core(struct node *node, const struct market_file *markets)
     if (core_create(&node->core, &config, &node->refusal) != REFUSAL_none)
         return opening_refuse(node);
     snapshot_child_unwant(node->disk); /* of a process that ended with the lock's last holder */
-    return configure(node);
+    int code = open_admin_token(node);
+    return code != 0 ? code : configure(node);
 }
 
 /* Commands lie where a next start finds the one that ended this process (poison.h). */
@@ -194,9 +212,11 @@ static int open_net(struct node *node, uint32_t number)
     list_hosts(node->options, &config.hosts);
     memcpy(config.secret_key, node->core.exchange.secret_key, sizeof config.secret_key);
     memcpy(config.exchange_id, node->core.exchange.exchange_id, sizeof config.exchange_id);
+    memcpy(config.admin_token, node->admin_token, sizeof config.admin_token);
 
     int failed = net_create(&net->net, &config, &diagnosis);
     explicit_bzero(config.secret_key, sizeof config.secret_key);
+    explicit_bzero(config.admin_token, sizeof config.admin_token);
     if (failed == 0)
         return 0;
     log_line(LOG_ERROR, diagnosis.kernel_lacks ? "kernel" : "net", "%s", diagnosis.text);

@@ -84,6 +84,24 @@ bool client_init(struct client *client, const char *url, uint32_t timeout_ms)
     return false;
 }
 
+bool client_read_token(struct client *client, const char *data)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/admin.token", data);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t count = file < 0 ? -1 : read(file, client->bearer, CLIENT_BEARER_MAX);
+    int error = errno;
+    if (file >= 0)
+        close(file);
+    if (count == CLIENT_BEARER_MAX &&
+        strspn(client->bearer, "0123456789abcdefABCDEF") == CLIENT_BEARER_MAX)
+        return true;
+    client->bearer[0] = '\0';
+    snprintf(client->error, sizeof client->error, "%.300s: %s", path,
+             count < 0 ? strerror(error) : "not the token of the admin pages");
+    return false;
+}
+
 /* Waits for `events`. 0, or -ETIMEDOUT or another -errno. */
 static int await(int fd, short events, uint32_t timeout_ms)
 {
@@ -159,9 +177,10 @@ int client_queue(struct client *client, const struct client_request *request)
 {
     char head[2048];
     int count = snprintf(
-        head, sizeof head, "%s %s HTTP/1.1\r\nHost: %s\r\n%s%s%s%s%s%s%s", request->method,
+        head, sizeof head, "%s %s HTTP/1.1\r\nHost: %s\r\n%s%s%s%s%s%s%s%s%s%s", request->method,
         request->target, client->authority, request->headers != NULL ? request->headers : "",
-        request->api_key != NULL ? "X-API-KEY: " : "",
+        client->bearer[0] != '\0' ? "Authorization: Bearer " : "", client->bearer,
+        client->bearer[0] != '\0' ? "\r\n" : "", request->api_key != NULL ? "X-API-KEY: " : "",
         request->api_key != NULL ? request->api_key : "", request->api_key != NULL ? "\r\n" : "",
         request->content_type != NULL ? "Content-Type: " : "",
         request->content_type != NULL ? request->content_type : "",

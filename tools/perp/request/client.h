@@ -19,6 +19,7 @@ enum {
     CLIENT_HOST_MAX = 256,
     CLIENT_ERROR_MAX = 512,
     CLIENT_HEAD_MAX = 16384,
+    CLIENT_BEARER_MAX = 64,
     CLIENT_ANSWER_MAX = 16 << 20,
     CLIENT_TIMEOUT_MS = 10000,
 };
@@ -32,6 +33,7 @@ struct client {
     char host[CLIENT_HOST_MAX];
     char port[8];
     char authority[CLIENT_HOST_MAX + 8]; /* host:port, for the Host header and for people */
+    char bearer[CLIENT_BEARER_MAX + 1];  /* Authorization of every request; "": none */
     int fd;                              /* -1: not connected */
     uint32_t timeout_ms;
     uint32_t pending; /* requests queued or sent whose answers are not read */
@@ -62,6 +64,10 @@ struct client_answer {
 /* Parses the address "http://host[:port][/]" without connecting. False, with `error` set, for any
  * other form; https is refused by name. */
 CC_MUST_USE bool client_init(struct client *client, const char *url, uint32_t timeout_ms);
+
+/* Reads the token of the admin pages (wire.md W10) from a data directory, for every request. False,
+ * with `error` set, without it. */
+CC_MUST_USE bool client_read_token(struct client *client, const char *data);
 
 /* Connects if not connected. 0, or -errno with `error` saying what to do about it. */
 CC_MUST_USE int client_connect(struct client *client);
