@@ -365,6 +365,64 @@ static void check_lag_of_start(void)
     core_rig_free();
 }
 
+/* Ticks until the engine has reached the sequence. */
+static void tick_to(uint64_t sequence)
+{
+    static const uint8_t body[8] = { 0 };
+
+    while (engine_sequence(core_rig.core.primary) != sequence) {
+        author(REQUEST_tick, body, sizeof body);
+        if (engine_sequence(core_rig.core.primary) % 256 == 255)
+            core_rig_settle();
+    }
+    core_rig_settle();
+}
+
+/* W3b: 2015 is the next command after sequence k x 65,536, in a start too; after its 2014 if that
+ * one is the next. Every reader compares it: the follower at once, the next start in replay. */
+static void check_hash_at_start(void)
+{
+    static const char *const more = "--engine.makers_max=9"; /* than before: 2013 after 2014 */
+    static const struct {
+        int line;
+        const char *name;
+        uint64_t before; /* last sequence of the run before */
+        const char *more;
+        uint64_t sequence; /* after the start */
+        uint64_t hashes;   /* in it */
+    } rows[] = {
+        { __LINE__, "2014 is before it", 65534, NULL, 65535, 0 },
+        { __LINE__, "2014, 2015, 2013", 65535, more, 65538, 1 },
+        { __LINE__, "2014 is after it, 2015", 65536, NULL, 65538, 1 },
+        { __LINE__, "2014 is after it, 2015, 2013", 65536, more, 65539, 1 },
+    };
+
+    rig_make();
+    start(NULL);
+    tick_to(65533);
+    core_rig_stop_roles();
+    CHECK(core_write_snapshot(&core_rig.core, &core_rig.refusal) == REFUSAL_none);
+    core_rig_kill();
+    struct disk *disk = core_rig.disk;
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        CHECK((core_rig.disk = disk_sim_copy(disk)) != NULL);
+        start(NULL);
+        tick_to(rows[i].before);
+        stop();
+        start(rows[i].more);
+        CHECK_ROW(&rows[i], engine_sequence(core_rig.core.primary) == rows[i].sequence);
+        core_rig_settle();
+        CHECK_ROW(&rows[i], core_rig.core.follower.counters.hashes == rows[i].hashes);
+        stop();
+        start(rows[i].more);
+        CHECK_ROW(&rows[i], engine_sequence(core_rig.core.primary) == rows[i].sequence + 1);
+        stop();
+        disk_sim_destroy(core_rig.disk);
+    }
+    core_rig.disk = disk;
+    core_rig_free();
+}
+
 /* A second start on a directory in use is refused with exit 3 and disturbs nothing. */
 static void check_locked(void)
 {
@@ -392,6 +450,7 @@ int main(void)
     check_given_up();
     check_clock_behind();
     check_lag_of_start();
+    check_hash_at_start();
     check_locked();
     return 0;
 }

@@ -69,18 +69,31 @@ bool sequencer_hash_is_due(const struct sequencer *sequencer)
     return sequence_now != 0 && sequence_now % SEQUENCER_HASH_INTERVAL == 0;
 }
 
-bool sequencer_author_hash(struct sequencer *sequencer)
+/* A 2015 of the sequence now. */
+static bool author_hash(struct sequencer *sequencer)
 {
     struct engine_result result;
     uint64_t lanes[8];
     uint8_t body[40];
 
-    if (!sequencer_hash_is_due(sequencer))
-        return true;
     engine_effects_lanes(sequencer->engine, lanes);
     cc_store64(body, engine_sequence(sequencer->engine));
     hash_blake2b256(body + 8, lanes, sizeof lanes);
     return sequencer_author(sequencer, REQUEST_effects_hash, body, sizeof body, &result);
+}
+
+bool sequencer_author_hash(struct sequencer *sequencer)
+{
+    return !sequencer_hash_is_due(sequencer) || author_hash(sequencer);
+}
+
+bool sequencer_author_boot(struct sequencer *sequencer, const void *body, uint32_t body_bytes)
+{
+    bool is_due = sequencer_hash_is_due(sequencer);
+    struct engine_result result;
+
+    return sequencer_author(sequencer, REQUEST_boot, body, body_bytes, &result) &&
+           (!is_due || author_hash(sequencer));
 }
 
 bool sequencer_author_market_state(struct sequencer *sequencer, uint16_t asset_id,

@@ -54,6 +54,11 @@ bool sequencer_hash_is_due(const struct sequencer *sequencer);
 /* Authors the 2015 if it is due. False when the journal has no room for it. */
 CC_MUST_USE bool sequencer_author_hash(struct sequencer *sequencer);
 
+/* Authors a start's 2014 and, if a 2015 was due before it, that one of its own sequence. False when
+ * the journal has no room: call it with an empty journal. */
+CC_MUST_USE bool sequencer_author_boot(struct sequencer *sequencer, const void *body,
+                                       uint32_t body_bytes);
+
 /* Authors a 1002 that gives the market the state. False when the journal has no room: nothing
  * happened. */
 CC_MUST_USE bool sequencer_author_market_state(struct sequencer *sequencer, uint16_t asset_id,

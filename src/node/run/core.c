@@ -157,7 +157,9 @@ void core_link(struct core *core, const struct follower_link *link, struct ring 
 static void author(struct core *core, uint16_t code, const void *body, uint32_t body_bytes,
                    struct engine_result *result)
 {
-    bool has_room = sequencer_author(&core->matcher.sequencer, code, body, body_bytes, result);
+    struct sequencer *sequencer = &core->matcher.sequencer;
+    bool has_room = sequencer_author_hash(sequencer) &&
+                    sequencer_author(sequencer, code, body, body_bytes, result);
     INVARIANT(has_room); /* the journal's buffer is empty at a start and holds far more */
 }
 
@@ -202,8 +204,9 @@ static enum core_opening begin_stages(struct core *core, uint64_t last_ns)
         return CORE_DISK_FAILED;
     uint16_t asset_id = staged_restart_next_open(restart, core->primary, 0);
     for (; asset_id != 0; asset_id = staged_restart_next_open(restart, core->primary, asset_id)) {
-        bool has_room =
-            sequencer_author_market_state(&core->matcher.sequencer, asset_id, MARKET_CANCEL_ONLY);
+        struct sequencer *sequencer = &core->matcher.sequencer;
+        bool has_room = sequencer_author_hash(sequencer) &&
+                        sequencer_author_market_state(sequencer, asset_id, MARKET_CANCEL_ONLY);
         INVARIANT(has_room); /* as author */
     }
     return CORE_OPENED;
@@ -223,7 +226,8 @@ enum core_opening core_open(struct core *core)
     primary_sink_load(&core->primary_sink, core->primary);
     cc_store64(body, core->recovered.boot);
     cc_store32(body + 8, ENGINE_RULES_VERSION);
-    author(core, REQUEST_boot, body, sizeof body, &result);
+    bool has_room = sequencer_author_boot(&core->matcher.sequencer, body, sizeof body);
+    INVARIANT(has_room); /* as author */
     if (is_first || configuration_differs(core))
         author(core, REQUEST_configuration, core->configuration, core->configuration_bytes,
                &result);
