@@ -153,7 +153,7 @@ try:
                                      code=3).stderr)
     check(answer("status")["state"] == "ready")
     limits = answer("limits")
-    check(limits["limits"]["open_orders"] == 2000 and "read" in limits["remaining"], limits)
+    check(limits["limits"]["open_orders"] == 2000 and limits["rate_limits"] is True, limits)
     lines = run("watch", "book", "BTC-PERP", "--count", "2", "--interval", "0.05").stdout
     check(len(re.findall(r"ask 100010 x 0\.03$", lines, re.M)) == 2, lines)
 

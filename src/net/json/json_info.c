@@ -164,31 +164,11 @@ void json_info_exchange(const struct net_config *config, struct writer *writer)
     WRITER_TEXT(writer, "}");
 }
 
-/* W8's bursts. These buckets are not built, so they are always full. */
-static void write_remaining(struct writer *writer, const char *name, enum option burst, bool twice)
-{
-    uint64_t tokens = strtoull(option_row(burst)->initial, NULL, 10);
-    WRITER_TEXT(writer, "\"");
-    writer_text(writer, name);
-    WRITER_TEXT(writer, "\":");
-    writer_uint(writer, twice ? 2 * tokens : tokens);
-}
-
-void json_info_limits(const struct net_config *config, bool keyed, struct writer *writer)
+void json_info_limits(const struct net_config *config, struct writer *writer)
 {
     WRITER_TEXT(writer, "{");
     write_limits(config, writer);
-    WRITER_TEXT(writer, ",\"remaining\":{");
-    write_remaining(writer, "public", OPTION_limits_public_burst, false);
-    if (keyed) {
-        WRITER_TEXT(writer, ",");
-        write_remaining(writer, "read", OPTION_limits_read_burst, false);
-        WRITER_TEXT(writer, ",");
-        write_remaining(writer, "write", OPTION_limits_write_burst, false);
-        WRITER_TEXT(writer, ",");
-        write_remaining(writer, "cancel", OPTION_limits_write_burst, true);
-    }
-    WRITER_TEXT(writer, "},\"rate_limits\":");
+    WRITER_TEXT(writer, ",\"rate_limits\":");
     writer_bool(writer, config->rate_limits);
     WRITER_TEXT(writer, "}");
 }

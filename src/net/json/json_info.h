@@ -14,8 +14,7 @@ void json_info_status(const struct net_config *config, bool draining, struct wri
 /* The exchange: options, limits, request types with a handler, statuses, reasons. */
 void json_info_exchange(const struct net_config *config, struct writer *writer);
 
-/* The limits of /exchange, and how much the client may still ask for. `keyed`: it sent a live API
- * key. */
-void json_info_limits(const struct net_config *config, bool keyed, struct writer *writer);
+/* The limits of /exchange. */
+void json_info_limits(const struct net_config *config, struct writer *writer);
 
 #endif

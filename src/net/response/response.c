@@ -313,7 +313,7 @@ static void write_local(struct context *context, struct writer *writer,
         json_info_exchange(context->config, writer);
         break;
     case ROUTE_LIMITS:
-        json_info_limits(context->config, local->keyed, writer);
+        json_info_limits(context->config, writer);
         break;
     case ROUTE_PREVIEW:
         write_preview(context, writer, body_pool_at(&context->bodies, local->body), frame);

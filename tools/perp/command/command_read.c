@@ -82,7 +82,7 @@ int command_read_status(struct context *context)
     return context_read(context, "/api/v1/status", false);
 }
 
-/* With an API key the answer also has what is left of that key's limits. */
+/* An API key that is set is sent: the answer is 401 if it is not live. */
 int command_read_limits(struct context *context)
 {
     return context_read(context, "/api/v1/limits", context_is_set(context, SETTING_api_key));

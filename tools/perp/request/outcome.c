@@ -95,7 +95,7 @@
     X(not_found, \
       "this exchange has nothing there: an unknown market, or a part that it does not have") \
     X(rate_limited, \
-      "too many requests from here: wait and send it again; perp limits shows what is left") \
+      "too many requests from here: wait and send it again") \
     X(invalid_market, \
       "perp markets lists the markets") \
     X(order_not_found, \
