@@ -5,6 +5,7 @@
 static const char *const stp_names[] = { "EXPIRE_TAKER", "EXPIRE_MAKER", "EXPIRE_BOTH", "DECREMENT",
                                          NULL };
 static const char *const sides_names[] = { "BOTH", "BUYS", "SELLS", NULL };
+static const char *const op_names[] = { "PLACE_LIMIT", "REDUCTION", "REPLACEMENT", "CANCEL", NULL };
 static const char *const order_type_names[] = { "MARKET",      "LIMIT",
                                                 "STOP_LIMIT",  "STOP_MARKET",
                                                 "TAKE_PROFIT", "TAKE_PROFIT_MARKET",
@@ -23,6 +24,7 @@ static const char *const tick_names[] = { "TIME", "WORK", NULL };
 /* The kinds with names: enums of one byte. */
 enum {
     FIELD_ENUM_STP = FIELD_ENUM,
+    FIELD_ENUM_OP = FIELD_ENUM,
     FIELD_ENUM_SIDES = FIELD_ENUM,
     FIELD_ENUM_ORDER_TYPE = FIELD_ENUM,
     FIELD_ENUM_TRIGGER_SOURCE = FIELD_ENUM,
@@ -36,6 +38,7 @@ enum {
 
 /* clang-format off */
 #define NAMES_ENUM_STP            stp_names
+#define NAMES_ENUM_OP            op_names
 #define NAMES_ENUM_SIDES          sides_names
 #define NAMES_ENUM_ORDER_TYPE     order_type_names
 #define NAMES_ENUM_TRIGGER_SOURCE trigger_source_names
@@ -81,6 +84,15 @@ enum {
     static const struct field fields_##name[] = { FIELDS_##name(ROW){ NULL, NULL, 0, 0, 0 } };
 REQUEST_LIST(X)
 #undef X
+/* An item of a batch (code 8); offsets are from the start of the item. */
+/* clang-format off */
+#define FIELDS_BATCH_ITEM(F) \
+    F(op, ENUM_OP, 0, 1) F(post_only, BOOL, 1, 1) F(reduce_only, BOOL, 2, 1) F(stp, ENUM_STP, 3, 1) \
+    F(asset, ASSET, 4, 2) F(pad, PAD, 6, 2) F(price, PRICE, 8, 8) F(quantity, QUANTITY, 16, 8) \
+    F(expiry, EXPIRY, 24, 8) F(order_id, UUID, 32, 16) F(expected_remaining, SIZE, 48, 8) \
+    F(pad, PAD, 56, 8)
+/* clang-format on */
+static const struct field item_fields[] = { FIELDS_BATCH_ITEM(ROW) };
 #undef ROW
 
 /* The fields of a fixed body add up to its size: with ascending offsets there is no hole. */
@@ -89,6 +101,7 @@ REQUEST_LIST(X)
     static_assert((bytes) == 0 || (bytes) == (0 FIELDS_##name(ADD)), #name " body size");
 REQUEST_LIST(X)
 #undef X
+static_assert(FIELD_ITEM_BYTES == (0 FIELDS_BATCH_ITEM(ADD)), "batch item size");
 #undef ADD
 
 const struct field *field_table(uint32_t request_code, size_t *count)
@@ -113,4 +126,46 @@ const char *field_enum_name(const struct field *field, uint32_t value)
         if (code == value)
             return field->names[code];
     return NULL;
+}
+
+const struct field *field_batch_item(size_t *count)
+{
+    *count = CC_COUNT(item_fields);
+    return item_fields;
+}
+
+const char *field_kind_name(enum field_kind kind)
+{
+    static const char *const names[] = {
+        [FIELD_PORTFOLIO] = "portfolio",
+        [FIELD_ACCOUNT] = "account",
+        [FIELD_COUNT64] = "u64",
+        [FIELD_SIGNED64] = "i64",
+        [FIELD_INDEX] = "index",
+        [FIELD_COUNT32] = "u32",
+        [FIELD_COUNT16] = "u16",
+        [FIELD_COUNT8] = "u8",
+        [FIELD_BOOL] = "bool",
+        [FIELD_PIN] = "pin",
+        [FIELD_ENUM] = "enum",
+        [FIELD_AMOUNT] = "amount",
+        [FIELD_TIME] = "time",
+        [FIELD_EXPIRY] = "expiry",
+        [FIELD_PRICE] = "price",
+        [FIELD_QUANTITY] = "quantity",
+        [FIELD_SIZE] = "size",
+        [FIELD_ASSET] = "asset",
+        [FIELD_UUID] = "uuid",
+        [FIELD_ADDRESS] = "address",
+        [FIELD_TEXT] = "text",
+        [FIELD_KEY] = "key",
+        [FIELD_HASH] = "hash",
+        [FIELD_LENGTH] = "length",
+        [FIELD_CREDENTIAL] = "credential",
+        [FIELD_ITEMS] = "items",
+        [FIELD_DOCUMENT] = "document",
+        [FIELD_PAD] = "pad",
+    };
+    INVARIANT((unsigned)kind < CC_COUNT(names));
+    return names[kind];
 }

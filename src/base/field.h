@@ -175,9 +175,17 @@ struct field {
 #define FIELDS_effects_hash(F) F(sequence, COUNT64, 0, 8) F(hash, HASH, 8, 32)
 /* clang-format on */
 
+enum { FIELD_ITEM_BYTES = 64 };
+
 /* Returns the fields of a body in ascending offset, pads included, and stores their number in
  * *count. NULL for a code outside request.h. Static storage. */
 const struct field *field_table(uint32_t request_code, size_t *count);
+
+/* The same of an item of a batch (code 8). */
+const struct field *field_batch_item(size_t *count);
+
+/* Returns the name of a kind: "u64", "price", "pad". Static storage. */
+const char *field_kind_name(enum field_kind kind);
 
 /* Returns the bytes of `field` in a body of body_bytes: its size, or the rest of the body for size
  * 0. */

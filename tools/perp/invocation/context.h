@@ -6,7 +6,7 @@
 #ifndef PERP_INVOCATION_CONTEXT_H
 #define PERP_INVOCATION_CONTEXT_H
 
-#include "perp/print/dump.h"
+#include "base/dump.h"
 #include "perp/request/client.h"
 #include "perp/request/draft.h"
 #include "perp/request/instrument.h"

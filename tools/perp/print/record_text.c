@@ -3,12 +3,12 @@
 #include <inttypes.h>
 #include <jansson.h>
 
+#include "base/dump.h"
 #include "base/field.h"
 #include "base/hex.h"
 #include "base/request.h"
 #include "base/text.h"
 #include "base/timestamp.h"
-#include "perp/print/dump.h"
 
 static const char *const kinds[] = { "unsigned", "signed", "passkey" };
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/compiler.h"
-#include "perp/print/dump.h"
+#include "base/dump.h"
 
 struct json_t; /* jansson.h */
 

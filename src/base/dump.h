@@ -2,8 +2,8 @@
  * of base/field.h. What cannot be a payload is refused with the offset of the first wrong byte.
  *
  * Owner. One thread; no allocation, no output of its own. */
-#ifndef PERP_PRINT_DUMP_H
-#define PERP_PRINT_DUMP_H
+#ifndef BASE_DUMP_H
+#define BASE_DUMP_H
 
 #include "base/compiler.h"
 

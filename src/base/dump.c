@@ -1,4 +1,4 @@
-#include "perp/print/dump.h"
+#include "base/dump.h"
 
 #include <stdio.h>
 
@@ -10,58 +10,7 @@
 #include "base/timestamp.h"
 #include "base/uuid.h"
 
-enum { ITEM_BYTES = 64, TEXT_SHOWN_MAX = 240 };
-
-static const char *const kind_names[] = {
-    [FIELD_PORTFOLIO] = "portfolio",
-    [FIELD_ACCOUNT] = "account",
-    [FIELD_COUNT64] = "u64",
-    [FIELD_SIGNED64] = "i64",
-    [FIELD_INDEX] = "index",
-    [FIELD_COUNT32] = "u32",
-    [FIELD_COUNT16] = "u16",
-    [FIELD_COUNT8] = "u8",
-    [FIELD_BOOL] = "bool",
-    [FIELD_PIN] = "pin",
-    [FIELD_ENUM] = "enum",
-    [FIELD_AMOUNT] = "amount",
-    [FIELD_TIME] = "time",
-    [FIELD_EXPIRY] = "expiry",
-    [FIELD_PRICE] = "price",
-    [FIELD_QUANTITY] = "quantity",
-    [FIELD_SIZE] = "size",
-    [FIELD_ASSET] = "asset",
-    [FIELD_UUID] = "uuid",
-    [FIELD_ADDRESS] = "address",
-    [FIELD_TEXT] = "text",
-    [FIELD_KEY] = "key",
-    [FIELD_HASH] = "hash",
-    [FIELD_LENGTH] = "length",
-    [FIELD_CREDENTIAL] = "credential",
-    [FIELD_ITEMS] = "items",
-    [FIELD_DOCUMENT] = "document",
-    [FIELD_PAD] = "pad",
-};
-
-static const char *const op_names[] = { "PLACE_LIMIT", "REDUCTION", "REPLACEMENT", "CANCEL", NULL };
-static const char *const stp_names[] = { "EXPIRE_TAKER", "EXPIRE_MAKER", "EXPIRE_BOTH", "DECREMENT",
-                                         NULL };
-
-/* One item of a batch (wire.md W3, code 8). */
-static const struct field item_fields[] = {
-    { "op", op_names, 0, 1, FIELD_ENUM },
-    { "post_only", NULL, 1, 1, FIELD_BOOL },
-    { "reduce_only", NULL, 2, 1, FIELD_BOOL },
-    { "stp", stp_names, 3, 1, FIELD_ENUM },
-    { "asset", NULL, 4, 2, FIELD_ASSET },
-    { "pad", NULL, 6, 2, FIELD_PAD },
-    { "price", NULL, 8, 8, FIELD_PRICE },
-    { "quantity", NULL, 16, 8, FIELD_QUANTITY },
-    { "expiry", NULL, 24, 8, FIELD_EXPIRY },
-    { "order_id", NULL, 32, 16, FIELD_UUID },
-    { "expected_remaining", NULL, 48, 8, FIELD_SIZE },
-    { "pad", NULL, 56, 8, FIELD_PAD },
-};
+enum { ITEM_BYTES = FIELD_ITEM_BYTES, TEXT_SHOWN_MAX = 240 };
 
 struct sink {
     const uint8_t *bytes;
@@ -288,7 +237,7 @@ static void format_value(struct dump_row *row, const struct field *field, const 
 static void dump_field(const struct sink *sink, const char *prefix, const struct field *field,
                        size_t offset, size_t size)
 {
-    struct dump_row row = { .offset = offset, .size = size, .kind = kind_names[field->kind] };
+    struct dump_row row = { .offset = offset, .size = size, .kind = field_kind_name(field->kind) };
     snprintf(row.name, sizeof row.name, "%s%s", prefix, field->name);
     format_value(&row, field, sink->bytes + offset, size, sink->scale);
     emit(sink, &row);
@@ -302,7 +251,7 @@ static void dump_portfolio(const struct sink *sink, const struct field *field, s
     for (size_t i = 0; i < CC_COUNT(parts); i++) {
         struct dump_row row = { .offset = offset + parts[i].offset,
                                 .size = parts[i].size,
-                                .kind = kind_names[parts[i].kind] };
+                                .kind = field_kind_name(parts[i].kind) };
         uint64_t value = load(sink->bytes + row.offset, row.size);
         snprintf(row.name, sizeof row.name, "%s%s", field->name, parts[i].name);
         snprintf(row.value, sizeof row.value, "%llu%s", (unsigned long long)value,
@@ -313,10 +262,12 @@ static void dump_portfolio(const struct sink *sink, const struct field *field, s
 
 static void dump_items(const struct sink *sink, size_t offset, size_t size)
 {
+    size_t count;
+    const struct field *item_fields = field_batch_item(&count);
     for (size_t item = 0; (item + 1) * ITEM_BYTES <= size; item++) {
         char prefix[24];
         snprintf(prefix, sizeof prefix, "items[%zu].", item);
-        for (size_t i = 0; i < CC_COUNT(item_fields); i++)
+        for (size_t i = 0; i < count; i++)
             dump_field(sink, prefix, &item_fields[i],
                        offset + item * ITEM_BYTES + item_fields[i].offset, item_fields[i].size);
     }
