@@ -410,6 +410,7 @@ void eip712_init(struct eip712 *eip712, const uint8_t exchange_id[32])
     keccak_256(words[1], "Perpetuals", strlen("Perpetuals"));
     keccak_256(words[2], "1", strlen("1"));
     memcpy(words[3], exchange_id, WORD_BYTES);
+    memcpy(eip712->salt, exchange_id, WORD_BYTES);
     keccak_256(eip712->domain_separator, words, sizeof words);
 
     for (uint16_t code = 0; code < EIP712_CODES_MAX; code++) {

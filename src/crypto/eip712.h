@@ -20,6 +20,7 @@ enum {
 };
 
 struct eip712 {
+    uint8_t salt[EIP712_HASH_BYTES]; /* the exchange id */
     uint8_t domain_separator[EIP712_HASH_BYTES];
     uint8_t type_hash[EIP712_CODES_MAX][EIP712_HASH_BYTES];
     bool signable[EIP712_CODES_MAX];

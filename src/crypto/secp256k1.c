@@ -27,3 +27,34 @@ bool secp256k1_verify(const uint8_t key[SECP256K1_KEY_BYTES],
     return secp256k1_ecdsa_verify(secp256k1_context_static, &parsed_signature, digest,
                                   &parsed_key) == 1;
 }
+
+bool secp256k1_from_der(const uint8_t *bytes, size_t count,
+                        uint8_t signature[SECP256K1_SIGNATURE_BYTES])
+{
+    secp256k1_ecdsa_signature parsed;
+    return secp256k1_ecdsa_signature_parse_der(secp256k1_context_static, &parsed, bytes, count) ==
+               1 &&
+           secp256k1_ecdsa_signature_serialize_compact(secp256k1_context_static, signature,
+                                                       &parsed) == 1;
+}
+
+bool secp256k1_lower_s(uint8_t signature[SECP256K1_SIGNATURE_BYTES])
+{
+    secp256k1_ecdsa_signature parsed;
+    return secp256k1_ecdsa_signature_parse_compact(secp256k1_context_static, &parsed, signature) ==
+               1 &&
+           secp256k1_ecdsa_signature_normalize(secp256k1_context_static, &parsed, &parsed) == 1 &&
+           secp256k1_ecdsa_signature_serialize_compact(secp256k1_context_static, signature,
+                                                       &parsed) == 1;
+}
+
+bool secp256k1_compress(const uint8_t point[SECP256K1_POINT_BYTES],
+                        uint8_t key[SECP256K1_KEY_BYTES])
+{
+    secp256k1_pubkey parsed;
+    size_t count = SECP256K1_KEY_BYTES;
+    return secp256k1_ec_pubkey_parse(secp256k1_context_static, &parsed, point,
+                                     SECP256K1_POINT_BYTES) == 1 &&
+           secp256k1_ec_pubkey_serialize(secp256k1_context_static, key, &count, &parsed,
+                                         SECP256K1_EC_COMPRESSED) == 1;
+}

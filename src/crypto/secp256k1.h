@@ -10,6 +10,7 @@
 
 enum {
     SECP256K1_KEY_BYTES = 33,
+    SECP256K1_POINT_BYTES = 65,
     SECP256K1_SIGNATURE_BYTES = 64,
     SECP256K1_DIGEST_BYTES = 32,
 };
@@ -23,5 +24,19 @@ CC_MUST_USE int secp256k1_init(void);
 CC_MUST_USE bool secp256k1_verify(const uint8_t key[SECP256K1_KEY_BYTES],
                                   const uint8_t digest[SECP256K1_DIGEST_BYTES],
                                   const uint8_t signature[SECP256K1_SIGNATURE_BYTES]);
+
+/* The three below explain a signature that does not verify (signing_mistake.h). */
+
+/* Writes r||s of a signature in DER form. False if it is none. */
+CC_MUST_USE bool secp256k1_from_der(const uint8_t *bytes, size_t count,
+                                    uint8_t signature[SECP256K1_SIGNATURE_BYTES]);
+
+/* Lowers a high s. True if it was high; false if it was low or is no number of the group, and
+ * nothing has changed. */
+bool secp256k1_lower_s(uint8_t signature[SECP256K1_SIGNATURE_BYTES]);
+
+/* Compresses the point 4, x, y. False if it is not on the curve. */
+CC_MUST_USE bool secp256k1_compress(const uint8_t point[SECP256K1_POINT_BYTES],
+                                    uint8_t key[SECP256K1_KEY_BYTES]);
 
 #endif

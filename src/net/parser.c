@@ -131,7 +131,8 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
         conn->route.kind = ROUTE_NONE;
     } else {
         conn->allow = NULL;
-        if (conn->route.kind == ROUTE_SIGNED && head->media == HTTP_MEDIA_OCTETS)
+        if ((conn->route.kind == ROUTE_SIGNED || conn->route.kind == ROUTE_DEBUG) &&
+            head->media == HTTP_MEDIA_OCTETS)
             conn->body_limit = REQUEST_FRAME_MAX;
         else if (conn->route.kind == ROUTE_PLAIN || conn->route.kind == ROUTE_PREVIEW)
             conn->body_limit = REQUEST_ENVELOPE_MAX;
@@ -140,7 +141,7 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
         refuse_size(protocol, conn);
         return false;
     }
-    if (conn->route.kind == ROUTE_SIGNED)
+    if (conn->route.kind == ROUTE_SIGNED || conn->route.kind == ROUTE_DEBUG)
         (void)check_signed_head(head, &conn->early);
     else if (conn->route.kind == ROUTE_PLAIN || conn->route.kind == ROUTE_PREVIEW)
         (void)check_plain_head(head, &conn->early);
@@ -182,7 +183,10 @@ static bool accept_request(struct protocol *protocol, struct conn *conn, const c
             return false;
     } else if (conn->route.kind == ROUTE_PLAIN) {
         plain_write_accept(protocol->jobs, conn, text, text + conn->head.bytes, body_bytes);
-    } else if (conn->route.kind == ROUTE_PREVIEW) {
+    } else if (conn->route.kind == ROUTE_PREVIEW || conn->route.kind == ROUTE_DEBUG) {
+        /* Its search for mistakes is as long as a turn may be: it is the last of this one. */
+        if (conn->route.kind == ROUTE_DEBUG)
+            protocol->budget = 1;
         reads_accept_body(&protocol->pipeline, conn, text + conn->head.bytes, body_bytes);
     } else {
         reads_accept(&protocol->pipeline, conn, text);

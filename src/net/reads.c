@@ -4,6 +4,7 @@
 #include "net/http/parameter.h"
 #include "net/request/admin_token.h"
 #include "net/request/api_caller.h"
+#include "net/request/payload_report.h"
 #include "net/request/read_parameters.h"
 
 /* The request type in the path. */
@@ -89,8 +90,13 @@ void reads_accept_body(struct pipeline *pipeline, struct conn *conn, const char 
         pipeline_refuse(pipeline, conn, &problem, NULL);
         return;
     }
+    struct pending_local local = { .kind = conn->route.kind,
+                                   .body = index,
+                                   .octets = conn->head.media == HTTP_MEDIA_OCTETS };
+    if (local.kind == ROUTE_DEBUG)
+        payload_report_search(context, body, count, local.octets, &local.finding);
     struct pending *pending = pending_add(&context->pendings, conn, PENDING_LOCAL, PENDING_DONE);
-    pending->local = (struct pending_local){ .kind = conn->route.kind, .body = index };
+    pending->local = local;
     pipeline_advance(pipeline, conn);
 }
 

@@ -187,15 +187,15 @@ static void plain_writes_are_found(void)
     for (size_t i = 0; i < CC_COUNT(nowhere); i++)
         CHECK(find("PATCH", nowhere[i], false, &route) == PROBLEM_not_found);
 
-    route_init(&table, false);
+    route_init(&table, false, false);
     CHECK(find("POST", "/api/v1/faucet", false, &route) == PROBLEM_not_found);
     CHECK(find("PUT", "/api/v1/leverage", false, &route) == PROBLEM_none);
-    route_init(&table, true);
+    route_init(&table, true, true);
 }
 
 int main(void)
 {
-    route_init(&table, true);
+    route_init(&table, true, true);
     codes_have_their_paths();
     reads_are_found();
     plain_writes_are_found();

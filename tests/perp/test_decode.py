@@ -1,11 +1,16 @@
 """test_decode.py BUILD - perp decode names every byte, and refuses what is no payload."""
 import base64
 import json
+import pathlib
 import random
 import subprocess
 import sys
 
 from fake import Perp, check, vectors
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "system"))
+import client
+import mistakes
 
 perp = Perp(sys.argv[1])
 ED25519 = vectors("ed25519.json")
@@ -47,8 +52,8 @@ envelope = json.dumps(ED25519["place_limit_gtc_post_only"]["envelope"])
 check(perp.run("decode", "0x" + ORDER.hex().upper()).stdout == want)
 check(perp.run("decode", stdin=ORDER.hex() + "\n").stdout == want)
 check(perp.run("decode", "--format", "raw", stdin=ORDER, text=False).stdout.decode() == want)
-check(perp.run("decode", stdin=envelope).stdout == want)
-check(perp.run("decode", "-", stdin=envelope).stdout == want)
+check(perp.run("decode", stdin=envelope).stdout == want + "signature: good\n")
+check(perp.run("decode", "-", stdin=envelope).stdout == want + "signature: good\n")
 
 
 def changed(offset, value):
@@ -79,6 +84,36 @@ for text, wanted in rows:
         check(done.stdout == "", text)
 done = perp.run("decode", "--frame", ORDER.hex(), code=5)
 check("at least 120 bytes" in done.stderr, done.stderr)
+
+# The signature of an envelope or frame: its verdict, and the mistake that fits.
+session, master, salt = client.Ed25519Key(), client.Secp256k1Key(), bytes(range(5, 37))
+CASES = {"base64 text", "packed", "expiry in ms", "URL-safe payload", "no =", "chainId",
+         "65 bytes of personal_sign", "DER, high s", "uncompressed", "address",
+         "challenge of the payload"}
+seen = 0
+for name, wanted, proved, sent in mistakes.made(session, master, 7, salt):
+    if name not in CASES:
+        continue
+    done = perp.run("decode", "-o", "json", "--exchange-id", salt.hex(), code=5,
+                    stdin=json.dumps(sent))
+    shown = json.loads(done.stdout)
+    check({row["mistake"] for row in shown["mistakes"]} == wanted, name, done.stdout)
+    check(not proved or shown["signature"] == "bad", name, done.stdout)
+    check("usual mistake" in done.stderr, name, done.stderr)
+    done = perp.run("decode", "--exchange-id", salt.hex(), code=5, stdin=json.dumps(sent))
+    check(all(f"\nmistake {mistake}: " in "\n" + done.stdout for mistake in wanted), done.stdout)
+    seen += 1
+check(seen == len(CASES), seen)
+for row, more, verdict, code in (
+        (EIP712["create_session"], [], "unknown", 0),
+        (EIP712["create_session"], ["--exchange-id", EIP712["create_session"]["exchange_id"]],
+         "good", 0),
+        (EIP712["create_session"], ["--exchange-id", "00" * 32], "bad", 5),
+        (ED25519["place_limit_gtc_post_only"], [], "good", 0)):
+    done = perp.run("decode", *more, code=code, stdin=json.dumps(row["envelope"]))
+    check(done.stdout.splitlines()[-1] == f"signature: {verdict}", done.stdout)
+    check(code == 0 or "does not verify" in done.stderr, done.stderr)
+perp.run("decode", "--exchange-id", "00", code=2, stdin=envelope)
 
 # Bytes that are a payload, but one that the exchange refuses: shown, with the offset, and exit 5.
 rows = [

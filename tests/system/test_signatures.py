@@ -3,13 +3,16 @@
 Expected values are the specification's, the section named beside them. W: wire.md, R: rules.md,
 J: json.md.
 """
+import hashlib
 import json
+import struct
 import sys
 
 import client
 import eip712
-from client import (CREATE_SESSION, JSON, PATHS, PLACE_LIMIT, Ed25519Key, Secp256k1Key, envelope,
-                    high_s, limit_body, new_id, payload_of, request_bytes, session_body)
+import mistakes
+from client import (CREATE_SESSION, JSON, OCTETS, PATHS, PLACE_LIMIT, Ed25519Key, Secp256k1Key,
+                    envelope, high_s, limit_body, new_id, payload_of, request_bytes, session_body)
 from harness import Suite, Table
 from world import run
 
@@ -133,6 +136,90 @@ def preview(world):
     return table.wrong
 
 
+DEBUG = "/api/v1/debug/payload"
+CHECKS = ["envelope", "header", "request_type", "body", "signer", "request_id", "clock",
+          "signature_type", "signature", "key"]
+
+
+def report(world, table, name, body, media=JSON):
+    request = request_bytes("POST", DEBUG, body, [media])
+    shown = table.ok(name, world.exchange.raw(request))
+    table.same(f"{name}: checks", [check["check"] for check in shown["checks"]], CHECKS)
+    return shown, {check["check"]: check for check in shown["checks"]}
+
+
+@suite.case
+def usual_mistakes(world):
+    """W7: each usual mistake of a client that signs is named, and no other one."""
+    table = Table()
+    account = world.account(1)
+    for name, wanted, proved, sent in mistakes.made(account.session, account.master, account.id,
+                                                    world.exchange.salt):
+        shown, checks = report(world, table, name, json.dumps(sent).encode())
+        table.same(name, {row["mistake"] for row in shown["mistakes"]}, wanted)
+        table.same(f"{name}: proved", shown["proved"], proved)
+        table.same(f"{name}: signature", checks["signature"]["ok"],
+                   not proved and wanted != {"address_as_key"})
+        executed = world.exchange.raw(request_bytes("POST", PATHS[PLACE_LIMIT],
+                                                    json.dumps(sent).encode(), [JSON]))
+        table.true(f"{name}: is refused", executed.status in (400, 401) or
+                   executed.json["status"] != "request_completed", executed)
+        for mistake, said in (("wallet_signature", "leave out v"), ("der_signature", "DER")):
+            if mistake in wanted:
+                problem = table.problem(name, executed, 400, "malformed_payload")
+                table.true(f"{name}: says so", said in executed.json["detail"], problem)
+    return table.wrong
+
+
+@suite.case
+def debug_payload(world):
+    """J6: the fields cover the payload byte for byte, every check of R11 has its verdict."""
+    table = Table()
+    account = world.account(1)
+    payload = payload_of(PLACE_LIMIT, limit_body(account.id, 900_000, 20), account.session)
+    signature = account.session.sign(payload)
+    frame = payload + account.session.public + signature
+    for name, body, media in (("envelope", envelope(payload, account.session.public, signature),
+                               JSON), ("frame", frame, OCTETS)):
+        shown, checks = report(world, table, name, body, media)
+        table.same(f"{name}: bytes", "".join(row["hex"] for row in shown["fields"]), payload.hex())
+        table.same(f"{name}: names", shown["name"], "place_limit_order")
+        table.same(f"{name}: id", shown["request_id"], eip712.id_text(payload[8:24]))
+        table.same(f"{name}: digest", shown["digest"], hashlib.sha512(payload).hexdigest())
+        table.true(f"{name}: all good", all(row["ok"] for row in checks.values()), checks)
+        table.same(f"{name}: no mistake", (shown["mistakes"], shown["proved"]), ([], False))
+    table.same("nothing was executed", account.read("/api/v1/orders").json, [])
+
+    def first_fault(change):
+        changed = change(payload)
+        body = envelope(changed, account.session.public, account.session.sign(changed))
+        _, checks = report(world, table, "changed", body)
+        return [(name, row.get("code")) for name, row in checks.items() if not row["ok"]][0]
+
+    for name, wanted, change in (
+            ("version", ("header", "unsupported_version"), lambda p: b"\2" + p[1:]),
+            ("pad", ("header", "malformed_payload"), lambda p: p[:4] + b"\1" + p[5:]),
+            ("code", ("request_type", "request_type_not_allowed"),
+             lambda p: p[:2] + b"\x12" + p[3:]),
+            ("length", ("body", "malformed_payload"), lambda p: p + bytes(8)),
+            ("operator", ("key", "rejected_unauthorized"),
+             lambda p: p[:2] + struct.pack("<H", 1006) + p[4:24] + bytes(8)),
+            ("old", ("clock", "request_timestamp_out_of_window"),
+             lambda p: p[:8] + new_id(1_500_000_000_000) + p[24:]),
+            ("signer", ("signer", "request_type_not_allowed"), lambda p: p[:1] + b"\2" + p[2:]),
+            ("type", ("signature_type", "signature_type_mismatch"),
+             lambda p: p[:1] + b"\1" + struct.pack("<H", 22) + p[4:32]),
+            ("stranger", ("key", "rejected_unauthorized"),
+             lambda p: p[:24] + struct.pack("<Q", account.id + 1000) + p[32:])):
+        table.same(name, first_fault(change), wanted)
+    for body in (b"", b"{}", b"[", b"{\"payload\":\"AA==\"}"):
+        shown, checks = report(world, table, str(body), body)
+        table.same(f"{body}: nothing is known", (shown["name"], shown["fields"], shown["digest"]),
+                   (None, [], None))
+        table.true(f"{body}: a problem", checks["envelope"]["code"], checks)
+    return table.wrong
+
+
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    sys.exit(run(suite))
+    sys.exit(run(suite, options=("--limits.open_orders=20", "--net.debug_payload=on")))

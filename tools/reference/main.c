@@ -1,8 +1,8 @@
-/* main.c - makes documents from the tables of src/base; a test compares each with the one in the
- * tree.
+/* main.c - makes documents from the tables of src/base and src/crypto;
+ * a test compares each with the one in the tree.
  *
  *   perp-reference             docs/reference.md: requests with every field, statuses, reasons,
- *                              problem codes, options
+ *                              problem codes, mistakes of signers, options
  *   perp-reference DOCUMENT    the document with the tables between its markers made again:
  *                              <!-- steps -->, <!-- rows --> (R11) up to <!-- end --> */
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include "base/request.h"
 #include "base/rule.h"
 #include "base/status.h"
+#include "crypto/signing_mistake.h"
 
 enum { LINE_BYTES = 4096 };
 
@@ -117,6 +118,15 @@ static void print_lists(void)
                problem_code((enum problem)problem));
 }
 
+static void print_mistakes(void)
+{
+    printf("\n## Mistakes of signers\nPOST /api/v1/debug/payload and `perp decode` name them.\n\n"
+           "| mistake | what is wrong |\n|---|---|\n");
+    for (unsigned mistake = 0; mistake < SIGNING_MISTAKE_COUNT; mistake++)
+        printf("| `%s` | %s |\n", signing_mistake_name((enum signing_mistake)mistake),
+               signing_mistake_text((enum signing_mistake)mistake));
+}
+
 static void print_options(void)
 {
     printf(
@@ -188,6 +198,7 @@ static void print_reference(void)
         "edit.\n\n");
     print_requests();
     print_lists();
+    print_mistakes();
     print_options();
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/keyring.h"
 #include "base/query_message.h"
+#include "crypto/signing_mistake.h"
 #include "net/conn/conn.h"
 #include "net/conn/pending_state.h"
 
@@ -22,8 +23,10 @@ struct pending_local {
     uint8_t kind; /* enum route_kind */
     bool keyed;   /* ROUTE_LIMITS: with an API key */
     uint16_t code;
-    uint16_t body;             /* in context.bodies, or BODY_NONE */
-    struct keyring_key caller; /* with `keyed`: checked again when it is answered */
+    uint16_t body;                  /* in context.bodies, or BODY_NONE */
+    struct signing_finding finding; /* ROUTE_DEBUG */
+    bool octets;                    /* ROUTE_DEBUG: the body is a frame */
+    struct keyring_key caller;      /* with `keyed`: checked again when it is answered */
 };
 
 enum { PENDING_NAME_BYTES = 32 };

@@ -33,7 +33,9 @@ enum { TARGET_MAX = 256 };
     X(METRICS, true, "/metrics")
 
 /* Requests with a JSON body that the net thread answers and that write nothing. */
-#define POSTED_LIST(X) X(PREVIEW, "/api/v1/eip712/preview")
+#define POSTED_LIST(X)                   \
+    X(PREVIEW, "/api/v1/eip712/preview") \
+    X(DEBUG, "/api/v1/debug/payload")
 
 /* Plain JSON writes. A path that ends with '/' has an argument, followed by "/name". */
 #define PLAIN_LIST(X)                                     \
@@ -89,7 +91,7 @@ static struct route_path *signed_path(struct route_table *table, const char *pat
     return added;
 }
 
-void route_init(struct route_table *table, bool testnet)
+void route_init(struct route_table *table, bool testnet, bool debug)
 {
     size_t count;
     const struct request *requests = request_table(&count);
@@ -112,7 +114,7 @@ void route_init(struct route_table *table, bool testnet)
     LOCAL_PATH_LIST(X)
 #undef X
 #define X(name, text)                                    \
-    {                                                    \
+    if (ROUTE_##name != ROUTE_DEBUG || debug) {          \
         struct route_path *path = add_path(table, text); \
         path->kind = ROUTE_##name;                       \
         path->method = HTTP_POST;                        \

@@ -24,6 +24,7 @@ enum route_kind {
     ROUTE_LIMITS, /* X-API-KEY if sent */
     ROUTE_EIP712,
     ROUTE_PREVIEW, /* POST, JSON */
+    ROUTE_DEBUG,   /* POST, envelope or frame */
     ROUTE_LIVEZ,   /* GET, admin listener only */
     ROUTE_READYZ,
     ROUTE_METRICS,
@@ -56,8 +57,8 @@ struct route {
     uint16_t argument_bytes;
 };
 
-/* `testnet`: the faucet's path exists (W7). */
-void route_init(struct route_table *table, bool testnet);
+/* `testnet`: the faucet's path exists; `debug`: /debug/payload does (W7). */
+void route_init(struct route_table *table, bool testnet, bool debug);
 
 /* Finds the route of a parsed head; `text` is the head's first byte. False with 404 or 405 in
  * *problem; *allow is then the method of the path, or NULL. */

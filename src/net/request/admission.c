@@ -47,6 +47,16 @@ static bool can_sign(const struct request *request, uint8_t type)
     return false;
 }
 
+bool admission_check_signer(const struct request *request, uint8_t type,
+                            struct problem_detail *problem)
+{
+    if (CC_LIKELY(can_sign(request, type)))
+        return true;
+    return problem_detail_set_number(problem, PROBLEM_request_type_not_allowed, request->code,
+                                     "signature_type %u cannot sign request type %u", type,
+                                     request->code);
+}
+
 bool admission_check_header(const uint8_t *payload, struct problem_detail *problem)
 {
     if (payload[HEADER_VERSION_AT] != REQUEST_VERSION)
@@ -183,25 +193,34 @@ static bool check_time(const uint8_t *id, int item, const struct admission_windo
         (unsigned long long)(id_ms - window->now_ms), (unsigned long long)window->future_ms);
 }
 
-/* R11, steps 7 and 8: the request's id and the ids of the orders that a batch places. All versions
- * are checked before any time. */
-static bool check_ids(const struct request *request, const uint8_t *payload,
-                      const struct admission_window *window, struct problem_detail *problem)
+/* The items of a batch, and their number; 0 for other requests. */
+static const uint8_t *batch_items(const struct request *request, const uint8_t *payload, int *count)
 {
-    const uint8_t *id = payload + REQUEST_HEADER_BYTES;
     const uint8_t *body = payload + REQUEST_BODY_AT;
+    *count = CC_LIKELY(request->form != BODY_BATCH) ? 0 : cc_load16(body + BATCH_COUNT_AT);
+    return body + BATCH_ITEMS_AT;
+}
 
-    if (CC_LIKELY(request->form != BODY_BATCH))
-        return check_version(id, -1, problem) && check_time(id, -1, window, problem);
-    const uint8_t *items = body + BATCH_ITEMS_AT;
-    int count = cc_load16(body + BATCH_COUNT_AT);
-    if (!check_version(id, -1, problem))
+bool admission_check_versions(const struct request *request, const uint8_t *payload,
+                              struct problem_detail *problem)
+{
+    int count;
+    const uint8_t *items = batch_items(request, payload, &count);
+    if (!check_version(payload + REQUEST_HEADER_BYTES, -1, problem))
         return false;
     for (int i = 0; i < count; i++)
         if (items[i * ITEM_BYTES + ITEM_OP_AT] == ITEM_PLACES &&
             !check_version(items + i * ITEM_BYTES + ITEM_ID_AT, i, problem))
             return false;
-    if (!check_time(id, -1, window, problem))
+    return true;
+}
+
+bool admission_check_times(const struct request *request, const uint8_t *payload,
+                           const struct admission_window *window, struct problem_detail *problem)
+{
+    int count;
+    const uint8_t *items = batch_items(request, payload, &count);
+    if (!check_time(payload + REQUEST_HEADER_BYTES, -1, window, problem))
         return false;
     for (int i = 0; i < count; i++)
         if (items[i * ITEM_BYTES + ITEM_OP_AT] == ITEM_PLACES &&
@@ -211,7 +230,8 @@ static bool check_ids(const struct request *request, const uint8_t *payload,
 }
 
 /* W3, Auth part: the envelope and its key must match the header's signature_type. */
-static bool check_key(const struct envelope *envelope, uint8_t type, struct problem_detail *problem)
+bool admission_check_key(const struct envelope *envelope, uint8_t type,
+                         struct problem_detail *problem)
 {
     static const char *const names[] = { "Ed25519", "Secp256k1", "passkey" };
     if (envelope->passkey != (type == SIGNATURE_PASSKEY))
@@ -244,12 +264,10 @@ const struct request *admission_check(const struct envelope *envelope,
         return NULL;
     if (!admission_check_body(request, body, body_bytes, problem))
         return NULL;
-    if (!can_sign(request, type)) {
-        problem_detail_set_number(problem, PROBLEM_request_type_not_allowed, code,
-                                  "signature_type %u cannot sign request type %u", type, code);
-        return NULL;
-    }
-    if (!check_ids(request, payload, window, problem) || !check_key(envelope, type, problem))
+    if (!admission_check_signer(request, type, problem) ||
+        !admission_check_versions(request, payload, problem) ||
+        !admission_check_times(request, payload, window, problem) ||
+        !admission_check_key(envelope, type, problem))
         return NULL;
     return request;
 }

@@ -22,11 +22,31 @@ CC_MUST_USE const struct request *admission_check(const struct envelope *envelop
                                                   const struct admission_window *window,
                                                   struct problem_detail *problem);
 
-/* Parts of step 6: version, signature_type and pads of the Header; length, texts and pins of a
- * body. False with 400 in *problem. The payload has at least REQUEST_HEADER_BYTES. */
+/* The single checks, in their order, for requests that are judged without being sent. Each is false
+ * with its problem in *problem, and needs those before it, but not a good clock. */
+
+/* Version, signature_type and pads of the Header: of a payload of REQUEST_HEADER_BYTES or more. */
 CC_MUST_USE bool admission_check_header(const uint8_t *payload, struct problem_detail *problem);
+
+/* Length, texts and pins of a body. */
 CC_MUST_USE bool admission_check_body(const struct request *request, const uint8_t *body,
                                       uint32_t body_bytes, struct problem_detail *problem);
+
+/* May a key of this type sign the code? */
+CC_MUST_USE bool admission_check_signer(const struct request *request, uint8_t type,
+                                        struct problem_detail *problem);
+
+/* The request's id and those of the orders that a batch places: UUIDv7; within the window. */
+CC_MUST_USE bool admission_check_versions(const struct request *request, const uint8_t *payload,
+                                          struct problem_detail *problem);
+CC_MUST_USE bool admission_check_times(const struct request *request, const uint8_t *payload,
+                                       const struct admission_window *window,
+                                       struct problem_detail *problem);
+
+/* Length of the key and kind of envelope against the Header's type. Of the envelope only
+ * `key_bytes` and `passkey` are read. */
+CC_MUST_USE bool admission_check_key(const struct envelope *envelope, uint8_t type,
+                                     struct problem_detail *problem);
 
 /* The account in the body: its first field, a portfolio or account id. 0 if there is none: codes
  * 11, 12, and operator codes, whose fields are not the signer's. */

@@ -8,6 +8,7 @@ enum {
     ED25519_TAIL = 32 + 64,
     SECP256K1_TAIL = 33 + 64,
     SIGNATURE_LENGTH = 64,
+    SIGNATURE_SHOWN_MAX = 80, /* what is looked at to say what is wrong: DER has at most 72 */
     KEY_LENGTH_MAX = 33,
     PLAIN_MAX = 8192, /* the longest text of a member */
 };
@@ -93,10 +94,21 @@ static bool check_key_length(size_t count, struct problem_detail *problem)
                               "public_key has %zu bytes, neither 32 nor 33", count);
 }
 
-static bool check_signature_length(size_t count, struct problem_detail *problem)
+/* `bytes` are the first of the signature, at least 1 if count is not 0. */
+static bool check_signature_length(const uint8_t *bytes, size_t count,
+                                   struct problem_detail *problem)
 {
-    if (count == SIGNATURE_LENGTH)
+    if (CC_LIKELY(count == SIGNATURE_LENGTH))
         return true;
+    if (count == SIGNATURE_LENGTH + 1)
+        return problem_detail_set(problem, PROBLEM_malformed_payload, member_names[SIGNATURE],
+                                  "signature has 65 bytes: r, s and v, as wallets give it; leave "
+                                  "out v, the last byte");
+    if (count > SIGNATURE_LENGTH && bytes[0] == 0x30)
+        return problem_detail_set(problem, PROBLEM_malformed_payload, member_names[SIGNATURE],
+                                  "signature has %zu bytes and looks like DER; send r and s, 32 "
+                                  "bytes each",
+                                  count);
     return problem_detail_set(problem, PROBLEM_malformed_payload, member_names[SIGNATURE],
                               "signature has %zu bytes, not %d", count, SIGNATURE_LENGTH);
 }
@@ -172,9 +184,13 @@ static bool read_proof(struct envelope *envelope, const struct json_member *memb
     envelope->key = key;
     envelope->key_bytes = (uint32_t)count;
     envelope->signature = key + count;
-    count = decode(&members[SIGNATURE], member_names[SIGNATURE], key + count, SIGNATURE_LENGTH,
-                   problem);
-    return count >= 0 && check_signature_length((size_t)count, problem);
+    uint8_t signature[SIGNATURE_SHOWN_MAX];
+    ptrdiff_t length =
+        decode(&members[SIGNATURE], member_names[SIGNATURE], signature, sizeof signature, problem);
+    if (length < 0 || !check_signature_length(signature, (size_t)length, problem))
+        return false;
+    memcpy(key + count, signature, SIGNATURE_LENGTH);
+    return true;
 }
 
 /* ---- the form that clients send: one pass --------------------------------------------------- */
@@ -344,6 +360,10 @@ bool envelope_frame(struct envelope *envelope, const uint8_t *body, size_t count
             problem, PROBLEM_malformed_payload, name,
             "the frame has %zu bytes; header, request id, key and signature are %zu", count,
             REQUEST_BODY_AT + tail);
+    if (tail == SECP256K1_TAIL && (count - tail) % 8 == 1)
+        return problem_detail_set(problem, PROBLEM_malformed_payload, member_names[SIGNATURE],
+                                  "the frame is a byte too long: a wallet's signature of 65 bytes "
+                                  "ends with v; leave it out");
     if (!check_payload_length(count - tail, problem))
         return false;
     memcpy(space, body, count);

@@ -11,6 +11,7 @@
 #include "net/json/json_reply.h"
 #include "net/json/json_typed_data.h"
 #include "net/request/api_caller.h"
+#include "net/request/payload_report.h"
 #include "net/request/plain_body.h"
 #include "net/request/preview_body.h"
 #include "net/response/admin.h"
@@ -289,6 +290,13 @@ static void write_preview(struct context *context, struct writer *writer, const 
     json_typed_data_preview(context, payload, count, &hashes, writer);
 }
 
+static void write_report(struct context *context, struct writer *writer,
+                         const struct pending_local *local)
+{
+    const struct body *body = body_pool_at(&context->bodies, local->body);
+    payload_report_write(context, body->text, body->count, local->octets, &local->finding, writer);
+}
+
 static void write_local(struct context *context, struct writer *writer,
                         const struct pending_local *local, struct frame *frame)
 {
@@ -317,6 +325,9 @@ static void write_local(struct context *context, struct writer *writer,
         break;
     case ROUTE_PREVIEW:
         write_preview(context, writer, body_pool_at(&context->bodies, local->body), frame);
+        break;
+    case ROUTE_DEBUG:
+        write_report(context, writer, local);
         break;
     default:
         INVARIANT(local->kind == ROUTE_EIP712);

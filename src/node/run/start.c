@@ -204,6 +204,7 @@ static int open_net(struct node *node, uint32_t number)
         .codes_off_count = node->poison.off_count,
         .credit_wait_ms = (uint32_t)config_number(node->options, OPTION_net_credit_wait_ms),
         .output_pool_bytes = config_number(node->options, OPTION_net_output_pool),
+        .debug_payload = config_switch(node->options, OPTION_net_debug_payload),
         .rate_limits = config_switch(node->options, OPTION_limits_rate_limits),
         .unknown_key_rate = (uint32_t)config_number(node->options, OPTION_limits_unknown_key_rate),
         .bad_signature_rate =

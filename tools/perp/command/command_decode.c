@@ -1,12 +1,23 @@
-/* command_decode.c - names every byte of a signed payload. */
+/* command_decode.c - names every byte of a signed payload, and the mistake in its signature. */
 #include <stdio.h>
 
 #include "base/hex.h"
 #include "base/json_scan.h"
+#include "crypto/signer.h"
+#include "crypto/signing_mistake.h"
 #include "perp/command/command.h"
+#include "perp/data/signature_check.h"
 #include "perp/print/report.h"
 
-enum { INPUT_MAX = 32768, BYTES_MAX = 16384 };
+enum { INPUT_MAX = 32768, BYTES_MAX = 16384, PROOF_MAX = 160, CLIENT_DATA_MAX = 2048 };
+
+/* The key and signature of an envelope or frame; signature_bytes 0: there is none. */
+struct proof {
+    uint8_t key[PROOF_MAX], signature[PROOF_MAX], client_data[CLIENT_DATA_MAX];
+    size_t key_bytes, signature_bytes, client_data_bytes;
+    bool passkey;
+    uint32_t mistakes; /* of the envelope's Base64 */
+};
 
 struct input {
     char text[INPUT_MAX];
@@ -44,25 +55,45 @@ static void trim(struct input *input)
     input->count -= begin;
 }
 
-/* A whole envelope: its payload member replaces the text. */
-static bool open_envelope(struct context *context, struct input *input)
+/* Decodes a member of an envelope as far as it can be; 0 bytes if it is missing or no Base64. */
+static size_t read_member(struct proof *proof, const struct json_member *member, void *bytes,
+                          size_t capacity)
 {
-    struct json_member payload = JSON_MEMBER("payload");
+    static char text[INPUT_MAX];
+    if (member->kind != JSON_STRING)
+        return 0;
+    ptrdiff_t count = json_scan_unescape(&member->value, text, sizeof text);
+    INVARIANT(count >= 0);
+    ptrdiff_t length =
+        signing_mistake_decode(bytes, capacity, text, (size_t)count, &proof->mistakes);
+    return length < 0 ? 0 : (size_t)length;
+}
+
+/* A whole envelope: its payload member replaces the text. */
+static bool open_envelope(struct context *context, struct input *input, struct proof *proof)
+{
+    struct json_member members[] = { JSON_MEMBER("payload"), JSON_MEMBER("public_key"),
+                                     JSON_MEMBER("signature"), JSON_MEMBER("client_data_json") };
     size_t error_at = 0;
-    enum json_error wrong = json_scan_members(input->text, input->count, &payload, 1, &error_at);
+    enum json_error wrong =
+        json_scan_members(input->text, input->count, members, CC_COUNT(members), &error_at);
     if (wrong != JSON_OK)
         return context_fail(context, EXIT_CODE_malformed,
                             "the envelope is no JSON, at byte %zu: %s", error_at,
                             json_scan_error_text(wrong));
-    if (payload.kind != JSON_STRING)
+    if (members[0].kind != JSON_STRING)
         return context_fail(context, EXIT_CODE_malformed,
                             "the envelope has no 'payload' that is a string");
-    static char text[INPUT_MAX];
-    ptrdiff_t count = json_scan_unescape(&payload.value, text, sizeof text);
-    INVARIANT(count >= 0);
-    memcpy(input->text, text, (size_t)count);
-    input->count = (size_t)count;
-    return true;
+    input->byte_count = read_member(proof, &members[0], input->bytes, sizeof input->bytes);
+    proof->key_bytes = read_member(proof, &members[1], proof->key, sizeof proof->key);
+    proof->signature_bytes =
+        read_member(proof, &members[2], proof->signature, sizeof proof->signature);
+    proof->client_data_bytes =
+        read_member(proof, &members[3], proof->client_data, sizeof proof->client_data);
+    proof->passkey = members[3].kind == JSON_STRING;
+    if (input->byte_count > 0)
+        return true;
+    return context_fail(context, EXIT_CODE_malformed, "the envelope's payload is no Base64");
 }
 
 static bool is_hex(const struct input *input)
@@ -113,7 +144,7 @@ static bool decode_base64(struct context *context, struct input *input)
                         "Base64 ends too early: %zu characters are no multiple of 4", input->count);
 }
 
-static bool to_bytes(struct context *context, struct input *input)
+static bool to_bytes(struct context *context, struct input *input, struct proof *proof)
 {
     const char *format = context->arguments->values[FLAG_format];
     if (format != NULL && strcmp(format, "raw") == 0) {
@@ -126,8 +157,8 @@ static bool to_bytes(struct context *context, struct input *input)
     trim(input);
     if (input->count == 0)
         return context_fail(context, EXIT_CODE_malformed, "there is nothing to decode");
-    if (input->text[0] == '{' && !open_envelope(context, input))
-        return false;
+    if (input->text[0] == '{')
+        return open_envelope(context, input, proof);
     if (input->count > 2 && strncmp(input->text, "0x", 2) == 0) {
         input->count -= 2;
         memmove(input->text, input->text + 2, input->count);
@@ -143,15 +174,83 @@ static bool to_bytes(struct context *context, struct input *input)
                         format);
 }
 
+/* Cuts key and signature off a frame of `payload_bytes`; the dump has checked its length. */
+static void cut_frame(const struct input *input, size_t payload_bytes, struct proof *proof)
+{
+    size_t tail = input->byte_count - payload_bytes;
+    proof->signature_bytes = 64;
+    proof->key_bytes = tail - proof->signature_bytes;
+    memcpy(proof->key, input->bytes + payload_bytes, proof->key_bytes);
+    memcpy(proof->signature, input->bytes + payload_bytes + proof->key_bytes, 64);
+}
+
+/* Shows the verdict on a signature, unknown without the exchange id or for a passkey, and each
+ * mistake found. `after`: rows were shown before it. */
+static void show_finding(const struct signing_finding *finding, bool known, bool json, bool after)
+{
+    const char *verdict = finding->good ? "good" : known || finding->proved ? "bad" : "unknown";
+    if (json)
+        printf("%s\"signature\":\"%s\",\"mistakes\":[", after ? "]," : "{", verdict);
+    else
+        printf("signature: %s\n", verdict);
+    for (unsigned i = 0, shown = 0; i < SIGNING_MISTAKE_COUNT; i++) {
+        if ((finding->mistakes >> i & 1) == 0)
+            continue;
+        const char *name = signing_mistake_name((enum signing_mistake)i);
+        const char *text = signing_mistake_text((enum signing_mistake)i);
+        if (json)
+            printf("%s{\"mistake\":\"%s\",\"detail\":\"%s\"}", shown++ > 0 ? "," : "", name, text);
+        else
+            printf("mistake %s: %s\n", name, text);
+    }
+    printf("%s", json ? "]}\n" : "");
+}
+
+/* Verifies the signature of an envelope or frame, and searches for the mistake if it is bad. False:
+ * it is not good. */
+static bool judge(struct context *context, const struct input *input, size_t payload_bytes,
+                  const struct proof *proof, bool after)
+{
+    static struct eip712 eip712;
+    struct signing_finding finding;
+    uint8_t exchange_id[32] = { 0 };
+    const char *id = context->arguments->values[FLAG_exchange_id];
+    if (id != NULL && !hex_decode(exchange_id, sizeof exchange_id, id, strlen(id)))
+        return context_fail(context, EXIT_CODE_usage, "--exchange-id is not 64 hex digits");
+    if (signature_check_init(&eip712, exchange_id) != 0)
+        return context_fail(context, EXIT_CODE_rejected, "no path of Ed25519 passes its test here");
+    const struct signing_case sent = {
+        .payload = input->bytes,
+        .payload_bytes = payload_bytes,
+        .key = proof->key,
+        .key_bytes = proof->key_bytes,
+        .signature = proof->signature,
+        .signature_bytes = proof->signature_bytes,
+        .eip712 = id != NULL ? &eip712 : NULL,
+        .client_data = proof->passkey ? (const char *)proof->client_data : NULL,
+        .client_data_bytes = proof->client_data_bytes,
+    };
+    signing_mistake_find(&sent, &finding);
+    finding.mistakes |= proof->mistakes;
+    bool known = !proof->passkey && (id != NULL || proof->key_bytes == SIGNER_ED25519_KEY_BYTES);
+    show_finding(&finding, known, context->arguments->json, after);
+    if (finding.mistakes != 0)
+        return context_fail(context, EXIT_CODE_malformed, "the request shows a usual mistake");
+    if (known && !finding.good)
+        return context_fail(context, EXIT_CODE_malformed, "the signature does not verify");
+    return true;
+}
+
 int command_decode(struct context *context)
 {
     static struct input input;
+    static struct proof proof;
     char error[DUMP_ERROR_MAX];
     struct dump_scale scale = { 0 };
     const char *market = context->arguments->values[FLAG_market];
     bool json = context->arguments->json;
     enum dump_form form = arguments_has(context->arguments, FLAG_frame) ? DUMP_FRAME : DUMP_PAYLOAD;
-    if (!read_input(context, &input) || !to_bytes(context, &input) ||
+    if (!read_input(context, &input) || !to_bytes(context, &input, &proof) ||
         (market != NULL && !context_market(context, market)))
         return context->exit_code;
     if (context->has_record)
@@ -161,7 +260,15 @@ int command_decode(struct context *context)
     /* The first row comes after the bytes were found to be a payload: a refusal prints none. */
     bool good = dump_rows(input.bytes, input.byte_count, form, context->has_record ? &scale : NULL,
                           report_dump_row, &dump, error);
-    if (json && dump.begun)
+    size_t payload_bytes = input.byte_count;
+    if (good && form == DUMP_FRAME) {
+        payload_bytes -= dump_tail_bytes(input.bytes[1]);
+        cut_frame(&input, payload_bytes, &proof);
+    }
+    bool right = true;
+    if (proof.signature_bytes > 0)
+        right = judge(context, &input, payload_bytes, &proof, dump.begun);
+    else if (json && dump.begun)
         fprintf(stdout, "]}\n");
     if (!good) {
         (void)context_fail(context, EXIT_CODE_malformed, "%s", error);
@@ -172,5 +279,5 @@ int command_decode(struct context *context)
                            dump.remarks);
         return EXIT_CODE_malformed;
     }
-    return EXIT_CODE_accepted;
+    return right ? EXIT_CODE_accepted : context->exit_code;
 }

@@ -63,6 +63,7 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(conditional,   NULL,       "conditional orders that wait too") \
     X(format,        "FORM",     "base64, hex or raw; default: told from the text") \
     X(frame,         NULL,       "the bytes are a binary frame: payload, public key, signature") \
+    X(exchange_id,   "HEX",      "exchange_id of GET /exchange, by which a Secp256k1 signature is verified") \
     X(data,          "DIR",      "data directory; default PERPD_STORE_DATA, else ./perpd-data") \
     X(from,          "SEQUENCE", "the first record; follow: default what comes from now on") \
     X(to,            "SEQUENCE", "the last record; default the journal's last") \
