@@ -518,6 +518,25 @@ static void test_tighten(void)
     host_close(&host);
 }
 
+/* R9, moves: the operator takes a market from every state but CLOSED to every state, from CLOSED to
+ * none. */
+static void test_moves(void)
+{
+    for (uint8_t from = 0; from < MARKET_STATE_COUNT; from++)
+        for (uint8_t to = 0; to < MARKET_STATE_COUNT; to++) {
+            const uint8_t first[8] = { HOST_BTC, 0, 0, 0, from, from == MARKET_CLOSED };
+            const uint8_t second[8] = { HOST_BTC, 0, 0, 0, to, to == MARKET_CLOSED };
+            bool is_final = from == MARKET_CLOSED;
+            trade_open(&host, NULL);
+            CHECK(signed_body(REQUEST_market_state, first, host_operator_key) == TRADE_OK);
+            CHECK(trade_market(&host)->state == from);
+            CHECK(signed_body(REQUEST_market_state, second, host_operator_key) ==
+                  (is_final ? STATUS_market_closed : TRADE_OK));
+            CHECK(trade_market(&host)->state == (is_final ? from : to));
+            host_close(&host);
+        }
+}
+
 /* The middle columns of R9's table: where orders meet, conditionals fire and L1 sells. */
 static void test_matches(void)
 {
@@ -550,5 +569,6 @@ int main(void)
     test_node_in_hold();
     test_tighten();
     test_matches();
+    test_moves();
     return 0;
 }

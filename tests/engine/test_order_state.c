@@ -1,8 +1,11 @@
 /* The moves of rules.md R3 ("Order states") and the codes of wire.md (Enum codes), copied from
- * there by hand: every pair of states, so a missing move fails as surely as one too many. */
+ * there by hand: every pair of states, so a missing move fails as surely as one too many. Likewise
+ * the moves of a market's state (R9) and of a portfolio's status (R10). */
 #include <string.h>
 
 #include "check.h"
+#include "engine/state/portfolio.h"
+#include "engine/table/market_record.h"
 #include "engine/table/order_state.h"
 
 static const struct row {
@@ -37,8 +40,45 @@ static bool names(const char *list, const char *word)
     return false;
 }
 
+/* R9, moves. Row: from; column: to, both in the order of the codes. */
+static void test_market_moves(void)
+{
+    static const char *const moves[] = {
+        "-yyyyy", /* ACTIVE */
+        "y-yyyy", /* POST_ONLY */
+        "yy-yyy", /* REDUCE_ONLY */
+        "yyy-yy", /* CANCEL_ONLY */
+        "yyyy-y", /* HALTED */
+        "------", /* CLOSED */
+    };
+
+    CHECK(CC_COUNT(moves) == MARKET_STATE_COUNT && MARKET_CLOSED == 5);
+    for (unsigned from = 0; from < MARKET_STATE_COUNT; from++)
+        for (unsigned to = 0; to < MARKET_STATE_COUNT; to++)
+            CHECK(market_record_may_become((enum market_state)from, (enum market_state)to) ==
+                  (moves[from][to] == 'y'));
+}
+
+/* R10, moves. */
+static void test_portfolio_moves(void)
+{
+    static const char *const moves[] = {
+        "-yy", /* ACTIVE */
+        "y--", /* IN_LIQUIDATION */
+        "y--", /* CLOSED */
+    };
+
+    CHECK(CC_COUNT(moves) == PORTFOLIO_STATUS_COUNT && PORTFOLIO_CLOSED == 2);
+    for (unsigned from = 0; from < PORTFOLIO_STATUS_COUNT; from++)
+        for (unsigned to = 0; to < PORTFOLIO_STATUS_COUNT; to++)
+            CHECK(portfolio_may_become((enum portfolio_status)from, (enum portfolio_status)to) ==
+                  (moves[from][to] == 'y'));
+}
+
 int main(void)
 {
+    test_market_moves();
+    test_portfolio_moves();
     CHECK(CC_COUNT(rows) == ORDER_STATE_COUNT);
     for (size_t i = 0; i < CC_COUNT(rows); i++) {
         const struct row *row = &rows[i];

@@ -35,8 +35,8 @@ static void set_status(struct engine *engine, uint32_t index, enum portfolio_sta
         .status = (uint8_t)status,
     };
 
-    INVARIANT(portfolio->status != status && portfolio->status != PORTFOLIO_CLOSED);
-    portfolio->status = (uint8_t)status;
+    INVARIANT(portfolio->status != PORTFOLIO_CLOSED);
+    portfolio_move(portfolio, status);
     effects_emit(engine, EFFECT_portfolio_state, index, 0, &body);
 }
 

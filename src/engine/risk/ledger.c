@@ -9,6 +9,7 @@ void ledger_post(struct engine *engine, uint32_t index, enum effect_cash_kind ki
 {
     struct portfolio *portfolio = &engine->portfolios.rows[index];
 
+    INVARIANT(index < engine->portfolios.count);
     if (amount == 0)
         return;
     portfolio->cash += amount;

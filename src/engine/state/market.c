@@ -64,9 +64,9 @@ void market_set_state(struct engine *engine, uint32_t index, enum market_state s
 {
     struct market *market = &engine->markets.rows[index];
 
-    INVARIANT(market->state != MARKET_CLOSED); /* final (R9) */
-    if (market->state == state)
+    if (market->state == state && state != MARKET_CLOSED)
         return;
+    INVARIANT(market_record_may_become((enum market_state)market->state, state));
     market->state = (uint8_t)state;
     market->reduce_only_ns = state == MARKET_REDUCE_ONLY ? engine->t_ns : 0;
     emit_state(engine, index, cause);

@@ -150,8 +150,7 @@ void portfolio_end(struct engine *engine, uint32_t index)
 {
     struct portfolio *portfolio = state_portfolio(engine, index);
 
-    INVARIANT(portfolio->status == PORTFOLIO_ACTIVE);
-    portfolio->status = PORTFOLIO_CLOSED;
+    portfolio_move(portfolio, PORTFOLIO_CLOSED);
     tell(engine, index);
 }
 
@@ -179,7 +178,7 @@ void portfolio_wake(struct engine *engine, uint32_t index)
 
     if (portfolio->status != PORTFOLIO_CLOSED)
         return;
-    portfolio->status = PORTFOLIO_ACTIVE;
+    portfolio_move(portfolio, PORTFOLIO_ACTIVE);
     tell(engine, index);
 }
 
@@ -317,7 +316,7 @@ static const char *wrong_with(const struct engine *engine, const struct portfoli
         (table->count != 0 &&
          row->created_sequence < table->rows[table->count - 1].created_sequence))
         return "the portfolios are not in the order of their creation";
-    if (row->status > PORTFOLIO_CLOSED || !image_read_is_bool(&row->flagged))
+    if (row->status >= PORTFOLIO_STATUS_COUNT || !image_read_is_bool(&row->flagged))
         return "a portfolio has a status that does not exist";
     if (row->status != PORTFOLIO_CLOSED &&
         engine->subaccounts.rows[subaccount].status == SUBACCOUNT_CLOSED)

@@ -17,7 +17,28 @@ enum { PORTFOLIO_NAME_BYTES = 32, PORTFOLIO_MARKETS_MAX = 64 };
 #define PORTFOLIO_NONE     UINT32_MAX /* none; in a cancel-all: every one of the subaccount */
 #define PORTFOLIO_CASH_MAX (INT64_C(1) << 60) /* R1 */
 
-enum portfolio_status { PORTFOLIO_ACTIVE, PORTFOLIO_IN_LIQUIDATION, PORTFOLIO_CLOSED };
+/* clang-format off */
+/*    status           code  may become (rules.md R10, moves) */
+#define PORTFOLIO_STATUS_LIST(X)                                    \
+    X(ACTIVE,          0,    TO(IN_LIQUIDATION) | TO(CLOSED))       \
+    X(IN_LIQUIDATION,  1,    TO(ACTIVE))                            \
+    X(CLOSED,          2,    TO(ACTIVE))
+/* clang-format on */
+
+enum portfolio_status {
+#define X(name, code, next) PORTFOLIO_##name = (code),
+    PORTFOLIO_STATUS_LIST(X)
+#undef X
+        PORTFOLIO_STATUS_COUNT
+};
+
+/* The table in one word: a move is bit 8 * from + to. */
+static const uint64_t portfolio_moves = 0
+#define TO(name)            (1ull << PORTFOLIO_##name)
+#define X(name, code, next) | (uint64_t)(next) << 8 * (code)
+    PORTFOLIO_STATUS_LIST(X);
+#undef X
+#undef TO
 
 /* Four lines: what every fill reads; what else happens to it; the sums of margin; the rest. */
 struct portfolio {
@@ -76,6 +97,23 @@ static_assert(sizeof(struct portfolio) == 4 * CC_CACHE_LINE, "rows stay on lines
     X(funding_count) X(conditional_head) X(conditional_tail) X(conditional_count) \
     X(subaccount) X(liquidation_queued) X(zero)
 /* clang-format on */
+
+/* True if the table allows the move. A status never becomes itself. */
+CC_MUST_USE static inline bool portfolio_may_become(enum portfolio_status from,
+                                                    enum portfolio_status to)
+{
+    INVARIANT((unsigned)from < PORTFOLIO_STATUS_COUNT);
+    INVARIANT((unsigned)to < PORTFOLIO_STATUS_COUNT);
+    return (portfolio_moves >> (8 * (unsigned)from + (unsigned)to)) & 1u;
+}
+
+/* Gives the portfolio its next status. It is the only writer of a status after the creation. The
+ * caller emits the effect. */
+static inline void portfolio_move(struct portfolio *portfolio, enum portfolio_status next)
+{
+    INVARIANT(portfolio_may_become((enum portfolio_status)portfolio->status, next));
+    portfolio->status = (uint8_t)next;
+}
 
 struct portfolio_table {
     struct portfolio *rows; /* [slots] */

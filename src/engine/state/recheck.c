@@ -16,6 +16,7 @@ void recheck_portfolio(struct engine *engine, uint32_t index)
 {
     struct portfolio *portfolio = state_portfolio(engine, index);
 
+    INVARIANT(index < engine->portfolios.count);
     if (portfolio->changed)
         return;
     portfolio->changed = true;
@@ -28,6 +29,7 @@ void recheck_holding(struct engine *engine, uint32_t index)
     struct holding *holding = state_holding(engine, index);
     struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
 
+    INVARIANT(index != HOLDING_NONE && index < engine->holdings.fresh);
     holding->figure_mark = 0;
     if (portfolio->stale_holding == HOLDING_NONE)
         portfolio->stale_holding = index;
@@ -48,6 +50,7 @@ void recheck_traded(struct engine *engine, uint32_t index)
 
 void recheck_mark_moved(struct engine *engine, uint32_t market)
 {
+    INVARIANT(market < engine->markets.count);
     engine->recheck.mark_epoch++;
     work_queue_scan(engine, market);
 }

@@ -19,15 +19,40 @@ enum {
 #define MARKET_NOTIONAL_MAX (INT64_C(1) << 60)
 #define MARKET_NOTICE_NS    (UINT64_C(86400) * 1000000000) /* of tighter tiers (R10) */
 
+/* clang-format off */
+/*    state        code  may become (rules.md R9, moves) */
+#define MARKET_STATE_LIST(X)                   \
+    X(ACTIVE,      0,    ALL_BUT(ACTIVE))      \
+    X(POST_ONLY,   1,    ALL_BUT(POST_ONLY))   \
+    X(REDUCE_ONLY, 2,    ALL_BUT(REDUCE_ONLY)) \
+    X(CANCEL_ONLY, 3,    ALL_BUT(CANCEL_ONLY)) \
+    X(HALTED,      4,    ALL_BUT(HALTED))      \
+    X(CLOSED,      5,    0)
+/* clang-format on */
+
 enum market_state {
-    MARKET_ACTIVE,
-    MARKET_POST_ONLY,
-    MARKET_REDUCE_ONLY,
-    MARKET_CANCEL_ONLY,
-    MARKET_HALTED,
-    MARKET_CLOSED,
-    MARKET_STATE_COUNT
+#define X(name, code, next) MARKET_##name = (code),
+    MARKET_STATE_LIST(X)
+#undef X
+        MARKET_STATE_COUNT
 };
+
+/* The table in one word: a move is bit 8 * from + to. */
+static const uint64_t market_record_moves = 0
+#define ALL_BUT(name)       (((1ull << MARKET_STATE_COUNT) - 1) & ~(1ull << MARKET_##name))
+#define X(name, code, next) | (uint64_t)(next) << 8 * (code)
+    MARKET_STATE_LIST(X);
+#undef X
+#undef ALL_BUT
+
+/* True if the table allows the move. A state never becomes itself. */
+CC_MUST_USE static inline bool market_record_may_become(enum market_state from,
+                                                        enum market_state to)
+{
+    INVARIANT((unsigned)from < MARKET_STATE_COUNT);
+    INVARIANT((unsigned)to < MARKET_STATE_COUNT);
+    return (market_record_moves >> (8 * (unsigned)from + (unsigned)to)) & 1u;
+}
 
 /* R4: k is the first tier with N <= upper; MM = max(0, cdiv(N * mmr, 1e6) - maintenance_deduction),
  * and tier.h gives IM. The parser computes rates and deductions from bounds and leverages. */

@@ -89,6 +89,7 @@ void resting_add_sums(struct holding *holding, const struct order *order, uint64
         (order->side == ORDER_LONG ? price > side->price_bound : price < side->price_bound))
         side->price_bound = price;
     side->margin_count++;
+    INVARIANT(side->margin_count <= side->order_count);
     side->size += size;
     side->notional += notional;
 }
@@ -100,19 +101,25 @@ void resting_take_sums(struct holding *holding, const struct order *order, uint6
     int64_t size = (int64_t)quantity;
     int64_t notional = size * (int64_t)price;
 
+    INVARIANT(side->order_count != 0);
     if (all)
         side->order_count--;
     if (order->flags & ORDER_REDUCE_ONLY) {
         side->reduce_size -= size;
         side->reduce_notional -= notional;
         INVARIANT(side->reduce_size >= 0 && side->reduce_notional >= 0);
+        INVARIANT(side->order_count != side->margin_count || side->reduce_size == 0);
         return;
     }
     side->size -= size;
     side->notional -= notional;
     INVARIANT(side->size >= 0 && side->notional >= 0);
-    if (all && --side->margin_count == 0)
+    INVARIANT(side->margin_count != 0);
+    if (all && --side->margin_count == 0) {
+        INVARIANT(side->size == 0 && side->notional == 0);
         side->price_bound = 0;
+    }
+    INVARIANT(side->margin_count <= side->order_count);
 }
 
 /* Adds an order at the end of its level in the book, and to the sums. Emits it. */
@@ -139,6 +146,7 @@ void resting_insert(struct engine *engine, uint32_t index, uint64_t hash)
 {
     const struct order *order = &engine->orders.hot[index];
 
+    INVARIANT(index != ORDER_NONE && index < engine->orders.fresh);
     order_map_insert(&engine->order_map, hash, index);
     holding_link(engine, order->holding, index);
     if (order_tif(order) == ORDER_GTT)
@@ -168,6 +176,7 @@ static void unlink_order(struct engine *engine, uint32_t index)
 {
     const struct order *order = &engine->orders.hot[index];
 
+    INVARIANT(index != ORDER_NONE && index < engine->orders.fresh);
     order_map_remove(&engine->order_map, engine->key, index);
     work_queue_order_leaves(engine, index);
     holding_unlink(engine, index);
