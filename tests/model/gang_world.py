@@ -136,7 +136,7 @@ class World:
             *owner, price, quantity, tif, post_only, reduce_only, 1, 0, asset, 0))
 
     def cancel_all(self, owner, asset):
-        return self.send(CANCEL_ALL, wire.CANCEL_ALL_BODY.pack(*owner, asset, 0, 2, 0, 0))
+        return self.send(CANCEL_ALL, wire.CANCEL_ALL_BODY.pack(*owner, asset, 0, 0, 0, 0))
 
     def work(self):
         """Work ticks until nothing is left, as a node gives them."""
