@@ -33,11 +33,6 @@ struct key_tables {
     struct key_tables_counters counters;
 };
 
-static void count(struct published *counter, uint64_t change)
-{
-    published_set(counter, published_get(counter) + change);
-}
-
 static int shelf_init(struct shelf *shelf, uint32_t positions, uint32_t first, uint32_t tables)
 {
     *shelf = (struct shelf){ .positions = positions, .first = first, .count = tables };
@@ -181,14 +176,14 @@ int key_tables_add(struct key_tables *tables, const uint8_t *key)
     if (number == KEY_MAP_NONE)
         number = shelf_alloc(&tables->shelves[SMALL]);
     if (number == KEY_MAP_NONE) {
-        count(&tables->counters.full, 1);
+        published_add(&tables->counters.full, 1);
         return -ENOMEM;
     }
     const struct shelf *shelf = shelf_of(tables, number);
     struct ed25519_multiple *multiples = shelf_multiples(shelf, number);
     if (ed25519_table_build(multiples, shelf->positions, key) != 0) {
         number_free(tables, number);
-        count(&tables->counters.refused, 1);
+        published_add(&tables->counters.refused, 1);
         return -EINVAL;
     }
     struct ed25519_table *table = &tables->tables[number];
@@ -196,11 +191,11 @@ int key_tables_add(struct key_tables *tables, const uint8_t *key)
     memcpy(table->key, key, sizeof table->key);
     if (key_map_put(tables->map, number, key) != 0) {
         number_free(tables, number);
-        count(&tables->counters.full, 1);
+        published_add(&tables->counters.full, 1);
         return -ENOMEM;
     }
-    count(&tables->counters.built, 1);
-    count(&tables->counters.present, 1);
+    published_add(&tables->counters.built, 1);
+    published_add(&tables->counters.present, 1);
     return (int)number;
 }
 
@@ -208,8 +203,8 @@ void key_tables_remove(struct key_tables *tables, const uint8_t *key)
 {
     if (key_map_remove(tables->map, key) == KEY_MAP_NONE)
         return;
-    count(&tables->counters.removed, 1);
-    count(&tables->counters.present, UINT64_MAX); /* one less */
+    published_add(&tables->counters.removed, 1);
+    published_add(&tables->counters.present, UINT64_MAX); /* one less */
 }
 
 const struct key_tables_counters *key_tables_counters(const struct key_tables *tables)

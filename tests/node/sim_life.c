@@ -5,7 +5,6 @@
 #include "base/config.h"
 #include "crypto/ed25519.h"
 #include "crypto/secp256k1.h"
-#include "node/history/counter.h"
 #include "sim_sign.h"
 #include "sim_world.h"
 #include "support/sim/disk_sim.h"
@@ -282,17 +281,17 @@ void sim_start(struct sim *sim)
 /* What the exchange did by itself in this run of it. */
 static void count_exchange(struct sim_outcome *outcome, const struct exchange_counters *counters)
 {
-    outcome->triggers += counter_read(&counters->triggers);
-    outcome->freezes += counter_read(&counters->freezes);
-    outcome->settled += counter_read(&counters->withdrawals_settled);
-    outcome->reverted += counter_read(&counters->withdrawals_reverted);
-    outcome->held += counter_read(&counters->holds);
-    outcome->liquidated += counter_read(&counters->liquidated);
-    outcome->liquidated_book += counter_read(&counters->liquidations[0]);
-    outcome->liquidated_fund += counter_read(&counters->liquidations[1]);
-    outcome->liquidated_adl += counter_read(&counters->liquidations[2]);
-    outcome->funding_payments += counter_read(&counters->funding_payments);
-    outcome->settlements += counter_read(&counters->settlements);
+    outcome->triggers += published_get(&counters->triggers);
+    outcome->freezes += published_get(&counters->freezes);
+    outcome->settled += published_get(&counters->withdrawals_settled);
+    outcome->reverted += published_get(&counters->withdrawals_reverted);
+    outcome->held += published_get(&counters->holds);
+    outcome->liquidated += published_get(&counters->liquidated);
+    outcome->liquidated_book += published_get(&counters->liquidations[0]);
+    outcome->liquidated_fund += published_get(&counters->liquidations[1]);
+    outcome->liquidated_adl += published_get(&counters->liquidations[2]);
+    outcome->funding_payments += published_get(&counters->funding_payments);
+    outcome->settlements += published_get(&counters->settlements);
 }
 
 static void close_core(struct sim *sim)
@@ -300,8 +299,8 @@ static void close_core(struct sim *sim)
     const struct snapshotter_counters *counters = &sim->core.snapshotter.counters;
 
     /* relaxed: one thread */
-    sim->outcome->archived += atomic_load_explicit(&counters->archived, memory_order_relaxed);
-    sim->outcome->retired += atomic_load_explicit(&counters->retired, memory_order_relaxed);
+    sim->outcome->archived += published_get(&counters->archived);
+    sim->outcome->retired += published_get(&counters->retired);
     count_exchange(sim->outcome, &sim->core.follower.exchange_counters);
     sim->outcome->arms_ended += sim->core.matcher.disconnect_restart.next;
     core_destroy(&sim->core);

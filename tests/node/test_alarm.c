@@ -189,7 +189,7 @@ static void test_one_market(void)
     checkpoint();
     CHECK(states_are("04000"));
     CHECK(core_rig.core.follower.invariants_failed == 1 << 5);
-    CHECK(core_rig.core.matcher.alarm.counters.halts == 1);
+    CHECK(published_get(&core_rig.core.matcher.alarm.counters.halts) == 1);
     uint64_t sequence = engine_sequence(core_rig.core.primary);
     settle();
     CHECK(engine_sequence(core_rig.core.primary) == sequence); /* said once */
@@ -198,12 +198,12 @@ static void test_one_market(void)
     settle();
     check_read();
     checkpoint(); /* still wrong, halted already */
-    CHECK(core_rig.core.matcher.alarm.counters.halts == 1);
+    CHECK(published_get(&core_rig.core.matcher.alarm.counters.halts) == 1);
     CHECK(set_state(ETH, MARKET_ACTIVE) == STATUS_request_completed);
     CHECK(place(BTC) == STATUS_request_completed);
     settle();
     checkpoint(); /* wrong again behind the operator's opening */
-    CHECK(states_are("04000") && core_rig.core.matcher.alarm.counters.halts == 2);
+    CHECK(states_are("04000") && published_get(&core_rig.core.matcher.alarm.counters.halts) == 2);
     unplant(1);
     checkpoint();
 
@@ -215,7 +215,7 @@ static void test_one_market(void)
     CHECK(place(ETH) == STATUS_request_completed);
     settle();
     checkpoint();
-    CHECK(states_are("00000") && core_rig.core.matcher.alarm.counters.halts == 0);
+    CHECK(states_are("00000") && published_get(&core_rig.core.matcher.alarm.counters.halts) == 0);
     core_rig_kill();
     core_rig_free();
 }
@@ -232,7 +232,7 @@ static void test_all_markets(void)
     checkpoint();
     CHECK(states_are("44444"));
     CHECK(core_rig.core.follower.invariants_failed == (1 << 1 | 1 << 2));
-    CHECK(core_rig.core.matcher.alarm.counters.halts == 1); /* one 1008 */
+    CHECK(published_get(&core_rig.core.matcher.alarm.counters.halts) == 1); /* one 1008 */
     uint64_t sequence = engine_sequence(core_rig.core.primary);
     checkpoint();
     CHECK(engine_sequence(core_rig.core.primary) == sequence + 1); /* the 2015 alone */
@@ -266,12 +266,12 @@ static void test_hash_first(void)
                 CHECK(core_prepare(&core_rig.core, clock_monotonic_ns(&core_rig.clock)) >= 0);
             }
     }
-    uint64_t authored = core_rig.core.matcher.sequencer.authored;
+    uint64_t authored = published_get(&core_rig.core.matcher.sequencer.authored);
     alarm_raise(&core_rig.core.follower.alarm, &verdict);
     CHECK(core_match(&core_rig.core) == 1 && states_are("40000"));
-    CHECK(core_rig.core.matcher.sequencer.authored == authored + 2);
+    CHECK(published_get(&core_rig.core.matcher.sequencer.authored) == authored + 2);
     settle();
-    CHECK(core_rig.core.follower.counters.hashes == 1);
+    CHECK(published_get(&core_rig.core.follower.counters.hashes) == 1);
     core_rig_kill();
     core_rig_free();
 }
@@ -316,7 +316,8 @@ static void test_space(void)
     CHECK(segment_pool_error(core_rig.core.pool) == -ENOSPC);
     for (int i = 0; i < 8; i++)
         turn();
-    CHECK(states_are("33333") && core_rig.core.matcher.alarm.counters.closings == MARKETS);
+    CHECK(states_are("33333") &&
+          published_get(&core_rig.core.matcher.alarm.counters.closings) == MARKETS);
     CHECK(place(BTC) == STATUS_rejected_market_cancel_only);
     CHECK(set_state(BTC, MARKET_ACTIVE) == STATUS_request_completed);
     turn(); /* the cause lasts: closed again */

@@ -412,7 +412,8 @@ static void check_hash_at_start(void)
         start(rows[i].more);
         CHECK_ROW(&rows[i], engine_sequence(core_rig.core.primary) == rows[i].sequence);
         core_rig_settle();
-        CHECK_ROW(&rows[i], core_rig.core.follower.counters.hashes == rows[i].hashes);
+        CHECK_ROW(&rows[i],
+                  published_get(&core_rig.core.follower.counters.hashes) == rows[i].hashes);
         stop();
         start(rows[i].more);
         CHECK_ROW(&rows[i], engine_sequence(core_rig.core.primary) == rows[i].sequence + 1);

@@ -5,7 +5,6 @@
 #include "engine/state/market.h"
 #include "engine/state/portfolio.h"
 #include "exchange.h"
-#include "node/history/counter.h"
 
 static struct exchange_counters tally;
 
@@ -56,19 +55,19 @@ static void test_each(void)
     tell(2111, &market, sizeof market);
     market = (struct effect_market_state){ .state = MARKET_ACTIVE, .cause = CAUSE_ORACLE };
     tell(2111, &market, sizeof market); /* it returns */
-    CHECK(counter_read(&tally.holds) == 1);
-    CHECK(counter_read(&tally.liquidated) == 2);
-    CHECK(counter_read(&tally.liquidations[0]) == 3);
-    CHECK(counter_read(&tally.liquidations[1]) == 4);
-    CHECK(counter_read(&tally.liquidations[2]) == 5);
-    CHECK(counter_read(&tally.funding_hours) == 6);
-    CHECK(counter_read(&tally.funding_payments) == 7);
-    CHECK(counter_read(&tally.triggers) == 8);
-    CHECK(counter_read(&tally.freezes) == 9);
-    CHECK(counter_read(&tally.settlements) == 10);
-    CHECK(counter_read(&tally.withdrawals_requested) == 11);
-    CHECK(counter_read(&tally.withdrawals_settled) == 12);
-    CHECK(counter_read(&tally.withdrawals_reverted) == 13);
+    CHECK(published_get(&tally.holds) == 1);
+    CHECK(published_get(&tally.liquidated) == 2);
+    CHECK(published_get(&tally.liquidations[0]) == 3);
+    CHECK(published_get(&tally.liquidations[1]) == 4);
+    CHECK(published_get(&tally.liquidations[2]) == 5);
+    CHECK(published_get(&tally.funding_hours) == 6);
+    CHECK(published_get(&tally.funding_payments) == 7);
+    CHECK(published_get(&tally.triggers) == 8);
+    CHECK(published_get(&tally.freezes) == 9);
+    CHECK(published_get(&tally.settlements) == 10);
+    CHECK(published_get(&tally.withdrawals_requested) == 11);
+    CHECK(published_get(&tally.withdrawals_settled) == 12);
+    CHECK(published_get(&tally.withdrawals_reverted) == 13);
 }
 
 /* 3 and 4 USDC are asked for, 4 are reverted: one of 3 is pending; 50 USDC go to the fund. */
@@ -81,21 +80,23 @@ static void test_look(void)
 
     exchange_open(&exchange, 16, 2);
     CHECK(purse_withdraw(host, 1, place, 3 * HOST_USDC) == STATUS_request_completed);
-    CHECK(counter_read(&tally.withdrawals_requested) == 11); /* a replay is not counted */
+    CHECK(published_get(&tally.withdrawals_requested) == 11); /* a replay is not counted */
     exchange.sink.exchange_counters = &tally;
     CHECK(purse_withdraw(host, 2, place, 4 * HOST_USDC) == STATUS_request_completed);
-    CHECK(counter_read(&tally.withdrawals_requested) == 12);
+    CHECK(published_get(&tally.withdrawals_requested) == 12);
     exchange_counters_refresh(&tally, host->engine);
-    CHECK(tally.pending_count == 2 && tally.pending_amount == 7 * (int64_t)HOST_USDC);
+    CHECK(published_get(&tally.pending_count) == 2 &&
+          tally.pending_amount == 7 * (int64_t)HOST_USDC);
     CHECK(purse_settle(host, host->result.id, 1) == STATUS_request_completed);
     cc_store64(body, 50 * HOST_USDC);
     CHECK(purse_send(host, PURSE_OPERATOR, 0, REQUEST_fund_top_up, body, sizeof body) ==
           STATUS_request_completed);
     exchange_counters_refresh(&tally, host->engine);
-    CHECK(tally.pending_count == 1 && tally.pending_amount == 3 * (int64_t)HOST_USDC);
+    CHECK(published_get(&tally.pending_count) == 1 &&
+          tally.pending_amount == 3 * (int64_t)HOST_USDC);
     CHECK(tally.fund_cash == 50 * (int64_t)HOST_USDC && tally.fee_account == 0);
-    CHECK(counter_read(&tally.withdrawals_reverted) == 14);
-    CHECK(tally.work_items == 0);
+    CHECK(published_get(&tally.withdrawals_reverted) == 14);
+    CHECK(published_get(&tally.work_items) == 0);
     exchange_close(&exchange);
 }
 

@@ -175,7 +175,7 @@ static void check_many_deep(void)
     CHECK(pages == FOLLOWER_ASIDE_MAX);
     /* 32 pages of 44,010 rows, half of 40,000 a turn for them */
     CHECK(front >= 32 && front <= 100);
-    CHECK(atomic_load(&core_rig.core.follower.counters.given_up) == SLOTS - FOLLOWER_ASIDE_MAX);
+    CHECK(published_get(&core_rig.core.follower.counters.given_up) == SLOTS - FOLLOWER_ASIDE_MAX);
 }
 
 /* A page whose place is dropped while it is aside is refused, not cut. */

@@ -3,13 +3,13 @@
 #include "check.h"
 #include "node/run/heartbeat.h"
 
-static _Atomic uint64_t words[3];
+static struct published words[3];
 
 int main(void)
 {
     struct heartbeat heartbeat = { .count = 0 };
 
-    words[1] = 7;
+    published_set(&words[1], 7);
     for (int i = 0; i < 3; i++)
         heartbeat_add(&heartbeat, &words[i]);
     heartbeat_add(&heartbeat, &words[0]); /* two roles of one thread */
@@ -18,16 +18,17 @@ int main(void)
     for (int stuck = 0; stuck < 3; stuck++) {
         for (int look = 0; look < 5; look++) { /* however long the others turn */
             for (int i = 0; i < 3; i++)
-                words[i] += i != stuck;
+                published_add(&words[i], i != stuck);
             CHECK(!heartbeat_all_moved(&heartbeat));
         }
-        words[stuck]++; /* it was slow: the others' turns since the last time count */
+        published_add(&words[stuck],
+                      1); /* it was slow: the others' turns since the last time count */
         CHECK(heartbeat_all_moved(&heartbeat));
         CHECK(!heartbeat_all_moved(&heartbeat));
     }
-    words[0]--; /* a count that wraps or is set back has moved */
-    words[1]++;
-    words[2] += 1000;
+    published_add(&words[0], UINT64_MAX); /* a count that wraps or is set back has moved */
+    published_add(&words[1], 1);
+    published_add(&words[2], 1000);
     CHECK(heartbeat_all_moved(&heartbeat));
     return 0;
 }

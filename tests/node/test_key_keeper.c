@@ -3,7 +3,6 @@
 #include "check.h"
 #include "crypto/signer.h"
 #include "net/request/verdict_audit.h"
-#include "node/history/counter.h"
 #include "node/match/key_keeper.h"
 
 enum { TABLES = 8, SECOND = 1000000000 };
@@ -108,7 +107,7 @@ static void follows_sessions(void)
     make(1, 1, true);
     settle();
     CHECK(table_of(1) != NULL && present() == 2);
-    CHECK(counter_read(&keeper.counters.sweeps) == 0);
+    CHECK(published_get(&keeper.counters.sweeps) == 0);
     end();
 }
 
@@ -164,7 +163,7 @@ static void sweeps(void)
     for (uint32_t i = 1; i <= 12; i++)
         make(i, i, true);
     settle();
-    CHECK(present() == 12 && counter_read(&keeper.counters.sweeps) == 0);
+    CHECK(present() == 12 && published_get(&keeper.counters.sweeps) == 0);
 
     before = tables;
     key_keeper_free(&keeper);
@@ -176,7 +175,7 @@ static void sweeps(void)
     CHECK(present() == 0);
     key_keeper_request_sweep(&keeper);
     settle();
-    CHECK(present() == 12 && counter_read(&keeper.counters.sweeps) == 1);
+    CHECK(present() == 12 && published_get(&keeper.counters.sweeps) == 1);
     for (uint32_t i = 1; i <= 12; i++) {
         uint8_t key[32];
         key_of(i, key);
@@ -205,7 +204,7 @@ static void overruns(void)
     for (uint32_t i = 0; i < KEY_KEEPER_NEWS; i++)
         make(1, 1, true);
     make(2, 2, true);
-    CHECK(counter_read(&keeper.counters.news_missed) == 1);
+    CHECK(published_get(&keeper.counters.news_missed) == 1);
     settle();
     CHECK(table_of(1) != NULL && table_of(2) != NULL);
 
@@ -230,9 +229,9 @@ static void pauses(void)
         key_keeper_request_sweep(&keeper);
         (void)key_keeper_step(&keeper, now_ns + i * (SECOND / 100));
     }
-    CHECK(counter_read(&keeper.counters.sweeps) == 1);
+    CHECK(published_get(&keeper.counters.sweeps) == 1);
     (void)key_keeper_step(&keeper, now_ns + SECOND);
-    CHECK(counter_read(&keeper.counters.sweeps) == 2);
+    CHECK(published_get(&keeper.counters.sweeps) == 2);
     end();
 }
 
@@ -267,13 +266,13 @@ static void verdicts(void)
     tell_verdict(ED25519_LIBRARY, true, true); /* looked at by the comb */
     tell_verdict(ED25519_LIBRARY, false, false);
     settle();
-    CHECK(counter_read(&keeper.counters.shadows) == 4);
-    CHECK(counter_read(&keeper.counters.shadow_differences) == 0);
+    CHECK(published_get(&keeper.counters.shadows) == 4);
+    CHECK(published_get(&keeper.counters.shadow_differences) == 0);
     CHECK(ed25519_path_in_use() == ED25519_COMB);
 
     tell_verdict(ED25519_COMB, false, true); /* a false accept */
     settle();
-    CHECK(counter_read(&keeper.counters.shadow_differences) == 1);
+    CHECK(published_get(&keeper.counters.shadow_differences) == 1);
     CHECK(ed25519_path_in_use() == ED25519_LIBRARY && ed25519_refusal(ED25519_COMB) != NULL);
 
     CHECK(ed25519_init(ED25519_COMB) == 0);
@@ -283,7 +282,7 @@ static void verdicts(void)
 
     tell_verdict(ED25519_LIBRARY, true, false); /* the last: an alarm, and it stays */
     settle();
-    CHECK(counter_read(&keeper.counters.shadow_differences) == 3);
+    CHECK(published_get(&keeper.counters.shadow_differences) == 3);
     CHECK(ed25519_path_in_use() == ED25519_LIBRARY);
     CHECK(ed25519_init(ED25519_LANES) == 0);
     end();

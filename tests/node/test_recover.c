@@ -228,7 +228,8 @@ static void check_other_version(void)
 
     core_rig_make();
     core_rig_start();
-    for (int i = 0; i < 400 && core_rig.core.snapshotter.counters.snapshots == 0; i++)
+    for (int i = 0; i < 400 && published_get(&core_rig.core.snapshotter.counters.snapshots) == 0;
+         i++)
         core_rig_run(8);
     CHECK(snapshot_list(core_rig.disk, sequences, 4) == 1);
     CHECK(snapshot_read(core_rig.disk, &core_rig.core.exchange, sequences[0], &snapshot, &why) ==

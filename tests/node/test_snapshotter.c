@@ -58,9 +58,9 @@ static void damage(uint64_t sequence)
 /* Runs until `count` snapshots were made since the start. */
 static void run_to(uint32_t count)
 {
-    for (int i = 0; i < 400 && counters()->snapshots < count; i++)
+    for (int i = 0; i < 400 && published_get(&counters()->snapshots) < count; i++)
         core_rig_run(8);
-    CHECK(counters()->snapshots >= count);
+    CHECK(published_get(&counters()->snapshots) >= count);
 }
 
 /* A start's state is that of the records, whatever it began with. */
@@ -91,11 +91,13 @@ static void check_making(void)
     core_rig_make();
     core_rig_start();
     run_to(1);
-    CHECK(counters()->archived == 0 && counters()->retired == 0); /* there is no older one yet */
+    CHECK(published_get(&counters()->archived) == 0 &&
+          published_get(&counters()->retired) == 0); /* there is no older one yet */
     run_to(4);
     CHECK(list(sequences) == 2 && sequences[0] > sequences[1]);
-    CHECK(counters()->sequence == sequences[0]);
-    CHECK(counters()->archived >= 2 && counters()->retired == counters()->archived);
+    CHECK(published_get(&counters()->sequence) == sequences[0]);
+    CHECK(published_get(&counters()->archived) >= 2 &&
+          published_get(&counters()->retired) == published_get(&counters()->archived));
     for (int i = 0; i < 2; i++) {
         CHECK(snapshot_read(core_rig.disk, &core_rig.core.exchange, sequences[i], &snapshot,
                             &why) == 0);
@@ -108,8 +110,10 @@ static void check_making(void)
     CHECK(archive->count >= 2);
     CHECK(archive->rows[archive->count - 1].last_sequence <= sequences[1]);
     /* Below two segments of tail none is begun. */
-    CHECK(core_rig.host.begun == counters()->snapshots && core_rig.host.competing == 0);
-    CHECK(counters()->failures == 0 && counters()->archive_failures == 0);
+    CHECK(core_rig.host.begun == published_get(&counters()->snapshots) &&
+          core_rig.host.competing == 0);
+    CHECK(published_get(&counters()->failures) == 0 &&
+          published_get(&counters()->archive_failures) == 0);
     core_rig_kill();
 }
 
@@ -146,21 +150,21 @@ static void check_failures(void)
     core_rig_start();
     run_to(1);
     core_rig.host.fails = true;
-    for (int i = 0; i < 400 && counters()->failures == 0; i++)
+    for (int i = 0; i < 400 && published_get(&counters()->failures) == 0; i++)
         core_rig_run(8);
-    CHECK(counters()->failures == 1 && counters()->alarm == 1);
+    CHECK(published_get(&counters()->failures) == 1 && published_get(&counters()->alarm) == 1);
     uint32_t begun = core_rig.host.begun;
     core_rig_run(90); /* 9 s */
     CHECK(core_rig.host.begun == begun);
     core_rig.host.fails = false;
     core_rig.host.dies = true;
     core_rig_run(30);
-    CHECK(core_rig.host.begun > begun && counters()->failures == 2);
+    CHECK(core_rig.host.begun > begun && published_get(&counters()->failures) == 2);
     CHECK(list(sequences) == 1); /* a .part does not count, and is cleared away */
     CHECK(!disk_sim_exists(core_rig.disk, "snapshot/4711.snap.part"));
     core_rig.host.dies = false;
     run_to(2);
-    CHECK(counters()->alarm == 0 && list(sequences) == 2);
+    CHECK(published_get(&counters()->alarm) == 0 && list(sequences) == 2);
     core_rig_kill();
     start_as(sequences[0]);
     core_rig_kill();
@@ -176,19 +180,20 @@ static void check_memory_and_force(void)
     core_rig_start();
     for (int i = 0; i < 400 && core_rig.core.snapshotter.sealed_end < 7; i++)
         core_rig_run(4);
-    CHECK(core_rig.host.begun == 0 && counters()->put_off > 0 && counters()->alarm == 1);
+    CHECK(core_rig.host.begun == 0 && published_get(&counters()->put_off) > 0 &&
+          published_get(&counters()->alarm) == 1);
     for (int i = 0; i < 400 && core_rig.host.begun == 0; i++)
         core_rig_run(4);
     CHECK(core_rig.host.competing == 1 && core_rig.core.snapshotter.sealed_end == 8);
     run_to(1);
-    CHECK(counters()->alarm == 0);
+    CHECK(published_get(&counters()->alarm) == 0);
 
     core_rig.host.free_bytes = 2000;
     core_rig.host.goes_on = true;
     for (int i = 0; i < 800 && core_rig.host.competing == 1; i++)
         core_rig_run(4);
     CHECK(core_rig.host.competing == 2 && core_rig.host.ended == 1 && core_rig.host.begun == 3);
-    CHECK(counters()->running == 1 && counters()->snapshots == 1);
+    CHECK(published_get(&counters()->running) == 1 && published_get(&counters()->snapshots) == 1);
     core_rig_stop_roles(); /* the child is ended by the stop */
     CHECK(core_write_snapshot(&core_rig.core, &core_rig.refusal) == REFUSAL_none);
     CHECK(core_rig.host.ended == 2);
@@ -203,10 +208,10 @@ static void check_wanted(void)
     core_rig.host.wanted_first = 1;
     core_rig_start();
     run_to(4);
-    CHECK(counters()->archived >= 2 && counters()->retired == 1);
+    CHECK(published_get(&counters()->archived) >= 2 && published_get(&counters()->retired) == 1);
     core_rig.host.wanted_first = UINT64_MAX;
     core_rig_run(8);
-    CHECK(counters()->retired == counters()->archived);
+    CHECK(published_get(&counters()->retired) == published_get(&counters()->archived));
     core_rig_kill();
     core_rig_free();
 }
@@ -219,12 +224,13 @@ static void check_prune(void)
     core_rig.archive_keep_ns = 1000000000;
     core_rig_start();
     run_to(6);
-    uint64_t archived = counters()->archived;
-    for (int i = 0; i < 800 && counters()->pruned == 0; i++) { /* looked at once an hour */
+    uint64_t archived = published_get(&counters()->archived);
+    for (int i = 0; i < 800 && published_get(&counters()->pruned) == 0;
+         i++) { /* looked at once an hour */
         clock_advance(&core_rig.clock, UINT64_C(10000000000));
         core_rig_run(1);
     }
-    CHECK(archived >= 4 && counters()->pruned >= archived - 1);
+    CHECK(archived >= 4 && published_get(&counters()->pruned) >= archived - 1);
     CHECK(core_rig.core.snapshotter.archive.count >= 1);
     uint64_t sequences[SEQUENCES_MAX];
     CHECK(list(sequences) == 2);
@@ -233,7 +239,8 @@ static void check_prune(void)
           core_rig.core.engines.snapshot_sequence == sequences[0]);
     CHECK(core_open(&core_rig.core) == CORE_OPENED);
     run_to(2); /* and it goes on behind the rest */
-    CHECK(counters()->archive_failures == 0 && counters()->archived > 0);
+    CHECK(published_get(&counters()->archive_failures) == 0 &&
+          published_get(&counters()->archived) > 0);
     core_rig_kill();
     core_rig_free();
 }
@@ -249,9 +256,9 @@ static void check_segments_first(void)
     core_rig.segment_bytes_per_s = CORE_RIG_SEGMENT_BYTES / 4;
     core_rig_start();
     for (int i = 0; i < 8000 && stored < 12; i++) {
-        uint64_t before = counters()->archived;
+        uint64_t before = published_get(&counters()->archived);
         core_rig_run(1);
-        if (counters()->archived == before)
+        if (published_get(&counters()->archived) == before)
             continue;
         CHECK(segment_pool_ready(core_rig.core.pool) == SEGMENT_POOL_AHEAD_DEFAULT);
         stored++;

@@ -3,7 +3,6 @@
 #include "engine/state/market.h"
 #include "engine/state/portfolio.h"
 #include "engine/view/read_figures.h"
-#include "node/history/counter.h"
 
 void exchange_counters_count(struct exchange_counters *counters, const struct effect *effect)
 {
@@ -16,44 +15,45 @@ void exchange_counters_count(struct exchange_counters *counters, const struct ef
 
     switch (effect->code) {
     case EFFECT_funding_payment:
-        counter_add(&counters->funding_payments);
+        published_add(&counters->funding_payments, 1);
         break;
     case EFFECT_funding_epoch:
         memcpy(&epoch, effect->bytes, sizeof epoch);
         if (epoch.open != 0)
-            counter_add(&counters->funding_hours);
+            published_add(&counters->funding_hours, 1);
         break;
     case EFFECT_portfolio_state:
         memcpy(&portfolio, effect->bytes, sizeof portfolio);
         if (portfolio.status == PORTFOLIO_IN_LIQUIDATION)
-            counter_add(&counters->liquidated);
+            published_add(&counters->liquidated, 1);
         break;
     case EFFECT_liquidation:
         memcpy(&liquidation, effect->bytes, sizeof liquidation);
         INVARIANT(liquidation.level >= 1 && liquidation.level <= EXCHANGE_COUNTERS_LEVELS);
-        counter_add(&counters->liquidations[liquidation.level - 1]);
+        published_add(&counters->liquidations[liquidation.level - 1], 1);
         break;
     case EFFECT_market_state:
         memcpy(&market, effect->bytes, sizeof market);
         if (market.cause == CAUSE_ORACLE && market.state == MARKET_CANCEL_ONLY)
-            counter_add(&counters->holds);
+            published_add(&counters->holds, 1);
         break;
     case EFFECT_trigger:
-        counter_add(&counters->triggers);
+        published_add(&counters->triggers, 1);
         break;
     case EFFECT_mmp:
         memcpy(&mmp, effect->bytes, sizeof mmp);
         if (mmp.frozen_until != 0)
-            counter_add(&counters->freezes);
+            published_add(&counters->freezes, 1);
         break;
     case EFFECT_withdrawal:
         memcpy(&withdrawal, effect->bytes, sizeof withdrawal);
-        counter_add(withdrawal.outcome == WITHDRAWAL_PENDING   ? &counters->withdrawals_requested
-                    : withdrawal.outcome == WITHDRAWAL_SETTLED ? &counters->withdrawals_settled
-                                                               : &counters->withdrawals_reverted);
+        published_add(withdrawal.outcome == WITHDRAWAL_PENDING   ? &counters->withdrawals_requested
+                      : withdrawal.outcome == WITHDRAWAL_SETTLED ? &counters->withdrawals_settled
+                                                                 : &counters->withdrawals_reverted,
+                      1);
         break;
     case EFFECT_settlement:
-        counter_add(&counters->settlements);
+        published_add(&counters->settlements, 1);
         break;
     default:
         break;
@@ -70,6 +70,6 @@ void exchange_counters_refresh(struct exchange_counters *counters, const struct 
     atomic_store_explicit(&counters->fund_cash, fund, memory_order_relaxed);
     atomic_store_explicit(&counters->fee_account, fees, memory_order_relaxed);
     atomic_store_explicit(&counters->pending_amount, pending, memory_order_relaxed);
-    atomic_store_explicit(&counters->pending_count, count, memory_order_relaxed);
-    atomic_store_explicit(&counters->work_items, read_figures_work(engine), memory_order_relaxed);
+    published_set(&counters->pending_count, count);
+    published_set(&counters->work_items, read_figures_work(engine));
 }

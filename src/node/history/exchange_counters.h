@@ -9,26 +9,27 @@
 #ifndef NODE_HISTORY_EXCHANGE_COUNTERS_H
 #define NODE_HISTORY_EXCHANGE_COUNTERS_H
 
+#include "base/published.h"
 #include "engine/state/effects.h"
 
 enum { EXCHANGE_COUNTERS_LEVELS = 3 }; /* R7: the book, the fund, deleveraging */
 
 struct exchange_counters {
-    _Atomic uint64_t liquidated; /* portfolios that became IN_LIQUIDATION */
-    _Atomic uint64_t liquidations[EXCHANGE_COUNTERS_LEVELS]; /* effects 2113 by level */
-    _Atomic uint64_t funding_hours; /* epochs opened, summed over markets */
-    _Atomic uint64_t funding_payments;
-    _Atomic uint64_t holds;    /* of a market's index by the guard (R5) */
-    _Atomic uint64_t triggers; /* conditional orders that fired */
-    _Atomic uint64_t freezes;  /* by market maker protection */
-    _Atomic uint64_t settlements;
-    _Atomic uint64_t withdrawals_requested, withdrawals_settled, withdrawals_reverted;
+    struct published liquidated; /* portfolios that became IN_LIQUIDATION */
+    struct published liquidations[EXCHANGE_COUNTERS_LEVELS]; /* effects 2113 by level */
+    struct published funding_hours; /* epochs opened, summed over markets */
+    struct published funding_payments;
+    struct published holds;    /* of a market's index by the guard (R5) */
+    struct published triggers; /* conditional orders that fired */
+    struct published freezes;  /* by market maker protection */
+    struct published settlements;
+    struct published withdrawals_requested, withdrawals_settled, withdrawals_reverted;
     /* Gauges, as of the last sequence applied. */
     _Atomic int64_t fund_cash;
     _Atomic int64_t fee_account;
     _Atomic int64_t pending_amount; /* withdrawals */
-    _Atomic uint64_t pending_count;
-    _Atomic uint64_t work_items; /* items of deferred work */
+    struct published pending_count;
+    struct published work_items; /* items of deferred work */
 };
 
 /* Adds one effect to the totals. */

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "engine/price/market_state.h"
 #include "engine/table/market_record.h"
-#include "node/history/counter.h"
 
 enum { STATE_OF_ALL_BODY_BYTES = 8, STATE_OF_ALL_AT = 0 }; /* W3a: 1008 */
 
@@ -61,7 +60,7 @@ static uint32_t halt_all(struct alarm *alarm, struct sequencer *sequencer, bool 
                      sequencer_author(sequencer, REQUEST_halt_all, body, sizeof body, &result);
         if (!*room_left)
             return 0;
-        counter_add(&alarm->counters.halts);
+        published_add(&alarm->counters.halts, 1);
         log_line(LOG_ERROR, "invariant",
                  "failed=0x%02x sequence=%lu: every market is halted until the operator opens it",
                  alarm->pending.failed, result.sequence);
@@ -86,7 +85,7 @@ static uint32_t halt_markets(struct alarm *alarm, struct sequencer *sequencer, b
             if (!*room_left)
                 return authored;
             authored++;
-            counter_add(&alarm->counters.halts);
+            published_add(&alarm->counters.halts, 1);
             log_line(LOG_ERROR, "invariant",
                      "failed=0x%02x asset=%u sequence=%lu: the market is halted until the operator "
                      "opens it",
@@ -140,7 +139,7 @@ static uint32_t act_on_segments(struct alarm *alarm, struct sequencer *sequencer
         if (!*room_left)
             break;
         authored++;
-        counter_add(&alarm->counters.closings);
+        published_add(&alarm->counters.closings, 1);
     }
     return authored;
 }

@@ -17,6 +17,7 @@
 #ifndef NODE_MATCH_ALARM_H
 #define NODE_MATCH_ALARM_H
 
+#include "base/published.h"
 #include "engine/view/audit.h"
 #include "node/match/sequencer.h"
 #include "store/segment_pool.h"
@@ -33,8 +34,8 @@ struct alarm_box {
 
 /* Totals since start. */
 struct alarm_counters {
-    _Atomic uint64_t halts;    /* 1002 and 1008 HALTED for an invariant */
-    _Atomic uint64_t closings; /* 1002 CANCEL_ONLY without segments */
+    struct published halts;    /* 1002 and 1008 HALTED for an invariant */
+    struct published closings; /* 1002 CANCEL_ONLY without segments */
 };
 
 struct alarm {

@@ -6,7 +6,6 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "net/request/verdict_audit.h"
-#include "node/history/counter.h"
 
 enum {
     NEWS_A_STEP = 64,
@@ -72,7 +71,7 @@ void key_keeper_report(struct key_keeper *keeper, const struct keyring_key *sess
         return;
     struct news *news = ring_claim(&keeper->news, 1);
     if (news == NULL) {
-        counter_add(&keeper->counters.news_missed);
+        published_add(&keeper->counters.news_missed, 1);
         key_keeper_request_sweep(keeper);
         return;
     }
@@ -171,7 +170,7 @@ static void begin_sweep(struct key_keeper *keeper, uint64_t now_ns)
     keeper->next_sweep_ns = now_ns + SWEEP_INTERVAL_NS;
     for (uint32_t i = 1; i <= key_tables_capacity(keeper->config.tables); i++)
         keeper->owners[i].shared = false; /* the sweep finds out again */
-    counter_add(&keeper->counters.sweeps);
+    published_add(&keeper->counters.sweeps, 1);
 }
 
 static void end_sweep(struct key_keeper *keeper)
@@ -255,10 +254,10 @@ static void look_again(struct key_keeper *keeper, const struct audited_verdict *
     enum ed25519_path second = second_of(path);
     if (second == ED25519_PATHS)
         return;
-    counter_add(&keeper->counters.shadows);
+    published_add(&keeper->counters.shadows, 1);
     if (verify_by(second, audited) == audited->good)
         return;
-    counter_add(&keeper->counters.shadow_differences);
+    published_add(&keeper->counters.shadow_differences, 1);
     enum ed25519_path left = ed25519_drop(path);
     log_line(LOG_ERROR, "signatures",
              "%s called a signature %s, %s does not: signatures are verified by %s from now on",

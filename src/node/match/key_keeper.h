@@ -26,6 +26,7 @@
 
 #include "base/keyring.h"
 #include "base/option.h"
+#include "base/published.h"
 #include "base/ring.h"
 #include "crypto/ed25519.h"
 #include "crypto/key_tables.h"
@@ -45,7 +46,7 @@ enum {
     X(shadow_differences, "Those that the other path did not share: alarm.")
 /* clang-format on */
 struct key_keeper_counters {
-#define X(name, help) _Atomic uint64_t name;
+#define X(name, help) struct published name;
     KEY_KEEPER_COUNTER_LIST(X)
 #undef X
 };

@@ -1,7 +1,6 @@
 #include "node/match/matcher.h"
 
 #include "engine/trade/prefetch.h"
-#include "node/history/counter.h"
 
 enum { PREFETCH_AHEAD = 4 }; /* commands between fetching an order and applying its cancel */
 
@@ -119,19 +118,19 @@ static bool take(struct matcher *matcher, const struct matcher_link *link, struc
 
     if (engine_peek(matcher->sequencer.engine, command, t_ns, &result) ||
         is_poison(matcher, command, t_ns, &result)) {
-        counter_add(&matcher->counters.peeked);
+        published_add(&matcher->counters.peeked, 1);
     } else {
         uint8_t *room = sequencer_reserve(&matcher->sequencer, command);
         if (room == NULL)
             return false;
         sequencer_run(&matcher->sequencer, command, location_of(matcher, link, command), t_ns, room,
                       &result);
-        counter_add(&matcher->counters.commands);
+        published_add(&matcher->counters.commands, 1);
         if (CC_UNLIKELY(matcher->staged_restart.count != 0) &&
             result.status == STATUS_request_completed)
             leave_stages(matcher, command);
     }
-    counter_add(&matcher->counters.status[result.status]);
+    published_add(&matcher->counters.status[result.status], 1);
 
     struct answer *answer = ring_claim(link->answers, 1);
     INVARIANT(answer != NULL); /* credits: commands sent - answers read < answer ring size */
@@ -272,6 +271,6 @@ uint32_t matcher_step(struct matcher *matcher)
         work += room_left;
     }
     if (!room_left)
-        counter_add(&matcher->counters.journal_full);
+        published_add(&matcher->counters.journal_full, 1);
     return work;
 }

@@ -15,6 +15,7 @@
 #define NODE_MATCH_MATCHER_H
 
 #include "base/keyring.h"
+#include "base/published.h"
 #include "base/ring.h"
 #include "node/match/alarm.h"
 #include "node/match/disconnect_restart.h"
@@ -38,10 +39,10 @@ struct matcher_link {
 /* Totals since start, written by the matcher and read by any thread. The sequencer counts the
  * commands that the node authors. */
 struct matcher_counters {
-    _Atomic uint64_t commands;             /* sequenced commands of clients */
-    _Atomic uint64_t peeked;               /* answered without a sequence */
-    _Atomic uint64_t status[STATUS_COUNT]; /* answers by status */
-    _Atomic uint64_t journal_full;         /* turns that ended without journal room */
+    struct published commands;             /* sequenced commands of clients */
+    struct published peeked;               /* answered without a sequence */
+    struct published status[STATUS_COUNT]; /* answers by status */
+    struct published journal_full;         /* turns that ended without journal room */
 };
 
 struct matcher {

@@ -1,7 +1,6 @@
 #include "node/match/sequencer.h"
 
 #include "base/hash.h"
-#include "node/history/counter.h"
 
 enum { MARKET_STATE_BODY_BYTES = 8, MARKET_STATE_AT = 4 }; /* W3a: 1002 */
 
@@ -59,7 +58,7 @@ bool sequencer_author(struct sequencer *sequencer, uint16_t code, const void *bo
         return false;
     uint64_t t_ns = engine_time_next(sequencer->engine, clock_now_ns(sequencer->clock));
     sequencer_run(sequencer, command, fault_location_code(code), t_ns, room, result);
-    counter_add(&sequencer->authored);
+    published_add(&sequencer->authored, 1);
     return true;
 }
 

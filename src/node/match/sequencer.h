@@ -12,6 +12,7 @@
 #define NODE_MATCH_SEQUENCER_H
 
 #include "base/clock.h"
+#include "base/published.h"
 #include "engine/engine.h"
 #include "engine/state/market.h"
 #include "node/recover/fault.h"
@@ -29,7 +30,7 @@ struct sequencer {
     struct fault_mark unwatched;  /* the mark while no handler watches one */
     uint64_t last_t_ns;           /* of the last command sequenced */
     struct rebuild_buffer buffer; /* holds the command that is being authored */
-    _Atomic uint64_t authored;    /* total of the node's commands since start */
+    struct published authored;    /* total of the node's commands since start */
 };
 
 void sequencer_init(struct sequencer *sequencer, struct engine *engine, struct journal *journal,

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "node/history/counter.h"
 #include "store/segment.h"
 
 enum {
@@ -16,11 +15,6 @@ enum {
 #define NS_PER_S UINT64_C(1000000000)
 #define RETRY_NS (10 * NS_PER_S)   /* after a child or a store failed */
 #define PRUNE_NS (3600 * NS_PER_S) /* between two searches for old archives */
-
-static void show(_Atomic uint64_t *gauge, uint64_t value)
-{
-    atomic_store_explicit(gauge, value, memory_order_relaxed); /* relaxed: shown only */
-}
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
@@ -82,8 +76,8 @@ static void show_newest(struct snapshotter *snapshotter)
 
     if (snapshotter->kept_count == 0)
         return;
-    show(&counters->sequence, snapshotter->kept[0].sequence);
-    show(&counters->t_ns, snapshotter->kept[0].t_ns);
+    published_set(&counters->sequence, snapshotter->kept[0].sequence);
+    published_set(&counters->t_ns, snapshotter->kept[0].t_ns);
 }
 
 /* Lists the whole snapshots, newest first. A valid header is enough here: the child reads its own
@@ -169,7 +163,7 @@ static bool prove(struct snapshotter *snapshotter, uint32_t at)
         return true;
     }
     log_line(LOG_ERROR, "snapshot", "sequence=%lu cannot be read: %s", kept->sequence, why.text);
-    show(&snapshotter->counters.alarm, 1);
+    published_set(&snapshotter->counters.alarm, 1);
     snapshotter->kept_count--;
     memmove(kept, kept + 1, (snapshotter->kept_count - at) * sizeof *kept);
     return false;
@@ -211,14 +205,14 @@ static void count_tail(struct snapshotter *snapshotter)
            read_first_frame(snapshotter, snapshotter->above, &header) &&
            header.number <= snapshotter->kept[0].frame)
         snapshotter->above++;
-    show(&snapshotter->counters.tail_bytes, tail_of(snapshotter));
+    published_set(&snapshotter->counters.tail_bytes, tail_of(snapshotter));
 }
 
 static void child_failed(struct snapshotter *snapshotter, uint64_t now_ns, const char *what,
                          int error)
 {
-    counter_add(&snapshotter->counters.failures);
-    show(&snapshotter->counters.alarm, 1);
+    published_add(&snapshotter->counters.failures, 1);
+    published_set(&snapshotter->counters.alarm, 1);
     snapshotter->begin_ns = now_ns + RETRY_NS;
     log_line(LOG_ERROR, "snapshot", "%s%s%s; tried again in %lu s, and nothing is lost meanwhile",
              what, error == 0 ? "" : ": ", error == 0 ? "" : strerror(-error),
@@ -236,8 +230,8 @@ static bool has_memory(struct snapshotter *snapshotter, bool forced)
         snapshotter->put_off = false;
         return true;
     }
-    counter_add(&snapshotter->counters.put_off);
-    show(&snapshotter->counters.alarm, 1);
+    published_add(&snapshotter->counters.put_off, 1);
+    published_set(&snapshotter->counters.alarm, 1);
     if (!snapshotter->put_off || forced)
         log_line(LOG_WARN, "snapshot", "%s: free=%lu engine=%lu bytes",
                  forced ? "begun with little memory, for the tail is long" : "put off", free_bytes,
@@ -267,7 +261,7 @@ static uint32_t begin(struct snapshotter *snapshotter, uint64_t now_ns)
     }
     snapshotter->child = true;
     snapshotter->child_forced = forced;
-    show(&snapshotter->counters.running, 1);
+    published_set(&snapshotter->counters.running, 1);
     log_line(LOG_INFO, "snapshot", "begun last_segment=%lu tail_bytes=%lu forced=%d",
              snapshotter->sealed_end - 1, tail_of(snapshotter), forced);
     return 1;
@@ -295,7 +289,7 @@ static uint32_t mind_child(struct snapshotter *snapshotter, uint64_t now_ns)
         return 0;
     }
     snapshotter->child = false;
-    show(&snapshotter->counters.running, 0);
+    published_set(&snapshotter->counters.running, 0);
     int listed = ended > 0 ? find_kept(snapshotter, true) : 0;
     if (ended < 0 || listed != 0 || snapshotter->kept_count == 0 ||
         snapshotter->kept[0].frame <= newest) {
@@ -303,8 +297,8 @@ static uint32_t mind_child(struct snapshotter *snapshotter, uint64_t now_ns)
         child_failed(snapshotter, now_ns, "the snapshotter's child has failed", listed);
         return 1;
     }
-    counter_add(&snapshotter->counters.snapshots);
-    show(&snapshotter->counters.alarm, 0);
+    published_add(&snapshotter->counters.snapshots, 1);
+    published_set(&snapshotter->counters.alarm, 0);
     snapshotter->begin_ns = now_ns;
     log_line(LOG_INFO, "snapshot", "made sequence=%lu frame=%lu", snapshotter->kept[0].sequence,
              snapshotter->kept[0].frame);
@@ -327,8 +321,8 @@ static uint64_t archive_end(const struct snapshotter *snapshotter)
 static void archive_failed(struct snapshotter *snapshotter, uint64_t now_ns, uint64_t segment,
                            const char *why)
 {
-    counter_add(&snapshotter->counters.archive_failures);
-    show(&snapshotter->counters.alarm, 1);
+    published_add(&snapshotter->counters.archive_failures, 1);
+    published_set(&snapshotter->counters.alarm, 1);
     snapshotter->archive_ns = now_ns + RETRY_NS;
     log_line(LOG_ERROR, "archive", "segment=%lu: %s; it stays in journal/", segment, why);
 }
@@ -373,7 +367,7 @@ static uint32_t store_one(struct snapshotter *snapshotter, uint64_t now_ns)
         archive_failed(snapshotter, now_ns, segment, strerror(-error));
         return 0;
     }
-    counter_add(&snapshotter->counters.archived);
+    published_add(&snapshotter->counters.archived, 1);
     log_line(LOG_INFO, "archive", "segment=%lu", segment);
     return 1;
 }
@@ -393,7 +387,7 @@ static uint32_t retire_one(struct snapshotter *snapshotter)
         return 0;
     segment_pool_retire(config->pool, snapshotter->first);
     snapshotter->first++;
-    counter_add(&snapshotter->counters.retired);
+    published_add(&snapshotter->counters.retired, 1);
     return 1;
 }
 
@@ -416,7 +410,7 @@ static uint32_t prune(struct snapshotter *snapshotter, uint64_t now_ns)
         return 0;
     }
     for (int i = 0; i < removed; i++)
-        counter_add(&snapshotter->counters.pruned);
+        published_add(&snapshotter->counters.pruned, 1);
     if (removed > 0)
         log_line(LOG_INFO, "archive", "pruned=%d", removed);
     return (uint32_t)removed;
@@ -471,7 +465,7 @@ void snapshotter_end(struct snapshotter *snapshotter)
         return;
     snapshotter->config.host.end(snapshotter->config.host.context);
     snapshotter->child = false;
-    show(&snapshotter->counters.running, 0);
+    published_set(&snapshotter->counters.running, 0);
 }
 
 void snapshotter_count(struct snapshotter *snapshotter)

@@ -16,6 +16,7 @@
 #define NODE_RECOVER_SNAPSHOTTER_H
 
 #include "base/clock.h"
+#include "base/published.h"
 #include "store/archive.h"
 #include "store/journal.h"
 #include "store/snapshot.h"
@@ -62,18 +63,18 @@ struct snapshotter_kept {
 };
 
 struct snapshotter_counters {
-    _Atomic uint64_t snapshots;
-    _Atomic uint64_t failures; /* children that failed */
-    _Atomic uint64_t put_off;  /* looks that found too little memory */
-    _Atomic uint64_t archived; /* segments */
-    _Atomic uint64_t archive_failures;
-    _Atomic uint64_t retired;
-    _Atomic uint64_t pruned;
-    _Atomic uint64_t sequence;   /* of the newest snapshot, 0: none */
-    _Atomic uint64_t t_ns;       /* its engine time, unix ns */
-    _Atomic uint64_t tail_bytes; /* of sealed segments above it */
-    _Atomic uint64_t running;    /* 1: a child is at work */
-    _Atomic uint64_t alarm;      /* 1: the last attempt failed or was postponed */
+    struct published snapshots;
+    struct published failures; /* children that failed */
+    struct published put_off;  /* looks that found too little memory */
+    struct published archived; /* segments */
+    struct published archive_failures;
+    struct published retired;
+    struct published pruned;
+    struct published sequence;   /* of the newest snapshot, 0: none */
+    struct published t_ns;       /* its engine time, unix ns */
+    struct published tail_bytes; /* of sealed segments above it */
+    struct published running;    /* 1: a child is at work */
+    struct published alarm;      /* 1: the last attempt failed or was postponed */
 };
 
 struct snapshotter {

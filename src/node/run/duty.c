@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "node/history/counter.h"
 #include "node/run/lifecycle.h"
 #include "node/run/opening.h"
 
@@ -25,7 +24,7 @@ int duty_init(struct duty *duty, struct node *node, const struct topology_thread
     duty->plan = plan;
     duty->live = plan->roles;
     atomic_init(&duty->cpu_clock, DUTY_NO_CLOCK);
-    atomic_init(&duty->turns, 0);
+    published_set(&duty->turns, 0);
     return park_init(&duty->park);
 }
 
@@ -149,7 +148,7 @@ static uint32_t step_matcher(struct duty *duty, enum phase_name phase)
     bool is_last = phase == PHASE_DRAINING &&
                    atomic_load_explicit(&node->nets_left, memory_order_acquire) == 0;
     uint64_t sequence = engine_sequence(core->primary);
-    uint64_t peeked = counter_read(&core->matcher.counters.peeked);
+    uint64_t peeked = published_get(&core->matcher.counters.peeked);
     uint64_t begun_ns = clock_monotonic_ns(&node->clock);
     uint32_t work = core_match(core);
     if (work != 0)
@@ -161,7 +160,7 @@ static uint32_t step_matcher(struct duty *duty, enum phase_name phase)
         wake(duty, node->journal, bulk ? PARK_RECORDS | PARK_BULK : PARK_RECORDS);
     }
     if (work != 0) /* an answer without a sequence may leave now, others later */
-        tell_answers(duty, sequence + (peeked == counter_read(&core->matcher.counters.peeked)));
+        tell_answers(duty, sequence + (peeked == published_get(&core->matcher.counters.peeked)));
     if (is_last && work == 0)
         end_matching(duty);
     return work;
@@ -292,7 +291,7 @@ static uint32_t turn(struct duty *duty)
     enum phase_name phase = phase_now(&node->phase);
     uint32_t work = 0;
 
-    counter_add(&duty->turns);
+    published_add(&duty->turns, 1);
     if (is_first(duty)) {
         mind(node, phase);
         phase = phase_now(&node->phase);

@@ -16,6 +16,7 @@
 
 #include <pthread.h>
 
+#include "base/published.h"
 #include "node/run/park.h"
 #include "node/run/topology.h"
 
@@ -30,7 +31,7 @@ struct duty {
     pthread_t thread;
     bool joinable;
     _Atomic clockid_t cpu_clock; /* 0: has not run yet */
-    _Atomic uint64_t turns;      /* of its loop: for the watchdog */
+    struct published turns;      /* of its loop: for the watchdog */
 };
 
 enum { DUTY_NO_CLOCK = 0 }; /* CLOCK_REALTIME: no thread's clock */

@@ -9,18 +9,18 @@
 #ifndef NODE_RUN_HEARTBEAT_H
 #define NODE_RUN_HEARTBEAT_H
 
-#include "base/compiler.h"
+#include "base/published.h"
 
 enum { HEARTBEAT_WORDS_MAX = 4 };
 
 struct heartbeat {
-    const _Atomic uint64_t *words[HEARTBEAT_WORDS_MAX];
+    const struct published *words[HEARTBEAT_WORDS_MAX];
     uint64_t seen[HEARTBEAT_WORDS_MAX];
     uint32_t count;
 };
 
 /* Adds a word, which must outlive the heartbeat. Adding it twice counts once. */
-void heartbeat_add(struct heartbeat *heartbeat, const _Atomic uint64_t *word);
+void heartbeat_add(struct heartbeat *heartbeat, const struct published *word);
 
 /* True if every word has moved since it was added, or since the last true. Moves seen by earlier
  * calls count, so that only a thread that makes no turns withholds it. */

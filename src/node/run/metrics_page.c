@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "node/history/counter.h"
 
 struct page {
     char *text;
@@ -39,22 +38,22 @@ static void matcher_lines(struct page *page, const struct matcher *matcher)
     const struct matcher_counters *counters = &matcher->counters;
 
     metric(page, "commands_total", "counter", "Commands of clients that were sequenced.",
-           counter_read(&counters->commands));
+           published_get(&counters->commands));
     metric(page, "peeked_total", "counter", "Commands answered without a sequence.",
-           counter_read(&counters->peeked));
+           published_get(&counters->peeked));
     metric(page, "authored_total", "counter", "Commands of the node: ticks, boots, hashes.",
-           counter_read(&matcher->sequencer.authored));
+           published_get(&matcher->sequencer.authored));
     metric(page, "journal_full_total", "counter", "Turns that ended for want of journal room.",
-           counter_read(&counters->journal_full));
+           published_get(&counters->journal_full));
     metric(page, "invariant_halts_total", "counter", "1002 and 1008 HALTED by a failed invariant.",
-           counter_read(&matcher->alarm.counters.halts));
+           published_get(&matcher->alarm.counters.halts));
     metric(page, "segment_closings_total", "counter",
            "1002 CANCEL_ONLY for want of prepared segments.",
-           counter_read(&matcher->alarm.counters.closings));
+           published_get(&matcher->alarm.counters.closings));
     line(page, "# HELP perpd_answers_total Answers by status.\n"
                "# TYPE perpd_answers_total counter\n");
     for (uint32_t status = 0; status < STATUS_COUNT; status++) {
-        uint64_t answers = counter_read(&counters->status[status]);
+        uint64_t answers = published_get(&counters->status[status]);
         if (answers != 0)
             line(page, "perpd_answers_total{status=\"%s\"} %lu\n", status_name((enum status)status),
                  answers);
@@ -86,33 +85,33 @@ static void snapshot_lines(struct page *page, const struct node *node)
 {
     const struct snapshotter_counters *counters = &node->core.snapshotter.counters;
     uint64_t now_ns = clock_now_ns(&node->clock);
-    uint64_t t_ns = counter_read(&counters->t_ns);
+    uint64_t t_ns = published_get(&counters->t_ns);
 
     metric(page, "snapshots_total", "counter", "Snapshots that the snapshotter's child has made.",
-           counter_read(&counters->snapshots));
+           published_get(&counters->snapshots));
     metric(page, "snapshot_failures_total", "counter", "Children that ended without one.",
-           counter_read(&counters->failures));
+           published_get(&counters->failures));
     metric(page, "snapshot_put_off_total", "counter", "Looks at which memory was too short.",
-           counter_read(&counters->put_off));
+           published_get(&counters->put_off));
     metric(page, "snapshot_running", "gauge", "1 while a child is at work.",
-           counter_read(&counters->running));
+           published_get(&counters->running));
     metric(page, "snapshot_alarm", "gauge", "1 when the last attempt failed or is put off.",
-           counter_read(&counters->alarm));
+           published_get(&counters->alarm));
     metric(page, "snapshot_sequence", "gauge", "Sequence of the newest snapshot, 0: none.",
-           counter_read(&counters->sequence));
+           published_get(&counters->sequence));
     if (t_ns != 0)
         metric(page, "snapshot_age_seconds", "gauge", "Age of the newest snapshot's state.",
                now_ns > t_ns ? (now_ns - t_ns) / 1000000000 : 0);
     metric(page, "snapshot_tail_bytes", "gauge", "Sealed segments above the newest snapshot.",
-           counter_read(&counters->tail_bytes));
+           published_get(&counters->tail_bytes));
     metric(page, "archived_segments_total", "counter", "Segments written to the archive.",
-           counter_read(&counters->archived));
+           published_get(&counters->archived));
     metric(page, "archive_failures_total", "counter", "Attempts at it that failed.",
-           counter_read(&counters->archive_failures));
+           published_get(&counters->archive_failures));
     metric(page, "retired_segments_total", "counter", "Segments given back to be used again.",
-           counter_read(&counters->retired));
+           published_get(&counters->retired));
     metric(page, "pruned_segments_total", "counter", "Archived segments removed by their age.",
-           counter_read(&counters->pruned));
+           published_get(&counters->pruned));
 }
 
 static void journal_lines(struct page *page, const struct core *core)
@@ -141,18 +140,18 @@ static void follower_lines(struct page *page, const struct follower *follower)
     metric(page, "follower_applied_sequence", "gauge", "Last sequence that reads show.",
            atomic_load_explicit(&follower->applied, memory_order_acquire));
     metric(page, "follower_commands_total", "counter", "Commands applied by the follower.",
-           counter_read(&follower->counters.commands));
+           published_get(&follower->counters.commands));
     metric(page, "follower_queries_total", "counter", "Queries answered.",
-           counter_read(&follower->counters.queries));
+           published_get(&follower->counters.queries));
     metric(page, "follower_lagging_total", "counter", "Queries refused because it was behind.",
-           counter_read(&follower->counters.lagging));
+           published_get(&follower->counters.lagging));
     metric(page, "follower_aside_total", "counter", "Queries that took more than a turn.",
-           counter_read(&follower->counters.aside));
+           published_get(&follower->counters.aside));
     metric(page, "follower_given_up_total", "counter",
            "Queries refused because too many took more than a turn.",
-           counter_read(&follower->counters.given_up));
+           published_get(&follower->counters.given_up));
     metric(page, "follower_hashes_total", "counter", "effects_hash records compared.",
-           counter_read(&follower->counters.hashes));
+           published_get(&follower->counters.hashes));
     metric(page, "follower_lag_ns", "gauge", "How far behind the follower is.",
            follower_lag_ns(follower));
     metric(page, "invariants_failed", "gauge", "Bit k - 1: invariant I<k> failed.",
@@ -171,13 +170,13 @@ static void withdrawal_lines(struct page *page, const struct exchange_counters *
     line(page, "# HELP perpd_withdrawals_total Withdrawals by what became of them.\n"
                "# TYPE perpd_withdrawals_total counter\n");
     line(page, "perpd_withdrawals_total{outcome=\"requested\"} %lu\n",
-         counter_read(&exchange->withdrawals_requested));
+         published_get(&exchange->withdrawals_requested));
     line(page, "perpd_withdrawals_total{outcome=\"settled\"} %lu\n",
-         counter_read(&exchange->withdrawals_settled));
+         published_get(&exchange->withdrawals_settled));
     line(page, "perpd_withdrawals_total{outcome=\"reverted\"} %lu\n",
-         counter_read(&exchange->withdrawals_reverted));
+         published_get(&exchange->withdrawals_reverted));
     metric(page, "withdrawals_pending", "gauge", "Withdrawals that the operator has to settle.",
-           counter_read(&exchange->pending_count));
+           published_get(&exchange->pending_count));
     amount(page, "withdrawals_pending_micro_usdc", "What they come to.", &exchange->pending_amount);
 }
 
@@ -189,26 +188,26 @@ static void exchange_lines(struct page *page, const struct exchange_counters *ex
            &exchange->fund_cash);
     amount(page, "fee_account_micro_usdc", "What fees have come to.", &exchange->fee_account);
     metric(page, "deferred_work_items", "gauge", "Items of deferred work that wait.",
-           counter_read(&exchange->work_items));
+           published_get(&exchange->work_items));
     metric(page, "liquidated_portfolios_total", "counter", "Portfolios that became IN_LIQUIDATION.",
-           counter_read(&exchange->liquidated));
+           published_get(&exchange->liquidated));
     line(page, "# HELP perpd_liquidations_total Actions of liquidation by level.\n"
                "# TYPE perpd_liquidations_total counter\n");
     for (uint32_t level = 0; level < EXCHANGE_COUNTERS_LEVELS; level++)
         line(page, "perpd_liquidations_total{level=\"%s\"} %lu\n", levels[level],
-             counter_read(&exchange->liquidations[level]));
+             published_get(&exchange->liquidations[level]));
     metric(page, "funding_hours_total", "counter", "Hours of funding settled, of each market.",
-           counter_read(&exchange->funding_hours));
+           published_get(&exchange->funding_hours));
     metric(page, "funding_payments_total", "counter", "Funding payments.",
-           counter_read(&exchange->funding_payments));
+           published_get(&exchange->funding_payments));
     metric(page, "oracle_holds_total", "counter", "Markets whose index leapt and was held.",
-           counter_read(&exchange->holds));
+           published_get(&exchange->holds));
     metric(page, "triggers_total", "counter", "Conditional orders that fired.",
-           counter_read(&exchange->triggers));
+           published_get(&exchange->triggers));
     metric(page, "mmp_freezes_total", "counter", "Freezes by makers' protection.",
-           counter_read(&exchange->freezes));
+           published_get(&exchange->freezes));
     metric(page, "settlements_total", "counter", "Positions settled by a market's close.",
-           counter_read(&exchange->settlements));
+           published_get(&exchange->settlements));
     withdrawal_lines(page, exchange);
 }
 
@@ -240,7 +239,7 @@ static void key_lines(struct page *page, const struct node *node)
     }
 #define X(name, help)                                     \
     metric(page, "keys_" #name "_total", "counter", help, \
-           counter_read(&node->key_keeper.counters.name));
+           published_get(&node->key_keeper.counters.name));
     KEY_KEEPER_COUNTER_LIST(X)
 #undef X
 }
@@ -284,7 +283,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
          difference_ns);
     key_lines(&page, node);
     metric(&page, "replayed_sequence", "gauge", "Last sequence that recovery applied.",
-           counter_read(&node->core.engines.replayed));
+           atomic_load_explicit(&node->core.engines.replayed, memory_order_relaxed));
     metric(&page, "poisoned_requests", "gauge",
            "Requests refused because the process aborted on them.", node->poison.refused_count);
     metric(&page, "poisoned_types", "gauge", "Request types put off after repeated faults.",

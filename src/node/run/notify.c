@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "node/history/counter.h"
 #include "node/run/node.h"
 
 enum {
@@ -22,7 +21,7 @@ enum {
 static void tell_recovery(struct notify *notify, uint64_t now_ns)
 {
     struct core *core = &notify->node->core;
-    uint64_t replayed = counter_read(&core->engines.replayed);
+    uint64_t replayed = atomic_load_explicit(&core->engines.replayed, memory_order_relaxed);
 
     if (now_ns - notify->sent_ns < STATUS_S * NS_PER_S && notify->sent_ns != 0)
         return;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "engine/view/audit.h"
-#include "node/history/counter.h"
 #include "node/recover/replay.h"
 
 static void show(struct follower *follower)
@@ -84,9 +83,9 @@ static int apply(struct follower *follower, const struct record_view *record, ui
     }
     history_prefetch(follower->sink.history, command);
     engine_apply(follower->engine, command, &follower->sink.sink, &result);
-    counter_add(&follower->counters.commands);
+    published_add(&follower->counters.commands, 1);
     if (command->code == REQUEST_effects_hash) {
-        counter_add(&follower->counters.hashes);
+        published_add(&follower->counters.hashes, 1);
         audit(follower);
     }
     return 0;
@@ -111,7 +110,7 @@ static void publish(struct follower *follower, const struct follower_link *link,
     struct reply *reply = ring_claim(link->replies, 1);
     INVARIANT(reply != NULL); /* credits: queries sent - replies read < reply ring size */
     *reply = task->reply;
-    counter_add(&follower->counters.queries);
+    published_add(&follower->counters.queries, 1);
 }
 
 static struct query_sources sources_of(const struct follower *follower)
@@ -151,12 +150,12 @@ static void put_aside(struct follower *follower, uint32_t at, struct query_task 
 
     if (aside->count < FOLLOWER_ASIDE_MAX) {
         aside->tasks[aside->count++] = *task;
-        counter_add(&follower->counters.aside);
+        published_add(&follower->counters.aside, 1);
         return;
     }
     query_give_up(task, follower->links[at].pool);
     publish(follower, &follower->links[at], task);
-    counter_add(&follower->counters.given_up);
+    published_add(&follower->counters.given_up, 1);
 }
 
 /* However little the turn has left, a query gets enough for a page of the greatest limit: it does
@@ -195,7 +194,7 @@ static bool begin(struct follower *follower, uint32_t at, const struct query *qu
             return false;
         query_refuse(&task, &sources, query, lag_ns);
         publish(follower, link, &task);
-        counter_add(&follower->counters.lagging);
+        published_add(&follower->counters.lagging, 1);
     } else if (begin_task(&task, &sources, query, link->pool, budget)) {
         publish(follower, link, &task);
     } else {

@@ -20,6 +20,7 @@
 #define NODE_SERVE_FOLLOWER_H
 
 #include "base/clock.h"
+#include "base/published.h"
 #include "base/reply_pool.h"
 #include "base/ring.h"
 #include "base/row.h"
@@ -55,12 +56,12 @@ struct follower_aside {
 };
 
 struct follower_counters {
-    _Atomic uint64_t commands;
-    _Atomic uint64_t queries;
-    _Atomic uint64_t lagging;  /* queries refused because it lagged */
-    _Atomic uint64_t aside;    /* queries put aside */
-    _Atomic uint64_t given_up; /* queries refused because too many were aside */
-    _Atomic uint64_t hashes;   /* records 2015 compared */
+    struct published commands;
+    struct published queries;
+    struct published lagging;  /* queries refused because it lagged */
+    struct published aside;    /* queries put aside */
+    struct published given_up; /* queries refused because too many were aside */
+    struct published hashes;   /* records 2015 compared */
 };
 
 struct follower {
