@@ -487,7 +487,8 @@ def clock_window(world):
     for offset, good in ((-29_000, True), (4_000, True), (-31_000, False), (6_000, False),
                          (-10_000_000, False), (10_000_000, False)):
         begun_ms = now_ms() - 1_000
-        while now_ms() - begun_ms > 900:  # else the id may have left or entered the window on its way
+        # Else the id may have left or entered the window on its way.
+        while now_ms() - begun_ms > 900:
             begun_ms = now_ms()
             response = world.exchange.send(PLACE_LIMIT, limit_body(account.id, 900_000, 20),
                                            account.session, new_id(begun_ms + offset))
