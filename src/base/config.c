@@ -517,7 +517,7 @@ ptrdiff_t config_engine_text(const struct config *config, const uint8_t exchange
 void config_help(FILE *out)
 {
     fprintf(out, "usage: perpd [--config FILE] [--section.key=value ...]\n"
-                 "       perpd --help | --print-config\n\n"
+                 "       perpd --help | --print-config | --version\n\n"
                  "Each key is also a variable PERPD_SECTION_KEY and a line `key = value` under\n"
                  "[section] of FILE; a flag goes before the environment, that before the file.\n"
                  "Of words to choose from, this binary has those with a +.\n\n");

@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "base/log.h"
+#include "base/version.h"
 #include "net/http/http_map.h"
 #include "net/request/base64_run.h"
 #include "node/recover/snapshot_child.h"
@@ -73,6 +74,11 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], SNAPSHOT_CHILD_FLAG) == 0)
         return snapshot_child_main(argc, (const char *const *)argv);
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("perpd %s\n", version_text);
+        return code;
+    }
+    node.version = (struct node_version){ version_number, version_commit, version_build };
     switch (config_load(&config, argc, (const char *const *)argv, (const char *const *)environ)) {
     case CONFIG_RUN:
         code = run(&config);

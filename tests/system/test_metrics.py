@@ -3,11 +3,12 @@
 what a case does, worked out by hand, and by nothing else."""
 import re
 import struct
+import subprocess
 import sys
 import time
 
 from client import GTC, PATHS, PATIENCE_S, portfolio_bytes
-from harness import Suite, Table
+from harness import Suite, Table, perpd_program
 from world import BTC, BTC_PRICE, USDC, World, run
 
 suite = Suite("metrics of the exchange")
@@ -43,6 +44,20 @@ def settled(exchange):
             return now
         time.sleep(0.1)
     raise AssertionError("deferred work does not end")
+
+
+@suite.case
+def build_info(world):
+    """What the process was built from is what its --version says."""
+    table = Table()
+    text = world.exchange.admin("/metrics").body.decode()
+    shown = dict(re.findall(r'(\w+)="([^"]*)"', re.search(r"^perpd_build_info.*", text, re.M)[0]))
+    said = subprocess.run([perpd_program(), "--version"], capture_output=True, text=True,
+                          check=True).stdout
+    table.same("--version", said,
+               "perpd {version}, commit {commit}, {build} build\n".format(**shown))
+    table.true("a commit", re.fullmatch("[0-9a-f]{12}(-changed)?|unknown", shown["commit"]), shown)
+    return table.wrong
 
 
 @suite.case

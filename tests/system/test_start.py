@@ -274,7 +274,7 @@ def case_pages(world):
     assert status == 200
     topology = os.environ.get("PERPD_NODE_TOPOLOGY",
                               "shared" if os.cpu_count() < 4 else "dedicated")
-    assert f'perpd_build_info{{durability="none",topology="{topology}"}} 1' in body
+    assert f',durability="none",topology="{topology}"}} 1' in body
     types = re.findall(r"^# TYPE (\S+) (?:counter|gauge|summary)$", body, re.M)
     assert len(types) == len(set(types)), sorted(types)
     for line in body.splitlines():

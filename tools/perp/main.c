@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/version.h"
 #include "crypto/signer.h"
 #include "perp/command/command.h"
 
@@ -12,6 +13,10 @@ int main(int argc, char **argv)
     struct arguments arguments;
     char error[ARGUMENTS_ERROR_MAX], reason[SETTINGS_ERROR_MAX];
     (void)signal(SIGPIPE, SIG_IGN);
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("perp %s\n", version_text);
+        return EXIT_CODE_accepted;
+    }
     size_t count;
     const struct command_row *table = command_table(&count);
     enum arguments_result result = arguments_parse(&arguments, table, count, argc, argv, error);

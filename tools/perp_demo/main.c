@@ -1,6 +1,7 @@
 /* main.c - perp-demo: the scene, or one of the processes that it starts. */
 #include <stdio.h>
 
+#include "base/version.h"
 #include "crypto/signer.h"
 #include "perp_demo/actor.h"
 #include "perp_demo/role.h"
@@ -8,6 +9,10 @@
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("perp-demo %s\n", version_text);
+        return 0;
+    }
     if (signer_init() != 0) {
         fprintf(stderr, "perp-demo: the cryptographic library does not start\n");
         return 1;

@@ -16,6 +16,7 @@
 #include "base/request.h"
 #include "base/rule.h"
 #include "base/status.h"
+#include "base/version.h"
 #include "crypto/signing_mistake.h"
 
 enum { LINE_BYTES = 4096 };
@@ -204,6 +205,10 @@ static void print_reference(void)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        printf("perp-reference %s\n", version_text);
+        return 0;
+    }
     if (argc > 1)
         return print_document(argv[1]);
     print_reference();

@@ -274,7 +274,9 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
     line(&page,
          "# HELP perpd_build_info Constant 1, with what the process runs as.\n"
          "# TYPE perpd_build_info gauge\n"
-         "perpd_build_info{durability=\"%s\",topology=\"%s\"} 1\n",
+         "perpd_build_info{version=\"%s\",commit=\"%s\",build=\"%s\",durability=\"%s\","
+         "topology=\"%s\"} 1\n",
+         node->version.number, node->version.commit, node->version.build,
          config_text(node->options, OPTION_store_durability), node->topology.name);
     thread_lines(&page, node);
     line(&page,

@@ -39,8 +39,14 @@ struct node_net {
     CC_NO_SHARE uint64_t replies_woken;
 };
 
+/* What this process was built from (base/version.h). */
+struct node_version {
+    const char *number, *commit, *build;
+};
+
 struct node {
     const struct config *options;
+    struct node_version version; /* set before node_run */
     struct topology topology;
     struct clock clock;
     struct disk *disk;

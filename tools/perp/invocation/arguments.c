@@ -321,7 +321,8 @@ static void help_all(FILE *out, const struct arguments *arguments)
     size_t count = arguments->table_count;
     const struct command_row *table = arguments->table;
     fprintf(out, "perp - trades on perpd: signs requests, sends them and shows the answers.\n\n"
-                 "usage: perp COMMAND [WORDS] [--flags]        perp COMMAND --help\n\ncommands\n");
+                 "usage: perp COMMAND [WORDS] [--flags]        perp COMMAND --help\n"
+                 "       perp --version\n\ncommands\n");
     for (size_t i = 0; i < count; i++) {
         char left[64];
         snprintf(left, sizeof left, "%s%s%s", table[i].words,
