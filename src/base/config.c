@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "base/hex.h"
 #include "base/host.h"
+#include "base/origin.h"
 #include "base/text.h"
 
 enum {
@@ -394,10 +395,21 @@ static bool check_hosts(struct config *config)
                   HOST_LIST_MAX);
 }
 
+static bool check_origins(struct config *config)
+{
+    struct origin_list list;
+    const char *origins = config_text(config, OPTION_net_cors_origins);
+    return origin_list_read(&list, origins) ||
+           refuse(config,
+                  "net.cors_origins = %.200s: not *, nor 1 to %d of http://HOST:PORT or "
+                  "https://HOST:PORT in lower case, with commas between",
+                  origins, ORIGIN_LIST_MAX);
+}
+
 /* Checks that involve several rows. */
 static bool check_together(struct config *config)
 {
-    if (!check_hosts(config) ||
+    if (!check_hosts(config) || !check_origins(config) ||
         !check_listener(config, OPTION_net_listen, OPTION_net_allow_plain) ||
         !check_listener(config, OPTION_admin_listen, OPTION_admin_allow_plain))
         return false;

@@ -20,6 +20,7 @@ static void refuse_head(struct protocol *protocol, struct conn *conn, const char
     const struct http_head *head = &conn->head;
     struct problem_detail problem;
     conn->allow = NULL;
+    conn->origin = ORIGIN_NONE;
     if (head->fault == HTTP_FAULT_TOO_LARGE || head->fault == HTTP_FAULT_TOO_MANY) {
         /* R11: path and method are judged first, if they are known. */
         if (head->path.count == 0 || route_find(&protocol->routes, head, text, conn->admin,
@@ -111,6 +112,10 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
     struct http_head *head = &conn->head;
     conn->early.code = PROBLEM_none;
     conn->allow = NULL;
+    conn->origin = ORIGIN_NONE;
+    if (head->origin.count > 0 && !conn->admin)
+        conn->origin =
+            origin_list_find(&protocol->config.origins, text + head->origin.at, head->origin.count);
     conn->chunked = (struct http_chunked){ 0 };
     conn->body_bytes = 0;
     conn->complete_bytes = 0;
@@ -129,7 +134,7 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
         !route_find(&protocol->routes, head, text, conn->admin, &conn->route, &conn->early,
                     &conn->allow)) {
         conn->route.kind = ROUTE_NONE;
-    } else {
+    } else if (conn->route.kind != ROUTE_OPTIONS) {
         conn->allow = NULL;
         if ((conn->route.kind == ROUTE_SIGNED || conn->route.kind == ROUTE_DEBUG) &&
             head->media == HTTP_MEDIA_OCTETS)

@@ -203,6 +203,7 @@ static void time_out(struct protocol *protocol, struct conn *conn, enum conn_tim
     conn_input_take(&protocol->context.conns, conn, conn_input_bytes(conn));
     conn->phase = CONN_HEAD;
     conn->allow = NULL;
+    conn->origin = ORIGIN_NONE;
     conn_time_start(&protocol->context.conns, conn, CONN_TIME_IDLE, protocol->context.now_ns);
     parser_refuse(protocol, conn, &problem);
 }

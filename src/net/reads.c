@@ -74,6 +74,8 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
         struct pending *pending =
             pending_add(&context->pendings, conn, PENDING_LOCAL, PENDING_DONE);
         pending->local = local;
+        if (local.kind == ROUTE_OPTIONS)
+            pending->allow = conn->allow;
     }
     pipeline_advance(pipeline, conn);
 }

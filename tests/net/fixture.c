@@ -139,6 +139,7 @@ void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_s
     eip712_init(&fixture->eip712, fixture->config.exchange_id);
     fixture->ready = true;
     fixture->config.listen = "127.0.0.1:0";
+    CHECK(origin_list_read(&fixture->config.origins, "https://a.example,http://b.example:3000"));
     CHECK(host_list_add(&fixture->config.hosts, "x,a,localhost,127.0.0.1,[::1]"));
     fixture->config.admin_listen = "127.0.0.1:0";
     fixture->config.wake_file = -1;

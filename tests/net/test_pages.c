@@ -274,6 +274,81 @@ static void audit_once_a_second(void)
     wire_free(served ? &second : &first);
 }
 
+/* wire.md W7: an answer says to a browser that pages of net.cors_origins may read it. */
+static void pages_of_others(void)
+{
+#define EXPOSED                                                                                 \
+    "\r\nVary: Origin\r\nAccess-Control-Expose-Headers: X-Sequence, X-Server-Time-Ns, X-Term, " \
+    "X-Staleness-Ms, X-Leader, Retry-After, RateLimit-Limit, RateLimit-Remaining, "             \
+    "RateLimit-Reset, Server-Timing\r\n"
+    static const struct {
+        int line;
+        const char *name, *request;
+        bool admin;
+        int status;
+        const char *origin; /* NULL: not one header for pages */
+    } requests[] = {
+#define P(...) { __LINE__, __VA_ARGS__ }
+        P("listed", "GET /api/v1/time HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\n\r\n",
+          false, 200, "https://a.example"),
+        P("the second", "GET /a HTTP/1.1\r\nHost: x\r\nOrigin: http://b.example:3000\r\n\r\n",
+          false, 404, "http://b.example:3000"),
+        P("refused write",
+          "PUT /api/v1/leverage HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n"
+          "Origin: https://a.example\r\n\r\n{}",
+          false, 415, "https://a.example"),
+        P("other Host", "GET / HTTP/1.1\r\nHost: y\r\nOrigin: https://a.example\r\n\r\n", false,
+          421, "https://a.example"),
+        P("none", "GET /api/v1/time HTTP/1.1\r\nHost: x\r\n\r\n", false, 200, NULL),
+        P("longer", "GET /api/v1/time HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example.b\r\n\r\n",
+          false, 200, NULL),
+        P("another scheme", "GET /a HTTP/1.1\r\nHost: x\r\nOrigin: http://a.example\r\n\r\n", false,
+          404, NULL),
+        P("another port", "GET /a HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example:1\r\n\r\n",
+          false, 404, NULL),
+        P("no origin", "GET /a HTTP/1.1\r\nHost: x\r\nOrigin: null\r\n\r\n", false, 404, NULL),
+        P("admin", "GET /livez HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\n\r\n", true, 200,
+          NULL),
+        P("OPTIONS",
+          "OPTIONS /api/v1/leverage HTTP/1.1\r\nHost: x\r\n"
+          "Origin: https://a.example\r\n\r\n",
+          false, 204, "https://a.example"),
+        P("OPTIONS of a stranger",
+          "OPTIONS /api/v1/leverage HTTP/1.1\r\nHost: x\r\n"
+          "Origin: https://c.example\r\n\r\n",
+          false, 204, NULL),
+        P("OPTIONS, no path", "OPTIONS /a HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\n\r\n",
+          false, 404, "https://a.example"),
+    };
+    for (size_t i = 0; i < CC_COUNT(requests); i++) {
+        char want[128];
+        struct wire wire;
+        struct wire_answer answer;
+        wire_open(&wire, &fixture, protocol, requests[i].admin);
+        wire_send(&wire, requests[i].request, strlen(requests[i].request), 0);
+        CHECK_ROW(&requests[i], wire_answer(&wire, &answer, requests[i].status == 204));
+        CHECK_ROW(&requests[i], answer.status == requests[i].status);
+        if (requests[i].origin == NULL) {
+            CHECK_ROW(&requests[i], strstr(answer.head, "Access-Control") == NULL);
+            CHECK_ROW(&requests[i], strstr(answer.head, "Vary") == NULL);
+        } else {
+            (void)snprintf(want, sizeof want,
+                           "\r\nAccess-Control-Allow-Origin: %s"
+                           "\r\nVary",
+                           requests[i].origin);
+            CHECK_ROW(&requests[i], strstr(answer.head, want) != NULL);
+            CHECK_ROW(&requests[i], strstr(answer.head, EXPOSED) != NULL);
+            bool preflight = strstr(answer.head, "\r\nAccess-Control-Allow-Methods: PUT, OPTIONS"
+                                                 "\r\nAccess-Control-Allow-Headers: Accept, "
+                                                 "Authorization, Content-Type, X-Ack, X-API-KEY, "
+                                                 "X-Confirm, X-DEVICE-KEY, X-Min-Sequence, X-Timing"
+                                                 "\r\nAccess-Control-Max-Age: 600\r\n") != NULL;
+            CHECK_ROW(&requests[i], preflight == (requests[i].status == 204));
+        }
+        wire_free(&wire);
+    }
+}
+
 static void admin_pages(void)
 {
     static char head[1024], body[262144];
@@ -317,6 +392,7 @@ int main(void)
     parameters_name_themselves();
     problems_of_the_follower();
     exchange_lists_what_is_built();
+    pages_of_others();
     admin_pages();
     admin_token();
     audit_once_a_second();

@@ -237,7 +237,7 @@ static void head_has_no_body(void)
     wire_open(&wire, &fixture, protocol, false);
     wire_send(&wire, text, sizeof text - 1, 0);
     CHECK(wire_answer(&wire, &answer, true) && answer.status == 405);
-    CHECK(strstr(answer.head, "\r\nAllow: GET\r\n") != NULL);
+    CHECK(strstr(answer.head, "\r\nAllow: GET, OPTIONS\r\n") != NULL);
     CHECK(wire_answer(&wire, &answer, false) && answer.status == 200);
     CHECK(strstr(answer.head, "\r\nConnection: keep-alive\r\n") != NULL);
     CHECK(wire_has(&answer, "{\"time_ms\":1755582431240,\"time_ns\":1755582431240112233}"));

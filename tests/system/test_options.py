@@ -72,7 +72,7 @@ def refused_options(world):
         ("--net.tls_certificate=/etc/x.pem", "net.tls_certificate"),
         ("--net.tls_key=/etc/x.pem", "net.tls_key"),
         ("--net.debug_payload=yes", "net.debug_payload"),
-        ("--net.cors_origins=*", "net.cors_origins"),
+        ("--net.cors_origins=page.example", "net.cors_origins"),
         ("--store.snapshot_tail=1M", "store.snapshot_tail"),  # below a segment
         ("--store.archive_keep=0", "store.archive_keep"),
         ("--store.archive_keep=never", "store.archive_keep"),

@@ -39,7 +39,8 @@ struct conn {
     struct http_head head;
     struct route route;
     struct problem_detail early; /* known from the head, answered when the body is read */
-    const char *allow;           /* with an early 405 */
+    const char *allow;           /* with an early 405, and with OPTIONS */
+    uint8_t origin;              /* place in net.cors_origins (base/origin.h) */
     struct http_chunked chunked;
     uint32_t body_bytes; /* chunked: decoded so far */
     uint32_t body_limit;

@@ -10,6 +10,7 @@
 #include "base/keyring.h"
 #include "base/mix.h"
 #include "base/option.h"
+#include "base/origin.h"
 #include "base/reply_pool.h"
 #include "base/ring.h"
 #include "base/symbols.h"
@@ -58,12 +59,13 @@ struct net_source {
 };
 
 struct net_config {
-    const char *listen;       /* address:port, IPv6 in brackets; port 0 takes a free one */
-    const char *admin_listen; /* the same; NULL: none */
-    uint32_t port_threads;    /* net threads on the port; 0 is 1 */
-    const struct net *first;  /* of those; NULL: this is the first. Else `listen` is ignored */
-    struct host_list hosts;   /* net.hosts, of both listeners */
-    int wake_file;            /* eventfd whose readability ends net_wait; -1: none */
+    const char *listen;         /* address:port, IPv6 in brackets; port 0 takes a free one */
+    const char *admin_listen;   /* the same; NULL: none */
+    uint32_t port_threads;      /* net threads on the port; 0 is 1 */
+    const struct net *first;    /* of those; NULL: this is the first. Else `listen` is ignored */
+    struct host_list hosts;     /* net.hosts, of both listeners */
+    struct origin_list origins; /* net.cors_origins, of the public listener */
+    int wake_file;              /* eventfd whose readability ends net_wait; -1: none */
 
     struct ring *commands; /* producer; slots of MESSAGE_SLOT_BYTES */
     struct ring *answers;  /* consumer; its slot count is the number of credits */

@@ -44,6 +44,8 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     pending->last = conn->last;
     pending->no_body = conn->head.method == HTTP_HEAD;
     pending->minor = conn->head.minor;
+    pending->origin = conn->origin;
+    pending->asks_timing = conn->head.asks_timing;
     pending->has_secret = false;
     pending->wrote = false;
     pending->pipelined = false;

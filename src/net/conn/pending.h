@@ -59,7 +59,9 @@ struct pending {
     uint32_t expected_bytes; /* of a read that was sent; counted in its connection */
     uint64_t received_ticks;
     uint64_t deadline_ns; /* PENDING_CREDIT */
-    const char *allow;    /* with 405 */
+    const char *allow;    /* with 405 and OPTIONS */
+    uint8_t origin;       /* as in struct conn */
+    bool asks_timing;     /* X-Timing: 1 */
     union {
         struct {
             struct answer answer;

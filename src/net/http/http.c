@@ -151,6 +151,7 @@ struct seen {
     bool host;
     bool coding;
     bool authorization;
+    bool origin;
     unsigned accept;
 };
 
@@ -207,6 +208,12 @@ static int take_header(struct http_head *head, struct seen *seen, const char *te
         head->ack = (uint8_t)read_ack(content, value.count);
     } else if (name.count == 6 && IS(key, "accept")) {
         seen->accept |= read_accept(content, value.count);
+    } else if (name.count == 6 && IS(key, "origin")) {
+        if (is_again(&seen->origin))
+            return fail(head, HTTP_FAULT_TWICE, name.at);
+        head->origin = value;
+    } else if (name.count == 8 && IS(key, "x-timing")) {
+        head->asks_timing = value.count == 1 && content[0] == '1';
     } else if (name.count == 9 && IS(key, "x-api-key")) {
         if (is_again(&head->has_api_key))
             return fail(head, HTTP_FAULT_TWICE, name.at);
@@ -225,7 +232,9 @@ static int take_header(struct http_head *head, struct seen *seen, const char *te
 
 static enum http_method method_of(const char *text, uint32_t count)
 {
-    static const char *const names[HTTP_OTHER] = { "GET", "POST", "PUT", "PATCH", "HEAD" };
+    static const char *const names[HTTP_OTHER] = {
+        "GET", "POST", "PUT", "PATCH", "HEAD", "OPTIONS"
+    };
     unsigned method = HTTP_GET;
 
     while (method < HTTP_OTHER &&

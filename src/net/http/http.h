@@ -9,7 +9,7 @@
  * space (obs-fold); white space before the colon; a method that is no token; a target in neither
  * origin nor absolute form; a missing or second Host; a Content-Length that is not one decimal
  * number, or that comes with Transfer-Encoding; any coding but `chunked`; an unknown expectation; a
- * second Content-Type, X-API-KEY or X-Ack.
+ * second Content-Type, X-API-KEY, Authorization, Origin or X-Ack.
  *
  * Owner. Spans are offsets from the first byte of the head.
  * Bound. HTTP_HEAD_MAX bytes, HTTP_HEADERS_MAX header lines. */
@@ -23,7 +23,7 @@ enum {
     HTTP_HEADERS_MAX = 64,
 };
 
-enum http_method { HTTP_GET, HTTP_POST, HTTP_PUT, HTTP_PATCH, HTTP_HEAD, HTTP_OTHER };
+enum http_method { HTTP_GET, HTTP_POST, HTTP_PUT, HTTP_PATCH, HTTP_HEAD, HTTP_OPTIONS, HTTP_OTHER };
 
 enum http_media { HTTP_MEDIA_NONE, HTTP_MEDIA_JSON, HTTP_MEDIA_OCTETS, HTTP_MEDIA_OTHER };
 
@@ -64,6 +64,7 @@ struct http_head {
     bool has_length;
     bool expects_continue;
     bool has_api_key;
+    bool asks_timing;    /* X-Timing: 1 */
     uint8_t ack;         /* enum http_ack, of X-Ack */
     bool accepts_octets; /* Accept names application/octet-stream and no type that JSON has */
     uint64_t content_length;
@@ -73,6 +74,7 @@ struct http_head {
     struct http_span authority; /* of a target in absolute form; count 0: origin form */
     struct http_span api_key;
     struct http_span authorization; /* count 0: none */
+    struct http_span origin;        /* the same */
     uint32_t fault_at;              /* of the fault, in bytes from the start of the head */
     uint8_t fault;                  /* enum http_fault */
 };

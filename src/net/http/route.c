@@ -46,11 +46,14 @@ enum { TARGET_MAX = 256 };
     X(rename_portfolio, PATCH, "/api/v1/portfolio/")      \
     X(rename_portfolio, PATCH, "/portfolio/")
 
-static const char *const method_names[] = {
-    [HTTP_GET] = "GET",
-    [HTTP_POST] = "POST",
-    [HTTP_PUT] = "PUT",
-    [HTTP_PATCH] = "PATCH",
+/* The methods of a path as text, by their bits. OPTIONS is one of every path. */
+#define OPTIONS_TOO ", OPTIONS"
+static const char *const allow_texts[] = {
+    [1 << HTTP_GET] = "GET" OPTIONS_TOO,
+    [1 << HTTP_POST] = "POST" OPTIONS_TOO,
+    [1 << HTTP_GET | 1 << HTTP_POST] = "GET, POST" OPTIONS_TOO,
+    [1 << HTTP_PUT] = "PUT" OPTIONS_TOO,
+    [1 << HTTP_PATCH] = "PATCH" OPTIONS_TOO,
 };
 
 /* Suffixes after the name of a market. */
@@ -212,6 +215,8 @@ static const struct route_path *match(const struct route_table *table, const cha
                                       size_t count, bool admin, uint8_t method, struct route *route,
                                       const char **allow)
 {
+    unsigned methods = 0;  /* of the path itself */
+    unsigned prefixed = 0; /* of paths with an argument, which the text may also be */
     for (uint16_t i = 0; i < table->count; i++) {
         const struct route_path *path = &table->paths[i];
         bool prefix = path->kind != ROUTE_SIGNED && path->path[path->path_bytes - 1] == '/';
@@ -221,7 +226,7 @@ static const struct route_path *match(const struct route_table *table, const cha
             continue;
         if (prefix && !parse_argument(route, path, text, count))
             continue;
-        *allow = method_names[path->method];
+        *(prefix ? &prefixed : &methods) |= 1u << path->method;
         if (path->method != method)
             continue; /* another row may have the same path and this method */
         if (!prefix) {
@@ -230,6 +235,11 @@ static const struct route_path *match(const struct route_table *table, const cha
         }
         return path;
     }
+    if (methods == 0)
+        methods = prefixed;
+    INVARIANT(methods < CC_COUNT(allow_texts));
+    *allow = allow_texts[methods];
+    INVARIANT((*allow == NULL) == (methods == 0)); /* the table has what the paths need */
     return NULL;
 }
 
@@ -258,8 +268,12 @@ bool route_find(const struct route_table *table, const struct http_head *head, c
     }
     if (*allow == NULL)
         return problem_detail_set(problem, PROBLEM_not_found, NULL, "no such path");
-    return problem_detail_set(problem, PROBLEM_method_not_allowed, NULL, "this path takes %s",
-                              *allow);
+    if (head->method == HTTP_OPTIONS) {
+        route->kind = ROUTE_OPTIONS;
+        return true;
+    }
+    return problem_detail_set(problem, PROBLEM_method_not_allowed, NULL, "this path takes %.*s",
+                              (int)(strlen(*allow) - strlen(OPTIONS_TOO)), *allow);
 }
 
 bool route_has_code(const struct route_path *path, uint16_t code)

@@ -15,10 +15,11 @@
 
 enum route_kind {
     ROUTE_NONE,
-    ROUTE_SIGNED, /* POST, envelope or frame */
-    ROUTE_PLAIN,  /* a plain JSON write, X-API-KEY */
-    ROUTE_QUERY,  /* GET, a read that the follower answers: `query` */
-    ROUTE_TIME,   /* GET, public; this one and those below are answered by the net thread */
+    ROUTE_OPTIONS, /* OPTIONS on a path that exists */
+    ROUTE_SIGNED,  /* POST, envelope or frame */
+    ROUTE_PLAIN,   /* a plain JSON write, X-API-KEY */
+    ROUTE_QUERY,   /* GET, a read that the follower answers: `query` */
+    ROUTE_TIME,    /* GET, public; this one and those below are answered by the net thread */
     ROUTE_STATUS,
     ROUTE_EXCHANGE,
     ROUTE_LIMITS, /* X-API-KEY if sent */
@@ -61,7 +62,8 @@ struct route {
 void route_init(struct route_table *table, bool testnet, bool debug);
 
 /* Finds the route of a parsed head; `text` is the head's first byte. False with 404 or 405 in
- * *problem; *allow is then the method of the path, or NULL. */
+ * *problem; *allow is then the list of the path's methods, or NULL. OPTIONS finds ROUTE_OPTIONS
+ * and sets *allow too. */
 CC_MUST_USE bool route_find(const struct route_table *table, const struct http_head *head,
                             const char *text, bool admin, struct route *route,
                             struct problem_detail *problem, const char **allow);

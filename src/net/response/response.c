@@ -16,7 +16,7 @@
 #include "net/request/preview_body.h"
 #include "net/response/admin.h"
 
-enum { HEAD_MAX = 512, NO_SEQUENCE = 0 };
+enum { HEAD_MAX = 1536, NO_SEQUENCE = 0 };
 
 enum media { MEDIA_JSON, MEDIA_OCTETS, MEDIA_PROBLEM, MEDIA_METRICS };
 
@@ -87,23 +87,90 @@ static const char *date_text(struct response_writer *responses)
     return responses->date;
 }
 
+static struct ack_stages stages_of(const struct context *context, const struct pending *pending)
+{
+    const struct answer *answer = &pending->answer;
+    return (struct ack_stages){
+        .verified_ns = clock_ticks_to_ns(context->metrics.rate, answer->verified_ticks),
+        .sequenced_ns = clock_ticks_to_ns(context->metrics.rate, answer->sequenced_ticks),
+        .matched_ns = clock_ticks_to_ns(context->metrics.rate, answer->matched_ticks),
+        .ack_ns = clock_ticks_to_ns(context->metrics.rate, clock_ticks() - pending->received_ticks),
+    };
+}
+
+/* What a browser needs to let a page of another origin read the answer (W7). */
+static void write_cors(struct writer *head, const struct origin_list *origins,
+                       const struct pending *pending)
+{
+    struct host_name origin = origin_list_at(origins, pending->origin);
+    WRITER_TEXT(head, "\r\nAccess-Control-Allow-Origin: ");
+    writer_bytes(head, origin.text, origin.count);
+    WRITER_TEXT(head, "\r\nVary: Origin\r\nAccess-Control-Expose-Headers: X-Sequence, "
+                      "X-Server-Time-Ns, X-Term, X-Staleness-Ms, X-Leader, Retry-After, "
+                      "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Server-Timing");
+    if (pending->kind != PENDING_LOCAL || pending->local.kind != ROUTE_OPTIONS)
+        return;
+    WRITER_TEXT(head, "\r\nAccess-Control-Allow-Methods: ");
+    writer_text(head, pending->allow);
+    WRITER_TEXT(head, "\r\nAccess-Control-Allow-Headers: Accept, Authorization, Content-Type, "
+                      "X-Ack, X-API-KEY, X-Confirm, X-DEVICE-KEY, X-Min-Sequence, X-Timing"
+                      "\r\nAccess-Control-Max-Age: 600");
+}
+
+/* One part of Server-Timing: milliseconds with six decimals. */
+static void write_duration(struct writer *head, const char *name, uint64_t duration_ns)
+{
+    char decimals[] = ".000000";
+    uint64_t rest = duration_ns % 1000000;
+    for (size_t i = sizeof decimals - 2; i > 0; i--, rest /= 10)
+        decimals[i] = (char)('0' + rest % 10);
+    writer_text(head, name);
+    WRITER_TEXT(head, ";dur=");
+    writer_uint(head, duration_ns / 1000000);
+    writer_text(head, decimals);
+}
+
+/* Offsets from the time at which the request was received, as timing_ns of J4 has them. */
+static void write_timing(struct writer *head, const struct context *context,
+                         const struct pending *pending)
+{
+    WRITER_TEXT(head, "\r\nServer-Timing: ");
+    if (pending->kind == PENDING_WRITE && pending->answer.matched_ticks != 0) {
+        struct ack_stages stages = stages_of(context, pending);
+        write_duration(head, "verified", stages.verified_ns);
+        write_duration(head, ", sequenced", stages.sequenced_ns);
+        write_duration(head, ", matched", stages.matched_ns);
+        WRITER_TEXT(head, ", ");
+    }
+    write_duration(
+        head, "total",
+        clock_ticks_to_ns(context->metrics.rate, clock_ticks() - pending->received_ticks));
+}
+
 static void write_head(struct response_writer *responses, struct writer *head,
                        const struct pending *pending, const struct frame *frame, size_t body_bytes)
 {
+    const struct net_source *source = &responses->context->config->source;
     WRITER_TEXT(head, "HTTP/1.1 ");
     writer_uint(head, frame->http_status);
     WRITER_TEXT(head, " ");
     writer_text(head, problem_http_title(frame->http_status));
-    WRITER_TEXT(head, "\r\nContent-Type: ");
-    writer_text(head, media_names[frame->media]);
+    if (frame->http_status != 204) { /* which has no body */
+        WRITER_TEXT(head, "\r\nContent-Type: ");
+        writer_text(head, media_names[frame->media]);
+        WRITER_TEXT(head, "\r\nContent-Length: ");
+        writer_uint(head, body_bytes);
+    }
     WRITER_TEXT(head, "\r\nDate: ");
     writer_bytes(head, date_text(responses), RESPONSE_DATE_BYTES);
-    WRITER_TEXT(head, "\r\nContent-Length: ");
-    writer_uint(head, body_bytes);
-    if (frame->has_sequence) {
-        WRITER_TEXT(head, "\r\nX-Sequence: ");
-        writer_uint(head, frame->sequence);
-    }
+    WRITER_TEXT(head, "\r\nX-Sequence: ");
+    writer_uint(head, frame->has_sequence ? frame->sequence : source->durable(source->context));
+    WRITER_TEXT(head, "\r\nX-Server-Time-Ns: ");
+    writer_uint(head, responses->context->unix_ns);
+    if (pending->origin != ORIGIN_NONE)
+        write_cors(head, &responses->context->config->origins, pending);
+    if (pending->asks_timing)
+        write_timing(head, responses->context, pending);
     if (frame->retry_after_ms != 0) {
         WRITER_TEXT(head, "\r\nRetry-After: ");
         writer_uint(head, (frame->retry_after_ms + 999) / 1000);
@@ -301,6 +368,9 @@ static void write_local(struct context *context, struct writer *writer,
                         const struct pending_local *local, struct frame *frame)
 {
     switch ((enum route_kind)local->kind) {
+    case ROUTE_OPTIONS:
+        frame->http_status = 204;
+        return;
     case ROUTE_LIVEZ:
         admin_livez(writer);
         return;
@@ -334,8 +404,6 @@ static void write_local(struct context *context, struct writer *writer,
         json_typed_data_types(context->config, local->code, writer);
         break;
     }
-    frame->has_sequence = true;
-    frame->sequence = context->config->source.applied(context->config->source.context);
 }
 
 /* The outcome of a plain JSON write, with its sequence if it has one. */
@@ -351,17 +419,6 @@ static void write_plain(struct context *context, struct writer *writer,
     }
     context->metrics.counters.problems++;
     write_problem(writer, &problem, frame);
-}
-
-static struct ack_stages stages_of(const struct context *context, const struct pending *pending)
-{
-    const struct answer *answer = &pending->answer;
-    return (struct ack_stages){
-        .verified_ns = clock_ticks_to_ns(context->metrics.rate, answer->verified_ticks),
-        .sequenced_ns = clock_ticks_to_ns(context->metrics.rate, answer->sequenced_ticks),
-        .matched_ns = clock_ticks_to_ns(context->metrics.rate, answer->matched_ticks),
-        .ack_ns = clock_ticks_to_ns(context->metrics.rate, clock_ticks() - pending->received_ticks),
-    };
 }
 
 static void write_ack(struct context *context, struct writer *writer, const struct pending *pending,

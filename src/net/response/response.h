@@ -1,6 +1,8 @@
 /* response.h - the bytes of an HTTP response: status line, headers, body. Net thread.
  *
- * Every response has Date, Content-Type and Content-Length. Reads have X-Sequence; 405 has Allow.
+ * Every response has Date, X-Sequence and X-Server-Time-Ns, and but for 204 Content-Type and
+ * Content-Length. X-Sequence is never below what was acknowledged before: of a read the sequence
+ * that it shows, else what is durable now. 405 and OPTIONS have Allow.
  * Connection is sent if it is not the default of the HTTP version. */
 #ifndef NET_RESPONSE_RESPONSE_H
 #define NET_RESPONSE_RESPONSE_H

@@ -211,6 +211,9 @@ static int open_net(struct node *node, uint32_t number)
             (uint32_t)config_number(node->options, OPTION_limits_bad_signature_rate),
     };
     list_hosts(node->options, &config.hosts);
+    bool read =
+        origin_list_read(&config.origins, config_text(node->options, OPTION_net_cors_origins));
+    INVARIANT(read); /* config.c has checked it */
     memcpy(config.secret_key, node->core.exchange.secret_key, sizeof config.secret_key);
     memcpy(config.exchange_id, node->core.exchange.exchange_id, sizeof config.exchange_id);
     memcpy(config.admin_token, node->admin_token, sizeof config.admin_token);
