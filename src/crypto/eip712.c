@@ -89,9 +89,9 @@ static bool list_members(struct members *members, uint16_t request_type)
     return true;
 }
 
-static const char *member_type(const struct member *member)
+const char *eip712_type_of(uint32_t kind)
 {
-    switch ((enum field_kind)member->kind) {
+    switch (kind) {
     case FIELD_ACCOUNT:
     case FIELD_COUNT64:
         return "uint64";
@@ -113,10 +113,15 @@ static const char *member_type(const struct member *member)
     case FIELD_TEXT:
         return "string";
     default:
-        break;
+        return NULL;
     }
-    INVARIANT(false); /* a kind that no signable request has */
-    return "";
+}
+
+static const char *member_type(const struct member *member)
+{
+    const char *type = eip712_type_of(member->kind);
+    INVARIANT(type != NULL);
+    return type;
 }
 
 /* Appends snake_case words as CamelCase, the first letter in upper case when `capital`. */

@@ -37,6 +37,10 @@ struct eip712_member {
     char type[8];               /* "uint64", "uint32", "bool", "string", "bytes", "address" */
 };
 
+/* Returns the type of the member that a field of this kind (base/field.h) becomes; NULL for a
+ * portfolio id, which becomes three, and for kinds of no signable request. Static storage. */
+const char *eip712_type_of(uint32_t kind);
+
 /* Computes the domain separator, whose salt is the 32-byte exchange id, and the type hashes. */
 void eip712_init(struct eip712 *eip712, const uint8_t exchange_id[32]);
 

@@ -3,6 +3,7 @@
  *
  *   perp-reference             docs/reference.md: requests with every field, statuses, reasons,
  *                              problem codes, mistakes of signers, options
+ *   perp-reference --json      the same tables and the routes as JSON
  *   perp-reference DOCUMENT    the document with the tables between its markers made again:
  *                              <!-- steps -->, <!-- rows --> (R11) up to <!-- end --> */
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include "base/status.h"
 #include "base/version.h"
 #include "crypto/signing_mistake.h"
+#include "reference/tables.h"
 
 enum { LINE_BYTES = 4096 };
 
@@ -207,6 +209,10 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--version") == 0) {
         printf("perp-reference %s\n", version_text);
+        return 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "--json") == 0) {
+        tables_write(stdout);
         return 0;
     }
     if (argc > 1)

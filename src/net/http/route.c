@@ -276,6 +276,11 @@ bool route_find(const struct route_table *table, const struct http_head *head, c
                               (int)(strlen(*allow) - strlen(OPTIONS_TOO)), *allow);
 }
 
+const char *route_market_part(unsigned number)
+{
+    return number < CC_COUNT(market_parts) ? market_parts[number].suffix : NULL;
+}
+
 bool route_has_code(const struct route_path *path, uint16_t code)
 {
     for (uint16_t i = 0; i < path->code_count; i++)

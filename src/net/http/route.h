@@ -68,6 +68,10 @@ CC_MUST_USE bool route_find(const struct route_table *table, const struct http_h
                             const char *text, bool admin, struct route *route,
                             struct problem_detail *problem, const char **allow);
 
+/* Returns what may follow the name of a market: "/book" and others; NULL from their number on.
+ * Static storage. */
+const char *route_market_part(unsigned number);
+
 /* Whether the path takes the code. */
 CC_MUST_USE bool route_has_code(const struct route_path *path, uint16_t code);
 

@@ -1,0 +1,11 @@
+/* tables.h - the tables as one JSON document, for programs that make clients and documents. */
+#ifndef REFERENCE_TABLES_H
+#define REFERENCE_TABLES_H
+
+#include <stdio.h>
+
+/* Writes `requests`, `batch_item`, `statuses`, `reasons`, `problems`, `kinds`, `limits`, `mistakes`
+ * and `routes`. */
+void tables_write(FILE *out);
+
+#endif
