@@ -8,5 +8,5 @@ corpus=$build/corpus/$name
 mkdir -p "$corpus"
 seeds=$(dirname "$0")/seeds/$name
 [[ -d $seeds ]] || seeds=
-exec "$2" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=100 -rss_limit_mb=4096 -print_final_stats=1 \
-    -artifact_prefix="$build/" "$corpus" ${seeds:+"$seeds"}
+exec "$2" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=100 -rss_limit_mb=4096 \
+    -print_final_stats=1 -artifact_prefix="$build/" "$corpus" ${seeds:+"$seeds"}
