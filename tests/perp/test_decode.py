@@ -139,6 +139,7 @@ for _ in range(150):
     data = data[:random.choice([len(data), len(data), random.randrange(len(data) + 1)])]
     data += bytes(random.choice([0, 0, 1, 8, 64, 97]))
     words = ["decode", "--format", "raw"] + random.choice([[], ["--frame"], ["-o", "json"]])
-    done = subprocess.run([perp.program, *words], input=bytes(data), capture_output=True)
+    done = subprocess.run([perp.program, *words], input=bytes(data), capture_output=True,
+                          env=perp.environment())
     check(done.returncode in (0, 5), data.hex(), done.stderr.decode())
     check((done.returncode == 5) == bool(done.stderr), data.hex(), done.stderr.decode())
