@@ -119,7 +119,7 @@ static inline uint64_t venue_match(struct venue *venue, const struct book_comman
         book_trade(&venue->trades, order->stamp, command->number, book_price(book, opposite, best),
                    traded);
         quantity -= traded;
-        bool gone = book_take(book, maker, traded);
+        bool gone = book_fill(book, maker, traded);
         order_add_fill(&venue->table, maker, traded, 0);
         if (gone) {
             order_map_remove(&venue->map, VENUE_KEY, maker);
@@ -148,7 +148,7 @@ static inline void venue_new(struct venue *venue, const struct book_command *com
 
     if (quantity == 0)
         return;
-    uint32_t index = order_take(&venue->table);
+    uint32_t index = order_alloc(&venue->table);
     struct order *order = &venue->table.hot[index];
     if (index == ORDER_NONE)
         abort();

@@ -126,21 +126,21 @@ static bool enters_orders(uint16_t code)
            code == REQUEST_order_batch || code == REQUEST_schedule_cancel_all;
 }
 
-static void touch_portfolios(struct engine *engine)
+static void refresh_portfolios(struct engine *engine)
 {
-    const struct turn *turn = &engine->turn;
-    uint32_t subaccount = cc_load32(command_body(turn->command) + 8);
+    const struct applying *applying = &engine->applying;
+    uint32_t subaccount = cc_load32(command_body(applying->command) + 8);
 
-    if (turn->portfolio != PORTFOLIO_NONE) {
-        if (enters_orders(turn->command->code))
-            schedule_touch(engine, turn->portfolio);
-        risk_touch(engine, turn->portfolio);
+    if (applying->portfolio != PORTFOLIO_NONE) {
+        if (enters_orders(applying->command->code))
+            schedule_refresh(engine, applying->portfolio);
+        risk_refresh(engine, applying->portfolio);
         return;
     }
-    uint32_t record = subaccount_find(engine, turn->account, subaccount);
+    uint32_t record = subaccount_find(engine, applying->account, subaccount);
     uint32_t count = engine->subaccounts.rows[record].portfolio_count;
     for (uint32_t i = 0; i < count; i++)
-        risk_touch(engine, portfolio_find(engine, turn->account, subaccount, i));
+        risk_refresh(engine, portfolio_find(engine, applying->account, subaccount, i));
 }
 
 /* --- signed codes ----------------------------------------------------------------------------- */
@@ -228,7 +228,7 @@ enum status dispatch_signed(struct engine *engine, const struct command *command
         enum status status = access_portfolio(engine, command);
         if (status != STATUS_request_completed)
             return status;
-        touch_portfolios(engine);
+        refresh_portfolios(engine);
     }
     return handle(engine, command, result);
 }

@@ -5,7 +5,7 @@
 #include "engine/image/image.h"
 #include "engine/risk/risk.h"
 #include "engine/state/access.h"
-#include "engine/state/effects_tell.h"
+#include "engine/state/effects_emit_inline.h"
 #include "engine/state/evidence.h"
 #include "engine/state/window.h"
 #include "engine/trade/batch.h"
@@ -232,7 +232,7 @@ static void emit_answer(struct engine *engine, const struct command *command, bo
     }
     cc_store64(body.request_id, entry.id[0]);
     cc_store64(body.request_id + 8, entry.id[1]);
-    effects_tell(engine, EFFECT_answer, EFFECT_NO_RECORD, 0, &body);
+    effects_emit_inline(engine, EFFECT_answer, EFFECT_NO_RECORD, 0, &body);
 }
 
 /* True if key and extra have the sizes that the handlers of signed codes read. */
@@ -285,7 +285,7 @@ static void begin(struct engine *engine, const struct command *command, struct e
     engine->sequence++;
     engine->t_ns = command->t_ns;
     engine->effects.count = 0;
-    engine->turn = (struct turn){
+    engine->applying = (struct applying){
         .command = command,
         .sink = sink,
         .portfolio = PORTFOLIO_NONE,
@@ -324,6 +324,6 @@ void engine_apply(struct engine *engine, const struct command *command, struct e
     mmp_freeze(engine);
     if (evidence_is_wanted(command))
         evidence_end(engine, result);
-    engine->turn.sink = NULL;
-    engine->turn.command = NULL;
+    engine->applying.sink = NULL;
+    engine->applying.command = NULL;
 }

@@ -37,7 +37,7 @@ static void drop(void)
 /* ORDER_NONE when the book refused it for want of a page. */
 static uint32_t insert(enum order_side side, uint32_t price, uint64_t quantity)
 {
-    uint32_t index = order_take(&table);
+    uint32_t index = order_alloc(&table);
 
     CHECK(index != ORDER_NONE);
     table.hot[index].side = (uint8_t)side;
@@ -150,7 +150,7 @@ static void act(uint64_t *random)
         break;
     default: {
         uint64_t quantity = 1 + rig_below(random, (uint32_t)order->remaining);
-        bool gone = book_take(&book, order->index, quantity);
+        bool gone = book_fill(&book, order->index, quantity);
         CHECK(gone == (quantity == order->remaining));
         order->remaining -= quantity;
         CHECK(table.hot[order->index].remaining == order->remaining);
@@ -272,7 +272,7 @@ static void test_pages(void)
     CHECK(insert(ORDER_SHORT, 512, 5) == ORDER_NONE); /* a third page: refused, nothing changed */
     CHECK(insert(ORDER_LONG, 0, 5) == ORDER_NONE);    /* the other side has pages of its own */
     check_same();
-    uint32_t index = order_take(&table);
+    uint32_t index = order_alloc(&table);
     table.hot[index] = (struct order){ .remaining = 1, .side = ORDER_LONG, .tick = 3 };
     CHECK(!book_insert(&second, index)); /* another book, the same count */
     CHECK(insert(ORDER_SHORT, 256, 7) != ORDER_NONE);
@@ -326,7 +326,7 @@ static void reduce_nothing(void *context)
 
 static void take_too_much(void *context)
 {
-    book_take(&book, *(uint32_t *)context, 6);
+    book_fill(&book, *(uint32_t *)context, 6);
 }
 
 static void remove_twice(void *context)

@@ -58,10 +58,10 @@ static void test_against_plain_set(void)
         } else if (*pair) {
             uint32_t index = holding_find(engine, portfolio, market);
             state_holding(engine, index)->size = 1;
-            holding_settle(engine, index); /* it has a position */
+            holding_free_empty(engine, index); /* it has a position */
             CHECK(holding_find(engine, portfolio, market) == index);
             state_holding(engine, index)->size = 0;
-            holding_settle(engine, index);
+            holding_free_empty(engine, index);
             counts[portfolio]--;
             total--;
             *pair = false;
@@ -111,14 +111,14 @@ static void test_order_list(void)
     CHECK(engine->orders.cold[2].list_next == 4 && engine->orders.cold[4].list_prev == 2);
     make_order(engine, 1, holding, 200); /* re-entered at the back */
     CHECK(row->order_tail == 1 && engine->orders.cold[4].list_next == 1);
-    holding_settle(engine, holding);
+    holding_free_empty(engine, holding);
     CHECK(holding_find(engine, 5, 3) == holding); /* it has orders */
     holding_unlink(engine, 2);
     holding_unlink(engine, 4);
     holding_unlink(engine, 1);
     CHECK(row->order_head == ORDER_NONE && row->order_tail == ORDER_NONE);
     CHECK(state_portfolio(engine, 5)->open_order_count == 0);
-    holding_settle(engine, holding);
+    holding_free_empty(engine, holding);
     CHECK(holding_find(engine, 5, 3) == HOLDING_NONE);
     host_close(&host);
 }

@@ -488,10 +488,10 @@ static void test_node_in_hold(void)
 /* As a deficit does it, within a command. */
 static void tighten(void)
 {
-    host.engine->turn.sink = &host.sink;
+    host.engine->applying.sink = &host.sink;
     host.effect_count = host.engine->effects.count = 0;
     market_tighten(host.engine, 0, MARKET_REDUCE_ONLY, CAUSE_FUND);
-    host.engine->turn.sink = NULL;
+    host.engine->applying.sink = NULL;
 }
 
 /* R7; R9, who sets a state: what is looser becomes REDUCE_ONLY, what is stricter stays, and a held

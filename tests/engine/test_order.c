@@ -19,22 +19,22 @@ static void drop(struct order_table *table)
 static void test_take_and_release(void)
 {
     struct order_table table = make(3);
-    uint32_t a = order_take(&table), b = order_take(&table), c = order_take(&table);
+    uint32_t a = order_alloc(&table), b = order_alloc(&table), c = order_alloc(&table);
 
     CHECK(a != ORDER_NONE && b != ORDER_NONE && c != ORDER_NONE);
     CHECK(a != b && b != c && a != c);
-    CHECK(order_take(&table) == ORDER_NONE); /* by count */
+    CHECK(order_alloc(&table) == ORDER_NONE); /* by count */
     CHECK(table.count == 3);
     table.hot[a].remaining = 7;
     order_extra(&table, a)->filled = 9;
     order_release(&table, a);
     order_release(&table, c);
     CHECK(table.count == 1);
-    CHECK(order_take(&table) == c); /* last released first */
-    CHECK(order_take(&table) == a);
+    CHECK(order_alloc(&table) == c); /* last released first */
+    CHECK(order_alloc(&table) == a);
     CHECK(table.hot[a].remaining == 0 && order_filled(&table, a) == 0);
     CHECK(table.hot[a].state == ORDER_NEW);
-    CHECK(order_take(&table) == ORDER_NONE);
+    CHECK(order_alloc(&table) == ORDER_NONE);
     drop(&table);
 }
 
@@ -43,15 +43,15 @@ static void test_limit(void)
     struct order_table table = make(4);
 
     order_table_set_limit(&table, 2);
-    uint32_t a = order_take(&table);
-    CHECK(a != ORDER_NONE && order_take(&table) != ORDER_NONE);
-    CHECK(order_take(&table) == ORDER_NONE);
+    uint32_t a = order_alloc(&table);
+    CHECK(a != ORDER_NONE && order_alloc(&table) != ORDER_NONE);
+    CHECK(order_alloc(&table) == ORDER_NONE);
     order_table_set_limit(&table, 3);
-    CHECK(order_take(&table) != ORDER_NONE);
-    CHECK(order_take(&table) == ORDER_NONE);
+    CHECK(order_alloc(&table) != ORDER_NONE);
+    CHECK(order_alloc(&table) == ORDER_NONE);
     order_release(&table, a);
     order_table_set_limit(&table, 2); /* not below use, but down to it */
-    CHECK(order_take(&table) == ORDER_NONE);
+    CHECK(order_alloc(&table) == ORDER_NONE);
     drop(&table);
 }
 
@@ -69,7 +69,7 @@ static void test_flags(void)
 static void test_fills(void)
 {
     struct order_table table = make(1);
-    uint32_t index = order_take(&table);
+    uint32_t index = order_alloc(&table);
     struct order *order = &table.hot[index];
 
     order->remaining = 10;
@@ -95,7 +95,7 @@ static void test_fills(void)
 static void test_extras(void)
 {
     struct order_table table = make(2);
-    uint32_t a = order_take(&table), b = order_take(&table);
+    uint32_t a = order_alloc(&table), b = order_alloc(&table);
 
     table.hot[a].stamp = order_stamp(7, 1);
     table.cold[a].placed_ns = 100;
@@ -120,7 +120,7 @@ static void test_extras(void)
     CHECK(order_expiry(&table, a) == 0);
     CHECK(order_extra(&table, b) != extra);
     order_release(&table, a); /* what it had is another's now */
-    CHECK(order_take(&table) == a && !table.hot[a].has_extra);
+    CHECK(order_alloc(&table) == a && !table.hot[a].has_extra);
     CHECK(order_extra(&table, a) == extra && extra->updated_ns == 100 && extra->filled == 0);
     drop(&table);
 }
@@ -133,7 +133,7 @@ static void test_extras_never_refuse(void)
     for (uint32_t turn = 0; turn < 20; turn++) {
         uint32_t taken[3];
         for (uint32_t i = 0; i < 3; i++) {
-            taken[i] = order_take(&table);
+            taken[i] = order_alloc(&table);
             order_extra(&table, taken[i])->filled = i + 1;
         }
         for (uint32_t i = 0; i < ORDER_OWN; i++)
@@ -194,7 +194,7 @@ static void test_moves(void)
 static void release_open(void *context)
 {
     struct order_table *table = context;
-    uint32_t index = order_take(table);
+    uint32_t index = order_alloc(table);
 
     table->hot[index].remaining = 1;
     order_move(&table->hot[index], 0, ORDER_OPEN);
@@ -204,16 +204,16 @@ static void release_open(void *context)
 static void release_twice(void *context)
 {
     struct order_table *table = context;
-    uint32_t index = order_take(table);
+    uint32_t index = order_alloc(table);
 
-    CHECK(order_take(table) != ORDER_NONE);
+    CHECK(order_alloc(table) != ORDER_NONE);
     order_release(table, index);
     order_release(table, index);
 }
 
 static void release_dummy(void *context)
 {
-    CHECK(order_take(context) != ORDER_NONE);
+    CHECK(order_alloc(context) != ORDER_NONE);
     order_release(context, ORDER_NONE);
 }
 

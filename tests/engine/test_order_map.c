@@ -30,7 +30,7 @@ static uint64_t hash_of(uint32_t account, const uint64_t id[2])
 
 static uint32_t add(uint32_t account, uint64_t id0, uint64_t id1)
 {
-    uint32_t index = order_take(&table);
+    uint32_t index = order_alloc(&table);
 
     CHECK(index != ORDER_NONE);
     table.hot[index].account = account;
@@ -88,7 +88,7 @@ static void test_full(struct mix_key with, uint64_t seed)
         uint32_t other = turn < SLOTS ? k : rig_below(&random, SLOTS);
         CHECK(find(want[other].account, want[other].id, 1) == want[other].index);
     }
-    CHECK(order_take(&table) == ORDER_NONE); /* the table refuses, the map has never */
+    CHECK(order_alloc(&table) == ORDER_NONE); /* the table refuses, the map has never */
     for (uint32_t k = 0; k < SLOTS; k++)
         order_map_remove(&map, key, want[k].index);
     CHECK(map.index.count == 0);

@@ -74,7 +74,7 @@ static void test_slack_follows_the_figures(void)
     CHECK(trade_limit(&host, 1, 1700000, TRADE_MARK) == STATUS_insufficient_margin_to_place);
     CHECK(trade_portfolio(&host, 1)->slack_initial == 81000 * (int64_t)HOST_USDC);
     host_image_hash(&host, before);
-    risk_touch(host.engine, portfolio_find(host.engine, 1, 0, 0));
+    risk_refresh(host.engine, portfolio_find(host.engine, 1, 0, 0));
     host_image_hash(&host, after);
     CHECK(memcmp(before, after, sizeof before) == 0);
     host_close(&host);

@@ -27,7 +27,7 @@ static void give(struct portfolio *portfolio, int64_t amount)
     portfolio->cash += amount;
     host.engine->deposits += amount;
     for (uint32_t i = 0; i < host.engine->portfolios.count; i++)
-        risk_touch(host.engine, i);
+        risk_refresh(host.engine, i);
 }
 
 static struct effect_settlement settled(uint32_t k)

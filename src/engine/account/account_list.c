@@ -78,7 +78,7 @@ bool account_list_unit(struct engine *engine, uint32_t index, uint32_t *units)
 
     if (portfolio == PORTFOLIO_NONE)
         return false;
-    risk_touch(engine, portfolio);
+    risk_refresh(engine, portfolio);
     cancel_list_older(engine, portfolio, is_for_all ? MARKET_NONE : account->cancel_market,
                       account->cancel_sequence, REASON_operator);
     doom_waiting(engine, portfolio);

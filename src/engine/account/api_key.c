@@ -19,8 +19,8 @@ static_assert(sizeof(struct create_body) == 48, "W3: code 34");
 static bool is_sound(const struct engine *engine, const struct command *command,
                      const struct create_body *body)
 {
-    const struct credential *signer = &engine->credentials.rows[engine->turn.credential];
-    const struct account *account = &engine->accounts.rows[engine->turn.account];
+    const struct credential *signer = &engine->credentials.rows[engine->applying.credential];
+    const struct account *account = &engine->accounts.rows[engine->applying.account];
     const char *label = (const char *)body->label;
     int32_t pin = body->subaccount_pin;
 
@@ -35,7 +35,7 @@ static bool is_sound(const struct engine *engine, const struct command *command,
 enum status api_key_create(struct engine *engine, const struct command *command,
                            struct engine_result *result)
 {
-    struct account *account = &engine->accounts.rows[engine->turn.account];
+    struct account *account = &engine->accounts.rows[engine->applying.account];
     struct create_body body;
 
     memcpy(&body, command_body(command), sizeof body);
@@ -51,13 +51,13 @@ enum status api_key_create(struct engine *engine, const struct command *command,
         return ROW_STATUS(room);
     struct credential_make make = {
         .key = command_extra(command),
-        .account = engine->turn.account,
+        .account = engine->applying.account,
         .key_bytes = SECRET_HASH_BYTES,
         .kind = CREDENTIAL_API_KEY,
         .scope = body.scope,
         .pin = body.subaccount_pin,
         .expires_ns = UINT64_MAX,
-        .parent_sequence = engine->credentials.rows[engine->turn.credential].created_sequence,
+        .parent_sequence = engine->credentials.rows[engine->applying.credential].created_sequence,
         .label = body.label,
     };
     uint32_t key = credential_create(engine, &make);
@@ -72,18 +72,18 @@ enum status api_key_create(struct engine *engine, const struct command *command,
 enum status api_key_revoke(struct engine *engine, const struct command *command,
                            struct engine_result *result)
 {
-    const struct credential *signer = &engine->credentials.rows[engine->turn.credential];
+    const struct credential *signer = &engine->credentials.rows[engine->applying.credential];
     const uint8_t *id = command_body(command) + sizeof(uint64_t);
     uint32_t index = credential_find_id(engine, id, CREDENTIAL_API_KEY);
     const struct credential *key = &engine->credentials.rows[index];
 
     (void)result;
-    if (index == CREDENTIAL_NONE || key->account != engine->turn.account ||
+    if (index == CREDENTIAL_NONE || key->account != engine->applying.account ||
         !credential_is_live(key, engine->t_ns))
         return STATUS_order_rejected_invalid;
     if (signer->pin != CREDENTIAL_NO_PIN && key->pin != signer->pin)
         return ROW_STATUS(credential);
     credential_revoke(engine, index);
-    engine->accounts.rows[engine->turn.account].api_key_count--;
+    engine->accounts.rows[engine->applying.account].api_key_count--;
     return STATUS_request_completed;
 }

@@ -38,7 +38,7 @@ bool cash_is_free(struct engine *engine, uint32_t index, uint64_t amount)
     if (withdrawable(portfolio) + portfolio->loose < (int128)amount)
         return false;
     margin_resolve(engine, index); /* IM was a bound: make it exact */
-    risk_touch(engine, index);
+    risk_refresh(engine, index);
     return withdrawable(portfolio) >= (int128)amount;
 }
 

@@ -17,7 +17,7 @@ struct engine;
  * of its markets is HALTED. */
 CC_MUST_USE bool cash_marks_stand(const struct engine *engine, uint32_t portfolio);
 
-/* R4, behind risk_touch: amount <= free. Nothing is free IN_LIQUIDATION. */
+/* R4, behind risk_refresh: amount <= free. Nothing is free IN_LIQUIDATION. */
 CC_MUST_USE bool cash_is_free(struct engine *engine, uint32_t portfolio, uint64_t amount);
 
 /* R1: the cash of a user's portfolio with this amount more stays in its bound. */

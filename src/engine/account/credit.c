@@ -45,7 +45,7 @@ enum status credit_deposit(struct engine *engine, const struct command *command,
         return ROW_STATUS(portfolio);
     if (body.amount == 0)
         return ROW_STATUS(size_zero);
-    risk_touch(engine, portfolio);
+    risk_refresh(engine, portfolio);
     if (!cash_fits(engine, portfolio, body.amount))
         return STATUS_rejected_invalid_size;
     if (!deposit_fits(engine))
@@ -64,7 +64,7 @@ enum status credit_fund(struct engine *engine, const struct command *command,
     (void)result;
     if (amount == 0)
         return ROW_STATUS(size_zero);
-    risk_touch(engine, 0);
+    risk_refresh(engine, 0);
     int64_t cash = engine->portfolios.rows[0].cash;
     if (amount > (uint64_t)DEPOSIT_FUND_MAX || cash > DEPOSIT_FUND_MAX - (int64_t)amount)
         return STATUS_rejected_invalid_size;

@@ -53,7 +53,7 @@ enum status faucet_credit(struct engine *engine, const struct command *command,
         return ROW_STATUS(portfolio);
     if (engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED)
         return refuse(result, REASON_portfolio_not_active);
-    risk_touch(engine, portfolio);
+    risk_refresh(engine, portfolio);
     if (body.amount == 0 || !cash_fits(engine, portfolio, body.amount))
         return refuse(result, REASON_invalid_parameter);
     if (!count(engine, &engine->accounts.rows[body.account_id], body.amount))

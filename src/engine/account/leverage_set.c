@@ -74,7 +74,7 @@ enum status leverage_set(struct engine *engine, const struct command *command,
         result->reason = REASON_portfolio_not_active;
         return STATUS_order_rejected_invalid;
     }
-    risk_touch(engine, portfolio);
+    risk_refresh(engine, portfolio);
     uint32_t market = market_find(engine, body.asset_id);
     if (market == MARKET_NONE)
         return ROW_STATUS(market);

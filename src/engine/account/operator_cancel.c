@@ -77,7 +77,7 @@ static bool end_resting(struct engine *engine, const struct cancel_body *body, u
     if (order->market != market || !is_named(engine, body, portfolio) ||
         resting_death(engine, index, &reason) != ORDER_NEW)
         return false;
-    risk_touch(engine, portfolio);
+    risk_refresh(engine, portfolio);
     resting_remove(engine, index, ORDER_CANCELED, REASON_operator);
     return true;
 }
@@ -93,7 +93,7 @@ static bool end_waiting(struct engine *engine, const struct cancel_body *body, u
     const struct conditional *row = &engine->conditionals.rows[index];
     if (row->market != market || !is_named(engine, body, row->portfolio))
         return false;
-    risk_touch(engine, row->portfolio);
+    risk_refresh(engine, row->portfolio);
     conditional_end(engine, index, ORDER_CANCELED, REASON_operator);
     return true;
 }
@@ -111,7 +111,7 @@ static enum status end_one(struct engine *engine, const struct cancel_body *body
 
 static void end_all_of(struct engine *engine, uint32_t portfolio, uint32_t market)
 {
-    risk_touch(engine, portfolio);
+    risk_refresh(engine, portfolio);
     if (market == MARKET_NONE)
         cancel_list_portfolio(engine, portfolio, REASON_operator);
     else

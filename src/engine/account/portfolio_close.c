@@ -29,7 +29,7 @@ enum status portfolio_close(struct engine *engine, const struct command *command
 
     if (status != STATUS_request_completed)
         return status;
-    risk_touch(engine, index);
+    risk_refresh(engine, index);
     struct portfolio *portfolio = state_portfolio(engine, index);
     if (portfolio->status != PORTFOLIO_ACTIVE)
         return refuse(result, REASON_portfolio_not_active);

@@ -107,15 +107,15 @@ enum status session_create(struct engine *engine, const struct command *command,
         .pin = body.subaccount_pin,
         .scope = body.scope,
     };
-    return session_open(engine, command, engine->turn.credential, &ask, result);
+    return session_open(engine, command, engine->applying.credential, &ask, result);
 }
 
 enum status session_revoke(struct engine *engine, const struct command *command,
                            struct engine_result *result)
 {
     const uint8_t *public_key = command_body(command) + sizeof(uint64_t);
-    uint32_t session =
-        credential_find(engine, engine->turn.account, public_key, SESSION_KEY_BYTES, engine->t_ns);
+    uint32_t session = credential_find(engine, engine->applying.account, public_key,
+                                       SESSION_KEY_BYTES, engine->t_ns);
 
     (void)result;
     if (session == CREDENTIAL_NONE)
@@ -129,7 +129,7 @@ enum status session_revoke_all(struct engine *engine, const struct command *comm
                                struct engine_result *result)
 {
     const struct credential *rows = engine->credentials.rows;
-    uint32_t at = engine->accounts.rows[engine->turn.account].credential_head;
+    uint32_t at = engine->accounts.rows[engine->applying.account].credential_head;
 
     (void)result;
     (void)command;

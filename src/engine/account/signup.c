@@ -60,7 +60,7 @@ enum status signup_create(struct engine *engine, const struct command *command,
         .scope = body.session_scope,
     };
     enum status status = session_open(engine, command, master, &ask, result);
-    engine->turn.account = account;
+    engine->applying.account = account;
     result->account_id = account;
     result->members |= ANSWER_HAS_ACCOUNT;
     result->reason = REASON_none;

@@ -25,15 +25,15 @@ enum status transfer_cash(struct engine *engine, const struct command *command,
 
     (void)result;
     memcpy(&body, command_body(command), sizeof body);
-    INVARIANT(body.from_account == engine->turn.account);
+    INVARIANT(body.from_account == engine->applying.account);
     uint32_t from = access_open_portfolio(engine, body.from_account, body.from);
     if (from == PORTFOLIO_NONE || body.to_account != body.from_account)
         return ROW_STATUS(portfolio);
     uint32_t to = access_open_portfolio(engine, body.to_account, body.to);
     if (to == PORTFOLIO_NONE)
         return ROW_STATUS(portfolio);
-    risk_touch(engine, from);
-    risk_touch(engine, to);
+    risk_refresh(engine, from);
+    risk_refresh(engine, to);
     if (body.amount == 0)
         return ROW_STATUS(size_zero);
     if (!cash_marks_stand(engine, from))

@@ -18,7 +18,7 @@ struct request_body {
 
 static_assert(sizeof(struct request_body) == 48, "W3: code 10");
 
-static void tell(struct engine *engine, const struct withdrawal *row,
+static void emit(struct engine *engine, const struct withdrawal *row,
                  enum effect_withdrawal_outcome outcome)
 {
     struct effect_withdrawal body = {
@@ -34,7 +34,7 @@ static void tell(struct engine *engine, const struct withdrawal *row,
 enum status withdraw_request(struct engine *engine, const struct command *command,
                              struct engine_result *result)
 {
-    uint32_t portfolio = engine->turn.portfolio;
+    uint32_t portfolio = engine->applying.portfolio;
     struct request_body body;
 
     memcpy(&body, command_body(command), sizeof body);
@@ -63,7 +63,7 @@ enum status withdraw_request(struct engine *engine, const struct command *comman
     (void)withdrawal_add(engine, &row);
     engine->withdrawals_pending += (int64_t)body.amount;
     cash_debit(engine, portfolio, CASH_withdrawal, (int64_t)body.amount);
-    tell(engine, &row, WITHDRAWAL_PENDING);
+    emit(engine, &row, WITHDRAWAL_PENDING);
     withdrawal_id(&row, result->id);
     result->members |= ANSWER_HAS_ID;
     return STATUS_request_completed;
@@ -81,7 +81,7 @@ enum status withdraw_settle(struct engine *engine, const struct command *command
     if (!access_body_is_clean(command) || index == WITHDRAWAL_NONE || row->ended_sequence != 0)
         return STATUS_order_rejected_invalid;
     if (is_reverted) {
-        risk_touch(engine, row->portfolio);
+        risk_refresh(engine, row->portfolio);
         if (!cash_fits(engine, row->portfolio, row->amount))
             return STATUS_order_rejected_internal;
     }
@@ -90,6 +90,6 @@ enum status withdraw_settle(struct engine *engine, const struct command *command
         cash_credit(engine, row->portfolio, CASH_withdrawal_reverted, (int64_t)row->amount);
     else
         engine->withdrawals_settled += (int64_t)row->amount;
-    tell(engine, row, is_reverted ? WITHDRAWAL_REVERTED : WITHDRAWAL_SETTLED);
+    emit(engine, row, is_reverted ? WITHDRAWAL_REVERTED : WITHDRAWAL_SETTLED);
     return STATUS_request_completed;
 }

@@ -51,7 +51,7 @@ static bool load_rows(struct engine *engine, struct image_read *read)
         return false;
     for (; read->row < count; read->row++) {
         struct conditional *row;
-        uint32_t index = conditional_take(table);
+        uint32_t index = conditional_alloc(table);
         if (index == CONDITIONAL_NONE)
             return image_read_refuse(read, "more untriggered orders than the configuration allows");
         row = &table->rows[index];

@@ -208,7 +208,7 @@ static bool order_list(struct order_table *orders, struct holding *holding)
 
 /* --- the section ------------------------------------------------------------------------------ */
 
-static void take_row(struct image_read *read, struct order_table *orders, uint32_t index,
+static void load_row(struct image_read *read, struct order_table *orders, uint32_t index,
                      struct order_record *record)
 {
     {
@@ -245,11 +245,11 @@ bool order_load(struct engine *engine, struct image_read *read)
 
     for (; image_read_begins(read, row_bytes()); read->row++) {
         uint64_t portfolio;
-        uint32_t index = order_take(orders);
+        uint32_t index = order_alloc(orders);
         if (index == ORDER_NONE)
             return image_read_refuse(read, "more orders than the configuration allows");
         image_read_bytes(read, &portfolio, sizeof portfolio);
-        take_row(read, orders, index, &record);
+        load_row(read, orders, index, &record);
         const struct order *order = &orders->hot[index];
         const char *wrong = wrong_with(engine, index, portfolio, &record);
         if (wrong == NULL && !order_record_put(orders, index, &record))

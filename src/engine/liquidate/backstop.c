@@ -66,7 +66,7 @@ static bool can_take(const struct engine *engine, const struct portfolio *loser,
            cash >= -BACKSTOP_CASH_MAX && margin_equity(fund) + margin_equity(loser) >= maintenance;
 }
 
-static void take_leg(struct engine *engine, const struct leg *leg)
+static void assume_leg(struct engine *engine, const struct leg *leg)
 {
     uint64_t mark = state_market(engine, leg->market)->mark;
     bool is_long = leg->size > 0;
@@ -87,22 +87,22 @@ static void take_leg(struct engine *engine, const struct leg *leg)
     fill_between(engine, maker, taker, mark, CASH_liquidation);
     own_order_end(engine, OWN_ORDER_MAKER, mark, REASON_none);
     own_order_end(engine, OWN_ORDER_TAKER, mark, REASON_none);
-    liquidation_tell(engine, leg->holding, 2, mark, leg->size);
+    liquidation_emit(engine, leg->holding, 2, mark, leg->size);
 }
 
-bool backstop_take(struct engine *engine, uint32_t index, uint32_t *units)
+bool backstop_assume(struct engine *engine, uint32_t index, uint32_t *units)
 {
     const struct portfolio *portfolio = state_portfolio(engine, index);
     struct legs legs;
 
-    risk_touch(engine, FUND_PORTFOLIO);
+    risk_refresh(engine, FUND_PORTFOLIO);
     legs_make(engine, index, &legs);
     if (!can_take(engine, portfolio, &legs))
         return false;
     judge_cancel_orders(engine, index);
     for (uint32_t i = 0; i < legs.count; i++)
-        take_leg(engine, &legs.rows[i]);
-    fund_take(engine, index, portfolio->cash);
+        assume_leg(engine, &legs.rows[i]);
+    fund_transfer(engine, index, portfolio->cash);
     *units -= legs.count < *units ? legs.count : *units;
     recheck_holding(engine, legs.rows[0].holding);
     risk_flush(engine);

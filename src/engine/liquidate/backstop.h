@@ -11,6 +11,6 @@ struct engine;
 
 /* Takes it in one piece, a unit a position, and says true; or, when the fund would be below its own
  * maintenance margin or beyond a bound of R1, changes nothing but the fund's funding. */
-CC_MUST_USE bool backstop_take(struct engine *engine, uint32_t portfolio, uint32_t *units);
+CC_MUST_USE bool backstop_assume(struct engine *engine, uint32_t portfolio, uint32_t *units);
 
 #endif

@@ -126,7 +126,7 @@ static void deal(struct engine *engine, uint32_t loser, uint32_t other, uint64_t
     fill_between(engine, maker, taker, price, CASH_adl);
     own_order_end(engine, OWN_ORDER_MAKER, price, REASON_none);
     own_order_end(engine, OWN_ORDER_TAKER, price, REASON_none);
-    liquidation_tell(engine, loser, 3, price, is_long ? (int64_t)quantity : -(int64_t)quantity);
+    liquidation_emit(engine, loser, 3, price, is_long ? (int64_t)quantity : -(int64_t)quantity);
     risk_flush(engine);
 }
 
@@ -139,8 +139,8 @@ static void fill_next(struct engine *engine, uint32_t loser, int64_t size)
 
     if (index == HOLDING_NONE || !deleverage_rank_opposes(state_holding(engine, index)->size, size))
         return;
-    risk_touch(engine, state_holding(engine, loser)->portfolio);
-    risk_touch(engine, portfolio);
+    risk_refresh(engine, state_holding(engine, loser)->portfolio);
+    risk_refresh(engine, portfolio);
     uint64_t quantity = deleverage_rank_room(engine, state_holding(engine, index));
     if (quantity > margin_abs(size))
         quantity = margin_abs(size);
@@ -152,16 +152,16 @@ static void fill_next(struct engine *engine, uint32_t loser, int64_t size)
 
 /* --- the end (step 3) ------------------------------------------------------------------------- */
 
-static void settle(struct engine *engine, uint32_t index)
+static void finish(struct engine *engine, uint32_t index)
 {
     const struct deleverage *run = &engine->liquidation.run;
     int64_t cash = state_portfolio(engine, index)->cash;
 
     if (cash >= 0) {
-        fund_take(engine, index, cash < run->rounding ? cash : run->rounding);
+        fund_transfer(engine, index, cash < run->rounding ? cash : run->rounding);
         return;
     }
-    fund_take(engine, index, cash);
+    fund_transfer(engine, index, cash);
     if (!fund_is_short(engine))
         return;
     for (uint32_t i = 0; i < run->leg_count; i++)
@@ -193,6 +193,6 @@ bool deleverage_go_on(struct engine *engine, uint32_t portfolio, uint32_t *units
             *units -= 1;
         }
     }
-    settle(engine, portfolio);
+    finish(engine, portfolio);
     return true;
 }

@@ -13,7 +13,7 @@
 
 enum { LIQUIDATION_FIRST_PART = 5 };
 
-void liquidation_tell(struct engine *engine, uint32_t index, uint8_t level, uint64_t price,
+void liquidation_emit(struct engine *engine, uint32_t index, uint8_t level, uint64_t price,
                       int64_t size)
 {
     const struct holding *holding = state_holding(engine, index);
@@ -96,7 +96,7 @@ static void end_order(struct engine *engine, uint8_t reason)
 
     own_order_end(engine, OWN_ORDER_TAKER, own_order_limit(engine), reason);
     if (filled != 0)
-        liquidation_tell(engine, order->holding, 1,
+        liquidation_emit(engine, order->holding, 1,
                          order_filled_notional(&engine->orders, index) / (uint64_t)filled,
                          order->side == ORDER_SHORT ? filled : -filled);
     engine->liquidation.step = LIQUIDATION_IDLE;
@@ -140,14 +140,14 @@ static void go_on_with_run(struct engine *engine, uint32_t index, uint32_t *unit
     if (!deleverage_go_on(engine, index, units))
         return;
     engine->liquidation.step = LIQUIDATION_IDLE;
-    risk_touch(engine, index);
+    risk_refresh(engine, index);
 }
 
 bool liquidation_unit(struct engine *engine, uint32_t index, uint32_t *units)
 {
     struct portfolio *portfolio = state_portfolio(engine, index);
 
-    risk_touch(engine, index);
+    risk_refresh(engine, index);
     if (engine->liquidation.step == LIQUIDATION_ORDER) {
         go_on_with_order(engine, units);
         return true;
@@ -164,7 +164,7 @@ bool liquidation_unit(struct engine *engine, uint32_t index, uint32_t *units)
     if (plan.level == 1) {
         begin_order(engine, index, plan.holding);
         go_on_with_order(engine, units);
-    } else if (!backstop_take(engine, index, units)) {
+    } else if (!backstop_assume(engine, index, units)) {
         begin_run(engine, index);
         go_on_with_run(engine, index, units);
     }

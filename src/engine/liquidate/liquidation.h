@@ -25,7 +25,7 @@ CC_MUST_USE bool liquidation_unit(struct engine *engine, uint32_t portfolio, uin
 void liquidation_finish(struct engine *engine, uint32_t portfolio);
 
 /* 2113. `size`: what leaves the position, signed. */
-void liquidation_tell(struct engine *engine, uint32_t holding, uint8_t level, uint64_t price,
+void liquidation_emit(struct engine *engine, uint32_t holding, uint8_t level, uint64_t price,
                       int64_t size);
 
 #endif

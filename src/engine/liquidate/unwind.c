@@ -64,7 +64,7 @@ bool unwind_unit(struct engine *engine, uint32_t market, uint32_t *units)
     uint8_t reason = REASON_market_state;
     bool done = true;
 
-    risk_touch(engine, FUND_PORTFOLIO);
+    risk_refresh(engine, FUND_PORTFOLIO);
     if (!goes_on && (index == HOLDING_NONE || !may_trade(engine, market)))
         return false;
     if (!goes_on)

@@ -8,7 +8,7 @@
 #include "engine/risk/risk.h"
 #include "engine/table/image_read.h"
 
-static void tell_epoch(struct engine *engine, uint32_t index)
+static void emit_epoch(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);
     struct effect_funding_epoch body = {
@@ -42,7 +42,7 @@ static bool next_holder(struct engine *engine, uint32_t index, uint32_t *count)
     market->funding_from = portfolio + 1;
     if (funding_pay_is_due(engine, holding)) {
         *count = funding_pay(engine, portfolio);
-        risk_touch(engine, portfolio);
+        risk_refresh(engine, portfolio);
     }
     return true;
 }
@@ -51,9 +51,9 @@ void funding_to_fund(struct engine *engine, int64_t amount)
 {
     if (amount == 0)
         return;
-    risk_touch(engine, FUND_PORTFOLIO);
+    risk_refresh(engine, FUND_PORTFOLIO);
     fund_pay(engine, amount);
-    risk_touch(engine, FUND_PORTFOLIO);
+    risk_refresh(engine, FUND_PORTFOLIO);
 }
 
 /* Closes the epoch after the last holder: the fund gets the roundings of the payments. */
@@ -66,7 +66,7 @@ static void close_epoch(struct engine *engine, uint32_t index)
     market->funding_open = false;
     market->funding_from = 0;
     funding_to_fund(engine, pool);
-    tell_epoch(engine, index);
+    emit_epoch(engine, index);
 }
 
 void funding_complete(struct engine *engine, uint32_t index)
@@ -91,7 +91,7 @@ static void open_epoch(struct engine *engine, uint32_t index, int64_t rate_ppb)
     market->funding_open = true;
     engine->funding_count++;
     engine->recheck.mark_epoch++;
-    tell_epoch(engine, index);
+    emit_epoch(engine, index);
     if (market->funding_queued) /* the item of an epoch that was completed early still waits */
         return;
     market->funding_queued = true;

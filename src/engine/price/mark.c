@@ -8,7 +8,7 @@
 #define MARK_FUTURE_NS MARKET_SECOND_NS /* the furthest a publish time may lie after t */
 #define MARK_VALUE_MAX ((uint128)1 << 60)
 
-void mark_tell(struct engine *engine, uint32_t index)
+void mark_emit(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);
     struct effect_mark body = {
@@ -32,7 +32,7 @@ static void lose_mark(struct engine *engine, uint32_t index)
     if (!market->mark_valid)
         return;
     market->mark_valid = false;
-    mark_tell(engine, index);
+    mark_emit(engine, index);
 }
 
 static int64_t best_price(const struct market *market, enum order_side side)
@@ -154,7 +154,7 @@ static void recompute(struct engine *engine, uint32_t index)
     if (moved)
         recheck_mark_moved(engine, index);
     recheck_waiting(engine, index);
-    mark_tell(engine, index);
+    mark_emit(engine, index);
     trigger_mark_computed(engine, index);
 }
 
@@ -311,7 +311,7 @@ void mark_second(struct engine *engine, uint32_t index)
     if (market_mark_is_valid(engine, index)) {
         update_ema(engine, index);
         recompute(engine, index);
-        samples_take(engine, index);
+        samples_append(engine, index);
     } else {
         lose_mark(engine, index);
     }

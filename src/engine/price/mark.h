@@ -41,11 +41,11 @@ void mark_leave_halt(struct engine *engine, uint32_t market);
 void mark_second(struct engine *engine, uint32_t market);
 
 /* Sets the mark of a market that closes. It is not valid until the settlement is complete. A hold
- * ends, and its prices are lost. The caller emits the mark (mark_tell). */
+ * ends, and its prices are lost. The caller emits the mark (mark_emit). */
 void mark_settle_at(struct engine *engine, uint32_t market, uint64_t price);
 
 /* Emits the market's index and mark (2109). */
-void mark_tell(struct engine *engine, uint32_t market);
+void mark_emit(struct engine *engine, uint32_t market);
 
 /* Returns the average raw price to sell (bids) or buy (asks) the market's impact notional, rounded
  * against the taker. 0: the book is too thin. */

@@ -48,7 +48,7 @@ void settlement_begin(struct engine *engine, uint32_t index)
     funding_complete(engine, index);
     mark_settle_at(engine, index, settlement_price(engine, index));
     market_set_state(engine, index, MARKET_CLOSED, CAUSE_OPERATOR);
-    mark_tell(engine, index);
+    mark_emit(engine, index);
     INVARIANT(settlement->pass == SETTLEMENT_NONE);
     settlement->pass = SETTLEMENT_LOSSES;
     work_queue_push(engine, WORK_SETTLEMENT, index);
@@ -71,7 +71,7 @@ static bool has_position(const struct engine *engine, uint32_t portfolio)
     return at != HOLDING_NONE;
 }
 
-static void tell_settled(struct engine *engine, uint32_t index, int64_t profit, int64_t cut)
+static void emit_settled(struct engine *engine, uint32_t index, int64_t profit, int64_t cut)
 {
     const struct holding *holding = state_holding(engine, index);
     const struct market *market = state_market(engine, holding->market);
@@ -87,7 +87,7 @@ static void tell_settled(struct engine *engine, uint32_t index, int64_t profit, 
 }
 
 /* Emits 2103 of an ended position and clears its fields, so that equal states stay equal. */
-static void tell_gone(struct engine *engine, uint32_t index)
+static void emit_gone(struct engine *engine, uint32_t index)
 {
     struct holding *holding = state_holding(engine, index);
     uint16_t asset_id = state_market(engine, holding->market)->record.asset_id;
@@ -119,7 +119,7 @@ static int64_t settle(struct engine *engine, uint32_t index, int64_t profit, int
     holding->size = 0;
     holding->cost = 0;
     holding->funding_epoch = 0;
-    tell_settled(engine, index, profit, cut);
+    emit_settled(engine, index, profit, cut);
     ledger_post(engine, owner, CASH_settlement, profit, 0);
     ledger_post(engine, owner, CASH_settlement, -cut, 0);
     if (portfolio->cash < 0 && !has_position(engine, owner)) {
@@ -127,7 +127,7 @@ static int64_t settle(struct engine *engine, uint32_t index, int64_t profit, int
         market->funding_pool -= lacks;
         ledger_post(engine, owner, CASH_settlement, lacks, 0);
     }
-    tell_gone(engine, index);
+    emit_gone(engine, index);
     recheck_holding(engine, index);
     return lacks;
 }
@@ -174,7 +174,7 @@ static void begin_profits(struct engine *engine, uint32_t index)
 {
     struct settlement *settlement = &engine->settlements[index];
 
-    risk_touch(engine, FUND_PORTFOLIO);
+    risk_refresh(engine, FUND_PORTFOLIO);
     int64_t cash = state_portfolio(engine, FUND_PORTFOLIO)->cash;
     int64_t paid = cash > 0 ? cash : 0;
     if (settlement->shortfall < paid)
@@ -202,7 +202,7 @@ bool settlement_unit(struct engine *engine, uint32_t index, uint32_t *units)
     settlement->from = holding->portfolio + 1;
     if (holding->size == 0)
         return true;
-    risk_touch(engine, holding->portfolio);
+    risk_refresh(engine, holding->portfolio);
     if (settlement->pass == SETTLEMENT_LOSSES)
         settle_loss(engine, settlement, at);
     else
@@ -220,7 +220,7 @@ void settlement_finish(struct engine *engine, uint32_t index)
     market->funding_pool = 0;
     funding_to_fund(engine, pool);
     market->mark_valid = true;
-    mark_tell(engine, index);
+    mark_emit(engine, index);
 }
 
 /* --- image ------------------------------------------------------------------------------------ */

@@ -135,7 +135,7 @@ static void meet(struct engine *engine, uint32_t index, int64_t size)
 
     if (!deleverage_rank_opposes(holding->size, size))
         return;
-    risk_touch(engine, holding->portfolio);
+    risk_refresh(engine, holding->portfolio);
     offer(engine, holding);
 }
 

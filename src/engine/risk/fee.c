@@ -86,7 +86,7 @@ bool fee_turn_day(struct account *account, uint64_t t_ns)
 void fee_begin_day(struct engine *engine, uint32_t id)
 {
     if (fee_turn_day(&engine->accounts.rows[id], engine->t_ns))
-        account_tell(engine, id, ACCOUNT_WHAT_TIER);
+        account_emit(engine, id, ACCOUNT_WHAT_TIER);
 }
 
 enum status fee_set_tier(struct engine *engine, const struct command *command,

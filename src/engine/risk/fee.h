@@ -40,7 +40,7 @@ CC_MUST_USE enum status fee_set_tier(struct engine *engine, const struct command
                                      struct engine_result *result);
 
 /* What comes before the tier of an account is used: a comparison, but for its first of a day. */
-static inline void fee_touch(struct engine *engine, uint32_t account)
+static inline void fee_refresh(struct engine *engine, uint32_t account)
 {
     if (CC_UNLIKELY(engine->accounts.rows[account].volume_day != account_day(engine->t_ns)))
         fee_begin_day(engine, account);

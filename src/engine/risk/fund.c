@@ -21,7 +21,7 @@ void fund_pay(struct engine *engine, int64_t amount)
     ledger_post(engine, FUND_PORTFOLIO, CASH_fund, amount, 0);
 }
 
-void fund_take(struct engine *engine, uint32_t portfolio, int64_t amount)
+void fund_transfer(struct engine *engine, uint32_t portfolio, int64_t amount)
 {
     INVARIANT(portfolio != FUND_PORTFOLIO);
     ledger_post(engine, portfolio, CASH_fund, -amount, 0);

@@ -19,7 +19,7 @@ void fund_pay(struct engine *engine, int64_t amount);
 
 /* Moves `amount` from the portfolio to the fund, or from it when negative: the portfolio's row
  * first, both of kind `fund`. */
-void fund_take(struct engine *engine, uint32_t portfolio, int64_t amount);
+void fund_transfer(struct engine *engine, uint32_t portfolio, int64_t amount);
 
 /* Behind a ledger row of the fund (ledger_post): tells the begin or the end of a deficit. */
 void fund_moved(struct engine *engine, int64_t amount);

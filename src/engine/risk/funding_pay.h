@@ -19,7 +19,7 @@ CC_MUST_USE int64_t funding_pay_amount(int64_t size, uint64_t index, int64_t rat
 CC_MUST_USE bool funding_pay_is_due(const struct engine *engine, const struct holding *holding);
 
 /* Pays for the positions of the portfolio that owe a payment. Returns their number. The caller
- * checks the portfolio's margin afterwards (risk_touch does both). */
+ * checks the portfolio's margin afterwards (risk_refresh does both). */
 uint32_t funding_pay(struct engine *engine, uint32_t portfolio);
 
 /* Pays for the portfolio's positions before anything of it is read or changed. It costs one

@@ -63,7 +63,7 @@ void judge_fire(struct engine *engine)
     uint32_t portfolio = timer_heap_first(&engine->liquidation.waits);
 
     set_wake(engine, portfolio, 0);
-    risk_touch(engine, portfolio);
+    risk_refresh(engine, portfolio);
 }
 
 /* Which of a portfolio's markets keep it from being liquidated. */
@@ -214,7 +214,7 @@ bool judge_portfolio(struct engine *engine, uint32_t index)
     if (index == FUND_PORTFOLIO || liquidation_step_is_busy(engine, index))
         return false;
     if (pays)
-        fund_take(engine, index, portfolio->cash);
+        fund_transfer(engine, index, portfolio->cash);
     int128 equity = margin_equity(portfolio);
     if (portfolio->status == PORTFOLIO_ACTIVE) {
         if (has && equity < portfolio->maintenance && !is_kept(engine, portfolio, KEEPER_MARK))

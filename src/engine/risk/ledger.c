@@ -1,7 +1,7 @@
 #include "engine/risk/ledger.h"
 
 #include "engine/risk/fund.h"
-#include "engine/state/effects_tell.h"
+#include "engine/state/effects_emit_inline.h"
 #include "engine/state/state.h"
 
 void ledger_post(struct engine *engine, uint32_t index, enum effect_cash_kind kind, int64_t amount,
@@ -22,7 +22,7 @@ void ledger_post(struct engine *engine, uint32_t index, enum effect_cash_kind ki
     effects_put(&body, offsetof(struct effect_cash, portfolio.subaccount_index),
                 portfolio->subaccount_index, portfolio->portfolio_index);
     effects_put(&body, offsetof(struct effect_cash, kind), kind, 0);
-    effects_tell(engine, EFFECT_cash, index, 0, &body);
+    effects_emit_inline(engine, EFFECT_cash, index, 0, &body);
     if (CC_UNLIKELY(index == FUND_PORTFOLIO))
         fund_moved(engine, amount);
 }

@@ -259,7 +259,7 @@ bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_
     if (equity_after < portfolio->initial - portfolio->loose - was + becomes)
         return false;
     margin_resolve(engine, index);
-    risk_touch(engine, index); /* slacks always follow from the figures */
+    risk_refresh(engine, index); /* slacks always follow from the figures */
     return equity_after >= portfolio->initial - was + becomes;
 }
 

@@ -30,7 +30,7 @@ static void judge(struct engine *engine, uint32_t index)
     }
 }
 
-void risk_touch(struct engine *engine, uint32_t portfolio)
+void risk_refresh(struct engine *engine, uint32_t portfolio)
 {
     funding_pay_refresh(engine, portfolio);
     margin_bring(engine, portfolio);
@@ -57,7 +57,7 @@ static bool is_left(const struct engine *engine, uint32_t index)
 }
 
 /* Gives back the holdings of the portfolio that have neither position nor orders any more. */
-static void settle_empty(struct engine *engine, uint32_t portfolio)
+static void free_empty(struct engine *engine, uint32_t portfolio)
 {
     uint32_t at = state_portfolio(engine, portfolio)->holding_head;
 
@@ -65,7 +65,7 @@ static void settle_empty(struct engine *engine, uint32_t portfolio)
         uint32_t next = state_holding(engine, at)->next;
         if (is_left(engine, at)) {
             margin_drop(engine, at);
-            holding_settle(engine, at);
+            holding_free_empty(engine, at);
         }
         at = next;
     }
@@ -89,12 +89,12 @@ CC_MUST_USE static bool check_changed(struct engine *engine, uint32_t index)
     struct portfolio *portfolio = state_portfolio(engine, index);
 
     if (portfolio->stale_holding == RECHECK_STALE_MANY) {
-        settle_empty(engine, index);
+        free_empty(engine, index);
     } else if (portfolio->stale_holding != HOLDING_NONE) {
         uint32_t at = portfolio->stale_holding;
         if (is_left(engine, at)) {
             margin_drop(engine, at);
-            holding_settle(engine, at);
+            holding_free_empty(engine, at);
         }
     }
     funding_pay_refresh(engine, index);
@@ -155,13 +155,13 @@ void risk_scan(struct engine *engine, uint32_t index, bool exact)
     if (size > market->scan_max)
         market->scan_max = size;
     if (exact) {
-        risk_touch(engine, holding->portfolio);
+        risk_refresh(engine, holding->portfolio);
         return;
     }
     if (move == 0) { /* one that waits for this market may be met without a move */
         if (CC_UNLIKELY(portfolio->slack_maintenance < 0 ||
                         portfolio->status == PORTFOLIO_IN_LIQUIDATION))
-            risk_touch(engine, holding->portfolio);
+            risk_refresh(engine, holding->portfolio);
         return;
     }
     const struct market_record *record = &market->record;
@@ -178,5 +178,5 @@ void risk_scan(struct engine *engine, uint32_t index, bool exact)
     holding->mark_seen = market->mark;
     if (portfolio->slack_maintenance < 0 || portfolio->slack_initial < 0 ||
         portfolio->status == PORTFOLIO_IN_LIQUIDATION)
-        risk_touch(engine, holding->portfolio);
+        risk_refresh(engine, holding->portfolio);
 }

@@ -21,7 +21,7 @@ struct engine;
 /* Check-on-touch: brings the portfolio's figures to the current marks and checks it exactly. Called
  * before its cash, equity or positions are read or changed. Costs a comparison when nothing
  * moved. */
-void risk_touch(struct engine *engine, uint32_t portfolio);
+void risk_refresh(struct engine *engine, uint32_t portfolio);
 
 /* The fund's cash moved in the middle of something that is no touch of it: its slacks follow, its
  * funding is not settled and nothing is judged. */

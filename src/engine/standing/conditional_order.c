@@ -126,7 +126,7 @@ enum status conditional_order_place(struct engine *engine, const struct command 
     struct place_name name = {
         .id = command_request_id(command),
         .hash = command->request_hash,
-        .account = engine->turn.account,
+        .account = engine->applying.account,
     };
 
     memcpy(&body, command_body(command), sizeof body);
@@ -135,8 +135,8 @@ enum status conditional_order_place(struct engine *engine, const struct command 
         .signed_quantity = body.quantity,
         .expiry = body.expiry,
         .slippage_ppm = body.max_slippage_ppm,
-        .portfolio = engine->turn.portfolio,
-        .account = engine->turn.account,
+        .portfolio = engine->applying.portfolio,
+        .account = engine->applying.account,
         .replaced = ORDER_NONE,
         .asset_id = body.asset_id,
         .order_type = body.order_type,
@@ -151,14 +151,14 @@ enum status conditional_order_place(struct engine *engine, const struct command 
     status = check_terms(engine, command, &body, &entry, &row);
     if (status != STATUS_request_completed) {
         entry.price = body.price;
-        place_tell_refused(engine, &name, &entry, status, result);
+        place_emit_refused(engine, &name, &entry, status, result);
         return status;
     }
-    uint32_t index = conditional_take(&engine->conditionals);
+    uint32_t index = conditional_alloc(&engine->conditionals);
     INVARIANT(index != CONDITIONAL_NONE);
     engine->conditionals.rows[index] = row;
     conditional_enter(engine, index);
-    conditional_tell(engine, index);
+    conditional_emit(engine, index);
     evidence_of_wait(engine, result, index);
     return STATUS_request_completed;
 }
@@ -188,10 +188,10 @@ enum status conditional_order_cancel(struct engine *engine, const struct command
         return status;
     if ((body.pad | body.pad2) != 0)
         return ROW_STATUS(form);
-    uint32_t index =
-        conditional_find_live(engine, engine->turn.account, body.order_id, command->target_hash);
+    uint32_t index = conditional_find_live(engine, engine->applying.account, body.order_id,
+                                           command->target_hash);
     const struct conditional *row = &engine->conditionals.rows[index];
-    if (index == CONDITIONAL_NONE || row->portfolio != engine->turn.portfolio ||
+    if (index == CONDITIONAL_NONE || row->portfolio != engine->applying.portfolio ||
         row->market != market)
         return is_on_books(engine, market, &body, command->target_hash)
                    ? STATUS_conditional_order_on_books

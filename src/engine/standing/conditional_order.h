@@ -9,8 +9,8 @@ struct engine;
 struct command;
 struct engine_result;
 
-/* What R11 has for code 6 after row portfolio; turn.portfolio is the body's. A refusal after row
- * expiry_of_conditional is told as a REJECTED order (2101). */
+/* Code 6: the rows after row portfolio (R11). applying.portfolio is the body's. A refusal after row
+ * expiry_of_conditional emits a REJECTED order (2101). */
 CC_MUST_USE enum status conditional_order_place(struct engine *engine,
                                                 const struct command *command,
                                                 struct engine_result *result);

@@ -7,7 +7,7 @@
 #include "engine/trade/entry.h"
 #include "engine/trade/place.h"
 
-static void tell_trigger(struct engine *engine, uint32_t index)
+static void emit_trigger(struct engine *engine, uint32_t index)
 {
     const struct conditional *row = &engine->conditionals.rows[index];
     uint16_t asset_id = engine->markets.rows[row->market].record.asset_id;
@@ -75,22 +75,22 @@ static uint32_t place(struct engine *engine, uint32_t index)
     };
     struct engine_result *result = NULL;
 
-    if (engine->turn.untriggered == index) { /* it is what the command placed (evidence.h) */
-        result = engine->turn.answer;
-        engine->turn.untriggered = CONDITIONAL_NONE;
+    if (engine->applying.untriggered == index) { /* it is what the command placed (evidence.h) */
+        result = engine->applying.answer;
+        engine->applying.untriggered = CONDITIONAL_NONE;
     }
-    engine->turn.makers = 0;
+    engine->applying.makers = 0;
     enum status status = entry_form(engine, &entry, false);
     if (status == STATUS_request_completed)
         status = place_entry(engine, &name, &entry, result);
     if (status != STATUS_request_completed) {
         row->state = ORDER_REJECTED;
         row->reason = entry.reason != REASON_none ? entry.reason : (uint8_t)status;
-        conditional_tell(engine, index);
+        conditional_emit(engine, index);
         evidence_of_refusal(engine, result, row->quantity);
     }
     conditional_release(&engine->conditionals, index);
-    return engine->turn.makers;
+    return engine->applying.makers;
 }
 
 bool firing_unit(struct engine *engine, uint32_t batch, uint32_t *units)
@@ -111,14 +111,14 @@ bool firing_unit(struct engine *engine, uint32_t batch, uint32_t *units)
         trigger_arm(engine, index);
         return true;
     }
-    schedule_touch(engine, row->portfolio);
-    risk_touch(engine, row->portfolio);
+    schedule_refresh(engine, row->portfolio);
+    risk_refresh(engine, row->portfolio);
     death = conditional_death(engine, index, &reason);
     if (death != ORDER_NEW) { /* by what the touch has found */
         conditional_end(engine, index, death, reason);
         return true;
     }
-    tell_trigger(engine, index);
+    emit_trigger(engine, index);
     cancel_group(engine, index);
     conditional_leave(engine, index);
     makers = place(engine, index);

@@ -28,7 +28,7 @@ static void fire(struct engine *engine, uint32_t index)
     schedule_end_orders(engine, index, TIMER_DEAD_MAN, REASON_dead_man);
 }
 
-void schedule_touch(struct engine *engine, uint32_t index)
+void schedule_refresh(struct engine *engine, uint32_t index)
 {
     if (CC_UNLIKELY(portfolio_dead_man_has_come(state_portfolio(engine, index), engine->t_ns)))
         fire(engine, index);
@@ -48,13 +48,13 @@ enum status schedule_cancel_all(struct engine *engine, const struct command *com
                                 struct engine_result *result)
 {
     uint64_t deadline_ns = cc_load64(command_body(command) + SCHEDULE_DEADLINE_AT);
-    struct portfolio *portfolio = state_portfolio(engine, engine->turn.portfolio);
+    struct portfolio *portfolio = state_portfolio(engine, engine->applying.portfolio);
 
     (void)result;
     if (deadline_ns != 0 && (deadline_ns < engine->t_ns + SCHEDULE_SHORTEST_NS ||
                              deadline_ns > engine->t_ns + SCHEDULE_LONGEST_NS))
         return STATUS_order_rejected_invalid;
     portfolio->dead_man_ns = deadline_ns;
-    portfolio_enter_dead_man(engine, engine->turn.portfolio);
+    portfolio_enter_dead_man(engine, engine->applying.portfolio);
     return STATUS_request_completed;
 }

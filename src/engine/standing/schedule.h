@@ -14,12 +14,12 @@
 
 struct image_read;
 
-/* Code 25; row portfolio has passed, turn.portfolio is the body's. */
+/* Code 25; row portfolio has passed, applying.portfolio is the body's. */
 CC_MUST_USE enum status schedule_cancel_all(struct engine *engine, const struct command *command,
                                             struct engine_result *result);
 
 /* Before an order of the portfolio is entered, and before code 25: fires what has come. */
-void schedule_touch(struct engine *engine, uint32_t portfolio);
+void schedule_refresh(struct engine *engine, uint32_t portfolio);
 
 /* The first deadline, UINT64_MAX: none; and its firing when it has come. */
 CC_MUST_USE uint64_t schedule_deadline(const struct engine *engine);

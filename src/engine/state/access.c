@@ -138,8 +138,8 @@ enum access access_check(struct engine *engine, const struct command *command)
     if (index == CREDENTIAL_NONE)
         return ACCESS_UNKNOWN;
     const struct credential *credential = &engine->credentials.rows[index];
-    engine->turn.credential = index;
-    engine->turn.account = credential->account;
+    engine->applying.credential = index;
+    engine->applying.account = credential->account;
     engine->accounts.rows[credential->account].signer_hint = index;
     const struct demand *demand = &demands[command->code];
     bool is_granted = kind_is_right(credential, signer) &&
@@ -154,7 +154,7 @@ bool access_is_suspended(const struct engine *engine, const struct command *comm
         return false;
     uint8_t signer = request_find(command->code)->signer;
     bool has_account = signer != SIGNER_NEW_SECP256K1 && signer != SIGNER_NEW_PASSKEY;
-    return has_account && engine->accounts.rows[engine->turn.account].suspended;
+    return has_account && engine->accounts.rows[engine->applying.account].suspended;
 }
 
 enum status access_refusal(uint32_t code)
@@ -170,16 +170,16 @@ enum status access_portfolio(struct engine *engine, const struct command *comman
     const uint8_t *body = command_body(command);
     uint32_t subaccount = cc_load32(body + 8), index = cc_load32(body + 12);
 
-    engine->turn.portfolio = PORTFOLIO_NONE;
+    engine->applying.portfolio = PORTFOLIO_NONE;
     if (command->code == REQUEST_cancel_all_orders && index == (uint32_t)ACCESS_EVERY_PORTFOLIO) {
-        return subaccount_is_open(engine, engine->turn.account, subaccount)
+        return subaccount_is_open(engine, engine->applying.account, subaccount)
                    ? STATUS_request_completed
                    : ROW_STATUS(portfolio);
     }
-    uint32_t portfolio = access_open_portfolio(engine, engine->turn.account, body + 8);
+    uint32_t portfolio = access_open_portfolio(engine, engine->applying.account, body + 8);
     if (portfolio == PORTFOLIO_NONE)
         return ROW_STATUS(portfolio);
-    engine->turn.portfolio = portfolio;
+    engine->applying.portfolio = portfolio;
     return STATUS_request_completed;
 }
 

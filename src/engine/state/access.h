@@ -28,7 +28,8 @@ CC_MUST_USE bool access_duplicate_account(const struct engine *engine,
                                           const struct command *command, uint64_t t_ns,
                                           uint64_t *account);
 
-/* Row credential at the engine's t; fills turn.credential and turn.account of a user's command. */
+/* Row credential at the engine's t. For a user's command it sets applying.credential and
+ * applying.account. */
 CC_MUST_USE enum access access_check(struct engine *engine, const struct command *command);
 
 /* The status of row credential for this code. */
@@ -38,7 +39,7 @@ enum status access_refusal(uint32_t code);
  * code not exempt. */
 CC_MUST_USE bool access_is_suspended(const struct engine *engine, const struct command *command);
 
-/* Row portfolio of the portfolio_id at the head of a body; fills turn.portfolio. */
+/* Row portfolio of the portfolio_id at the head of a body; fills applying.portfolio. */
 CC_MUST_USE enum status access_portfolio(struct engine *engine, const struct command *command);
 
 /* The portfolio that is not CLOSED with these indexes (subaccount u32, portfolio u32), or

@@ -42,7 +42,7 @@ uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BY
     return id;
 }
 
-void account_tell(struct engine *engine, uint32_t id, enum effect_account_what what)
+void account_emit(struct engine *engine, uint32_t id, enum effect_account_what what)
 {
     const struct account *account = &engine->accounts.rows[id];
     struct effect_account body = {
@@ -59,14 +59,14 @@ uint32_t account_create(struct engine *engine, const uint8_t label[ACCOUNT_LABEL
 {
     uint32_t id = account_add(engine, label);
 
-    account_tell(engine, id, ACCOUNT_WHAT_ACCOUNT);
+    account_emit(engine, id, ACCOUNT_WHAT_ACCOUNT);
     return id;
 }
 
 enum status account_close(struct engine *engine, const struct command *command,
                           struct engine_result *result)
 {
-    uint32_t id = engine->turn.account;
+    uint32_t id = engine->applying.account;
 
     (void)command;
     if (!subaccount_all_closed(engine, id)) {
@@ -75,7 +75,7 @@ enum status account_close(struct engine *engine, const struct command *command,
     }
     credential_revoke_all(engine, id);
     engine->accounts.rows[id].status = ACCOUNT_CLOSED;
-    account_tell(engine, id, ACCOUNT_WHAT_ACCOUNT);
+    account_emit(engine, id, ACCOUNT_WHAT_ACCOUNT);
     return STATUS_request_completed;
 }
 
@@ -94,7 +94,7 @@ enum status account_suspend(struct engine *engine, const struct command *command
     struct account *account = &engine->accounts.rows[id];
     if (account->suspended != suspended) {
         account->suspended = suspended;
-        account_tell(engine, (uint32_t)id, ACCOUNT_WHAT_SUSPENDED);
+        account_emit(engine, (uint32_t)id, ACCOUNT_WHAT_SUSPENDED);
     }
     return STATUS_request_completed;
 }

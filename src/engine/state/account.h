@@ -90,7 +90,7 @@ CC_MUST_USE bool account_fits(const struct engine *engine);
 uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES]);
 
 /* 2119 of an account as it now is. */
-void account_tell(struct engine *engine, uint32_t id, enum effect_account_what what);
+void account_emit(struct engine *engine, uint32_t id, enum effect_account_what what);
 
 /* account_add, and the effect 2119 that says so. */
 uint32_t account_create(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES]);

@@ -56,7 +56,7 @@ void conditional_table_init(struct conditional_table *table, void *memory, uint3
             table->trees[i][source][TRIGGER_RISING].nearest = UINT64_MAX;
 }
 
-uint32_t conditional_take(struct conditional_table *table)
+uint32_t conditional_alloc(struct conditional_table *table)
 {
     uint32_t index = table->free_head;
 
@@ -219,7 +219,7 @@ enum order_state conditional_death(const struct engine *engine, uint32_t index, 
     return is_timed(row) && row->expiry_ns <= engine->t_ns ? ORDER_EXPIRED : ORDER_NEW;
 }
 
-void conditional_tell(struct engine *engine, uint32_t index)
+void conditional_emit(struct engine *engine, uint32_t index)
 {
     const struct conditional *row = &engine->conditionals.rows[index];
     uint16_t asset_id = engine->markets.rows[row->market].record.asset_id;
@@ -235,8 +235,8 @@ void conditional_tell(struct engine *engine, uint32_t index)
 
     memcpy(body.order_id, row->id, sizeof body.order_id);
     effects_emit(engine, EFFECT_order_state, EFFECT_CONDITIONAL | index, asset_id, &body);
-    if (CC_UNLIKELY(index == engine->turn.untriggered))
-        evidence_add_wait(engine, engine->turn.answer, index);
+    if (CC_UNLIKELY(index == engine->applying.untriggered))
+        evidence_add_wait(engine, engine->applying.answer, index);
 }
 
 void conditional_end(struct engine *engine, uint32_t index, enum order_state state, uint8_t reason)
@@ -247,7 +247,7 @@ void conditional_end(struct engine *engine, uint32_t index, enum order_state sta
     conditional_leave(engine, index);
     row->state = (uint8_t)state;
     row->reason = reason;
-    conditional_tell(engine, index);
+    conditional_emit(engine, index);
     conditional_release(&engine->conditionals, index);
 }
 

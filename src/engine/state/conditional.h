@@ -1,14 +1,14 @@
 /* conditional.h - orders that wait for a price: the table of the untriggered ones (rules.md R8).
  * Owned by the engine.
  *
- *   conditional_take ── fields ── conditional_enter ──> waits ── conditional_end ──> told, free
+ *   conditional_alloc ── fields ── conditional_enter ──> waits ── conditional_end ──> told, free
  *                                                        │ ^
  *                    conditional_doom: dead, still listed v │ trigger.h: in a tree or in the queue
  *
  * Order.  A portfolio's and a market's list are by placing sequence, oldest first: one command
  *         makes at most one. What is dead is told and freed by the portfolio's cancellation list
  *         (work.h), by its expiry, or by the list of a market that is CLOSED.
- * Owner.  An index is valid from conditional_take to conditional_release; 0 is never given.
+ * Owner.  An index is valid from conditional_alloc to conditional_release; 0 is never given.
  * Bound.  `limit` at a time (engine.orders), refusal by count alone; limits.conditional_orders of a
  *         portfolio. A walk here is over one portfolio's list at most.
  * Units.  Prices and quantities raw, times unix ns. */
@@ -128,7 +128,7 @@ size_t conditional_table_bytes(uint32_t slots);
 void conditional_table_init(struct conditional_table *table, void *memory, uint32_t slots);
 
 /* A zeroed row in state UNTRIGGERED, or CONDITIONAL_NONE when `limit` are in use. */
-CC_MUST_USE uint32_t conditional_take(struct conditional_table *table);
+CC_MUST_USE uint32_t conditional_alloc(struct conditional_table *table);
 
 /* Makes a row whose fields are set findable, listed, timed, and waiting for its price; hash too. */
 void conditional_enter(struct engine *engine, uint32_t index);
@@ -138,9 +138,9 @@ void conditional_leave(struct engine *engine, uint32_t index);
 
 void conditional_release(struct conditional_table *table, uint32_t index);
 
-/* Leaves, is told as ended (2101: conditional_tell) and released. */
+/* Leaves, is told as ended (2101: conditional_emit) and released. */
 void conditional_end(struct engine *engine, uint32_t index, enum order_state state, uint8_t reason);
-void conditional_tell(struct engine *engine, uint32_t index);
+void conditional_emit(struct engine *engine, uint32_t index);
 
 /* The untriggered order of (account, id) that lives, or CONDITIONAL_NONE. */
 CC_MUST_USE uint32_t conditional_find_live(const struct engine *engine, uint32_t account,

@@ -119,11 +119,11 @@ uint32_t credential_find_sequence(const struct engine *engine, uint64_t sequence
 uint32_t credential_find_id(const struct engine *engine, const uint8_t id[16],
                             enum credential_kind kind)
 {
-    const uint64_t turn = UINT64_C(1) << 40;
-    uint64_t low = (__builtin_bswap64(cc_load64(id + 8)) >> 22) & (turn - 1);
-    uint64_t sequence = (engine->sequence & ~(turn - 1)) | low;
+    const uint64_t wrap = UINT64_C(1) << 40;
+    uint64_t low = (__builtin_bswap64(cc_load64(id + 8)) >> 22) & (wrap - 1);
+    uint64_t sequence = (engine->sequence & ~(wrap - 1)) | low;
 
-    for (;; sequence -= turn) {
+    for (;; sequence -= wrap) {
         uint32_t found = credential_find_sequence(engine, sequence, kind);
         uint8_t own[16];
         if (found != CREDENTIAL_NONE) {
@@ -131,7 +131,7 @@ uint32_t credential_find_id(const struct engine *engine, const uint8_t id[16],
             if (memcmp(own, id, sizeof own) == 0)
                 return found;
         }
-        if (sequence < turn)
+        if (sequence < wrap)
             return CREDENTIAL_NONE;
     }
 }
@@ -255,7 +255,7 @@ static void end_expired(struct engine *engine, const struct credential_make *mak
     }
 }
 
-static uint32_t take(struct credential_table *table)
+static uint32_t alloc(struct credential_table *table)
 {
     uint32_t index = table->free_head;
 
@@ -284,7 +284,7 @@ uint32_t credential_create(struct engine *engine, const struct credential_make *
 
     if (make->kind == CREDENTIAL_SESSION)
         end_expired(engine, make);
-    uint32_t index = take(table);
+    uint32_t index = alloc(table);
     struct credential *credential = &table->rows[index];
     INVARIANT(make->key_bytes <= sizeof credential->key);
     *credential = (struct credential){
@@ -451,7 +451,7 @@ bool credential_load(struct engine *engine, struct image_read *read)
             wrong = wrong_among(engine, row);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
-        enter(engine, take(table));
+        enter(engine, alloc(table));
     }
     return read->wrong == NULL;
 }

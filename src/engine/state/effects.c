@@ -1,6 +1,6 @@
 #include "engine/state/effects.h"
 
-#include "engine/state/effects_tell.h"
+#include "engine/state/effects_emit_inline.h"
 
 #define X(name, code) \
     static_assert(sizeof(struct effect_##name) == EFFECT_BODY_BYTES, "W3c: 48 bytes");
@@ -10,7 +10,7 @@ EFFECT_LIST(X)
 void effects_hand_over(struct engine *engine, enum effect_code code, uint32_t index,
                        uint32_t record, uint16_t asset_id, const void *body)
 {
-    struct engine_sink *sink = engine->turn.sink;
+    struct engine_sink *sink = engine->applying.sink;
     struct effect effect = {
         .code = (uint16_t)code,
         .asset_id = asset_id,
@@ -19,7 +19,7 @@ void effects_hand_over(struct engine *engine, enum effect_code code, uint32_t in
         .t_ns = engine->t_ns,
         .record = record,
         .engine = engine,
-        .command = engine->turn.command,
+        .command = engine->applying.command,
     };
 
     memcpy(effect.bytes, body, sizeof effect.bytes);
@@ -29,5 +29,5 @@ void effects_hand_over(struct engine *engine, enum effect_code code, uint32_t in
 void effects_emit(struct engine *engine, enum effect_code code, uint32_t record, uint16_t asset_id,
                   const void *body)
 {
-    effects_tell(engine, code, record, asset_id, body);
+    effects_emit_inline(engine, code, record, asset_id, body);
 }

@@ -9,9 +9,9 @@ void evidence_add_order(struct engine *engine, struct engine_result *result, uin
     result->remaining = order->remaining;
     result->filled = order_filled(&engine->orders, index);
     result->filled_notional = order_filled_notional(&engine->orders, index);
-    engine->turn.resting =
+    engine->applying.resting =
         order_state_is_final((enum order_state)order->state) ? ORDER_NONE : index;
-    engine->turn.answer = result;
+    engine->applying.answer = result;
 }
 
 void evidence_add_wait(struct engine *engine, struct engine_result *result, uint32_t index)
@@ -21,24 +21,24 @@ void evidence_add_wait(struct engine *engine, struct engine_result *result, uint
     result->members |= ANSWER_HAS_ORDER;
     result->order_status = row->state;
     result->remaining = row->quantity;
-    engine->turn.untriggered = row->state == ORDER_UNTRIGGERED ? index : CONDITIONAL_NONE;
-    engine->turn.answer = result;
+    engine->applying.untriggered = row->state == ORDER_UNTRIGGERED ? index : CONDITIONAL_NONE;
+    engine->applying.answer = result;
 }
 
 void evidence_of_end(struct engine *engine, struct engine_result *result, uint32_t index,
                      enum order_state state)
 {
-    if (result == NULL || !evidence_is_wanted(engine->turn.command))
+    if (result == NULL || !evidence_is_wanted(engine->applying.command))
         return;
     evidence_of_order(engine, result, index);
     result->order_status = (uint8_t)state;
-    engine->turn.resting = ORDER_NONE;
+    engine->applying.resting = ORDER_NONE;
 }
 
 void evidence_of_refusal(const struct engine *engine, struct engine_result *result,
                          uint64_t quantity)
 {
-    if (result == NULL || !evidence_is_wanted(engine->turn.command))
+    if (result == NULL || !evidence_is_wanted(engine->applying.command))
         return;
     result->members |= ANSWER_HAS_ORDER;
     result->order_status = ORDER_REJECTED;
@@ -47,7 +47,7 @@ void evidence_of_refusal(const struct engine *engine, struct engine_result *resu
 
 static void add_queue(const struct engine *engine, struct engine_result *result)
 {
-    uint32_t index = engine->turn.resting;
+    uint32_t index = engine->applying.resting;
     const struct order *order = &engine->orders.hot[index];
     enum order_state state = (enum order_state)order->state;
 
@@ -60,9 +60,9 @@ static void add_queue(const struct engine *engine, struct engine_result *result)
 
 void evidence_end(const struct engine *engine, struct engine_result *result)
 {
-    if (engine->turn.resting != ORDER_NONE)
+    if (engine->applying.resting != ORDER_NONE)
         add_queue(engine, result);
-    evidence_of_market(engine, engine->turn.command, result);
+    evidence_of_market(engine, engine->applying.command, result);
 }
 
 /* Where the body of a code has its asset id (W3), 0: it names no market. */

@@ -29,7 +29,7 @@ void evidence_add_order(struct engine *engine, struct engine_result *result, uin
 static inline void evidence_of_order(struct engine *engine, struct engine_result *result,
                                      uint32_t order)
 {
-    if (result != NULL && evidence_is_wanted(engine->turn.command))
+    if (result != NULL && evidence_is_wanted(engine->applying.command))
         evidence_add_order(engine, result, order);
 }
 
@@ -38,7 +38,7 @@ void evidence_add_wait(struct engine *engine, struct engine_result *result, uint
 static inline void evidence_of_wait(struct engine *engine, struct engine_result *result,
                                     uint32_t conditional)
 {
-    if (evidence_is_wanted(engine->turn.command))
+    if (evidence_is_wanted(engine->applying.command))
         evidence_add_wait(engine, result, conditional);
 }
 

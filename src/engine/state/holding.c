@@ -152,7 +152,7 @@ uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market)
     return index;
 }
 
-void holding_settle(struct engine *engine, uint32_t index)
+void holding_free_empty(struct engine *engine, uint32_t index)
 {
     struct holding_table *table = &engine->holdings;
     struct holding *holding = &table->rows[index];

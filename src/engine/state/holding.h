@@ -120,7 +120,7 @@ CC_MUST_USE bool holding_over_markets(const struct engine *engine, uint32_t port
 uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market);
 
 /* Gives the record back when it has neither position nor orders; else does nothing. */
-void holding_settle(struct engine *engine, uint32_t holding);
+void holding_free_empty(struct engine *engine, uint32_t holding);
 
 /* Puts a resting order into the record's list, or takes one out: the links and the counts of the
  * portfolio's resting orders only, sums are the caller's. At the end, but behind a trigger: an

@@ -173,7 +173,7 @@ static uint16_t asset_of(const struct engine *engine, const struct mmp *row)
 }
 
 /* 2116 of the row as it now is. */
-static void tell(struct engine *engine, const struct mmp *row)
+static void emit(struct engine *engine, const struct mmp *row)
 {
     struct effect_mmp body = {
         .portfolio = portfolio_effect_id(state_portfolio(engine, row->portfolio)),
@@ -205,7 +205,7 @@ static void thaw(struct engine *engine, uint32_t index)
         return;
     row->frozen_until = 0;
     set_timer(engine, index);
-    tell(engine, row);
+    emit(engine, row);
 }
 
 bool mmp_is_frozen(const struct engine *engine, uint32_t portfolio, uint32_t market)
@@ -241,7 +241,7 @@ void mmp_freeze(struct engine *engine)
         row->frozen_until =
             row->frozen_ms == 0 ? MMP_FOR_EVER : engine->t_ns + row->frozen_ms * MMP_MS_NS;
         set_timer(engine, index);
-        tell(engine, row);
+        emit(engine, row);
         kill_post_only(engine, row);
     }
 }
@@ -332,7 +332,7 @@ static void empty(struct engine *engine, struct mmp *row)
 enum status mmp_set(struct engine *engine, const struct command *command,
                     struct engine_result *result)
 {
-    uint32_t portfolio = engine->turn.portfolio, market;
+    uint32_t portfolio = engine->applying.portfolio, market;
     struct set_body body;
 
     (void)result;
@@ -378,7 +378,7 @@ enum status mmp_reset(struct engine *engine, const struct command *command,
         return status;
     if (!image_read_is_zero(body + RESET_PAD_AT, RESET_BYTES - RESET_PAD_AT))
         return STATUS_order_rejected_invalid;
-    uint32_t index = mmp_find(engine, engine->turn.portfolio, market);
+    uint32_t index = mmp_find(engine, engine->applying.portfolio, market);
     if (index != MMP_NONE) {
         empty(engine, &engine->mmps.rows[index]);
         thaw(engine, index);

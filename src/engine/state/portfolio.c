@@ -3,7 +3,7 @@
 #include "base/rule.h"
 #include "base/text.h"
 #include "engine/state/access.h"
-#include "engine/state/effects_tell.h"
+#include "engine/state/effects_emit_inline.h"
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
 #include "engine/table/whole_lines.h"
@@ -131,7 +131,7 @@ uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *n
 }
 
 /* 2119 of a portfolio as it now is. */
-static void tell(struct engine *engine, uint32_t index)
+static void emit(struct engine *engine, uint32_t index)
 {
     const struct portfolio *portfolio = &engine->portfolios.rows[index];
     struct effect_account body = {
@@ -151,7 +151,7 @@ void portfolio_end(struct engine *engine, uint32_t index)
     struct portfolio *portfolio = state_portfolio(engine, index);
 
     portfolio_move(portfolio, PORTFOLIO_CLOSED);
-    tell(engine, index);
+    emit(engine, index);
 }
 
 /* Places of the heap count from 1. */
@@ -179,7 +179,7 @@ void portfolio_wake(struct engine *engine, uint32_t index)
     if (portfolio->status != PORTFOLIO_CLOSED)
         return;
     portfolio_move(portfolio, PORTFOLIO_ACTIVE);
-    tell(engine, index);
+    emit(engine, index);
 }
 
 /* --- codes 24, 2002, 2003 and 2010 ------------------------------------------------------------ */
@@ -228,7 +228,7 @@ enum status portfolio_create(struct engine *engine, const struct command *comman
     char number[PORTFOLIO_NAME_BYTES];
 
     memcpy(&body, command_body(command), sizeof body);
-    uint32_t record = subaccount_find(engine, engine->turn.account, body.subaccount_index);
+    uint32_t record = subaccount_find(engine, engine->applying.account, body.subaccount_index);
     if (record == SUBACCOUNT_NONE || engine->subaccounts.rows[record].status == SUBACCOUNT_CLOSED)
         return ROW_STATUS(portfolio);
     size_t name_bytes = text_trim(body.name, sizeof body.name);
@@ -242,7 +242,7 @@ enum status portfolio_create(struct engine *engine, const struct command *comman
     if (!portfolio_fits(engine))
         return ROW_STATUS(room);
     number_name(number, index);
-    tell(engine, portfolio_add(engine, record, name_bytes != 0 ? body.name : number));
+    emit(engine, portfolio_add(engine, record, name_bytes != 0 ? body.name : number));
     result->subaccount_index = body.subaccount_index;
     result->portfolio_index = index;
     result->members |= ANSWER_HAS_INDEXES;
@@ -292,7 +292,7 @@ enum status portfolio_rename(struct engine *engine, const struct command *comman
         return status;
     memcpy(state_portfolio(engine, index)->name, command_body(command) + sizeof(struct key_body),
            PORTFOLIO_NAME_BYTES);
-    tell(engine, index);
+    emit(engine, index);
     return STATUS_request_completed;
 }
 

@@ -19,7 +19,7 @@ static struct sample *place(const struct engine *engine, uint32_t market, uint64
     return &engine->samples.rows[(size_t)market * SAMPLES_MAX + second % SAMPLES_MAX];
 }
 
-void samples_take(struct engine *engine, uint32_t market)
+void samples_append(struct engine *engine, uint32_t market)
 {
     uint64_t second = engine->t_ns / MARKET_SECOND_NS;
 

@@ -38,7 +38,7 @@ size_t samples_bytes(void);
 void samples_init(struct sample_table *table, void *memory);
 
 /* In a second of the market whose index is valid: keeps it. */
-void samples_take(struct engine *engine, uint32_t market);
+void samples_append(struct engine *engine, uint32_t market);
 
 /* The floor of the mean of the half hour that ends at t; 0: fewer than SAMPLES_LEAST are known. */
 CC_MUST_USE uint64_t samples_mean(const struct engine *engine, uint32_t market);

@@ -66,7 +66,7 @@ static size_t holder_words_market(uint32_t portfolio_slots)
     return sum;
 }
 
-static void *take(struct arena *arena, size_t bytes)
+static void *alloc(struct arena *arena, size_t bytes)
 {
     return arena_alloc(arena, bytes, 1, CC_CACHE_LINE);
 }
@@ -78,39 +78,41 @@ static size_t ladder_bytes(void)
 }
 
 /* Takes every piece; gives how many bytes stand before the ladders. */
-static size_t take_pieces(struct arena *arena, const struct option_engine *capacity,
-                          struct pieces *pieces)
+static size_t alloc_pieces(struct arena *arena, const struct option_engine *capacity,
+                           struct pieces *pieces)
 {
     uint32_t accounts = slots(capacity, OPTION_engine_accounts);
     uint32_t portfolios = slots(capacity, OPTION_engine_portfolios);
     uint32_t orders = slots(capacity, OPTION_engine_orders);
 
-    pieces->engine = take(arena, sizeof(struct engine));
-    pieces->accounts = take(arena, accounts * sizeof(struct account));
-    pieces->portfolios = take(arena, portfolio_table_bytes(portfolios));
-    pieces->holdings = take(arena, holding_table_bytes(slots(capacity, OPTION_engine_positions)));
-    pieces->leverages = take(arena, leverage_table_bytes(slots(capacity, OPTION_engine_positions)));
+    pieces->engine = alloc(arena, sizeof(struct engine));
+    pieces->accounts = alloc(arena, accounts * sizeof(struct account));
+    pieces->portfolios = alloc(arena, portfolio_table_bytes(portfolios));
+    pieces->holdings = alloc(arena, holding_table_bytes(slots(capacity, OPTION_engine_positions)));
+    pieces->leverages =
+        alloc(arena, leverage_table_bytes(slots(capacity, OPTION_engine_positions)));
     pieces->credentials =
-        take(arena, credential_table_bytes(slots(capacity, OPTION_engine_credentials)));
-    pieces->orders = take(arena, order_table_bytes(orders));
-    pieces->order_map = take(arena, order_map_bytes(orders));
-    pieces->expiries = take(arena, timer_heap_bytes(orders));
-    pieces->deposits = take(arena, deposit_table_bytes(slots(capacity, OPTION_engine_deposits)));
-    pieces->duplicates = take(arena, duplicate_bytes(slots(capacity, OPTION_limits_duplicate_slots),
-                                                     window_ms(capacity)));
-    pieces->work = take(arena, work_queue_bytes(capacity));
-    pieces->liquidation_waits = take(arena, timer_heap_bytes(portfolios));
+        alloc(arena, credential_table_bytes(slots(capacity, OPTION_engine_credentials)));
+    pieces->orders = alloc(arena, order_table_bytes(orders));
+    pieces->order_map = alloc(arena, order_map_bytes(orders));
+    pieces->expiries = alloc(arena, timer_heap_bytes(orders));
+    pieces->deposits = alloc(arena, deposit_table_bytes(slots(capacity, OPTION_engine_deposits)));
+    pieces->duplicates =
+        alloc(arena,
+              duplicate_bytes(slots(capacity, OPTION_limits_duplicate_slots), window_ms(capacity)));
+    pieces->work = alloc(arena, work_queue_bytes(capacity));
+    pieces->liquidation_waits = alloc(arena, timer_heap_bytes(portfolios));
     pieces->holders =
-        take(arena, ENGINE_MARKETS_MAX * holder_words_market(portfolios) * sizeof(uint64_t));
+        alloc(arena, ENGINE_MARKETS_MAX * holder_words_market(portfolios) * sizeof(uint64_t));
     size_t resident = arena->used;
-    pieces->subaccounts = take(arena, subaccount_table_bytes(portfolios));
-    pieces->conditionals = take(arena, conditional_table_bytes(orders));
+    pieces->subaccounts = alloc(arena, subaccount_table_bytes(portfolios));
+    pieces->conditionals = alloc(arena, conditional_table_bytes(orders));
     pieces->withdrawals =
-        take(arena, withdrawal_table_bytes(slots(capacity, OPTION_engine_deposits)));
-    pieces->samples = take(arena, samples_bytes());
-    pieces->dead_men = take(arena, timer_heap_bytes(portfolios));
-    pieces->mmps = take(arena, mmp_table_bytes(slots(capacity, OPTION_engine_positions)));
-    pieces->arms = take(arena, disconnect_table_bytes(slots(capacity, OPTION_engine_credentials)));
+        alloc(arena, withdrawal_table_bytes(slots(capacity, OPTION_engine_deposits)));
+    pieces->samples = alloc(arena, samples_bytes());
+    pieces->dead_men = alloc(arena, timer_heap_bytes(portfolios));
+    pieces->mmps = alloc(arena, mmp_table_bytes(slots(capacity, OPTION_engine_positions)));
+    pieces->arms = alloc(arena, disconnect_table_bytes(slots(capacity, OPTION_engine_credentials)));
     pieces->ladders = arena_alloc(arena, ENGINE_MARKETS_MAX, ladder_bytes(), STATE_PAGE_BYTES);
     return resident;
 }
@@ -121,7 +123,7 @@ size_t state_bytes(const struct option_engine *capacity, size_t *resident)
     struct arena arena;
 
     arena_init(&arena, NULL, 0);
-    size_t before = take_pieces(&arena, capacity, &pieces);
+    size_t before = alloc_pieces(&arena, capacity, &pieces);
     if (resident != NULL)
         *resident = before;
     return arena.used;
@@ -152,7 +154,7 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
 
     INVARIANT((uintptr_t)memory % STATE_PAGE_BYTES == 0);
     arena_init(&arena, memory, bytes);
-    (void)take_pieces(&arena, capacity, &pieces);
+    (void)alloc_pieces(&arena, capacity, &pieces);
     struct engine *engine = pieces.engine;
     uint32_t orders = slots(capacity, OPTION_engine_orders);
 

@@ -34,8 +34,8 @@
 
 enum state_own_order { OWN_ORDER_TAKER, OWN_ORDER_MAKER };
 
-/* The command being applied: C. */
-struct turn {
+/* The command that the engine is applying, and what was found so far. C. */
+struct applying {
     const struct command *command;
     struct engine_sink *sink;
     uint32_t id_count;    /* ids made by it so far (R3) */
@@ -49,8 +49,8 @@ struct turn {
     struct engine_result *answer; /* that the evidence goes to */
 };
 
-/* The makers that the last walk met, in their order: what its execution fetches ahead. C. What
- * stands behind `count` is of walks before it, and as good as any index. */
+/* The makers that the last walk met, in their order. Its execution prefetches them. C. Rows after
+ * `count` are of earlier walks but valid indexes, so that prefetching them is harmless. */
 enum { STATE_PATH_MAX = 4096, STATE_PATH_AHEAD = 8 };
 struct path {
     uint32_t orders[STATE_PATH_MAX + STATE_PATH_AHEAD];
@@ -103,8 +103,8 @@ struct engine {
     struct liquidation liquidation;
     struct recheck recheck; /* C */
 
-    struct turn turn; /* C */
-    struct path path; /* C */
+    struct applying applying; /* C */
+    struct path path;         /* C */
 };
 
 /* clang-format off */
@@ -140,13 +140,13 @@ static inline uint64_t state_option(const struct engine *engine, enum option opt
 /* Index of the next id that the command makes (R3: fills, positions, sessions, keys). */
 static inline uint32_t state_next_id(struct engine *engine)
 {
-    return engine->turn.id_count++;
+    return engine->applying.id_count++;
 }
 
 /* The age of what is made now: a cancellation list covers the orders with a lower stamp. */
 static inline uint64_t state_stamp(const struct engine *engine)
 {
-    return order_stamp(engine->sequence, engine->turn.order_count);
+    return order_stamp(engine->sequence, engine->applying.order_count);
 }
 
 /* The stamp of an order that enters its queue. */
@@ -154,7 +154,7 @@ static inline uint64_t state_next_stamp(struct engine *engine)
 {
     uint64_t stamp = state_stamp(engine);
 
-    engine->turn.order_count++;
+    engine->applying.order_count++;
     return stamp;
 }
 

@@ -132,7 +132,7 @@ bool subaccount_all_closed(const struct engine *engine, uint32_t account)
 
 /* --- codes 22 and 23 -------------------------------------------------------------------------- */
 
-static void tell(struct engine *engine, uint32_t record)
+static void emit(struct engine *engine, uint32_t record)
 {
     const struct subaccount *row = &engine->subaccounts.rows[record];
     struct effect_account body = {
@@ -149,7 +149,7 @@ static void tell(struct engine *engine, uint32_t record)
 enum status subaccount_create(struct engine *engine, const struct command *command,
                               struct engine_result *result)
 {
-    uint32_t account = engine->turn.account;
+    uint32_t account = engine->applying.account;
     uint32_t count = engine->accounts.rows[account].subaccount_count;
 
     (void)command;
@@ -159,7 +159,7 @@ enum status subaccount_create(struct engine *engine, const struct command *comma
     }
     if (!subaccount_fits(engine))
         return ROW_STATUS(room);
-    tell(engine, subaccount_add(engine, account));
+    emit(engine, subaccount_add(engine, account));
     result->subaccount_index = count;
     result->portfolio_index = 0;
     result->members |= ANSWER_HAS_INDEXES;
@@ -180,7 +180,7 @@ enum status subaccount_close(struct engine *engine, const struct command *comman
                              struct engine_result *result)
 {
     uint32_t record =
-        subaccount_find(engine, engine->turn.account, cc_load32(command_body(command) + 8));
+        subaccount_find(engine, engine->applying.account, cc_load32(command_body(command) + 8));
 
     if (!access_body_is_clean(command))
         return STATUS_order_rejected_invalid;
@@ -194,7 +194,7 @@ enum status subaccount_close(struct engine *engine, const struct command *comman
     if (result->reason != REASON_none)
         return STATUS_order_rejected_invalid;
     row->status = SUBACCOUNT_CLOSED;
-    tell(engine, record);
+    emit(engine, record);
     return STATUS_request_completed;
 }
 

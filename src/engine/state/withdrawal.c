@@ -62,11 +62,11 @@ void withdrawal_id(const struct withdrawal *withdrawal, uint8_t id[16])
 /* An id holds the lower 40 bits of the sequence (R3). */
 uint32_t withdrawal_find(const struct engine *engine, const uint8_t id[16])
 {
-    const uint64_t turn = UINT64_C(1) << 40;
-    uint64_t low = (__builtin_bswap64(cc_load64(id + 8)) >> 22) & (turn - 1);
-    uint64_t sequence = (engine->sequence & ~(turn - 1)) | low;
+    const uint64_t wrap = UINT64_C(1) << 40;
+    uint64_t low = (__builtin_bswap64(cc_load64(id + 8)) >> 22) & (wrap - 1);
+    uint64_t sequence = (engine->sequence & ~(wrap - 1)) | low;
 
-    for (;; sequence -= turn) {
+    for (;; sequence -= wrap) {
         uint32_t found = withdrawal_find_sequence(engine, sequence);
         uint8_t own[16];
         if (found != WITHDRAWAL_NONE) {
@@ -74,7 +74,7 @@ uint32_t withdrawal_find(const struct engine *engine, const uint8_t id[16])
             if (memcmp(own, id, sizeof own) == 0)
                 return found;
         }
-        if (sequence < turn)
+        if (sequence < wrap)
             return WITHDRAWAL_NONE;
     }
 }

@@ -204,7 +204,7 @@ void book_reduce(struct book *book, uint32_t order, uint64_t quantity)
     level->quantity -= quantity;
 }
 
-bool book_take(struct book *book, uint32_t order, uint64_t quantity)
+bool book_fill(struct book *book, uint32_t order, uint64_t quantity)
 {
     struct order *record = &book->orders[order];
 

@@ -95,7 +95,7 @@ CC_MUST_USE bool book_ahead(const struct book *book, uint32_t order, uint32_t st
 
 /* Subtracts a filled quantity, 0 < quantity <= remaining, from a resting order. True when nothing
  * is left: the order is then out of its queue, with remaining 0. */
-bool book_take(struct book *book, uint32_t order, uint64_t quantity);
+bool book_fill(struct book *book, uint32_t order, uint64_t quantity);
 
 /* Returns the next level with orders after `tick` (further from the spread), or BOOK_TICK_NONE. */
 CC_MUST_USE uint32_t book_next(const struct book *book, enum order_side side, uint32_t tick);

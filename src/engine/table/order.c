@@ -36,7 +36,7 @@ void order_table_set_limit(struct order_table *table, uint32_t limit)
     table->limit = limit;
 }
 
-uint32_t order_take(struct order_table *table)
+uint32_t order_alloc(struct order_table *table)
 {
     if (CC_UNLIKELY(table->count >= table->limit))
         return ORDER_NONE;

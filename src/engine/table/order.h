@@ -1,8 +1,8 @@
 /* order.h - the table of live orders: a hot line and a short cold row each. Owned by the engine.
  *
- * Owner.  An index is valid from order_take to order_release. Code that keeps an order across a
+ * Owner.  An index is valid from order_alloc to order_release. Code that keeps an order across a
  *         release keeps its index, never a pointer. Index 0 is a dummy: lists write to it without
- *         a branch, its content means nothing, and order_take never returns it.
+ *         a branch, its content means nothing, and order_alloc never returns it.
  * Units.  Quantities are raw sizes of the market, times ns since 1970, notionals micro-USDC.
  * Bound.  `limit` orders at a time; memory is laid out for `slots`. Only the count of live orders
  *         decides a refusal. The index of an order is no part of the state that replicas compare.
@@ -56,7 +56,7 @@ struct order {
     bool has_extra;     /* its cold row has the index of its extras */
 };
 
-/* The part that lists read and write. order_take does not clear it. */
+/* The part that lists read and write. order_alloc does not clear it. */
 typedef uint64_t order_time __attribute__((aligned(4))); /* a row has no padding */
 struct order_cold {
     order_time placed_ns; /* t of its placing */
@@ -102,7 +102,7 @@ void order_table_set_limit(struct order_table *table, uint32_t limit);
 
 /* Hands out an order in state NEW; the rest of its hot line is zero. ORDER_NONE when `limit` orders
  * live; then nothing changes. The index freed last is used first. */
-CC_MUST_USE uint32_t order_take(struct order_table *table);
+CC_MUST_USE uint32_t order_alloc(struct order_table *table);
 
 /* Frees the index and its extras. The order is in no queue, map or list, and its state is final,
  * or NEW if the command refused it. */
@@ -116,7 +116,7 @@ struct order_extra *order_extra(struct order_table *table, uint32_t index);
 void order_forget(struct order_table *table, uint32_t index);
 
 /* Adds a fill to the filled sums and moves the state to FILLED or PARTIALLY_FILLED. The caller has
- * subtracted the quantity (> 0) from `remaining` (for a maker: book_take). */
+ * subtracted the quantity (> 0) from `remaining` (for a maker: book_fill). */
 void order_add_fill(struct order_table *table, uint32_t index, uint64_t quantity,
                     uint64_t notional);
 

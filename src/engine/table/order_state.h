@@ -5,7 +5,7 @@
  *    └───────────┴──────┬─────────────┴── cancel / expiry ──> CANCELED | EXPIRED | REJECTED
  *
  * The codes are the wire's order_status (wire.md, Enum codes). NEW never leaves the engine: an
- * order has it from order_take until the command decides what becomes of it. The only writer of a
+ * order has it from order_alloc until the command decides what becomes of it. The only writer of a
  * state is order_move() in order.h.
  */
 #ifndef ENGINE_TABLE_ORDER_STATE_H

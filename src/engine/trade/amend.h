@@ -51,7 +51,8 @@ CC_MUST_USE enum status amend_replace_rows(struct engine *engine, const struct a
 void amend_replace_act(struct engine *engine, const struct entry *entry,
                        const struct entry_plan *plan, struct engine_result *result);
 
-/* Applies code 1: rows target_id to size. Row portfolio has passed, so turn.portfolio is set. */
+/* Applies code 1: rows target_id to size. Row portfolio has passed, which set
+ * applying.portfolio. */
 CC_MUST_USE enum status amend_reduce(struct engine *engine, const struct command *command,
                                      struct engine_result *result);
 

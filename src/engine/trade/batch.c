@@ -36,14 +36,14 @@ uint32_t batch_id_count(const struct command *command)
     return ids;
 }
 
-void batch_take(const struct command *command, uint32_t number, struct batch_item *item)
+void batch_decode(const struct command *command, uint32_t number, struct batch_item *item)
 {
     memcpy(item, command_body(command) + HEAD_BYTES + number * sizeof *item, sizeof *item);
 }
 
 uint64_t batch_hash(const struct engine *engine, const struct batch_item *item)
 {
-    return mix_id(engine->key, engine->turn.account, item->order_id);
+    return mix_id(engine->key, engine->applying.account, item->order_id);
 }
 
 static void load_id(const uint8_t bytes[16], uint64_t id[2])
@@ -71,7 +71,7 @@ enum status batch_check_id(const struct engine *engine, const struct command *co
         return ROW_STATUS(window);
     bool is_own = memcmp(item->order_id, command_request_id(command), sizeof id) == 0;
     if (is_own || duplicate_find(&engine->duplicates, batch_hash(engine, item),
-                                 engine->turn.account, id) != NULL)
+                                 engine->applying.account, id) != NULL)
         return ROW_STATUS(duplicate);
     return STATUS_request_completed;
 }
@@ -83,8 +83,8 @@ void batch_entry(const struct engine *engine, const struct batch_item *item, str
         .signed_quantity = item->quantity,
         .expiry = item->expiry,
         .pads = item->pad | (item->reserved != 0),
-        .portfolio = engine->turn.portfolio,
-        .account = engine->turn.account,
+        .portfolio = engine->applying.portfolio,
+        .account = engine->applying.account,
         .replaced = ORDER_NONE,
         .asset_id = item->asset_id,
         .order_type = ORDER_LIMIT,
@@ -97,7 +97,7 @@ void batch_entry(const struct engine *engine, const struct batch_item *item, str
 void batch_use_id(struct engine *engine, const struct batch_item *item, enum status status)
 {
     struct duplicate_entry entry = {
-        .account = engine->turn.account,
+        .account = engine->applying.account,
         .processed_at_ns = engine->t_ns,
         .outcome = duplicate_outcome(engine->sequence, (uint8_t)status),
     };
@@ -106,11 +106,11 @@ void batch_use_id(struct engine *engine, const struct batch_item *item, enum sta
     duplicate_insert(&engine->duplicates, batch_hash(engine, item), &entry);
 }
 
-void batch_tell(struct engine *engine, const struct command *command, uint32_t number,
+void batch_emit(struct engine *engine, const struct command *command, uint32_t number,
                 enum status status, uint8_t reason)
 {
     struct effect_answer body = {
-        .account_id = engine->turn.account,
+        .account_id = engine->applying.account,
         .status = (uint16_t)status,
         .reason = reason,
         .item = (uint8_t)number,
@@ -130,7 +130,7 @@ static enum status apply_place(struct engine *engine, const struct batch_item *i
     struct place_name name = {
         .id = item->order_id,
         .hash = batch_hash(engine, item),
-        .account = engine->turn.account,
+        .account = engine->applying.account,
     };
     struct entry entry;
 
@@ -213,8 +213,8 @@ static enum status apply_item(struct engine *engine, const struct command *comma
     uint8_t reason = REASON_none;
     bool is_new = false;
 
-    batch_take(command, number, &item);
-    engine->turn.order_count = number; /* the number of the order that the item places */
+    batch_decode(command, number, &item);
+    engine->applying.order_count = number; /* the number of the order that the item places */
     if (item.op == BATCH_PLACE) {
         status = batch_check_id(engine, command, &item);
         is_new = status == STATUS_request_completed;
@@ -226,7 +226,7 @@ static enum status apply_item(struct engine *engine, const struct command *comma
     risk_flush(engine);
     if (is_new)
         batch_use_id(engine, &item, status);
-    batch_tell(engine, command, number, status, reason);
+    batch_emit(engine, command, number, status, reason);
     return status;
 }
 
@@ -255,6 +255,6 @@ enum status batch_apply(struct engine *engine, const struct command *command,
     else
         for (uint32_t i = 0; i < count; i++)
             result->results[i] = (uint8_t)apply_item(engine, command, i);
-    engine->turn.order_count = count;
+    engine->applying.order_count = count;
     return status;
 }

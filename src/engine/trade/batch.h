@@ -43,13 +43,14 @@ CC_MUST_USE bool batch_is_whole(const struct command *command);
  * placements. They are reserved together (row duplicates_full). The body may have any length. */
 uint32_t batch_id_count(const struct command *command);
 
-/* Applies code 8: the rows of every item. Row portfolio has passed, so turn.portfolio is set. */
+/* Applies code 8: the rows of every item. Row portfolio has passed, which set
+ * applying.portfolio. */
 CC_MUST_USE enum status batch_apply(struct engine *engine, const struct command *command,
                                     struct engine_result *result);
 
 /* --- for batch_atomic.c ----------------------------------------------------------------------- */
 
-void batch_take(const struct command *command, uint32_t number, struct batch_item *item);
+void batch_decode(const struct command *command, uint32_t number, struct batch_item *item);
 
 /* Returns mix_id of the command's account and the item's order_id. */
 uint64_t batch_hash(const struct engine *engine, const struct batch_item *item);
@@ -75,7 +76,7 @@ CC_MUST_USE static inline bool batch_cut_is_negative(const struct batch_item *it
 void batch_use_id(struct engine *engine, const struct batch_item *item, enum status status);
 
 /* Emits 2100 of an item. */
-void batch_tell(struct engine *engine, const struct command *command, uint32_t number,
+void batch_emit(struct engine *engine, const struct command *command, uint32_t number,
                 enum status status, uint8_t reason);
 
 #endif

@@ -72,7 +72,7 @@ static void put_back(struct engine *engine, const struct check *check)
     for (uint32_t i = 0; i < check->kept_count; i++)
         memcpy(state_holding(engine, check->kept[i].holding)->sides, check->kept[i].sides,
                sizeof check->kept[i].sides);
-    state_portfolio(engine, engine->turn.portfolio)->open_order_count = check->open_order_count;
+    state_portfolio(engine, engine->applying.portfolio)->open_order_count = check->open_order_count;
 }
 
 /* Records that were made for the check and have nothing in them. */
@@ -83,7 +83,7 @@ static void give_back(struct engine *engine, const struct check *check)
         const struct holding *holding = state_holding(engine, index);
         if (holding->size == 0 && holding->order_head == ORDER_NONE) {
             margin_drop(engine, index);
-            holding_settle(engine, index);
+            holding_free_empty(engine, index);
         }
     }
 }
@@ -108,13 +108,13 @@ static struct shadow *shadow_of(struct engine *engine, struct check *check, uint
 }
 
 /* The order leaves the sums as it is, or enters them as it has become. */
-static void take_sums(struct engine *engine, struct check *check, const struct shadow *shadow)
+static void subtract_sums(struct engine *engine, struct check *check, const struct shadow *shadow)
 {
     struct holding *holding = state_holding(engine, shadow->now.holding);
 
     keep_sides(engine, check, shadow->now.holding);
-    resting_take_sums(holding, &shadow->now, resting_price(engine, &shadow->now),
-                      shadow->now.remaining, true);
+    resting_subtract_sums(holding, &shadow->now, resting_price(engine, &shadow->now),
+                          shadow->now.remaining, true);
 }
 
 static void add_sums(struct engine *engine, struct check *check, struct shadow *shadow)
@@ -131,12 +131,12 @@ static void move_out(struct engine *engine, struct check *check, uint32_t order)
 {
     struct shadow *shadow = shadow_of(engine, check, order);
 
-    take_sums(engine, check, shadow);
+    subtract_sums(engine, check, shadow);
     shadow->is_gone = true;
     shadow->now.remaining = 0; /* no open loss */
     shadow->now.account = NO_ACCOUNT;
     engine->orders.hot[order] = shadow->now;
-    state_portfolio(engine, engine->turn.portfolio)->open_order_count--;
+    state_portfolio(engine, engine->applying.portfolio)->open_order_count--;
 }
 
 /* A replaced order keeps its time in force here: its new expiry is in no row of extras yet. It is
@@ -147,7 +147,7 @@ static void move_entry(struct engine *engine, struct check *check, const struct 
 
     if (entry->replaced != ORDER_NONE) {
         shadow = shadow_of(engine, check, entry->replaced);
-        take_sums(engine, check, shadow);
+        subtract_sums(engine, check, shadow);
         shadow->is_moved |= !entry->keeps_place;
     } else {
         *shadow = (struct shadow){
@@ -156,7 +156,7 @@ static void move_entry(struct engine *engine, struct check *check, const struct 
         };
         shadow->now.holding = holding_get(engine, entry->portfolio, entry->market_index);
         check->shadow_count++;
-        state_portfolio(engine, engine->turn.portfolio)->open_order_count++;
+        state_portfolio(engine, engine->applying.portfolio)->open_order_count++;
     }
     shadow->now.tick = entry->tick;
     shadow->now.remaining = entry->quantity;
@@ -297,7 +297,7 @@ static enum status check_reduce(struct engine *engine, struct check *check,
         return status;
     }
     struct shadow *shadow = shadow_of(engine, check, order);
-    take_sums(engine, check, shadow);
+    subtract_sums(engine, check, shadow);
     shadow->now.remaining -= (uint64_t)item->quantity;
     add_sums(engine, check, shadow);
     return status;
@@ -325,7 +325,7 @@ static bool is_seen(const struct check *check, uint32_t number, const struct bat
     struct batch_item other;
 
     for (uint32_t i = 0; i < number; i++) {
-        batch_take(check->command, i, &other);
+        batch_decode(check->command, i, &other);
         if (other.op == BATCH_PLACE &&
             memcmp(other.order_id, item->order_id, sizeof item->order_id) == 0)
             return true;
@@ -393,7 +393,7 @@ static bool margin_holds(struct engine *engine, const struct check *check,
 {
     struct margin_view after;
 
-    margin_view(engine, engine->turn.portfolio, &after);
+    margin_view(engine, engine->applying.portfolio, &after);
     int128 initial = after.initial + new_loss(engine, check);
     return after.equity >= initial || initial <= before->initial;
 }
@@ -404,16 +404,16 @@ static enum status check_all(struct engine *engine, struct check *check)
     struct margin_view before;
     struct batch_item item;
 
-    margin_view(engine, engine->turn.portfolio, &before);
+    margin_view(engine, engine->applying.portfolio, &before);
     for (uint32_t i = 0; i < check->count; i++) {
-        batch_take(check->command, i, &item);
+        batch_decode(check->command, i, &item);
         check->place_count += item.op == BATCH_PLACE;
         check->enter_count += item.op == BATCH_PLACE || item.op == BATCH_REPLACE;
         if (item.op == BATCH_CANCEL)
             check->statuses[i] = (uint8_t)check_cancel(engine, check, &item);
     }
     for (uint32_t i = 0; i < check->count; i++) {
-        batch_take(check->command, i, &item);
+        batch_decode(check->command, i, &item);
         if (item.op == BATCH_REDUCE)
             check->statuses[i] = (uint8_t)check_reduce(engine, check, &item);
         else if (item.op != BATCH_CANCEL)
@@ -482,9 +482,9 @@ static void act_enter(struct engine *engine, const struct command *command,
     struct place_name name = {
         .id = item->order_id,
         .hash = batch_hash(engine, item),
-        .account = engine->turn.account,
+        .account = engine->applying.account,
     };
-    uint32_t order = place_take(engine, &name, &entry);
+    uint32_t order = place_alloc(engine, &name, &entry);
     entry_act(engine, &entry, &plan, order, name.hash, NULL);
 }
 
@@ -510,13 +510,13 @@ static void act_all(struct engine *engine, const struct command *command, uint32
     struct batch_item item;
 
     for (uint32_t i = 0; i < count; i++) {
-        batch_take(command, i, &item);
+        batch_decode(command, i, &item);
         if (item.op == BATCH_CANCEL)
             act_cancel(engine, &item);
     }
     for (uint32_t i = 0; i < count; i++) {
-        batch_take(command, i, &item);
-        engine->turn.order_count = i;
+        batch_decode(command, i, &item);
+        engine->applying.order_count = i;
         if (item.op == BATCH_REDUCE)
             act_reduce(engine, &item);
         else if (item.op != BATCH_CANCEL)
@@ -532,11 +532,11 @@ static void end_items(struct engine *engine, const struct command *command, uint
 
     for (uint32_t i = 0; i < count; i++) {
         enum status status = (enum status)result->results[i];
-        batch_take(command, i, &item);
+        batch_decode(command, i, &item);
         if (item.op == BATCH_PLACE &&
             batch_check_id(engine, command, &item) == STATUS_request_completed)
             batch_use_id(engine, &item, status);
-        batch_tell(engine, command, i, status, REASON_none);
+        batch_emit(engine, command, i, status, REASON_none);
     }
 }
 
@@ -550,7 +550,7 @@ enum status batch_atomic_apply(struct engine *engine, const struct command *comm
     check.count = count;
     check.place_count = check.enter_count = 0;
     check.shadow_count = check.kept_count = 0;
-    check.open_order_count = state_portfolio(engine, engine->turn.portfolio)->open_order_count;
+    check.open_order_count = state_portfolio(engine, engine->applying.portfolio)->open_order_count;
     enum status status = check_all(engine, &check);
     if (status == STATUS_request_completed) {
         act_all(engine, command, count);
@@ -558,7 +558,7 @@ enum status batch_atomic_apply(struct engine *engine, const struct command *comm
         give_back(engine, &check);
         result->reason = REASON_batch_aborted;
         for (uint32_t i = 0; i < count; i++) {
-            batch_take(command, i, &item);
+            batch_decode(command, i, &item);
             result->results[i] = (uint8_t)alone(engine, command, &item);
         }
     }

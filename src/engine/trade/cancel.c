@@ -103,12 +103,12 @@ enum status cancel_all(struct engine *engine, const struct command *command,
         return ROW_STATUS(form);
     if (body.include_conditional > 1)
         return ROW_STATUS(flags);
-    if (engine->turn.portfolio != PORTFOLIO_NONE) {
-        cancel_portfolio(engine, engine->turn.portfolio, market, body.side,
+    if (engine->applying.portfolio != PORTFOLIO_NONE) {
+        cancel_portfolio(engine, engine->applying.portfolio, market, body.side,
                          body.include_conditional);
         return STATUS_request_completed;
     }
-    uint32_t account = engine->turn.account;
+    uint32_t account = engine->applying.account;
     uint32_t record = subaccount_find(engine, account, body.subaccount_index);
     uint32_t count = engine->subaccounts.rows[record].portfolio_count;
     for (uint32_t i = 0; i < count; i++) {

@@ -19,7 +19,7 @@ struct cancel_target {
     uint16_t asset_id;
 };
 
-/* Rows target_id to target: the live order of the turn's portfolio that it names. */
+/* Rows target_id to target: the live order of the command's portfolio that it names. */
 CC_MUST_USE enum status cancel_find(struct engine *engine, const struct cancel_target *target,
                                     uint32_t *order);
 
@@ -27,11 +27,11 @@ CC_MUST_USE enum status cancel_find(struct engine *engine, const struct cancel_t
 CC_MUST_USE enum status cancel_one(struct engine *engine, const struct cancel_target *target,
                                    struct engine_result *result);
 
-/* Row portfolio has passed; turn.portfolio is the body's. */
+/* Row portfolio has passed; applying.portfolio is the body's. */
 CC_MUST_USE enum status cancel_order(struct engine *engine, const struct command *command,
                                      struct engine_result *result);
 
-/* The same; turn.portfolio is PORTFOLIO_NONE for "every portfolio of the subaccount". */
+/* The same; applying.portfolio is PORTFOLIO_NONE for "every portfolio of the subaccount". */
 CC_MUST_USE enum status cancel_all(struct engine *engine, const struct command *command,
                                    struct engine_result *result);
 

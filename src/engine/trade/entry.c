@@ -515,12 +515,12 @@ enum status entry_decide(struct engine *engine, const struct entry *entry, struc
     }
     if (entry->post_only) {
         bool crosses = match_crosses(engine, &plan->taker, match);
-        engine->turn.makers = match->makers;
+        engine->applying.makers = match->makers;
         if (crosses)
             return ROW_STATUS(post_only_crosses);
     } else {
         match_walk(engine, &plan->taker, match);
-        engine->turn.makers = match->makers;
+        engine->applying.makers = match->makers;
     }
     enum status status = check_walk(entry, match);
     if (status != STATUS_request_completed)
@@ -576,7 +576,7 @@ void entry_act(struct engine *engine, const struct entry *entry, const struct en
     }
     if (replaces(entry))
         resting_drop(engine, index);
-    resting_tell_state(engine, index);
+    resting_emit_state(engine, index);
     recheck_holding(engine, order->holding);
     evidence_of_order(engine, result, index);
     order_release(&engine->orders, index);

@@ -70,7 +70,7 @@ CC_MUST_USE enum status entry_amount_of_wait(struct engine *engine, struct entry
 CC_MUST_USE enum status entry_state_of_wait(const struct engine *engine, const struct entry *entry);
 CC_MUST_USE enum status entry_count_of_wait(struct engine *engine, const struct entry *entry);
 
-/* Rows post_only_crosses to room. turn.makers gets how many makers the walk met. */
+/* Rows post_only_crosses to room. applying.makers gets how many makers the walk met. */
 CC_MUST_USE enum status entry_decide(struct engine *engine, const struct entry *entry,
                                      struct entry_plan *plan);
 

@@ -4,7 +4,7 @@
 #include "engine/risk/fund.h"
 #include "engine/risk/ledger.h"
 #include "engine/risk/margin.h"
-#include "engine/state/effects_tell.h"
+#include "engine/state/effects_emit_inline.h"
 #include "engine/state/trigger.h"
 #include "engine/trade/resting.h"
 
@@ -77,7 +77,7 @@ static void move_position(struct engine *engine, struct market *market, struct p
     recheck_traded(engine, party->holding);
 }
 
-static void tell_fill(struct engine *engine, const struct market *market, const struct party *party,
+static void emit_fill(struct engine *engine, const struct market *market, const struct party *party,
                       uint64_t price)
 {
     const struct order *order = &engine->orders.hot[party->order];
@@ -90,7 +90,7 @@ static void tell_fill(struct engine *engine, const struct market *market, const 
     effects_put(&body, offsetof(struct effect_fill, index), party->fill_index, party->liquidity);
     cc_store64(body.order_id, order->id[0]);
     cc_store64(body.order_id + 8, order->id[1]);
-    effects_tell(engine, EFFECT_fill, party->order, market->record.asset_id, &body);
+    effects_emit_inline(engine, EFFECT_fill, party->order, market->record.asset_id, &body);
 }
 
 static void move_cash(struct engine *engine, const struct party *party)
@@ -121,7 +121,7 @@ static void move_house_cash(struct engine *engine, const struct party *maker,
 }
 
 /* Emits 2103. Clears the id of a closed position afterwards, so that equal states stay equal. */
-static void tell_position(struct engine *engine, const struct market *market,
+static void emit_position(struct engine *engine, const struct market *market,
                           const struct party *party)
 {
     struct holding *holding = state_holding(engine, party->holding);
@@ -138,7 +138,7 @@ static void tell_position(struct engine *engine, const struct market *market,
     effects_put(&body, offsetof(struct effect_position, portfolio.subaccount_index),
                 portfolio->subaccount_index, portfolio->portfolio_index);
     effects_put(&body, offsetof(struct effect_position, asset_id), market->record.asset_id, 0);
-    effects_tell(engine, EFFECT_position, party->holding, market->record.asset_id, &body);
+    effects_emit_inline(engine, EFFECT_position, party->holding, market->record.asset_id, &body);
     if (holding->size == 0) {
         holding->net_funding = 0;
         holding->position_ns = 0;
@@ -147,7 +147,7 @@ static void tell_position(struct engine *engine, const struct market *market,
     }
 }
 
-static void tell_trade(struct engine *engine, struct market *market, uint32_t market_index,
+static void emit_trade(struct engine *engine, struct market *market, uint32_t market_index,
                        uint64_t price, uint64_t quantity, uint32_t side_and_flags)
 {
     struct effect_trade body = {
@@ -160,7 +160,7 @@ static void tell_trade(struct engine *engine, struct market *market, uint32_t ma
     effects_put(&body, offsetof(struct effect_trade, asset_id), market->record.asset_id,
                 side_and_flags);
     market->last_price = price;
-    effects_tell(engine, EFFECT_trade, market_index, market->record.asset_id, &body);
+    effects_emit_inline(engine, EFFECT_trade, market_index, market->record.asset_id, &body);
 }
 
 void fill_house_fees(const struct fill_house *house, uint64_t notional, int128 equity_after,
@@ -242,22 +242,22 @@ void fill_execute(struct engine *engine, uint32_t maker_index, uint32_t taker_in
     move_position(engine, market, &taker, price);
     count_volume(engine, house, notional, maker_order, taker_order);
 
-    tell_trade(engine, market, maker_order->market, price, quantity, side_and_flags);
-    tell_fill(engine, market, &maker, price);
-    tell_fill(engine, market, &taker, price);
+    emit_trade(engine, market, maker_order->market, price, quantity, side_and_flags);
+    emit_fill(engine, market, &maker, price);
+    emit_fill(engine, market, &taker, price);
     if (CC_LIKELY(house->kind == FILL_TRADE)) {
         move_cash(engine, &taker);
         move_cash(engine, &maker);
     } else {
         move_house_cash(engine, &maker, &taker);
     }
-    tell_position(engine, market, &maker);
-    tell_position(engine, market, &taker);
+    emit_position(engine, market, &maker);
+    emit_position(engine, market, &taker);
     trigger_traded(engine, maker_order->market, price);
     uint32_t mmp = state_holding(engine, maker.holding)->mmp;
     if (CC_UNLIKELY(mmp != MMP_NONE))
         mmp_count(engine, mmp, maker.quantity);
-    resting_tell(engine, maker_index, BOOK_EXECUTE, quantity);
+    resting_emit(engine, maker_index, BOOK_EXECUTE, quantity);
     if (filled)
         order_release(&engine->orders, maker_index);
 }
@@ -290,12 +290,12 @@ void fill_between(struct engine *engine, uint32_t maker_index, uint32_t taker_in
     INVARIANT(maker.quantity == -taker.quantity);
     move_position(engine, market, &maker, price);
     move_position(engine, market, &taker, price);
-    tell_fill(engine, market, &maker, price);
-    tell_fill(engine, market, &taker, price);
+    emit_fill(engine, market, &maker, price);
+    emit_fill(engine, market, &taker, price);
     ledger_post(engine, state_holding(engine, taker.holding)->portfolio, kind, taker.realised,
                 taker.fill_index);
     ledger_post(engine, state_holding(engine, maker.holding)->portfolio, kind, maker.realised,
                 maker.fill_index);
-    tell_position(engine, market, &maker);
-    tell_position(engine, market, &taker);
+    emit_position(engine, market, &maker);
+    emit_position(engine, market, &taker);
 }

@@ -2,7 +2,7 @@
  * the payments that replace fees in R7. Owned by the engine.
  *
  * Order.  It emits 2108, 2102 maker, 2102 taker, 2104 taker (trade, fee), 2104 maker (trade, fee),
- *         2103 maker, 2103 taker; then the maker's order (resting_tell).
+ *         2103 maker, 2103 taker; then the maker's order (resting_emit).
  * Units.  Sizes raw and signed, costs and cash micro-USDC, prices raw. */
 #ifndef ENGINE_TRADE_FILL_H
 #define ENGINE_TRADE_FILL_H
@@ -53,7 +53,7 @@ static inline void fill_house_spend(struct fill_house *house, int64_t maker_fee)
 
 /* Executes a fill of the maker's resting order against the taker's order, at the maker's price, and
  * removes the maker if nothing is left of it. Both holdings exist, the caller has checked the
- * bounds, and the walk has rolled the fee days of both accounts (fee_touch). */
+ * bounds, and the walk has rolled the fee days of both accounts (fee_refresh). */
 void fill_execute(struct engine *engine, uint32_t maker, uint32_t taker, uint64_t quantity,
                   struct fill_house *house);
 

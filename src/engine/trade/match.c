@@ -74,7 +74,7 @@ static void walk_maker(struct engine *engine, struct walk *walk, const struct or
     uint64_t notional = price * quantity;
     int64_t moved = maker->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
     int128 against_mark = margin_fill_equity(market->mark, price, moved);
-    fee_touch(engine, maker->account);
+    fee_refresh(engine, maker->account);
     uint8_t maker_tier = engine->accounts.rows[maker->account].fee_tier;
     struct fill_fees fees = {
         .maker = fee_amount(notional, market->record.maker_ppm[maker_tier]),
@@ -213,7 +213,7 @@ static void note_maker(struct engine *engine, uint32_t at)
  * marks need not be, unless it lacks maintenance margin: the obstacle to its liquidation may be
  * gone although no mark moved. The time of its last check must not matter, as an image does not
  * have it. */
-static bool must_touch(const struct engine *engine, const struct portfolio *portfolio)
+static bool must_refresh(const struct engine *engine, const struct portfolio *portfolio)
 {
     return portfolio->figure_epoch != engine->recheck.mark_epoch ||
            portfolio->slack_maintenance < 0 || portfolio->status == PORTFOLIO_IN_LIQUIDATION;
@@ -230,14 +230,14 @@ static bool walk_level(struct engine *engine, struct walk *walk, uint32_t head, 
 
         if (walk_is_over(walk))
             return true;
-        bool is_behind = must_touch(engine, portfolio);
+        bool is_behind = must_refresh(engine, portfolio);
         if (walk->match->makers++ >= MATCH_LONG)
             fetch_for_walk(engine, at, is_behind);
         else
             CC_PREFETCH(&engine->orders.hot[maker->next]);
         note_maker(engine, at);
         if (CC_UNLIKELY(is_behind))
-            risk_touch(engine, owner);
+            risk_refresh(engine, owner);
         if (CC_LIKELY(!resting_is_dead(engine, maker, at, holding, portfolio))) {
             if (CC_LIKELY(maker->account != walk->taker->account))
                 walk_maker(engine, walk, maker, holding, portfolio, price);
@@ -253,7 +253,7 @@ void match_walk(struct engine *engine, const struct match_taker *taker, struct m
 {
     struct market *market = state_market(engine, taker->market);
     enum order_side other = book_opposite((enum order_side)taker->side);
-    fee_touch(engine, taker->account);
+    fee_refresh(engine, taker->account);
     struct walk walk = {
         .taker = taker,
         .market = market,

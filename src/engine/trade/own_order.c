@@ -112,7 +112,7 @@ bool own_order_match(struct engine *engine, enum fill_kind kind, uint32_t *units
 }
 
 /* 2101. The price is told as given: a fill of L2 or L3 may be between two ticks. */
-static void tell(struct engine *engine, uint32_t index, uint64_t price)
+static void emit(struct engine *engine, uint32_t index, uint64_t price)
 {
     const struct order *order = &engine->orders.hot[index];
     uint16_t asset_id = engine->markets.rows[order->market].record.asset_id;
@@ -141,5 +141,5 @@ void own_order_end(struct engine *engine, enum state_own_order place, uint64_t p
         order_move(order, order_filled(&engine->orders, index), ORDER_CANCELED);
         order->reason = reason;
     }
-    tell(engine, index, price);
+    emit(engine, index, price);
 }

@@ -38,9 +38,10 @@ struct market_body {
 static_assert(sizeof(struct limit_body) == 48, "W3: PlaceLimitOrder");
 static_assert(sizeof(struct market_body) == 40, "W3: PlaceMarketOrder");
 
-uint32_t place_take(struct engine *engine, const struct place_name *name, const struct entry *entry)
+uint32_t place_alloc(struct engine *engine, const struct place_name *name,
+                     const struct entry *entry)
 {
-    uint32_t index = order_take(&engine->orders);
+    uint32_t index = order_alloc(&engine->orders);
     struct order *order = &engine->orders.hot[index];
     struct order_cold *cold = &engine->orders.cold[index];
 
@@ -69,7 +70,7 @@ uint32_t place_take(struct engine *engine, const struct place_name *name, const 
     return index;
 }
 
-void place_tell_refused(struct engine *engine, const struct place_name *name,
+void place_emit_refused(struct engine *engine, const struct place_name *name,
                         const struct entry *entry, enum status status, struct engine_result *result)
 {
     struct effect_order_state body = {
@@ -97,7 +98,7 @@ enum status place_entry(struct engine *engine, const struct place_name *name, st
         status = entry_decide(engine, entry, &plan);
     if (status != STATUS_request_completed)
         return status;
-    uint32_t order = place_take(engine, name, entry);
+    uint32_t order = place_alloc(engine, name, entry);
     entry_act(engine, entry, &plan, order, name->hash, result);
     return ROW_STATUS(completed);
 }
@@ -114,7 +115,7 @@ enum status place_rows(struct engine *engine, const struct place_name *name, str
     }
     status = place_entry(engine, name, entry, result);
     if (status != STATUS_request_completed)
-        place_tell_refused(engine, name, entry, status, result);
+        place_emit_refused(engine, name, entry, status, result);
     return status;
 }
 
@@ -124,7 +125,7 @@ static enum status run_rows(struct engine *engine, const struct command *command
     struct place_name name = {
         .id = command_request_id(command),
         .hash = command->request_hash,
-        .account = engine->turn.account,
+        .account = engine->applying.account,
     };
 
     INVARIANT(name.id != NULL); /* whoever places has signed */
@@ -143,8 +144,8 @@ enum status place_limit(struct engine *engine, const struct command *command,
     entry.expiry = body.expiry;
     entry.slippage_ppm = 0;
     entry.pads = body.pad | body.pad2;
-    entry.portfolio = engine->turn.portfolio;
-    entry.account = engine->turn.account;
+    entry.portfolio = engine->applying.portfolio;
+    entry.account = engine->applying.account;
     entry.replaced = ORDER_NONE;
     entry.asset_id = body.asset_id;
     entry.order_type = ORDER_LIMIT;
@@ -170,8 +171,8 @@ enum status place_market(struct engine *engine, const struct command *command,
     entry.expiry = 0; /* IOC */
     entry.slippage_ppm = body.max_slippage_ppm;
     entry.pads = pads | body.pad;
-    entry.portfolio = engine->turn.portfolio;
-    entry.account = engine->turn.account;
+    entry.portfolio = engine->applying.portfolio;
+    entry.account = engine->applying.account;
     entry.replaced = ORDER_NONE;
     entry.asset_id = body.asset_id;
     entry.order_type = ORDER_MARKET;

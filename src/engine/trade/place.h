@@ -10,8 +10,8 @@ struct entry;
 struct command;
 struct engine_result;
 
-/* Row portfolio has passed; turn.portfolio is the body's. A refusal after row expiry is told as a
- * REJECTED order (2101); any refusal leaves the state as check-on-touch left it. */
+/* Codes 0 and 5. Row portfolio has passed: applying.portfolio is the body's. A refusal after row
+ * expiry emits a REJECTED order (2101). Any refusal leaves the state as check-on-touch left it. */
 CC_MUST_USE enum status place_limit(struct engine *engine, const struct command *command,
                                     struct engine_result *result);
 
@@ -34,11 +34,11 @@ CC_MUST_USE enum status place_rows(struct engine *engine, const struct place_nam
                                    struct entry *entry, struct engine_result *result);
 
 /* The record of an order that was let in (there is room), its holding made when there was none. */
-CC_MUST_USE uint32_t place_take(struct engine *engine, const struct place_name *name,
-                                const struct entry *entry);
+CC_MUST_USE uint32_t place_alloc(struct engine *engine, const struct place_name *name,
+                                 const struct entry *entry);
 
 /* 2101 of a placement that was refused after row expiry: there is no record (R3). */
-void place_tell_refused(struct engine *engine, const struct place_name *name,
+void place_emit_refused(struct engine *engine, const struct place_name *name,
                         const struct entry *entry, enum status status,
                         struct engine_result *result);
 

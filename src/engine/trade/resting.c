@@ -1,10 +1,10 @@
 #include "engine/trade/resting.h"
 
 #include "engine/risk/risk.h"
-#include "engine/state/effects_tell.h"
+#include "engine/state/effects_emit_inline.h"
 #include "engine/state/evidence.h"
 
-void resting_tell_state(struct engine *engine, uint32_t index)
+void resting_emit_state(struct engine *engine, uint32_t index)
 {
     const struct order *order = &engine->orders.hot[index];
     uint16_t asset_id = engine->markets.rows[order->market].record.asset_id;
@@ -19,13 +19,13 @@ void resting_tell_state(struct engine *engine, uint32_t index)
     effects_put(&body, offsetof(struct effect_order_state, status), codes, asset_id);
     cc_store64(body.order_id, order->id[0]);
     cc_store64(body.order_id + 8, order->id[1]);
-    effects_tell(engine, EFFECT_order_state, index, asset_id, &body);
-    if (CC_UNLIKELY(index == engine->turn.resting))
-        evidence_add_order(engine, engine->turn.answer, index);
+    effects_emit_inline(engine, EFFECT_order_state, index, asset_id, &body);
+    if (CC_UNLIKELY(index == engine->applying.resting))
+        evidence_add_order(engine, engine->applying.answer, index);
 }
 
 /* Emits 2107, the change of the order in its level, and 2106, the level after it. */
-static void tell_book(struct engine *engine, uint32_t index, enum effect_book_action action,
+static void emit_book(struct engine *engine, uint32_t index, enum effect_book_action action,
                       uint64_t quantity)
 {
     const struct order *order = &engine->orders.hot[index];
@@ -50,16 +50,16 @@ static void tell_book(struct engine *engine, uint32_t index, enum effect_book_ac
     cc_store64(change.order_id, order->id[0]);
     cc_store64(change.order_id + 8, order->id[1]);
     change.book_seq = market_next_seq(market);
-    effects_tell(engine, EFFECT_book_order, index, asset_id, &change);
+    effects_emit_inline(engine, EFFECT_book_order, index, asset_id, &change);
     level.book_seq = market_next_seq(market);
-    effects_tell(engine, EFFECT_book_level, order->market, asset_id, &level);
+    effects_emit_inline(engine, EFFECT_book_level, order->market, asset_id, &level);
 }
 
-void resting_tell(struct engine *engine, uint32_t index, enum effect_book_action action,
+void resting_emit(struct engine *engine, uint32_t index, enum effect_book_action action,
                   uint64_t quantity)
 {
-    resting_tell_state(engine, index);
-    tell_book(engine, index, action, quantity);
+    resting_emit_state(engine, index);
+    emit_book(engine, index, action, quantity);
 }
 
 bool resting_fits(const struct engine *engine, uint32_t market, enum order_side side, uint32_t tick)
@@ -94,8 +94,8 @@ void resting_add_sums(struct holding *holding, const struct order *order, uint64
     side->notional += notional;
 }
 
-void resting_take_sums(struct holding *holding, const struct order *order, uint64_t price,
-                       uint64_t quantity, bool all)
+void resting_subtract_sums(struct holding *holding, const struct order *order, uint64_t price,
+                           uint64_t quantity, bool all)
 {
     struct holding_side *side = &holding->sides[order->side];
     int64_t size = (int64_t)quantity;
@@ -131,7 +131,7 @@ static void enter_book(struct engine *engine, uint32_t index)
     INVARIANT(inserted);
     resting_add_sums(state_holding(engine, order->holding), order, resting_price(engine, order));
     recheck_holding(engine, order->holding);
-    resting_tell(engine, index, BOOK_ADD, order->remaining);
+    resting_emit(engine, index, BOOK_ADD, order->remaining);
 }
 
 static void set_expiry(struct engine *engine, uint32_t index)
@@ -159,13 +159,13 @@ uint32_t resting_find(struct engine *engine, uint32_t market, const uint8_t *id,
     uint64_t words[2];
 
     memcpy(words, id, sizeof words);
-    uint32_t index = order_map_find(&engine->order_map, hash, engine->turn.account, words);
+    uint32_t index = order_map_find(&engine->order_map, hash, engine->applying.account, words);
     if (index == ORDER_NONE)
         return ORDER_NONE;
     const struct order *order = &engine->orders.hot[index];
     const struct holding *holding = state_holding(engine, order->holding);
     const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
-    if (holding->portfolio != engine->turn.portfolio || order->market != market ||
+    if (holding->portfolio != engine->applying.portfolio || order->market != market ||
         resting_is_dead(engine, order, index, holding, portfolio))
         return ORDER_NONE;
     return index;
@@ -189,13 +189,13 @@ void resting_remove(struct engine *engine, uint32_t index, enum order_state stat
     struct order *order = &engine->orders.hot[index];
 
     book_remove(&state_market(engine, order->market)->book, index);
-    resting_take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
-                      order->remaining, true);
+    resting_subtract_sums(state_holding(engine, order->holding), order,
+                          resting_price(engine, order), order->remaining, true);
     unlink_order(engine, index);
     recheck_holding(engine, order->holding);
     order_move(order, order_filled(&engine->orders, index), state);
     order->reason = reason;
-    resting_tell(engine, index, BOOK_DELETE, order->remaining);
+    resting_emit(engine, index, BOOK_DELETE, order->remaining);
     order_release(&engine->orders, index);
 }
 
@@ -221,15 +221,15 @@ void resting_change(struct engine *engine, uint32_t index, uint64_t fall,
     struct holding *holding = state_holding(engine, order->holding);
     uint64_t price = resting_price(engine, order);
 
-    resting_take_sums(holding, order, price, order->remaining, true);
+    resting_subtract_sums(holding, order, price, order->remaining, true);
     if (fall != 0)
         book_reduce(&state_market(engine, order->market)->book, index, fall);
     resting_set_terms(engine, index, terms);
     resting_add_sums(holding, order, price);
     recheck_holding(engine, order->holding);
-    resting_tell_state(engine, index);
+    resting_emit_state(engine, index);
     if (fall != 0)
-        tell_book(engine, index, BOOK_REDUCE, fall);
+        emit_book(engine, index, BOOK_REDUCE, fall);
 }
 
 void resting_lift(struct engine *engine, uint32_t index)
@@ -237,10 +237,10 @@ void resting_lift(struct engine *engine, uint32_t index)
     const struct order *order = &engine->orders.hot[index];
 
     book_remove(&state_market(engine, order->market)->book, index);
-    resting_take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
-                      order->remaining, true);
+    resting_subtract_sums(state_holding(engine, order->holding), order,
+                          resting_price(engine, order), order->remaining, true);
     recheck_holding(engine, order->holding);
-    tell_book(engine, index, BOOK_DELETE, order->remaining);
+    emit_book(engine, index, BOOK_DELETE, order->remaining);
 }
 
 void resting_return(struct engine *engine, uint32_t index)
@@ -258,19 +258,19 @@ void resting_reduce(struct engine *engine, uint32_t index, uint64_t quantity)
     struct order *order = &engine->orders.hot[index];
 
     book_reduce(&state_market(engine, order->market)->book, index, quantity);
-    resting_take_sums(state_holding(engine, order->holding), order, resting_price(engine, order),
-                      quantity, false);
+    resting_subtract_sums(state_holding(engine, order->holding), order,
+                          resting_price(engine, order), quantity, false);
     recheck_holding(engine, order->holding);
     order_extra(&engine->orders, index)->updated_ns = engine->t_ns;
-    resting_tell(engine, index, BOOK_REDUCE, quantity);
+    resting_emit(engine, index, BOOK_REDUCE, quantity);
 }
 
 bool resting_fill(struct engine *engine, uint32_t index, uint64_t quantity, uint64_t price)
 {
     const struct order *order = &engine->orders.hot[index];
-    bool filled = book_take(&state_market(engine, order->market)->book, index, quantity);
+    bool filled = book_fill(&state_market(engine, order->market)->book, index, quantity);
 
-    resting_take_sums(state_holding(engine, order->holding), order, price, quantity, filled);
+    resting_subtract_sums(state_holding(engine, order->holding), order, price, quantity, filled);
     order_add_fill(&engine->orders, index, quantity, quantity * price);
     order_extra(&engine->orders, index)->updated_ns = engine->t_ns;
     if (filled)

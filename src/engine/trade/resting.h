@@ -61,7 +61,7 @@ void resting_drop(struct engine *engine, uint32_t order);
 void resting_reduce(struct engine *engine, uint32_t order, uint64_t quantity);
 
 /* Applies a fill to a resting order: book, sums and state. True when nothing is left. The caller
- * emits it (resting_tell) and frees an order that is filled. */
+ * emits it (resting_emit) and frees an order that is filled. */
 bool resting_fill(struct engine *engine, uint32_t order, uint64_t quantity, uint64_t price);
 
 /* Adds the order's remaining quantity at this raw price to the holding's sums of R4 and R1. */
@@ -69,15 +69,15 @@ void resting_add_sums(struct holding *holding, const struct order *order, uint64
 
 /* Subtracts `quantity` at this raw price from the sums; with `all` also the order from the
  * counts. */
-void resting_take_sums(struct holding *holding, const struct order *order, uint64_t price,
-                       uint64_t quantity, bool all);
+void resting_subtract_sums(struct holding *holding, const struct order *order, uint64_t price,
+                           uint64_t quantity, bool all);
 
 /* Emits 2101, 2107, 2106 of an order as it is now. `quantity` is the action's. */
-void resting_tell(struct engine *engine, uint32_t order, enum effect_book_action action,
+void resting_emit(struct engine *engine, uint32_t order, enum effect_book_action action,
                   uint64_t quantity);
 
 /* Emits 2101 of an order in the table. */
-void resting_tell_state(struct engine *engine, uint32_t order);
+void resting_emit_state(struct engine *engine, uint32_t order);
 
 /* Returns the state of a dead order at the engine's t (R3): EXPIRED, or CANCELED with *reason; NEW
  * if it lives. The oldest list that covers it gives the reason. A list counts before a dead-man

@@ -124,7 +124,7 @@ static uint64_t last_kind(uint32_t version)
 }
 
 /* What an item tells beyond its kind and index. */
-static bool take_item(struct engine *engine, struct image_read *read, uint64_t item)
+static bool load_item(struct engine *engine, struct image_read *read, uint64_t item)
 {
     uint64_t kind = item >> WORK_ITEM_BITS;
     const struct work_handler *handler = work_handler(kind);
@@ -156,7 +156,7 @@ bool work_load(struct engine *engine, struct image_read *read)
     if (count > (uint64_t)work->mask + 1)
         return image_read_refuse(read, "more work than there can be");
     for (; read->row < count; read->row++) {
-        if (!image_read_u64(read, &item) || !take_item(engine, read, item))
+        if (!image_read_u64(read, &item) || !load_item(engine, read, item))
             return false;
         work->items[work->count++] = (uint32_t)item;
     }
