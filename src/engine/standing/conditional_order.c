@@ -4,7 +4,7 @@
 #include "base/uuid.h"
 #include "engine/state/evidence.h"
 #include "engine/state/trigger.h"
-#include "engine/trade/entry.h"
+#include "engine/trade/order_request.h"
 #include "engine/trade/place.h"
 #include "engine/trade/resting.h"
 
@@ -46,20 +46,22 @@ static_assert(sizeof(struct cancel_body) == 40, "W3: ConditionalOrderCancel");
 
 /* Rows market_id to expiry. An order of another kind does not wait for anything. */
 static enum status check_form(struct engine *engine, const struct conditional_body *body,
-                              struct entry *entry)
+                              struct order_request *request)
 {
     bool is_kind = conditional_is_kind(body->order_type);
     enum status status;
 
-    entry->pads = (uint32_t)body->pad | body->pad2 | (is_kind ? 0 : 1);
-    status = entry_market(engine, entry);
-    return status != STATUS_request_completed ? status
-                                              : entry_flags_of_wait(engine, entry, body->live_tif);
+    request->pads = (uint32_t)body->pad | body->pad2 | (is_kind ? 0 : 1);
+    status = order_request_market(engine, request);
+    return status != STATUS_request_completed
+               ? status
+               : order_request_flags_of_wait(engine, request, body->live_tif);
 }
 
-static enum status check_trigger(const struct conditional_body *body, const struct entry *entry)
+static enum status check_trigger(const struct conditional_body *body,
+                                 const struct order_request *request)
 {
-    const struct market_record *record = &entry->market->record;
+    const struct market_record *record = &request->market->record;
     uint64_t price = body->trigger_price;
     bool has_limit = !order_type_is_market(body->order_type);
 
@@ -72,22 +74,23 @@ static enum status check_trigger(const struct conditional_body *body, const stru
 
 /* What it will be in the table. */
 static struct conditional row_of(const struct engine *engine, const struct command *command,
-                                 const struct conditional_body *body, const struct entry *entry)
+                                 const struct conditional_body *body,
+                                 const struct order_request *request)
 {
     enum order_tif tif = body->expiry == UINT64_MAX ? ORDER_GTC : ORDER_GTT;
     struct conditional row = {
         .trigger_price = body->trigger_price,
         .price = body->price,
-        .quantity = entry->quantity,
+        .quantity = request->quantity,
         .expiry_ns = body->expiry,
         .placed_sequence = engine->sequence,
         .placed_ns = engine->t_ns,
         .hash = command->request_hash,
-        .account = entry->account,
-        .portfolio = entry->portfolio,
+        .account = request->account,
+        .portfolio = request->portfolio,
         .slippage_ppm = body->max_slippage_ppm,
-        .market = (uint16_t)entry->market_index,
-        .side = entry->side,
+        .market = (uint16_t)request->market_index,
+        .side = request->side,
         .order_type = body->order_type,
         .flags = order_flags(body->post_only, body->reduce_only, body->stp, tif),
         .source = body->trigger_source,
@@ -102,20 +105,20 @@ static struct conditional row_of(const struct engine *engine, const struct comma
 
 /* Rows size_zero to room; *row gets the order. */
 static enum status check_terms(struct engine *engine, const struct command *command,
-                               const struct conditional_body *body, struct entry *entry,
+                               const struct conditional_body *body, struct order_request *request,
                                struct conditional *row)
 {
-    enum status status = entry_amount_of_wait(engine, entry);
+    enum status status = order_request_amount_of_wait(engine, request);
 
     if (status == STATUS_request_completed)
-        status = check_trigger(body, entry);
+        status = check_trigger(body, request);
     if (status == STATUS_request_completed)
-        status = entry_state_of_wait(engine, entry);
+        status = order_request_state_of_wait(engine, request);
     if (status != STATUS_request_completed)
         return status;
-    *row = row_of(engine, command, body, entry);
+    *row = row_of(engine, command, body, request);
     return trigger_is_met(engine, row) ? ROW_STATUS(trigger_is_met)
-                                       : entry_count_of_wait(engine, entry);
+                                       : order_request_count_of_wait(engine, request);
 }
 
 enum status conditional_order_place(struct engine *engine, const struct command *command,
@@ -130,7 +133,7 @@ enum status conditional_order_place(struct engine *engine, const struct command 
     };
 
     memcpy(&body, command_body(command), sizeof body);
-    struct entry entry = {
+    struct order_request request = {
         .price = body.price,
         .signed_quantity = body.quantity,
         .expiry = body.expiry,
@@ -145,13 +148,13 @@ enum status conditional_order_place(struct engine *engine, const struct command 
         .stp = body.stp,
         .waits = true,
     };
-    enum status status = check_form(engine, &body, &entry);
+    enum status status = check_form(engine, &body, &request);
     if (status != STATUS_request_completed)
         return status;
-    status = check_terms(engine, command, &body, &entry, &row);
+    status = check_terms(engine, command, &body, &request, &row);
     if (status != STATUS_request_completed) {
-        entry.price = body.price;
-        place_emit_refused(engine, &name, &entry, status, result);
+        request.price = body.price;
+        place_emit_refused(engine, &name, &request, status, result);
         return status;
     }
     uint32_t index = conditional_alloc(&engine->conditionals);

@@ -4,7 +4,7 @@
 #include "engine/standing/schedule.h"
 #include "engine/state/evidence.h"
 #include "engine/state/trigger.h"
-#include "engine/trade/entry.h"
+#include "engine/trade/order_request.h"
 #include "engine/trade/place.h"
 
 static void emit_trigger(struct engine *engine, uint32_t index)
@@ -42,11 +42,11 @@ static uint64_t live_expiry(const struct conditional *row)
     return row->live_tif == ORDER_GTC ? UINT64_MAX : row->live_tif;
 }
 
-static struct entry entry_of(const struct engine *engine, const struct conditional *row)
+static struct order_request request_of(const struct engine *engine, const struct conditional *row)
 {
     bool is_buy = row->side == ORDER_LONG;
 
-    return (struct entry){
+    return (struct order_request){
         .price = row->price,
         .signed_quantity = is_buy ? (int64_t)row->quantity : -(int64_t)row->quantity,
         .expiry = live_expiry(row),
@@ -66,7 +66,7 @@ static struct entry entry_of(const struct engine *engine, const struct condition
 static uint32_t place(struct engine *engine, uint32_t index)
 {
     struct conditional *row = &engine->conditionals.rows[index];
-    struct entry entry = entry_of(engine, row);
+    struct order_request request = request_of(engine, row);
     struct place_name name = {
         .id = (const uint8_t *)row->id,
         .hash = row->hash,
@@ -80,12 +80,12 @@ static uint32_t place(struct engine *engine, uint32_t index)
         engine->applying.untriggered = CONDITIONAL_NONE;
     }
     engine->applying.makers = 0;
-    enum status status = entry_form(engine, &entry, false);
+    enum status status = order_request_form(engine, &request, false);
     if (status == STATUS_request_completed)
-        status = place_entry(engine, &name, &entry, result);
+        status = place_request(engine, &name, &request, result);
     if (status != STATUS_request_completed) {
         row->state = ORDER_REJECTED;
-        row->reason = entry.reason != REASON_none ? entry.reason : (uint8_t)status;
+        row->reason = request.reason != REASON_none ? request.reason : (uint8_t)status;
         conditional_emit(engine, index);
         evidence_of_refusal(engine, result, row->quantity);
     }

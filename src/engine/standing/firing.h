@@ -1,8 +1,8 @@
-/* firing.h - an untriggered order whose price has come takes its chance: one unit of WORK_TRIGGER
- * (rules.md R8). Owned by the engine.
+/* firing.h - fires an untriggered order when its price has come: one unit of WORK_TRIGGER (rules.md
+ * R8). Owned by the engine.
  *
- * Order.  Its owner is touched; 2114; the others of its OCO group are canceled; then it goes the
- *         way of every order (place_entry) with its own id. It becomes that order, or is REJECTED.
+ * Order.  Refreshes its owner, emits 2114, cancels the others of its OCO group, then places it as
+ *         any order (place_request) under its own id. It becomes that order, or is REJECTED.
  * Bound.  One unit, and one for each maker that its walk met. */
 #ifndef ENGINE_STANDING_FIRING_H
 #define ENGINE_STANDING_FIRING_H

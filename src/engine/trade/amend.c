@@ -3,7 +3,7 @@
 #include "base/rule.h"
 #include "base/uuid.h"
 #include "engine/state/evidence.h"
-#include "engine/trade/entry.h"
+#include "engine/trade/order_request.h"
 #include "engine/trade/resting.h"
 
 /* The body of code 1 (W3). */
@@ -118,16 +118,16 @@ enum status amend_reduce(struct engine *engine, const struct command *command,
 }
 
 enum status amend_replace_terms(struct engine *engine, const struct amend_target *target,
-                                struct entry *entry, struct engine_result *result)
+                                struct order_request *request, struct engine_result *result)
 {
     if (!is_v7(target->id))
         return ROW_STATUS(target_id);
-    enum status status = entry_form(engine, entry, true);
+    enum status status = order_request_form(engine, request, true);
     if (status != STATUS_request_completed && result != NULL)
-        result->reason = entry->reason;
+        result->reason = request->reason;
     if (status == STATUS_request_completed)
-        status = find_target(engine, entry->market_index, target, result, &entry->replaced);
-    return status != STATUS_request_completed ? status : entry_terms(engine, entry);
+        status = find_target(engine, request->market_index, target, result, &request->replaced);
+    return status != STATUS_request_completed ? status : order_request_terms(engine, request);
 }
 
 /* Lists of reduce-only and of post-only orders cover those that were such when they were made.
@@ -150,10 +150,10 @@ static void close_list(struct engine *engine, uint32_t head, uint8_t flag, uint6
     *list = 0;
 }
 
-static void keep_place(struct engine *engine, const struct entry *entry,
+static void keep_place(struct engine *engine, const struct order_request *request,
                        const struct resting_terms *terms)
 {
-    const struct order *order = &engine->orders.hot[entry->replaced];
+    const struct order *order = &engine->orders.hot[request->replaced];
     struct holding *holding = state_holding(engine, order->holding);
     uint8_t turned = terms->flags & (uint8_t)~order->flags;
 
@@ -162,38 +162,39 @@ static void keep_place(struct engine *engine, const struct entry *entry,
                    &holding->reduce_cancel_sequence);
     if ((turned & ORDER_POST_ONLY) != 0 && order->stamp < holding->post_cancel_sequence)
         close_list(engine, holding->order_head, ORDER_POST_ONLY, &holding->post_cancel_sequence);
-    resting_change(engine, entry->replaced, order->remaining - entry->quantity, terms);
+    resting_change(engine, request->replaced, order->remaining - request->quantity, terms);
 }
 
-void amend_replace_act(struct engine *engine, const struct entry *entry,
-                       const struct entry_plan *plan, struct engine_result *result)
+void amend_replace_act(struct engine *engine, const struct order_request *request,
+                       const struct order_request_plan *plan, struct engine_result *result)
 {
-    struct order *order = &engine->orders.hot[entry->replaced];
-    struct resting_terms terms = { .expiry_ns = entry->expiry, .flags = entry_flags(entry) };
+    struct order *order = &engine->orders.hot[request->replaced];
+    struct resting_terms terms = { .expiry_ns = request->expiry,
+                                   .flags = order_request_flags(request) };
 
-    if (entry->keeps_place) {
-        keep_place(engine, entry, &terms);
-        evidence_of_order(engine, result, entry->replaced);
+    if (request->keeps_place) {
+        keep_place(engine, request, &terms);
+        evidence_of_order(engine, result, request->replaced);
         return;
     }
-    resting_lift(engine, entry->replaced);
-    resting_set_terms(engine, entry->replaced, &terms);
-    order->tick = entry->tick;
-    order->remaining = entry->quantity;
+    resting_lift(engine, request->replaced);
+    resting_set_terms(engine, request->replaced, &terms);
+    order->tick = request->tick;
+    order->remaining = request->quantity;
     order->stamp = state_next_stamp(engine);
-    entry_act(engine, entry, plan, entry->replaced, 0, result);
+    order_request_act(engine, request, plan, request->replaced, 0, result);
 }
 
 enum status amend_replace_rows(struct engine *engine, const struct amend_target *target,
-                               struct entry *entry, struct engine_result *result)
+                               struct order_request *request, struct engine_result *result)
 {
-    struct entry_plan plan;
-    enum status status = amend_replace_terms(engine, target, entry, result);
+    struct order_request_plan plan;
+    enum status status = amend_replace_terms(engine, target, request, result);
 
     if (status == STATUS_request_completed)
-        status = entry_decide(engine, entry, &plan);
+        status = order_request_decide(engine, request, &plan);
     if (status == STATUS_request_completed)
-        amend_replace_act(engine, entry, &plan, result);
+        amend_replace_act(engine, request, &plan, result);
     return status;
 }
 
@@ -207,7 +208,7 @@ enum status amend_replace(struct engine *engine, const struct command *command,
         .hash = command->target_hash,
         .expected = body.expected_remaining,
     };
-    struct entry entry = {
+    struct order_request request = {
         .price = body.price,
         .signed_quantity = body.quantity,
         .expiry = body.expiry,
@@ -220,5 +221,5 @@ enum status amend_replace(struct engine *engine, const struct command *command,
         .reduce_only = body.reduce_only,
         .stp = body.stp,
     };
-    return amend_replace_rows(engine, &target, &entry, result);
+    return amend_replace_rows(engine, &target, &request, result);
 }

@@ -14,15 +14,15 @@
 struct engine;
 struct command;
 struct engine_result;
-struct entry;
-struct entry_plan;
+struct order_request;
+struct order_request_plan;
 
 /* The order that an amendment, or an item of a batch, names. */
 struct amend_target {
     const uint8_t *id; /* 16 bytes */
     uint64_t hash;     /* mix_id of (account, id) */
     uint64_t expected; /* remaining that its owner expects; 0: any */
-    uint32_t pads;     /* all pad bytes of a reduction, any bit (entry.pads of a replacement) */
+    uint32_t pads;     /* all pad bytes of a reduction, any bit (request.pads of a replacement) */
     uint16_t asset_id;
 };
 
@@ -36,20 +36,22 @@ CC_MUST_USE enum status amend_reduce_decide(struct engine *engine,
 void amend_reduce_act(struct engine *engine, uint32_t order, uint64_t reduce_by,
                       struct engine_result *result);
 
-/* Decides rows target_id to liquidation of a replacement and sets entry->replaced. The caller has
- * filled the body's part of the entry. It changes no state. */
+/* Decides rows target_id to liquidation of a replacement and sets request->replaced. The caller has
+ * filled the body's part of the request. It changes no state. */
 CC_MUST_USE enum status amend_replace_terms(struct engine *engine,
-                                            const struct amend_target *target, struct entry *entry,
+                                            const struct amend_target *target,
+                                            struct order_request *request,
                                             struct engine_result *result);
 
 /* Decides all rows of a replacement, and acts if they pass. The caller has filled the body's part
- * of the entry. */
+ * of the request. */
 CC_MUST_USE enum status amend_replace_rows(struct engine *engine, const struct amend_target *target,
-                                           struct entry *entry, struct engine_result *result);
+                                           struct order_request *request,
+                                           struct engine_result *result);
 
-/* Acts on a replacement that entry_decide has let through. It cannot fail. */
-void amend_replace_act(struct engine *engine, const struct entry *entry,
-                       const struct entry_plan *plan, struct engine_result *result);
+/* Acts on a replacement that order_request_decide has let through. It cannot fail. */
+void amend_replace_act(struct engine *engine, const struct order_request *request,
+                       const struct order_request_plan *plan, struct engine_result *result);
 
 /* Applies code 1: rows target_id to size. Row portfolio has passed, which set
  * applying.portfolio. */

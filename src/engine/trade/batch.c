@@ -7,7 +7,7 @@
 #include "engine/trade/amend.h"
 #include "engine/trade/batch_atomic.h"
 #include "engine/trade/cancel.h"
-#include "engine/trade/entry.h"
+#include "engine/trade/order_request.h"
 #include "engine/trade/place.h"
 
 enum { HEAD_BYTES = 24, HEAD_COUNT_AT = 16, HEAD_ATOMIC_AT = 18, HEAD_PADS_AT = 19 };
@@ -76,9 +76,10 @@ enum status batch_check_id(const struct engine *engine, const struct command *co
     return STATUS_request_completed;
 }
 
-void batch_entry(const struct engine *engine, const struct batch_item *item, struct entry *entry)
+void batch_entry(const struct engine *engine, const struct batch_item *item,
+                 struct order_request *request)
 {
-    *entry = (struct entry){
+    *request = (struct order_request){
         .price = item->price,
         .signed_quantity = item->quantity,
         .expiry = item->expiry,
@@ -96,14 +97,14 @@ void batch_entry(const struct engine *engine, const struct batch_item *item, str
 
 void batch_use_id(struct engine *engine, const struct batch_item *item, enum status status)
 {
-    struct duplicate_entry entry = {
+    struct duplicate_entry request = {
         .account = engine->applying.account,
         .processed_at_ns = engine->t_ns,
         .outcome = duplicate_outcome(engine->sequence, (uint8_t)status),
     };
 
-    load_id(item->order_id, entry.id);
-    duplicate_insert(&engine->duplicates, batch_hash(engine, item), &entry);
+    load_id(item->order_id, request.id);
+    duplicate_insert(&engine->duplicates, batch_hash(engine, item), &request);
 }
 
 void batch_emit(struct engine *engine, const struct command *command, uint32_t number,
@@ -132,11 +133,11 @@ static enum status apply_place(struct engine *engine, const struct batch_item *i
         .hash = batch_hash(engine, item),
         .account = engine->applying.account,
     };
-    struct entry entry;
+    struct order_request request;
 
-    batch_entry(engine, item, &entry);
-    enum status status = place_rows(engine, &name, &entry, NULL);
-    *reason = entry.reason;
+    batch_entry(engine, item, &request);
+    enum status status = place_rows(engine, &name, &request, NULL);
+    *reason = request.reason;
     return status;
 }
 
@@ -157,11 +158,11 @@ static enum status apply_reduce(struct engine *engine, const struct batch_item *
 static enum status apply_replace(struct engine *engine, const struct batch_item *item,
                                  const struct amend_target *target, uint8_t *reason)
 {
-    struct entry entry;
+    struct order_request request;
 
-    batch_entry(engine, item, &entry);
-    enum status status = amend_replace_rows(engine, target, &entry, NULL);
-    *reason = entry.reason;
+    batch_entry(engine, item, &request);
+    enum status status = amend_replace_rows(engine, target, &request, NULL);
+    *reason = request.reason;
     return status;
 }
 

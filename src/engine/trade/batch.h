@@ -16,7 +16,7 @@
 
 struct engine;
 struct engine_result;
-struct entry;
+struct order_request;
 
 enum batch_op { BATCH_PLACE, BATCH_REDUCE, BATCH_REPLACE, BATCH_CANCEL, BATCH_OP_COUNT };
 
@@ -63,8 +63,9 @@ CC_MUST_USE bool batch_has_v7(const struct batch_item *item);
 CC_MUST_USE enum status batch_check_id(const struct engine *engine, const struct command *command,
                                        const struct batch_item *item);
 
-/* Fills the item's part of an entry (ops 0 and 2). */
-void batch_entry(const struct engine *engine, const struct batch_item *item, struct entry *entry);
+/* Fills the item's part of a request (ops 0 and 2). */
+void batch_entry(const struct engine *engine, const struct batch_item *item,
+                 struct order_request *request);
 
 /* True if the item is a reduction below 0: row size. Read as unsigned it would be a cancel. */
 CC_MUST_USE static inline bool batch_cut_is_negative(const struct batch_item *item)

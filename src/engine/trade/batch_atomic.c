@@ -5,7 +5,7 @@
 #include "engine/risk/risk.h"
 #include "engine/trade/amend.h"
 #include "engine/trade/cancel.h"
-#include "engine/trade/entry.h"
+#include "engine/trade/order_request.h"
 #include "engine/trade/place.h"
 #include "engine/trade/resting.h"
 
@@ -141,27 +141,28 @@ static void move_out(struct engine *engine, struct check *check, uint32_t order)
 
 /* A replaced order keeps its time in force here: its new expiry is in no row of extras yet. It is
  * alive by either. */
-static void move_entry(struct engine *engine, struct check *check, const struct entry *entry)
+static void move_entry(struct engine *engine, struct check *check,
+                       const struct order_request *request)
 {
     struct shadow *shadow = &check->shadows[check->shadow_count];
 
-    if (entry->replaced != ORDER_NONE) {
-        shadow = shadow_of(engine, check, entry->replaced);
+    if (request->replaced != ORDER_NONE) {
+        shadow = shadow_of(engine, check, request->replaced);
         subtract_sums(engine, check, shadow);
-        shadow->is_moved |= !entry->keeps_place;
+        shadow->is_moved |= !request->keeps_place;
     } else {
         *shadow = (struct shadow){
             .is_moved = true,
-            .now = { .market = (uint16_t)entry->market_index, .side = entry->side },
+            .now = { .market = (uint16_t)request->market_index, .side = request->side },
         };
-        shadow->now.holding = holding_get(engine, entry->portfolio, entry->market_index);
+        shadow->now.holding = holding_get(engine, request->portfolio, request->market_index);
         check->shadow_count++;
         state_portfolio(engine, engine->applying.portfolio)->open_order_count++;
     }
-    shadow->now.tick = entry->tick;
-    shadow->now.remaining = entry->quantity;
-    shadow->now.flags =
-        (uint8_t)((entry_flags(entry) & ~ORDER_TIF_MASK) | (shadow->now.flags & ORDER_TIF_MASK));
+    shadow->now.tick = request->tick;
+    shadow->now.remaining = request->quantity;
+    shadow->now.flags = (uint8_t)((order_request_flags(request) & ~ORDER_TIF_MASK) |
+                                  (shadow->now.flags & ORDER_TIF_MASK));
     shadow->now.stamp = state_stamp(engine); /* no list made before covers what it has become */
     add_sums(engine, check, shadow);
 }
@@ -178,11 +179,11 @@ static bool stands(const struct check *check, uint32_t order)
 }
 
 static bool crosses_book(struct engine *engine, const struct check *check,
-                         const struct entry *entry)
+                         const struct order_request *request)
 {
-    const struct book *book = &entry->market->book;
-    enum order_side other = book_opposite((enum order_side)entry->side);
-    uint32_t limit = book_mirror(book, entry->tick);
+    const struct book *book = &request->market->book;
+    enum order_side other = book_opposite((enum order_side)request->side);
+    uint32_t limit = book_mirror(book, request->tick);
     uint64_t dead = 0;
 
     for (uint32_t tick = book_best(book, other); tick <= limit && tick != BOOK_TICK_NONE;
@@ -192,7 +193,7 @@ static bool crosses_book(struct engine *engine, const struct check *check,
             const struct order *order = &engine->orders.hot[at];
             const struct holding *holding = state_holding(engine, order->holding);
             const struct portfolio *owner = state_portfolio(engine, holding->portfolio);
-            if (holding->portfolio == entry->portfolio && !stands(check, at))
+            if (holding->portfolio == request->portfolio && !stands(check, at))
                 continue;
             if (!resting_is_dead(engine, order, at, holding, owner) ||
                 dead == state_option(engine, OPTION_engine_makers_max))
@@ -205,15 +206,15 @@ static bool crosses_book(struct engine *engine, const struct check *check,
 
 /* Against what the items before it have entered. */
 static bool crosses_batch(const struct engine *engine, const struct check *check,
-                          const struct entry *entry)
+                          const struct order_request *request)
 {
     for (uint32_t i = 0; i < check->shadow_count; i++) {
         const struct shadow *shadow = &check->shadows[i];
-        if (!shadow->is_moved || shadow->is_gone || shadow->now.market != entry->market_index ||
-            shadow->now.side == entry->side)
+        if (!shadow->is_moved || shadow->is_gone || shadow->now.market != request->market_index ||
+            shadow->now.side == request->side)
             continue;
         uint64_t price = resting_price(engine, &shadow->now);
-        if (entry->side == ORDER_LONG ? entry->price >= price : entry->price <= price)
+        if (request->side == ORDER_LONG ? request->price >= price : request->price <= price)
             return true;
     }
     return false;
@@ -244,31 +245,31 @@ static struct amend_target amend_target_of(const struct engine *engine,
     };
 }
 
-/* The item's entry; an op that is forbidden here, or that does not exist, meets row form. */
-static void entry_of(const struct engine *engine, const struct batch_item *item,
-                     struct entry *entry)
+/* The item's request; an op that is forbidden here, or that does not exist, meets row form. */
+static void request_of(const struct engine *engine, const struct batch_item *item,
+                       struct order_request *request)
 {
-    batch_entry(engine, item, entry);
-    entry->pads |= item->post_only != 1 || item->op >= BATCH_OP_COUNT;
+    batch_entry(engine, item, request);
+    request->pads |= item->post_only != 1 || item->op >= BATCH_OP_COUNT;
 }
 
 /* Rows target_id to liquidation of an op 0 or 2, or of an op that does not exist. */
 static enum status terms_of(struct engine *engine, const struct command *command,
-                            const struct batch_item *item, struct entry *entry)
+                            const struct batch_item *item, struct order_request *request)
 {
     struct amend_target target = amend_target_of(engine, item);
     enum status status;
 
-    entry_of(engine, item, entry);
+    request_of(engine, item, request);
     if (item->op == BATCH_REPLACE)
-        return amend_replace_terms(engine, &target, entry, NULL);
+        return amend_replace_terms(engine, &target, request, NULL);
     if (item->op == BATCH_PLACE)
         status = batch_check_id(engine, command, item);
     else
         status = batch_has_v7(item) ? STATUS_request_completed : ROW_STATUS(target_id);
     if (status == STATUS_request_completed)
-        status = entry_form(engine, entry, false);
-    return status != STATUS_request_completed ? status : entry_terms(engine, entry);
+        status = order_request_form(engine, request, false);
+    return status != STATUS_request_completed ? status : order_request_terms(engine, request);
 }
 
 static enum status reduce_of(struct engine *engine, const struct batch_item *item, uint32_t *order)
@@ -305,17 +306,18 @@ static enum status check_reduce(struct engine *engine, struct check *check,
 
 /* Room for all that the batch would enter, as if nothing left before. */
 static bool has_room(const struct engine *engine, const struct check *check,
-                     const struct entry *entry)
+                     const struct order_request *request)
 {
     const struct book_pages *pages = &engine->markets.pages;
-    bool is_new = entry->replaced == ORDER_NONE;
+    bool is_new = request->replaced == ORDER_NONE;
 
     if (is_new && engine->orders.limit - engine->orders.count < check->place_count)
         return false;
-    if (is_new && entry->holding == HOLDING_NONE &&
+    if (is_new && request->holding == HOLDING_NONE &&
         engine->holdings.count >= engine->holdings.limit)
         return false;
-    if (!is_new && order_filled_notional(&engine->orders, entry->replaced) > ENTRY_FILLED_MAX)
+    if (!is_new &&
+        order_filled_notional(&engine->orders, request->replaced) > ORDER_REQUEST_FILLED_MAX)
         return false;
     return pages->limit - pages->used >= check->enter_count;
 }
@@ -337,7 +339,7 @@ static enum status check_enter(struct engine *engine, struct check *check, uint3
                                const struct batch_item *item)
 {
     enum status status = STATUS_request_completed;
-    struct entry entry;
+    struct order_request request;
 
     if (item->op == BATCH_PLACE)
         status = batch_check_id(engine, check->command, item);
@@ -345,15 +347,15 @@ static enum status check_enter(struct engine *engine, struct check *check, uint3
         is_seen(check, number, item))
         status = ROW_STATUS(duplicate);
     if (status == STATUS_request_completed)
-        status = terms_of(engine, check->command, item, &entry);
+        status = terms_of(engine, check->command, item, &request);
     if (status != STATUS_request_completed)
         return status;
-    if (!entry.keeps_place &&
-        (crosses_book(engine, check, &entry) || crosses_batch(engine, check, &entry)))
+    if (!request.keeps_place &&
+        (crosses_book(engine, check, &request) || crosses_batch(engine, check, &request)))
         return ROW_STATUS(post_only_crosses);
-    if (!has_room(engine, check, &entry))
+    if (!has_room(engine, check, &request))
         return ROW_STATUS(room);
-    move_entry(engine, check, &entry);
+    move_entry(engine, check, &request);
     return STATUS_request_completed;
 }
 
@@ -434,49 +436,51 @@ static enum status alone(struct engine *engine, const struct command *command,
                          const struct batch_item *item)
 {
     struct cancel_target target = cancel_target_of(engine, item);
-    struct entry entry;
-    struct entry_plan plan;
+    struct order_request request;
+    struct order_request_plan plan;
     uint32_t order;
 
     if (item->op == BATCH_CANCEL)
         return cancel_find(engine, &target, &order);
     if (item->op == BATCH_REDUCE)
         return reduce_of(engine, item, &order);
-    enum status status = terms_of(engine, command, item, &entry);
-    return status != STATUS_request_completed ? status : entry_decide(engine, &entry, &plan);
+    enum status status = terms_of(engine, command, item, &request);
+    return status != STATUS_request_completed ? status
+                                              : order_request_decide(engine, &request, &plan);
 }
 
 /* --- the act ---------------------------------------------------------------------------------- */
 
 /* What rests as a whole behind the dead orders at or through its limit. */
-static void plan_rest(struct engine *engine, const struct entry *entry, struct entry_plan *plan)
+static void plan_rest(struct engine *engine, const struct order_request *request,
+                      struct order_request_plan *plan)
 {
     plan->taker = (struct match_taker){
-        .market = entry->market_index,
-        .portfolio = entry->portfolio,
-        .account = entry->account,
-        .position = entry->position,
-        .quantity = entry->quantity,
-        .limit_tick = book_mirror(&entry->market->book, entry->tick),
-        .side = entry->side,
-        .stp = entry->stp,
-        .reduce_only = entry->reduce_only != 0,
+        .market = request->market_index,
+        .portfolio = request->portfolio,
+        .account = request->account,
+        .position = request->position,
+        .quantity = request->quantity,
+        .limit_tick = book_mirror(&request->market->book, request->tick),
+        .side = request->side,
+        .stp = request->stp,
+        .reduce_only = request->reduce_only != 0,
     };
     bool crosses = match_crosses(engine, &plan->taker, &plan->match);
-    INVARIANT(!crosses || entry->keeps_place); /* in its place it meets nobody (I5) */
+    INVARIANT(!crosses || request->keeps_place); /* in its place it meets nobody (I5) */
 }
 
 static void act_enter(struct engine *engine, const struct command *command,
                       const struct batch_item *item)
 {
-    struct entry entry;
-    struct entry_plan plan;
-    enum status status = terms_of(engine, command, item, &entry);
+    struct order_request request;
+    struct order_request_plan plan;
+    enum status status = terms_of(engine, command, item, &request);
 
     INVARIANT(status == STATUS_request_completed);
-    plan_rest(engine, &entry, &plan);
+    plan_rest(engine, &request, &plan);
     if (item->op == BATCH_REPLACE) {
-        amend_replace_act(engine, &entry, &plan, NULL);
+        amend_replace_act(engine, &request, &plan, NULL);
         return;
     }
     struct place_name name = {
@@ -484,8 +488,8 @@ static void act_enter(struct engine *engine, const struct command *command,
         .hash = batch_hash(engine, item),
         .account = engine->applying.account,
     };
-    uint32_t order = place_alloc(engine, &name, &entry);
-    entry_act(engine, &entry, &plan, order, name.hash, NULL);
+    uint32_t order = place_alloc(engine, &name, &request);
+    order_request_act(engine, &request, &plan, order, name.hash, NULL);
 }
 
 static void act_reduce(struct engine *engine, const struct batch_item *item)

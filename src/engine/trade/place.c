@@ -2,7 +2,7 @@
 
 #include "base/rule.h"
 #include "engine/state/evidence.h"
-#include "engine/trade/entry.h"
+#include "engine/trade/order_request.h"
 #include "engine/trade/resting.h"
 
 /* The body of code 0 (W3). */
@@ -39,7 +39,7 @@ static_assert(sizeof(struct limit_body) == 48, "W3: PlaceLimitOrder");
 static_assert(sizeof(struct market_body) == 40, "W3: PlaceMarketOrder");
 
 uint32_t place_alloc(struct engine *engine, const struct place_name *name,
-                     const struct entry *entry)
+                     const struct order_request *request)
 {
     uint32_t index = order_alloc(&engine->orders);
     struct order *order = &engine->orders.hot[index];
@@ -47,20 +47,20 @@ uint32_t place_alloc(struct engine *engine, const struct place_name *name,
 
     INVARIANT(index != ORDER_NONE);
     memcpy(order->id, name->id, sizeof order->id);
-    order->tick = entry->tick;
-    order->remaining = entry->quantity;
-    order->holding = entry->holding != HOLDING_NONE
-                         ? entry->holding
-                         : holding_get(engine, entry->portfolio, entry->market_index);
-    order->market = (uint16_t)entry->market_index;
-    order->side = entry->side;
-    order->flags = entry_flags(entry);
+    order->tick = request->tick;
+    order->remaining = request->quantity;
+    order->holding = request->holding != HOLDING_NONE
+                         ? request->holding
+                         : holding_get(engine, request->portfolio, request->market_index);
+    order->market = (uint16_t)request->market_index;
+    order->side = request->side;
+    order->flags = order_request_flags(request);
     order->account = name->account;
-    order->order_type = entry->order_type;
+    order->order_type = request->order_type;
     cold->placed_ns = engine->t_ns;
     order->stamp = state_next_stamp(engine);
-    if (entry->tif == ORDER_GTT)
-        order_extra(&engine->orders, index)->expiry_ns = entry->expiry;
+    if (request->tif == ORDER_GTT)
+        order_extra(&engine->orders, index)->expiry_ns = request->expiry;
     if (CC_UNLIKELY(name->conditional != CONDITIONAL_NONE)) {
         const struct conditional *waited = &engine->conditionals.rows[name->conditional];
         order_extra(&engine->orders, index)->placed_rank = conditional_rank(waited);
@@ -71,56 +71,57 @@ uint32_t place_alloc(struct engine *engine, const struct place_name *name,
 }
 
 void place_emit_refused(struct engine *engine, const struct place_name *name,
-                        const struct entry *entry, enum status status, struct engine_result *result)
+                        const struct order_request *request, enum status status,
+                        struct engine_result *result)
 {
     struct effect_order_state body = {
-        .remaining = entry->quantity,
-        .price = order_type_is_market(entry->order_type) ? 0 : entry->price,
+        .remaining = request->quantity,
+        .price = order_type_is_market(request->order_type) ? 0 : request->price,
         .status = ORDER_REJECTED,
         .reason = (uint8_t)status,
-        .side = entry->side,
-        .order_type = entry->order_type,
-        .asset_id = entry->asset_id,
+        .side = request->side,
+        .order_type = request->order_type,
+        .asset_id = request->asset_id,
     };
 
     memcpy(body.order_id, name->id, sizeof body.order_id);
-    effects_emit(engine, EFFECT_order_state, EFFECT_NO_RECORD, entry->asset_id, &body);
-    evidence_of_refusal(engine, result, entry->quantity);
+    effects_emit(engine, EFFECT_order_state, EFFECT_NO_RECORD, request->asset_id, &body);
+    evidence_of_refusal(engine, result, request->quantity);
 }
 
-enum status place_entry(struct engine *engine, const struct place_name *name, struct entry *entry,
-                        struct engine_result *result)
+enum status place_request(struct engine *engine, const struct place_name *name,
+                          struct order_request *request, struct engine_result *result)
 {
-    struct entry_plan plan;
-    enum status status = entry_terms(engine, entry);
+    struct order_request_plan plan;
+    enum status status = order_request_terms(engine, request);
 
     if (status == STATUS_request_completed)
-        status = entry_decide(engine, entry, &plan);
+        status = order_request_decide(engine, request, &plan);
     if (status != STATUS_request_completed)
         return status;
-    uint32_t order = place_alloc(engine, name, entry);
-    entry_act(engine, entry, &plan, order, name->hash, result);
+    uint32_t order = place_alloc(engine, name, request);
+    order_request_act(engine, request, &plan, order, name->hash, result);
     return ROW_STATUS(completed);
 }
 
-enum status place_rows(struct engine *engine, const struct place_name *name, struct entry *entry,
-                       struct engine_result *result)
+enum status place_rows(struct engine *engine, const struct place_name *name,
+                       struct order_request *request, struct engine_result *result)
 {
-    enum status status = entry_form(engine, entry, false);
+    enum status status = order_request_form(engine, request, false);
 
     if (status != STATUS_request_completed) {
         if (result != NULL)
-            result->reason = entry->reason;
+            result->reason = request->reason;
         return status;
     }
-    status = place_entry(engine, name, entry, result);
+    status = place_request(engine, name, request, result);
     if (status != STATUS_request_completed)
-        place_emit_refused(engine, name, entry, status, result);
+        place_emit_refused(engine, name, request, status, result);
     return status;
 }
 
 static enum status run_rows(struct engine *engine, const struct command *command,
-                            struct entry *entry, struct engine_result *result)
+                            struct order_request *request, struct engine_result *result)
 {
     struct place_name name = {
         .id = command_request_id(command),
@@ -129,56 +130,56 @@ static enum status run_rows(struct engine *engine, const struct command *command
     };
 
     INVARIANT(name.id != NULL); /* whoever places has signed */
-    return place_rows(engine, &name, entry, result);
+    return place_rows(engine, &name, request, result);
 }
 
 enum status place_limit(struct engine *engine, const struct command *command,
                         struct engine_result *result)
 {
     struct limit_body body;
-    struct entry entry;
+    struct order_request request;
 
     memcpy(&body, command_body(command), sizeof body);
-    entry.price = body.price;
-    entry.signed_quantity = body.quantity;
-    entry.expiry = body.expiry;
-    entry.slippage_ppm = 0;
-    entry.pads = body.pad | body.pad2;
-    entry.portfolio = engine->applying.portfolio;
-    entry.account = engine->applying.account;
-    entry.replaced = ORDER_NONE;
-    entry.asset_id = body.asset_id;
-    entry.order_type = ORDER_LIMIT;
-    entry.post_only = body.post_only;
-    entry.reduce_only = body.reduce_only;
-    entry.stp = body.stp;
-    entry.waits = false;
-    return run_rows(engine, command, &entry, result);
+    request.price = body.price;
+    request.signed_quantity = body.quantity;
+    request.expiry = body.expiry;
+    request.slippage_ppm = 0;
+    request.pads = body.pad | body.pad2;
+    request.portfolio = engine->applying.portfolio;
+    request.account = engine->applying.account;
+    request.replaced = ORDER_NONE;
+    request.asset_id = body.asset_id;
+    request.order_type = ORDER_LIMIT;
+    request.post_only = body.post_only;
+    request.reduce_only = body.reduce_only;
+    request.stp = body.stp;
+    request.waits = false;
+    return run_rows(engine, command, &request, result);
 }
 
 enum status place_market(struct engine *engine, const struct command *command,
                          struct engine_result *result)
 {
     struct market_body body;
-    struct entry entry;
+    struct order_request request;
     uint32_t pads = 0;
 
     memcpy(&body, command_body(command), sizeof body);
     for (uint32_t i = 0; i < sizeof body.pad2; i++)
         pads |= body.pad2[i];
-    entry.price = 0;
-    entry.signed_quantity = body.quantity;
-    entry.expiry = 0; /* IOC */
-    entry.slippage_ppm = body.max_slippage_ppm;
-    entry.pads = pads | body.pad;
-    entry.portfolio = engine->applying.portfolio;
-    entry.account = engine->applying.account;
-    entry.replaced = ORDER_NONE;
-    entry.asset_id = body.asset_id;
-    entry.order_type = ORDER_MARKET;
-    entry.post_only = 0;
-    entry.reduce_only = body.reduce_only;
-    entry.stp = body.stp;
-    entry.waits = false;
-    return run_rows(engine, command, &entry, result);
+    request.price = 0;
+    request.signed_quantity = body.quantity;
+    request.expiry = 0; /* IOC */
+    request.slippage_ppm = body.max_slippage_ppm;
+    request.pads = pads | body.pad;
+    request.portfolio = engine->applying.portfolio;
+    request.account = engine->applying.account;
+    request.replaced = ORDER_NONE;
+    request.asset_id = body.asset_id;
+    request.order_type = ORDER_MARKET;
+    request.post_only = 0;
+    request.reduce_only = body.reduce_only;
+    request.stp = body.stp;
+    request.waits = false;
+    return run_rows(engine, command, &request, result);
 }

@@ -6,7 +6,7 @@
 #include "base/status.h"
 
 struct engine;
-struct entry;
+struct order_request;
 struct command;
 struct engine_result;
 
@@ -15,7 +15,7 @@ struct engine_result;
 CC_MUST_USE enum status place_limit(struct engine *engine, const struct command *command,
                                     struct engine_result *result);
 
-/* What an entry is called and whose it is. */
+/* The id of a request and its owner. */
 struct place_name {
     const uint8_t *id; /* 16 bytes: the request id, that of a batch's item, or that of a trigger */
     uint64_t hash;     /* mix_id of (account, id) */
@@ -23,23 +23,23 @@ struct place_name {
     uint32_t conditional; /* what was triggered (conditional.h), else CONDITIONAL_NONE */
 };
 
-/* The rows after expiry of an entry that entry_form has let through: decides, takes the order
- * and acts. A refusal is told by the caller. */
-CC_MUST_USE enum status place_entry(struct engine *engine, const struct place_name *name,
-                                    struct entry *entry, struct engine_result *result);
+/* The rows after expiry, of a request that passed order_request_form: decides, allocates the order
+ * and acts. The caller emits a refusal (place_emit_refused). */
+CC_MUST_USE enum status place_request(struct engine *engine, const struct place_name *name,
+                                      struct order_request *request, struct engine_result *result);
 
-/* The same from row market_id on, for an entry that has its body's part; a refusal after row expiry
- * on is told. */
+/* All rows from market_id on; the caller has filled the body's part of the request. Emits a refusal
+ * after row expiry itself. */
 CC_MUST_USE enum status place_rows(struct engine *engine, const struct place_name *name,
-                                   struct entry *entry, struct engine_result *result);
+                                   struct order_request *request, struct engine_result *result);
 
-/* The record of an order that was let in (there is room), its holding made when there was none. */
+/* Allocates the record of an order that passed its rows, and its holding if there is none. */
 CC_MUST_USE uint32_t place_alloc(struct engine *engine, const struct place_name *name,
-                                 const struct entry *entry);
+                                 const struct order_request *request);
 
 /* 2101 of a placement that was refused after row expiry: there is no record (R3). */
 void place_emit_refused(struct engine *engine, const struct place_name *name,
-                        const struct entry *entry, enum status status,
+                        const struct order_request *request, enum status status,
                         struct engine_result *result);
 
 /* The same for a market order: it matches up to the bound of its slippage and never rests. */

@@ -1,0 +1,592 @@
+#include "engine/trade/order_request.h"
+
+#include "base/rule.h"
+#include "engine/risk/margin.h"
+#include "engine/state/evidence.h"
+#include "engine/trade/resting.h"
+
+enum { ENTRY_STP_MAX = 3 };
+
+#define ENTRY_SIZE_MAX     (INT64_C(1) << 42) /* R1: |s| + B of a request */
+#define ENTRY_COST_MAX     (INT64_C(1) << 52) /* |c| + bn */
+#define ENTRY_NOTIONAL_MAX (INT64_C(1) << 50)
+#define ENTRY_FEES_MAX     ((INT64_C(1) << 62) - (INT64_C(1) << 52)) /* room for one command's */
+
+static bool is_market(const struct order_request *request)
+{
+    return order_type_is_market(request->order_type);
+}
+
+static bool replaces(const struct order_request *request)
+{
+    return request->replaced != ORDER_NONE;
+}
+
+static bool may_rest(const struct order_request *request)
+{
+    return request->tif == ORDER_GTC || request->tif == ORDER_GTT;
+}
+
+/* --- rows up to expiry ------------------------------------------------------------------------ */
+
+/* What the market's state lets in. */
+static enum status check_state(const struct order_request *request)
+{
+    switch ((enum market_state)request->market->state) {
+    case MARKET_ACTIVE:
+        return STATUS_request_completed;
+    case MARKET_POST_ONLY:
+        return request->post_only ? STATUS_request_completed : ROW_STATUS(market_post_only);
+    case MARKET_REDUCE_ONLY:
+        return request->reduce_only ? STATUS_request_completed : ROW_STATUS(market_reduce_only);
+    case MARKET_CANCEL_ONLY:
+        return ROW_STATUS(market_cancel_only);
+    case MARKET_HALTED:
+        return ROW_STATUS(market_halted);
+    case MARKET_CLOSED:
+    case MARKET_STATE_COUNT:
+        break;
+    }
+    return ROW_STATUS(market_closed);
+}
+
+/* Flags and time in force. */
+static enum status check_flags(const struct engine *engine, struct order_request *request,
+                               bool must_rest)
+{
+    uint64_t life_ns = state_option(engine, OPTION_limits_gtt_max_s) * MARKET_SECOND_NS;
+
+    request->tif = request->expiry == ORDER_EXPIRY_IOC   ? ORDER_IOC
+                   : request->expiry == ORDER_EXPIRY_FOK ? ORDER_FOK
+                   : request->expiry == ORDER_EXPIRY_GTC ? ORDER_GTC
+                                                         : ORDER_GTT;
+    if (request->post_only > 1 || request->reduce_only > 1 || request->stp > ENTRY_STP_MAX)
+        return ROW_STATUS(flags);
+    if ((request->post_only || must_rest) && !may_rest(request))
+        return ROW_STATUS(flags);
+    if (request->tif != ORDER_GTT)
+        return STATUS_request_completed;
+    if (request->expiry > INT64_MAX || request->expiry > engine->t_ns + life_ns)
+        return ROW_STATUS(flags);
+    return request->expiry <= engine->t_ns ? ROW_STATUS(expiry) : STATUS_request_completed;
+}
+
+enum status order_request_market(struct engine *engine, struct order_request *request)
+{
+    request->reason = REASON_none;
+    enum status status = market_of_asset(engine, request->asset_id, &request->market_index);
+    if (status != STATUS_request_completed)
+        return status;
+    request->market = state_market(engine, request->market_index);
+    if (request->pads != 0)
+        return ROW_STATUS(form);
+    if (CC_UNLIKELY(engine->mmps.count != 0) && request->post_only == 1 && !request->waits &&
+        mmp_is_frozen(engine, request->portfolio, request->market_index)) {
+        request->reason = REASON_mmp_frozen;
+        return ROW_STATUS(mmp_frozen);
+    }
+    return check_state(request);
+}
+
+enum status order_request_form(struct engine *engine, struct order_request *request, bool must_rest)
+{
+    enum status status = order_request_market(engine, request);
+
+    return status != STATUS_request_completed ? status : check_flags(engine, request, must_rest);
+}
+
+enum status order_request_flags_of_wait(const struct engine *engine,
+                                        const struct order_request *request, uint8_t live_tif)
+{
+    uint64_t life_ns = state_option(engine, OPTION_limits_gtt_max_s) * MARKET_SECOND_NS;
+
+    if (request->post_only > 1 || request->reduce_only > 1 || request->stp > ENTRY_STP_MAX)
+        return ROW_STATUS(flags);
+    if (live_tif > ORDER_GTC || (is_market(request) && live_tif != ORDER_IOC) ||
+        (request->post_only && live_tif != ORDER_GTC))
+        return ROW_STATUS(flags);
+    if (request->expiry == ORDER_EXPIRY_IOC || request->expiry == ORDER_EXPIRY_FOK)
+        return ROW_STATUS(flags);
+    if (request->expiry == ORDER_EXPIRY_GTC)
+        return STATUS_request_completed;
+    if (request->expiry > INT64_MAX || request->expiry > engine->t_ns + life_ns)
+        return ROW_STATUS(flags);
+    return request->expiry <= engine->t_ns ? ROW_STATUS(expiry_of_conditional)
+                                           : STATUS_request_completed;
+}
+
+/* --- rows from size_zero to liquidation ------------------------------------------------------- */
+
+static bool is_multiple(uint64_t value, uint64_t unit)
+{
+    return unit == 1 || value % unit == 0;
+}
+
+/* R1: |s| + B <= 2^42 and 64 markets, with this order, reduce-only ones included. */
+static bool size_fits(const struct engine *engine, const struct order_request *request)
+{
+    const struct holding *holding = &engine->holdings.rows[request->holding];
+
+    if (request->holding == HOLDING_NONE ||
+        (holding->size == 0 && holding->order_head == ORDER_NONE)) {
+        if (holding_over_markets(engine, request->portfolio, request->market_index))
+            return false;
+        if (request->holding == HOLDING_NONE)
+            return true;
+    }
+    const struct holding_side *side = &holding->sides[request->side];
+    uint64_t sum = margin_abs(holding->size) + (uint64_t)(side->size + side->reduce_size);
+    return sum - request->out_quantity + request->quantity <= (uint64_t)ENTRY_SIZE_MAX;
+}
+
+/* R1: a notional of 2^50, |c| + bn <= 2^52. */
+static bool notional_fits(const struct engine *engine, const struct order_request *request)
+{
+    const struct holding *holding = &engine->holdings.rows[request->holding];
+
+    if (request->notional > (uint64_t)ENTRY_NOTIONAL_MAX)
+        return false;
+    if (request->holding == HOLDING_NONE)
+        return true;
+    const struct holding_side *side = &holding->sides[request->side];
+    uint64_t sum = margin_abs(holding->cost) + (uint64_t)(side->notional + side->reduce_notional);
+    return sum - request->out_quantity * request->out_price + request->notional <=
+           (uint64_t)ENTRY_COST_MAX;
+}
+
+/* A replacement stays on its side. */
+static enum status check_size(struct engine *engine, struct order_request *request)
+{
+    const struct market_record *record = &request->market->record;
+
+    request->side = request->signed_quantity < 0 ? ORDER_SHORT : ORDER_LONG;
+    request->quantity = request->side == ORDER_SHORT ? -(uint64_t)request->signed_quantity
+                                                     : (uint64_t)request->signed_quantity;
+    if (request->quantity == 0)
+        return ROW_STATUS(size_zero);
+    if (request->quantity < record->min_size || request->quantity > record->max_order_size ||
+        request->quantity > (uint64_t)MARKET_RAW_MAX ||
+        !is_multiple(request->quantity, record->lot_size))
+        return ROW_STATUS(size);
+    request->out_quantity = 0;
+    request->out_price = 0;
+    if (replaces(request)) {
+        const struct order *old = &engine->orders.hot[request->replaced];
+        if (old->side != request->side)
+            return ROW_STATUS(size);
+        request->out_quantity = old->remaining;
+        request->out_price = resting_price(engine, old);
+    }
+    request->holding = holding_find(engine, request->portfolio, request->market_index);
+    return size_fits(engine, request) ? STATUS_request_completed : ROW_STATUS(size);
+}
+
+static uint64_t slippage_ppm(const struct order_request *request)
+{
+    return request->slippage_ppm != 0 ? request->slippage_ppm
+                                      : request->market->record.max_slippage_ppm;
+}
+
+/* The last price that a market order may trade at within this distance of the mark: to the tick
+ * inside, at most the market's highest; 0: none. */
+static uint64_t price_within(const struct order_request *request, uint64_t ppm)
+{
+    const struct market_record *record = &request->market->record;
+    uint64_t tick = record->tick_size;
+    uint64_t highest = record->max_price - record->max_price % tick;
+    uint128 bound;
+
+    if (request->side == ORDER_LONG) {
+        bound = (uint128)request->market->mark * (MONEY_PPM + ppm) / MONEY_PPM;
+        bound -= bound % tick;
+    } else {
+        uint64_t part = ppm < MONEY_PPM ? MONEY_PPM - ppm : 0;
+        bound = ((uint128)request->market->mark * part + MONEY_PPM - 1) / MONEY_PPM;
+        bound = (bound + tick - 1) / tick * tick;
+    }
+    return bound > highest ? highest : (uint64_t)bound;
+}
+
+/* The limit of a market order: mark * (1 +- slippage), at least one tick. The parameter may still
+ * be too large (row slippage). */
+static void set_slippage_limit(struct order_request *request)
+{
+    uint64_t tick = request->market->record.tick_size;
+    uint64_t price = price_within(request, slippage_ppm(request));
+
+    request->price = price < tick ? tick : price;
+}
+
+/* Row price_band is for limit kinds: the walk of a market order stops at the band (R3). */
+static void stop_at_band(struct order_request *request)
+{
+    uint64_t last = price_within(request, request->market->record.price_band_ppm);
+
+    if (request->side == ORDER_LONG ? last < request->price : last > request->price)
+        request->price = last;
+}
+
+/* A reduce-only order turns into another kind while the market's cancellation list is worked off
+ * that spared it: in its place the list would cover it, so it is entered anew. */
+static bool joins_list(const struct engine *engine, const struct order_request *request)
+{
+    const struct order *old = &engine->orders.hot[request->replaced];
+
+    return !request->reduce_only && (old->flags & ORDER_REDUCE_ONLY) != 0 &&
+           old->stamp < request->market->cancel_sequence;
+}
+
+/* The price by itself, and R1's bounds of notional. */
+static enum status check_price(struct engine *engine, struct order_request *request)
+{
+    const struct market_record *record = &request->market->record;
+
+    if (is_market(request)) {
+        if (request->market->mark == 0)
+            return STATUS_request_completed; /* row mark */
+        set_slippage_limit(request);
+    } else if (request->price == 0 && request->waits) {
+        return STATUS_request_completed; /* row trigger */
+    } else if (request->price == 0 || request->price > record->max_price ||
+               !is_multiple(request->price, record->tick_size)) {
+        return ROW_STATUS(price);
+    }
+    uint128 notional = (uint128)request->price * request->quantity;
+    request->notional = notional > UINT64_MAX ? UINT64_MAX : (uint64_t)notional;
+    if (!notional_fits(engine, request))
+        return ROW_STATUS(notional);
+    if (is_market(request))
+        stop_at_band(request);
+    uint64_t ticks = record->tick_size == 1 ? request->price : request->price / record->tick_size;
+    request->tick =
+        book_tick(&request->market->book, (enum order_side)request->side, (uint32_t)ticks);
+    request->keeps_place = replaces(request) && request->price == request->out_price &&
+                           request->quantity <= request->out_quantity &&
+                           !joins_list(engine, request);
+    return STATUS_request_completed;
+}
+
+/* The marks that this portfolio's margin rests on. */
+static bool marks_stand(const struct engine *engine, const struct order_request *request)
+{
+    uint32_t at = engine->portfolios.rows[request->portfolio].holding_head;
+
+    if (request->market->mark == 0)
+        return false;
+    if (request->reduce_only)
+        return true;
+    if (!market_mark_is_valid(engine, request->market_index))
+        return false;
+    for (; at != HOLDING_NONE; at = engine->holdings.rows[at].next) {
+        const struct holding *holding = &engine->holdings.rows[at];
+        uint32_t market = holding->market;
+        bool is_empty = holding->size == 0 && holding->order_head == ORDER_NONE;
+        if (market == request->market_index || is_empty)
+            continue;
+        if (engine->markets.rows[market].state == MARKET_HALTED ||
+            !market_mark_is_valid(engine, market))
+            return false;
+    }
+    return true;
+}
+
+/* For limit kinds: buy price * 1e6 <= mark * (1e6 + band), sell price * 1e6 >= mark * (1e6 -
+ * band). */
+static bool within_band(const struct order_request *request)
+{
+    uint64_t band = request->market->record.price_band_ppm;
+    uint64_t price = request->price * MONEY_PPM;
+
+    return request->side == ORDER_LONG ? price <= request->market->mark * (MONEY_PPM + band)
+                                       : price >= request->market->mark * (MONEY_PPM - band);
+}
+
+/* Limit kinds at their price, market kinds at the mark. */
+static bool is_too_small(const struct order_request *request)
+{
+    uint128 notional = is_market(request) ? (uint128)request->market->mark * request->quantity
+                                          : (uint128)request->notional;
+    return notional < request->market->record.min_notional;
+}
+
+/* For market kinds. An empty side is no reason: the order is canceled (row completed). */
+static bool exceeds_slippage(struct engine *engine, const struct order_request *request)
+{
+    enum order_side other = book_opposite((enum order_side)request->side);
+    uint64_t ppm = slippage_ppm(request), mark = request->market->mark;
+
+    if (ppm > request->market->record.max_slippage_ppm)
+        return true;
+    uint64_t best = match_best_live(engine, request->market_index, other);
+    if (best == 0)
+        return false;
+    return request->side == ORDER_LONG ? best * MONEY_PPM > mark * (MONEY_PPM + ppm)
+                                       : best * MONEY_PPM < mark * (MONEY_PPM - ppm);
+}
+
+/* A reduce-only order opposes a position; a fill-or-kill fits in it. */
+static bool may_reduce(const struct order_request *request)
+{
+    bool opposes = request->side == ORDER_LONG ? request->position < 0 : request->position > 0;
+
+    return opposes &&
+           (request->tif != ORDER_FOK || request->quantity <= margin_abs(request->position));
+}
+
+/* What a portfolio in liquidation still may place. An order that waits has no position to
+ * be held against. */
+static bool reduces(const struct order_request *request)
+{
+    bool opposes = request->side == ORDER_LONG ? request->position < 0 : request->position > 0;
+
+    return request->reduce_only ||
+           (!request->waits && opposes && request->quantity <= margin_abs(request->position));
+}
+
+/* While it is being deleveraged nothing at all may enter (R7). */
+static bool is_liquidated(struct engine *engine, const struct order_request *request)
+{
+    return CC_UNLIKELY(state_portfolio(engine, request->portfolio)->status ==
+                       PORTFOLIO_IN_LIQUIDATION) &&
+           (!reduces(request) || liquidation_step_is_running(engine, request->portfolio));
+}
+
+/* Rows mark to liquidation. */
+static enum status check_against_state(struct engine *engine, struct order_request *request)
+{
+    const struct holding *holding = &engine->holdings.rows[request->holding];
+    const struct portfolio *portfolio = state_portfolio(engine, request->portfolio);
+    bool reduce_only = request->reduce_only != 0;
+
+    request->position = request->holding == HOLDING_NONE ? 0 : holding->size;
+    if (!marks_stand(engine, request))
+        return ROW_STATUS(mark);
+    if (!is_market(request) && !within_band(request))
+        return ROW_STATUS(price_band);
+    if (!reduce_only && is_too_small(request))
+        return ROW_STATUS(min_notional);
+    if (is_market(request) && exceeds_slippage(engine, request))
+        return ROW_STATUS(slippage);
+    if (reduce_only && !may_reduce(request))
+        return ROW_STATUS(reduce_only);
+    uint32_t open_orders = portfolio->open_order_count - (replaces(request) ? 1 : 0);
+    if (may_rest(request) && portfolio->account != 0 &&
+        open_orders >= state_option(engine, OPTION_limits_open_orders))
+        return ROW_STATUS(order_count);
+    return is_liquidated(engine, request) ? ROW_STATUS(liquidation) : STATUS_request_completed;
+}
+
+enum status order_request_amount_of_wait(struct engine *engine, struct order_request *request)
+{
+    enum status status = check_size(engine, request);
+
+    return status != STATUS_request_completed ? status : check_price(engine, request);
+}
+
+enum status order_request_state_of_wait(const struct engine *engine,
+                                        const struct order_request *request)
+{
+    if (!marks_stand(engine, request))
+        return ROW_STATUS(mark);
+    if (!request->reduce_only && is_too_small(request))
+        return ROW_STATUS(min_notional);
+    return request->slippage_ppm > request->market->record.max_slippage_ppm
+               ? ROW_STATUS(slippage)
+               : STATUS_request_completed;
+}
+
+/* They need no margin, and all accounts share one table: an account may have as many as one
+ * full subaccount (R8, how many an account may have). */
+static bool waits_too_often(const struct engine *engine, const struct portfolio *portfolio)
+{
+    uint64_t limit = state_option(engine, OPTION_limits_conditional_orders);
+    uint64_t of_account = limit * state_option(engine, OPTION_limits_portfolios);
+
+    return portfolio->conditional_count >= limit ||
+           engine->accounts.rows[portfolio->account].conditional_count >= of_account;
+}
+
+enum status order_request_count_of_wait(struct engine *engine, const struct order_request *request)
+{
+    if (waits_too_often(engine, state_portfolio(engine, request->portfolio)))
+        return ROW_STATUS(conditional_count);
+    if (is_liquidated(engine, request))
+        return ROW_STATUS(liquidation);
+    return engine->conditionals.count >= engine->conditionals.limit ? ROW_STATUS(room)
+                                                                    : STATUS_request_completed;
+}
+
+enum status order_request_terms(struct engine *engine, struct order_request *request)
+{
+    enum status status = check_size(engine, request);
+
+    if (status != STATUS_request_completed)
+        return status;
+    status = check_price(engine, request);
+    return status != STATUS_request_completed ? status : check_against_state(engine, request);
+}
+
+/* --- rows from post_only_crosses to room ------------------------------------------------------ */
+
+/* What is left of the order after the walk would rest. */
+static bool rests(const struct order_request *request, const struct match *match)
+{
+    return may_rest(request) && match->stop == MATCH_BOOK;
+}
+
+static enum status check_walk(const struct order_request *request, const struct match *match)
+{
+    bool fok = request->tif == ORDER_FOK;
+    bool ends_taker = request->stp == STP_EXPIRE_TAKER || request->stp == STP_EXPIRE_BOTH;
+
+    if (match->self && (match->self_first || (fok && ends_taker)))
+        return ROW_STATUS(self_trade);
+    if (fok && match->filled != request->quantity)
+        return ROW_STATUS(fok_liquidity);
+    return STATUS_request_completed;
+}
+
+/* R4's taker test over the state after the walk. */
+static enum status check_margin(struct engine *engine, const struct order_request *request,
+                                const struct match *match)
+{
+    int64_t moved = request->side == ORDER_LONG ? (int64_t)match->filled : -(int64_t)match->filled;
+    struct margin_change change = {
+        .size_after = request->position + moved,
+        .equity = match->equity,
+        .rest_price = request->price,
+        .side = request->side,
+    };
+
+    if (rests(request, match) && !request->reduce_only)
+        change.rest_size = (int64_t)match->remaining;
+    if (replaces(request) && !(engine->orders.hot[request->replaced].flags & ORDER_REDUCE_ONLY)) {
+        change.out_size = (int64_t)request->out_quantity;
+        change.out_price = request->out_price;
+    }
+    if (CC_LIKELY(margin_taker_passes(engine, request->portfolio, request->market_index,
+                                      request->holding, &change)))
+        return STATUS_request_completed;
+    if (request->tif == ORDER_FOK)
+        return ROW_STATUS(fok_margin);
+    return match->filled != 0 ? ROW_STATUS(margin_to_trade) : ROW_STATUS(margin_to_place);
+}
+
+/* Whether the ladder has a page for the rest; a replacement leaves its own place first. */
+static bool ladder_fits(const struct engine *engine, const struct order_request *request)
+{
+    enum order_side side = (enum order_side)request->side;
+
+    if (resting_fits(engine, request->market_index, side, request->tick))
+        return true;
+    return replaces(request) && book_frees_page(&request->market->book, side,
+                                                engine->orders.hot[request->replaced].tick);
+}
+
+/* Tables and the bounds that only the walk sees. An order that is filled and replaced
+ * without end would outgrow its sum of fills. */
+static bool has_room(const struct engine *engine, const struct order_request *request,
+                     const struct match *match)
+{
+    if (replaces(request) &&
+        order_filled_notional(&engine->orders, request->replaced) > ORDER_REQUEST_FILLED_MAX)
+        return false;
+    if (match->guard || (!replaces(request) && engine->orders.count >= engine->orders.limit))
+        return false;
+    if (match->filled != 0 &&
+        (engine->fee_account > ENTRY_FEES_MAX || engine->fee_account < -ENTRY_FEES_MAX))
+        return false;
+    if (request->holding == HOLDING_NONE && engine->holdings.count >= engine->holdings.limit)
+        return false;
+    return !rests(request, match) || ladder_fits(engine, request);
+}
+
+enum status order_request_decide(struct engine *engine, const struct order_request *request,
+                                 struct order_request_plan *plan)
+{
+    struct match *match = &plan->match;
+
+    plan->taker = (struct match_taker){
+        .market = request->market_index,
+        .portfolio = request->portfolio,
+        .account = request->account,
+        .position = request->position,
+        .quantity = request->quantity,
+        .limit_tick = book_mirror(&request->market->book, request->tick),
+        .side = request->side,
+        .stp = request->stp,
+        .reduce_only = request->reduce_only != 0,
+    };
+    if (request->keeps_place) { /* at its price nothing stands on the other side (I5) */
+        *match = (struct match){ .remaining = request->quantity, .stop = MATCH_BOOK };
+        return check_margin(engine, request, match);
+    }
+    if (request->post_only) {
+        bool crosses = match_crosses(engine, &plan->taker, match);
+        engine->applying.makers = match->makers;
+        if (crosses)
+            return ROW_STATUS(post_only_crosses);
+    } else {
+        match_walk(engine, &plan->taker, match);
+        engine->applying.makers = match->makers;
+    }
+    enum status status = check_walk(request, match);
+    if (status != STATUS_request_completed)
+        return status;
+    status = check_margin(engine, request, match);
+    if (status != STATUS_request_completed)
+        return status;
+    return has_room(engine, request, match) ? STATUS_request_completed : ROW_STATUS(room);
+}
+
+/* --- row completed ---------------------------------------------------------------------------- */
+
+/* Why a taker that neither is filled nor rests was canceled. */
+static uint8_t cancel_reason(const struct match *match)
+{
+    switch ((enum match_stop)match->stop) {
+    case MATCH_SELF:
+    case MATCH_BOTH:
+    case MATCH_DONE: /* used up by a decrement */
+        return STATUS_self_trade_prevention;
+    case MATCH_REDUCED:
+        return REASON_reduce_only;
+    case MATCH_MAX:
+        return REASON_match_limit;
+    case MATCH_BOOK:
+        break;
+    }
+    return REASON_time_in_force;
+}
+
+void order_request_act(struct engine *engine, const struct order_request *request,
+                       const struct order_request_plan *plan, uint32_t index, uint64_t hash,
+                       struct engine_result *result)
+{
+    struct order *order = &engine->orders.hot[index];
+
+    match_act(engine, &plan->taker, &plan->match, index);
+    INVARIANT(order->remaining == plan->match.remaining);
+    if (order->remaining != 0 && rests(request, &plan->match)) {
+        if (order->state == ORDER_NEW)
+            order_move(order, order_filled(&engine->orders, index), ORDER_OPEN);
+        if (replaces(request))
+            resting_return(engine, index);
+        else
+            resting_insert(engine, index, hash);
+        evidence_of_order(engine, result, index);
+        return;
+    }
+    uint64_t filled = order_filled(&engine->orders, index);
+    INVARIANT(order->remaining != 0 || filled != 0);
+    if (order->remaining != 0) {
+        order_move(order, filled, ORDER_CANCELED);
+        order->reason = cancel_reason(&plan->match);
+    }
+    if (replaces(request))
+        resting_drop(engine, index);
+    resting_emit_state(engine, index);
+    recheck_holding(engine, order->holding);
+    evidence_of_order(engine, result, index);
+    order_release(&engine->orders, index);
+}
