@@ -27,7 +27,7 @@ bool account_list_begin(struct engine *engine, uint32_t index, uint32_t market)
     account->cancel_market = scope;
     account->cancel_subaccount = 0;
     account->cancel_portfolio = 0;
-    if (account->cancel_queued) /* it begins anew, where it stands */
+    if (account->cancel_queued) /* it begins again, at its place in the queue */
         return true;
     account->cancel_queued = true;
     engine->work.account_lists++;
@@ -54,7 +54,7 @@ static void doom_waiting(struct engine *engine, uint32_t portfolio)
         work_queue_release(engine, portfolio);
 }
 
-/* The portfolio that the list has come to, or PORTFOLIO_NONE behind the last. */
+/* The portfolio that the list has come to, or PORTFOLIO_NONE after the last. */
 static uint32_t next_portfolio(struct engine *engine, uint32_t index)
 {
     struct account *account = &engine->accounts.rows[index];
@@ -110,7 +110,7 @@ void account_list_image(const struct engine *engine, uint32_t index, struct imag
     image_u64(sink, account->cancel_portfolio);
 }
 
-/* Whether the list may stand there. */
+/* Whether the list may be there. */
 static bool is_place(const struct engine *engine, uint32_t index, uint64_t subaccount,
                      uint64_t portfolio)
 {

@@ -17,14 +17,14 @@ struct engine;
  * of its markets is HALTED. */
 CC_MUST_USE bool cash_marks_stand(const struct engine *engine, uint32_t portfolio);
 
-/* R4, behind risk_refresh: amount <= free. Nothing is free IN_LIQUIDATION. */
+/* R4: amount <= free; after risk_refresh. Nothing is free IN_LIQUIDATION. */
 CC_MUST_USE bool cash_is_free(struct engine *engine, uint32_t portfolio, uint64_t amount);
 
 /* R1: the cash of a user's portfolio with this amount more stays in its bound. */
 CC_MUST_USE bool cash_fits(const struct engine *engine, uint32_t portfolio, uint64_t amount);
 
-/* Takes from, or adds to, a touched portfolio, with its row of the ledger; a credit to a CLOSED one
- * opens it first (R10). It is checked at the end of the command's own effect (R7). */
+/* Subtracts from, or adds to, a refreshed portfolio, and emits its ledger row. A credit to a CLOSED
+ * one opens it first (R10). It is checked at the end of the command's own effect (R7). */
 void cash_debit(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,
                 int64_t amount);
 void cash_credit(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,

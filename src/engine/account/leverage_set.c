@@ -35,7 +35,7 @@ static bool is_covered(struct engine *engine, uint32_t portfolio, uint32_t holdi
     return view.equity >= view.initial;
 }
 
-/* R4: marks, and E >= IM behind a lower leverage. */
+/* R4: valid marks, and E >= IM after a lower leverage. */
 static enum status change(struct engine *engine, uint32_t portfolio, uint32_t market_index,
                           uint32_t leverage)
 {

@@ -9,7 +9,7 @@ struct engine;
 struct command;
 struct engine_result;
 
-/* Code 10. The caller has checked row portfolio and has touched the portfolio (risk_refresh). */
+/* Code 10. The caller has checked row portfolio and called risk_refresh. */
 CC_MUST_USE enum status withdraw_request(struct engine *engine, const struct command *command,
                                          struct engine_result *result);
 

@@ -1,4 +1,4 @@
-/* legs.h - the positions of a portfolio in the order in which liquidation takes them: maintenance
+/* legs.h - the positions of a portfolio in the order of their liquidation: maintenance
  * margin descending, ties by lower asset id (rules.md R7). Owned by the engine.
  *
  * Units.  Sizes raw, amounts micro-USDC. */

@@ -87,7 +87,7 @@ static void begin_order(struct engine *engine, uint32_t index, uint32_t leg)
     (void)own_order_make(engine, OWN_ORDER_TAKER, &terms);
 }
 
-/* 2101, 2113, and the check of whoever was met and of the portfolio itself. */
+/* Emits 2101 and 2113, and checks the portfolio and those that its order met. */
 static void end_order(struct engine *engine, uint8_t reason)
 {
     uint32_t index = state_own_order(engine, OWN_ORDER_TAKER);

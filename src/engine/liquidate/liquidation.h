@@ -20,7 +20,7 @@ struct engine;
 struct image_sink;
 struct image_read;
 
-/* WORK_LIQUIDATION: a step of the portfolio's liquidation, and behind the last. */
+/* WORK_LIQUIDATION: a step of the portfolio's liquidation, and what follows the last step. */
 CC_MUST_USE bool liquidation_unit(struct engine *engine, uint32_t portfolio, uint32_t *units);
 void liquidation_finish(struct engine *engine, uint32_t portfolio);
 

@@ -13,7 +13,7 @@ struct image_read;
 /* The market's second was made: queues the unwinding of the fund's position there. */
 void unwind_second(struct engine *engine, uint32_t market);
 
-/* WORK_UNWIND: a slice of the market's order, and behind the last. */
+/* WORK_UNWIND: a slice of the market's order, and what follows the last slice. */
 CC_MUST_USE bool unwind_unit(struct engine *engine, uint32_t market, uint32_t *units);
 void unwind_finish(struct engine *engine, uint32_t market);
 CC_MUST_USE bool unwind_load_item(struct engine *engine, uint32_t market, struct image_read *read);

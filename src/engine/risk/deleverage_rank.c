@@ -37,7 +37,7 @@ static uint64_t place_low(const struct portfolio *portfolio)
     return (uint64_t)portfolio->subaccount_index << 32 | portfolio->portfolio_index;
 }
 
-/* Score descending; ties by account, subaccount, portfolio; account 0 behind everybody. */
+/* Score descending; ties by account, subaccount, portfolio; account 0 after all others. */
 static bool ranks_before(const struct engine *engine, const struct deleverage_place *a,
                          const struct deleverage_place *b)
 {

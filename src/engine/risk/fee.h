@@ -46,7 +46,7 @@ static inline void fee_refresh(struct engine *engine, uint32_t account)
         fee_begin_day(engine, account);
 }
 
-/* Adds to the bucket of today of a touched account. */
+/* Adds to the bucket of today of a refreshed account. */
 static inline void fee_count_volume(struct account *account, uint64_t t_ns, uint64_t notional)
 {
     uint32_t day = account_day(t_ns);

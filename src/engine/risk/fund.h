@@ -1,8 +1,8 @@
 /* fund.h - the insurance fund, portfolio 0/0/0: what it pays and takes (rules.md R7). Owned by the
  * engine.
  *
- * Its cash may be below zero: that is the deficit, told (2117) at the ledger row by which it begins
- * or ends, whatever moved the cash (R7, the steps of L2 and L3).
+ * Its cash may be below zero: that is the deficit. 2117 reports its begin and its end at the ledger
+ * row that causes it, for any cause (R7, the steps of L2 and L3).
  *
  * Units.  Amounts micro-USDC. */
 #ifndef ENGINE_RISK_FUND_H
@@ -21,7 +21,7 @@ void fund_pay(struct engine *engine, int64_t amount);
  * first, both of kind `fund`. */
 void fund_transfer(struct engine *engine, uint32_t portfolio, int64_t amount);
 
-/* Behind a ledger row of the fund (ledger_post): tells the begin or the end of a deficit. */
+/* Called after a ledger row of the fund (ledger_post). Emits 2117 if a deficit begins or ends. */
 void fund_moved(struct engine *engine, int64_t amount);
 
 CC_MUST_USE bool fund_is_short(const struct engine *engine);

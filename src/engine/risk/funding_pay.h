@@ -1,9 +1,9 @@
 /* funding_pay.h - pays a portfolio the funding of each hour that has opened (rules.md R5). Owned by
  * the engine.
  *
- * A position is behind when its epoch is not its market's: by at most one, for no hour opens while
- * positions of the one before are left. A portfolio is paid whole, its positions by market in order
- * of definition; 2105, then its 2104.
+ * A position owes a payment if its epoch is not its market's. It owes at most one, because no hour
+ * opens while positions of the hour before are unpaid. All positions of a portfolio are paid at
+ * once, by market in order of definition; each emits 2105, then its 2104.
  *
  * Units.  Rates ppb, payments micro-USDC: what the portfolio gets. */
 #ifndef ENGINE_RISK_FUNDING_PAY_H

@@ -82,7 +82,8 @@ static bool keeps(const struct engine *engine, uint32_t market, enum keeper keep
     return !market_matches(&engine->markets.rows[market]);
 }
 
-/* True when one does; each of them is told to have it looked at again (recheck_waiting). */
+/* True if any does. Marks each such market, so that a move of it checks the portfolio again
+ * (recheck_waiting). */
 static bool is_kept(struct engine *engine, const struct portfolio *portfolio, enum keeper keeper)
 {
     bool kept = false;

@@ -12,7 +12,7 @@
 #include "base/compiler.h"
 
 #define LIQUIDATION_PAUSE_NS     UINT64_C(100000000)   /* between two actions of a portfolio */
-#define LIQUIDATION_LEG_PAUSE_NS UINT64_C(30000000000) /* behind the first of a large position */
+#define LIQUIDATION_LEG_PAUSE_NS UINT64_C(30000000000) /* after the first of a large position */
 
 /* What a portfolio in liquidation may do now. */
 struct judge_plan {

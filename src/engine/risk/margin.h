@@ -48,7 +48,7 @@ struct margin_part {
 void margin_bring(struct engine *engine, uint32_t portfolio);
 
 /* Makes IM of an up-to-date portfolio exact: walks the order lists where a bound was used, and
- * tightens their price bounds. Its slacks are to be made anew (risk_refresh). */
+ * tightens their price bounds. Its slacks must be computed again (risk_refresh). */
 void margin_resolve(struct engine *engine, uint32_t portfolio);
 
 /* The holding is about to be given back: its figures leave the sums. */

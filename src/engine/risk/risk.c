@@ -6,7 +6,7 @@
 #include "engine/risk/judge.h"
 #include "engine/risk/margin.h"
 
-/* The exact check: both slacks anew, and whether E < IM. True: the portfolio is to be judged. */
+/* The exact check: computes both slacks and whether E < IM. True: the portfolio is to be judged. */
 CC_MUST_USE static bool check(struct engine *engine, uint32_t index)
 {
     struct portfolio *portfolio = state_portfolio(engine, index);
@@ -47,7 +47,7 @@ void risk_fund_moved(struct engine *engine)
     (void)judged;
 }
 
-/* Whether the record has neither position nor orders any more and nobody stands on it. */
+/* Whether the record has neither position nor orders any more and no order is under way on it. */
 static bool is_left(const struct engine *engine, uint32_t index)
 {
     const struct holding *holding = &engine->holdings.rows[index];

@@ -114,7 +114,7 @@ bool firing_unit(struct engine *engine, uint32_t batch, uint32_t *units)
     schedule_refresh(engine, row->portfolio);
     risk_refresh(engine, row->portfolio);
     death = conditional_death(engine, index, &reason);
-    if (death != ORDER_NEW) { /* by what the touch has found */
+    if (death != ORDER_NEW) { /* found by the refresh */
         conditional_end(engine, index, death, reason);
         return true;
     }

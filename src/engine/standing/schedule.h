@@ -1,7 +1,7 @@
 /* schedule.h - the dead-man (R10): code 25, and the deadline that ends a portfolio's orders. Owned
  * by the engine.
  *
- *   set ── t >= deadline: every resting order and conditional is dead ── fired once: timer or touch
+ *   set ── t >= deadline: every resting order and conditional is dead ── fired once: timer, refresh
  *
  * Order.  What is entered behind the deadline lives: the portfolio is touched before it enters an
  *         order, which fires a deadline that has come (R10, Dead-man switch).

@@ -10,7 +10,7 @@ enum { ACCESS_EVERY_PORTFOLIO = -1 };
 /* What a code needs beyond a live credential of its signer's kind. */
 enum reach {
     REACH_ANY,        /* nothing here */
-    REACH_SUBACCOUNT, /* the subaccount that stands behind the account in its body */
+    REACH_SUBACCOUNT, /* the subaccount, which follows the account in its body */
     REACH_TRANSFER,   /* both sides' as far as they are of its account */
     REACH_ACCOUNT,    /* no pin */
 };

@@ -146,7 +146,7 @@ bool account_load(struct engine *engine, struct image_read *read)
         const char *wrong = wrong_with(engine, row);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
-        row->api_key_count = 0; /* counted anew (credential_load) */
+        row->api_key_count = 0; /* counted again (credential_load) */
     }
     return read->wrong == NULL;
 }

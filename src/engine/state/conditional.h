@@ -1,12 +1,12 @@
 /* conditional.h - orders that wait for a price: the table of the untriggered ones (rules.md R8).
  * Owned by the engine.
  *
- *   conditional_alloc ── fields ── conditional_enter ──> waits ── conditional_end ──> told, free
- *                                                        │ ^
- *                    conditional_doom: dead, still listed v │ trigger.h: in a tree or in the queue
+ *   conditional_alloc ── fields ── conditional_enter ──> waits ── conditional_end ──> ended, free
+ *                                                         │ ^
+ *                     conditional_doom: dead, still listed v │ trigger.h: in a tree or in the queue
  *
  * Order.  A portfolio's and a market's list are by placing sequence, oldest first: one command
- *         makes at most one. What is dead is told and freed by the portfolio's cancellation list
+ *         makes at most one. A dead one is ended and freed by the portfolio's cancellation list
  *         (work.h), by its expiry, or by the list of a market that is CLOSED.
  * Owner.  An index is valid from conditional_alloc to conditional_release; 0 is never given.
  * Bound.  `limit` at a time (engine.orders), refusal by count alone; limits.conditional_orders of a
@@ -55,7 +55,7 @@ struct conditional {
     uint8_t doom;     /* reason of the list that killed it, 0: none has */
     bool armed;       /* it was queued when its market stopped firing (trigger.h) */
     uint8_t place;    /* enum conditional_place */
-    uint8_t state;    /* UNTRIGGERED; its end while that is told */
+    uint8_t state;    /* UNTRIGGERED; its end while that is emitted */
     uint8_t reason;
     uint32_t left; /* in its tree; in the queue: the one before */
     uint32_t right;
@@ -133,12 +133,13 @@ CC_MUST_USE uint32_t conditional_alloc(struct conditional_table *table);
 /* Makes a row whose fields are set findable, listed, timed, and waiting for its price; hash too. */
 void conditional_enter(struct engine *engine, uint32_t index);
 
-/* Takes it out of all that: its row stays, and is told or made an order before its release. */
+/* Removes it from all of these. Its row stays until it has ended or became an order, and is
+ * released. */
 void conditional_leave(struct engine *engine, uint32_t index);
 
 void conditional_release(struct conditional_table *table, uint32_t index);
 
-/* Leaves, is told as ended (2101: conditional_emit) and released. */
+/* Removes it, emits its end (2101: conditional_emit) and releases it. */
 void conditional_end(struct engine *engine, uint32_t index, enum order_state state, uint8_t reason);
 void conditional_emit(struct engine *engine, uint32_t index);
 
@@ -167,7 +168,7 @@ CC_MUST_USE bool conditional_drop_of_market(struct engine *engine, uint32_t mark
 /* The first expiry timer is due: 2115, then 2101. */
 void conditional_expire(struct engine *engine);
 
-/* The row that reads show, as it stands; of a triggered one only what its origin adds. */
+/* The row that reads show, as it is now; of a triggered one only what its origin adds. */
 void conditional_record(const struct engine *engine, uint32_t index, struct row_order *row);
 void conditional_add_origin(const struct engine *engine, uint32_t order, struct row_order *row);
 

@@ -67,8 +67,8 @@ CC_MUST_USE uint32_t disconnect_find(const struct engine *engine, const uint64_t
 /* Frees the arm. */
 void disconnect_drop(struct engine *engine, uint32_t arm);
 
-/* The arm behind `after` (DISCONNECT_NONE: the first) in the order of arming: its index, and a copy
- * of it; DISCONNECT_NONE: there is none. Only reads. */
+/* The next arm in the order of arming, after `after` (DISCONNECT_NONE: the first): its index, and a
+ * copy of it. Returns DISCONNECT_NONE if there is none. Only reads. */
 CC_MUST_USE uint32_t disconnect_next_arm(const struct engine *engine, uint32_t after,
                                          struct disconnect_arm *arm);
 

@@ -1,4 +1,4 @@
-/* effects.h - what a command caused, told one effect at a time (wire.md W3c); owned by the engine.
+/* effects.h - what a command caused, emitted effect by effect (wire.md W3c); owned by the engine.
  *
  * An effect is a code and 48 bytes. It is folded into the running hash of the engine's image and
  * handed to the sink of the command, which may not fail. It is emitted while the record that it

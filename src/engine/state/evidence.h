@@ -1,12 +1,12 @@
-/* evidence.h - what an answer tells beyond its status when it was asked to (W5, X-Ack: full): what
- * has become of the order, and where the market stands. Owned by the engine.
+/* evidence.h - what an answer says beyond its status if the request asks for it (W5, X-Ack: full):
+ * the state of the order, and the best prices of the market. Owned by the engine.
  *
  * Only commands with COMMAND_WANTS_EVIDENCE pay. The state is read and never changed, so neither
  * image nor effects_hash can tell whether somebody asked.
  *
  * Order.  evidence_of_order while the order is in its table, in its last state or resting; from
- *         then on each 2101 of it in this command renews what is told, those of deferred work too,
- *         so that it is as of the end of the command (J4); evidence_end behind the deferred work.
+ *         then on each 2101 of it in this command renews the evidence, those of deferred work too,
+ *         so that it is as of the end of the command (J4); evidence_end after the deferred work.
  * Owner.  `result` NULL: an order that is not the request's own (a batch's item, a trigger).
  * Bound.  The queue is walked over at most EVIDENCE_STEPS orders a way; from a place farther from
  *         both ends of its level there is no quantity_ahead. */
@@ -42,7 +42,7 @@ static inline void evidence_of_wait(struct engine *engine, struct engine_result 
         evidence_add_wait(engine, result, conditional);
 }
 
-/* A resting order that was found is about to be ended in this state, as it stands. */
+/* A resting order that was found is about to end in this state, as it is now. */
 void evidence_of_end(struct engine *engine, struct engine_result *result, uint32_t order,
                      enum order_state state);
 

@@ -233,7 +233,7 @@ uint32_t holding_next_holder(const struct engine *engine, uint32_t market, uint3
 
 /* --- from an image ---------------------------------------------------------------------------- */
 
-/* A position is at its market's epoch, or one behind it while the epoch is open and the work has
+/* A position is at its market's epoch, or one before it while the epoch is open and the work has
  * not been there (funding.h). */
 static bool epoch_holds(const struct market *market, const struct holding *row)
 {
@@ -290,7 +290,7 @@ static const char *wrong_with(const struct engine *engine, const struct holding 
     return wrong_position(engine, row);
 }
 
-/* What the rows of its orders bring is counted anew (order_load). */
+/* The sums of its orders are counted again from their rows (order_load). */
 static void empty_side(struct holding_side *side)
 {
     *side = (struct holding_side){

@@ -46,7 +46,7 @@ struct holding {
     int128 figure_loose;        /* ... by how much it may be too high, 0: exact */
     int64_t figure_value;       /* mark * size - cost */
     int64_t figure_maintenance; /* MM_m */
-    uint64_t figure_mark;       /* 0: the figures are behind the record */
+    uint64_t figure_mark;       /* 0: the figures are out of date */
     uint64_t mark_seen;         /* mark of the last look of the scan (R7) */
     uint32_t position_index;
     uint32_t order_head; /* list of its orders, oldest placing sequence first */
@@ -112,7 +112,7 @@ CC_MUST_USE uint32_t holding_find(const struct engine *engine, uint32_t portfoli
  * (account 0 is exempt from the latter). */
 CC_MUST_USE bool holding_fits(const struct engine *engine, uint32_t portfolio, uint32_t market);
 
-/* True when only R1's bound of 64 markets stands in the way of a new record. */
+/* True if only R1's bound of 64 markets prevents a new record. */
 CC_MUST_USE bool holding_over_markets(const struct engine *engine, uint32_t portfolio,
                                       uint32_t market);
 
@@ -123,7 +123,7 @@ uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market)
 void holding_free_empty(struct engine *engine, uint32_t holding);
 
 /* Puts a resting order into the record's list, or takes one out: the links and the counts of the
- * portfolio's resting orders only, sums are the caller's. At the end, but behind a trigger: an
+ * portfolio's resting orders only, sums are the caller's. At the end, except after a trigger: an
  * order that was placed before others goes before them. */
 void holding_link(struct engine *engine, uint32_t holding, uint32_t order);
 void holding_unlink(struct engine *engine, uint32_t order);

@@ -69,7 +69,7 @@ static void map_in(struct engine *engine, uint32_t index)
     table->rows[index].map_place = hash_index_insert(&table->map, hash, index);
 }
 
-/* Takes the row behind `before` out (LEVERAGE_NONE: the first). */
+/* Removes the row after `before` (LEVERAGE_NONE: the first). */
 static void drop(struct engine *engine, uint32_t before, uint32_t index)
 {
     struct leverage_table *table = &engine->leverages;
@@ -137,7 +137,7 @@ bool leverage_keep(struct engine *engine, uint32_t portfolio, uint32_t market, u
     return true;
 }
 
-/* Rows come by portfolio, then market: each goes behind the one before it. */
+/* Rows come by portfolio, then market: each goes after the one before it. */
 bool leverage_load(struct engine *engine, struct image_read *read)
 {
     struct leverage_table *table = &engine->leverages;

@@ -54,16 +54,15 @@ struct market {
     uint32_t premium_count;
     uint32_t funding_epoch; /* raised by each settlement that opens; 0: none yet */
     uint32_t funding_from;  /* portfolio number that the epoch goes on at, while it is open */
-    bool funding_open;      /* positions of an epoch behind funding_epoch may be left */
+    bool funding_open;      /* positions of the epoch before funding_epoch may be left */
     bool waited;            /* a portfolio that it keeps from being liquidated waits (R7) */
     bool funding_queued;    /* it is in the queue (work.h) */
     uint8_t zero[1];
-    uint8_t state;        /* enum market_state; written by market_set_state */
-    uint8_t former_state; /* to return to when the hold ends */
-    uint8_t hold_count;   /* held updates so far, 0: not held */
-    bool mark_valid;      /* as of its last computation or loss (R5) */
-    uint32_t
-        tier_generation; /* raised when other tiers come in force: margin's figures are behind */
+    uint8_t state;            /* enum market_state; written by market_set_state */
+    uint8_t former_state;     /* to return to when the hold ends */
+    uint8_t hold_count;       /* held updates so far, 0: not held */
+    bool mark_valid;          /* as of its last computation or loss (R5) */
+    uint32_t tier_generation; /* raised when other tiers come in force: margin's figures are old */
     struct book book;
     uint64_t *holders[MARKET_HOLDER_DEPTH]; /* bitmap of portfolio numbers, [0] a bit each */
 };
@@ -126,7 +125,7 @@ CC_MUST_USE enum status market_define(struct engine *engine, const struct comman
  * and an empty book. */
 void market_enter(struct engine *engine);
 
-/* Finds tiers_due_ns anew. */
+/* Computes tiers_due_ns. */
 void market_find_due(struct market_table *table);
 
 /* Puts the next tiers of every market in force whose time has come. */

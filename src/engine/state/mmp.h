@@ -2,7 +2,7 @@
  * Owned by the engine.
  *
  *   fill of a resting order ──> bucket of its step ── a limit reached ──> list of the command
- *   end of the own effect, and behind the last unit: each of the list freezes (2116, post-only)
+ *   end of the own effect, and after the last unit: each of the list freezes (2116, post-only)
  *   frozen ── frozen_until has come (timer), code 27, or code 26 with zeros ──> open
  *
  * A setting is a row of its own, as a leverage is: it outlives position and orders. The record of

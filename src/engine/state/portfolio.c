@@ -39,7 +39,7 @@ static uint64_t key_hash(const struct engine *engine, uint64_t account_id,
     return mix_fold(place ^ engine->key.high, UINT64_C(0x8CB92BA72F3D8DD7));
 }
 
-/* An account's first portfolio is its 0/0, which stands in no map. */
+/* An account's first portfolio is its 0/0, which is in no map. */
 uint32_t portfolio_find(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
                         uint32_t portfolio_index)
 {
@@ -369,7 +369,7 @@ bool portfolio_load(struct engine *engine, struct image_read *read)
         const char *wrong = wrong_with(engine, row, subaccount);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
-        row->open_order_count = 0; /* counted anew (order_load) */
+        row->open_order_count = 0; /* counted again (order_load) */
         portfolio_enter_dead_man(engine, enter(engine, subaccount));
     }
     if (read->wrong == NULL && !every_subaccount_has_one(engine))

@@ -45,7 +45,7 @@ struct portfolio {
     int64_t cash;
     uint64_t cancel_sequence; /* stamp: older orders are dead (R3, cancellation list) */
     uint64_t dead_man_ns;     /* all are, from here on, when not 0 (R10, code 25) */
-    uint64_t figure_epoch;    /* risk.mark_epoch of the figures; holdings may be behind it, see */
+    uint64_t figure_epoch;    /* risk.mark_epoch of the figures; holdings may be older, see */
     uint32_t stale_holding;   /* the one that is, HOLDING_NONE, or RECHECK_STALE_MANY */
     uint32_t changed_next;    /* list of portfolios to check (risk.h) */
     uint32_t account;         /* index = id */

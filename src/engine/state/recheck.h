@@ -5,7 +5,7 @@
 
 #include "base/compiler.h"
 
-#define RECHECK_STALE_MANY UINT32_MAX /* portfolio.stale_holding: more than one is behind */
+#define RECHECK_STALE_MANY UINT32_MAX /* portfolio.stale_holding: more than one is out of date */
 #define RECHECK_LIST_END   UINT32_MAX /* of the lists of portfolios; portfolio 0 is a portfolio */
 
 struct engine;
@@ -19,17 +19,17 @@ struct recheck {
 
 void recheck_init(struct recheck *recheck);
 
-/* The cash of a touched portfolio changed: the next risk_flush checks it. */
+/* The cash of a refreshed portfolio changed: the next risk_flush checks it. */
 void recheck_portfolio(struct engine *engine, uint32_t portfolio);
 
 /* The holding's position or orders changed: the next risk_flush checks its portfolio. */
 void recheck_holding(struct engine *engine, uint32_t holding);
 
-/* Likewise, behind a fill: a run that ranks the market looks at the holder once more
+/* Likewise, after a fill: a run that ranks the market looks at the holder once more
  * (deleverage_rank_moved). */
 void recheck_traded(struct engine *engine, uint32_t holding);
 
-/* A mark moved: every portfolio's figures are behind; queues the scan. */
+/* A mark moved: the figures of every portfolio are out of date. Queues the scan. */
 void recheck_mark_moved(struct engine *engine, uint32_t market);
 
 /* The market's mark was computed, or its state changed: a portfolio that could not be liquidated

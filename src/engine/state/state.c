@@ -45,7 +45,7 @@ static uint32_t window_ms(const struct option_engine *capacity)
 }
 
 /* Words of each depth of a bitmap over the portfolios, one more than needed so that a search may
- * look behind the last. */
+ * look past the last. */
 static void holder_words(uint32_t portfolio_slots, size_t words[MARKET_HOLDER_DEPTH])
 {
     size_t bits = portfolio_slots;
@@ -77,7 +77,7 @@ static size_t ladder_bytes(void)
     return (bytes + STATE_PAGE_BYTES - 1) & ~(size_t)(STATE_PAGE_BYTES - 1);
 }
 
-/* Takes every piece; gives how many bytes stand before the ladders. */
+/* Allocates every piece. Returns the number of bytes before the ladders. */
 static size_t alloc_pieces(struct arena *arena, const struct option_engine *capacity,
                            struct pieces *pieces)
 {

@@ -73,8 +73,7 @@ struct engine {
     int64_t clock_step_ns;
     int64_t fee_account;
     int64_t withdrawals_pending;
-    uint64_t
-        funding_count; /* epochs opened, all markets: raised before a portfolio can be behind */
+    uint64_t funding_count; /* epochs opened, all markets: raised before a portfolio can owe one */
     struct effects effects;
     uint32_t configuration_bytes; /* 0: none yet */
     uint8_t configuration[REQUEST_BODY_MAX];
@@ -158,7 +157,7 @@ static inline uint64_t state_next_stamp(struct engine *engine)
     return stamp;
 }
 
-/* Index of an order that the engine makes itself (own_order.h): behind the slots of the table. */
+/* Index of an order that the engine makes itself (own_order.h): after the slots of the table. */
 static inline uint32_t state_own_order(const struct engine *engine, enum state_own_order place)
 {
     return engine->orders.slots + 1 + (uint32_t)place;

@@ -269,7 +269,8 @@ static bool read_rows(struct engine *engine, struct image_read *read)
     return read->wrong == NULL;
 }
 
-/* The count of an account is made anew; the image that the state writes is held against it. */
+/* The count of an account is computed again; the image that the state writes is compared with
+ * it. */
 bool subaccount_load(struct engine *engine, struct image_read *read)
 {
     engine->subaccounts.count = 0;

@@ -36,7 +36,7 @@ bool trigger_may_fire(const struct engine *engine, uint32_t market)
 
 /* --- a tree ----------------------------------------------------------------------------------- */
 
-/* Where a row stands in its tree: by price, then placing. An armed one stands where every mark
+/* Where a row is in its tree: by price, then placing. An armed one is where every mark
  * meets it. */
 struct key {
     uint64_t price;
@@ -195,7 +195,7 @@ static void append(struct conditional_table *table, uint32_t index, uint32_t bat
     table->queue_tail = index;
 }
 
-/* The number of the item that a batch goes to: the last of the work, or a new one behind it. */
+/* The number of the item that a batch goes to: the last of the work, or a new one after it. */
 static uint32_t open_batch(struct engine *engine)
 {
     struct conditional_table *table = &engine->conditionals;

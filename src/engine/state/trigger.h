@@ -6,8 +6,8 @@
  *              └── armed: queued, but its market had stopped firing ────────────┘
  *
  * Order.  A batch is the orders that one event has met, by placing sequence; batches are items of
- *         the deferred work (WORK_TRIGGER), first in, first out. One that would stand directly
- *         behind another joins it: the order of firing is the same, and so the queue of work never
+ *         the deferred work (WORK_TRIGGER), first in, first out. One that would come directly
+ *         after another joins it: the order of firing is the same, and so the queue of work never
  *         holds more of them than other items.
  * Bound.  A tree is a treap whose weights are secret hashes: its depth is logarithmic whatever
  *         prices clients choose, and its shape decides nothing. An event that meets no order costs

@@ -6,8 +6,8 @@
 static_assert((int)WORK_MARKETS_MAX == (int)ENGINE_MARKETS_MAX, "a scan for every market");
 
 /* Room for the timers, five kinds of items a market, two a portfolio, one for each account with
- * more than CANCEL_LIST_AT_ONCE portfolios, and a batch of conditional orders behind each of them
- * (no two stand together, trigger.h): a power of two. */
+ * more than CANCEL_LIST_AT_ONCE portfolios, and a batch of conditional orders after each of them
+ * (no two are neighbours, trigger.h): a power of two. */
 static uint32_t ring_slots(const struct option_engine *capacity)
 {
     uint64_t portfolios = capacity->values[OPTION_engine_portfolios];
@@ -122,7 +122,7 @@ void work_queue_release(struct engine *engine, uint32_t index)
     work_queue_push(engine, WORK_CANCEL, index);
 }
 
-/* A list that begins anew leaves no cursor behind: between lists none stands anywhere, so that a
+/* Clears the cursor of a list that begins again: between lists there is no cursor, so that a
  * state made from its image has the same ones. */
 static void leave_list(struct engine *engine, uint32_t market)
 {
@@ -141,7 +141,8 @@ void work_queue_market_cancel(struct engine *engine, uint32_t market)
     leave_list(engine, market);
 
     state_market(engine, market)->cancel_sequence = state_stamp(engine);
-    *list = (struct work_list){ .queued = 1 }; /* one that runs begins anew, where it stands */
+    *list = (struct work_list){ .queued =
+                                    1 }; /* a running one begins again, at its place in the queue */
     if (!was_queued)
         work_queue_push(engine, WORK_MARKET_CANCEL, market);
 }

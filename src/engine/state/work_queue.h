@@ -79,10 +79,10 @@ void work_queue_push(struct engine *engine, enum work_kind kind, uint32_t index)
 /* Whether the last item of the queue is of this kind. */
 CC_MUST_USE bool work_queue_ends_with(const struct engine *engine, enum work_kind kind);
 
-/* A timer was set for this time: every owner of a timer tells, at each set. */
+/* A timer was set for this time. Each owner of a timer calls it at each set. */
 void work_queue_timer_set(struct engine *engine, uint64_t deadline_ns);
 
-/* Queues the scan of a market's positions (R7), or has the one that runs begin anew when done. */
+/* Queues the scan of a market's positions (R7), or lets a running one begin again after its end. */
 void work_queue_scan(struct engine *engine, uint32_t market);
 
 /* Queues the release of a portfolio's dead orders. `holding`: where the new dead ones are. */
@@ -101,7 +101,8 @@ void work_queue_second_changed(struct engine *engine);
 /* The market whose second is due first (ties: lower asset id), or MARKET_NONE. */
 CC_MUST_USE uint32_t work_queue_first_second(const struct engine *engine);
 
-/* An order is about to leave its holding's list: a cancellation list that stands there goes on. */
+/* An order is about to leave its holding's list: a cancellation list that has come to it moves
+ * on. */
 void work_queue_order_leaves(struct engine *engine, uint32_t order);
 
 #endif

@@ -15,13 +15,13 @@
 struct shadow {
     uint32_t order;    /* in the table, ORDER_NONE: a new one */
     bool is_gone;      /* canceled */
-    bool is_moved;     /* does not stand where the book has it, or is new */
+    bool is_moved;     /* is not where the book has it, or is new */
     uint8_t was_flags; /* of the order before the first item that named it, ... */
     uint32_t was_tick;
     uint32_t was_account;
     uint64_t was_remaining;
     uint64_t was_stamp;
-    struct order now; /* ... and behind the last one */
+    struct order now; /* ... and after the last one */
 };
 
 /* The sides of a record before the first item moved them. */
@@ -35,7 +35,7 @@ struct check {
     const struct command *command;
     uint32_t count;
     uint32_t place_count; /* items that would make an order */
-    uint32_t enter_count; /* and those that would enter one anew */
+    uint32_t enter_count; /* and those that would enter one again */
     uint32_t shadow_count;
     uint32_t kept_count;
     uint32_t open_order_count;           /* of the portfolio, before */
@@ -388,7 +388,7 @@ static int128 new_loss(const struct engine *engine, const struct check *check)
     return loss;
 }
 
-/* R4's taker test of the state behind all items: they trade nothing, so E' = E, and what makes no
+/* R4's taker test of the state after all items: they trade nothing, so E' = E, and what makes no
  * margin larger always passes. */
 static bool margin_holds(struct engine *engine, const struct check *check,
                          const struct margin_view *before)
@@ -451,7 +451,7 @@ static enum status alone(struct engine *engine, const struct command *command,
 
 /* --- the act ---------------------------------------------------------------------------------- */
 
-/* What rests as a whole behind the dead orders at or through its limit. */
+/* The orders that rest as a whole after the dead orders at or through its limit. */
 static void plan_rest(struct engine *engine, const struct order_request *request,
                       struct order_request_plan *plan)
 {
@@ -528,7 +528,7 @@ static void act_all(struct engine *engine, const struct command *command, uint32
     }
 }
 
-/* The ids of the placements are used and the items told, whatever has become of them. */
+/* Uses the ids of the placements and emits the items, whatever their results. */
 static void end_items(struct engine *engine, const struct command *command, uint32_t count,
                       const struct engine_result *result)
 {

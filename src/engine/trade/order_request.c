@@ -227,7 +227,7 @@ static void stop_at_band(struct order_request *request)
 }
 
 /* A reduce-only order turns into another kind while the market's cancellation list is worked off
- * that spared it: in its place the list would cover it, so it is entered anew. */
+ * that spared it: in its place the list would cover it, so it is entered again. */
 static bool joins_list(const struct engine *engine, const struct order_request *request)
 {
     const struct order *old = &engine->orders.hot[request->replaced];
@@ -517,7 +517,7 @@ enum status order_request_decide(struct engine *engine, const struct order_reque
         .stp = request->stp,
         .reduce_only = request->reduce_only != 0,
     };
-    if (request->keeps_place) { /* at its price nothing stands on the other side (I5) */
+    if (request->keeps_place) { /* the other side has no order at its price (I5) */
         *match = (struct match){ .remaining = request->quantity, .stop = MATCH_BOOK };
         return check_margin(engine, request, match);
     }

@@ -81,9 +81,9 @@ CC_MUST_USE enum status order_request_decide(struct engine *engine,
                                              const struct order_request *request,
                                              struct order_request_plan *plan);
 
-/* Executes the plan for an order whose record has the request's terms and is in no book: taken by a
- * placement (`hash` names it in the id map), or lifted by a replacement. Afterwards it rests or is
- * ended, told and released. */
+/* Executes the plan for an order whose record has the request's terms and is in no book: a
+ * placement allocated it (`hash` names it in the id map), or a replacement lifted it. Afterwards it
+ * rests, or it has ended, its 2101 is emitted and it is released. */
 void order_request_act(struct engine *engine, const struct order_request *request,
                        const struct order_request_plan *plan, uint32_t order, uint64_t hash,
                        struct engine_result *result);

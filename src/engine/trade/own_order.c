@@ -111,7 +111,7 @@ bool own_order_match(struct engine *engine, enum fill_kind kind, uint32_t *units
     return match.stop != MATCH_MAX;
 }
 
-/* 2101. The price is told as given: a fill of L2 or L3 may be between two ticks. */
+/* Emits 2101 with the price as given: a fill of L2 or L3 may be between two ticks. */
 static void emit(struct engine *engine, uint32_t index, uint64_t price)
 {
     const struct order *order = &engine->orders.hot[index];

@@ -4,7 +4,7 @@
  *   own_order_make ──> own_order_match, a slice at a time ──> own_order_end      (L1, unwinding)
  *                └───> fill_between another one           ──> own_order_end      (L2, L3)
  *
- * They live in places of their own behind the table's slots, so that a full table refuses none of
+ * They have slots of their own after the table's, so that a full table refuses none of
  * them; they are in no book, map or list and never rest. Between commands at most the first lives:
  * an order that goes on with the next slice of its work.
  *
@@ -33,14 +33,14 @@ uint32_t own_order_make(struct engine *engine, enum state_own_order place,
 CC_MUST_USE bool own_order_match(struct engine *engine, enum fill_kind kind, uint32_t *units,
                                  uint8_t *reason);
 
-/* Ends it: FILLED, or CANCELED for this reason, and told (2101). */
+/* Ends it as FILLED, or as CANCELED for this reason, and emits 2101. */
 void own_order_end(struct engine *engine, enum state_own_order place, uint64_t price,
                    uint8_t reason);
 
 /* The limit of the taker's order. */
 CC_MUST_USE uint64_t own_order_limit(const struct engine *engine);
 
-/* The highest and the lowest price at which an order may stand in the market, of at most and at
+/* The highest and the lowest price at which an order may rest in the market, of at most and at
  * least this one: whole ticks, and never outside the ladder. */
 CC_MUST_USE uint64_t own_order_price_down(const struct engine *engine, uint32_t market,
                                           uint64_t price);

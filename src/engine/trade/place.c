@@ -64,7 +64,7 @@ uint32_t place_alloc(struct engine *engine, const struct place_name *name,
     if (CC_UNLIKELY(name->conditional != CONDITIONAL_NONE)) {
         const struct conditional *waited = &engine->conditionals.rows[name->conditional];
         order_extra(&engine->orders, index)->placed_rank = conditional_rank(waited);
-        cold->placed_ns = waited->placed_ns; /* behind it: its last change is now */
+        cold->placed_ns = waited->placed_ns; /* its last change is now */
         conditional_keep_origin(engine, name->conditional, index);
     }
     return index;
@@ -129,7 +129,7 @@ static enum status run_rows(struct engine *engine, const struct command *command
         .account = engine->applying.account,
     };
 
-    INVARIANT(name.id != NULL); /* whoever places has signed */
+    INVARIANT(name.id != NULL); /* a client that places has signed */
     return place_rows(engine, &name, request, result);
 }
 

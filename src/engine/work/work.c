@@ -275,7 +275,7 @@ static void cancel_finish(struct engine *engine, uint32_t portfolio)
     state_portfolio(engine, portfolio)->cancel_queued = false;
 }
 
-/* The holder of the market that its list stands in, or the next one, or HOLDING_NONE. */
+/* The holder of the market that its list has come to, or the next one, or HOLDING_NONE. */
 static uint32_t list_holder(struct engine *engine, uint32_t market)
 {
     struct work_list *list = &engine->work.lists[market];
@@ -299,7 +299,7 @@ static bool market_cancel_unit(struct engine *engine, uint32_t market, uint32_t 
     uint32_t index = list_holder(engine, market);
     uint32_t order = ORDER_NONE;
 
-    if (!list->inside) { /* behind the last holder: what waits in a market that is closed */
+    if (!list->inside) { /* after the last holder: the untriggered orders of a CLOSED market */
         if (state_market(engine, market)->state != MARKET_CLOSED ||
             !conditional_drop_of_market(engine, market))
             return false;

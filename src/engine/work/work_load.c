@@ -123,7 +123,7 @@ static uint64_t last_kind(uint32_t version)
     return version == 2 ? WORK_MARKET_CANCEL : WORK_KIND_COUNT - 1;
 }
 
-/* What an item tells beyond its kind and index. */
+/* The fields of an item beyond its kind and index. */
 static bool load_item(struct engine *engine, struct image_read *read, uint64_t item)
 {
     uint64_t kind = item >> WORK_ITEM_BITS;
