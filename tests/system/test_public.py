@@ -3,10 +3,14 @@
 Expected values are the specification's, the section named beside them. W: wire.md, R: rules.md,
 J: json.md.
 """
+import json
+import pathlib
+import re
 import sys
 import threading
 import time
 
+import schema
 from client import (CREATE_API_KEY, IOC, JSON, PATIENCE_S, Account, api_key_body, b64, new_id,
                     request_bytes)
 from harness import Suite, Table
@@ -267,6 +271,43 @@ def books(world):
     for who in (maker, taker):
         who.cancel_all()
     table.same("empty", book(), ([], []))
+    return table.wrong
+
+
+@suite.case
+def openapi(world):
+    """J6: /openapi.json is the document of the tree, and what each read answers validates by it."""
+    table = Table()
+    exchange, account = world.exchange, world.account(1_000)
+    text = pathlib.Path(__file__).resolve().parents[2].joinpath("docs/openapi.json").read_text()
+    response = exchange.get("/api/v1/openapi.json")
+    table.same("the document", response.body.decode(), text)
+    document = json.loads(text)
+    placed = account.limit(900_000, 20, asset=BTC)
+    order = account.read("/api/v1/orders?limit=1").json[0]["id"]
+    values = {"{id}": order, "{request_id}": order, "{market}": "BTC-PERP", "{request_type}": "13"}
+    table.same("an order", placed["status"], "request_completed")
+    seen = 0
+    for path, item in document["paths"].items():
+        if "get" not in item or "servers" in item["get"]:
+            continue
+        target = re.sub(r"{\w+}", lambda part: values[part[0]], path)
+        required = [row["name"] for row in item["get"]["parameters"]
+                    if row["in"] == "query" and row["required"]]
+        target += "?" + "&".join(f"{name}=0" for name in required) if required else ""
+        shown = table.ok(path, exchange.get(target, account.api_key))
+        wrong = schema.faults(document, schema.answer_of(document, "GET", path), shown, path)
+        table.same(f"{path} validates", wrong, [])
+        missing = exchange.get(target.replace("BTC", "NO"))
+        if missing.status != 200:
+            problem = schema.answer_of(document, "GET", path, missing.status)
+            table.same(f"{path}: its problem", schema.faults(document, problem, missing.json), [])
+        seen += 1
+    table.true("every read", seen >= 22, seen)
+    for path in ("/livez", "/readyz", "/audit", "/admin/withdrawals"):
+        answer = json.loads(exchange.admin(path).body)
+        wanted = schema.answer_of(document, "GET", path)
+        table.same(path, schema.faults(document, wanted, answer, path), [])
     return table.wrong
 
 

@@ -24,6 +24,7 @@ enum route_kind {
     ROUTE_EXCHANGE,
     ROUTE_LIMITS, /* X-API-KEY if sent */
     ROUTE_EIP712,
+    ROUTE_OPENAPI,
     ROUTE_PREVIEW, /* POST, JSON */
     ROUTE_DEBUG,   /* POST, envelope or frame */
     ROUTE_LIVEZ,   /* GET, admin listener only */

@@ -10,6 +10,7 @@
 #include "net/json/json_info.h"
 #include "net/json/json_reply.h"
 #include "net/json/json_typed_data.h"
+#include "net/json/openapi.h"
 #include "net/request/api_caller.h"
 #include "net/request/payload_report.h"
 #include "net/request/plain_body.h"
@@ -357,6 +358,11 @@ static void write_preview(struct context *context, struct writer *writer, const 
     json_typed_data_preview(context, payload, count, &hashes, writer);
 }
 
+static void write_openapi(struct writer *writer)
+{
+    writer_bytes(writer, openapi_text, openapi_bytes);
+}
+
 static void write_report(struct context *context, struct writer *writer,
                          const struct pending_local *local)
 {
@@ -392,6 +398,9 @@ static void write_local(struct context *context, struct writer *writer,
         break;
     case ROUTE_LIMITS:
         json_info_limits(context->config, writer);
+        break;
+    case ROUTE_OPENAPI:
+        write_openapi(writer);
         break;
     case ROUTE_PREVIEW:
         write_preview(context, writer, body_pool_at(&context->bodies, local->body), frame);

@@ -1,0 +1,105 @@
+"""test_openapi.py BUILD - docs/openapi.json is what the tables say, is sound as OpenAPI 3.1, has
+each route and no other, and each example of docs/spec/json.md validates.
+"""
+import copy
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+BUILD = pathlib.Path(sys.argv[1])
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tests/system"))
+from schema import answer_of, faults  # noqa: E402  (the folder comes first)
+
+TEXT = (SOURCE / "docs/openapi.json").read_text()
+DOCUMENT = json.loads(TEXT)
+TABLES = json.loads(subprocess.run([BUILD / "perp-reference", "--json"], capture_output=True,
+                                   text=True, check=True).stdout)
+
+
+def check(good, *what):
+    if not good:
+        sys.exit(f"failed: {what}")
+
+
+def made(tables):
+    return subprocess.run([SOURCE / "tools/openapi"], input=json.dumps(tables), text=True,
+                          capture_output=True)
+
+
+check(made(TABLES).stdout == TEXT, "docs/openapi.json is old: "
+      "build/release/perp-reference --json | tools/openapi > docs/openapi.json")
+planted = copy.deepcopy(TABLES)
+planted["routes"].pop()
+check(made(planted).returncode != 0, "a route that is gone is seen")
+planted["routes"].append({"method": "GET", "path": "/api/v1/new", "admin": False, "codes": []})
+check(made(planted).returncode != 0, "a route that is new is seen")
+
+# Each route is in it, and no other.
+routes = {(route["method"].lower(), route["path"]) for route in TABLES["routes"]}
+shown = {(method, path) for path, item in DOCUMENT["paths"].items() for method in item}
+check(routes == shown, routes ^ shown)
+
+
+def references(value):
+    if isinstance(value, dict):
+        if "$ref" in value:
+            yield value["$ref"]
+        value = list(value.values())
+    for part in value if isinstance(value, list) else []:
+        yield from references(part)
+
+
+# Structure.
+check(re.fullmatch(r"3\.1\.\d", DOCUMENT["openapi"]) and DOCUMENT["info"]["title"] == "perpd")
+schemas = DOCUMENT["components"]["schemas"]
+used = set(references(DOCUMENT))
+check(used == {f"#/components/schemas/{name}" for name in schemas}, "schemas that are used",
+      used ^ {f"#/components/schemas/{name}" for name in schemas})
+names = []
+for path, item in DOCUMENT["paths"].items():
+    for method, operation in item.items():
+        names.append(operation["operationId"])
+        parameters = operation.get("parameters", [])
+        check({row["name"] for row in parameters if row["in"] == "path"} ==
+              set(re.findall(r"{(\w+)}", path)), path)
+        check(all(row["required"] for row in parameters if row["in"] == "path"), path)
+        check(len({(row["name"], row["in"]) for row in parameters}) == len(parameters), path)
+        check({"200", "default"} <= set(operation["responses"]), path)
+        check(("requestBody" in operation) == (method != "get"), path, method)
+        for row in operation["security"]:
+            check(set(row) <= set(DOCUMENT["components"]["securitySchemes"]), path)
+        for code in operation.get("x-request-types", []):
+            check(str(code) in DOCUMENT["x-request-types"], path, code)
+check(len(names) == len(set(names)) and all(re.fullmatch(r"[a-z0-9_]+", name) for name in names))
+
+# The examples of json.md, by the record that their members make them.
+page = (SOURCE / "docs/spec/json.md").read_text()
+blocks = re.findall(r"^```\n(.*?)^```$", page, re.M | re.S)
+seen = 0
+for block in blocks:
+    target = ""
+    for line in block.splitlines():
+        if not line.startswith(("{", "[")):
+            target = line
+            continue
+        value = json.loads(line)
+        path = re.sub(r"^GET |\?.*", "", target)
+        path = path if path.startswith("/api/v1") else "/api/v1" + path
+        path = re.sub(r"/orders/.+", "/orders/{id}", path)
+        path = re.sub(r"/markets/[A-Z-]+", "/markets/{market}", path)
+        path = re.sub(r"/eip712/\d+", "/eip712/{request_type}", path)
+        if target and path in DOCUMENT["paths"]:
+            schema = answer_of(DOCUMENT, "get", path)
+        else:
+            record = ("Problem" if "code" in value else "SuccessAnswer" if "success" in value
+                      else "RequestAck" if "status" in value else "Market")
+            schema = schemas[record]
+        check(faults(DOCUMENT, schema, value) == [], target, faults(DOCUMENT, schema, value))
+        if isinstance(value, dict):  # and a member too many, or one too few, is seen
+            check(faults(DOCUMENT, schema, {**value, "more": 1}), target)
+            check(faults(DOCUMENT, schema, {}), target)
+        seen += 1
+check(seen >= 18, seen)
