@@ -36,6 +36,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(net,      debug_payload,          SWITCH, 0, 1, "off",            0, 0, "POST /api/v1/debug/payload, 3 ms a request") \
     X(net,      cors_origins,           TEXT,   0, 1, "",               0, 0, "origins allowed to read answers in a browser; * for all") \
     X(net,      hosts,                  TEXT,   0, 1, "",               0, 0, "hosts answered; none: listen addresses, localhost, 127.0.0.1, [::1]") \
+    X(net,      proxy_from,             TEXT,   0, 1, "",               0, 0, "addresses whose PROXY v2 header is believed, and needed") \
     X(admin,    listen,                 TEXT,   0, 1, "127.0.0.1:8081", 0, 0, "address:port of /livez /readyz /metrics /audit /admin/withdrawals") \
     X(admin,    allow_plain,            SWITCH, 0, 1, "off",            0, 0, "plain HTTP on an address that is not loopback") \
     X(crypto,   verify,                 CHOICE, 0, 1, "auto",           0, 0, "+auto +lanes +comb +library") \

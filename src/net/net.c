@@ -160,7 +160,7 @@ static void abandon(struct net *net, struct conn *conn)
 
 static bool is_between_requests(const struct conn *conn)
 {
-    return conn->phase == CONN_HEAD && conn->scanned == 0 && conn_input_bytes(conn) == 0;
+    return conn->phase != CONN_BODY && conn->scanned == 0 && conn_input_bytes(conn) == 0;
 }
 
 /* Does for a connection what is due after a turn: send, receive, shut down, close. */
@@ -168,8 +168,10 @@ static void attend(struct net *net, struct conn *conn)
 {
     struct protocol *protocol = &net->protocol;
     const uint8_t *bytes;
-    if (protocol->context.draining && is_between_requests(conn))
+    if (protocol->context.draining && is_between_requests(conn)) {
         conn->last = true;
+        conn->phase = CONN_HEAD;
+    }
     bool finished = protocol_is_finished(conn) && !conn->sending;
     if (conn->broken || (finished && conn->ended)) {
         conn->broken = true;
@@ -245,7 +247,11 @@ static void on_accept(struct net *net, const struct io_uring_cqe *cqe, uint32_t 
         return;
     }
     conn->file = cqe->res;
-    conn->address = rate_limit_address(conn->file);
+    struct peer peer;
+    (void)peer_of_socket(conn->file, &peer);
+    conn->address = rate_limit_address(&peer);
+    if (listener == PUBLIC && peer_list_has(&protocol->config.proxies, &peer))
+        conn->phase = CONN_PROXY;
     arm_receive(net, conn);
 }
 

@@ -2,6 +2,8 @@
 
 #include "net/command/plain_write.h"
 #include "net/reads.h"
+#include "net/request/rate_limit.h"
+#include "net/socket/proxy_header.h"
 
 enum { BODY_MAX = REQUEST_PASSKEY_ENVELOPE_MAX }; /* the longest body of any request */
 
@@ -294,6 +296,37 @@ static enum progress read_body(struct protocol *protocol, struct conn *conn, cha
     return PROGRESS_DONE;
 }
 
+/* Reads the header that a proxy sends before the first request. A connection without one is closed:
+ * what it is about nobody could say. */
+static enum progress read_proxy_header(struct protocol *protocol, struct conn *conn,
+                                       const char *text, size_t count, size_t *used)
+{
+    static const struct peer nobody;
+    struct peer client = nobody;
+    int bytes = proxy_header_read(text, count, &client);
+    if (bytes < 0) {
+        protocol->context.metrics.counters.proxy_headers_refused++;
+        conn->broken = true;
+        context_mark_dirty(&protocol->context, conn);
+        return PROGRESS_CLOSED;
+    }
+    if (bytes == 0)
+        return PROGRESS_MORE;
+    if (memcmp(&client, &nobody, sizeof client) != 0)
+        conn->address = rate_limit_address(&client);
+    conn->phase = CONN_HEAD;
+    conn_time_start(&protocol->context.conns, conn, CONN_TIME_IDLE, protocol->context.now_ns);
+    *used = (size_t)bytes;
+    return PROGRESS_DONE;
+}
+
+/* The time-out of an incomplete head runs from its first byte. */
+static void await_head(struct protocol *protocol, struct conn *conn)
+{
+    if (conn->time != CONN_TIME_HEAD)
+        conn_time_start(&protocol->context.conns, conn, CONN_TIME_HEAD, protocol->context.now_ns);
+}
+
 size_t parser_run(struct protocol *protocol, struct conn *conn, char *text, size_t *count)
 {
     size_t used = 0;
@@ -308,14 +341,23 @@ size_t parser_run(struct protocol *protocol, struct conn *conn, char *text, size
             conn->blocked = true;
             break;
         }
+        if (conn->phase == CONN_PROXY) {
+            progress = read_proxy_header(protocol, conn, text + used, left, &request_bytes);
+            if (progress == PROGRESS_CLOSED)
+                return *count;
+            if (progress == PROGRESS_MORE) {
+                await_head(protocol, conn);
+                break;
+            }
+            used += request_bytes;
+            continue;
+        }
         if (conn->phase == CONN_HEAD) {
             progress = read_head(protocol, conn, text + used, left);
             if (progress == PROGRESS_CLOSED)
                 return *count;
             if (progress == PROGRESS_MORE) {
-                if (conn->time != CONN_TIME_HEAD)
-                    conn_time_start(&protocol->context.conns, conn, CONN_TIME_HEAD,
-                                    protocol->context.now_ns);
+                await_head(protocol, conn);
                 break;
             }
             conn_time_start(&protocol->context.conns, conn, CONN_TIME_BODY,

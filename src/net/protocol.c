@@ -190,7 +190,7 @@ static void time_out(struct protocol *protocol, struct conn *conn, enum conn_tim
         return;
     }
     protocol->context.metrics.counters.timeouts++;
-    if (time == CONN_TIME_IDLE || is_deaf) {
+    if (time == CONN_TIME_IDLE || is_deaf || conn->phase == CONN_PROXY) {
         conn->broken = true;
         context_mark_dirty(&protocol->context, conn);
         return;

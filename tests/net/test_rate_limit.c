@@ -93,7 +93,9 @@ static uint64_t address_from(int family, const struct sockaddr *name, socklen_t 
     CHECK(connect(client, (struct sockaddr *)&bound, bound_bytes) == 0);
     int server = accept(listener, NULL, NULL);
     CHECK(server >= 0);
-    uint64_t address = rate_limit_address(server);
+    struct peer peer;
+    CHECK(peer_of_socket(server, &peer));
+    uint64_t address = rate_limit_address(&peer);
     CHECK(close(server) == 0 && close(client) == 0 && close(listener) == 0);
     return address;
 }
@@ -112,7 +114,8 @@ static void addresses(void)
     CHECK(same == address || same == UINT64_MAX);
     uint64_t other = address_from(AF_INET6, (const void *)&ipv6, sizeof ipv6);
     CHECK(other == 0 || other == UINT64_MAX); /* the upper half of ::1 */
-    CHECK(rate_limit_address(-1) == 0);
+    struct peer none;
+    CHECK(!peer_of_socket(-1, &none) && rate_limit_address(&none) == 0);
 }
 
 /* ---- in the way of a request ----------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 """test_doors.py - who is answered at all and what every answer carries (wire.md W7, W10): Hosts,
-the admin token, OPTIONS, X-Sequence, X-Server-Time-Ns, Server-Timing.
+the admin token, OPTIONS, proxies, X-Sequence, X-Server-Time-Ns, Server-Timing.
 """
+import socket
 import sys
 import time
 
@@ -12,6 +13,7 @@ from world import run
 
 suite = Suite("doors")
 TIME = "/api/v1/time"
+PROXY = "127.0.0.2"  # loopback has many addresses
 
 
 class World:
@@ -152,5 +154,29 @@ def sequence_and_time(world):
     return table.wrong
 
 
+@suite.case
+def proxies(world):
+    """W10: PROXY v2 is believed, and needed, from net.proxy_from; from others it is no HTTP."""
+    table = Table()
+    named = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c" + bytes((192, 0, 2, 7, 127, 0, 0, 1, 1, 2, 0, 8))
+
+    def answer(source, data):
+        address = ("127.0.0.1", world.exchange.port)
+        with socket.create_connection(address, 60, source_address=(source, 0)) as connection:
+            connection.sendall(data)
+            try:
+                return connection.recv(12)
+            except ConnectionResetError:
+                return b""
+
+    table.same("named", answer(PROXY, named + get()), b"HTTP/1.1 200")
+    table.same("no header", answer(PROXY, get()), b"")
+    table.same("another header", answer(PROXY, b"PROXY TCP4 192.0.2.7 127.0.0.1 1 80\r\n" + get()),
+               b"")
+    table.same("forged", answer("127.0.0.1", named + get()), b"HTTP/1.1 400")
+    table.same("from none", answer("127.0.0.1", get()), b"HTTP/1.1 200")
+    return table.wrong
+
+
 if __name__ == "__main__":
-    sys.exit(run(suite, World, ("--limits.open_orders=100",)))
+    sys.exit(run(suite, World, ("--limits.open_orders=100", f"--net.proxy_from={PROXY}")))

@@ -94,6 +94,8 @@ def refused_options(world):
         ("--net.listen=", "net.listen"),
         ("--net.listen=0.0.0.0:0", "net.allow_plain"),  # plain HTTP beyond loopback
         ("--net.hosts=exchange.example:443", "net.hosts"),
+        ("--net.proxy_from=proxy.example", "net.proxy_from"),
+        ("--net.proxy_from=127.0.0.1,", "net.proxy_from"),
         ("--admin.listen=192.0.2.1:0", "admin.allow_plain"),
         ("--admin.listen=300.0.0.1:0", "admin.listen"),
         ("--node.topology=fast", "node.topology"),

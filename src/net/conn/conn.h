@@ -32,7 +32,11 @@ enum conn_time { CONN_TIME_IDLE, CONN_TIME_HEAD, CONN_TIME_BODY, CONN_TIME_LINGE
 #define CONN_SECOND_NS UINT64_C(1000000000)
 #define CONN_DEAF_NS   (75 * CONN_SECOND_NS) /* a peer that reads nothing for so long is gone */
 
-enum conn_phase { CONN_HEAD, CONN_BODY };
+enum conn_phase {
+    CONN_HEAD,
+    CONN_BODY,
+    CONN_PROXY, /* before the first head: the header of a proxy (net.proxy_from) */
+};
 
 struct conn {
     /* The request being read. */
@@ -81,7 +85,7 @@ struct conn {
     uint32_t expected_bytes; /* upper bound of the answers to reads sent and not answered */
     bool reads_held;         /* a read waits until more of the output is sent */
     uint64_t received_ticks; /* of the newest bytes */
-    uint64_t address;        /* of the peer (rate_limit.h); the transport sets it */
+    uint64_t address;        /* of the peer (rate_limit.h), or what its proxy says */
 
     uint8_t time; /* enum conn_time, CONN_TIMES: none */
     uint64_t deadline_ns;

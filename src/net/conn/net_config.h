@@ -15,6 +15,7 @@
 #include "base/ring.h"
 #include "base/symbols.h"
 #include "crypto/key_tables.h"
+#include "net/socket/peer.h"
 
 struct net;
 
@@ -65,6 +66,7 @@ struct net_config {
     const struct net *first;    /* of those; NULL: this is the first. Else `listen` is ignored */
     struct host_list hosts;     /* net.hosts, of both listeners */
     struct origin_list origins; /* net.cors_origins, of the public listener */
+    struct peer_list proxies;   /* net.proxy_from, of the public listener */
     int wake_file;              /* eventfd whose readability ends net_wait; -1: none */
 
     struct ring *commands; /* producer; slots of MESSAGE_SLOT_BYTES */

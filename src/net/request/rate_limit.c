@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 #define SECOND_NS UINT64_C(1000000000)
 #define MS_NS     UINT64_C(1000000)
@@ -112,22 +111,9 @@ static uint64_t of_ipv4(uint32_t address)
     return UINT64_C(0xffff) << 32 | ntohl(address);
 }
 
-uint64_t rate_limit_address(int file)
+uint64_t rate_limit_address(const struct peer *peer)
 {
-    struct sockaddr_storage name;
-    socklen_t bytes = sizeof name;
-    if (getpeername(file, (struct sockaddr *)&name, &bytes) != 0)
-        return 0;
-    if (name.ss_family == AF_INET) {
-        struct sockaddr_in ipv4;
-        memcpy(&ipv4, &name, sizeof ipv4);
-        return of_ipv4(ipv4.sin_addr.s_addr);
-    }
-    if (name.ss_family != AF_INET6)
-        return 0;
-    struct sockaddr_in6 ipv6;
-    memcpy(&ipv6, &name, sizeof ipv6);
-    if (IN6_IS_ADDR_V4MAPPED(&ipv6.sin6_addr))
-        return of_ipv4(cc_load32(ipv6.sin6_addr.s6_addr + 12));
-    return be64toh(cc_load64(ipv6.sin6_addr.s6_addr));
+    if (peer_is_ipv4(peer))
+        return of_ipv4(cc_load32(peer->bytes + PEER_BYTES - PEER_IPV4_BYTES));
+    return be64toh(cc_load64(peer->bytes));
 }

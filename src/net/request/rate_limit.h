@@ -15,6 +15,7 @@
 #define NET_REQUEST_RATE_LIMIT_H
 
 #include "base/mix.h"
+#include "net/socket/peer.h"
 
 enum rate_limit_kind { RATE_LIMIT_UNKNOWN_KEY, RATE_LIMIT_BAD_SIGNATURE, RATE_LIMIT_KINDS };
 
@@ -36,7 +37,8 @@ CC_MUST_USE uint64_t rate_limit_wait_ms(const struct rate_limit *limits, uint64_
 void rate_limit_charge(struct rate_limit *limits, uint64_t address, enum rate_limit_kind kind,
                        uint64_t now_ns);
 
-/* The address of a connected socket's peer. Peers without an address share the address 0. */
-uint64_t rate_limit_address(int file);
+/* The address by which a peer is limited: an IPv4 address, or the first 64 bits of an IPv6 one. Peers
+ * without an address share the address 0. */
+uint64_t rate_limit_address(const struct peer *peer);
 
 #endif

@@ -171,6 +171,18 @@ static void list_hosts(const struct config *options, struct host_list *hosts)
     INVARIANT(listed); /* config.c has checked it */
 }
 
+static bool list_proxies(const struct config *options, struct peer_list *proxies)
+{
+    const char *named = config_text(options, OPTION_net_proxy_from);
+
+    if (peer_list_read(proxies, named))
+        return true;
+    log_line(LOG_ERROR, "configuration",
+             "net.proxy_from = %.200s: not 1 to %d addresses with commas between", named,
+             PEER_LIST_MAX);
+    return false;
+}
+
 static int open_net(struct node *node, uint32_t number)
 {
     struct node_net *net = &node->nets[number];
@@ -210,6 +222,8 @@ static int open_net(struct node *node, uint32_t number)
         .bad_signature_rate =
             (uint32_t)config_number(node->options, OPTION_limits_bad_signature_rate),
     };
+    if (!list_proxies(node->options, &config.proxies))
+        return NODE_EXIT_CONFIGURATION;
     list_hosts(node->options, &config.hosts);
     bool read =
         origin_list_read(&config.origins, config_text(node->options, OPTION_net_cors_origins));
