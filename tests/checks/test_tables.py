@@ -93,3 +93,10 @@ check(TABLES["statuses"][0] == "request_completed" and len(TABLES["statuses"]) =
 check({"http": 401, "code": "invalid_signature"} in TABLES["problems"])
 check({"method": "GET", "path": "/api/v1/markets/{market}/book", "admin": False, "codes": []} in
       TABLES["routes"])
+
+# The worked signatures of docs/reference.md are those that W4 publishes.
+page = (SOURCE / "docs/reference.md").read_text()
+for value in (wanted, "MDOYaB3LoxeAoDfi7JgBluJZrLngl/B9omH1yjEviFMI8tE0wk7OT9K6zlbyBIMvhPkZf",
+              "45459a89edbad3282de2de53a75ee66f51b8ffc279db19d2bf364610cd1fdabd",
+              "4ffadfeb69dd9f0fde48d1f59409f6a12a21ae2622e1050affdd95b762fbde83"):
+    check(value in page, value)

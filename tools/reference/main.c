@@ -2,7 +2,8 @@
  * a test compares each with the one in the tree.
  *
  *   perp-reference             docs/reference.md: requests with every field, statuses, reasons,
- *                              problem codes, mistakes of signers, options
+ *                              problem codes, mistakes of signers, worked
+ *                              signatures, options
  *   perp-reference --json      the same tables and the routes as JSON
  *   perp-reference DOCUMENT    the document with the tables between its markers made again:
  *                              <!-- steps -->, <!-- rows --> (R11) up to <!-- end --> */
@@ -20,6 +21,7 @@
 #include "base/version.h"
 #include "crypto/signing_mistake.h"
 #include "reference/tables.h"
+#include "reference/vectors.h"
 
 enum { LINE_BYTES = 4096 };
 
@@ -194,7 +196,7 @@ static int print_document(const char *name)
     return failed != 0;
 }
 
-static void print_reference(void)
+static bool print_reference(void)
 {
     printf(
         "# Reference\nMade by `build/release/perp-reference` from the tables in `src/base`; do not "
@@ -202,7 +204,10 @@ static void print_reference(void)
     print_requests();
     print_lists();
     print_mistakes();
+    if (!vectors_print())
+        return false;
     print_options();
+    return true;
 }
 
 int main(int argc, char **argv)
@@ -217,6 +222,8 @@ int main(int argc, char **argv)
     }
     if (argc > 1)
         return print_document(argv[1]);
-    print_reference();
-    return 0;
+    if (print_reference())
+        return 0;
+    fprintf(stderr, "perp-reference: a worked signature does not verify\n");
+    return 1;
 }
