@@ -151,7 +151,7 @@ static bool other_domain_fits(const struct search *search)
     struct eip712 other = *sent->eip712;
     struct eip712_hashes hashes;
     for (unsigned i = 0; i < SIGNING_DOMAIN_COUNT; i++) {
-        signing_domain_make(i, sent->eip712->salt, other.domain_separator);
+        signing_variant_domain(i, sent->eip712->salt, other.domain_separator);
         if (eip712_hash(&other, sent->payload, sent->payload_bytes, &hashes) == 0 &&
             digest_fits(search, hashes.digest))
             return true;

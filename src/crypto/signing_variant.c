@@ -283,7 +283,7 @@ uint32_t signing_variant_seen(const uint8_t *payload, size_t count)
 
 /* ---- domains -------------------------------------------------------------------------------- */
 
-void signing_domain_make(unsigned number, const uint8_t salt[32], uint8_t separator[32])
+void signing_variant_domain(unsigned number, const uint8_t salt[32], uint8_t separator[32])
 {
     static const char *const types[] = {
         "EIP712Domain(string name,string version,bytes32 salt)",

@@ -29,6 +29,6 @@ CC_MUST_USE uint32_t signing_variant_seen(const uint8_t *payload, size_t count);
 
 /* The separator of another domain than that of the salt, by its number below
  * SIGNING_DOMAIN_COUNT. */
-void signing_domain_make(unsigned number, const uint8_t salt[32], uint8_t separator[32]);
+void signing_variant_domain(unsigned number, const uint8_t salt[32], uint8_t separator[32]);
 
 #endif
