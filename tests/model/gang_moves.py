@@ -3,6 +3,7 @@
 A storm is a tuple of events: what happens to the world. A plan has for each event two tuples of
 moves of the gang: those before it, and those at once after it, while its work is still deferred."""
 from gang_world import BTC, DOGE, IOC, LEVERAGE, PPM, STAKE, USDC, World
+from wire import ACTIVE, CANCEL_ONLY, HALTED
 
 
 # ---- events
@@ -226,6 +227,11 @@ def random_storm(rng):
             ("jump", asset, sign * rng.randrange(5000, 100000)),
             ("slide", asset, sign * rng.randrange(1000, 9000), rng.randrange(3, 12)),
             ("calm", 2))))
+    if rng.random() < 0.2:  # the operator stops a market and lets it go on
+        halted = rng.choice((asset, other))
+        storm.insert(rng.randrange(1, len(storm)),
+                     ("halt", halted, rng.choice((CANCEL_ONLY, HALTED))))
+        storm.append(("halt", halted, ACTIVE))
     if rng.random() < 0.25:
         storm.append(("fault", rng.choice((asset, other)), 10, 3))
         storm.append(("calm", 1))
