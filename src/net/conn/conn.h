@@ -32,11 +32,8 @@ enum conn_time { CONN_TIME_IDLE, CONN_TIME_HEAD, CONN_TIME_BODY, CONN_TIME_LINGE
 #define CONN_SECOND_NS UINT64_C(1000000000)
 #define CONN_DEAF_NS   (75 * CONN_SECOND_NS) /* a peer that reads nothing for so long is gone */
 
-enum conn_phase {
-    CONN_HEAD,
-    CONN_BODY,
-    CONN_PROXY, /* before the first head: the header of a proxy (net.proxy_from) */
-};
+/* CONN_PROXY: before the first head, the header of a proxy (net.proxy_from). */
+enum conn_phase { CONN_HEAD, CONN_BODY, CONN_PROXY };
 
 struct conn {
     /* The request being read. */

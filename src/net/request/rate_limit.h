@@ -37,8 +37,8 @@ CC_MUST_USE uint64_t rate_limit_wait_ms(const struct rate_limit *limits, uint64_
 void rate_limit_charge(struct rate_limit *limits, uint64_t address, enum rate_limit_kind kind,
                        uint64_t now_ns);
 
-/* The address by which a peer is limited: an IPv4 address, or the first 64 bits of an IPv6 one. Peers
- * without an address share the address 0. */
+/* The address by which a peer is limited: an IPv4 address, or the first 64 bits of an IPv6 one.
+ * Peers without an address share the address 0. */
 uint64_t rate_limit_address(const struct peer *peer);
 
 #endif
