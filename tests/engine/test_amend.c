@@ -189,7 +189,7 @@ static void test_loses_place(void)
     CHECK(stands(&host, 990000, 0, 1, first) && stands(&host, 990000, 1, 2, second));
     CHECK(host_cancel(&host, 1, first.bytes) == TRADE_OK);
     CHECK(host_cancel(&host, 2, second.bytes) == TRADE_OK);
-    CHECK(host.engine->orders.count == 0 && host.engine->holdings.count == 0);
+    CHECK(host.engine->orders.count == 0 && host.engine->holdings.slots.count == 0);
     host_close(&host);
 }
 

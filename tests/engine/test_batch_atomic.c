@@ -292,11 +292,12 @@ static void test_room(void)
 static void test_no_record_left(void)
 {
     open_host(NULL);
-    uint32_t records = host.engine->holdings.count;
+    uint32_t records = host.engine->holdings.slots.count;
     basket_post(&basket, &host, 1000, M - 100);
     basket_post(&basket, &host, 0, M - 100);
     aborts(1, STATUS_rejected_size_zero);
-    CHECK(host.engine->holdings.count == records && trade_portfolio(&host, 1)->holding_count == 0);
+    CHECK(host.engine->holdings.slots.count == records &&
+          trade_portfolio(&host, 1)->holding_count == 0);
     host_close(&host);
 }
 

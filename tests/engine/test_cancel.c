@@ -52,7 +52,7 @@ static void test_one(void)
     CHECK(host.effect_count == 4 && host.effects[0].code == 2101 && host.effects[1].code == 2107 &&
           host.effects[2].code == 2106 && host.effects[3].code == 2100);
     CHECK(cancel(&host, 1, id, 1, 0) == STATUS_rejected_order_not_found);
-    CHECK(host.engine->holdings.count == 0);
+    CHECK(host.engine->holdings.slots.count == 0);
     host_close(&host);
 }
 
@@ -149,7 +149,7 @@ static void test_slices(void)
     /* this taker meets four dead ones; the walk removes them all, so two units remain undone */
     CHECK(trade_tif(&host, 2, 5000, M + 10, TRADE_IOC) == TRADE_OK);
     CHECK(trade_effects(&host, EFFECT_trade) == 0);
-    CHECK(host.engine->orders.count == 0 && host.engine->holdings.count == 0);
+    CHECK(host.engine->orders.count == 0 && host.engine->holdings.slots.count == 0);
     host_tick(&host, 1);
     CHECK(!engine_has_work(host.engine));
 

@@ -2,6 +2,7 @@
  * among them (roles.md, Configuration: "refuse by count only"). */
 
 #include "engine/table/hash_index.h"
+#include "engine/table/slot_table.h"
 #include "rig.h"
 
 enum { RECORDS = 3000 };
@@ -109,9 +110,45 @@ static void test_bound(void)
     rig_free(map.buckets, bytes);
 }
 
+/* --- slot_table, which hands out the indexes of such records ----------------------------------- */
+
+static void alloc_fifth(void *slots)
+{
+    (void)slot_table_alloc(slots, 0);
+}
+
+static void free_fresh(void *slots)
+{
+    (void)slot_table_free(slots, 5);
+}
+
+/* Freed rows first, the last freed one before the others; no more than the limit; nothing is freed
+ * that was not handed out. */
+static void test_slots(void)
+{
+    struct slot_table slots = slot_table_init(4);
+    uint32_t next[5] = { 0 };
+
+    CHECK(!slot_table_has_room(&slots));
+    slots.limit = 4;
+    for (uint32_t i = 1; i <= 3; i++)
+        CHECK(slot_table_alloc(&slots, next[slots.free_head]) == i);
+    next[1] = slot_table_free(&slots, 1);
+    next[3] = slot_table_free(&slots, 3);
+    CHECK(slots.count == 1);
+    CHECK(slot_table_alloc(&slots, next[slots.free_head]) == 3);
+    CHECK(slot_table_alloc(&slots, next[slots.free_head]) == 1);
+    CHECK(slot_table_has_room(&slots));
+    CHECK(slot_table_alloc(&slots, next[slots.free_head]) == 4);
+    CHECK(!slot_table_has_room(&slots));
+    CHECK(rig_aborts(alloc_fifth, &slots));
+    CHECK(rig_aborts(free_fresh, &slots));
+}
+
 int main(void)
 {
     test_match();
+    test_slots();
     run(1, RECORDS, UINT64_MAX);
     run(2, RECORDS, 0x000fffff0000000f); /* some buckets, few tags */
     run(3, 300, 0);                      /* one bucket, one tag */

@@ -66,7 +66,7 @@ static void test_against_plain_set(void)
             total--;
             *pair = false;
         }
-        CHECK(engine->holdings.count == total);
+        CHECK(engine->holdings.slots.count == total);
         uint32_t from = some_portfolio(&seed), want = from;
         while (want < PORTFOLIOS && !has[want][market])
             want++;

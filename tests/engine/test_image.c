@@ -111,7 +111,7 @@ static void test_leverages(void)
 {
     struct leverage *row = &host.engine->leverages.rows[leverage_first(host.engine, 1)];
 
-    CHECK(host.engine->leverages.count == 1 && row->setting == 5);
+    CHECK(host.engine->leverages.slots.count == 1 && row->setting == 5);
     LEVERAGE_FIELDS(FLIP)
 }
 

@@ -129,9 +129,10 @@ static void test_orders_of_rows(void)
     struct image_part *orders = image_copy_part(&damaged, IMAGE_orders);
 
     swap(IMAGE_credentials,
-         image_copy_part(&damaged, IMAGE_credentials)->byte_count / engine->credentials.count, 0);
+         image_copy_part(&damaged, IMAGE_credentials)->byte_count / engine->credentials.slots.count,
+         0);
     swap(IMAGE_holdings,
-         image_copy_part(&damaged, IMAGE_holdings)->byte_count / engine->holdings.count, 0);
+         image_copy_part(&damaged, IMAGE_holdings)->byte_count / engine->holdings.slots.count, 0);
     swap(IMAGE_orders, orders->byte_count / engine->orders.count, 0);
     swap(IMAGE_deposits, sizeof(struct deposit), 0);
 }

@@ -195,9 +195,9 @@ static void look_at(const struct engine *engine)
         seen.held += engine->markets.rows[i].hold_count != 0;
         seen.next_tiers += engine->markets.rows[i].next_tier_count != 0;
     }
-    for (uint32_t i = 1; i < engine->holdings.fresh; i++)
+    for (uint32_t i = 1; i < engine->holdings.slots.fresh; i++)
         seen.loose += engine->holdings.rows[i].figure_loose != 0;
-    seen.leverages += engine->leverages.count != 0;
+    seen.leverages += engine->leverages.slots.count != 0;
     for (uint32_t i = 1; i < engine->conditionals.fresh; i++) {
         const struct conditional *row = &engine->conditionals.rows[i];
         seen.waiting += row->quantity != 0;

@@ -148,7 +148,7 @@ static void test_margin(void)
         CHECK_ROW(&rows[i], row.initial_margin == want);
         CHECK_ROW(&rows[i], row.maintenance_margin == 100 * (int128)HOST_USDC);
     }
-    CHECK(host.engine->leverages.count == 0); /* the default is no setting */
+    CHECK(host.engine->leverages.slots.count == 0); /* the default is no setting */
     CHECK(initial(2) == (int64_t)(500 * HOST_USDC));
     host_close(&host);
 }
@@ -163,7 +163,7 @@ static void test_lowering(void)
     CHECK(host_deposit(&host, 1, 44999999) == TRADE_OK);
     CHECK(set(1, 1) == REFUSED);
     CHECK(host.result.reason == REASON_insufficient_free_equity);
-    CHECK(host.engine->leverages.count == 0);
+    CHECK(host.engine->leverages.slots.count == 0);
     CHECK(initial(1) == (int64_t)(5000 * HOST_USDC));
     CHECK(host_deposit(&host, 1, 1) == TRADE_OK);
     CHECK(set(1, 1) == TRADE_OK);
@@ -215,7 +215,7 @@ static void test_first_order(void)
 {
     open(NULL);
     CHECK(set(1, 1) == TRADE_OK);
-    CHECK(host.engine->holdings.count == 0); /* no record for a setting */
+    CHECK(host.engine->holdings.slots.count == 0); /* no record for a setting */
     CHECK(trade_limit(&host, 1, BTC + 1, TRADE_MARK) == STATUS_insufficient_margin_to_place);
     (void)trade_rest(&host, 1, BTC, TRADE_MARK);
     CHECK(set(3, 50) == TRADE_OK); /* 50 BTC: 5 m at 50x, all of it */
@@ -240,9 +240,9 @@ static void test_outlives(void)
         CHECK(initial(1) == (int64_t)(2000 * HOST_USDC));
         (void)trade_rest(&host, 2, BTC / 10, TRADE_MARK);
         CHECK(trade_tif(&host, 1, -BTC / 10, TRADE_MARK, TRADE_IOC) == TRADE_OK);
-        CHECK(host.engine->holdings.count == 0 && initial(1) == 0);
+        CHECK(host.engine->holdings.slots.count == 0 && initial(1) == 0);
     }
-    CHECK(host.engine->leverages.count == 1);
+    CHECK(host.engine->leverages.slots.count == 1);
     host_close(&host);
 }
 
@@ -282,7 +282,7 @@ static void test_market_allows_less(void)
 static void test_capacity(void)
 {
     open(NULL);
-    host.engine->leverages.limit = 3;
+    host.engine->leverages.slots.limit = 3;
     for (uint32_t n = 1; n <= 3; n++)
         CHECK(set(n, 10) == TRADE_OK);
     CHECK(set(4, 10) == STATUS_order_rejected_internal && host.result.reason == REASON_none);
@@ -353,7 +353,7 @@ static void test_random(void)
                       want[n][asset]);
                 count += want[n][asset] != 0;
             }
-        CHECK(host.engine->leverages.count == count);
+        CHECK(host.engine->leverages.slots.count == count);
     }
     host_close(&host);
 }

@@ -274,7 +274,7 @@ static void test_empty(void)
     CHECK(trade_last_state(&host).status == ORDER_CANCELED);
     CHECK(trade_last_state(&host).reason == REASON_time_in_force);
     CHECK(trade_last_state(&host).remaining == 1000 && trade_last_state(&host).filled == 0);
-    CHECK(host.engine->orders.count == 0 && host.engine->holdings.count == 0);
+    CHECK(host.engine->orders.count == 0 && host.engine->holdings.slots.count == 0);
     /* dead within the bound, alive beyond it */
     for (uint32_t i = 0; i < 4; i++)
         trade_rest(&host, 2, -1000, M + i);

@@ -46,7 +46,7 @@ static void test_times_in_force(void)
     CHECK(trade_last_state(&host).status == ORDER_CANCELED);
     CHECK(trade_last_state(&host).reason == REASON_time_in_force);
     CHECK(trade_last_state(&host).remaining == 1000);
-    CHECK(host.engine->orders.count == 0 && host.engine->holdings.count == 0);
+    CHECK(host.engine->orders.count == 0 && host.engine->holdings.slots.count == 0);
     trade_rest(&host, 2, -1000, M);
     CHECK(trade_tif(&host, 1, 1500, M, TRADE_IOC) == TRADE_OK);
     CHECK(trade_last_state(&host).status == ORDER_CANCELED);

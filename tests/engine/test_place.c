@@ -172,7 +172,7 @@ static void test_form(struct host *host)
         check_told(host, &FORM[i], &body);
         CHECK_ROW(&FORM[i], host->engine->orders.count == orders);
         CHECK_ROW(&FORM[i], (uint64_t)trade_cash(host, 1) == cash);
-        CHECK_ROW(&FORM[i], host->engine->holdings.count == 0);
+        CHECK_ROW(&FORM[i], host->engine->holdings.slots.count == 0);
     }
 }
 
@@ -370,7 +370,7 @@ static void test_tables(void)
     for (uint32_t i = 0; i < 16; i++)
         trade_rest(&host, 1, 1000, 990000 + i);
     CHECK(trade_limit(&host, 2, 1000, 990000) == STATUS_order_rejected_internal);
-    CHECK(host.engine->holdings.count == 1);
+    CHECK(host.engine->holdings.slots.count == 1);
     CHECK(trade_last_state(&host).status == ORDER_REJECTED);
     host_close(&host);
 

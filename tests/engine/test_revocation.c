@@ -200,10 +200,10 @@ static void test_kept_for_duplicates(void)
     CHECK(host.result.members == (ANSWER_HAS_ID | ANSWER_HAS_ORIGINAL));
     CHECK(memcmp(host.result.id, key.bytes, 16) == 0);
 
-    uint32_t count = host.engine->credentials.count;
+    uint32_t count = host.engine->credentials.slots.count;
     host.clock_ns += 60 * HOST_SECOND_NS;
     (void)keys_make(&host, 1, KEYS_READ, KEYS_NO_PIN); /* makes room first */
-    CHECK(host.engine->credentials.count == count);
+    CHECK(host.engine->credentials.slots.count == count);
     CHECK(host_signed(&host, &request) == STATUS_request_dropped); /* out of the window */
     host_close(&host);
 }

@@ -80,7 +80,7 @@ static void check_closed(void)
         CHECK(market->state == MARKET_CLOSED && market->funding_pool == 0);
         CHECK(holding_next_holder(host->engine, i, 0) == HOLDING_NONE);
     }
-    CHECK(host->engine->orders.count == 0 && host->engine->holdings.count == 0);
+    CHECK(host->engine->orders.count == 0 && host->engine->holdings.slots.count == 0);
     for (uint32_t i = 0; i < host->engine->portfolios.count; i++)
         CHECK(i == FUND_PORTFOLIO || state_portfolio(host->engine, i)->cash >= 0);
 }

@@ -193,7 +193,7 @@ static void test_table(void)
     CHECK(purse_withdraw(&host, 1, main_place, USDC) == STATUS_order_rejected_internal);
     host.clock_ns += 60 * HOST_SECOND_NS;
     (void)withdraw(1, USDC);
-    CHECK(host.engine->withdrawals.count == 16);
+    CHECK(host.engine->withdrawals.slots.count == 16);
     CHECK(purse_settle(&host, first.bytes, SETTLED) == STATUS_order_rejected_invalid);
     CHECK(host.engine->withdrawals_pending == (int64_t)(16 * USDC));
     host_close(&host);

@@ -167,7 +167,8 @@ static void write_leverages(const struct engine *engine, struct image_sink *sink
     uint32_t count = 0;
 
     begin(sink, IMAGE_leverages);
-    for (uint32_t i = 0; i < engine->portfolios.count && count < engine->leverages.count; i++) {
+    for (uint32_t i = 0; i < engine->portfolios.count && count < engine->leverages.slots.count;
+         i++) {
         uint32_t at = leverage_first(engine, i);
         for (; at != LEVERAGE_NONE; at = engine->leverages.rows[at].next, count++) {
             const struct leverage *row = &engine->leverages.rows[at];

@@ -143,7 +143,7 @@ static bool recounts_the_same(const struct engine *engine, struct image_problem 
 
 static bool load_figures(struct engine *engine, struct image_problem *problem)
 {
-    for (uint32_t i = 1; i <= engine->holdings.count; i++) {
+    for (uint32_t i = 1; i <= engine->holdings.slots.count; i++) {
         const char *wrong = margin_load(engine, i);
         if (wrong != NULL)
             return image_parts_refuse(problem, IMAGE_holdings, i - 1, wrong);

@@ -262,7 +262,7 @@ bool order_load(struct engine *engine, struct image_read *read)
             return image_read_refuse(read, wrong);
         last = (struct place){ order->market, order->side, order->tick, order->stamp };
     }
-    for (uint32_t i = 1; i <= engine->holdings.count; i++)
+    for (uint32_t i = 1; i <= engine->holdings.slots.count; i++)
         if (read->wrong == NULL && !order_list(orders, &engine->holdings.rows[i]))
             return image_read_refuse(read, "two orders of a record were placed as one");
     return read->wrong == NULL;

@@ -44,7 +44,7 @@ static bool can_take(const struct engine *engine, const struct portfolio *loser,
     const struct portfolio *fund = &engine->portfolios.rows[FUND_PORTFOLIO];
     int128 maintenance = fund->maintenance;
     int128 cash = (int128)fund->cash + margin_equity(loser);
-    uint32_t records = engine->holdings.count;
+    uint32_t records = engine->holdings.slots.count;
 
     for (uint32_t i = 0; i < legs->count; i++) {
         const struct leg *leg = &legs->rows[i];
@@ -62,7 +62,7 @@ static bool can_take(const struct engine *engine, const struct portfolio *loser,
         else
             records++;
     }
-    return records <= engine->holdings.limit && cash <= BACKSTOP_CASH_MAX &&
+    return records <= engine->holdings.slots.limit && cash <= BACKSTOP_CASH_MAX &&
            cash >= -BACKSTOP_CASH_MAX && margin_equity(fund) + margin_equity(loser) >= maintenance;
 }
 

@@ -3,7 +3,6 @@
 #include "base/uuid.h"
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
-#include "engine/table/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct credential *)0)->field)
 static_assert(sizeof(struct credential) == 0 CREDENTIAL_FIELDS(COVERED) CREDENTIAL_CACHES(COVERED),
@@ -14,22 +13,18 @@ static_assert(sizeof(struct credential) == 0 CREDENTIAL_FIELDS(COVERED) CREDENTI
 
 enum { SESSION_KEY_BYTES = 32 };
 
-static size_t rows_bytes(uint32_t slots)
-{
-    return whole_lines(((size_t)slots + 1) * sizeof(struct credential));
-}
-
 size_t credential_table_bytes(uint32_t slots)
 {
-    return rows_bytes(slots) + 2 * hash_index_bytes(slots) + timer_heap_bytes(slots);
+    return slot_table_bytes(slots, sizeof(struct credential)) + 2 * hash_index_bytes(slots) +
+           timer_heap_bytes(slots);
 }
 
 void credential_table_init(struct credential_table *table, void *memory, uint32_t slots)
 {
     uint8_t *at = memory;
 
-    *table = (struct credential_table){ .rows = memory, .slots = slots, .fresh = 1 };
-    at += rows_bytes(slots);
+    *table = (struct credential_table){ .rows = memory, .slots = slot_table_init(slots) };
+    at += slot_table_bytes(slots, sizeof(struct credential));
     hash_index_init(&table->by_key, at, slots);
     at += hash_index_bytes(slots);
     hash_index_init(&table->by_sequence, at, slots);
@@ -207,9 +202,7 @@ static void release(struct engine *engine, uint32_t index)
         credential->next;
     *(credential->next != CREDENTIAL_NONE ? &table->rows[credential->next].prev : &table->tail) =
         credential->prev;
-    *credential = (struct credential){ .next = table->free_head };
-    table->free_head = index;
-    table->count--;
+    *credential = (struct credential){ .next = slot_table_free(&table->slots, index) };
 }
 
 void credential_release_ended(struct engine *engine)
@@ -225,7 +218,7 @@ void credential_release_ended(struct engine *engine)
 
 bool credential_fits(const struct engine *engine, uint32_t count)
 {
-    return engine->credentials.limit - engine->credentials.count >= count;
+    return engine->credentials.slots.limit - engine->credentials.slots.count >= count;
 }
 
 uint64_t credential_keep_until(const struct engine *engine)
@@ -257,14 +250,8 @@ static void end_expired(struct engine *engine, const struct credential_make *mak
 
 static uint32_t alloc(struct credential_table *table)
 {
-    uint32_t index = table->free_head;
+    uint32_t index = slot_table_alloc(&table->slots, table->rows[table->slots.free_head].next);
 
-    INVARIANT(table->count < table->limit);
-    if (index != CREDENTIAL_NONE)
-        table->free_head = table->rows[index].next;
-    else
-        index = table->fresh++;
-    table->count++;
     return index;
 }
 
@@ -444,7 +431,7 @@ bool credential_load(struct engine *engine, struct image_read *read)
     for (; image_read_begins(read, 0 CREDENTIAL_FIELDS(IMAGE_READ_BYTES)); read->row++) {
         if (!credential_fits(engine, 1))
             return image_read_refuse(read, "more credentials than the configuration allows");
-        row = &table->rows[table->fresh];
+        row = &table->rows[table->slots.fresh];
         CREDENTIAL_FIELDS(IMAGE_READ)
         const char *wrong = wrong_alone(engine, row);
         if (wrong == NULL)

@@ -14,6 +14,7 @@
 
 #include "base/compiler.h"
 #include "engine/table/hash_index.h"
+#include "engine/table/slot_table.h"
 #include "engine/table/timer_heap.h"
 
 enum {
@@ -64,12 +65,8 @@ struct credential_table {
     struct hash_index by_key; /* those that have not been ended */
     struct hash_index by_sequence;
     struct timer_heap releases; /* sessions, and API keys that have ended, by release_ns */
-    uint32_t slots;
-    uint32_t limit; /* may be used (engine.credentials) */
-    uint32_t count; /* live or kept */
-    uint32_t fresh;
-    uint32_t free_head;
-    uint32_t head; /* oldest */
+    struct slot_table slots;    /* limit: engine.credentials */
+    uint32_t head;              /* oldest */
     uint32_t tail;
 };
 

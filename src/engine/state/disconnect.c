@@ -5,7 +5,6 @@
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
 #include "engine/table/image_sink.h"
-#include "engine/table/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct disconnect_arm *)0)->field)
 static_assert(sizeof(struct disconnect_arm) == 0 DISCONNECT_FIELDS(COVERED)
@@ -26,22 +25,17 @@ struct arm_body {
 
 static_assert(sizeof(struct arm_body) == 56, "W3b: code 2012");
 
-static size_t rows_bytes(uint32_t slots)
-{
-    return whole_lines(((size_t)slots + 1) * sizeof(struct disconnect_arm));
-}
-
 size_t disconnect_table_bytes(uint32_t slots)
 {
-    return rows_bytes(slots) + 2 * hash_index_bytes(slots);
+    return slot_table_bytes(slots, sizeof(struct disconnect_arm)) + 2 * hash_index_bytes(slots);
 }
 
 void disconnect_table_init(struct disconnect_table *table, void *memory, uint32_t slots)
 {
     uint8_t *at = memory;
 
-    *table = (struct disconnect_table){ .rows = memory, .slots = slots, .fresh = 1 };
-    at += rows_bytes(slots);
+    *table = (struct disconnect_table){ .rows = memory, .slots = slot_table_init(slots) };
+    at += slot_table_bytes(slots, sizeof(struct disconnect_arm));
     hash_index_init(&table->by_id, at, slots);
     hash_index_init(&table->by_account, at + hash_index_bytes(slots), slots);
 }
@@ -103,14 +97,8 @@ static void unlink_row(struct disconnect_table *table, uint32_t index)
 static void add(struct engine *engine, const struct disconnect_arm *arm)
 {
     struct disconnect_table *table = &engine->arms;
-    uint32_t index = table->free_head;
+    uint32_t index = slot_table_alloc(&table->slots, table->rows[table->slots.free_head].next);
 
-    INVARIANT(table->count < table->limit);
-    if (index != DISCONNECT_NONE)
-        table->free_head = table->rows[index].next;
-    else
-        index = table->fresh++;
-    table->count++;
     struct disconnect_arm *row = &table->rows[index];
     *row = *arm;
     row->id_place = hash_index_insert(&table->by_id, id_hash(engine, row->id), index);
@@ -128,9 +116,7 @@ void disconnect_drop(struct engine *engine, uint32_t index)
     hash_index_remove(&table->by_id, (uint32_t)(by_id >> 32), arm->id_place);
     hash_index_remove(&table->by_account, (uint32_t)(by_account >> 32), arm->account_place);
     unlink_row(table, index);
-    *arm = (struct disconnect_arm){ .next = table->free_head };
-    table->free_head = index;
-    table->count--;
+    *arm = (struct disconnect_arm){ .next = slot_table_free(&table->slots, index) };
 }
 
 /* --- code 2012 -------------------------------------------------------------------------------- */
@@ -169,7 +155,7 @@ static enum status arm(struct engine *engine, const struct arm_body *body, uint3
         disconnect_drop(engine, before);
     else if (count_of(engine, row.account) >= DISCONNECT_ARMS_MAX)
         return refuse(result, REASON_limit_reached);
-    if (engine->arms.count >= engine->arms.limit)
+    if (!slot_table_has_room(&engine->arms.slots))
         return ROW_STATUS(room);
     add(engine, &row);
     return STATUS_request_completed;
@@ -258,7 +244,7 @@ bool disconnect_load(struct engine *engine, struct image_read *read)
     struct disconnect_arm read_row = { 0 }, *row = &read_row;
 
     for (; image_read_begins(read, 0 DISCONNECT_FIELDS(IMAGE_READ_BYTES)); read->row++) {
-        if (engine->arms.count == engine->arms.limit)
+        if (!slot_table_has_room(&engine->arms.slots))
             return image_read_refuse(read, "more arms than the configuration allows");
         DISCONNECT_FIELDS(IMAGE_READ)
         const char *wrong = wrong_with(engine, row);

@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "engine/table/hash_index.h"
+#include "engine/table/slot_table.h"
 
 enum { DISCONNECT_NONE = 0, DISCONNECT_ARMS_MAX = 256, DISCONNECT_GRACE_MAX_MS = 10000 };
 
@@ -34,15 +35,11 @@ struct disconnect_arm {
 /* clang-format on */
 
 struct disconnect_table {
-    struct disconnect_arm *rows; /* [slots + 1]; 0 is the dummy */
+    struct disconnect_arm *rows; /* [slots.laid_out + 1]; 0 is the dummy */
     struct hash_index by_id;
     struct hash_index by_account;
-    uint32_t slots;
-    uint32_t limit; /* may be used (engine.credentials) */
-    uint32_t count;
-    uint32_t fresh;
-    uint32_t free_head;
-    uint32_t head; /* armed first */
+    struct slot_table slots; /* limit: engine.credentials */
+    uint32_t head;           /* armed first */
     uint32_t tail;
 };
 

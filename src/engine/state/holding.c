@@ -2,7 +2,6 @@
 
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
-#include "engine/table/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct holding_side *)0)->field)
 static_assert(sizeof(struct holding_side) == 0 HOLDING_SIDE_FIELDS(COVERED),
@@ -13,20 +12,16 @@ static_assert(sizeof(struct holding) == 0 HOLDING_FIELDS(COVERED) HOLDING_CACHES
               "every byte of a holding is in one of its field lists");
 #undef COVERED
 
-static size_t rows_bytes(uint32_t slots)
-{
-    return whole_lines(((size_t)slots + 1) * sizeof(struct holding));
-}
-
 size_t holding_table_bytes(uint32_t slots)
 {
-    return rows_bytes(slots) + hash_index_bytes(slots);
+    return slot_table_bytes(slots, sizeof(struct holding)) + hash_index_bytes(slots);
 }
 
 void holding_table_init(struct holding_table *table, void *memory, uint32_t slots)
 {
-    *table = (struct holding_table){ .rows = memory, .slots = slots, .fresh = 1 };
-    hash_index_init(&table->map, (uint8_t *)memory + rows_bytes(slots), slots);
+    *table = (struct holding_table){ .rows = memory, .slots = slot_table_init(slots) };
+    hash_index_init(&table->map,
+                    (uint8_t *)memory + slot_table_bytes(slots, sizeof(struct holding)), slots);
 }
 
 static uint64_t key_hash(const struct engine *engine, uint32_t portfolio, uint32_t market)
@@ -60,7 +55,7 @@ bool holding_fits(const struct engine *engine, uint32_t portfolio, uint32_t mark
 {
     if (holding_find(engine, portfolio, market) != HOLDING_NONE)
         return true;
-    return engine->holdings.count < engine->holdings.limit &&
+    return slot_table_has_room(&engine->holdings.slots) &&
            !holding_over_markets(engine, portfolio, market);
 }
 
@@ -134,13 +129,7 @@ uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market)
 
     if (index != HOLDING_NONE)
         return index;
-    INVARIANT(table->count < table->limit);
-    index = table->free_head;
-    if (index != HOLDING_NONE)
-        table->free_head = table->rows[index].next;
-    else
-        index = table->fresh++;
-    table->count++;
+    index = slot_table_alloc(&table->slots, table->rows[table->slots.free_head].next);
     table->rows[index] = (struct holding){
         .portfolio = portfolio,
         .market = (uint16_t)market,
@@ -166,9 +155,7 @@ void holding_free_empty(struct engine *engine, uint32_t index)
     holders_remove(&engine->markets.rows[holding->market], holding->portfolio);
     uint64_t hash = key_hash(engine, holding->portfolio, holding->market);
     hash_index_remove(&table->map, (uint32_t)(hash >> 32), holding->map_place);
-    *holding = (struct holding){ .next = table->free_head };
-    table->free_head = index;
-    table->count--;
+    *holding = (struct holding){ .next = slot_table_free(&table->slots, index) };
 }
 
 void holding_link(struct engine *engine, uint32_t index, uint32_t order)
@@ -319,9 +306,9 @@ bool holding_load(struct engine *engine, struct image_read *read)
                                           : 0 HOLDING_FIELDS(IMAGE_READ_BYTES);
 
     for (; image_read_begins(read, row_bytes); read->row++) {
-        if (table->count == table->limit)
+        if (!slot_table_has_room(&table->slots))
             return image_read_refuse(read, "more records than the configuration allows");
-        row = &table->rows[table->fresh];
+        row = &table->rows[table->slots.fresh];
         if (read->version == 1) {
             HOLDING_FIELDS_1(IMAGE_READ)
             stamp_lists(row);
@@ -335,8 +322,7 @@ bool holding_load(struct engine *engine, struct image_read *read)
             empty_side(&row->sides[side]);
         row->leverage = leverage_setting(engine, row->portfolio, row->market);
         row->mmp = mmp_find(engine, row->portfolio, row->market);
-        table->count++;
-        enter(engine, table->fresh++);
+        enter(engine, slot_table_alloc(&table->slots, 0)); /* nothing was freed yet */
         last = row;
     }
     return read->wrong == NULL;

@@ -12,6 +12,7 @@
 
 #include "base/compiler.h"
 #include "engine/table/hash_index.h"
+#include "engine/table/slot_table.h"
 
 enum { HOLDING_NONE = 0 };
 
@@ -83,13 +84,9 @@ static_assert(sizeof(struct holding) == 5 * CC_CACHE_LINE, "rows stay on lines")
 /* clang-format on */
 
 struct holding_table {
-    struct holding *rows; /* [slots + 1]; 0 is the dummy */
+    struct holding *rows; /* [slots.laid_out + 1]; 0 is the dummy */
     struct hash_index map;
-    uint32_t slots;
-    uint32_t limit; /* may be used (engine.positions) */
-    uint32_t count;
-    uint32_t fresh;
-    uint32_t free_head;
+    struct slot_table slots; /* limit: engine.positions */
 };
 
 /* Prefetch: where the map has a record that may be given back. */

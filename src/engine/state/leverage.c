@@ -2,27 +2,22 @@
 
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
-#include "engine/table/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct leverage *)0)->field)
 static_assert(sizeof(struct leverage) == 0 LEVERAGE_FIELDS(COVERED) LEVERAGE_CACHES(COVERED),
               "every byte of a setting is in one of its field lists");
 #undef COVERED
 
-static size_t rows_bytes(uint32_t slots)
-{
-    return whole_lines(((size_t)slots + 1) * sizeof(struct leverage));
-}
-
 size_t leverage_table_bytes(uint32_t slots)
 {
-    return rows_bytes(slots) + hash_index_bytes(slots);
+    return slot_table_bytes(slots, sizeof(struct leverage)) + hash_index_bytes(slots);
 }
 
 void leverage_table_init(struct leverage_table *table, void *memory, uint32_t slots)
 {
-    *table = (struct leverage_table){ .rows = memory, .slots = slots, .fresh = 1 };
-    hash_index_init(&table->map, (uint8_t *)memory + rows_bytes(slots), slots);
+    *table = (struct leverage_table){ .rows = memory, .slots = slot_table_init(slots) };
+    hash_index_init(&table->map,
+                    (uint8_t *)memory + slot_table_bytes(slots, sizeof(struct leverage)), slots);
 }
 
 static uint64_t key_hash(const struct engine *engine, uint32_t portfolio)
@@ -34,7 +29,7 @@ uint32_t leverage_first(const struct engine *engine, uint32_t portfolio)
 {
     const struct leverage_table *table = &engine->leverages;
 
-    if (table->count == 0)
+    if (table->slots.count == 0)
         return LEVERAGE_NONE;
     struct hash_index_probe probe = hash_index_probe(&table->map, key_hash(engine, portfolio));
     while (hash_index_next(&table->map, &probe))
@@ -82,23 +77,15 @@ static void drop(struct engine *engine, uint32_t before, uint32_t index)
         if (next != LEVERAGE_NONE)
             map_in(engine, next);
     }
-    table->rows[index] = (struct leverage){ .next = table->free_head };
-    table->free_head = index;
-    table->count--;
+    table->rows[index] = (struct leverage){ .next = slot_table_free(&table->slots, index) };
 }
 
 /* Puts a new row between `before` and `next`. */
 static void add(struct engine *engine, uint32_t before, uint32_t next, const struct leverage *row)
 {
     struct leverage_table *table = &engine->leverages;
-    uint32_t index = table->free_head;
+    uint32_t index = slot_table_alloc(&table->slots, table->rows[table->slots.free_head].next);
 
-    INVARIANT(table->count < table->limit);
-    if (index != LEVERAGE_NONE)
-        table->free_head = table->rows[index].next;
-    else
-        index = table->fresh++;
-    table->count++;
     table->rows[index] = *row;
     table->rows[index].next = next;
     if (before != LEVERAGE_NONE) {
@@ -125,7 +112,7 @@ bool leverage_keep(struct engine *engine, uint32_t portfolio, uint32_t market, u
     } else if (is_kept) {
         drop(engine, before, at);
     } else if (setting != 0) {
-        if (table->count >= table->limit)
+        if (!slot_table_has_room(&table->slots))
             return false;
         struct leverage row = {
             .portfolio = portfolio,
@@ -148,7 +135,7 @@ bool leverage_load(struct engine *engine, struct image_read *read)
         const struct leverage *last = &table->rows[before];
         if (!image_read_begins(read, 0 LEVERAGE_FIELDS(IMAGE_READ_BYTES)))
             return read->wrong == NULL;
-        if (table->count == table->limit)
+        if (!slot_table_has_room(&table->slots))
             return image_read_refuse(read, "more leverages than the configuration allows");
         LEVERAGE_FIELDS(IMAGE_READ)
         if (row->portfolio >= engine->portfolios.count || row->market >= engine->markets.count)
@@ -161,6 +148,6 @@ bool leverage_load(struct engine *engine, struct image_read *read)
             return image_read_refuse(read, "the leverages are not in their order");
         bool is_first = before == LEVERAGE_NONE || row->portfolio != last->portfolio;
         add(engine, is_first ? LEVERAGE_NONE : before, LEVERAGE_NONE, row);
-        before = table->fresh - 1;
+        before = table->slots.fresh - 1;
     }
 }

@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "engine/state/market.h"
 #include "engine/table/hash_index.h"
+#include "engine/table/slot_table.h"
 
 enum { LEVERAGE_NONE = 0 };
 
@@ -32,13 +33,9 @@ struct leverage {
 /* clang-format on */
 
 struct leverage_table {
-    struct leverage *rows; /* [slots + 1]; 0 is the dummy */
-    struct hash_index map; /* by portfolio: its first row */
-    uint32_t slots;
-    uint32_t limit; /* may be used (engine.positions) */
-    uint32_t count;
-    uint32_t fresh;
-    uint32_t free_head;
+    struct leverage *rows;   /* [slots.laid_out + 1]; 0 is the dummy */
+    struct hash_index map;   /* by portfolio: its first row */
+    struct slot_table slots; /* limit: engine.positions */
 };
 
 struct engine;

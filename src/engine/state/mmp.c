@@ -4,7 +4,6 @@
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
 #include "engine/table/image_sink.h"
-#include "engine/table/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct mmp *)0)->field)
 static_assert(sizeof(struct mmp) == 0 MMP_FIELDS(COVERED) MMP_CACHES(COVERED),
@@ -33,22 +32,18 @@ static_assert(sizeof(struct set_body) == 48, "W3: SetMmp");
 
 enum { RESET_PAD_AT = 18, RESET_BYTES = 24 };
 
-static size_t rows_bytes(uint32_t slots)
-{
-    return whole_lines(((size_t)slots + 1) * sizeof(struct mmp));
-}
-
 size_t mmp_table_bytes(uint32_t slots)
 {
-    return rows_bytes(slots) + hash_index_bytes(slots) + timer_heap_bytes(slots);
+    return slot_table_bytes(slots, sizeof(struct mmp)) + hash_index_bytes(slots) +
+           timer_heap_bytes(slots);
 }
 
 void mmp_table_init(struct mmp_table *table, void *memory, uint32_t slots)
 {
     uint8_t *at = memory;
 
-    *table = (struct mmp_table){ .rows = memory, .slots = slots, .fresh = 1 };
-    at += rows_bytes(slots);
+    *table = (struct mmp_table){ .rows = memory, .slots = slot_table_init(slots) };
+    at += slot_table_bytes(slots, sizeof(struct mmp));
     hash_index_init(&table->map, at, slots);
     timer_heap_init(&table->freezes, at + hash_index_bytes(slots), slots);
 }
@@ -65,7 +60,7 @@ static uint32_t first_of(const struct engine *engine, uint32_t portfolio)
 {
     const struct mmp_table *table = &engine->mmps;
 
-    if (table->count == 0)
+    if (table->slots.count == 0)
         return MMP_NONE;
     struct hash_index_probe probe = hash_index_probe(&table->map, key_hash(engine, portfolio));
     while (hash_index_next(&table->map, &probe))
@@ -115,18 +110,12 @@ static uint32_t add(struct engine *engine, uint32_t portfolio, uint32_t market)
 {
     struct mmp_table *table = &engine->mmps;
     uint32_t before = MMP_NONE, next = first_of(engine, portfolio);
-    uint32_t index = table->free_head;
+    uint32_t index = slot_table_alloc(&table->slots, table->rows[table->slots.free_head].next);
 
-    INVARIANT(table->count < table->limit);
     while (next != MMP_NONE && table->rows[next].market < market) {
         before = next;
         next = table->rows[next].next;
     }
-    if (index != MMP_NONE)
-        table->free_head = table->rows[index].next;
-    else
-        index = table->fresh++;
-    table->count++;
     table->rows[index] = (struct mmp){
         .portfolio = portfolio,
         .market = (uint16_t)market,
@@ -160,9 +149,7 @@ static void drop(struct engine *engine, uint32_t index)
             at = table->rows[at].next;
         table->rows[at].next = row->next;
     }
-    *row = (struct mmp){ .next = table->free_head };
-    table->free_head = index;
-    table->count--;
+    *row = (struct mmp){ .next = slot_table_free(&table->slots, index) };
 }
 
 /* --- freezing --------------------------------------------------------------------------------- */
@@ -353,7 +340,7 @@ enum status mmp_set(struct engine *engine, const struct command *command,
         return STATUS_request_completed;
     }
     if (index == MMP_NONE) {
-        if (engine->mmps.count >= engine->mmps.limit)
+        if (!slot_table_has_room(&engine->mmps.slots))
             return ROW_STATUS(room);
         index = add(engine, portfolio, market);
     }
@@ -392,7 +379,7 @@ void mmp_image(const struct engine *engine, struct image_sink *sink)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < engine->portfolios.count && count < engine->mmps.count; i++) {
+    for (uint32_t i = 0; i < engine->portfolios.count && count < engine->mmps.slots.count; i++) {
         for (uint32_t at = first_of(engine, i); at != MMP_NONE; count++) {
             const struct mmp *row = &engine->mmps.rows[at];
             MMP_FIELDS(IMAGE_FIELD)
@@ -433,7 +420,7 @@ bool mmp_load(struct engine *engine, struct image_read *read)
     uint32_t last = MMP_NONE;
 
     for (; image_read_begins(read, 0 MMP_FIELDS(IMAGE_READ_BYTES)); read->row++) {
-        if (engine->mmps.count == engine->mmps.limit)
+        if (!slot_table_has_room(&engine->mmps.slots))
             return image_read_refuse(read, "more protections than the configuration allows");
         read_row = (struct mmp){ 0 };
         MMP_FIELDS(IMAGE_READ)

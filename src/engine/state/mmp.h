@@ -17,6 +17,7 @@
 
 #include "base/status.h"
 #include "engine/table/hash_index.h"
+#include "engine/table/slot_table.h"
 #include "engine/table/timer_heap.h"
 
 enum { MMP_NONE = 0, MMP_STEPS = 64 };
@@ -55,16 +56,12 @@ struct mmp {
 /* clang-format on */
 
 struct mmp_table {
-    struct mmp *rows;          /* [slots + 1]; 0 is the dummy */
+    struct mmp *rows;          /* [slots.laid_out + 1]; 0 is the dummy */
     struct hash_index map;     /* by portfolio: its first row */
     struct timer_heap freezes; /* by frozen_until; rank: portfolio, then asset id */
-    uint32_t slots;
-    uint32_t limit; /* may be used (engine.positions) */
-    uint32_t count;
-    uint32_t fresh;
-    uint32_t free_head;
-    uint32_t reached_head; /* of those that reached a limit, in that order; C: empty between */
-    uint32_t reached_tail; /* commands */
+    struct slot_table slots;   /* limit: engine.positions */
+    uint32_t reached_head;     /* of those that reached a limit, in that order; C: empty between */
+    uint32_t reached_tail;     /* commands */
 };
 
 struct engine;

@@ -4,7 +4,6 @@
 #include "base/uuid.h"
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
-#include "engine/table/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct withdrawal *)0)->field)
 static_assert(sizeof(struct withdrawal) == 0 WITHDRAWAL_FIELDS(COVERED) WITHDRAWAL_CACHES(COVERED),
@@ -13,22 +12,18 @@ static_assert(sizeof(struct withdrawal) == 0 WITHDRAWAL_FIELDS(COVERED) WITHDRAW
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static size_t rows_bytes(uint32_t slots)
-{
-    return whole_lines(((size_t)slots + 1) * sizeof(struct withdrawal));
-}
-
 size_t withdrawal_table_bytes(uint32_t slots)
 {
-    return rows_bytes(slots) + hash_index_bytes(slots) + timer_heap_bytes(slots);
+    return slot_table_bytes(slots, sizeof(struct withdrawal)) + hash_index_bytes(slots) +
+           timer_heap_bytes(slots);
 }
 
 void withdrawal_table_init(struct withdrawal_table *table, void *memory, uint32_t slots)
 {
     uint8_t *at = memory;
 
-    *table = (struct withdrawal_table){ .rows = memory, .slots = slots, .fresh = 1 };
-    at += rows_bytes(slots);
+    *table = (struct withdrawal_table){ .rows = memory, .slots = slot_table_init(slots) };
+    at += slot_table_bytes(slots, sizeof(struct withdrawal));
     hash_index_init(&table->map, at, slots);
     at += hash_index_bytes(slots);
     timer_heap_init(&table->releases, at, slots);
@@ -43,7 +38,7 @@ uint32_t withdrawal_find_sequence(const struct engine *engine, uint64_t sequence
 {
     const struct withdrawal_table *table = &engine->withdrawals;
 
-    if (table->count == 0)
+    if (table->slots.count == 0)
         return WITHDRAWAL_NONE;
     struct hash_index_probe probe = hash_index_probe(&table->map, sequence_hash(engine, sequence));
     while (hash_index_next(&table->map, &probe))
@@ -117,14 +112,8 @@ static struct subaccount *subaccount_of(struct engine *engine, const struct with
 uint32_t withdrawal_add(struct engine *engine, const struct withdrawal *row)
 {
     struct withdrawal_table *table = &engine->withdrawals;
-    uint32_t index = table->free_head;
+    uint32_t index = slot_table_alloc(&table->slots, table->rows[table->slots.free_head].next);
 
-    INVARIANT(table->count < table->limit);
-    if (index != WITHDRAWAL_NONE)
-        table->free_head = table->rows[index].next;
-    else
-        index = table->fresh++;
-    table->count++;
     table->rows[index] = *row;
     table->rows[index].prev = table->tail;
     table->rows[index].next = WITHDRAWAL_NONE;
@@ -150,9 +139,7 @@ static void release(struct engine *engine, uint32_t index)
     timer_heap_remove(&table->releases, index);
     *(row->prev != WITHDRAWAL_NONE ? &table->rows[row->prev].next : &table->head) = row->next;
     *(row->next != WITHDRAWAL_NONE ? &table->rows[row->next].prev : &table->tail) = row->prev;
-    *row = (struct withdrawal){ .next = table->free_head };
-    table->free_head = index;
-    table->count--;
+    *row = (struct withdrawal){ .next = slot_table_free(&table->slots, index) };
 }
 
 void withdrawal_release_ended(struct engine *engine)
@@ -168,7 +155,7 @@ void withdrawal_release_ended(struct engine *engine)
 
 bool withdrawal_fits(const struct engine *engine, uint64_t amount)
 {
-    return engine->withdrawals.count < engine->withdrawals.limit &&
+    return slot_table_has_room(&engine->withdrawals.slots) &&
            engine->withdrawals_pending <= WITHDRAWAL_PENDING_MAX - (int64_t)amount;
 }
 
@@ -214,7 +201,7 @@ bool withdrawal_load(struct engine *engine, struct image_read *read)
         struct withdrawal loaded = { 0 }, *row = &loaded;
         if (!image_read_begins(read, 0 WITHDRAWAL_FIELDS(IMAGE_READ_BYTES)))
             break;
-        if (engine->withdrawals.count == engine->withdrawals.limit)
+        if (!slot_table_has_room(&engine->withdrawals.slots))
             return image_read_refuse(read, "more withdrawals than the configuration allows");
         WITHDRAWAL_FIELDS(IMAGE_READ)
         const char *wrong = wrong_with(engine, row);

@@ -16,6 +16,7 @@
 #include "base/compiler.h"
 #include "base/status.h"
 #include "engine/table/hash_index.h"
+#include "engine/table/slot_table.h"
 #include "engine/table/timer_heap.h"
 
 enum { WITHDRAWAL_NONE = 0, WITHDRAWAL_RELEASES_MAX = 4 };
@@ -45,15 +46,11 @@ struct withdrawal {
 /* clang-format on */
 
 struct withdrawal_table {
-    struct withdrawal *rows;    /* [slots + 1]; 0 is the dummy */
+    struct withdrawal *rows;    /* [slots.laid_out + 1]; 0 is the dummy */
     struct hash_index map;      /* by created_sequence: a command makes at most one */
     struct timer_heap releases; /* those that have ended, by release_ns */
-    uint32_t slots;
-    uint32_t limit; /* may be used (engine.deposits) */
-    uint32_t count; /* pending or kept */
-    uint32_t fresh;
-    uint32_t free_head;
-    uint32_t head; /* oldest */
+    struct slot_table slots;    /* limit: engine.deposits */
+    uint32_t head;              /* oldest */
     uint32_t tail;
 };
 

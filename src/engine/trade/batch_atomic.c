@@ -313,8 +313,7 @@ static bool has_room(const struct engine *engine, const struct check *check,
 
     if (is_new && engine->orders.limit - engine->orders.count < check->place_count)
         return false;
-    if (is_new && request->holding == HOLDING_NONE &&
-        engine->holdings.count >= engine->holdings.limit)
+    if (is_new && request->holding == HOLDING_NONE && !slot_table_has_room(&engine->holdings.slots))
         return false;
     if (!is_new &&
         order_filled_notional(&engine->orders, request->replaced) > ORDER_REQUEST_FILLED_MAX)

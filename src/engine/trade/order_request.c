@@ -80,7 +80,7 @@ enum status order_request_market(struct engine *engine, struct order_request *re
     request->market = state_market(engine, request->market_index);
     if (request->pads != 0)
         return ROW_STATUS(form);
-    if (CC_UNLIKELY(engine->mmps.count != 0) && request->post_only == 1 && !request->waits &&
+    if (CC_UNLIKELY(engine->mmps.slots.count != 0) && request->post_only == 1 && !request->waits &&
         mmp_is_frozen(engine, request->portfolio, request->market_index)) {
         request->reason = REASON_mmp_frozen;
         return ROW_STATUS(mmp_frozen);
@@ -496,7 +496,7 @@ static bool has_room(const struct engine *engine, const struct order_request *re
     if (match->filled != 0 &&
         (engine->fee_account > ENTRY_FEES_MAX || engine->fee_account < -ENTRY_FEES_MAX))
         return false;
-    if (request->holding == HOLDING_NONE && engine->holdings.count >= engine->holdings.limit)
+    if (request->holding == HOLDING_NONE && !slot_table_has_room(&engine->holdings.slots))
         return false;
     return !rests(request, match) || ladder_fits(engine, request);
 }

@@ -312,7 +312,7 @@ void read_credential(const struct engine *engine, uint32_t index, struct read_cr
 {
     const struct credential *credential = &engine->credentials.rows[index];
 
-    INVARIANT(index != CREDENTIAL_NONE && index <= engine->credentials.slots);
+    INVARIANT(index != CREDENTIAL_NONE && index <= engine->credentials.slots.laid_out);
     *view = (struct read_credential){
         .account_id = credential->account,
         .expires_ns = credential->expires_ns,

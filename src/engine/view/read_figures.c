@@ -48,7 +48,8 @@ uint32_t read_figures_work(const struct engine *engine)
 uint32_t read_figures_withdrawals(const struct engine *engine, int64_t *amount)
 {
     *amount = engine->withdrawals_pending;
-    return engine->withdrawals.count - engine->withdrawals.releases.count; /* less the ended ones */
+    return engine->withdrawals.slots.count -
+           engine->withdrawals.releases.count; /* less the ended ones */
 }
 
 void read_figures_epoch(const struct engine *engine, uint16_t asset_id, uint64_t *hour_ns,
