@@ -110,7 +110,7 @@ static void test_bound(void)
     rig_free(map.buckets, bytes);
 }
 
-/* --- slot_table, which hands out the indexes of such records ----------------------------------- */
+/* --- slot_table, which hands out the indexes of such records --------------------------------- */
 
 static void alloc_fifth(void *slots)
 {
