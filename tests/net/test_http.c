@@ -19,6 +19,9 @@ static const struct {
     }
     R("least 1.1", GOOD_LINE "Host: x\r\n\r\n", 0, 0),
     R("least 1.0", "GET /a HTTP/1.0\r\nHost: x\r\n\r\n", 0, 0),
+    R("a query for a path", "GET http://x?y/a HTTP/1.1\r\nHost: x\r\n\r\n", HTTP_FAULT_TARGET, 4),
+    R("a fragment in the authority", "GET http://x#/a HTTP/1.1\r\nHost: x\r\n\r\n",
+      HTTP_FAULT_TARGET, 4),
     R("no host 1.0", "GET /a HTTP/1.0\r\n\r\n", HTTP_FAULT_HOST, 17),
     R("empty host", GOOD_LINE "Host:\r\n\r\n", 0, 0),
     R("empty value, tabs", GOOD_LINE "Host:\t x \t\r\nA:\r\n\r\n", 0, 0),

@@ -259,9 +259,9 @@ static int take_target(struct http_head *head, const char *text, uint32_t at, ui
         if (end - at < 8 || !IS(text + at, "http") || memcmp(text + at + 4, "://", 3) != 0)
             return fail(head, HTTP_FAULT_TARGET, at);
         path = at + 7;
-        while (path < end && text[path] != '/')
+        while (path < end && text[path] != '/' && text[path] != '?' && text[path] != '#')
             path++;
-        if (path == end || path == at + 7)
+        if (path == end || text[path] != '/' || path == at + 7)
             return fail(head, HTTP_FAULT_TARGET, at);
         head->authority = (struct http_span){ (uint16_t)(at + 7), (uint16_t)(path - at - 7) };
     }
