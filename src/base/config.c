@@ -406,6 +406,14 @@ static bool check_origins(struct config *config)
                   origins, ORIGIN_LIST_MAX);
 }
 
+bool config_relying_party(const struct config *config, struct relying_party *party,
+                          char error[RELYING_PARTY_ERROR_BYTES])
+{
+    return relying_party_read(party, config_text(config, OPTION_exchange_passkey_rp_id),
+                              config_text(config, OPTION_exchange_passkey_origins),
+                              config_switch(config, OPTION_exchange_testnet), error);
+}
+
 /* Checks that involve several rows. */
 static bool check_together(struct config *config)
 {
@@ -413,6 +421,10 @@ static bool check_together(struct config *config)
         !check_listener(config, OPTION_net_listen, OPTION_net_allow_plain) ||
         !check_listener(config, OPTION_admin_listen, OPTION_admin_allow_plain))
         return false;
+    struct relying_party party;
+    char error[RELYING_PARTY_ERROR_BYTES];
+    if (!config_relying_party(config, &party, error))
+        return refuse(config, "%s", error);
     if (config_number(config, OPTION_limits_session_life_default_s) >
         config_number(config, OPTION_limits_session_life_max_s))
         return refuse(config, "limits.session_life_default_s is above limits.session_life_max_s");

@@ -15,6 +15,7 @@
 
 #include "base/compiler.h"
 #include "base/option.h"
+#include "base/relying_party.h"
 
 enum {
     CONFIG_ERROR_MAX = 640,
@@ -67,6 +68,11 @@ static inline bool config_switch(const struct config *config, enum option option
 
 /* True if the value of a CHOICE row is `word`. */
 bool config_is(const struct config *config, enum option option, const char *word);
+
+/* Reads exchange.passkey_rp_id and exchange.passkey_origins (relying_party.h). config_load has
+ * refused values that do not read. */
+CC_MUST_USE bool config_relying_party(const struct config *config, struct relying_party *party,
+                                      char error[RELYING_PARTY_ERROR_BYTES]);
 
 /* Writes the canonical body of record 2013: a sorted `key=value\n` for each engine option that this
  * binary has, zero-padded to a multiple of 8. `exchange_id` is that of the data directory. Returns

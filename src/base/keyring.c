@@ -74,7 +74,7 @@ static bool map_compare(const void *words, const void *key)
 struct keyring_key keyring_key(enum keyring_kind kind, uint64_t account_id, const uint8_t *bytes)
 {
     struct keyring_key key = { .kind = (uint8_t)kind };
-    if (kind == KEYRING_SESSION || kind == KEYRING_MASTER)
+    if (kind != KEYRING_API && kind != KEYRING_DEVICE)
         key.account_id = account_id;
     memcpy(key.bytes, bytes, kind == KEYRING_MASTER ? KEYRING_KEY_BYTES : KEYRING_KEY_BYTES - 1);
     return key;
@@ -210,7 +210,7 @@ static bool map_put(struct keyring *keyring, struct slot *slot, const struct key
 
 int keyring_add(struct keyring *keyring, const struct keyring_row *row)
 {
-    INVARIANT(row->key.kind >= KEYRING_SESSION && row->key.kind <= KEYRING_DEVICE);
+    INVARIANT(row->key.kind >= KEYRING_SESSION && row->key.kind <= KEYRING_PASSKEY);
     INVARIANT(row->state == KEYRING_LIVE);
     struct keyring_row known;
     struct slot *slot = find(keyring, &row->key, &known);

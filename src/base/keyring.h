@@ -33,6 +33,7 @@ enum keyring_kind {
     KEYRING_MASTER,      /* compressed secp256k1 key, 33 bytes, of an account */
     KEYRING_API,         /* keyed hash of the secret, 32 bytes, found without an account */
     KEYRING_DEVICE,      /* likewise */
+    KEYRING_PASSKEY,     /* BLAKE2b-256 of the credential id, 32 bytes, of an account */
 };
 
 enum keyring_state { KEYRING_LIVE, KEYRING_TOMBSTONE };
@@ -57,16 +58,16 @@ struct keyring_row {
     uint8_t scope; /* sessions 0 FULL_ACCESS, 1 TRADING_ONLY; API keys 0 READ, 1 READ_WRITE */
     uint8_t state; /* enum keyring_state */
     uint8_t admin; /* 1: a master key that is an admin key */
-    uint8_t zero;
+    uint8_t public_key[KEYRING_KEY_BYTES]; /* of a passkey, compressed; else zero */
 };
 
-static_assert(sizeof(struct keyring_row) == 96, "copied in whole words");
+static_assert(sizeof(struct keyring_row) == 128, "copied in whole words");
 
 struct keyring;
 
-/* Returns the key of a credential. Sessions and master keys are found by account and key, as a
- * request names both. API and device keys are found by their hash alone: `account_id` is
- * ignored. */
+/* Returns the key of a credential. Sessions, master keys and passkeys are found by account and
+ * bytes, as a request names both. API and device keys are found by their hash alone: `account_id`
+ * is ignored. */
 struct keyring_key keyring_key(enum keyring_kind kind, uint64_t account_id, const uint8_t *bytes);
 
 /* Allocates a keyring for `capacity` rows, tombstones included. `hash_key` is the 16-byte key of

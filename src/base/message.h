@@ -42,7 +42,7 @@ struct command {
     uint8_t flags;          /* enum command_flag */
     uint16_t payload_bytes; /* multiple of 8 */
     uint16_t key_bytes;     /* 0, 32 or 33 */
-    uint16_t extra_bytes;   /* 32 for codes 33 and 34: the keyed hash of the new secret */
+    uint16_t extra_bytes;   /* of a passkey its assertion; codes 33 and 34: then 32 of a hash */
     uint16_t slot_count;    /* ring slots of this message */
     uint16_t signer_role;   /* enum operator_role, codes 1000-1099; else 0 */
     uint16_t zero;
@@ -104,6 +104,18 @@ static inline const uint8_t *command_signature(const struct command *command)
 static inline const uint8_t *command_extra(const struct command *command)
 {
     return command_signature(command) + command_signature_bytes(command);
+}
+
+/* The bytes of the keyed hash of a new secret, which end the extra of the codes that make one. */
+static inline uint32_t command_secret_bytes(uint16_t code)
+{
+    return code == REQUEST_create_api_key || code == REQUEST_login ? SECRET_HASH_BYTES : 0;
+}
+
+/* Returns that hash; the code makes a secret. */
+static inline const uint8_t *command_secret_hash(const struct command *command)
+{
+    return command_extra(command) + command->extra_bytes - SECRET_HASH_BYTES;
 }
 
 /* Returns the bytes of header and all parts, without slot padding. */

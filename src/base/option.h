@@ -68,8 +68,8 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(exchange, oracle_max_age_ms,      INT,    1, 1, "10000",          0, 86400000, "0: never stale") \
     X(exchange, clock_past_ms,          INT,    1, 1, "30000",          1000, 600000, "oldest request id") \
     X(exchange, clock_future_ms,        INT,    1, 1, "5000",           100, 60000, "request id furthest ahead") \
-    X(exchange, passkey_origins,        TEXT,   0, 0, "",               0, 0, "WebAuthn origins") \
-    X(exchange, passkey_rp_id,          TEXT,   0, 0, "",               0, 0, "WebAuthn relying party") \
+    X(exchange, passkey_origins,        TEXT,   0, 1, "",               0, 0, "origins of pages that may use passkeys, of a relying party") \
+    X(exchange, passkey_rp_id,          TEXT,   0, 1, "",               0, 0, "domain of passkeys; a testnet has localhost without it") \
     X(limits,   rate_limits,            SWITCH, 0, 1, "on",             0, 0, "token buckets") \
     X(limits,   total_rate,             INT,    1, 0, "90000",          0, 0, "requests/s of all accounts together") \
     X(limits,   duplicate_slots,        INT,    1, 1, "4194304",        1024, 134217728, "entries of the duplicate set") \

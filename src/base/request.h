@@ -68,7 +68,7 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(transfer,                              9, SESSION_OR_MASTER, "/api/v1/cash/transfer",                   FIXED,        40, ACK,     1) \
     X(withdraw,                             10, SESSION_OR_MASTER, "/api/v1/cash/withdraw",                   FIXED,        48, ACK,     1) \
     X(create_account_secp256k1,             11, NEW_SECP256K1,     PATH_CREATE,                               FIXED,        80, SUCCESS, 1) \
-    X(create_account_passkey,               12, NEW_PASSKEY,       PATH_CREATE,                               FIXED,        80, SUCCESS, 0) \
+    X(create_account_passkey,               12, NEW_PASSKEY,       PATH_CREATE,                               FIXED,        80, SUCCESS, 1) \
     X(create_session,                       13, MASTER,            "/api/v1/auth/sessions/create",            FIXED,        56, SUCCESS, 1) \
     X(revoke_session,                       14, MASTER,            "/api/v1/auth/sessions/revoke",            FIXED,        40, SUCCESS, 1) \
     X(revoke_all_sessions,                  15, MASTER,            "/api/v1/auth/sessions/revoke-all",        FIXED,         8, SUCCESS, 1) \

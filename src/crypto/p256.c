@@ -99,15 +99,6 @@ static bool verify(const struct p256_key *key, const uint8_t digest[P256_DIGEST_
     return is_good;
 }
 
-bool p256_key_is_valid(const uint8_t key[P256_KEY_BYTES])
-{
-    struct p256_key point;
-    bool is_valid = decompress(key, &point);
-    if (!is_valid)
-        ERR_clear_error();
-    return is_valid;
-}
-
 bool p256_verify(struct p256_cache *cache, const uint8_t key[P256_KEY_BYTES],
                  const uint8_t digest[P256_DIGEST_BYTES],
                  const uint8_t signature[P256_SIGNATURE_BYTES])

@@ -168,6 +168,7 @@ enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
     X(reset_mmp,                 PORTFOLIO, mmp_reset) \
     X(operator_cancel,           NOTHING,   operator_cancel) \
     X(create_account_secp256k1,  NOTHING,   signup_create) \
+    X(create_account_passkey,    NOTHING,   signup_create) \
     X(create_session,            NOTHING,   session_create) \
     X(revoke_session,            NOTHING,   session_revoke) \
     X(revoke_all_sessions,       NOTHING,   session_revoke_all) \

@@ -115,6 +115,8 @@ static void add_original_members(const struct engine *engine, uint64_t sequence,
     const struct credential *rows = engine->credentials.rows;
     uint32_t found = credential_find_sequence(engine, sequence, CREDENTIAL_MASTER_SECP256K1);
 
+    if (found == CREDENTIAL_NONE)
+        found = credential_find_sequence(engine, sequence, CREDENTIAL_MASTER_PASSKEY);
     if (found != CREDENTIAL_NONE) {
         result->account_id = rows[found].account;
         result->members |= ANSWER_HAS_ACCOUNT;
@@ -238,9 +240,16 @@ static void emit_answer(struct engine *engine, const struct command *command, bo
 /* True if key and extra have the sizes that the handlers of signed codes read. */
 static bool has_lawful_parts(const struct command *command, const struct request *row)
 {
-    uint32_t extra_bytes = command->code == REQUEST_create_api_key ? SECRET_HASH_BYTES : 0;
+    struct assertion assertion;
 
-    if (command->extra_bytes != extra_bytes)
+    if (command->kind == COMMAND_PASSKEY) {
+        bool may_sign = row->signer == SIGNER_NEW_PASSKEY || row->signer == SIGNER_MASTER ||
+                        row->signer == SIGNER_ADMIN || row->signer == SIGNER_SESSION_OR_MASTER;
+        return may_sign && command->key_bytes == CREDENTIAL_KEY_BYTES &&
+               passkey_assertion(command, &assertion);
+    }
+    if (command->extra_bytes != command_secret_bytes(command->code) ||
+        row->signer == SIGNER_NEW_PASSKEY)
         return false;
     if (row->signer == SIGNER_NEW_SECP256K1)
         return command->key_bytes == CREDENTIAL_KEY_BYTES;
@@ -258,7 +267,7 @@ bool engine_admits(const struct engine *engine, const struct command *command)
 {
     const struct request *row = request_find(command->code);
     bool is_first = command->code == REQUEST_boot || command->code == REQUEST_configuration;
-    bool is_signed = command->kind == COMMAND_SIGNED;
+    bool is_signed = command->kind == COMMAND_SIGNED || command->kind == COMMAND_PASSKEY;
 
     if (row == NULL || !row->built || command->t_ns <= engine->t_ns)
         return false;
@@ -299,6 +308,15 @@ static void begin(struct engine *engine, const struct command *command, struct e
                           (uint32_t)state_option(engine, OPTION_exchange_clock_past_ms));
 }
 
+/* W4: the count of an authenticator is stored, whatever becomes of the command. Code 12 has stored
+ * its own. */
+static bool count_signature(struct engine *engine, const struct command *command)
+{
+    uint32_t passkey = engine->credentials.rows[engine->applying.credential].passkey;
+
+    return passkey != PASSKEY_NONE && passkey_count(engine, passkey, command);
+}
+
 void engine_apply(struct engine *engine, const struct command *command, struct engine_sink *sink,
                   struct engine_result *result)
 {
@@ -312,6 +330,8 @@ void engine_apply(struct engine *engine, const struct command *command, struct e
         status = dispatch_unsigned(engine, command, result, &units);
     } else {
         access = access_check(engine, command);
+        if (CC_UNLIKELY(command->kind == COMMAND_PASSKEY))
+            result->sign_count_fell = count_signature(engine, command);
         status = access == ACCESS_GRANTED ? dispatch_signed(engine, command, result)
                                           : access_refusal(command->code);
     }

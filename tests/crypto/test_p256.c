@@ -31,7 +31,6 @@ static void read_key(const struct tree *group, uint8_t key[33])
     CHECK(bytes[0] == 4);
     key[0] = 2 | (bytes[64] & 1);
     memcpy(key + 1, bytes + 1, 32);
-    CHECK(p256_key_is_valid(key));
 }
 
 static void test_published(void)
@@ -113,26 +112,30 @@ static void test_cache(void)
     }
 }
 
-/* W4: keys are points. On P-256 x = 5 has a y, x = 1 has none; x from p up is not canonical. */
+/* W4: keys are compressed points. On P-256 x = 1 has no y; x from p up is not canonical. Nothing
+ * is signed under another encoding, and nothing enters the cache. */
 static void test_keys(void)
 {
-    uint8_t key[33] = { 2 };
-    CHECK(ERR_peek_error() == 0);
-    key[32] = 5;
-    CHECK(p256_key_is_valid(key));
-    key[0] = 3;
-    CHECK(p256_key_is_valid(key));
-    static const uint8_t tags[] = { 0, 1, 4, 6, 7, 0xff };
+    static const uint8_t tags[] = { 0, 1, 4, 5, 6, 7, 0xff };
+    static const struct p256_cache empty;
+    static struct p256_cache own;
+    uint8_t key[33];
     for (unsigned i = 0; i < CC_COUNT(tags); i++) {
+        memcpy(key, good_key, sizeof key);
         key[0] = tags[i];
-        CHECK(!p256_key_is_valid(key));
+        CHECK(!p256_verify(&own, key, good_digest, good_signature));
     }
+    memset(key, 0, sizeof key);
     key[0] = 2;
+    CHECK(!p256_verify(&own, key, good_digest, good_signature));
     key[32] = 1;
-    CHECK(!p256_key_is_valid(key));
+    CHECK(!p256_verify(&own, key, good_digest, good_signature));
     memset(key + 1, 0xff, 32);
-    CHECK(!p256_key_is_valid(key));
+    CHECK(!p256_verify(&own, key, good_digest, good_signature));
     CHECK(ERR_peek_error() == 0);
+    CHECK(memcmp(&own, &empty, sizeof own) == 0);
+    CHECK(p256_verify(&own, good_key, good_digest, good_signature));
+    CHECK(memcmp(&own, &empty, sizeof own) != 0);
 }
 
 int main(void)

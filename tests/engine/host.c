@@ -178,7 +178,7 @@ static void fill_hashes(const struct host *host, struct command *command)
     uint64_t account = cc_load64(command_body(command));
 
     if (command->code == REQUEST_create_account_secp256k1 ||
-        command->code >= REQUEST_oracle_price) {
+        command->code == REQUEST_create_account_passkey || command->code >= REQUEST_oracle_price) {
         hash_blake2b256(hash, command_key(command), command->key_bytes);
         command->duplicate_account = cc_load64(hash) | UINT64_C(1) << 63;
         account = command->duplicate_account;
@@ -258,7 +258,8 @@ enum status host_signed(struct host *host, const struct host_request *request)
     struct host_request copy = *request;
     uint8_t random[10] = { 0 };
 
-    copy.kind = COMMAND_SIGNED;
+    if (copy.kind == COMMAND_UNSIGNED) /* as it is when left out */
+        copy.kind = COMMAND_SIGNED;
     if (host->wants_evidence)
         copy.flags |= COMMAND_WANTS_EVIDENCE;
     if (request->id != NULL) {

@@ -48,7 +48,7 @@ struct host {
 /* One signed request. A zero `id` gets a fresh one. */
 struct host_request {
     uint16_t code;
-    uint8_t kind; /* enum command_kind, COMMAND_SIGNED */
+    uint8_t kind; /* enum command_kind; left out: COMMAND_SIGNED */
     uint8_t flags;
     const void *body;
     uint32_t body_bytes;

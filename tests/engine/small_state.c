@@ -1,6 +1,7 @@
 #include "small_state.h"
 
 #include "keys.h"
+#include "passkeys.h"
 #include "rig.h"
 
 enum { SMALL_ETH = 2 };
@@ -136,6 +137,8 @@ void small_state_open(struct host *host)
     struct keys_id other = keys_make(host, 2, KEYS_READ, KEYS_NO_PIN);
     CHECK(keys_revoke(host, 2, other) == STATUS_request_completed);
     CHECK(keys_leverage(host, key, 1, HOST_BTC, 5) == STATUS_request_completed);
+    struct passkeys_signer passkey = { .n = 6, .sign_count = 3 };
+    CHECK(passkeys_account(host, &passkey) == STATUS_account_created_with_session);
     withdraw(host, 4);
     withdraw(host, 5);
     wait_for(host, 2);

@@ -2,6 +2,7 @@
 #include "base/uuid.h"
 #include "engine/engine.h"
 #include "host.h"
+#include "passkeys.h"
 #include "rig.h"
 
 static struct host host;
@@ -329,6 +330,7 @@ static void test_every_built_code(void)
         if (rows[i].signer == SIGNER_NODE) {
             (void)host_unsigned(&host, rows[i].code, body, bytes);
         } else {
+            struct passkeys_signer passkey = { .n = 7 };
             bool is_operator = rows[i].signer == SIGNER_OPERATOR;
             bool makes_secret = rows[i].code == REQUEST_create_api_key;
             bool is_master = rows[i].signer == SIGNER_MASTER || /* 15 ends the session */
@@ -346,6 +348,8 @@ static void test_every_built_code(void)
                                             .extra_bytes = makes_secret ? 32 : 0 };
             if (rows[i].code == REQUEST_oracle_price)
                 request.key = host_oracle_key;
+            if (rows[i].signer == SIGNER_NEW_PASSKEY)
+                request = passkeys_request(&passkey, rows[i].code, body, bytes, NULL);
             CHECK(host_signed(&host, &request) != STATUS_rejected_unauthorized);
         }
         CHECK(engine_sequence(host.engine) == before + 1);

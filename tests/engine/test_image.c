@@ -5,6 +5,7 @@
 #include "engine/state/state.h"
 #include "host.h"
 #include "keys.h"
+#include "passkeys.h"
 #include "rig.h"
 
 static struct host host;
@@ -42,6 +43,8 @@ static void fill(void)
         (void)host_account(&host, n);
         CHECK(host_deposit(&host, n, 1000000 * HOST_USDC) == STATUS_request_completed);
     }
+    struct passkeys_signer passkey = { .n = 50, .sign_count = 2 };
+    CHECK(passkeys_account(&host, &passkey) == STATUS_account_created_with_session);
     CHECK(host_oracle(&host, HOST_BTC, 1000000) == STATUS_request_completed);
     for (uint32_t n = 1; n <= 3; n++) {
         struct host_order buy = { .price = 999000 - n, .quantity = 1000, .expiry = UINT64_MAX };
@@ -75,6 +78,15 @@ static void test_accounts(void)
     for (uint32_t i = 0; i < host.engine->accounts.count; i++) {
         struct account *row = &host.engine->accounts.rows[i];
         ACCOUNT_FIELDS(FLIP)
+    }
+}
+
+static void test_passkeys(void)
+{
+    CHECK(host.engine->passkeys.count > 0);
+    for (uint32_t i = 1; i <= host.engine->passkeys.count; i++) {
+        struct passkey *row = &host.engine->passkeys.rows[i];
+        PASSKEY_FIELDS(FLIP)
     }
 }
 
@@ -214,7 +226,7 @@ static const struct left_out {
       "conditional_count cancel_queued cancel_market cancel_sequence cancel_subaccount "
       "cancel_portfolio zero " },
     { __LINE__, "credential", CREDENTIAL_CACHES(TEXT),
-      "account_next next prev key_place sequence_place " },
+      "account_next next prev key_place sequence_place passkey zero " },
     /* Sums of the records' figures, and which rows are in a list or queue. */
     { __LINE__, "portfolio", PORTFOLIO_CACHES(TEXT),
       "holding_head holding_count account_next value maintenance initial loose figure_epoch "
@@ -331,6 +343,7 @@ int main(void)
     test_own_fields();
     test_accounts();
     test_credentials();
+    test_passkeys();
     test_portfolios();
     test_holdings();
     test_leverages();

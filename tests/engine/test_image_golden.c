@@ -19,6 +19,8 @@ static const struct golden {
       "818c0cd7565943af7beba8f8c7df2e9def5a18b016ff1ea3186539e2c2fcb883" },
     { __LINE__, "3.image", "576f30c74f11826591eaec2a9d5c47c421933927de9ef44898b122370cf69ce3",
       "576f30c74f11826591eaec2a9d5c47c421933927de9ef44898b122370cf69ce3" },
+    { __LINE__, "4.image", "c7e1396c2fbf92cf1ad38512855435648582a2380ab2c9e7f7fd7dc7c08eceb2",
+      "c7e1396c2fbf92cf1ad38512855435648582a2380ab2c9e7f7fd7dc7c08eceb2" },
 };
 
 static const struct version {

@@ -9,9 +9,9 @@
 
 enum { COMMANDS = 20000 };
 
-static_assert(ENGINE_RULES_VERSION == 4, "the hashes below are those of this version");
+static_assert(ENGINE_RULES_VERSION == 5, "the hashes below are those of this version");
 
-static const char image_hash[] = "0cfb9124a19ef86821acafcbc040f12b61ced45ef5561183314efdc76cf2c697";
+static const char image_hash[] = "5a8f8cda8392d54a95948cad641a6ba5478b99ebb0af90aa4a6cb6c4fa81d8d8";
 static const char effects_hash[] =
     "6a97996e0141df4fbd48e08d1390ea732409a01832a618ffac3e36b7d945d1e9";
 

@@ -112,7 +112,8 @@ REQUIRED.update(dict.fromkeys(
     ["order CANCELED " + reason for reason in "oco dead_man disconnect mmp operator".split()]
     + ["order UNTRIGGERED", "withdrawal settled", "withdrawal reverted", "dead-man",
        "mmp freeze ends by time", "refused by mmp", "atomic done", "atomic aborted by an item",
-       "disconnect", "operator cancels all", "operator cancels one", "fired and accepted",
+       "disconnect", "accounts of passkeys", "operator cancels all", "operator cancels one",
+       "fired and accepted",
        "fired and rejected", "tier set"], 100))
 REQUIRED.update(dict.fromkeys(
     ["atomic aborted by margin", "dead-man by touch", "armed", "refused limit_reached",

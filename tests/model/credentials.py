@@ -3,10 +3,10 @@ import hierarchy
 from hierarchy import has_control
 from keys import duplicate_account
 from wire import (BATCH, CLOSE_ACCOUNT, CLOSE_SUBACCOUNT, CREATE_ACCOUNT, CREATE_KEY,
-                  CREATE_KEY_BODY, CREATE_PORTFOLIO, CREATE_SESSION, CREATE_SUBACCOUNT,
-                  FULL_ACCESS, READ_WRITE, REASON, RESET_MMP, REVOKE_ALL, REVOKE_BODY,
-                  REVOKE_KEY, REVOKE_KEY_BODY, REVOKE_SESSION, SCHEDULE_CANCEL, SESSION_BODY,
-                  SET_MMP, STATUS, TRANSFER, WITHDRAW, uuid7_of)
+                  CREATE_KEY_BODY, CREATE_PASSKEY_ACCOUNT, CREATE_PORTFOLIO, CREATE_SESSION,
+                  CREATE_SUBACCOUNT, FULL_ACCESS, READ_WRITE, REASON, RESET_MMP, REVOKE_ALL,
+                  REVOKE_BODY, REVOKE_KEY, REVOKE_KEY_BODY, REVOKE_SESSION, SCHEDULE_CANCEL,
+                  SESSION_BODY, SET_MMP, STATUS, TRANSFER, WITHDRAW, uuid7_of)
 
 S = STATUS
 SECOND = 1000000000
@@ -16,7 +16,8 @@ STRUCTURE = (CREATE_SUBACCOUNT, CLOSE_SUBACCOUNT, CLOSE_ACCOUNT)  # of masters a
 OF_FULL_ACCESS = (CREATE_KEY, REVOKE_KEY, TRANSFER, WITHDRAW, CREATE_PORTFOLIO)
 TRADING = (*range(BATCH + 1), SCHEDULE_CANCEL, SET_MMP, RESET_MMP)
 # Row 4 lets them pass, for users; codes from 1000 on have no account.
-SUSPENSION_EXEMPT = (1, 3, 4, 7, SCHEDULE_CANCEL, *OF_MASTERS, REVOKE_KEY, CREATE_ACCOUNT)
+SIGNUPS = (CREATE_ACCOUNT, CREATE_PASSKEY_ACCOUNT)
+SUSPENSION_EXEMPT = (1, 3, 4, 7, SCHEDULE_CANCEL, *OF_MASTERS, REVOKE_KEY, *SIGNUPS)
 NO_PIN = -1
 KIND_SESSION, KIND_API_KEY, KIND_MASTER_KEY = 0, 1, 3
 ADDED, REMOVED = 0, 1
@@ -45,7 +46,7 @@ class Credentials:
     def check(self, code, body, key, t):
         """(account of the duplicate set or None, whether row 3 refuses)."""
         exchange = self.exchange
-        if code == CREATE_ACCOUNT:
+        if code in SIGNUPS:
             return duplicate_account(key), False
         if code >= 1000:
             if key in exchange.keys_of(code):

@@ -57,6 +57,19 @@ def secp256k1_public(number):
     return b"\x02" + x.to_bytes(32, "big")
 
 
+def is_passkey(key):
+    """Whether a master key is taken as one of P-256: one in four. The pipe judges no curve."""
+    return len(key) == 33 and key[32] % 4 == 0
+
+
+def assertion(key):
+    """The WebAuthn fields that a passkey's command ends with (journal.md, Record): the credential
+    id of 1 to 256 bytes, authenticator data and client data. No count, no extension."""
+    credential_id = hashlib.shake_256(key).digest(1 + key[31])
+    return b"".join((len(credential_id).to_bytes(2, "little"), b"\x25\0\2\0\0\0", credential_id,
+                     bytes(37), b"{}"))
+
+
 def duplicate_account(key):
     """W5: the account of the duplicate set where no account is named."""
     digest = hashlib.blake2b(key, digest_size=32).digest()

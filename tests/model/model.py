@@ -19,7 +19,7 @@ import settlement
 import states
 from cash import Cash
 from conditionals import Conditionals
-from credentials import Credentials, OF_MASTERS
+from credentials import Credentials, OF_MASTERS, SIGNUPS
 from deferred import Work
 from hierarchy import Hierarchy
 from market import Market, SECOND
@@ -28,11 +28,11 @@ from protection import Protection, REDUCE_ONLY_LIST
 from walk import MODES
 from wire import (ALL16, AMEND, ARM, BATCH, CANCEL, CANCELED, CANCEL_ALL, CANCEL_ONLY, CLOSED,
                   CLOSE_ACCOUNT, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CONDITIONAL, CONDITIONAL_CANCEL,
-                  CONFIGURATION, CREATE_ACCOUNT, CREATE_KEY, CREATE_PORTFOLIO, CREATE_SESSION,
-                  CREATE_SUBACCOUNT, DEFINE, DELETE, DEPOSIT, DISCONNECT, EXPIRED, FAUCET, FEE_TIER,
-                  HALTED, HALT_ALL, LEVERAGE, LEVERAGE_BODY, MARKET_ORDER, MARKET_STATE,
-                  OPERATOR_CANCEL, ORACLE, ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED, REASON,
-                  RENAME, REOPEN_PORTFOLIO, REPLACE, RESET_MMP, REVOKE_ALL, REVOKE_KEY,
+                  CONFIGURATION, CREATE_KEY, CREATE_PASSKEY_ACCOUNT, CREATE_PORTFOLIO,
+                  CREATE_SESSION, CREATE_SUBACCOUNT, DEFINE, DELETE, DEPOSIT, DISCONNECT, EXPIRED,
+                  FAUCET, FEE_TIER, HALTED, HALT_ALL, LEVERAGE, LEVERAGE_BODY, MARKET_ORDER,
+                  MARKET_STATE, OPERATOR_CANCEL, ORACLE, ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED,
+                  REASON, RENAME, REOPEN_PORTFOLIO, REPLACE, RESET_MMP, REVOKE_ALL, REVOKE_KEY,
                   REVOKE_SESSION, SCHEDULE_CANCEL, SETTLE, SET_MMP, STATUS, SUSPEND, TICK, TOP_UP,
                   TRANSFER, UNTRIGGERED, WITHDRAW, uuid_ms)
 
@@ -485,8 +485,9 @@ class Exchange:
             return batches.place_batch(self, request_id, body)
         if code == CONDITIONAL:
             return self.conditionals.place(request_id, body)
-        if code == CREATE_ACCOUNT:
+        if code in SIGNUPS:
+            self.counts["accounts of passkeys"] += code == CREATE_PASSKEY_ACCOUNT
             return self.credentials.create_account(body, key)
         if code == CREATE_KEY:
-            return self.credentials.create_key(body, extra)
+            return self.credentials.create_key(body, extra[-32:])
         return self.handlers[code](body)

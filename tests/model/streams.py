@@ -16,8 +16,8 @@ from generate_risk import RiskCommands
 from generate_states import StateCommands
 import regimes_risk  # its regimes
 from regimes import CAPACITY, CALM, MARKETS, REGIMES, USDC
-from wire import (BOOT, CONFIGURATION, CREATE_ACCOUNT, DEFINE, DEPOSIT, HEADERS, ORACLE, PLACE,
-                  SESSION_HEADERS, TICK)
+from wire import (BOOT, BY_PASSKEY, CONFIGURATION, CREATE_ACCOUNT, CREATE_PASSKEY_ACCOUNT, DEFINE,
+                  DEPOSIT, HEADERS, ORACLE, PASSKEY_HEADERS, PLACE, SESSION_HEADERS, SIGNED, TICK)
 
 SECOND, MS = 1000000000, 1000000
 DAY = 86400 * SECOND
@@ -62,8 +62,13 @@ class Stream(OrderCommands, ConditionalCommands, BatchCommands, CashCommands, Ac
         self.id_count += 1
         number = self.random.getrandbits(42) << 32 | self.id_count
         request_id = wire.uuid7(milliseconds, number)
+        if keys.is_passkey(key):
+            if code == CREATE_ACCOUNT:
+                code = CREATE_PASSKEY_ACCOUNT
+            return (BY_PASSKEY, code, PASSKEY_HEADERS[code] + request_id + body, key, self.clock,
+                    keys.assertion(key) + extra)
         header = HEADERS[code] if len(key) == 33 else SESSION_HEADERS[code]
-        return (1, code, header + request_id + body, key, self.clock, extra)
+        return (SIGNED, code, header + request_id + body, key, self.clock, extra)
 
     def key_of(self, account):
         """The latest session of an account; of one that does not exist, any key."""
@@ -122,7 +127,7 @@ class Stream(OrderCommands, ConditionalCommands, BatchCommands, CashCommands, Ac
         if self.random.random() < self.regime["midnight"]:
             self.pass_midnight()
         command = getattr(self, "make_" + name)(exchange)
-        if command[0] == 1:
+        if command[0] != 0:
             self.sent.append(command)
         return command
 

@@ -79,6 +79,19 @@ static void add_key(struct fixture *fixture, enum keyring_kind kind, const uint8
     CHECK(keyring_add(fixture->keyring, &entry) == 0);
 }
 
+void fixture_passkey(struct fixture *fixture, const uint8_t key[33], const uint8_t *credential_id,
+                     size_t credential_id_bytes)
+{
+    struct keyring_row entry = {
+        .account_id = FIXTURE_ACCOUNT, .subaccount_pin = -1, .admin = 1, .sequence = 1
+    };
+    uint8_t hash[HASH_BYTES];
+    hash_blake2b256(hash, credential_id, credential_id_bytes);
+    entry.key = keyring_key(KEYRING_PASSKEY, FIXTURE_ACCOUNT, hash);
+    memcpy(entry.public_key, key, sizeof entry.public_key);
+    CHECK(keyring_add(fixture->keyring, &entry) == 0);
+}
+
 static void add_api_key(struct fixture *fixture, uint8_t fill, int32_t pin, uint8_t scope,
                         char text[45])
 {
@@ -94,7 +107,9 @@ static void init_keys(struct fixture *fixture)
     uint8_t seed[32];
     for (unsigned i = 0; i < 32; i++)
         seed[i] = (uint8_t)i;
-    CHECK(signer_init() == 0);
+    char error[RELYING_PARTY_ERROR_BYTES];
+    CHECK(signer_init() == 0 && p256_init() == 0);
+    CHECK(relying_party_read(&fixture->config.relying_party, "", "", true, error));
     signer_ed25519(&fixture->session, seed);
     memset(seed, 0x51, sizeof seed);
     signer_ed25519(&fixture->stranger, seed);

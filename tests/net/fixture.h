@@ -66,6 +66,11 @@ struct fixture {
 void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_slots);
 void fixture_free(struct fixture *fixture);
 
+/* Puts a passkey of FIXTURE_ACCOUNT into the keyring. Without it no credential id is known; the
+ * relying party is that of a testnet. */
+void fixture_passkey(struct fixture *fixture, const uint8_t key[33], const uint8_t *credential_id,
+                     size_t credential_id_bytes);
+
 /* A command ring of more slots, while it is empty. */
 void fixture_widen_commands(struct fixture *fixture, uint32_t slots);
 

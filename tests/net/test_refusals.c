@@ -495,7 +495,7 @@ static const struct envelope_row {
     E("empty credential id", 2,
       PASSKEY("\"credential_id\":\"\",\"authenticator_data\":\"" AUTHENTICATOR
               "\",\"client_data_json\":\"e30=\""),
-      400, "malformed_payload", "credential_id is empty"),
+      400, "malformed_payload", "credential_id has 0 bytes, fewer than 1"),
     E("no authenticator data", 2,
       PASSKEY("\"credential_id\":\"AAAA\",\"client_data_json\":\"e30=\""), 400, "malformed_payload",
       "authenticator_data is missing"),

@@ -404,11 +404,11 @@ class Exchange:
         return self.wrap(PATHS[code], payload, key, binary, headers)
 
     def wrap(self, path, payload, key, binary=False, headers=()):
-        signature = key.sign(payload, self.salt)
-        if binary:
-            text, media = frame(payload, key.public, signature), OCTETS
+        if key.signature_type == PASSKEY:
+            text, media = key.envelope(payload), JSON
         else:
-            text, media = envelope(payload, key.public, signature), JSON
+            form, media = (frame, OCTETS) if binary else (envelope, JSON)
+            text = form(payload, key.public, key.sign(payload, self.salt))
         return request_bytes("POST", path, text, [media, *headers])
 
     def send(self, code, body, key, request_id=None, binary=False, headers=()):

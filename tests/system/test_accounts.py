@@ -9,11 +9,13 @@ import sys
 import time
 
 import eip712
-from client import (ALL_ASSETS, CREATE_ACCOUNT, CREATE_API_KEY, CREATE_SESSION, DEPOSIT,
-                    ORACLE_PRICE, PLACE_LIMIT, REVOKE_SESSION, Ed25519Key, Secp256k1Key,
-                    account_body, api_key_body, deposit_body, limit_body, new_id, oracle_body,
-                    revoke_body, session_body)
+from client import (ALL_ASSETS, CREATE_ACCOUNT, CREATE_API_KEY, CREATE_SESSION, DEPOSIT, JSON,
+                    ORACLE_PRICE, PATHS, PLACE_LIMIT, REVOKE_ALL, REVOKE_SESSION, Ed25519Key,
+                    Secp256k1Key, account_body, api_key_body, b64, deposit_body, limit_body,
+                    new_id, oracle_body, payload_of, request_bytes, revoke_all_body, revoke_body,
+                    session_body)
 from harness import Suite, Table
+from soft_passkey import (CREATE_PASSKEY_ACCOUNT, OPTIONS, ORIGIN, RP_ID, UP, UV, SoftPasskey)
 from world import DAY, ETH, SECOND, USDC, run, while_it_lasts
 
 suite = Suite("accounts")
@@ -67,6 +69,112 @@ def accounts(world):
                       ("not canonical", account_body(b"\xee" + b"\xff" * 30 + b"\x7f"))):
         table.success(row, exchange.send(CREATE_ACCOUNT, text, Secp256k1Key()), True,
                       "account_created_session_failed", account_id=...)
+    return table.wrong
+
+
+@suite.case
+def passkeys(world):
+    """W4, codes 12, 13, 15 and 34: an account of a passkey, from its creation to an order."""
+    table = Table()
+    exchange = world.exchange
+    table.same("the relying party", exchange.get("/api/v1/exchange").json["passkey"],
+               {"rp_id": RP_ID, "origins": [f"https://{RP_ID}", ORIGIN]})
+    for size in (1, 256):  # W1: bytes of a credential id
+        passkey, session, request_id = SoftPasskey(os.urandom(size)), Ed25519Key(), new_id()
+        body = account_body(session.public, label=b"passkey")
+        born = table.success("created", exchange.send(CREATE_PASSKEY_ACCOUNT, body, passkey,
+                                                      request_id), True,
+                             "account_created_with_session", account_id=..., session_id=...,
+                             expires_at=...)
+        table.success("duplicate", exchange.send(
+            CREATE_PASSKEY_ACCOUNT, body, passkey, request_id), False, "duplicate_request_id",
+            sequenced=False, original_status="account_created_with_session",
+            original_processed_at_ns=born["processed_at_ns"], account_id=born["account_id"],
+            session_id=born["session_id"], expires_at=born["expires_at"])
+    account = born["account_id"]
+    table.success("the passkey again", exchange.send(
+        CREATE_PASSKEY_ACCOUNT, account_body(Ed25519Key().public), passkey), False,
+        "creation_rejected")
+    key = table.success("an API key", exchange.send(CREATE_API_KEY, api_key_body(account),
+                                                    passkey), True, "request_completed",
+                        api_key_id=..., api_key=...)
+    table.same("the label", exchange.get("/api/v1/account", key["api_key"]).json["label"],
+               "passkey")
+    other = Ed25519Key()
+    body = session_body(account, other.public)
+    payload = payload_of(CREATE_SESSION, body, passkey)
+    table.success("a session, its key known by the credential id", exchange.raw(request_bytes(
+        "POST", PATHS[CREATE_SESSION], passkey.envelope(payload, public=False), [JSON])), True,
+        "session_created", session_id=..., expires_at=...)
+    exchange.ack(DEPOSIT, deposit_body(account, 1000 * USDC), exchange.operator)
+    for row, signer in (("the first session's order", session), ("the second's", other)):
+        table.ack(row, exchange.send(PLACE_LIMIT, limit_body(account, 900_000, 20), signer),
+                  "request_completed")
+    table.success("all revoked", exchange.send(REVOKE_ALL, revoke_all_body(account), passkey),
+                  True, "session_revoked")
+    table.ack("an order of a revoked one", exchange.send(
+        PLACE_LIMIT, limit_body(account, 900_000, 20), other), "rejected_unauthorized",
+        sequenced=None)
+    return table.wrong
+
+
+@suite.case
+def passkey_refusals(world):
+    """W4's checks in their order, each with its own code; nothing is executed."""
+    table = Table()
+    exchange = world.exchange
+    passkey, stranger = SoftPasskey(), SoftPasskey()
+    account = exchange.ack(CREATE_PASSKEY_ACCOUNT, account_body(Ed25519Key().public),
+                           passkey)["account_id"]
+    body = session_body(account, Ed25519Key().public)
+
+    def refused(row, code, *, status=401, signer=passkey, client=(), **parts):
+        payload = payload_of(CREATE_SESSION, body, signer)
+        if client:
+            parts["client"] = signer.client_data(payload, **dict(client))
+        response = exchange.raw(request_bytes("POST", PATHS[CREATE_SESSION],
+                                              signer.envelope(payload, **parts), [JSON]))
+        table.problem(row, response, status, code)
+
+    refused("client data that is no object", "malformed_payload", status=400,
+            client_data_json=b64(b"[]"))
+    refused("a member twice", "malformed_payload", status=400,
+            client_data_json=b64(b'{"type":"webauthn.get","type":"webauthn.get"}'))
+    refused("authenticator data of 36 bytes", "malformed_payload", status=400, data=bytes(36))
+    refused("authenticator data of 1,025 bytes", "malformed_payload", status=400,
+            data=bytes(1025))
+    refused("client data of more than 2,048 bytes", "malformed_payload", status=400,
+            client=(("x", "y" * 2048),))
+    refused("a credential id of 257 bytes", "malformed_payload", status=400,
+            credential_id=b64(bytes(257)))
+    refused("an unknown credential id", "invalid_signature", signer=stranger)
+    refused("another public key", "passkey_public_key_mismatch", public_key=b64(stranger.public),
+            client=(("type", "x"),))
+    refused("the type of a creation", "passkey_type",
+            client=(("type", "webauthn.create"), ("challenge", "")))
+    refused("another challenge", "passkey_challenge",
+            client=(("challenge", "AAAA"), ("origin", "https://evil.example")))
+    refused("another origin", "passkey_origin",
+            client=(("origin", f"{ORIGIN}.evil.example"), ("crossOrigin", True)))
+    refused("a frame of another origin", "passkey_cross_origin", client=(("crossOrigin", True),),
+            data=passkey.authenticator_data("evil.example"))
+    refused("another relying party", "passkey_rp_id",
+            data=passkey.authenticator_data("evil.example", 0))
+    refused("nobody was there", "passkey_user_presence", data=passkey.authenticator_data(flags=UV))
+    refused("nobody was verified", "passkey_user_verification",
+            data=passkey.authenticator_data(flags=UP))
+    refused("a wrong signature", "invalid_signature", signature=bytes(31) + b"\1" + bytes(32))
+    payload = payload_of(CREATE_PASSKEY_ACCOUNT, account_body(Ed25519Key().public), stranger)
+    table.problem("no key for a new account", exchange.raw(request_bytes(
+        "POST", PATHS[CREATE_PASSKEY_ACCOUNT], stranger.envelope(payload, public=False), [JSON])),
+        400, "malformed_payload", field="public_key")
+    table.problem("a wallet's account", exchange.send(
+        CREATE_ACCOUNT, account_body(Ed25519Key().public), stranger), 400,
+        "request_type_not_allowed")
+    table.problem("an order", exchange.send(PLACE_LIMIT, limit_body(account, 900_000, 20),
+                                            passkey), 400, "request_type_not_allowed")
+    table.success("the good one", exchange.send(CREATE_SESSION, body, passkey), True,
+                  "session_created", session_id=..., expires_at=...)
     return table.wrong
 
 
@@ -304,4 +412,4 @@ def deposits(world):
 
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    sys.exit(run(suite))
+    sys.exit(run(suite, options=("--limits.open_orders=20", *OPTIONS)))

@@ -12,8 +12,10 @@ import client
 import eip712
 import mistakes
 from client import (CREATE_SESSION, JSON, OCTETS, PATHS, PLACE_LIMIT, Ed25519Key, Secp256k1Key,
-                    envelope, high_s, limit_body, new_id, payload_of, request_bytes, session_body)
+                    account_body, b64, envelope, high_s, limit_body, new_id, payload_of,
+                    request_bytes, session_body)
 from harness import Suite, Table
+from soft_passkey import CREATE_PASSKEY_ACCOUNT, OPTIONS, SoftPasskey
 from world import run
 
 suite = Suite("signatures")
@@ -220,6 +222,36 @@ def debug_payload(world):
     return table.wrong
 
 
+@suite.case
+def debug_passkey(world):
+    """W4: the checks of an assertion, with the code of the first that fails."""
+    table = Table()
+    passkey, stranger = SoftPasskey(), SoftPasskey()
+    payload = payload_of(CREATE_PASSKEY_ACCOUNT, account_body(Ed25519Key().public), passkey)
+    shown, checks = report(world, table, "a new passkey", passkey.envelope(payload))
+    table.same("digest", shown["digest"], hashlib.sha256(payload).hexdigest())
+    table.true("all good", all(row["ok"] for row in checks.values()), checks)
+    account = world.exchange.ack(CREATE_PASSKEY_ACCOUNT, account_body(Ed25519Key().public),
+                                 passkey)["account_id"]
+    payload = payload_of(CREATE_SESSION, session_body(account, Ed25519Key().public), passkey)
+    client_data = passkey.client_data(payload, origin="https://evil.example")
+    for name, body, faults in (
+            ("good", passkey.envelope(payload, public=False), {}),
+            ("origin", passkey.envelope(payload, client=client_data),
+             {"signature": "passkey_origin"}),
+            ("key", passkey.envelope(payload, public_key=b64(stranger.public)),
+             {"signature": "passkey_public_key_mismatch"}),
+            ("stranger", stranger.envelope(payload),
+             {"signature": "invalid_signature", "key": "invalid_signature"}),
+            ("no id", passkey.envelope(payload, credential_id=""),
+             {"envelope": "malformed_payload", "signature": None, "key": None})):
+        _, checks = report(world, table, name, body)
+        table.same(name, {check: row.get("code") for check, row in checks.items()
+                          if not row["ok"]}, faults)
+    return table.wrong
+
+
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    sys.exit(run(suite, options=("--limits.open_orders=20", "--net.debug_payload=on")))
+    sys.exit(run(suite, options=("--limits.open_orders=20", "--net.debug_payload=on",
+                                 *OPTIONS)))

@@ -39,7 +39,7 @@ enum status api_key_create(struct engine *engine, const struct command *command,
     struct create_body body;
 
     memcpy(&body, command_body(command), sizeof body);
-    INVARIANT(command->extra_bytes == SECRET_HASH_BYTES);
+    INVARIANT(command->extra_bytes >= SECRET_HASH_BYTES);
     if (!is_sound(engine, command, &body))
         return STATUS_order_rejected_invalid;
     if (account->api_key_count >= state_option(engine, OPTION_limits_api_keys)) {
@@ -50,7 +50,7 @@ enum status api_key_create(struct engine *engine, const struct command *command,
     if (!credential_fits(engine, 1))
         return ROW_STATUS(room);
     struct credential_make make = {
-        .key = command_extra(command),
+        .key = command_secret_hash(command),
         .account = engine->applying.account,
         .key_bytes = SECRET_HASH_BYTES,
         .kind = CREDENTIAL_API_KEY,

@@ -4,7 +4,7 @@
 #include "engine/account/session.h"
 #include "engine/state/state.h"
 
-/* Body of code 11 (W3). */
+/* Body of codes 11 and 12 (W3). */
 struct signup_body {
     uint8_t session_pub[32];
     uint64_t session_expires_at;
@@ -13,7 +13,7 @@ struct signup_body {
     uint8_t pad[7];
 };
 
-static_assert(sizeof(struct signup_body) == 80, "W3: code 11");
+static_assert(sizeof(struct signup_body) == 80, "W3: codes 11 and 12");
 
 /* What makes the whole creation fail. The key is a good point: it verified the request. */
 static bool is_sound(const struct engine *engine, const struct command *command,
@@ -42,15 +42,17 @@ enum status signup_create(struct engine *engine, const struct command *command,
     if (!is_sound(engine, command, &body))
         return STATUS_creation_rejected;
 
+    bool is_passkey = command->kind == COMMAND_PASSKEY;
     uint32_t account = account_create(engine, body.label);
     struct credential_make make = {
         .key = command_key(command),
         .account = account,
         .key_bytes = CREDENTIAL_KEY_BYTES,
-        .kind = CREDENTIAL_MASTER_SECP256K1,
+        .kind = is_passkey ? CREDENTIAL_MASTER_PASSKEY : CREDENTIAL_MASTER_SECP256K1,
         .scope = SCOPE_FULL_ACCESS,
         .pin = CREDENTIAL_NO_PIN,
         .expires_ns = UINT64_MAX,
+        .passkey = is_passkey ? passkey_create(engine, command) : PASSKEY_NONE,
     };
     uint32_t master = credential_create(engine, &make);
     struct session_ask ask = {

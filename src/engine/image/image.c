@@ -223,4 +223,6 @@ void image_write(struct engine *engine, struct image_sink *sink)
     samples_image(engine, sink);
     begin(sink, IMAGE_liquidation);
     liquidation_load_image(engine, sink);
+    begin(sink, IMAGE_passkeys);
+    passkey_image(engine, sink);
 }

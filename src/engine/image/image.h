@@ -18,7 +18,7 @@ struct engine;
 /* clang-format off */
 /*    name            code  version that is written */
 #define IMAGE_SECTION_LIST(X) \
-    X(engine,            1, 2) /* sequence, t, boot, sums, effects lanes */ \
+    X(engine,            1, 3) /* sequence, t, boot, sums, effects lanes */ \
     X(configuration,     2, 1) /* body of the last 2013 */ \
     X(accounts,          3, 2) /* by account id */ \
     X(credentials,       4, 1) /* by creation */ \
@@ -36,7 +36,8 @@ struct engine;
     X(withdrawals,      16, 1) /* by creation */ \
     X(arms,             17, 1) /* by arming */ \
     X(samples,          18, 1) /* index samples by market, second */ \
-    X(liquidation,      19, 1) /* what the work's head item has in progress */
+    X(liquidation,      19, 1) /* what the work's head item has in progress */ \
+    X(passkeys,         20, 1) /* by creation */
 /* clang-format on */
 
 enum image_section {
@@ -51,8 +52,8 @@ enum image_section {
 enum { IMAGE_SECTION_COUNT = 0 IMAGE_SECTION_LIST(X) };
 #undef X
 
-/* The last section of an image whose section `engine` has version 1. */
-enum { IMAGE_SECTION_LAST_1 = IMAGE_leverages };
+/* The last section of an image whose section `engine` has version 1 or 2. */
+enum { IMAGE_SECTION_LAST_1 = IMAGE_leverages, IMAGE_SECTION_LAST_2 = IMAGE_liquidation };
 
 /* Returns the version of a section that image_write writes. A change of a section's content raises
  * its version, and the readers of all earlier versions stay (image_parts.h). */

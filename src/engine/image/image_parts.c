@@ -45,8 +45,11 @@ bool image_parts_sort(struct image_parts *sorted, const struct image_part *parts
                                       "a version of the section that is not known");
         by_code[part->code] = part;
     }
-    bool is_old = by_code[IMAGE_engine] != NULL && by_code[IMAGE_engine]->version == 1;
-    uint32_t last = is_old ? (uint32_t)IMAGE_SECTION_LAST_1 : (uint32_t)IMAGE_SECTION_END - 1;
+    static const uint32_t lasts[] = { 0, IMAGE_SECTION_LAST_1, IMAGE_SECTION_LAST_2,
+                                      IMAGE_SECTION_END - 1 };
+    uint32_t version = by_code[IMAGE_engine] != NULL ? by_code[IMAGE_engine]->version
+                                                     : image_version(IMAGE_engine);
+    uint32_t last = lasts[version];
     for (uint32_t code = 1; code <= last; code++)
         if (is_written(code) && by_code[code] == NULL)
             return image_parts_refuse(problem, 0, code, "a section is missing");

@@ -16,6 +16,7 @@
     X(configuration,  1,       load_configuration) \
     X(engine,         1,       load_engine) \
     X(engine,         2,       load_engine) \
+    X(engine,         3,       load_engine) \
     X(accounts,       1,       account_load) \
     X(accounts,       2,       account_load) \
     X(subaccounts,    1,       subaccount_load) \
@@ -26,6 +27,7 @@
     X(markets,        3,       market_load) \
     X(samples,        1,       samples_load) \
     X(credentials,    1,       credential_load) \
+    X(passkeys,       1,       passkey_load) \
     X(leverages,      1,       leverage_load) \
     X(mmps,           1,       mmp_load) \
     X(arms,           1,       disconnect_load) \

@@ -59,8 +59,11 @@ static uint32_t credential_of(const struct engine *engine, const struct command 
 
     if (account == NULL || account->status == ACCOUNT_CLOSED)
         return CREDENTIAL_NONE;
-    return credential_find(engine, access_account(command), command_key(command),
-                           command->key_bytes, t_ns);
+    uint32_t found = credential_find(engine, access_account(command), command_key(command),
+                                     command->key_bytes, t_ns);
+    /* Keys of two curves may have the same bytes. */
+    bool is_passkey = engine->credentials.rows[found].kind == CREDENTIAL_MASTER_PASSKEY;
+    return is_passkey == (command->kind == COMMAND_PASSKEY) ? found : CREDENTIAL_NONE;
 }
 
 /* W3a: which configured key signs which operator code. */
@@ -95,7 +98,7 @@ bool access_duplicate_account(const struct engine *engine, const struct command 
         *account = command->duplicate_account;
         return operator_key_is_configured(engine, command);
     }
-    if (signer == SIGNER_NEW_SECP256K1) {
+    if (signer == SIGNER_NEW_SECP256K1 || signer == SIGNER_NEW_PASSKEY) {
         *account = command->duplicate_account;
         return true;
     }
@@ -132,7 +135,7 @@ enum access access_check(struct engine *engine, const struct command *command)
 
     if (signer == SIGNER_OPERATOR)
         return operator_key_is_configured(engine, command) ? ACCESS_GRANTED : ACCESS_UNKNOWN;
-    if (signer == SIGNER_NEW_SECP256K1)
+    if (signer == SIGNER_NEW_SECP256K1 || signer == SIGNER_NEW_PASSKEY)
         return ACCESS_GRANTED;
     uint32_t index = credential_of(engine, command, engine->t_ns);
     if (index == CREDENTIAL_NONE)

@@ -137,6 +137,7 @@ uint8_t credential_effect_kind(const struct credential *credential)
         [CREDENTIAL_SESSION] = EFFECT_CREDENTIAL_SESSION,
         [CREDENTIAL_API_KEY] = EFFECT_CREDENTIAL_API_KEY,
         [CREDENTIAL_MASTER_SECP256K1] = EFFECT_CREDENTIAL_MASTER_KEY,
+        [CREDENTIAL_MASTER_PASSKEY] = EFFECT_CREDENTIAL_MASTER_KEY,
     };
     return kinds[credential->kind];
 }
@@ -194,7 +195,7 @@ static void release(struct engine *engine, uint32_t index)
     INVARIANT(!credential_is_live(credential, engine->t_ns));
     if (credential->ended_sequence == 0)
         end(engine, index, CREDENTIAL_EXPIRED);
-    if (credential->kind != CREDENTIAL_MASTER_SECP256K1)
+    if (!credential_is_master(credential))
         prune(engine, &engine->accounts.rows[credential->account], index);
     hash_index_remove(&table->by_sequence, (uint32_t)(hash >> 32), credential->sequence_place);
     timer_heap_remove(&table->releases, index);
@@ -284,6 +285,7 @@ uint32_t credential_create(struct engine *engine, const struct credential_make *
         .scope = make->scope,
         .pin = make->pin,
         .account = make->account,
+        .passkey = make->passkey,
     };
     memcpy(credential->key, make->key, make->key_bytes);
     if (make->label != NULL)
@@ -299,7 +301,7 @@ uint32_t credential_create(struct engine *engine, const struct credential_make *
         timer_heap_set(&table->releases, index, credential->release_ns,
                        credential->created_sequence);
     }
-    if (make->kind != CREDENTIAL_MASTER_SECP256K1) {
+    if (!credential_is_master(credential)) {
         credential->account_next = account->credential_head;
         account->credential_head = index;
     }
@@ -312,7 +314,7 @@ void credential_revoke(struct engine *engine, uint32_t index)
     struct credential *credential = &engine->credentials.rows[index];
     uint64_t keep_ns = credential_keep_until(engine);
 
-    INVARIANT(credential->kind != CREDENTIAL_MASTER_SECP256K1);
+    INVARIANT(!credential_is_master(credential));
     INVARIANT(credential_is_live(credential, engine->t_ns));
     credential->release_ns = keep_ns;
     timer_heap_set(&engine->credentials.releases, index, keep_ns, credential->created_sequence);
@@ -356,9 +358,9 @@ void credential_id(const struct credential *credential, uint8_t id[16])
 /* Fields that no other row has a say in. */
 static const char *wrong_alone(const struct engine *engine, const struct credential *row)
 {
-    bool is_master = row->kind == CREDENTIAL_MASTER_SECP256K1;
+    bool is_master = credential_is_master(row);
 
-    if (row->kind > CREDENTIAL_MASTER_SECP256K1 || row->scope > SCOPE_TRADING_ONLY ||
+    if (row->kind > CREDENTIAL_MASTER_PASSKEY || row->scope > SCOPE_TRADING_ONLY ||
         row->pin < CREDENTIAL_NO_PIN)
         return "a credential has a kind, a scope or a pin that does not exist";
     if (row->key_bytes != (is_master ? CREDENTIAL_KEY_BYTES : SESSION_KEY_BYTES) ||
@@ -385,14 +387,12 @@ static const char *wrong_among(const struct engine *engine, const struct credent
 
     /* A command creates one, or a master key and its first session. */
     if (row->created_sequence < last->created_sequence ||
-        (row->created_sequence == last->created_sequence &&
-         last->kind != CREDENTIAL_MASTER_SECP256K1))
+        (row->created_sequence == last->created_sequence && !credential_is_master(last)))
         return "the credentials are not in the order of their creation";
     if (credential_find_sequence(engine, row->created_sequence, (enum credential_kind)row->kind) !=
         CREDENTIAL_NONE)
         return "a command created two credentials of a kind";
-    if (row->kind == CREDENTIAL_MASTER_SECP256K1 &&
-        credential_find_master(engine, row->key) != CREDENTIAL_NONE)
+    if (credential_is_master(row) && credential_find_master(engine, row->key) != CREDENTIAL_NONE)
         return "a master key stands twice";
     if (row->kind == CREDENTIAL_SESSION && row->ended_sequence == 0 &&
         credential_find(engine, row->account, row->key, row->key_bytes, 0) != CREDENTIAL_NONE)
@@ -415,7 +415,7 @@ static void enter(struct engine *engine, uint32_t index)
             &table->by_key, key_hash(engine, row->account, row->key, row->key_bytes), index);
     if (row->kind == CREDENTIAL_SESSION || row->ended_sequence != 0)
         timer_heap_set(&table->releases, index, row->release_ns, row->created_sequence);
-    if (row->kind != CREDENTIAL_MASTER_SECP256K1 && credential_is_live(row, engine->t_ns)) {
+    if (!credential_is_master(row) && credential_is_live(row, engine->t_ns)) {
         row->account_next = account->credential_head;
         account->credential_head = index;
     }

@@ -25,7 +25,12 @@ enum {
     CREDENTIAL_NO_PIN = -1,
 };
 
-enum credential_kind { CREDENTIAL_SESSION, CREDENTIAL_API_KEY, CREDENTIAL_MASTER_SECP256K1 };
+enum credential_kind {
+    CREDENTIAL_SESSION,
+    CREDENTIAL_API_KEY,
+    CREDENTIAL_MASTER_SECP256K1,
+    CREDENTIAL_MASTER_PASSKEY,
+};
 
 /* Scope of sessions and master keys, and that of API keys (W3). */
 enum credential_scope { SCOPE_FULL_ACCESS, SCOPE_TRADING_ONLY };
@@ -50,6 +55,8 @@ struct credential {
     uint32_t prev;
     uint32_t key_place; /* in by_key, until it ends */
     uint32_t sequence_place;
+    uint32_t passkey; /* of a master key that is one (passkey.h), else PASSKEY_NONE */
+    uint8_t zero[4];
 };
 
 /* clang-format off */
@@ -57,7 +64,7 @@ struct credential {
     X(created_sequence) X(created_ns) X(expires_ns) X(ended_sequence) X(release_ns) \
     X(parent_sequence) X(label) X(key) X(key_bytes) X(kind) X(scope) X(pin) X(account)
 #define CREDENTIAL_CACHES(X) \
-    X(account_next) X(next) X(prev) X(key_place) X(sequence_place)
+    X(account_next) X(next) X(prev) X(key_place) X(sequence_place) X(passkey) X(zero)
 /* clang-format on */
 
 struct credential_table {
@@ -80,6 +87,7 @@ struct credential_make {
     int32_t pin;
     uint64_t expires_ns;
     uint64_t parent_sequence;
+    uint32_t passkey;     /* of a CREDENTIAL_MASTER_PASSKEY */
     const uint8_t *label; /* CREDENTIAL_LABEL_BYTES, or NULL */
 };
 
@@ -92,6 +100,11 @@ void credential_table_init(struct credential_table *table, void *memory, uint32_
 static inline bool credential_is_live(const struct credential *credential, uint64_t t_ns)
 {
     return credential->ended_sequence == 0 && t_ns < credential->expires_ns;
+}
+
+static inline bool credential_is_master(const struct credential *credential)
+{
+    return credential->kind >= CREDENTIAL_MASTER_SECP256K1;
 }
 
 /* Index of the live session (32 bytes) or master key (33 bytes) of the account with this key at

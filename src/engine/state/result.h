@@ -29,8 +29,8 @@ struct engine_result {
     uint8_t members;      /* enum answer_member bits */
     uint8_t order_status; /* enum order_state */
     uint8_t price_decimals;
-    uint8_t item_count; /* of a batch: number of `results`; 0: it was refused before its items */
-    uint8_t zero;
+    uint8_t item_count;   /* of a batch: number of `results`; 0: it was refused before its items */
+    bool sign_count_fell; /* a passkey's; counted, no refusal */
     uint32_t subaccount_index; /* valid with ANSWER_HAS_INDEXES */
     uint32_t portfolio_index;
     uint8_t results[MESSAGE_ITEMS_MAX]; /* enum status of each item */

@@ -20,6 +20,7 @@
 #include "engine/state/liquidation_step.h"
 #include "engine/state/market.h"
 #include "engine/state/mmp.h"
+#include "engine/state/passkey.h"
 #include "engine/state/portfolio.h"
 #include "engine/state/recheck.h"
 #include "engine/state/result.h"
@@ -81,6 +82,7 @@ struct engine {
 
     struct account_table accounts;
     struct credential_table credentials;
+    struct passkey_table passkeys;
     struct subaccount_table subaccounts;
     struct portfolio_table portfolios;
     struct holding_table holdings;

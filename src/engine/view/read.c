@@ -323,6 +323,11 @@ void read_credential(const struct engine *engine, uint32_t index, struct read_cr
     };
     memcpy(view->key, credential->key, sizeof view->key);
     credential_id(credential, view->id);
+    if (credential->passkey != PASSKEY_NONE) {
+        const struct passkey *passkey = &engine->passkeys.rows[credential->passkey];
+        view->passkey_id = passkey->id;
+        view->passkey_id_bytes = passkey->id_bytes;
+    }
 }
 
 bool read_credential_at(const struct engine *engine, uint32_t *cursor, struct read_credential *view)

@@ -90,7 +90,9 @@ struct read_credential {
     uint8_t key_bytes; /* 32 or 33 */
     uint8_t zero;
     uint8_t key[33];
-    uint8_t id[16]; /* master keys have none */
+    uint8_t id[16];            /* master keys have none */
+    const uint8_t *passkey_id; /* of a master key that is a passkey, else NULL */
+    uint16_t passkey_id_bytes;
 };
 /* Shows a credential by its table index (`record` of effect 2118). */
 void read_credential(const struct engine *engine, uint32_t credential,

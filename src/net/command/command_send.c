@@ -22,9 +22,10 @@ static bool complete(struct command_sender *sender, struct job *job)
         if (secret_random(pending->secret, sizeof pending->secret) != 0)
             return false;
         pending->has_secret = true;
-        command->extra_bytes = SECRET_HASH_BYTES;
-        secret_hash(command->bytes + command->payload_bytes + command->key_bytes + SIGNATURE_BYTES,
+        secret_hash(command->bytes + command->payload_bytes + command->key_bytes + SIGNATURE_BYTES +
+                        command->extra_bytes,
                     context->config->secret_key, pending->secret);
+        command->extra_bytes += SECRET_HASH_BYTES;
     }
     derive_command(command, context->config->hash_key);
     command->token = pending_token(&context->pendings, pending);

@@ -72,16 +72,17 @@ void job_refuse(struct job_table *jobs, struct job *job, enum status status)
     pipeline_finish(jobs->pipeline, pending);
 }
 
-void job_refuse_signature(struct job_table *jobs, struct job *job, const char *detail)
+void job_refuse_signature(struct job_table *jobs, struct job *job, enum problem problem,
+                          const char *detail)
 {
     struct context *context = jobs->context;
     struct pending *pending = job_pending(jobs, job);
     pending->kind = PENDING_PROBLEM;
-    if (!job->passkey && job->known)
-        context->metrics.counters.rate_limited += key_lookup_charge_bad(
-            context->config, jobs->limits, job->address, context->now_ns, &pending->problem);
+    if (job->known && key_lookup_charge_bad(context->config, jobs->limits, job->address,
+                                            context->now_ns, &pending->problem))
+        context->metrics.counters.rate_limited++;
     else
-        (void)problem_detail_set(&pending->problem, PROBLEM_invalid_signature, NULL, "%s", detail);
+        (void)problem_detail_set(&pending->problem, problem, NULL, "%s", detail);
     context->metrics.counters.signatures_bad++;
     pipeline_finish(jobs->pipeline, pending);
 }
@@ -129,13 +130,14 @@ static bool decode(const struct job_table *jobs, struct conn *conn, struct job *
     job->request = admission_check(&envelope, conn->route.path, &window, problem);
     if (job->request == NULL || is_off(jobs, job->request, problem))
         return false;
-    job->passkey = envelope.passkey;
+    job->key_sent = envelope.key_sent;
     job->plain = false;
     *command = (struct command){
         .code = job->request->code,
-        .kind = COMMAND_SIGNED,
+        .kind = envelope.passkey ? COMMAND_PASSKEY : COMMAND_SIGNED,
         .payload_bytes = (uint16_t)envelope.payload_bytes,
         .key_bytes = (uint16_t)envelope.key_bytes,
+        .extra_bytes = (uint16_t)envelope.extra_bytes,
         .received_ticks = conn->received_ticks,
     };
     if (ack_form_of(&conn->head) != ACK_BRIEF && ack_has_evidence(command->code))
@@ -150,7 +152,7 @@ static bool judge_key(const struct job_table *jobs, const struct conn *conn, str
     job->known = key_lookup_is_known(jobs->context->config, job->request, command);
     job->address = conn->address;
     job->table = NULL;
-    if (command->bytes[1] == SIGNATURE_SECP256K1 ||
+    if (command->bytes[1] != SIGNATURE_ED25519 ||
         key_lookup_is_slow(jobs->limits, conn, job->request, job->known, jobs->context->now_ns))
         return true;
     job->table = key_tables_find(jobs->context->config->key_tables, command_key(command));
@@ -165,7 +167,7 @@ bool job_accept(struct job_table *jobs, struct conn *conn, const char *body, siz
     struct problem_detail problem;
     bool slow = false;
     bool decoded = decode(jobs, conn, job, body, count, &problem);
-    if (decoded && !job->passkey) {
+    if (decoded) {
         slow = judge_key(jobs, conn, job);
         if (slow && job_queue_count(&jobs->slow) >= JOBS_SLOW_MAX) {
             jobs->free_count++; /* as if it had not been allocated */
@@ -186,10 +188,6 @@ bool job_accept(struct job_table *jobs, struct conn *conn, const char *body, siz
         pending->problem = problem;
         job_free(jobs, number);
         pipeline_finish(jobs->pipeline, pending);
-    } else if (job->passkey) {
-        /* W4: there are no passkey accounts, so no credential id is known. */
-        job_refuse_signature(jobs, job, "the credential id is unknown");
-        job_free(jobs, number);
     } else if (slow) {
         conn->slow_job = true;
         job_queue_push(&jobs->slow, number);
@@ -218,7 +216,7 @@ struct pending *job_accept_plain(struct job_table *jobs, struct conn *conn, uint
     job->request = request_find(code);
     job->pending = pending_index(pendings, pending);
     job->deadline_ns = 0;
-    job->passkey = false;
+    job->key_sent = false;
     job->plain = true;
     pending->ack_form = ACK_BRIEF;
     job_queue_push(&jobs->fresh, number);

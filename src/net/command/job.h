@@ -4,9 +4,9 @@
  *                                            └─ slow: one a turn ─────────┤
  *   command ring <── good: first in, first out, while there are credits <─┘  command_send.h
  *
- * A job is slow if it needs secp256k1, if its key is unknown, or if the newest verified signature
- * of its connection was wrong. Slow jobs are verified one a turn and hold at most half of the
- * slots, so that they delay other clients by at most one verification a turn.
+ * A job is slow if a master key signed it, if its key is unknown, or if the newest verified
+ * signature of its connection was wrong. Slow jobs are verified one a turn and hold at most half
+ * of the slots, so that they delay other clients by at most one verification a turn.
  *
  * Unknown keys and bad signatures are limited per address (rate_limit.h). Above the limit a slow
  * job is refused unverified (key_lookup.h).
@@ -41,9 +41,9 @@ struct job {
     uint64_t address;                  /* its client's (rate_limit.h) */
     uint64_t deadline_ns;              /* end of its wait for a credit; 0: it does not wait */
     uint32_t pending;
-    bool passkey;
-    bool known; /* its key was known when the request was accepted */
-    bool plain; /* it has no signature */
+    bool key_sent; /* the client sent the key; a passkey may leave it to its credential id */
+    bool known;    /* its key was known when the request was accepted */
+    bool plain;    /* it has no signature */
 };
 
 /* A queue of job numbers, with room for all jobs. */
@@ -93,8 +93,9 @@ void job_free(struct job_table *jobs, uint32_t number);
 /* Answers the job's request with the status; no command is sent. */
 void job_refuse(struct job_table *jobs, struct job *job, enum status status);
 
-/* Answers that the signature is wrong; `detail` says why. */
-void job_refuse_signature(struct job_table *jobs, struct job *job, const char *detail);
+/* Answers that the signature is wrong: `problem` and `detail` say why. */
+void job_refuse_signature(struct job_table *jobs, struct job *job, enum problem problem,
+                          const char *detail);
 
 static inline struct command *job_command(struct job *job)
 {

@@ -28,7 +28,8 @@ static enum status check_key(struct verifier *verifier, const struct job *job,
     /* R11, code 14: a session revokes on /logout only. */
     if (request->code == REQUEST_revoke_session && command->bytes[1] == SIGNATURE_ED25519)
         return STEP_STATUS(revoked_by_session);
-    if (request->signer == SIGNER_NEW_SECP256K1) /* exempt */
+    if (request->signer == SIGNER_NEW_SECP256K1 || request->signer == SIGNER_NEW_PASSKEY)
+        /* exempt */
         return STATUS_request_completed;
     /* Looked up again: the key may have been added while the job waited. */
     if (job->known || key_lookup_is_known(verifier->context->config, request, command))
@@ -37,9 +38,19 @@ static enum status check_key(struct verifier *verifier, const struct job *job,
     return ack_unauthorized(request->code);
 }
 
-/* Applies the verdict on a signature: refuses the request, or queues its command for the ring. */
-static void apply_verdict(struct verifier *verifier, uint32_t number, bool slow, bool good)
+/* The verdict on a signature that is no passkey's. */
+static struct passkey_verdict verdict_of(bool good)
 {
+    return good ? (struct passkey_verdict){ PROBLEM_none, "" }
+                : (struct passkey_verdict){ PROBLEM_invalid_signature,
+                                            "the signature does not verify" };
+}
+
+/* Applies the verdict on a signature: refuses the request, or queues its command for the ring. */
+static void apply_verdict(struct verifier *verifier, uint32_t number, bool slow,
+                          struct passkey_verdict verdict)
+{
+    bool good = verdict.problem == PROBLEM_none;
     struct job *job = &verifier->jobs->items[number];
     struct command *command = job_command(job);
     struct conn *conn = context_conn(verifier->context, job_pending(verifier->jobs, job));
@@ -50,7 +61,7 @@ static void apply_verdict(struct verifier *verifier, uint32_t number, bool slow,
         conn->last_signature_good = !conn->last_signature_bad && job->known;
     }
     if (!good) {
-        job_refuse_signature(verifier->jobs, job, "the signature does not verify");
+        job_refuse_signature(verifier->jobs, job, verdict.problem, verdict.detail);
         job_free(verifier->jobs, number);
         return;
     }
@@ -98,7 +109,7 @@ static uint32_t verify_fresh(struct verifier *verifier)
         }
         verdict_audit_report(&verifier->audit, job_command(&jobs->items[numbers[i]]), good & 1,
                              path);
-        apply_verdict(verifier, numbers[i], false, good & 1);
+        apply_verdict(verifier, numbers[i], false, verdict_of(good & 1));
         good >>= 1;
     }
     return count;
@@ -140,6 +151,29 @@ static bool verify_one(struct verifier *verifier, const struct command *command)
            secp256k1_verify(command_key(command), hashes.digest, command_signature(command));
 }
 
+static struct passkey_verdict verify_slow_job(struct verifier *verifier, struct job *job)
+{
+    struct command *command = job_command(job);
+    if (command->kind == COMMAND_PASSKEY)
+        return passkey_verdict(verifier->context->config, &verifier->passkeys, job->request,
+                               command, job->key_sent);
+    return verdict_of(verify_one(verifier, command));
+}
+
+/* Refuses a passkey that the keyring does not have yet: only its row has the key to verify with. */
+static bool refuse_unready(struct verifier *verifier, uint32_t number)
+{
+    const struct net_config *config = verifier->context->config;
+    struct job *job = &verifier->jobs->items[number];
+    if (config->source.ready(config->source.context) || job_command(job)->kind != COMMAND_PASSKEY ||
+        job->request->signer == SIGNER_NEW_PASSKEY ||
+        key_lookup_is_known(config, job->request, job_command(job)))
+        return false;
+    job_refuse(verifier->jobs, job, STEP_STATUS(not_ready));
+    job_free(verifier->jobs, number);
+    return true;
+}
+
 /* Refuses a job whose address is over its limit. This counts as the slow job of the turn, so that a
  * flood gets no more refusals than verdicts. */
 static bool refuse_unverified(struct verifier *verifier, uint32_t number, bool last_signature_bad)
@@ -167,11 +201,12 @@ static uint32_t verify_slow(struct verifier *verifier)
         struct conn *conn = context_conn(verifier->context, job_pending(verifier->jobs, job));
         if (conn != NULL)
             conn->slow_job = false;
-        if (!refuse_unverified(verifier, number, conn == NULL || conn->last_signature_bad)) {
+        if (!refuse_unready(verifier, number) &&
+            !refuse_unverified(verifier, number, conn == NULL || conn->last_signature_bad)) {
             if (key_lookup_is_charged(verifier->context->config, job->known))
                 rate_limit_charge(jobs->limits, job->address, RATE_LIMIT_UNKNOWN_KEY,
                                   verifier->context->now_ns);
-            apply_verdict(verifier, number, true, verify_one(verifier, job_command(job)));
+            apply_verdict(verifier, number, true, verify_slow_job(verifier, job));
         }
         if (conn != NULL && conn->open)
             pipeline_resume(verifier->jobs->pipeline, conn);

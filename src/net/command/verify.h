@@ -8,12 +8,14 @@
 #define NET_COMMAND_VERIFY_H
 
 #include "net/command/job.h"
+#include "net/request/passkey_verdict.h"
 #include "net/request/verdict_audit.h"
 
 struct verifier {
     struct context *context;
     struct job_table *jobs;
     struct verdict_audit audit;
+    struct p256_cache passkeys;
 };
 
 void verify_init(struct verifier *verifier, struct job_table *jobs);

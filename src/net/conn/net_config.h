@@ -11,6 +11,7 @@
 #include "base/mix.h"
 #include "base/option.h"
 #include "base/origin.h"
+#include "base/relying_party.h"
 #include "base/reply_pool.h"
 #include "base/ring.h"
 #include "base/symbols.h"
@@ -22,7 +23,7 @@ struct net;
 enum {
     NET_CONNECTIONS_MAX = 16384,
     NET_TURN_REQUESTS = 32, /* requests accepted a turn */
-    NET_TURN_SLOW = 1,      /* Secp256k1 signatures verified a turn */
+    NET_TURN_SLOW = 1,      /* signatures of master keys verified a turn */
     NET_METRICS_BYTES = 1 << 20,
     NET_ADMIN_TOKEN_BYTES = 64, /* hexadecimal digits */
 };
@@ -83,6 +84,7 @@ struct net_config {
     const struct symbols *symbols;
     const struct clock *clock;
     const struct option_engine *options; /* the engine options in force */
+    struct relying_party relying_party;  /* of passkeys; all zero: none */
     struct net_source source;
 
     struct mix_key hash_key;                 /* of the data directory */

@@ -137,6 +137,22 @@ static void write_outcomes(struct writer *writer)
     WRITER_TEXT(writer, "]");
 }
 
+/* Absent without a relying party: no passkey is accepted then. */
+static void write_passkey(const struct relying_party *party, struct writer *writer)
+{
+    if (party->origin_count == 0)
+        return;
+    WRITER_TEXT(writer, "\"passkey\":{\"rp_id\":");
+    writer_string(writer, party->id, strlen(party->id));
+    WRITER_TEXT(writer, ",\"origins\":[");
+    for (uint32_t i = 0; i < party->origin_count; i++) {
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        writer_string(writer, party->origins[i], strlen(party->origins[i]));
+    }
+    WRITER_TEXT(writer, "]},");
+}
+
 void json_info_exchange(const struct net_config *config, struct writer *writer)
 {
     const uint64_t *values = config->options->values;
@@ -157,6 +173,7 @@ void json_info_exchange(const struct net_config *config, struct writer *writer)
     WRITER_TEXT(writer, ",\"future\":");
     writer_uint(writer, values[OPTION_exchange_clock_future_ms]);
     WRITER_TEXT(writer, "},");
+    write_passkey(&config->relying_party, writer);
     write_limits(config, writer);
     write_fee_tiers(writer);
     write_request_types(writer);

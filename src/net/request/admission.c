@@ -229,6 +229,16 @@ bool admission_check_times(const struct request *request, const uint8_t *payload
     return true;
 }
 
+/* W3, code 12: nobody knows the key of an account that does not exist yet. */
+static bool check_new_key(const struct request *request, const struct envelope *envelope,
+                          struct problem_detail *problem)
+{
+    if (request->signer != SIGNER_NEW_PASSKEY || !envelope->passkey || envelope->key_sent)
+        return true;
+    return problem_detail_set(problem, PROBLEM_malformed_payload, "public_key",
+                              "public_key is missing: %s brings a new passkey", request->name);
+}
+
 /* W3, Auth part: the envelope and its key must match the header's signature_type. */
 bool admission_check_key(const struct envelope *envelope, uint8_t type,
                          struct problem_detail *problem)
@@ -265,6 +275,7 @@ const struct request *admission_check(const struct envelope *envelope,
     if (!admission_check_body(request, body, body_bytes, problem))
         return NULL;
     if (!admission_check_signer(request, type, problem) ||
+        !check_new_key(request, envelope, problem) ||
         !admission_check_versions(request, payload, problem) ||
         !admission_check_times(request, payload, window, problem) ||
         !admission_check_key(envelope, type, problem))

@@ -113,42 +113,51 @@ static bool check_signature_length(const uint8_t *bytes, size_t count,
                               "signature has %zu bytes, not %d", count, SIGNATURE_LENGTH);
 }
 
-/* The parts that only a passkey sends: their form is checked, and they are dropped. */
-static bool check_passkey_parts(struct json_member *members, struct problem_detail *problem)
+/* Decodes a member that only a passkey sends, of `least` to `most` bytes, to `out`. Returns its
+ * length, or 0 with *problem set. */
+static uint16_t read_passkey_part(const struct json_member *member, size_t least, size_t most,
+                                  uint8_t *out, struct problem_detail *problem)
 {
-    uint8_t bytes[ENVELOPE_CLIENT_DATA_MAX];
-    const struct json_member *member = &members[CREDENTIAL_ID];
     if (!need_string(member, problem))
-        return false;
-    ptrdiff_t count = decode(member, member->name, bytes, ENVELOPE_CREDENTIAL_MAX, problem);
-    if (count < 0)
-        return false;
-    if (count == 0)
-        return problem_detail_set(problem, PROBLEM_malformed_payload, member->name,
-                                  "credential_id is empty");
-    member = &members[AUTHENTICATOR_DATA];
-    if (!need_string(member, problem))
-        return false;
-    count = decode(member, member->name, bytes, ENVELOPE_AUTHENTICATOR_MAX, problem);
-    if (count < 0)
-        return false;
-    if (count < ENVELOPE_AUTHENTICATOR_MIN)
-        return problem_detail_set(problem, PROBLEM_malformed_payload, member->name,
-                                  "authenticator_data has %td bytes, fewer than %d", count,
-                                  ENVELOPE_AUTHENTICATOR_MIN);
-    member = &members[CLIENT_DATA_JSON];
-    if (!need_string(member, problem))
-        return false;
-    count = decode(member, member->name, bytes, ENVELOPE_CLIENT_DATA_MAX, problem);
-    if (count < 0)
-        return false;
+        return 0;
+    ptrdiff_t count = decode(member, member->name, out, most, problem);
+    if (count >= 0 && (size_t)count < least)
+        (void)problem_detail_set(problem, PROBLEM_malformed_payload, member->name,
+                                 "%s has %td bytes, fewer than %zu", member->name, count, least);
+    return count < 0 || (size_t)count < least ? 0 : (uint16_t)count;
+}
+
+/* The WebAuthn fields, after the signature, in the form of base/assertion.h. */
+static bool read_assertion(struct envelope *envelope, const struct json_member *members,
+                           uint8_t *out, struct problem_detail *problem)
+{
+    const struct json_member *client_data = &members[CLIENT_DATA_JSON];
+    struct assertion parts = { 0 };
+    uint8_t *at = out + ASSERTION_HEADER_BYTES;
     size_t error_at = 0;
+    parts.credential_id_bytes =
+        read_passkey_part(&members[CREDENTIAL_ID], 1, ASSERTION_CREDENTIAL_MAX, at, problem);
+    if (parts.credential_id_bytes == 0)
+        return false;
+    at += parts.credential_id_bytes;
+    parts.authenticator_data_bytes =
+        read_passkey_part(&members[AUTHENTICATOR_DATA], ASSERTION_AUTHENTICATOR_MIN,
+                          ASSERTION_AUTHENTICATOR_MAX, at, problem);
+    if (parts.authenticator_data_bytes == 0)
+        return false;
+    at += parts.authenticator_data_bytes;
+    parts.client_data_bytes =
+        read_passkey_part(client_data, 1, ASSERTION_CLIENT_DATA_MAX, at, problem);
+    if (parts.client_data_bytes == 0)
+        return false;
     enum json_error error =
-        json_scan_members((const char *)bytes, (size_t)count, NULL, 0, &error_at);
+        json_scan_members((const char *)at, parts.client_data_bytes, NULL, 0, &error_at);
     if (error != JSON_OK)
-        return problem_detail_set(problem, PROBLEM_malformed_payload, member->name,
+        return problem_detail_set(problem, PROBLEM_malformed_payload, client_data->name,
                                   "client_data_json at byte %zu: %s", error_at,
                                   json_scan_error_text(error));
+    assertion_write_header(out, &parts);
+    envelope->extra_bytes = (uint32_t)(at + parts.client_data_bytes - out);
     return true;
 }
 
@@ -169,8 +178,11 @@ static bool read_proof(struct envelope *envelope, const struct json_member *memb
                        struct problem_detail *problem)
 {
     uint8_t *key = space + envelope->payload_bytes;
-    ptrdiff_t count = 0;
-    if (!envelope->passkey || members[PUBLIC_KEY].kind != JSON_NONE) {
+    ptrdiff_t count = KEY_LENGTH_MAX;
+    envelope->key_sent = !envelope->passkey || members[PUBLIC_KEY].kind != JSON_NONE;
+    if (!envelope->key_sent) {
+        memset(key, 0, KEY_LENGTH_MAX);
+    } else {
         if (!need_string(&members[PUBLIC_KEY], problem))
             return false;
         count =
@@ -286,6 +298,8 @@ static bool read_plain(struct envelope *envelope, const char *body, size_t count
         parts.count[SIGNATURE] != SIGNATURE_LENGTH)
         return false;
     envelope->passkey = false;
+    envelope->key_sent = true;
+    envelope->extra_bytes = 0;
     envelope->payload = space;
     envelope->payload_bytes = (uint32_t)payload_bytes;
     envelope->key = space + payload_bytes;
@@ -313,6 +327,7 @@ bool envelope_json_strict(struct envelope *envelope, const char *body, size_t co
         return problem_detail_set(problem, PROBLEM_malformed_json, NULL, "at byte %zu: %s",
                                   error_at, json_scan_error_text(error));
     envelope->passkey = members[CREDENTIAL_ID].kind != JSON_NONE;
+    envelope->extra_bytes = 0;
     if (CC_UNLIKELY(!envelope->passkey && count > REQUEST_ENVELOPE_MAX))
         return problem_detail_set_number(problem, PROBLEM_payload_too_large, REQUEST_ENVELOPE_MAX,
                                          "a signed envelope has at most %d bytes",
@@ -323,7 +338,10 @@ bool envelope_json_strict(struct envelope *envelope, const char *body, size_t co
         return false;
     if (!read_proof(envelope, members, space, problem))
         return false;
-    return CC_LIKELY(!envelope->passkey) || check_passkey_parts(members, problem);
+    return CC_LIKELY(!envelope->passkey) ||
+           read_assertion(envelope, members,
+                          space + envelope->payload_bytes + KEY_LENGTH_MAX + SIGNATURE_LENGTH,
+                          problem);
 }
 
 bool envelope_json(struct envelope *envelope, const char *body, size_t count, uint8_t *space,
@@ -368,6 +386,8 @@ bool envelope_frame(struct envelope *envelope, const uint8_t *body, size_t count
         return false;
     memcpy(space, body, count);
     envelope->passkey = false;
+    envelope->key_sent = true;
+    envelope->extra_bytes = 0;
     envelope->payload = space;
     envelope->payload_bytes = (uint32_t)(count - tail);
     envelope->key = space + envelope->payload_bytes;

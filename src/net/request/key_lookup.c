@@ -1,5 +1,7 @@
 #include "net/request/key_lookup.h"
 
+#include "base/assertion.h"
+#include "base/hash.h"
 #include "net/request/admission.h"
 
 /* Whether the configuration lets the key sign this operator code (W3a). */
@@ -19,6 +21,19 @@ static bool operator_key_fits(const struct option_engine *options, uint16_t code
     return options->has_operator_key && memcmp(options->operator_key, key, 32) == 0;
 }
 
+bool key_lookup_passkey(const struct net_config *config, const struct request *request,
+                        const struct command *command, struct keyring_row *row)
+{
+    uint8_t hash[HASH_BYTES];
+    struct assertion assertion;
+    bool is_whole = assertion_read(&assertion, command_extra(command), command->extra_bytes);
+    INVARIANT(is_whole); /* envelope.c wrote it */
+    hash_blake2b256(hash, assertion.credential_id, assertion.credential_id_bytes);
+    struct keyring_key name =
+        keyring_key(KEYRING_PASSKEY, admission_account(request, command_body(command)), hash);
+    return keyring_find(config->keyring, &name, row);
+}
+
 bool key_lookup_is_known(const struct net_config *config, const struct request *request,
                          const struct command *command)
 {
@@ -26,8 +41,10 @@ bool key_lookup_is_known(const struct net_config *config, const struct request *
     struct keyring_row entry;
     if (request->signer == SIGNER_OPERATOR)
         return operator_key_fits(config->options, request->code, key);
-    if (request->signer == SIGNER_NEW_SECP256K1)
+    if (request->signer == SIGNER_NEW_SECP256K1 || request->signer == SIGNER_NEW_PASSKEY)
         return false;
+    if (command->kind == COMMAND_PASSKEY)
+        return key_lookup_passkey(config, request, command, &entry);
     uint64_t account = admission_account(request, command_body(command));
     bool is_session = command->bytes[1] == SIGNATURE_ED25519;
     struct keyring_key name =
@@ -86,6 +103,5 @@ bool key_lookup_charge_bad(const struct net_config *config, struct rate_limit *l
         return true;
     }
     rate_limit_charge(limits, address, RATE_LIMIT_BAD_SIGNATURE, now_ns);
-    return problem_detail_set(problem, PROBLEM_invalid_signature, NULL,
-                              "the signature does not verify");
+    return false;
 }

@@ -12,9 +12,15 @@
 #include "net/request/rate_limit.h"
 
 /* Whether the key of the request is known: configured for its operator code, or in the keyring for
- * the account that it names. An account creation brings its own key, which is not known. */
+ * the account that it names, a passkey by its credential id. An account creation brings its own
+ * key, which is not known. */
 CC_MUST_USE bool key_lookup_is_known(const struct net_config *config, const struct request *request,
                                      const struct command *command);
+
+/* Copies the row of the passkey that the command names by its credential id, for the account that
+ * it names, to *row. False if there is none; *row is then unchanged. */
+CC_MUST_USE bool key_lookup_passkey(const struct net_config *config, const struct request *request,
+                                    const struct command *command, struct keyring_row *row);
 
 /* Whether the request is verified in the slow queue, one a turn: its key is unknown; or the last
  * signature of its connection was bad; or its address has used up its bad signatures and its
@@ -35,8 +41,8 @@ CC_MUST_USE bool key_lookup_refuses(const struct net_config *config,
                                     bool is_known, bool last_signature_bad, uint64_t now_ns,
                                     struct problem_detail *problem);
 
-/* A signature under a known key was bad: *problem gets 401, or 429 when the address has used up its
- * bad signatures. True: 429. */
+/* A signature under a known key was bad, and its address is charged. True: the address has used up
+ * its bad signatures, and *problem is 429; else *problem is unchanged. */
 CC_MUST_USE bool key_lookup_charge_bad(const struct net_config *config, struct rate_limit *limits,
                                        uint64_t address, uint64_t now_ns,
                                        struct problem_detail *problem);

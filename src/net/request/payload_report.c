@@ -9,6 +9,7 @@
 #include "net/json/ack.h"
 #include "net/request/admission.h"
 #include "net/request/key_lookup.h"
+#include "net/request/passkey_verdict.h"
 
 enum { PROOF_MAX = 160, CODE_AT = 2, TYPE_AT = 1, SIGNATURE_LENGTH = 64 };
 
@@ -16,7 +17,9 @@ enum { PROOF_MAX = 160, CODE_AT = 2, TYPE_AT = 1, SIGNATURE_LENGTH = 64 };
 struct sent {
     uint8_t payload[REQUEST_PAYLOAD_MAX];
     uint8_t key[PROOF_MAX], signature[PROOF_MAX];
-    char client_data[ENVELOPE_CLIENT_DATA_MAX];
+    char client_data[ASSERTION_CLIENT_DATA_MAX];
+    uint8_t assertion[ASSERTION_BYTES_MAX]; /* base/assertion.h, of a whole passkey envelope */
+    size_t assertion_bytes;
     size_t payload_bytes, key_bytes, signature_bytes, client_data_bytes;
     uint32_t mistakes; /* of its Base64 */
     bool passkey;
@@ -77,8 +80,11 @@ static void read_sent(struct sent *sent, const char *body, size_t count, bool oc
     struct envelope envelope;
     memset(sent, 0, sizeof *sent);
     if (octets ? envelope_frame(&envelope, (const uint8_t *)body, count, space, &sent->problem)
-               : envelope_json(&envelope, body, count, space, &sent->problem))
+               : envelope_json(&envelope, body, count, space, &sent->problem)) {
         sent->problem.code = PROBLEM_none;
+        sent->assertion_bytes = envelope.extra_bytes;
+        memcpy(sent->assertion, envelope.signature + SIGNATURE_LENGTH, envelope.extra_bytes);
+    }
     if (octets)
         read_frame(sent, body, count);
     else
@@ -155,7 +161,7 @@ static void write_key_check(const struct context *context, struct checks *checks
 {
     alignas(8) uint8_t bytes[sizeof(struct command) + REQUEST_FRAME_MAX];
     struct command *command = (struct command *)(void *)bytes;
-    if (request == NULL || sent->passkey || sent->key_bytes > 33 || sent->key_bytes < 32) {
+    if (request == NULL || sent->key_bytes > 33 || sent->key_bytes < 32) {
         write_check(checks, "key", false, NULL, NULL);
         return;
     }
@@ -169,6 +175,41 @@ static void write_key_check(const struct context *context, struct checks *checks
                  key_lookup_is_known(context->config, request, command);
     write_check(checks, "key", known, status_name(ack_unauthorized(request->code)),
                 "no live key of this account, or of this operator code, is this public key");
+}
+
+/* Steps 10 and 11 of R11 for a passkey: the key is found before the signature can be judged. */
+static void write_passkey_checks(const struct context *context, struct checks *checks,
+                                 const struct request *request, const struct sent *sent)
+{
+    alignas(8) uint8_t bytes[sizeof(struct command) + ENVELOPE_SPACE];
+    struct command *command = (struct command *)(void *)bytes;
+    bool key_sent = sent->key_bytes == P256_KEY_BYTES;
+    if (request == NULL || sent->assertion_bytes == 0 ||
+        (request->signer == SIGNER_NEW_PASSKEY && !key_sent)) {
+        write_check(checks, "signature", false, NULL, NULL);
+        write_check(checks, "key", false, NULL, NULL);
+        return;
+    }
+    *command = (struct command){ .code = request->code,
+                                 .kind = COMMAND_PASSKEY,
+                                 .payload_bytes = (uint16_t)sent->payload_bytes,
+                                 .key_bytes = P256_KEY_BYTES,
+                                 .extra_bytes = (uint16_t)sent->assertion_bytes };
+    uint8_t *at = command->bytes;
+    memcpy(at, sent->payload, sent->payload_bytes);
+    at += sent->payload_bytes;
+    memcpy(at, sent->key, P256_KEY_BYTES);
+    memcpy(at + P256_KEY_BYTES, sent->signature, SIGNATURE_LENGTH);
+    memcpy(at + P256_KEY_BYTES + SIGNATURE_LENGTH, sent->assertion, sent->assertion_bytes);
+    struct passkey_verdict verdict =
+        passkey_verdict(context->config, NULL, request, command, key_sent);
+    bool known = request->signer == SIGNER_NEW_PASSKEY ||
+                 key_lookup_is_known(context->config, request, command);
+    bool good = verdict.problem == PROBLEM_none;
+    write_check(checks, "signature", good, good ? NULL : problem_code(verdict.problem),
+                verdict.detail);
+    write_check(checks, "key", known, problem_code(PROBLEM_invalid_signature),
+                "this account has no passkey with this credential id");
 }
 
 /* The checks of the net thread, R11 steps 5 to 11. */
@@ -205,9 +246,13 @@ static void write_checks(const struct context *context, const struct sent *sent,
     write_verdict(&checks, "clock", versions, times, &problem);
     bool key = header && admission_check_key(&envelope, payload[TYPE_AT], &problem);
     write_verdict(&checks, "signature_type", header, key, &problem);
-    write_check(&checks, "signature", finding->good, problem_code(PROBLEM_invalid_signature),
-                "the signature does not verify");
-    write_key_check(context, &checks, body ? request : NULL, sent);
+    if (whole && sent->passkey && payload[TYPE_AT] == SIGNATURE_PASSKEY) {
+        write_passkey_checks(context, &checks, body ? request : NULL, sent);
+    } else {
+        write_check(&checks, "signature", finding->good, problem_code(PROBLEM_invalid_signature),
+                    "the signature does not verify");
+        write_key_check(context, &checks, body ? request : NULL, sent);
+    }
     WRITER_TEXT(writer, "]");
 }
 

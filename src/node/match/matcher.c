@@ -126,6 +126,8 @@ static bool take(struct matcher *matcher, const struct matcher_link *link, struc
         sequencer_run(&matcher->sequencer, command, location_of(matcher, link, command), t_ns, room,
                       &result);
         published_add(&matcher->counters.commands, 1);
+        if (CC_UNLIKELY(result.sign_count_fell))
+            published_add(&matcher->counters.sign_counts_fallen, 1);
         if (CC_UNLIKELY(matcher->staged_restart.count != 0) &&
             result.status == STATUS_request_completed)
             leave_stages(matcher, command);

@@ -43,6 +43,7 @@ struct matcher_counters {
     struct published peeked;               /* answered without a sequence */
     struct published status[STATUS_COUNT]; /* answers by status */
     struct published journal_full;         /* turns that ended without journal room */
+    struct published sign_counts_fallen;   /* commands of passkeys whose count did not rise */
 };
 
 struct matcher {

@@ -1,5 +1,6 @@
 #include "node/match/primary_sink.h"
 
+#include "base/hash.h"
 #include "engine/view/read.h"
 
 static enum keyring_kind keyring_kind_of(uint8_t kind)
@@ -17,9 +18,15 @@ static enum keyring_kind keyring_kind_of(uint8_t kind)
     }
 }
 
-/* API and device keys are found by their hash alone, the others together with the account. */
+/* API and device keys are found by their hash alone, the others together with the account: passkeys
+ * by the hash of their credential id. */
 static struct keyring_key key_of(const struct read_credential *view)
 {
+    uint8_t hash[HASH_BYTES];
+    if (view->passkey_id != NULL) {
+        hash_blake2b256(hash, view->passkey_id, view->passkey_id_bytes);
+        return keyring_key(KEYRING_PASSKEY, view->account_id, hash);
+    }
     enum keyring_kind kind = keyring_kind_of(view->kind);
     bool by_hash = kind == KEYRING_API || kind == KEYRING_DEVICE;
     return keyring_key(kind, by_hash ? 0 : view->account_id, view->key);
@@ -38,6 +45,8 @@ static void add(struct primary_sink *primary, const struct read_credential *view
         .admin = view->kind == EFFECT_CREDENTIAL_MASTER_KEY,
     };
     uuid_load(&entry.credential_id, view->id);
+    if (view->passkey_id != NULL)
+        memcpy(entry.public_key, view->key, sizeof entry.public_key);
     int full = keyring_add(primary->keyring, &entry);
     INVARIANT(full == 0); /* it has a slot for every credential of the engine, and for tombstones */
 }

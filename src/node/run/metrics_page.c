@@ -45,6 +45,9 @@ static void matcher_lines(struct page *page, const struct matcher *matcher)
            published_get(&matcher->sequencer.authored));
     metric(page, "journal_full_total", "counter", "Turns that ended for want of journal room.",
            published_get(&counters->journal_full));
+    metric(page, "passkey_sign_counts_fallen_total", "counter",
+           "Requests of passkeys whose count of signatures did not rise: a copied authenticator?",
+           published_get(&counters->sign_counts_fallen));
     metric(page, "invariant_halts_total", "counter", "1002 and 1008 HALTED by a failed invariant.",
            published_get(&matcher->alarm.counters.halts));
     metric(page, "segment_closings_total", "counter",

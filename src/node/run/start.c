@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/hex.h"
 #include "base/log.h"
+#include "crypto/p256.h"
 #include "crypto/secp256k1.h"
 #include "node/run/admin_token_file.h"
 #include "node/run/net_source.h"
@@ -183,6 +184,13 @@ static bool list_proxies(const struct config *options, struct peer_list *proxies
     return false;
 }
 
+static void read_relying_party(const struct config *options, struct relying_party *party)
+{
+    char error[RELYING_PARTY_ERROR_BYTES];
+    bool is_read = config_relying_party(options, party, error);
+    INVARIANT(is_read); /* config_load has read it */
+}
+
 static int open_net(struct node *node, uint32_t number)
 {
     struct node_net *net = &node->nets[number];
@@ -228,6 +236,7 @@ static int open_net(struct node *node, uint32_t number)
     bool read =
         origin_list_read(&config.origins, config_text(node->options, OPTION_net_cors_origins));
     INVARIANT(read); /* config.c has checked it */
+    read_relying_party(node->options, &config.relying_party);
     memcpy(config.secret_key, node->core.exchange.secret_key, sizeof config.secret_key);
     memcpy(config.exchange_id, node->core.exchange.exchange_id, sizeof config.exchange_id);
     memcpy(config.admin_token, node->admin_token, sizeof config.admin_token);
@@ -302,6 +311,8 @@ int start_prepare(struct node *node, struct market_file *markets)
     int failed = clock_init(&node->clock);
     if (failed == 0)
         failed = secp256k1_init();
+    if (failed == 0)
+        failed = p256_init();
     if (failed != 0) {
         log_line(LOG_ERROR, "start", "%s", strerror(-failed));
         return NODE_EXIT_FAILED;

@@ -46,17 +46,11 @@ static const char *check_secp256k1(const struct eip712 *eip712, const struct rec
                : "its Secp256k1 signature is wrong";
 }
 
-/* The keyed hash of a new secret follows the WebAuthn fields (journal.md, Record). */
-static uint32_t secret_bytes(uint16_t code)
-{
-    return code == REQUEST_create_api_key || code == REQUEST_login ? SECRET_HASH_BYTES : 0;
-}
-
 /* Origin and relying party were judged when the request came; the options may differ by now. */
 static const char *check_passkey(const struct record_view *record)
 {
     struct assertion assertion;
-    uint32_t secret = secret_bytes(record->code);
+    uint32_t secret = command_secret_bytes(record->code);
     if (record->kind != RECORD_PASSKEY || record->payload[1] != SIGNATURE_PASSKEY)
         return "its kind and the signature type of its payload differ";
     if (record->key_bytes != P256_KEY_BYTES)
