@@ -6,18 +6,33 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A passkey's WebAuthn fields follow the signature, within W1's bounds; nobody else has any. */
+static void check_assertion(const struct envelope *envelope)
+{
+    struct assertion assertion;
+
+    if (!envelope->passkey) {
+        if (envelope->extra_bytes != 0 || !envelope->key_sent)
+            abort();
+        return;
+    }
+    if (envelope->payload_bytes > ENVELOPE_PASSKEY_PAYLOAD_MAX ||
+        !assertion_read(&assertion, envelope->signature + 64, envelope->extra_bytes))
+        abort();
+}
+
 static void check(const struct envelope *envelope, const uint8_t *space)
 {
     if (envelope->payload < space || envelope->payload_bytes < 24 ||
         envelope->payload_bytes > REQUEST_PAYLOAD_MAX || envelope->payload_bytes % 8 != 0)
         abort();
-    if (envelope->key_bytes != 32 && envelope->key_bytes != 33 &&
-        !(envelope->key_bytes == 0 && envelope->passkey))
+    if (envelope->key_bytes != 33 && (envelope->key_bytes != 32 || envelope->passkey))
         abort();
-    if (envelope->key_bytes != 0 && envelope->key != envelope->payload + envelope->payload_bytes)
+    if (envelope->key != envelope->payload + envelope->payload_bytes)
         abort();
-    if (envelope->signature + 64 > space + ENVELOPE_SPACE)
+    if (envelope->signature + 64 + envelope->extra_bytes > space + ENVELOPE_SPACE)
         abort();
+    check_assertion(envelope);
 }
 
 /* The pass over the form that clients send and the strict reader say the same. */
