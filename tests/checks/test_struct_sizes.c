@@ -35,7 +35,7 @@ PIN(sizeof(struct hash_index_bucket), 64);
 PIN(sizeof(struct duplicate_entry), 40); /* wire.md, W5 */
 PIN(sizeof(struct duplicate_slot), 64);
 PIN(sizeof(struct keyring_key), 48);
-PIN(sizeof(struct keyring_row), 96);
+PIN(sizeof(struct keyring_row), 128);
 PIN(sizeof(struct uuid), 16);
 
 /* Rows of a reply stand back to back and are read as int128: multiples of 8. */
