@@ -69,7 +69,8 @@ static void test_suspended(void)
         bool by_master = row->signer == SIGNER_MASTER || row->signer == SIGNER_ADMIN ||
                          row->signer == SIGNER_SESSION_OR_MASTER;
         if (!row->built || row->code >= REQUEST_oracle_price ||
-            row->signer == SIGNER_NEW_SECP256K1 || row->code == REQUEST_revoke_all_sessions)
+            row->signer == SIGNER_NEW_SECP256K1 || row->signer == SIGNER_NEW_PASSKEY ||
+            row->code == REQUEST_revoke_all_sessions)
             continue;
         for (size_t k = 0; k < CC_COUNT(exempt); k++)
             is_exempt = is_exempt || exempt[k] == row->code;
