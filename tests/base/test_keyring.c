@@ -124,10 +124,10 @@ static void test_many_keys(void)
 {
     enum { CAPACITY = 4000, LIVE = 100, PARTS = 8, PART_KEYS = 50000 };
     struct keyring *keyring;
-    uint64_t sequence = 0, began_ns = 0, first_ns = 0;
+    uint64_t sequence = 0, first_ns = 0, least_ns = UINT64_MAX;
     CHECK(keyring_init(&keyring, CAPACITY, hash_key) == 0);
     for (unsigned part = 0; part < PARTS; part++) {
-        began_ns = cpu_ns();
+        uint64_t began_ns = cpu_ns();
         for (uint32_t i = 0; i < PART_KEYS; i++) {
             uint32_t number = part * PART_KEYS + i;
             struct keyring_row entry = entry_of(KEYRING_SESSION, 7, number, ++sequence);
@@ -138,10 +138,14 @@ static void test_many_keys(void)
             CHECK(keyring_end(keyring, &old.key, ++sequence));
             CHECK(keyring_retire(keyring, sequence, 0) == 1);
         }
+        uint64_t took_ns = cpu_ns() - began_ns;
         if (part == 0)
-            first_ns = cpu_ns() - began_ns;
+            first_ns = took_ns;
+        else if (took_ns < least_ns)
+            least_ns = took_ns;
     }
-    CHECK(cpu_ns() - began_ns < 10 * first_ns);
+    /* A table that fills with remains slows every later part; a busy machine slows some. */
+    CHECK(least_ns < 10 * first_ns);
     CHECK(keyring_count(keyring) == LIVE);
     keyring_free(keyring);
 }
@@ -156,8 +160,8 @@ static _Atomic uint64_t finds;
  * found is whole: all its members come from one keyring_add or keyring_end. */
 static void *read_shared(void *argument)
 {
-    uint64_t found_count = 0;
     while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
+        uint64_t found_count = 0;
         for (uint32_t i = 0; i < SHARED_KEYS; i++) {
             struct keyring_row want = entry_of(KEYRING_SESSION, 7, i, 0);
             struct keyring_row found;
@@ -172,8 +176,8 @@ static void *read_shared(void *argument)
             CHECK(found.sequence == made + (found.state == KEYRING_TOMBSTONE));
             found_count++;
         }
+        atomic_fetch_add(&finds, found_count);
     }
-    atomic_fetch_add(&finds, found_count);
     return argument;
 }
 
@@ -188,7 +192,8 @@ static void test_threads(void)
     for (unsigned i = 0; i < 2; i++)
         CHECK(pthread_create(&readers[i], NULL, read_shared, NULL) == 0);
     uint64_t sequence = 10;
-    for (unsigned round = 0; round < SHARED_ROUNDS; round++) {
+    /* Until a reader has had a turn, which a busy machine may give it late. */
+    for (unsigned round = 0; round < SHARED_ROUNDS || atomic_load(&finds) == 0; round++) {
         uint32_t number = (round * 2 + 1) % SHARED_KEYS;
         struct keyring_row odd = entry_of(KEYRING_SESSION, 7, number, 0);
         struct keyring_row known;
@@ -206,7 +211,6 @@ static void test_threads(void)
     atomic_store(&stop, true);
     for (unsigned i = 0; i < 2; i++)
         CHECK(pthread_join(readers[i], NULL) == 0);
-    CHECK(atomic_load(&finds) > 0);
     keyring_free(shared);
 }
 
