@@ -79,7 +79,7 @@ def read_records(data, sequence, count):
         check(length == (used + 7) // 8 * 8, "record", sequence, "length")
         check(zero(data[at + used:at + length]), "record", sequence, "padding")
         want = bytes((sequence * 31 + i) & 0xFF for i in range(payload))
-        check(payload == 8 + (sequence * 2654435761) % 2**64 % 400, "record", sequence, "size")
+        check(payload == 24 + (sequence * 2654435761) % 2**64 % 400, "record", sequence, "size")
         check(data[at + 24:at + 24 + payload] == want, "record", sequence, "payload")
         check(key == 32 + sequence % 2, "record", sequence, "key")
         check(extra == (32 if sequence % 3 == 0 else 0), "record", sequence, "extra")
