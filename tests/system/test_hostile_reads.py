@@ -112,7 +112,8 @@ def ask_with_bodies_and_methods(world, table):
     for method in ("TRACE", "CONNECT", "PROPFIND", "get", "G" * 300, "OPTIONS"):
         response = world.exchange.raw(request_bytes(method, path, None, [
             ("X-API-KEY", world.account.api_key)]))
-        table.true(method, response.status in (400, 405, 404), response)
+        wanted = (204,) if method == "OPTIONS" else (400, 405, 404)  # W7
+        table.true(method, response.status in wanted, response)
     with world.exchange.open() as connection:  # a length of 0 is no body
         response = connection.exchange(request_bytes("GET", path, b"", [
             ("X-API-KEY", world.account.api_key)]))
