@@ -32,6 +32,9 @@ class Work:
         self.timer_count = 0
         self.timers_queued = False
 
+    def is_busy(self):
+        return bool(self.queue)
+
     def add_second(self, market):
         heappush(self.timers, (market.next_second, TIMER_SECOND, market.id, 0, market))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gang.py [--seconds S] [--seed N] [--hole NAME] - an economic fuzzer: two
+"""gang.py [--next] [--seconds S] [--seed N] [--hole NAME] - an economic fuzzer: two
 to four accounts that act together search for sequences of commands that take other people's money.
 
 The world (gang_world.py) has honest makers and holders, an oracle with jumps and faults, and an
@@ -9,14 +9,20 @@ prices, less what its trades explain: the moves of what it held, and the distanc
 the true price where the other side agreed to the price or was liquidated with reason.
 
 Each finding is printed with storm, plan and gain, so that it can be played again. Exit 1 when one
-is found in random storms. --hole NAME or --hole all searches what the holes are that
-gang_findings.py names, each from its storm."""
+is found in random storms, or when the next rules let a bystander lose more than their bound.
+--hole NAME or --hole all searches what the holes are that gang_findings.py names, each from its
+storm. --table N says what N storms do to the honest without a gang, --no-faults leaves the faults
+of the oracle out. The rules are today's, with --next those of next/."""
 import argparse
 import os
 import random
 import sys
 import time
 
+if "--next" in sys.argv:
+    os.environ["PERPD_RULES"] = "next"
+# pylint: disable=wrong-import-position
+from rule_book import IS_NEXT
 from gang_findings import HOLES
 from gang_moves import mutated, play, random_plan, random_storm
 from gang_world import USDC
@@ -28,8 +34,11 @@ LEAST = 1000 * USDC  # a gain that counts
 class Search:
     """Hill climbing over the plans of one storm, with a new start where it is stuck."""
 
-    def __init__(self, storm, rng, members=4, seen=lambda tags: True):
-        self.storm, self.rng, self.members, self.seen = storm, rng, members, seen
+    def __init__(self, storm, rng, members=4, seen=None):
+        self.storm, self.rng, self.members = storm, rng, members
+        self.above = seen is None  # only what is above the world's allowance counts
+        self.watched = self.above and IS_NEXT
+        self.seen = seen or (lambda tags: True)
         self.best = None     # ((seen, gain), plan) ever
         self.at = None       # of this climb
         self.stuck = self.plays = 0
@@ -37,9 +46,13 @@ class Search:
     def step(self):
         plan = (random_plan(self.rng, self.storm, self.members) if self.at is None
                 else mutated(self.rng, self.at[1], self.members))
-        world, gain = play(SOURCE, self.storm, plan, self.members)
+        watched = self.watched and self.plays % 8 == 0
+        world, gain = play(SOURCE, self.storm, plan, self.members, watched)
+        if watched and world.bystanders.broken:
+            print("bystanders", self.storm, plan, world.bystanders.broken[:3], flush=True)
+            raise SystemExit(1)
         self.plays += 1
-        found = (self.seen(world.tags), gain), plan
+        found = (self.seen(world.tags), gain - (world.allowed() if self.above else 0)), plan
         self.stuck += 1
         if self.at is None or found[0] > self.at[0]:
             self.at, self.stuck = found, 0
@@ -89,11 +102,12 @@ def storms(seconds, seed):
         plays += search.plays
         if search.found():
             found.append((search.best[0][1], search.storm, search.best[1], search.members))
+            show(search.best[0][1], search.storm, search.best[1])
     return plays, found
 
 
 def show(gain, storm, plan):
-    print(f"gain {gain / USDC:,.2f} USDC\n  storm {storm}\n  plan  {plan}")
+    print(f"gain {gain / USDC:,.2f} USDC\n  storm {storm}\n  plan  {plan}", flush=True)
 
 
 def search_hole(name, arguments):
@@ -105,18 +119,41 @@ def search_hole(name, arguments):
     return plan is not None
 
 
+def table(number, seed, calm):
+    """What the storms alone do to honest holders: the gang stays away."""
+    rng, lows, losses, begun, spent, needless = random.Random(seed), [], [], 0, 0, 0
+    for _ in range(number):
+        storm = random_storm(rng)
+        if calm:  # without the faults of the oracle
+            storm = tuple(event for event in storm if event[0] != "fault")
+        world, _ = play(SOURCE, storm, [[[], []]] * len(storm), 2)
+        lows.append(world.fund_low)
+        losses.append(world.adl_loss)
+        begun += world.exchange.counts["liquidation begins"]
+        needless += world.needless
+        spent += world.exchange.counts["L3 paid by the fund"]
+    print(f"{number} storms: fund's lowest {min(lows) / USDC:,.0f} USDC, below 0 in "
+          f"{sum(low < 0 for low in lows)}; paid by the fund {spent} times; losses by ADL beside "
+          f"the mark {sum(losses) / USDC:,.0f} USDC, at most {max(losses) / USDC:,.0f} in one; "
+          f"portfolios liquidated {begun}, {needless} of them sound at true prices")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", default="1")
+    parser.add_argument("--next", action="store_true")
+    parser.add_argument("--table", type=int, metavar="STORMS")
+    parser.add_argument("--no-faults", action="store_true")
     parser.add_argument("--hole", choices=(*HOLES, "all"))
     arguments = parser.parse_args()
     if arguments.hole:
         return 0 if all([search_hole(name, arguments) for name in
                          (HOLES if arguments.hole == "all" else [arguments.hole])]) else 1
+    if arguments.table:
+        table(arguments.table, arguments.seed, arguments.no_faults)
+        return 0
     plays, found = storms(arguments.seconds, arguments.seed)
-    for gain, storm, plan, _ in sorted(found, key=lambda each: -each[0])[:10]:
-        show(gain, storm, plan)
     print(f"{plays} plays, {len(found)} findings")
     return 1 if found else 0
 

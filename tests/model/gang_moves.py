@@ -148,9 +148,9 @@ MOVES = {each.__name__: each for each in (cross, rest, frame, take_book, hand_ov
 
 # ---- playing
 
-def play(source, storm, plan, members=4):
+def play(source, storm, plan, members=4, bystanders=False):
     """The world at the end and the gang's gain that nothing explains, in micro-USDC."""
-    world = World(source, members)
+    world = World(source, members, bystanders)
     for event, (before, after) in zip(storm, plan):
         for name, *values in before:
             MOVES[name](world, *values)

@@ -3,11 +3,13 @@ oracle that may fail, and an account book of what the gang's trades explain.
 
 Prices and sizes are raw; money is micro-USDC. `true` prices are those of the world: what the oracle
 publishes is true unless the storm makes it fail."""
-from model import Exchange  # first: it knows the order in which the others load
+from rule_book import IS_NEXT  # first: it says where the others come from
+from model import Exchange  # before the others: it knows the order in which they load
 import place
 import regimes
 import wire
 from streams import CAPACITY
+from gang_bystanders import Bystanders, Nobody
 from wire import (ADL_TYPE, CANCEL_ALL, CONFIGURATION, DEFINE, GTC, IOC, IN_LIQUIDATION,
                   LIQUIDATE_TYPE, MARKET_STATE, ORACLE, PLACE, TICK, TOP_UP, WITHDRAW)
 
@@ -43,10 +45,13 @@ _configurations = {}
 
 
 class Quiet(Exchange):
-    """Tells nothing: nobody reads the effects."""
+    """Tells nothing but who comes into liquidation."""
 
     def emit(self, code, *fields):
-        pass
+        if code == 2112 and fields[-1] == IN_LIQUIDATION:
+            portfolio, maintenance = self.portfolios[fields[:3]], fields[4]
+            self.world.needless += (portfolio not in self.world.is_member
+                                    and self.world.equity(portfolio) >= maintenance)
 
     def show(self, order, action, quantity):
         pass
@@ -68,7 +73,7 @@ place.move_positions = watched(place.move_positions)
 
 
 class World:
-    def __init__(self, source, members=len(MEMBERS)):
+    def __init__(self, source, members=len(MEMBERS), bystanders=False):
         self.exchange = exchange = Quiet()
         exchange.world = self
         self.is_member = ()
@@ -76,9 +81,15 @@ class World:
         self.true, self.published = dict(FIRST), dict(FIRST)
         self.silent, self.makers_away = set(), set()
         self.quoted = {}
+        self.before = dict(FIRST)   # the index before its last move
         self.explained = 0          # of the gang's gain
+        self.windfall = 0           # of it, what the other side gave for the gang's losers
         self.withdrawn = 0
         self.tags = {}              # what was seen -> how much
+        self.needless = 0           # honest portfolios that were liquidated without need
+        self.fund_low = FUND * USDC
+        self.adl_loss = 0           # of the honest, beside the mark
+        self.bystanders = Bystanders(exchange) if bystanders else Nobody()
         exchange.credentials.check = lambda code, body, key, t: (
             int.from_bytes(body[:8], "little") if code < ORACLE else 0, False)
         exchange.credentials.suspended = lambda code, account: False
@@ -111,13 +122,18 @@ class World:
 
     def unsigned(self, code, body):
         self.clock += 1000
+        self.bystanders.before()
         self.exchange.apply(0, code, body, b"", self.clock)
+        self.bystanders.after(None)
 
     def send(self, code, body):
         self.clock += 1000
         self.number += 1
         payload = (bytes(8) + wire.uuid7(self.clock // MS, self.number) + body)
-        return self.exchange.apply(1, code, payload, b"", self.clock)[2]
+        self.bystanders.before()
+        status = self.exchange.apply(1, code, payload, b"", self.clock)[2]
+        self.bystanders.after(int.from_bytes(body[:8], "little") if code < ORACLE else None)
+        return status
 
     def new_account(self, number, usdc):
         self.exchange.hierarchy.new_account(number)
@@ -146,12 +162,14 @@ class World:
             self.unsigned(TICK, b"\1" + bytes(7))
 
     def busy(self):
-        return bool(self.exchange.work.queue)
+        return self.exchange.work.is_busy()
 
     # ---- the oracle and the honest
 
     def publish(self, asset):
         self.clock += MS
+        if self.exchange.markets[asset].index not in (0, self.published[asset]):
+            self.before[asset] = self.exchange.markets[asset].index
         self.send(ORACLE, wire.ORACLE_BODY.pack(self.clock, self.published[asset], asset, 0, 3, 0))
         index = self.exchange.markets[asset].index
         if index and abs(index - self.true[asset]) * 10 > self.true[asset]:
@@ -217,6 +235,7 @@ class World:
 
     def watch(self):
         """Marks far from the index, and who should be in liquidation and is not."""
+        self.fund_low = min(self.fund_low, self.exchange.by_number[0].cash)
         for asset, market in self.exchange.markets.items():
             if market.index:
                 self.tag("mark off index", abs(market.mark - market.index) / market.index)
@@ -240,16 +259,27 @@ class World:
                 self.tag("sold under water", quantity * price / USDC)
         made_by_engine = taker.type in (LIQUIDATE_TYPE, ADL_TYPE)
         mark = taker.market.mark
+        self.bystanders.filled(maker, taker, quantity, price)
+        if taker.type == ADL_TYPE and not gang_makes and maker.owner.number:
+            self.adl_loss += max(0, (price - mark) * quantity * maker.side)
         if made_by_engine:
             self.tag("engine fill off mark", abs(price - mark) / mark)
         if gang_makes == gang_takes:
             return
-        if taker.type == ADL_TYPE or maker.type in (LIQUIDATE_TYPE, ADL_TYPE):
+        reasoned = taker.owner.number and self.equity(taker.owner) < taker.owner.risk()[2]
+        if gang_makes and taker.type == ADL_TYPE and reasoned:
+            pass  # its last equity goes to who is deleveraged, as R7 says
+        elif taker.type == ADL_TYPE or maker.type in (LIQUIDATE_TYPE, ADL_TYPE):
+            asset = taker.market.id
+            if gang_takes and maker.owner.number:
+                given = (price - self.true[asset]) * quantity * maker.side
+                gap = abs(self.true[asset] - self.before[asset])
+                least = mark * taker.market.tiers[0][2] // PPM
+                self.windfall += min(max(0, given), max(gap, least) * quantity)
             return
-        if taker.type == LIQUIDATE_TYPE and gang_makes and taker.owner.number:
-            if self.equity(taker.owner) >= taker.owner.risk()[2]:
-                self.tag("needless liquidation", quantity * price / USDC)
-                return
+        if taker.type == LIQUIDATE_TYPE and gang_makes and taker.owner.number and not reasoned:
+            self.tag("needless liquidation", quantity * price / USDC)
+            return
         side = maker.side if gang_makes else taker.side
         self.explained += (self.true[taker.market.id] - price) * quantity * side
 
@@ -267,6 +297,12 @@ class World:
             self.take(member)
         worth = self.withdrawn + sum(max(0, self.equity(member)) for member in self.members)
         return worth - self.stake - self.explained
+
+    def allowed(self):
+        """What the next rules let a loser's deficit cost others: of the other side the windfall of
+        the gap, or m1 of the leg; of the fund a twentieth. Today's let it cost nothing. The README
+        of next/ says how it was fitted."""
+        return self.windfall + FUND * USDC // 20 if IS_NEXT else 0
 
     def take(self, member):
         """Withdraws what is free."""

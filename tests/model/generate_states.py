@@ -14,7 +14,7 @@ class StateCommands:
         away = exchange.markets[asset].state != ACTIVE
         state = ACTIVE if rng.random() < (0.75 if away else 0.1) else rng.choice(
             (POST_ONLY, REDUCE_ONLY, REDUCE_ONLY, CANCEL_ONLY, HALTED))
-        if exchange.work.queue and rng.random() < 0.3:
+        if exchange.work.is_busy() and rng.random() < 0.3:
             state = rng.choice((ACTIVE, REDUCE_ONLY))  # while a list may be worked off
         if rng.random() < 0.12:
             return self.turn_plain(exchange, asset)

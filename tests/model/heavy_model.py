@@ -78,7 +78,7 @@ def expect(exchange, stream, number, setup):
         name = {wire.IOC: "IOC", wire.FOK: "FOK", wire.GTC: "GTC"}.get(expiry, "GTT")
         exchange.counts["accepted " + name] += 1
     checks = [(compare_command, (number, command, outcome, exchange.reason,
-                                 bool(exchange.work.queue), effects))]
+                                 exchange.work.is_busy(), effects))]
     flags = 0
     if command[1] in evidence.ASSET_AT and number % 2:
         flags = engine_pipe.WANTS_EVIDENCE

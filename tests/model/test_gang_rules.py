@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""test_gang_rules.py BUILD - the gang on the next rules: no plan that robs today's gains anything
+beyond the allowance of the account book, a short search finds nothing, and the bystander's bound
+holds in every command of it, and is seen to be broken when it is."""
+import os
+import random
+import sys
+import unittest
+from unittest import mock
+
+os.environ["PERPD_RULES"] = "next"
+# pylint: disable=wrong-import-position
+from gang import LEAST, SOURCE, Search
+from gang_findings import HOLES
+from gang_moves import play, random_plan, random_storm
+import adl
+
+
+class Rules(unittest.TestCase):
+    def test_findings_gain_nothing(self):
+        for name, (storm, _, plan, _) in HOLES.items():
+            with self.subTest(name):
+                world, gain = play(SOURCE, storm, plan, 4, True)
+                self.assertLess(gain - world.allowed(), LEAST)
+                self.assertEqual(world.bystanders.broken, [])
+
+    def test_a_short_search(self):
+        rng = random.Random(11)
+        for _ in range(2):
+            search = Search(random_storm(rng), rng)
+            for _ in range(150):
+                search.step()
+            self.assertFalse(search.found(), search.best)
+
+
+class Bystanders(unittest.TestCase):
+    def test_bound(self):
+        rng, checked = random.Random(5), 0
+        for _ in range(90):
+            storm = random_storm(rng)
+            world, _ = play(SOURCE, storm, random_plan(rng, storm, 4), 4, True)
+            self.assertEqual(world.bystanders.broken, [])
+            checked += world.bystanders.checked
+        self.assertGreater(checked, 100000)
+
+    def test_a_broken_one(self):
+        """A level 3 whose prices know no band takes more than the bound from the other side."""
+        storm, _, plan, _ = HOLES["sold_under_water"]
+
+        def far(exchange, legs, equity, maintenance):
+            return [leg.market.mark * 2 if leg.size > 0 else 1 for leg in legs]
+        with mock.patch.object(adl, "prices_of", far), mock.patch.object(
+                adl.Run, "price", lambda run, leg: run.prices[run.at]), mock.patch.object(
+                adl, "bearable", lambda leg, holding, price: min(abs(leg.size),
+                                                                 abs(holding.size))):
+            world, _ = play(SOURCE, storm, plan, 4, True)
+        self.assertTrue(world.bystanders.broken)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""test_invariants.py BUILD - the invariants of the next rules in random streams on their model."""
+import os
+import sys
+import unittest
+from collections import Counter
+
+os.environ["PERPD_RULES"] = "next"
+# pylint: disable=wrong-import-position
+import rule_book  # pylint: disable=unused-import
+from model import Exchange
+import streams
+from gang import SOURCE
+from wire import IN_LIQUIDATION
+
+
+class Invariants(unittest.TestCase):
+    """The sums of positions and of cash, books that do not cross, what is owed only in liquidation,
+    and profits that wait while the exchange is short. Most of the regimes are those of risk."""
+    regimes = ("slices", "backstop", "deleverage", "deficit", "closing", "hours", "fast", "broke",
+               "states", "cash")
+
+    def sums(self, exchange):
+        """Both sides of I2, less each other."""
+        money = exchange.money
+        held = sum(portfolio.cash - sum(holding.cost for holding in portfolio.holdings.values())
+                   for portfolio in exchange.by_number)
+        pools = sum(market.funding_pool for market in exchange.markets.values())
+        given = money.deposited + money.faucet + money.top_ups - money.settled
+        return held + exchange.fee_account + money.pending + pools - given
+
+    def check(self, exchange):
+        self.assertEqual(self.sums(exchange), 0)
+        for asset, market in exchange.markets.items():
+            sizes = sum(portfolio.holdings[asset].size for portfolio in exchange.by_number
+                        if asset in portfolio.holdings)
+            if not market.settling:  # its positions leave one by one
+                self.assertEqual(sizes, 0)
+            if market.bids.keys and market.asks.keys:
+                self.assertLess(market.bids.best(), market.asks.best())
+        for portfolio in exchange.by_number:
+            if portfolio.status != IN_LIQUIDATION:
+                self.assertEqual(portfolio.owed, 0)
+
+    def test_streams(self):
+        counts = Counter()
+        for regime in self.regimes:
+            exchange, stream = Exchange(), streams.Stream(regime, 3, SOURCE, 2500)
+            setup = stream.setup()
+            for number in range(2500):
+                exchange.apply(*(next(setup, None) or stream.next(exchange)))
+                if number % 10 == 0:
+                    self.check(exchange)
+            counts += exchange.counts
+        for name in ("gap", "hold", "L1", "L3", "ADL", "row 10 gap"):
+            self.assertGreater(counts[name], 0, name)
+
+    def test_profits_wait(self):
+        """While the exchange is short nobody takes out more than he has brought. No stream makes it
+        short and withdraws: from the end of the setup on it is taken to be short, and all that the
+        accounts hold to be a profit."""
+        falls = 0
+        for seed in (1, 2, 3):
+            exchange, stream = Exchange(), streams.Stream("cash", seed, SOURCE, 2500)
+            for command in stream.setup():
+                exchange.apply(*command)
+            exchange.is_short = lambda: True
+            for account in exchange.money.net:
+                exchange.money.net[account] = 0
+            before = {}
+            for _ in range(2500):
+                exchange.apply(*stream.next(exchange))
+                for account, net in exchange.money.net.items():
+                    self.assertGreaterEqual(net, 0)
+                    falls += net < before.get(account, net)
+                before = dict(exchange.money.net)
+        self.assertGreater(falls, 10)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
