@@ -59,9 +59,13 @@ static void *run_net(void *argument)
     return NULL;
 }
 
+/* The net thread shares the descriptors of this process: on a busy machine it closes those of
+ * clients that are gone only while this thread waits. */
 static int dial(uint16_t port)
 {
-    int file = socket(AF_INET, SOCK_STREAM, 0);
+    int file;
+    while ((file = socket(AF_INET, SOCK_STREAM, 0)) < 0 && errno == EMFILE)
+        usleep(1000);
     struct sockaddr_in address = { .sin_family = AF_INET,
                                    .sin_port = htons(port),
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
