@@ -508,12 +508,13 @@ class Perpd:
         line = self.process.stdout.readline().decode()
         timer.cancel()
         match = re.fullmatch(r"ready http://127\.0\.0\.1:(\d+)\n", line)
+        data = [word for word in self.arguments() if word.startswith("--store.data=")][-1][13:]
         log = (self.folder / "log").read_bytes()[begun:].decode(errors="replace")
         if not match:
             self.process.wait()
             raise AssertionError(f"perpd did not start: {line!r}\n{log}")
         self.exchange = Exchange(int(match[1]), self._admin_port(begun), self.operator, self.oracle,
-                                 (self.folder / "data" / "admin.token").read_text().strip())
+                                 pathlib.Path(data, "admin.token").read_text().strip())
         return self.exchange
 
     def _admin_port(self, begun):
@@ -546,10 +547,9 @@ class Perpd:
             raise AssertionError(f"perpd does not end on signal {number}") from None
 
     def remove(self):
-        if self.process is not None and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
         if self.process is not None:
+            self.process.kill()  # nothing, when it has ended
+            self.process.wait()
             self.process.stdout.close()
         forget_memory(self.folder)
         shutil.rmtree(self.folder, ignore_errors=True)
