@@ -353,11 +353,15 @@ const char *signing_mistake_name(enum signing_mistake mistake)
 
 const char *signing_mistake_text(enum signing_mistake mistake)
 {
-    static const char *const texts[] = {
-#define X(name, text) text,
+    switch (mistake) {
+#define X(name, text)            \
+    case SIGNING_MISTAKE_##name: \
+        return text;
         SIGNING_MISTAKE_LIST(X)
 #undef X
-    };
-    INVARIANT((unsigned)mistake < SIGNING_MISTAKE_COUNT);
-    return texts[mistake];
+    case SIGNING_MISTAKE_COUNT:
+        break;
+    }
+    INVARIANT(mistake < SIGNING_MISTAKE_COUNT);
+    return NULL;
 }

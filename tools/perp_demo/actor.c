@@ -133,11 +133,11 @@ static void prove(struct bot *bot)
     const struct courier *courier = &bot->courier;
     struct statement_proof proof;
     statement_prove(bot, &proof);
+    unsigned long long executed_before = receipt_count(&courier->receipts, RECEIPT_BEFORE);
+    executed_before += proof.untold_executed;
     printf("proof %llu %llu %llu %llu %llu %llu %llu %llu %llu\n",
            (unsigned long long)receipt_first(&courier->receipts),
-           (unsigned long long)courier->unanswered,
-           (unsigned long long)(receipt_count(&courier->receipts, RECEIPT_BEFORE) +
-                                proof.untold_executed),
+           (unsigned long long)courier->unanswered, executed_before,
            (unsigned long long)receipt_count(&courier->receipts, RECEIPT_AFTER),
            (unsigned long long)proof.untold_unused, (unsigned long long)proof.asked,
            (unsigned long long)proof.found, (unsigned long long)proof.missing,

@@ -87,8 +87,7 @@ bool passkey_load(struct engine *engine, struct image_read *read)
 {
     struct passkey_table *table = &engine->passkeys;
     struct credential *credentials = engine->credentials.rows;
-
-    struct passkey *row = table->rows;
+    struct passkey *row = NULL;
 
     for (; image_read_begins(read, 0 PASSKEY_FIELDS(IMAGE_READ_BYTES)); read->row++) {
         if (table->count == table->slots)
