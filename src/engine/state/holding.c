@@ -51,14 +51,6 @@ bool holding_over_markets(const struct engine *engine, uint32_t portfolio, uint3
            holding_find(engine, portfolio, market) == HOLDING_NONE;
 }
 
-bool holding_fits(const struct engine *engine, uint32_t portfolio, uint32_t market)
-{
-    if (holding_find(engine, portfolio, market) != HOLDING_NONE)
-        return true;
-    return slot_table_has_room(&engine->holdings.slots) &&
-           !holding_over_markets(engine, portfolio, market);
-}
-
 /* Sets the bit of the portfolio in the market's holders, and the bits above it. */
 static void holders_add(struct market *market, uint32_t portfolio)
 {

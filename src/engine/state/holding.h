@@ -105,15 +105,12 @@ void holding_table_init(struct holding_table *table, void *memory, uint32_t slot
 /* Index of the record of (portfolio, market index), or HOLDING_NONE. */
 CC_MUST_USE uint32_t holding_find(const struct engine *engine, uint32_t portfolio, uint32_t market);
 
-/* Whether holding_get would give a record: it exists, or table and R1's 64 markets have room
- * (account 0 is exempt from the latter). */
-CC_MUST_USE bool holding_fits(const struct engine *engine, uint32_t portfolio, uint32_t market);
-
 /* True if only R1's bound of 64 markets prevents a new record. */
 CC_MUST_USE bool holding_over_markets(const struct engine *engine, uint32_t portfolio,
                                       uint32_t market);
 
-/* The record, made (all zero, mark_seen = the market's mark) when there is none; holding_fits. */
+/* The record, made (all zero, mark_seen = the market's mark) when there is none. A new one has room
+ * in the table and by R1's bound of 64 markets. */
 uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market);
 
 /* Gives the record back when it has neither position nor orders; else does nothing. */

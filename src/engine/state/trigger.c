@@ -10,7 +10,8 @@ enum { TRIGGER_RUNS = 32 };
 
 /* --- prices ----------------------------------------------------------------------------------- */
 
-uint64_t trigger_source_price(const struct engine *engine, const struct conditional *row)
+/* What its source is at, 0: nothing yet. */
+static uint64_t source_price(const struct engine *engine, const struct conditional *row)
 {
     const struct market *market = &engine->markets.rows[row->market];
 
@@ -21,7 +22,7 @@ uint64_t trigger_source_price(const struct engine *engine, const struct conditio
 
 bool trigger_is_met(const struct engine *engine, const struct conditional *row)
 {
-    uint64_t price = trigger_source_price(engine, row);
+    uint64_t price = source_price(engine, row);
 
     if (price == 0)
         return false;

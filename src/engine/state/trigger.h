@@ -28,10 +28,6 @@ void trigger_wait(struct engine *engine, uint32_t conditional);
 /* Takes it from its tree or from the queue; nothing when it is in neither. */
 void trigger_forget(struct engine *engine, uint32_t conditional);
 
-/* What its source is at, 0: nothing yet. */
-CC_MUST_USE uint64_t trigger_source_price(const struct engine *engine,
-                                          const struct conditional *row);
-
 /* Row trigger_is_met: its price has come already. */
 CC_MUST_USE bool trigger_is_met(const struct engine *engine, const struct conditional *row);
 

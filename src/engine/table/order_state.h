@@ -62,6 +62,11 @@ static const uint64_t order_state_moves = 0
 #undef TO
 /* clang-format on */
 
+/* The codes are dense from zero: there are as many rows as codes, so every code has its row. */
+#define X(name, code, sizes, next) +1
+static_assert(ORDER_STATE_COUNT == 0 ORDER_STATE_LIST(X), "order states have a hole or a repeat");
+#undef X
+
 /* True if the table allows the move. A state never becomes itself. */
 CC_MUST_USE static inline bool order_state_may_become(enum order_state from, enum order_state to)
 {
@@ -88,8 +93,5 @@ CC_MUST_USE static inline bool order_state_fits(enum order_state state, uint64_t
 
     return (wanted & ~given) == 0;
 }
-
-/* Returns the state's name as in the table: static storage, never NULL. */
-const char *order_state_name(enum order_state state);
 
 #endif
