@@ -11,7 +11,7 @@ import sys
 BUILD = pathlib.Path(sys.argv[1])
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests/system"))
-from schema import answer_of, faults  # noqa: E402  (the folder comes first)
+from schema import examples, faults  # noqa: E402  (the folder comes first)
 
 TEXT = (SOURCE / "docs/openapi.json").read_text()
 DOCUMENT = json.loads(TEXT)
@@ -76,30 +76,12 @@ for path, item in DOCUMENT["paths"].items():
 check(len(names) == len(set(names)) and all(re.fullmatch(r"[a-z0-9_]+", name) for name in names))
 
 # The examples of json.md, by the record that their members make them.
-page = (SOURCE / "docs/spec/json.md").read_text()
-blocks = re.findall(r"^```\n(.*?)^```$", page, re.M | re.S)
 seen = 0
-for block in blocks:
-    target = ""
-    for line in block.splitlines():
-        if not line.startswith(("{", "[")):
-            target = line
-            continue
-        value = json.loads(line)
-        path = re.sub(r"^GET |\?.*", "", target)
-        path = path if path.startswith("/api/v1") else "/api/v1" + path
-        path = re.sub(r"/orders/.+", "/orders/{id}", path)
-        path = re.sub(r"/markets/[A-Z-]+", "/markets/{market}", path)
-        path = re.sub(r"/eip712/\d+", "/eip712/{request_type}", path)
-        if target and path in DOCUMENT["paths"]:
-            schema = answer_of(DOCUMENT, "get", path)
-        else:
-            record = ("Problem" if "code" in value else "SuccessAnswer" if "success" in value
-                      else "RequestAck" if "status" in value else "Market")
-            schema = schemas[record]
-        check(faults(DOCUMENT, schema, value) == [], target, faults(DOCUMENT, schema, value))
-        if isinstance(value, dict):  # and a member too many, or one too few, is seen
-            check(faults(DOCUMENT, schema, {**value, "more": 1}), target)
-            check(faults(DOCUMENT, schema, {}), target)
-        seen += 1
+for target, pointer, value in examples(DOCUMENT):
+    schema = {"$ref": pointer}
+    check(faults(DOCUMENT, schema, value) == [], target, faults(DOCUMENT, schema, value))
+    if isinstance(value, dict):  # and a member too many, or one too few, is seen
+        check(faults(DOCUMENT, schema, {**value, "more": 1}), target)
+        check(faults(DOCUMENT, schema, {}), target)
+    seen += 1
 check(seen >= 18, seen)

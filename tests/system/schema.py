@@ -1,6 +1,8 @@
 """schema.py - checks a value against a schema of docs/openapi.json: the keywords that the document
 uses, and no member that the schema does not name.
 """
+import json
+import pathlib
 import re
 
 KEYWORDS = {"type", "format", "description", "pattern", "contentEncoding", "enum", "items",
@@ -20,7 +22,7 @@ def faults(document, schema, value, at=""):
     if "$ref" in schema:
         target = document
         for part in schema["$ref"].removeprefix("#/").split("/"):
-            target = target[part]
+            target = target[part.replace("~1", "/").replace("~0", "~")]
         return faults(document, target, value, at)
     if "anyOf" in schema:
         tried = [faults(document, part, value, at) for part in schema["anyOf"]]
@@ -47,6 +49,38 @@ def faults(document, schema, value, at=""):
             if name in value:
                 found += faults(document, part, value[name], f"{at}.{name}")
     return found
+
+
+def pointer_of(document, method, path, status=200):
+    """The JSON pointer to the schema of an answer in JSON."""
+    answers = document["paths"][path][method.lower()]["responses"]
+    status = str(status) if str(status) in answers else "default"
+    steps = ("paths", path, method.lower(), "responses", status, "content",
+             next(iter(answers[status]["content"])), "schema")
+    return "#/" + "/".join(step.replace("~", "~0").replace("/", "~1") for step in steps)
+
+
+def examples(document):
+    """Those of docs/spec/json.md: what is asked ("" for a record), the pointer, the value."""
+    page = (pathlib.Path(__file__).resolve().parents[2] / "docs/spec/json.md").read_text()
+    for block in re.findall(r"^```\n(.*?)^```$", page, re.M | re.S):
+        target = ""
+        for line in block.splitlines():
+            if not line.startswith(("{", "[")):
+                target = line
+                continue
+            value = json.loads(line)
+            path = re.sub(r"^GET |\?.*", "", target)
+            path = path if path.startswith("/api/v1") else "/api/v1" + path
+            path = re.sub(r"/orders/.+", "/orders/{id}", path)
+            path = re.sub(r"/markets/[A-Z-]+", "/markets/{market}", path)
+            path = re.sub(r"/eip712/\d+", "/eip712/{request_type}", path)
+            if target and path in document["paths"]:
+                yield target, pointer_of(document, "get", path), value
+                continue
+            record = ("Problem" if "code" in value else "SuccessAnswer" if "success" in value
+                      else "RequestAck" if "status" in value else "Market")
+            yield "", "#/components/schemas/" + record, value
 
 
 def answer_of(document, method, path, status=200):

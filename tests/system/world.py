@@ -3,6 +3,7 @@
 import time
 
 import client
+from answers import Answers
 from client import Account, Perpd
 from harness import only, perpd_program
 
@@ -72,7 +73,12 @@ def run(suite, make_world=World, options=("--limits.open_orders=20",), window=cl
     perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", *options, *window,
                   *client.SMALL_TABLES)
     try:
-        result = suite.run(make_world(perpd.start()), only())
+        exchange, answers = perpd.start(), Answers()
+        exchange.observer = answers.see
+        result = suite.run(make_world(exchange), only())
+        if answers.wrong:
+            print("FAILED answers against docs/openapi.json:", *answers.wrong[:40], sep="\n    ")
+            result = 1
         audit = perpd.exchange.audit()
         if not all(audit[f"i{number}"] for number in range(1, 7)) or audit["recount_differences"]:
             print(f"FAILED audit (R2): {audit}")
