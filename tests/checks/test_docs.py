@@ -121,38 +121,38 @@ PLANTED = [  # name, file, text, what the check says (None: nothing)
 
 check = SOURCE / "tools" / "check_docs.py"
 with Tree(CLEAN_DOCS) as tree:
-    expect("tables made", None, tree.run(check, "--write", tree.root))
+    expect("tables made", None, tree.check(check, "--write", tree.root))
     CLEAN_DOCS = {name: (tree.root / name).read_text() for name in CLEAN_DOCS}
 for name, path, text, want in PLANTED:
     with Tree(CLEAN_DOCS) as tree:
         (tree.root / path).write_text(text)
-        expect(name, want, tree.run(check, tree.root))
+        expect(name, want, tree.check(check, tree.root))
 INNER = "src/net/http/README" + MD
 ROOM = {"src/net/http/line.h": CLEAN["src/net/wire.h"].replace("wire.h - ", "line.h - "),
         INNER: f"# http\n\nOne line: of bytes. Not two.\n\n{FILES}",
         "src/net/README.md": f"# net\n\n<!-- rooms -->\n<!-- end -->\n\n{FILES}"}
 with Tree(CLEAN_DOCS | ROOM) as tree:
-    expect("room: tables made", None, tree.run(check, "--write", tree.root))
-    expect("room", None, tree.run(check, tree.root))
+    expect("room: tables made", None, tree.check(check, "--write", tree.root))
+    expect("room", None, tree.check(check, tree.root))
     made = (tree.root / "src/net/README.md").read_text()
     if f"| [`http`](http/README{MD}) | One line: of bytes |" not in made:
         expect("table of rooms", None, (1, made))
     (tree.root / "src/net/http/late.h").write_text(CLEAN["src/net/wire.h"])
-    expect("new header in a room", f"http/README{MD}: its table is old", tree.run(check, tree.root))
+    expect("new header in a room", f"http/README{MD}: its table is old", tree.check(check, tree.root))
     (tree.root / "src/net/http/late.h").unlink()
     (tree.root / INNER).write_text(f"# http\n\nAnother line.\n\n{FILES}")
-    expect("changed room", "src/net/README.md: its table is old", tree.run(check, tree.root))
+    expect("changed room", "src/net/README.md: its table is old", tree.check(check, tree.root))
     (tree.root / INNER).unlink()
     expect("room without README", f"http/README{MD}: missing",
-           tree.run(check, "--write", tree.root))
+           tree.check(check, "--write", tree.root))
     (tree.root / "src/net/README.md").write_text(READMES["src/net/README.md"])
     expect("folder that hides its rooms", "no table between <!-- rooms -->",
-           tree.run(check, tree.root))
+           tree.check(check, tree.root))
 with Tree(CLEAN_DOCS) as tree:
     (tree.root / "docs/spec/roles.md").unlink()
-    expect("document that must exist", "docs/spec/roles.md: missing", tree.run(check, tree.root))
+    expect("document that must exist", "docs/spec/roles.md: missing", tree.check(check, tree.root))
 with Tree(CLEAN_DOCS) as tree:
     (tree.root / "perf/README.md").unlink()
     expect("folder without README", "perf/README.md: missing",
-           tree.run(check, "--write", tree.root))
+           tree.check(check, "--write", tree.root))
 finish()

@@ -53,5 +53,5 @@ def build(tree):
 for name, files, want in PLANTED:
     with Tree({"src/node/main.c": MAIN, SEAMS: "", **files}) as tree:
         if expect(f"{name}: builds", None, build(tree)):
-            expect(name, want, tree.run(SOURCE / "tools/check_exports.py", "build", tree.root))
+            expect(name, want, tree.check(SOURCE / "tools/check_exports.py", "build", tree.root))
 finish()

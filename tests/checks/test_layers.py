@@ -92,17 +92,17 @@ EXCEPTED = ROOMS + "except src/engine/risk/x.c src/engine/trade/y.h\n"
 
 check = SOURCE / "tools" / "check_layers.py"
 with Tree({}) as tree:
-    expect("clean tree", None, tree.run(check, tree.root))
+    expect("clean tree", None, tree.check(check, tree.root))
 for name, path, text, want in PLANTED:
     with Tree({path: text}) as tree:
-        expect(name, want, tree.run(check, tree.root))
+        expect(name, want, tree.check(check, tree.root))
 with Tree({"tools/rooms.txt": EXCEPTED,
            "src/engine/risk/x.c": '#include "engine/trade/y.h"\n'}) as tree:
-    expect("excepted edge", None, tree.run(check, tree.root))
+    expect("excepted edge", None, tree.check(check, tree.root))
     (tree.root / "src/engine/risk/x.c").write_text('#include "engine/trade/z.h"\n')
-    expect("edge beside the excepted", "risk may not name trade", tree.run(check, tree.root))
+    expect("edge beside the excepted", "risk may not name trade", tree.check(check, tree.root))
     (tree.root / "src/engine/risk/x.c").write_text("int x;\n")
-    expect("exception without its edge", "drop the exception", tree.run(check, tree.root))
+    expect("exception without its edge", "drop the exception", tree.check(check, tree.root))
 
 LONG = "tools/long_files.txt"
 LENGTHS = [  # name, long_files.txt, lines of src/net/wire.c, what the check says
@@ -119,5 +119,5 @@ LENGTHS = [  # name, long_files.txt, lines of src/net/wire.c, what the check say
 ]
 for name, text, count, want in LENGTHS:
     with Tree({LONG: text, "src/net/wire.c": "int x;\n" * count if count else WIRE_C}) as tree:
-        expect(name, want, tree.run(check, tree.root))
+        expect(name, want, tree.check(check, tree.root))
 finish()

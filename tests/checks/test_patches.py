@@ -27,16 +27,16 @@ PLANTED = [  # name, file, text, what the check says (None: nothing)
 
 for name, path, text, want in PLANTED:
     with Tree({PATCH: BUG, path: text}) as tree:
-        result = tree.run(APPLY, "--check", tree.root)
+        result = tree.check(APPLY, "--check", tree.root)
         expect(name, want, result)
         expect(f"{name}: is named", None if want is None else "01-counts-by-two.patch", result)
 
 with Tree({PATCH: BUG}) as tree:
     files = (APPLY, "src/base/tick.c", PATCH, "build/tick.c")
-    expect("a copy with the bug", None, tree.run(*files))
+    expect("a copy with the bug", None, tree.check(*files))
     expect("has it", None, tree.run("grep", "value + 2", "build/tick.c"))
     (tree.root / "src/base/tick.c").write_text(TICK_C.replace("value + 1", "1 + value"))
-    expect("the build names it", "01-counts-by-two.patch does not apply", tree.run(*files))
+    expect("the build names it", "01-counts-by-two.patch does not apply", tree.check(*files))
 with Tree({}) as tree:
-    expect("no patches", "no patches in", tree.run(APPLY, "--check", tree.root))
+    expect("no patches", "no patches in", tree.check(APPLY, "--check", tree.root))
 finish()

@@ -62,7 +62,7 @@ with Tree({}) as tree:
         (tree.root / path).write_text(before)
     for name, text, want in WORDS:
         (tree.root / "README.md").write_text(text + "\n")
-        expect(name, want, tree.run(SOURCE / "tools/check_words.py", tree.root))
+        expect(name, want, tree.check(SOURCE / "tools/check_words.py", tree.root))
     for name, text, want in FORMAT:
         (tree.root / "src/base/tick.c").write_text(text)
         expect(name, want, tree.run(SOURCE / "tools/check_format.sh", tree.root))

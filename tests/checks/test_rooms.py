@@ -51,10 +51,10 @@ with Tree(HOUSE) as tree:
         else:
             (tree.root / path).write_text(text)
             expect(f"{name}: builds", None, tree.run(*BUILD))
-        expect(name, want, tree.run(check, "build", tree.root))
+        expect(name, want, tree.check(check, "build", tree.root))
         (tree.root / path).write_text(before)
     expect("builds again", None, tree.run(*BUILD))
-    out = tree.run(check, "build", tree.root)[1]
+    out = tree.check(check, "build", tree.root)[1]
     for line in ("src/engine: 2 calls between rooms", "  trade      risk 2", "no call goes up"):
         if line not in out.splitlines():
             expect(f"graph has {line}", None, (1, out))
@@ -62,8 +62,8 @@ with Tree(HOUSE) as tree:
     (tree.root / "tools/rooms.txt").write_text(
         ROOMS + "except src/engine/risk/low.c src/engine/trade/high.h\n")
     expect("excepted: builds", None, tree.run(*BUILD))
-    expect("excepted call", None, tree.run(check, "build", tree.root))
-    out = tree.run(check, "build", tree.root)[1]
+    expect("excepted call", None, tree.check(check, "build", tree.root))
+    out = tree.check(check, "build", tree.root)[1]
     for line in ("excepted: src/engine/risk/low.c calls high_do, up from risk to trade",
                  "no call goes up but 1 excepted", "  circle in risk, trade: high low"):
         if line not in out.splitlines():
@@ -72,9 +72,9 @@ with Tree(HOUSE) as tree:
     (tree.root / "tools/rooms.txt").write_text(
         ROOMS + "except src/engine/risk/other.c src/engine/trade/high.h\n")
     expect("excepted for another file", "calls high_do, up from risk to trade",
-           tree.run(check, "build", tree.root))
+           tree.check(check, "build", tree.root))
     # That of a header is: every file may reach it.
     (tree.root / "tools/rooms.txt").write_text(
         ROOMS + "except src/engine/risk/other.h src/engine/trade/high.h\n")
-    expect("excepted for a header", None, tree.run(check, "build", tree.root))
+    expect("excepted for a header", None, tree.check(check, "build", tree.root))
 finish()

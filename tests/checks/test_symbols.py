@@ -52,7 +52,7 @@ with Tree({}) as tree:
         before = (tree.root / path).read_text()
         (tree.root / path).write_text(text)
         if expect(f"{name}: builds", None, tree.run("ninja", "-C", "build", "base", "engine")):
-            expect(name, want, tree.run(check, "build", tree.root))
+            expect(name, want, tree.check(check, "build", tree.root))
         (tree.root / path).write_text(before)
 
 with Tree({"tests/engine/test_reach.c": REACHING_TEST}) as tree:
