@@ -33,6 +33,8 @@ enum query_extent {
     X(balances,    ALL)    /* account, pin -> row_balance by subaccount, portfolio */             \
     X(subaccounts, ALL)    /* account, pin -> row_subaccount, ascending */                        \
     X(account,     ONE)    /* account -> row_account */                                           \
+    X(sessions,    ALL)    /* account, pin -> row_session, newest first */                        \
+    X(api_keys,    ALL)    /* account, pin -> row_api_key, newest first */                        \
     X(markets,     ALL)    /* -> row_market, ascending asset id */                                \
     X(market,      ONE)    /* market -> row_market */                                             \
     X(book,        LEVELS) /* market, depth -> row_book, then row_level bids, asks */             \

@@ -67,6 +67,27 @@ struct row_subaccount {
     uint64_t pad;
 };
 
+struct row_session {
+    uint8_t id[16];
+    uint64_t created_ns;
+    uint64_t expires_ns;
+    uint8_t key[32];
+    uint8_t master[33]; /* the key that made it */
+    uint8_t has_master;
+    uint8_t scope; /* 0 FULL_ACCESS, 1 TRADING_ONLY */
+    uint8_t zero;
+    int32_t pin; /* subaccount, -1: none */
+};
+
+struct row_api_key {
+    uint8_t id[16];
+    uint64_t created_ns;
+    char label[ROW_NAME_BYTES];
+    int32_t pin;   /* subaccount, -1: none */
+    uint8_t scope; /* 0 READ, 1 READ_WRITE */
+    uint8_t zero[3];
+};
+
 struct row_position {
     uint64_t account_id;
     uint32_t subaccount_index;

@@ -1,5 +1,6 @@
 /* Lists and history as JSON, byte for byte: the examples of json.md J2 (fills, positions), J6 with
- * J9 (trades), J2 (requests, subaccounts), J1 (bare arrays, paging of wrapped lists). */
+ * J9 (trades), J2 (requests, subaccounts, sessions, API keys), J1 (bare arrays, paging of wrapped
+ * lists). */
 #include <stdio.h>
 
 #include "base/reason.h"
@@ -157,6 +158,41 @@ static void subaccounts_and_balances(void)
          "\"initial_margin\":\"0\",\"maintenance_margin\":\"0\",\"withdrawable\":\"0\"}]");
 }
 
+/* J2: a session without a pin and one whose master is not known; API keys in an object. */
+static void credentials(void)
+{
+    static const struct row_session sessions[2] = {
+        { .created_ns = 1755582431232000000,
+          .expires_ns = 1758174431232999999,
+          .key = { 1 },
+          .master = { 2 },
+          .has_master = 1,
+          .pin = -1 },
+        { .scope = 1, .pin = 3 },
+    };
+    static const struct row_api_key keys[2] = {
+        { .created_ns = 1755582431232000000, .label = "bot", .pin = 0, .scope = 1 },
+        { .pin = -1 },
+    };
+    show(QUERY_sessions, sessions, 2, sizeof sessions[0], false,
+         "[{\"created_at\":\"2025-08-19T05:47:11.232Z\",\"expires_at\":"
+         "\"2025-09-18T05:47:11.232Z\",\"session_id\":"
+         "\"00000000-0000-0000-0000-000000000000\",\"session_public_key\":"
+         "\"AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\",\"scope\":\"FULL_ACCESS\","
+         "\"master_public_key\":\"AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"},"
+         "{\"created_at\":\"1970-01-01T00:00:00.000Z\",\"expires_at\":"
+         "\"1970-01-01T00:00:00.000Z\",\"session_id\":"
+         "\"00000000-0000-0000-0000-000000000000\",\"session_public_key\":"
+         "\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\",\"scope\":\"TRADING_ONLY\","
+         "\"subaccount_index\":3}]");
+    show(QUERY_api_keys, keys, 2, sizeof keys[0], false,
+         "{\"api_keys\":[{\"api_key_id\":\"00000000-0000-0000-0000-000000000000\","
+         "\"scope\":\"READ_WRITE\",\"subaccount_index\":0,\"label\":\"bot\",\"created_at\":"
+         "\"2025-08-19T05:47:11.232Z\"},"
+         "{\"api_key_id\":\"00000000-0000-0000-0000-000000000000\",\"scope\":\"READ\","
+         "\"created_at\":\"1970-01-01T00:00:00.000Z\"}]}");
+}
+
 /* A placed market order has no price and is IOC; two orders stand in one array. */
 static void orders(void)
 {
@@ -277,6 +313,7 @@ int main(void)
     fills();
     positions();
     subaccounts_and_balances();
+    credentials();
     orders();
     requests();
     trades();

@@ -171,6 +171,7 @@ static void rows_are_shorter_than_counted_on(void)
     struct row_position position;
     struct row_balance balance;
     struct row_subaccount subaccount;
+    struct row_session session;
     memset(&order, 0xFF, sizeof order);
     memcpy(order.market, name, sizeof name);
     order.filled_notional = INT64_MAX;
@@ -205,6 +206,10 @@ static void rows_are_shorter_than_counted_on(void)
     subaccount.cash_balance = -((int128)1 << 120);
     subaccount.status = 0;
     CHECK(longest(QUERY_subaccounts, &subaccount, sizeof subaccount) < 4 * sizeof subaccount);
+    memset(&session, 0xFF, sizeof session);
+    session.scope = 1;
+    session.pin = INT32_MAX;
+    CHECK(longest(QUERY_sessions, &session, sizeof session) < 4 * sizeof session);
 }
 
 int main(void)

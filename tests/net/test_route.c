@@ -67,6 +67,8 @@ static const struct {
     Q("balance", "/api/v1/portfolio/balance", false, balance, ""),
     Q("balances", "/api/v1/portfolio/cash_balances", false, balances, ""),
     Q("subaccounts", "/api/v1/subaccounts", false, subaccounts, ""),
+    Q("sessions", "/api/v1/auth/sessions", false, sessions, ""),
+    Q("API keys", "/api/v1/api-keys", false, api_keys, ""),
     Q("request", "/api/v1/requests/abc", false, request, "abc"),
     R("no list of requests", "/api/v1/requests", false, not_found, NONE, ""),
     R("status", "/api/v1/status", false, none, STATUS, ""),

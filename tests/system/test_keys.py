@@ -11,7 +11,7 @@ import time
 
 from client import (CREATE_API_KEY, CREATE_SESSION, JSON, PATIENCE_S, PLACE_LIMIT, REVOKE_ALL,
                     REVOKE_API_KEY, REVOKE_SESSION, SECP256K1, Ed25519Key, Secp256k1Key,
-                    api_key_body, envelope, header, limit_body, new_id, request_bytes,
+                    api_key_body, b64, envelope, header, limit_body, new_id, request_bytes,
                     revoke_all_body, revoke_body, revoke_key_body, session_body)
 from harness import Suite, Table
 from world import World, run
@@ -19,7 +19,8 @@ from world import World, run
 suite = Suite("keys")
 READS = ("/api/v1/orders", "/api/v1/fills?subaccount_index=0", "/api/v1/positions",
          "/api/v1/portfolio/cash_balances", "/api/v1/subaccounts", "/api/v1/account",
-         "/api/v1/portfolio/balance?subaccount_index=0&portfolio_index=0", "/api/v1/limits")
+         "/api/v1/portfolio/balance?subaccount_index=0&portfolio_index=0", "/api/v1/limits",
+         "/api/v1/auth/sessions", "/api/v1/api-keys")
 DONE = "request_completed"
 
 
@@ -74,6 +75,48 @@ def scopes(world):
     response = world.exchange.send(CREATE_API_KEY, api_key_body(account.id, pin=-2),
                                    account.session)
     table.problem("a pin below -1 (W1)", response, 400, "malformed_payload")
+    return table.wrong
+
+
+@suite.case
+def lists(world):
+    """J2: live sessions and API keys, newest first; a pinned key sees those of its pin alone."""
+    table = Table()
+    exchange, account = world.exchange, world.account()
+    first = account.read("/api/v1/auth/sessions").json
+    table.same("the first session", len(first), 1)
+    born = first[0]
+    table.same("its key", (born["session_public_key"], born["master_public_key"], born["scope"]),
+               (b64(account.session.public), b64(account.master.public), "FULL_ACCESS"))
+    table.same("not pinned", sorted(born), ["created_at", "expires_at", "master_public_key",
+                                            "scope", "session_id", "session_public_key"])
+    pinned, gone = Ed25519Key(), Ed25519Key()
+    made = exchange.ack(CREATE_SESSION, session_body(account.id, pinned.public, pin=0, scope=1),
+                        account.master)
+    exchange.ack(CREATE_SESSION, session_body(account.id, gone.public), account.master)
+    exchange.ack(REVOKE_SESSION, revoke_body(account.id, gone.public), account.master)
+    key, key_id = make(world, account, pin=0, label=b"desk")
+    _, ended = make(world, account)
+    revoke(world, account, ended)
+    listed = account.read("/api/v1/auth/sessions").json
+    table.same("newest first", [row["session_public_key"] for row in listed],
+               [b64(pinned.public), b64(account.session.public)])
+    table.same("pinned", (listed[0]["subaccount_index"], listed[0]["scope"],
+                          listed[0]["session_id"], listed[0]["expires_at"]),
+               (0, "TRADING_ONLY", made["session_id"], made["expires_at"]))
+    table.same("seen by a pinned key", exchange.get("/api/v1/auth/sessions", key).json,
+               listed[:1])
+    keys = account.read("/api/v1/api-keys").json["api_keys"]
+    table.same("keys", [raw_id(row["api_key_id"]) for row in keys][:1], [key_id])
+    table.same("a key", (keys[0]["scope"], keys[0]["subaccount_index"], keys[0]["label"],
+                         sorted(keys[0])),
+               ("READ", 0, "desk", ["api_key_id", "created_at", "label", "scope",
+                                    "subaccount_index"]))
+    table.same("the revoked one", [row for row in keys if raw_id(row["api_key_id"]) == ended], [])
+    table.same("keys seen by a pinned key", exchange.get("/api/v1/api-keys", key).json,
+               {"api_keys": keys[:1]})
+    for path in ("/api/v1/auth/sessions", "/api/v1/api-keys"):
+        table.problem(path, exchange.get(path), 401, "invalid_api_key")
     return table.wrong
 
 

@@ -15,6 +15,8 @@ enum { TARGET_MAX = 256 };
     X(balances, false, "/api/v1/portfolio/cash_balances") \
     X(subaccounts, false, "/api/v1/subaccounts")          \
     X(account, false, "/api/v1/account")                  \
+    X(sessions, false, "/api/v1/auth/sessions")           \
+    X(api_keys, false, "/api/v1/api-keys")                \
     X(markets, false, "/api/v1/markets")                  \
     X(market, false, "/api/v1/markets/")                  \
     X(fund, false, "/api/v1/insurance-fund")              \

@@ -2,6 +2,7 @@
 
 #include "base/row.h"
 #include "base/row_history.h"
+#include "net/json/json_credential.h"
 #include "net/json/json_history.h"
 #include "net/json/json_holding.h"
 #include "net/json/json_market.h"
@@ -26,6 +27,7 @@ ONE(row_position, json_holding_position)
 ONE(row_balance, json_holding_balance)
 ONE(row_subaccount, json_holding_subaccount)
 ONE(row_account, json_holding_account)
+ONE(row_session, json_credential_session)
 ONE(row_market, json_market_record)
 ONE(row_payment, json_money_payment)
 #undef ONE
@@ -55,6 +57,8 @@ struct form {
 #define FORM_balances    ROWS(row_balance)
 #define FORM_subaccounts ROWS(row_subaccount)
 #define FORM_account     ROWS(row_account)
+#define FORM_sessions    ROWS(row_session)
+#define FORM_api_keys    ALL(json_credential_api_keys)
 #define FORM_markets     ALL(json_market_list)
 #define FORM_market      ROWS(row_market)
 #define FORM_book        ALL(json_market_book)

@@ -42,6 +42,8 @@ enum parameter {
 #define PARAMETERS_balances    HAS_KEY
 #define PARAMETERS_subaccounts HAS_KEY
 #define PARAMETERS_account     HAS_KEY
+#define PARAMETERS_sessions    HAS_KEY
+#define PARAMETERS_api_keys    HAS_KEY
 #define PARAMETERS_markets     0
 #define PARAMETERS_market      HAS_SYMBOL
 #define PARAMETERS_book        HAS_SYMBOL | HAS_DEPTH

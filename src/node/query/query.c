@@ -3,6 +3,7 @@
 #include "engine/view/audit.h"
 #include "engine/view/read.h"
 #include "engine/view/read_figures.h"
+#include "node/query/query_keys.h"
 #include "node/query/query_list.h"
 #include "node/query/query_money.h"
 #include "node/query/query_portfolio.h"
@@ -162,6 +163,12 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
         return;
     case QUERY_account:
         run_account(task, sources);
+        return;
+    case QUERY_sessions:
+        query_keys_sessions(task, sources);
+        return;
+    case QUERY_api_keys:
+        query_keys_api_keys(task, sources);
         return;
     case QUERY_markets:
         run_markets(task, sources);

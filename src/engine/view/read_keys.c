@@ -1,0 +1,74 @@
+#include "engine/view/read_keys.h"
+
+#include "engine/state/state.h"
+
+/* The next live credential of the kind that the pin sees, or CREDENTIAL_NONE. */
+static uint32_t next_of(const struct engine *engine, uint64_t account_id, int32_t pin,
+                        enum credential_kind kind, uint32_t *cursor)
+{
+    const struct credential *rows = engine->credentials.rows;
+    const struct account *account = account_find(engine, account_id);
+
+    if (account == NULL)
+        return CREDENTIAL_NONE;
+    uint32_t at =
+        *cursor == CREDENTIAL_NONE ? account->credential_head : rows[*cursor].account_next;
+    while (at != CREDENTIAL_NONE &&
+           (rows[at].kind != kind || !credential_is_live(&rows[at], engine->t_ns) ||
+            (pin != CREDENTIAL_NO_PIN && rows[at].pin != pin)))
+        at = rows[at].account_next;
+    *cursor = at;
+    return at;
+}
+
+/* The master key that made the session: a row that is never given to another key. */
+static uint32_t maker_of(const struct engine *engine, const struct credential *session)
+{
+    uint64_t sequence = session->parent_sequence;
+    uint32_t maker = credential_find_sequence(engine, sequence, CREDENTIAL_MASTER_SECP256K1);
+
+    if (maker == CREDENTIAL_NONE)
+        maker = credential_find_sequence(engine, sequence, CREDENTIAL_MASTER_PASSKEY);
+    return maker;
+}
+
+bool read_keys_session(const struct engine *engine, uint64_t account_id, int32_t pin,
+                       uint32_t *cursor, struct row_session *row)
+{
+    uint32_t index = next_of(engine, account_id, pin, CREDENTIAL_SESSION, cursor);
+
+    if (index == CREDENTIAL_NONE)
+        return false;
+    const struct credential *session = &engine->credentials.rows[index];
+    uint32_t maker = maker_of(engine, session);
+    *row = (struct row_session){
+        .created_ns = session->created_ns,
+        .expires_ns = session->expires_ns,
+        .has_master = maker != CREDENTIAL_NONE,
+        .scope = session->scope,
+        .pin = session->pin,
+    };
+    credential_id(session, row->id);
+    memcpy(row->key, session->key, sizeof row->key);
+    if (maker != CREDENTIAL_NONE)
+        memcpy(row->master, engine->credentials.rows[maker].key, sizeof row->master);
+    return true;
+}
+
+bool read_keys_api_key(const struct engine *engine, uint64_t account_id, int32_t pin,
+                       uint32_t *cursor, struct row_api_key *row)
+{
+    uint32_t index = next_of(engine, account_id, pin, CREDENTIAL_API_KEY, cursor);
+
+    if (index == CREDENTIAL_NONE)
+        return false;
+    const struct credential *key = &engine->credentials.rows[index];
+    *row = (struct row_api_key){
+        .created_ns = key->created_ns,
+        .pin = key->pin,
+        .scope = key->scope,
+    };
+    credential_id(key, row->id);
+    memcpy(row->label, key->label, sizeof row->label);
+    return true;
+}

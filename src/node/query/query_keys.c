@@ -1,0 +1,25 @@
+#include "node/query/query_keys.h"
+
+#include "engine/view/read_keys.h"
+
+void query_keys_sessions(struct query_task *task, const struct query_sources *sources)
+{
+    const struct query *query = &task->query;
+    struct row_session row;
+    uint32_t cursor = 0;
+
+    while (read_keys_session(sources->engine, query->account_id, query->pin, &cursor, &row))
+        if (!query_task_put_if_fits(task, &row, sizeof row))
+            return;
+}
+
+void query_keys_api_keys(struct query_task *task, const struct query_sources *sources)
+{
+    const struct query *query = &task->query;
+    struct row_api_key row;
+    uint32_t cursor = 0;
+
+    while (read_keys_api_key(sources->engine, query->account_id, query->pin, &cursor, &row))
+        if (!query_task_put_if_fits(task, &row, sizeof row))
+            return;
+}
