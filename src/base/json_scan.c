@@ -256,34 +256,21 @@ static int bytes_next(struct bytes *bytes)
     return (uint8_t)bytes->pending[0];
 }
 
-static bool spans_equal(const struct json_span *a, const struct json_span *b)
+/* The order of two strings, escapes resolved: below 0, 0 or above 0. A shorter one comes first. */
+static int spans_order(const struct json_span *a, const struct json_span *b)
 {
-    if (!a->escaped && !b->escaped)
-        return a->count == b->count && memcmp(a->text, b->text, a->count) == 0;
+    if (!a->escaped && !b->escaped) {
+        int order = memcmp(a->text, b->text, a->count < b->count ? a->count : b->count);
+        return order != 0 ? order : (a->count > b->count) - (a->count < b->count);
+    }
     struct bytes left = bytes_of(a);
     struct bytes right = bytes_of(b);
     for (;;) {
         int byte = bytes_next(&left);
-        if (byte != bytes_next(&right))
-            return false;
-        if (byte < 0)
-            return true;
+        int order = byte - bytes_next(&right);
+        if (order != 0 || byte < 0)
+            return order;
     }
-}
-
-/* FNV-1a folded to 16 bits: a filter before the names themselves are compared. */
-static uint16_t name_hash(const struct json_span *name)
-{
-    uint32_t hash = 2166136261u;
-    if (!name->escaped) {
-        for (uint32_t i = 0; i < name->count; i++)
-            hash = (hash ^ (uint8_t)name->text[i]) * 16777619u;
-    } else {
-        struct bytes bytes = bytes_of(name);
-        for (int byte = bytes_next(&bytes); byte >= 0; byte = bytes_next(&bytes))
-            hash = (hash ^ (uint32_t)byte) * 16777619u;
-    }
-    return (uint16_t)(hash ^ hash >> 16);
 }
 
 /* Returns the name that starts at `at`, which the scan has checked before. */
@@ -298,22 +285,29 @@ static struct json_span name_again(const struct json_scan *scan, uint32_t at)
     return name;
 }
 
-/* Adds a name to its object. False if the object has it. */
+/* Adds a name to its object, whose names are kept in order: no choice of names makes one
+ * more of them cost above a search by halves and a move. False if the object has it. */
 static bool enter_name(struct json_scan *scan, const struct json_span *name)
 {
     uint32_t at = (uint32_t)(name->text - scan->text);
-    uint16_t hash = name_hash(name);
-    for (uint32_t i = scan->name_base[scan->depth]; i < scan->name_count; i++) {
-        if (CC_LIKELY(scan->name_hash[i] != hash))
-            continue;
-        struct json_span other = name_again(scan, scan->name_at[i]);
-        if (spans_equal(name, &other))
+    uint32_t first = scan->name_base[scan->depth];
+    uint32_t last = scan->name_count;
+    while (first < last) {
+        uint32_t middle = first + (last - first) / 2;
+        struct json_span other = name_again(scan, scan->name_at[middle]);
+        int order = spans_order(name, &other);
+        if (order == 0)
             return fail(scan, JSON_ERROR_DUPLICATE, at - 1);
+        if (order < 0)
+            last = middle;
+        else
+            first = middle + 1;
     }
     if (scan->name_count == JSON_NAMES_MAX)
         return fail(scan, JSON_ERROR_NAMES, at - 1);
-    scan->name_hash[scan->name_count] = hash;
-    scan->name_at[scan->name_count] = at;
+    memmove(&scan->name_at[first + 1], &scan->name_at[first],
+            (scan->name_count - first) * sizeof scan->name_at[0]);
+    scan->name_at[first] = at;
     scan->name_count++;
     return true;
 }

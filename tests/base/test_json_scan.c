@@ -1,6 +1,8 @@
 /* json_scan: wire.md W1 (UTF-8 without BOM, one object, depth at most 8, no duplicate member) and
  * RFC 8259's grammar. Texts are copied to the end of an allocation, so that the sanitizer sees a
  * byte read too far. */
+#include <time.h>
+
 #include "base/json_scan.h"
 #include "check.h"
 
@@ -315,6 +317,90 @@ static void test_many_names(void)
     CHECK(!json_scan_next(&scan, &token) && scan.error == JSON_ERROR_TOO_LONG);
 }
 
+/* Names in no order, plain and escaped, with others as their beginnings: each is found again. */
+static void test_names_in_any_order(void)
+{
+    enum { NAMES = 250 };
+    static char text[16 * 1024];
+    size_t used = 1;
+    char name[NAMES][32];
+    text[0] = '{';
+    for (unsigned i = 0; i < NAMES; i++) {
+        unsigned number = i * 7919 % NAMES; /* each once */
+        unsigned tail = number % 3;
+        sprintf(name[i], "%.*s%s%u", (int)tail, "\xc3\xa9", number % 2 != 0 ? "\\u0031" : "1",
+                number);
+        if (tail == 1) /* no half of a character */
+            sprintf(name[i], "\\u00e9\\u00e9%u", number);
+        used += (size_t)sprintf(text + used, "\"%s\":[{\"a\":1}],", name[i]);
+    }
+    uint32_t at;
+    text[used - 1] = '}';
+    CHECK(scan_all(text, used, &at) == JSON_OK);
+    text[used - 1] = ',';
+    for (unsigned i = 0; i < NAMES; i++) {
+        size_t count = used + (size_t)sprintf(text + used, "\"%s\":0}", name[i]);
+        CHECK(scan_all(text, count, &at) == JSON_ERROR_DUPLICATE && at == used);
+        count = used + (size_t)sprintf(text + used, "\"%s \":0}", name[i]);
+        CHECK(scan_all(text, count, &at) == JSON_OK);
+    }
+}
+
+/* Writes members whose names a short hash does not part: five letters or digits with one 16-bit
+ * fold of FNV-1a. Returns the bytes written, of `count` at most. */
+static size_t write_alike(char *out, size_t count)
+{
+    static const char digits[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    enum { DIGITS = sizeof digits - 1, MEMBER_BYTES = 10 };
+    size_t used = 0;
+    for (uint32_t number = 0; used + MEMBER_BYTES <= count; number++) {
+        uint32_t hash = 2166136261u;
+        char name[5] = { 0 };
+        for (uint32_t i = 0, left = number; i < 4; i++, left /= DIGITS) {
+            name[i] = digits[left % DIGITS];
+            hash = (hash ^ (uint8_t)name[i]) * 16777619u;
+        }
+        for (unsigned i = 0; i < DIGITS && used + MEMBER_BYTES <= count; i++) {
+            uint32_t whole = (hash ^ (uint8_t)digits[i]) * 16777619u;
+            if ((uint16_t)(whole ^ whole >> 16) == 1234)
+                used += (size_t)sprintf(out + used, "\"%.4s%c\":1,", name, digits[i]);
+        }
+    }
+    return used;
+}
+
+static double seconds_of(const char *text, size_t count)
+{
+    uint32_t at;
+    double least = 1e9;
+    for (unsigned i = 0; i < 5; i++) {
+        clock_t begun = clock(); /* of the processor */
+        for (unsigned j = 0; j < 4; j++)
+            CHECK(scan_all(text, count, &at) == JSON_OK);
+        double spent = (double)(clock() - begun) / CLOCKS_PER_SEC;
+        least = spent < least ? spent : least;
+    }
+    return least;
+}
+
+/* The longest body full of names costs little more than one of as many values: no names that a
+ * client may choose make a request expensive (7 ms where each was compared with all before it). */
+static void test_costly_names(void)
+{
+    enum { BYTES = 16000 };
+    static char names[BYTES + 1], values[BYTES + 1];
+    size_t filled = 6;
+    names[0] = '{';
+    size_t used = 1 + write_alike(names + 1, BYTES - 1);
+    names[used - 1] = '}';
+    memcpy(values, "{\"a\":[", filled);
+    while (filled + 10 <= BYTES)
+        filled += (size_t)sprintf(values + filled, "\"aaaaa\",1,");
+    memcpy(values + filled - 1, "]}", 2);
+    double of_names = seconds_of(names, used), of_values = seconds_of(values, filled + 1);
+    CHECK(of_names < 60 * of_values);
+}
+
 int main(void)
 {
     test_rows();
@@ -325,6 +411,8 @@ int main(void)
     test_unescape();
     test_integers();
     test_many_names();
+    test_names_in_any_order();
+    test_costly_names();
     for (int error = JSON_OK; error <= JSON_ERROR_TOO_LONG; error++)
         CHECK(strlen(json_scan_error_text((enum json_error)error)) > 3);
     return 0;
