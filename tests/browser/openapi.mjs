@@ -1,5 +1,5 @@
-// openapi.mjs DOCUMENT - lints an OpenAPI document with Redocly's rules `recommended`, compiles each
-// schema with ajv, and validates against them: standard input has one JSON array per line, [pointer
+// openapi.mjs DOCUMENT - lints an OpenAPI document with Redocly's rules `recommended`, compiles
+// each schema with ajv, and validates against them: standard input has one JSON array per line, [pointer
 // to the schema, value]. Prints what is wrong, one line each.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";

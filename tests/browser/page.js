@@ -1,5 +1,5 @@
-// A web page as a user of passkeys has it: the key is made by the browser, sessions are Ed25519 keys
-// of WebCrypto, and requests are packed from the layouts of docs/reference.md.
+// A web page as a user of passkeys has it: the key is made by the browser, sessions are Ed25519
+// keys of WebCrypto, and requests are packed from the layouts of docs/reference.md.
 "use strict";
 const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)));
 const bytesOf = (...parts) => new Uint8Array(parts.flatMap((part) => [...new Uint8Array(part)]));

@@ -1,6 +1,6 @@
-"""test_passkey.py BUILD - Debian's Chromium with its virtual authenticator creates a passkey account
-and signs an accepted order through a session that the passkey made, on a testnet whose relying
-party is localhost. Skipped where tools/setup --browser was not called.
+"""test_passkey.py BUILD - Debian's Chromium with its virtual authenticator creates a passkey
+account and signs an accepted order through a session that the passkey made, on a testnet whose
+relying party is localhost. Skipped where tools/setup --browser was not called.
 """
 import http.server
 import pathlib

@@ -1,6 +1,6 @@
 """test_wallets.py BUILD - ethers and viem sign accepted typed data: accounts and sessions, and an
-order by each session; and for every payload of the vectors of EIP-712 both come to the digest of the
-preview. Skipped where tools/setup --browser was not called.
+order by each session; and for every payload of the vectors of EIP-712 both come to the digest of
+the preview. Skipped where tools/setup --browser was not called.
 """
 import json
 import struct
@@ -10,7 +10,7 @@ import packages
 
 packages.skip_without("ethers", "viem")
 sys.path.insert(0, str(packages.SOURCE / "tests/system"))
-from client import SECP256K1, SMALL_TABLES, Perpd, b64, header, new_id  # noqa: E402  (the folder comes first)
+from client import SECP256K1, SMALL_TABLES, Perpd, b64, header, new_id  # noqa: E402
 
 VECTORS = json.loads((packages.SOURCE / "tests/vectors/perpd/eip712.json").read_text())["vectors"]
 # Bodies of the codes without a vector (reference.md), of account 7.

@@ -138,7 +138,8 @@ with Tree(CLEAN_DOCS | ROOM) as tree:
     if f"| [`http`](http/README{MD}) | One line: of bytes |" not in made:
         expect("table of rooms", None, (1, made))
     (tree.root / "src/net/http/late.h").write_text(CLEAN["src/net/wire.h"])
-    expect("new header in a room", f"http/README{MD}: its table is old", tree.check(check, tree.root))
+    expect("new header in a room", f"http/README{MD}: its table is old",
+           tree.check(check, tree.root))
     (tree.root / "src/net/http/late.h").unlink()
     (tree.root / INNER).write_text(f"# http\n\nAnother line.\n\n{FILES}")
     expect("changed room", "src/net/README.md: its table is old", tree.check(check, tree.root))

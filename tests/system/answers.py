@@ -47,7 +47,17 @@ class Answers:
         status = str(answer.status) if str(answer.status) in answers else "default"
         if media not in answers[status]["content"]:
             return f"{method} {path}: {media} of {answer.status} is not in the document"
-        return pointer("paths", path, method.lower(), "responses", status, "content", media, "schema")
+        return pointer("paths", path, method.lower(), "responses", status, "content", media,
+                       "schema")
+
+    def watch(self, exchange):
+        """Sees each request that the exchange's raw and kept send from now on."""
+        for name in ("raw", "kept"):
+            def asked(request, ask=getattr(exchange, name)):
+                answer = ask(request)
+                self.see(request, answer)
+                return answer
+            setattr(exchange, name, asked)
 
     def see(self, request, answer):
         match = re.match(rb"([A-Z]+) (\S*?)(\?\S*)? HTTP/1\.[01]\r\n", request)

@@ -350,7 +350,6 @@ class Exchange:
         self.operator, self.oracle = operator, oracle
         self._local = threading.local()
         self._salt = None
-        self.observer = None  # called with each request of raw and kept, and its answer
 
     def open(self, timeout=PATIENCE_S):
         return Connection(self.port, timeout)
@@ -364,12 +363,7 @@ class Exchange:
     def raw(self, data):
         """One request on a connection of its own."""
         with self.open() as connection:
-            return self._observed(data, connection.exchange(data))
-
-    def _observed(self, data, answer):
-        if self.observer is not None:
-            self.observer(data, answer)
-        return answer
+            return connection.exchange(data)
 
     def kept(self, data):
         """One request on this thread's kept connection, opened anew when it was closed."""
@@ -378,7 +372,7 @@ class Exchange:
             if connection is None:
                 connection = self._local.connection = self.open()
             try:
-                return self._observed(data, connection.exchange(data))
+                return connection.exchange(data)
             except (EOFError, ConnectionError):
                 connection.close()
                 connection = self._local.connection = None

@@ -74,7 +74,7 @@ def run(suite, make_world=World, options=("--limits.open_orders=20",), window=cl
                   *client.SMALL_TABLES)
     try:
         exchange, answers = perpd.start(), Answers()
-        exchange.observer = answers.see
+        answers.watch(exchange)
         result = suite.run(make_world(exchange), only())
         if answers.wrong:
             print("FAILED answers against docs/openapi.json:", *answers.wrong[:40], sep="\n    ")
