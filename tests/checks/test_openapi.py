@@ -31,6 +31,10 @@ def made(tables):
 
 check(made(TABLES).stdout == TEXT, "docs/openapi.json is old: "
       "build/release/perp-reference --json | tools/openapi > docs/openapi.json")
+reads = subprocess.run([SOURCE / "tools/reads"], input=TEXT, text=True, capture_output=True,
+                       check=True).stdout
+check(reads == (SOURCE / "docs/reads.md").read_text(), "docs/reads.md is old: "
+      "tools/reads < docs/openapi.json > docs/reads.md")
 planted = copy.deepcopy(TABLES)
 planted["routes"].pop()
 check(made(planted).returncode != 0, "a route that is gone is seen")

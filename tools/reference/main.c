@@ -1,9 +1,9 @@
 /* main.c - makes documents from the tables of src/base and src/crypto;
  * a test compares each with the one in the tree.
  *
- *   perp-reference             docs/reference.md: requests with every field, statuses, reasons,
- *                              problem codes, mistakes of signers, worked
- *                              signatures, options
+ *   perp-reference             docs/reference.md: the bytes of a signed request, requests with
+ *                              every field, statuses, reasons and problem codes with their
+ *                              meanings, mistakes of signers, worked signatures, options
  *   perp-reference --json      the same tables and the routes as JSON
  *   perp-reference DOCUMENT    the document with the tables between its markers made again:
  *                              <!-- steps -->, <!-- rows --> (R11) up to <!-- end --> */
@@ -19,7 +19,10 @@
 #include "base/rule.h"
 #include "base/status.h"
 #include "base/version.h"
+#include "crypto/eip712.h"
 #include "crypto/signing_mistake.h"
+#include "reference/basics.h"
+#include "reference/meanings.h"
 #include "reference/tables.h"
 #include "reference/vectors.h"
 
@@ -86,6 +89,15 @@ static void print_fields(uint32_t code)
     }
 }
 
+/* The type that a wallet signs, where one may. */
+static void print_typed_data(uint16_t code)
+{
+    char text[EIP712_TYPE_MAX];
+
+    if (eip712_encode_type(code, text) > 0)
+        printf("\nTyped data: `%s`\n", text);
+}
+
 static void print_requests(void)
 {
     size_t count;
@@ -105,22 +117,30 @@ static void print_requests(void)
                request->built ? "Served" : "Not served by this version");
         printf("\n| offset | bytes | field | kind |\n|---|---|---|---|\n");
         print_fields(request->code);
+        print_typed_data(request->code);
     }
 }
 
 static void print_lists(void)
 {
-    printf("\n## Statuses\n| number | name |\n|---|---|\n");
+    printf("\n## Statuses\nThe `status` of a RequestAck, the `message` of a success answer; what "
+           "each request type may answer, and in\nwhich order, is in [R11](spec/rules.md).\n\n"
+           "| number | name | meaning |\n|---|---|---|\n");
     for (uint32_t status = 0; status < STATUS_COUNT; status++)
-        printf("| %u | `%s` |\n", status, status_name((enum status)status));
-    printf("\n## Reasons\n0 is none, 1 to 127 are the status of that number.\n\n"
-           "| number | name |\n|---|---|\n");
+        printf("| %u | `%s` | %s |\n", status, status_name((enum status)status),
+               meaning_of_status(status));
+    printf("\n## Reasons\nWhy a request was refused or an order ended, beside its status. 0 is "
+           "none, 1 to 127 are the status of\nthat number.\n\n"
+           "| number | name | meaning |\n|---|---|---|\n");
     for (uint32_t reason = REASON_FIRST; reason < REASON_END; reason++)
-        printf("| %u | `%s` |\n", reason, reason_name(reason));
-    printf("\n## Problem codes\n| HTTP | code |\n|---|---|\n");
+        printf("| %u | `%s` | %s |\n", reason, reason_name(reason), meaning_of_reason(reason));
+    printf(
+        "\n## Problem codes\nThe `code` of a problem object (J8 of [json.md](spec/json.md)): the "
+        "request was not executed, and its id\nis unused.\n\n"
+        "| HTTP | code | meaning |\n|---|---|---|\n");
     for (uint32_t problem = PROBLEM_none + 1; problem < PROBLEM_END; problem++)
-        printf("| %u | `%s` |\n", problem_http_status((enum problem)problem),
-               problem_code((enum problem)problem));
+        printf("| %u | `%s` | %s |\n", problem_http_status((enum problem)problem),
+               problem_code((enum problem)problem), meaning_of_problem(problem));
 }
 
 static void print_mistakes(void)
@@ -201,11 +221,16 @@ static bool print_reference(void)
     printf(
         "# Reference\nMade by `build/release/perp-reference` from the tables in `src/base`; do not "
         "edit.\n\n");
+    if (!meanings_are_complete())
+        return false;
+    basics_print();
     print_requests();
     print_lists();
     print_mistakes();
-    if (!vectors_print())
+    if (!vectors_print()) {
+        fprintf(stderr, "perp-reference: a worked signature does not verify\n");
         return false;
+    }
     print_options();
     return true;
 }
@@ -222,8 +247,5 @@ int main(int argc, char **argv)
     }
     if (argc > 1)
         return print_document(argv[1]);
-    if (print_reference())
-        return 0;
-    fprintf(stderr, "perp-reference: a worked signature does not verify\n");
-    return 1;
+    return print_reference() ? 0 : 1;
 }
