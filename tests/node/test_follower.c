@@ -2,6 +2,7 @@
  * only itself, so many of them stay within bounds, and none of their buffers is lost. */
 #include "base/problem.h"
 #include "check.h"
+#include "engine/state/state.h"
 #include "node/core_rig.h"
 
 enum {
@@ -11,6 +12,7 @@ enum {
     FILLS = 45000, /* of one account: a page at the end of them takes five turns */
     ACCOUNT = 1,
     TURNS = 400,
+    PORTFOLIOS = 3500, /* of one account: 28,000 rows */
 };
 
 /* Fills of one account straight into the history: only their number matters here. */
@@ -31,7 +33,7 @@ static void rig_make(void)
     static const char *const no_keys[] = { NULL };
 
     core_rig_make_with(&(struct core_rig_options){ .disk_seed = 3,
-                                                   .accounts = 64,
+                                                   .accounts = 4096,
                                                    .credentials = 256,
                                                    .engine = no_keys,
                                                    .link_count = LINKS,
@@ -178,6 +180,48 @@ static void check_many_deep(void)
     CHECK(published_get(&core_rig.core.follower.counters.given_up) == SLOTS - FOLLOWER_ASIDE_MAX);
 }
 
+/* Lists of an account with many portfolios are made in one turn each, and count for what they cost:
+ * of 64 the first two or three use up the 40,000 rows of the turn and as many spare ones. */
+static void check_many_portfolios(void)
+{
+    static const struct {
+        enum query_kind kind;
+        uint64_t a_turn; /* positions are looked at twice, first for the markets to rank */
+    } kinds[] = { { QUERY_positions, 2 }, { QUERY_balances, 3 }, { QUERY_subaccounts, 3 } };
+    static const uint8_t no_label[ACCOUNT_LABEL_BYTES];
+    struct engine *engine = core_rig.core.replica;
+    struct core_rig_link *link = &core_rig.links[0];
+
+    uint32_t account = account_add(engine, no_label);
+    for (uint32_t n = 1; n < PORTFOLIOS; n++)
+        (void)portfolio_add(engine, engine->accounts.rows[account].subaccount_head, "");
+    for (uint32_t k = 0; k < CC_COUNT(kinds); k++) {
+        for (uint64_t n = 0; n < SLOTS; n++) {
+            struct query *query = ring_claim(&link->queries, 1);
+            CHECK(query != NULL);
+            *query = (struct query){ .token = n,
+                                     .kind = kinds[k].kind,
+                                     .account_id = account,
+                                     .subaccount_index = QUERY_ANY_INDEX,
+                                     .portfolio_index = QUERY_ANY_INDEX,
+                                     .pin = -1 };
+        }
+        ring_publish(&link->queries);
+        for (uint64_t left = SLOTS; left != 0;) {
+            uint64_t now = left < kinds[k].a_turn ? left : kinds[k].a_turn;
+            CHECK(core_follow(&core_rig.core) > 0);
+            CHECK(ring_ready(&link->replies) == now && ring_ready(&link->queries) == left - now);
+            for (uint64_t n = 0; n < now; n++) {
+                const struct reply *reply = ring_at(&link->replies, n);
+                CHECK(reply->problem == PROBLEM_none && reply->token == SLOTS - left + n);
+                reply_pool_free(&link->pool, reply->buffer);
+            }
+            ring_release(&link->replies, now);
+            left -= now;
+        }
+    }
+}
+
 /* A page whose place is dropped while it is aside is refused, not cut. */
 static void check_overrun(void)
 {
@@ -203,6 +247,7 @@ int main(void)
     check_deep_page();
     check_behind_deep();
     check_many_deep();
+    check_many_portfolios();
     check_overrun();
     rig_free();
     return 0;

@@ -135,6 +135,14 @@ bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
     return true;
 }
 
+uint32_t read_portfolio_count(const struct engine *engine, uint64_t account_id,
+                              uint32_t subaccount_index)
+{
+    uint32_t record = subaccount_find(engine, account_id, subaccount_index);
+
+    return record == SUBACCOUNT_NONE ? 0 : engine->subaccounts.rows[record].portfolio_count;
+}
+
 bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
                      struct row_subaccount *row)
 {

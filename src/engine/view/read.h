@@ -52,6 +52,11 @@ CC_MUST_USE bool read_balance(const struct engine *engine, uint64_t account_id,
 CC_MUST_USE bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
                                      uint32_t *subaccount_index, uint32_t *portfolio_index);
 
+/* How many portfolios a subaccount has, CLOSED ones too: as many does read_subaccount visit. 0: no
+ * such subaccount. */
+uint32_t read_portfolio_count(const struct engine *engine, uint64_t account_id,
+                              uint32_t subaccount_index);
+
 /* Shows a subaccount; the indexes are dense from 0. False: no such subaccount. */
 CC_MUST_USE bool read_subaccount(const struct engine *engine, uint64_t account_id,
                                  uint32_t subaccount_index, struct row_subaccount *row);

@@ -102,10 +102,12 @@ bool read_positions_next(struct read_positions *cursor, const struct engine *eng
                                &cursor->portfolio_index)) {
         uint32_t portfolio =
             portfolio_find(engine, account_id, cursor->subaccount_index, cursor->portfolio_index);
-        if (read_filter_admits(&cursor->filter, cursor->subaccount_index,
+        if (engine->portfolios.rows[portfolio].holding_count != 0 &&
+            read_filter_admits(&cursor->filter, cursor->subaccount_index,
                                cursor->portfolio_index) &&
             next_of_portfolio(cursor, engine, portfolio, row))
             return true;
+        cursor->visited++;
         cursor->next_market = 0;
         cursor->portfolio_index++;
     }

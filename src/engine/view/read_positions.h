@@ -18,6 +18,7 @@ struct read_positions {
     uint32_t subaccount_index; /* of the next row */
     uint32_t portfolio_index;
     uint32_t next_market; /* in ascending asset ids */
+    uint32_t visited;     /* portfolios that the walk has looked at */
     /* Of the last row: */
     uint32_t portfolio; /* creation number */
     uint32_t market;    /* k of read_market */

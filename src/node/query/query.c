@@ -155,12 +155,6 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_balance:
         run_balance(task, sources);
         return;
-    case QUERY_balances:
-        query_portfolio_balances(task, sources);
-        return;
-    case QUERY_subaccounts:
-        query_portfolio_subaccounts(task, sources);
-        return;
     case QUERY_account:
         run_account(task, sources);
         return;
@@ -189,6 +183,8 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_fills:
     case QUERY_trades:
     case QUERY_positions:
+    case QUERY_balances:
+    case QUERY_subaccounts:
     case QUERY_payments:
     case QUERY_rates:
     case QUERY_fund:
@@ -197,13 +193,34 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_KIND_COUNT:
         break;
     }
-    INVARIANT(!"a query of this kind takes steps");
+    INVARIANT(!"a query of this kind takes steps or visits portfolios");
 }
 
 static bool is_list(const struct query_task *task)
 {
     return task->query.kind == QUERY_orders || task->query.kind == QUERY_fills ||
            task->query.kind == QUERY_trades;
+}
+
+/* A portfolio costs about as much as eight rows of a list. A list of them is of one moment and does
+ * not continue in the next turn: what it visits beyond the turn's rows is owed. */
+static bool run_portfolios(struct query_task *task, const struct query_sources *sources,
+                           struct query_budget *budget)
+{
+    uint32_t visited = 0;
+    bool is_done = true;
+
+    if (task->query.kind == QUERY_positions)
+        is_done = query_portfolio_positions(task, sources, &budget->holders, &visited);
+    else if (task->query.kind == QUERY_balances)
+        query_portfolio_balances(task, sources, &visited);
+    else
+        query_portfolio_subaccounts(task, sources, &visited);
+    uint32_t rows = visited * QUERY_PORTFOLIO_ROWS;
+    uint32_t covered = rows < budget->rows ? rows : budget->rows;
+    budget->rows -= covered;
+    budget->owed += rows - covered;
+    return is_done;
 }
 
 static bool run(struct query_task *task, const struct query_sources *sources,
@@ -215,8 +232,9 @@ static bool run(struct query_task *task, const struct query_sources *sources,
         return query_money_step(task, sources, &budget->rows);
     if (task->query.kind == QUERY_withdrawals)
         return query_withdrawals_step(task, sources, &budget->rows);
-    if (task->query.kind == QUERY_positions)
-        return query_portfolio_positions(task, sources, &budget->holders);
+    if (task->query.kind == QUERY_positions || task->query.kind == QUERY_balances ||
+        task->query.kind == QUERY_subaccounts)
+        return run_portfolios(task, sources, budget);
     run_at_once(task, sources);
     return true;
 }

@@ -12,6 +12,7 @@
 enum {
     QUERY_DEPTH_MAX = 1000,      /* levels a side (wire.md W7) */
     QUERY_INVARIANTS_ALL = 0x3F, /* I1..I6 */
+    QUERY_PORTFOLIO_ROWS = 8,    /* what a portfolio that is visited costs a turn, in rows */
 };
 
 /* What all queries of a turn may still visit. */
@@ -19,6 +20,7 @@ struct query_budget {
     uint32_t rows;
     uint32_t holders;
     uint32_t spare; /* rows for queries that begin after `rows` are used up; the follower's */
+    uint32_t owed;  /* rows visited beyond `rows` by lists that are made in one turn */
 };
 
 /* Begins a query and does its first step. The reply has a buffer of `pool`, or is a problem: a 404,

@@ -13,22 +13,23 @@ static uint16_t asset_of(const struct query_sources *sources, const struct read_
 
 /* Quantiles of every market that the list will show, young enough. */
 static bool make_quantiles(const struct query_task *task, const struct query_sources *sources,
-                           uint32_t *holders)
+                           uint32_t *holders, uint32_t *visited)
 {
     struct read_filter filter = query_task_filter(task);
     struct read_positions cursor;
     struct row_position row;
+    bool are_made = true;
 
     read_positions_begin(&cursor, &filter);
-    while (read_positions_next(&cursor, sources->engine, &row))
-        if (!adl_rank_make(sources->ranks, sources->engine, &sources->history->names,
-                           asset_of(sources, &cursor), task->reply.time_ns, holders))
-            return false;
-    return true;
+    while (are_made && read_positions_next(&cursor, sources->engine, &row))
+        are_made = adl_rank_make(sources->ranks, sources->engine, &sources->history->names,
+                                 asset_of(sources, &cursor), task->reply.time_ns, holders);
+    *visited += cursor.visited;
+    return are_made;
 }
 
 bool query_portfolio_positions(struct query_task *task, const struct query_sources *sources,
-                               uint32_t *holders)
+                               uint32_t *holders, uint32_t *visited)
 {
     struct read_filter filter = query_task_filter(task);
     struct read_positions cursor;
@@ -39,7 +40,7 @@ bool query_portfolio_positions(struct query_task *task, const struct query_sourc
         query_task_refuse(task, PROBLEM_invalid_market);
         return true;
     }
-    if (!make_quantiles(task, sources, holders))
+    if (!make_quantiles(task, sources, holders, visited))
         return false;
     /* All rows are of this turn, whenever the query began. */
     task->reply.applied = engine_sequence(sources->engine);
@@ -51,10 +52,12 @@ bool query_portfolio_positions(struct query_task *task, const struct query_sourc
         if (!query_task_put_if_fits(task, &row, sizeof row))
             break;
     }
+    *visited += cursor.visited;
     return true;
 }
 
-void query_portfolio_balances(struct query_task *task, const struct query_sources *sources)
+void query_portfolio_balances(struct query_task *task, const struct query_sources *sources,
+                              uint32_t *visited)
 {
     uint64_t account = task->query.account_id;
     uint32_t subaccount = task->query.pin >= 0 ? (uint32_t)task->query.pin : 0;
@@ -66,19 +69,23 @@ void query_portfolio_balances(struct query_task *task, const struct query_source
             return;
         bool found = read_balance(sources->engine, account, subaccount, portfolio, &row);
         INVARIANT(found);
+        ++*visited;
         if (!query_task_put_if_fits(task, &row, sizeof row))
             return;
         portfolio++;
     }
 }
 
-void query_portfolio_subaccounts(struct query_task *task, const struct query_sources *sources)
+void query_portfolio_subaccounts(struct query_task *task, const struct query_sources *sources,
+                                 uint32_t *visited)
 {
     int32_t pin = task->query.pin;
     uint32_t index = pin >= 0 ? (uint32_t)pin : 0;
     struct row_subaccount row;
 
-    for (; read_subaccount(sources->engine, task->query.account_id, index, &row); index++)
+    for (; read_subaccount(sources->engine, task->query.account_id, index, &row); index++) {
+        *visited += read_portfolio_count(sources->engine, task->query.account_id, index);
         if (!query_task_put_if_fits(task, &row, sizeof row) || pin >= 0)
             return;
+    }
 }

@@ -1,6 +1,8 @@
 /* query_portfolio.h - lists of what an account has: positions, portfolios, subaccounts.
  *
  * They have no limit. A list that outgrows a reply buffer is answered internal_error, never cut.
+ * All rows are of one turn: each function adds to *visited the portfolios that it looked at, which
+ * the caller charges to the turn.
  *
  * Owner. The follower's thread, between commands.
  * Bound. A turn visits at most *holders holders for the quantiles of positions (adl_rank.h). */
@@ -11,9 +13,12 @@
 
 /* False if the quantiles need another turn. */
 CC_MUST_USE bool query_portfolio_positions(struct query_task *task,
-                                           const struct query_sources *sources, uint32_t *holders);
+                                           const struct query_sources *sources, uint32_t *holders,
+                                           uint32_t *visited);
 
-void query_portfolio_balances(struct query_task *task, const struct query_sources *sources);
-void query_portfolio_subaccounts(struct query_task *task, const struct query_sources *sources);
+void query_portfolio_balances(struct query_task *task, const struct query_sources *sources,
+                              uint32_t *visited);
+void query_portfolio_subaccounts(struct query_task *task, const struct query_sources *sources,
+                                 uint32_t *visited);
 
 #endif

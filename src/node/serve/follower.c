@@ -168,9 +168,10 @@ static bool begin_task(struct query_task *task, const struct query_sources *sour
 
     if (own.rows < FOLLOWER_ROWS_A_QUERY)
         own.rows = FOLLOWER_ROWS_A_QUERY;
+    own.owed = 0;
     uint32_t given = own.rows;
     bool done = query_begin(task, sources, query, pool, &own);
-    uint32_t used = given - own.rows;
+    uint32_t used = given - own.rows + own.owed;
     uint32_t of_rows = used < budget->rows ? used : budget->rows;
     uint32_t of_spare = used - of_rows < budget->spare ? used - of_rows : budget->spare;
     budget->rows -= of_rows;

@@ -13,7 +13,8 @@
  * Bound.  At most FOLLOWER_ASIDE_MAX queries of a link are aside, so that half of its buffers stay
  *         free for others; one more gets not_ready. A turn visits FOLLOWER_ROWS_A_TURN rows, about
  *         half of them for queries put aside, and FOLLOWER_ROWS_SPARE more for queries that begin
- *         after these are used up. What is left in the rings begins in the next turn.
+ *         after these are used up. What is left in the rings begins in the next turn. A list of an
+ *         account's portfolios is made in one turn; what it costs beyond those rows ends the turn.
  * Owner.  One thread, which owns the replica engine and its history. `applied` and the other
  *         atomics are read by any thread. */
 #ifndef NODE_SERVE_FOLLOWER_H
