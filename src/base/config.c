@@ -367,12 +367,25 @@ static bool load_flag(struct config *config, const char *argument)
 
 /* -------------------------------------------------------------- the whole */
 
+/* TLS needs both of its files. */
+static bool check_tls(struct config *config)
+{
+    bool has_certificate = config_text(config, OPTION_net_tls_certificate)[0] != '\0';
+    bool has_key = config_text(config, OPTION_net_tls_key)[0] != '\0';
+    return has_certificate == has_key ||
+           refuse(config, "%s needs %s: both PEM files, or neither",
+                  option_row(has_key ? OPTION_net_tls_key : OPTION_net_tls_certificate)->name,
+                  option_row(has_key ? OPTION_net_tls_certificate : OPTION_net_tls_key)->name);
+}
+
 /* A listener: plain HTTP beyond loopback is asked for, and its hosts are known. */
 static bool check_listener(struct config *config, enum option listen, enum option allow_plain)
 {
     const char *address = config_text(config, listen);
     const char *name = option_row(listen)->name;
-    if (!host_is_loopback(address) && !config_switch(config, allow_plain))
+    bool is_secure =
+        listen == OPTION_net_listen && config_text(config, OPTION_net_tls_certificate)[0] != '\0';
+    if (!is_secure && !host_is_loopback(address) && !config_switch(config, allow_plain))
         return refuse(config,
                       "%s = %s: plain HTTP on an address that is not loopback needs %s = on", name,
                       address, option_row(allow_plain)->name);
@@ -417,7 +430,7 @@ bool config_relying_party(const struct config *config, struct relying_party *par
 /* Checks that involve several rows. */
 static bool check_together(struct config *config)
 {
-    if (!check_hosts(config) || !check_origins(config) ||
+    if (!check_hosts(config) || !check_origins(config) || !check_tls(config) ||
         !check_listener(config, OPTION_net_listen, OPTION_net_allow_plain) ||
         !check_listener(config, OPTION_admin_listen, OPTION_admin_allow_plain))
         return false;

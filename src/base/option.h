@@ -29,8 +29,8 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(net,      listen,                 TEXT,   0, 1, "127.0.0.1:8080", 0, 0, "address:port of the public interface") \
     X(net,      threads,                INT,    0, 1, "",               1, 32, "io_uring threads; none: CPUs - 1 if dedicated, else 1") \
     X(net,      allow_plain,            SWITCH, 0, 1, "off",            0, 0, "plain HTTP on an address that is not loopback") \
-    X(net,      tls_certificate,        TEXT,   0, 0, "",               0, 0, "PEM file") \
-    X(net,      tls_key,                TEXT,   0, 0, "",               0, 0, "PEM file") \
+    X(net,      tls_certificate,        TEXT,   0, 1, "",               0, 0, "PEM file of the certificate and its chain: net.listen speaks TLS") \
+    X(net,      tls_key,                TEXT,   0, 1, "",               0, 0, "PEM file of its private key, readable by its owner only") \
     X(net,      credit_wait_ms,         INT,    0, 1, "2",              0, 1000, "longest wait for a credit before request_dropped, ms") \
     X(net,      output_pool,            SIZE,   0, 1, "256M",           1048576, 17179869184, "outbound bytes per net thread") \
     X(net,      debug_payload,          SWITCH, 0, 1, "off",            0, 0, "POST /api/v1/debug/payload, 3 ms a request") \

@@ -10,6 +10,7 @@
 #include "net/parser.h"
 #include "net/protocol.h"
 #include "net/request/rate_limit.h"
+#include "net/secure.h"
 #include "net/socket/listener.h"
 #include "net/socket/uring.h"
 
@@ -25,6 +26,7 @@ enum {
 
 struct net {
     struct protocol protocol;
+    struct secure secure;
     struct uring uring;
     struct listener listeners[LISTENERS];
     bool accepting[LISTENERS]; /* an accept is armed */
@@ -98,6 +100,8 @@ int net_create(struct net **net, const struct net_config *config, struct net_dia
         error =
             protocol_init(&made->protocol, config,
                           connection_capacity(config->port_threads > 1 ? config->port_threads : 1));
+        if (error == 0)
+            error = secure_init(&made->secure, &made->protocol, config->tls);
         if (error != 0)
             (void)snprintf(diagnosis->text, sizeof diagnosis->text,
                            "no memory for the connection tables");
@@ -123,6 +127,7 @@ void net_destroy(struct net *net)
     listener_close(&net->listeners[PUBLIC]);
     listener_close(&net->listeners[ADMIN]);
     uring_close(&net->uring); /* ends operations in flight before their memory is unmapped */
+    secure_free(&net->secure);
     protocol_free(&net->protocol);
     free(net);
 }
@@ -155,6 +160,7 @@ static void abandon(struct net *net, struct conn *conn)
     }
     (void)close(conn->file);
     conn->file = -1;
+    secure_close(&net->secure, conn);
     protocol_close(&net->protocol, conn);
 }
 
@@ -167,19 +173,22 @@ static bool is_between_requests(const struct conn *conn)
 static void attend(struct net *net, struct conn *conn)
 {
     struct protocol *protocol = &net->protocol;
+    struct output *wire = conn_wire(conn);
     const uint8_t *bytes;
     if (protocol->context.draining && is_between_requests(conn)) {
         conn->last = true;
         conn->phase = CONN_HEAD;
     }
-    bool finished = protocol_is_finished(conn) && !conn->sending;
+    if (!conn->broken)
+        secure_seal(&net->secure, conn);
+    bool finished = protocol_is_finished(conn) && wire->bytes == 0 && !conn->sending;
     if (conn->broken || (finished && conn->ended)) {
         conn->broken = true;
         abandon(net, conn);
         return;
     }
-    if (!conn->sending && conn->output.bytes > 0) {
-        size_t count = output_next(&protocol->context.outputs, &conn->output, &bytes);
+    if (!conn->sending && wire->bytes > 0) {
+        size_t count = output_next(&protocol->context.outputs, wire, &bytes);
         conn->sending = true;
         uring_send(&net->uring, conn->file, bytes, count, conn->index);
     }
@@ -189,7 +198,7 @@ static void attend(struct net *net, struct conn *conn)
         (void)shutdown(conn->file, SHUT_WR);
         conn_time_start(&protocol->context.conns, conn, CONN_TIME_LINGER, protocol->context.now_ns);
     }
-    if (conn_input_bytes(conn) >= CONN_INPUT_KEEP) {
+    if (conn_input_bytes(conn) >= CONN_INPUT_KEEP || conn->wire.bytes > 2 * SECURE_WIRE_BYTES) {
         conn->bulk = true;
         stop_receive(net, conn);
     } else if (!conn->receiving && !conn->ended) {
@@ -252,6 +261,8 @@ static void on_accept(struct net *net, const struct io_uring_cqe *cqe, uint32_t 
     conn->address = rate_limit_address(&peer);
     if (listener == PUBLIC && peer_list_has(&protocol->config.proxies, &peer))
         conn->phase = CONN_PROXY;
+    if (listener == PUBLIC)
+        secure_accept(&net->secure, conn);
     arm_receive(net, conn);
 }
 
@@ -261,8 +272,8 @@ static void on_receive(struct net *net, const struct io_uring_cqe *cqe, struct c
     INVARIANT(conn->open);
     if (cqe->flags & IORING_CQE_F_BUFFER) {
         if (cqe->res > 0)
-            protocol_receive(protocol, conn, (char *)uring_buffer(&net->uring, cqe),
-                             (size_t)cqe->res);
+            secure_receive(&net->secure, conn, (char *)uring_buffer(&net->uring, cqe),
+                           (size_t)cqe->res);
         uring_give_buffer(&net->uring, cqe);
     }
     if ((cqe->flags & IORING_CQE_F_MORE) == 0) {
@@ -270,7 +281,7 @@ static void on_receive(struct net *net, const struct io_uring_cqe *cqe, struct c
         conn->cancelling = false;
     }
     if (cqe->res == 0)
-        protocol_end_of_input(protocol, conn);
+        secure_end_of_input(&net->secure, conn);
     else if (cqe->res < 0 && cqe->res != -ENOBUFS && cqe->res != -ECANCELED)
         conn->broken = true;
     context_mark_dirty(&protocol->context, conn);
@@ -285,7 +296,7 @@ static void on_send(struct net *net, const struct io_uring_cqe *cqe, struct conn
         conn->broken = cqe->res != -EINTR && cqe->res != -EAGAIN;
     } else {
         protocol->context.metrics.counters.sent_bytes += (uint32_t)cqe->res;
-        output_sent(&protocol->context.outputs, &conn->output, (size_t)cqe->res);
+        output_sent(&protocol->context.outputs, conn_wire(conn), (size_t)cqe->res);
         if (conn->time == CONN_TIME_IDLE)
             conn_time_start(&protocol->context.conns, conn, CONN_TIME_IDLE,
                             protocol->context.now_ns);
@@ -348,9 +359,11 @@ unsigned net_step(struct net *net)
     if (CC_UNLIKELY(!net->uring.started))
         start(net);
     protocol_turn_begin(&net->protocol);
+    secure_begin(&net->secure);
     arm_accepts(net);
     uint32_t work = run_completions(net);
     work += protocol_turn_end(&net->protocol);
+    work += secure_run(&net->secure);
     attend_dirty(net);
     uring_flush(&net->uring);
     protocol_mark_sent(&net->protocol);
@@ -403,6 +416,11 @@ void net_drain(struct net *net)
 bool net_drained(const struct net *net)
 {
     return net->protocol.context.pendings.used == 0 && net->protocol.context.outputs.used == 0;
+}
+
+void net_set_certificate(struct net *net, struct tls_server *tls)
+{
+    secure_replace(&net->secure, tls);
 }
 
 uint16_t net_port(const struct net *net)

@@ -13,7 +13,7 @@
  *         on (the kernel enforces it) and makes all later calls, unless a function says otherwise.
  * Units.  Times are unix ns of the node clock; timeouts are ns.
  * Bound.  NET_CONNECTIONS_MAX connections, `output_pool_bytes` unsent bytes. All memory is mapped
- *         by net_create; nothing is allocated afterwards. */
+ *         by net_create; nothing is allocated afterwards but the sessions of TLS (secure.h). */
 #ifndef NET_NET_H
 #define NET_NET_H
 
@@ -48,6 +48,10 @@ void net_wait(struct net *net, uint64_t timeout_ns);
 /* Stops accepting and begins to close: idle connections now, others when their requests are
  * answered. */
 void net_drain(struct net *net);
+
+/* Connections accepted from now on get this certificate; open ones keep theirs. Takes it over. The
+ * net was made with a certificate. */
+void net_set_certificate(struct net *net, struct tls_server *tls);
 
 /* Whether no request is in flight and no byte unsent. */
 CC_MUST_USE bool net_drained(const struct net *net);

@@ -314,8 +314,7 @@ static enum progress read_proxy_header(struct protocol *protocol, struct conn *c
         return PROGRESS_MORE;
     if (memcmp(&client, &nobody, sizeof client) != 0)
         conn->address = rate_limit_address(&client);
-    conn->phase = CONN_HEAD;
-    conn_time_start(&protocol->context.conns, conn, CONN_TIME_IDLE, protocol->context.now_ns);
+    protocol_await(protocol, conn);
     *used = (size_t)bytes;
     return PROGRESS_DONE;
 }
@@ -337,6 +336,8 @@ size_t parser_run(struct protocol *protocol, struct conn *conn, char *text, size
         size_t request_bytes = 0;
         if (conn->phase == CONN_HEAD && conn->last) /* the last answer says close */
             return *count;
+        if (conn->phase == CONN_HANDSHAKE) /* not HTTP yet: the transport takes it from the input */
+            break;
         if (!may_accept(protocol, conn)) {
             conn->blocked = true;
             break;

@@ -41,6 +41,26 @@ struct conn *protocol_open(struct protocol *protocol, bool admin)
     return conn;
 }
 
+void protocol_await(struct protocol *protocol, struct conn *conn)
+{
+    conn->phase = conn->secure ? CONN_HANDSHAKE : CONN_HEAD;
+    conn_time_start(&protocol->context.conns, conn,
+                    conn->secure ? CONN_TIME_HANDSHAKE : CONN_TIME_IDLE, protocol->context.now_ns);
+}
+
+void protocol_abandon(struct protocol *protocol, struct conn *conn)
+{
+    pipeline_drop(&protocol->pipeline, conn);
+    conn_input_take(&protocol->context.conns, conn, conn_input_bytes(conn));
+    conn->last = true;
+    conn->phase = CONN_HEAD;
+    conn->blocked = false;
+    conn->continue_due = false;
+    conn->reads_held = false;
+    conn->expected_bytes = 0;
+    context_mark_dirty(&protocol->context, conn);
+}
+
 /* Keeps the bytes; closes the connection if it holds too much. */
 static void keep(struct protocol *protocol, struct conn *conn, const char *bytes, size_t count)
 {
@@ -138,8 +158,10 @@ static void feed_starved(struct protocol *protocol)
     uint32_t count = conn_queue_count(&protocol->context.conns, CONN_STARVED);
     for (uint32_t i = 0; i < count; i++) {
         struct conn *conn = conn_queue_pop(&protocol->context.conns, CONN_STARVED);
-        if (conn->open)
-            pipeline_advance(&protocol->pipeline, conn);
+        if (!conn->open)
+            continue;
+        pipeline_advance(&protocol->pipeline, conn);
+        context_mark_dirty(&protocol->context, conn);
     }
 }
 
@@ -183,14 +205,17 @@ static void time_out(struct protocol *protocol, struct conn *conn, enum conn_tim
         context_mark_dirty(&protocol->context, conn);
         return;
     }
-    uint64_t since_ns = output_since_ns(&protocol->context.outputs, &conn->output);
+    uint64_t since_ns = conn_unsent_since_ns(&protocol->context.outputs, conn);
     bool is_deaf = since_ns != UINT64_MAX && protocol->context.now_ns - since_ns >= CONN_DEAF_NS;
     if (!is_deaf && (conn->blocked || conn->pending_count > 0)) { /* it waits for us */
         conn_time_start(&protocol->context.conns, conn, time, protocol->context.now_ns);
         return;
     }
     protocol->context.metrics.counters.timeouts++;
-    if (time == CONN_TIME_IDLE || is_deaf || conn->phase == CONN_PROXY) {
+    if (time == CONN_TIME_HANDSHAKE)
+        protocol->context.metrics.counters.tls_handshakes_late++;
+    if (time == CONN_TIME_IDLE || time == CONN_TIME_HANDSHAKE || is_deaf ||
+        conn->phase == CONN_PROXY) {
         conn->broken = true;
         context_mark_dirty(&protocol->context, conn);
         return;
@@ -236,6 +261,7 @@ uint32_t protocol_turn_end(struct protocol *protocol)
 void protocol_close(struct protocol *protocol, struct conn *conn)
 {
     pipeline_drop(&protocol->pipeline, conn);
+    output_clear(&protocol->context.outputs, &conn->wire);
     protocol->context.metrics.counters.connections_closed++;
     conn_close(&protocol->context.conns, conn);
 }
@@ -255,6 +281,8 @@ bool protocol_has_work(const struct protocol *protocol)
     struct ring *answers = protocol->config.answers;
     if (conn_queue_count(&protocol->context.conns, CONN_READY) > 0 ||
         conn_queue_count(&protocol->context.conns, CONN_DIRTY) > 0 ||
+        conn_queue_count(&protocol->context.conns, CONN_SHAKING) > 0 ||
+        conn_queue_count(&protocol->context.conns, CONN_SHAKEN) > 0 ||
         verify_has_work(&protocol->verifier) || command_send_has_work(&protocol->sender) ||
         ring_ready(protocol->config.replies) > 0)
         return true;

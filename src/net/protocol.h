@@ -50,12 +50,19 @@ void protocol_free(struct protocol *protocol);
 /* Opens a connection; NULL if the table is full. */
 CC_MUST_USE struct conn *protocol_open(struct protocol *protocol, bool admin);
 
+/* The connection's first own bytes come next: a handshake if it is secure, else a head. */
+void protocol_await(struct protocol *protocol, struct conn *conn);
+
 /* Handles received bytes. It may change them (chunked bodies are decoded in place) and does not
- * keep the pointer. */
+ * keep the pointer. In the phase CONN_HANDSHAKE it only copies them to the input. */
 void protocol_receive(struct protocol *protocol, struct conn *conn, char *bytes, size_t count);
 
 /* The peer will send nothing more. Complete requests are still answered. */
 void protocol_end_of_input(struct protocol *protocol, struct conn *conn);
+
+/* Drops the requests of a connection that can be sent no answer any more, and its input. It is
+ * finished then. */
+void protocol_abandon(struct protocol *protocol, struct conn *conn);
 
 /* Begins a turn: sets time and budget, handles answers and replies, then connections that wait. */
 void protocol_turn_begin(struct protocol *protocol);

@@ -20,13 +20,22 @@ static void on_stop(int number)
     node_ask_stop(&node);
 }
 
+static void on_reload(int number)
+{
+    (void)number;
+    node_ask_reload(&node);
+}
+
 static void handle_signals(void)
 {
     struct sigaction stop = { .sa_handler = on_stop };
     struct sigaction ignore = { .sa_handler = SIG_IGN };
     struct sigaction usual = { .sa_handler = SIG_DFL };
+    struct sigaction reload = { .sa_handler = on_reload, .sa_flags = SA_RESTART };
 
     sigemptyset(&stop.sa_mask);
+    sigemptyset(&reload.sa_mask);
+    sigaction(SIGHUP, &reload, NULL);
     sigaction(SIGTERM, &stop, NULL);
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGCHLD, &usual, NULL); /* ignored as inherited, no child has an exit code */

@@ -87,7 +87,7 @@ static const struct row {
     R("unknown flag", "--verbose", "unknown flag"),
     R("no value", "--net.listen", "--net.listen=VALUE"),
     R("no flag", "net.listen=127.0.0.1:1", "--section.key=value"),
-    R("part not built", "--net.tls_certificate=a.pem", "does not have"),
+    R("part not built", "--limits.write_rate=1", "does not have"),
     R("part not built, its default", "--limits.total_rate=90000", "does not have"),
     R("choice not built", "--store.durability=replicated", "does not have"),
     R("dedicated", "--node.topology=dedicated", NULL),
@@ -129,6 +129,8 @@ static const struct row {
     R("keys and a comma", "--exchange.oracle_keys=" KEY_1 ",", "Base64"),
     R("hex", "--exchange.id=" HEX_ID, NULL),
     R("hex cut", "--exchange.id=00", "64 hex digits"),
+    R("a certificate without its key", "--net.tls_certificate=a", "net.tls_key"),
+    R("a key without its certificate", "--net.tls_key=a", "net.tls_certificate"),
     R("open address", "--net.listen=0.0.0.0:8080", "net.allow_plain"),
     R("a name that begins like loopback", "--net.listen=127.0.0.1.example:1", "net.allow_plain"),
     R("open admin address", "--admin.listen=192.0.2.1:8081", "admin.allow_plain"),
@@ -183,8 +185,8 @@ static void test_environment(void)
 {
     CHECK(load(NULL, VARIABLES("PERPD_NET_LISEN=x")) == CONFIG_REFUSED);
     CHECK(strstr(config.error, "PERPD_NET_LISTEN") != NULL);
-    CHECK(load(NULL, VARIABLES("PERPD_NET_TLS_KEY=x")) == CONFIG_REFUSED);
-    CHECK(strstr(config.error, "net.tls_key (environment)") != NULL);
+    CHECK(load(NULL, VARIABLES("PERPD_LIMITS_READ_RATE=1")) == CONFIG_REFUSED);
+    CHECK(strstr(config.error, "limits.read_rate (environment)") != NULL);
     CHECK(load(NULL, VARIABLES("PERPD_ENGINE_ORDERS=none")) == CONFIG_REFUSED);
     CHECK(load(NULL, VARIABLES("PERPD_SOURCE=/x", "PERPDX=1", "NET_LISTEN=2")) == CONFIG_RUN);
     /* A bad value is refused even when a flag overrides it. */

@@ -263,11 +263,12 @@ class Response:
 
 
 class Connection:
-    """One TCP connection: bytes out, responses in, in order."""
+    """One TCP connection: bytes out, responses in, in order. `wrap` makes TLS of its socket."""
 
-    def __init__(self, port, timeout=PATIENCE_S):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    def __init__(self, port, timeout=PATIENCE_S, wrap=lambda raw: raw):
+        raw = socket.create_connection(("127.0.0.1", port), timeout)
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket = wrap(raw)
         self.buffer = b""
 
     def __enter__(self):
@@ -343,16 +344,16 @@ OCTETS = ("Content-Type", "application/octet-stream")
 
 class Exchange:
     """A running perpd's public and admin ports with the keys of its configuration."""
+    wrap_socket = staticmethod(lambda raw: raw)  # TLS: tls_peer.py
 
     def __init__(self, port, admin_port, operator, oracle, token):
-        self.port, self.admin_port = port, admin_port
+        self.port, self.admin_port, self.operator, self.oracle = port, admin_port, operator, oracle
         self.bearer = ("Authorization", f"Bearer {token}")
-        self.operator, self.oracle = operator, oracle
         self._local = threading.local()
         self._salt = None
 
     def open(self, timeout=PATIENCE_S):
-        return Connection(self.port, timeout)
+        return Connection(self.port, timeout, self.wrap_socket)
 
     @property
     def salt(self):
@@ -378,7 +379,6 @@ class Exchange:
                 connection = self._local.connection = None
                 if attempt:
                     raise
-        return None
 
     def forget_connections(self):
         """In a forked child: the kept connections are the parent's."""
@@ -507,7 +507,7 @@ class Perpd:
         timer.start()
         line = self.process.stdout.readline().decode()
         timer.cancel()
-        match = re.fullmatch(r"ready http://127\.0\.0\.1:(\d+)\n", line)
+        match = re.fullmatch(r"ready https?://127\.0\.0\.1:(\d+)\n", line)
         data = [word for word in self.arguments() if word.startswith("--store.data=")][-1][13:]
         log = (self.folder / "log").read_bytes()[begun:].decode(errors="replace")
         if not match:

@@ -22,10 +22,13 @@ class World:
         exchange.set_price(1_000_000, 1)
         self.account = client.Account(exchange, 1_000_000_000_000)
         self.slow = [threading.Thread(target=check, args=(self,), daemon=True)
-                     for check in (slow_head, slow_body, dripping_head, idle)]
+                     for check in self.slow_checks()]
         self.slow_wrong = []
         for thread in self.slow:
             thread.start()
+
+    def slow_checks(self):
+        return slow_head, slow_body, dripping_head, idle
 
     def order(self, request_id=None, **more):
         key = self.account.session

@@ -66,8 +66,8 @@ void server_page_write(struct page *page)
     page_paragraph(page, "perpd --help | --print-config");
     page_section(page, "DESCRIPTION");
     page_paragraph(page, "Serves an exchange over HTTP and keeps it in a data directory. When it "
-                         "serves it prints 'ready http://HOST:PORT' on standard output; everything "
-                         "else it has to say is logged on standard error.");
+                         "serves it prints 'ready http://HOST:PORT', with TLS https, on standard "
+                         "output; everything else it has to say is logged on standard error.");
     page_section(page, "OPTIONS");
     page_item(page, "--config", "FILE", "An INI file: a line 'key = value' under [section].");
     page_item(page, "--help", NULL, "Lists the options.");
@@ -87,6 +87,9 @@ void server_page_write(struct page *page)
     page_item(page, "SIGTERM, SIGINT", NULL,
               "A clean stop. SIGKILL loses nothing either: the "
               "next start recovers from the journal.");
+    page_item(page, "SIGHUP", NULL,
+              "Reads the certificate and the key of TLS again, for new connections. Files that "
+              "cannot be used change nothing.");
     page_section(page, "EXIT STATUS");
 #define X(name, text)                                        \
     {                                                        \

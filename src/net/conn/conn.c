@@ -7,9 +7,8 @@ enum { PAGE = 4096 };
 
 static const uint64_t time_ns[CONN_TIMES] = {
     [CONN_TIME_IDLE] = 75 * CONN_SECOND_NS, /* wire.md W10 */
-    [CONN_TIME_HEAD] = 10 * CONN_SECOND_NS,
-    [CONN_TIME_BODY] = 30 * CONN_SECOND_NS,
-    [CONN_TIME_LINGER] = 2 * CONN_SECOND_NS,
+    [CONN_TIME_HANDSHAKE] = 10 * CONN_SECOND_NS, [CONN_TIME_HEAD] = 10 * CONN_SECOND_NS,
+    [CONN_TIME_BODY] = 30 * CONN_SECOND_NS,      [CONN_TIME_LINGER] = 2 * CONN_SECOND_NS,
 };
 
 int conn_table_init(struct conn_table *table, uint32_t capacity)
@@ -65,6 +64,7 @@ struct conn *conn_open(struct conn_table *table)
     };
     *conn = fresh;
     output_init(&conn->output);
+    output_init(&conn->wire);
     table->open_count++;
     INVARIANT(table->open_count + table->free_count == table->capacity);
     return conn;
@@ -103,7 +103,8 @@ static void give_input_back(struct conn_table *table, struct conn *conn)
 
 void conn_close(struct conn_table *table, struct conn *conn)
 {
-    INVARIANT(conn->open && conn->pending_head == CONN_NONE && conn->output.bytes == 0);
+    INVARIANT(conn->open && conn->pending_head == CONN_NONE && conn->output.bytes == 0 &&
+              conn->wire.bytes == 0 && conn->tls == NULL);
     INVARIANT(conn->pending_count == 0);
     unlink_time(table, conn);
     give_input_back(table, conn);
@@ -183,6 +184,12 @@ struct conn *conn_time_expired(struct conn_table *table, uint64_t now_ns, enum c
         return conn_at(table, index);
     }
     return NULL;
+}
+
+struct conn *conn_time_oldest(const struct conn_table *table, enum conn_time time)
+{
+    uint32_t index = table->times[time].head;
+    return index == CONN_NONE ? NULL : conn_at(table, index);
 }
 
 uint64_t conn_time_next_ns(const struct conn_table *table)

@@ -3,6 +3,8 @@
  *   head ──complete──> body ──complete──> request ──> head of the next
  *     10 s               30 s                          idle 75 s
  *
+ * On a listener with TLS a handshake of at most 10 s comes before the first head.
+ *
  * Bytes are parsed where the kernel put them. Only the rest (an incomplete request, or requests
  * that must wait) is copied to the connection's own input.
  *
@@ -13,80 +15,13 @@
 #ifndef NET_CONN_CONN_H
 #define NET_CONN_CONN_H
 
-#include "net/conn/output.h"
-#include "net/http/http.h"
-#include "net/http/problem_detail.h"
-#include "net/http/route.h"
+#include "net/conn/conn_state.h"
 
 enum {
     CONN_INPUT_KEEP = 40960,   /* the longest head and body, with a chunk's tail */
     CONN_INPUT_BYTES = 303104, /* and one burst of the kernel */
     CONN_SPILLED_MAX = 256,
     CONN_PENDING_MAX = 64, /* requests of a connection in flight */
-};
-
-#define CONN_NONE UINT32_MAX
-
-enum conn_time { CONN_TIME_IDLE, CONN_TIME_HEAD, CONN_TIME_BODY, CONN_TIME_LINGER, CONN_TIMES };
-
-#define CONN_SECOND_NS UINT64_C(1000000000)
-#define CONN_DEAF_NS   (75 * CONN_SECOND_NS) /* a peer that reads nothing for so long is gone */
-
-/* CONN_PROXY: before the first head, the header of a proxy (net.proxy_from). */
-enum conn_phase { CONN_HEAD, CONN_BODY, CONN_PROXY };
-
-struct conn {
-    /* The request being read. */
-    struct http_head head;
-    struct route route;
-    struct problem_detail early; /* known from the head, answered when the body is read */
-    const char *allow;           /* with an early 405, and with OPTIONS */
-    uint8_t origin;              /* place in net.cors_origins (base/origin.h) */
-    struct http_chunked chunked;
-    uint32_t body_bytes; /* chunked: decoded so far */
-    uint32_t body_limit;
-    uint32_t complete_bytes; /* not 0: the whole request is in the input and waits for room */
-    uint32_t scanned;        /* bytes of the head that were scanned */
-    uint8_t phase;           /* enum conn_phase */
-
-    bool open;
-    bool admin;               /* accepted from admin.listen */
-    bool last;                /* reads no further request: closes when all are answered */
-    bool broken;              /* closes at once */
-    bool slow_job;            /* a slow signature of this connection waits (job.h) */
-    bool last_signature_bad;  /* a signature was bad, and none sent after it good yet */
-    bool last_signature_good; /* else: the newest was good, under a known key */
-    bool continue_due;        /* send 100 Continue after the answers before it */
-    bool blocked;             /* has input that could not be parsed yet */
-
-    uint8_t queued; /* bits of enum conn_queue_kind; kept when the connection closes */
-
-    /* Transport. */
-    bool receiving;  /* a receive is armed */
-    bool cancelling; /* and a cancel of it is sent */
-    bool bulk;       /* the peer sent more than is kept: one receive at a time from now on */
-    bool sending;
-    bool ended;     /* the peer sent its last byte */
-    bool aborted;   /* shut down in both directions */
-    bool lingering; /* our last byte is sent; waits for the peer's last */
-    int32_t file;
-
-    uint32_t index;
-    uint32_t input_start, input_end;
-    uint32_t input_high; /* highest use since the memory was returned */
-    bool spilled;
-
-    uint32_t pending_head, pending_tail; /* requests in flight, oldest first (pending.h) */
-    uint32_t pending_count;
-    struct output output;
-    uint32_t expected_bytes; /* upper bound of the answers to reads sent and not answered */
-    bool reads_held;         /* a read waits until more of the output is sent */
-    uint64_t received_ticks; /* of the newest bytes */
-    uint64_t address;        /* of the peer (rate_limit.h), or what its proxy says */
-
-    uint8_t time; /* enum conn_time, CONN_TIMES: none */
-    uint64_t deadline_ns;
-    uint32_t time_previous, time_next;
 };
 
 struct conn_list {
@@ -99,6 +34,8 @@ enum conn_queue_kind {
     CONN_SLOW,    /* waits for room among the slow jobs */
     CONN_DIRTY,   /* the transport must look at it */
     CONN_STARVED, /* has an answer that found no room in the output pool, or an audit too early */
+    CONN_SHAKING, /* has bytes of a handshake of TLS */
+    CONN_SHAKEN,  /* has bytes that came with the end of its handshake */
     CONN_QUEUES,
 };
 
@@ -148,6 +85,20 @@ static inline uint32_t conn_input_bytes(const struct conn *conn)
     return conn->input_end - conn->input_start;
 }
 
+/* What the transport sends next: answers, or with TLS their ciphertext. */
+static inline struct output *conn_wire(struct conn *conn)
+{
+    return conn->tls != NULL ? &conn->wire : &conn->output;
+}
+
+/* The time at which its oldest unsent byte was written; UINT64_MAX if there is none. */
+static inline uint64_t conn_unsent_since_ns(const struct output_pool *pool, const struct conn *conn)
+{
+    uint64_t since_ns = output_since_ns(pool, &conn->output);
+    uint64_t wire_ns = output_since_ns(pool, &conn->wire);
+    return wire_ns < since_ns ? wire_ns : since_ns;
+}
+
 /* Appends to the kept input. False if it is full, or if too many connections hold too much. */
 CC_MUST_USE bool conn_input_append(struct conn_table *table, struct conn *conn, const void *bytes,
                                    size_t count);
@@ -163,6 +114,9 @@ void conn_time_start(struct conn_table *table, struct conn *conn, enum conn_time
  * connection has no time-out afterwards. */
 CC_MUST_USE struct conn *conn_time_expired(struct conn_table *table, uint64_t now_ns,
                                            enum conn_time *time);
+
+/* The connection whose time-out of that class began first; NULL if there is none. */
+CC_MUST_USE struct conn *conn_time_oldest(const struct conn_table *table, enum conn_time time);
 
 /* The earliest deadline of all connections; UINT64_MAX: none. */
 uint64_t conn_time_next_ns(const struct conn_table *table);

@@ -17,6 +17,7 @@
 #include "base/symbols.h"
 #include "crypto/key_tables.h"
 #include "net/socket/peer.h"
+#include "net/socket/tls_server.h"
 
 struct net;
 
@@ -61,14 +62,15 @@ struct net_source {
 };
 
 struct net_config {
-    const char *listen;         /* address:port, IPv6 in brackets; port 0 takes a free one */
-    const char *admin_listen;   /* the same; NULL: none */
-    uint32_t port_threads;      /* net threads on the port; 0 is 1 */
-    const struct net *first;    /* of those; NULL: this is the first. Else `listen` is ignored */
-    struct host_list hosts;     /* net.hosts, of both listeners */
-    struct origin_list origins; /* net.cors_origins, of the public listener */
-    struct peer_list proxies;   /* net.proxy_from, of the public listener */
-    int wake_file;              /* eventfd whose readability ends net_wait; -1: none */
+    const char *listen;           /* address:port, IPv6 in brackets; port 0 takes a free one */
+    const char *admin_listen;     /* the same; NULL: none */
+    uint32_t port_threads;        /* net threads on the port; 0 is 1 */
+    const struct net *first;      /* of those; NULL: this is the first. Else `listen` is ignored */
+    struct host_list hosts;       /* net.hosts, of both listeners */
+    struct origin_list origins;   /* net.cors_origins, of the public listener */
+    struct peer_list proxies;     /* net.proxy_from, of the public listener */
+    const struct tls_server *tls; /* of the public listener; NULL: plain HTTP. Read by net_create */
+    int wake_file;                /* eventfd whose readability ends net_wait; -1: none */
 
     struct ring *commands; /* producer; slots of MESSAGE_SLOT_BYTES */
     struct ring *answers;  /* consumer; its slot count is the number of credits */

@@ -26,7 +26,9 @@ enum net_stage {
     X(received_bytes) X(sent_bytes) X(signatures_good) X(signatures_bad) X(unknown_keys) \
     X(rate_limited) X(tables_missing) X(shadows_skipped) \
     X(commands_pushed) X(commands_dropped) X(answers) X(replies) X(timeouts) \
-    X(output_pool_closed) X(output_bytes)
+    X(output_pool_closed) X(output_bytes) \
+    X(tls_handshakes) X(tls_handshakes_failed) X(tls_handshakes_late) X(tls_handshakes_evicted) \
+    X(tls_handshake_ns) X(tls_handshakes_open) X(tls_failures) X(tls_plain_requests)
 /* clang-format on */
 struct net_counters {
 #define X(name) uint64_t name;

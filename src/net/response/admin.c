@@ -82,7 +82,8 @@ static void write_stage(struct writer *writer, const struct net_metrics *metrics
 
 static bool is_gauge(const char *name)
 {
-    return strcmp(name, "connections_open") == 0 || strcmp(name, "output_bytes") == 0;
+    return strcmp(name, "connections_open") == 0 || strcmp(name, "output_bytes") == 0 ||
+           strcmp(name, "tls_handshakes_open") == 0;
 }
 
 static void write_counter(struct writer *writer, const char *name, uint64_t value)

@@ -16,16 +16,16 @@ void pipeline_free(struct pipeline *pipeline)
     read_send_free(&pipeline->reads);
 }
 
-/* The pool is full: closes the connection whose oldest unsent byte is the oldest of all. */
-static void evict_oldest(struct pipeline *pipeline)
+void pipeline_starve(struct pipeline *pipeline, struct conn *starved)
 {
     uint64_t oldest_ns = UINT64_MAX;
     struct conn *victim = NULL;
+    conn_queue_push(&pipeline->context->conns, CONN_STARVED, starved);
     if (pipeline->evicting != CONN_NONE)
         return;
     for (uint32_t i = 0; i < pipeline->context->conns.capacity; i++) {
         struct conn *conn = conn_at(&pipeline->context->conns, i);
-        uint64_t since = output_since_ns(&pipeline->context->outputs, &conn->output);
+        uint64_t since = conn_unsent_since_ns(&pipeline->context->outputs, conn);
         if (conn->open && !conn->broken && since < oldest_ns) {
             oldest_ns = since;
             victim = conn;
@@ -74,10 +74,8 @@ static bool flush(struct pipeline *pipeline, struct conn *conn)
 static void advance(struct pipeline *pipeline, struct conn *conn)
 {
     do {
-        if (!flush(pipeline, conn) && !conn->broken) {
-            conn_queue_push(&pipeline->context->conns, CONN_STARVED, conn);
-            evict_oldest(pipeline);
-        }
+        if (!flush(pipeline, conn) && !conn->broken)
+            pipeline_starve(pipeline, conn);
     } while (read_send_held(&pipeline->reads, conn));
 }
 

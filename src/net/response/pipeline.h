@@ -32,6 +32,10 @@ void pipeline_finish(struct pipeline *pipeline, struct pending *pending);
 void pipeline_refuse(struct pipeline *pipeline, struct conn *conn,
                      const struct problem_detail *problem, const char *allow);
 
+/* The connection found no room in the output pool: it tries again in a later turn, and the
+ * connection whose unsent bytes are the oldest of all is closed. */
+void pipeline_starve(struct pipeline *pipeline, struct conn *starved);
+
 /* Drops the requests and the unsent bytes of a connection that is about to be closed. */
 void pipeline_drop(struct pipeline *pipeline, struct conn *conn);
 

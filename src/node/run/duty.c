@@ -90,6 +90,8 @@ static uint32_t step_net(struct duty *duty, enum phase_name phase)
 {
     struct node *node = duty->node;
     struct node_net *net = net_of(duty);
+
+    certificate_deliver(&net->certificate, net->net);
     uint32_t work = net_step(net->net);
 
     if (net->commands.claimed != net->commands_woken) {
@@ -248,7 +250,8 @@ static void announce(struct node *node)
     if (journal_durable_seq(node->core.journal) < node->opened_sequence)
         return;
     atomic_store_explicit(&node->announced, true, memory_order_release); /* pairs: notify.c */
-    printf("ready http://%s:%u\n", net_host(net), net_port(net));
+    printf("ready http%s://%s:%u\n", node->certificate.server != NULL ? "s" : "", net_host(net),
+           net_port(net));
     fflush(stdout);
     log_line(LOG_INFO, "ready",
              "listen=%s:%u admin_port=%u durability=%s boot=%lu topology=%s net_threads=%u spin=%d",

@@ -214,6 +214,25 @@ static void exchange_lines(struct page *page, const struct exchange_counters *ex
     withdrawal_lines(page, exchange);
 }
 
+static void certificate_lines(struct page *page, const struct node *node)
+{
+    const struct certificate *certificate = &node->certificate;
+    int64_t now_s = (int64_t)(clock_now_ns(&node->clock) / UINT64_C(1000000000));
+    int64_t end_s = (int64_t)published_get(&certificate->expires_unix_s);
+
+    if (end_s == 0) /* no TLS */
+        return;
+    line(page,
+         "# HELP perpd_tls_certificate_expires_seconds Until the certificate's end date.\n"
+         "# TYPE perpd_tls_certificate_expires_seconds gauge\n"
+         "perpd_tls_certificate_expires_seconds %ld\n",
+         end_s - now_s);
+    metric(page, "tls_certificate_reloads_total", "counter", "SIGHUPs whose files are in force.",
+           published_get(&certificate->reloads));
+    metric(page, "tls_certificate_reload_failures_total", "counter",
+           "SIGHUPs whose files could not be used.", published_get(&certificate->reload_failures));
+}
+
 static void key_lines(struct page *page, const struct node *node)
 {
     static const struct {
@@ -287,6 +306,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
          "# TYPE perpd_clock_difference_ns gauge\nperpd_clock_difference_ns %ld\n",
          difference_ns);
     key_lines(&page, node);
+    certificate_lines(&page, node);
     metric(&page, "replayed_sequence", "gauge", "Last sequence that recovery applied.",
            atomic_load_explicit(&node->core.engines.replayed, memory_order_relaxed));
     metric(&page, "poisoned_requests", "gauge",

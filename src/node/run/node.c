@@ -25,7 +25,22 @@ void node_ask_stop(struct node *node)
         park_wake(&node->duties[0].park, PARK_ALWAYS);
 }
 
+void node_ask_reload(struct node *node)
+{
+    certificate_ask(&node->certificate);
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
+
+static void step_certificate(struct node *node)
+{
+    struct certificate_mail *mails[TOPOLOGY_NETS_MAX];
+
+    for (uint32_t i = 0; i < node->topology.net_count; i++)
+        mails[i] = &node->nets[i].certificate;
+    certificate_step(&node->certificate, node->options, &node->clock, mails,
+                     node->topology.net_count);
+}
 
 static void *background_main(void *context)
 {
@@ -40,6 +55,7 @@ static void *background_main(void *context)
         enum phase_name phase = phase_now(&node->phase);
         if (phase == PHASE_FAILED || phase == PHASE_STOPPED)
             return NULL;
+        step_certificate(node);
         int prepared = 0;
         if (phase_serves(phase)) {
             prepared = core_prepare(&node->core, clock_monotonic_ns(&node->clock));

@@ -18,6 +18,7 @@
 #include "net/net.h"
 #include "node/recover/poison.h"
 #include "node/recover/snapshot_child.h"
+#include "node/run/certificate.h"
 #include "node/run/core.h"
 #include "node/run/duty.h"
 #include "node/run/phase.h"
@@ -32,6 +33,7 @@ struct node_net {
     size_t ring_bytes;
     void *pool_memory;
     struct duty *duty; /* the thread that has its role */
+    struct certificate_mail certificate;
     /* Up to where each ring's consumer was woken; the producer's. */
     CC_NO_SHARE uint64_t commands_woken;
     uint64_t queries_woken;
@@ -52,6 +54,7 @@ struct node {
     struct disk *disk;
     struct core core;
     char admin_token[NET_ADMIN_TOKEN_BYTES];
+    struct certificate certificate;
     struct poison poison;
     struct snapshot_child snapshot_child;
     struct key_tables *key_tables; /* NULL: no tables are kept */
@@ -75,8 +78,11 @@ struct node {
 };
 
 /* Starts, serves until node_ask_stop, stops. Returns the exit code. Reasons are logged; `ready
- * http://HOST:PORT` on standard output says that it serves. */
+ * http://HOST:PORT`, with TLS https, on standard output says that it serves. */
 int node_run(struct node *node, const struct config *options);
+
+/* Asks for a look at the files of TLS. Safe in a signal handler. */
+void node_ask_reload(struct node *node);
 
 /* Asks for a clean stop. Safe in a signal handler. */
 void node_ask_stop(struct node *node);

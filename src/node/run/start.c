@@ -201,6 +201,7 @@ static int open_net(struct node *node, uint32_t number)
         .admin_listen = number == 0 ? config_text(node->options, OPTION_admin_listen) : NULL,
         .port_threads = node->topology.net_count,
         .first = number == 0 ? NULL : node->nets[0].net,
+        .tls = node->certificate.server,
         .wake_file = net->duty->park.file,
         .commands = &net->commands,
         .answers = &net->answers,
@@ -321,7 +322,9 @@ int start_prepare(struct node *node, struct market_file *markets)
         log_line(LOG_ERROR, "configuration", "%s", markets->error);
         return NODE_EXIT_CONFIGURATION;
     }
-    code = verifier_choose(node->options);
+    code = certificate_open(&node->certificate, node->options, &node->clock);
+    if (code == 0)
+        code = verifier_choose(node->options);
     if (code == 0)
         code = open_disk(node);
     if (code == 0)
@@ -347,6 +350,10 @@ void start_undo(struct node *node)
     for (uint32_t i = 0; i < node->topology.net_count; i++)
         if (node->nets[i].net != NULL)
             net_destroy(node->nets[i].net);
+    for (uint32_t i = 0; i < node->topology.net_count; i++)
+        tls_server_free(atomic_load_explicit(&node->nets[i].certificate.next,
+                                             memory_order_acquire)); /* the threads have ended */
+    certificate_close(&node->certificate);
     verifier_free(node);
     poison_close(&node->poison);
     core_destroy(&node->core);

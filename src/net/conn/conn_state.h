@@ -1,0 +1,94 @@
+/* conn_state.h - one connection: the request being read, its transport, its TLS, what it waits for.
+ *
+ * Owner. The net thread.
+ * Units. Times are clock_monotonic_ns. */
+#ifndef NET_CONN_CONN_STATE_H
+#define NET_CONN_CONN_STATE_H
+
+#include "net/conn/output.h"
+#include "net/http/http.h"
+#include "net/http/problem_detail.h"
+#include "net/http/route.h"
+
+#define CONN_NONE UINT32_MAX
+
+enum conn_time {
+    CONN_TIME_IDLE,
+    CONN_TIME_HANDSHAKE,
+    CONN_TIME_HEAD,
+    CONN_TIME_BODY,
+    CONN_TIME_LINGER,
+    CONN_TIMES,
+};
+
+#define CONN_SECOND_NS UINT64_C(1000000000)
+#define CONN_DEAF_NS   (75 * CONN_SECOND_NS) /* a peer that reads nothing for so long is gone */
+
+/* CONN_PROXY: before all else, the header of a proxy (net.proxy_from). CONN_HANDSHAKE: of TLS; the
+ * input keeps what the peer sends, as it is. */
+enum conn_phase { CONN_HEAD, CONN_BODY, CONN_PROXY, CONN_HANDSHAKE };
+
+struct ssl_st;
+
+struct conn {
+    /* The request being read. */
+    struct http_head head;
+    struct route route;
+    struct problem_detail early; /* known from the head, answered when the body is read */
+    const char *allow;           /* with an early 405, and with OPTIONS */
+    uint8_t origin;              /* place in net.cors_origins (base/origin.h) */
+    struct http_chunked chunked;
+    uint32_t body_bytes; /* chunked: decoded so far */
+    uint32_t body_limit;
+    uint32_t complete_bytes; /* not 0: the whole request is in the input and waits for room */
+    uint32_t scanned;        /* bytes of the head that were scanned */
+    uint8_t phase;           /* enum conn_phase */
+
+    bool open;
+    bool admin;               /* accepted from admin.listen */
+    bool last;                /* reads no further request: closes when all are answered */
+    bool broken;              /* closes at once */
+    bool slow_job;            /* a slow signature of this connection waits (job.h) */
+    bool last_signature_bad;  /* a signature was bad, and none sent after it good yet */
+    bool last_signature_good; /* else: the newest was good, under a known key */
+    bool continue_due;        /* send 100 Continue after the answers before it */
+    bool blocked;             /* has input that could not be parsed yet */
+
+    uint8_t queued; /* bits of enum conn_queue_kind; kept when the connection closes */
+
+    /* Transport. */
+    bool receiving;  /* a receive is armed */
+    bool cancelling; /* and a cancel of it is sent */
+    bool bulk;       /* the peer sent more than is kept: one receive at a time from now on */
+    bool sending;
+    bool ended;     /* the peer sent its last byte */
+    bool aborted;   /* shut down in both directions */
+    bool lingering; /* our last byte is sent; waits for the peer's last */
+    int32_t file;
+
+    /* TLS (secure.h). */
+    bool secure;        /* of a listener with TLS */
+    bool handshaking;   /* its handshake is not complete */
+    bool tls_ended;     /* close_notify is in `wire`, or none can be sent */
+    struct ssl_st *tls; /* from the first byte of the handshake */
+    struct output wire; /* unsent ciphertext; the answers are in `output` */
+
+    uint32_t index;
+    uint32_t input_start, input_end;
+    uint32_t input_high; /* highest use since the memory was returned */
+    bool spilled;
+
+    uint32_t pending_head, pending_tail; /* requests in flight, oldest first (pending.h) */
+    uint32_t pending_count;
+    struct output output;
+    uint32_t expected_bytes; /* upper bound of the answers to reads sent and not answered */
+    bool reads_held;         /* a read waits until more of the output is sent */
+    uint64_t received_ticks; /* of the newest bytes */
+    uint64_t address;        /* of the peer (rate_limit.h), or what its proxy says */
+
+    uint8_t time; /* enum conn_time, CONN_TIMES: none */
+    uint64_t deadline_ns;
+    uint32_t time_previous, time_next;
+};
+
+#endif
