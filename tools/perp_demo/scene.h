@@ -150,6 +150,8 @@ uint64_t scene_sum_sent(const struct scene *scene);
 uint64_t scene_sum_trades(const struct scene *scene);
 uint64_t scene_sum_status(const struct scene *scene, enum status status);
 uint64_t scene_sum_rejected(const struct scene *scene);
+/* Whether there were as many takes as the check will want, in each market. */
+bool scene_sum_is_enough(const struct scene *scene);
 void scene_sum_check(struct scene *scene);
 void scene_sum_show(struct scene *scene);
 

@@ -48,13 +48,27 @@ static double seconds_of(const struct scene *scene)
     return (double)(scene->end_ns - scene->begin_ns) / 1e9;
 }
 
+static uint64_t wanted_trades(const struct scene *scene)
+{
+    uint64_t wanted = (uint64_t)scene->seconds * TRADES_PER_S;
+    if (scene->at_least >= 0)
+        return (uint64_t)scene->at_least;
+    return wanted > TRADES_ENOUGH ? TRADES_ENOUGH : wanted;
+}
+
+bool scene_sum_is_enough(const struct scene *scene)
+{
+    uint64_t wanted = wanted_trades(scene);
+    bool all = true;
+    for (int i = 0; i < LISTING_MARKETS; i++)
+        all = all && scene->markets[i].trades != 0;
+    return wanted == 0 || (all && scene_sum_trades(scene) >= wanted);
+}
+
 static void check_trades(struct scene *scene)
 {
     uint64_t trades = scene_sum_trades(scene);
-    uint64_t enough = (uint64_t)scene->seconds * TRADES_PER_S;
-    enough = enough > TRADES_ENOUGH ? TRADES_ENOUGH : enough;
-    if (scene->at_least >= 0)
-        enough = (uint64_t)scene->at_least;
+    uint64_t enough = wanted_trades(scene);
     scene_check(scene, trades >= enough,
                 "%llu takes in %.1f s (takers that met somebody; at least %llu wanted)",
                 (unsigned long long)trades, seconds_of(scene), (unsigned long long)enough);
