@@ -78,17 +78,31 @@ def newest_first(root):
     return [str(root / name) for name in dict.fromkeys(done.stdout.split())]
 
 
-def sample(root, entries):
-    """At most PERPD_TIDY_FILES of the entries."""
-    most = int(os.environ.get("PERPD_TIDY_FILES") or len(entries))
-    if len(entries) <= most:
-        return entries
-    by_name = {entry["file"]: entry for entry in sorted(entries, key=lambda one: one["file"])}
-    names = list(by_name)
+def in_turn(root, by_name):
+    """The names in the order in which a sample takes them."""
+    names = sorted(by_name)
     start = int(os.environ.get("PERPD_SAMPLE_SEED") or "0", 16) % len(names)
     order = dict.fromkeys(newest_first(root) + names[start:] + names[:start])
-    print(f"{most} of {len(names)} files that did not pass before; all: tools/nightly tidy")
-    return [by_name[name] for name in order if name in by_name][:most]
+    return [name for name in order if name in by_name]
+
+
+def take(root, cache, entries, threads):
+    """(entries to look at, key by file): those that did not pass before, at most PERPD_TIDY_FILES.
+    What comes after the last of them is not looked up, for a key costs a preprocessor."""
+    by_name = {entry["file"]: entry for entry in entries}
+    most = int(os.environ.get("PERPD_TIDY_FILES") or len(entries))
+    keys, taken = {}, []
+    order = in_turn(root, by_name) if most < len(entries) else list(by_name)
+    if not any(cache.iterdir()):
+        return [by_name[name] for name in order[:most]], keys
+    step = max(1, 2 * most)
+    for at in range(0, len(order), step):
+        if len(taken) >= most:
+            break
+        part = order[at:at + step]
+        keys.update(zip(part, threads.map(lambda name: key_of(root, by_name[name]), part)))
+        taken += [by_name[name] for name in part if not is_remembered(cache, keys[name])]
+    return taken[:most], keys
 
 
 def look(commands, root, cache, key, entry):
@@ -128,13 +142,10 @@ def main():
         print(f"{path}: no command in {build}")
     with (tempfile.TemporaryDirectory() as commands,
           concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads):
-        keys = {}
-        if any(cache.iterdir()):
-            files = list(entries)
-            keys = dict(zip(files, threads.map(lambda file: key_of(root, entries[file]), files)))
-        new = [entry for file, entry in entries.items()
-               if not is_remembered(cache, keys.get(file))]
-        taken = sorted(sample(root, new), key=lambda entry: -os.path.getsize(entry["file"]))
+        taken, keys = take(root, cache, list(entries.values()), threads)
+        if len(taken) < len(entries):
+            print(f"{len(taken)} of {len(entries)} files; all: tools/nightly tidy")
+        taken.sort(key=lambda entry: -os.path.getsize(entry["file"]))
         (pathlib.Path(commands) / "compile_commands.json").write_text(json.dumps(taken))
         reports = list(threads.map(
             lambda entry: look(commands, root, cache, keys.get(entry["file"]), entry), taken))
