@@ -1,4 +1,6 @@
-/* 1,000 seeds of the simulator (sim.h); PERPD_SIM_SEEDS sets another number.
+/* 1,000 seeds of the simulator (sim.h); PERPD_SIM_SEEDS sets another number. PERPD_SIM_FINDERS, the
+ * seeds that planted bugs are found by (planted/seeds.txt), come first, and the others begin where
+ * PERPD_SAMPLE_SEED says: so tools/test takes its sample.
  *
  *   heavy_node_simulator [FIRST [COUNT [STEPS]]] [--without=EVENT,...] [--stop] [--shrink]
  *
@@ -14,7 +16,8 @@
 #include "check.h"
 #include "sim.h"
 
-enum { SEEDS = 1000, STEPS = 4000, BISECTIONS = 12 };
+enum { SEEDS = 1000, STEPS = 4000, BISECTIONS = 12, FINDERS_MAX = 64 };
+enum { PLANTED_SEEDS = 200 }; /* a planted bug is found within them; a commit's are some of them */
 
 static const char *const event_names[] = {
 #define X(name) #name,
@@ -24,6 +27,7 @@ static const char *const event_names[] = {
 
 struct plan {
     uint64_t first, count, steps;
+    uint64_t finders[FINDERS_MAX], finder_count; /* seeds that are run before the others */
     uint32_t disabled;
     bool stop, shrink;
 };
@@ -58,6 +62,25 @@ static uint32_t read_events(const char *list)
     return bits;
 }
 
+/* The part of a run that tools/test asks for in the environment. */
+static void read_sample(struct plan *plan)
+{
+    const char *finders = getenv("PERPD_SIM_FINDERS");
+    const char *commit = getenv("PERPD_SAMPLE_SEED");
+    char *end = NULL;
+
+    if (finders == NULL)
+        return;
+    for (const char *at = finders; plan->finder_count < FINDERS_MAX; at = end) {
+        uint64_t seed = strtoull(at, &end, 10);
+        if (end == at)
+            break;
+        plan->finders[plan->finder_count++] = seed;
+    }
+    if (commit != NULL && plan->count < PLANTED_SEEDS)
+        plan->first = 1 + strtoull(commit, NULL, 16) % (PLANTED_SEEDS - plan->count + 1);
+}
+
 static void read_plan(struct plan *plan, int argc, char **argv)
 {
     const char *seeds = getenv("PERPD_SIM_SEEDS");
@@ -78,6 +101,8 @@ static void read_plan(struct plan *plan, int argc, char **argv)
     plan->first = numbers[0];
     plan->count = numbers[1];
     plan->steps = numbers[2];
+    if (given == 0)
+        read_sample(plan);
 }
 
 static void print_command(const struct plan *plan, uint64_t seed)
@@ -195,6 +220,7 @@ int main(int argc, char **argv)
 {
     struct sim_outcome outcome, sum = { 0 };
     uint64_t failed = 0, seeds = 0;
+    uint64_t all;
     struct plan plan;
 
     read_plan(&plan, argc, argv);
@@ -203,8 +229,10 @@ int main(int argc, char **argv)
         shrink(&plan, plan.first);
         return 0;
     }
-    for (; seeds < plan.count && !(plan.stop && failed != 0); seeds++) {
-        running = plan.first + seeds;
+    all = plan.finder_count + plan.count;
+    for (; seeds < all && !(plan.stop && failed != 0); seeds++) {
+        bool finder = seeds < plan.finder_count;
+        running = finder ? plan.finders[seeds] : plan.first + seeds - plan.finder_count;
         sim_run(running, plan.steps, plan.disabled, &outcome);
         if (outcome.failed) {
             print_failure(&plan, running, &outcome);
@@ -213,6 +241,7 @@ int main(int argc, char **argv)
         add(&sum, &outcome);
     }
     uint32_t rare = print_counters(&plan, &sum);
+    printf("seeds from %lu, %lu finders before\n", plan.first, plan.finder_count);
     printf("seeds %lu failed %lu\n", seeds, failed);
     CHECK(failed == 0);
     CHECK(rare == 0);
