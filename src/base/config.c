@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/base64.h"
+#include "base/comma_list.h"
 #include "base/decimal.h"
 #include "base/hex.h"
 #include "base/host.h"
@@ -106,15 +107,15 @@ static bool is_key(const char *text, size_t count)
 
 static bool is_key_list(const char *text)
 {
-    for (unsigned count = 1; count <= OPTION_KEYS_MAX; count++) {
-        size_t length = strcspn(text, ",");
-        if (!is_key(text, length))
+    struct comma_list keys = comma_list_of(text, strlen(text));
+    unsigned key_count = 0;
+    const char *key;
+    size_t count;
+
+    while (comma_list_next(&keys, &key, &count))
+        if (key_count++ == OPTION_KEYS_MAX || !is_key(key, count))
             return false;
-        if (text[length] == '\0')
-            return true;
-        text += length + 1;
-    }
-    return false;
+    return true;
 }
 
 /* Finds a word of a CHOICE row; *built says whether this binary has it. */

@@ -1,5 +1,7 @@
 #include "base/decimal.h"
 
+#include "base/text.h"
+
 /* 10^0 .. 10^19. */
 static const uint64_t powers_of_ten[] = {
     UINT64_C(1),
@@ -92,11 +94,6 @@ size_t decimal_format_uint(char text[DECIMAL_TEXT_MAX], uint64_t value)
     return count;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Appends `count` digits to *value. False when it exceeds 2^64, which is far outside any int64. */
 static bool append_digits(uint128 *value, const char *digits, size_t count)
 {
@@ -117,7 +114,7 @@ static bool split(const char *text, size_t count, bool *negative, size_t *whole_
     if (*negative)
         at++;
     *whole_at = at;
-    while (at < count && is_digit(text[at]))
+    while (at < count && text_is_digit(text[at]))
         at++;
     *whole_count = at - *whole_at;
     if (*whole_count == 0 || (*whole_count > 1 && text[*whole_at] == '0'))
@@ -128,7 +125,7 @@ static bool split(const char *text, size_t count, bool *negative, size_t *whole_
     if (text[at] != '.' || at + 1 == count)
         return false;
     *decimals_at = ++at;
-    while (at < count && is_digit(text[at]))
+    while (at < count && text_is_digit(text[at]))
         at++;
     return at == count;
 }

@@ -1,9 +1,7 @@
 #include "base/host.h"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+#include "base/comma_list.h"
+#include "base/text.h"
 
 static char lower(char c)
 {
@@ -12,12 +10,13 @@ static char lower(char c)
 
 static bool is_name_byte(char c)
 {
-    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '.' || c == '-' || c == '_';
+    return text_is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '.' || c == '-' ||
+           c == '_';
 }
 
 static bool is_address_byte(char c)
 {
-    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f') || c == ':' || c == '.';
+    return text_is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f') || c == ':' || c == '.';
 }
 
 /* The bytes of the host at the front of `text`; 0 if there is none. */
@@ -46,14 +45,14 @@ static bool add(struct host_list *list, const char *text, size_t count)
 
 bool host_list_add(struct host_list *list, const char *text)
 {
-    for (;;) {
-        size_t count = strcspn(text, ",");
-        if (!add(list, text, count))
+    struct comma_list hosts = comma_list_of(text, strlen(text));
+    const char *host;
+    size_t count;
+
+    while (comma_list_next(&hosts, &host, &count))
+        if (!add(list, host, count))
             return false;
-        if (text[count] == '\0')
-            return true;
-        text += count + 1;
-    }
+    return true;
 }
 
 bool host_list_add_address(struct host_list *list, const char *address)
@@ -68,7 +67,7 @@ bool host_list_has(const struct host_list *list, const char *text, size_t count)
     if (bytes == 0)
         return false;
     for (size_t at = bytes; at < count; at++) /* nothing, or a colon and a port */
-        if (at == bytes ? text[at] != ':' : !is_digit(text[at]))
+        if (at == bytes ? text[at] != ':' : !text_is_digit(text[at]))
             return false;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct host_name *host = &list->hosts[i];

@@ -1,6 +1,7 @@
 #include "base/option.h"
 
 #include "base/base64.h"
+#include "base/comma_list.h"
 #include "base/hex.h"
 
 static const struct option_row rows[] = {
@@ -88,19 +89,16 @@ static bool parse_key(struct span span, uint8_t key[KEY_BYTES])
 /* Parses keys separated by commas; empty text is none. */
 static bool parse_keys(struct span span, uint8_t keys[][KEY_BYTES], uint32_t *count)
 {
+    struct comma_list list = comma_list_of(span.text, span.count);
+    struct span piece;
+
     *count = 0;
-    while (span.count > 0) {
-        struct span piece;
-        bool last = !cut_until(&span, ',', &piece);
-        if (last) {
-            piece = span;
-            span.count = 0;
-        }
+    if (span.count == 0)
+        return true;
+    while (comma_list_next(&list, &piece.text, &piece.count)) {
         if (*count == OPTION_KEYS_MAX || !parse_key(piece, keys[*count]))
             return false;
         ++*count;
-        if (!last && span.count == 0) /* a comma at the end */
-            return false;
     }
     return true;
 }

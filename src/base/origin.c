@@ -1,43 +1,63 @@
 #include "base/origin.h"
 
+#include "base/comma_list.h"
+#include "base/text.h"
+
+bool origin_split(const char *text, size_t count, struct origin_parts *parts)
+{
+    static const char https[] = "https://", http[] = "http://";
+    bool is_https = count >= sizeof https - 1 && memcmp(text, https, sizeof https - 1) == 0;
+    size_t at = is_https ? sizeof https - 1 : sizeof http - 1;
+
+    if (!is_https && (count < at || memcmp(text, http, at) != 0))
+        return false;
+    size_t end = count;
+    while (end > at && text[end - 1] != ':' && text[end - 1] != ']')
+        end--;
+    bool has_port = end > at && text[end - 1] == ':';
+    parts->is_https = is_https;
+    parts->port = has_port ? (struct host_name){ text + end, (uint32_t)(count - end) }
+                           : (struct host_name){ NULL, 0 };
+    end = has_port ? end - 1 : count;
+    parts->host = (struct host_name){ text + at, (uint32_t)(end - at) };
+    return true;
+}
+
 /* scheme://host[:port] and nothing after it, in lower case. */
 static bool is_origin(const char *text, size_t count)
 {
+    struct origin_parts parts;
     struct host_list host = { 0 };
     char copy[ORIGIN_BYTES_MAX + 1];
-    size_t scheme = strncmp(text, "https://", 8) == 0  ? 8
-                    : strncmp(text, "http://", 7) == 0 ? 7
-                                                       : 0;
-    if (scheme == 0 || count <= scheme || count > ORIGIN_BYTES_MAX)
+
+    if (count > ORIGIN_BYTES_MAX || !origin_split(text, count, &parts))
         return false;
-    memcpy(copy, text + scheme, count - scheme);
-    copy[count - scheme] = '\0';
-    for (char *at = copy; *at != '\0'; at++)
-        if (*at >= 'A' && *at <= 'Z')
+    for (uint32_t i = 0; i < parts.port.count; i++)
+        if (!text_is_digit(parts.port.text[i]))
             return false;
-    char *colon = strrchr(copy, ':');
-    if (colon != NULL && strchr(colon, ']') == NULL) {
-        if (colon[1] == '\0' || strspn(colon + 1, "0123456789") != strlen(colon + 1))
+    for (uint32_t i = 0; i < parts.host.count; i++)
+        if (parts.host.text[i] >= 'A' && parts.host.text[i] <= 'Z')
             return false;
-        *colon = '\0';
-    }
-    return host_list_add(&host, copy) && host.count == 1;
+    memcpy(copy, parts.host.text, parts.host.count);
+    copy[parts.host.count] = '\0';
+    return (parts.port.text == NULL || parts.port.count > 0) && host_list_add(&host, copy);
 }
 
 bool origin_list_read(struct origin_list *list, const char *text)
 {
+    struct comma_list origins = comma_list_of(text, strlen(text));
+    const char *origin;
+    size_t count;
+
     *list = (struct origin_list){ .any = strcmp(text, "*") == 0 };
     if (list->any || text[0] == '\0')
         return true;
-    for (;;) {
-        size_t count = strcspn(text, ",");
-        if (list->count == ORIGIN_LIST_MAX || !is_origin(text, count))
+    while (comma_list_next(&origins, &origin, &count)) {
+        if (list->count == ORIGIN_LIST_MAX || !is_origin(origin, count))
             return false;
-        list->origins[list->count++] = (struct host_name){ text, (uint32_t)count };
-        if (text[count] == '\0')
-            return true;
-        text += count + 1;
+        list->origins[list->count++] = (struct host_name){ origin, (uint32_t)count };
     }
+    return true;
 }
 
 uint8_t origin_list_find(const struct origin_list *list, const char *text, size_t count)

@@ -15,11 +15,22 @@ enum {
     ORIGIN_ANY = ORIGIN_LIST_MAX + 1,
 };
 
+/* scheme://host[:port], cut at the marks; neither host nor port is judged. */
+struct origin_parts {
+    bool is_https;
+    struct host_name host;
+    struct host_name port; /* without the colon; text NULL: there is no colon */
+};
+
 struct origin_list {
     struct host_name origins[ORIGIN_LIST_MAX];
     uint32_t count;
     bool any; /* the text was "*" */
 };
+
+/* Cuts an origin in its parts, which point into the text. False if it does not begin with https://
+ * or http://; *parts is then undefined. */
+CC_MUST_USE bool origin_split(const char *text, size_t count, struct origin_parts *parts);
 
 /* Fills the list from "*" or from comma-separated "http://host[:port]" and "https://host[:port]".
  * An empty text gives an empty list. False for another text; the list is then undefined. */

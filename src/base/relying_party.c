@@ -2,6 +2,10 @@
 
 #include <stdio.h>
 
+#include "base/comma_list.h"
+#include "base/origin.h"
+#include "base/text.h"
+
 #define LOCAL_ID     "localhost"
 #define LOCAL_ORIGIN "http://localhost:8080"
 
@@ -16,21 +20,16 @@ static bool is_letter(char c)
     return c >= 'a' && c <= 'z';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Whether the text is a domain name in lower case: labels of letters, digits and inner hyphens,
- * the last of which begins with a letter (no IP address). */
+/* Whether the text is a domain name in lower case: labels of letters, digits and inner hyphens. The
+ * last label begins with a letter, so an IP address is none. */
 static bool is_domain(const char *text, size_t count)
 {
-    size_t label = 0; /* first character of the label at hand */
+    size_t label = 0; /* first character of the current label */
     if (count == 0 || count > RELYING_PARTY_ID_MAX)
         return false;
     for (size_t i = 0; i <= count; i++) {
         if (i < count && text[i] != '.') {
-            if (!is_letter(text[i]) && !is_digit(text[i]) && text[i] != '-')
+            if (!is_letter(text[i]) && !text_is_digit(text[i]) && text[i] != '-')
                 return false;
             continue;
         }
@@ -42,48 +41,46 @@ static bool is_domain(const char *text, size_t count)
     return is_letter(text[label]);
 }
 
-/* Whether `text` is empty, or `:` and a port. Origins leave out the port that the scheme has. */
-static bool is_port(const char *text, size_t count, unsigned own)
+/* Whether an origin's port is one. Origins leave out the port that the scheme has. */
+static bool is_port(struct host_name port, unsigned own)
 {
-    unsigned port = 0;
-    if (count == 0)
+    unsigned number = 0;
+
+    if (port.text == NULL)
         return true;
-    if (text[0] != ':' || count < 2 || count > 1 + PORT_DIGITS_MAX || text[1] == '0')
+    if (port.count == 0 || port.count > PORT_DIGITS_MAX || port.text[0] == '0')
         return false;
-    for (size_t i = 1; i < count; i++) {
-        if (!is_digit(text[i]))
+    for (uint32_t i = 0; i < port.count; i++) {
+        if (!text_is_digit(port.text[i]))
             return false;
-        port = port * 10 + (unsigned)(text[i] - '0');
+        number = number * 10 + (unsigned)(port.text[i] - '0');
     }
-    return port <= PORT_MAX && port != own;
+    return number <= PORT_MAX && number != own;
 }
 
-static bool skip_scheme(const char **text, size_t *count, const char *scheme)
+/* Whether the host is the id or ends with a dot and the id. */
+static bool is_within(struct host_name host, const char *id)
 {
-    size_t length = strlen(scheme);
-    if (*count < length || memcmp(*text, scheme, length) != 0)
-        return false;
-    *text += length;
-    *count -= length;
-    return true;
+    size_t count = strlen(id);
+
+    return host.count >= count && memcmp(host.text + host.count - count, id, count) == 0 &&
+           (host.count == count || host.text[host.count - count - 1] == '.');
 }
 
-/* The reason why the text is no origin whose pages may use passkeys of `id`; NULL if it is one. */
+/* The reason why pages of this origin may not use passkeys of `id`, or NULL. */
 static const char *origin_fault(const char *text, size_t count, const char *id)
 {
-    bool is_secure = skip_scheme(&text, &count, "https://");
-    if (!is_secure && !skip_scheme(&text, &count, "http://"))
+    struct origin_parts parts;
+
+    if (!origin_split(text, count, &parts))
         return "does not begin with https://";
-    const char *colon = memchr(text, ':', count);
-    size_t host = colon == NULL ? count : (size_t)(colon - text);
-    if (!is_domain(text, host) || !is_port(text + host, count - host, is_secure ? 443 : 80))
+    if (!is_domain(parts.host.text, parts.host.count) ||
+        !is_port(parts.port, parts.is_https ? 443 : 80))
         return "is not scheme, host and a port that differs from the scheme's own";
-    if (!is_secure && (host != strlen(LOCAL_ID) || memcmp(text, LOCAL_ID, host) != 0))
+    if (!parts.is_https && (parts.host.count != sizeof LOCAL_ID - 1 ||
+                            memcmp(parts.host.text, LOCAL_ID, sizeof LOCAL_ID - 1) != 0))
         return "is http, which only localhost may be";
-    size_t id_count = strlen(id);
-    bool is_inside = host >= id_count && memcmp(text + host - id_count, id, id_count) == 0 &&
-                     (host == id_count || text[host - id_count - 1] == '.');
-    return is_inside ? NULL : "is not within exchange.passkey_rp_id";
+    return is_within(parts.host, id) ? NULL : "is not within exchange.passkey_rp_id";
 }
 
 static bool add_origin(struct relying_party *party, const char *text, size_t count,
@@ -125,12 +122,11 @@ bool relying_party_read(struct relying_party *party, const char *id, const char 
         return false;
     }
     memcpy(party->id, id, strlen(id));
-    for (const char *at = origins;; at++) {
-        size_t count = strcspn(at, ",");
-        if (!add_origin(party, at, count, error))
+    struct comma_list list = comma_list_of(origins, strlen(origins));
+    const char *origin;
+    size_t count;
+    while (comma_list_next(&list, &origin, &count))
+        if (!add_origin(party, origin, count, error))
             return false;
-        at += count;
-        if (*at == '\0')
-            return true;
-    }
+    return true;
 }

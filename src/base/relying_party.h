@@ -27,7 +27,8 @@ struct relying_party {
  * `http://localhost:8080`; elsewhere there is no relying party when both are empty. Origins are
  * joined by commas; each is https, or http on localhost, and its host is the id or ends with `.`
  * and the id, as browsers demand. The id `localhost` needs a testnet: any two exchanges on one
- * machine would share it. False with the reason, without an option's value in front, in *error. */
+ * machine would share it. False with the reason in *error, which begins with the option's name; an
+ * origin that is refused is shown, at most 60 bytes of it. *party is then undefined. */
 CC_MUST_USE bool relying_party_read(struct relying_party *party, const char *id,
                                     const char *origins, bool is_testnet,
                                     char error[RELYING_PARTY_ERROR_BYTES]);

@@ -20,6 +20,11 @@ CC_MUST_USE bool text_field_is_valid(const char *field, size_t count);
 /* True if the UTF-8 text has one of W1's control characters, U+0001-U+001F or U+007F-U+009F. */
 CC_MUST_USE bool text_has_control(const char *text, size_t count);
 
+CC_MUST_USE static inline bool text_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /* Returns the edit distance (insert, delete, replace), at most `limit`. It finds the nearest known
  * word for a message. Words above 63 characters are `limit` away from everything. */
 unsigned text_distance(const char *a, const char *b, unsigned limit);

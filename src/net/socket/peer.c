@@ -4,6 +4,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "base/comma_list.h"
+
 struct peer peer_of_ipv4(const uint8_t bytes[PEER_IPV4_BYTES])
 {
     struct peer peer = { .bytes = { [10] = 0xff, [11] = 0xff } };
@@ -46,22 +48,23 @@ static bool read_one(const char *text, struct peer *peer)
 
 bool peer_list_read(struct peer_list *list, const char *text)
 {
+    struct comma_list peers = comma_list_of(text, strlen(text));
     char one[INET6_ADDRSTRLEN];
+    const char *peer;
+    size_t count;
+
     list->count = 0;
     if (text[0] == '\0')
         return true;
-    for (;;) {
-        size_t count = strcspn(text, ",");
+    while (comma_list_next(&peers, &peer, &count)) {
         if (count >= sizeof one || list->count == PEER_LIST_MAX)
             return false;
-        memcpy(one, text, count);
+        memcpy(one, peer, count);
         one[count] = '\0';
         if (!read_one(one, &list->peers[list->count++]))
             return false;
-        if (text[count] == '\0')
-            return true;
-        text += count + 1;
     }
+    return true;
 }
 
 bool peer_list_has(const struct peer_list *list, const struct peer *peer)
