@@ -84,7 +84,8 @@ int main(void)
 }
 
 COPIED = ("CMakeLists.txt", "tests/CMakeLists.txt", "tests/check.h", "bench/CMakeLists.txt",
-          "bench/shim.h", "bench/shim.cc", ".clang-format", ".clang-tidy")
+          "bench/shim.h", "bench/shim.cc", "docs/openapi.json", "tools/openapi.cmake",
+          "src/net/json/openapi.h", ".clang-format", ".clang-tidy")
 
 failures = []
 
