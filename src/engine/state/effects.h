@@ -12,7 +12,7 @@
 #define ENGINE_STATE_EFFECTS_H
 
 #include "base/compiler.h"
-#include "engine/state/effect_event.h"
+#include "engine/state/effect_body.h"
 
 struct engine;
 struct command;
