@@ -2,7 +2,6 @@
  * state 10 s later; who takes part, who leaves, and a start in between (roles.md, Staged start). */
 #include "check.h"
 #include "engine/view/read.h"
-#include "engine/view/read_figures.h"
 #include "node/core_member.h"
 
 enum { BTC = 1, ETH, SOL, XRP, DOGE, MARKETS = 5 };
@@ -10,14 +9,14 @@ enum { ACTIVE, POST_ONLY, REDUCE_ONLY, CANCEL_ONLY, HALTED };
 
 #define TURNS_PER_S 10 /* core_rig.h: 100 ms a turn */
 
-/* States by asset id, of which read_figures_state gives the k-th. */
+/* States by asset id, of which read_market_state gives the k-th. */
 static bool states_are(uint8_t btc, uint8_t eth, uint8_t sol, uint8_t xrp, uint8_t doge)
 {
     const uint8_t want[MARKETS] = { btc, eth, sol, xrp, doge };
 
     for (uint32_t k = 0; k < MARKETS; k++)
-        if (read_figures_state(core_rig.core.primary, k) != want[k] ||
-            read_figures_state(core_rig.core.replica, k) != want[k])
+        if (read_market_state(core_rig.core.primary, k) != want[k] ||
+            read_market_state(core_rig.core.replica, k) != want[k])
             return false;
     return true;
 }

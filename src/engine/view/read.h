@@ -74,6 +74,19 @@ void read_market(const struct engine *engine, uint32_t k, struct row_market *row
 CC_MUST_USE bool read_market_named(const struct engine *engine, const char symbol[32],
                                    struct row_market *row);
 
+/* Returns the state of the k-th market in ascending asset id. For a market with an oracle hold it
+ * is the state after the hold (R5). */
+uint8_t read_market_state(const struct engine *engine, uint32_t k);
+
+/* Shows mark, index and premium of the market with this zero-padded symbol. False: no market. */
+CC_MUST_USE bool read_mark(const struct engine *engine, const char symbol[32],
+                           struct row_mark *row);
+
+/* Sets the full hour (unix ns) and the index price of a market's last funding epoch. The asset
+ * exists. */
+void read_funding_epoch(const struct engine *engine, uint16_t asset_id, uint64_t *hour_ns,
+                        uint64_t *index_price);
+
 /* True if the body of code 1001 defines the market of its asset id as it is now, with the tiers
  * that wait for their time. The first state and the time of the tiers do not count. False too if
  * `text` does not parse (market_record.h). */
@@ -84,6 +97,15 @@ CC_MUST_USE bool read_market_is(const struct engine *engine, const uint8_t *text
  * `depth` asks, best first. False: no such market. */
 CC_MUST_USE bool read_book(const struct engine *engine, const char symbol[32], uint32_t depth,
                            struct row_book *row, struct row_level *levels);
+
+/* Sets the cash of the insurance fund 0/0/0 and of the fee account (micro-USDC). */
+void read_house(const struct engine *engine, int64_t *fund, int64_t *fees);
+
+/* Returns the number of items of deferred work. */
+uint32_t read_work_count(const struct engine *engine);
+
+/* Returns the number of pending withdrawals. *amount gets their sum (micro-USDC). */
+uint32_t read_withdrawals_pending(const struct engine *engine, int64_t *amount);
 
 /* A credential as the node's keyring needs it. */
 struct read_credential {

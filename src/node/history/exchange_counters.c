@@ -2,7 +2,7 @@
 
 #include "engine/state/market.h"
 #include "engine/state/portfolio.h"
-#include "engine/view/read_figures.h"
+#include "engine/view/read.h"
 
 void exchange_counters_count(struct exchange_counters *counters, const struct effect *effect)
 {
@@ -64,12 +64,12 @@ void exchange_counters_refresh(struct exchange_counters *counters, const struct 
 {
     int64_t fund, fees, pending;
 
-    read_figures_house(engine, &fund, &fees);
-    uint32_t count = read_figures_withdrawals(engine, &pending);
+    read_house(engine, &fund, &fees);
+    uint32_t count = read_withdrawals_pending(engine, &pending);
     /* relaxed: shown only. */
     atomic_store_explicit(&counters->fund_cash, fund, memory_order_relaxed);
     atomic_store_explicit(&counters->fee_account, fees, memory_order_relaxed);
     atomic_store_explicit(&counters->pending_amount, pending, memory_order_relaxed);
     published_set(&counters->pending_count, count);
-    published_set(&counters->work_items, read_figures_work(engine));
+    published_set(&counters->work_items, read_work_count(engine));
 }

@@ -4,7 +4,7 @@
 
 #include "base/message.h"
 #include "base/uuid.h"
-#include "engine/view/read_figures.h"
+#include "engine/view/read.h"
 #include "node/history/market_names.h"
 
 enum { ASSETS = 1 << 16, TRADE_LIQUIDATION = 1, SETTLE_AT_WITHDRAWAL_ID = 0 };
@@ -46,7 +46,7 @@ static void add_payment(struct money_log *log, const struct effect *effect, uint
     row->rate_ppb = body.rate_ppb;
     row->time_ns = effect->t_ns;
     row->asset_id = body.asset_id;
-    read_figures_epoch(effect->engine, body.asset_id, &row->hour_ns, &row->index_price);
+    read_funding_epoch(effect->engine, body.asset_id, &row->hour_ns, &row->index_price);
     log->unnamed = row;
 }
 
@@ -137,7 +137,7 @@ static void add_cash(struct money_log *log, const struct effect *effect, uint32_
     if (body.kind != CASH_fee || by_fund)
         return;
     /* The effect comes before the account is credited. */
-    read_figures_house(effect->engine, &fund, &fees);
+    read_house(effect->engine, &fund, &fees);
     add_house(log, MONEY_FEES, effect, &body, -body.amount, fees - body.amount, index);
 }
 

@@ -5,7 +5,6 @@
 #include "base/crc32c.h"
 #include "base/log.h"
 #include "engine/view/read.h"
-#include "engine/view/read_figures.h"
 #include "store/small_file.h"
 
 enum {
@@ -115,7 +114,7 @@ int staged_restart_load(struct staged_restart *restart, const struct engine *eng
     restart->began_ns = now_ns;
     for (uint32_t k = 0; k < read_market_count(engine); k++) {
         struct row_market market;
-        uint8_t state = read_figures_state(engine, k);
+        uint8_t state = read_market_state(engine, k);
         read_market(engine, k, &market);
         const struct staged_restart_market *before = find(&last, market.asset_id);
         bool was_staged =
@@ -139,7 +138,7 @@ static uint8_t state_of(const struct engine *engine, uint16_t asset_id)
         struct row_market market;
         read_market(engine, k, &market);
         if (market.asset_id == asset_id)
-            return market.state == MARKET_CLOSED ? MARKET_CLOSED : read_figures_state(engine, k);
+            return market.state == MARKET_CLOSED ? MARKET_CLOSED : read_market_state(engine, k);
     }
     return MARKET_CLOSED;
 }

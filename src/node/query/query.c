@@ -2,7 +2,6 @@
 
 #include "engine/view/audit.h"
 #include "engine/view/read.h"
-#include "engine/view/read_figures.h"
 #include "node/query/query_keys.h"
 #include "node/query/query_list.h"
 #include "node/query/query_money.h"
@@ -125,7 +124,7 @@ static void run_mark(struct query_task *task, const struct query_sources *source
 {
     struct row_mark row;
 
-    if (!read_figures_mark(sources->engine, task->query.market, &row))
+    if (!read_mark(sources->engine, task->query.market, &row))
         query_task_refuse(task, PROBLEM_not_found);
     else
         query_task_put(task, &row, sizeof row);

@@ -1,6 +1,6 @@
 #include "node/query/query_money.h"
 
-#include "engine/view/read_figures.h"
+#include "engine/view/read.h"
 
 enum { LIMIT_MAX = 1000 };
 
@@ -74,7 +74,7 @@ static void put_head(struct query_task *task, const struct query_sources *source
         memcpy(list.market, market->symbol, sizeof list.market);
         list.price_decimals = market->price_decimals;
     }
-    read_figures_house(sources->engine, &fund, &fees);
+    read_house(sources->engine, &fund, &fees);
     list.balance = task->query.kind == QUERY_fund ? fund : fees;
     query_task_put(task, &list, sizeof list);
 }
