@@ -12,6 +12,14 @@
 
 enum { MONEY_PPM = 1000000 };
 
+/* Returns the value, or the end of int64 that it passed. */
+static inline int64_t money_clamp(int128 value)
+{
+    if (value > INT64_MAX)
+        return INT64_MAX;
+    return value < INT64_MIN ? INT64_MIN : (int64_t)value;
+}
+
 /* Divides toward zero. The divisor is not 0, here and below. */
 static inline int128 money_tdiv(int128 value, int128 divisor)
 {

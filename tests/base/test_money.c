@@ -27,6 +27,13 @@ static void test_divisions(void)
 }
 
 /* Against the plain 128-bit formula over the whole stated range. */
+static void test_clamp(void)
+{
+    CHECK(money_clamp(0) == 0 && money_clamp(-7) == -7);
+    CHECK(money_clamp(INT64_MAX) == INT64_MAX && money_clamp((int128)INT64_MAX + 1) == INT64_MAX);
+    CHECK(money_clamp(INT64_MIN) == INT64_MIN && money_clamp((int128)INT64_MIN - 1) == INT64_MIN);
+}
+
 static void test_ppm(void)
 {
     static const uint64_t notionals[] = {
@@ -61,6 +68,7 @@ static void test_share(void)
 int main(void)
 {
     test_divisions();
+    test_clamp();
     test_ppm();
     test_share();
     return 0;

@@ -1,5 +1,6 @@
 #include "engine/risk/judge.h"
 
+#include "base/money.h"
 #include "engine/risk/fund.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
@@ -17,21 +18,14 @@ static bool has_position(const struct engine *engine, const struct portfolio *po
     return false;
 }
 
-static int64_t narrow(int128 value)
-{
-    if (value > INT64_MAX)
-        return INT64_MAX;
-    return value < INT64_MIN ? INT64_MIN : (int64_t)value;
-}
-
 /* The only writer of these two states; 2112. */
 static void set_status(struct engine *engine, uint32_t index, enum portfolio_status status)
 {
     struct portfolio *portfolio = state_portfolio(engine, index);
     struct effect_portfolio_state body = {
         .portfolio = portfolio_effect_id(portfolio),
-        .equity = narrow(margin_equity(portfolio)),
-        .maintenance = narrow(portfolio->maintenance),
+        .equity = money_clamp(margin_equity(portfolio)),
+        .maintenance = money_clamp(portfolio->maintenance),
         .status = (uint8_t)status,
     };
 

@@ -1,5 +1,6 @@
 #include "engine/view/read.h"
 
+#include "base/money.h"
 #include "base/uuid.h"
 #include "engine/price/premium.h"
 #include "engine/risk/fee.h"
@@ -87,13 +88,6 @@ bool read_order(const struct engine *engine, uint64_t account_id, const uint8_t 
     return pin == CREDENTIAL_NO_PIN || (uint32_t)pin == row->subaccount_index;
 }
 
-static int64_t clamp64(int128 value)
-{
-    if (value > INT64_MAX)
-        return INT64_MAX;
-    return value < INT64_MIN ? INT64_MIN : (int64_t)value;
-}
-
 bool read_balance(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
                   uint32_t portfolio_index, struct row_balance *row)
 {
@@ -108,8 +102,8 @@ bool read_balance(const struct engine *engine, uint64_t account_id, uint32_t sub
         .account_id = account_id,
         .subaccount_index = subaccount_index,
         .portfolio_index = portfolio_index,
-        .cash_balance = view.withdrawable > 0 ? clamp64(view.withdrawable) : 0,
-        .withdrawable = clamp64(view.withdrawable),
+        .cash_balance = view.withdrawable > 0 ? money_clamp(view.withdrawable) : 0,
+        .withdrawable = money_clamp(view.withdrawable),
         .equity = view.equity,
         .initial_margin = view.initial,
         .maintenance_margin = view.maintenance,
@@ -163,7 +157,7 @@ bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t 
             continue;
         margin_view(engine, at, &view);
         row->portfolio_count++;
-        row->cash_balance += view.withdrawable > 0 ? clamp64(view.withdrawable) : 0;
+        row->cash_balance += view.withdrawable > 0 ? money_clamp(view.withdrawable) : 0;
     }
     return true;
 }
