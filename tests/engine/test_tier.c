@@ -1,5 +1,6 @@
 /* Margin tiers (rules.md R4), every number worked out by hand. */
 #include "check.h"
+#include "engine/table/market_record.h"
 #include "engine/table/tier.h"
 #include "host.h"
 

@@ -3,7 +3,6 @@
 #include "base/decimal.h"
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "engine/table/tier.h"
 
 enum {
     PPM_MAX = 999999,

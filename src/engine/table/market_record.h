@@ -4,7 +4,7 @@
 #ifndef ENGINE_TABLE_MARKET_RECORD_H
 #define ENGINE_TABLE_MARKET_RECORD_H
 
-#include "base/compiler.h"
+#include "engine/table/tier.h"
 
 enum {
     MARKET_SYMBOL_BYTES = 32, /* zero-padded; at most 31 are used */
@@ -12,7 +12,6 @@ enum {
     MARKET_FEE_TIERS = 6,
     MARKET_ASSET_MAX = 65534,
     MARKET_LEVERAGE_MAX = 100,
-    MARKET_LEVERAGE_DEFAULT = 20, /* or the market's maximum, if that is less (R4) */
 };
 
 #define MARKET_RAW_MAX      ((INT64_C(1) << 40) - 1) /* R1: price, quantity */
@@ -53,18 +52,6 @@ CC_MUST_USE static inline bool market_record_may_become(enum market_state from,
     INVARIANT((unsigned)to < MARKET_STATE_COUNT);
     return (market_record_moves >> (8 * (unsigned)from + (unsigned)to)) & 1u;
 }
-
-/* R4: k is the first tier with N <= upper; MM = max(0, cdiv(N * mmr, 1e6) - maintenance_deduction),
- * and tier.h gives IM. The parser computes rates and deductions from bounds and leverages. */
-struct market_tier {
-    uint64_t upper_notional; /* UINT64_MAX: no end, the last tier */
-    int64_t initial_deduction;
-    int64_t maintenance_deduction;
-    uint32_t max_leverage;
-    uint32_t imr_ppm;
-    uint32_t mmr_ppm;
-    uint32_t zero;
-};
 
 struct market_record {
     char symbol[MARKET_SYMBOL_BYTES];

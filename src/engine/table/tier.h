@@ -7,7 +7,20 @@
 #define ENGINE_TABLE_TIER_H
 
 #include "base/money.h"
-#include "engine/table/market_record.h"
+
+enum { MARKET_LEVERAGE_DEFAULT = 20 }; /* or the market's maximum, if that is less (R4) */
+
+/* One tier of a market's record, whose parser computes rates and deductions from bounds and
+ * leverages. */
+struct market_tier {
+    uint64_t upper_notional; /* UINT64_MAX: no end, the last tier */
+    int64_t initial_deduction;
+    int64_t maintenance_deduction;
+    uint32_t max_leverage;
+    uint32_t imr_ppm;
+    uint32_t mmr_ppm;
+    uint32_t zero;
+};
 
 /* IM(N) for a notional of any size; the part that does not fit 62 bits. */
 int128 tier_initial_wide(const struct market_tier *tiers, int128 notional, uint32_t leverage);
