@@ -3,7 +3,7 @@
 #include "base/rule.h"
 #include "base/uuid.h"
 #include "engine/state/evidence.h"
-#include "engine/trade/order_request.h"
+#include "engine/trade/order_plan.h"
 #include "engine/trade/resting.h"
 
 /* The body of code 1 (W3). */
@@ -166,7 +166,7 @@ static void keep_place(struct engine *engine, const struct order_request *reques
 }
 
 void amend_replace_act(struct engine *engine, const struct order_request *request,
-                       const struct order_request_plan *plan, struct engine_result *result)
+                       const struct order_plan *plan, struct engine_result *result)
 {
     struct order *order = &engine->orders.hot[request->replaced];
     struct resting_terms terms = { .expiry_ns = request->expiry,
@@ -182,17 +182,17 @@ void amend_replace_act(struct engine *engine, const struct order_request *reques
     order->tick = request->tick;
     order->remaining = request->quantity;
     order->stamp = state_next_stamp(engine);
-    order_request_act(engine, request, plan, request->replaced, 0, result);
+    order_plan_act(engine, request, plan, request->replaced, 0, result);
 }
 
 enum status amend_replace_rows(struct engine *engine, const struct amend_target *target,
                                struct order_request *request, struct engine_result *result)
 {
-    struct order_request_plan plan;
+    struct order_plan plan;
     enum status status = amend_replace_terms(engine, target, request, result);
 
     if (status == STATUS_request_completed)
-        status = order_request_decide(engine, request, &plan);
+        status = order_plan_decide(engine, request, &plan);
     if (status == STATUS_request_completed)
         amend_replace_act(engine, request, &plan, result);
     return status;

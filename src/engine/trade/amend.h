@@ -15,7 +15,7 @@ struct engine;
 struct command;
 struct engine_result;
 struct order_request;
-struct order_request_plan;
+struct order_plan;
 
 /* The order that an amendment, or an item of a batch, names. */
 struct amend_target {
@@ -49,9 +49,9 @@ CC_MUST_USE enum status amend_replace_rows(struct engine *engine, const struct a
                                            struct order_request *request,
                                            struct engine_result *result);
 
-/* Acts on a replacement that order_request_decide has let through. It cannot fail. */
+/* Acts on a replacement that order_plan_decide has let through. It cannot fail. */
 void amend_replace_act(struct engine *engine, const struct order_request *request,
-                       const struct order_request_plan *plan, struct engine_result *result);
+                       const struct order_plan *plan, struct engine_result *result);
 
 /* Applies code 1: rows target_id to size. Row portfolio has passed, which set
  * applying.portfolio. */

@@ -5,7 +5,7 @@
 #include "engine/risk/risk.h"
 #include "engine/trade/amend.h"
 #include "engine/trade/cancel.h"
-#include "engine/trade/order_request.h"
+#include "engine/trade/order_plan.h"
 #include "engine/trade/place.h"
 #include "engine/trade/resting.h"
 
@@ -316,7 +316,7 @@ static bool has_room(const struct engine *engine, const struct check *check,
     if (is_new && request->holding == HOLDING_NONE && !slot_table_has_room(&engine->holdings.slots))
         return false;
     if (!is_new &&
-        order_filled_notional(&engine->orders, request->replaced) > ORDER_REQUEST_FILLED_MAX)
+        order_filled_notional(&engine->orders, request->replaced) > ORDER_PLAN_FILLED_MAX)
         return false;
     return pages->limit - pages->used >= check->enter_count;
 }
@@ -436,7 +436,7 @@ static enum status alone(struct engine *engine, const struct command *command,
 {
     struct cancel_target target = cancel_target_of(engine, item);
     struct order_request request;
-    struct order_request_plan plan;
+    struct order_plan plan;
     uint32_t order;
 
     if (item->op == BATCH_CANCEL)
@@ -444,27 +444,16 @@ static enum status alone(struct engine *engine, const struct command *command,
     if (item->op == BATCH_REDUCE)
         return reduce_of(engine, item, &order);
     enum status status = terms_of(engine, command, item, &request);
-    return status != STATUS_request_completed ? status
-                                              : order_request_decide(engine, &request, &plan);
+    return status != STATUS_request_completed ? status : order_plan_decide(engine, &request, &plan);
 }
 
 /* --- the act ---------------------------------------------------------------------------------- */
 
 /* The orders that rest as a whole after the dead orders at or through its limit. */
 static void plan_rest(struct engine *engine, const struct order_request *request,
-                      struct order_request_plan *plan)
+                      struct order_plan *plan)
 {
-    plan->taker = (struct match_taker){
-        .market = request->market_index,
-        .portfolio = request->portfolio,
-        .account = request->account,
-        .position = request->position,
-        .quantity = request->quantity,
-        .limit_tick = book_mirror(&request->market->book, request->tick),
-        .side = request->side,
-        .stp = request->stp,
-        .reduce_only = request->reduce_only != 0,
-    };
+    plan->taker = order_plan_taker(request);
     bool crosses = match_crosses(engine, &plan->taker, &plan->match);
     INVARIANT(!crosses || request->keeps_place); /* in its place it meets nobody (I5) */
 }
@@ -473,7 +462,7 @@ static void act_enter(struct engine *engine, const struct command *command,
                       const struct batch_item *item)
 {
     struct order_request request;
-    struct order_request_plan plan;
+    struct order_plan plan;
     enum status status = terms_of(engine, command, item, &request);
 
     INVARIANT(status == STATUS_request_completed);
@@ -488,7 +477,7 @@ static void act_enter(struct engine *engine, const struct command *command,
         .account = engine->applying.account,
     };
     uint32_t order = place_alloc(engine, &name, &request);
-    order_request_act(engine, &request, &plan, order, name.hash, NULL);
+    order_plan_act(engine, &request, &plan, order, name.hash, NULL);
 }
 
 static void act_reduce(struct engine *engine, const struct batch_item *item)

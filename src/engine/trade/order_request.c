@@ -2,30 +2,14 @@
 
 #include "base/rule.h"
 #include "engine/risk/margin.h"
-#include "engine/state/evidence.h"
+#include "engine/trade/match.h"
 #include "engine/trade/resting.h"
 
-enum { ENTRY_STP_MAX = 3 };
+enum { STP_MAX = 3 };
 
-#define ENTRY_SIZE_MAX     (INT64_C(1) << 42) /* R1: |s| + B of a request */
-#define ENTRY_COST_MAX     (INT64_C(1) << 52) /* |c| + bn */
-#define ENTRY_NOTIONAL_MAX (INT64_C(1) << 50)
-#define ENTRY_FEES_MAX     ((INT64_C(1) << 62) - (INT64_C(1) << 52)) /* room for one command's */
-
-static bool is_market(const struct order_request *request)
-{
-    return order_type_is_market(request->order_type);
-}
-
-static bool replaces(const struct order_request *request)
-{
-    return request->replaced != ORDER_NONE;
-}
-
-static bool may_rest(const struct order_request *request)
-{
-    return request->tif == ORDER_GTC || request->tif == ORDER_GTT;
-}
+#define SIZE_SUM_MAX (INT64_C(1) << 42) /* R1: |s| + B of a request */
+#define COST_SUM_MAX (INT64_C(1) << 52) /* |c| + bn */
+#define NOTIONAL_MAX (INT64_C(1) << 50)
 
 /* --- rows up to expiry ------------------------------------------------------------------------ */
 
@@ -60,9 +44,9 @@ static enum status check_flags(const struct engine *engine, struct order_request
                    : request->expiry == ORDER_EXPIRY_FOK ? ORDER_FOK
                    : request->expiry == ORDER_EXPIRY_GTC ? ORDER_GTC
                                                          : ORDER_GTT;
-    if (request->post_only > 1 || request->reduce_only > 1 || request->stp > ENTRY_STP_MAX)
+    if (request->post_only > 1 || request->reduce_only > 1 || request->stp > STP_MAX)
         return ROW_STATUS(flags);
-    if ((request->post_only || must_rest) && !may_rest(request))
+    if ((request->post_only || must_rest) && !order_request_may_rest(request))
         return ROW_STATUS(flags);
     if (request->tif != ORDER_GTT)
         return STATUS_request_completed;
@@ -100,9 +84,9 @@ enum status order_request_flags_of_wait(const struct engine *engine,
 {
     uint64_t life_ns = state_option(engine, OPTION_limits_gtt_max_s) * MARKET_SECOND_NS;
 
-    if (request->post_only > 1 || request->reduce_only > 1 || request->stp > ENTRY_STP_MAX)
+    if (request->post_only > 1 || request->reduce_only > 1 || request->stp > STP_MAX)
         return ROW_STATUS(flags);
-    if (live_tif > ORDER_GTC || (is_market(request) && live_tif != ORDER_IOC) ||
+    if (live_tif > ORDER_GTC || (order_request_is_market(request) && live_tif != ORDER_IOC) ||
         (request->post_only && live_tif != ORDER_GTC))
         return ROW_STATUS(flags);
     if (request->expiry == ORDER_EXPIRY_IOC || request->expiry == ORDER_EXPIRY_FOK)
@@ -136,7 +120,7 @@ static bool size_fits(const struct engine *engine, const struct order_request *r
     }
     const struct holding_side *side = &holding->sides[request->side];
     uint64_t sum = margin_abs(holding->size) + (uint64_t)(side->size + side->reduce_size);
-    return sum - request->out_quantity + request->quantity <= (uint64_t)ENTRY_SIZE_MAX;
+    return sum - request->out_quantity + request->quantity <= (uint64_t)SIZE_SUM_MAX;
 }
 
 /* R1: a notional of 2^50, |c| + bn <= 2^52. */
@@ -144,14 +128,14 @@ static bool notional_fits(const struct engine *engine, const struct order_reques
 {
     const struct holding *holding = &engine->holdings.rows[request->holding];
 
-    if (request->notional > (uint64_t)ENTRY_NOTIONAL_MAX)
+    if (request->notional > (uint64_t)NOTIONAL_MAX)
         return false;
     if (request->holding == HOLDING_NONE)
         return true;
     const struct holding_side *side = &holding->sides[request->side];
     uint64_t sum = margin_abs(holding->cost) + (uint64_t)(side->notional + side->reduce_notional);
     return sum - request->out_quantity * request->out_price + request->notional <=
-           (uint64_t)ENTRY_COST_MAX;
+           (uint64_t)COST_SUM_MAX;
 }
 
 /* A replacement stays on its side. */
@@ -170,7 +154,7 @@ static enum status check_size(struct engine *engine, struct order_request *reque
         return ROW_STATUS(size);
     request->out_quantity = 0;
     request->out_price = 0;
-    if (replaces(request)) {
+    if (order_request_replaces(request)) {
         const struct order *old = &engine->orders.hot[request->replaced];
         if (old->side != request->side)
             return ROW_STATUS(size);
@@ -241,7 +225,7 @@ static enum status check_price(struct engine *engine, struct order_request *requ
 {
     const struct market_record *record = &request->market->record;
 
-    if (is_market(request)) {
+    if (order_request_is_market(request)) {
         if (request->market->mark == 0)
             return STATUS_request_completed; /* row mark */
         set_slippage_limit(request);
@@ -255,14 +239,14 @@ static enum status check_price(struct engine *engine, struct order_request *requ
     request->notional = notional > UINT64_MAX ? UINT64_MAX : (uint64_t)notional;
     if (!notional_fits(engine, request))
         return ROW_STATUS(notional);
-    if (is_market(request))
+    if (order_request_is_market(request))
         stop_at_band(request);
     uint64_t ticks = record->tick_size == 1 ? request->price : request->price / record->tick_size;
     request->tick =
         book_tick(&request->market->book, (enum order_side)request->side, (uint32_t)ticks);
-    request->keeps_place = replaces(request) && request->price == request->out_price &&
-                           request->quantity <= request->out_quantity &&
-                           !joins_list(engine, request);
+    request->keeps_place =
+        order_request_replaces(request) && request->price == request->out_price &&
+        request->quantity <= request->out_quantity && !joins_list(engine, request);
     return STATUS_request_completed;
 }
 
@@ -304,8 +288,9 @@ static bool within_band(const struct order_request *request)
 /* Limit kinds at their price, market kinds at the mark. */
 static bool is_too_small(const struct order_request *request)
 {
-    uint128 notional = is_market(request) ? (uint128)request->market->mark * request->quantity
-                                          : (uint128)request->notional;
+    uint128 notional = order_request_is_market(request)
+                           ? (uint128)request->market->mark * request->quantity
+                           : (uint128)request->notional;
     return notional < request->market->record.min_notional;
 }
 
@@ -361,16 +346,16 @@ static enum status check_against_state(struct engine *engine, struct order_reque
     request->position = request->holding == HOLDING_NONE ? 0 : holding->size;
     if (!marks_stand(engine, request))
         return ROW_STATUS(mark);
-    if (!is_market(request) && !within_band(request))
+    if (!order_request_is_market(request) && !within_band(request))
         return ROW_STATUS(price_band);
     if (!reduce_only && is_too_small(request))
         return ROW_STATUS(min_notional);
-    if (is_market(request) && exceeds_slippage(engine, request))
+    if (order_request_is_market(request) && exceeds_slippage(engine, request))
         return ROW_STATUS(slippage);
     if (reduce_only && !may_reduce(request))
         return ROW_STATUS(reduce_only);
-    uint32_t open_orders = portfolio->open_order_count - (replaces(request) ? 1 : 0);
-    if (may_rest(request) && portfolio->account != 0 &&
+    uint32_t open_orders = portfolio->open_order_count - (order_request_replaces(request) ? 1 : 0);
+    if (order_request_may_rest(request) && portfolio->account != 0 &&
         open_orders >= state_option(engine, OPTION_limits_open_orders))
         return ROW_STATUS(order_count);
     return is_liquidated(engine, request) ? ROW_STATUS(liquidation) : STATUS_request_completed;
@@ -424,169 +409,4 @@ enum status order_request_terms(struct engine *engine, struct order_request *req
         return status;
     status = check_price(engine, request);
     return status != STATUS_request_completed ? status : check_against_state(engine, request);
-}
-
-/* --- rows from post_only_crosses to room ------------------------------------------------------ */
-
-/* What is left of the order after the walk would rest. */
-static bool rests(const struct order_request *request, const struct match *match)
-{
-    return may_rest(request) && match->stop == MATCH_BOOK;
-}
-
-static enum status check_walk(const struct order_request *request, const struct match *match)
-{
-    bool fok = request->tif == ORDER_FOK;
-    bool ends_taker = request->stp == STP_EXPIRE_TAKER || request->stp == STP_EXPIRE_BOTH;
-
-    if (match->self && (match->self_first || (fok && ends_taker)))
-        return ROW_STATUS(self_trade);
-    if (fok && match->filled != request->quantity)
-        return ROW_STATUS(fok_liquidity);
-    return STATUS_request_completed;
-}
-
-/* R4's taker test over the state after the walk. */
-static enum status check_margin(struct engine *engine, const struct order_request *request,
-                                const struct match *match)
-{
-    int64_t moved = request->side == ORDER_LONG ? (int64_t)match->filled : -(int64_t)match->filled;
-    struct margin_change change = {
-        .size_after = request->position + moved,
-        .equity = match->equity,
-        .rest_price = request->price,
-        .side = request->side,
-    };
-
-    if (rests(request, match) && !request->reduce_only)
-        change.rest_size = (int64_t)match->remaining;
-    if (replaces(request) && !(engine->orders.hot[request->replaced].flags & ORDER_REDUCE_ONLY)) {
-        change.out_size = (int64_t)request->out_quantity;
-        change.out_price = request->out_price;
-    }
-    if (CC_LIKELY(margin_taker_passes(engine, request->portfolio, request->market_index,
-                                      request->holding, &change)))
-        return STATUS_request_completed;
-    if (request->tif == ORDER_FOK)
-        return ROW_STATUS(fok_margin);
-    return match->filled != 0 ? ROW_STATUS(margin_to_trade) : ROW_STATUS(margin_to_place);
-}
-
-/* Whether the ladder has a page for the rest; a replacement leaves its own place first. */
-static bool ladder_fits(const struct engine *engine, const struct order_request *request)
-{
-    enum order_side side = (enum order_side)request->side;
-
-    if (resting_fits(engine, request->market_index, side, request->tick))
-        return true;
-    return replaces(request) && book_frees_page(&request->market->book, side,
-                                                engine->orders.hot[request->replaced].tick);
-}
-
-/* Tables and the bounds that only the walk sees. An order that is filled and replaced
- * without end would outgrow its sum of fills. */
-static bool has_room(const struct engine *engine, const struct order_request *request,
-                     const struct match *match)
-{
-    if (replaces(request) &&
-        order_filled_notional(&engine->orders, request->replaced) > ORDER_REQUEST_FILLED_MAX)
-        return false;
-    if (match->guard || (!replaces(request) && engine->orders.count >= engine->orders.limit))
-        return false;
-    if (match->filled != 0 &&
-        (engine->fee_account > ENTRY_FEES_MAX || engine->fee_account < -ENTRY_FEES_MAX))
-        return false;
-    if (request->holding == HOLDING_NONE && !slot_table_has_room(&engine->holdings.slots))
-        return false;
-    return !rests(request, match) || ladder_fits(engine, request);
-}
-
-enum status order_request_decide(struct engine *engine, const struct order_request *request,
-                                 struct order_request_plan *plan)
-{
-    struct match *match = &plan->match;
-
-    plan->taker = (struct match_taker){
-        .market = request->market_index,
-        .portfolio = request->portfolio,
-        .account = request->account,
-        .position = request->position,
-        .quantity = request->quantity,
-        .limit_tick = book_mirror(&request->market->book, request->tick),
-        .side = request->side,
-        .stp = request->stp,
-        .reduce_only = request->reduce_only != 0,
-    };
-    if (request->keeps_place) { /* the other side has no order at its price (I5) */
-        *match = (struct match){ .remaining = request->quantity, .stop = MATCH_BOOK };
-        return check_margin(engine, request, match);
-    }
-    if (request->post_only) {
-        bool crosses = match_crosses(engine, &plan->taker, match);
-        engine->applying.makers = match->makers;
-        if (crosses)
-            return ROW_STATUS(post_only_crosses);
-    } else {
-        match_walk(engine, &plan->taker, match);
-        engine->applying.makers = match->makers;
-    }
-    enum status status = check_walk(request, match);
-    if (status != STATUS_request_completed)
-        return status;
-    status = check_margin(engine, request, match);
-    if (status != STATUS_request_completed)
-        return status;
-    return has_room(engine, request, match) ? STATUS_request_completed : ROW_STATUS(room);
-}
-
-/* --- row completed ---------------------------------------------------------------------------- */
-
-/* Why a taker that neither is filled nor rests was canceled. */
-static uint8_t cancel_reason(const struct match *match)
-{
-    switch ((enum match_stop)match->stop) {
-    case MATCH_SELF:
-    case MATCH_BOTH:
-    case MATCH_DONE: /* used up by a decrement */
-        return STATUS_self_trade_prevention;
-    case MATCH_REDUCED:
-        return REASON_reduce_only;
-    case MATCH_MAX:
-        return REASON_match_limit;
-    case MATCH_BOOK:
-        break;
-    }
-    return REASON_time_in_force;
-}
-
-void order_request_act(struct engine *engine, const struct order_request *request,
-                       const struct order_request_plan *plan, uint32_t index, uint64_t hash,
-                       struct engine_result *result)
-{
-    struct order *order = &engine->orders.hot[index];
-
-    match_act(engine, &plan->taker, &plan->match, index);
-    INVARIANT(order->remaining == plan->match.remaining);
-    if (order->remaining != 0 && rests(request, &plan->match)) {
-        if (order->state == ORDER_NEW)
-            order_move(order, order_filled(&engine->orders, index), ORDER_OPEN);
-        if (replaces(request))
-            resting_return(engine, index);
-        else
-            resting_insert(engine, index, hash);
-        evidence_of_order(engine, result, index);
-        return;
-    }
-    uint64_t filled = order_filled(&engine->orders, index);
-    INVARIANT(order->remaining != 0 || filled != 0);
-    if (order->remaining != 0) {
-        order_move(order, filled, ORDER_CANCELED);
-        order->reason = cancel_reason(&plan->match);
-    }
-    if (replaces(request))
-        resting_drop(engine, index);
-    resting_emit_state(engine, index);
-    recheck_holding(engine, order->holding);
-    evidence_of_order(engine, result, index);
-    order_release(&engine->orders, index);
 }

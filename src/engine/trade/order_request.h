@@ -1,8 +1,8 @@
-/* order_request.h - an order on its way in: rows market_id to room of R11 and the walk, for
- * placements (codes 0 and 5) and for replacements (code 2). Owned by the engine.
+/* order_request.h - an order on its way in: rows market_id to liquidation of R11, for placements
+ * (codes 0 and 5), replacements (code 2) and orders that wait (code 6). Owned by the engine.
  *
- *   the code fills struct order_request ── form ── terms ── decide ── act
- *                                          7-12    15-27    28-34     cannot fail
+ *   the code fills struct order_request ── form ── terms ── order_plan.h: decide ── act
+ *                                          7-12    15-27                  28-34     cannot fail
  *
  * A replacement meets every row as if its own old rest were gone: in R1's bounds, in R4's sums and
  * in the count of row order_count that rest is left out, without being taken out (`out`).
@@ -13,10 +13,7 @@
 #ifndef ENGINE_TRADE_ORDER_REQUEST_H
 #define ENGINE_TRADE_ORDER_REQUEST_H
 
-#include "engine/trade/match.h"
-
-/* Sum of the fills of an order that may be replaced: 4,096 makers add at most 2^62. */
-#define ORDER_REQUEST_FILLED_MAX (UINT64_C(1) << 62)
+#include "engine/state/state.h"
 
 /* The caller fills the first part from the body, order_request_form and order_request_terms the
  * rest. */
@@ -49,12 +46,6 @@ struct order_request {
     uint64_t out_price;
 };
 
-/* What was decided: the taker and what its walk found. */
-struct order_request_plan {
-    struct match_taker taker;
-    struct match match;
-};
-
 /* Rows market_id to expiry; finds the market. must_rest: neither IOC nor FOK will do (a
  * replacement). */
 CC_MUST_USE enum status order_request_form(struct engine *engine, struct order_request *request,
@@ -76,17 +67,21 @@ CC_MUST_USE enum status order_request_state_of_wait(const struct engine *engine,
 CC_MUST_USE enum status order_request_count_of_wait(struct engine *engine,
                                                     const struct order_request *request);
 
-/* Rows post_only_crosses to room. applying.makers gets how many makers the walk met. */
-CC_MUST_USE enum status order_request_decide(struct engine *engine,
-                                             const struct order_request *request,
-                                             struct order_request_plan *plan);
+static inline bool order_request_is_market(const struct order_request *request)
+{
+    return order_type_is_market(request->order_type);
+}
 
-/* Executes the plan for an order whose record has the request's terms and is in no book: a
- * placement allocated it (`hash` names it in the id map), or a replacement lifted it. Afterwards it
- * rests, or it has ended, its 2101 is emitted and it is released. */
-void order_request_act(struct engine *engine, const struct order_request *request,
-                       const struct order_request_plan *plan, uint32_t order, uint64_t hash,
-                       struct engine_result *result);
+static inline bool order_request_replaces(const struct order_request *request)
+{
+    return request->replaced != ORDER_NONE;
+}
+
+/* True if a rest of it would enter the book. */
+static inline bool order_request_may_rest(const struct order_request *request)
+{
+    return request->tif == ORDER_GTC || request->tif == ORDER_GTT;
+}
 
 static inline uint8_t order_request_flags(const struct order_request *request)
 {

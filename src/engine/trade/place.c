@@ -2,7 +2,7 @@
 
 #include "base/rule.h"
 #include "engine/state/evidence.h"
-#include "engine/trade/order_request.h"
+#include "engine/trade/order_plan.h"
 #include "engine/trade/resting.h"
 
 /* The body of code 0 (W3). */
@@ -92,15 +92,15 @@ void place_emit_refused(struct engine *engine, const struct place_name *name,
 enum status place_request(struct engine *engine, const struct place_name *name,
                           struct order_request *request, struct engine_result *result)
 {
-    struct order_request_plan plan;
+    struct order_plan plan;
     enum status status = order_request_terms(engine, request);
 
     if (status == STATUS_request_completed)
-        status = order_request_decide(engine, request, &plan);
+        status = order_plan_decide(engine, request, &plan);
     if (status != STATUS_request_completed)
         return status;
     uint32_t order = place_alloc(engine, name, request);
-    order_request_act(engine, request, &plan, order, name->hash, result);
+    order_plan_act(engine, request, &plan, order, name->hash, result);
     return ROW_STATUS(completed);
 }
 
