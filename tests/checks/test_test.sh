@@ -52,6 +52,10 @@ want "quick is dev alone" "10 passed, 0 failed" 0
 touch "$box/tree/tests/fuzz/fuzz_x.c"
 run
 want "fuzz targets count" "31 passed, 0 failed" 0
+for preset in dev tsan release fuzz; do
+    grep -q "^    $preset: built in .* s of CPU)\$" <<<"$out" ||
+        { echo "failed: the last lines name the phase $preset"; exit 1; }
+done
 [[ ! -e $box/early ]] || { echo "failed: tests ran before their build was done"; exit 1; }
 grep -q -- '-L fuzz' "$box/asked" || { echo "failed: fuzz runs its label only"; exit 1; }
 grep -q 'tsan.*-LE ^(checks|' "$box/asked" || { echo "failed: tsan leaves the checks out"; exit 1; }
@@ -61,16 +65,16 @@ for seed in 10 11 12 13; do
     sed -nE 's/.*build\/([a-z]*) .*-LE //p' "$box/asked"
 done >"$box/left_out"
 diff - "$box/left_out" <<'EOS' || { echo "failed: the halves"; exit 1; }
-^turn_0$
+^(full|turn_0)$
 ^(checks|turn_1)$
 ^(turn_1|shared)$
-^turn_1$
+^(full|turn_1)$
 ^(checks|turn_0)$
 ^(turn_0|shared)$
-^turn_0$
+^(full|turn_0)$
 ^(checks|turn_1)$
 ^(turn_1|dedicated)$
-^turn_1$
+^(full|turn_1)$
 ^(checks|turn_0)$
 ^(turn_0|dedicated)$
 EOS
