@@ -1,8 +1,10 @@
 /* main.c - perpd: options in, exit code out. What runs is node.c. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/config.h"
 #include "base/log.h"
@@ -24,6 +26,16 @@ static void on_reload(int number)
 {
     (void)number;
     node_ask_reload(&node);
+}
+
+/* Opens what was closed of standard input, output and error: the lines of the log would go to the
+ * file of the exchange that took its number. */
+static bool hold_standard_files(void)
+{
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+        if (fcntl(file, F_GETFD) < 0 && open("/dev/null", O_RDWR) != file)
+            return false;
+    return true;
 }
 
 static void handle_signals(void)
@@ -72,7 +84,6 @@ static int run(const struct config *config)
     choose_variants();
     umask(077);
     raise_file_limit();
-    handle_signals();
     return node_run(&node, config);
 }
 
@@ -81,12 +92,15 @@ int main(int argc, char **argv)
     static struct config config; /* lives as long as the process */
     int code = NODE_EXIT_CLEAN;
 
+    if (!hold_standard_files())
+        return NODE_EXIT_FAILED;
     if (argc > 1 && strcmp(argv[1], SNAPSHOT_CHILD_FLAG) == 0)
         return snapshot_child_main(argc, (const char *const *)argv);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("perpd %s\n", version_text);
         return code;
     }
+    handle_signals(); /* before the first line of the log, whose reader may be gone */
     node.version = (struct node_version){ version_number, version_commit, version_build };
     switch (config_load(&config, argc, (const char *const *)argv, (const char *const *)environ)) {
     case CONFIG_RUN:

@@ -129,6 +129,32 @@ def case_stop_during_start(world):
             world.is_usable(data)
 
 
+def case_nobody_reads(world):
+    """Without readers of output and log it serves; no file of its own takes their descriptors."""
+    def close():
+        for file in range(3):
+            os.close(file)
+
+    for prepare in (None, close):
+        data = world.fresh()
+        reader, writer = os.pipe()
+        os.close(reader)
+        process = subprocess.Popen([world.program, f"--store.data={data}", *SMALL,
+                                    "--net.listen=127.0.0.1:0", "--admin.listen=127.0.0.1:0"],
+                                   stdout=writer, stderr=writer, preexec_fn=prepare)
+        os.close(writer)
+        until = time.monotonic() + READY_S
+        while process.poll() is None and not any(data.glob("journal/*.seg")):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        assert process.poll() is None, process.returncode
+        held = [os.readlink(f"/proc/{process.pid}/fd/{file}") for file in range(3)]
+        assert prepare is None or held == ["/dev/null"] * 3, held
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(END_S) == CLEAN, process.returncode
+    world.is_usable(data)
+
+
 def case_bad_options(world):
     """Exit 2, the option is named, the data directory is not even made."""
     for option, word in (("--engine.orders=1", "engine.orders"),
