@@ -15,6 +15,46 @@ static size_t repeat(char *text, uint32_t count)
     return count * (sizeof TIME - 1);
 }
 
+/* Strangers whose requests wait for a slow signature fill all places for much input. One who sends
+ * as much gets a place all the same: the address with the most of them loses its oldest. */
+static void hoarders_yield(void)
+{
+    enum { MUCH = CONN_INPUT_KEEP + 1000, HOARDERS = CONN_SPILLED_MAX };
+    static struct fixture fixture;
+    static struct wire hoarders[HOARDERS], others[2];
+    static char text[MUCH];
+    struct conn_table *conns;
+
+    memset(text, 'x', sizeof text);
+    fixture_init(&fixture, true, 64);
+    struct protocol *protocol = fixture_protocol(&fixture, 512);
+    conns = &protocol->context.conns;
+    for (int i = 0; i < 2; i++)
+        wire_open(&others[i], &fixture, protocol, false);
+    others[0].conn->address = 7;
+    others[1].conn->address = 8;
+    CHECK(conn_input_append(conns, others[0].conn, text, MUCH)); /* the oldest, but alone */
+    for (int i = 0; i < HOARDERS; i++) {
+        wire_open(&hoarders[i], &fixture, protocol, false);
+        hoarders[i].conn->address = 9;
+        CHECK(conn_input_append(conns, hoarders[i].conn, text, MUCH));
+    }
+    CHECK(hoarders[0].conn->broken && conn_input_bytes(hoarders[0].conn) == 0);
+    CHECK(conn_input_append(conns, others[1].conn, text, MUCH));
+    CHECK(hoarders[1].conn->broken && !hoarders[2].conn->broken);
+    for (int i = 0; i < 2; i++)
+        CHECK(!others[i].conn->broken && conn_input_bytes(others[i].conn) == MUCH);
+    CHECK(conns->spilled_count == CONN_SPILLED_MAX);
+
+    for (int i = 0; i < HOARDERS; i++)
+        wire_free(&hoarders[i]);
+    for (int i = 0; i < 2; i++)
+        wire_free(&others[i]);
+    CHECK(conns->spilled_count == 0);
+    fixture_protocol_free(protocol);
+    fixture_free(&fixture);
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -53,5 +93,6 @@ int main(void)
         wire_free(&busy[i]);
     fixture_protocol_free(protocol);
     fixture_free(&fixture);
+    hoarders_yield();
     return 0;
 }

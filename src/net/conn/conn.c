@@ -86,14 +86,61 @@ static void unlink_time(struct conn_table *table, struct conn *conn)
     conn->time = CONN_TIMES;
 }
 
+static void unspill(struct conn_table *table, struct conn *conn)
+{
+    uint32_t at = 0;
+    while (at < table->spilled_count && table->spilled[at] != conn->index)
+        at++;
+    INVARIANT(at < table->spilled_count);
+    table->spilled_count--;
+    memmove(&table->spilled[at], &table->spilled[at + 1],
+            (table->spilled_count - at) * sizeof table->spilled[0]);
+    conn->spilled = false;
+}
+
+/* The connection that yields: of the address with the most of those that hold too much, the one that
+ * has held it longest. A handshake yields to nobody. NULL: there is none. */
+static struct conn *find_hoarder(const struct conn_table *table)
+{
+    uint64_t addresses[CONN_SPILLED_MAX];
+    struct conn *hoarder = NULL;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < table->spilled_count; i++)
+        addresses[i] = conn_at(table, table->spilled[i])->address;
+    for (uint32_t i = 0; i < table->spilled_count; i++) {
+        struct conn *conn = conn_at(table, table->spilled[i]);
+        uint32_t same = 0;
+        for (uint32_t k = 0; k < table->spilled_count; k++)
+            same += addresses[k] == addresses[i];
+        if (same > most && conn->phase != CONN_HANDSHAKE) {
+            most = same;
+            hoarder = conn;
+        }
+    }
+    return hoarder;
+}
+
+/* Gives the connection one of the places for much input. False: all are taken and stay so. */
+static bool spill(struct conn_table *table, struct conn *conn)
+{
+    if (table->spilled_count == CONN_SPILLED_MAX) {
+        struct conn *hoarder = find_hoarder(table);
+        if (hoarder == NULL)
+            return false;
+        hoarder->broken = true;
+        conn_input_take(table, hoarder, conn_input_bytes(hoarder));
+        conn_queue_push(table, CONN_DIRTY, hoarder);
+    }
+    table->spilled[table->spilled_count++] = conn->index;
+    conn->spilled = true;
+    return true;
+}
+
 /* Returns input memory after the first page to the kernel, so that memory use falls again. */
 static void give_input_back(struct conn_table *table, struct conn *conn)
 {
-    if (conn->spilled) {
-        INVARIANT(table->spilled_count > 0);
-        conn->spilled = false;
-        table->spilled_count--;
-    }
+    if (conn->spilled)
+        unspill(table, conn);
     if (conn->input_high > PAGE) {
         uint8_t *base = table->inputs + (size_t)conn->index * CONN_INPUT_BYTES;
         (void)madvise(base + PAGE, CONN_INPUT_BYTES - PAGE, MADV_DONTNEED);
@@ -125,12 +172,8 @@ bool conn_input_append(struct conn_table *table, struct conn *conn, const void *
     }
     if (count > CONN_INPUT_BYTES - conn->input_end)
         return false;
-    if (!conn->spilled && conn->input_end + count > CONN_INPUT_KEEP) {
-        if (table->spilled_count >= CONN_SPILLED_MAX)
-            return false;
-        conn->spilled = true;
-        table->spilled_count++;
-    }
+    if (!conn->spilled && conn->input_end + count > CONN_INPUT_KEEP && !spill(table, conn))
+        return false;
     memcpy(base + conn->input_end, bytes, count);
     conn->input_end += (uint32_t)count;
     if (conn->input_end > conn->input_high)

@@ -11,7 +11,8 @@
  * Owner. The net thread. A connection has an index; its memory is valid until conn_close.
  * Units. Times are clock_monotonic_ns.
  * Bound. CONN_INPUT_BYTES a connection; CONN_INPUT_KEEP of them hold any one request. At most
- *        CONN_SPILLED_MAX connections hold more than that at a time. */
+ *        CONN_SPILLED_MAX connections hold more than that at a time: for one more, the address with
+ *        the most of them loses the one that has held it longest. */
 #ifndef NET_CONN_CONN_H
 #define NET_CONN_CONN_H
 
@@ -53,6 +54,7 @@ struct conn_table {
     uint32_t capacity;
     uint32_t open_count;
     uint32_t spilled_count;
+    uint32_t spilled[CONN_SPILLED_MAX]; /* their indexes, the longest first */
     struct conn_list times[CONN_TIMES];
     struct conn_queue queues[CONN_QUEUES];
     void *memory;
@@ -99,7 +101,8 @@ static inline uint64_t conn_unsent_since_ns(const struct output_pool *pool, cons
     return wire_ns < since_ns ? wire_ns : since_ns;
 }
 
-/* Appends to the kept input. False if it is full, or if too many connections hold too much. */
+/* Appends to the kept input. It may break another connection, which holds too much, and empties its
+ * input. False if the input is full, or if no other has to yield. */
 CC_MUST_USE bool conn_input_append(struct conn_table *table, struct conn *conn, const void *bytes,
                                    size_t count);
 
