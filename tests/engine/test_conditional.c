@@ -93,7 +93,7 @@ static void test_cancel_all(void)
     CHECK(trade_effects(&host, EFFECT_order_state) == 1 && count_of(&host) == 2);
     /* the fourth is dead though it is still there, and counts as one of the portfolio's */
     CHECK(trade_portfolio(&host, 1)->conditional_count == 2);
-    CHECK(waiting_row(&host, 1, ids[3])->doom == REASON_cancel_all);
+    CHECK(waiting_row(&host, 1, ids[3])->kill_reason == REASON_cancel_all);
     CHECK(waiting_cancel(&host, 1, ids[3]) == STATUS_conditional_order_not_found);
     CHECK(waiting_state(&host, ids[1]).reason == REASON_cancel_all); /* that command's unit */
     struct row_order row;

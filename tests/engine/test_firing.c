@@ -214,7 +214,7 @@ static void test_turn(void)
     CHECK(trade_tif(&host, 1, -3000, M, TRADE_IOC) == TRADE_OK); /* from 1,000 to -2,000 */
     CHECK(trade_size(&host, 1) == -2000);
     CHECK(waiting_state(&host, ids[0]).reason == REASON_reduce_only);
-    CHECK(waiting_row(&host, 1, ids[1])->doom == REASON_reduce_only);
+    CHECK(waiting_row(&host, 1, ids[1])->kill_reason == REASON_reduce_only);
     host_tick(&host, 1);
     CHECK(waiting_state(&host, ids[1]).status == ORDER_CANCELED);
     host_close(&host);

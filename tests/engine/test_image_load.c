@@ -21,7 +21,7 @@ static struct image_copy ours, theirs;
 static struct seen {
     uint32_t loads, timers, scans, scans_begun, lists, market_lists, market_inside, dead, timed;
     uint32_t ended, expired, leverages, held, next_tiers, loose;
-    uint32_t waiting, queued, batches, doomed, triggered;
+    uint32_t waiting, queued, batches, killed, triggered;
 } seen;
 
 /* --- commands beyond those of trading --------------------------------------------------------- */
@@ -202,7 +202,7 @@ static void look_at(const struct engine *engine)
         const struct conditional *row = &engine->conditionals.rows[i];
         seen.waiting += row->quantity != 0;
         seen.queued += row->quantity != 0 && row->place == PLACE_QUEUE;
-        seen.doomed += row->quantity != 0 && row->place == PLACE_NOWHERE;
+        seen.killed += row->quantity != 0 && row->place == PLACE_NOWHERE;
     }
     for (uint32_t i = 1; i < engine->orders.fresh; i++)
         seen.triggered += engine->orders.hot[i].state != ORDER_STATE_COUNT &&
@@ -366,10 +366,10 @@ int main(void)
         "%u triggered ones\n",
         seen.loads, seen.timers, seen.scans, seen.scans_begun, seen.lists, seen.market_lists,
         seen.market_inside, seen.dead, seen.timed, seen.ended, seen.expired, seen.held,
-        seen.next_tiers, seen.loose, seen.waiting, seen.queued, seen.batches, seen.doomed,
+        seen.next_tiers, seen.loose, seen.waiting, seen.queued, seen.batches, seen.killed,
         seen.triggered);
     CHECK(is_met(seen.waiting, 1000) && is_met(seen.queued, 100) && is_met(seen.batches, 100));
-    CHECK(is_met_rarely(seen.doomed, 10) && is_met(seen.triggered, 100));
+    CHECK(is_met_rarely(seen.killed, 10) && is_met(seen.triggered, 100));
     CHECK(is_met(seen.timers, 10) && is_met(seen.scans_begun, 10) && is_met(seen.lists, 10));
     CHECK(is_met_rarely(seen.market_inside, 3) && is_met(seen.dead, 100) &&
           is_met(seen.timed, 100));

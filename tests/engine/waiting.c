@@ -112,7 +112,7 @@ static uint32_t check_tree(const struct conditional_table *table, uint32_t at,
 
     if (at == CONDITIONAL_NONE)
         return 0;
-    CHECK(row->place == PLACE_TREE && row->doom == REASON_none);
+    CHECK(row->place == PLACE_TREE && row->kill_reason == REASON_none);
     CHECK(row->left == CONDITIONAL_NONE || table->rows[row->left].hash <= row->hash);
     CHECK(row->right == CONDITIONAL_NONE || table->rows[row->right].hash <= row->hash);
     count += check_tree(table, row->left, last);
@@ -150,7 +150,7 @@ void waiting_check(const struct host *host)
 {
     const struct engine *engine = host->engine;
     const struct conditional_table *table = &engine->conditionals;
-    uint32_t in_trees = 0, in_lists = 0, in_markets = 0, in_queue = 0, doomed = 0, timed = 0;
+    uint32_t in_trees = 0, in_lists = 0, in_markets = 0, in_queue = 0, killed = 0, timed = 0;
 
     for (uint32_t i = 0; i < engine->markets.count; i++) {
         uint32_t before = CONDITIONAL_NONE;
@@ -173,9 +173,9 @@ void waiting_check(const struct host *host)
                   table->rows[before].placed_sequence < row->placed_sequence);
             CHECK(conditional_find(engine, row->account, (const uint8_t *)row->id, row->hash) ==
                   at);
-            CHECK((row->doom != REASON_none) == (row->place == PLACE_NOWHERE));
-            CHECK(row->doom == REASON_none || engine->portfolios.rows[i].cancel_queued);
-            doomed += row->doom != REASON_none;
+            CHECK((row->kill_reason != REASON_none) == (row->place == PLACE_NOWHERE));
+            CHECK(row->kill_reason == REASON_none || engine->portfolios.rows[i].cancel_queued);
+            killed += row->kill_reason != REASON_none;
             timed += row->expiry_ns != UINT64_MAX;
             before = at;
         }
@@ -190,5 +190,5 @@ void waiting_check(const struct host *host)
     CHECK(in_queue == 0 || table->batch_count != 0);
     CHECK(in_lists == table->count && in_markets == table->count);
     CHECK(table->map.count == table->count && table->expiries.count == timed);
-    CHECK(in_trees + in_queue + doomed == table->count);
+    CHECK(in_trees + in_queue + killed == table->count);
 }

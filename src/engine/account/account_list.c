@@ -36,18 +36,18 @@ bool account_list_begin(struct engine *engine, uint32_t index, uint32_t market)
 }
 
 /* What waits for a price and is covered goes on the portfolio's list. */
-static void doom_waiting(struct engine *engine, uint32_t portfolio)
+static void kill_waiting(struct engine *engine, uint32_t portfolio)
 {
     uint32_t at = state_portfolio(engine, portfolio)->conditional_head;
     bool any = false;
 
     for (; at != CONDITIONAL_NONE; at = engine->conditionals.rows[at].list_next) {
         struct conditional *row = &engine->conditionals.rows[at];
-        if (row->doom != REASON_none ||
+        if (row->kill_reason != REASON_none ||
             !cancel_list_covers(engine, row->account, row->market, conditional_rank(row)))
             continue;
         trigger_forget(engine, at);
-        row->doom = REASON_operator;
+        row->kill_reason = REASON_operator;
         any = true;
     }
     if (any)
@@ -81,7 +81,7 @@ bool account_list_unit(struct engine *engine, uint32_t index, uint32_t *units)
     risk_refresh(engine, portfolio);
     cancel_list_older(engine, portfolio, is_for_all ? MARKET_NONE : account->cancel_market,
                       account->cancel_sequence, REASON_operator);
-    doom_waiting(engine, portfolio);
+    kill_waiting(engine, portfolio);
     *units -= 1;
     return true;
 }

@@ -116,7 +116,7 @@ static void end_all_of(struct engine *engine, uint32_t portfolio, uint32_t marke
         cancel_list_portfolio(engine, portfolio, REASON_operator);
     else
         cancel_list_sides(engine, portfolio, market, CANCEL_BOTH, REASON_operator);
-    conditional_doom(engine, portfolio, market, CONDITIONAL_BOTH, CONDITIONAL_ALL, REASON_operator);
+    conditional_kill(engine, portfolio, market, CONDITIONAL_BOTH, CONDITIONAL_ALL, REASON_operator);
 }
 
 static void end_all(struct engine *engine, const struct cancel_body *body, uint32_t market)

@@ -20,7 +20,7 @@ static const char *wrong_terms(const struct engine *engine, const struct conditi
         row->price % record->tick_size != 0 || row->hit_price > IMAGE_READ_MARK_MAX ||
         order_type_is_market(row->order_type) != (row->price == 0))
         return "an untriggered order has a price or a size beyond every bound";
-    if (row->doom >= REASON_END || (row->armed && row->hit_price == 0))
+    if (row->kill_reason >= REASON_END || (row->armed && row->hit_price == 0))
         return "an untriggered order has a fate that it cannot have";
     return NULL;
 }

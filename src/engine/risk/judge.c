@@ -177,7 +177,7 @@ void judge_consider(struct engine *engine, uint32_t index)
 
 void judge_cancel_orders(struct engine *engine, uint32_t index)
 {
-    conditional_doom(engine, index, MARKET_NONE, CONDITIONAL_BOTH, CONDITIONAL_ALL,
+    conditional_kill(engine, index, MARKET_NONE, CONDITIONAL_BOTH, CONDITIONAL_ALL,
                      REASON_liquidation);
     cancel_list_portfolio(engine, index, REASON_liquidation);
 }

@@ -17,7 +17,7 @@ void schedule_end_orders(struct engine *engine, uint32_t index, enum effect_time
 
     effects_emit(engine, EFFECT_timer, index, 0, &body);
     cancel_list_portfolio(engine, index, reason);
-    conditional_doom(engine, index, MARKET_NONE, CONDITIONAL_BOTH, CONDITIONAL_NOT_REDUCE_ONLY,
+    conditional_kill(engine, index, MARKET_NONE, CONDITIONAL_BOTH, CONDITIONAL_NOT_REDUCE_ONLY,
                      reason);
 }
 

@@ -25,8 +25,8 @@ void schedule_refresh(struct engine *engine, uint32_t portfolio);
 CC_MUST_USE uint64_t schedule_deadline(const struct engine *engine);
 void schedule_fire(struct engine *engine);
 
-/* 2115, the portfolio's list and the doom of its conditionals that are not reduce-only: what a
- * deadline and a disconnect do (R10, W9). */
+/* Ends the orders of a portfolio after a deadline or a disconnect (R10, W9): emits 2115, begins the
+ * portfolio's list and kills its conditionals that are not reduce-only. */
 void schedule_end_orders(struct engine *engine, uint32_t portfolio, enum effect_timer_kind kind,
                          uint8_t reason);
 

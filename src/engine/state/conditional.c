@@ -148,7 +148,7 @@ void conditional_enter(struct engine *engine, uint32_t index)
         timer_heap_set(&table->expiries, index, row->expiry_ns, conditional_rank(row));
         work_queue_timer_set(engine, row->expiry_ns);
     }
-    if (row->doom == REASON_none)
+    if (row->kill_reason == REASON_none)
         trigger_wait(engine, index);
 }
 
@@ -200,8 +200,8 @@ enum order_state conditional_death(const struct engine *engine, uint32_t index, 
 {
     const struct conditional *row = &engine->conditionals.rows[index];
 
-    *reason = row->doom;
-    if (row->doom != REASON_none)
+    *reason = row->kill_reason;
+    if (row->kill_reason != REASON_none)
         return ORDER_CANCELED;
     if (is_on_account_list(engine, row)) {
         *reason = REASON_operator;
@@ -263,7 +263,7 @@ static bool is_for(const struct conditional *row, uint32_t market, enum conditio
     return which == CONDITIONAL_ALL || (which == CONDITIONAL_REDUCE_ONLY) == is_reduce_only;
 }
 
-void conditional_doom(struct engine *engine, uint32_t portfolio, uint32_t market,
+void conditional_kill(struct engine *engine, uint32_t portfolio, uint32_t market,
                       enum conditional_sides sides, enum conditional_which which, uint8_t reason)
 {
     uint32_t at = state_portfolio(engine, portfolio)->conditional_head;
@@ -272,21 +272,21 @@ void conditional_doom(struct engine *engine, uint32_t portfolio, uint32_t market
     INVARIANT(reason != REASON_none);
     for (; at != CONDITIONAL_NONE; at = engine->conditionals.rows[at].list_next) {
         struct conditional *row = &engine->conditionals.rows[at];
-        if (row->doom != REASON_none || !is_for(row, market, sides, which))
+        if (row->kill_reason != REASON_none || !is_for(row, market, sides, which))
             continue;
         trigger_forget(engine, at);
-        row->doom = is_on_account_list(engine, row) ? REASON_operator : reason;
+        row->kill_reason = is_on_account_list(engine, row) ? REASON_operator : reason;
         any = true;
     }
     if (any)
         work_queue_release(engine, portfolio);
 }
 
-uint32_t conditional_first_doomed(const struct engine *engine, uint32_t portfolio)
+uint32_t conditional_first_killed(const struct engine *engine, uint32_t portfolio)
 {
     uint32_t at = engine->portfolios.rows[portfolio].conditional_head;
 
-    while (at != CONDITIONAL_NONE && engine->conditionals.rows[at].doom == REASON_none)
+    while (at != CONDITIONAL_NONE && engine->conditionals.rows[at].kill_reason == REASON_none)
         at = engine->conditionals.rows[at].list_next;
     return at;
 }

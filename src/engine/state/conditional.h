@@ -3,7 +3,7 @@
  *
  *   conditional_alloc ── fields ── conditional_enter ──> waits ── conditional_end ──> ended, free
  *                                                         │ ^
- *                     conditional_doom: dead, still listed v │ trigger.h: in a tree or in the queue
+ *                     conditional_kill: dead, still listed v │ trigger.h: in a tree or in the queue
  *
  * Order.  A portfolio's and a market's list are by placing sequence, oldest first: one command
  *         makes at most one. A dead one is ended and freed by the portfolio's cancellation list
@@ -49,13 +49,13 @@ struct conditional {
     uint16_t market;
     uint8_t side;
     uint8_t order_type;
-    uint8_t flags;    /* as in struct order: the time in force is GTC or GTT */
-    uint8_t source;   /* enum conditional_source */
-    uint8_t live_tif; /* enum order_tif once triggered */
-    uint8_t doom;     /* reason of the list that killed it, 0: none has */
-    bool armed;       /* it was queued when its market stopped firing (trigger.h) */
-    uint8_t place;    /* enum conditional_place */
-    uint8_t state;    /* UNTRIGGERED; its end while that is emitted */
+    uint8_t flags;       /* as in struct order: the time in force is GTC or GTT */
+    uint8_t source;      /* enum conditional_source */
+    uint8_t live_tif;    /* enum order_tif once triggered */
+    uint8_t kill_reason; /* reason of the list that killed it, 0: none has */
+    bool armed;          /* it was queued when its market stopped firing (trigger.h) */
+    uint8_t place;       /* enum conditional_place */
+    uint8_t state;       /* UNTRIGGERED; its end while that is emitted */
     uint8_t reason;
     uint32_t left; /* in its tree; in the queue: the one before */
     uint32_t right;
@@ -84,7 +84,7 @@ struct conditional_origin {
 #define CONDITIONAL_FIELDS(X) \
     X(id) X(oco) X(trigger_price) X(price) X(quantity) X(expiry_ns) X(placed_sequence) \
     X(placed_ns) X(hit_price) X(account) X(portfolio) X(slippage_ppm) X(market) X(side) \
-    X(order_type) X(flags) X(source) X(live_tif) X(doom) X(armed)
+    X(order_type) X(flags) X(source) X(live_tif) X(kill_reason) X(armed)
 #define CONDITIONAL_CACHES(X) \
     X(hash) X(place) X(state) X(reason) X(left) X(right) X(batch) X(list_next) X(list_prev) \
     X(market_next) X(market_prev) X(map_place) X(zero)
@@ -156,11 +156,11 @@ CC_MUST_USE enum order_state conditional_death(const struct engine *engine, uint
 
 /* Kills those of the portfolio that the list is for: at once they are neither fired nor found. They
  * are released by the portfolio's cancellation list, which this queues. market MARKET_NONE: all. */
-void conditional_doom(struct engine *engine, uint32_t portfolio, uint32_t market,
+void conditional_kill(struct engine *engine, uint32_t portfolio, uint32_t market,
                       enum conditional_sides sides, enum conditional_which which, uint8_t reason);
 
 /* The portfolio's oldest one that a list has killed, or CONDITIONAL_NONE. */
-CC_MUST_USE uint32_t conditional_first_doomed(const struct engine *engine, uint32_t portfolio);
+CC_MUST_USE uint32_t conditional_first_killed(const struct engine *engine, uint32_t portfolio);
 
 /* Releases the oldest one of a CLOSED market (`market_state`). False: there is none. */
 CC_MUST_USE bool conditional_drop_of_market(struct engine *engine, uint32_t market);

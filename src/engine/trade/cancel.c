@@ -81,7 +81,7 @@ static void cancel_portfolio(struct engine *engine, uint32_t portfolio, uint32_t
                              uint8_t sides, bool include_conditional)
 {
     if (include_conditional)
-        conditional_doom(engine, portfolio, market, (enum conditional_sides)sides, CONDITIONAL_ALL,
+        conditional_kill(engine, portfolio, market, (enum conditional_sides)sides, CONDITIONAL_ALL,
                          REASON_cancel_all);
     cancel_list_sides(engine, portfolio, market, (enum cancel_sides)sides, REASON_cancel_all);
 }

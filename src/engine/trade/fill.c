@@ -62,7 +62,7 @@ static void move_position(struct engine *engine, struct market *market, struct p
     }
     bool ends = holding->size != 0 && (opened || position.size == 0);
     if (CC_UNLIKELY(ends && state_portfolio(engine, holding->portfolio)->conditional_count != 0))
-        conditional_doom(engine, holding->portfolio, holding->market, CONDITIONAL_BOTH,
+        conditional_kill(engine, holding->portfolio, holding->market, CONDITIONAL_BOTH,
                          CONDITIONAL_REDUCE_ONLY, REASON_reduce_only);
     if (ends && (holding->sides[0].reduce_size | holding->sides[1].reduce_size) != 0) {
         holding->reduce_cancel_sequence = state_stamp(engine);

@@ -257,7 +257,7 @@ static void release(struct engine *engine, uint32_t order)
 static bool cancel_unit(struct engine *engine, uint32_t portfolio, uint32_t *units)
 {
     uint32_t order = cancel_next(engine, state_portfolio(engine, portfolio));
-    uint32_t waiting = conditional_first_doomed(engine, portfolio);
+    uint32_t waiting = conditional_first_killed(engine, portfolio);
 
     if (order == ORDER_NONE && waiting == CONDITIONAL_NONE)
         return false;
@@ -265,7 +265,8 @@ static bool cancel_unit(struct engine *engine, uint32_t portfolio, uint32_t *uni
         (order != ORDER_NONE && !waits_longer(engine, waiting, order)))
         release(engine, order);
     else
-        conditional_end(engine, waiting, ORDER_CANCELED, engine->conditionals.rows[waiting].doom);
+        conditional_end(engine, waiting, ORDER_CANCELED,
+                        engine->conditionals.rows[waiting].kill_reason);
     *units -= 1;
     return true;
 }
