@@ -38,8 +38,8 @@ static bool within_bounds(const struct market *market, const struct fill_positio
 
 /* Whether the fund can carry them: its equity after >= its maintenance margin after, R1's bounds
  * hold and there is room for its records. */
-static bool can_take(const struct engine *engine, const struct portfolio *loser,
-                     const struct legs *legs)
+static bool can_absorb(const struct engine *engine, const struct portfolio *loser,
+                       const struct legs *legs)
 {
     const struct portfolio *fund = &engine->portfolios.rows[FUND_PORTFOLIO];
     int128 maintenance = fund->maintenance;
@@ -97,7 +97,7 @@ bool backstop_assume(struct engine *engine, uint32_t index, uint32_t *units)
 
     risk_refresh(engine, FUND_PORTFOLIO);
     legs_make(engine, index, &legs);
-    if (!can_take(engine, portfolio, &legs))
+    if (!can_absorb(engine, portfolio, &legs))
         return false;
     judge_cancel_orders(engine, index);
     for (uint32_t i = 0; i < legs.count; i++)

@@ -134,7 +134,7 @@ static void deal(struct engine *engine, uint32_t loser, uint32_t other, uint64_t
 static void fill_next(struct engine *engine, uint32_t loser, int64_t size)
 {
     struct deleverage *run = &engine->liquidation.run;
-    uint32_t portfolio = run->places[run->place++].portfolio;
+    uint32_t portfolio = run->rows[run->next_row++].portfolio;
     uint32_t index = holding_find(engine, portfolio, run->legs[run->leg].market);
 
     if (index == HOLDING_NONE || !deleverage_rank_opposes(state_holding(engine, index)->size, size))
@@ -184,7 +184,7 @@ bool deleverage_go_on(struct engine *engine, uint32_t portfolio, uint32_t *units
             if (*units == 0)
                 return false;
             *units -= deleverage_rank_step(engine, size) ? 1 : 0;
-        } else if (run->place == run->place_count) {
+        } else if (run->next_row == run->row_count) {
             deleverage_rank_again(run);
         } else {
             if (*units == 0)

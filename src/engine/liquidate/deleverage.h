@@ -1,13 +1,13 @@
 /* deleverage.h - L3: a run that closes a portfolio against the holders of the other side (rules.md
  * R7, L3). Owned by the engine.
  *
- *   begin: prices ── per leg: rank ── fills ── rank ── ... pass 1, pass 2 ──> end: cash is settled
+ *   begin: prices ── per leg: rank ── fills ── rank ── ... pass 1, pass 2 ──> end: cash is paid
  *
  * Order.  Legs by maintenance margin, largest first, ties by lower asset id. A ranking meets the
  *         market's holders by portfolio and keeps the best 256 by score, ties by account,
- *         subaccount, portfolio, the fund last. Whoever changes behind it is met once more at
- *         once, so that nobody leaves the ranks by moving a position between two slices.
- * Bound.  One holder met or one place of the ranking is a unit. A ranking gives at least a lot, but
+ *         subaccount, portfolio, the fund last. A holder that trades after it was met is met
+ *         again at once, so no holder leaves the ranks by moving a position between two slices.
+ * Bound.  One holder met or one row of the ranking is a unit. A ranking gives at least a lot, but
  *         for DELEVERAGE_FRUITLESS_MAX in a row of pass 1.
  * Units.  Prices and sizes raw, amounts micro-USDC. */
 #ifndef ENGINE_LIQUIDATE_DELEVERAGE_H

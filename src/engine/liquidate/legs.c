@@ -21,9 +21,9 @@ void legs_make(const struct engine *engine, uint32_t portfolio, struct legs *leg
         if (leg.size == 0)
             continue;
         INVARIANT(legs->count < PORTFOLIO_MARKETS_MAX);
-        uint32_t place = legs->count++;
-        for (; place != 0 && comes_before(engine, &leg, &legs->rows[place - 1]); place--)
-            legs->rows[place] = legs->rows[place - 1];
-        legs->rows[place] = leg;
+        uint32_t row = legs->count++;
+        for (; row != 0 && comes_before(engine, &leg, &legs->rows[row - 1]); row--)
+            legs->rows[row] = legs->rows[row - 1];
+        legs->rows[row] = leg;
     }
 }

@@ -8,7 +8,7 @@
 /* clang-format off */
 #define RUN_FIELDS(X) \
     X(rounding) X(leg_count) X(leg) X(pass) X(ranking) X(gave) X(left_out) X(fruitless) X(from) \
-    X(place_count) X(place)
+    X(row_count) X(next_row)
 #define LEG_FIELDS(X) X(price) X(market)
 #define PLACE_FIELDS(X) X(score) X(portfolio)
 /* clang-format on */
@@ -39,8 +39,8 @@ static void image_run(const struct engine *engine, struct image_sink *sink)
         const struct deleverage_leg *row = &run->legs[i];
         LEG_FIELDS(IMAGE_FIELD)
     }
-    for (uint32_t i = 0; i < run->place_count; i++) {
-        const struct deleverage_place *row = &run->places[i];
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        const struct deleverage_row *row = &run->rows[i];
         PLACE_FIELDS(IMAGE_FIELD)
     }
 }
@@ -107,17 +107,17 @@ static bool run_holds(const struct engine *engine, const struct deleverage *run)
         (run->pass == 1 && run->fruitless >= DELEVERAGE_FRUITLESS_MAX))
         return false;
     return image_read_is_bool(&run->ranking) && run->from <= engine->portfolios.count &&
-           run->place_count <= DELEVERAGE_PLACES && run->place <= run->place_count &&
+           run->row_count <= DELEVERAGE_ROWS && run->next_row <= run->row_count &&
            run->rounding >= 0 && image_read_is_money(run->rounding);
 }
 
-static bool load_places(struct engine *engine, struct image_read *read)
+static bool load_rows(struct engine *engine, struct image_read *read)
 {
     struct deleverage *run = &engine->liquidation.run;
-    size_t bytes = sizeof run->places[0].score + sizeof run->places[0].portfolio;
+    size_t bytes = sizeof run->rows[0].score + sizeof run->rows[0].portfolio;
 
-    for (uint32_t i = 0; i < run->place_count; i++) {
-        struct deleverage_place *row = &run->places[i];
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        struct deleverage_row *row = &run->rows[i];
         if (read->left < bytes)
             return image_read_refuse(read, "the ranking of a run is not whole");
         PLACE_FIELDS(IMAGE_READ)
@@ -148,7 +148,7 @@ static bool load_run(struct engine *engine, struct image_read *read)
             row->price > (uint64_t)MARKET_RAW_MAX)
             return image_read_refuse(read, "a leg of a run that cannot be");
     }
-    return load_places(engine, read);
+    return load_rows(engine, read);
 }
 
 /* The timers that the portfolios keep. */

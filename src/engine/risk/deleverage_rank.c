@@ -32,14 +32,14 @@ uint64_t deleverage_rank_room(const struct engine *engine, const struct holding 
     return (uint64_t)capacity - (uint64_t)capacity % lot;
 }
 
-static uint64_t place_low(const struct portfolio *portfolio)
+static uint64_t index_pair(const struct portfolio *portfolio)
 {
     return (uint64_t)portfolio->subaccount_index << 32 | portfolio->portfolio_index;
 }
 
 /* Score descending; ties by account, subaccount, portfolio; account 0 after all others. */
-static bool ranks_before(const struct engine *engine, const struct deleverage_place *a,
-                         const struct deleverage_place *b)
+static bool ranks_before(const struct engine *engine, const struct deleverage_row *a,
+                         const struct deleverage_row *b)
 {
     const struct portfolio *left = &engine->portfolios.rows[a->portfolio];
     const struct portfolio *right = &engine->portfolios.rows[b->portfolio];
@@ -50,59 +50,57 @@ static bool ranks_before(const struct engine *engine, const struct deleverage_pl
         return a->score > b->score;
     if (left->account != right->account)
         return left->account < right->account;
-    return place_low(left) < place_low(right);
+    return index_pair(left) < index_pair(right);
 }
 
-/* Room for one more: those that were filled go, then the last one. False: the place is behind all
- * that there is room for. */
-static bool make_room(struct engine *engine, const struct deleverage_place *place)
+/* Makes room for one more: drops the rows that were filled, then the last one. False if the row
+ * ranks after all that there is room for. */
+static bool make_room(struct engine *engine, const struct deleverage_row *row)
 {
     struct deleverage *run = &engine->liquidation.run;
 
-    if (run->place != 0) {
-        run->place_count -= run->place;
-        memmove(run->places, &run->places[run->place], run->place_count * sizeof run->places[0]);
-        run->place = 0;
+    if (run->next_row != 0) {
+        run->row_count -= run->next_row;
+        memmove(run->rows, &run->rows[run->next_row], run->row_count * sizeof run->rows[0]);
+        run->next_row = 0;
     }
-    if (run->place_count < DELEVERAGE_PLACES)
+    if (run->row_count < DELEVERAGE_ROWS)
         return true;
     run->left_out = true;
-    if (!ranks_before(engine, place, &run->places[DELEVERAGE_PLACES - 1]))
+    if (!ranks_before(engine, row, &run->rows[DELEVERAGE_ROWS - 1]))
         return false;
-    run->place_count--;
+    run->row_count--;
     return true;
 }
 
-/* Keeps the place among the best. */
-static void rank(struct engine *engine, const struct deleverage_place *place)
+/* Adds the row if it is among the best. */
+static void rank(struct engine *engine, const struct deleverage_row *row)
 {
     struct deleverage *run = &engine->liquidation.run;
 
-    if (!make_room(engine, place))
+    if (!make_room(engine, row))
         return;
-    uint32_t low = 0, high = run->place_count;
+    uint32_t low = 0, high = run->row_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (ranks_before(engine, place, &run->places[middle]))
+        if (ranks_before(engine, row, &run->rows[middle]))
             high = middle;
         else
             low = middle + 1;
     }
-    memmove(&run->places[low + 1], &run->places[low],
-            (run->place_count - low) * sizeof run->places[0]);
-    run->places[low] = *place;
-    run->place_count++;
+    memmove(&run->rows[low + 1], &run->rows[low], (run->row_count - low) * sizeof run->rows[0]);
+    run->rows[low] = *row;
+    run->row_count++;
 }
 
-/* The portfolio's place, if it has one that is not filled yet. */
+/* Drops the portfolio's row, if it has one that is not filled yet. */
 static void leave_ranks(struct deleverage *run, uint32_t portfolio)
 {
-    for (uint32_t at = run->place; at < run->place_count; at++) {
-        if (run->places[at].portfolio != portfolio)
+    for (uint32_t at = run->next_row; at < run->row_count; at++) {
+        if (run->rows[at].portfolio != portfolio)
             continue;
-        run->place_count--;
-        memmove(&run->places[at], &run->places[at + 1],
-                (run->place_count - at) * sizeof run->places[0]);
+        run->row_count--;
+        memmove(&run->rows[at], &run->rows[at + 1], (run->row_count - at) * sizeof run->rows[0]);
         return;
     }
 }
@@ -112,7 +110,7 @@ bool deleverage_rank_opposes(int64_t a, int64_t b)
     return (a < 0 && b > 0) || (a > 0 && b < 0);
 }
 
-/* A place for an opposite holder that is up to date, if it can give. */
+/* Ranks an opposite holder that is up to date, if it can give. */
 static void offer(struct engine *engine, const struct holding *holding)
 {
     const struct market *market = state_market(engine, holding->market);
@@ -120,12 +118,12 @@ static void offer(struct engine *engine, const struct holding *holding)
     if (deleverage_rank_room(engine, holding) == 0)
         return;
     int128 profit = (int128)(int64_t)market->mark * holding->size - holding->cost;
-    struct deleverage_place place;
-    memset(&place, 0, sizeof place);
-    place.portfolio = holding->portfolio;
-    place.score = adl_score(profit, holding->cost, margin_abs(holding->size) * market->mark,
-                            margin_equity(state_portfolio(engine, holding->portfolio)));
-    rank(engine, &place);
+    struct deleverage_row row;
+    memset(&row, 0, sizeof row);
+    row.portfolio = holding->portfolio;
+    row.score = adl_score(profit, holding->cost, margin_abs(holding->size) * market->mark,
+                          margin_equity(state_portfolio(engine, holding->portfolio)));
+    rank(engine, &row);
 }
 
 /* One holder of the market. */
@@ -159,8 +157,8 @@ void deleverage_rank_begin(struct deleverage *run)
 {
     run->ranking = true;
     run->from = 0;
-    run->place_count = 0;
-    run->place = 0;
+    run->row_count = 0;
+    run->next_row = 0;
     run->gave = false;
     run->left_out = false;
 }
@@ -185,7 +183,7 @@ bool deleverage_rank_step(struct engine *engine, int64_t size)
         meet(engine, index, size);
         return true;
     }
-    if (run->place_count == 0)
+    if (run->row_count == 0)
         deleverage_rank_again(run); /* nobody could give */
     else
         run->ranking = false;

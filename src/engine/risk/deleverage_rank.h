@@ -34,8 +34,8 @@ CC_MUST_USE uint64_t deleverage_rank_room(const struct engine *engine,
 /* Whether two positions have opposite signs. */
 CC_MUST_USE bool deleverage_rank_opposes(int64_t a, int64_t b);
 
-/* During a run: the portfolio, up to date, has traded in that market. If it was met already it has
- * its place by what it is now. */
+/* During a run: the portfolio, up to date, has traded in that market. If the ranking has met it
+ * already, it is ranked again by what it is now. */
 void deleverage_rank_moved(struct engine *engine, uint32_t portfolio);
 
 #endif

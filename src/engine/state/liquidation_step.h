@@ -9,14 +9,14 @@
 #include "engine/state/portfolio.h"
 #include "engine/table/timer_heap.h"
 
-enum { DELEVERAGE_PLACES = 256, DELEVERAGE_FRUITLESS_MAX = 4 };
+enum { DELEVERAGE_ROWS = 256, DELEVERAGE_FRUITLESS_MAX = 4 };
 
 struct deleverage_leg {
     uint64_t price; /* of pass 1, fixed when the run begins */
     uint32_t market;
 };
 
-struct deleverage_place {
+struct deleverage_row {
     int128 score;
     uint32_t portfolio;
 };
@@ -25,17 +25,17 @@ struct deleverage_place {
 struct deleverage {
     int64_t rounding; /* what the fund may keep of what is left (step 3) */
     uint32_t leg_count;
-    uint32_t leg;         /* the one being worked on */
-    uint32_t pass;        /* 1, 2 */
-    bool ranking;         /* holders are being met; else places are being filled */
-    bool gave;            /* a place of this ranking has given something */
-    bool left_out;        /* more could give than there are places */
-    uint32_t fruitless;   /* rankings in a row that gave nothing */
-    uint32_t from;        /* portfolio number that the ranking goes on at */
-    uint32_t place_count; /* ranked so far */
-    uint32_t place;       /* of them, the next to fill */
+    uint32_t leg;       /* the one being worked on */
+    uint32_t pass;      /* 1, 2 */
+    bool ranking;       /* holders are being met; else rows are being filled */
+    bool gave;          /* a row of this ranking has given something */
+    bool left_out;      /* more could give than there are rows */
+    uint32_t fruitless; /* rankings in a row that gave nothing */
+    uint32_t from;      /* portfolio number that the ranking goes on at */
+    uint32_t row_count; /* ranked so far */
+    uint32_t next_row;  /* the next to fill */
     struct deleverage_leg legs[PORTFOLIO_MARKETS_MAX];
-    struct deleverage_place places[DELEVERAGE_PLACES]; /* best first */
+    struct deleverage_row rows[DELEVERAGE_ROWS]; /* best first */
 };
 
 /* What the head of the queue is in the middle of. */
