@@ -49,15 +49,15 @@ static uint32_t random_below(uint64_t *state, uint32_t bound)
 
 static void venue_check_duplicate(struct venue *venue, const struct book_command *command)
 {
-    struct duplicate_entry entry = { .id = { command->id[0], command->id[1] },
-                                     .outcome = (uint64_t)command->number << 8 };
+    struct duplicate_row row = { .id = { command->id[0], command->id[1] },
+                                 .outcome = (uint64_t)command->number << 8 };
     uint64_t now_ms = START_MS + command->number / IDS_PER_MS;
 
     if (duplicate_find(&venue->set, command->hash, 0, command->id) != NULL ||
         duplicate_full(&venue->set, 1))
         abort();
     duplicate_advance(&venue->set, now_ms, PAST_MS);
-    duplicate_insert(&venue->set, command->hash, &entry);
+    duplicate_insert(&venue->set, command->hash, &row);
 }
 
 static void prefetch_first(struct venue *venue, const struct book_command *command)
@@ -341,10 +341,10 @@ static void fill_duplicates(struct venue *venue)
     duplicate_advance(&venue->set, START_MS, PAST_MS);
     for (uint64_t ms = START_MS - PAST_MS - 4900; ms < START_MS - 64; ms++)
         for (uint32_t i = 0; i < IDS_PER_MS; i++) {
-            struct duplicate_entry entry = {
+            struct duplicate_row row = {
                 .id = { __builtin_bswap64(ms << 16 | 0x7000), random_next(&random) },
             };
-            duplicate_insert(&venue->set, random_next(&(uint64_t){ entry.id[1] }), &entry);
+            duplicate_insert(&venue->set, random_next(&(uint64_t){ row.id[1] }), &row);
         }
 }
 

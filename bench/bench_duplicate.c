@@ -62,7 +62,7 @@ static void make_request(struct request *request)
 
 static void apply(const struct request *request)
 {
-    struct duplicate_entry entry = {
+    struct duplicate_row row = {
         .id = { request->id[0], request->id[1] },
         .processed_at_ns = request->now_ms,
         .outcome = 256,
@@ -72,7 +72,7 @@ static void apply(const struct request *request)
         duplicate_full(&bench.set, 1))
         abort();
     duplicate_advance(&bench.set, request->now_ms, PAST_MS);
-    duplicate_insert(&bench.set, request->hash, &entry);
+    duplicate_insert(&bench.set, request->hash, &row);
 }
 
 /* Makes a set in its steady state: it has run for longer than an id lives. */

@@ -56,11 +56,11 @@ static void fill_duplicates(struct load_venue *venue)
     duplicate_advance(set, now_ms, PAST_MS);
     for (uint64_t ms = now_ms - PAST_MS - 4900; ms < now_ms - 64; ms++)
         for (uint32_t i = 0; i < IDS_PER_MS; i++) {
-            struct duplicate_entry entry = {
+            struct duplicate_row row = {
                 .id = { __builtin_bswap64(ms << 16 | 0x7000), load_random(&random) },
                 .account = 1 + i % LOAD_ACCOUNTS,
             };
-            duplicate_insert(set, load_random(&(uint64_t){ entry.id[1] }), &entry);
+            duplicate_insert(set, load_random(&(uint64_t){ row.id[1] }), &row);
         }
 }
 

@@ -146,15 +146,15 @@ static bool answer_duplicate(const struct engine *engine, const struct command *
     uint64_t id[2];
 
     load_id(command, id);
-    const struct duplicate_entry *entry =
+    const struct duplicate_row *row =
         duplicate_find(&engine->duplicates, command->request_hash, account, id);
-    if (entry == NULL)
+    if (row == NULL)
         return false;
     result->status = ROW_STATUS(duplicate);
-    result->original_status = duplicate_status(entry);
-    result->original_processed_at_ns = entry->processed_at_ns;
+    result->original_status = duplicate_status(row);
+    result->original_processed_at_ns = row->processed_at_ns;
     result->members = ANSWER_HAS_ORIGINAL;
-    add_original_members(engine, duplicate_sequence(entry), result);
+    add_original_members(engine, duplicate_sequence(row), result);
     return true;
 }
 
@@ -220,20 +220,20 @@ static void emit_answer(struct engine *engine, const struct command *command, bo
     };
     uint64_t account =
         command->duplicate_account != 0 ? command->duplicate_account : access_account(command);
-    struct duplicate_entry entry = {
+    struct duplicate_row row = {
         .account = account,
         .processed_at_ns = engine->t_ns,
         .outcome = duplicate_outcome(engine->sequence, result->status),
     };
 
-    load_id(command, entry.id);
+    load_id(command, row.id);
     if (is_consumed) {
-        duplicate_insert(&engine->duplicates, command->request_hash, &entry);
+        duplicate_insert(&engine->duplicates, command->request_hash, &row);
         body.account_id =
             (result->members & ANSWER_HAS_ACCOUNT) != 0 ? result->account_id : account;
     }
-    cc_store64(body.request_id, entry.id[0]);
-    cc_store64(body.request_id + 8, entry.id[1]);
+    cc_store64(body.request_id, row.id[0]);
+    cc_store64(body.request_id + 8, row.id[1]);
     effects_emit_inline(engine, EFFECT_answer, EFFECT_NO_RECORD, 0, &body);
 }
 

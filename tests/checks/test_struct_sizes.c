@@ -32,7 +32,7 @@ PIN(sizeof(struct order_cold), 20);
 PIN(sizeof(struct order_extra), 40);
 PIN(sizeof(struct book_level), 16);
 PIN(sizeof(struct hash_index_bucket), 64);
-PIN(sizeof(struct duplicate_entry), 40); /* wire.md, W5 */
+PIN(sizeof(struct duplicate_row), 40); /* wire.md, W5 */
 PIN(sizeof(struct duplicate_slot), 64);
 PIN(sizeof(struct keyring_key), 48);
 PIN(sizeof(struct keyring_row), 128);

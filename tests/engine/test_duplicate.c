@@ -24,11 +24,11 @@ static void drop(void)
 }
 
 /* A UUIDv7 of the given time; `low` tells it from others of that time. */
-static struct duplicate_entry entry_of(uint64_t ms, uint64_t account, uint64_t low)
+static struct duplicate_row row_of(uint64_t ms, uint64_t account, uint64_t low)
 {
     uint64_t high = __builtin_bswap64(ms << 16 | 0x7000);
 
-    return (struct duplicate_entry){
+    return (struct duplicate_row){
         .id = { high, __builtin_bswap64(0x8000000000000000u | low) },
         .account = account,
         .processed_at_ns = low * 3,
@@ -37,24 +37,24 @@ static struct duplicate_entry entry_of(uint64_t ms, uint64_t account, uint64_t l
 }
 
 /* Any function of the key will do; keeping few bits makes many of them collide. */
-static uint64_t hash_of(const struct duplicate_entry *entry, uint64_t spread)
+static uint64_t hash_of(const struct duplicate_row *row, uint64_t spread)
 {
-    uint64_t state = entry->id[0] ^ entry->id[1] * 3 ^ entry->account * 0x9E3779B97F4A7C15u;
+    uint64_t state = row->id[0] ^ row->id[1] * 3 ^ row->account * 0x9E3779B97F4A7C15u;
 
     return rig_random(&state) & spread;
 }
 
-static const struct duplicate_entry *find(const struct duplicate_entry *entry)
+static const struct duplicate_row *find(const struct duplicate_row *row)
 {
-    return duplicate_find(&set, hash_of(entry, UINT64_MAX), entry->account, entry->id);
+    return duplicate_find(&set, hash_of(row, UINT64_MAX), row->account, row->id);
 }
 
-static void insert(const struct duplicate_entry *entry)
+static void insert(const struct duplicate_row *row)
 {
-    duplicate_insert(&set, hash_of(entry, UINT64_MAX), entry);
+    duplicate_insert(&set, hash_of(row, UINT64_MAX), row);
 }
 
-static bool same(const struct duplicate_entry *a, const struct duplicate_entry *b)
+static bool same(const struct duplicate_row *a, const struct duplicate_row *b)
 {
     return memcmp(a, b, sizeof *a) == 0;
 }
@@ -62,8 +62,8 @@ static bool same(const struct duplicate_entry *a, const struct duplicate_entry *
 /* Equality is that of the whole id and the account, never of the hash. */
 static void test_exact(void)
 {
-    struct duplicate_entry a = entry_of(START_MS, 7, 1), b = entry_of(START_MS, 8, 1);
-    struct duplicate_entry c = entry_of(START_MS, 7, 2), d = entry_of(START_MS + 1, 7, 1);
+    struct duplicate_row a = row_of(START_MS, 7, 1), b = row_of(START_MS, 8, 1);
+    struct duplicate_row c = row_of(START_MS, 7, 2), d = row_of(START_MS + 1, 7, 1);
 
     make(8);
     duplicate_advance(&set, START_MS, PAST_MS);
@@ -91,19 +91,19 @@ static void test_life(void)
         uint64_t accepted_ms = id_ms - FUTURE_MS - 5000;
         uint64_t last_ms = id_ms + PAST_MS + 5000; /* the last t whose check it passes */
         uint64_t dropped_ms = START_MS + DUPLICATE_SLICE_MS + PAST_MS + 5000;
-        struct duplicate_entry entry = entry_of(id_ms, 1, 9);
+        struct duplicate_row row = row_of(id_ms, 1, 9);
 
         CHECK(last_ms - accepted_ms == PAST_MS + FUTURE_MS + 10000);
         make(4);
         duplicate_advance(&set, accepted_ms, PAST_MS);
-        insert(&entry);
+        insert(&row);
         duplicate_advance(&set, last_ms, PAST_MS);
-        CHECK(find(&entry) != NULL);
+        CHECK(find(&row) != NULL);
         duplicate_advance(&set, dropped_ms - 1, PAST_MS);
-        CHECK(find(&entry) != NULL && set.count == 1);
+        CHECK(find(&row) != NULL && set.count == 1);
         CHECK(duplicate_floor_ms(&set) == START_MS);
         duplicate_advance(&set, dropped_ms, PAST_MS);
-        CHECK(find(&entry) == NULL && set.count == 0);
+        CHECK(find(&row) == NULL && set.count == 0);
         CHECK(duplicate_floor_ms(&set) == START_MS + DUPLICATE_SLICE_MS);
         duplicate_advance(&set, accepted_ms, PAST_MS); /* never back */
         CHECK(duplicate_floor_ms(&set) == START_MS + DUPLICATE_SLICE_MS);
@@ -111,11 +111,11 @@ static void test_life(void)
     }
 }
 
-/* The widest span of ids there can be at once: both ends of the window hold an entry. */
+/* The widest span of ids there can be at once: both ends of the window hold an row. */
 static void test_span(void)
 {
-    struct duplicate_entry oldest = entry_of(START_MS - PAST_MS - 5000, 1, 1);
-    struct duplicate_entry newest = entry_of(START_MS + FUTURE_MS + 5000, 1, 2);
+    struct duplicate_row oldest = row_of(START_MS - PAST_MS - 5000, 1, 1);
+    struct duplicate_row newest = row_of(START_MS + FUTURE_MS + 5000, 1, 2);
 
     make(4);
     duplicate_advance(&set, START_MS, PAST_MS);
@@ -124,7 +124,7 @@ static void test_span(void)
     CHECK(find(&oldest) != NULL && find(&newest) != NULL);
     duplicate_advance(&set, START_MS + 86400000, PAST_MS); /* a day passes at once */
     CHECK(find(&oldest) == NULL && find(&newest) == NULL && set.count == 0);
-    oldest = entry_of(START_MS + 86400000, 1, 3);
+    oldest = row_of(START_MS + 86400000, 1, 3);
     insert(&oldest);
     CHECK(find(&oldest) != NULL);
     drop();
@@ -144,8 +144,8 @@ static void test_full(void)
             CHECK(!duplicate_full(&set, 1));
             CHECK(duplicate_full(&set, SLOTS - 10 - i + 1) &&
                   !duplicate_full(&set, SLOTS - 10 - i));
-            struct duplicate_entry entry = entry_of(now_ms, 1, i);
-            insert(&entry);
+            struct duplicate_row row = row_of(now_ms, 1, i);
+            insert(&row);
         }
         CHECK(duplicate_full(&set, 1) && !duplicate_full(&set, 0));
     }
@@ -158,12 +158,12 @@ static void test_full(void)
 
 enum { LIVE_MAX = 1500, KEYS_MAX = 4000 };
 
-static struct duplicate_entry known[KEYS_MAX]; /* every key inserted lately, dropped ones too */
+static struct duplicate_row known[KEYS_MAX]; /* every key inserted lately, dropped ones too */
 static uint32_t known_count;
 
 static int key_order(const void *a, const void *b)
 {
-    const struct duplicate_entry *x = a, *y = b;
+    const struct duplicate_row *x = a, *y = b;
     int by_id = memcmp(x->id, y->id, sizeof x->id); /* bytes in wire order */
 
     if (by_id != 0)
@@ -174,7 +174,7 @@ static int key_order(const void *a, const void *b)
 /* The enumeration is the live part of the reference, sorted by key. */
 static void check_enumeration(void)
 {
-    static struct duplicate_entry want[KEYS_MAX];
+    static struct duplicate_row want[KEYS_MAX];
     struct duplicate_cursor cursor;
     uint32_t count = 0;
 
@@ -185,10 +185,10 @@ static void check_enumeration(void)
     CHECK(set.count == count);
     duplicate_first(&set, &cursor);
     for (uint32_t i = 0; i < count; i++) {
-        CHECK(cursor.entry != NULL && same(cursor.entry, &want[i]));
+        CHECK(cursor.row != NULL && same(cursor.row, &want[i]));
         duplicate_next(&set, &cursor);
     }
-    CHECK(cursor.entry == NULL);
+    CHECK(cursor.row == NULL);
 }
 
 /* Random ids, some of them seen, while time goes on unevenly; `skew` puts most into one slice. */
@@ -202,22 +202,21 @@ static void run(uint64_t seed, uint64_t spread, bool skew)
     for (uint32_t turn = 0; turn < 30000; turn++) {
         now_ms += rig_below(&random, 1000) == 0 ? 70000 : rig_below(&random, 60);
         duplicate_advance(&set, now_ms, PAST_MS);
-        struct duplicate_entry entry =
-            known_count > 0 && rig_below(&random, 3) == 0
-                ? known[rig_below(&random, known_count)]
-                : entry_of(skew && rig_below(&random, 8) != 0
-                               ? now_ms / 30000 * 30000
-                               : now_ms - 35000 + rig_below(&random, 45001),
-                           rig_below(&random, 3), turn);
+        struct duplicate_row row = known_count > 0 && rig_below(&random, 3) == 0
+                                       ? known[rig_below(&random, known_count)]
+                                       : row_of(skew && rig_below(&random, 8) != 0
+                                                    ? now_ms / 30000 * 30000
+                                                    : now_ms - 35000 + rig_below(&random, 45001),
+                                                rig_below(&random, 3), turn);
         bool want = false;
         for (uint32_t i = 0; i < known_count; i++)
-            want |= key_order(&known[i], &entry) == 0;
-        want &= duplicate_id_ms(entry.id) >= duplicate_floor_ms(&set);
-        const struct duplicate_entry *found =
-            duplicate_find(&set, hash_of(&entry, spread), entry.account, entry.id);
+            want |= key_order(&known[i], &row) == 0;
+        want &= duplicate_id_ms(row.id) >= duplicate_floor_ms(&set);
+        const struct duplicate_row *found =
+            duplicate_find(&set, hash_of(&row, spread), row.account, row.id);
         CHECK((found != NULL) == want);
-        if (!want && duplicate_id_ms(entry.id) + 35000 >= now_ms && !duplicate_full(&set, 1)) {
-            duplicate_insert(&set, hash_of(&entry, spread), &entry);
+        if (!want && duplicate_id_ms(row.id) + 35000 >= now_ms && !duplicate_full(&set, 1)) {
+            duplicate_insert(&set, hash_of(&row, spread), &row);
             if (known_count == KEYS_MAX) { /* forget the reference's dropped ones */
                 uint32_t kept = 0;
                 for (uint32_t i = 0; i < known_count; i++)
@@ -225,7 +224,7 @@ static void run(uint64_t seed, uint64_t spread, bool skew)
                         known[kept++] = known[i];
                 known_count = kept;
             }
-            known[known_count++] = entry;
+            known[known_count++] = row;
         }
         if (turn % 500 == 0)
             check_enumeration();
@@ -238,18 +237,18 @@ static void run(uint64_t seed, uint64_t spread, bool skew)
 static void test_reload(void)
 {
     struct duplicate_cursor cursor;
-    static struct duplicate_entry rows[300];
+    static struct duplicate_row rows[300];
     uint32_t count = 0;
 
     make(300);
     duplicate_advance(&set, START_MS, PAST_MS);
     for (uint32_t i = 0; i < 300; i++) {
-        struct duplicate_entry entry = entry_of(START_MS - 35000 + i * 100, i % 2, i * 7919 % 300);
-        insert(&entry);
+        struct duplicate_row row = row_of(START_MS - 35000 + i * 100, i % 2, i * 7919 % 300);
+        insert(&row);
     }
     duplicate_advance(&set, START_MS + 5000, PAST_MS);
-    for (duplicate_first(&set, &cursor); cursor.entry != NULL; duplicate_next(&set, &cursor))
-        rows[count++] = *cursor.entry;
+    for (duplicate_first(&set, &cursor); cursor.row != NULL; duplicate_next(&set, &cursor))
+        rows[count++] = *cursor.row;
     CHECK(count == 250); /* those of the first 5 s are gone: 35,000 - 5,000 ms back is slice-even */
     uint64_t floor_ms = duplicate_floor_ms(&set);
     drop();
@@ -260,26 +259,26 @@ static void test_reload(void)
         insert(&rows[i]);
     CHECK(duplicate_floor_ms(&set) == floor_ms && set.count == count);
     uint32_t i = 0;
-    for (duplicate_first(&set, &cursor); cursor.entry != NULL; duplicate_next(&set, &cursor))
-        CHECK(same(cursor.entry, &rows[i++]));
+    for (duplicate_first(&set, &cursor); cursor.row != NULL; duplicate_next(&set, &cursor))
+        CHECK(same(cursor.row, &rows[i++]));
     CHECK(i == count);
     drop();
 }
 
 static void insert_dropped(void *context)
 {
-    struct duplicate_entry entry = entry_of(START_MS - PAST_MS - 5000 - 17, 1, 1);
+    struct duplicate_row row = row_of(START_MS - PAST_MS - 5000 - 17, 1, 1);
 
     (void)context;
-    insert(&entry);
+    insert(&row);
 }
 
 static void insert_beyond(void *context)
 {
-    struct duplicate_entry entry = entry_of(START_MS + 3600000, 1, 1);
+    struct duplicate_row row = row_of(START_MS + 3600000, 1, 1);
 
     (void)context;
-    insert(&entry);
+    insert(&row);
 }
 
 static void test_misuse(void)

@@ -178,8 +178,8 @@ static void test_duplicates(void)
     struct duplicate_cursor cursor;
 
     duplicate_first(&host.engine->duplicates, &cursor);
-    CHECK(cursor.entry != NULL);
-    struct duplicate_entry *row = (struct duplicate_entry *)(uintptr_t)cursor.entry;
+    CHECK(cursor.row != NULL);
+    struct duplicate_row *row = (struct duplicate_row *)(uintptr_t)cursor.row;
     flip((uint8_t *)row->id + 6, sizeof row->id - 6, "id");
     FLIP(account)
     FLIP(processed_at_ns)

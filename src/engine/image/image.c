@@ -157,9 +157,9 @@ static void write_duplicates(struct engine *engine, struct image_sink *sink)
 
     begin(sink, IMAGE_duplicates);
     image_u64(sink, duplicate_floor_ms(&engine->duplicates));
-    for (duplicate_first(&engine->duplicates, &cursor); cursor.entry != NULL;
+    for (duplicate_first(&engine->duplicates, &cursor); cursor.row != NULL;
          duplicate_next(&engine->duplicates, &cursor))
-        image_bytes(sink, cursor.entry, sizeof *cursor.entry);
+        image_bytes(sink, cursor.row, sizeof *cursor.row);
 }
 
 static void write_leverages(const struct engine *engine, struct image_sink *sink)

@@ -13,7 +13,7 @@ static void widen_window(struct image_read read, struct option_engine *needs)
     uint64_t widest_ms = option_row(OPTION_exchange_clock_past_ms)->maximum +
                          option_row(OPTION_exchange_clock_future_ms)->maximum +
                          2 * DUPLICATE_SLACK_MS;
-    struct duplicate_entry newest; /* the last row: rows ascend by id */
+    struct duplicate_row newest; /* the last row: rows ascend by id */
     uint64_t floor_ms;
 
     if (!image_read_u64(&read, &floor_ms) || read.left < sizeof newest)

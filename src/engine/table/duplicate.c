@@ -19,26 +19,26 @@ static size_t duplicate_index_bytes(uint32_t slots)
     return hash_index_bytes(slots);
 }
 
-static size_t duplicate_entries_bytes(uint32_t slots)
+static size_t duplicate_rows_bytes(uint32_t slots)
 {
     return ((size_t)slots + 1) * sizeof(struct duplicate_slot);
 }
 
 size_t duplicate_bytes(uint32_t slots, uint32_t window_ms)
 {
-    return duplicate_index_bytes(slots) + duplicate_entries_bytes(slots) +
+    return duplicate_index_bytes(slots) + duplicate_rows_bytes(slots) +
            duplicate_slice_count(window_ms) * sizeof(struct duplicate_slice);
 }
 
 void duplicate_init(struct duplicate *set, void *memory, uint32_t slots, uint32_t window_ms)
 {
-    unsigned char *entries = (unsigned char *)memory + duplicate_index_bytes(slots);
-    unsigned char *slices = entries + duplicate_entries_bytes(slots);
+    unsigned char *rows = (unsigned char *)memory + duplicate_index_bytes(slots);
+    unsigned char *slices = rows + duplicate_rows_bytes(slots);
 
     INVARIANT(slots != 0 && slots <= DUPLICATE_SLOTS_MAX);
     INVARIANT((uintptr_t)memory % CC_CACHE_LINE == 0);
     *set = (struct duplicate){
-        .entries = (struct duplicate_slot *)(void *)entries,
+        .rows = (struct duplicate_slot *)(void *)rows,
         .slices = (struct duplicate_slice *)(void *)slices,
         .slice_mask = duplicate_slice_count(window_ms) - 1,
         .slots = slots,
@@ -55,16 +55,16 @@ void duplicate_set_limit(struct duplicate *set, uint32_t limit)
     set->limit = limit;
 }
 
-const struct duplicate_entry *duplicate_find(const struct duplicate *set, uint64_t hash,
-                                             uint64_t account, const uint64_t id[2])
+const struct duplicate_row *duplicate_find(const struct duplicate *set, uint64_t hash,
+                                           uint64_t account, const uint64_t id[2])
 {
     struct hash_index_probe probe = hash_index_probe(&set->index, hash);
 
     while (hash_index_next(&set->index, &probe)) {
-        const struct duplicate_entry *entry = &set->entries[probe.index].entry;
-        if (CC_LIKELY(entry->id[0] == id[0] && entry->id[1] == id[1] && entry->account == account))
-            /* the entry of a dropped slice does not match, although it is not freed yet */
-            return duplicate_id_ms(id) >= duplicate_floor_ms(set) ? entry : NULL;
+        const struct duplicate_row *row = &set->rows[probe.index].row;
+        if (CC_LIKELY(row->id[0] == id[0] && row->id[1] == id[1] && row->account == account))
+            /* the row of a dropped slice does not match, although it is not freed yet */
+            return duplicate_id_ms(id) >= duplicate_floor_ms(set) ? row : NULL;
     }
     return NULL;
 }
@@ -74,13 +74,13 @@ uint64_t duplicate_floor_ms(const struct duplicate *set)
     return set->first_slice * DUPLICATE_SLICE_MS;
 }
 
-/* Puts the whole list before the dead entries. Only its last entry is written. */
+/* Puts the whole list before the dead rows. Only its last row is written. */
 static void duplicate_drop_slice(struct duplicate *set, struct duplicate_slice *slice)
 {
     if (slice->head == 0)
         return;
     INVARIANT(set->count >= slice->count);
-    set->entries[slice->tail].next = set->dead_head;
+    set->rows[slice->tail].next = set->dead_head;
     set->dead_head = slice->head;
     set->count -= slice->count;
     *slice = (struct duplicate_slice){ 0 };
@@ -106,18 +106,18 @@ void duplicate_set_floor(struct duplicate *set, uint64_t floor_ms)
     set->first_slice = floor_ms / DUPLICATE_SLICE_MS;
 }
 
-/* Removes the first dead entry from the index and frees it. Its own line was prefetched
+/* Removes the first dead row from the index and frees it. Its own line was prefetched
  * DUPLICATE_AHEAD frees before, and its index line half as many frees before, when its index slot
  * was known. A cache miss here would cost more than an insert. */
 static void duplicate_free_dead(struct duplicate *set)
 {
     uint32_t dead = set->dead_head;
-    struct duplicate_slot *slot = &set->entries[dead];
+    struct duplicate_slot *slot = &set->rows[dead];
     uint32_t *fetching = &set->fetching[set->freed++ % CC_COUNT(set->fetching)];
-    uint32_t near = set->entries[*fetching].place;
+    uint32_t near = set->rows[*fetching].place;
 
     __builtin_prefetch(&set->index.buckets[near >> HASH_INDEX_PLACE_BITS], 1);
-    __builtin_prefetch(&set->entries[slot->ahead], 1);
+    __builtin_prefetch(&set->rows[slot->ahead], 1);
     *fetching = slot->ahead;
     hash_index_remove(&set->index, slot->home, slot->place);
     set->dead_head = slot->next;
@@ -125,9 +125,9 @@ static void duplicate_free_dead(struct duplicate *set)
     set->free_head = dead;
 }
 
-void duplicate_insert(struct duplicate *set, uint64_t hash, const struct duplicate_entry *entry)
+void duplicate_insert(struct duplicate *set, uint64_t hash, const struct duplicate_row *row)
 {
-    uint64_t number = duplicate_id_ms(entry->id) / DUPLICATE_SLICE_MS;
+    uint64_t number = duplicate_id_ms(row->id) / DUPLICATE_SLICE_MS;
     struct duplicate_slice *slice = &set->slices[number & set->slice_mask];
 
     INVARIANT(set->count < set->limit);
@@ -137,13 +137,13 @@ void duplicate_insert(struct duplicate *set, uint64_t hash, const struct duplica
         duplicate_free_dead(set); /* live + dead <= slots: one is enough */
     uint32_t index = set->free_head;
     if (index != 0)
-        set->free_head = set->entries[index].next;
+        set->free_head = set->rows[index].next;
     else
         index = set->fresh++;
     INVARIANT(index <= set->slots);
 
-    struct duplicate_slot *slot = &set->entries[index];
-    slot->entry = *entry;
+    struct duplicate_slot *slot = &set->rows[index];
+    slot->row = *row;
     slot->home = (uint32_t)(hash >> 32);
     slot->place = hash_index_insert(&set->index, hash, index);
     slot->next = slice->head;
@@ -157,7 +157,7 @@ void duplicate_insert(struct duplicate *set, uint64_t hash, const struct duplica
 }
 
 /* Key order: the id's bytes, then the account. */
-static bool duplicate_before(const struct duplicate_entry *a, const struct duplicate_entry *b)
+static bool duplicate_before(const struct duplicate_row *a, const struct duplicate_row *b)
 {
     uint64_t a_high = __builtin_bswap64(a->id[0]), b_high = __builtin_bswap64(b->id[0]);
     uint64_t a_low = __builtin_bswap64(a->id[1]), b_low = __builtin_bswap64(b->id[1]);
@@ -170,15 +170,15 @@ static bool duplicate_before(const struct duplicate_entry *a, const struct dupli
 }
 
 /* Merges two sorted lists. Returns the head. */
-static uint32_t duplicate_merge(struct duplicate_slot *entries, uint32_t a, uint32_t b)
+static uint32_t duplicate_merge(struct duplicate_slot *rows, uint32_t a, uint32_t b)
 {
     uint32_t head = 0;
     uint32_t *link = &head;
 
     while (a != 0 && b != 0) {
-        uint32_t *first = duplicate_before(&entries[b].entry, &entries[a].entry) ? &b : &a;
+        uint32_t *first = duplicate_before(&rows[b].row, &rows[a].row) ? &b : &a;
         *link = *first;
-        link = &entries[*first].next;
+        link = &rows[*first].next;
         *first = *link;
     }
     *link = a != 0 ? a : b;
@@ -188,28 +188,28 @@ static uint32_t duplicate_merge(struct duplicate_slot *entries, uint32_t a, uint
 /* Sorts a slice's list in place, by a merge sort with a binary counter of sorted runs. */
 static void duplicate_sort(struct duplicate *set, struct duplicate_slice *slice)
 {
-    uint32_t runs[32] = { 0 }; /* runs[k]: 0 or a list of 2^k entries */
+    uint32_t runs[32] = { 0 }; /* runs[k]: 0 or a list of 2^k rows */
     uint32_t sorted = 0;
 
     for (uint32_t at = slice->head; at != 0;) {
         uint32_t run = at;
         uint32_t k = 0;
-        at = set->entries[at].next;
-        set->entries[run].next = 0;
+        at = set->rows[at].next;
+        set->rows[run].next = 0;
         for (; runs[k] != 0; k++) {
-            run = duplicate_merge(set->entries, runs[k], run);
+            run = duplicate_merge(set->rows, runs[k], run);
             runs[k] = 0;
         }
         runs[k] = run;
     }
     for (uint32_t k = 0; k < CC_COUNT(runs); k++)
-        sorted = duplicate_merge(set->entries, runs[k], sorted);
+        sorted = duplicate_merge(set->rows, runs[k], sorted);
     slice->head = sorted;
-    for (slice->tail = sorted; sorted != 0; sorted = set->entries[sorted].next)
+    for (slice->tail = sorted; sorted != 0; sorted = set->rows[sorted].next)
         slice->tail = sorted;
 }
 
-/* Moves the cursor to the first entry of the first slice that has one, from its own slice on. */
+/* Moves the cursor to the first row of the first slice that has one, from its own slice on. */
 static void duplicate_enter(struct duplicate *set, struct duplicate_cursor *cursor)
 {
     for (; cursor->slice < set->end_slice; cursor->slice++) {
@@ -217,10 +217,10 @@ static void duplicate_enter(struct duplicate *set, struct duplicate_cursor *curs
         if (slice->head == 0)
             continue;
         duplicate_sort(set, slice);
-        cursor->entry = &set->entries[slice->head].entry;
+        cursor->row = &set->rows[slice->head].row;
         return;
     }
-    cursor->entry = NULL;
+    cursor->row = NULL;
 }
 
 void duplicate_first(struct duplicate *set, struct duplicate_cursor *cursor)
@@ -231,27 +231,27 @@ void duplicate_first(struct duplicate *set, struct duplicate_cursor *cursor)
 
 void duplicate_next(struct duplicate *set, struct duplicate_cursor *cursor)
 {
-    INVARIANT(cursor->entry != NULL);
-    uint32_t next = ((const struct duplicate_slot *)(const void *)cursor->entry)->next;
+    INVARIANT(cursor->row != NULL);
+    uint32_t next = ((const struct duplicate_slot *)(const void *)cursor->row)->next;
 
     if (next != 0) {
-        cursor->entry = &set->entries[next].entry;
+        cursor->row = &set->rows[next].row;
         return;
     }
     cursor->slice++;
     duplicate_enter(set, cursor);
 }
 
-static const char *duplicate_wrong(const struct duplicate *set, const struct duplicate_entry *entry,
+static const char *duplicate_wrong(const struct duplicate *set, const struct duplicate_row *row,
                                    uint64_t hash)
 {
-    uint64_t number = duplicate_id_ms(entry->id) / DUPLICATE_SLICE_MS;
+    uint64_t number = duplicate_id_ms(row->id) / DUPLICATE_SLICE_MS;
 
     if (set->count == set->limit)
         return "more request ids than the configuration allows";
     if (number < set->first_slice || number - set->first_slice > set->slice_mask)
         return "a request id is outside the window";
-    if (duplicate_find(set, hash, entry->account, entry->id) != NULL)
+    if (duplicate_find(set, hash, row->account, row->id) != NULL)
         return "a request id stands twice";
     return NULL;
 }
@@ -265,14 +265,14 @@ bool duplicate_load(struct duplicate *set, struct mix_key key, struct image_read
     if (floor_ms % DUPLICATE_SLICE_MS != 0 || floor_ms > IMAGE_READ_TIME_MAX)
         return image_read_refuse(read, "the window of request ids begins inside a slice");
     duplicate_set_floor(set, floor_ms);
-    for (; image_read_begins(read, sizeof(struct duplicate_entry)); read->row++) {
-        struct duplicate_entry entry;
-        image_read_bytes(read, &entry, sizeof entry);
-        uint64_t hash = mix_id(key, entry.account, (const uint8_t *)entry.id);
-        const char *wrong = duplicate_wrong(set, &entry, hash);
+    for (; image_read_begins(read, sizeof(struct duplicate_row)); read->row++) {
+        struct duplicate_row row;
+        image_read_bytes(read, &row, sizeof row);
+        uint64_t hash = mix_id(key, row.account, (const uint8_t *)row.id);
+        const char *wrong = duplicate_wrong(set, &row, hash);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
-        duplicate_insert(set, hash, &entry);
+        duplicate_insert(set, hash, &row);
     }
     return read->wrong == NULL;
 }

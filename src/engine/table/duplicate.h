@@ -2,17 +2,17 @@
  *
  * The set of W5 (wire.md) keeps whole ids, finds them by their keyed hash, and groups them in
  * slices of 16 ms by the time in the id. A slice is dropped when no id in it can pass the engine's
- * window check any more. A drop costs O(1) per slice. Later inserts remove the dropped entries from
+ * window check any more. A drop costs O(1) per slice. Later inserts remove the dropped rows from
  * the index, one each, and prefetch their lines several inserts before, so no command pays for
- * 10^6 of them. Dropped entries never match and do not count.
+ * 10^6 of them. Dropped rows never match and do not count.
  *
  * Owner.  The engine. duplicate_find, _full and _floor_ms only read, for the peek. Only sequenced
  *         commands call the other functions, so every replica drops at the same command.
  * Units.  Times of ids in unix ms, t of the engine in unix ns.
- * Bound.  `limit` live entries; memory is laid out for `slots`. The index never refuses. A command
- *         costs one index line and one entry line per id, and the same for at most one dropped
- *         entry per insert.
- * Order.  duplicate_first/_next visit the live entries in key order: (id bytes, account). */
+ * Bound.  `limit` live rows; memory is laid out for `slots`. The index never refuses. A command
+ *         costs one index line and one row line per id, and the same for at most one dropped
+ *         row per insert.
+ * Order.  duplicate_first/_next visit the live rows in key order: (id bytes, account). */
 #ifndef ENGINE_TABLE_DUPLICATE_H
 #define ENGINE_TABLE_DUPLICATE_H
 
@@ -23,60 +23,60 @@
 enum {
     DUPLICATE_SLICE_MS = 16,
     DUPLICATE_SLOTS_MAX = 1 << 27,
-    DUPLICATE_AHEAD = 8,       /* dropped entries to prefetch before their turn */
+    DUPLICATE_AHEAD = 8,       /* dropped rows to prefetch before their turn */
     DUPLICATE_SLACK_MS = 5000, /* the engine's window is this much wider at either end (W5) */
 };
 
 /* The 40 bytes of W5 that the set keeps of an id. */
-struct duplicate_entry {
+struct duplicate_row {
     uint64_t id[2];           /* the UUID's bytes in wire order, loaded as two words */
     uint64_t account;         /* the verified credential's, or derived from the key (W5) */
     uint64_t processed_at_ns; /* time in the first answer */
     uint64_t outcome;         /* sequence << 8 | status, duplicate_sequence, duplicate_status */
 };
 
-static_assert(sizeof(struct duplicate_entry) == 40, "W5: an entry is 40 bytes");
+static_assert(sizeof(struct duplicate_row) == 40, "W5: a row is 40 bytes");
 
-/* An entry and its links: one cache line. */
+/* A row and its links: one cache line. */
 struct duplicate_slot {
-    struct duplicate_entry entry;
+    struct duplicate_row row;
     uint32_t next;  /* in its slice, then in the dead list, then in the free list; 0: last */
-    uint32_t ahead; /* the entry DUPLICATE_AHEAD further in that list, or 0; only a hint */
+    uint32_t ahead; /* the row DUPLICATE_AHEAD further in that list, or 0; only a hint */
     uint32_t place; /* bucket and slot in the index */
     uint32_t home;  /* upper half of the hash */
     uint32_t spare[2];
 };
 
-static_assert(sizeof(struct duplicate_slot) == CC_CACHE_LINE, "an entry and links are one line");
+static_assert(sizeof(struct duplicate_slot) == CC_CACHE_LINE, "a row and links are one line");
 
 struct duplicate_slice {
-    uint32_t head; /* of the list of its entries, newest first; 0: empty */
+    uint32_t head; /* of the list of its rows, newest first; 0: empty */
     uint32_t tail;
     uint32_t count;
-    uint32_t recent[DUPLICATE_AHEAD]; /* its newest entries: a ring by `count` */
+    uint32_t recent[DUPLICATE_AHEAD]; /* its newest rows: a ring by `count` */
 };
 
 struct duplicate {
     struct hash_index index;
-    struct duplicate_slot *entries; /* [slots + 1], 0 unused */
+    struct duplicate_slot *rows;    /* [slots + 1], 0 unused */
     struct duplicate_slice *slices; /* ring by (slice number & slice_mask) */
     uint32_t slice_mask;
     uint32_t slots;     /* laid out */
-    uint32_t limit;     /* live entries allowed (limits.duplicate_slots) */
-    uint32_t count;     /* live entries */
-    uint32_t fresh;     /* lowest entry never used */
-    uint32_t free_head; /* freed entries, last first */
-    uint32_t dead_head; /* entries of dropped slices, not yet out of the index */
-    uint32_t freed;     /* dead entries freed so far; gives the index in `fetching` */
-    uint32_t fetching[DUPLICATE_AHEAD / 2]; /* dead entries whose lines were prefetched */
+    uint32_t limit;     /* live rows allowed (limits.duplicate_slots) */
+    uint32_t count;     /* live rows */
+    uint32_t fresh;     /* lowest row never used */
+    uint32_t free_head; /* freed rows, last first */
+    uint32_t dead_head; /* rows of dropped slices, not yet out of the index */
+    uint32_t freed;     /* dead rows freed so far; gives the index in `fetching` */
+    uint32_t fetching[DUPLICATE_AHEAD / 2]; /* dead rows whose lines were prefetched */
     uint64_t first_slice;                   /* number of the oldest slice that is not dropped */
-    uint64_t end_slice;                     /* above every slice that has an entry */
+    uint64_t end_slice;                     /* above every slice that has a row */
 };
 
 /* A position in the enumeration in key order. */
 struct duplicate_cursor {
-    const struct duplicate_entry *entry; /* NULL at the end */
-    uint64_t slice;                      /* its slice number */
+    const struct duplicate_row *row; /* NULL at the end */
+    uint64_t slice;                  /* its slice number */
 };
 
 /* Returns the bytes of a set. `window_ms` is past + future of the widest configuration, without
@@ -90,10 +90,10 @@ void duplicate_init(struct duplicate *set, void *memory, uint32_t slots, uint32_
 /* Sets how many ids may live at once (limits.duplicate_slots): count <= limit <= slots. */
 void duplicate_set_limit(struct duplicate *set, uint32_t limit);
 
-/* Returns the live entry of (account, id), or NULL. The set owns it; it is valid until the next
+/* Returns the live row of (account, id), or NULL. The set owns it; it is valid until the next
  * insert or advance. Read-only. */
-CC_MUST_USE const struct duplicate_entry *duplicate_find(const struct duplicate *set, uint64_t hash,
-                                                         uint64_t account, const uint64_t id[2]);
+CC_MUST_USE const struct duplicate_row *duplicate_find(const struct duplicate *set, uint64_t hash,
+                                                       uint64_t account, const uint64_t id[2]);
 
 /* True if `id_count` more ids would not fit: row duplicates_full (R11). A batch counts itself and
  * its items together. Read-only. */
@@ -117,9 +117,9 @@ void duplicate_set_floor(struct duplicate *set, uint64_t floor_ms);
 
 /* Adds an id. duplicate_find does not find it, its time lies inside the window of the last advance,
  * and the set is not full. `hash` is the keyed hash of (account, id). */
-void duplicate_insert(struct duplicate *set, uint64_t hash, const struct duplicate_entry *entry);
+void duplicate_insert(struct duplicate *set, uint64_t hash, const struct duplicate_row *row);
 
-/* Move the cursor to the first and to the next live entry in key order; its `entry` is NULL at the
+/* Move the cursor to the first and to the next live row in key order; its `row` is NULL at the
  * end. They sort a slice's list when they enter it. No other function sees the difference, but no
  * other call on the set may come between. */
 void duplicate_first(struct duplicate *set, struct duplicate_cursor *cursor);
@@ -136,14 +136,14 @@ static inline uint64_t duplicate_outcome(uint64_t sequence, uint8_t status)
     return sequence << 8 | status;
 }
 
-static inline uint64_t duplicate_sequence(const struct duplicate_entry *entry)
+static inline uint64_t duplicate_sequence(const struct duplicate_row *row)
 {
-    return entry->outcome >> 8;
+    return row->outcome >> 8;
 }
 
-static inline uint8_t duplicate_status(const struct duplicate_entry *entry)
+static inline uint8_t duplicate_status(const struct duplicate_row *row)
 {
-    return (uint8_t)entry->outcome;
+    return (uint8_t)row->outcome;
 }
 
 /* Returns the time (unix ms) in a UUIDv7 that is loaded as two words. */

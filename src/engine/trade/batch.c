@@ -97,7 +97,7 @@ void batch_entry(const struct engine *engine, const struct batch_item *item,
 
 void batch_use_id(struct engine *engine, const struct batch_item *item, enum status status)
 {
-    struct duplicate_entry request = {
+    struct duplicate_row request = {
         .account = engine->applying.account,
         .processed_at_ns = engine->t_ns,
         .outcome = duplicate_outcome(engine->sequence, (uint8_t)status),
