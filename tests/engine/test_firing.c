@@ -240,7 +240,7 @@ static void test_behind_a_list(void)
     settle(&host);
     move(&host, M + 90000);
     while (waiting_row(&host, 1, third) != NULL &&
-           waiting_row(&host, 1, third)->place == PLACE_TREE)
+           waiting_row(&host, 1, third)->waits_in == WAITS_IN_TREE)
         move(&host, trade_market(&host)->index_price + 1000);
     CHECK(waiting_row(&host, 1, third) != NULL); /* in the queue */
     host.engine->options.values[OPTION_engine_work_per_command] = 64;

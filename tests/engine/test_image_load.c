@@ -201,8 +201,8 @@ static void look_at(const struct engine *engine)
     for (uint32_t i = 1; i < engine->conditionals.fresh; i++) {
         const struct conditional *row = &engine->conditionals.rows[i];
         seen.waiting += row->quantity != 0;
-        seen.queued += row->quantity != 0 && row->place == PLACE_QUEUE;
-        seen.killed += row->quantity != 0 && row->place == PLACE_NOWHERE;
+        seen.queued += row->quantity != 0 && row->waits_in == WAITS_IN_QUEUE;
+        seen.killed += row->quantity != 0 && row->waits_in == WAITS_NOWHERE;
     }
     for (uint32_t i = 1; i < engine->orders.fresh; i++)
         seen.triggered += engine->orders.hot[i].state != ORDER_STATE_COUNT &&

@@ -159,7 +159,7 @@ static void test_no_firing(void)
         body[4] = states[i];
         CHECK(host_unsigned(&host, REQUEST_market_state, body, sizeof body) == TRADE_OK);
         CHECK(host_oracle(&host, HOST_BTC, M + 200) == TRADE_OK);
-        CHECK(waits(&host, 1, id) && waiting_row(&host, 1, id)->place == PLACE_TREE);
+        CHECK(waits(&host, 1, id) && waiting_row(&host, 1, id)->waits_in == WAITS_IN_TREE);
         body[4] = MARKET_ACTIVE;
         CHECK(host_unsigned(&host, REQUEST_market_state, body, sizeof body) == TRADE_OK);
         host_tick(&host, HOST_SECOND_NS); /* the next mark */
@@ -189,7 +189,7 @@ static void test_armed(void)
     waiting_check(&host);
     CHECK(host_oracle(&host, HOST_BTC, M) == TRADE_OK);
     settle(&host);
-    CHECK(waiting_row(&host, 1, ids[1])->place == PLACE_TREE);
+    CHECK(waiting_row(&host, 1, ids[1])->waits_in == WAITS_IN_TREE);
     body[4] = MARKET_ACTIVE;
     CHECK(host_unsigned(&host, REQUEST_market_state, body, sizeof body) == TRADE_OK);
     CHECK(host_oracle(&host, HOST_BTC, M + 10) == TRADE_OK);

@@ -112,7 +112,7 @@ static uint32_t check_tree(const struct conditional_table *table, uint32_t at,
 
     if (at == CONDITIONAL_NONE)
         return 0;
-    CHECK(row->place == PLACE_TREE && row->kill_reason == REASON_none);
+    CHECK(row->waits_in == WAITS_IN_TREE && row->kill_reason == REASON_none);
     CHECK(row->left == CONDITIONAL_NONE || table->rows[row->left].hash <= row->hash);
     CHECK(row->right == CONDITIONAL_NONE || table->rows[row->right].hash <= row->hash);
     count += check_tree(table, row->left, last);
@@ -173,7 +173,7 @@ void waiting_check(const struct host *host)
                   table->rows[before].placed_sequence < row->placed_sequence);
             CHECK(conditional_find(engine, row->account, (const uint8_t *)row->id, row->hash) ==
                   at);
-            CHECK((row->kill_reason != REASON_none) == (row->place == PLACE_NOWHERE));
+            CHECK((row->kill_reason != REASON_none) == (row->waits_in == WAITS_NOWHERE));
             CHECK(row->kill_reason == REASON_none || engine->portfolios.rows[i].cancel_queued);
             killed += row->kill_reason != REASON_none;
             timed += row->expiry_ns != UINT64_MAX;
@@ -184,7 +184,7 @@ void waiting_check(const struct host *host)
         in_lists += count;
     }
     for (uint32_t at = table->queue_head; at != CONDITIONAL_NONE; at = table->rows[at].right) {
-        CHECK(table->rows[at].place == PLACE_QUEUE && table->rows[at].hit_price != 0);
+        CHECK(table->rows[at].waits_in == WAITS_IN_QUEUE && table->rows[at].hit_price != 0);
         in_queue++;
     }
     CHECK(in_queue == 0 || table->batch_count != 0);

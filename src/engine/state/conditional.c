@@ -76,7 +76,7 @@ void conditional_release(struct conditional_table *table, uint32_t index)
 {
     struct conditional *row = &table->rows[index];
 
-    INVARIANT(index != CONDITIONAL_NONE && row->place == PLACE_NOWHERE);
+    INVARIANT(index != CONDITIONAL_NONE && row->waits_in == WAITS_NOWHERE);
     INVARIANT(table->count > 0 && row->quantity != 0);
     table->count--;
     row->quantity = 0; /* a second release is caught */

@@ -26,7 +26,7 @@ enum { CONDITIONAL_NONE = 0 };
 
 enum conditional_source { SOURCE_MARK, SOURCE_LAST, SOURCE_INDEX, SOURCE_COUNT };
 enum conditional_direction { TRIGGER_RISING, TRIGGER_FALLING, TRIGGER_DIRECTIONS };
-enum conditional_place { PLACE_NOWHERE, PLACE_TREE, PLACE_QUEUE };
+enum conditional_wait { WAITS_NOWHERE, WAITS_IN_TREE, WAITS_IN_QUEUE };
 
 /* Which of a portfolio's orders a list is for; sides as code 4's byte. */
 enum conditional_sides { CONDITIONAL_BOTH, CONDITIONAL_BUYS, CONDITIONAL_SELLS };
@@ -54,7 +54,7 @@ struct conditional {
     uint8_t live_tif;    /* enum order_tif once triggered */
     uint8_t kill_reason; /* reason of the list that killed it, 0: none has */
     bool armed;          /* it was queued when its market stopped firing (trigger.h) */
-    uint8_t place;       /* enum conditional_place */
+    uint8_t waits_in;    /* enum conditional_wait */
     uint8_t state;       /* UNTRIGGERED; its end while that is emitted */
     uint8_t reason;
     uint32_t left; /* in its tree; in the queue: the one before */
@@ -86,7 +86,7 @@ struct conditional_origin {
     X(placed_ns) X(hit_price) X(account) X(portfolio) X(slippage_ppm) X(market) X(side) \
     X(order_type) X(flags) X(source) X(live_tif) X(kill_reason) X(armed)
 #define CONDITIONAL_CACHES(X) \
-    X(hash) X(place) X(state) X(reason) X(left) X(right) X(batch) X(list_next) X(list_prev) \
+    X(hash) X(waits_in) X(state) X(reason) X(left) X(right) X(batch) X(list_next) X(list_prev) \
     X(market_next) X(market_prev) X(map_place) X(zero)
 #define CONDITIONAL_ORIGIN_FIELDS(X) \
     X(trigger_price) X(oco) X(source) X(live_tif)

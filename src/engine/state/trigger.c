@@ -131,12 +131,12 @@ void trigger_wait(struct engine *engine, uint32_t index)
     struct key key = key_of(row);
     uint32_t *link = &tree->root;
 
-    INVARIANT(row->place == PLACE_NOWHERE);
+    INVARIANT(row->waits_in == WAITS_NOWHERE);
     while (*link != CONDITIONAL_NONE && rows[*link].hash >= row->hash)
         link = is_below(key, key_of(&rows[*link])) ? &rows[*link].left : &rows[*link].right;
     split(rows, *link, key, &row->left, &row->right);
     *link = index;
-    row->place = PLACE_TREE;
+    row->waits_in = WAITS_IN_TREE;
     if (is_rising(row) ? key.price < tree->nearest : key.price > tree->nearest)
         tree->nearest = key.price;
 }
@@ -175,11 +175,11 @@ void trigger_forget(struct engine *engine, uint32_t index)
 {
     struct conditional *row = &engine->conditionals.rows[index];
 
-    if (row->place == PLACE_TREE)
+    if (row->waits_in == WAITS_IN_TREE)
         leave_tree(engine, index);
-    else if (row->place == PLACE_QUEUE)
+    else if (row->waits_in == WAITS_IN_QUEUE)
         leave_queue(engine, index);
-    row->place = PLACE_NOWHERE;
+    row->waits_in = WAITS_NOWHERE;
     row->left = CONDITIONAL_NONE;
     row->right = CONDITIONAL_NONE;
 }
@@ -188,7 +188,7 @@ static void append(struct conditional_table *table, uint32_t index, uint32_t bat
 {
     struct conditional *row = &table->rows[index];
 
-    row->place = PLACE_QUEUE;
+    row->waits_in = WAITS_IN_QUEUE;
     row->batch = batch;
     row->right = CONDITIONAL_NONE;
     row->left = table->queue_tail;
@@ -397,7 +397,7 @@ static uint32_t find_waiting(const struct engine *engine, uint64_t portfolio, ui
         at = engine->portfolios.rows[portfolio].conditional_head;
     while (at != CONDITIONAL_NONE && rows[at].placed_sequence != sequence)
         at = rows[at].list_next;
-    return at != CONDITIONAL_NONE && rows[at].place == PLACE_TREE ? at : CONDITIONAL_NONE;
+    return at != CONDITIONAL_NONE && rows[at].waits_in == WAITS_IN_TREE ? at : CONDITIONAL_NONE;
 }
 
 bool trigger_load(struct engine *engine, uint32_t batch, struct image_read *read)
