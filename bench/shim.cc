@@ -1,4 +1,4 @@
-// shim.cc - the only C++ of the tree: Google Benchmark behind the C functions of shim.h.
+// shim.cc - the only C++ of the tree: Google Benchmark under the C functions of shim.h.
 #include "shim.h"
 
 #include <benchmark/benchmark.h>

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """check_words.py [ROOT] - fails on words that do not belong in a finished tree: promises of later
-work, paths of one machine, hosts of a package registry, and talk about how the text came to be.
+work, paths of one machine, hosts of a package registry, talk about how the text came to be, and,
+outside tests, words that docs/STYLE.md (Words) replaces by plain ones.
 
 This file and tests/checks, which plants such words, are not read.
 """
@@ -22,6 +23,13 @@ BANNED = [  # pattern, why
     (r"(?i)\b(issue|ticket) #?\d+\b|\bshared/(spec|prototypes|vectors)\b",
      "the repository speaks of the exchange, not of its making"),
 ]
+PLAIN = [
+    (r"(?i)\b(anew|who(so)?ever|whereupon|at hand|of its own accord)\b",
+     "docs/STYLE.md, Words: the subject first, in plain words"),
+    (r"(?i)(?<!not )\b(doom(ed)?|(conditional|deleverage)_place|duplicate_entry)\b",
+     "docs/STYLE.md, Words: kill; index, slot, rank or row"),
+]
+PLAIN_SKIPPED = ("tests/", "docs/STYLE.md", "docs/decisions/")
 SKIPPED = ("tools/check_words.py", "tests/checks/", "LICENSE")
 
 
@@ -44,8 +52,9 @@ def main(root):
         data = path.read_bytes()
         if b"\0" in data or len(data) > 4 << 20:
             continue
+        words = BANNED + ([] if name.startswith(PLAIN_SKIPPED) else PLAIN)
         for number, line in enumerate(data.decode(errors="replace").splitlines(), 1):
-            for pattern, why in BANNED:
+            for pattern, why in words:
                 if match := re.search(pattern, line):
                     print(f"{name}:{number}: {match[0]!r}: {why}")
                     count += 1

@@ -35,7 +35,7 @@ struct assertion {
  * do not add up to `count`. */
 CC_MUST_USE bool assertion_read(struct assertion *assertion, const uint8_t *bytes, size_t count);
 
-/* Writes the header before the parts, which the caller has put behind it one after the other. */
+/* Writes the header. The caller has put the parts after it, one after the other. */
 void assertion_write_header(uint8_t bytes[ASSERTION_HEADER_BYTES],
                             const struct assertion *assertion);
 

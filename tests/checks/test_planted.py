@@ -27,6 +27,10 @@ WORDS = [
     ("loopback", "curl http://127.0.0.1:8080/", None),
     ("making of", "as asked in issue 7", "not of its making"),
     ("template of mktemp", "mktemp -d perpd.XXXXXX", None),
+    ("inverted", "Whoever asks is told.", "Whoever"),
+    ("archaic", "It is entered anew.", "anew"),
+    ("a word of another meaning", "A list dooms: the doom of an order.", "doom"),
+    ("parts of words", "a newer row, at handover", None),
 ]
 
 FORMAT = [

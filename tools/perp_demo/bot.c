@@ -270,7 +270,7 @@ static void take_order(struct bot *bot, const struct client_answer *answer, stru
     order->used = !is_final(&members[0]);
 }
 
-/* The first string behind `bids` and behind `asks` is the price of the best level. */
+/* The first string after `bids` and after `asks` is the price of the best level. */
 static void take_book(struct bot *bot, const struct client_answer *answer, uint32_t market)
 {
     static struct json_scan scan;

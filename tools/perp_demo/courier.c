@@ -126,7 +126,7 @@ static bool await_answer(struct courier *courier, uint32_t place, struct client_
 }
 
 /* A request that took a sequence, now or before, has ended in a way that stays. One sent again may
- * have done so although no answer told it: whoever proves the receipts asks. */
+ * have done so although no answer said so; the proof of the receipts asks. */
 static void keep_receipt(struct courier *courier, const struct courier_parcel *parcel,
                          const struct outcome *outcome)
 {

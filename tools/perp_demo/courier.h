@@ -4,11 +4,11 @@
  *   courier_collect              sends all, hands over each answer, in order
  *
  * When the connection is lost, the courier makes another, for as long as its patience lasts, and
- * sends what was not answered again: reads anew, signed requests as the very same bytes. Those are
- * executed at most once whatever had become of them (wire.md W5): the answer is a duplicate's, or
- * the first. It sends them one at a time, each until its answer settles what became of it, so that
- * a read never overtakes the request that it asks about. Every answer that settles a signed request
- * leaves a receipt, and so does the last answer to one that was sent again.
+ * sends what was not answered again: reads as new requests, signed requests as the same bytes.
+ * These are executed at most once (wire.md W5): the answer is a duplicate's, or the first. It sends
+ * them one at a time, each until its answer settles what became of it, so that a read never
+ * overtakes the request that it asks about. Every answer that settles a signed request leaves a
+ * receipt, and so does the last answer to one that was sent again.
  *
  * Owner. One process, one thread.
  * Wait.  courier_collect: the client's time-out, and patience_ms for a new connection and for each

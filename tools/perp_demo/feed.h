@@ -1,6 +1,6 @@
 /* feed.h - the prices outside the exchange: a shared file, one number a market, which the oracle
  * process moves and the traders watch, as they would watch other venues. Beside them, a word of the
- * scene: that traders shall hurry, each turn right behind the one before.
+ * scene: that traders hurry, each turn right after the one before.
  *
  * Owner. One writer (prices: the oracle, hurry: the scene); any number of readers.
  * Units. Raw prices of the markets. */

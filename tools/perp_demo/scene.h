@@ -102,7 +102,7 @@ struct scene {
     struct crew_member members[SCENE_MEMBERS];
     struct player oracle;
     struct player players[SCENE_PLAYERS];
-    struct provision_account you; /* an account for whoever watches */
+    struct provision_account you; /* an account for the person who watches */
     struct instrument records[LISTING_MARKETS];
     struct scene_market markets[LISTING_MARKETS];
     struct scene_trade trades[SCENE_TRADES_SHOWN];

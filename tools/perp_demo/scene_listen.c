@@ -8,7 +8,7 @@ enum { WORDS_MAX = 12 };
 /* A line taken apart: its first word, and the others as numbers where they are numbers. */
 struct told {
     const char *word, *name;
-    size_t count; /* words behind the first */
+    size_t count; /* words after the first */
     size_t numeric;
     int64_t numbers[WORDS_MAX];
 };

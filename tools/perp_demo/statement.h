@@ -19,7 +19,7 @@ struct statement {
     struct statement_sum orders[LISTING_MARKETS]; /* GET /orders */
     struct statement_sum fills[LISTING_MARKETS];  /* GET /fills */
     int64_t odd_fees;    /* fills whose fee is that of no tier (rules.md R6) */
-    int64_t out_of_turn; /* rows not behind the one before: repeated or in disorder */
+    int64_t out_of_turn; /* rows that do not follow the one before: repeated or in disorder */
     bool complete;       /* false: older rows are not kept in memory */
 };
 

@@ -55,7 +55,7 @@ static bool make_odd(struct bot *bot, struct bot_wish *wish)
     }
 }
 
-/* One order and, behind it, the read that says what became of it. */
+/* Sends one order and, after it, the read that shows its outcome. */
 static void take(struct bot *bot, uint32_t slot)
 {
     uint32_t market = (uint32_t)bot_draw(bot, LISTING_MARKETS);

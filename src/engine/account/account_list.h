@@ -4,10 +4,10 @@
  *
  *   account_list_begin ──> queued: covers what is older ── a unit a portfolio ──> finished
  *                          ^                            │
- *                          └── begun anew, from the front
+ *                          └── begun again, from the front
  *
- * Order.  Subaccount, then portfolio. A portfolio is touched when it is come to; its own lists then
- *         say what the account's did, and the work of those tells and removes the orders.
+ * Order.  Subaccount, then portfolio. A portfolio is refreshed when the list comes to it. The list
+ *         is then entered in the portfolio's own lists, whose work emits and removes the orders.
  * Bound.  An account has one list at a time: one for all markets, or for a single one. */
 #ifndef ENGINE_ACCOUNT_ACCOUNT_LIST_H
 #define ENGINE_ACCOUNT_ACCOUNT_LIST_H

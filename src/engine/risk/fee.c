@@ -13,11 +13,11 @@ static const uint64_t thresholds[MARKET_FEE_TIERS] = {
     UINT64_C(2000000000) * 1000000,
 };
 
-/* The volume of the 14 days that end with `last`, as far as it is in the buckets: of which the
- * newest is that of volume_day. */
+/* Returns the volume of the 14 days that end with `last`, as far as the buckets have it. The newest
+ * bucket is that of volume_day. */
 static int128 volume_until(const struct account *account, uint32_t last)
 {
-    uint32_t day = account->volume_day, place = day % ACCOUNT_VOLUME_DAYS, passed = last - day;
+    uint32_t day = account->volume_day, slot = day % ACCOUNT_VOLUME_DAYS, passed = last - day;
     uint32_t kept = ACCOUNT_VOLUME_DAYS;
     int128 sum = 0;
 
@@ -26,8 +26,8 @@ static int128 volume_until(const struct account *account, uint32_t last)
     if (last > day)
         kept = passed < ACCOUNT_VOLUME_DAYS ? ACCOUNT_VOLUME_DAYS - passed : 0;
     for (; kept != 0; kept--) {
-        sum += account->volume[place];
-        place = place == 0 ? ACCOUNT_VOLUME_DAYS - 1 : place - 1;
+        sum += account->volume[slot];
+        slot = slot == 0 ? ACCOUNT_VOLUME_DAYS - 1 : slot - 1;
     }
     return sum;
 }
@@ -68,14 +68,14 @@ bool fee_turn_day(struct account *account, uint64_t t_ns)
     uint32_t day = account_day(t_ns), passed = day - account->volume_day;
     uint8_t by_volume = volume_tier(account, t_ns), tier = tier_in_force(account, by_volume);
     bool is_changed = tier != account->fee_tier;
-    uint32_t place = day % ACCOUNT_VOLUME_DAYS;
+    uint32_t slot = day % ACCOUNT_VOLUME_DAYS;
 
     INVARIANT(day >= account->volume_day);
     if (passed > ACCOUNT_VOLUME_DAYS)
         passed = ACCOUNT_VOLUME_DAYS;
     for (; passed != 0; passed--) {
-        account->volume[place] = 0;
-        place = place == 0 ? ACCOUNT_VOLUME_DAYS - 1 : place - 1;
+        account->volume[slot] = 0;
+        slot = slot == 0 ? ACCOUNT_VOLUME_DAYS - 1 : slot - 1;
     }
     account->volume_tier = by_volume;
     account->volume_day = day;

@@ -30,7 +30,7 @@ static int64_t maintenance_of(const struct market *market, int64_t size)
 }
 
 /* Adds what a side's orders can lose at most against the mark; `loose` grows by what may be too
- * much. Orders that all stand at the bound lose exactly that. */
+ * much. Orders that all rest at the bound lose exactly that. */
 static void add_open_loss(struct figures *figures, const struct holding_side *side, int64_t worse)
 {
     if (CC_LIKELY(worse <= 0 || side->size == 0))

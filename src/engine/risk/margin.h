@@ -2,9 +2,10 @@
  * the engine.
  *
  * Each holding keeps its figures at the market's mark, each portfolio their sums, so a test costs
- * the same with one market or 64. margin_bring refreshes what is behind; what changes a holding
- * calls recheck_holding. The open loss is exact where its price bound says so, and an upper bound
- * with a known slack (`loose`) elsewhere: the order list is walked only when that slack decides.
+ * the same with one market or 64. margin_bring refreshes figures of an older mark; a function that
+ * changes a holding calls recheck_holding. The open loss is exact where its price bound says so,
+ * elsewhere an upper bound with a known slack (`loose`): the order list is walked only when that
+ * slack decides.
  *
  * Units.  Amounts micro-USDC, prices and sizes raw, a size is signed by its side.
  * Bound.  |E| <= 2^66, N <= 2^60 (R1); IM of far orders may pass 64 bits: sums are int128. */

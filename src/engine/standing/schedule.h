@@ -3,8 +3,8 @@
  *
  *   set ── t >= deadline: every resting order and conditional is dead ── fired once: timer, refresh
  *
- * Order.  What is entered behind the deadline lives: the portfolio is touched before it enters an
- *         order, which fires a deadline that has come (R10, Dead-man switch).
+ * Order.  An order that is entered after the deadline lives: the portfolio is refreshed first, and
+ *         the refresh fires a deadline that has come (R10, Dead-man switch).
  * Units.  Unix ns. */
 #ifndef ENGINE_STANDING_SCHEDULE_H
 #define ENGINE_STANDING_SCHEDULE_H

@@ -127,7 +127,7 @@ static enum status refuse(struct engine_result *result, uint8_t reason)
     return STATUS_order_rejected_invalid;
 }
 
-/* Behind the credential: the subaccount, and what the body itself says. */
+/* Checks the subaccount and the body, after the credential. */
 static enum status check(const struct engine *engine, const struct command *command,
                          const struct arm_body *body, struct engine_result *result)
 {

@@ -2,10 +2,10 @@
  * valid: what a market that closes is settled at (rules.md R9, how a market is settled). Owned by
  * the engine.
  *
- * Order.  A ring by second: a place is used again 1,800 seconds later. What stands in it from
- *         before is older than the half hour and counts nowhere, neither in a mean nor in an image.
+ * Order.  A ring by second: a slot is used again 1,800 seconds later. An older sample in it is from
+ *         before the half hour and counts nowhere, neither in a mean nor in an image.
  * Units.  Seconds t / 1 s, prices raw.
- * Bound.  SAMPLES_MAX places a market; nothing here allocates. */
+ * Bound.  SAMPLES_MAX slots a market; nothing here allocates. */
 #ifndef ENGINE_STATE_SAMPLES_H
 #define ENGINE_STATE_SAMPLES_H
 

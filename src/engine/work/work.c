@@ -227,7 +227,7 @@ static uint32_t first_dead(struct engine *engine, struct holding *holding)
 }
 
 /* The dead order of the portfolio that was placed first and not passed yet, or ORDER_NONE. Cursors
- * stay on it; live orders behind them are never looked at again by this list. */
+ * stay on it; this list does not look at the live orders before them again. */
 static uint32_t cancel_next(struct engine *engine, const struct portfolio *portfolio)
 {
     const struct order_table *orders = &engine->orders;

@@ -21,7 +21,8 @@ struct work_handler {
     /* One step of the item: takes its units off *units, which is not 0; a step that cost more takes
      * them all. False: the item is finished and nothing was done. */
     bool (*unit)(struct engine *engine, uint32_t index, uint32_t *units);
-    /* Behind the last step, the item is out of the queue: it may be queued again. NULL: nothing. */
+    /* Called after the last step: the item has left the queue and may be queued again. NULL:
+     * nothing. */
     void (*finish)(struct engine *engine, uint32_t index);
     /* What the item has beyond kind and index goes to the image and comes back (version 3 on; the
      * tables of the engine are loaded). NULL: nothing. `load` false: refused. */

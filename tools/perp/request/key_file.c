@@ -67,7 +67,7 @@ bool key_file_write(const struct key_file *key, const char *path, bool replace,
     base64_encode(public_text, key->public_key, key->public_bytes);
     base64_encode(secret_text, key->secret, SIGNER_SEED_BYTES);
     int count = snprintf(text, sizeof text,
-                         "# A key of perp. Whoever has `secret` can sign with it.\n"
+                         "# A key of perp. Its `secret` is all that signing needs.\n"
                          "curve = %s\npublic = %s\nsecret = %s\n",
                          key_file_curve_name(key->curve), public_text, secret_text);
     if ((size_t)snprintf(draft, sizeof draft, "%s.new", path) >= sizeof draft) {
