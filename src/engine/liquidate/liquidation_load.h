@@ -9,9 +9,11 @@ struct engine;
 struct image_sink;
 struct image_read;
 
+/* Appends the section to an image. */
 void liquidation_load_image(const struct engine *engine, struct image_sink *sink);
 
-/* All the tables are there, the deferred work is not. */
+/* Loads the section, after all tables and before the deferred work. False: refused, as the read
+ * says. */
 CC_MUST_USE bool liquidation_load(struct engine *engine, struct image_read *read);
 
 /* An item of WORK_LIQUIDATION (struct work_handler). */

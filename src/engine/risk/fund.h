@@ -24,6 +24,7 @@ void fund_transfer(struct engine *engine, uint32_t portfolio, int64_t amount);
 /* Called after a ledger row of the fund (ledger_post). Emits 2117 if a deficit begins or ends. */
 void fund_moved(struct engine *engine, int64_t amount);
 
+/* True if the fund has a deficit: its cash is below 0. */
 CC_MUST_USE bool fund_is_short(const struct engine *engine);
 
 #endif

@@ -32,7 +32,11 @@ struct image_read;
 struct command;
 struct engine_result;
 
+/* Returns the bytes that deposit_table_init needs for that many. */
 size_t deposit_table_bytes(uint32_t slots);
+
+/* Prepares an empty table. `memory`: deposit_table_bytes(slots) zero bytes, 64-byte aligned,
+ * which outlive it. */
 void deposit_table_init(struct deposit_table *table, void *memory, uint32_t slots);
 
 /* Whether a deposit of this reference was credited. */

@@ -49,6 +49,7 @@ struct engine_result;
 struct image_read;
 struct image_sink;
 
+/* Returns the bytes that disconnect_table_init needs for that many. */
 size_t disconnect_table_bytes(uint32_t slots);
 
 /* `memory`: disconnect_table_bytes(slots) zero bytes, 64-byte aligned, that outlive the table. */

@@ -99,7 +99,11 @@ static inline void holding_prefetch_place(const struct holding_table *table,
 struct engine;
 struct image_read;
 
+/* Returns the bytes that holding_table_init needs for that many. */
 size_t holding_table_bytes(uint32_t slots);
+
+/* Prepares an empty table. `memory`: holding_table_bytes(slots) zero bytes, 64-byte aligned,
+ * which outlive it. */
 void holding_table_init(struct holding_table *table, void *memory, uint32_t slots);
 
 /* Index of the record of (portfolio, market index), or HOLDING_NONE. */

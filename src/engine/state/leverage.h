@@ -43,7 +43,11 @@ struct image_read;
 struct command;
 struct engine_result;
 
+/* Returns the bytes that leverage_table_init needs for that many. */
 size_t leverage_table_bytes(uint32_t slots);
+
+/* Prepares an empty table. `memory`: leverage_table_bytes(slots) zero bytes, 64-byte aligned,
+ * which outlive it. */
 void leverage_table_init(struct leverage_table *table, void *memory, uint32_t slots);
 
 /* The portfolio's first row, or LEVERAGE_NONE. */

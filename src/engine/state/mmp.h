@@ -70,6 +70,7 @@ struct engine_result;
 struct image_read;
 struct image_sink;
 
+/* Returns the bytes that mmp_table_init needs for that many. */
 size_t mmp_table_bytes(uint32_t slots);
 
 /* `memory`: mmp_table_bytes(slots) zero bytes, 64-byte aligned, that outlive the table. */

@@ -128,7 +128,11 @@ struct image_read;
 struct command;
 struct engine_result;
 
+/* Returns the bytes that portfolio_table_init needs for that many. */
 size_t portfolio_table_bytes(uint32_t slots);
+
+/* Prepares an empty table. `memory`: portfolio_table_bytes(slots) zero bytes, 64-byte aligned,
+ * which outlive it. */
 void portfolio_table_init(struct portfolio_table *table, void *memory, uint32_t slots);
 
 static inline struct effect_portfolio_id portfolio_effect_id(const struct portfolio *portfolio)
@@ -151,6 +155,7 @@ CC_MUST_USE uint32_t portfolio_find(const struct engine *engine, uint64_t accoun
  * subaccount. */
 CC_MUST_USE uint32_t portfolio_find_sequence(const struct engine *engine, uint64_t sequence);
 
+/* True if the table has room for one more portfolio. */
 CC_MUST_USE bool portfolio_fits(const struct engine *engine);
 
 /* The next portfolio of the subaccount (its record); it fits. `name`: at most PORTFOLIO_NAME_BYTES,

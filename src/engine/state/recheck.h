@@ -17,6 +17,7 @@ struct recheck {
     uint32_t judged_head;  /* those of them to be judged, likewise, by ascending number */
 };
 
+/* Prepares empty lists. */
 void recheck_init(struct recheck *recheck);
 
 /* The cash of a refreshed portfolio changed: the next risk_flush checks it. */

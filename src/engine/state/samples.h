@@ -34,7 +34,11 @@ struct engine;
 struct image_read;
 struct image_sink;
 
+/* Returns the bytes that samples_init needs. */
 size_t samples_bytes(void);
+
+/* Prepares an empty table. `memory`: samples_bytes() zero bytes, 64-byte aligned,
+ * which outlive it. */
 void samples_init(struct sample_table *table, void *memory);
 
 /* In a second of the market whose index is valid: keeps it. */

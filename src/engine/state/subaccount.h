@@ -42,7 +42,11 @@ struct image_read;
 struct command;
 struct engine_result;
 
+/* Returns the bytes that subaccount_table_init needs for that many. */
 size_t subaccount_table_bytes(uint32_t slots);
+
+/* Prepares an empty table. `memory`: subaccount_table_bytes(slots) zero bytes, 64-byte aligned,
+ * which outlive it. */
 void subaccount_table_init(struct subaccount_table *table, void *memory, uint32_t slots);
 
 /* The record, whatever its status, or SUBACCOUNT_NONE. */

@@ -60,7 +60,11 @@ struct row_withdrawal;
 struct command;
 struct engine_result;
 
+/* Returns the bytes that withdrawal_table_init needs for that many. */
 size_t withdrawal_table_bytes(uint32_t slots);
+
+/* Prepares an empty table. `memory`: withdrawal_table_bytes(slots) zero bytes, 64-byte aligned,
+ * which outlive it. */
 void withdrawal_table_init(struct withdrawal_table *table, void *memory, uint32_t slots);
 
 /* The kept one that command `sequence` made, pending or not, or WITHDRAWAL_NONE. */

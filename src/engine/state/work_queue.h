@@ -65,11 +65,13 @@ struct work_queue {
 struct engine;
 struct market;
 
+/* Returns the bytes that work_queue_init needs for these options. */
 size_t work_queue_bytes(const struct option_engine *capacity);
 
 /* `memory`: work_queue_bytes(capacity) zero bytes, 64-byte aligned, that outlive the queue. */
 void work_queue_init(struct work_queue *work, void *memory, const struct option_engine *capacity);
 
+/* True if an item waits. */
 CC_MUST_USE bool work_queue_is_pending(const struct engine *engine);
 
 /* Puts an item at the end of the queue. Its owner sees to it that there is at most one of it, and

@@ -48,6 +48,7 @@ struct hash_index_probe {
     uint16_t tag;
 };
 
+/* Returns the bytes that hash_index_init needs for that many. */
 size_t hash_index_bytes(uint32_t records);
 
 /* Prepares an empty table. `memory` has hash_index_bytes(records) zero bytes, 64-byte aligned, and

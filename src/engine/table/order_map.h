@@ -19,6 +19,7 @@ struct order_map {
     struct order *orders; /* order_table.hot */
 };
 
+/* Returns the bytes that order_map_init needs for that many. */
 size_t order_map_bytes(uint32_t order_slots);
 
 /* Prepares an empty map. `memory` has order_map_bytes(order_slots) zero bytes, 64-byte aligned, and

@@ -37,6 +37,7 @@ struct order_record {
     X(index) X(state) X(order_type) X(reason)
 /* clang-format on */
 
+/* Returns the record of a live order, extras included. */
 CC_MUST_USE struct order_record order_record_of(const struct order_table *table, uint32_t index);
 
 /* Writes a record to a new order whose stamp and flags are set. Makes extras only if the order

@@ -24,6 +24,7 @@ struct timer_heap {
     uint32_t count;
 };
 
+/* Returns the bytes that timer_heap_init needs for that many. */
 size_t timer_heap_bytes(uint32_t records);
 
 /* Prepares an empty heap. `memory` has timer_heap_bytes(records) zero bytes, 64-byte aligned, and

@@ -50,6 +50,7 @@ CC_MUST_USE enum status batch_apply(struct engine *engine, const struct command 
 
 /* --- for batch_atomic.c ----------------------------------------------------------------------- */
 
+/* Copies item `number` of the body, which has it. */
 void batch_decode(const struct command *command, uint32_t number, struct batch_item *item);
 
 /* Returns mix_id of the command's account and the item's order_id. */

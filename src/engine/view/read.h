@@ -65,6 +65,7 @@ CC_MUST_USE bool read_subaccount(const struct engine *engine, uint64_t account_i
 CC_MUST_USE bool read_account(const struct engine *engine, uint64_t account_id,
                               struct row_account *row);
 
+/* Returns the number of markets, CLOSED ones too. */
 uint32_t read_market_count(const struct engine *engine);
 
 /* Shows the k-th market in ascending asset id, k < read_market_count. */

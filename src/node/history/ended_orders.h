@@ -29,6 +29,7 @@ const struct order_summary *ended_orders_find(const struct ended_orders *ended, 
  * dropped. */
 bool ended_orders_may_have_dropped(const struct ended_orders *ended, const struct uuid *id);
 
+/* Returns how many ended orders are kept. */
 uint64_t ended_orders_count(const struct ended_orders *ended);
 
 #endif

@@ -63,6 +63,7 @@ void fill_log_free(struct fill_log *log);
 /* Gets every effect in order and records 2102, 2104, 2105 and 2108. */
 void fill_log_append(struct fill_log *log, const struct effect *effect);
 
+/* Show a kept row as a row of a reply: names, no index of a table. */
 void fill_log_show_fill(const struct fill_row *fill, const struct market_names *names,
                         struct row_fill *row);
 void fill_log_show_trade(const struct trade_row *trade, struct row_trade *row);

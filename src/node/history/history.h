@@ -54,6 +54,7 @@ void history_destroy(struct history *history);
  * must be empty. Accounts and markets created later are complete. */
 void history_forget(struct history *history, const struct engine *engine);
 
+/* Prepares a sink that keeps effects in `history`, which outlives it. */
 void history_sink_init(struct history_sink *sink, struct history *history);
 
 /* Prefetches the rows that the next command will look up. */

@@ -71,6 +71,7 @@ void money_log_free(struct money_log *log);
 /* Gets effects 2102, 2104, 2105, 2108 and 2110 in order. `index` is that of J1's `at`. */
 void money_log_append(struct money_log *log, const struct effect *effect, uint32_t index);
 
+/* Show a kept row as a row of a reply: names, no index of a table. */
 void money_log_show_payment(const struct payment_row *payment, const struct market_names *names,
                             struct row_payment *row);
 void money_log_show_rate(const struct rate_row *rate, struct row_rate *row);

@@ -76,6 +76,7 @@ const struct request_row *request_log_find(const struct request_log *log, uint64
 /* Whether an id that is not found may belong to a dropped request. */
 bool request_log_may_have_dropped(const struct request_log *log, const struct uuid *id);
 
+/* Shows a kept request as a row of a reply. */
 void request_log_show(const struct request_log *log, const struct request_row *request,
                       struct row_request *row);
 

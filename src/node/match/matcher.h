@@ -59,6 +59,7 @@ struct matcher {
     struct matcher_counters counters;
 };
 
+/* Prepares a matcher without links over parts that outlive it. It cannot fail. */
 void matcher_init(struct matcher *matcher, struct engine *engine, struct journal *journal,
                   const struct clock *clock, struct engine_sink *sink);
 

@@ -33,6 +33,7 @@ struct sequencer {
     struct published authored;    /* total of the node's commands since start */
 };
 
+/* Prepares a sequencer over parts that outlive it, without a fault handler's mark. */
 void sequencer_init(struct sequencer *sequencer, struct engine *engine, struct journal *journal,
                     const struct clock *clock, struct engine_sink *sink);
 

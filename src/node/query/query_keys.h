@@ -9,6 +9,7 @@
 
 #include "node/query/query_task.h"
 
+/* Fill the reply with the live credentials of the account, in one turn. */
 void query_keys_sessions(struct query_task *task, const struct query_sources *sources);
 void query_keys_api_keys(struct query_task *task, const struct query_sources *sources);
 

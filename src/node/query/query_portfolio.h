@@ -11,11 +11,12 @@
 
 #include "node/query/query_task.h"
 
-/* False if the quantiles need another turn. */
+/* Fills the reply with the positions of the account. False if the quantiles need another turn. */
 CC_MUST_USE bool query_portfolio_positions(struct query_task *task,
                                            const struct query_sources *sources, uint32_t *holders,
                                            uint32_t *visited);
 
+/* Fill the reply with the portfolios or the subaccounts of the account, in one turn. */
 void query_portfolio_balances(struct query_task *task, const struct query_sources *sources,
                               uint32_t *visited);
 void query_portfolio_subaccounts(struct query_task *task, const struct query_sources *sources,

@@ -9,6 +9,7 @@
 
 #include "node/query/query_task.h"
 
+/* Sets where the page begins: in the engine's state or in the log. */
 void query_withdrawals_begin(struct query_task *task, const struct query_sources *sources);
 
 /* True when the reply is complete. Visits at most *rows_left rows and subtracts them. */

@@ -58,6 +58,7 @@ CC_MUST_USE bool poison_page_read(const struct poison_page *page, struct poison_
 CC_MUST_USE int poison_page_map(struct poison_page *page, uint32_t ring_count, uint32_t slot_count,
                                 uint64_t run);
 
+/* Return the fault mark and a ring of the mapped page: memory of the page, until it is closed. */
 struct fault_mark *poison_page_mark(const struct poison_page *page);
 void *poison_page_ring(const struct poison_page *page, uint32_t ring);
 

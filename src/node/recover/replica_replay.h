@@ -27,6 +27,8 @@ struct replica_replay {
     _Atomic bool ends;
 };
 
+/* Lends the engine and its sink to a thread of its own; without one (on_thread false, or the thread
+ * cannot be made) replica_replay_apply applies at once. */
 void replica_replay_begin(struct replica_replay *replay, struct engine *engine,
                           struct history_sink *sink, bool on_thread);
 

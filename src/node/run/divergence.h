@@ -7,6 +7,7 @@
 
 #include "node/run/core.h"
 
+/* Writes both files. A file that cannot be written is logged, and the other is written. */
 void divergence_write(struct core *core, const char *data_directory);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "node/run/node.h"
 
+/* Returns the functions of this node, which outlives them. */
 struct net_source net_source_of(struct node *node);
 
 #endif

@@ -38,8 +38,10 @@ struct phase {
     _Atomic bool failing;
 };
 
+/* Prepares the first phase, before any thread runs. */
 void phase_init(struct phase *phase);
 
+/* Returns the phase. Any thread. */
 enum phase_name phase_now(const struct phase *phase);
 
 /* From PHASE_OPEN to PHASE_STOPPING: journal, matcher and follower exist. */

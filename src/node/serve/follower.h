@@ -100,6 +100,7 @@ CC_MUST_USE int follower_init(struct follower *follower, struct engine *engine,
 /* Frees what follower_init allocated, and the history. Works in every state after zeroing. */
 void follower_free(struct follower *follower);
 
+/* Adds the rings of a net thread, which outlive the follower. Before the first step. */
 void follower_link_add(struct follower *follower, const struct follower_link *link);
 
 /* One turn: records, then queries. Returns the work done; -EBADMSG if the replica differs from the
