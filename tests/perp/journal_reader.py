@@ -113,11 +113,10 @@ class Directory:
         self.files = files
 
     def bytes_of(self, path):
-        """A segment as it stood."""
-        data = path.read_bytes()
+        """A segment as it stood, to the end of its frames."""
         if path.suffix != ".zst":
-            return data.rstrip(b"\0") + bytes(4096)
-        packed, at = decompress(data), FRAMES_AT
+            return read_written(path).rstrip(b"\0") + bytes(4096)
+        packed, at = decompress(path.read_bytes()), FRAMES_AT
         out = bytearray(packed[:FRAMES_AT])
         while at < len(packed):  # header and records of each frame, without the padding
             length, _, record_bytes = struct.unpack_from("<III", packed, at + 80)
@@ -154,7 +153,8 @@ class Directory:
         """Moves frames on: from frame starts[0] into segment 1, from starts[1] into segment 2, ...
         All of them stand in segment 0; they are sealed anew."""
         previous, place = None, FRAMES_AT
-        head = (self.folder / "journal/0000000000.seg").read_bytes()[:FRAMES_AT]
+        with open(self.folder / "journal/0000000000.seg", "rb") as file:
+            head = file.read(FRAMES_AT)
         size = (self.folder / "journal/0000000000.seg").stat().st_size
         for frame in self.frames[starts[0] - 1:]:
             self.put(0, frame.offset, bytes(frame.length))
@@ -192,11 +192,22 @@ class Directory:
         self.put(tail.segment, tail.offset + tail.length, data)
 
 
+def read_written(path):
+    """A file to the first MiB of zeros: a segment has 64 of them, and no record has as many."""
+    parts = []
+    with open(path, "rb", buffering=0) as file:
+        while (part := file.read(1 << 20)) and part.count(0) != len(part):
+            parts.append(part)
+    return b"".join(parts)
+
+
 def decompress(data):
     library = ctypes.CDLL(ctypes.util.find_library("zstd"))
     library.ZSTD_decompress.restype = ctypes.c_size_t
-    room = ctypes.create_string_buffer(65 << 20)
+    library.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+    size = library.ZSTD_getFrameContentSize(data, ctypes.c_size_t(len(data)))
+    room = ctypes.create_string_buffer(min(size, 65 << 20))  # all ones: it is not known
     count = library.ZSTD_decompress(room, ctypes.c_size_t(len(room)), data,
                                     ctypes.c_size_t(len(data)))
     assert count <= len(room), "zstd"
-    return room.raw[:count]
+    return ctypes.string_at(room, count)
