@@ -121,7 +121,7 @@ rows = [
     (["order", "BTC-PERP", "up", "1", "2", *common], "neither buy nor sell"),
     (["order", "BTC-PERP", "buy", "1", "2", "--url", exchange.url], "PERP_SESSION_KEY"),
     (["book", "../time", "--url", exchange.url], "no market name"),
-    (["time", "--url", "https://example.com"], "plain HTTP"),
+    (["time", "--url", "ftp://example.com"], "https://HOST:PORT"),
     (["time", "--url", "example.com"], "http://HOST:PORT"),
     (["time", "--config", "absent"], "cannot read absent"),
     (["keys", "new", "rsa", "x"], "neither ed25519"),

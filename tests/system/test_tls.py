@@ -22,7 +22,8 @@ import test_http
 from client import (JSON, PATIENCE_S, PATHS, PLACE_LIMIT, Connection, Perpd, envelope, limit_body,
                     payload_of, request_bytes)
 from harness import Suite, Table, only, perpd_program
-from tls_peer import TlsSocket, context_of, make_certificate, wrapper
+from tls_peer import (TlsSocket, context_of, expired_certificate, failure, make_certificate, put,
+                      wrapper)
 from world import World, seen
 
 suite = Suite("tls")
@@ -91,21 +92,6 @@ def order_of(account, price):
         payload, account.session.public, account.session.sign(payload)), [JSON])
 
 
-def failure(peer):
-    """Why the handshake failed; "" if it did not."""
-    try:
-        peer.handshake()
-        peer.sendall(TIME)  # in TLS 1.3 the server's alert comes after the client's last flight
-        peer.recv(1)
-    except ssl.SSLError as error:
-        return error.reason or str(error)  # Python knows no name of some
-    except (EOFError, ConnectionError) as error:
-        return repr(error)
-    finally:
-        peer.close()
-    return ""
-
-
 def silent_peers(world):
     """10 s from the start of the connection, whatever of the handshake came."""
     table = world.late_wrong
@@ -147,12 +133,12 @@ def versions_and_ciphers(world):
     row = context_of(None, V1_2, ciphers="DEFAULT:@SECLEVEL=0")
     with warnings.catch_warnings(action="ignore"):
         row.minimum_version, row.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
-    table.same("TLS 1.1", failure(world.peer(row)), "TLSV1_ALERT_PROTOCOL_VERSION")
+    table.same("TLS 1.1", failure(world.peer(row), TIME), "TLSV1_ALERT_PROTOCOL_VERSION")
     for ciphers in ("ECDHE-ECDSA-AES128-SHA", "AES128-GCM-SHA256"):
         row = context_of(world.pair[0], V1_2, ciphers=ciphers)
-        table.same(ciphers, failure(world.peer(row)), "SSLV3_ALERT_HANDSHAKE_FAILURE")
+        table.same(ciphers, failure(world.peer(row), TIME), "SSLV3_ALERT_HANDSHAKE_FAILURE")
     row = context_of(world.pair[0], protocols=("h2",))
-    why = failure(world.peer(row))
+    why = failure(world.peer(row), TIME)
     table.true("ALPN h2 only", "no application protocol" in why, why)
     for protocols in ((), ("h2", "http/1.1")):
         row = context_of(world.pair[0], protocols=protocols)
@@ -385,15 +371,8 @@ def ends(world):
     return table.wrong
 
 
-def put(pair, onto):
-    for source, target in zip(pair, onto):
-        shutil.copy(source, f"{target}.new")
-        pathlib.Path(f"{target}.new").chmod(0o600)
-        os.replace(f"{target}.new", target)
-
-
-def issuer_of(world):
-    """Whose certificate a new connection gets."""
+def served(world):
+    """The certificate that a new connection gets."""
     peer = world.peer(context_of(None)).handshake()
     try:
         return ssl.DER_cert_to_PEM_cert(peer.tls.getpeercert(True))
@@ -428,7 +407,7 @@ def reload(world):
         world.perpd.process.send_signal(signal.SIGHUP)
         table.same("read", seen(lambda: world.metric("tls_certificate_reloads_total"), begun + 1),
                    begun + 1)
-        table.same("the new one", seen(lambda: issuer_of(world), new[0].read_text()),
+        table.same("the new one", seen(lambda: served(world), new[0].read_text()),
                    new[0].read_text())
         rows = [
             ("another's key", lambda: put((new[0], old[1]), world.pair)),
@@ -442,17 +421,69 @@ def reload(world):
             world.perpd.process.send_signal(signal.SIGHUP)
             look = lambda: world.metric("tls_certificate_reload_failures_total")
             table.same(row, seen(look, failed + number), failed + number)
-            table.same(f"{row}: the one in force stays", issuer_of(world), new[0].read_text())
+            table.same(f"{row}: the one in force stays", served(world), new[0].read_text())
         put(old, world.pair)
         world.perpd.process.send_signal(signal.SIGHUP)
         table.same("read", seen(lambda: world.metric("tls_certificate_reloads_total"), begun + 2),
                    begun + 2)
-        table.same("back", seen(lambda: issuer_of(world), old[0].read_text()), old[0].read_text())
+        table.same("back", seen(lambda: served(world), old[0].read_text()), old[0].read_text())
     finally:
         stop.set()
         trader.join()
     table.same("orders meanwhile", wrong, [])
     table.true("the log", world.perpd.log().count("the one in force stays") >= 4)
+    return table.wrong
+
+
+@suite.case
+def perp_over_https(world):
+    """perp: an order's way with --ca; what is wrong with a certificate is said with what to do."""
+    table = Table()
+    mine = world.folder / "mine.pem", world.folder / "mine.key"
+    put(world.pair, mine)
+
+    def perp(row, code, words, *options, host="localhost"):
+        done = subprocess.run(
+            [pathlib.Path(world.perpd.program).parent / "perp", "time", "--count", "2", "--url",
+             f"https://{host}:{world.exchange.port}", *options], capture_output=True, check=False,
+            env={**os.environ, "HOME": str(world.folder)}, timeout=PATIENCE_S)
+        table.same(f"{row}: exit code", done.returncode, code)
+        for word in words:
+            table.true(f"{row}: {word}", word in done.stderr.decode(), done.stderr)
+
+    def serve(pair):
+        put(pair, world.pair)
+        world.perpd.process.send_signal(signal.SIGHUP)
+        want = pathlib.Path(pair[0]).read_text()
+        return table.same("served", seen(lambda: served(world), want), want)
+
+    try:
+        perp("by name", 0, (), "--ca", mine[0])
+        perp("by address", 0, (), "--ca", mine[0], host="127.0.0.1")
+        perp("nobody's", 4, ("--ca FILE", "issuer"))
+        perp("no such file", 4, ("no PEM file",), "--ca", world.folder / "absent")
+        perp("no certificates", 4, ("no PEM file",), "--ca", mine[1])
+        other = make_certificate(world.folder, "elsewhere", names="subjectAltName=DNS:else.where")
+        serve(other)
+        for host in ("localhost", "127.0.0.1"):
+            perp("another name", 4, ("not for", "else.where"), "--ca", other[0], host=host)
+        expired = expired_certificate(world.folder, "expired")
+        serve(expired)
+        perp("expired", 4, ("has expired",), "--ca", expired[0])
+        authority = make_certificate(world.folder, "authority", authority=True)
+        signed = make_certificate(world.folder, "signed", signer=authority)
+        serve(signed)
+        perp("of an authority", 0, (), "--ca", authority[0])
+        perp("of another", 4, ("issuer",), "--ca", mine[0])
+    finally:
+        serve(mine)
+    with socket.create_server(("127.0.0.1", 0)) as plain:
+        threading.Thread(target=lambda: plain.accept()[0].sendall(b"HTTP/1.1 400 No\r\n\r\n"),
+                         daemon=True).start()
+        done = subprocess.run([pathlib.Path(world.perpd.program).parent / "perp", "time", "--url",
+                               f"https://127.0.0.1:{plain.getsockname()[1]}"], check=False,
+                              capture_output=True, timeout=PATIENCE_S)
+        table.true("no TLS", b"use http://" in done.stderr, done.stderr)
     return table.wrong
 
 

@@ -1,7 +1,9 @@
 """tls_peer.py - the client's side of TLS: certificates made for a test, and a socket of TLS whose
 every byte of ciphertext the test may see, keep or cut.
 """
+import os
 import pathlib
+import shutil
 import socket
 import ssl
 import subprocess
@@ -23,6 +25,19 @@ def make_certificate(folder, name, key="ec", days=90, names=NAMES, signer=None, 
          str(certificate)], capture_output=True, check=False)
     assert made.returncode == 0, made.stderr
     secret.chmod(0o600)
+    return certificate, secret
+
+
+def expired_certificate(folder, name):
+    """A pair as make_certificate's that has ended yesterday."""
+    certificate, secret = make_certificate(folder, name)
+    request = pathlib.Path(folder) / f"{name}.csr"
+    for arguments in (["req", "-new", "-key", secret, "-subj", f"/CN={name}", "-addext", NAMES,
+                       "-out", request],
+                      ["x509", "-req", "-in", request, "-signkey", secret, "-days", "-1",
+                       "-copy_extensions", "copy", "-out", certificate]):
+        made = subprocess.run(["openssl", *arguments], capture_output=True, check=False)
+        assert made.returncode == 0, made.stderr
     return certificate, secret
 
 
@@ -126,3 +141,26 @@ class TlsSocket:
 def wrapper(context, **more):
     """For Exchange.wrap_socket."""
     return lambda raw: TlsSocket(raw, context, **more).handshake()
+
+
+def put(pair, onto):
+    """Copies a pair onto another one's files, each at once."""
+    for source, target in zip(pair, onto):
+        shutil.copy(source, f"{target}.new")
+        pathlib.Path(f"{target}.new").chmod(0o600)
+        os.replace(f"{target}.new", target)
+
+
+def failure(peer, data):
+    """Why the handshake failed; "" if it did not."""
+    try:
+        peer.handshake()
+        peer.sendall(data)  # in TLS 1.3 the server's alert comes after the client's last flight
+        peer.recv(1)
+    except ssl.SSLError as error:
+        return error.reason or str(error)  # Python knows no name of some
+    except (EOFError, ConnectionError) as error:
+        return repr(error)
+    finally:
+        peer.close()
+    return ""

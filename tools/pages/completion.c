@@ -23,7 +23,7 @@
 /* clang-format on */
 
 /* Writes --flag, or --flag=PLACE if it has a value. */
-static void write_flags(FILE *out, uint64_t flags)
+static void write_flags(FILE *out, flag_set flags)
 {
     for (int flag = 0; flag < FLAG_COUNT; flag++) {
         struct arguments_flag row;

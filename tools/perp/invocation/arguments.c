@@ -19,8 +19,9 @@ static const struct flag_row flag_rows[] = {
 };
 
 /* The flags of every command. */
-#define FLAGS_COMMON \
-    (FLAG(help) | FLAG(output) | FLAG(config) | FLAG(profile) | FLAG(url) | FLAG(timeout_ms))
+#define FLAGS_COMMON                                                                   \
+    (FLAG(help) | FLAG(output) | FLAG(config) | FLAG(profile) | FLAG(url) | FLAG(ca) | \
+     FLAG(timeout_ms))
 
 static const char bare_suffix[] = "_bare";
 
@@ -81,7 +82,7 @@ static uint32_t match(const struct command_row *command, const char *const *word
 static int find_flag(const struct arguments *arguments, const char *name, size_t count)
 {
     const struct command_row *table = arguments->table;
-    uint64_t taken = 0;
+    flag_set taken = 0;
     int found = FLAG_COUNT;
     for (size_t i = 0; i < arguments->table_count && taken == 0; i++) {
         if (match(&table[i], arguments->words, arguments->word_count) > 0)
@@ -207,7 +208,7 @@ static enum arguments_result check_words(const struct arguments *arguments, char
 
 static enum arguments_result check_flags(struct arguments *arguments, char *error)
 {
-    uint64_t known = arguments_flags(arguments->command);
+    flag_set known = arguments_flags(arguments->command);
     char name[ARGUMENTS_NAME_MAX];
     for (int flag = 0; flag < FLAG_COUNT; flag++) {
         if (arguments->values[flag] == NULL || (known >> flag & 1) != 0)
@@ -298,7 +299,7 @@ void arguments_flag(struct arguments_flag *row, enum flag flag)
     flag_text(flag, row->name);
 }
 
-uint64_t arguments_flags(const struct command_row *command)
+flag_set arguments_flags(const struct command_row *command)
 {
     return FLAGS_COMMON | (command != NULL ? command->flags : 0);
 }

@@ -84,10 +84,11 @@ enum flag {
             FLAG_COUNT
 };
 
-static_assert(FLAG_COUNT <= 64, "a set of flags is one word");
+typedef uint128 flag_set; /* bit FLAG_x */
+static_assert(FLAG_COUNT <= 128, "a set of flags is one flag_set");
 static_assert((int)FLAG_url == (int)SETTING_url, "a setting is a flag of the same number");
 
-#define FLAG(name) (UINT64_C(1) << FLAG_##name)
+#define FLAG(name) ((flag_set)1 << FLAG_##name)
 
 struct context;
 
@@ -98,7 +99,7 @@ struct command_row {
     const char *words;
     command_handler *handler;
     const char *positionals; /* "[X]": may be left out */
-    uint64_t flags;          /* besides those of every command */
+    flag_set flags;          /* besides those of every command */
     const char *summary, *text;
 };
 
@@ -132,7 +133,7 @@ struct arguments_flag {
 void arguments_flag(struct arguments_flag *row, enum flag flag);
 
 /* Every flag of a command, with those of every command; NULL: only those. */
-uint64_t arguments_flags(const struct command_row *command);
+flag_set arguments_flags(const struct command_row *command);
 
 /* The help of the command that was named, or of everything if none was, on a stream. */
 void arguments_help(FILE *out, const struct arguments *arguments);

@@ -114,6 +114,9 @@ static bool ready(struct context *context)
         return false;
     context->client_ready =
         client_init(&context->client, context->settings->values[SETTING_url], (uint32_t)timeout);
+    if (context->client_ready)
+        snprintf(context->client.ca, sizeof context->client.ca, "%s",
+                 context->settings->values[SETTING_ca]);
     return context->client_ready ||
            context_fail(context, EXIT_CODE_usage, "url (%s): %s",
                         context->settings->from[SETTING_url], context->client.error);
@@ -326,6 +329,8 @@ static void explain(struct context *context, const struct draft *draft, const ch
     struct report_dump dump = { .out = stderr };
     const char *url = context->settings->values[SETTING_url];
     int url_count = (int)strlen(url) - (url[strlen(url) - 1] == '/');
+    const char *ca = context->settings->values[SETTING_ca];
+    const char *trust = ca[0] != '\0' ? " --cacert '" : "", *trusted = ca[0] != '\0' ? "'" : "";
     const char *open = header != NULL ? " -H '" : "", *close = header != NULL ? "'" : "";
     if (header == NULL)
         header = "";
@@ -343,15 +348,17 @@ static void explain(struct context *context, const struct draft *draft, const ch
         size_t count = draft_frame(draft, frame);
         base64_encode(text, frame, count);
         fprintf(stderr,
-                "\nprintf %%s '%s' | base64 -d | curl -sS -X POST '%.*s%s' "
+                "\nprintf %%s '%s' | base64 -d | curl -sS%s%s%s -X POST '%.*s%s' "
                 "-H 'Content-Type: application/octet-stream'%s%s%s --data-binary @-\n\n",
-                text, url_count, url, draft->request->path, open, header, close);
+                text, trust, ca, trusted, url_count, url, draft->request->path, open, header,
+                close);
     } else {
         (void)draft_envelope(draft, text);
         fprintf(stderr,
-                "\ncurl -sS -X POST '%.*s%s' -H 'Content-Type: application/json'%s%s%s "
+                "\ncurl -sS%s%s%s -X POST '%.*s%s' -H 'Content-Type: application/json'%s%s%s "
                 "-d '%s'\n\n",
-                url_count, url, draft->request->path, open, header, close, text);
+                trust, ca, trusted, url_count, url, draft->request->path, open, header, close,
+                text);
     }
 }
 

@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "perp/request/client_tls.h"
+
 enum { READ_BYTES = 65536 };
 
 CC_PRINTF(3, 4) static int fail(struct client *client, int error, const char *format, ...)
@@ -54,12 +56,10 @@ static void release(struct client_buffer *buffer)
 bool client_init(struct client *client, const char *url, uint32_t timeout_ms)
 {
     *client = (struct client){ .fd = -1, .timeout_ms = timeout_ms };
-    if (strncmp(url, "https://", 8) == 0) {
-        snprintf(client->error, sizeof client->error,
-                 "%s: this client speaks plain HTTP; use http://", url);
-        return false;
-    }
+    client->is_secure = strncmp(url, "https://", 8) == 0;
     const char *host = strncmp(url, "http://", 7) == 0 ? url + 7 : NULL;
+    if (client->is_secure)
+        host = url + 8;
     size_t count = host != NULL ? strcspn(host, "/") : 0;
     if (host != NULL && (host[count] == '\0' || host[count + 1] == '\0') && count > 0 &&
         count < CLIENT_HOST_MAX) {
@@ -70,7 +70,7 @@ bool client_init(struct client *client, const char *url, uint32_t timeout_ms)
         if (bracketed && colon != NULL && bracket != NULL && colon < bracket)
             colon = NULL;
         size_t host_count = colon != NULL ? (size_t)(colon - client->authority) : count;
-        const char *port = colon != NULL ? colon + 1 : "80";
+        const char *port = colon != NULL ? colon + 1 : client->is_secure ? "443" : "80";
         if (strlen(port) > 0 && strlen(port) < sizeof client->port && host_count > 0 &&
             strspn(port, "0123456789") == strlen(port)) {
             bool brackets = bracketed && host_count > 2;
@@ -79,8 +79,8 @@ bool client_init(struct client *client, const char *url, uint32_t timeout_ms)
             return true;
         }
     }
-    snprintf(client->error, sizeof client->error, "'%s' is not an address: write http://HOST:PORT",
-             url);
+    snprintf(client->error, sizeof client->error,
+             "'%s' is not an address: write http://HOST:PORT or https://HOST:PORT", url);
     return false;
 }
 
@@ -137,6 +137,15 @@ static int connect_to(const struct addrinfo *address, uint32_t timeout_ms)
     return fd;
 }
 
+static int open_tls(struct client *client)
+{
+    char error[CLIENT_TLS_ERROR_MAX];
+    const struct client_tls_peer peer = { client->host, client->authority, client->ca,
+                                          client->timeout_ms };
+    client->tls = client_tls_open(client->fd, &peer, error);
+    return client->tls != NULL ? 0 : fail(client, -EPROTO, "%s", error);
+}
+
 int client_connect(struct client *client)
 {
     if (client->fd >= 0)
@@ -160,7 +169,7 @@ int client_connect(struct client *client)
         return fail(client, result, "cannot connect to %s: %s", client->authority,
                     strerror(-result));
     client->fd = result;
-    return 0;
+    return client->is_secure ? open_tls(client) : 0;
 }
 
 static bool put(struct client *client, const void *bytes, size_t count)
@@ -201,7 +210,12 @@ int client_queue(struct client *client, const struct client_request *request)
 static int send_some(struct client *client)
 {
     struct client_buffer *out = &client->out;
-    ssize_t count = send(client->fd, out->bytes + out->begin, out->end - out->begin, MSG_NOSIGNAL);
+    const uint8_t *bytes = out->bytes + out->begin;
+    size_t unsent = out->end - out->begin;
+    ssize_t count = client->tls != NULL ? client_tls_send(client->tls, bytes, unsent)
+                                        : send(client->fd, bytes, unsent, MSG_NOSIGNAL);
+    if (count < 0 && client->tls != NULL)
+        return (int)count;
     if (count < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -errno;
     out->begin += (size_t)count;
@@ -216,6 +230,11 @@ static int receive_some(struct client *client)
     struct client_buffer *in = &client->in;
     if (!reserve(in, READ_BYTES))
         return -ENOMEM;
+    if (client->tls != NULL) {
+        ssize_t count = client_tls_receive(client->tls, in->bytes + in->end, READ_BYTES);
+        in->end += count > 0 ? (size_t)count : 0;
+        return count > 0 ? 1 : (int)count;
+    }
     ssize_t count = recv(client->fd, in->bytes + in->end, in->capacity - in->end, 0);
     if (count == 0)
         return -ECONNRESET;
@@ -395,6 +414,8 @@ int client_call(struct client *client, const struct client_request *request,
 
 void client_close(struct client *client)
 {
+    client_tls_close(client->tls);
+    client->tls = NULL;
     if (client->fd >= 0)
         close(client->fd);
     client->fd = -1;

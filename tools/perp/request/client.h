@@ -22,7 +22,10 @@ enum {
     CLIENT_BEARER_MAX = 64,
     CLIENT_ANSWER_MAX = 16 << 20,
     CLIENT_TIMEOUT_MS = 10000,
+    CLIENT_CA_MAX = 4096,
 };
+
+struct client_tls;
 
 struct client_buffer {
     uint8_t *bytes;
@@ -34,6 +37,9 @@ struct client {
     char port[8];
     char authority[CLIENT_HOST_MAX + 8]; /* host:port, for the Host header and for people */
     char bearer[CLIENT_BEARER_MAX + 1];  /* Authorization of every request; "": none */
+    bool is_secure;                      /* https */
+    char ca[CLIENT_CA_MAX];              /* PEM file of the authorities trusted; "": the system's */
+    struct client_tls *tls;              /* of the connection, if it is secure */
     int fd;                              /* -1: not connected */
     uint32_t timeout_ms;
     uint32_t pending; /* requests queued or sent whose answers are not read */
@@ -61,8 +67,8 @@ struct client_answer {
     uint64_t retry_after; /* s, 0: no such header */
 };
 
-/* Parses the address "http://host[:port][/]" without connecting. False, with `error` set, for any
- * other form; https is refused by name. */
+/* Parses the address "http://host[:port][/]" or "https://..." without connecting. False, with
+ * `error` set, for any other form. Set `ca` afterwards. */
 CC_MUST_USE bool client_init(struct client *client, const char *url, uint32_t timeout_ms);
 
 /* Reads the token of the admin pages (wire.md W10) from a data directory, for every request. False,
