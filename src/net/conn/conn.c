@@ -98,8 +98,8 @@ static void unspill(struct conn_table *table, struct conn *conn)
     conn->spilled = false;
 }
 
-/* The connection that yields: of the address with the most of those that hold too much, the one that
- * has held it longest. A handshake yields to nobody. NULL: there is none. */
+/* The connection that yields: of the address with the most of those that hold too much, the one
+ * that has held it longest. A handshake yields to nobody. NULL: there is none. */
 static struct conn *find_hoarder(const struct conn_table *table)
 {
     uint64_t addresses[CONN_SPILLED_MAX];
