@@ -296,6 +296,7 @@ static bool enter_name(struct json_scan *scan, const struct json_span *name)
         uint32_t middle = first + (last - first) / 2;
         struct json_span other = name_again(scan, scan->name_at[middle]);
         int order = spans_order(name, &other);
+        scan->compared++;
         if (order == 0)
             return fail(scan, JSON_ERROR_DUPLICATE, at - 1);
         if (order < 0)
@@ -380,6 +381,7 @@ void json_scan_begin(struct json_scan *scan, const char *text, size_t count)
     scan->error = count <= JSON_TEXT_MAX ? JSON_OK : JSON_ERROR_TOO_LONG;
     scan->depth = 0;
     scan->name_count = 0;
+    scan->compared = 0;
     scan->want = WANT_TEXT;
 }
 

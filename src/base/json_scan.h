@@ -71,6 +71,7 @@ struct json_scan {
     enum json_error error;
     uint32_t depth;      /* open containers */
     uint32_t name_count; /* names of all open objects */
+    uint32_t compared;   /* pairs of names so far: what the names cost */
     uint8_t want;        /* what may come next (private) */
     bool is_array[JSON_DEPTH_MAX + 1];
     uint32_t name_base[JSON_DEPTH_MAX + 1]; /* first name of the open object at each depth */
