@@ -140,17 +140,17 @@ static const char *const reasons[REASON_END - REASON_FIRST] = {
 
 static const char *const problems[PROBLEM_END] = {
     [PROBLEM_malformed_request] =
-        "the bytes are no HTTP/1.1 request, or one that proxies could read in two ways; the "
-        "connection closes",
+        ("the bytes are no HTTP/1.1 request, or one that proxies could read in two ways; the "
+         "connection closes"),
     [PROBLEM_malformed_payload] =
-        "a member of the envelope is missing or has a wrong length, a pad of the Header is not "
-        "zero, or a text is none; `field` names it",
+        ("a member of the envelope is missing or has a wrong length, a pad of the Header is not "
+         "zero, or a text is none; `field` names it"),
     [PROBLEM_malformed_json] = "the body is no JSON object in UTF-8, or has a member twice",
     [PROBLEM_invalid_base64] = "not standard Base64 with its padding; `field` names the member",
     [PROBLEM_request_id_not_v7] = "the request id is no UUIDv7",
     [PROBLEM_request_timestamp_out_of_window] =
-        "the time in the request id is too old or ahead; server_time_ms is the exchange's. Make "
-        "a new id, by a clock that is right",
+        ("the time in the request id is too old or ahead; server_time_ms is the exchange's. Make "
+         "a new id, by a clock that is right"),
     [PROBLEM_request_type_not_allowed] =
         "this path does not take the request type, or this kind of key cannot sign it",
     [PROBLEM_unsupported_version] = "the Header's version is not 1",
@@ -158,8 +158,8 @@ static const char *const problems[PROBLEM_END] = {
     [PROBLEM_invalid_parameter] = "`parameter` is missing or out of its bounds",
     [PROBLEM_invalid_market] = "no market has this symbol",
     [PROBLEM_invalid_signature] =
-        "the signature does not verify under the key, or the credential id is unknown. POST "
-        "/api/v1/debug/payload and `perp decode` say why",
+        ("the signature does not verify under the key, or the credential id is unknown. POST "
+         "/api/v1/debug/payload and `perp decode` say why"),
     [PROBLEM_signature_type_mismatch] = "the Header's signature_type is not that of the key",
     [PROBLEM_passkey_public_key_mismatch] = "the public_key sent along is not the passkey's",
     [PROBLEM_passkey_type] = "the client data's type is not `webauthn.get`",
@@ -196,8 +196,8 @@ static const char *const problems[PROBLEM_END] = {
     [PROBLEM_pairing_expired] = "the pairing's time is over: begin another",
     [PROBLEM_payload_too_large] = "the body is longer than max_bytes",
     [PROBLEM_unsupported_media_type] =
-        "Content-Type is neither application/json nor, for signed writes, "
-        "application/octet-stream",
+        ("Content-Type is neither application/json nor, for signed writes, "
+         "application/octet-stream"),
     [PROBLEM_rate_limited] = "too many requests; send again after retry_after_ms",
     [PROBLEM_headers_too_large] = "the head is above 16,384 bytes or 64 header fields",
     [PROBLEM_internal_error] = "a fault of the exchange; it is in its log",
