@@ -205,7 +205,7 @@ static uint32_t search_secp256k1(const struct search *search, const struct eip71
 }
 
 /* The key in its compressed form. False: it is none. */
-static bool take_key(struct search *search)
+static bool accept_key(struct search *search)
 {
     const struct signing_case *sent = search->sent;
     uint8_t point[POINT_BYTES] = { 4 };
@@ -223,7 +223,7 @@ static bool take_key(struct search *search)
 }
 
 /* r and s, 32 bytes each. False: nothing that holds them. */
-static bool take_signature(struct search *search)
+static bool accept_signature(struct search *search)
 {
     const struct signing_case *sent = search->sent;
     if (sent->signature_bytes == sizeof search->signature) {
@@ -245,7 +245,7 @@ static void find_secp256k1(struct search *search, struct signing_finding *findin
 {
     const struct signing_case *sent = search->sent;
     struct eip712_hashes hashes;
-    bool has_key = take_key(search), has_signature = take_signature(search);
+    bool has_key = accept_key(search), has_signature = accept_signature(search);
     if (has_signature && secp256k1_lower_s(search->signature))
         search->mistakes |= SIGNING_MISTAKE(high_s);
     finding->mistakes |= search->mistakes;
@@ -285,7 +285,7 @@ static void find_passkey(struct search *search, struct signing_finding *finding)
     char text[2048], wrong[TEXT_MAX];
     size_t error_at = 0;
     if (sent->signature_bytes != sizeof search->signature)
-        (void)take_signature(search);
+        (void)accept_signature(search);
     if (sent->key_bytes == POINT_BYTES)
         search->mistakes |= SIGNING_MISTAKE(uncompressed_key);
     finding->mistakes |= search->mistakes;

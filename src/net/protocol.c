@@ -51,7 +51,7 @@ void protocol_await(struct protocol *protocol, struct conn *conn)
 void protocol_abandon(struct protocol *protocol, struct conn *conn)
 {
     pipeline_drop(&protocol->pipeline, conn);
-    conn_input_take(&protocol->context.conns, conn, conn_input_bytes(conn));
+    conn_input_consume(&protocol->context.conns, conn, conn_input_bytes(conn));
     conn->last = true;
     conn->phase = CONN_HEAD;
     conn->blocked = false;
@@ -77,7 +77,7 @@ static void run_kept(struct protocol *protocol, struct conn *conn)
     size_t count = before;
     size_t used = parser_run(protocol, conn, conn_input(&protocol->context.conns, conn), &count);
     conn->input_end -= (uint32_t)(before - count);
-    conn_input_take(&protocol->context.conns, conn, used);
+    conn_input_consume(&protocol->context.conns, conn, used);
 }
 
 /* A connection that waits only for the next turn must return by itself. */
@@ -112,7 +112,7 @@ void protocol_end_of_input(struct protocol *protocol, struct conn *conn)
     if (!conn->blocked) { /* an incomplete request will not be completed */
         conn->last = true;
         conn->phase = CONN_HEAD;
-        conn_input_take(&protocol->context.conns, conn, conn_input_bytes(conn));
+        conn_input_consume(&protocol->context.conns, conn, conn_input_bytes(conn));
     }
     context_mark_dirty(&protocol->context, conn);
 }
@@ -225,7 +225,7 @@ static void time_out(struct protocol *protocol, struct conn *conn, enum conn_tim
                              time == CONN_TIME_HEAD
                                  ? "the head was not complete 10 s after its first byte"
                                  : "the body was not complete 30 s after the head");
-    conn_input_take(&protocol->context.conns, conn, conn_input_bytes(conn));
+    conn_input_consume(&protocol->context.conns, conn, conn_input_bytes(conn));
     conn->phase = CONN_HEAD;
     conn->allow = NULL;
     conn->origin = ORIGIN_NONE;

@@ -19,7 +19,7 @@ static struct net_counters *counters_of(const struct secure *secure)
 }
 
 /* Ciphertext of the session that uses the wire. */
-static bool take_ciphertext(void *context, const void *bytes, size_t count)
+static bool append_ciphertext(void *context, const void *bytes, size_t count)
 {
     struct secure *secure = context;
     struct context *shared = &secure->protocol->context;
@@ -35,7 +35,7 @@ int secure_init(struct secure *secure, struct protocol *protocol, const struct t
 {
     *secure = (struct secure){
         .protocol = protocol,
-        .wire = { .send = take_ciphertext, .context = secure },
+        .wire = { .send = append_ciphertext, .context = secure },
     };
     if (server == NULL)
         return 0;
@@ -228,7 +228,7 @@ static bool open_session(struct secure *secure, struct conn *conn)
     const uint8_t *head = (const uint8_t *)conn_input(&secure->protocol->context.conns, conn);
     uint8_t letter = head[0] & 0xdfu;
     if (letter >= 'A' && letter <= 'Z') {
-        conn_input_take(&secure->protocol->context.conns, conn, conn_input_bytes(conn));
+        conn_input_consume(&secure->protocol->context.conns, conn, conn_input_bytes(conn));
         refuse_plain(secure, conn);
         return false;
     }
@@ -244,12 +244,12 @@ static bool open_session(struct secure *secure, struct conn *conn)
 }
 
 /* Moves the input of a connection to `raw`; its length. */
-static size_t take_input(struct secure *secure, struct conn *conn)
+static size_t move_input(struct secure *secure, struct conn *conn)
 {
     struct conn_table *conns = &secure->protocol->context.conns;
     size_t count = conn_input_bytes(conn);
     memcpy(secure->raw, conn_input(conns, conn), count);
-    conn_input_take(conns, conn, count);
+    conn_input_consume(conns, conn, count);
     return count;
 }
 
@@ -259,7 +259,7 @@ static void shake(struct secure *secure, struct conn *conn)
     struct context *context = &secure->protocol->context;
     if (conn->tls == NULL && !open_session(secure, conn))
         return;
-    size_t count = take_input(secure, conn);
+    size_t count = move_input(secure, conn);
     show_bytes(secure, conn, secure->raw, count);
     switch (tls_session_handshake(conn->tls)) {
     case TLS_MORE:
@@ -299,7 +299,7 @@ void secure_begin(struct secure *secure)
         struct conn *conn = conn_queue_pop(conns, CONN_SHAKEN);
         if (!conn->open || conn->phase != CONN_HANDSHAKE || conn->handshaking)
             continue;
-        size_t count = take_input(secure, conn);
+        size_t count = move_input(secure, conn);
         conn->phase = CONN_HEAD;
         show_bytes(secure, conn, secure->raw, count);
         read_records(secure, conn);

@@ -404,7 +404,7 @@ void chain_close(struct chain *chain)
 /* ---- frame by frame -------------------------------------------------------------------------- */
 
 /* Takes the frame at `offset` of the open segment if it is whole and chains. 1, 0, -1 refused. */
-static int frame_take(struct chain *chain, uint64_t offset, struct chain_frame *out)
+static int frame_accept(struct chain *chain, uint64_t offset, struct chain_frame *out)
 {
     size_t available;
     const uint8_t *bytes = bytes_at(chain, offset, FRAME_HEADER_BYTES, &available);
@@ -463,7 +463,7 @@ static int frame_cross(struct chain *chain, struct chain_frame *out)
     found = source_open(chain, next);
     if (found == 0 && archived) /* what is archived was sealed: another one followed */
         return missing(chain, next);
-    return found <= 0 ? found : frame_take(chain, SEGMENT_FRAMES_OFFSET, out);
+    return found <= 0 ? found : frame_accept(chain, SEGMENT_FRAMES_OFFSET, out);
 }
 
 /* The next frame where it is expected: 1, 0 when it is not there, -1 refused. */
@@ -481,7 +481,7 @@ static int frame_find(struct chain *chain, struct chain_frame *out)
     if (found <= 0)
         return found;
     if (position->offset < chain->config.segment_bytes)
-        found = frame_take(chain, position->offset, out);
+        found = frame_accept(chain, position->offset, out);
     else
         found = 0;
     return found == 0 ? frame_cross(chain, out) : found;

@@ -15,7 +15,7 @@ enum { BTC = 100000 };
 /* Adds volume as a fill at t does. */
 static void add(struct account *account, uint64_t t_ns, uint64_t notional)
 {
-    (void)fee_turn_day(account, t_ns);
+    (void)fee_roll_day(account, t_ns);
     fee_count_volume(account, t_ns, notional);
 }
 
@@ -85,10 +85,10 @@ static void test_days(void)
     CHECK(fee_tier(&account, START + 15 * DAY) == 0);
     CHECK(fee_tier(&account, START + 28 * DAY) == 0);
     /* Whoever is touched on day 14 keeps the tier for that day, and only for it. */
-    CHECK(fee_turn_day(&account, START + 14 * DAY));
+    CHECK(fee_roll_day(&account, START + 14 * DAY));
     CHECK(account.fee_tier == 1);
-    CHECK(!fee_turn_day(&account, START + 15 * DAY - 1));
-    CHECK(fee_turn_day(&account, START + 15 * DAY));
+    CHECK(!fee_roll_day(&account, START + 15 * DAY - 1));
+    CHECK(fee_roll_day(&account, START + 15 * DAY));
     CHECK(account.fee_tier == 0);
 }
 
@@ -201,7 +201,7 @@ static void open_edge(void)
 
     trade_open(&edge, "exchange.oracle_max_age_ms=0\n");
     account = &edge.engine->accounts.rows[1];
-    (void)fee_turn_day(account, edge.clock_ns);
+    (void)fee_roll_day(account, edge.clock_ns);
     account->volume[account->volume_day % 14] = 5 * USDC_M;
     pass_midnight(&edge);
 }
@@ -244,7 +244,7 @@ static void test_rebate(struct host *host)
 
     CHECK(host_cancel_all(host, 1, 0xFFFF, 0) == TRADE_OK);
     accounts[1].volume[accounts[1].volume_day % 14] = 2000 * USDC_M;
-    (void)fee_turn_day(&accounts[2], host->clock_ns);
+    (void)fee_roll_day(&accounts[2], host->clock_ns);
     accounts[2].volume[accounts[2].volume_day % 14] = 500 * USDC_M;
     pass_midnight(host);
     CHECK(trade_limit(host, 1, 49, TRADE_MARK) == TRADE_OK);

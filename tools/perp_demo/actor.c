@@ -186,7 +186,7 @@ static void flatten(struct actor *actor, const char *text)
     printf("flattening\n");
 }
 
-static void settle(struct actor *actor)
+static void finish(struct actor *actor)
 {
     read_to_the_end(&actor->bot);
     bot_balance(&actor->bot);
@@ -205,7 +205,7 @@ static void obey(struct actor *actor, const char *line)
     else if (strncmp(line, "flatten ", 8) == 0)
         flatten(actor, line + 8);
     else if (strcmp(line, "settle") == 0)
-        settle(actor);
+        finish(actor);
     fflush(stdout);
 }
 

@@ -156,8 +156,8 @@ static void accept_order(struct bot *bot, struct bot_slot *order)
 
 /* The answer to a placement or to its repetition: two requests of one id, at most one of which is
  * executed. */
-static void take_placement(struct bot *bot, const struct courier_parcel *parcel,
-                           const struct outcome *outcome)
+static void accept_placement(struct bot *bot, const struct courier_parcel *parcel,
+                             const struct outcome *outcome)
 {
     struct bot_slot *order = &bot->slots[parcel->slot];
     bool is_duplicate = outcome->kind == OUTCOME_DUPLICATE;
@@ -180,8 +180,8 @@ static bool is_late(const struct courier_parcel *parcel, const struct outcome *o
            strcmp(outcome->word, "request_timestamp_out_of_window") == 0;
 }
 
-static void take_ack(struct bot *bot, const struct courier_parcel *parcel,
-                     const struct outcome *outcome)
+static void accept_ack(struct bot *bot, const struct courier_parcel *parcel,
+                       const struct outcome *outcome)
 {
     if (outcome->status < STATUS_COUNT) {
         bot->statuses[outcome->status]++;
@@ -193,7 +193,7 @@ static void take_ack(struct bot *bot, const struct courier_parcel *parcel,
             bot_die(bot, "an answer of unknown form");
     }
     if (parcel->action == PLACE || parcel->action == REPEAT)
-        take_placement(bot, parcel, outcome);
+        accept_placement(bot, parcel, outcome);
 }
 
 static bool read_decimal(const struct json_member *member, unsigned scale, int64_t *value)
@@ -232,7 +232,8 @@ static void book_fill(struct bot *bot, struct bot_slot *order, int64_t filled, i
     order->notional = notional;
 }
 
-static void take_order(struct bot *bot, const struct client_answer *answer, struct bot_slot *order)
+static void compare_order(struct bot *bot, const struct client_answer *answer,
+                          struct bot_slot *order)
 {
     struct json_member members[] = { JSON_MEMBER("order_status"), JSON_MEMBER("filled_size"),
                                      JSON_MEMBER("average_price"), JSON_MEMBER("remaining_size"),
@@ -271,7 +272,7 @@ static void take_order(struct bot *bot, const struct client_answer *answer, stru
 }
 
 /* The first string after `bids` and after `asks` is the price of the best level. */
-static void take_book(struct bot *bot, const struct client_answer *answer, uint32_t market)
+static void accept_book(struct bot *bot, const struct client_answer *answer, uint32_t market)
 {
     static struct json_scan scan;
     struct json_token token;
@@ -295,7 +296,7 @@ static void take_book(struct bot *bot, const struct client_answer *answer, uint3
     }
 }
 
-static void take_balance(struct bot *bot, const struct client_answer *answer)
+static void accept_balance(struct bot *bot, const struct client_answer *answer)
 {
     struct json_member cash = JSON_MEMBER("cash_balance");
     if (answer->status == 503)
@@ -306,23 +307,23 @@ static void take_balance(struct bot *bot, const struct client_answer *answer)
         bot->problems++;
 }
 
-static void take(void *context, const struct courier_parcel *parcel,
-                 const struct client_answer *answer, const struct outcome *outcome)
+static void accept_answer(void *context, const struct courier_parcel *parcel,
+                          const struct client_answer *answer, const struct outcome *outcome)
 {
     struct bot *bot = context;
     if (outcome != NULL)
-        take_ack(bot, parcel, outcome);
+        accept_ack(bot, parcel, outcome);
     else if (parcel->action == READ)
-        take_order(bot, answer, &bot->slots[parcel->slot]);
+        compare_order(bot, answer, &bot->slots[parcel->slot]);
     else if (parcel->action == LOOK)
-        take_book(bot, answer, parcel->slot);
+        accept_book(bot, answer, parcel->slot);
     else
-        take_balance(bot, answer);
+        accept_balance(bot, answer);
 }
 
 void bot_flush(struct bot *bot)
 {
-    if (!courier_collect(&bot->courier, take, bot))
+    if (!courier_collect(&bot->courier, accept_answer, bot))
         bot_die(bot, bot->courier.client.error);
 }
 

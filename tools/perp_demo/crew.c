@@ -63,7 +63,7 @@ int crew_start(struct crew_member *member, const char *name, const char *const *
     return 0;
 }
 
-void crew_tell(struct crew_member *member, const char *line)
+void crew_send(struct crew_member *member, const char *line)
 {
     /* A member that is gone shows when its output ends. */
     if (member->to >= 0)
@@ -88,8 +88,8 @@ static void close_pipes(struct crew_member *member)
     member->to = member->from = -1;
 }
 
-static void take(struct crew_member *member, const char *text, ssize_t count,
-                 crew_listener *listener, void *context)
+static void split_lines(struct crew_member *member, const char *text, ssize_t count,
+                        crew_listener *listener, void *context)
 {
     for (ssize_t i = 0; i < count; i++) {
         if (text[i] == '\n') {
@@ -117,7 +117,7 @@ void crew_listen(struct crew_member *members, size_t count, int timeout_ms, crew
             continue;
         ssize_t bytes = read(members[i].from, text, sizeof text);
         if (bytes > 0) {
-            take(&members[i], text, bytes, listener, context);
+            split_lines(&members[i], text, bytes, listener, context);
         } else if (bytes == 0 || errno != EINTR) {
             close_pipes(&members[i]);
             reap(&members[i], 0);

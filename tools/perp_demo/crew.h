@@ -28,7 +28,7 @@ CC_MUST_USE int crew_start(struct crew_member *member, const char *name, const c
                            const char *log_path, int death);
 
 /* Writes a line. */
-void crew_tell(struct crew_member *member, const char *line);
+void crew_send(struct crew_member *member, const char *line);
 
 typedef void crew_listener(void *context, struct crew_member *member, const char *line);
 

@@ -22,7 +22,7 @@ static void post_price(struct bot *bot, uint32_t market, int64_t price)
     bot_post(bot, &draft);
 }
 
-void oracle_turn(struct bot *bot)
+void oracle_step(struct bot *bot)
 {
     int64_t common_ppm = step(bot, 1000000);
     for (uint32_t market = 0; market < LISTING_MARKETS; market++) {

@@ -7,6 +7,6 @@
 #include "perp_demo/bot.h"
 
 /* One step of every market's walk. They are correlated: each step has a part that all share. */
-void oracle_turn(struct bot *bot);
+void oracle_step(struct bot *bot);
 
 #endif

@@ -13,7 +13,7 @@
     X(quoter,    1,           25,      20,       false,        maker_quoter) \
     X(taker,     4,           80,       0,       true,         taker_crowd) \
     X(whale,     1,         1500,       3,       true,         taker_whale) \
-    X(oracle,    1,          200,       0,       false,        oracle_turn)
+    X(oracle,    1,          200,       0,       false,        oracle_step)
 /* clang-format on */
 
 enum role_index {

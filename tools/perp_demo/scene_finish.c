@@ -24,7 +24,7 @@ static bool phase(struct scene *scene, const char *line, enum player_state state
     uint64_t end_ns = instant_monotonic_ns() + (uint64_t)PHASE_MS * 1000000;
     uint32_t failures = scene->failures; /* more of them: somebody has ended */
     for (int i = 0; i < SCENE_PLAYERS; i++)
-        crew_tell(&scene->members[SCENE_FIRST_PLAYER + i], line);
+        crew_send(&scene->members[SCENE_FIRST_PLAYER + i], line);
     for (;;) {
         int missing = 0;
         const char *name = "";

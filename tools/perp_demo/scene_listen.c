@@ -13,7 +13,7 @@ struct told {
     int64_t numbers[WORDS_MAX];
 };
 
-static void take_apart(struct told *told, char *line)
+static void split_words(struct told *told, char *line)
 {
     char *rest = line;
     *told = (struct told){ .word = strsep(&rest, " ") };
@@ -31,7 +31,7 @@ static bool says(const struct told *told, const char *word, size_t numbers)
     return strcmp(told->word, word) == 0 && told->count == numbers && told->numeric == numbers;
 }
 
-static void take_stat(struct player *player, const int64_t *numbers)
+static void accept_stat(struct player *player, const int64_t *numbers)
 {
     player->sent = (uint64_t)numbers[0];
     player->trades = (uint64_t)numbers[1];
@@ -41,7 +41,7 @@ static void take_stat(struct player *player, const int64_t *numbers)
     player->p99_ns = (uint64_t)numbers[5];
 }
 
-static void take_status(struct player *player, const char *name, int64_t count)
+static void accept_status(struct player *player, const char *name, int64_t count)
 {
     for (int i = 0; i < STATUS_COUNT; i++) {
         if (strcmp(name, status_name((enum status)i)) == 0)
@@ -49,7 +49,7 @@ static void take_status(struct player *player, const char *name, int64_t count)
     }
 }
 
-static void take_trade(struct scene *scene, const struct player *player, const int64_t *numbers)
+static void accept_trade(struct scene *scene, const struct player *player, const int64_t *numbers)
 {
     struct scene_market *market = &scene->markets[numbers[0]];
     scene->trades[scene->trade_count++ % SCENE_TRADES_SHOWN] = (struct scene_trade){
@@ -68,7 +68,7 @@ static bool is_market(int64_t place)
 }
 
 /* Lines of the end: sums of lists, and the states that a player comes to. */
-static void take_end(struct player *player, const struct told *told)
+static void accept_end(struct player *player, const struct told *told)
 {
     const int64_t *numbers = told->numbers;
     struct player_sum sum = { numbers[1], numbers[2], numbers[3], numbers[4] };
@@ -95,15 +95,15 @@ static void take_end(struct player *player, const struct told *told)
     }
 }
 
-static void take_told(struct scene *scene, struct player *player, const struct told *told)
+static void accept_report(struct scene *scene, struct player *player, const struct told *told)
 {
     const int64_t *numbers = told->numbers;
     if (says(told, "stat", 6)) {
-        take_stat(player, numbers);
+        accept_stat(player, numbers);
     } else if (strcmp(told->word, "status") == 0 && told->count == 2) {
-        take_status(player, told->name, numbers[1]);
+        accept_status(player, told->name, numbers[1]);
     } else if (says(told, "trade", 3) && is_market(numbers[0]) && numbers[1] != 0) {
-        take_trade(scene, player, numbers);
+        accept_trade(scene, player, numbers);
     } else if (says(told, "own", 4) && is_market(numbers[0])) {
         player->own[numbers[0]] = (struct player_book){ numbers[1], numbers[2], numbers[3] };
     } else if (says(told, "position", 2) && is_market(numbers[0])) {
@@ -113,11 +113,11 @@ static void take_told(struct scene *scene, struct player *player, const struct t
             (struct player_proof){ numbers[0], numbers[1], numbers[2], numbers[3], numbers[4],
                                    numbers[5], numbers[6], numbers[7], numbers[8] };
     } else {
-        take_end(player, told);
+        accept_end(player, told);
     }
 }
 
-static void take_line(void *context, struct crew_member *member, const char *line)
+static void accept_line(void *context, struct crew_member *member, const char *line)
 {
     struct scene *scene = context;
     ptrdiff_t place = member - scene->members;
@@ -126,15 +126,15 @@ static void take_line(void *context, struct crew_member *member, const char *lin
     if (place == SCENE_PERPD)
         return;
     snprintf(text, sizeof text, "%s", line);
-    take_apart(&told, text);
-    take_told(scene,
-              place == SCENE_ORACLE ? &scene->oracle : &scene->players[place - SCENE_FIRST_PLAYER],
-              &told);
+    split_words(&told, text);
+    accept_report(
+        scene, place == SCENE_ORACLE ? &scene->oracle : &scene->players[place - SCENE_FIRST_PLAYER],
+        &told);
 }
 
 void scene_listen(struct scene *scene, int timeout_ms)
 {
-    crew_listen(scene->members, SCENE_MEMBERS, timeout_ms, take_line, scene);
+    crew_listen(scene->members, SCENE_MEMBERS, timeout_ms, accept_line, scene);
     for (int i = 0; i < SCENE_MEMBERS; i++) {
         struct crew_member *member = &scene->members[i];
         if (member->name[0] == '\0' || member->pid != 0)

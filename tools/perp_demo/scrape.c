@@ -50,7 +50,7 @@ static double to_ns(const char *line, double value)
     return seconds != NULL && end != NULL && seconds < end ? value * 1e9 : value;
 }
 
-static void take_stage(struct scrape *scrape, const char *line, double value)
+static void parse_stage(struct scrape *scrape, const char *line, double value)
 {
     char name[SCRAPE_NAME_MAX], bound[SCRAPE_NAME_MAX];
     if (!label(line, "stage", name, sizeof name))
@@ -81,7 +81,7 @@ static bool counter(const char *line, const char *name, double value, uint64_t *
     return true;
 }
 
-static void take_line(struct scrape *scrape, const char *line)
+static void parse_line(struct scrape *scrape, const char *line)
 {
     const char *space = strrchr(line, ' ');
     if (line[0] == '#' || space == NULL)
@@ -92,7 +92,7 @@ static void take_line(struct scrape *scrape, const char *line)
         counter(line, "perpd_journal_records_total", value, &scrape->journal_records))
         scrape->has_journal = true;
     else
-        take_stage(scrape, line, value);
+        parse_stage(scrape, line, value);
 }
 
 void scrape_read(struct scrape *scrape, const char *text, size_t count)
@@ -105,7 +105,7 @@ void scrape_read(struct scrape *scrape, const char *text, size_t count)
         if (length < sizeof line) {
             memcpy(line, text + at, length);
             line[length] = '\0';
-            take_line(scrape, line);
+            parse_line(scrape, line);
         }
         at += length + 1;
     }

@@ -38,7 +38,7 @@ void server_choose_ports(struct server *server, uint16_t wanted)
              server->admin_port);
 }
 
-static void take_ready(void *context, struct crew_member *member, const char *line)
+static void accept_ready(void *context, struct crew_member *member, const char *line)
 {
     struct server *server = context;
     (void)member;
@@ -100,7 +100,7 @@ bool server_start(struct server *server, struct crew_member *member,
     uint64_t end_ns = instant_monotonic_ns() + (uint64_t)READY_MS * 1000000;
     while (!server->ready && member->pid != 0 && instant_monotonic_ns() < end_ns &&
            *interrupted == 0)
-        crew_listen(member, 1, 100, take_ready, server);
+        crew_listen(member, 1, 100, accept_ready, server);
     if (server->ready)
         return true;
     if (*interrupted == 0) {

@@ -13,8 +13,8 @@ struct page {
     bool again; /* 503 */
 };
 
-static void take_page(void *context, const struct courier_parcel *parcel,
-                      const struct client_answer *answer, const struct outcome *outcome)
+static void accept_page(void *context, const struct courier_parcel *parcel,
+                        const struct client_answer *answer, const struct outcome *outcome)
 {
     struct page *page = context;
     (void)parcel;
@@ -33,7 +33,7 @@ static json_t *read_page(struct bot *bot, const char *target)
     struct page page = { .again = true };
     for (uint32_t tries = 0; page.again && pause_before(tries); tries++) {
         courier_ask(&bot->courier, target, 0, 0);
-        if (!courier_collect(&bot->courier, take_page, &page))
+        if (!courier_collect(&bot->courier, accept_page, &page))
             bot_die(bot, bot->courier.client.error);
     }
     bot->problems += page.rows == NULL && !page.again;
@@ -174,8 +174,8 @@ struct inquiry {
     bool again[PROOFS_AT_ONCE];
 };
 
-static void take_request(void *context, const struct courier_parcel *parcel,
-                         const struct client_answer *answer, const struct outcome *outcome)
+static void accept_request(void *context, const struct courier_parcel *parcel,
+                           const struct client_answer *answer, const struct outcome *outcome)
 {
     struct inquiry *inquiry = context;
     const struct receipt *receipt = inquiry->asked[parcel->slot];
@@ -222,7 +222,7 @@ static void inquire(struct bot *bot, struct inquiry *inquiry, uint8_t count)
             if (inquiry->again[slot])
                 ask_request(bot, inquiry->asked[slot], slot);
         }
-        if (!courier_collect(&bot->courier, take_request, inquiry))
+        if (!courier_collect(&bot->courier, accept_request, inquiry))
             bot_die(bot, bot->courier.client.error);
         open = 0;
         for (uint8_t slot = 0; slot < count; slot++)

@@ -56,7 +56,7 @@ static bool make_odd(struct bot *bot, struct bot_wish *wish)
 }
 
 /* Sends one order and, after it, the read that shows its outcome. */
-static void take(struct bot *bot, uint32_t slot)
+static void trade_slot(struct bot *bot, uint32_t slot)
 {
     uint32_t market = (uint32_t)bot_draw(bot, LISTING_MARKETS);
     int64_t size = listing_at(market)->unit * (int64_t)(5 + bot_draw(bot, 36)) / 10;
@@ -72,7 +72,7 @@ static void take(struct bot *bot, uint32_t slot)
         bot_cancel(bot, slot); /* should the exchange have let it rest */
 }
 
-static void tell(struct bot *bot, uint32_t slots)
+static void report_positions(struct bot *bot, uint32_t slots)
 {
     for (uint32_t slot = 0; slot < slots; slot++) {
         struct bot_slot *taken = &bot->slots[slot];
@@ -92,10 +92,10 @@ void taker_crowd(struct bot *bot)
         if (bot->slots[slot].used)
             bot_read(bot, slot); /* an answer was not_ready: read again */
         else
-            take(bot, slot);
+            trade_slot(bot, slot);
     }
     bot_flush(bot);
-    tell(bot, TAKES);
+    report_positions(bot, TAKES);
 }
 
 void taker_whale(struct bot *bot)
@@ -112,5 +112,5 @@ void taker_whale(struct bot *bot)
         bot_read(bot, 0);
     }
     bot_flush(bot);
-    tell(bot, 1);
+    report_positions(bot, 1);
 }

@@ -63,7 +63,7 @@ uint8_t fee_tier(const struct account *account, uint64_t t_ns)
     return tier_in_force(account, volume_tier(account, t_ns));
 }
 
-bool fee_turn_day(struct account *account, uint64_t t_ns)
+bool fee_roll_day(struct account *account, uint64_t t_ns)
 {
     uint32_t day = account_day(t_ns), passed = day - account->volume_day;
     uint8_t by_volume = volume_tier(account, t_ns), tier = tier_in_force(account, by_volume);
@@ -85,7 +85,7 @@ bool fee_turn_day(struct account *account, uint64_t t_ns)
 
 void fee_begin_day(struct engine *engine, uint32_t id)
 {
-    if (fee_turn_day(&engine->accounts.rows[id], engine->t_ns))
+    if (fee_roll_day(&engine->accounts.rows[id], engine->t_ns))
         account_emit(engine, id, ACCOUNT_WHAT_TIER);
 }
 

@@ -30,9 +30,9 @@ uint8_t fee_tier(const struct account *account, uint64_t t_ns);
 
 /* Makes the tier of the day of t, then empties the buckets that are of no use any more. The day is
  * not before the account's. True when the tier has changed. */
-bool fee_turn_day(struct account *account, uint64_t t_ns);
+bool fee_roll_day(struct account *account, uint64_t t_ns);
 
-/* fee_turn_day of an account, and the effect 2119 of a changed tier. */
+/* fee_roll_day of an account, and the effect 2119 of a changed tier. */
 void fee_begin_day(struct engine *engine, uint32_t account);
 
 /* Code 1009: the operator's tier, or the volume's again, from now on. */

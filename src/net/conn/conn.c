@@ -128,7 +128,7 @@ static bool spill(struct conn_table *table, struct conn *conn)
         if (hoarder == NULL)
             return false;
         hoarder->broken = true;
-        conn_input_take(table, hoarder, conn_input_bytes(hoarder));
+        conn_input_consume(table, hoarder, conn_input_bytes(hoarder));
         conn_queue_push(table, CONN_DIRTY, hoarder);
     }
     table->spilled[table->spilled_count++] = conn->index;
@@ -181,7 +181,7 @@ bool conn_input_append(struct conn_table *table, struct conn *conn, const void *
     return true;
 }
 
-void conn_input_take(struct conn_table *table, struct conn *conn, size_t count)
+void conn_input_consume(struct conn_table *table, struct conn *conn, size_t count)
 {
     INVARIANT(count <= conn_input_bytes(conn));
     conn->input_start += (uint32_t)count;

@@ -107,7 +107,7 @@ CC_MUST_USE bool conn_input_append(struct conn_table *table, struct conn *conn, 
                                    size_t count);
 
 /* Drops the oldest `count` bytes. The rest moves to the front if that is cheap. */
-void conn_input_take(struct conn_table *table, struct conn *conn, size_t count);
+void conn_input_consume(struct conn_table *table, struct conn *conn, size_t count);
 
 /* Starts the time-out of a class; it replaces the running one. */
 void conn_time_start(struct conn_table *table, struct conn *conn, enum conn_time time,

@@ -38,7 +38,7 @@ void output_pool_free(struct output_pool *pool)
     pool->chunks = NULL;
 }
 
-static uint32_t chunk_take(struct output_pool *pool, uint64_t now_ns)
+static uint32_t chunk_alloc(struct output_pool *pool, uint64_t now_ns)
 {
     uint32_t index = pool->free_head;
     if (index != OUTPUT_NONE) {
@@ -52,7 +52,7 @@ static uint32_t chunk_take(struct output_pool *pool, uint64_t now_ns)
     return index;
 }
 
-static void chunk_give(struct output_pool *pool, uint32_t index)
+static void chunk_free(struct output_pool *pool, uint32_t index)
 {
     INVARIANT(pool->used > 0);
     pool->used--;
@@ -80,7 +80,7 @@ void output_append(struct output_pool *pool, struct output *output, const void *
     INVARIANT(count <= OUTPUT_CONNECTION_MAX);
     while (count > 0) {
         if (output->tail == OUTPUT_NONE || pool->chunks[output->tail].end == OUTPUT_CHUNK_BYTES) {
-            uint32_t index = chunk_take(pool, now_ns);
+            uint32_t index = chunk_alloc(pool, now_ns);
             if (output->tail == OUTPUT_NONE)
                 output->head = index;
             else
@@ -139,7 +139,7 @@ void output_sent(struct output_pool *pool, struct output *output, size_t count)
             output->head = chunk->next;
             if (output->head == OUTPUT_NONE)
                 output->tail = OUTPUT_NONE;
-            chunk_give(pool, index);
+            chunk_free(pool, index);
         }
     }
 }
@@ -149,7 +149,7 @@ void output_clear(struct output_pool *pool, struct output *output)
     while (output->head != OUTPUT_NONE) {
         uint32_t index = output->head;
         output->head = pool->chunks[index].next;
-        chunk_give(pool, index);
+        chunk_free(pool, index);
     }
     output_init(output);
 }

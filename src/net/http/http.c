@@ -164,8 +164,8 @@ static bool is_again(bool *seen)
 }
 
 /* The headers that say where a request ends and for whom it is. */
-static int take_framing(struct http_head *head, struct seen *seen, const char *text,
-                        struct http_span name, struct http_span value)
+static int parse_framing(struct http_head *head, struct seen *seen, const char *text,
+                         struct http_span name, struct http_span value)
 {
     const char *key = text + name.at;
     const char *content = text + value.at;
@@ -195,12 +195,12 @@ static int take_framing(struct http_head *head, struct seen *seen, const char *t
 }
 
 /* The headers that are read; all others are ignored. */
-static int take_header(struct http_head *head, struct seen *seen, const char *text,
-                       struct http_span name, struct http_span value)
+static int parse_header(struct http_head *head, struct seen *seen, const char *text,
+                        struct http_span name, struct http_span value)
 {
     const char *key = text + name.at;
     const char *content = text + value.at;
-    if (take_framing(head, seen, text, name, value) != 0)
+    if (parse_framing(head, seen, text, name, value) != 0)
         return -1;
     if (name.count == 5 && IS(key, "x-ack")) {
         if (head->ack != HTTP_ACK_NONE)
@@ -244,7 +244,7 @@ static enum http_method method_of(const char *text, uint32_t count)
 }
 
 /* From the space after the method to the space before the version: path and query. */
-static int take_target(struct http_head *head, const char *text, uint32_t at, uint32_t end)
+static int parse_target(struct http_head *head, const char *text, uint32_t at, uint32_t end)
 {
     uint32_t path = at;
     bool bad = false;
@@ -275,7 +275,7 @@ static int take_target(struct http_head *head, const char *text, uint32_t at, ui
 }
 
 /* The request line. Returns the offset after it, or -1. */
-static int take_request_line(struct http_head *head, const struct http_map *map, const char *text)
+static int parse_request_line(struct http_head *head, const struct http_map *map, const char *text)
 {
     uint32_t none = map->words * BLOCK;
     uint32_t space = next_bit(map->stop, map->words, 0, none);
@@ -291,13 +291,13 @@ static int take_request_line(struct http_head *head, const struct http_map *map,
         return fail(head, HTTP_FAULT_VERSION, line_end < space + 11 ? space + 1 : line_end - 8);
     head->minor = (uint8_t)(text[line_end - 1] - '0');
     head->keep_alive = head->minor == 1;
-    if (take_target(head, text, space + 1, line_end - 9) != 0)
+    if (parse_target(head, text, space + 1, line_end - 9) != 0)
         return -1;
     return (int)line_end + 2;
 }
 
-static int take_headers(struct http_head *head, const struct http_map *map, const char *text,
-                        uint32_t at, uint32_t end)
+static int parse_headers(struct http_head *head, const struct http_map *map, const char *text,
+                         uint32_t at, uint32_t end)
 {
     struct seen seen = { 0 };
     unsigned lines = 0;
@@ -319,7 +319,7 @@ static int take_headers(struct http_head *head, const struct http_map *map, cons
             return fail(head, HTTP_FAULT_TOO_MANY, at);
         struct http_span name_span = { (uint16_t)at, (uint16_t)(colon - at) };
         struct http_span value_span = { (uint16_t)value, (uint16_t)(value_end - value) };
-        if (take_header(head, &seen, text, name_span, value_span) != 0)
+        if (parse_header(head, &seen, text, name_span, value_span) != 0)
             return -1;
         at = line_end + 2;
     }
@@ -338,7 +338,7 @@ int http_parse(struct http_head *head, const char *text, size_t count)
     int bytes = http_map_head(&map, text, count, &head->fault, &head->fault_at);
     if (bytes <= 0) {
         if (head->fault == HTTP_FAULT_TOO_LARGE) { /* 404 and 405 come before 431 */
-            if (take_request_line(head, &map, text) < 0)
+            if (parse_request_line(head, &map, text) < 0)
                 head->path.count = 0;
             head->fault = HTTP_FAULT_TOO_LARGE;
             head->fault_at = HTTP_HEAD_MAX;
@@ -346,10 +346,10 @@ int http_parse(struct http_head *head, const char *text, size_t count)
         return bytes;
     }
     head->bytes = (uint32_t)bytes;
-    int headers = take_request_line(head, &map, text);
+    int headers = parse_request_line(head, &map, text);
     if (headers < 0)
         return -1;
-    if (take_headers(head, &map, text, (uint32_t)headers, (uint32_t)bytes - 2) != 0)
+    if (parse_headers(head, &map, text, (uint32_t)headers, (uint32_t)bytes - 2) != 0)
         return -1;
     return bytes;
 }

@@ -220,7 +220,7 @@ static void skip_space(struct cursor *cursor)
 }
 
 /* Skips white space and the expected character. */
-static bool take(struct cursor *cursor, char c)
+static bool skip(struct cursor *cursor, char c)
 {
     skip_space(cursor);
     if (cursor->at == cursor->end || *cursor->at != c)
@@ -231,7 +231,7 @@ static bool take(struct cursor *cursor, char c)
 
 /* Reads the name of one of the three members, its colon and the opening quote of its value.
  * MEMBERS: something else is there. */
-static enum member_place take_name(struct cursor *cursor)
+static enum member_place parse_name(struct cursor *cursor)
 {
     skip_space(cursor);
     for (enum member_place place = PAYLOAD; place <= PUBLIC_KEY; place++) {
@@ -240,7 +240,7 @@ static enum member_place take_name(struct cursor *cursor)
         if ((size_t)(cursor->end - cursor->at) >= count + 2 && cursor->at[0] == '"' &&
             cursor->at[count + 1] == '"' && memcmp(cursor->at + 1, name, count) == 0) {
             cursor->at += count + 2;
-            return take(cursor, ':') && take(cursor, '"') ? place : MEMBERS;
+            return skip(cursor, ':') && skip(cursor, '"') ? place : MEMBERS;
         }
     }
     return MEMBERS;
@@ -253,13 +253,13 @@ struct parts {
     ptrdiff_t count[PUBLIC_KEY + 1]; /* -1: not seen */
 };
 
-static bool take_members(struct cursor *cursor, struct parts *parts)
+static bool parse_members(struct cursor *cursor, struct parts *parts)
 {
     bool more;
-    if (!take(cursor, '{'))
+    if (!skip(cursor, '{'))
         return false;
     do {
-        enum member_place place = take_name(cursor);
+        enum member_place place = parse_name(cursor);
         size_t used;
         if (place == MEMBERS || parts->count[place] >= 0)
             return false;
@@ -270,9 +270,9 @@ static bool take_members(struct cursor *cursor, struct parts *parts)
         cursor->at += used;
         if (cursor->at == cursor->end || *cursor->at++ != '"') /* no white space before it */
             return false;
-        more = take(cursor, ',');
+        more = skip(cursor, ',');
     } while (more);
-    if (!take(cursor, '}'))
+    if (!skip(cursor, '}'))
         return false;
     skip_space(cursor);
     return cursor->at == cursor->end;
@@ -291,7 +291,7 @@ static bool read_plain(struct envelope *envelope, const char *body, size_t count
         .count = { -1, -1, -1 },
     };
 
-    if (!take_members(&cursor, &parts))
+    if (!parse_members(&cursor, &parts))
         return false;
     ptrdiff_t payload_bytes = parts.count[PAYLOAD], key_bytes = parts.count[PUBLIC_KEY];
     if (payload_bytes < REQUEST_BODY_AT || payload_bytes % 8 != 0 || key_bytes < 32 ||

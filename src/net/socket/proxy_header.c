@@ -13,7 +13,7 @@ enum {
     FAMILY_UNIX_STREAM = 0x31,
 };
 
-static bool take_addresses(uint8_t family, const uint8_t *bytes, size_t count, struct peer *peer)
+static bool decode_addresses(uint8_t family, const uint8_t *bytes, size_t count, struct peer *peer)
 {
     switch (family) {
     case FAMILY_UNSPECIFIED:
@@ -49,7 +49,7 @@ int proxy_header_read(const void *bytes, size_t count, struct peer *peer)
         return -1;
     if (count < HEAD_BYTES + rest)
         return 0;
-    if (at[12] == COMMAND_PROXY && !take_addresses(at[13], at + HEAD_BYTES, rest, peer))
+    if (at[12] == COMMAND_PROXY && !decode_addresses(at[13], at + HEAD_BYTES, rest, peer))
         return -1;
     return (int)(HEAD_BYTES + rest);
 }

@@ -101,7 +101,7 @@ int uring_start(struct uring *uring)
 }
 
 /* A free entry; a full submission queue is submitted first. */
-static struct io_uring_sqe *take_entry(struct uring *uring)
+static struct io_uring_sqe *next_sqe(struct uring *uring)
 {
     struct io_uring_sqe *sqe = io_uring_get_sqe(&uring->ring);
     if (CC_UNLIKELY(sqe == NULL)) {
@@ -114,14 +114,14 @@ static struct io_uring_sqe *take_entry(struct uring *uring)
 
 void uring_accept(struct uring *uring, int file, uint32_t listener)
 {
-    struct io_uring_sqe *sqe = take_entry(uring);
+    struct io_uring_sqe *sqe = next_sqe(uring);
     io_uring_prep_multishot_accept(sqe, file, NULL, NULL, SOCK_CLOEXEC);
     io_uring_sqe_set_data64(sqe, uring_user_data(URING_ACCEPT, listener));
 }
 
 void uring_receive(struct uring *uring, int file, uint32_t index, bool once)
 {
-    struct io_uring_sqe *sqe = take_entry(uring);
+    struct io_uring_sqe *sqe = next_sqe(uring);
     if (once)
         io_uring_prep_recv(sqe, file, NULL, URING_BUFFER_BYTES, 0);
     else
@@ -133,21 +133,21 @@ void uring_receive(struct uring *uring, int file, uint32_t index, bool once)
 
 void uring_send(struct uring *uring, int file, const uint8_t *bytes, size_t count, uint32_t index)
 {
-    struct io_uring_sqe *sqe = take_entry(uring);
+    struct io_uring_sqe *sqe = next_sqe(uring);
     io_uring_prep_send(sqe, file, bytes, count, MSG_NOSIGNAL);
     io_uring_sqe_set_data64(sqe, uring_user_data(URING_SEND, index));
 }
 
 void uring_watch(struct uring *uring, int file)
 {
-    struct io_uring_sqe *sqe = take_entry(uring);
+    struct io_uring_sqe *sqe = next_sqe(uring);
     io_uring_prep_poll_multishot(sqe, file, POLLIN);
     io_uring_sqe_set_data64(sqe, uring_user_data(URING_WAKE, 0));
 }
 
 void uring_cancel(struct uring *uring, uint64_t user_data)
 {
-    struct io_uring_sqe *sqe = take_entry(uring);
+    struct io_uring_sqe *sqe = next_sqe(uring);
     io_uring_prep_cancel64(sqe, user_data, 0);
     io_uring_sqe_set_data64(sqe, uring_user_data(URING_CANCEL, 0));
 }

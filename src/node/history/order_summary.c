@@ -33,7 +33,7 @@ enum {
     ITEM_OP_PLACE = 0,
 };
 
-static void take_record(struct order_summary *order, const struct effect *effect)
+static void apply_record(struct order_summary *order, const struct effect *effect)
 {
     struct row_order row;
 
@@ -72,8 +72,8 @@ static uint8_t field8(const uint8_t *from, uint8_t at)
     return at == NO_FIELD ? 0 : from[at];
 }
 
-static void take_placement(struct order_summary *order, const uint8_t *from,
-                           const struct placement *places)
+static void decode_placement(struct order_summary *order, const uint8_t *from,
+                             const struct placement *places)
 {
     int64_t quantity = (int64_t)field64(from, places->quantity);
 
@@ -86,9 +86,9 @@ static void take_placement(struct order_summary *order, const uint8_t *from,
     order->stp = field8(from, places->stp);
 }
 
-static void take_conditional(struct order_summary *order, const uint8_t *body)
+static void decode_conditional(struct order_summary *order, const uint8_t *body)
 {
-    take_placement(order, body, &conditional_places);
+    decode_placement(order, body, &conditional_places);
     order->trigger_price = cc_load64(body + CONDITIONAL_AT_TRIGGER);
     order->trigger_source = body[CONDITIONAL_AT_SOURCE];
     order->live_tif = body[CONDITIONAL_AT_LIVE_TIF];
@@ -96,7 +96,7 @@ static void take_conditional(struct order_summary *order, const uint8_t *body)
 }
 
 /* The item of a batch that places the order. */
-static void take_item(struct order_summary *order, const uint8_t *body)
+static void decode_item(struct order_summary *order, const uint8_t *body)
 {
     const uint8_t *item = body + BATCH_AT_ITEMS;
 
@@ -104,14 +104,14 @@ static void take_item(struct order_summary *order, const uint8_t *body)
         if (item[ITEM_AT_OP] != ITEM_OP_PLACE ||
             memcmp(item + ITEM_AT_ID, order->id.bytes, sizeof order->id.bytes) != 0)
             continue;
-        take_placement(order, item, &item_places);
+        decode_placement(order, item, &item_places);
         order->index = k;
         return;
     }
     INVARIANT(!"a batch refuses an order that it does not place");
 }
 
-static void take_refusal(struct order_summary *order, const struct effect *effect)
+static void apply_refusal(struct order_summary *order, const struct effect *effect)
 {
     const uint8_t *body = command_body(effect->command);
 
@@ -122,17 +122,17 @@ static void take_refusal(struct order_summary *order, const struct effect *effec
     order->time_ns = effect->t_ns;
     switch (effect->command->code) {
     case REQUEST_place_market_order: /* no price, and it never rests */
-        take_placement(order, body, &market_places);
+        decode_placement(order, body, &market_places);
         return;
     case REQUEST_place_conditional_order:
-        take_conditional(order, body);
+        decode_conditional(order, body);
         return;
     case REQUEST_order_batch:
-        take_item(order, body);
+        decode_item(order, body);
         return;
     default:
         INVARIANT(effect->command->code == REQUEST_place_limit_order);
-        take_placement(order, body, &limit_places);
+        decode_placement(order, body, &limit_places);
     }
 }
 
@@ -152,9 +152,9 @@ void order_summary_make(struct order_summary *order, const struct effect *effect
     };
     uuid_load(&order->id, state->order_id);
     if (effect->record == EFFECT_NO_RECORD)
-        take_refusal(order, effect);
+        apply_refusal(order, effect);
     else
-        take_record(order, effect);
+        apply_record(order, effect);
 }
 
 bool order_summary_is_final(const struct order_summary *order)

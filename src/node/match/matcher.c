@@ -109,7 +109,8 @@ static void leave_stages(struct matcher *matcher, const struct command *command)
 
 /* Sequences and answers one command of a client. False when the journal has no room: the command
  * stays in its ring. */
-static bool take(struct matcher *matcher, const struct matcher_link *link, struct command *command)
+static bool sequence_command(struct matcher *matcher, const struct matcher_link *link,
+                             struct command *command)
 {
     struct engine_result result;
     uint64_t t_ns =
@@ -176,7 +177,7 @@ static uint32_t drain_link(struct matcher *matcher, const struct matcher_link *l
         if (taken + PREFETCH_AHEAD < batch.count)
             prefetch_records(matcher->sequencer.engine, batch.commands[taken + PREFETCH_AHEAD]);
         if (!sequencer_author_hash(&matcher->sequencer) ||
-            !take(matcher, link, batch.commands[taken])) {
+            !sequence_command(matcher, link, batch.commands[taken])) {
             *room_left = false;
             break;
         }

@@ -52,7 +52,7 @@ static void add(struct primary_sink *primary, const struct read_credential *view
 }
 
 /* After the keyring has changed: a sweep that begins later sees what found no room here. */
-static void tell(struct primary_sink *primary, const struct read_credential *view, bool ended)
+static void report(struct primary_sink *primary, const struct read_credential *view, bool ended)
 {
     struct keyring_key key = key_of(view);
     if (view->kind == EFFECT_CREDENTIAL_SESSION)
@@ -69,7 +69,7 @@ static void add_symbols(struct primary_sink *primary, const struct engine *engin
     }
 }
 
-static void take_credential(struct primary_sink *primary, const struct effect *effect)
+static void apply_credential(struct primary_sink *primary, const struct effect *effect)
 {
     struct effect_credential body;
     struct read_credential view;
@@ -77,13 +77,13 @@ static void take_credential(struct primary_sink *primary, const struct effect *e
     read_credential(effect->engine, effect->record, &view);
     if (body.action == CREDENTIAL_ADDED) {
         add(primary, &view, effect->sequence);
-        tell(primary, &view, false);
+        report(primary, &view, false);
         return;
     }
     struct keyring_key key = key_of(&view);
     /* An expired credential may have been refused its place long ago; absence is no fault. */
     (void)keyring_end(primary->keyring, &key, effect->sequence);
-    tell(primary, &view, true);
+    report(primary, &view, true);
 }
 
 static void primary_emit(struct engine_sink *sink, const struct effect *effect)
@@ -91,7 +91,7 @@ static void primary_emit(struct engine_sink *sink, const struct effect *effect)
     /* The sink is the first member. */
     struct primary_sink *primary = (struct primary_sink *)(void *)sink;
     if (effect->code == EFFECT_credential)
-        take_credential(primary, effect);
+        apply_credential(primary, effect);
     else if (effect->code == EFFECT_market_state) /* a new market emits its first state */
         add_symbols(primary, effect->engine);
 }

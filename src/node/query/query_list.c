@@ -15,7 +15,7 @@ static bool is_full(const struct query_task *task, uint32_t row_count)
 }
 
 /* One row of those that this call may look at. */
-static bool take_row(uint32_t *rows)
+static bool count_row(uint32_t *rows)
 {
     if (*rows == 0)
         return false;
@@ -99,7 +99,7 @@ static bool walk_orders(struct query_task *task, const struct query_sources *sou
             task->is_live = true;
             return true;
         }
-        if (!take_row(rows))
+        if (!count_row(rows))
             return false;
         look_at_order(task, sources, kept);
         task->below_sequence = kept->link.sequence;
@@ -131,7 +131,7 @@ static bool walk_live(struct query_task *task, const struct query_sources *sourc
 
     read_orders_begin(&cursor, &filter, task->below_sequence, task->below_index);
     while (!is_full(task, task->reply.row_count)) {
-        if (!take_row(rows))
+        if (!count_row(rows))
             return false;
         bool found = read_orders_next(&cursor, sources->engine, &row);
         if (is_lost_before(task, sources, found ? row.sequence : 0, found ? row.index : 0)) {
@@ -172,7 +172,7 @@ static bool step_fills(struct query_task *task, const struct query_sources *sour
             query_task_refuse_dropped(task, history_ring_dropped_sequence(ring));
             return true;
         }
-        if (!take_row(rows))
+        if (!count_row(rows))
             return false;
         task->at = fill->link.older;
         if (!admits(task, fill->subaccount_index, fill->portfolio_index, fill->asset_id) ||
@@ -218,7 +218,7 @@ static bool step_trades(struct query_task *task, const struct query_sources *sou
             query_task_refuse_dropped(task, history_ring_dropped_sequence(ring));
             return true;
         }
-        if (!take_row(rows))
+        if (!count_row(rows))
             return false;
         task->at = trade->link.older;
         if (pass_over(task))

@@ -122,7 +122,7 @@ static void end_matching(struct duty *duty)
 
 /* Wakes the net threads that sleep and have an answer that may leave at once; the others are woken
  * by the journal when theirs may. `first`: no answer of this turn has a lower release_sequence. */
-static void tell_answers(struct duty *duty, uint64_t first)
+static void wake_nets(struct duty *duty, uint64_t first)
 {
     struct node *node = duty->node;
 
@@ -162,7 +162,7 @@ static uint32_t step_matcher(struct duty *duty, enum phase_name phase)
         wake(duty, node->journal, bulk ? PARK_RECORDS | PARK_BULK : PARK_RECORDS);
     }
     if (work != 0) /* an answer without a sequence may leave now, others later */
-        tell_answers(duty, sequence + (peeked == published_get(&core->matcher.counters.peeked)));
+        wake_nets(duty, sequence + (peeked == published_get(&core->matcher.counters.peeked)));
     if (is_last && work == 0)
         end_matching(duty);
     return work;

@@ -18,7 +18,7 @@ enum {
 
 #define NS_PER_S UINT64_C(1000000000)
 
-static void tell_recovery(struct notify *notify, uint64_t now_ns)
+static void report_recovery(struct notify *notify, uint64_t now_ns)
 {
     struct core *core = &notify->node->core;
     uint64_t replayed = atomic_load_explicit(&core->engines.replayed, memory_order_relaxed);
@@ -34,7 +34,7 @@ static void tell_recovery(struct notify *notify, uint64_t now_ns)
     (void)sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%lu", EXTEND_S * (NS_PER_S / 1000));
 }
 
-static void tell_ready(struct notify *notify, uint64_t now_ns)
+static void report_ready(struct notify *notify, uint64_t now_ns)
 {
     struct node *node = notify->node;
 
@@ -60,7 +60,7 @@ static void ping(struct notify *notify, uint64_t now_ns)
     (void)sd_notify(0, "WATCHDOG=1");
 }
 
-static void tell_stopping(struct notify *notify, uint64_t now_ns)
+static void report_stopping(struct notify *notify, uint64_t now_ns)
 {
     if (!notify->stopping) {
         notify->stopping = true;
@@ -83,12 +83,12 @@ static void look(struct notify *notify)
     enum phase_name phase = phase_now(&node->phase);
 
     if (phase < PHASE_OPEN) {
-        tell_recovery(notify, now_ns);
+        report_recovery(notify, now_ns);
     } else if (phase == PHASE_OPEN) {
-        tell_ready(notify, now_ns);
+        report_ready(notify, now_ns);
         ping(notify, now_ns);
     } else {
-        tell_stopping(notify, now_ns);
+        report_stopping(notify, now_ns);
     }
 }
 
@@ -103,7 +103,7 @@ static void *notify_main(void *context)
         usleep(LOOK_US);
     }
     if (!notify->stopping) /* the end was quicker than a look */
-        tell_stopping(notify, clock_monotonic_ns(&notify->node->clock));
+        report_stopping(notify, clock_monotonic_ns(&notify->node->clock));
     return NULL;
 }
 

@@ -54,7 +54,7 @@ static bool read_stp(const json_t *order, uint64_t *stp)
     return false;
 }
 
-static bool take_order(struct context *context, const json_t *order, struct amendment *amendment)
+static bool parse_order(struct context *context, const json_t *order, struct amendment *amendment)
 {
     const char *market = json_string_value(json_object_get(order, "market"));
     const char *side = json_string_value(json_object_get(order, "side"));
@@ -88,7 +88,7 @@ static bool read_current(struct context *context, const struct uuid *order_id,
     if (!context_get(context, target, true, &answer))
         return false;
     json_t *order = json_loadb(answer.body, answer.body_count, 0, NULL);
-    bool good = take_order(context, order, amendment);
+    bool good = parse_order(context, order, amendment);
     json_decref(order);
     if (good && !arguments_has(context->arguments, FLAG_size))
         amendment->expected_remaining = amendment->size;

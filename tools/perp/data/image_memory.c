@@ -32,7 +32,7 @@ static void add_bytes(struct image_sink *sink, const void *bytes, size_t count)
     image->sections[image->section_count - 1].byte_count += count;
 }
 
-void image_memory_take(struct image_memory *image, struct engine *engine)
+void image_memory_copy(struct image_memory *image, struct engine *engine)
 {
     struct memory_sink sink = { .sink = { .section = begin_section, .bytes = add_bytes },
                                 .image = image };

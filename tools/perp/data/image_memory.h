@@ -14,7 +14,7 @@ struct image_memory {
 };
 
 /* Makes the image. The memory for it must be available (INVARIANT). */
-void image_memory_take(struct image_memory *image, struct engine *engine);
+void image_memory_copy(struct image_memory *image, struct engine *engine);
 void image_memory_free(struct image_memory *image);
 
 #endif

@@ -115,8 +115,8 @@ static void show_record(const struct context *context, const struct data_directo
         printf("%s\n", refusal.text);
 }
 
-static void tell(const struct replay_run *run, const struct data_directory *other,
-                 const struct digests *digests)
+static void show_difference(const struct replay_run *run, const struct data_directory *other,
+                            const struct digests *digests)
 {
     (void)context_fail(run->context, EXIT_CODE_rejected,
                        "sequence %" PRIu64 " is the first that differs: %s", digests->different,
@@ -156,7 +156,7 @@ void replay_diff(const struct replay_run *run, const struct data_directory *othe
                    common, run->directory->path, last_here, other->path, last_there);
         fold_free(&fold);
     } else if (refusal.error == DIFFERENT) {
-        tell(run, other, &digests);
+        show_difference(run, other, &digests);
     } else {
         (void)data_directory_refused(run->context, other, &refusal);
     }

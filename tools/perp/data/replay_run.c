@@ -57,7 +57,7 @@ bool replay_run_equals(struct context *context, const struct data_directory *dir
     if (failed != 0)
         return context_fail(context, EXIT_CODE_rejected, "snapshot %" PRIu64 ": %s", sequence,
                             why.text[0] != '\0' ? why.text : strerror(-failed));
-    image_memory_take(&image, engine);
+    image_memory_copy(&image, engine);
     bool differs = image_text_differs(image.sections, image.section_count, snapshot.sections,
                                       snapshot.head.section_count, &place);
     if (differs) {

@@ -97,8 +97,8 @@ static int find_flag(const struct arguments *arguments, const char *name, size_t
 }
 
 /* Parses a word that begins with '-'. If the flag needs a value, that may be `next`. */
-static enum arguments_result take_flag(struct arguments *arguments, const char *word,
-                                       const char *next, bool *used_next, char *error)
+static enum arguments_result parse_flag(struct arguments *arguments, const char *word,
+                                        const char *next, bool *used_next, char *error)
 {
     const char *name = word + 2, *value = NULL;
     size_t count;
@@ -257,7 +257,7 @@ enum arguments_result arguments_parse(struct arguments *arguments, const struct 
             only_words = true;
         } else if (!only_words && argv[i][0] == '-' && argv[i][1] != '\0') {
             enum arguments_result result =
-                take_flag(arguments, argv[i], argv[i + 1], &used_next, error);
+                parse_flag(arguments, argv[i], argv[i + 1], &used_next, error);
             if (result != ARGUMENTS_OK)
                 return result;
             i += used_next;

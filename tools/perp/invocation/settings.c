@@ -52,7 +52,7 @@ struct reader {
     bool section_found;
 };
 
-static int take_line(void *user, const char *section, const char *name, const char *value)
+static int parse_line(void *user, const char *section, const char *name, const char *value)
 {
     struct reader *reader = user;
     const char *nearest = NULL;
@@ -99,7 +99,7 @@ static bool read_file(struct settings *settings, bool may_lack_file, bool may_la
 {
     char wrong[SETTINGS_ERROR_MAX] = "";
     struct reader reader = { .settings = settings, .error = wrong };
-    int line = ini_parse(settings->config_path, take_line, &reader);
+    int line = ini_parse(settings->config_path, parse_line, &reader);
     if (line == -1 && may_lack_file)
         return true;
     if (line == -1)

@@ -349,7 +349,7 @@ static int read_head(const struct client_buffer *in, struct head *head)
 }
 
 /* 1: `answer` is whole, 0: more bytes are needed, -errno. */
-static int take_answer(struct client *client, struct head *head)
+static int read_answer(struct client *client, struct head *head)
 {
     for (;;) {
         int state = read_head(&client->in, head);
@@ -380,7 +380,7 @@ int client_read(struct client *client, struct client_answer *answer)
     int error = client_connect(client);
     for (; error == 0; error = pump(client)) {
         struct head head;
-        int state = take_answer(client, &head);
+        int state = read_answer(client, &head);
         if (state == 1) {
             *answer = head.answer;
             client->pending--;
