@@ -117,6 +117,8 @@ bool relying_party_read(struct relying_party *party, const char *id, const char 
         fault = "exchange.passkey_rp_id: localhost needs exchange.testnet = on";
     else if (*origins == '\0')
         fault = "exchange.passkey_rp_id needs exchange.passkey_origins";
+    else if (strchr(id, '.') == NULL && strcmp(id, LOCAL_ID) != 0)
+        fault = "exchange.passkey_rp_id: one label belongs to no site: name a domain below it";
     if (fault != NULL) {
         (void)snprintf(error, RELYING_PARTY_ERROR_BYTES, "%s", fault);
         return false;

@@ -27,6 +27,8 @@ static void test_good(void)
     CHECK(party.origin_count == 2);
     CHECK(strcmp(party.origins[0], "https://app.perps.example:8443") == 0);
     CHECK(strcmp(party.origins[1], "https://perps.example:1") == 0);
+    CHECK(relying_party_read(&party, "localhost", "http://localhost:8080", true, error));
+    CHECK(!relying_party_read(&party, "com", "https://perps.com", true, error));
     CHECK(read("a-1.x2", "https://a-1.x2:65535"));
 }
 
@@ -47,7 +49,7 @@ static void test_refusals(void)
 {
     static const char *const ids[] = { ".x",     "x.",          "a..b",  "-a.b",      "a-.b",
                                        "a.b-",   "A.b",         "a_b.c", "127.0.0.1", "[::1]",
-                                       "a.b:80", "https://a.b", "a b.c" };
+                                       "a.b:80", "https://a.b", "a b.c", "com",       "perps" };
     static const char *const origins[] = {
         "perps.example",
         "ftp://perps.example",
@@ -103,6 +105,7 @@ static void test_bounds(void)
     name[64] = '\0';
     CHECK(!read(name, "https://perps.example"));
     name[63] = '\0';
+    memcpy(name + 63, ".b", 3);
     snprintf(origin, sizeof origin, "https://%s", name);
     CHECK(read(name, origin));
 }
