@@ -146,6 +146,13 @@ static void parameters_are_strict(void)
         if (count >= 0)
             CHECK_ROW(&parameters[i], strcmp(value, parameters[i].value) == 0);
     }
+    /* W7: at most 64 parameters, the empty ones too. */
+    char query[ROUTE_PARAMETERS_MAX + 16], value[8];
+    memset(query, '&', sizeof query);
+    memcpy(query + ROUTE_PARAMETERS_MAX - 1, "depth=1", 7);
+    CHECK(route_parameter(query, ROUTE_PARAMETERS_MAX + 6, "depth", value, sizeof value) == 1);
+    CHECK(route_parameter(query, ROUTE_PARAMETERS_MAX + 7, "depth", value, sizeof value) == 1);
+    CHECK(route_parameter(query, ROUTE_PARAMETERS_MAX + 8, "depth", value, sizeof value) == -4);
 }
 
 /* W7, J3: one method each, the rename under both of its paths; a code without a handler has none.

@@ -29,8 +29,12 @@ enum parameter_found parameter_text(const struct parameters *query, const char *
         (void)problem_detail_set(problem, PROBLEM_invalid_parameter, name, "%s is too long", name);
         return PARAMETER_LONG;
     }
-    (void)problem_detail_set(problem, PROBLEM_invalid_parameter, name,
-                             "%s is there twice or not well-formed", name);
+    if (count == -4)
+        (void)problem_detail_set(problem, PROBLEM_invalid_parameter, name,
+                                 "a query has at most %d parameters", ROUTE_PARAMETERS_MAX);
+    else
+        (void)problem_detail_set(problem, PROBLEM_invalid_parameter, name,
+                                 "%s is there twice or not well-formed", name);
     return PARAMETER_BAD;
 }
 

@@ -297,7 +297,9 @@ int route_parameter(const char *query, size_t count, const char *name, char *val
     const char *end = query + count;
     size_t name_count = strlen(name);
     int found = -1;
-    while (query < end) {
+    for (unsigned seen = 0; query < end; seen++) {
+        if (seen == ROUTE_PARAMETERS_MAX)
+            return -4;
         const char *stop = memchr(query, '&', (size_t)(end - query));
         if (stop == NULL)
             stop = end;

@@ -32,7 +32,12 @@ enum route_kind {
     ROUTE_METRICS,
 };
 
-enum { ROUTE_PATHS_MAX = 96, ROUTE_CODES_MAX = 16, ROUTE_ARGUMENT_MAX = 64 };
+enum {
+    ROUTE_PATHS_MAX = 96,
+    ROUTE_CODES_MAX = 16,
+    ROUTE_ARGUMENT_MAX = 64,
+    ROUTE_PARAMETERS_MAX = 64
+};
 
 struct route_path {
     const char *path; /* static; the part before the argument, if the path has one */
@@ -78,7 +83,8 @@ CC_MUST_USE bool route_has_code(const struct route_path *path, uint16_t code);
 
 /* Writes the value of query parameter `name`, percent signs and '+' decoded, to `value`: at most
  * capacity - 1 bytes and a zero. Returns its length; -1 if it is absent; -2 if it comes twice or is
- * malformed; -3 if it is too long. */
+ * malformed; -3 if it is too long;
+ * -4 if the query has more than ROUTE_PARAMETERS_MAX parameters. */
 CC_MUST_USE int route_parameter(const char *query, size_t count, const char *name, char *value,
                                 size_t capacity);
 
