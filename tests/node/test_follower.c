@@ -33,7 +33,7 @@ static void rig_make(void)
     static const char *const no_keys[] = { NULL };
 
     core_rig_make_with(&(struct core_rig_options){ .disk_seed = 3,
-                                                   .accounts = 4096,
+                                                   .accounts = 8192,
                                                    .credentials = 256,
                                                    .engine = no_keys,
                                                    .link_count = LINKS,
@@ -222,6 +222,60 @@ static void check_many_portfolios(void)
     }
 }
 
+/* The reply to one query, whose buffer has come back. */
+static struct reply ask_one(const struct query *query)
+{
+    struct core_rig_link *link = &core_rig.links[0];
+    struct query *sent = ring_claim(&link->queries, 1);
+
+    CHECK(sent != NULL);
+    *sent = *query;
+    ring_publish(&link->queries);
+    for (int turns = 0; ring_ready(&link->replies) == 0 && turns < 10; turns++)
+        (void)core_follow(&core_rig.core);
+    CHECK(ring_ready(&link->replies) == 1);
+    struct reply reply = *(const struct reply *)ring_at(&link->replies, 0);
+    if (reply.buffer != REPLY_NO_BUFFER)
+        reply_pool_free(&link->pool, reply.buffer);
+    ring_release(&link->replies, 1);
+    return reply;
+}
+
+/* W7: a list of portfolios that outgrows an answer is refused, and its parts are answered. */
+static void check_too_many_portfolios(void)
+{
+    struct engine *engine = core_rig.core.replica;
+    uint32_t account = engine->accounts.count - 1; /* of check_many_portfolios */
+    uint32_t room = REPLY_BUFFER_BYTES / sizeof(struct row_balance);
+    struct query query = { .kind = QUERY_balances,
+                           .account_id = account,
+                           .subaccount_index = QUERY_ANY_INDEX,
+                           .portfolio_index = QUERY_ANY_INDEX,
+                           .pin = -1 };
+
+    uint32_t other = subaccount_add(engine, account);
+    uint32_t added = 1; /* a subaccount has one */
+    for (; PORTFOLIOS + added < room; added++)
+        (void)portfolio_add(engine, other, "");
+    struct reply reply = ask_one(&query);
+    CHECK(reply.problem == PROBLEM_none && reply.row_count == room);
+    (void)portfolio_add(engine, other, "");
+    reply = ask_one(&query);
+    CHECK(reply.problem == PROBLEM_invalid_parameter && reply.buffer == REPLY_NO_BUFFER);
+    query.subaccount_index = 1;
+    reply = ask_one(&query);
+    CHECK(reply.problem == PROBLEM_none && reply.row_count == added + 1);
+    query.portfolio_index = added;
+    reply = ask_one(&query);
+    CHECK(reply.problem == PROBLEM_none && reply.row_count == 1);
+    query.portfolio_index = added + 1;
+    reply = ask_one(&query);
+    CHECK(reply.problem == PROBLEM_none && reply.row_count == 0);
+    query.kind = QUERY_subaccounts;
+    reply = ask_one(&query);
+    CHECK(reply.problem == PROBLEM_none && reply.row_count == 1);
+}
+
 /* A page whose place is dropped while it is aside is refused, not cut. */
 static void check_overrun(void)
 {
@@ -248,6 +302,7 @@ int main(void)
     check_behind_deep();
     check_many_deep();
     check_many_portfolios();
+    check_too_many_portfolios();
     check_overrun();
     rig_free();
     return 0;

@@ -39,8 +39,8 @@ enum parameter {
 #define PARAMETERS_request     HAS_KEY | HAS_ID
 #define PARAMETERS_positions   HAS_KEY | PLACE | HAS_MARKET
 #define PARAMETERS_balance     HAS_KEY | IN_ONE
-#define PARAMETERS_balances    HAS_KEY
-#define PARAMETERS_subaccounts HAS_KEY
+#define PARAMETERS_balances    HAS_KEY | PLACE
+#define PARAMETERS_subaccounts HAS_KEY | HAS_SUBACCOUNT
 #define PARAMETERS_account     HAS_KEY
 #define PARAMETERS_sessions    HAS_KEY
 #define PARAMETERS_api_keys    HAS_KEY

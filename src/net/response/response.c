@@ -281,11 +281,22 @@ static void not_ready_problem(struct problem_detail *problem, const struct reply
                              "too many reads are being answered at the moment");
 }
 
+/* A list without a limit that outgrew its buffer. */
+static void list_too_long(struct problem_detail *problem)
+{
+    (void)problem_detail_set(problem, PROBLEM_invalid_parameter, "subaccount_index",
+                             "the list is longer than an answer may be: ask for one "
+                             "subaccount_index, where that is too long for one portfolio_index");
+}
+
 /* A problem that the follower found. */
 static void reply_problem(struct problem_detail *problem, const struct reply *reply)
 {
     const char *detail = "";
     switch (reply->problem) {
+    case PROBLEM_invalid_parameter:
+        list_too_long(problem);
+        return;
     case PROBLEM_order_not_found:
         detail = "the account has no such order";
         break;

@@ -59,33 +59,38 @@ bool query_portfolio_positions(struct query_task *task, const struct query_sourc
 void query_portfolio_balances(struct query_task *task, const struct query_sources *sources,
                               uint32_t *visited)
 {
+    struct read_filter filter = query_task_filter(task);
     uint64_t account = task->query.account_id;
-    uint32_t subaccount = task->query.pin >= 0 ? (uint32_t)task->query.pin : 0;
+    uint32_t subaccount =
+        filter.subaccount_index == QUERY_ANY_INDEX ? 0 : filter.subaccount_index;
     uint32_t portfolio = 0;
     struct row_balance row;
 
-    while (read_portfolio_from(sources->engine, account, &subaccount, &portfolio)) {
-        if (task->query.pin >= 0 && subaccount != (uint32_t)task->query.pin)
+    for (; read_portfolio_from(sources->engine, account, &subaccount, &portfolio); portfolio++) {
+        if (filter.subaccount_index != QUERY_ANY_INDEX && subaccount != filter.subaccount_index)
             return;
+        if (!read_filter_admits(&filter, subaccount, portfolio)) {
+            ++*visited;
+            continue;
+        }
         bool found = read_balance(sources->engine, account, subaccount, portfolio, &row);
         INVARIANT(found);
         ++*visited;
         if (!query_task_put_if_fits(task, &row, sizeof row))
             return;
-        portfolio++;
     }
 }
 
 void query_portfolio_subaccounts(struct query_task *task, const struct query_sources *sources,
                                  uint32_t *visited)
 {
-    int32_t pin = task->query.pin;
-    uint32_t index = pin >= 0 ? (uint32_t)pin : 0;
+    uint32_t one = query_task_filter(task).subaccount_index;
+    uint32_t index = one != QUERY_ANY_INDEX ? one : 0;
     struct row_subaccount row;
 
     for (; read_subaccount(sources->engine, task->query.account_id, index, &row); index++) {
         *visited += read_portfolio_count(sources->engine, task->query.account_id, index);
-        if (!query_task_put_if_fits(task, &row, sizeof row) || pin >= 0)
+        if (!query_task_put_if_fits(task, &row, sizeof row) || one != QUERY_ANY_INDEX)
             return;
     }
 }

@@ -1,6 +1,7 @@
 /* query_portfolio.h - lists of what an account has: positions, portfolios, subaccounts.
  *
- * They have no limit. A list that outgrows a reply buffer is answered internal_error, never cut.
+ * They have no limit. A list that outgrows a reply buffer is refused, never cut: its parameters
+ * divide it.
  * All rows are of one turn: each function adds to *visited the portfolios that it looked at, which
  * the caller charges to the turn.
  *

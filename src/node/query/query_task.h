@@ -56,12 +56,16 @@ static inline void query_task_put(struct query_task *task, const void *row, size
     task->reply.row_count++;
 }
 
-/* The same for lists without a limit. False if the row does not fit: the answer is a problem. */
+/* The same for lists without a limit. False if the row does not fit: the client is asked for a part
+ * of the list, or is told that there is none, if the kind has no such parameter. */
 CC_MUST_USE static inline bool query_task_put_if_fits(struct query_task *task, const void *row,
                                                       size_t row_bytes)
 {
     if (task->reply.row_bytes + row_bytes > REPLY_BUFFER_BYTES) {
-        query_task_refuse(task, PROBLEM_internal_error);
+        bool is_divided = task->query.kind == QUERY_positions ||
+                          task->query.kind == QUERY_balances ||
+                          task->query.kind == QUERY_subaccounts;
+        query_task_refuse(task, is_divided ? PROBLEM_invalid_parameter : PROBLEM_internal_error);
         return false;
     }
     query_task_put(task, row, row_bytes);
