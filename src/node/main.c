@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,6 +51,9 @@ static void handle_signals(void)
     sigaction(SIGHUP, &reload, NULL);
     sigaction(SIGTERM, &stop, NULL);
     sigaction(SIGINT, &stop, NULL);
+    sigaction(SIGQUIT, &stop, NULL);
+    sigaction(SIGUSR1, &ignore, NULL);
+    sigaction(SIGUSR2, &ignore, NULL);
     sigaction(SIGCHLD, &usual, NULL); /* ignored as inherited, no child has an exit code */
     sigaction(SIGPIPE, &ignore, NULL);
     sigaction(SIGXFSZ, &ignore, NULL); /* a limit of file size is -EFBIG, as a full disk -ENOSPC */
@@ -92,7 +96,8 @@ int main(int argc, char **argv)
     static struct config config; /* lives as long as the process */
     int code = NODE_EXIT_CLEAN;
 
-    if (!hold_standard_files())
+    /* No core dump, and no process of the same user, may have the keys that memory holds. */
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || !hold_standard_files())
         return NODE_EXIT_FAILED;
     if (argc > 1 && strcmp(argv[1], SNAPSHOT_CHILD_FLAG) == 0)
         return snapshot_child_main(argc, (const char *const *)argv);

@@ -35,7 +35,8 @@ enum disk_flag {
     DISK_WRITE = 1,  /* may be written */
     DISK_CREATE = 2, /* made if missing, emptied if not; implies DISK_WRITE */
     DISK_DIRECT = 4, /* past the page cache where the file system allows, else through it */
-    DISK_OWN = 8     /* -EWOULDBLOCK while another process may still have writes under way to it */
+    DISK_OWN = 8,    /* -EWOULDBLOCK while another process may still have writes under way to it */
+    DISK_SECRET = 16 /* -EPERM if group or others may use it */
 };
 
 /* One finished asynchronous write. */

@@ -160,6 +160,15 @@ static int file_own(int file)
     return -EWOULDBLOCK;
 }
 
+static int file_is_secret(int file)
+{
+    struct stat status;
+
+    if (fstat(file, &status) < 0)
+        return -errno;
+    return (status.st_mode & (S_IRWXG | S_IRWXO)) == 0 ? 0 : -EPERM;
+}
+
 static int real_open(struct disk *disk, const char *path, unsigned flags)
 {
     int mode = O_CLOEXEC | (flags & (DISK_WRITE | DISK_CREATE) ? O_RDWR : O_RDONLY);
@@ -175,6 +184,8 @@ static int real_open(struct disk *disk, const char *path, unsigned flags)
     if (file < 0)
         return -errno;
     error = flags & DISK_OWN ? file_own(file) : 0;
+    if (error == 0 && flags & DISK_SECRET)
+        error = file_is_secret(file);
     if (error < 0) {
         close(file);
         return error;

@@ -150,8 +150,41 @@ def case_nobody_reads(world):
         assert process.poll() is None, process.returncode
         held = [os.readlink(f"/proc/{process.pid}/fd/{file}") for file in range(3)]
         assert prepare is None or held == ["/dev/null"] * 3, held
+        for ignored in (signal.SIGUSR1, signal.SIGUSR2):
+            process.send_signal(ignored)
         process.send_signal(signal.SIGTERM)
         assert process.wait(END_S) == CLEAN, process.returncode
+    world.is_usable(data)
+
+
+def dumps_core(number, *command):
+    """Whether a process that the signal ends leaves a core dump, where the machine makes them."""
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                   cwd=folder, preexec_fn=lambda: resource.setrlimit(
+                                       resource.RLIMIT_CORE, (1 << 20, resource.RLIM_INFINITY)))
+        process.stdout.readline()
+        process.send_signal(number)
+        _, status = os.waitpid(process.pid, 0)
+        process.returncode = 0  # it was waited for
+        process.stdout.close()
+        return os.WCOREDUMP(status)
+
+
+def case_secrets(world):
+    """F7: perpd makes no core dump, and refuses an admin.token that others may read."""
+    data = world.fresh()
+    program = str(pathlib.Path(world.program).resolve())
+    assert not dumps_core(signal.SIGSEGV, program, f"--store.data={data}", *SMALL,
+                          "--net.listen=127.0.0.1:0", "--admin.listen=127.0.0.1:0")
+    if not dumps_core(signal.SIGSEGV, "sh", "-c", "echo; exec sleep 9"):
+        print("no process of this machine makes core dumps: perpd's were not looked at")
+    token = data / "admin.token"
+    for mode in (0o640, 0o604, 0o666):
+        token.chmod(mode)
+        code, log = world.run(data)
+        names("admin.token", log, code, REFUSED)
+    token.chmod(0o400)
     world.is_usable(data)
 
 

@@ -84,12 +84,13 @@ void server_page_write(struct page *page)
     page_item(page, "PERPD_SECTION_KEY", NULL,
               "Any option, as PERPD_NET_LISTEN for --net.listen=.");
     page_section(page, "SIGNALS");
-    page_item(page, "SIGTERM, SIGINT", NULL,
+    page_item(page, "SIGTERM, SIGINT, SIGQUIT", NULL,
               "A clean stop. SIGKILL loses nothing either: the "
               "next start recovers from the journal.");
     page_item(page, "SIGHUP", NULL,
               "Reads the certificate and the key of TLS again, for new connections. Files that "
               "cannot be used change nothing.");
+    page_item(page, "SIGUSR1, SIGUSR2, SIGPIPE, SIGXFSZ", NULL, "Ignored.");
     page_section(page, "EXIT STATUS");
 #define X(name, text)                                        \
     {                                                        \

@@ -26,10 +26,14 @@ int admin_token_file_open(struct disk *disk, char token[NET_ADMIN_TOKEN_BYTES])
 {
     uint8_t secret[NET_ADMIN_TOKEN_BYTES / 2];
     char text[NET_ADMIN_TOKEN_BYTES + 2];
-    int64_t count = small_file_read(disk, FILE_NAME, text, sizeof text);
+    int file = disk_open(disk, FILE_NAME, DISK_SECRET);
 
-    if (count == -ENOENT)
+    if (file == -ENOENT)
         return make(disk, token);
+    if (file < 0)
+        return file;
+    int64_t count = disk_read(disk, file, 0, text, sizeof text);
+    disk_close(disk, file);
     if (count < 0)
         return (int)count;
     bool is_token = count == NET_ADMIN_TOKEN_BYTES ||

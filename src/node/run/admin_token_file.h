@@ -9,8 +9,8 @@
 #include "store/disk.h"
 
 /* Reads the token, or makes a random one where the file is missing (mode 0600 by the umask).
- * Returns 0; -EBADMSG if the file is not NET_ADMIN_TOKEN_BYTES hexadecimal digits and at most a
- * line end; or -errno. */
+ * Returns 0; -EPERM if group or others may use the file; -EBADMSG if the file is not
+ * NET_ADMIN_TOKEN_BYTES hexadecimal digits and at most a line end; or -errno. */
 CC_MUST_USE int admin_token_file_open(struct disk *disk, char token[NET_ADMIN_TOKEN_BYTES]);
 
 #endif

@@ -1,7 +1,6 @@
 #include "node/run/certificate.h"
 
 #include <errno.h>
-#include <sys/prctl.h>
 
 #include "base/log.h"
 #include "base/node_exit.h"
@@ -45,11 +44,6 @@ int certificate_open(struct certificate *certificate, const struct config *optio
 
     if (config_text(options, OPTION_net_tls_certificate)[0] == '\0')
         return 0;
-    /* The key is in memory from now on: no core dump may have it. */
-    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
-        log_line(LOG_ERROR, "certificate", "core dumps cannot be turned off: %s", strerror(errno));
-        return NODE_EXIT_FAILED;
-    }
     int failed = load(certificate, options, error);
     if (failed != 0) {
         log_line(LOG_ERROR, "configuration", "%s", error);

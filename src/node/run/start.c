@@ -59,6 +59,12 @@ static int open_admin_token(struct node *node)
                  NET_ADMIN_TOKEN_BYTES);
         return NODE_EXIT_REFUSED;
     }
+    if (failed == -EPERM) {
+        log_line(LOG_ERROR, "data",
+                 "admin.token is open to group or others: remove it, and a start makes another of "
+                 "mode 0600");
+        return NODE_EXIT_REFUSED;
+    }
     log_line(LOG_ERROR, "data", "admin.token: %s", strerror(-failed));
     return NODE_EXIT_FAILED;
 }
