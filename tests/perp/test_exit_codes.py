@@ -165,6 +165,8 @@ check(secret in perp.run("keys", "show", "session.key", "--show").stdout)
 done = perp.run("keys", "new", "secp256k1", "master.key", "-o", "json")
 check(set(json.loads(done.stdout)) == {"curve", "public_key", "file"})
 path.chmod(0o640)
+os.mkfifo(perp.folder / "pipe.key", 0o600)  # nobody writes into it
+check("no regular file" in perp.run("keys", "show", "pipe.key", code=2).stderr)
 check("mode 0640" in perp.run("keys", "show", "session.key", code=2).stderr)
 path.chmod(0o600)
 broken = perp.folder / "broken.key"

@@ -169,10 +169,12 @@ bool key_file_read(struct key_file *key, const char *path, char error[KEY_FILE_E
 {
     struct stat status;
     char text[FILE_MAX];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &status) != 0) {
+    /* A pipe without a writer opens at once. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is_file = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    if (!is_file) {
         snprintf(error, KEY_FILE_ERROR_MAX, "cannot read the key file %s: %s", path,
-                 strerror(errno));
+                 fd < 0 ? strerror(errno) : "it is no regular file");
         if (fd >= 0)
             close(fd);
         return false;
