@@ -61,8 +61,7 @@ void query_portfolio_balances(struct query_task *task, const struct query_source
 {
     struct read_filter filter = query_task_filter(task);
     uint64_t account = task->query.account_id;
-    uint32_t subaccount =
-        filter.subaccount_index == QUERY_ANY_INDEX ? 0 : filter.subaccount_index;
+    uint32_t subaccount = filter.subaccount_index == QUERY_ANY_INDEX ? 0 : filter.subaccount_index;
     uint32_t portfolio = 0;
     struct row_balance row;
 
