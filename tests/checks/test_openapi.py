@@ -11,7 +11,8 @@ import sys
 BUILD = pathlib.Path(sys.argv[1])
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests/system"))
-from schema import examples, faults  # noqa: E402  (the folder comes first)
+import produced  # noqa: E402  (the folder comes first)
+from schema import examples, faults  # noqa: E402
 
 TEXT = (SOURCE / "docs/openapi.json").read_text()
 DOCUMENT = json.loads(TEXT)
@@ -35,6 +36,26 @@ reads = subprocess.run([SOURCE / "tools/reads"], input=TEXT, text=True, capture_
                        check=True).stdout
 check(reads == (SOURCE / "docs/reads.md").read_text(), "docs/reads.md is old: "
       "tools/reads < docs/openapi.json > docs/reads.md")
+# Each status of each route, and each problem code, has a case that produces it.
+rows = produced.table()
+check(not list(produced.stale(DOCUMENT, rows)), *produced.stale(DOCUMENT, rows))
+check(not produced.missing(DOCUMENT, rows), "tests/system/produced.py names the answer that no case "
+      "produces", produced.missing(DOCUMENT, rows))
+for gone in (("GET", "/api/v1/account", 401, "-"), ("-", "-", 401, "passkey_rp_id"),
+             ("-", "-", 204, "-")):
+    left = [row for row in rows if not produced.produces(row, gone)]
+    check(gone in produced.missing(DOCUMENT, left), gone)
+produced.ABSENT["portfolio_not_empty"] = "/api/v1/nowhere"
+without = [row for row in rows if row[3] != "portfolio_not_empty"]
+check(not produced.missing(DOCUMENT, without), "an exception")
+check(list(produced.stale(DOCUMENT, rows)), "an exception that is produced is seen")
+planted = copy.deepcopy(DOCUMENT)
+planted["paths"]["/api/v1/nowhere"] = {"post": {"responses": {"201": {}, "default": {}}}}
+check({("POST", "/api/v1/nowhere", 201, "-"), ("-", "-", 409, "portfolio_not_empty")}
+      <= set(produced.missing(planted, without)), "a route that is built ends its exceptions")
+del produced.ABSENT["portfolio_not_empty"]
+del planted["paths"]["/api/v1/account"]
+check(list(produced.stale(planted, rows)), "a row without its route is seen")
 planted = copy.deepcopy(TABLES)
 planted["routes"].pop()
 check(made(planted).returncode != 0, "a route that is gone is seen")
@@ -59,9 +80,10 @@ def references(value):
 # Structure.
 check(re.fullmatch(r"3\.1\.\d", DOCUMENT["openapi"]) and DOCUMENT["info"]["title"] == "perpd")
 schemas = DOCUMENT["components"]["schemas"]
+there = {f"#/components/{kind}/{name}" for kind in ("schemas", "responses")
+         for name in DOCUMENT["components"][kind]}
 used = set(references(DOCUMENT))
-check(used == {f"#/components/schemas/{name}" for name in schemas}, "schemas that are used",
-      used ^ {f"#/components/schemas/{name}" for name in schemas})
+check(used == there, "components that are used", used ^ there)
 names = []
 for path, item in DOCUMENT["paths"].items():
     for method, operation in item.items():

@@ -303,6 +303,8 @@ static void problems_of_the_follower(void)
           "\"code\":\"invalid_market\",\"detail\":\"no such market\"}" },
         { __LINE__, "list too long", "/api/v1/subaccounts", PROBLEM_invalid_parameter, 0, 400,
           "\"parameter\":\"subaccount_index\"" },
+        { __LINE__, "account", "/api/v1/account", PROBLEM_account_not_found, 0, 404,
+          "\"code\":\"account_not_found\"" },
         { __LINE__, "market of a path", LAST, PROBLEM_not_found, 0, 404,
           "\"code\":\"not_found\",\"detail\":\"no such market\"}" },
         { __LINE__, "request", "/api/v1/requests/0198c0de-0000-7000-8000-0000000000a1",

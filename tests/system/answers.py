@@ -44,7 +44,8 @@ class Answers:
             return PROBLEM
         self.routes.add((method, path))
         answers = DOCUMENT["paths"][path][method.lower()]["responses"]
-        status = str(answer.status) if str(answer.status) in answers else "default"
+        status = str(answer.status)
+        status = status if "content" in answers.get(status, ()) else "default"
         if media not in answers[status]["content"]:
             return f"{method} {path}: {media} of {answer.status} is not in the document"
         return pointer("paths", path, method.lower(), "responses", status, "content", media,

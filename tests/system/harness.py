@@ -9,7 +9,8 @@ import sys
 import time
 import traceback
 
-from client import title
+from client import Connection, title
+from produced import Produced
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from sample import Sample
@@ -27,6 +28,10 @@ PROBLEM_EXTRA = {  # J8: code -> member: (type, whether it must be there)
 }
 
 
+PRODUCED = Produced()
+PRODUCED.watch(Connection)
+
+
 class Suite:
     """Collects cases in the order written and runs them."""
 
@@ -39,11 +44,13 @@ class Suite:
 
     def run(self, world, only=()):
         """PERPD_SAMPLE=N: one case in N."""
-        failed, sample = 0, Sample()
+        failed, sample, ran = 0, Sample(), set()
         for number, function in enumerate(self.cases):
             if function.__name__ not in only if only else not sample.takes(number):
                 continue
             begun = time.monotonic()
+            PRODUCED.case = function.__name__
+            ran.add(function.__name__)
             try:
                 problems = function(world) or []
             except Exception as error:  # a case that breaks is a case that fails
@@ -58,6 +65,10 @@ class Suite:
             elapsed = time.monotonic() - begun
             if elapsed > 5:
                 print(f"{function.__name__} took {elapsed:.1f} s")
+        lacking = PRODUCED.lacking(self.name.replace(" ", "_"), ran)
+        if lacking:
+            failed += 1
+            print("FAILED produced.txt:", *lacking, sep="\n    ")
         print(f"{self.name}: {len(self.cases) - failed} passed, {failed} failed")
         return 1 if failed else 0
 
@@ -120,6 +131,7 @@ class Table:
         self.true(f"{row}: detail", isinstance(body.get("detail"), str) and body["detail"], body)
         for member, value in extra.items():
             self.same(f"{row}: {member}", body.get(member), value)
+        PRODUCED.problem(status, code)
 
     def ok(self, row, response):
         """200 application/json; its object, or {} after a note of what came instead."""

@@ -54,7 +54,7 @@ def faults(document, schema, value, at=""):
 def pointer_of(document, method, path, status=200):
     """The JSON pointer to the schema of an answer in JSON."""
     answers = document["paths"][path][method.lower()]["responses"]
-    status = str(status) if str(status) in answers else "default"
+    status = str(status) if "content" in answers.get(str(status), ()) else "default"
     steps = ("paths", path, method.lower(), "responses", status, "content",
              next(iter(answers[status]["content"])), "schema")
     return "#/" + "/".join(step.replace("~", "~0").replace("/", "~1") for step in steps)
@@ -86,5 +86,6 @@ def examples(document):
 def answer_of(document, method, path, status=200):
     """The schema of an answer in JSON."""
     answers = document["paths"][path][method.lower()]["responses"]
-    content = answers.get(str(status), answers["default"])["content"]
+    answer = answers.get(str(status), {})
+    content = answer.get("content", answers["default"]["content"])
     return next(iter(content.values()))["schema"]

@@ -109,8 +109,8 @@ def options(world):
                           ("/api/v1/orders/x", "GET"), ("/portfolio/0/name", "PATCH")):
         for lines in ((), (page, "Access-Control-Request-Method: POST")):
             with world.exchange.open() as connection:
-                connection.send(get(path, *lines).replace(b"GET", b"OPTIONS", 1))
-                response = connection.receive()
+                response = connection.exchange(
+                    get(path, *lines).replace(b"GET", b"OPTIONS", 1))
                 table.same(f"{path} {lines}", response.status, 204)
                 table.same(f"{path}: Allow", response.header("allow"), methods + ", OPTIONS")
                 table.same(f"{path}: no body", response.header("content-length"), None)

@@ -6,6 +6,7 @@ import sys
 
 from client import (CREATE_API_KEY, GTC, JSON, PATHS, api_key_body, cancel_body, id_text, new_id,
                     portfolio_bytes, request_bytes)
+import every_route
 from harness import Suite, Table
 from world import USDC, World, run
 
@@ -245,5 +246,7 @@ def house(world):
     return table.wrong
 
 
+every_route.add_to(suite)
+
 if __name__ == "__main__":
-    sys.exit(run(suite, World, ("--exchange.testnet=on",)))
+    sys.exit(run(suite, World, ("--exchange.testnet=on", "--net.debug_payload=on")))
