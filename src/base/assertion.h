@@ -35,6 +35,15 @@ struct assertion {
  * do not add up to `count`. */
 CC_MUST_USE bool assertion_read(struct assertion *assertion, const uint8_t *bytes, size_t count);
 
+/* Returns the bytes of an assertion by its own header, which may lie; 0 without a whole header. */
+static inline uint32_t assertion_bytes(const uint8_t *bytes, size_t count)
+{
+    if (count < ASSERTION_HEADER_BYTES)
+        return 0;
+    return ASSERTION_HEADER_BYTES + (uint32_t)cc_load16(bytes) + cc_load16(bytes + 2) +
+           cc_load16(bytes + 4);
+}
+
 /* Writes the header. The caller has put the parts after it, one after the other. */
 void assertion_write_header(uint8_t bytes[ASSERTION_HEADER_BYTES],
                             const struct assertion *assertion);

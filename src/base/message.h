@@ -42,7 +42,7 @@ struct command {
     uint8_t flags;          /* enum command_flag */
     uint16_t payload_bytes; /* multiple of 8 */
     uint16_t key_bytes;     /* 0, 32 or 33 */
-    uint16_t extra_bytes;   /* of a passkey its assertion; codes 33 and 34: then 32 of a hash */
+    uint16_t extra_bytes;   /* of a passkey its assertion; codes 14, 33, 34: then 32 of a hash */
     uint16_t slot_count;    /* ring slots of this message */
     uint16_t signer_role;   /* enum operator_role, codes 1000-1099; else 0 */
     uint16_t zero;
@@ -106,18 +106,6 @@ static inline const uint8_t *command_extra(const struct command *command)
     return command_signature(command) + command_signature_bytes(command);
 }
 
-/* The bytes of the keyed hash of a new secret, which end the extra of the codes that make one. */
-static inline uint32_t command_secret_bytes(uint16_t code)
-{
-    return code == REQUEST_create_api_key || code == REQUEST_login ? SECRET_HASH_BYTES : 0;
-}
-
-/* Returns that hash; the code makes a secret. */
-static inline const uint8_t *command_secret_hash(const struct command *command)
-{
-    return command_extra(command) + command->extra_bytes - SECRET_HASH_BYTES;
-}
-
 /* Returns the bytes of header and all parts, without slot padding. */
 static inline uint32_t command_bytes(const struct command *command)
 {
@@ -133,13 +121,14 @@ static inline uint32_t command_slots(uint32_t part_bytes)
 }
 
 enum answer_member {
-    ANSWER_HAS_ACCOUNT = 1,  /* account_id */
-    ANSWER_HAS_ID = 2,       /* id: session_id of 11 to 13, api_key_id of 34, withdrawal_id of 10 */
-    ANSWER_HAS_EXPIRY = 4,   /* expires_at_ns */
-    ANSWER_HAS_ORIGINAL = 8, /* original_status, original_processed_at_ns */
-    ANSWER_HAS_ORDER = 16,   /* order_status, remaining, filled, filled_notional */
-    ANSWER_HAS_AHEAD = 32,   /* quantity_ahead: only if the order rests */
-    ANSWER_HAS_MARKET = 64,  /* best_bid, best_ask, book_seq, price_decimals */
+    ANSWER_HAS_ACCOUNT = 1, /* account_id */
+    ANSWER_HAS_ID =
+        2, /* id: of the session, key or withdrawal made; 14: of the device key that ended */
+    ANSWER_HAS_EXPIRY = 4,    /* expires_at_ns */
+    ANSWER_HAS_ORIGINAL = 8,  /* original_status, original_processed_at_ns */
+    ANSWER_HAS_ORDER = 16,    /* order_status, remaining, filled, filled_notional */
+    ANSWER_HAS_AHEAD = 32,    /* quantity_ahead: only if the order rests */
+    ANSWER_HAS_MARKET = 64,   /* best_bid, best_ask, book_seq, price_decimals */
     ANSWER_HAS_INDEXES = 128, /* subaccount_index, portfolio_index: codes 22 and 24 */
 };
 

@@ -78,7 +78,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(limits,   admin_keys,             INT,    1, 0, "16",             0, 0, "per account") \
     X(limits,   scoped_keys,            INT,    1, 0, "64",             0, 0, "per account") \
     X(limits,   api_keys,               INT,    1, 1, "32",             1, 4096, "per account") \
-    X(limits,   device_keys,            INT,    1, 0, "16",             0, 0, "per account") \
+    X(limits,   device_keys,            INT,    6, 1, "16",             1, 4096, "live device keys of an account") \
     X(limits,   subaccounts,            INT,    4, 1, "256",            1, 65536, "per account") \
     X(limits,   portfolios,             INT,    4, 1, "64",             1, 65536, "per subaccount") \
     X(limits,   open_orders,            INT,    1, 1, "2000",           1, 100000, "resting orders per portfolio") \

@@ -89,7 +89,7 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(add_scoped_passkey_master_key,        30, ADMIN,             PATH_SCOPED_ADD,                           CREDENTIAL,    0, SUCCESS, 0) \
     X(remove_scoped_passkey_master_key,     31, ADMIN,             PATH_SCOPED_REMOVE,                        FIXED,        48, SUCCESS, 0) \
     X(close_account,                        32, ADMIN,             "/api/v1/account/close",                   FIXED,         8, ACK,     1) \
-    X(login,                                33, SESSION_OR_MASTER, "/api/v1/login",                           FIXED,        24, SUCCESS, 0) \
+    X(login,                                33, SESSION_OR_MASTER, "/api/v1/login",                           FIXED,        24, SUCCESS, 1) \
     X(create_api_key,                       34, SESSION_OR_MASTER, "/api/v1/api-keys",                        FIXED,        48, SUCCESS, 1) \
     X(revoke_api_key,                       35, SESSION_OR_MASTER, "/api/v1/api-keys/revoke",                 FIXED,        24, SUCCESS, 1) \
     X(oracle_price,                       1000, OPERATOR,          PATH_OPERATOR,                             FIXED,        24, ACK,     1) \

@@ -16,7 +16,7 @@
     X("11",  not_ready,             retry_required, \
       "the engine is not ready, or the process has no random bytes for a secret") \
     X("11",  revoked_by_session,    session_rejected, \
-      "code 14 is signed by a session") \
+      "code 14 is signed by a session, on another path than /logout") \
     X("11",  key_absent,            rejected_unauthorized, \
       "the keyring does not have the key") \
     X("11",  key_of_session_codes,  session_rejected, \
@@ -38,7 +38,7 @@
       "key unknown, expired (expires_at <= t) or revoked for the body's account; its kind, " \
       "scope or pin does not reach the code") \
     X("3",   credential_of_session, session_rejected, \
-      "the same, of codes 13 to 15") \
+      "the same, of codes 13 to 15 and 33") \
     X("4",   suspended,             rejected_account_suspended, \
       "account suspended") \
     X("5",   portfolio,             rejected_invalid_portfolio_id, \

@@ -3,6 +3,7 @@
 #include "base/rule.h"
 #include "engine/account/api_key.h"
 #include "engine/account/credit.h"
+#include "engine/account/device_key.h"
 #include "engine/account/faucet.h"
 #include "engine/account/leverage_set.h"
 #include "engine/account/operator_cancel.h"
@@ -176,6 +177,7 @@ enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
     X(close_subaccount,          NOTHING,   subaccount_close) \
     X(create_portfolio,          NOTHING,   portfolio_create) \
     X(close_account,             NOTHING,   account_close) \
+    X(login,                     NOTHING,   device_key_create) \
     X(create_api_key,            NOTHING,   api_key_create) \
     X(revoke_api_key,            NOTHING,   api_key_revoke) \
     X(oracle_price,              NOTHING,   apply_oracle) \

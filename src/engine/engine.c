@@ -1,5 +1,6 @@
 #include "engine/engine.h"
 
+#include "base/command_hash.h"
 #include "base/rule.h"
 #include "engine/dispatch.h"
 #include "engine/image/image.h"
@@ -132,6 +133,12 @@ static void add_original_members(const struct engine *engine, uint64_t sequence,
         credential_id(&rows[found], result->id);
         result->members |= ANSWER_HAS_ID;
     }
+    found = credential_find_sequence(engine, sequence, CREDENTIAL_DEVICE_KEY);
+    if (found != CREDENTIAL_NONE) {
+        credential_id(&rows[found], result->id);
+        result->expires_at_ns = rows[found].expires_ns;
+        result->members |= ANSWER_HAS_ID | ANSWER_HAS_EXPIRY;
+    }
     found = withdrawal_find_sequence(engine, sequence);
     if (found != WITHDRAWAL_NONE) {
         withdrawal_id(&engine->withdrawals.rows[found], result->id);
@@ -248,7 +255,8 @@ static bool has_lawful_parts(const struct command *command, const struct request
         return may_sign && command->key_bytes == CREDENTIAL_KEY_BYTES &&
                passkey_assertion(command, &assertion);
     }
-    if (command->extra_bytes != command_secret_bytes(command->code) ||
+    if (command->extra_bytes != command_hash_bytes(command->code, false, command_extra(command),
+                                                   command->extra_bytes) ||
         row->signer == SIGNER_NEW_PASSKEY)
         return false;
     if (row->signer == SIGNER_NEW_SECP256K1)

@@ -21,7 +21,7 @@
 #include "engine/state/effects.h"
 #include "engine/state/result.h"
 
-enum { ENGINE_RULES_VERSION = 5, ENGINE_WORK_TICK_UNITS = 1024 };
+enum { ENGINE_RULES_VERSION = 6, ENGINE_WORK_TICK_UNITS = 1024 };
 
 struct engine;
 struct image_sink;

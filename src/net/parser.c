@@ -186,7 +186,7 @@ static bool accept_request(struct protocol *protocol, struct conn *conn, const c
     if (conn->early.code != PROBLEM_none) {
         pipeline_refuse(&protocol->pipeline, conn, &conn->early, conn->allow);
     } else if (conn->route.kind == ROUTE_SIGNED) {
-        if (!job_accept(protocol->jobs, conn, text + conn->head.bytes, body_bytes))
+        if (!job_accept(protocol->jobs, conn, text, text + conn->head.bytes, body_bytes))
             return false;
     } else if (conn->route.kind == ROUTE_PLAIN) {
         plain_write_accept(protocol->jobs, conn, text, text + conn->head.bytes, body_bytes);

@@ -35,8 +35,8 @@ static bool fill_local(const struct context *context, const struct conn *conn,
         return fill_eip712(conn, local, problem);
     if (local->kind == ROUTE_LIMITS && conn->head.has_api_key) {
         local->keyed = true;
-        if (!api_caller_find(context->config, context->unix_ns, &conn->head, head_text, &entry,
-                             problem))
+        if (!api_caller_find(context->config, context->unix_ns, &conn->head, head_text,
+                             API_CALLER_KEY, &entry, problem))
             return false;
         local->caller = entry.key;
     }

@@ -188,6 +188,8 @@ static void test_younger(void)
                                            "limits.portfolios", "limits.subaccounts" };
 
     make_lines();
+    leave_out("limits.device_keys"); /* of version 6 */
+    CHECK(parse() && options.values[OPTION_limits_device_keys] == 16);
     for (size_t k = 0; k < CC_COUNT(younger); k++) {
         CHECK(parse() == (k == 0));
         leave_out(younger[k]);

@@ -157,7 +157,7 @@ class Cash:
         """Code 2009: (status, reason)."""
         key_id, a, b, c, amount = FAUCET_BODY.unpack(body)
         exchange = self.exchange
-        portfolio = exchange.hierarchy.portfolio_of_key(key_id, (a, b, c))
+        portfolio = exchange.hierarchy.portfolio_of_key(key_id, (a, b, c), False)
         if isinstance(portfolio, tuple):
             return portfolio
         if exchange.limits["exchange.testnet"] != "on":

@@ -1,25 +1,28 @@
-"""Sessions and API keys (rules.md R10, R11 codes 11 to 15, 34 and 35)."""
+"""Sessions, API and device keys (rules.md R10, R11 codes 11 to 15 and 33 to 35)."""
 import hierarchy
 from hierarchy import has_control
 from keys import duplicate_account
 from wire import (BATCH, CLOSE_ACCOUNT, CLOSE_SUBACCOUNT, CREATE_ACCOUNT, CREATE_KEY,
                   CREATE_KEY_BODY, CREATE_PASSKEY_ACCOUNT, CREATE_PORTFOLIO, CREATE_SESSION,
-                  CREATE_SUBACCOUNT, FULL_ACCESS, READ_WRITE, REASON, RESET_MMP, REVOKE_ALL,
+                  CREATE_SUBACCOUNT, FULL_ACCESS, LOGIN, LOGIN_BODY, READ_WRITE, REASON, RESET_MMP,
+                  REVOKE_ALL,
                   REVOKE_BODY, REVOKE_KEY, REVOKE_KEY_BODY, REVOKE_SESSION, SCHEDULE_CANCEL,
                   SESSION_BODY, SET_MMP, STATUS, TRANSFER, WITHDRAW, uuid7_of)
 
 S = STATUS
 SECOND = 1000000000
 OF_MASTERS = (CREATE_SESSION, REVOKE_SESSION, REVOKE_ALL)
+OF_SESSIONS = (*OF_MASTERS, LOGIN)  # row 3 answers session_rejected
 STRUCTURE = (CREATE_SUBACCOUNT, CLOSE_SUBACCOUNT, CLOSE_ACCOUNT)  # of masters alone
 # Sessions of that scope, and masters.
-OF_FULL_ACCESS = (CREATE_KEY, REVOKE_KEY, TRANSFER, WITHDRAW, CREATE_PORTFOLIO)
+OF_FULL_ACCESS = (LOGIN, CREATE_KEY, REVOKE_KEY, TRANSFER, WITHDRAW, CREATE_PORTFOLIO)
 TRADING = (*range(BATCH + 1), SCHEDULE_CANCEL, SET_MMP, RESET_MMP)
 # Row 4 lets them pass, for users; codes from 1000 on have no account.
 SIGNUPS = (CREATE_ACCOUNT, CREATE_PASSKEY_ACCOUNT)
-SUSPENSION_EXEMPT = (1, 3, 4, 7, SCHEDULE_CANCEL, *OF_MASTERS, REVOKE_KEY, *SIGNUPS)
+SUSPENSION_EXEMPT = (1, 3, 4, 7, SCHEDULE_CANCEL, *OF_MASTERS, LOGIN, REVOKE_KEY,
+                     *SIGNUPS)
 NO_PIN = -1
-KIND_SESSION, KIND_API_KEY, KIND_MASTER_KEY = 0, 1, 3
+KIND_SESSION, KIND_API_KEY, KIND_DEVICE_KEY, KIND_MASTER_KEY = 0, 1, 2, 3
 ADDED, REMOVED = 0, 1
 
 
@@ -34,6 +37,13 @@ class ApiKey:
     __slots__ = ("account", "pin", "scope", "revoked", "hash", "made")
 
 
+class DeviceKey:
+    __slots__ = ("account", "pin", "scope", "revoked", "hash", "made", "expires_at", "id")
+
+    def live(self, t):
+        return not self.revoked and self.expires_at > t
+
+
 class Credentials:
     def __init__(self, exchange):
         self.exchange = exchange
@@ -42,6 +52,7 @@ class Credentials:
         self.of_account = {}  # account -> its sessions, oldest first
         self.api_keys = {}  # api_key_id -> ApiKey
         self.key_counts = {}  # account -> live API keys
+        self.device_keys = {}  # account -> its device keys, oldest first
 
     def check(self, code, body, key, t):
         """(account of the duplicate set or None, whether row 3 refuses)."""
@@ -53,7 +64,7 @@ class Credentials:
                 return duplicate_account(key), False
             return None, True
         account = int.from_bytes(body[:8], "little")
-        self.pin = NO_PIN
+        self.pin, self.logout_by = NO_PIN, None
         if account in exchange.hierarchy.accounts and exchange.hierarchy.accounts[account].closed:
             return None, True
         if self.masters.get(key) == account:
@@ -61,7 +72,8 @@ class Credentials:
         session = self.live(account, key)
         if not session:
             return None, True
-        if code in OF_MASTERS + STRUCTURE:
+        self.logout_by = session if code == REVOKE_SESSION else None
+        if code in OF_MASTERS + STRUCTURE and not self.logout_by:
             return account, True
         self.pin = session.pin
         if code in OF_FULL_ACCESS and session.scope != FULL_ACCESS:
@@ -70,7 +82,7 @@ class Credentials:
 
     def reached(self, code, body, account):
         """Whether what the body names is within the subaccount of a pinned session."""
-        if code in (CREATE_KEY, REVOKE_KEY):  # they judge it themselves
+        if code in (LOGIN, CREATE_KEY, REVOKE_KEY, REVOKE_SESSION):  # they judge it themselves
             return True
         named = [int.from_bytes(body[8:12], "little")]
         if code == TRANSFER and int.from_bytes(body[16:24], "little") == account:
@@ -147,12 +159,18 @@ class Credentials:
         self.tell(session.key, session.account, session.pin, KIND_SESSION, REMOVED,
                   session.scope)
 
-    def revoke_session(self, body):
+    def revoke_session(self, body, device=b""):
+        """Code 14; on /logout a session ends itself alone, and `device` is the hash of the device
+        key that it presents."""
         session = self.live(*REVOKE_BODY.unpack(body))
-        if not session:
-            return S["session_rejected"]
-        self.revoke(session)
-        return S["session_revoked"]
+        known = session and self.logout_by in (None, session)
+        if known:
+            self.revoke(session)
+        account = int.from_bytes(body[:8], "little")
+        for key in self.live_devices(account) if device else ():
+            if key.hash == device:
+                self.end_device(key)
+        return S["session_revoked" if known else "session_rejected"]
 
     def revoke_all(self, body):
         sessions = self.live_sessions(int.from_bytes(body, "little"))
@@ -192,13 +210,46 @@ class Credentials:
         self.end_key(key)
         return 0
 
+    # ---- device keys
+
+    def live_devices(self, account):
+        return [key for key in self.device_keys.get(account, ()) if key.live(self.exchange.t)]
+
+    def login(self, body, digest):
+        """Code 33."""
+        exchange = self.exchange
+        account, expires_at, pin, pad = LOGIN_BODY.unpack(body)
+        expires_at = self.session_times(expires_at)
+        if (any(pad) or expires_at is None or self.pin != NO_PIN and pin != self.pin
+                or pin >= len(exchange.hierarchy.accounts[account].subaccounts)
+                or len(self.live_devices(account)) >= exchange.limits["limits.device_keys"]):
+            return S["session_rejected"]
+        key = DeviceKey()
+        key.made, key.id = exchange.sequence, uuid7_of(exchange.t, exchange.sequence, 0)
+        key.account, key.pin, key.revoked, key.hash = account, pin, False, digest
+        key.expires_at, key.scope = expires_at, READ_WRITE
+        self.device_keys.setdefault(account, []).append(key)
+        self.tell(digest, account, pin, KIND_DEVICE_KEY, ADDED, READ_WRITE)
+        return 0
+
+    def of_plain_write(self, key_id, takes_device):
+        """The API key, or the live device key, of a plain write."""
+        devices = [key for keys in self.device_keys.values() for key in keys
+                   if takes_device and key.id == key_id and key.live(self.exchange.t)]
+        return devices[0] if devices else self.api_keys.get(key_id)
+
+    def end_device(self, key):
+        key.revoked = True
+        self.tell(key.hash, key.account, key.pin, KIND_DEVICE_KEY, REMOVED, READ_WRITE)
+
     # ---- the end of an account
 
     def end_all(self, account):
-        """Code 32 revokes sessions and API keys, newest first."""
+        """Code 32 revokes sessions, API and device keys, newest first."""
         ending = [(session.made, self.revoke, session) for session in self.live_sessions(account)]
         ending += [(key.made, self.end_key, key) for key in self.api_keys.values()
                    if key.account == account and not key.revoked]
+        ending += [(key.made, self.end_device, key) for key in self.live_devices(account)]
         for _, end, credential in sorted(ending, key=lambda one: one[0], reverse=True):
             end(credential)
 

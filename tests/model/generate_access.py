@@ -1,7 +1,7 @@
 """Generator of accounts, sessions, API keys and leverage."""
 import keys
 import wire
-from wire import (CREATE_ACCOUNT, CREATE_KEY, CREATE_SESSION, LEVERAGE, READ, READ_WRITE,
+from wire import (CREATE_ACCOUNT, CREATE_KEY, CREATE_SESSION, LEVERAGE, LOGIN, READ, READ_WRITE,
                   REVOKE_ALL, REVOKE_KEY, REVOKE_SESSION)
 
 SECOND = 1000000000
@@ -70,6 +70,23 @@ class AccessCommands:
             if not owned[key_id].revoked:
                 break
         return owned[key_id].account, key_id
+
+    def make_device_key(self, exchange):
+        """A login, or a logout of a session that presents a device key."""
+        rng, account = self.random, self.account()
+        devices = [key for keys in exchange.credentials.device_keys.values() for key in keys]
+        if rng.random() < 0.6 or not devices:
+            expires = rng.choice((0, 0, 0, self.clock - 5, self.clock + 200 * 86400 * SECOND))
+            body = wire.LOGIN_BODY.pack(account, expires, rng.choice((-1, -1, 0, 1)),
+                                        rng.choice((bytes(4),) * 4 + (b"\0\0\0\1",)))
+            return self.signed(LOGIN, body, self.key_signer(account), extra=rng.randbytes(32))
+        device = rng.choice(devices)
+        if rng.random() < 0.8:
+            account = device.account
+        signer = rng.choice(self.sessions[account][1:] or [self.new_key()])
+        named = signer if rng.random() < 0.7 else rng.choice(self.sessions[account])
+        return self.signed(REVOKE_SESSION, wire.REVOKE_BODY.pack(account, named), signer,
+                           extra=device.hash)
 
     def make_api_key(self, exchange):
         rng = self.random

@@ -19,7 +19,7 @@ import settlement
 import states
 from cash import Cash
 from conditionals import Conditionals
-from credentials import Credentials, OF_MASTERS, SIGNUPS
+from credentials import Credentials, OF_SESSIONS, SIGNUPS
 from deferred import Work
 from hierarchy import Hierarchy
 from market import Market, SECOND
@@ -27,14 +27,15 @@ from place import place, place_market
 from protection import Protection, REDUCE_ONLY_LIST
 from walk import MODES
 from wire import (ALL16, AMEND, ARM, BATCH, CANCEL, CANCELED, CANCEL_ALL, CANCEL_ONLY, CLOSED,
-                  CLOSE_ACCOUNT, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CONDITIONAL, CONDITIONAL_CANCEL,
-                  CONFIGURATION, CREATE_KEY, CREATE_PASSKEY_ACCOUNT, CREATE_PORTFOLIO,
-                  CREATE_SESSION, CREATE_SUBACCOUNT, DEFINE, DELETE, DEPOSIT, DISCONNECT, EXPIRED,
-                  FAUCET, FEE_TIER, HALTED, HALT_ALL, LEVERAGE, LEVERAGE_BODY, MARKET_ORDER,
-                  MARKET_STATE, OPERATOR_CANCEL, ORACLE, ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED,
-                  REASON, RENAME, REOPEN_PORTFOLIO, REPLACE, RESET_MMP, REVOKE_ALL, REVOKE_KEY,
-                  REVOKE_SESSION, SCHEDULE_CANCEL, SETTLE, SET_MMP, STATUS, SUSPEND, TICK, TOP_UP,
-                  TRANSFER, UNTRIGGERED, WITHDRAW, uuid_ms)
+                  CLOSE_ACCOUNT, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CONDITIONAL,
+                  CONDITIONAL_CANCEL, CONFIGURATION, CREATE_KEY, CREATE_PASSKEY_ACCOUNT,
+                  CREATE_PORTFOLIO, CREATE_SESSION, CREATE_SUBACCOUNT, DEFINE, DELETE, DEPOSIT,
+                  DISCONNECT, EXPIRED, FAUCET, FEE_TIER, HALTED, HALT_ALL, LEVERAGE,
+                  LEVERAGE_BODY, LOGIN, MARKET_ORDER, MARKET_STATE, OPERATOR_CANCEL, ORACLE,
+                  ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED, REASON, RENAME, REOPEN_PORTFOLIO,
+                  REPLACE, RESET_MMP, REVOKE_ALL, REVOKE_KEY, REVOKE_SESSION, SCHEDULE_CANCEL,
+                  SETTLE, SET_MMP, STATUS, SUSPEND, TICK, TOP_UP, TRANSFER, UNTRIGGERED,
+                  WITHDRAW, uuid_ms)
 
 S = STATUS
 MS = 1000000
@@ -95,7 +96,6 @@ class Exchange:
             CLOSE_ACCOUNT: self.hierarchy.close_account,
             SUSPEND: self.hierarchy.suspend, FEE_TIER: self.hierarchy.set_fee_tier,
             CREATE_SESSION: self.credentials.create_session,
-            REVOKE_SESSION: self.credentials.revoke_session,
             REVOKE_ALL: self.credentials.revoke_all, REVOKE_KEY: self.credentials.revoke_key}
         self.plain = {  # give (status, reason)
             LEVERAGE: self.set_leverage, CLOSE_PORTFOLIO: self.hierarchy.close_portfolio,
@@ -355,7 +355,7 @@ class Exchange:
     def set_leverage(self, body):
         """Code 2001: (status, reason)."""
         key_id, account, subaccount, index, leverage, asset, _ = LEVERAGE_BODY.unpack(body)
-        portfolio = self.hierarchy.portfolio_of_key(key_id, (account, subaccount, index))
+        portfolio = self.hierarchy.portfolio_of_key(key_id, (account, subaccount, index), False)
         if isinstance(portfolio, tuple):
             if portfolio[1]:
                 self.counts["leverage " + {"read_only_key": "read-only key",
@@ -476,7 +476,7 @@ class Exchange:
 
     def execute(self, code, body, key, request_id, refused, extra):
         if refused:
-            return S["session_rejected" if code in OF_MASTERS else "rejected_unauthorized"]
+            return S["session_rejected" if code in OF_SESSIONS else "rejected_unauthorized"]
         if code < ORACLE and self.credentials.suspended(code, int.from_bytes(body[:8], "little")):
             return S["rejected_account_suspended"]
         if code in (PLACE, MARKET_ORDER):
@@ -490,4 +490,8 @@ class Exchange:
             return self.credentials.create_account(body, key)
         if code == CREATE_KEY:
             return self.credentials.create_key(body, extra[-32:])
+        if code in (LOGIN, REVOKE_SESSION):
+            done = (self.credentials.login if code == LOGIN
+                    else self.credentials.revoke_session)
+            return done(body, extra)
         return self.handlers[code](body)

@@ -113,13 +113,17 @@ static void outcomes(void)
         const struct answer answer = { .code = rows[i].code,
                                        .status = rows[i].status,
                                        .reason = rows[i].reason };
-        CHECK_ROW(&rows[i], !plain_body_succeeded(&answer, &problem));
+        CHECK_ROW(&rows[i], !plain_body_succeeded(&answer, false, &problem));
         CHECK_ROW(&rows[i], problem.code == rows[i].problem && problem.detail[0] != '\0');
         if (rows[i].problem == PROBLEM_invalid_parameter)
             CHECK_ROW(&rows[i], strcmp(problem.member, "amount") == 0);
     }
     const struct answer good = { .code = 2002 };
-    CHECK(plain_body_succeeded(&good, &problem));
+    CHECK(plain_body_succeeded(&good, true, &problem));
+    struct answer gone = { .code = REQUEST_portfolio_close,
+                           .status = STATUS_rejected_unauthorized };
+    CHECK(!plain_body_succeeded(&gone, true, &problem));
+    CHECK(problem.code == PROBLEM_invalid_device_key);
 }
 
 static void states(void)

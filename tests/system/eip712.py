@@ -4,7 +4,7 @@ import datetime
 import struct
 
 CREATE_ACCOUNT, CREATE_SESSION, REVOKE_SESSION, REVOKE_ALL = 11, 13, 14, 15
-CREATE_API_KEY, REVOKE_API_KEY = 34, 35
+LOGIN, CREATE_API_KEY, REVOKE_API_KEY = 33, 34, 35
 TRANSFER, WITHDRAW = 9, 10
 CREATE_SUBACCOUNT, CLOSE_SUBACCOUNT, CREATE_PORTFOLIO, CLOSE_ACCOUNT = 22, 23, 24, 32
 
@@ -132,6 +132,9 @@ EIP712 = {  # code: name, body fields as (member, type, offset, size, value)
     REVOKE_SESSION: ("revoke_session", (
         ("accountId", "uint64", 0, 8, _u64), ("sessionPub", "bytes", 8, 32, bytes))),
     REVOKE_ALL: ("revoke_all_sessions", (("accountId", "uint64", 0, 8, _u64),)),
+    LOGIN: ("login", (
+        ("accountId", "uint64", 0, 8, _u64), ("expiresAt", "string", 8, 8, _time),
+        ("subaccountPin", "string", 16, 4, _pin))),
     CREATE_API_KEY: ("create_api_key", (
         ("accountId", "uint64", 0, 8, _u64), ("subaccountPin", "string", 8, 4, _pin),
         ("scope", "string", 12, 1, _enum("READ", "READ_WRITE")),

@@ -22,8 +22,6 @@ DOCUMENT = ROOT / "docs/openapi.json"
 # Problem codes and statuses of routes that are not built, and where those would begin: the first
 # route there ends the exception.
 ABSENT = {
-    "invalid_device_key": "/api/v1/login",
-    "origin_not_allowed": "/api/v1/login",  # cookies are refused across origins
     "pairing_already_used": "/api/v1/device-pairing",
     "pairing_not_deposited": "/api/v1/device-pairing",
     "pairing_expired": "/api/v1/device-pairing",

@@ -1,18 +1,22 @@
-"""test_keys.py - API keys and sessions from outside: what READ and READ_WRITE may, a pin's reach,
-codes 35 and 15, which count from their answer on.
+"""test_keys.py - API keys, device keys and sessions from outside: what each may, a pin's reach,
+from which pages a cookie counts; codes 35, 15 and a logout, which count from their answer on.
 
 Expected values are the specification's, the section named beside them. W: wire.md, R: rules.md,
 J: json.md.
 """
+import base64
 import json
+import struct
 import sys
 import threading
 import time
 
-from client import (CREATE_API_KEY, CREATE_SESSION, JSON, PATIENCE_S, PLACE_LIMIT, REVOKE_ALL,
-                    REVOKE_API_KEY, REVOKE_SESSION, SECP256K1, Ed25519Key, Secp256k1Key,
-                    api_key_body, b64, envelope, header, limit_body, new_id, request_bytes,
-                    revoke_all_body, revoke_body, revoke_key_body, session_body)
+from client import (CREATE_API_KEY, CREATE_SESSION, JSON, NO_PIN, PATIENCE_S, PLACE_LIMIT,
+                    REVOKE_ALL, REVOKE_API_KEY, REVOKE_SESSION, SECP256K1, Ed25519Key,
+                    Secp256k1Key, api_key_body, b64, envelope, header, limit_body, new_id,
+                    payload_of, request_bytes, revoke_all_body, revoke_body, revoke_key_body,
+                    session_body)
+from eip712 import LOGIN
 from harness import Suite, Table
 from world import World, run
 
@@ -117,6 +121,213 @@ def lists(world):
                {"api_keys": keys[:1]})
     for path in ("/api/v1/auth/sessions", "/api/v1/api-keys"):
         table.problem(path, exchange.get(path), 401, "invalid_api_key")
+    return table.wrong
+
+
+def login_body(account, expires_ns=0, pin=NO_PIN, pad=bytes(4)):
+    """W3 code 33, 24 bytes."""
+    return struct.pack("<QQi", account, expires_ns, pin) + pad
+
+
+def login(world, account, signer=None, headers=(), request_id=None, **more):
+    """The response of code 33."""
+    signer = signer or account.session
+    payload = payload_of(LOGIN, login_body(account.id, **more), signer, request_id)
+    return world.exchange.kept(world.exchange.wrap("/api/v1/login", payload, signer,
+                                                   headers=headers))
+
+
+def logout(world, account, named, signer, device=None):
+    payload = payload_of(REVOKE_SESSION, revoke_body(account.id, named.public), signer)
+    headers = [("X-DEVICE-KEY", device)] if device else []
+    return world.exchange.kept(world.exchange.wrap("/api/v1/logout", payload, signer,
+                                                   headers=headers))
+
+
+def by_device(world, path, device, *more):
+    return world.exchange.get(path, headers=[("X-DEVICE-KEY", device), *more])
+
+
+@suite.case
+def logins(world):
+    """R11, code 33, W6, W7: a device key's secret is shown once, with its cookie; bounds."""
+    table = Table()
+    exchange, account = world.exchange, world.account()
+    request_id = new_id()
+    response = login(world, account, request_id=request_id)
+    born = table.success("by a session", response, True, DONE, device_key_id=..., device_key=...,
+                         expires_at=...)
+    secret = born["device_key"]
+    table.same("32 bytes", len(base64.b64decode(secret)), 32)
+    table.same("cookie", response.header("set-cookie"),
+               f"device_key={secret}; HttpOnly; Secure; SameSite=Strict")
+    again = login(world, account, request_id=request_id)
+    table.success("duplicate", again, False, "duplicate_request_id", sequenced=False,
+                  original_status=DONE, original_processed_at_ns=born["processed_at_ns"],
+                  device_key_id=born["device_key_id"], expires_at=born["expires_at"])
+    table.same("no cookie again", again.header("set-cookie"), None)
+    foreign = login(world, account, account.master, [("Origin", "https://evil.example")])
+    table.same("no cookie for a page of another origin", foreign.header("set-cookie"), None)
+    own = login(world, account, account.master, [("Origin", "http://localhost")])
+    table.true("a cookie for a page of this origin", own.header("set-cookie"), own)
+    trader = Ed25519Key()
+    exchange.ack(CREATE_SESSION, session_body(account.id, trader.public, scope=1), account.master)
+    pinned = Ed25519Key()
+    exchange.ack(CREATE_SESSION, session_body(account.id, pinned.public, pin=0), account.master)
+    now = time.time_ns()
+    for row, got in (
+            ("TRADING_ONLY", login(world, account, trader)),
+            ("beyond the signer's pin", login(world, account, pinned)),
+            ("a missing subaccount", login(world, account, pin=5)),
+            ("pad", login(world, account, pad=b"\1\0\0\0")),
+            ("expired", login(world, account, expires_ns=now - 1)),
+            ("beyond the longest life",
+             login(world, account, expires_ns=now + 181 * 86400 * 10**9)),
+            ("unknown key", login(world, account, Ed25519Key()))):
+        table.true(row, not got.json["success"] and got.json["message"] == "session_rejected", got)
+        table.same(row + ", no cookie", got.header("set-cookie"), None)
+    table.success("pinned", login(world, account, pinned, pin=0), True, DONE, device_key_id=...,
+                  device_key=..., expires_at=...)
+    for number in range(12):  # with the four above: 16
+        assert login(world, account).json["success"], number
+    table.success("number 17", login(world, account), False, "session_rejected")
+    table.success("of another account", login(world, world.account()), True, DONE,
+                  device_key_id=..., device_key=..., expires_at=...)
+    for path in ("/api/v1/auth/sessions", "/api/v1/api-keys"):
+        table.ok(path, by_device(world, path, secret))
+        table.problem(path + ", unknown", by_device(world, path, b64(bytes(32))), 401,
+                      "invalid_device_key")
+        table.problem(path + ", no secret", by_device(world, path, "AAAA"), 401,
+                      "invalid_device_key")
+        table.problem(path + ", a wrong API key goes first", by_device(
+            world, path, secret, ("X-API-KEY", b64(bytes(32)))), 401, "invalid_api_key")
+        table.problem(path + ", twice", by_device(world, path, secret, ("X-DEVICE-KEY", secret)),
+                      400, "malformed_request")
+        table.problem(path + ", as an API key", exchange.get(path, secret), 401,
+                      "invalid_api_key")
+        table.problem(path + ", an API key as a device key",
+                      by_device(world, path, account.api_key), 401, "invalid_device_key")
+    table.problem("other reads", by_device(world, "/api/v1/orders", secret), 401,
+                  "invalid_api_key")
+    return table.wrong
+
+
+@suite.case
+def logouts(world):
+    """W6: a session revokes itself and the device key that it presents, nothing else."""
+    table = Table()
+    exchange, account, other = world.exchange, world.account(), world.account()
+
+    def session(of=account):
+        key = Ed25519Key()
+        exchange.ack(CREATE_SESSION, session_body(of.id, key.public), of.master)
+        return key
+
+    def device(of=account):
+        return login(world, of).json["device_key"]
+
+    def ended(deleted, revoked):
+        return {"device_key_deleted": deleted, "session_revoked": revoked}
+
+    first, second, third = session(), session(), session()
+    key, theirs, kept = device(), device(other), device()
+    table.same("another session", logout(world, account, second, first).json, ended(False, False))
+    table.same("another's device key", logout(world, account, first, first, theirs).json,
+               ended(False, True))
+    table.same("a revoked session", logout(world, account, first, first, kept).json,
+               ended(False, False))
+    table.ok("its device key lives", by_device(world, "/api/v1/auth/sessions", kept))
+    table.ok("the other's too", by_device(world, "/api/v1/auth/sessions", theirs))
+    table.same("both", logout(world, account, second, second, key).json, ended(True, True))
+    table.problem("deleted", by_device(world, "/api/v1/auth/sessions", key), 401,
+                  "invalid_device_key")
+    table.same("a session that is not known, and its own key",
+               logout(world, account, Ed25519Key(), third, kept).json, ended(True, False))
+    table.same("by the master", logout(world, account, third, account.master).json,
+               ended(False, True))
+    third, key = session(), device()
+    payload = payload_of(REVOKE_SESSION, revoke_body(account.id, third.public), third)
+    asked = request_bytes("GET", "/api/v1/auth/sessions", None, [("X-DEVICE-KEY", key)])
+    closing = request_bytes("POST", "/api/v1/portfolio/close", json.dumps(
+        {"subaccount_index": 0, "portfolio_index": 0}).encode(),
+        [JSON, ("Cookie", f"device_key={key}")])
+    with exchange.open() as connection:  # revoked by a request before it in the same bytes
+        connection.send(asked + exchange.wrap("/api/v1/logout", payload, third,
+                                              headers=[("X-DEVICE-KEY", key)]) + asked + closing)
+        table.ok("before", connection.receive())
+        table.same("in the pipeline", connection.receive().json, ended(True, True))
+        table.problem("a read behind it", connection.receive(), 401, "invalid_device_key")
+        table.problem("a write behind it", connection.receive(), 401, "invalid_device_key")
+    table.problem("no secret", logout(world, account, account.session, account.session, "AA=="),
+                  401, "invalid_device_key")
+    table.success("14 of a session elsewhere", exchange.send(
+        REVOKE_SESSION, revoke_body(account.id, account.session.public), account.session), False,
+        "session_rejected", sequenced=False)
+    table.true("it lives", account.session.public in [
+        base64.b64decode(row["session_public_key"])
+        for row in account.read("/api/v1/auth/sessions").json])
+    return table.wrong
+
+
+@suite.case
+def cookies(world):
+    """W7, W10: the cookie closes, reopens and renames, for pages of this origin, and no more."""
+    table = Table()
+    exchange, account = world.exchange, world.account()
+    secret, pinned = (login(world, account, account.session, pin=pin).json["device_key"]
+                      for pin in (-1, 0))
+    write_key, _ = make(world, account, scope=1)
+    place = {"subaccount_index": 0, "portfolio_index": 0}
+
+    def send(method, path, body, *headers):
+        return exchange.kept(request_bytes(method, path, json.dumps(body).encode(), headers))
+
+    def rename(*headers, media=JSON, path="/api/v1/portfolio/0/name"):
+        return send("PATCH", path, {"subaccount_index": 0, "name": "Desk"}, media, *headers)
+
+    cookie = ("Cookie", f"theme=dark; device_key={secret}; lang=en")
+    table.ok("rename", rename(cookie))
+    table.ok("rename, the other path", rename(cookie, path="/portfolio/0/name"))
+    for row, header in (("own origin", ("Origin", "http://localhost")),
+                        ("own origin, in capitals", ("Origin", "https://LOCALHOST")),
+                        ("same-origin", ("Sec-Fetch-Site", "same-origin")),
+                        ("typed by the user", ("Sec-Fetch-Site", "none"))):
+        table.ok(row, rename(cookie, header))
+    for row, *headers in (
+            ("another origin", ("Origin", "https://evil.example")),
+            ("another port", ("Origin", "http://localhost:81")),
+            ("a longer name", ("Origin", "http://localhost.evil.example")),
+            ("a file", ("Origin", "null")),
+            ("an origin without a scheme", ("Origin", "localhost")),
+            ("cross-site", ("Sec-Fetch-Site", "cross-site")),
+            ("same-site", ("Sec-Fetch-Site", "same-site")),
+            ("both", ("Sec-Fetch-Site", "cross-site"), ("Origin", "http://localhost"))):
+        table.problem(row, rename(cookie, *headers), 403, "origin_not_allowed")
+        table.ok(row + ", with an API key", rename(("X-API-KEY", write_key), *headers))
+    for row, value in (("no such key", b64(bytes(32))), ("no secret", "x")):
+        table.problem(row, rename(("Cookie", f"device_key={value}")), 401, "invalid_device_key")
+    table.problem("two of them", rename(("Cookie", f"device_key={secret}; device_key={secret}")),
+                  401, "invalid_api_key")
+    table.problem("two headers", rename(cookie, cookie), 400, "malformed_request")
+    table.problem("a form of a page", rename(cookie, media=("Content-Type", "text/plain")), 415,
+                  "unsupported_media_type")
+    table.problem("a wrong API key goes first", rename(cookie, ("X-API-KEY", b64(bytes(32)))), 401,
+                  "invalid_api_key")
+    table.problem("the header is for reads", rename(("X-DEVICE-KEY", secret)), 401,
+                  "invalid_api_key")
+    for method, path, body in (
+            ("PUT", "/api/v1/leverage", {**place, "leverage": 5, "market": "BTC-PERP"}),):
+        table.problem(path, send(method, path, body, JSON, cookie), 401, "invalid_api_key")
+    for path in ("/api/v1/auth/sessions", "/api/v1/orders"):
+        table.problem(path, exchange.get(path, headers=[cookie]), 401, "invalid_api_key")
+    table.problem("a portfolio with cash", send("POST", "/api/v1/portfolio/close", place, JSON,
+                                                cookie), 409, "portfolio_not_empty")
+    table.problem("not closed", send("POST", "/api/v1/portfolio/reopen", place, JSON, cookie), 409,
+                  "portfolio_not_closed")
+    table.problem("pinned elsewhere", send("POST", "/api/v1/portfolio/close",
+                                           {**place, "subaccount_index": 1}, JSON,
+                                           ("Cookie", f"device_key={pinned}")), 403,
+                  "subaccount_not_permitted")
     return table.wrong
 
 

@@ -12,8 +12,9 @@ import time
 import client
 from client import (CREATE_API_KEY, CREATE_SESSION, IOC, JSON, PLACE_LIMIT, PLACE_MARKET, REDUCE,
                     REPLACE, REVOKE_ALL, REVOKE_API_KEY, Account, Ed25519Key, Perpd, api_key_body,
-                    id_text, limit_body, market_order_body, new_id, reduce_body, replace_body,
-                    request_bytes, revoke_all_body, revoke_key_body, session_body)
+                    id_text, limit_body, market_order_body, new_id, payload_of, reduce_body,
+                    replace_body, request_bytes, revoke_all_body, revoke_key_body, session_body)
+from eip712 import LOGIN
 from harness import Suite, Table, only, perpd_program
 from world import BTC, BTC_PRICE, ETH, SECOND, USDC, begin_away_from_the_hour
 
@@ -167,9 +168,14 @@ def outcomes_survive(world):
     exchange.ack(REVOKE_ALL, revoke_all_body(other.id), other.master)
     fresh = Ed25519Key()
     exchange.ack(CREATE_SESSION, session_body(other.id, fresh.public), other.master)
+    login = payload_of(LOGIN, it.id.to_bytes(8, "little") + bytes(8) + b"\xff" * 4 + bytes(4),
+                       it.session)
+    device = exchange.kept(exchange.wrap("/api/v1/login", login, it.session)).json["device_key"]
     for row, number in (("killed", signal.SIGKILL), ("ended", signal.SIGTERM)):
         world.again(table, number, it, other)
         exchange = world.exchange
+        table.ok(f"{row}: a device key", exchange.get("/api/v1/auth/sessions", headers=[
+            ("X-DEVICE-KEY", device)]))
         for code, body, raw, first in bodies:
             table.ack(f"{row}: code {code}", exchange.send(code, body, it.session, raw),
                       "duplicate_request_id", sequenced=False, original_status=first["status"],

@@ -1,5 +1,6 @@
 #include "engine/account/api_key.h"
 
+#include "base/command_hash.h"
 #include "base/rule.h"
 #include "base/text.h"
 #include "engine/state/access.h"

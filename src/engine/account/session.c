@@ -1,5 +1,6 @@
 #include "engine/account/session.h"
 
+#include "base/command_hash.h"
 #include "base/rule.h"
 #include "engine/state/access.h"
 #include "engine/state/state.h"
@@ -110,18 +111,44 @@ enum status session_create(struct engine *engine, const struct command *command,
     return session_open(engine, command, engine->applying.credential, &ask, result);
 }
 
+/* A session knows itself alone. */
+static bool is_known_to_signer(const struct engine *engine, uint32_t session)
+{
+    uint32_t signer = engine->applying.credential;
+
+    return engine->credentials.rows[signer].kind != CREDENTIAL_SESSION || session == signer;
+}
+
+/* Ends the device key that a logout presents, if it is one of the account. */
+static void end_device(struct engine *engine, const struct command *command,
+                       struct engine_result *result)
+{
+    bool is_passkey = command->kind == COMMAND_PASSKEY;
+
+    if (command_hash_bytes(command->code, is_passkey, command_extra(command),
+                           command->extra_bytes) == 0)
+        return;
+    uint32_t key =
+        credential_find_device(engine, engine->applying.account, command_secret_hash(command));
+    if (key == CREDENTIAL_NONE)
+        return;
+    credential_id(&engine->credentials.rows[key], result->id);
+    result->members |= ANSWER_HAS_ID;
+    credential_revoke(engine, key);
+}
+
 enum status session_revoke(struct engine *engine, const struct command *command,
                            struct engine_result *result)
 {
     const uint8_t *public_key = command_body(command) + sizeof(uint64_t);
     uint32_t session = credential_find(engine, engine->applying.account, public_key,
                                        SESSION_KEY_BYTES, engine->t_ns);
+    bool is_known = session != CREDENTIAL_NONE && is_known_to_signer(engine, session);
 
-    (void)result;
-    if (session == CREDENTIAL_NONE)
-        return STATUS_session_rejected;
-    credential_revoke(engine, session);
-    return STATUS_session_revoked;
+    if (is_known)
+        credential_revoke(engine, session);
+    end_device(engine, command, result);
+    return is_known ? STATUS_session_revoked : STATUS_session_rejected;
 }
 
 /* Newest first. Every master key is an admin key: all sessions of the account are in its reach. */

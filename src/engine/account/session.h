@@ -1,4 +1,5 @@
-/* session.h - codes 13 to 15, and the session part of 11 (R11, R10). */
+/* session.h - codes 13 to 15, and the session part of 11 and 12 (R11, R10). A logout is code 14,
+ * which may end a device key too. */
 #ifndef ENGINE_ACCOUNT_SESSION_H
 #define ENGINE_ACCOUNT_SESSION_H
 

@@ -42,7 +42,9 @@ static const struct demand {
     [REQUEST_set_mmp] = { REACH_SUBACCOUNT, false, false },
     [REQUEST_reset_mmp] = { REACH_SUBACCOUNT, false, false },
     [REQUEST_close_account] = { REACH_ACCOUNT, false, true },
-    [REQUEST_create_api_key] = { REACH_ANY, false, true }, /* its pin is 34's and 35's own matter */
+    [REQUEST_login] = { REACH_ANY, true, true },
+    [REQUEST_create_api_key] = { REACH_ANY, false,
+                                 true }, /* its pin is the own matter of 33 to 35 */
     [REQUEST_revoke_api_key] = { REACH_ANY, true, true },
 };
 
@@ -106,12 +108,14 @@ bool access_duplicate_account(const struct engine *engine, const struct command 
     return credential_of(engine, command, t_ns) != CREDENTIAL_NONE;
 }
 
-static bool kind_is_right(const struct credential *credential, enum signer signer)
+static bool kind_is_right(const struct credential *credential, enum signer signer, uint32_t code)
 {
     bool is_session = credential->kind == CREDENTIAL_SESSION;
 
     if (signer == SIGNER_SESSION)
         return is_session;
+    if (code == REQUEST_revoke_session && is_session)
+        return true;                                          /* on /logout, itself */
     return signer == SIGNER_SESSION_OR_MASTER || !is_session; /* every master key is an admin key */
 }
 
@@ -145,7 +149,7 @@ enum access access_check(struct engine *engine, const struct command *command)
     engine->applying.account = credential->account;
     engine->accounts.rows[credential->account].signer_hint = index;
     const struct demand *demand = &demands[command->code];
-    bool is_granted = kind_is_right(credential, signer) &&
+    bool is_granted = kind_is_right(credential, (enum signer)signer, command->code) &&
                       !(demand->needs_access && credential->scope != SCOPE_FULL_ACCESS) &&
                       is_in_reach(credential, demand->reach, command_body(command));
     return is_granted ? ACCESS_GRANTED : ACCESS_LACKING;
@@ -163,7 +167,7 @@ bool access_is_suspended(const struct engine *engine, const struct command *comm
 enum status access_refusal(uint32_t code)
 {
     return code == REQUEST_create_session || code == REQUEST_revoke_session ||
-                   code == REQUEST_revoke_all_sessions
+                   code == REQUEST_revoke_all_sessions || code == REQUEST_login
                ? ROW_STATUS(credential_of_session)
                : ROW_STATUS(credential);
 }
@@ -198,13 +202,23 @@ uint32_t access_open_portfolio(const struct engine *engine, uint64_t account_id,
     return portfolio;
 }
 
+/* W7, W10: the plain writes that a device key may make. */
+static bool takes_device_key(uint16_t code)
+{
+    return code == REQUEST_portfolio_close || code == REQUEST_portfolio_reopen ||
+           code == REQUEST_rename_portfolio;
+}
+
 enum status access_api_key(const struct engine *engine, const uint8_t credential_id[16],
                            uint64_t account_id, uint32_t subaccount_index,
                            struct engine_result *result)
 {
+    uint16_t code = engine->applying.command->code;
     uint32_t index = credential_find_id(engine, credential_id, CREDENTIAL_API_KEY);
-    const struct credential *key = &engine->credentials.rows[index];
 
+    if (index == CREDENTIAL_NONE && takes_device_key(code))
+        index = credential_find_id(engine, credential_id, CREDENTIAL_DEVICE_KEY);
+    const struct credential *key = &engine->credentials.rows[index];
     if (index == CREDENTIAL_NONE || !credential_is_live(key, engine->t_ns))
         return ROW_STATUS(credential);
     if (key->scope != SCOPE_READ_WRITE) {

@@ -60,7 +60,8 @@ static bool key_is(const struct credential *credential, const uint8_t *key, uint
 static bool is_signer(const struct credential *credential, uint64_t account_id, const uint8_t *key,
                       uint32_t key_bytes, uint64_t t_ns)
 {
-    return credential->account == account_id && credential->kind != CREDENTIAL_API_KEY &&
+    return credential->account == account_id &&
+           (credential->kind == CREDENTIAL_SESSION || credential_is_master(credential)) &&
            key_is(credential, key, key_bytes) && credential_is_live(credential, t_ns);
 }
 
@@ -131,6 +132,23 @@ uint32_t credential_find_id(const struct engine *engine, const uint8_t id[16],
     }
 }
 
+uint32_t credential_find_device(const struct engine *engine, uint32_t account,
+                                const uint8_t hash[32])
+{
+    const struct hash_index *map = &engine->credentials.by_key;
+    const struct credential *rows = engine->credentials.rows;
+    struct hash_index_probe probe =
+        hash_index_probe(map, key_hash(engine, account, hash, SESSION_KEY_BYTES));
+
+    while (hash_index_next(map, &probe))
+        if (rows[probe.index].kind == CREDENTIAL_DEVICE_KEY &&
+            rows[probe.index].account == account &&
+            key_is(&rows[probe.index], hash, SESSION_KEY_BYTES) &&
+            credential_is_live(&rows[probe.index], engine->t_ns))
+            return probe.index;
+    return CREDENTIAL_NONE;
+}
+
 uint8_t credential_effect_kind(const struct credential *credential)
 {
     static const uint8_t kinds[] = {
@@ -138,6 +156,7 @@ uint8_t credential_effect_kind(const struct credential *credential)
         [CREDENTIAL_API_KEY] = EFFECT_CREDENTIAL_API_KEY,
         [CREDENTIAL_MASTER_SECP256K1] = EFFECT_CREDENTIAL_MASTER_KEY,
         [CREDENTIAL_MASTER_PASSKEY] = EFFECT_CREDENTIAL_MASTER_KEY,
+        [CREDENTIAL_DEVICE_KEY] = EFFECT_CREDENTIAL_DEVICE_KEY,
     };
     return kinds[credential->kind];
 }
@@ -191,7 +210,7 @@ static void release(struct engine *engine, uint32_t index)
     struct credential *credential = &table->rows[index];
     uint64_t hash = sequence_hash(engine, credential->created_sequence);
 
-    INVARIANT(credential->kind == CREDENTIAL_SESSION || credential->ended_sequence != 0);
+    INVARIANT(credential_expires(credential) || credential->ended_sequence != 0);
     INVARIANT(!credential_is_live(credential, engine->t_ns));
     if (credential->ended_sequence == 0)
         end(engine, index, CREDENTIAL_EXPIRED);
@@ -295,7 +314,7 @@ uint32_t credential_create(struct engine *engine, const struct credential_make *
     credential->key_place = hash_index_insert(&table->by_key, hash, index);
     credential->sequence_place =
         hash_index_insert(&table->by_sequence, sequence_hash(engine, engine->sequence), index);
-    if (make->kind == CREDENTIAL_SESSION) {
+    if (credential_expires(credential)) {
         uint64_t keep_ns = credential_keep_until(engine);
         credential->release_ns = make->expires_ns > keep_ns ? make->expires_ns : keep_ns;
         timer_heap_set(&table->releases, index, credential->release_ns,
@@ -349,6 +368,18 @@ struct credential_count credential_count_sessions(struct engine *engine, uint32_
     return count;
 }
 
+uint32_t credential_count_devices(struct engine *engine, uint32_t account)
+{
+    struct account *owner = &engine->accounts.rows[account];
+    uint32_t count = 0;
+
+    prune(engine, owner, CREDENTIAL_NONE);
+    for (uint32_t i = owner->credential_head; i != CREDENTIAL_NONE;
+         i = engine->credentials.rows[i].account_next)
+        count += engine->credentials.rows[i].kind == CREDENTIAL_DEVICE_KEY;
+    return count;
+}
+
 void credential_id(const struct credential *credential, uint8_t id[16])
 {
     struct uuid uuid = uuid_engine(credential->created_ns, credential->created_sequence, 0);
@@ -360,8 +391,8 @@ static const char *wrong_alone(const struct engine *engine, const struct credent
 {
     bool is_master = credential_is_master(row);
 
-    if (row->kind > CREDENTIAL_MASTER_PASSKEY || row->scope > SCOPE_TRADING_ONLY ||
-        row->pin < CREDENTIAL_NO_PIN)
+    bool is_kind = row->kind <= CREDENTIAL_MASTER_PASSKEY || row->kind == CREDENTIAL_DEVICE_KEY;
+    if (!is_kind || row->scope > SCOPE_TRADING_ONLY || row->pin < CREDENTIAL_NO_PIN)
         return "a credential has a kind, a scope or a pin that does not exist";
     if (row->key_bytes != (is_master ? CREDENTIAL_KEY_BYTES : SESSION_KEY_BYTES) ||
         (!is_master && row->key[SESSION_KEY_BYTES] != 0))
@@ -374,9 +405,8 @@ static const char *wrong_alone(const struct engine *engine, const struct credent
     if (row->ended_sequence != 0 && (is_master || row->ended_sequence < row->created_sequence ||
                                      row->ended_sequence > engine->sequence))
         return "a credential has an end that it cannot have";
-    if (row->kind == CREDENTIAL_SESSION && row->ended_sequence == 0 &&
-        row->release_ns < row->expires_ns)
-        return "a session is given back before it ends";
+    if (credential_expires(row) && row->ended_sequence == 0 && row->release_ns < row->expires_ns)
+        return "a session or device key is given back before it ends";
     return NULL;
 }
 
@@ -413,7 +443,7 @@ static void enter(struct engine *engine, uint32_t index)
     if (row->ended_sequence == 0)
         row->key_place = hash_index_insert(
             &table->by_key, key_hash(engine, row->account, row->key, row->key_bytes), index);
-    if (row->kind == CREDENTIAL_SESSION || row->ended_sequence != 0)
+    if (credential_expires(row) || row->ended_sequence != 0)
         timer_heap_set(&table->releases, index, row->release_ns, row->created_sequence);
     if (!credential_is_master(row) && credential_is_live(row, engine->t_ns)) {
         row->account_next = account->credential_head;

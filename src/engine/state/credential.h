@@ -1,10 +1,10 @@
-/* credential.h - master keys, sessions and API keys of all accounts; owned by the engine.
+/* credential.h - master keys, sessions, API and device keys of all accounts; owned by the engine.
  *
  * A session is (account, public key) (R10); a master key belongs to one account anywhere; an API
- * key is the keyed hash of its secret. Whether one has expired is decided by t alone, so expiry
- * needs no timer. An ended credential is kept until no request id that could repeat its creation
- * passes the window any more: a duplicate answers with its id (W5). Then a later creation takes it
- * out.
+ * or device key is the keyed hash of its secret. Whether one has expired is decided by t alone,
+ * so expiry needs no timer. An ended credential is kept until no request id that could repeat
+ * its creation passes the window any more: a duplicate answers with its id (W5). Then a later
+ * creation takes it out.
  *
  * Owner.  Indexes are valid until the command ends; index 0 is a dummy and never given.
  * Units.  Times unix ns.
@@ -30,9 +30,11 @@ enum credential_kind {
     CREDENTIAL_API_KEY,
     CREDENTIAL_MASTER_SECP256K1,
     CREDENTIAL_MASTER_PASSKEY,
+    CREDENTIAL_DEVICE_KEY = 6,
 };
 
-/* Scope of sessions and master keys, and that of API keys (W3). */
+/* Scope of sessions and master keys, and that of API keys (W3); a device key has
+ * SCOPE_READ_WRITE. */
 enum credential_scope { SCOPE_FULL_ACCESS, SCOPE_TRADING_ONLY };
 enum credential_key_scope { SCOPE_READ, SCOPE_READ_WRITE };
 
@@ -50,7 +52,7 @@ struct credential {
     uint8_t scope;
     int32_t pin; /* subaccount, or CREDENTIAL_NO_PIN */
     uint32_t account;
-    uint32_t account_next; /* list of the account's sessions and API keys, newest first */
+    uint32_t account_next; /* list of the account's credentials but master keys, newest first */
     uint32_t next;         /* all credentials in order of creation; in the free list: next free */
     uint32_t prev;
     uint32_t key_place; /* in by_key, until it ends */
@@ -104,7 +106,14 @@ static inline bool credential_is_live(const struct credential *credential, uint6
 
 static inline bool credential_is_master(const struct credential *credential)
 {
-    return credential->kind >= CREDENTIAL_MASTER_SECP256K1;
+    return credential->kind >= CREDENTIAL_MASTER_SECP256K1 &&
+           credential->kind < CREDENTIAL_DEVICE_KEY;
+}
+
+/* Whether its time ends it: sessions and device keys. */
+static inline bool credential_expires(const struct credential *credential)
+{
+    return credential->kind == CREDENTIAL_SESSION || credential->kind == CREDENTIAL_DEVICE_KEY;
 }
 
 /* Index of the live session (32 bytes) or master key (33 bytes) of the account with this key at
@@ -123,6 +132,10 @@ CC_MUST_USE uint32_t credential_find_sequence(const struct engine *engine, uint6
  * lookup for every 2^40 commands since genesis, whose sequences an id cannot tell apart. */
 CC_MUST_USE uint32_t credential_find_id(const struct engine *engine, const uint8_t id[16],
                                         enum credential_kind kind);
+
+/* Index of the live device key of the account with this hash, or CREDENTIAL_NONE. */
+CC_MUST_USE uint32_t credential_find_device(const struct engine *engine, uint32_t account,
+                                            const uint8_t hash[32]);
 
 /* Takes out up to CREDENTIAL_RELEASES_MAX ended ones that need not be kept at t; emits 2118 of
  * those that expired. Called by commands that make credentials, before credential_fits. */
@@ -153,6 +166,9 @@ struct credential_count {
 };
 struct credential_count credential_count_sessions(struct engine *engine, uint32_t account,
                                                   uint64_t parent_sequence);
+
+/* Live device keys of the account; its list loses the expired and revoked ones as above. */
+CC_MUST_USE uint32_t credential_count_devices(struct engine *engine, uint32_t account);
 
 /* Its kind as effects and reads number it (enum effect_credential_kind). */
 uint8_t credential_effect_kind(const struct credential *credential);

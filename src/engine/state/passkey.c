@@ -1,5 +1,6 @@
 #include "engine/state/passkey.h"
 
+#include "base/command_hash.h"
 #include "base/message.h"
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
@@ -23,7 +24,8 @@ void passkey_table_init(struct passkey_table *table, void *memory, uint32_t slot
 
 bool passkey_assertion(const struct command *command, struct assertion *assertion)
 {
-    uint32_t after = command_secret_bytes(command->code);
+    uint32_t after =
+        command_hash_bytes(command->code, true, command_extra(command), command->extra_bytes);
 
     return command->kind == COMMAND_PASSKEY && command->extra_bytes >= after &&
            assertion_read(assertion, command_extra(command), command->extra_bytes - after);

@@ -1,5 +1,6 @@
 #include "net/command/command_send.h"
 
+#include "base/command_hash.h"
 #include "base/rule.h"
 #include "crypto/derive.h"
 #include "crypto/secret.h"
@@ -18,13 +19,16 @@ static bool complete(struct command_sender *sender, struct job *job)
     struct context *context = sender->jobs->context;
     struct command *command = job_command(job);
     struct pending *pending = job_pending(sender->jobs, job);
-    if (command->code == REQUEST_create_api_key) {
+    uint8_t *end = command->bytes + command->payload_bytes + command->key_bytes +
+                   command_signature_bytes(command) + command->extra_bytes;
+    if (pending->has_device) {
+        memcpy(end, pending->secret, SECRET_HASH_BYTES);
+        command->extra_bytes += SECRET_HASH_BYTES;
+    } else if (command_secret_bytes(command->code) != 0) {
         if (secret_random(pending->secret, sizeof pending->secret) != 0)
             return false;
         pending->has_secret = true;
-        secret_hash(command->bytes + command->payload_bytes + command->key_bytes + SIGNATURE_BYTES +
-                        command->extra_bytes,
-                    context->config->secret_key, pending->secret);
+        secret_hash(end, context->config->secret_key, pending->secret);
         command->extra_bytes += SECRET_HASH_BYTES;
     }
     derive_command(command, context->config->hash_key);

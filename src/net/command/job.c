@@ -5,6 +5,7 @@
 
 #include "net/json/ack.h"
 #include "net/request/admission.h"
+#include "net/request/api_caller.h"
 #include "net/request/envelope.h"
 #include "net/request/key_lookup.h"
 
@@ -159,14 +160,20 @@ static bool judge_key(const struct job_table *jobs, const struct conn *conn, str
     return false;
 }
 
-bool job_accept(struct job_table *jobs, struct conn *conn, const char *body, size_t count)
+bool job_accept(struct job_table *jobs, struct conn *conn, const char *head_text, const char *body,
+                size_t count)
 {
     struct context *context = jobs->context;
     uint32_t number;
     struct job *job = alloc_job(jobs, &number);
     struct problem_detail problem;
     bool slow = false;
-    bool decoded = decode(jobs, conn, job, body, count, &problem);
+    uint8_t device[HASH_BYTES];
+    bool is_logout = conn->route.path->is_logout;
+    bool has_device = is_logout && conn->head.has_device_key;
+    bool decoded = decode(jobs, conn, job, body, count, &problem) &&
+                   (!has_device || api_caller_device_hash(context->config, &conn->head, head_text,
+                                                          device, &problem));
     if (decoded) {
         slow = judge_key(jobs, conn, job);
         if (slow && job_queue_count(&jobs->slow) >= JOBS_SLOW_MAX) {
@@ -182,6 +189,11 @@ bool job_accept(struct job_table *jobs, struct conn *conn, const char *body, siz
     if (decoded) {
         pending->ack_form = (uint8_t)ack_form_of(&conn->head);
         memcpy(pending->request_id, command_request_id(job_command(job)), REQUEST_ID_BYTES);
+        pending->is_logout = is_logout;
+        pending->has_device = has_device;
+        if (has_device)
+            memcpy(pending->secret, device, sizeof pending->secret);
+        pending->sets_cookie = api_caller_is_own_page(&conn->head, head_text);
     }
     if (!decoded) {
         pending->kind = PENDING_PROBLEM;

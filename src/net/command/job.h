@@ -74,11 +74,12 @@ static inline bool job_table_has_room(const struct job_table *jobs)
     return jobs->free_count > 0;
 }
 
-/* Accepts one signed request with its complete body; a slot is free. It becomes a pending of the
+/* Accepts one signed request with its complete head and body; a slot is free. It becomes a
+ * pending of the
  * connection, whatever its outcome. False: it is slow and too many slow jobs wait; the connection
  * is then in CONN_SLOW and nothing else has changed. */
-CC_MUST_USE bool job_accept(struct job_table *jobs, struct conn *conn, const char *body,
-                            size_t count);
+CC_MUST_USE bool job_accept(struct job_table *jobs, struct conn *conn, const char *head_text,
+                            const char *body, size_t count);
 
 /* Accepts a command without a signature (W3b), checked as far as net can; a slot is free. Returns
  * its pending, which waits for the answer like that of a signed request. */

@@ -7,14 +7,18 @@
 
 enum { BODY_MAX = 64 };
 
-/* Checks whether writes are served, and the API key. */
+/* Checks whether writes are served, and the API key or the cookie. */
 static bool admit(const struct context *context, const struct conn *conn, const char *head_text,
                   struct pending_plain *plain, struct keyring_row *entry,
                   struct problem_detail *problem)
 {
     if (!context->config->source.ready(context->config->source.context))
         return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
-    if (!api_caller_find(context->config, context->unix_ns, &conn->head, head_text, entry, problem))
+    uint16_t code = conn->route.path->codes[0];
+    bool takes_cookie = code == REQUEST_portfolio_close || code == REQUEST_portfolio_reopen ||
+                        code == REQUEST_rename_portfolio;
+    if (!api_caller_find(context->config, context->unix_ns, &conn->head, head_text,
+                         takes_cookie ? API_CALLER_COOKIE : API_CALLER_KEY, entry, problem))
         return false;
     plain->account_id = entry->account_id;
     if (entry->state == KEYRING_TOMBSTONE)
@@ -81,4 +85,5 @@ void plain_write_accept(struct job_table *jobs, struct conn *conn, const char *h
     uint16_t body_bytes = fill_body(context->config->symbols, code, &plain, &entry, bytes);
     struct pending *pending = job_accept_plain(jobs, conn, code, bytes, body_bytes);
     pending->plain = plain;
+    pending->by_device = entry.key.kind == KEYRING_DEVICE;
 }

@@ -26,7 +26,8 @@ static enum status check_key(struct verifier *verifier, const struct job *job,
     if (!verifier->context->config->source.ready(verifier->context->config->source.context))
         return STEP_STATUS(not_ready);
     /* R11, code 14: a session revokes on /logout only. */
-    if (request->code == REQUEST_revoke_session && command->bytes[1] == SIGNATURE_ED25519)
+    if (request->code == REQUEST_revoke_session && command->bytes[1] == SIGNATURE_ED25519 &&
+        !job_pending(verifier->jobs, job)->is_logout)
         return STEP_STATUS(revoked_by_session);
     if (request->signer == SIGNER_NEW_SECP256K1 || request->signer == SIGNER_NEW_PASSKEY)
         /* exempt */

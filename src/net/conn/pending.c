@@ -47,6 +47,10 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     pending->origin = conn->origin;
     pending->asks_timing = conn->head.asks_timing;
     pending->has_secret = false;
+    pending->is_logout = false;
+    pending->has_device = false;
+    pending->by_device = false;
+    pending->sets_cookie = false;
     pending->wrote = false;
     pending->pipelined = false;
     pending->expected_bytes = 0;

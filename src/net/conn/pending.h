@@ -54,8 +54,12 @@ struct pending {
     bool no_body;  /* HEAD */
     uint8_t minor; /* HTTP/1.minor, for the Connection header */
     bool has_secret;
-    bool wrote;     /* a read that shows the result of its own write (plain_body.h) */
-    bool pipelined; /* a read sent before an earlier request was answered; counted in the pool */
+    bool is_logout;   /* code 14 on /logout */
+    bool has_device;  /* a logout that presents a device key: `secret` is its hash */
+    bool by_device;   /* a plain write of a device key */
+    bool sets_cookie; /* a login whose answer may set one */
+    bool wrote;       /* a read that shows the result of its own write (plain_body.h) */
+    bool pipelined;   /* a read sent before an earlier request was answered; counted in the pool */
     uint32_t expected_bytes; /* of a read that was sent; counted in its connection */
     uint64_t received_ticks;
     uint64_t deadline_ns; /* PENDING_CREDIT */

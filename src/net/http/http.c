@@ -152,6 +152,8 @@ struct seen {
     bool coding;
     bool authorization;
     bool origin;
+    bool cookie;
+    bool site;
     unsigned accept;
 };
 
@@ -194,13 +196,44 @@ static int parse_framing(struct http_head *head, struct seen *seen, const char *
     return 0;
 }
 
+/* The headers that say who sends a request, and from which page. */
+static int parse_sender(struct http_head *head, struct seen *seen, const char *text,
+                        struct http_span name, struct http_span value)
+{
+    const char *key = text + name.at;
+    const char *content = text + value.at;
+    bool again = false;
+    if (name.count == 6 && IS(key, "origin")) {
+        again = is_again(&seen->origin);
+        head->origin = value;
+    } else if (name.count == 6 && IS(key, "cookie")) {
+        again = is_again(&seen->cookie);
+        head->cookie = value;
+    } else if (name.count == 9 && IS(key, "x-api-key")) {
+        again = is_again(&head->has_api_key);
+        head->api_key = value;
+    } else if (name.count == 12 && IS(key, "x-device-key")) {
+        again = is_again(&head->has_device_key);
+        head->device_key = value;
+    } else if (name.count == 13 && IS(key, "authorization")) {
+        again = is_again(&seen->authorization);
+        head->authorization = value;
+    } else if (name.count == 14 && IS(key, "sec-fetch-site")) {
+        again = is_again(&seen->site);
+        head->is_foreign = !(value.count == 11 && IS(content, "same-origin")) &&
+                           !(value.count == 4 && IS(content, "none"));
+    }
+    return again ? fail(head, HTTP_FAULT_TWICE, name.at) : 0;
+}
+
 /* The headers that are read; all others are ignored. */
 static int parse_header(struct http_head *head, struct seen *seen, const char *text,
                         struct http_span name, struct http_span value)
 {
     const char *key = text + name.at;
     const char *content = text + value.at;
-    if (parse_framing(head, seen, text, name, value) != 0)
+    if (parse_framing(head, seen, text, name, value) != 0 ||
+        parse_sender(head, seen, text, name, value) != 0)
         return -1;
     if (name.count == 5 && IS(key, "x-ack")) {
         if (head->ack != HTTP_ACK_NONE)
@@ -208,24 +241,12 @@ static int parse_header(struct http_head *head, struct seen *seen, const char *t
         head->ack = (uint8_t)read_ack(content, value.count);
     } else if (name.count == 6 && IS(key, "accept")) {
         seen->accept |= read_accept(content, value.count);
-    } else if (name.count == 6 && IS(key, "origin")) {
-        if (is_again(&seen->origin))
-            return fail(head, HTTP_FAULT_TWICE, name.at);
-        head->origin = value;
     } else if (name.count == 8 && IS(key, "x-timing")) {
         head->asks_timing = value.count == 1 && content[0] == '1';
-    } else if (name.count == 9 && IS(key, "x-api-key")) {
-        if (is_again(&head->has_api_key))
-            return fail(head, HTTP_FAULT_TWICE, name.at);
-        head->api_key = value;
     } else if (name.count == 12 && IS(key, "content-type")) {
         if (head->media != HTTP_MEDIA_NONE)
             return fail(head, HTTP_FAULT_TWICE, name.at);
         head->media = (uint8_t)read_media(content, value.count);
-    } else if (name.count == 13 && IS(key, "authorization")) {
-        if (is_again(&seen->authorization))
-            return fail(head, HTTP_FAULT_TWICE, name.at);
-        head->authorization = value;
     }
     return 0;
 }

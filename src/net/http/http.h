@@ -9,7 +9,8 @@
  * space (obs-fold); white space before the colon; a method that is no token; a target in neither
  * origin nor absolute form; a missing or second Host; a Content-Length that is not one decimal
  * number, or that comes with Transfer-Encoding; any coding but `chunked`; an unknown expectation; a
- * second Content-Type, X-API-KEY, Authorization, Origin or X-Ack.
+ * second Content-Type, X-API-KEY, X-DEVICE-KEY, Cookie, Authorization, Origin, Sec-Fetch-Site or
+ * X-Ack.
  *
  * Owner. Spans are offsets from the first byte of the head.
  * Bound. HTTP_HEAD_MAX bytes, HTTP_HEADERS_MAX header lines. */
@@ -64,6 +65,9 @@ struct http_head {
     bool has_length;
     bool expects_continue;
     bool has_api_key;
+    bool has_device_key;
+    bool
+        is_foreign; /* Sec-Fetch-Site says that a page of another origin made the browser send it */
     bool asks_timing;    /* X-Timing: 1 */
     uint8_t ack;         /* enum http_ack, of X-Ack */
     bool accepts_octets; /* Accept names application/octet-stream and no type that JSON has */
@@ -73,10 +77,12 @@ struct http_head {
     struct http_span host;      /* of the Host header */
     struct http_span authority; /* of a target in absolute form; count 0: origin form */
     struct http_span api_key;
-    struct http_span authorization; /* count 0: none */
-    struct http_span origin;        /* the same */
-    uint32_t fault_at;              /* of the fault, in bytes from the start of the head */
-    uint8_t fault;                  /* enum http_fault */
+    struct http_span device_key;
+    struct http_span cookie; /* count 0: none, as the next */
+    struct http_span authorization;
+    struct http_span origin; /* the same */
+    uint32_t fault_at;       /* of the fault, in bytes from the start of the head */
+    uint8_t fault;           /* enum http_fault */
 };
 
 /* Reads one head from the `count` bytes at `text`. Returns its length; 0 if it is not complete yet;

@@ -109,6 +109,9 @@ void route_init(struct route_table *table, bool testnet, bool debug)
         INVARIANT(path->code_count < ROUTE_CODES_MAX);
         path->codes[path->code_count++] = requests[i].code;
     }
+    struct route_path *logout = signed_path(table, ROUTE_LOGOUT_PATH);
+    logout->codes[logout->code_count++] = REQUEST_revoke_session;
+    logout->is_logout = true;
 #define X(name, is_admin, text)                                                 \
     {                                                                           \
         struct route_path *path = add_read(table, text, ROUTE_QUERY, is_admin); \

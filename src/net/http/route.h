@@ -32,6 +32,8 @@ enum route_kind {
     ROUTE_METRICS,
 };
 
+#define ROUTE_LOGOUT_PATH "/api/v1/logout"
+
 enum {
     ROUTE_PATHS_MAX = 96,
     ROUTE_CODES_MAX = 16,
@@ -46,6 +48,7 @@ struct route_path {
     uint8_t query; /* enum query_kind, ROUTE_QUERY */
     uint8_t method;
     bool admin;
+    bool is_logout;                  /* code 14 ends a session by itself there (W6) */
     uint16_t codes[ROUTE_CODES_MAX]; /* ROUTE_SIGNED: its request types; ROUTE_PLAIN: its command */
     uint16_t code_count;
 };

@@ -1,5 +1,6 @@
 #include "net/json/ack.h"
 
+#include "base/command_hash.h"
 #include "base/request.h"
 #include "base/rule.h"
 #include "net/json/json_field.h"
@@ -83,6 +84,9 @@ static void write_id(struct writer *writer, const struct answer *answer)
     case REQUEST_create_api_key:
         WRITER_TEXT(writer, ",\"api_key_id\":");
         break;
+    case REQUEST_login:
+        WRITER_TEXT(writer, ",\"device_key_id\":");
+        break;
     case REQUEST_withdraw:
         WRITER_TEXT(writer, ",\"withdrawal_id\":");
         break;
@@ -96,7 +100,7 @@ static void write_id(struct writer *writer, const struct answer *answer)
 /* The ids that a request has created, in the order of J4. */
 static void write_made(struct writer *writer, const struct answer *answer, const uint8_t *secret)
 {
-    bool is_key = answer->code == REQUEST_create_api_key;
+    bool is_device = answer->code == REQUEST_login;
 
     write_results(writer, answer);
     if (answer->members & ANSWER_HAS_ACCOUNT) {
@@ -105,8 +109,8 @@ static void write_made(struct writer *writer, const struct answer *answer, const
     }
     if (answer->members & ANSWER_HAS_ID)
         write_id(writer, answer);
-    if (is_key && secret != NULL && answer->status == STATUS_request_completed) {
-        WRITER_TEXT(writer, ",\"api_key\":");
+    if (secret != NULL && ack_shows_secret(answer)) {
+        writer_text(writer, is_device ? ",\"device_key\":" : ",\"api_key\":");
         writer_base64(writer, secret, SECRET_LENGTH);
     }
     if (answer->members & ANSWER_HAS_EXPIRY) {
@@ -173,6 +177,20 @@ static void write_stages(struct writer *writer, const struct ack_stages *stages)
     JSON_FIELD_UINT(writer, "sequenced", stages->sequenced_ns);
     JSON_FIELD_UINT(writer, "matched", stages->matched_ns);
     JSON_FIELD_UINT(writer, "ack", stages->ack_ns);
+    WRITER_TEXT(writer, "}");
+}
+
+bool ack_shows_secret(const struct answer *answer)
+{
+    return command_secret_bytes(answer->code) != 0 && answer->status == STATUS_request_completed;
+}
+
+void ack_write_logout(struct writer *writer, const struct answer *answer)
+{
+    WRITER_TEXT(writer, "{\"device_key_deleted\":");
+    writer_bool(writer, (answer->members & ANSWER_HAS_ORIGINAL) == 0 &&
+                            (answer->members & ANSWER_HAS_ID) != 0);
+    JSON_FIELD_BOOL(writer, "session_revoked", answer->status == STATUS_session_revoked);
     WRITER_TEXT(writer, "}");
 }
 

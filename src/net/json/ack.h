@@ -32,6 +32,12 @@ struct ack_stages {
 void ack_write(struct writer *writer, const struct answer *answer, const uint8_t *secret,
                const struct ack_stages *stages);
 
+/* Whether the answer shows the secret that the request made. */
+CC_MUST_USE bool ack_shows_secret(const struct answer *answer);
+
+/* Writes the answer of a logout (W6) that was judged. */
+void ack_write_logout(struct writer *writer, const struct answer *answer);
+
 /* Whether the code has evidence: codes 0 to 8. */
 CC_MUST_USE bool ack_has_evidence(uint16_t code);
 

@@ -15,29 +15,129 @@ bool api_caller_is_live(const struct net_config *config, uint64_t unix_ns,
     return entry->state == KEYRING_LIVE || entry->sequence > source->durable(source->context);
 }
 
-bool api_caller_refuse(struct problem_detail *problem)
+bool api_caller_refuse(const struct keyring_key *key, struct problem_detail *problem)
 {
+    if (key->kind == KEYRING_DEVICE)
+        return problem_detail_set(problem, PROBLEM_invalid_device_key, NULL,
+                                  "there is no live device key of this secret");
     return problem_detail_set(problem, PROBLEM_invalid_api_key, NULL,
                               "X-API-KEY names no live API key");
 }
 
-bool api_caller_find(const struct net_config *config, uint64_t unix_ns,
-                     const struct http_head *head, const char *text, struct keyring_row *entry,
-                     struct problem_detail *problem)
+/* The hash of the secret whose Base64 this is. */
+static bool hash_of(const struct net_config *config, const char *text, size_t count,
+                    uint8_t hash[HASH_BYTES])
 {
     uint8_t secret[SECRET_BYTES];
+    bool good = base64_decode(secret, sizeof secret, text, count, NULL) == SECRET_BYTES;
+    if (good)
+        secret_hash(hash, config->secret_key, secret);
+    secret_wipe(secret, sizeof secret);
+    return good;
+}
+
+static bool find(const struct net_config *config, uint64_t unix_ns, enum keyring_kind kind,
+                 const uint8_t hash[HASH_BYTES], struct keyring_row *entry,
+                 struct problem_detail *problem)
+{
+    struct keyring_key key = keyring_key(kind, 0, hash);
+    return api_caller_is_live(config, unix_ns, &key, entry) || api_caller_refuse(&key, problem);
+}
+
+/* The value of the cookie device_key; count 0: the header has none, or two. */
+static struct http_span device_cookie(const struct http_head *head, const char *text)
+{
+    static const char name[] = "device_key=";
+    struct http_span found = { 0, 0 };
+    uint32_t at = head->cookie.at, end = at + head->cookie.count;
+    while (at < end) {
+        while (at < end && (text[at] == ' ' || text[at] == ';'))
+            at++;
+        const char *stop = memchr(text + at, ';', end - at);
+        uint32_t next = stop != NULL ? (uint32_t)(stop - text) : end;
+        if (next - at > sizeof name - 1 && memcmp(text + at, name, sizeof name - 1) == 0) {
+            if (found.count > 0)
+                return (struct http_span){ 0, 0 };
+            uint32_t value = at + sizeof name - 1;
+            found = (struct http_span){ (uint16_t)value, (uint16_t)(next - value) };
+        }
+        at = next;
+    }
+    return found;
+}
+
+static bool is_letter_equal(char a, char b)
+{
+    bool is_upper_a = a >= 'A' && a <= 'Z', is_upper_b = b >= 'A' && b <= 'Z';
+    return (is_upper_a ? a | 0x20 : a) == (is_upper_b ? b | 0x20 : b);
+}
+
+/* The Origin, if there is one, is that of the Host: a scheme, then the same host and port. */
+bool api_caller_is_own_page(const struct http_head *head, const char *text)
+{
+    const char *origin = text + head->origin.at;
+    uint32_t count = head->origin.count;
+    uint32_t scheme = count > 8 && memcmp(origin, "https://", 8) == 0  ? 8
+                      : count > 7 && memcmp(origin, "http://", 7) == 0 ? 7
+                                                                       : 0;
+    if (head->is_foreign)
+        return false;
+    if (count == 0)
+        return true;
+    if (scheme == 0 || count - scheme != head->host.count)
+        return false;
+    for (uint32_t i = 0; i < head->host.count; i++)
+        if (!is_letter_equal(origin[scheme + i], text[head->host.at + i]))
+            return false;
+    return true;
+}
+
+static bool find_cookie(const struct net_config *config, uint64_t unix_ns,
+                        const struct http_head *head, const char *text, struct http_span value,
+                        struct keyring_row *entry, struct problem_detail *problem)
+{
     uint8_t hash[HASH_BYTES];
+    if (!api_caller_is_own_page(head, text))
+        return problem_detail_set(problem, PROBLEM_origin_not_allowed, NULL,
+                                  "a cookie is taken from pages of this origin alone; send "
+                                  "X-API-KEY instead");
+    if (!hash_of(config, text + value.at, value.count, hash))
+        return problem_detail_set(problem, PROBLEM_invalid_device_key, NULL,
+                                  "the cookie device_key is not the Base64 of %d bytes",
+                                  SECRET_BYTES);
+    return find(config, unix_ns, KEYRING_DEVICE, hash, entry, problem);
+}
+
+bool api_caller_device_hash(const struct net_config *config, const struct http_head *head,
+                            const char *text, uint8_t hash[HASH_BYTES],
+                            struct problem_detail *problem)
+{
+    INVARIANT(head->has_device_key);
+    if (hash_of(config, text + head->device_key.at, head->device_key.count, hash))
+        return true;
+    return problem_detail_set(problem, PROBLEM_invalid_device_key, NULL,
+                              "X-DEVICE-KEY is not the Base64 of %d bytes", SECRET_BYTES);
+}
+
+bool api_caller_find(const struct net_config *config, uint64_t unix_ns,
+                     const struct http_head *head, const char *text, enum api_caller_takes takes,
+                     struct keyring_row *entry, struct problem_detail *problem)
+{
+    uint8_t hash[HASH_BYTES];
+    if (!head->has_api_key && takes == API_CALLER_DEVICE && head->has_device_key)
+        return api_caller_device_hash(config, head, text, hash, problem) &&
+               find(config, unix_ns, KEYRING_DEVICE, hash, entry, problem);
+    if (!head->has_api_key && takes == API_CALLER_COOKIE) {
+        struct http_span value = device_cookie(head, text);
+        if (value.count > 0)
+            return find_cookie(config, unix_ns, head, text, value, entry, problem);
+    }
     if (!head->has_api_key)
         return problem_detail_set(problem, PROBLEM_invalid_api_key, NULL, "X-API-KEY is missing");
-    ptrdiff_t count =
-        base64_decode(secret, sizeof secret, text + head->api_key.at, head->api_key.count, NULL);
-    if (count != SECRET_BYTES)
+    if (!hash_of(config, text + head->api_key.at, head->api_key.count, hash))
         return problem_detail_set(problem, PROBLEM_invalid_api_key, NULL,
                                   "X-API-KEY is not the Base64 of %d bytes", SECRET_BYTES);
-    secret_hash(hash, config->secret_key, secret);
-    secret_wipe(secret, sizeof secret);
-    struct keyring_key key = keyring_key(KEYRING_API, 0, hash);
-    return api_caller_is_live(config, unix_ns, &key, entry) || api_caller_refuse(problem);
+    return find(config, unix_ns, KEYRING_API, hash, entry, problem);
 }
 
 bool api_caller_may_reach(int32_t pin, uint32_t subaccount_index, struct problem_detail *problem)
@@ -45,5 +145,5 @@ bool api_caller_may_reach(int32_t pin, uint32_t subaccount_index, struct problem
     if (pin == API_CALLER_NO_PIN || (uint32_t)pin == subaccount_index)
         return true;
     return problem_detail_set(problem, PROBLEM_subaccount_not_permitted, NULL,
-                              "the API key is pinned to subaccount %d", pin);
+                              "the key is pinned to subaccount %d", pin);
 }

@@ -174,10 +174,12 @@ static const char *detail_of(enum problem code)
     switch (code) {
     case PROBLEM_invalid_api_key:
         return "X-API-KEY names no live API key";
+    case PROBLEM_invalid_device_key:
+        return "there is no live device key of this secret";
     case PROBLEM_read_only_key:
         return "the API key has scope READ";
     case PROBLEM_subaccount_not_permitted:
-        return "the API key is pinned to another subaccount";
+        return "the key is pinned to another subaccount";
     case PROBLEM_portfolio_not_found:
         return "the account has no such portfolio";
     case PROBLEM_portfolio_not_active:
@@ -232,16 +234,17 @@ static enum problem invalid_problem(uint8_t reason)
     return PROBLEM_internal_error;
 }
 
-static enum problem unauthorized_problem(uint8_t reason)
+static enum problem unauthorized_problem(uint8_t reason, bool by_device)
 {
     if (reason == REASON_read_only_key)
         return PROBLEM_read_only_key;
     if (reason == REASON_subaccount_not_permitted)
         return PROBLEM_subaccount_not_permitted;
-    return PROBLEM_invalid_api_key;
+    return by_device ? PROBLEM_invalid_device_key : PROBLEM_invalid_api_key;
 }
 
-bool plain_body_succeeded(const struct answer *answer, struct problem_detail *problem)
+bool plain_body_succeeded(const struct answer *answer, bool by_device,
+                          struct problem_detail *problem)
 {
     switch (answer->status) {
     case STATUS_request_completed:
@@ -250,7 +253,7 @@ bool plain_body_succeeded(const struct answer *answer, struct problem_detail *pr
     case STATUS_retry_required:
         return refused(problem, answer->code, PROBLEM_not_ready);
     case STATUS_rejected_unauthorized:
-        return refused(problem, answer->code, unauthorized_problem(answer->reason));
+        return refused(problem, answer->code, unauthorized_problem(answer->reason, by_device));
     case STATUS_rejected_invalid_portfolio_id:
         return refused(problem, answer->code, PROBLEM_portfolio_not_found);
     case STATUS_rejected_market_not_found:

@@ -11,8 +11,10 @@
 CC_MUST_USE bool plain_body_read(struct pending_plain *plain, uint16_t code, const char *text,
                                  size_t count, struct problem_detail *problem);
 
-/* Translates an answer: true for 200, else false with the problem in *problem. */
-CC_MUST_USE bool plain_body_succeeded(const struct answer *answer, struct problem_detail *problem);
+/* Translates an answer: true for 200, else false with the problem in *problem. `by_device`: a
+ * device key asked for it, no API key. */
+CC_MUST_USE bool plain_body_succeeded(const struct answer *answer, bool by_device,
+                                      struct problem_detail *problem);
 
 /* Turns a completed write whose answer shows a balance into the read of that balance, which
  * read_send_held sends. False: the answer needs no read. */

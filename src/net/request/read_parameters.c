@@ -25,6 +25,7 @@ enum parameter {
     NEEDS_PORTFOLIO = 1024,
     HAS_TIMES = 2048,   /* start_time, end_time */
     HAS_OUTCOME = 4096, /* status of withdrawals */
+    HAS_DEVICE = 8192,  /* X-DEVICE-KEY in place of the API key */
 };
 
 #define PAGE   (HAS_PAGE)
@@ -42,8 +43,8 @@ enum parameter {
 #define PARAMETERS_balances    HAS_KEY | PLACE
 #define PARAMETERS_subaccounts HAS_KEY | HAS_SUBACCOUNT
 #define PARAMETERS_account     HAS_KEY
-#define PARAMETERS_sessions    HAS_KEY
-#define PARAMETERS_api_keys    HAS_KEY
+#define PARAMETERS_sessions    HAS_KEY | HAS_DEVICE
+#define PARAMETERS_api_keys    HAS_KEY | HAS_DEVICE
 #define PARAMETERS_markets     0
 #define PARAMETERS_market      HAS_SYMBOL
 #define PARAMETERS_book        HAS_SYMBOL | HAS_DEPTH
@@ -216,7 +217,9 @@ static bool find_caller(const struct net_config *config, uint64_t unix_ns, const
                         struct problem_detail *problem)
 {
     struct keyring_row entry;
-    if (!api_caller_find(config, unix_ns, &conn->head, head_text, &entry, problem))
+    bool takes_device = (parameters_of[conn->route.query] & HAS_DEVICE) != 0;
+    if (!api_caller_find(config, unix_ns, &conn->head, head_text,
+                         takes_device ? API_CALLER_DEVICE : API_CALLER_KEY, &entry, problem))
         return false;
     *caller = entry.key;
     query->account_id = entry.account_id;

@@ -100,9 +100,10 @@ static bool may_still_ask(struct read_sender *sender, struct pending *pending)
         api_caller_is_live(sender->context->config, sender->context->unix_ns, &pending->caller,
                            &entry))
         return true;
+    const struct keyring_key caller = pending->caller;
     pending->kind = PENDING_PROBLEM;
     pending_move(pending, PENDING_DONE);
-    return api_caller_refuse(&pending->problem);
+    return api_caller_refuse(&caller, &pending->problem);
 }
 
 /* Whether it is an audit that comes too early. Its connection is asked again in each turn. */

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "base/base64.h"
 #include "crypto/secret.h"
 #include "net/json/ack.h"
 #include "net/json/json_info.h"
@@ -118,6 +119,17 @@ static void write_cors(struct writer *head, const struct origin_list *origins,
                       "\r\nAccess-Control-Max-Age: 600");
 }
 
+/* W7: the device key of a login as a cookie, for pages of this origin. */
+static void write_cookie(struct writer *head, const struct pending *pending)
+{
+    char text[BASE64_TEXT_BYTES(SECRET_BYTES) + 1];
+    size_t count = base64_encode(text, pending->secret, SECRET_BYTES);
+    WRITER_TEXT(head, "\r\nSet-Cookie: device_key=");
+    writer_bytes(head, text, count);
+    WRITER_TEXT(head, "; HttpOnly; Secure; SameSite=Strict");
+    secret_wipe(text, sizeof text);
+}
+
 /* One part of Server-Timing: milliseconds with six decimals. */
 static void write_duration(struct writer *head, const char *name, uint64_t duration_ns)
 {
@@ -172,6 +184,9 @@ static void write_head(struct response_writer *responses, struct writer *head,
         write_cors(head, &responses->context->config->origins, pending);
     if (pending->asks_timing)
         write_timing(head, responses->context, pending);
+    if (pending->has_secret && pending->sets_cookie && pending->answer.code == REQUEST_login &&
+        ack_shows_secret(&pending->answer))
+        write_cookie(head, pending);
     if (frame->retry_after_ms != 0) {
         WRITER_TEXT(head, "\r\nRetry-After: ");
         writer_uint(head, (frame->retry_after_ms + 999) / 1000);
@@ -433,11 +448,27 @@ static void write_plain(struct context *context, struct writer *writer,
     struct problem_detail problem;
     frame->has_sequence = pending->answer.sequence != 0;
     frame->sequence = pending->answer.sequence;
-    if (plain_body_succeeded(&pending->answer, &problem)) {
+    if (plain_body_succeeded(&pending->answer, pending->by_device, &problem)) {
         plain_body_write(writer, pending->answer.code, &pending->plain);
         return;
     }
     context->metrics.counters.problems++;
+    write_problem(writer, &problem, frame);
+}
+
+/* W6: what a logout ended. One that was not executed is a problem, for its answer has no status. */
+static void write_logout(struct context *context, struct writer *writer,
+                         const struct pending *pending, struct frame *frame)
+{
+    enum status status = (enum status)pending->answer.status;
+    struct problem_detail problem;
+    if (status != STATUS_request_dropped && status != STATUS_retry_required) {
+        ack_write_logout(writer, &pending->answer);
+        return;
+    }
+    context->metrics.counters.problems++;
+    (void)problem_detail_set(&problem, PROBLEM_not_ready, NULL,
+                             "nothing was executed; send the same request again");
     write_problem(writer, &problem, frame);
 }
 
@@ -448,6 +479,10 @@ static void write_ack(struct context *context, struct writer *writer, const stru
     enum answer_style style = request_find(pending->answer.code)->answer;
     if (style == ANSWER_HTTP) {
         write_plain(context, writer, pending, frame);
+        return;
+    }
+    if (pending->is_logout) {
+        write_logout(context, writer, pending, frame);
         return;
     }
     if (CC_LIKELY(pending->ack_form == ACK_BRIEF)) {
@@ -469,8 +504,9 @@ static void write_body(struct context *context, struct writer *writer, struct pe
     struct keyring_row entry;
     if (pending->kind == PENDING_LOCAL && pending->local.keyed &&
         !api_caller_is_live(context->config, context->unix_ns, &pending->local.caller, &entry)) {
+        const struct keyring_key caller = pending->local.caller;
         pending->kind = PENDING_PROBLEM; /* revoked by a write before it */
-        (void)api_caller_refuse(&pending->problem);
+        (void)api_caller_refuse(&caller, &pending->problem);
     }
     switch ((enum pending_kind)pending->kind) {
     case PENDING_WRITE:
@@ -524,6 +560,7 @@ bool response_write(struct response_writer *responses, struct conn *conn, struct
     if (pending->has_secret) {
         output_mark_secret(&context->outputs, &conn->output, total);
         secret_wipe(responses->scratch, writer_count(&body));
+        secret_wipe(head_text, writer_count(&head));
     }
     context->metrics.counters.responses++;
     responses->written += total;

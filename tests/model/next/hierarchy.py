@@ -178,9 +178,9 @@ class Hierarchy:
 
     # ---- plain writes, authored by the node: (status, reason)
 
-    def key_refused(self, key_id, account, subaccount):
+    def key_refused(self, key_id, account, subaccount, takes_device=False):
         """*credential* of R11: None, or (status, reason)."""
-        key = self.exchange.credentials.api_keys.get(key_id)
+        key = self.exchange.credentials.of_plain_write(key_id, takes_device)
         if key is None or key.revoked:
             return "rejected_unauthorized", None
         if key.scope == READ:
@@ -189,10 +189,10 @@ class Hierarchy:
             return "rejected_unauthorized", "subaccount_not_permitted"
         return None if key.account == account else ("rejected_invalid_portfolio_id", None)
 
-    def portfolio_of_key(self, key_id, portfolio_id):
+    def portfolio_of_key(self, key_id, portfolio_id, takes_device=True):
         """The portfolio, else (status, reason)."""
         portfolio = self.exchange.portfolios.get(portfolio_id)
-        return (self.key_refused(key_id, *portfolio_id[:2]) or portfolio
+        return (self.key_refused(key_id, *portfolio_id[:2], takes_device) or portfolio
                 or ("rejected_invalid_portfolio_id", None))
 
     def close_portfolio(self, body):

@@ -1,5 +1,6 @@
 #include "perp/data/signature_check.h"
 
+#include "base/command_hash.h"
 #include "base/message.h"
 #include "crypto/ed25519.h"
 #include "crypto/passkey.h"
@@ -50,7 +51,7 @@ static const char *check_secp256k1(const struct eip712 *eip712, const struct rec
 static const char *check_passkey(const struct record_view *record)
 {
     struct assertion assertion;
-    uint32_t secret = command_secret_bytes(record->code);
+    uint32_t secret = command_hash_bytes(record->code, true, record->extra, record->extra_bytes);
     if (record->kind != RECORD_PASSKEY || record->payload[1] != SIGNATURE_PASSKEY)
         return "its kind and the signature type of its payload differ";
     if (record->key_bytes != P256_KEY_BYTES)

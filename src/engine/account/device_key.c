@@ -1,0 +1,70 @@
+#include "engine/account/device_key.h"
+
+#include "base/command_hash.h"
+#include "base/rule.h"
+#include "engine/state/access.h"
+#include "engine/state/state.h"
+
+#define DEVICE_SECOND_NS UINT64_C(1000000000)
+
+/* Body of code 33 (W3). */
+struct login_body {
+    uint64_t account_id;
+    uint64_t expires_at; /* 0: the default life of a session from now */
+    int32_t subaccount_pin;
+    uint8_t pad[4];
+};
+
+static_assert(sizeof(struct login_body) == 24, "W3: code 33");
+
+static bool is_sound(const struct engine *engine, const struct command *command, int32_t pin,
+                     uint64_t expires_ns)
+{
+    const struct credential *signer = &engine->credentials.rows[engine->applying.credential];
+    const struct account *account = &engine->accounts.rows[engine->applying.account];
+    uint64_t longest_s = state_option(engine, OPTION_limits_session_life_max_s);
+
+    if (!access_body_is_clean(command))
+        return false;
+    if (expires_ns <= engine->t_ns || expires_ns > engine->t_ns + longest_s * DEVICE_SECOND_NS)
+        return false;
+    if (signer->pin != CREDENTIAL_NO_PIN && pin != signer->pin)
+        return false;
+    return pin == CREDENTIAL_NO_PIN || (uint32_t)pin < account->subaccount_count;
+}
+
+enum status device_key_create(struct engine *engine, const struct command *command,
+                              struct engine_result *result)
+{
+    uint64_t life_s = state_option(engine, OPTION_limits_session_life_default_s);
+    uint32_t account = engine->applying.account;
+    struct login_body body;
+
+    memcpy(&body, command_body(command), sizeof body);
+    INVARIANT(command->extra_bytes >= SECRET_HASH_BYTES);
+    if (body.expires_at == 0)
+        body.expires_at = engine->t_ns + life_s * DEVICE_SECOND_NS;
+    if (!is_sound(engine, command, body.subaccount_pin, body.expires_at))
+        return STATUS_session_rejected;
+    credential_release_ended(engine);
+    if (credential_count_devices(engine, account) >=
+        state_option(engine, OPTION_limits_device_keys))
+        return STATUS_session_rejected;
+    if (!credential_fits(engine, 1))
+        return ROW_STATUS(room);
+    struct credential_make make = {
+        .key = command_secret_hash(command),
+        .account = account,
+        .key_bytes = SECRET_HASH_BYTES,
+        .kind = CREDENTIAL_DEVICE_KEY,
+        .scope = SCOPE_READ_WRITE,
+        .pin = body.subaccount_pin,
+        .expires_ns = body.expires_at,
+        .parent_sequence = engine->credentials.rows[engine->applying.credential].created_sequence,
+    };
+    uint32_t key = credential_create(engine, &make);
+    credential_id(&engine->credentials.rows[key], result->id);
+    result->expires_at_ns = body.expires_at;
+    result->members |= ANSWER_HAS_ID | ANSWER_HAS_EXPIRY;
+    return STATUS_request_completed;
+}
