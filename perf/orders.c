@@ -31,11 +31,14 @@
 #include <unistd.h>
 
 #include "base/histogram.h"
+#include "base/version.h"
 #include "system/rig.h"
 
 enum {
     CONNECTIONS_MAX = 1024,
     ACCOUNTS_MAX = 64,
+    SECONDS_MAX = 25, /* ids that are signed beforehand live 30 s */
+    RATE_MAX = 10000000,
     PRICE_RAW = 1000000, /* 100,000.0 USDC */
     ASSET = 1,
     FRAME_BYTES = 168, /* payload 72, key 32, signature 64 */
@@ -422,20 +425,27 @@ static void report(struct run *run, double seconds, const struct cpu *before)
 }
 
 static const struct option option_names[] = {
-    { "connections", required_argument, NULL, 'c' },
-    { "seconds", required_argument, NULL, 's' },
-    { "rate", required_argument, NULL, 'r' },
-    { "durability", required_argument, NULL, 'd' },
-    { "accounts", required_argument, NULL, 'a' },
-    { "topology", required_argument, NULL, 't' },
-    { "net-threads", required_argument, NULL, 'n' },
-    { "spin", required_argument, NULL, 'S' },
-    { "verify", required_argument, NULL, 'V' },
-    { "core", required_argument, NULL, 'C' },
-    { "perpd", required_argument, NULL, 'p' },
-    { "beside", required_argument, NULL, 'b' },
-    { NULL, 0, NULL, 0 },
+    { "connections", required_argument, NULL, 'c' }, { "seconds", required_argument, NULL, 's' },
+    { "rate", required_argument, NULL, 'r' },        { "durability", required_argument, NULL, 'd' },
+    { "accounts", required_argument, NULL, 'a' },    { "topology", required_argument, NULL, 't' },
+    { "net-threads", required_argument, NULL, 'n' }, { "spin", required_argument, NULL, 'S' },
+    { "verify", required_argument, NULL, 'V' },      { "core", required_argument, NULL, 'C' },
+    { "perpd", required_argument, NULL, 'p' },       { "beside", required_argument, NULL, 'b' },
+    { "version", no_argument, NULL, 'v' },           { NULL, 0, NULL, 0 },
 };
+
+/* The value of an option: a whole number of 1 to `most`; else the program ends with 2. */
+static uint32_t number_of(const char *option, const char *text, uint32_t most)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+
+    if (*text >= '0' && *text <= '9' && *end == '\0' && value >= 1 && value <= most)
+        return (uint32_t)value;
+    fprintf(stderr, "perf-orders: --%s '%.60s' is no whole number of 1 to %u\n", option, text,
+            most);
+    exit(2);
+}
 
 static void read_settings(struct settings *settings, int argc, char **argv)
 {
@@ -454,19 +464,19 @@ static void read_settings(struct settings *settings, int argc, char **argv)
     for (int name; (name = getopt_long(argc, argv, "+", option_names, NULL)) != -1;) {
         switch (name) {
         case 'c':
-            settings->connections = (uint32_t)strtoul(optarg, NULL, 10);
+            settings->connections = number_of("connections", optarg, CONNECTIONS_MAX);
             break;
         case 's':
-            settings->seconds = (uint32_t)strtoul(optarg, NULL, 10);
+            settings->seconds = number_of("seconds", optarg, SECONDS_MAX);
             break;
         case 'r':
-            settings->rate = strtod(optarg, NULL);
+            settings->rate = number_of("rate", optarg, RATE_MAX);
             break;
         case 'd':
             settings->durability = optarg;
             break;
         case 'a':
-            settings->accounts = (uint32_t)strtoul(optarg, NULL, 10);
+            settings->accounts = number_of("accounts", optarg, ACCOUNTS_MAX);
             break;
         case 't':
             settings->topology = optarg;
@@ -489,20 +499,15 @@ static void read_settings(struct settings *settings, int argc, char **argv)
         case 'b':
             settings->beside = optarg;
             break;
-        default:
+        case 'v':
+            printf("perf-orders %s\n", version_text);
+            exit(0);
+        default: /* getopt_long said what is wrong */
             exit(2);
         }
     }
     if (optind < argc)
         settings->command = argv + optind;
-    if (settings->connections - 1 >= CONNECTIONS_MAX || settings->accounts - 1 >= ACCOUNTS_MAX ||
-        settings->seconds - 1 >= 25) {
-        fprintf(stderr,
-                "perf-orders: 1..%d connections, 1..%d accounts, 1..25 seconds (ids signed "
-                "beforehand live 30 s)\n",
-                CONNECTIONS_MAX, ACCOUNTS_MAX);
-        exit(2);
-    }
 }
 
 /* Collects the given options of perpd, closed by NULL. */

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/version.h"
 #include "system/rig.h"
 
 enum {
@@ -189,13 +190,55 @@ static void print_turns(struct rig *rig, struct rig_trader *traders, const char 
            metric(metrics, "perpd_snapshot_running"));
 }
 
+static uint32_t number_of(const char *option, const char *text, uint32_t most)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+
+    if (*text >= '0' && *text <= '9' && *end == '\0' && value >= 1 && value <= most)
+        return (uint32_t)value;
+    fprintf(stderr, "perf-restart: --%s '%.60s' is no whole number of 1 to %u\n", option, text,
+            most);
+    exit(2);
+}
+
+struct settings {
+    const char *perpd;
+    uint64_t orders, tail_mib;
+    bool keep;
+};
+
+/* -1 to go on, or the exit code. */
+static int read_settings(struct settings *settings, int argc, char **argv)
+{
+    static const struct option names[] = {
+        { "orders", required_argument, NULL, 'o' }, { "tail-mib", required_argument, NULL, 't' },
+        { "perpd", required_argument, NULL, 'p' },  { "keep", no_argument, NULL, 'k' },
+        { "version", no_argument, NULL, 'v' },      { NULL, 0, NULL, 0 }
+    };
+    for (int name; (name = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        if (name == 'o')
+            settings->orders = number_of("orders", optarg, UINT32_MAX);
+        else if (name == 't')
+            settings->tail_mib = number_of("tail-mib", optarg, 1 << 20);
+        else if (name == 'p')
+            settings->perpd = optarg;
+        else if (name == 'k')
+            settings->keep = true;
+        else if (name == 'v')
+            return printf("perf-restart %s\n", version_text) < 0;
+        else
+            return 2;
+    }
+    if (optind < argc) {
+        fprintf(stderr, "perf-restart: '%.60s' is one word too many\n", argv[optind]);
+        return 2;
+    }
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
-    static const struct option names[] = { { "orders", required_argument, NULL, 'o' },
-                                           { "tail-mib", required_argument, NULL, 't' },
-                                           { "perpd", required_argument, NULL, 'p' },
-                                           { "keep", no_argument, NULL, 'k' },
-                                           { NULL, 0, NULL, 0 } };
     static const char *const options[] = { "--exchange.oracle_max_age_ms=0",
                                            "--limits.open_orders=100000", "--store.durability=none",
                                            "--store.snapshot_tail=16G", NULL };
@@ -205,36 +248,25 @@ int main(int argc, char **argv)
                                              NULL };
     static struct rig_trader traders[ACCOUNTS];
     static char metrics[TEXT_BYTES];
-    const char *perpd = "build/release/perpd";
-    uint64_t orders = 1000000, tail_mib = 256;
+    struct settings settings = { "build/release/perpd", 1000000, 256, false };
     struct client client;
     struct rig rig;
-    bool keep = false;
 
-    for (int name; (name = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        if (name == 'o')
-            orders = strtoull(optarg, NULL, 10);
-        else if (name == 't')
-            tail_mib = strtoull(optarg, NULL, 10);
-        else if (name == 'p')
-            perpd = optarg;
-        else if (name == 'k')
-            keep = true;
-        else
-            return 2;
-    }
+    int code = read_settings(&settings, argc, argv);
+    if (code >= 0)
+        return code;
     signal(SIGPIPE, SIG_IGN);
-    rig_init(&rig, perpd, ".");
+    rig_init(&rig, settings.perpd, ".");
     (void)start(&rig, options);
     open_traders(&rig, traders);
-    uint64_t open = send_all(&rig, traders, orders, true);
+    uint64_t open = send_all(&rig, traders, settings.orders, true);
 
     uint64_t stop_ns = rig_now_ns();
     if (rig_end(&rig, SIGTERM) != 0)
         fail("the clean stop failed; see its log");
     double stop_s = (double)(rig_now_ns() - stop_ns) / 1e9;
     double snapshot_s = start(&rig, options);
-    uint64_t tail = send_all(&rig, traders, (tail_mib << 20) / RECORD_BYTES, false);
+    uint64_t tail = send_all(&rig, traders, (settings.tail_mib << 20) / RECORD_BYTES, false);
     rig_connect(&rig, &client, true);
     (void)rig_get(&client, "/metrics", NULL, metrics, sizeof metrics);
     client_close(&client);
@@ -254,10 +286,10 @@ int main(int argc, char **argv)
            "\"resident_mib\":%.0f,\"durability\":\"none\",\"cores\":%ld}\n",
            metric(metrics, "perpd_journal_written_bytes_total") / 1048576, tail_s, resident_mib,
            sysconf(_SC_NPROCESSORS_ONLN));
-    int status = rig_end(&rig, keep ? SIGKILL : SIGTERM);
-    if (keep)
+    int status = rig_end(&rig, settings.keep ? SIGKILL : SIGTERM);
+    if (settings.keep)
         printf("%s/data\n", rig.folder);
     else
         rig_remove(&rig);
-    return (keep || status == 0) && open == orders ? 0 : 1;
+    return (settings.keep || status == 0) && open == settings.orders ? 0 : 1;
 }

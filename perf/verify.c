@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "base/hex.h"
+#include "base/version.h"
 #include "crypto/ed25519.h"
 #include "crypto/p256.h"
 #include "crypto/secp256k1.h"
@@ -286,33 +287,61 @@ static void print(const struct settings *settings)
     printf(settings->json ? "]}\n" : "");
 }
 
+static unsigned number_of(const char *option, const char *text, unsigned least, unsigned most)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+
+    if (*text >= '0' && *text <= '9' && *end == '\0' && value >= least && value <= most)
+        return (unsigned)value;
+    fprintf(stderr, "perf-verify: --%s '%.60s' is no whole number of %u to %u\n", option, text,
+            least, most);
+    exit(2);
+}
+
+static void choose_path(struct settings *settings, const char *name)
+{
+    bool is_known = false;
+
+    for (unsigned path = 0; path < ED25519_PATHS; path++) {
+        settings->paths[path] = strcmp(ed25519_path_name((enum ed25519_path)path), name) == 0;
+        is_known = is_known || settings->paths[path];
+    }
+    if (is_known)
+        return;
+    fprintf(stderr, "perf-verify: --path '%.60s' is none of", name);
+    for (unsigned path = 0; path < ED25519_PATHS; path++)
+        fprintf(stderr, " %s", ed25519_path_name((enum ed25519_path)path));
+    fprintf(stderr, "\n");
+    exit(2);
+}
+
 static struct settings read_settings(int argc, char **argv)
 {
     static const struct option options[] = {
-        { "rounds", required_argument, NULL, 'r' },
-        { "keys", required_argument, NULL, 'k' },
-        { "path", required_argument, NULL, 'p' },
-        { "json", no_argument, NULL, 'j' },
-        { NULL, 0, NULL, 0 },
+        { "rounds", required_argument, NULL, 'r' }, { "keys", required_argument, NULL, 'k' },
+        { "path", required_argument, NULL, 'p' },   { "json", no_argument, NULL, 'j' },
+        { "version", no_argument, NULL, 'v' },      { NULL, 0, NULL, 0 },
     };
     struct settings settings = { .rounds = 31, .keys = 4096, .paths = { true, true, true } };
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) >= 0;) {
         if (c == 'r')
-            settings.rounds = (unsigned)strtoul(optarg, NULL, 10);
+            settings.rounds = number_of("rounds", optarg, 1, ROUNDS_MAX);
         else if (c == 'k')
-            settings.keys = (unsigned)strtoul(optarg, NULL, 10);
+            settings.keys = number_of("keys", optarg, FEW_KEYS, KEYS_MAX);
         else if (c == 'j')
             settings.json = true;
         else if (c == 'p')
-            for (unsigned path = 0; path < ED25519_PATHS; path++)
-                settings.paths[path] =
-                    strcmp(ed25519_path_name((enum ed25519_path)path), optarg) == 0;
+            choose_path(&settings, optarg);
+        else if (c == 'v')
+            exit(printf("perf-verify %s\n", version_text) < 0);
         else
-            fail("see the head of perf/verify.c");
+            exit(2); /* getopt_long said what is wrong */
     }
-    if (settings.rounds == 0 || settings.rounds > ROUNDS_MAX || settings.keys < FEW_KEYS ||
-        settings.keys > KEYS_MAX)
-        fail("--rounds 1 .. 1001, --keys 64 .. 65536");
+    if (optind < argc) {
+        fprintf(stderr, "perf-verify: '%.60s' is one word too many\n", argv[optind]);
+        exit(2);
+    }
     return settings;
 }
 

@@ -17,6 +17,7 @@ import pathlib
 import re
 import sys
 
+import command_line
 from references import References, decision_files, document, prose_of
 from rooms import Rooms
 
@@ -165,4 +166,5 @@ def main(arguments):
     return 1 if wrong else 0
 
 
+command_line.check(__doc__, 0, 1, ("--write",))
 sys.exit(main(sys.argv[1:]))

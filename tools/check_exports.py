@@ -11,6 +11,8 @@ import re
 import subprocess
 import sys
 
+import command_line
+
 EXPORTED, REACHED = "TDBRVW", "U"
 
 
@@ -55,5 +57,6 @@ def main(build, root):
 
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
+command_line.check(__doc__, 1, 2)
 sys.exit(main(pathlib.Path(sys.argv[1]).resolve(),
               pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else HERE))

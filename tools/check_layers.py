@@ -9,6 +9,7 @@ import pathlib
 import re
 import sys
 
+import command_line
 from rooms import Rooms
 
 LAYERS = ("base", "crypto", "engine", "store", "net", "node")
@@ -291,4 +292,5 @@ def main(root):
     return 1 if wrong else 0
 
 
+command_line.check(__doc__, 0, 1)
 sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()))

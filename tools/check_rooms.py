@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 
+import command_line
 from rooms import Rooms
 
 ARCHIVES = {"tools/perp": "libclient.a"}  # else lib<last part>.a
@@ -132,5 +133,6 @@ def main(build, root):
 
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
+command_line.check(__doc__, 0, 2)
 sys.exit(main(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "build/release",
               pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else HERE))

@@ -11,6 +11,8 @@ import pathlib
 import subprocess
 import sys
 
+import command_line
+
 LAYERS = ("base", "crypto", "engine", "store", "net", "node")
 WRITABLE = (".data", ".bss", "*COM*", ".tdata", ".tbss")
 
@@ -80,4 +82,5 @@ def main(build, root):
 
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
+command_line.check(__doc__, 1, 2)
 sys.exit(main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else HERE))

@@ -22,6 +22,8 @@ import sys
 import tempfile
 import time
 
+import command_line
+
 KEPT_S = 30 * 86_400
 NO_NEWS = "-Wno-unknown-warning-option"
 
@@ -155,4 +157,5 @@ def main():
 
 
 if __name__ == "__main__":
+    command_line.check(__doc__, 1, 2)
     sys.exit(main())

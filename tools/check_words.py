@@ -10,6 +10,8 @@ import re
 import subprocess
 import sys
 
+import command_line
+
 BANNED = [  # pattern, why
     (r"\b(TODO|FIXME|XXX|HACK|WIP|TBD)\b", "a promise: do it, or state the limit as a fact"),
     (r"(?i)\b(not (yet )?implemented|unimplemented|stub(s|bed)?|for now|placeholder)\b",
@@ -61,4 +63,5 @@ def main(root):
     return 1 if count else 0
 
 
+command_line.check(__doc__, 0, 1)
 sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()))

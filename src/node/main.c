@@ -101,6 +101,10 @@ int main(int argc, char **argv)
         return NODE_EXIT_FAILED;
     if (argc > 1 && strcmp(argv[1], SNAPSHOT_CHILD_FLAG) == 0)
         return snapshot_child_main(argc, (const char *const *)argv);
+    if (argc > 2 && strcmp(argv[1], "--version") == 0) {
+        fprintf(stderr, "perpd: '%.60s' is one word too many after --version\n", argv[2]);
+        return NODE_EXIT_CONFIGURATION;
+    }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("perpd %s\n", version_text);
         return code;

@@ -1,6 +1,6 @@
-"""every_route.py - each operation of docs/openapi.json answers with each of its statuses (R11's network
-steps, json.md J2, J3, J8). The loops go over the document: a new route is asked like the others, and a
-status that these rows do not cause needs a case of its own (produced.py names it)."""
+"""every_route.py - each operation of docs/openapi.json answers with each of its statuses (R11's
+network steps, json.md J2, J3, J8). The loops go over the document: a new route is asked like the
+others, and a status that these rows do not cause needs a case of its own (produced.py names it)."""
 import json
 import pathlib
 import re
@@ -76,7 +76,7 @@ def signed_writes(world):
 
 
 def reads(world):
-    """J2, W7: 200, a bad parameter, no key, another subaccount than the key's, what is not there."""
+    """J2, W7: 200, a bad value, no key, another subaccount than the key's, what is not there."""
     table, account = Table(), world.account()
     exchange, order = account.exchange, new_id()
     account.limit(900_000, 1000, order)
@@ -107,7 +107,7 @@ def reads(world):
 
 
 def plain_writes(world):
-    """J3: each refusal of each plain write; POST requests that write nothing refuse the same bodies."""
+    """J3: each refusal of each plain write; the POSTs that write nothing refuse such bodies."""
     table, account = Table(), world.account()
     exchange = account.exchange
     key = exchange.ack(CREATE_API_KEY, api_key_body(account.id, scope=1),

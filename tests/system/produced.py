@@ -1,12 +1,12 @@
 """produced.py - which case produces which answer of which route.
 
-  produced.py             names the statuses of routes and the problem codes that no case produces
-  produced.py FILE...     adds rows for them from what suites wrote with PERPD_PRODUCED=FILE
+  produced.py          names the statuses of routes and the problem codes that no case produces
+  produced.py FILE...  adds rows for them from what suites wrote with PERPD_PRODUCED=FILE
 
-produced.txt has a row an answer: method, path, status, problem code, suite, case; "-" for none. A suite
-fails when a case that it ran did not produce the answers of its rows. Rows of requests with method and
-path "-" are of any request. A suite "net/test_x.c" is a program that has the code in its table of what
-net must answer: for answers that need a fault or a rate no client can be sure of.
+produced.txt has a row an answer: method, path, status, problem code, suite, case; "-" for none. A
+suite fails when a case that it ran did not produce the answers of its rows. Method and path "-" are
+of any request. A suite "net/test_x.c" is a program that has the code in its table of what net must
+answer: for answers that need a fault or a rate that no client can be sure of.
 """
 import json
 import os
@@ -56,7 +56,8 @@ class Produced:
         connections.exchange = asked
 
     def see(self, request, answer):
-        match = re.match(rb"([A-Z]+) (?:http://[^/]*)?(/[^\s?]*)(?:\?\S*)? HTTP/1\.[01]\r\n", request)
+        match = re.match(rb"([A-Z]+) (?:http://[^/]*)?(/[^\s?]*)(?:\?\S*)? HTTP/1\.[01]\r\n",
+                         request)
         if match is None:
             method = path = "-"
         else:
@@ -107,7 +108,8 @@ def needed(document):
     absent = {word for word, begin in ABSENT.items()
               if not any(path.startswith(begin) for path in document["paths"])}
     rows += [("-", "-", int(status), code)
-             for code, status in listed("PROBLEM_LIST", r"X\((\w+), (\d+)\)") if code not in absent]
+             for code, status in listed("PROBLEM_LIST", r"X\((\w+), (\d+)\)")
+             if code not in absent]
     rows += [("-", "-", int(status), "-")
              for status in listed("HTTP_STATUS_LIST", r"X\((\d+),") if status not in absent]
     return rows

@@ -13,6 +13,10 @@ int main(int argc, char **argv)
     struct arguments arguments;
     char error[ARGUMENTS_ERROR_MAX], reason[SETTINGS_ERROR_MAX];
     (void)signal(SIGPIPE, SIG_IGN);
+    if (argc > 2 && strcmp(argv[1], "--version") == 0) {
+        fprintf(stderr, "perp: '%.60s' is one word too many after --version\n", argv[2]);
+        return EXIT_CODE_usage;
+    }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("perp %s\n", version_text);
         return EXIT_CODE_accepted;

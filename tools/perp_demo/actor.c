@@ -13,7 +13,6 @@
 #include "perp_demo/statement.h"
 
 enum {
-    ARGUMENTS = 10,
     LINE_MAX_BYTES = 256,
     STAT_NS = 200000000,
     ROUNDS_MAX = 500,
@@ -308,7 +307,7 @@ static uint64_t interval_ns(const struct actor *actor)
 int actor_run(int argc, char **argv)
 {
     static struct actor actor;
-    if (argc != ARGUMENTS || !begin(&actor, argv))
+    if (argc != ACTOR_ARGUMENTS || !begin(&actor, argv))
         return 1;
     uint64_t next_ns = instant_monotonic_ns(), stat_ns = next_ns;
     for (bool present = true; present;) {

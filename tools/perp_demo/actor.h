@@ -27,6 +27,8 @@
 #ifndef PERP_DEMO_ACTOR_H
 #define PERP_DEMO_ACTOR_H
 
+enum { ACTOR_ARGUMENTS = 10 }; /* of the command line, the program's name among them */
+
 /* Runs until the scene ends it; the exit code. */
 int actor_run(int argc, char **argv);
 

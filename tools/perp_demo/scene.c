@@ -234,6 +234,33 @@ static bool to_number(const char *text, int64_t least, int64_t most, int64_t *va
     return text != NULL && decimal_parse(text, strlen(text), 0, least, most, value) == DECIMAL_OK;
 }
 
+/* The value of option argv[i], a whole number; false after a sentence about it. */
+static bool flag_number(char **argv, int i, int64_t least, int64_t most, int64_t *value)
+{
+    if (argv[i + 1] == NULL)
+        fprintf(stderr, "perp-demo: %s needs a value: a whole number of %lld to %lld\n", argv[i],
+                (long long)least, (long long)most);
+    else if (!to_number(argv[i + 1], least, most, value))
+        fprintf(stderr, "perp-demo: %s '%.60s' is no whole number of %lld to %lld\n", argv[i],
+                argv[i + 1], (long long)least, (long long)most);
+    else
+        return true;
+    return false;
+}
+
+static bool flag_topology(char **argv, int i, const char **topology)
+{
+    static const char *const words[] = { "auto", "shared", "dedicated" };
+
+    for (unsigned word = 0; argv[i + 1] != NULL && word < CC_COUNT(words); word++)
+        if (strcmp(argv[i + 1], words[word]) == 0) {
+            *topology = argv[i + 1];
+            return true;
+        }
+    fprintf(stderr, "perp-demo: --topology needs a value: auto, shared or dedicated\n");
+    return false;
+}
+
 static bool read_flags(struct scene *scene, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -244,27 +271,29 @@ static bool read_flags(struct scene *scene, int argc, char **argv)
             scene->live = false;
         else if (strcmp(argv[i], "--chaos") == 0)
             scene->chaos = true;
-        else if (strcmp(argv[i], "--seconds") == 0 && to_number(argv[i + 1], 1, 86400, &seconds))
-            scene->seconds = (uint32_t)seconds, i++;
-        else if (strcmp(argv[i], "--at-least") == 0 &&
-                 to_number(argv[i + 1], 0, INT64_MAX, &scene->at_least))
-            i++;
-        else if (strcmp(argv[i], "--topology") == 0 && argv[i + 1] != NULL)
-            scene->server.topology = argv[++i];
-        else
+        else if (strcmp(argv[i], "--seconds") == 0) {
+            if (!flag_number(argv, i++, 1, 86400, &seconds))
+                return false;
+            scene->seconds = (uint32_t)seconds;
+        } else if (strcmp(argv[i], "--at-least") == 0) {
+            if (!flag_number(argv, i++, 0, INT64_MAX, &scene->at_least))
+                return false;
+        } else if (strcmp(argv[i], "--topology") == 0) {
+            if (!flag_topology(argv, i++, &scene->server.topology))
+                return false;
+        } else {
+            fprintf(stderr, "perp-demo: unknown option %.60s (perp-demo --help lists them)\n",
+                    argv[i]);
             return false;
+        }
     }
     return true;
 }
 
 static bool prepare(struct scene *scene, int argc, char **argv)
 {
-    if (!read_flags(scene, argc, argv)) {
-        fprintf(stderr,
-                "demo: usage: [--seconds 1..86400] [--chaos] [--topology WORD] [--at-least TRADES] "
-                "[--plain] [--keep]\n");
+    if (!read_flags(scene, argc, argv))
         return false;
-    }
     ssize_t count = readlink("/proc/self/exe", scene->bin, sizeof scene->bin - 64);
     scene->bin[count > 0 ? count : 0] = '\0';
     char *slash = strrchr(scene->bin, '/');

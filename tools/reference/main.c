@@ -237,6 +237,14 @@ static bool print_reference(void)
 
 int main(int argc, char **argv)
 {
+    if (argc > 2) {
+        fprintf(stderr, "perp-reference: '%.60s' is one word too many\n", argv[2]);
+        return 2;
+    }
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        printf("usage: perp-reference [--json | DOCUMENT]\n       perp-reference --version\n");
+        return 0;
+    }
     if (argc > 1 && strcmp(argv[1], "--version") == 0) {
         printf("perp-reference %s\n", version_text);
         return 0;
@@ -244,6 +252,10 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--json") == 0) {
         tables_write(stdout);
         return 0;
+    }
+    if (argc > 1 && argv[1][0] == '-') {
+        fprintf(stderr, "perp-reference: unknown option %.60s (perp-reference --help)\n", argv[1]);
+        return 2;
     }
     if (argc > 1)
         return print_document(argv[1]);

@@ -1,0 +1,101 @@
+"""test_command_lines.py BUILD - each program and each tool says what is wrong with its command line
+and ends with 2; --version names the commit; perp --dry-run leaves no file and sends nothing.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+from fake import Exchange, Perp, check
+
+BUILD = pathlib.Path(sys.argv[1]).resolve()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+perp = Perp(BUILD)
+
+# Programs: words and what is said. "" for the first word: the program alone.
+ROWS = {
+    "perpd": [("--net.listn=x", "did you mean net.listen"), ("--net.listen", "--net.listen"),
+              ("--net.threads=0", "1"), ("--net.threads=many", "net.threads"),
+              ("serve", "unknown argument serve"), ("--config", "--config"),
+              ("--config absent.ini", "absent.ini"), ("--exchange.testnet=yes", "on or off"),
+              ("--version extra", "'extra'")],
+    "perp": [("--nonsense", "unknown flag --nonsense"), ("nonsense", "unknown command"),
+             ("book", "MARKET"), ("orders --limit", "--limit needs a value"),
+             ("orders --limit 0", "1 to 20000"), ("time extra", "one word too many"),
+             ("--version extra", "extra")],
+    "perp-demo": [("--nonsense", "unknown option --nonsense"),
+                  ("nonsense", "unknown option nonsense"),
+                  ("--seconds", "needs a value"), ("--seconds x", "1 to 86400"),
+                  ("--seconds 0", "1 to 86400"), ("--at-least -1", "0 to"),
+                  ("--topology", "auto, shared or dedicated"),
+                  ("--topology wide", "auto, shared or dedicated"), ("ladder", "9 words")],
+    "perp-reference": [("--nonsense", "unknown option --nonsense"), ("a b", "one word too many"),
+                       ("absent", "absent")],
+    "perp-pages": [("--nonsense", "unknown option"), ("a b perp.9", "no such page"),
+                   ("", "three words")],
+    "perf-orders": [("--nonsense", "--nonsense"), ("--seconds", "requires an argument"),
+                    ("--seconds 26", "1 to 25"), ("--accounts 1x", "1 to 64"),
+                    ("--connections 0", "1 to 1024"), ("--rate fast", "1 to 10000000")],
+    "perf-restart": [("--nonsense", "--nonsense"), ("--orders 0", "1 to"), ("more", "too many"),
+                     ("--tail-mib", "requires an argument")],
+    "perf-verify": [("--nonsense", "--nonsense"), ("--rounds 0", "1 to 1001"),
+                    ("--keys 63", "64 to 65536"), ("--path wide", "none of"), ("more", "too many")],
+}
+TOOLS = {
+    "test": ["--nonsense"], "nightly": ["--nonsense"], "setup": ["--nonsense", "more"],
+    "demo": ["--nonsense", "--seconds"], "coverage": ["--nonsense", "more"],
+    "openapi": ["--nonsense"],
+    "reads": ["--nonsense", "more"], "check_docs.py": ["--nonsense", "a b"],
+    "check_exports.py": ["", "--nonsense"], "check_format.sh": ["--nonsense"],
+    "check_headers.sh": ["", "--nonsense"], "check_layers.py": ["--nonsense", "a b"],
+    "check_rooms.py": ["--nonsense", "a b c"], "check_symbols.py": ["", "--nonsense"],
+    "check_tidy.py": ["", "--nonsense"], "check_words.py": ["--nonsense", "a b"],
+}
+
+
+def run(program, words):
+    return subprocess.run([program, *words.split()], cwd=perp.folder, capture_output=True,
+                          text=True, stdin=subprocess.DEVNULL, timeout=200, check=False)
+
+
+walked = 0
+for name, rows in ROWS.items():
+    program = BUILD / name
+    if not program.exists():  # perf- is not built under a sanitizer
+        check(name.startswith("perf-") or name == "perp-pages", name)
+        continue
+    shown = run(program, "--version")
+    check(shown.returncode == 0 and re.fullmatch(
+        rf"{name} \d+\.\d+\.\d+, commit [0-9a-f]{{7,40}}(-changed)?, [\w ]+ build\n", shown.stdout),
+        name, shown)
+    for words, said in rows:
+        done = run(program, words)
+        want = 1 if words == "absent" else 2
+        check(done.returncode == want and said in done.stderr and done.stdout == "", name, words,
+              done)
+        walked += 1
+for name, rows in TOOLS.items():
+    for words in rows:
+        done = run(ROOT / "tools" / name, words)
+        check(done.returncode == 2 and done.stdout == "" and f"tools/{name}: " in done.stderr
+              and "Traceback" not in done.stderr, name, words, done)
+        walked += 1
+check(sorted(path.name for path in (ROOT / "tools").iterdir() if path.is_file()
+             and path.stat().st_mode & 0o100) == sorted([*TOOLS, "nightly_record.py"]))
+
+# Nothing is written and nothing sent but reads.
+exchange = Exchange()
+for curve, name in (("ed25519", "session.key"), ("secp256k1", "master.key")):
+    perp.run("keys", "new", curve, name)
+before = {path.name: path.read_bytes() for path in perp.folder.rglob("*") if path.is_file()}
+common = ["--url", exchange.url, "--account", "7", "--session-key", "session.key", "--master-key",
+          "master.key", "--dry-run"]
+for words in (["order", "BTC-PERP", "buy", "0.1", "100000", *common[:6], "--dry-run"],
+              ["account", "create", "--save", *common[:2], *common[4:]],
+              ["apikey", "create", "--out", "made.key", "--save", *common]):
+    done = perp.run(*words)
+    check('"payload"' in done.stdout, words, done)
+after = {path.name: path.read_bytes() for path in perp.folder.rglob("*") if path.is_file()}
+check(before == after, set(after) - set(before))
+check(all(method == "GET" for method, *_ in exchange.seen), exchange.seen)
+print(f"{walked} command lines")
