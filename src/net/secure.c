@@ -69,23 +69,53 @@ void secure_replace(struct secure *secure, struct tls_server *server)
     secure->server = server;
 }
 
-/* The oldest handshake makes room for a new one. */
-static void evict_oldest(struct secure *secure)
+static void uncount(struct secure *secure, struct conn *conn)
+{
+    if (conn->tls_count != 0)
+        secure->counters[conn->tls_count - 1]--;
+    conn->tls_count = 0;
+}
+
+/* Counts the handshake for the address that the connection has now. */
+static void count_address(struct secure *secure, struct conn *conn)
+{
+    uint64_t mixed = conn->address * UINT64_C(0x9E3779B97F4A7C15);
+    uncount(secure, conn);
+    conn->tls_count = (uint16_t)(1 + (mixed >> 52) % SECURE_COUNTERS);
+    secure->counters[conn->tls_count - 1]++;
+}
+
+/* The handshake that yields, the oldest of those whose address has the most. NULL: there is none. */
+static struct conn *find_crowd(const struct secure *secure)
+{
+    const struct conn_table *conns = &secure->protocol->context.conns;
+    struct conn *conn = conn_time_oldest(conns, CONN_TIME_HANDSHAKE);
+    uint16_t most = 1;
+    for (uint32_t i = 0; i < SECURE_COUNTERS; i++)
+        most = secure->counters[i] > most ? secure->counters[i] : most;
+    while (conn != NULL && (conn->tls_count == 0 || secure->counters[conn->tls_count - 1] < most))
+        conn = conn->time_next == CONN_NONE ? NULL : conn_at(conns, conn->time_next);
+    return conn != NULL ? conn : conn_time_oldest(conns, CONN_TIME_HANDSHAKE);
+}
+
+static void evict(struct secure *secure)
 {
     struct context *context = &secure->protocol->context;
-    struct conn *oldest = conn_time_oldest(&context->conns, CONN_TIME_HANDSHAKE);
-    if (oldest == NULL || oldest->broken)
+    struct conn *conn = find_crowd(secure);
+    if (conn == NULL || conn->broken)
         return;
-    oldest->broken = true;
+    conn->broken = true;
+    uncount(secure, conn);
     counters_of(secure)->tls_handshakes_evicted++;
-    conn_time_start(&context->conns, oldest, CONN_TIME_LINGER, context->now_ns);
-    context_mark_dirty(context, oldest);
+    conn_time_start(&context->conns, conn, CONN_TIME_LINGER, context->now_ns);
+    context_mark_dirty(context, conn);
 }
 
 static void end_handshake(struct secure *secure, struct conn *conn)
 {
     INVARIANT(conn->handshaking && secure->handshake_count > 0);
     conn->handshaking = false;
+    uncount(secure, conn);
     counters_of(secure)->tls_handshakes_open = --secure->handshake_count;
 }
 
@@ -94,9 +124,10 @@ void secure_accept(struct secure *secure, struct conn *conn)
     if (secure->server == NULL)
         return;
     if (secure->handshake_count >= SECURE_HANDSHAKES_MAX)
-        evict_oldest(secure);
+        evict(secure);
     conn->secure = true;
     conn->handshaking = true;
+    count_address(secure, conn);
     counters_of(secure)->tls_handshakes_open = ++secure->handshake_count;
     if (conn->phase != CONN_PROXY)
         protocol_await(secure->protocol, conn);
@@ -165,7 +196,10 @@ void secure_receive(struct secure *secure, struct conn *conn, char *bytes, size_
 {
     struct protocol *protocol = secure->protocol;
     if (!conn->secure || conn->phase == CONN_PROXY || conn->phase == CONN_HANDSHAKE) {
+        bool is_proxied = conn->secure && conn->phase == CONN_PROXY;
         protocol_receive(protocol, conn, bytes, count);
+        if (is_proxied && conn->phase == CONN_HANDSHAKE && conn->handshaking)
+            count_address(secure, conn); /* of the client, not of its proxy */
         if (conn->phase == CONN_HANDSHAKE && conn_input_bytes(conn) > 0)
             conn_queue_push(&protocol->context.conns, CONN_SHAKING, conn);
         return;

@@ -9,9 +9,10 @@
  *        SECURE_TURN_NS, and while the thread has other work, handshakes get at most one part in
  *        SECURE_SHARE of its time. Connections continue first in, first out.
  * Owner. The net thread.
- * Bound. SECURE_HANDSHAKES_MAX handshakes at a time: of one more, the oldest is closed. Ciphertext
- *        of a connection: SECURE_WIRE_BYTES and what one received buffer makes OpenSSL send. A peer
- *        that lets more wait is not read. */
+ * Bound. SECURE_HANDSHAKES_MAX handshakes at a time: for one more, the oldest of those whose
+ *        address has the most is closed. Addresses share SECURE_COUNTERS counters. Ciphertext of a
+ *        connection: SECURE_WIRE_BYTES and what one received buffer makes OpenSSL send. A peer that
+ *        lets more wait is not read. */
 #ifndef NET_SECURE_H
 #define NET_SECURE_H
 
@@ -24,6 +25,7 @@ enum {
     SECURE_HELLO_MAX = 16384,  /* bytes of a client's first message */
     SECURE_TURN_NS = 250000,
     SECURE_SHARE = 4,
+    SECURE_COUNTERS = 4096, /* of handshakes by address */
 };
 
 struct secure {
@@ -35,6 +37,7 @@ struct secure {
     char *plain;              /* TLS_RECORD_MAX */
     uint64_t again_ns;        /* no handshake before, while there is other work */
     uint32_t handshake_count; /* connections that are `handshaking` */
+    uint16_t counters[SECURE_COUNTERS]; /* of them, those of each address that yielded to nobody */
 };
 
 /* 0 or -ENOMEM. `server` may be NULL; the secure has a share of its own. */

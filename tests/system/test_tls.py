@@ -19,6 +19,7 @@ import warnings
 import client
 import test_conformance
 import test_http
+import tls_crowd
 from client import (JSON, PATIENCE_S, PATHS, PLACE_LIMIT, Connection, Perpd, envelope, limit_body,
                     payload_of, request_bytes)
 from harness import Suite, Table, only, perpd_program
@@ -557,6 +558,9 @@ def conformance_over_tls(world):
 def late_handshakes(world):
     world.late.join(PATIENCE_S)
     return world.late_wrong.wrong
+
+
+suite.case(tls_crowd.crowd)
 
 
 def main():

@@ -69,6 +69,7 @@ struct conn {
     /* TLS (secure.h). */
     bool secure;        /* of a listener with TLS */
     bool handshaking;   /* its handshake is not complete */
+    uint16_t tls_count; /* 1 + place of the counter (secure.h) that has its handshake; 0: none */
     bool tls_ended;     /* close_notify is in `wire`, or none can be sent */
     struct ssl_st *tls; /* from the first byte of the handshake */
     struct output wire; /* unsent ciphertext; the answers are in `output` */
