@@ -85,7 +85,7 @@ static void count_address(struct secure *secure, struct conn *conn)
     secure->counters[conn->tls_count - 1]++;
 }
 
-/* The handshake that yields, the oldest of those whose address has the most. NULL: there is none. */
+/* The oldest handshake of those whose address has the most yields. NULL: there is none. */
 static struct conn *find_crowd(const struct secure *secure)
 {
     const struct conn_table *conns = &secure->protocol->context.conns;

@@ -1,0 +1,85 @@
+"""tls.py [--rounds N] [--seconds S] [PERPD] - what TLS costs, against the same perpd without it.
+
+    python3 perf/tls.py build/release/perpd
+
+Two exchanges, one with TLS (a P-256 certificate), are asked by wrk in turns, so that both meet the
+same load of the machine; a column is the median of the rounds. Needs wrk. CPU is that of perpd's
+process, user and system, a request; client and server share the machine.
+  small    GET /api/v1/time, 16 connections that stay open
+  large    GET /api/v1/openapi.json, 4 connections
+  connect  GET /api/v1/time on a connection of its own each; with TLS a handshake each
+"""
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "system"))
+sys.path.insert(0, str(ROOT / "tools"))
+import client  # noqa: E402
+import command_line  # noqa: E402
+from tls_peer import make_certificate  # noqa: E402
+
+KINDS = {"small": ("/api/v1/time", 16, ()), "large": ("/api/v1/openapi.json", 4, ()),
+         "connect": ("/api/v1/time", 16, ("-H", "Connection: close"))}
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_s(perpd):
+    fields = pathlib.Path(f"/proc/{perpd.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def run(perpd, scheme, kind, seconds):
+    """Requests a second, microseconds of perpd's CPU a request."""
+    path, connections, more = KINDS[kind]
+    before = cpu_s(perpd)
+    said = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", *more,
+                           f"{scheme}://127.0.0.1:{perpd.exchange.port}{path}"],
+                          capture_output=True, text=True, check=True).stdout
+    count = int(re.search(r"(\d+) requests in", said)[1])
+    rate = float(re.search(r"Requests/sec:\s*([\d.]+)", said)[1])
+    return rate, (cpu_s(perpd) - before) / count * 1e6
+
+
+def value_of(name, default):
+    return int(sys.argv[sys.argv.index(name) + 1]) if name in sys.argv else default
+
+
+def main():
+    rounds, seconds = value_of("--rounds", 5), value_of("--seconds", 2)
+    words = [word for at, word in enumerate(sys.argv[1:], 1)
+             if not word.startswith("--") and not sys.argv[at - 1].startswith("--")]
+    program = pathlib.Path(words[0] if words else "build/release/perpd").resolve()
+    with tempfile.TemporaryDirectory(prefix="perpd-tls-") as name:
+        pair = make_certificate(pathlib.Path(name), "perf")
+        options = client.SMALL_TABLES
+        with client.Perpd(program, *options) as plain, client.Perpd(
+                program, *options, f"--net.tls_certificate={pair[0]}",
+                f"--net.tls_key={pair[1]}") as secure:
+            measure(plain, secure, rounds, seconds)
+
+
+def measure(plain, secure, rounds, seconds):
+    print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} CPUs, {rounds} rounds of {seconds} s")
+    print("kind     plain/s   TLS/s  plain us  TLS us")
+    for kind in KINDS:
+        rows = [(run(plain, "http", kind, seconds), run(secure, "https", kind, seconds))
+                for _ in range(rounds)]
+        middle = [statistics.median(row[place][part] for row in rows)
+                  for part in (0, 1) for place in (0, 1)]
+        print(f"{kind:8}{middle[0]:8.0f}{middle[1]:8.0f}{middle[2]:10.1f}{middle[3]:8.1f}")
+    text = secure.exchange.admin("/metrics").body.decode()
+    made, took = (int(re.search(rf"^perpd_net_tls_{name} (\d+)$", text, re.M)[1])
+                  for name in ("handshakes_total", "handshake_ns_total"))
+    print(f"{made} handshakes, {took / made / 1e3:.0f} us of the net thread each")
+
+
+if __name__ == "__main__":
+    if {"-h", "--help"} & set(sys.argv):
+        command_line.check(__doc__, 0, 0)
+    main()
