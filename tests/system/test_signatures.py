@@ -191,6 +191,12 @@ def debug_payload(world):
         table.true(f"{name}: all good", all(row["ok"] for row in checks.values()), checks)
         table.same(f"{name}: no mistake", (shown["mistakes"], shown["proved"]), ([], False))
     table.same("nothing was executed", account.read("/api/v1/orders").json, [])
+    _, checks = report(world, table, "no signature",
+                       json.dumps({"payload": b64(payload)}).encode())
+    table.same("no signature: what could not be judged has no code",
+               {name: row.get("code") for name, row in checks.items() if not row["ok"]},
+               {"envelope": "malformed_payload", "signature": None, "key": None,
+                "signature_type": None})
 
     def first_fault(change):
         changed = change(payload)

@@ -36,7 +36,7 @@ static const char *const signer_names[] = {
     [SIGNER_ADMIN] = "admin master key",
     [SIGNER_NEW_SECP256K1] = "the new master key",
     [SIGNER_NEW_PASSKEY] = "the new passkey",
-    [SIGNER_OPERATOR] = "operator, oracle or treasury key",
+    [SIGNER_OPERATOR] = "the operator key",
     [SIGNER_NODE] = "node",
 };
 
@@ -98,6 +98,22 @@ static void print_typed_data(uint16_t code)
         printf("\nTyped data: `%s`\n", text);
 }
 
+/* Who signs a request. The operator hands prices to oracle keys and money to the treasury's
+ * (rules.md R10). */
+static const char *signer_of(const struct request *request)
+{
+    switch (request->code) {
+    case REQUEST_oracle_price:
+        return "an oracle key";
+    case REQUEST_deposit_credit:
+    case REQUEST_withdrawal_settle:
+    case REQUEST_fund_top_up:
+        return "the operator key, or the treasury key if one is set";
+    default:
+        return signer_names[request->signer];
+    }
+}
+
 static void print_requests(void)
 {
     size_t count;
@@ -111,7 +127,7 @@ static void print_requests(void)
         if (request->signer == SIGNER_NONE)
             continue;
         printf("\n### %u %s\n", request->code, request->name);
-        printf("Signed by: %s.%s%s%s %s.\n", signer_names[request->signer],
+        printf("Signed by: %s.%s%s%s %s.\n", signer_of(request),
                request->path[0] != '\0' ? " POST `" : "", request->path,
                request->path[0] != '\0' ? "`." : "",
                request->built ? "Served" : "Not served by this version");

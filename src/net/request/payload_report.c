@@ -228,6 +228,7 @@ static void write_checks(const struct context *context, const struct sent *sent,
                                        .passkey = sent->passkey };
     const uint8_t *payload = sent->payload;
     bool whole = sent->payload_bytes >= REQUEST_BODY_AT;
+    bool has_signature = whole && sent->key_bytes > 0 && sent->signature_bytes > 0;
     WRITER_TEXT(writer, ",\"checks\":[");
     write_verdict(&checks, "envelope", true, sent->problem.code == PROBLEM_none, &sent->problem);
     bool header = whole && admission_check_header(payload, &problem);
@@ -244,12 +245,14 @@ static void write_checks(const struct context *context, const struct sent *sent,
     write_verdict(&checks, "request_id", body, versions, &problem);
     bool times = versions && admission_check_times(request, payload, &window, &problem);
     write_verdict(&checks, "clock", versions, times, &problem);
-    bool key = header && admission_check_key(&envelope, payload[TYPE_AT], &problem);
-    write_verdict(&checks, "signature_type", header, key, &problem);
+    bool has_key = header && (sent->key_bytes > 0 || sent->passkey);
+    bool key = has_key && admission_check_key(&envelope, payload[TYPE_AT], &problem);
+    write_verdict(&checks, "signature_type", has_key, key, &problem);
     if (whole && sent->passkey && payload[TYPE_AT] == SIGNATURE_PASSKEY) {
         write_passkey_checks(context, &checks, body ? request : NULL, sent);
     } else {
-        write_check(&checks, "signature", finding->good, problem_code(PROBLEM_invalid_signature),
+        write_check(&checks, "signature", finding->good,
+                    has_signature ? problem_code(PROBLEM_invalid_signature) : NULL,
                     "the signature does not verify");
         write_key_check(context, &checks, body ? request : NULL, sent);
     }
