@@ -134,6 +134,7 @@ struct field {
     F(account_id, ACCOUNT, 0, 8) F(subaccount_pin, PIN, 8, 4) F(scope, ENUM_KEY_SCOPE, 12, 1) \
     F(pad, PAD, 13, 3) F(label, TEXT, 16, 32)
 #define FIELDS_revoke_api_key(F) F(account_id, ACCOUNT, 0, 8) F(api_key_id, UUID, 8, 16)
+#define FIELDS_find_account(F) F(pad, PAD, 0, 8)
 #define FIELDS_oracle_price(F) \
     F(publish_ts_ns, TIME, 0, 8) F(index_price, PRICE, 8, 8) F(asset, ASSET, 16, 2) \
     F(pad, PAD, 18, 2) F(source_count, COUNT16, 20, 2) F(pad, PAD, 22, 2)
@@ -150,8 +151,7 @@ struct field {
 #define FIELDS_fund_top_up(F) F(amount, AMOUNT, 0, 8)
 #define FIELDS_operator_cancel(F) FIELDS_order_cancel(F)
 #define FIELDS_halt_all(F) F(state, ENUM_MARKET_STATE, 0, 1) F(pad, PAD, 1, 7)
-#define FIELDS_set_fee_tier(F) \
-    F(account_id, ACCOUNT, 0, 8) F(tier, COUNT8, 8, 1) F(pad, PAD, 9, 7)
+#define FIELDS_set_fee_tier(F) F(account_id, ACCOUNT, 0, 8) F(tier, COUNT8, 8, 1) F(pad, PAD, 9, 7)
 #define FIELDS_tick(F) F(kind, ENUM_TICK, 0, 1) F(pad, PAD, 1, 7)
 #define FIELDS_set_leverage(F) \
     F(credential_id, UUID, 0, 16) F(portfolio_id, PORTFOLIO, 16, 16) F(leverage, COUNT32, 32, 4) \

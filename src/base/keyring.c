@@ -74,7 +74,7 @@ static bool map_compare(const void *words, const void *key)
 struct keyring_key keyring_key(enum keyring_kind kind, uint64_t account_id, const uint8_t *bytes)
 {
     struct keyring_key key = { .kind = (uint8_t)kind };
-    if (kind != KEYRING_API && kind != KEYRING_DEVICE)
+    if (kind == KEYRING_SESSION)
         key.account_id = account_id;
     memcpy(key.bytes, bytes, kind == KEYRING_MASTER ? KEYRING_KEY_BYTES : KEYRING_KEY_BYTES - 1);
     return key;

@@ -30,17 +30,17 @@ enum { KEYRING_KEY_BYTES = 33 };
 
 enum keyring_kind {
     KEYRING_SESSION = 1, /* Ed25519 key, 32 bytes, of an account */
-    KEYRING_MASTER,      /* compressed secp256k1 key, 33 bytes, of an account */
-    KEYRING_API,         /* keyed hash of the secret, 32 bytes, found without an account */
+    KEYRING_MASTER,      /* compressed secp256k1 key, 33 bytes, found without an account */
+    KEYRING_API,         /* keyed hash of the secret, 32 bytes, likewise */
     KEYRING_DEVICE,      /* likewise */
-    KEYRING_PASSKEY,     /* BLAKE2b-256 of the credential id, 32 bytes, of an account */
+    KEYRING_PASSKEY,     /* BLAKE2b-256 of the credential id, 32 bytes, likewise */
 };
 
 enum keyring_state { KEYRING_LIVE, KEYRING_TOMBSTONE };
 
 /* What a credential is found by. Unused bytes are zero: make it with keyring_key. */
 struct keyring_key {
-    uint64_t account_id; /* 0 for API and device keys */
+    uint64_t account_id; /* of a session, else 0 */
     uint8_t kind;        /* enum keyring_kind */
     uint8_t bytes[KEYRING_KEY_BYTES];
     uint8_t zero[6];
@@ -65,9 +65,9 @@ static_assert(sizeof(struct keyring_row) == 128, "copied in whole words");
 
 struct keyring;
 
-/* Returns the key of a credential. Sessions, master keys and passkeys are found by account and
- * bytes, as a request names both. API and device keys are found by their hash alone: `account_id`
- * is ignored. */
+/* Returns the key of a credential. Sessions are found by account and bytes, as a request names
+ * both. The others belong to one account of the exchange and are found by their bytes alone:
+ * `account_id` is ignored, and the caller compares that of the row. */
 struct keyring_key keyring_key(enum keyring_kind kind, uint64_t account_id, const uint8_t *bytes);
 
 /* Allocates a keyring for `capacity` rows, tombstones included. `hash_key` is the 16-byte key of

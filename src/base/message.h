@@ -31,6 +31,7 @@ enum command_flag {
     /* The answer must show the resulting order (X-Ack: full, the binary acknowledgement). Set on
      * live commands only: it is not journalled and changes no outcome. */
     COMMAND_WANTS_EVIDENCE = 4,
+    COMMAND_MASTER_KEY_VALID = 8, /* likewise the public_key of codes 16, 19, 28 and 30 */
 };
 
 /* One request on its way to the engine. Its parts follow the header without gaps: payload (kind 0:
@@ -145,7 +146,7 @@ struct answer {
                     uint64_t account_id;
                     union {
                         uint64_t expires_at_ns;
-                        struct { /* ANSWER_HAS_INDEXES */
+                        struct { /* ANSWER_HAS_INDEXES; code 36: pin, enum ack_key */
                             uint32_t subaccount_index;
                             uint32_t portfolio_index;
                         };

@@ -75,8 +75,8 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(limits,   duplicate_slots,        INT,    1, 1, "4194304",        1024, 134217728, "entries of the duplicate set") \
     X(limits,   sessions,               INT,    1, 1, "64",             1, 4096, "live sessions of an account") \
     X(limits,   sessions_per_parent,    INT,    1, 1, "16",             1, 4096, "live sessions of a parent key") \
-    X(limits,   admin_keys,             INT,    1, 0, "16",             0, 0, "per account") \
-    X(limits,   scoped_keys,            INT,    1, 0, "64",             0, 0, "per account") \
+    X(limits,   admin_keys,             INT,    6, 1, "16",             1, 256, "per account") \
+    X(limits,   scoped_keys,            INT,    6, 1, "64",             1, 256, "per account") \
     X(limits,   api_keys,               INT,    1, 1, "32",             1, 4096, "per account") \
     X(limits,   device_keys,            INT,    6, 1, "16",             1, 4096, "live device keys of an account") \
     X(limits,   subaccounts,            INT,    4, 1, "256",            1, 65536, "per account") \

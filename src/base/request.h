@@ -72,11 +72,11 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(create_session,                       13, MASTER,            "/api/v1/auth/sessions/create",            FIXED,        56, SUCCESS, 1) \
     X(revoke_session,                       14, MASTER,            "/api/v1/auth/sessions/revoke",            FIXED,        40, SUCCESS, 1) \
     X(revoke_all_sessions,                  15, MASTER,            "/api/v1/auth/sessions/revoke-all",        FIXED,         8, SUCCESS, 1) \
-    X(add_admin_secp256k1_master_key,       16, ADMIN,             PATH_ADMIN_ADD,                            FIXED,        48, SUCCESS, 0) \
-    X(remove_admin_secp256k1_master_key,    17, ADMIN,             PATH_ADMIN_REMOVE,                         FIXED,        48, SUCCESS, 0) \
+    X(add_admin_secp256k1_master_key,       16, ADMIN,             PATH_ADMIN_ADD,                            FIXED,        48, SUCCESS, 1) \
+    X(remove_admin_secp256k1_master_key,    17, ADMIN,             PATH_ADMIN_REMOVE,                         FIXED,        48, SUCCESS, 1) \
     X(reserved_18,                          18, NONE,              PATH_NONE,                                 FIXED,         0, ACK,     0) \
-    X(add_admin_passkey_master_key,         19, ADMIN,             PATH_ADMIN_ADD,                            CREDENTIAL,    0, SUCCESS, 0) \
-    X(remove_admin_passkey_master_key,      20, ADMIN,             PATH_ADMIN_REMOVE,                         FIXED,        48, SUCCESS, 0) \
+    X(add_admin_passkey_master_key,         19, ADMIN,             PATH_ADMIN_ADD,                            CREDENTIAL,    0, SUCCESS, 1) \
+    X(remove_admin_passkey_master_key,      20, ADMIN,             PATH_ADMIN_REMOVE,                         FIXED,        48, SUCCESS, 1) \
     X(reserved_21,                          21, NONE,              PATH_NONE,                                 FIXED,         0, ACK,     0) \
     X(create_subaccount,                    22, MASTER,            "/api/v1/subaccounts/create",              FIXED,         8, ACK,     1) \
     X(close_subaccount,                     23, MASTER,            "/api/v1/subaccounts/close",               FIXED,        16, ACK,     1) \
@@ -84,14 +84,15 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(schedule_cancel_all,                  25, SESSION,           "/api/v1/trading/schedule-cancel",         FIXED,        24, ACK,     1) \
     X(set_mmp,                              26, SESSION,           "/api/v1/trading/mmp/set",                 FIXED,        48, ACK,     1) \
     X(reset_mmp,                            27, SESSION,           "/api/v1/trading/mmp/reset",               FIXED,        24, ACK,     1) \
-    X(add_scoped_secp256k1_master_key,      28, ADMIN,             PATH_SCOPED_ADD,                           FIXED,        56, SUCCESS, 0) \
-    X(remove_scoped_secp256k1_master_key,   29, ADMIN,             PATH_SCOPED_REMOVE,                        FIXED,        48, SUCCESS, 0) \
-    X(add_scoped_passkey_master_key,        30, ADMIN,             PATH_SCOPED_ADD,                           CREDENTIAL,    0, SUCCESS, 0) \
-    X(remove_scoped_passkey_master_key,     31, ADMIN,             PATH_SCOPED_REMOVE,                        FIXED,        48, SUCCESS, 0) \
+    X(add_scoped_secp256k1_master_key,      28, ADMIN,             PATH_SCOPED_ADD,                           FIXED,        56, SUCCESS, 1) \
+    X(remove_scoped_secp256k1_master_key,   29, ADMIN,             PATH_SCOPED_REMOVE,                        FIXED,        48, SUCCESS, 1) \
+    X(add_scoped_passkey_master_key,        30, ADMIN,             PATH_SCOPED_ADD,                           CREDENTIAL,    0, SUCCESS, 1) \
+    X(remove_scoped_passkey_master_key,     31, ADMIN,             PATH_SCOPED_REMOVE,                        FIXED,        48, SUCCESS, 1) \
     X(close_account,                        32, ADMIN,             "/api/v1/account/close",                   FIXED,         8, ACK,     1) \
     X(login,                                33, SESSION_OR_MASTER, "/api/v1/login",                           FIXED,        24, SUCCESS, 1) \
     X(create_api_key,                       34, SESSION_OR_MASTER, "/api/v1/api-keys",                        FIXED,        48, SUCCESS, 1) \
     X(revoke_api_key,                       35, SESSION_OR_MASTER, "/api/v1/api-keys/revoke",                 FIXED,        24, SUCCESS, 1) \
+    X(find_account,                         36, MASTER,            "/api/v1/account/find",                    FIXED,         8, SUCCESS, 1) \
     X(oracle_price,                       1000, OPERATOR,          PATH_OPERATOR,                             FIXED,        24, ACK,     1) \
     X(market_define,                      1001, OPERATOR,          PATH_OPERATOR,                             TEXT,          0, ACK,     1) \
     X(market_state,                       1002, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     1) \

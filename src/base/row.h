@@ -79,6 +79,18 @@ struct row_session {
     int32_t pin; /* subaccount, -1: none */
 };
 
+struct row_master_key {
+    uint64_t created_ns;
+    uint8_t key[33];
+    uint8_t is_passkey; /* else Secp256k1 */
+    uint8_t is_admin;   /* else scoped */
+    uint8_t scope;      /* 0 FULL_ACCESS, 1 TRADING_ONLY */
+    int32_t pin;        /* subaccount, -1: none */
+    uint16_t id_bytes;  /* of a passkey's credential id, else 0 */
+    uint8_t zero[6];
+    uint8_t id[256];
+};
+
 struct row_api_key {
     uint8_t id[16];
     uint64_t created_ns;

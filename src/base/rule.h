@@ -39,6 +39,8 @@
       "scope or pin does not reach the code") \
     X("3",   credential_of_session, session_rejected, \
       "the same, of codes 13 to 15 and 33") \
+    X("3",   credential_of_key_codes, master_key_rejected_unauthorized, \
+      "the same, of codes 16 to 20 and 28 to 31; the signer is no admin key") \
     X("4",   suspended,             rejected_account_suspended, \
       "account suspended") \
     X("5",   portfolio,             rejected_invalid_portfolio_id, \

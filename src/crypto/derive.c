@@ -2,6 +2,8 @@
 
 #include "base/hash.h"
 #include "crypto/ed25519.h"
+#include "crypto/p256.h"
+#include "crypto/secp256k1.h"
 
 enum {
     OPERATOR_FIRST = 1000,
@@ -10,6 +12,8 @@ enum {
     ORDER_ID_END = ORDER_ID_OFFSET + 16,
     CREATE_ACCOUNT_SESSION_OFFSET = 0,
     CREATE_SESSION_KEY_OFFSET = 8,
+    ADMIN_KEY_OFFSET = 8,   /* codes 16 and 19 */
+    SCOPED_KEY_OFFSET = 16, /* codes 28 and 30 */
 };
 
 /* The account of the duplicate set for account creation and operator codes (wire.md W5). */
@@ -51,12 +55,29 @@ static bool session_key_valid(const struct command *command)
     }
 }
 
+static bool master_key_valid(const struct command *command)
+{
+    uint16_t code = command->code;
+    bool is_admin = code == REQUEST_add_admin_secp256k1_master_key ||
+                    code == REQUEST_add_admin_passkey_master_key;
+    bool is_scoped = code == REQUEST_add_scoped_secp256k1_master_key ||
+                     code == REQUEST_add_scoped_passkey_master_key;
+    uint32_t offset = is_admin ? ADMIN_KEY_OFFSET : SCOPED_KEY_OFFSET;
+    if ((!is_admin && !is_scoped) || command_body_bytes(command) < offset + P256_KEY_BYTES)
+        return false;
+    const uint8_t *key = command_body(command) + offset;
+    return code == REQUEST_add_admin_secp256k1_master_key ||
+                   code == REQUEST_add_scoped_secp256k1_master_key
+               ? secp256k1_key_is_valid(key)
+               : p256_key_is_valid(key);
+}
+
 void derive_command(struct command *command, struct mix_key key)
 {
     command->duplicate_account = 0;
     command->request_hash = 0;
     command->target_hash = 0;
-    command->flags &= (uint8_t)~COMMAND_SESSION_KEY_VALID;
+    command->flags &= (uint8_t) ~(COMMAND_SESSION_KEY_VALID | COMMAND_MASTER_KEY_VALID);
     if (command->kind == COMMAND_UNSIGNED || command_body_bytes(command) < sizeof(uint64_t))
         return;
 
@@ -70,4 +91,6 @@ void derive_command(struct command *command, struct mix_key key)
         command->target_hash = mix_id(key, account, body + ORDER_ID_OFFSET);
     if (session_key_valid(command))
         command->flags |= COMMAND_SESSION_KEY_VALID;
+    if (master_key_valid(command))
+        command->flags |= COMMAND_MASTER_KEY_VALID;
 }

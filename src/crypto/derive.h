@@ -9,9 +9,10 @@
 #include "base/message.h"
 #include "base/mix.h"
 
-/* Fills duplicate_account, request_hash, target_hash and COMMAND_SESSION_KEY_VALID of a command
- * whose code, kind, sizes and bytes are set. Other members and flags do not change. A command that
- * is unsigned, or whose body is shorter than an account id, gets zeros and no flag.
+/* Fills duplicate_account, request_hash, target_hash, COMMAND_SESSION_KEY_VALID and
+ * COMMAND_MASTER_KEY_VALID of a command whose code, kind, sizes and bytes are set. Other members
+ * and flags do not change. A command that is unsigned, or whose body is shorter than an account id,
+ * gets zeros and no flag.
  *
  * The hashes use the account of the duplicate set (wire.md W5): that of the body, or for account
  * creation and operator codes the first 8 bytes of BLAKE2b-256(public key) as a little-endian

@@ -46,9 +46,9 @@ struct payload {
 
 bool eip712_is_signable(uint16_t request_type)
 {
-    /* wire.md W4: 9-11, 13-17, 19, 20, 22-24, 28-35. */
+    /* wire.md W4: 9-11, 13-17, 19, 20, 22-24, 28-36. */
     static const uint64_t codes = UINT64_C(0x7) << 9 | UINT64_C(0x1f) << 13 | UINT64_C(0x3) << 19 |
-                                  UINT64_C(0x7) << 22 | UINT64_C(0xff) << 28;
+                                  UINT64_C(0x7) << 22 | UINT64_C(0x1ff) << 28;
     return request_type < EIP712_CODES_MAX && (codes >> request_type & 1) != 0;
 }
 

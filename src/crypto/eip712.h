@@ -12,7 +12,7 @@
 
 enum {
     EIP712_HASH_BYTES = 32,
-    EIP712_CODES_MAX = 36, /* request types that a client signs: 0..35 */
+    EIP712_CODES_MAX = 37, /* request types that a client signs: 0..36 */
     EIP712_MEMBERS_MAX = 24,
     EIP712_NAME_MAX = 48,                /* member and type names with a closing zero */
     EIP712_TYPE_MAX = 640,               /* encodeType text with a closing zero */

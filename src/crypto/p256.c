@@ -99,6 +99,20 @@ static bool verify(const struct p256_key *key, const uint8_t digest[P256_DIGEST_
     return is_good;
 }
 
+bool p256_key_is_valid(const uint8_t key[P256_KEY_BYTES])
+{
+    EC_GROUP *own = curve != NULL ? NULL : EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1);
+    const EC_GROUP *group = own != NULL ? own : curve;
+    EC_POINT *point = group == NULL ? NULL : EC_POINT_new(group);
+    INVARIANT(point != NULL); /* every replica needs the same answer */
+    bool is_point = EC_POINT_oct2point(group, point, key, P256_KEY_BYTES, NULL) == 1;
+    EC_POINT_free(point);
+    EC_GROUP_free(own);
+    if (!is_point)
+        ERR_clear_error(); /* the thread's queue is shared with TLS */
+    return is_point;
+}
+
 bool p256_verify(struct p256_cache *cache, const uint8_t key[P256_KEY_BYTES],
                  const uint8_t digest[P256_DIGEST_BYTES],
                  const uint8_t signature[P256_SIGNATURE_BYTES])

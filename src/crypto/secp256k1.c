@@ -28,6 +28,13 @@ bool secp256k1_verify(const uint8_t key[SECP256K1_KEY_BYTES],
                                   &parsed_key) == 1;
 }
 
+bool secp256k1_key_is_valid(const uint8_t key[SECP256K1_KEY_BYTES])
+{
+    secp256k1_pubkey parsed;
+    return secp256k1_ec_pubkey_parse(secp256k1_context_static, &parsed, key, SECP256K1_KEY_BYTES) ==
+           1;
+}
+
 bool secp256k1_from_der(const uint8_t *bytes, size_t count,
                         uint8_t signature[SECP256K1_SIGNATURE_BYTES])
 {

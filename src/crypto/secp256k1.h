@@ -25,6 +25,9 @@ CC_MUST_USE bool secp256k1_verify(const uint8_t key[SECP256K1_KEY_BYTES],
                                   const uint8_t digest[SECP256K1_DIGEST_BYTES],
                                   const uint8_t signature[SECP256K1_SIGNATURE_BYTES]);
 
+/* Whether the bytes are a compressed point of the curve. */
+CC_MUST_USE bool secp256k1_key_is_valid(const uint8_t key[SECP256K1_KEY_BYTES]);
+
 /* The three below explain a signature that does not verify (signing_mistake.h). */
 
 /* Writes r||s of a signature in DER form. False if it is none. */

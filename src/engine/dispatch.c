@@ -6,6 +6,7 @@
 #include "engine/account/device_key.h"
 #include "engine/account/faucet.h"
 #include "engine/account/leverage_set.h"
+#include "engine/account/master_key.h"
 #include "engine/account/operator_cancel.h"
 #include "engine/account/portfolio_close.h"
 #include "engine/account/session.h"
@@ -173,6 +174,14 @@ enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
     X(create_session,            NOTHING,   session_create) \
     X(revoke_session,            NOTHING,   session_revoke) \
     X(revoke_all_sessions,       NOTHING,   session_revoke_all) \
+    X(add_admin_secp256k1_master_key,     NOTHING, master_key_add) \
+    X(add_admin_passkey_master_key,       NOTHING, master_key_add) \
+    X(add_scoped_secp256k1_master_key,    NOTHING, master_key_add) \
+    X(add_scoped_passkey_master_key,      NOTHING, master_key_add) \
+    X(remove_admin_secp256k1_master_key,  NOTHING, master_key_remove) \
+    X(remove_admin_passkey_master_key,    NOTHING, master_key_remove) \
+    X(remove_scoped_secp256k1_master_key, NOTHING, master_key_remove) \
+    X(remove_scoped_passkey_master_key,   NOTHING, master_key_remove) \
     X(create_subaccount,         NOTHING,   subaccount_create) \
     X(close_subaccount,          NOTHING,   subaccount_close) \
     X(create_portfolio,          NOTHING,   portfolio_create) \

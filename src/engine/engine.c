@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include "base/command_hash.h"
+#include "base/credential_field.h"
 #include "base/rule.h"
 #include "engine/dispatch.h"
 #include "engine/image/image.h"
@@ -114,11 +115,10 @@ static void add_original_members(const struct engine *engine, uint64_t sequence,
                                  struct engine_result *result)
 {
     const struct credential *rows = engine->credentials.rows;
-    uint32_t found = credential_find_sequence(engine, sequence, CREDENTIAL_MASTER_SECP256K1);
+    uint32_t found = credential_find_sequence_master(engine, sequence);
 
-    if (found == CREDENTIAL_NONE)
-        found = credential_find_sequence(engine, sequence, CREDENTIAL_MASTER_PASSKEY);
-    if (found != CREDENTIAL_NONE) {
+    if (found != CREDENTIAL_NONE &&
+        engine->accounts.rows[rows[found].account].created_sequence == sequence) {
         result->account_id = rows[found].account;
         result->members |= ANSWER_HAS_ACCOUNT;
     }
@@ -264,6 +264,15 @@ static bool has_lawful_parts(const struct command *command, const struct request
     return command->key_bytes == 32 || command->key_bytes == CREDENTIAL_KEY_BYTES;
 }
 
+static bool has_whole_credential(const struct command *command)
+{
+    const uint8_t *id;
+    uint32_t id_bytes;
+
+    return credential_field_find(command->code, command_body(command), command_body_bytes(command),
+                                 &id, &id_bytes);
+}
+
 /* True for the operator codes that the node may author too (W3b). */
 static bool may_be_authored(uint16_t code)
 {
@@ -279,6 +288,8 @@ bool engine_admits(const struct engine *engine, const struct command *command)
 
     if (row == NULL || !row->built || command->t_ns <= engine->t_ns)
         return false;
+    if (command->code == REQUEST_find_account) /* the network thread answers it */
+        return false;
     if (engine->configuration_bytes == 0 && !is_first)
         return false;
     if (command->payload_bytes < (is_signed ? REQUEST_BODY_AT : 0))
@@ -287,6 +298,8 @@ bool engine_admits(const struct engine *engine, const struct command *command)
     if (row->form == BODY_FIXED ? body_bytes != row->body_bytes : body_bytes > REQUEST_BODY_MAX)
         return false;
     if (row->form == BODY_BATCH && !batch_is_whole(command))
+        return false;
+    if (row->form == BODY_CREDENTIAL && !has_whole_credential(command))
         return false;
     if (is_signed)
         return row->signer != SIGNER_NODE && has_lawful_parts(command, row);

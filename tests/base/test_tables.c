@@ -47,6 +47,7 @@ static const struct row {
     R("login",                            33, 24, "/api/v1/login"),
     R("create_api_key",                   34, 48, "/api/v1/api-keys"),
     R("revoke_api_key",                   35, 24, "/api/v1/api-keys/revoke"),
+    R("find_account",                     36,  8, "/api/v1/account/find"),
     R("oracle_price",                   1000, 24, "/api/v1/operator"),
     R("market_define",                  1001,  0, "/api/v1/operator"),
     R("market_state",                   1002,  8, "/api/v1/operator"),
@@ -74,10 +75,11 @@ static const struct row {
 
 /* The codes that this binary serves; every other is a route that does not exist. */
 static const uint16_t built[] = { 0,    1,    2,    3,    4,    5,    6,    7,    8,    9,
-                                  10,   11,   12,   13,   14,   15,   22,   23,   24,   25,
-                                  26,   27,   32,   33,   34,   35,   1000, 1001, 1002, 1003,
-                                  1004, 1005, 1006, 1007, 1008, 1009, 2000, 2001, 2002, 2003,
-                                  2009, 2010, 2011, 2012, 2013, 2014, 2015 };
+                                  10,   11,   12,   13,   14,   15,   16,   17,   19,   20,
+                                  22,   23,   24,   25,   26,   27,   28,   29,   30,   31,
+                                  32,   33,   34,   35,   36,   1000, 1001, 1002, 1003, 1004,
+                                  1005, 1006, 1007, 1008, 1009, 2000, 2001, 2002, 2003, 2009,
+                                  2010, 2011, 2012, 2013, 2014, 2015 };
 
 static void check_requests(void)
 {
@@ -96,7 +98,7 @@ static void check_requests(void)
         CHECK_ROW(row, request->built == expected);
     }
     CHECK(request_find(18)->signer == SIGNER_NONE && request_find(21)->signer == SIGNER_NONE);
-    CHECK(request_find(36) == NULL && request_find(999) == NULL && request_find(2004) == NULL);
+    CHECK(request_find(37) == NULL && request_find(999) == NULL && request_find(2004) == NULL);
 }
 
 /* W3's offsets, a few of each shape. */
@@ -144,7 +146,8 @@ static void check_reasons(void)
     CHECK(reason_name(REASON_none) == NULL);
     CHECK(strcmp(reason_name(23), "self_trade_prevention") == 0);
     CHECK(strcmp(reason_name(155), "operator") == 0);
-    CHECK(reason_name(56)[0] == '\0' && reason_name(156)[0] == '\0');
+    CHECK(strcmp(reason_name(156), "invalid_destination") == 0);
+    CHECK(reason_name(56)[0] == '\0' && reason_name(157)[0] == '\0');
 }
 
 static void check_problems(void)
@@ -167,7 +170,7 @@ static const struct { int line; const char *name, *statuses[6]; } rules[] = {
     R("0",   { "request_dropped" }),
     R("1",   { "duplicate_request_id" }),
     R("2",   { "retry_required" }),
-    R("3",   { "rejected_unauthorized", "session_rejected" }),
+    R("3",   { "rejected_unauthorized", "session_rejected", "master_key_rejected_unauthorized" }),
     R("4",   { "rejected_account_suspended" }),
     R("5",   { "rejected_invalid_portfolio_id" }),
     R("6",   { "rejected_invalid_uuid" }),

@@ -84,6 +84,7 @@ static void withdraw(struct host *host, uint32_t n)
     uint8_t body[48] = { 0 };
 
     cc_store64(body + 16, 1000 * HOST_USDC);
+    body[24] = 0xD0; /* destination */
     sign(host, REQUEST_withdraw, n, body, sizeof body);
 }
 

@@ -83,8 +83,8 @@ static void test_accounts(void)
 
 static void test_passkeys(void)
 {
-    CHECK(host.engine->passkeys.count > 0);
-    for (uint32_t i = 1; i <= host.engine->passkeys.count; i++) {
+    CHECK(host.engine->passkeys.slots.count > 0);
+    for (uint32_t i = 1; i <= host.engine->passkeys.slots.count; i++) {
         struct passkey *row = &host.engine->passkeys.rows[i];
         PASSKEY_FIELDS(FLIP)
     }
@@ -224,7 +224,7 @@ static const struct left_out {
     { __LINE__, "account", ACCOUNT_CACHES(TEXT),
       "credential_head portfolio_head portfolio_tail signer_hint subaccount_head "
       "conditional_count cancel_queued cancel_market cancel_sequence cancel_subaccount "
-      "cancel_portfolio zero " },
+      "cancel_portfolio master_head " },
     { __LINE__, "credential", CREDENTIAL_CACHES(TEXT),
       "account_next next prev key_place sequence_place passkey zero " },
     /* Sums of the records' figures, and which rows are in a list or queue. */

@@ -12,7 +12,7 @@ enum { COMMANDS = 20000 };
 
 static_assert(ENGINE_RULES_VERSION == 6, "the hashes below are those of this version");
 
-static const char image_hash[] = "6c02e7be952d7b05a9998dfc691150dd5c934792b26d39c6e0789e12020e6c1f";
+static const char image_hash[] = "a6d1cd42ad5ccff91db9b6a871ee6cf580e060f179437ae461e76c4d517b317b";
 static const char effects_hash[] =
     "6a97996e0141df4fbd48e08d1390ea732409a01832a618ffac3e36b7d945d1e9";
 

@@ -6,6 +6,10 @@
 #include "passkeys.h"
 #include "rig.h"
 
+#define BYTES(field) +sizeof(((struct passkey *)0)->field)
+enum { PASSKEY_ROW_BYTES = 0 PASSKEY_FIELDS(BYTES) };
+#undef BYTES
+
 static struct host host;
 
 /* Code 13 by the passkey, for a session of key `n`. */
@@ -217,11 +221,12 @@ static void test_image(void)
     CHECK(host_account(&host, 30) == 2);
     CHECK(passkeys_account(&host, &second) == STATUS_account_created_with_session);
     image_copy_take(&copy, host.engine);
-    CHECK(image_copy_part(&copy, IMAGE_passkeys)->byte_count == 2 * sizeof(struct passkey));
+    CHECK(image_copy_part(&copy, IMAGE_passkeys)->byte_count == 2 * PASSKEY_ROW_BYTES);
     CHECK(image_copy_open(&copy, &later, NULL, &problem));
     image_copy_take(&again, later.engine);
     CHECK(image_copy_equal(&copy, &again));
-    CHECK(later.engine->passkeys.count == 2 && later.engine->passkeys.rows[1].sign_count == 9);
+    CHECK(later.engine->passkeys.slots.count == 2 &&
+          later.engine->passkeys.rows[1].sign_count == 9);
     host_close(&later);
     image_copy_free(&copy);
     image_copy_free(&again);

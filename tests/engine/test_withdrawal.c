@@ -77,21 +77,23 @@ static const struct row {
     uint32_t key;
     uint32_t subaccount, portfolio;
     uint64_t amount;
-    uint8_t pad;
+    uint8_t pad, destination;
     enum status want;
 } rows[] = {
-    { __LINE__, "3 nobody's key", 99, 9, 9, 0, 1, STATUS_rejected_unauthorized },
-    { __LINE__, "3 a trading session", TRADING, 9, 9, 0, 1, STATUS_rejected_unauthorized },
-    { __LINE__, "3 beyond the pin", PINNED, 1, 9, 0, 1, STATUS_rejected_unauthorized },
-    { __LINE__, "5 missing", 1, 0, 9, 0, 1, STATUS_rejected_invalid_portfolio_id },
-    { __LINE__, "pads", 1, 0, 0, 0, 1, STATUS_order_rejected_invalid },
-    { __LINE__, "15 nothing", 1, 0, 0, 0, 0, STATUS_rejected_size_zero },
-    { __LINE__, "19 no valid mark", 1, 0, 0, 1, 0, STATUS_rejected_mark_price_zero },
-    { __LINE__, "less than 1 USDC", 1, 0, 1, 999999, 0, STATUS_rejected_invalid_size },
-    { __LINE__, "more than free", 1, 0, 1, 1000001, 0, STATUS_rejected_insufficient_free_equity },
-    { __LINE__, "more than anybody has", 1, 0, 1, UINT64_MAX, 0,
+    { __LINE__, "3 nobody's key", 99, 9, 9, 0, 1, 0, STATUS_rejected_unauthorized },
+    { __LINE__, "3 a trading session", TRADING, 9, 9, 0, 1, 0, STATUS_rejected_unauthorized },
+    { __LINE__, "3 beyond the pin", PINNED, 1, 9, 0, 1, 0, STATUS_rejected_unauthorized },
+    { __LINE__, "5 missing", 1, 0, 9, 0, 1, 0, STATUS_rejected_invalid_portfolio_id },
+    { __LINE__, "pads", 1, 0, 0, 0, 1, 0, STATUS_order_rejected_invalid },
+    { __LINE__, "15 nothing", 1, 0, 0, 0, 0, 0, STATUS_rejected_size_zero },
+    { __LINE__, "19 no valid mark", 1, 0, 0, 1, 0, 0, STATUS_rejected_mark_price_zero },
+    { __LINE__, "less than 1 USDC", 1, 0, 1, 999999, 0, 0, STATUS_rejected_invalid_size },
+    { __LINE__, "more than free", 1, 0, 1, 1000001, 0, 0,
       STATUS_rejected_insufficient_free_equity },
-    { __LINE__, "1 USDC within the pin", PINNED, 0, 1, 1000000, 0, TRADE_OK },
+    { __LINE__, "more than anybody has", 1, 0, 1, UINT64_MAX, 0, 0,
+      STATUS_rejected_insufficient_free_equity },
+    { __LINE__, "nowhere", 1, 0, 1, 1000000, 0, 0, STATUS_order_rejected_invalid },
+    { __LINE__, "1 USDC within the pin", PINNED, 0, 1, 1000000, 0, 1, TRADE_OK },
 };
 
 static void test_rows(void)
@@ -108,6 +110,7 @@ static void test_rows(void)
         cc_store32(body + 8, rows[i].subaccount);
         cc_store32(body + 12, rows[i].portfolio);
         cc_store64(body + 16, rows[i].amount);
+        body[43] = rows[i].destination;
         body[47] = rows[i].pad;
         CHECK_ROW(&rows[i], purse_send_as(&host, rows[i].key, REQUEST_withdraw, body,
                                           sizeof body) == rows[i].want);
@@ -147,6 +150,7 @@ static enum status withdraw_again(const uint8_t request_id[16], uint64_t amount)
     uint8_t body[48] = { 1 }, key[32];
 
     cc_store64(body + 16, amount);
+    body[24] = 0xD0;
     host_session_key(1, key);
     struct host_request request = { .code = REQUEST_withdraw,
                                     .body = body,

@@ -82,7 +82,7 @@ class Cash:
         return 0
 
     def withdraw(self, body):
-        account, subaccount, index, amount, _, pad = WITHDRAW_BODY.unpack(body)
+        account, subaccount, index, amount, destination, pad = WITHDRAW_BODY.unpack(body)
         exchange = self.exchange
         portfolio = exchange.hierarchy.open_portfolio((account, subaccount, index))
         if portfolio is None:
@@ -98,6 +98,9 @@ class Cash:
             return S["rejected_invalid_size"]
         if amount > self.free(portfolio):
             return S["rejected_insufficient_free_equity"]
+        if not any(destination):
+            exchange.reason = REASON["invalid_destination"]
+            return S["order_rejected_invalid"]
         made = Withdrawal()
         made.id = uuid7_of(exchange.t, exchange.sequence, exchange.id_index)
         made.portfolio, made.amount, made.pending = portfolio, amount, True

@@ -107,7 +107,9 @@ REQUIRED["row 17b cost"] = 20   # the bound of the position is nearly always met
 REQUIRED.update(dict.fromkeys(
     ["status " + name for name in """rejected_account_suspended rejected_self_transfer market_closed
     rejected_conditional_order_expired conditional_order_on_books
-    rejected_max_conditional_orders_exceeded""".split()], 20))
+    rejected_max_conditional_orders_exceeded master_key_added master_key_removed
+    master_key_rejected_invalid master_key_rejected_unauthorized master_key_rejected_self_removal
+    master_key_rejected_last_key""".split()], 20))
 REQUIRED.update(dict.fromkeys(
     ["order CANCELED " + reason for reason in "oco dead_man disconnect mmp operator".split()]
     + ["order UNTRIGGERED", "withdrawal settled", "withdrawal reverted", "dead-man",

@@ -1,13 +1,16 @@
-"""Sessions, API and device keys (rules.md R10, R11 codes 11 to 15 and 33 to 35)."""
+"""Master keys, sessions, API and device keys (rules.md R10; R11, 11 to 17, 19, 20, 28 to 35)."""
 import hierarchy
 from hierarchy import has_control
-from keys import duplicate_account
-from wire import (BATCH, CLOSE_ACCOUNT, CLOSE_SUBACCOUNT, CREATE_ACCOUNT, CREATE_KEY,
+from keys import credential_id, duplicate_account, is_passkey, is_point
+from wire import (ADD_ADMIN, ADD_ADMIN_PASSKEY, ADD_SCOPED, ADD_SCOPED_PASSKEY, ADMIN_PASSKEY_HEAD,
+                  BATCH, CLOSE_ACCOUNT, CLOSE_SUBACCOUNT, CREATE_ACCOUNT, CREATE_KEY,
                   CREATE_KEY_BODY, CREATE_PASSKEY_ACCOUNT, CREATE_PORTFOLIO, CREATE_SESSION,
-                  CREATE_SUBACCOUNT, FULL_ACCESS, LOGIN, LOGIN_BODY, READ_WRITE, REASON, RESET_MMP,
-                  REVOKE_ALL,
-                  REVOKE_BODY, REVOKE_KEY, REVOKE_KEY_BODY, REVOKE_SESSION, SCHEDULE_CANCEL,
-                  SESSION_BODY, SET_MMP, STATUS, TRANSFER, WITHDRAW, uuid7_of)
+                  CREATE_SUBACCOUNT, FULL_ACCESS, KEY_BODY, KEY_CODES, LOGIN, LOGIN_BODY,
+                  READ_WRITE, REASON, REMOVE_ADMIN, REMOVE_ADMIN_PASSKEY, REMOVE_SCOPED,
+                  REMOVE_SCOPED_PASSKEY, RESET_MMP, REVOKE_ALL, REVOKE_BODY, REVOKE_KEY,
+                  REVOKE_KEY_BODY, REVOKE_SESSION, SCHEDULE_CANCEL, SCOPED_BODY,
+                  SCOPED_PASSKEY_HEAD, SESSION_BODY, SET_MMP, STATUS, TRANSFER, WITHDRAW,
+                  uuid7_of)
 
 S = STATUS
 SECOND = 1000000000
@@ -19,15 +22,33 @@ OF_FULL_ACCESS = (LOGIN, CREATE_KEY, REVOKE_KEY, TRANSFER, WITHDRAW, CREATE_PORT
 TRADING = (*range(BATCH + 1), SCHEDULE_CANCEL, SET_MMP, RESET_MMP)
 # Row 4 lets them pass, for users; codes from 1000 on have no account.
 SIGNUPS = (CREATE_ACCOUNT, CREATE_PASSKEY_ACCOUNT)
-SUSPENSION_EXEMPT = (1, 3, 4, 7, SCHEDULE_CANCEL, *OF_MASTERS, LOGIN, REVOKE_KEY,
+SUSPENSION_EXEMPT = (1, 3, 4, 7, SCHEDULE_CANCEL, *OF_MASTERS, *KEY_CODES, LOGIN, REVOKE_KEY,
                      *SIGNUPS)
 NO_PIN = -1
 KIND_SESSION, KIND_API_KEY, KIND_DEVICE_KEY, KIND_MASTER_KEY = 0, 1, 2, 3
 ADDED, REMOVED = 0, 1
 
 
+# code -> (admin, of a passkey)
+ADDING = {ADD_ADMIN: (True, False), ADD_ADMIN_PASSKEY: (True, True),
+          ADD_SCOPED: (False, False), ADD_SCOPED_PASSKEY: (False, True)}
+REMOVING = {REMOVE_ADMIN: (True, False), REMOVE_ADMIN_PASSKEY: (True, True),
+            REMOVE_SCOPED: (False, False), REMOVE_SCOPED_PASSKEY: (False, True)}
+
+
+def refusal(code):
+    """The status of row 3."""
+    if code in KEY_CODES:
+        return "master_key_rejected_unauthorized"
+    return "session_rejected" if code in OF_SESSIONS else "rejected_unauthorized"
+
+
+class Master:
+    __slots__ = ("account", "key", "admin", "passkey", "pin", "scope")
+
+
 class Session:
-    __slots__ = ("account", "key", "expires_at", "pin", "scope", "revoked", "made")
+    __slots__ = ("account", "key", "expires_at", "pin", "scope", "revoked", "made", "parent")
 
     def live(self, t):
         return not self.revoked and self.expires_at > t
@@ -47,7 +68,10 @@ class DeviceKey:
 class Credentials:
     def __init__(self, exchange):
         self.exchange = exchange
-        self.masters = {}   # public key -> account
+        self.masters = {}   # public key -> Master, live
+        self.passkey_ids = set()  # of live passkeys
+        self.names = {}     # key -> credential id of a live passkey
+        self.signer = None  # the master key that signed, None: a session did
         self.sessions = {}  # (account, public key) -> Session
         self.of_account = {}  # account -> its sessions, oldest first
         self.api_keys = {}  # api_key_id -> ApiKey
@@ -67,18 +91,33 @@ class Credentials:
         self.pin, self.logout_by = NO_PIN, None
         if account in exchange.hierarchy.accounts and exchange.hierarchy.accounts[account].closed:
             return None, True
-        if self.masters.get(key) == account:
-            return account, code in TRADING
+        self.signer = self.masters.get(key)
+        if self.signer and (self.signer.account, self.signer.passkey) == (account,
+                                                                          is_passkey(key)):
+            return account, not self.master_may(code, body, account)
+        self.signer = None
         session = self.live(account, key)
         if not session:
             return None, True
         self.logout_by = session if code == REVOKE_SESSION else None
-        if code in OF_MASTERS + STRUCTURE and not self.logout_by:
+        if code in OF_MASTERS + STRUCTURE + KEY_CODES and not self.logout_by:
             return account, True
         self.pin = session.pin
         if code in OF_FULL_ACCESS and session.scope != FULL_ACCESS:
             return account, True
         return account, session.pin != NO_PIN and not self.reached(code, body, account)
+
+    def master_may(self, code, body, account):
+        """Kind, scope and reach of the master key that signs."""
+        master = self.signer
+        self.pin = master.pin
+        if code in TRADING or code in (*KEY_CODES, CLOSE_ACCOUNT) and not master.admin:
+            return False
+        if code in OF_FULL_ACCESS + STRUCTURE and master.scope != FULL_ACCESS:
+            return False
+        if master.pin == NO_PIN or code in OF_MASTERS:
+            return True
+        return code != CREATE_SUBACCOUNT and self.reached(code, body, account)
 
     def reached(self, code, body, account):
         """Whether what the body names is within the subaccount of a pinned session."""
@@ -111,8 +150,9 @@ class Credentials:
         longest = t + limits["limits.session_life_max_s"] * SECOND
         return expires_at if t < expires_at <= longest else None
 
-    def add_session(self, account, key, expires_at, pin, scope):
+    def add_session(self, account, key, expires_at, pin, scope, parent):
         session = Session()
+        session.parent = parent
         session.account, session.key, session.revoked = account, key, False
         session.made = self.exchange.sequence
         session.expires_at, session.pin, session.scope = expires_at, pin, scope
@@ -122,17 +162,18 @@ class Credentials:
 
     def create_account(self, body, key):
         exchange = self.exchange
-        if key in self.masters:
+        if key in self.masters or is_passkey(key) and credential_id(key) in self.passkey_ids:
             return S["creation_rejected"]
         exchange.accounts += 1
-        account = self.masters[key] = exchange.accounts
+        account = exchange.accounts
         exchange.hierarchy.new_account(account)
         exchange.hierarchy.tell((account, 0, 0), 0, hierarchy.ACCOUNT)
-        self.tell(key[1:], account, NO_PIN, KIND_MASTER_KEY, ADDED, FULL_ACCESS)
+        master = self.add_master(account, key, True, is_passkey(key), NO_PIN, FULL_ACCESS,
+                                 credential_id(key))
         expires_at = self.session_times(int.from_bytes(body[32:40], "little"))
         if expires_at is None or body[72] > 1:
             return S["account_created_session_failed"]
-        self.add_session(account, body[:32], expires_at, NO_PIN, body[72])
+        self.add_session(account, body[:32], expires_at, NO_PIN, body[72], master)
         return S["account_created_with_session"]
 
     def live_sessions(self, account):
@@ -143,15 +184,18 @@ class Credentials:
 
     def create_session(self, body):
         account, key, expires_at, pin, scope, pad = SESSION_BODY.unpack(body)
-        expires_at = self.session_times(expires_at)
+        expires_at, parent = self.session_times(expires_at), self.signer
         if (any(pad) or scope > 1 or expires_at is None or (account, key) in self.sessions
+                or scope < parent.scope or parent.pin not in (NO_PIN, pin)
                 or pin >= 0 and self.exchange.hierarchy.subaccount(account, pin) is None):
             return S["session_rejected"]
-        if (len(self.live_sessions(account))
-                >= self.exchange.limits["limits.sessions_per_parent"]):
+        live, limits = self.live_sessions(account), self.exchange.limits
+        if (len(live) >= limits["limits.sessions"]
+                or sum(session.parent is parent for session in live)
+                >= limits["limits.sessions_per_parent"]):
             self.exchange.reason = REASON["max_sessions_exceeded"]
             return S["session_rejected_max_sessions"]
-        self.add_session(account, key, expires_at, pin, scope)
+        self.add_session(account, key, expires_at, pin, scope, parent)
         return S["session_created"]
 
     def revoke(self, session):
@@ -163,7 +207,7 @@ class Credentials:
         """Code 14; on /logout a session ends itself alone, and `device` is the hash of the device
         key that it presents."""
         session = self.live(*REVOKE_BODY.unpack(body))
-        known = session and self.logout_by in (None, session)
+        known = session and self.is_known(session)
         if known:
             self.revoke(session)
         account = int.from_bytes(body[:8], "little")
@@ -173,11 +217,86 @@ class Credentials:
         return S["session_revoked" if known else "session_rejected"]
 
     def revoke_all(self, body):
-        sessions = self.live_sessions(int.from_bytes(body, "little"))
+        sessions = [session for session in self.live_sessions(int.from_bytes(body, "little"))
+                    if self.is_known(session)]
         for session in reversed(sessions):
             self.revoke(session)
         self.exchange.counts["all of several sessions revoked"] += len(sessions) > 1
         return S["session_revoked"]
+
+    def is_known(self, session):
+        """A session knows itself, a scoped key the sessions that it made."""
+        if self.logout_by:
+            return session is self.logout_by
+        return self.signer.admin or session.parent is self.signer
+
+    # ---- master keys
+
+    def add_master(self, account, key, admin, passkey, pin, scope, name):
+        master = Master()
+        master.account, master.key, master.admin, master.passkey = account, key, admin, passkey
+        master.pin, master.scope = pin, scope
+        self.masters[key] = master
+        if passkey:
+            self.passkey_ids.add(name)
+            self.names[key] = name
+        self.tell(key[1:], account, pin, KIND_MASTER_KEY, ADDED, scope)
+        return master
+
+    def count_masters(self, account, admin):
+        return sum((master.account, master.admin) == (account, admin)
+                   for master in self.masters.values())
+
+    def change_keys(self, code, body):
+        return self.remove_master(code, body) if code in REMOVING else self.bring_master(code, body)
+
+    def bring_master(self, code, body):
+        """Codes 16, 19, 28, 30."""
+        exchange, (admin, passkey) = self.exchange, ADDING[code]
+        pin, scope, pads, name = NO_PIN, FULL_ACCESS, b"", b""
+        if code == ADD_ADMIN:
+            account, key, pads = KEY_BODY.unpack(body)
+        elif code == ADD_SCOPED:
+            account, pin, scope, pad, key, pads = SCOPED_BODY.unpack(body)
+            pads += pad
+        else:
+            head = ADMIN_PASSKEY_HEAD if admin else SCOPED_PASSKEY_HEAD
+            account, *middle, key, pad, length = head.unpack(body[:head.size])
+            name = body[head.size:head.size + length]
+            pads = bytes([pad]) + body[head.size + length:]
+            if not admin:
+                pin, scope, more = middle
+                pads += more
+        taken = key in self.masters or passkey and name in self.passkey_ids
+        subaccounts = len(exchange.hierarchy.accounts[account].subaccounts)
+        if any(pads) or not is_point(key, passkey) or taken or scope > 1 or pin >= subaccounts:
+            return S["master_key_rejected_invalid"]
+        limit = exchange.limits["limits.admin_keys" if admin else "limits.scoped_keys"]
+        if self.count_masters(account, admin) >= limit:
+            exchange.reason = REASON["limit_reached"]
+            return S["master_key_rejected_invalid"]
+        self.add_master(account, key, admin, passkey, pin, scope, name)
+        return S["master_key_added"]
+
+    def remove_master(self, code, body):
+        """Codes 17, 20, 29, 31."""
+        account, key, pads = KEY_BODY.unpack(body)
+        master = self.masters.get(key)
+        if (any(pads) or master is None or master.account != account
+                or (master.admin, master.passkey) != REMOVING[code]):
+            return S["master_key_rejected_invalid"]
+        if master.admin and self.count_masters(account, True) == 1:
+            return S["master_key_rejected_last_key"]
+        if master is self.signer:
+            return S["master_key_rejected_self_removal"]
+        del self.masters[key]
+        if master.passkey:
+            self.passkey_ids.discard(self.names.pop(key))
+        self.tell(key[1:], account, master.pin, KIND_MASTER_KEY, REMOVED, master.scope)
+        for session in reversed(self.live_sessions(account)):
+            if session.parent is master:
+                self.revoke(session)
+        return S["master_key_removed"]
 
     # ---- API keys
 

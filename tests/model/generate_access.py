@@ -1,8 +1,10 @@
 """Generator of accounts, sessions, API keys and leverage."""
 import keys
 import wire
-from wire import (CREATE_ACCOUNT, CREATE_KEY, CREATE_SESSION, LEVERAGE, LOGIN, READ, READ_WRITE,
-                  REVOKE_ALL, REVOKE_KEY, REVOKE_SESSION)
+from wire import (ADD_ADMIN, ADD_ADMIN_PASSKEY, ADD_SCOPED, ADD_SCOPED_PASSKEY, CREATE_ACCOUNT,
+                  CREATE_KEY, CREATE_SESSION, LEVERAGE, LOGIN, READ, READ_WRITE, REMOVE_ADMIN,
+                  REMOVE_ADMIN_PASSKEY, REMOVE_SCOPED, REMOVE_SCOPED_PASSKEY, REVOKE_ALL,
+                  REVOKE_KEY, REVOKE_SESSION)
 
 SECOND = 1000000000
 
@@ -38,6 +40,60 @@ class AccessCommands:
         body = wire.SESSION_BODY.pack(account, key, expires, rng.choice((-1, 0, 0, 1)),
                                       rng.choice((0, 1, 1, 2)), bytes(3))
         return self.signed(CREATE_SESSION, body, keys.secp256k1_public(account))
+
+    def some_master(self, exchange, account):
+        """A master key of the account: mostly a live one, often that which made it."""
+        rng = self.random
+        own = [key for key, master in exchange.credentials.masters.items()
+               if master.account == account]
+        if not own or rng.random() < 0.1:
+            return keys.secp256k1_public(account + rng.choice((0, 0, 1000, 2000)))
+        return rng.choice(own)
+
+    def make_master_key(self, exchange):
+        """Keys come and go, brought by all kinds of keys; sessions are made by them."""
+        rng = self.random
+        account = self.account()
+        signer = self.some_master(exchange, account)
+        if rng.random() < 0.1:
+            signer = rng.choice((self.fresh[account], keys.secp256k1_public(self.account())))
+        draw = rng.random()
+        if draw < 0.3:
+            key = self.new_key()
+            body = wire.SESSION_BODY.pack(account, key, 0, rng.choice((-1, 0, 1)),
+                                          rng.randrange(2), bytes(3))
+            return self.signed(CREATE_SESSION, body, signer)
+        if draw < 0.35:
+            return self.signed(REVOKE_ALL, account.to_bytes(8, "little"), signer)
+        pad = rng.choice((0, 0, 0, 0, 0, 0, 0, 1))
+        if draw < 0.6:
+            key = self.some_master(exchange, account if rng.random() < 0.9 else self.account())
+            passkey = keys.is_passkey(key) != (rng.random() < 0.1)
+            code = rng.choice((REMOVE_ADMIN, REMOVE_SCOPED) if not passkey
+                              else (REMOVE_ADMIN_PASSKEY, REMOVE_SCOPED_PASSKEY))
+            return self.signed(code, wire.KEY_BODY.pack(account, key, bytes(6) + bytes([pad])),
+                               signer)
+        return self.bring_key(account, signer, pad)
+
+    def bring_key(self, account, signer, pad):
+        rng = self.random
+        number = rng.choice((1000, 2000, 3000, 4000)) + account
+        key = keys.secp256k1_public(number if rng.random() < 0.9 else self.account())
+        passkey = keys.is_passkey(key) != (rng.random() < 0.1)
+        pin, scope = rng.choice((-1, -1, 0, 1, 60)), rng.choice((0, 0, 1, 1, 1, 2))
+        name = keys.credential_id(key if rng.random() < 0.9 else keys.secp256k1_public(account))
+        if not passkey and rng.random() < 0.5:
+            return self.signed(ADD_ADMIN, wire.KEY_BODY.pack(account, key, bytes(6) + bytes([pad])),
+                               signer)
+        if not passkey:
+            body = wire.SCOPED_BODY.pack(account, pin, scope, bytes([pad, 0, 0]), key, bytes(7))
+            return self.signed(ADD_SCOPED, body, signer)
+        admin = rng.random() < 0.5
+        head = (wire.ADMIN_PASSKEY_HEAD.pack(account, key, pad, len(name)) if admin else
+                wire.SCOPED_PASSKEY_HEAD.pack(account, pin, scope, bytes(3), key, pad, len(name)))
+        body = head + name
+        return self.signed(ADD_ADMIN_PASSKEY if admin else ADD_SCOPED_PASSKEY,
+                           body + bytes(-len(body) % 8), signer)
 
     def make_revoke_all(self, exchange):
         """Every session of an account, which then makes a new one."""

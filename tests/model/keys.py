@@ -62,12 +62,35 @@ def is_passkey(key):
     return len(key) == 33 and key[32] % 4 == 0
 
 
+P256_P = 2**256 - 2**224 + 2**192 + 2**96 - 1
+P256_B = 0x5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B
+
+
+def _is_square(value, prime):
+    return value % prime == 0 or pow(value, (prime - 1) // 2, prime) == 1
+
+
+def is_point(key, passkey):
+    """Whether the 33 bytes are a compressed point of P-256, or of secp256k1."""
+    x = int.from_bytes(key[1:], "big")
+    if key[0] not in (2, 3):
+        return False
+    if passkey:
+        return x < P256_P and _is_square(x * x * x - 3 * x + P256_B, P256_P)
+    return x < SECP_P and _is_square(x * x * x + 7, SECP_P)
+
+
+@lru_cache(None)
+def credential_id(key):
+    """Of a passkey: 1 to 256 bytes."""
+    return hashlib.shake_256(key).digest(1 + key[31])
+
+
 def assertion(key):
     """The WebAuthn fields that a passkey's command ends with (journal.md, Record): the credential
     id of 1 to 256 bytes, authenticator data and client data. No count, no extension."""
-    credential_id = hashlib.shake_256(key).digest(1 + key[31])
-    return b"".join((len(credential_id).to_bytes(2, "little"), b"\x25\0\2\0\0\0", credential_id,
-                     bytes(37), b"{}"))
+    name = credential_id(key)
+    return b"".join((len(name).to_bytes(2, "little"), b"\x25\0\2\0\0\0", name, bytes(37), b"{}"))
 
 
 def duplicate_account(key):

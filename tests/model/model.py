@@ -19,7 +19,7 @@ import settlement
 import states
 from cash import Cash
 from conditionals import Conditionals
-from credentials import Credentials, OF_SESSIONS, SIGNUPS
+from credentials import ADDING, Credentials, REMOVING, SIGNUPS, refusal
 from deferred import Work
 from hierarchy import Hierarchy
 from market import Market, SECOND
@@ -476,7 +476,7 @@ class Exchange:
 
     def execute(self, code, body, key, request_id, refused, extra):
         if refused:
-            return S["session_rejected" if code in OF_SESSIONS else "rejected_unauthorized"]
+            return S[refusal(code)]
         if code < ORACLE and self.credentials.suspended(code, int.from_bytes(body[:8], "little")):
             return S["rejected_account_suspended"]
         if code in (PLACE, MARKET_ORDER):
@@ -494,4 +494,6 @@ class Exchange:
             done = (self.credentials.login if code == LOGIN
                     else self.credentials.revoke_session)
             return done(body, extra)
+        if code in ADDING or code in REMOVING:
+            return self.credentials.change_keys(code, body)
         return self.handlers[code](body)

@@ -10,6 +10,10 @@ ALL16, ALL32 = 0xFFFF, 0xFFFFFFFF
 CREATE_ACCOUNT, CREATE_SESSION, REVOKE_SESSION, REVOKE_ALL, CREATE_KEY, REVOKE_KEY = (
     11, 13, 14, 15, 34, 35)
 CREATE_PASSKEY_ACCOUNT, LOGIN = 12, 33
+ADD_ADMIN, REMOVE_ADMIN, ADD_ADMIN_PASSKEY, REMOVE_ADMIN_PASSKEY = 16, 17, 19, 20
+ADD_SCOPED, REMOVE_SCOPED, ADD_SCOPED_PASSKEY, REMOVE_SCOPED_PASSKEY = 28, 29, 30, 31
+KEY_CODES = (ADD_ADMIN, REMOVE_ADMIN, ADD_ADMIN_PASSKEY, REMOVE_ADMIN_PASSKEY, ADD_SCOPED,
+             REMOVE_SCOPED, ADD_SCOPED_PASSKEY, REMOVE_SCOPED_PASSKEY)
 SIGNED, BY_PASSKEY = 1, 2  # kinds of a command
 CREATE_SUBACCOUNT, CLOSE_SUBACCOUNT, CREATE_PORTFOLIO, CLOSE_ACCOUNT = 22, 23, 24, 32
 SCHEDULE_CANCEL, SET_MMP, RESET_MMP = 25, 26, 27
@@ -51,7 +55,8 @@ REASONS = """match_limit mmp_frozen batch_aborted already_credited max_sessions_
 limit_reached subaccount_not_permitted read_only_key portfolio_not_active portfolio_not_empty
 portfolio_not_closed subaccount_not_active subaccount_not_closed withdrawal_pending
 insufficient_free_equity invalid_parameter faucet_limit_exceeded user_cancel cancel_all
-time_in_force reduce_only oco dead_man disconnect mmp liquidation market_state operator""".split()
+time_in_force reduce_only oco dead_man disconnect mmp liquidation market_state operator
+invalid_destination""".split()
 REASON = {name: 128 + number for number, name in enumerate(REASONS)}
 
 
@@ -122,6 +127,10 @@ CANCEL_BODY = struct.Struct("<QII16sHHI")
 CANCEL_ALL_BODY = struct.Struct("<QIIHHBBH")
 ACCOUNT_BODY = struct.Struct("<32sQ32sB7s")
 SESSION_BODY = struct.Struct("<Q32sQiB3s")
+KEY_BODY = struct.Struct("<Q33s7s")  # 16, 17, 20, 29, 31
+ADMIN_PASSKEY_HEAD = struct.Struct("<Q33sBH")
+SCOPED_BODY = struct.Struct("<QiB3s33s7s")
+SCOPED_PASSKEY_HEAD = struct.Struct("<QiB3s33sBH")
 REVOKE_BODY = struct.Struct("<Q32s")
 CREATE_KEY_BODY = struct.Struct("<QiB3s32s")
 LOGIN_BODY = struct.Struct("<QQi4s")
@@ -153,8 +162,8 @@ STATE_BODY = struct.Struct("<HHBBH")
 HALT_ALL_BODY = struct.Struct("<B7s")
 BOOT_BODY = struct.Struct("<QIIq")
 SIGNED_CODES = (*range(11), *range(CREATE_ACCOUNT, REVOKE_ALL + 1),
-                *range(CREATE_SUBACCOUNT, RESET_MMP + 1), CLOSE_ACCOUNT, LOGIN, CREATE_KEY,
-                REVOKE_KEY,
+                *KEY_CODES, *range(CREATE_SUBACCOUNT, RESET_MMP + 1), CLOSE_ACCOUNT, LOGIN,
+                CREATE_KEY, REVOKE_KEY,
                 *range(ORACLE, FEE_TIER + 1))
 SESSION_HEADERS = {code: HEADER.pack(1, 0, code, 0) for code in SIGNED_CODES}
 HEADERS = {code: HEADER.pack(1, 1, code, 0) for code in SIGNED_CODES}  # of secp256k1 keys

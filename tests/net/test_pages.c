@@ -170,7 +170,7 @@ static void exchange_lists_what_is_built(void)
     CHECK(strcmp(json_string_value(json_object_get(document, "exchange_id")),
                  "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f") == 0);
     CHECK(json_array_size(json_object_get(document, "statuses")) == 56);
-    CHECK(json_array_size(json_object_get(document, "reasons")) == 28);
+    CHECK(json_array_size(json_object_get(document, "reasons")) == 29);
     json_t *window = json_object_get(document, "request_id_window_ms");
     CHECK(json_integer_value(json_object_get(window, "past")) == 30000);
     CHECK(json_integer_value(json_object_get(window, "future")) == 5000);

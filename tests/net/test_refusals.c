@@ -66,7 +66,7 @@ static const struct {
         __LINE__, name, text, status, code, part, closes \
     }
     H("no path", "GET /nothing HTTP/1.1\r\n" HOST "\r\n", 404, "not_found", "no such path", false),
-    H("code not built", "POST /api/v1/auth/scoped-keys/add HTTP/1.1\r\n" HOST "\r\n", 404,
+    H("code not built", "POST /api/v1/auth/scoped-keys/replace HTTP/1.1\r\n" HOST "\r\n", 404,
       "not_found", "no such path", false),
     H("admin page on the public listener", "GET /metrics HTTP/1.1\r\n" HOST "\r\n", 404,
       "not_found", "no such path", false),

@@ -68,6 +68,7 @@ static const struct {
     Q("balances", "/api/v1/portfolio/cash_balances", false, balances, ""),
     Q("subaccounts", "/api/v1/subaccounts", false, subaccounts, ""),
     Q("sessions", "/api/v1/auth/sessions", false, sessions, ""),
+    Q("master keys", "/api/v1/auth/master-keys", false, master_keys, ""),
     Q("API keys", "/api/v1/api-keys", false, api_keys, ""),
     Q("request", "/api/v1/requests/abc", false, request, "abc"),
     R("no list of requests", "/api/v1/requests", false, not_found, NONE, ""),

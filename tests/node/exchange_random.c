@@ -165,6 +165,7 @@ static void withdraw_some(struct exchange *exchange, uint32_t account)
 
     cc_store64(body, account);
     cc_store64(body + 16, HOST_USDC);
+    body[24] = 0xD0; /* destination */
     send(exchange, REQUEST_withdraw, account, body, sizeof body);
 }
 

@@ -148,7 +148,7 @@ static struct traffic_sent *withdraw(struct traffic *traffic, struct traffic_acc
 
     put_place(traffic, account, body);
     cc_store64(body + 16, (1 + below(traffic, 50)) * USDC);
-    memset(body + 24, (int)below(traffic, 256), 20);
+    memset(body + 24, 1 + (int)below(traffic, 255), 20);
     return traffic_by_session(traffic, account, REQUEST_withdraw, body, sizeof body, now_ns);
 }
 

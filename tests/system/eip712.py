@@ -6,6 +6,9 @@ import struct
 CREATE_ACCOUNT, CREATE_SESSION, REVOKE_SESSION, REVOKE_ALL = 11, 13, 14, 15
 LOGIN, CREATE_API_KEY, REVOKE_API_KEY = 33, 34, 35
 TRANSFER, WITHDRAW = 9, 10
+ADD_ADMIN, REMOVE_ADMIN, ADD_ADMIN_PASSKEY, REMOVE_ADMIN_PASSKEY = 16, 17, 19, 20
+ADD_SCOPED, REMOVE_SCOPED, ADD_SCOPED_PASSKEY, REMOVE_SCOPED_PASSKEY = 28, 29, 30, 31
+FIND_ACCOUNT = 36
 CREATE_SUBACCOUNT, CLOSE_SUBACCOUNT, CREATE_PORTFOLIO, CLOSE_ACCOUNT = 22, 23, 24, 32
 
 
@@ -152,7 +155,27 @@ EIP712 = {  # code: name, body fields as (member, type, offset, size, value)
         ("accountId", "uint64", 0, 8, _u64), ("subaccountIndex", "uint32", 8, 4, _u32),
         ("name", "string", 16, 32, _text))),
     CLOSE_ACCOUNT: ("close_account", (("accountId", "uint64", 0, 8, _u64),)),
+    FIND_ACCOUNT: ("find_account", ()),
 }
+_ACCOUNT = ("accountId", "uint64", 0, 8, _u64)
+_SCOPED = (("subaccountIndex", "string", 8, 4, _pin), ("scope", "string", 12, 1, _SCOPE))
+_KEY, _SCOPED_KEY = ("publicKey", "bytes", 8, 33, bytes), ("publicKey", "bytes", 16, 33, bytes)
+for _code, _kind in ((ADD_ADMIN, "add_admin_secp256k1"), (REMOVE_ADMIN, "remove_admin_secp256k1"),
+                     (REMOVE_ADMIN_PASSKEY, "remove_admin_passkey"),
+                     (REMOVE_SCOPED, "remove_scoped_secp256k1"),
+                     (REMOVE_SCOPED_PASSKEY, "remove_scoped_passkey")):
+    EIP712[_code] = (_kind + "_master_key", (_ACCOUNT, _KEY))
+EIP712[ADD_SCOPED] = ("add_scoped_secp256k1_master_key", (_ACCOUNT, *_SCOPED, _SCOPED_KEY))
+
+
+def _credential(at):
+    """A credential id and the length before it."""
+    return ("credentialId", "bytes", at - 2, 258, lambda raw: raw[2:2 + raw[0] + 256 * raw[1]])
+
+
+EIP712[ADD_ADMIN_PASSKEY] = ("add_admin_passkey_master_key", (_ACCOUNT, _KEY, _credential(44)))
+EIP712[ADD_SCOPED_PASSKEY] = ("add_scoped_passkey_master_key", (
+    _ACCOUNT, *_SCOPED, _SCOPED_KEY, _credential(52)))
 
 
 def eip712_members(payload):

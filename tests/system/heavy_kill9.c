@@ -114,9 +114,11 @@ static void draw_other(struct load *load, uint16_t code, const struct uuid *id, 
         return;
     }
     draft_set_portfolio(draft, "portfolio_id", &place);
-    if (code == REQUEST_withdraw)
+    if (code == REQUEST_withdraw) {
+        static const uint8_t destination[20] = { 0xD0 };
         draft_set(draft, "amount", 1000000 + next_random(load) % 1000);
-    else if (code == REQUEST_schedule_cancel_all)
+        draft_set_bytes(draft, "destination", destination, sizeof destination);
+    } else if (code == REQUEST_schedule_cancel_all)
         draft_set(draft, "deadline_ns", rig_now_ns() + UINT64_C(1100000000));
     else
         draft_set(draft, "asset", ASSET);

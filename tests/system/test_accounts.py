@@ -5,6 +5,7 @@ J: json.md.
 """
 import base64
 import os
+import struct
 import sys
 import time
 
@@ -14,11 +15,20 @@ from client import (ALL_ASSETS, CREATE_ACCOUNT, CREATE_API_KEY, CREATE_SESSION, 
                     Secp256k1Key, account_body, api_key_body, b64, deposit_body, limit_body,
                     new_id, oracle_body, payload_of, request_bytes, revoke_all_body, revoke_body,
                     session_body)
+from eip712 import (ADD_ADMIN, ADD_ADMIN_PASSKEY, ADD_SCOPED, ADD_SCOPED_PASSKEY, FIND_ACCOUNT,
+                    REMOVE_ADMIN, REMOVE_SCOPED_PASSKEY)
 from harness import Suite, Table
 from soft_passkey import (CREATE_PASSKEY_ACCOUNT, OPTIONS, ORIGIN, RP_ID, UP, UV, SoftPasskey)
 from world import DAY, ETH, SECOND, USDC, run, while_it_lasts
 
 suite = Suite("accounts")
+PATHS.update({ADD_ADMIN: "/api/v1/auth/admin-keys/add",
+              ADD_ADMIN_PASSKEY: "/api/v1/auth/admin-keys/add",
+              REMOVE_ADMIN: "/api/v1/auth/admin-keys/remove",
+              ADD_SCOPED: "/api/v1/auth/scoped-keys/add",
+              ADD_SCOPED_PASSKEY: "/api/v1/auth/scoped-keys/add",
+              REMOVE_SCOPED_PASSKEY: "/api/v1/auth/scoped-keys/remove",
+              FIND_ACCOUNT: "/api/v1/account/find"})
 
 
 @suite.case
@@ -115,6 +125,133 @@ def passkeys(world):
     table.ack("an order of a revoked one", exchange.send(
         PLACE_LIMIT, limit_body(account, 900_000, 20), other), "rejected_unauthorized",
         sequenced=None)
+    return table.wrong
+
+
+def padded(body):
+    return body + bytes(-len(body) % 8)
+
+
+def admin_body(account, key):
+    """16, 17, 20, 29, 31 (W3)."""
+    return struct.pack("<Q33s7x", account, key.public)
+
+
+def passkey_admin_body(account, key):
+    return padded(struct.pack("<Q33sxH", account, key.public, len(key.credential_id)) +
+                  key.credential_id)
+
+
+def scoped_body(account, key, pin, scope):
+    return struct.pack("<QiB3x33s7x", account, pin, scope, key.public)
+
+
+def passkey_scoped_body(account, key, pin, scope):
+    return padded(struct.pack("<QiB3x33sxH", account, pin, scope, key.public,
+                              len(key.credential_id)) + key.credential_id)
+
+
+@suite.case
+def master_keys(world):
+    """R11, codes 16 to 20 and 28 to 31; J2, master keys."""
+    table = Table()
+    exchange, account = world.exchange, world.account(100)
+    first, scoped, stranger = account.master, Secp256k1Key(), Secp256k1Key()
+    passkey, trader = SoftPasskey(os.urandom(64)), SoftPasskey(os.urandom(1))
+    steps = (("a passkey", ADD_ADMIN_PASSKEY, passkey_admin_body(account.id, passkey), first),
+             ("a scoped wallet", ADD_SCOPED, scoped_body(account.id, scoped, 0, 0), passkey),
+             ("a scoped passkey", ADD_SCOPED_PASSKEY,
+              passkey_scoped_body(account.id, trader, -1, 1), first))
+    for row, code, body, signer in steps:
+        table.success(row, exchange.send(code, body, signer), True, "master_key_added")
+        table.success(row + " again", exchange.send(code, body, signer), False,
+                      "master_key_rejected_invalid")
+    other = SoftPasskey(passkey.credential_id)
+    table.success("a credential id that is taken", exchange.send(
+        ADD_ADMIN_PASSKEY, passkey_admin_body(account.id, other), first), False,
+        "master_key_rejected_invalid")
+    table.success("the x of no point", exchange.send(
+        ADD_ADMIN, struct.pack("<Q33s7x", account.id, b"\2" + b"\xff" * 32), first), False,
+        "master_key_rejected_invalid")
+    for row, signer in (("a stranger", stranger), ("a scoped key", scoped),
+                        ("a session", account.session)):
+        sequenced = None if signer is stranger else True
+        table.success(row + " adds a key", exchange.send(
+            ADD_ADMIN, admin_body(account.id, stranger), signer), False,
+            "master_key_rejected_unauthorized", sequenced=sequenced)
+    short = passkey_admin_body(account.id, SoftPasskey(os.urandom(9)))
+    table.problem("a length that the body does not have", exchange.send(
+        ADD_ADMIN_PASSKEY, short[:42] + b"\x0f\0" + short[44:], first), 400, "malformed_payload",
+        field="credential_id_len")
+    listed = exchange.get("/api/v1/auth/master-keys", account.api_key).json["master_keys"]
+    table.same("the list", [{name: key[name] for name in key if name != "created_at"}
+                            for key in listed], [
+        {"public_key": b64(first.public), "curve": "SECP256K1", "kind": "ADMIN"},
+        {"public_key": b64(passkey.public), "curve": "PASSKEY", "kind": "ADMIN",
+         "credential_id": b64(passkey.credential_id)},
+        {"public_key": b64(scoped.public), "curve": "SECP256K1", "kind": "SCOPED",
+         "scope": "FULL_ACCESS", "subaccount_index": 0},
+        {"public_key": b64(trader.public), "curve": "PASSKEY", "kind": "SCOPED",
+         "credential_id": b64(trader.credential_id), "scope": "TRADING_ONLY"}])
+    mine = Ed25519Key()
+    table.success("a wider session", exchange.send(
+        CREATE_SESSION, session_body(account.id, mine.public), trader), False, "session_rejected")
+    table.success("a session", exchange.send(
+        CREATE_SESSION, session_body(account.id, mine.public, scope=1), trader), True,
+        "session_created", session_id=..., expires_at=...)
+    table.ack("its order", exchange.send(PLACE_LIMIT, limit_body(account.id, 900_000, 20), mine),
+              "request_completed")
+    table.success("removed", exchange.send(
+        REMOVE_SCOPED_PASSKEY, admin_body(account.id, trader), passkey), True,
+        "master_key_removed")
+    table.ack("the session has ended", exchange.send(
+        PLACE_LIMIT, limit_body(account.id, 900_000, 20), mine), "rejected_unauthorized",
+        sequenced=None)
+    table.success("itself", exchange.send(REMOVE_ADMIN, admin_body(account.id, first), first),
+                  False, "master_key_rejected_self_removal")
+    table.success("the first", exchange.send(REMOVE_ADMIN, admin_body(account.id, first),
+                                             passkey), True, "master_key_removed")
+    elsewhere = world.account(100)
+    table.success("it is free", exchange.send(
+        ADD_ADMIN, admin_body(elsewhere.id, first), elsewhere.master), True, "master_key_added")
+    table.success("and signs for the other account alone", exchange.send(
+        REVOKE_ALL, revoke_all_body(account.id), first), False, "session_rejected",
+        sequenced=None)
+    return table.wrong
+
+
+@suite.case
+def found_accounts(world):
+    """R11, code 36: a key finds its account."""
+    table = Table()
+    exchange, account = world.exchange, world.account()
+    first, scoped, trader = account.master, Secp256k1Key(), SoftPasskey()
+    for code, body in ((ADD_SCOPED, scoped_body(account.id, scoped, 0, 0)),
+                       (ADD_SCOPED_PASSKEY, passkey_scoped_body(account.id, trader, -1, 1))):
+        table.success("a key", exchange.send(code, body, first), True, "master_key_added")
+    for row, signer, members in (
+            ("an admin key", first, {"kind": "ADMIN"}),
+            ("a scoped key", scoped, {"kind": "SCOPED", "scope": "FULL_ACCESS",
+                                      "subaccount_index": 0}),
+            ("a scoped passkey", trader, {"kind": "SCOPED", "scope": "TRADING_ONLY"})):
+        table.success(row, exchange.send(FIND_ACCOUNT, bytes(8), signer), True,
+                      "request_completed", sequenced=False, account_id=account.id, **members)
+    table.success("a stranger finds none", exchange.send(FIND_ACCOUNT, bytes(8), Secp256k1Key()),
+                  False, "rejected_unauthorized", sequenced=False)
+    table.success("nor does a session", exchange.send(FIND_ACCOUNT, bytes(8), account.session),
+                  False, "rejected_unauthorized", sequenced=False)
+    table.problem("nor a strange passkey", exchange.send(
+        FIND_ACCOUNT, bytes(8), SoftPasskey()), 401, "invalid_signature")
+    table.problem("a body that is not zero", exchange.send(FIND_ACCOUNT, b"\1" + bytes(7), first),
+                  400, "malformed_payload")
+    table.success("removed", exchange.send(
+        REMOVE_SCOPED_PASSKEY, admin_body(account.id, trader), first), True, "master_key_removed")
+    response = exchange.send(FIND_ACCOUNT, bytes(8), trader)
+    if response.status == 401:  # its tombstone is gone
+        table.problem("a removed passkey", response, 401, "invalid_signature")
+    else:
+        table.success("a removed passkey", response, False, "rejected_unauthorized",
+                      sequenced=False)
     return table.wrong
 
 

@@ -66,7 +66,7 @@ def cash(world):
     table, account, maker = Table(), world.account(), world.account()
     exchange, before = world.exchange, settled(world.exchange)
     exchange.ack(1006, struct.pack("<Q", 12 * USDC), exchange.operator)
-    body = portfolio_bytes(account.id) + struct.pack("<Q", 3 * USDC) + bytes(24)
+    body = portfolio_bytes(account.id) + struct.pack("<Q", 3 * USDC) + b"\xd0" * 20 + bytes(4)
     ids = [exchange.ack(10, body, account.session)["withdrawal_id"] for _ in range(3)]
     table.same("asked for", moved(before, settled(exchange)),
                {"insurance_fund_micro_usdc": 12e6, "withdrawals_pending": 3.0,

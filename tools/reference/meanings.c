@@ -135,6 +135,7 @@ static const char *const reasons[REASON_END - REASON_FIRST] = {
     REASON(liquidation) = "the portfolio was liquidated",
     REASON(market_state) = "the market's state allows it no more",
     REASON(operator) = "canceled by the operator",
+    REASON(invalid_destination) = "the destination is the zero address",
 #undef REASON
 };
 

@@ -111,12 +111,16 @@ enum status session_create(struct engine *engine, const struct command *command,
     return session_open(engine, command, engine->applying.credential, &ask, result);
 }
 
-/* A session knows itself alone. */
+/* A session knows itself alone, a scoped key the sessions that it made, an admin key all (R11). */
 static bool is_known_to_signer(const struct engine *engine, uint32_t session)
 {
-    uint32_t signer = engine->applying.credential;
+    const struct credential *rows = engine->credentials.rows;
+    uint32_t at = engine->applying.credential;
 
-    return engine->credentials.rows[signer].kind != CREDENTIAL_SESSION || session == signer;
+    if (rows[at].kind == CREDENTIAL_SESSION)
+        return session == at;
+    return credential_is_admin(&rows[at]) ||
+           rows[session].parent_sequence == rows[at].created_sequence;
 }
 
 /* Ends the device key that a logout presents, if it is one of the account. */
@@ -151,7 +155,7 @@ enum status session_revoke(struct engine *engine, const struct command *command,
     return is_known ? STATUS_session_revoked : STATUS_session_rejected;
 }
 
-/* Newest first. Every master key is an admin key: all sessions of the account are in its reach. */
+/* Newest first. */
 enum status session_revoke_all(struct engine *engine, const struct command *command,
                                struct engine_result *result)
 {
@@ -161,7 +165,8 @@ enum status session_revoke_all(struct engine *engine, const struct command *comm
     (void)result;
     (void)command;
     for (; at != CREDENTIAL_NONE; at = rows[at].account_next)
-        if (rows[at].kind == CREDENTIAL_SESSION && credential_is_live(&rows[at], engine->t_ns))
+        if (rows[at].kind == CREDENTIAL_SESSION && is_known_to_signer(engine, at) &&
+            credential_is_live(&rows[at], engine->t_ns))
             credential_revoke(engine, at);
     return STATUS_session_revoked;
 }

@@ -28,6 +28,11 @@ static bool is_sound(const struct engine *engine, const struct command *command,
         return false;
     if (credential_find_master(engine, command_key(command)) != CREDENTIAL_NONE)
         return false;
+    if (command->kind == COMMAND_PASSKEY) {
+        struct passkey_make passkey = passkey_of_signer(command);
+        if (passkey_is_known(engine, passkey.id, passkey.id_bytes))
+            return false;
+    }
     return account_fits(engine) && credential_fits(engine, 2);
 }
 
@@ -43,6 +48,9 @@ enum status signup_create(struct engine *engine, const struct command *command,
         return STATUS_creation_rejected;
 
     bool is_passkey = command->kind == COMMAND_PASSKEY;
+    struct passkey_make passkey = { 0 };
+    if (is_passkey)
+        passkey = passkey_of_signer(command);
     uint32_t account = account_create(engine, body.label);
     struct credential_make make = {
         .key = command_key(command),
@@ -52,7 +60,7 @@ enum status signup_create(struct engine *engine, const struct command *command,
         .scope = SCOPE_FULL_ACCESS,
         .pin = CREDENTIAL_NO_PIN,
         .expires_ns = UINT64_MAX,
-        .passkey = is_passkey ? passkey_create(engine, command) : PASSKEY_NONE,
+        .passkey = is_passkey ? passkey_create(engine, &passkey) : PASSKEY_NONE,
     };
     uint32_t master = credential_create(engine, &make);
     struct session_ask ask = {

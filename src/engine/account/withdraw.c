@@ -6,13 +6,15 @@
 #include "engine/state/access.h"
 #include "engine/state/state.h"
 
+enum { DESTINATION_BYTES = 20 };
+
 /* Body of code 10 (W3). */
 struct request_body {
     uint64_t account_id;
     uint32_t subaccount_index;
     uint32_t portfolio_index;
     uint64_t amount;
-    uint8_t destination[20];
+    uint8_t destination[DESTINATION_BYTES];
     uint32_t pad;
 };
 
@@ -34,6 +36,7 @@ static void emit(struct engine *engine, const struct withdrawal *row,
 enum status withdraw_request(struct engine *engine, const struct command *command,
                              struct engine_result *result)
 {
+    static const uint8_t nowhere[DESTINATION_BYTES];
     uint32_t portfolio = engine->applying.portfolio;
     struct request_body body;
 
@@ -49,6 +52,10 @@ enum status withdraw_request(struct engine *engine, const struct command *comman
         return STATUS_rejected_invalid_size;
     if (!cash_is_free(engine, portfolio, body.amount))
         return STATUS_rejected_insufficient_free_equity;
+    if (memcmp(body.destination, nowhere, sizeof nowhere) == 0) {
+        result->reason = REASON_invalid_destination;
+        return STATUS_order_rejected_invalid;
+    }
     if (!withdrawal_fits(engine, body.amount))
         return ROW_STATUS(room);
     struct withdrawal row = {

@@ -35,6 +35,14 @@ static const struct demand {
     [REQUEST_create_session] = { REACH_ANY, true, false },
     [REQUEST_revoke_session] = { REACH_ANY, true, false },
     [REQUEST_revoke_all_sessions] = { REACH_ANY, true, false },
+    [REQUEST_add_admin_secp256k1_master_key] = { REACH_ANY, true, false },
+    [REQUEST_remove_admin_secp256k1_master_key] = { REACH_ANY, true, false },
+    [REQUEST_add_admin_passkey_master_key] = { REACH_ANY, true, false },
+    [REQUEST_remove_admin_passkey_master_key] = { REACH_ANY, true, false },
+    [REQUEST_add_scoped_secp256k1_master_key] = { REACH_ANY, true, false },
+    [REQUEST_remove_scoped_secp256k1_master_key] = { REACH_ANY, true, false },
+    [REQUEST_add_scoped_passkey_master_key] = { REACH_ANY, true, false },
+    [REQUEST_remove_scoped_passkey_master_key] = { REACH_ANY, true, false },
     [REQUEST_create_subaccount] = { REACH_ACCOUNT, false, true },
     [REQUEST_close_subaccount] = { REACH_SUBACCOUNT, false, true },
     [REQUEST_create_portfolio] = { REACH_SUBACCOUNT, false, true },
@@ -64,7 +72,7 @@ static uint32_t credential_of(const struct engine *engine, const struct command 
     uint32_t found = credential_find(engine, access_account(command), command_key(command),
                                      command->key_bytes, t_ns);
     /* Keys of two curves may have the same bytes. */
-    bool is_passkey = engine->credentials.rows[found].kind == CREDENTIAL_MASTER_PASSKEY;
+    bool is_passkey = credential_is_passkey(&engine->credentials.rows[found]);
     return is_passkey == (command->kind == COMMAND_PASSKEY) ? found : CREDENTIAL_NONE;
 }
 
@@ -114,9 +122,11 @@ static bool kind_is_right(const struct credential *credential, enum signer signe
 
     if (signer == SIGNER_SESSION)
         return is_session;
+    if (signer == SIGNER_ADMIN)
+        return credential_is_admin(credential);
     if (code == REQUEST_revoke_session && is_session)
-        return true;                                          /* on /logout, itself */
-    return signer == SIGNER_SESSION_OR_MASTER || !is_session; /* every master key is an admin key */
+        return true; /* on /logout, itself */
+    return signer == SIGNER_SESSION_OR_MASTER || !is_session;
 }
 
 /* R10: a pinned credential reaches its subaccount alone. Another account's side of a transfer is
@@ -166,10 +176,24 @@ bool access_is_suspended(const struct engine *engine, const struct command *comm
 
 enum status access_refusal(uint32_t code)
 {
-    return code == REQUEST_create_session || code == REQUEST_revoke_session ||
-                   code == REQUEST_revoke_all_sessions || code == REQUEST_login
-               ? ROW_STATUS(credential_of_session)
-               : ROW_STATUS(credential);
+    switch (code) {
+    case REQUEST_create_session:
+    case REQUEST_revoke_session:
+    case REQUEST_revoke_all_sessions:
+    case REQUEST_login:
+        return ROW_STATUS(credential_of_session);
+    case REQUEST_add_admin_secp256k1_master_key:
+    case REQUEST_remove_admin_secp256k1_master_key:
+    case REQUEST_add_admin_passkey_master_key:
+    case REQUEST_remove_admin_passkey_master_key:
+    case REQUEST_add_scoped_secp256k1_master_key:
+    case REQUEST_remove_scoped_secp256k1_master_key:
+    case REQUEST_add_scoped_passkey_master_key:
+    case REQUEST_remove_scoped_passkey_master_key:
+        return ROW_STATUS(credential_of_key_codes);
+    default:
+        return ROW_STATUS(credential);
+    }
 }
 
 enum status access_portfolio(struct engine *engine, const struct command *command)

@@ -32,6 +32,7 @@ uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BY
         .created_sequence = engine->sequence,
         .created_ns = engine->t_ns,
         .credential_head = CREDENTIAL_NONE,
+        .master_head = CREDENTIAL_NONE,
         .portfolio_head = PORTFOLIO_NONE,
         .portfolio_tail = PORTFOLIO_NONE,
         .tier_override = ACCOUNT_TIER_BY_VOLUME,
@@ -133,6 +134,7 @@ bool account_load(struct engine *engine, struct image_read *read)
         row = &table->rows[table->count++];
         *row = (struct account){
             .credential_head = CREDENTIAL_NONE,
+            .master_head = CREDENTIAL_NONE,
             .portfolio_head = PORTFOLIO_NONE,
             .portfolio_tail = PORTFOLIO_NONE,
             .tier_override = ACCOUNT_TIER_BY_VOLUME,

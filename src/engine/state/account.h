@@ -23,7 +23,7 @@ struct account {
     uint32_t volume_day; /* UTC day of the newest bucket; 0: none yet */
     uint32_t subaccount_count;
     uint32_t api_key_count;   /* live */
-    uint32_t credential_head; /* its sessions and API keys; all live ones (credential.h) */
+    uint32_t credential_head; /* its sessions and API keys, all live ones (credential.h) */
     uint32_t portfolio_head;
     uint32_t portfolio_tail;    /* portfolios in order of creation */
     uint32_t signer_hint;       /* credential that signed last: tried before the map */
@@ -36,9 +36,9 @@ struct account {
     bool suspended;             /* by operator 1005 */
     bool cancel_queued;         /* its cancellation list is in the queue (account_list.h) ... */
     uint16_t cancel_market;     /* ... for this market, or ACCOUNT_MARKETS_ALL; ... */
-    uint8_t zero[4];
-    uint64_t faucet_ns;    /* t of the first credit of the faucet's 24 h (W7), 0: none */
-    int64_t faucet_amount; /* credited since then */
+    uint32_t master_head;       /* its live master keys, oldest first (credential.h) */
+    uint64_t faucet_ns;         /* t of the first credit of the faucet's 24 h (W7), 0: none */
+    int64_t faucet_amount;      /* credited since then */
     uint64_t volume[ACCOUNT_VOLUME_DAYS]; /* by UTC day mod 14 (R6) */
     uint64_t created_sequence;
     uint64_t created_ns;
@@ -59,7 +59,7 @@ struct account {
 #define ACCOUNT_CACHES(X) \
     X(credential_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(subaccount_head) \
     X(conditional_count) X(cancel_queued) X(cancel_market) X(cancel_sequence) \
-    X(cancel_subaccount) X(cancel_portfolio) X(zero)
+    X(cancel_subaccount) X(cancel_portfolio) X(master_head)
 /* clang-format on */
 
 /* The UTC day of t. */

@@ -112,6 +112,19 @@ uint32_t credential_find_sequence(const struct engine *engine, uint64_t sequence
     return CREDENTIAL_NONE;
 }
 
+uint32_t credential_find_sequence_master(const struct engine *engine, uint64_t sequence)
+{
+    const struct hash_index *map = &engine->credentials.by_sequence;
+    struct hash_index_probe probe = hash_index_probe(map, sequence_hash(engine, sequence));
+
+    while (hash_index_next(map, &probe)) {
+        const struct credential *credential = &engine->credentials.rows[probe.index];
+        if (credential->created_sequence == sequence && credential_is_master(credential))
+            return probe.index;
+    }
+    return CREDENTIAL_NONE;
+}
+
 uint32_t credential_find_id(const struct engine *engine, const uint8_t id[16],
                             enum credential_kind kind)
 {
@@ -156,6 +169,8 @@ uint8_t credential_effect_kind(const struct credential *credential)
         [CREDENTIAL_API_KEY] = EFFECT_CREDENTIAL_API_KEY,
         [CREDENTIAL_MASTER_SECP256K1] = EFFECT_CREDENTIAL_MASTER_KEY,
         [CREDENTIAL_MASTER_PASSKEY] = EFFECT_CREDENTIAL_MASTER_KEY,
+        [CREDENTIAL_SCOPED_SECP256K1] = EFFECT_CREDENTIAL_MASTER_KEY,
+        [CREDENTIAL_SCOPED_PASSKEY] = EFFECT_CREDENTIAL_MASTER_KEY,
         [CREDENTIAL_DEVICE_KEY] = EFFECT_CREDENTIAL_DEVICE_KEY,
     };
     return kinds[credential->kind];
@@ -204,6 +219,33 @@ static void prune(struct engine *engine, struct account *account, uint32_t out)
     }
 }
 
+/* Adds a live one to its list of the account. */
+static void link_account(struct engine *engine, uint32_t index)
+{
+    struct credential *rows = engine->credentials.rows;
+    struct account *account = &engine->accounts.rows[rows[index].account];
+    uint32_t *link = &account->credential_head;
+
+    if (credential_is_master(&rows[index]))
+        for (link = &account->master_head; *link != CREDENTIAL_NONE;
+             link = &rows[*link].account_next)
+            ;
+    rows[index].account_next = *link;
+    *link = index;
+}
+
+static void unlink_master(struct engine *engine, uint32_t index)
+{
+    struct credential *rows = engine->credentials.rows;
+    uint32_t *link = &engine->accounts.rows[rows[index].account].master_head;
+
+    while (*link != index) {
+        INVARIANT(*link != CREDENTIAL_NONE);
+        link = &rows[*link].account_next;
+    }
+    *link = rows[index].account_next;
+}
+
 static void release(struct engine *engine, uint32_t index)
 {
     struct credential_table *table = &engine->credentials;
@@ -216,6 +258,8 @@ static void release(struct engine *engine, uint32_t index)
         end(engine, index, CREDENTIAL_EXPIRED);
     if (!credential_is_master(credential))
         prune(engine, &engine->accounts.rows[credential->account], index);
+    if (credential->passkey != PASSKEY_NONE)
+        passkey_release(engine, credential->passkey);
     hash_index_remove(&table->by_sequence, (uint32_t)(hash >> 32), credential->sequence_place);
     timer_heap_remove(&table->releases, index);
     *(credential->prev != CREDENTIAL_NONE ? &table->rows[credential->prev].next : &table->head) =
@@ -287,7 +331,6 @@ static void link_last(struct credential_table *table, uint32_t index)
 uint32_t credential_create(struct engine *engine, const struct credential_make *make)
 {
     struct credential_table *table = &engine->credentials;
-    struct account *account = &engine->accounts.rows[make->account];
 
     if (make->kind == CREDENTIAL_SESSION)
         end_expired(engine, make);
@@ -320,10 +363,7 @@ uint32_t credential_create(struct engine *engine, const struct credential_make *
         timer_heap_set(&table->releases, index, credential->release_ns,
                        credential->created_sequence);
     }
-    if (!credential_is_master(credential)) {
-        credential->account_next = account->credential_head;
-        account->credential_head = index;
-    }
+    link_account(engine, index);
     emit(engine, index, CREDENTIAL_ADDED);
     return index;
 }
@@ -333,11 +373,26 @@ void credential_revoke(struct engine *engine, uint32_t index)
     struct credential *credential = &engine->credentials.rows[index];
     uint64_t keep_ns = credential_keep_until(engine);
 
-    INVARIANT(!credential_is_master(credential));
     INVARIANT(credential_is_live(credential, engine->t_ns));
+    if (credential_is_master(credential))
+        unlink_master(engine, index);
+    if (credential->passkey != PASSKEY_NONE)
+        passkey_end(engine, credential->passkey);
     credential->release_ns = keep_ns;
     timer_heap_set(&engine->credentials.releases, index, keep_ns, credential->created_sequence);
     end(engine, index, CREDENTIAL_REMOVED);
+}
+
+void credential_revoke_children(struct engine *engine, uint32_t parent)
+{
+    const struct credential *rows = engine->credentials.rows;
+    uint32_t at = engine->accounts.rows[rows[parent].account].credential_head;
+
+    for (; at != CREDENTIAL_NONE; at = rows[at].account_next)
+        if (rows[at].kind == CREDENTIAL_SESSION &&
+            rows[at].parent_sequence == rows[parent].created_sequence &&
+            credential_is_live(&rows[at], engine->t_ns))
+            credential_revoke(engine, at);
 }
 
 void credential_revoke_all(struct engine *engine, uint32_t account)
@@ -380,6 +435,18 @@ uint32_t credential_count_devices(struct engine *engine, uint32_t account)
     return count;
 }
 
+struct credential_master_count credential_count_masters(const struct engine *engine,
+                                                        uint32_t account)
+{
+    const struct credential *rows = engine->credentials.rows;
+    struct credential_master_count count = { 0, 0 };
+    uint32_t at = engine->accounts.rows[account].master_head;
+
+    for (; at != CREDENTIAL_NONE; at = rows[at].account_next)
+        *(credential_is_admin(&rows[at]) ? &count.admin : &count.scoped) += 1;
+    return count;
+}
+
 void credential_id(const struct credential *credential, uint8_t id[16])
 {
     struct uuid uuid = uuid_engine(credential->created_ns, credential->created_sequence, 0);
@@ -391,8 +458,8 @@ static const char *wrong_alone(const struct engine *engine, const struct credent
 {
     bool is_master = credential_is_master(row);
 
-    bool is_kind = row->kind <= CREDENTIAL_MASTER_PASSKEY || row->kind == CREDENTIAL_DEVICE_KEY;
-    if (!is_kind || row->scope > SCOPE_TRADING_ONLY || row->pin < CREDENTIAL_NO_PIN)
+    if (row->kind > CREDENTIAL_DEVICE_KEY || row->scope > SCOPE_TRADING_ONLY ||
+        row->pin < CREDENTIAL_NO_PIN)
         return "a credential has a kind, a scope or a pin that does not exist";
     if (row->key_bytes != (is_master ? CREDENTIAL_KEY_BYTES : SESSION_KEY_BYTES) ||
         (!is_master && row->key[SESSION_KEY_BYTES] != 0))
@@ -402,8 +469,8 @@ static const char *wrong_alone(const struct engine *engine, const struct credent
     if (row->created_sequence == 0 || row->created_sequence > engine->sequence ||
         row->parent_sequence > row->created_sequence)
         return "a credential was created by a command to come";
-    if (row->ended_sequence != 0 && (is_master || row->ended_sequence < row->created_sequence ||
-                                     row->ended_sequence > engine->sequence))
+    if (row->ended_sequence != 0 &&
+        (row->ended_sequence < row->created_sequence || row->ended_sequence > engine->sequence))
         return "a credential has an end that it cannot have";
     if (credential_expires(row) && row->ended_sequence == 0 && row->release_ns < row->expires_ns)
         return "a session or device key is given back before it ends";
@@ -422,7 +489,8 @@ static const char *wrong_among(const struct engine *engine, const struct credent
     if (credential_find_sequence(engine, row->created_sequence, (enum credential_kind)row->kind) !=
         CREDENTIAL_NONE)
         return "a command created two credentials of a kind";
-    if (credential_is_master(row) && credential_find_master(engine, row->key) != CREDENTIAL_NONE)
+    if (credential_is_master(row) && row->ended_sequence == 0 &&
+        credential_find_master(engine, row->key) != CREDENTIAL_NONE)
         return "a master key stands twice";
     if (row->kind == CREDENTIAL_SESSION && row->ended_sequence == 0 &&
         credential_find(engine, row->account, row->key, row->key_bytes, 0) != CREDENTIAL_NONE)
@@ -435,7 +503,6 @@ static void enter(struct engine *engine, uint32_t index)
 {
     struct credential_table *table = &engine->credentials;
     struct credential *row = &table->rows[index];
-    struct account *account = &engine->accounts.rows[row->account];
 
     link_last(table, index);
     row->sequence_place =
@@ -445,12 +512,10 @@ static void enter(struct engine *engine, uint32_t index)
             &table->by_key, key_hash(engine, row->account, row->key, row->key_bytes), index);
     if (credential_expires(row) || row->ended_sequence != 0)
         timer_heap_set(&table->releases, index, row->release_ns, row->created_sequence);
-    if (!credential_is_master(row) && credential_is_live(row, engine->t_ns)) {
-        row->account_next = account->credential_head;
-        account->credential_head = index;
-    }
+    if (credential_is_live(row, engine->t_ns))
+        link_account(engine, index);
     if (row->kind == CREDENTIAL_API_KEY && row->ended_sequence == 0)
-        account->api_key_count++;
+        engine->accounts.rows[row->account].api_key_count++;
 }
 
 bool credential_load(struct engine *engine, struct image_read *read)

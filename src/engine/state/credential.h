@@ -13,6 +13,7 @@
 #define ENGINE_STATE_CREDENTIAL_H
 
 #include "base/compiler.h"
+#include "engine/state/credential_kind.h"
 #include "engine/table/hash_index.h"
 #include "engine/table/slot_table.h"
 #include "engine/table/timer_heap.h"
@@ -24,19 +25,6 @@ enum {
     CREDENTIAL_RELEASES_MAX = 4,
     CREDENTIAL_NO_PIN = -1,
 };
-
-enum credential_kind {
-    CREDENTIAL_SESSION,
-    CREDENTIAL_API_KEY,
-    CREDENTIAL_MASTER_SECP256K1,
-    CREDENTIAL_MASTER_PASSKEY,
-    CREDENTIAL_DEVICE_KEY = 6,
-};
-
-/* Scope of sessions and master keys, and that of API keys (W3); a device key has
- * SCOPE_READ_WRITE. */
-enum credential_scope { SCOPE_FULL_ACCESS, SCOPE_TRADING_ONLY };
-enum credential_key_scope { SCOPE_READ, SCOPE_READ_WRITE };
 
 struct credential {
     uint64_t created_sequence;
@@ -52,7 +40,8 @@ struct credential {
     uint8_t scope;
     int32_t pin; /* subaccount, or CREDENTIAL_NO_PIN */
     uint32_t account;
-    uint32_t account_next; /* list of the account's credentials but master keys, newest first */
+    uint32_t account_next; /* list of the account's master keys, oldest first; or of the others,
+                              newest first */
     uint32_t next;         /* all credentials in order of creation; in the free list: next free */
     uint32_t prev;
     uint32_t key_place; /* in by_key, until it ends */
@@ -73,7 +62,7 @@ struct credential_table {
     struct credential *rows;  /* [slots + 1] */
     struct hash_index by_key; /* those that have not been ended */
     struct hash_index by_sequence;
-    struct timer_heap releases; /* sessions, and API keys that have ended, by release_ns */
+    struct timer_heap releases; /* sessions, and the others that have ended, by release_ns */
     struct slot_table slots;    /* limit: engine.credentials */
     uint32_t head;              /* oldest */
     uint32_t tail;
@@ -89,7 +78,7 @@ struct credential_make {
     int32_t pin;
     uint64_t expires_ns;
     uint64_t parent_sequence;
-    uint32_t passkey;     /* of a CREDENTIAL_MASTER_PASSKEY */
+    uint32_t passkey;     /* of a master key that is one */
     const uint8_t *label; /* CREDENTIAL_LABEL_BYTES, or NULL */
 };
 
@@ -107,7 +96,19 @@ static inline bool credential_is_live(const struct credential *credential, uint6
 static inline bool credential_is_master(const struct credential *credential)
 {
     return credential->kind >= CREDENTIAL_MASTER_SECP256K1 &&
-           credential->kind < CREDENTIAL_DEVICE_KEY;
+           credential->kind <= CREDENTIAL_SCOPED_PASSKEY;
+}
+
+static inline bool credential_is_admin(const struct credential *credential)
+{
+    return credential->kind == CREDENTIAL_MASTER_SECP256K1 ||
+           credential->kind == CREDENTIAL_MASTER_PASSKEY;
+}
+
+static inline bool credential_is_passkey(const struct credential *credential)
+{
+    return credential->kind == CREDENTIAL_MASTER_PASSKEY ||
+           credential->kind == CREDENTIAL_SCOPED_PASSKEY;
 }
 
 /* Whether its time ends it: sessions and device keys. */
@@ -121,12 +122,16 @@ static inline bool credential_expires(const struct credential *credential)
 CC_MUST_USE uint32_t credential_find(const struct engine *engine, uint64_t account_id,
                                      const uint8_t *key, uint32_t key_bytes, uint64_t t_ns);
 
-/* Index of the master key, live or not, of whatever account, or CREDENTIAL_NONE. */
+/* Index of the live master key of any account, a CLOSED one included, or CREDENTIAL_NONE. */
 CC_MUST_USE uint32_t credential_find_master(const struct engine *engine, const uint8_t *key);
 
 /* Index of the kept credential of this kind made by command `sequence`, or CREDENTIAL_NONE. */
 CC_MUST_USE uint32_t credential_find_sequence(const struct engine *engine, uint64_t sequence,
                                               enum credential_kind kind);
+
+/* Index of the kept master key made by command `sequence`, or CREDENTIAL_NONE. */
+CC_MUST_USE uint32_t credential_find_sequence_master(const struct engine *engine,
+                                                     uint64_t sequence);
 
 /* Index of the kept credential of this kind with this id, live or not, or CREDENTIAL_NONE. Cost: a
  * lookup for every 2^40 commands since genesis, whose sequences an id cannot tell apart. */
@@ -147,8 +152,11 @@ CC_MUST_USE bool credential_fits(const struct engine *engine, uint32_t count);
  * Gives its index. */
 uint32_t credential_create(struct engine *engine, const struct credential_make *make);
 
-/* Ends a live session or API key now; emits 2118. */
+/* Ends a live credential now; emits 2118. What it made stays. */
 void credential_revoke(struct engine *engine, uint32_t credential);
+
+/* Ends the live sessions that this credential made, newest first. */
+void credential_revoke_children(struct engine *engine, uint32_t credential);
 
 /* Ends all live sessions and API keys of the account, newest first: its master keys keep their
  * rows. */
@@ -169,6 +177,14 @@ struct credential_count credential_count_sessions(struct engine *engine, uint32_
 
 /* Live device keys of the account; its list loses the expired and revoked ones as above. */
 CC_MUST_USE uint32_t credential_count_devices(struct engine *engine, uint32_t account);
+
+/* Live master keys of the account. */
+struct credential_master_count {
+    uint32_t admin;
+    uint32_t scoped;
+};
+CC_MUST_USE struct credential_master_count credential_count_masters(const struct engine *engine,
+                                                                    uint32_t account);
 
 /* Its kind as effects and reads number it (enum effect_credential_kind). */
 uint8_t credential_effect_kind(const struct credential *credential);

@@ -114,7 +114,8 @@ static size_t alloc_pieces(struct arena *arena, const struct option_engine *capa
     pieces->dead_men = alloc(arena, timer_heap_bytes(portfolios));
     pieces->mmps = alloc(arena, mmp_table_bytes(slots(capacity, OPTION_engine_positions)));
     pieces->arms = alloc(arena, disconnect_table_bytes(slots(capacity, OPTION_engine_credentials)));
-    pieces->passkeys = alloc(arena, passkey_table_bytes(accounts));
+    pieces->passkeys =
+        alloc(arena, passkey_table_bytes(slots(capacity, OPTION_engine_credentials)));
     pieces->ladders = arena_alloc(arena, ENGINE_MARKETS_MAX, ladder_bytes(), STATE_PAGE_BYTES);
     return resident;
 }
@@ -179,7 +180,8 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
     timer_heap_init(&engine->dead_men, pieces.dead_men, slots(capacity, OPTION_engine_portfolios));
     mmp_table_init(&engine->mmps, pieces.mmps, slots(capacity, OPTION_engine_positions));
     disconnect_table_init(&engine->arms, pieces.arms, slots(capacity, OPTION_engine_credentials));
-    passkey_table_init(&engine->passkeys, pieces.passkeys, slots(capacity, OPTION_engine_accounts));
+    passkey_table_init(&engine->passkeys, pieces.passkeys,
+                       slots(capacity, OPTION_engine_credentials));
     conditional_table_init(&engine->conditionals, pieces.conditionals, orders);
     deposit_table_init(&engine->deposits_seen, pieces.deposits,
                        slots(capacity, OPTION_engine_deposits));

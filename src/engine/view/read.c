@@ -323,6 +323,8 @@ void read_credential(const struct engine *engine, uint32_t index, struct read_cr
         .kind = credential_effect_kind(credential),
         .scope = credential->scope,
         .key_bytes = credential->key_bytes,
+        .is_admin = credential_is_admin(credential),
+        .created_ns = credential->created_ns,
     };
     memcpy(view->key, credential->key, sizeof view->key);
     credential_id(credential, view->id);
@@ -333,12 +335,18 @@ void read_credential(const struct engine *engine, uint32_t index, struct read_cr
     }
 }
 
+static bool is_of_closed(const struct engine *engine, const struct credential *credential)
+{
+    return engine->accounts.rows[credential->account].status == ACCOUNT_CLOSED;
+}
+
 bool read_credential_at(const struct engine *engine, uint32_t *cursor, struct read_credential *view)
 {
     const struct credential *rows = engine->credentials.rows;
     uint32_t next = *cursor == CREDENTIAL_NONE ? engine->credentials.head : rows[*cursor].next;
 
-    while (next != CREDENTIAL_NONE && !credential_is_live(&rows[next], engine->t_ns))
+    while (next != CREDENTIAL_NONE &&
+           (!credential_is_live(&rows[next], engine->t_ns) || is_of_closed(engine, &rows[next])))
         next = rows[next].next;
     *cursor = next;
     if (next == CREDENTIAL_NONE)
@@ -403,4 +411,18 @@ void read_funding_epoch(const struct engine *engine, uint16_t asset_id, uint64_t
     INVARIANT(status == STATUS_request_completed);
     *hour_ns = market->funding_epoch_hour * MARKET_HOUR_NS;
     *index_price = market->funding_index;
+}
+
+bool read_master_key_at(const struct engine *engine, uint64_t account_id, uint32_t *cursor,
+                        struct read_credential *view)
+{
+    const struct account *account = account_find(engine, account_id);
+
+    INVARIANT(account != NULL);
+    *cursor = *cursor == CREDENTIAL_NONE ? account->master_head
+                                         : engine->credentials.rows[*cursor].account_next;
+    if (*cursor == CREDENTIAL_NONE)
+        return false;
+    read_credential(engine, *cursor, view);
+    return true;
 }

@@ -108,7 +108,7 @@ uint32_t read_work_count(const struct engine *engine);
 /* Returns the number of pending withdrawals. *amount gets their sum (micro-USDC). */
 uint32_t read_withdrawals_pending(const struct engine *engine, int64_t *amount);
 
-/* A credential as the node's keyring needs it. */
+/* A credential as the node's keyring and the lists need it. */
 struct read_credential {
     uint64_t account_id;
     uint64_t expires_ns; /* UINT64_MAX: never */
@@ -116,9 +116,10 @@ struct read_credential {
     uint8_t kind; /* enum effect_credential_kind */
     uint8_t scope;
     uint8_t key_bytes; /* 32 or 33 */
-    uint8_t zero;
+    bool is_admin;     /* a master key that manages keys */
     uint8_t key[33];
-    uint8_t id[16];            /* master keys have none */
+    uint8_t id[16]; /* master keys have none */
+    uint64_t created_ns;
     const uint8_t *passkey_id; /* of a master key that is a passkey, else NULL */
     uint16_t passkey_id_bytes;
 };
@@ -126,9 +127,14 @@ struct read_credential {
 void read_credential(const struct engine *engine, uint32_t credential,
                      struct read_credential *view);
 
-/* Shows the next live credential in order of creation. *cursor starts at 0; the caller does not
- * change it between calls. False after the last. At a start the node fills its keyring with it. */
+/* Shows the next live credential in order of creation, without the master keys of CLOSED accounts,
+ * which sign nothing any more. *cursor starts at 0; the caller does not change it between calls.
+ * False after the last. At a start the node fills its keyring with it. */
 CC_MUST_USE bool read_credential_at(const struct engine *engine, uint32_t *cursor,
                                     struct read_credential *view);
+
+/* The same of the master keys of an account that exists, CLOSED or not, oldest first. */
+CC_MUST_USE bool read_master_key_at(const struct engine *engine, uint64_t account_id,
+                                    uint32_t *cursor, struct read_credential *view);
 
 #endif

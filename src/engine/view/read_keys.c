@@ -24,12 +24,7 @@ static uint32_t next_of(const struct engine *engine, uint64_t account_id, int32_
 /* The master key that made the session: a row that is never given to another key. */
 static uint32_t maker_of(const struct engine *engine, const struct credential *session)
 {
-    uint64_t sequence = session->parent_sequence;
-    uint32_t maker = credential_find_sequence(engine, sequence, CREDENTIAL_MASTER_SECP256K1);
-
-    if (maker == CREDENTIAL_NONE)
-        maker = credential_find_sequence(engine, sequence, CREDENTIAL_MASTER_PASSKEY);
-    return maker;
+    return credential_find_sequence_master(engine, session->parent_sequence);
 }
 
 bool read_keys_session(const struct engine *engine, uint64_t account_id, int32_t pin,
@@ -52,6 +47,36 @@ bool read_keys_session(const struct engine *engine, uint64_t account_id, int32_t
     memcpy(row->key, session->key, sizeof row->key);
     if (maker != CREDENTIAL_NONE)
         memcpy(row->master, engine->credentials.rows[maker].key, sizeof row->master);
+    return true;
+}
+
+bool read_keys_master(const struct engine *engine, uint64_t account_id, int32_t pin,
+                      uint32_t *cursor, struct row_master_key *row)
+{
+    const struct credential *rows = engine->credentials.rows;
+    const struct account *account = account_find(engine, account_id);
+
+    if (account == NULL)
+        return false;
+    uint32_t at = *cursor == CREDENTIAL_NONE ? account->master_head : rows[*cursor].account_next;
+    while (at != CREDENTIAL_NONE && pin != CREDENTIAL_NO_PIN && rows[at].pin != pin)
+        at = rows[at].account_next;
+    *cursor = at;
+    if (at == CREDENTIAL_NONE)
+        return false;
+    *row = (struct row_master_key){
+        .created_ns = rows[at].created_ns,
+        .is_passkey = credential_is_passkey(&rows[at]),
+        .is_admin = credential_is_admin(&rows[at]),
+        .scope = rows[at].scope,
+        .pin = rows[at].pin,
+    };
+    memcpy(row->key, rows[at].key, sizeof row->key);
+    if (row->is_passkey) {
+        const struct passkey *passkey = &engine->passkeys.rows[rows[at].passkey];
+        row->id_bytes = passkey->id_bytes;
+        memcpy(row->id, passkey->id, sizeof row->id);
+    }
     return true;
 }
 

@@ -18,6 +18,10 @@ struct engine;
 CC_MUST_USE bool read_keys_session(const struct engine *engine, uint64_t account_id, int32_t pin,
                                    uint32_t *cursor, struct row_session *row);
 
+/* Shows the next live master key, oldest first. */
+CC_MUST_USE bool read_keys_master(const struct engine *engine, uint64_t account_id, int32_t pin,
+                                  uint32_t *cursor, struct row_master_key *row);
+
 /* Shows the next live API key, newest first. */
 CC_MUST_USE bool read_keys_api_key(const struct engine *engine, uint64_t account_id, int32_t pin,
                                    uint32_t *cursor, struct row_api_key *row);

@@ -61,16 +61,19 @@ void job_free(struct job_table *jobs, uint32_t number)
     }
 }
 
-void job_refuse(struct job_table *jobs, struct job *job, enum status status)
+void job_finish(struct job_table *jobs, struct job *job, struct answer answer)
 {
     struct pending *pending = job_pending(jobs, job);
-    pending->answer = (struct answer){
-        .code = job->request->code,
-        .status = (uint8_t)status,
-        .processed_at_ns = jobs->context->unix_ns,
-        .verified_ticks = job_command(job)->verified_ticks,
-    };
+    answer.code = job->request->code;
+    answer.processed_at_ns = jobs->context->unix_ns;
+    answer.verified_ticks = job_command(job)->verified_ticks;
+    pending->answer = answer;
     pipeline_finish(jobs->pipeline, pending);
+}
+
+void job_refuse(struct job_table *jobs, struct job *job, enum status status)
+{
+    job_finish(jobs, job, (struct answer){ .status = (uint8_t)status });
 }
 
 void job_refuse_signature(struct job_table *jobs, struct job *job, enum problem problem,

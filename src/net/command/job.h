@@ -91,7 +91,10 @@ struct pending *job_accept_plain(struct job_table *jobs, struct conn *conn, uint
 /* Frees the slot and resumes connections that wait for one. */
 void job_free(struct job_table *jobs, uint32_t number);
 
-/* Answers the job's request with the status; no command is sent. */
+/* Answers the job's request; no command is sent. The request type and the times are filled in. */
+void job_finish(struct job_table *jobs, struct job *job, struct answer answer);
+
+/* The same with a status alone. */
 void job_refuse(struct job_table *jobs, struct job *job, enum status status);
 
 /* Answers that the signature is wrong: `problem` and `detail` say why. */

@@ -39,6 +39,26 @@ static enum status check_key(struct verifier *verifier, const struct job *job,
     return ack_unauthorized(request->code);
 }
 
+/* Code 36 with a good signature: it is answered here, and nothing is executed (R11). */
+static struct answer answer_owner(const struct verifier *verifier, struct job *job)
+{
+    const struct net_config *config = verifier->context->config;
+    struct keyring_row row;
+    if (!key_lookup_owner(config, job->request, job_command(job),
+                          config->source.durable(config->source.context), &row))
+        return (struct answer){ .status = STEP_STATUS(key_absent) };
+    enum ack_key kind = row.admin == 1   ? ACK_KEY_ADMIN
+                        : row.scope == 0 ? ACK_KEY_FULL_ACCESS
+                                         : ACK_KEY_TRADING_ONLY;
+    return (struct answer){
+        .status = STATUS_request_completed,
+        .members = ANSWER_HAS_ACCOUNT,
+        .account_id = row.account_id,
+        .subaccount_index = (uint32_t)row.subaccount_pin,
+        .portfolio_index = kind,
+    };
+}
+
 /* The verdict on a signature that is no passkey's. */
 static struct passkey_verdict verdict_of(bool good)
 {
@@ -71,6 +91,11 @@ static void apply_verdict(struct verifier *verifier, uint32_t number, bool slow,
     enum status status = check_key(verifier, job, command);
     if (status != STATUS_request_completed) {
         job_refuse(verifier->jobs, job, status);
+        job_free(verifier->jobs, number);
+        return;
+    }
+    if (job->request->code == REQUEST_find_account) {
+        job_finish(verifier->jobs, job, answer_owner(verifier, job));
         job_free(verifier->jobs, number);
         return;
     }

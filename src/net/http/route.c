@@ -16,6 +16,7 @@ enum { TARGET_MAX = 256 };
     X(subaccounts, false, "/api/v1/subaccounts")          \
     X(account, false, "/api/v1/account")                  \
     X(sessions, false, "/api/v1/auth/sessions")           \
+    X(master_keys, false, "/api/v1/auth/master-keys")     \
     X(api_keys, false, "/api/v1/api-keys")                \
     X(markets, false, "/api/v1/markets")                  \
     X(market, false, "/api/v1/markets/")                  \

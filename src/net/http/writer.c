@@ -87,8 +87,8 @@ void writer_uuid(struct writer *writer, const uint8_t id[16])
 
 void writer_base64(struct writer *writer, const uint8_t *bytes, size_t count)
 {
-    char text[BASE64_TEXT_BYTES(48) + 1];
-    INVARIANT(count <= 48);
+    char text[BASE64_TEXT_BYTES(256) + 1];
+    INVARIANT(count <= 256);
     size_t characters = base64_encode(text, bytes, count);
     WRITER_TEXT(writer, "\"");
     writer_bytes(writer, text, characters);

@@ -48,7 +48,7 @@ void writer_bool(struct writer *writer, bool value);
 void writer_string(struct writer *writer, const char *text, size_t count); /* with JSON escapes */
 void writer_decimal(struct writer *writer, int128 value, unsigned scale);
 void writer_uuid(struct writer *writer, const uint8_t id[16]);
-void writer_base64(struct writer *writer, const uint8_t *bytes, size_t count); /* up to 48 bytes */
+void writer_base64(struct writer *writer, const uint8_t *bytes, size_t count); /* up to 256 bytes */
 void writer_hex(struct writer *writer, const uint8_t *bytes, size_t count);    /* up to 64 bytes */
 void writer_iso(struct writer *writer, uint64_t unix_ns); /* J1 iso, milliseconds */
 

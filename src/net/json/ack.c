@@ -97,6 +97,20 @@ static void write_id(struct writer *writer, const struct answer *answer)
     writer_uuid(writer, answer->id);
 }
 
+/* Code 36: what the key is that signed. */
+static void write_key(struct writer *writer, const struct answer *answer)
+{
+    bool is_admin = answer->portfolio_index == ACK_KEY_ADMIN;
+
+    JSON_FIELD_WORD(writer, "kind", is_admin ? "ADMIN" : "SCOPED");
+    if (is_admin)
+        return;
+    bool is_full = answer->portfolio_index == ACK_KEY_FULL_ACCESS;
+    JSON_FIELD_WORD(writer, "scope", is_full ? "FULL_ACCESS" : "TRADING_ONLY");
+    if (answer->subaccount_index != ACK_KEY_NO_PIN)
+        JSON_FIELD_UINT(writer, "subaccount_index", answer->subaccount_index);
+}
+
 /* The ids that a request has created, in the order of J4. */
 static void write_made(struct writer *writer, const struct answer *answer, const uint8_t *secret)
 {
@@ -107,6 +121,8 @@ static void write_made(struct writer *writer, const struct answer *answer, const
         WRITER_TEXT(writer, ",\"account_id\":");
         writer_uint(writer, answer->account_id);
     }
+    if (answer->code == REQUEST_find_account && (answer->members & ANSWER_HAS_ACCOUNT))
+        write_key(writer, answer);
     if (answer->members & ANSWER_HAS_ID)
         write_id(writer, answer);
     if (secret != NULL && ack_shows_secret(answer)) {

@@ -23,6 +23,11 @@ enum {
 /* The forms that a client may request (headers X-Ack and Accept). */
 enum ack_form { ACK_BRIEF, ACK_FULL, ACK_BINARY };
 
+/* What the key is that signed a find_account (code 36): portfolio_index of its answer, which has
+ * the key's subaccount as subaccount_index, or ACK_KEY_NO_PIN. */
+enum ack_key { ACK_KEY_ADMIN, ACK_KEY_FULL_ACCESS, ACK_KEY_TRADING_ONLY };
+#define ACK_KEY_NO_PIN UINT32_MAX
+
 struct ack_stages {
     uint64_t verified_ns, sequenced_ns, matched_ns, ack_ns;
 };

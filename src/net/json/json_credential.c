@@ -42,6 +42,40 @@ static void write_api_key(struct writer *writer, const struct row_api_key *row)
     WRITER_TEXT(writer, "}");
 }
 
+static void write_master_key(struct writer *writer, const struct row_master_key *row)
+{
+    WRITER_TEXT(writer, "{\"public_key\":");
+    writer_base64(writer, row->key, sizeof row->key);
+    JSON_FIELD_WORD(writer, "curve", row->is_passkey ? "PASSKEY" : "SECP256K1");
+    JSON_FIELD_WORD(writer, "kind", row->is_admin ? "ADMIN" : "SCOPED");
+    if (row->is_passkey) {
+        WRITER_TEXT(writer, ",\"credential_id\":");
+        writer_base64(writer, row->id, row->id_bytes);
+    }
+    if (!row->is_admin) {
+        JSON_FIELD_WORD(writer, "scope", JSON_FIELD_NAME_OF(session_scopes, row->scope));
+        write_pin(writer, row->pin);
+    }
+    WRITER_TEXT(writer, ",\"created_at\":");
+    writer_iso(writer, row->created_ns);
+    WRITER_TEXT(writer, "}");
+}
+
+void json_credential_master_keys(struct writer *writer, const struct reply *reply,
+                                 const uint8_t *rows)
+{
+    INVARIANT(reply->row_count * sizeof(struct row_master_key) <= reply->row_bytes);
+    WRITER_TEXT(writer, "{\"master_keys\":[");
+    for (uint32_t i = 0; i < reply->row_count; i++) {
+        struct row_master_key row;
+        memcpy(&row, rows + i * sizeof row, sizeof row);
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        write_master_key(writer, &row);
+    }
+    WRITER_TEXT(writer, "]}");
+}
+
 void json_credential_api_keys(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     INVARIANT(reply->row_count * sizeof(struct row_api_key) <= reply->row_bytes);

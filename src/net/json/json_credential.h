@@ -8,6 +8,10 @@
 
 void json_credential_session(struct writer *writer, const struct row_session *row);
 
+/* {"master_keys":[..]}; `rows` are the reply's. */
+void json_credential_master_keys(struct writer *writer, const struct reply *reply,
+                                 const uint8_t *rows);
+
 /* {"api_keys":[..]}; `rows` are the reply's. */
 void json_credential_api_keys(struct writer *writer, const struct reply *reply,
                               const uint8_t *rows);

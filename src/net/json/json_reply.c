@@ -58,6 +58,7 @@ struct form {
 #define FORM_subaccounts ROWS(row_subaccount)
 #define FORM_account     ROWS(row_account)
 #define FORM_sessions    ROWS(row_session)
+#define FORM_master_keys ALL(json_credential_master_keys)
 #define FORM_api_keys    ALL(json_credential_api_keys)
 #define FORM_markets     ALL(json_market_list)
 #define FORM_market      ROWS(row_market)

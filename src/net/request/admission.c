@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/credential_field.h"
 #include "base/field.h"
 #include "base/text.h"
 #include "base/uuid.h"
@@ -102,6 +103,17 @@ static bool check_length(const struct request *request, const uint8_t *body, uin
                                       "a batch of %u items has a body of %u bytes, not %u", count,
                                       BATCH_ITEMS_AT + count * ITEM_BYTES, body_bytes);
     }
+    const uint8_t *id;
+    uint32_t id_bytes;
+    if (request->form == BODY_CREDENTIAL &&
+        !credential_field_find(request->code, body, body_bytes, &id, &id_bytes))
+        return problem_detail_set(problem, PROBLEM_malformed_payload, "credential_id_len",
+                                  "the body of %s has %u bytes; it must end with a credential id "
+                                  "of credential_id_len bytes, 1 to 256, padded to 8",
+                                  request->name, body_bytes);
+    if (request->code == REQUEST_find_account && cc_load64(body) != 0)
+        return problem_detail_set(problem, PROBLEM_malformed_payload, "payload",
+                                  "the body of %s is not 8 zero bytes", request->name);
     if (request->form == BODY_TEXT && body_bytes == 0)
         return problem_detail_set(problem, PROBLEM_malformed_payload, "payload",
                                   "%s has an empty body", request->name);

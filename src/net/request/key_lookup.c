@@ -21,6 +21,14 @@ static bool operator_key_fits(const struct option_engine *options, uint16_t code
     return options->has_operator_key && memcmp(options->operator_key, key, 32) == 0;
 }
 
+/* Whether the request is of the account that has the key: it names it, or asks for it. */
+static bool is_named(const struct keyring_row *row, const struct request *request,
+                     const struct command *command)
+{
+    return request->code == REQUEST_find_account ||
+           row->account_id == admission_account(request, command_body(command));
+}
+
 bool key_lookup_passkey(const struct net_config *config, const struct request *request,
                         const struct command *command, struct keyring_row *row)
 {
@@ -29,9 +37,12 @@ bool key_lookup_passkey(const struct net_config *config, const struct request *r
     bool is_whole = assertion_read(&assertion, command_extra(command), command->extra_bytes);
     INVARIANT(is_whole); /* envelope.c wrote it */
     hash_blake2b256(hash, assertion.credential_id, assertion.credential_id_bytes);
-    struct keyring_key name =
-        keyring_key(KEYRING_PASSKEY, admission_account(request, command_body(command)), hash);
-    return keyring_find(config->keyring, &name, row);
+    struct keyring_key name = keyring_key(KEYRING_PASSKEY, 0, hash);
+    struct keyring_row found;
+    if (!keyring_find(config->keyring, &name, &found) || !is_named(&found, request, command))
+        return false;
+    *row = found;
+    return true;
 }
 
 bool key_lookup_is_known(const struct net_config *config, const struct request *request,
@@ -49,7 +60,18 @@ bool key_lookup_is_known(const struct net_config *config, const struct request *
     bool is_session = command->bytes[1] == SIGNATURE_ED25519;
     struct keyring_key name =
         keyring_key(is_session ? KEYRING_SESSION : KEYRING_MASTER, account, key);
-    return keyring_find(config->keyring, &name, &entry);
+    return keyring_find(config->keyring, &name, &entry) && is_named(&entry, request, command);
+}
+
+bool key_lookup_owner(const struct net_config *config, const struct request *request,
+                      const struct command *command, uint64_t durable_seq, struct keyring_row *row)
+{
+    struct keyring_key name = keyring_key(KEYRING_MASTER, 0, command_key(command));
+    bool is_found =
+        command->kind == COMMAND_PASSKEY
+            ? key_lookup_passkey(config, request, command, row)
+            : command->bytes[1] == SIGNATURE_SECP256K1 && keyring_find(config->keyring, &name, row);
+    return is_found && row->state == KEYRING_LIVE && row->sequence <= durable_seq;
 }
 
 static void refuse(const struct net_config *config, enum rate_limit_kind kind, uint64_t wait_ms,

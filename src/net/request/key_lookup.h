@@ -17,8 +17,14 @@
 CC_MUST_USE bool key_lookup_is_known(const struct net_config *config, const struct request *request,
                                      const struct command *command);
 
+/* Copies the row of the master key that signed a find_account, live as of `durable_seq`, to *row.
+ * False if there is none; *row is then unspecified. */
+CC_MUST_USE bool key_lookup_owner(const struct net_config *config, const struct request *request,
+                                  const struct command *command, uint64_t durable_seq,
+                                  struct keyring_row *row);
+
 /* Copies the row of the passkey that the command names by its credential id, for the account that
- * it names, to *row. False if there is none; *row is then unchanged. */
+ * it names (code 36: of any), to *row. False if there is none; *row is then unchanged. */
 CC_MUST_USE bool key_lookup_passkey(const struct net_config *config, const struct request *request,
                                     const struct command *command, struct keyring_row *row);
 

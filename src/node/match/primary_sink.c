@@ -3,6 +3,8 @@
 #include "base/hash.h"
 #include "engine/view/read.h"
 
+enum { ACTIVE = 0 }; /* status of effect 2119 */
+
 static enum keyring_kind keyring_kind_of(uint8_t kind)
 {
     switch (kind) {
@@ -18,18 +20,15 @@ static enum keyring_kind keyring_kind_of(uint8_t kind)
     }
 }
 
-/* API and device keys are found by their hash alone, the others together with the account: passkeys
- * by the hash of their credential id. */
+/* Sessions are found together with the account, passkeys by the hash of their credential id. */
 static struct keyring_key key_of(const struct read_credential *view)
 {
     uint8_t hash[HASH_BYTES];
     if (view->passkey_id != NULL) {
         hash_blake2b256(hash, view->passkey_id, view->passkey_id_bytes);
-        return keyring_key(KEYRING_PASSKEY, view->account_id, hash);
+        return keyring_key(KEYRING_PASSKEY, 0, hash);
     }
-    enum keyring_kind kind = keyring_kind_of(view->kind);
-    bool by_hash = kind == KEYRING_API || kind == KEYRING_DEVICE;
-    return keyring_key(kind, by_hash ? 0 : view->account_id, view->key);
+    return keyring_key(keyring_kind_of(view->kind), view->account_id, view->key);
 }
 
 static void add(struct primary_sink *primary, const struct read_credential *view, uint64_t sequence)
@@ -42,7 +41,7 @@ static void add(struct primary_sink *primary, const struct read_credential *view
         .subaccount_pin = view->pin,
         .scope = view->scope,
         .state = KEYRING_LIVE,
-        .admin = view->kind == EFFECT_CREDENTIAL_MASTER_KEY,
+        .admin = view->is_admin,
     };
     uuid_load(&entry.credential_id, view->id);
     if (view->passkey_id != NULL)
@@ -86,6 +85,21 @@ static void apply_credential(struct primary_sink *primary, const struct effect *
     report(primary, &view, true);
 }
 
+/* A CLOSED account has no valid credential (R11, row 3), though its master keys keep their rows. */
+static void take_account(struct primary_sink *primary, const struct effect *effect)
+{
+    struct effect_account body;
+    struct read_credential view;
+    uint32_t cursor = 0;
+    memcpy(&body, effect->bytes, sizeof body);
+    if (body.what != ACCOUNT_WHAT_ACCOUNT || body.status == ACTIVE)
+        return;
+    while (read_master_key_at(effect->engine, body.account_id, &cursor, &view)) {
+        struct keyring_key key = key_of(&view);
+        (void)keyring_end(primary->keyring, &key, effect->sequence);
+    }
+}
+
 static void primary_emit(struct engine_sink *sink, const struct effect *effect)
 {
     /* The sink is the first member. */
@@ -94,13 +108,16 @@ static void primary_emit(struct engine_sink *sink, const struct effect *effect)
         apply_credential(primary, effect);
     else if (effect->code == EFFECT_market_state) /* a new market emits its first state */
         add_symbols(primary, effect->engine);
+    else if (effect->code == EFFECT_account)
+        take_account(primary, effect);
 }
 
 void primary_sink_init(struct primary_sink *primary, struct keyring *keyring,
                        struct key_keeper *keeper)
 {
     primary->sink.emit = primary_emit;
-    primary->sink.ignores = ~(EFFECT_BIT(EFFECT_credential) | EFFECT_BIT(EFFECT_market_state));
+    primary->sink.ignores = ~(EFFECT_BIT(EFFECT_credential) | EFFECT_BIT(EFFECT_market_state) |
+                              EFFECT_BIT(EFFECT_account));
     primary->keyring = keyring;
     primary->keeper = keeper;
 }

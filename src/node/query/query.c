@@ -160,6 +160,9 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_sessions:
         query_keys_sessions(task, sources);
         return;
+    case QUERY_master_keys:
+        query_keys_masters(task, sources);
+        return;
     case QUERY_api_keys:
         query_keys_api_keys(task, sources);
         return;

@@ -13,6 +13,17 @@ void query_keys_sessions(struct query_task *task, const struct query_sources *so
             return;
 }
 
+void query_keys_masters(struct query_task *task, const struct query_sources *sources)
+{
+    const struct query *query = &task->query;
+    struct row_master_key row;
+    uint32_t cursor = 0;
+
+    while (read_keys_master(sources->engine, query->account_id, query->pin, &cursor, &row))
+        if (!query_task_put_if_fits(task, &row, sizeof row))
+            return;
+}
+
 void query_keys_api_keys(struct query_task *task, const struct query_sources *sources)
 {
     const struct query *query = &task->query;

@@ -11,6 +11,7 @@
 
 /* Fill the reply with the live credentials of the account, in one turn. */
 void query_keys_sessions(struct query_task *task, const struct query_sources *sources);
+void query_keys_masters(struct query_task *task, const struct query_sources *sources);
 void query_keys_api_keys(struct query_task *task, const struct query_sources *sources);
 
 #endif
