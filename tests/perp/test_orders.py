@@ -118,6 +118,13 @@ check(session(10, "withdraw", "1", "0x" + "ab" * 20) ==
 check(session(24, "portfolio", "create", "Hedge") ==
       struct.pack("<QII", 7, 0, 0) + b"Hedge".ljust(32, b"\0"))
 
+# EIP-55's own examples, and digits in one case, which have no checksum.
+for address in ("0x52908400098527886E0F7030069857D2E4169EE7",
+                "0xde709f2102306220921060314715629080e2fb77",
+                "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+                "fB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"):
+    check(session(10, "withdraw", "1", address)[24:44] ==
+          bytes.fromhex(address.removeprefix("0x")), address)
 check(operator(1004, "withdrawal", "settle", TARGET) == target + bytes(8))
 check(operator(1004, "withdrawal", "revert", TARGET) == target + b"\1" + bytes(7))
 check(operator(1005, "suspend", "9") == struct.pack("<QB7x", 9, 1))
@@ -146,6 +153,11 @@ for words, part in [
         (["transfer", "0", "0/0", "0/1"], "AMOUNT"),
         (["transfer", "1", "0", "0/1"], "FROM"),
         (["withdraw", "1", "0x12"], "ADDRESS"),
+        (["withdraw", "1", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD"],
+         "ADDRESS 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD has a wrong checksum (EIP-55); these "
+         "digits are spelled 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"),
+        (["withdraw", "1", "FB6916095ca1df60bb79ce92ce3ea74c37c5d359"],
+         "wrong checksum"),
         (["schedule-cancel", "0"], "SECONDS"),
         (["mmp", "set", "BTC-PERP", "0", "0", "1", "1"], "WINDOW_MS"),
         (["market", "halt-all", "CLOSED"], "one market at a time")]:

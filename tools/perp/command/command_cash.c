@@ -2,11 +2,12 @@
 #include <stdio.h>
 
 #include "base/hex.h"
+#include "crypto/keccak.h"
 #include "perp/command/command.h"
 #include "perp/invocation/choice.h"
 #include "perp/print/report.h"
 
-enum { ADDRESS_BYTES = 20, BODY_MAX = 256 };
+enum { ADDRESS_BYTES = 20, ADDRESS_DIGITS = 2 * ADDRESS_BYTES, BODY_MAX = 256 };
 
 static int submit(struct context *context, bool (*fill)(struct context *, struct draft *, uint32_t))
 {
@@ -60,21 +61,45 @@ int command_cash_transfer(struct context *context)
     return submit(context, fill_transfer);
 }
 
+/* The spelling of EIP-55: a letter is large if its digit of the hash is above 7. */
+static void spell_checksum(const uint8_t address[ADDRESS_BYTES], char text[ADDRESS_DIGITS + 1])
+{
+    uint8_t hash[KECCAK_BYTES];
+    hex_encode(text, address, ADDRESS_BYTES);
+    keccak_256(hash, text, ADDRESS_DIGITS);
+    for (unsigned i = 0; i < ADDRESS_DIGITS; i++)
+        if (text[i] >= 'a' && (hash[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15) > 7)
+            text[i] = (char)(text[i] - 'a' + 'A');
+}
+
+/* Digits in one case carry no checksum; in both they are EIP-55's spelling or a mistake. */
+static bool read_address(struct context *context, const char *text, uint8_t address[ADDRESS_BYTES])
+{
+    const char *hex = strncmp(text, "0x", 2) == 0 ? text + 2 : text;
+    char right[ADDRESS_DIGITS + 1];
+    if (!hex_decode(address, ADDRESS_BYTES, hex, strlen(hex)))
+        return context_fail(context, EXIT_CODE_usage,
+                            "ADDRESS '%.60s' is no address: 40 hex digits, 0x before them or not",
+                            text);
+    spell_checksum(address, right);
+    bool is_mixed = strpbrk(hex, "abcdef") != NULL && strpbrk(hex, "ABCDEF") != NULL;
+    return !is_mixed || strcmp(hex, right) == 0 ||
+           context_fail(context, EXIT_CODE_usage,
+                        "ADDRESS %s has a wrong checksum (EIP-55); these digits are spelled 0x%s: "
+                        "compare all of them with the address you mean",
+                        text, right);
+}
+
 static bool fill_withdraw(struct context *context, struct draft *draft, uint32_t curve)
 {
     const char *const *words = context->arguments->words;
-    const char *hex = strncmp(words[1], "0x", 2) == 0 ? words[1] + 2 : words[1];
     uint8_t address[ADDRESS_BYTES];
     struct draft_portfolio portfolio;
     uint64_t amount;
     struct uuid id;
-    if (!choice_amount(context, "AMOUNT", words[0], &amount))
-        return false;
-    if (!hex_decode(address, sizeof address, hex, strlen(hex)))
-        return context_fail(context, EXIT_CODE_usage,
-                            "ADDRESS '%.60s' is no address: 40 hex digits, 0x before them or not",
-                            words[1]);
-    if (!context_id(context, &id) || !context_portfolio(context, &portfolio))
+    if (!choice_amount(context, "AMOUNT", words[0], &amount) ||
+        !read_address(context, words[1], address) || !context_id(context, &id) ||
+        !context_portfolio(context, &portfolio))
         return false;
     draft_begin(draft, REQUEST_withdraw, curve, &id);
     draft_set_portfolio(draft, "portfolio_id", &portfolio);
