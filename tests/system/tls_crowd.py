@@ -35,6 +35,7 @@ def crowd(world):
             table.true("older, of another address", False, repr(error))
         for raw in quiet + held:
             raw.close()
-        if time.monotonic() - begun < 9:  # else they were too late, on a machine so slow
-            break
-    return table.wrong
+        if time.monotonic() - begun < 9:
+            return table.wrong
+    print("five times 10 s were too short for the crowd to connect: nothing was learned")
+    return []
