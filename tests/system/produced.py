@@ -131,9 +131,10 @@ def stale(document, rows):
     for row in rows:
         if row[1] != "-" and row[:2] not in known:
             yield f"{row[0]} {row[1]} is no route"
-        if "/" in row[4] and row[3] != "-" and f'"{row[3]}"' not in (HERE.parent / row[4]).read_text().replace(
-                "\\", "") and f"PROBLEM_{row[3]}" not in (HERE.parent / row[4]).read_text():
-            yield f"tests/{row[4]} does not name {row[3]}"
+        if "/" in row[4] and row[3] != "-":
+            text = (HERE.parent / row[4]).read_text().replace("\\", "")
+            if f'"{row[3]}"' not in text and f"PROBLEM_{row[3]}" not in text:
+                yield f"tests/{row[4]} does not name {row[3]}"
         if row[3] in ABSENT:
             yield f"{row[3]} is produced: it is no exception"
 
