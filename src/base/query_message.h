@@ -46,7 +46,12 @@ enum query_extent {
     X(fund,        PAGE)   /* page -> row_list, then row_house, newest first */                   \
     X(fees,        PAGE)   /* likewise of the fee account */                                      \
     X(mark,        ONE)    /* market -> row_mark */                                               \
-    X(withdrawals, PAGE)   /* outcome, page -> row_list, then row_withdrawal, newest first */
+    X(withdrawals, PAGE)   /* outcome, page -> row_list, then row_withdrawal, newest first */     \
+    X(pairing_open, ONE)   /* account, pin, random id, token hash -> row_pairing */               \
+    X(pairing_deposit, ONE) /* id, token hash, payload: both keys -> row_pairing */               \
+    X(pairing,     ONE)    /* account, pin, id -> row_pairing */                                  \
+    X(pairing_complete, ONE) /* account, pin, id, payload: text -> row_pairing */                 \
+    X(pairing_result, ONE) /* id, token hash -> row_pairing, then the text */
 /* clang-format on */
 
 enum query_kind {
@@ -70,7 +75,10 @@ CC_MUST_USE static inline enum query_extent query_extent_of(enum query_kind kind
 
 enum {
     QUERY_MARKET_BYTES = 32,
-    QUERY_ANY_STATUS = 255, /* no filter by order_status */
+    QUERY_TOKEN_HASH_BYTES = 32,
+    QUERY_PAIRING_KEYS_BYTES = 65 + 32, /* ecdh_pub, session_pub */
+    QUERY_PAIRING_TEXT_MAX = 4096,      /* characters of a ciphertext in Base64 */
+    QUERY_ANY_STATUS = 255,             /* no filter by order_status */
 };
 
 /* No filter by subaccount_index or portfolio_index: indexes are at most INT32_MAX. */
@@ -92,13 +100,26 @@ struct query {
             uint64_t end_ns;
         };
     };
-    char market[QUERY_MARKET_BYTES]; /* zero-padded symbol, at most 31 bytes; empty: no filter */
-    uint16_t kind;                   /* enum query_kind */
-    uint8_t status;                  /* orders, withdrawals: a filter, QUERY_ANY_STATUS for none */
+    union {
+        char
+            market[QUERY_MARKET_BYTES]; /* zero-padded symbol, at most 31 bytes; empty: no filter */
+        uint8_t token_hash[QUERY_TOKEN_HASH_BYTES]; /* pairings: the keyed hash of the token */
+    };
+    uint16_t kind;  /* enum query_kind */
+    uint8_t status; /* orders, withdrawals: a filter, QUERY_ANY_STATUS for none */
     uint8_t zero;
-    uint32_t before_index;    /* with before_sequence */
-    uint64_t before_sequence; /* pages: only rows with a lower (sequence, index); 0: all */
-    uint64_t offset;          /* pages: rows to pass over */
+    union {
+        uint32_t before_index;  /* with before_sequence */
+        uint32_t payload_bytes; /* pairings */
+    };
+    union {
+        struct {
+            uint64_t before_sequence; /* pages: only rows with a lower (sequence, index); 0: all */
+            uint64_t offset;          /* pages: rows to pass over */
+        };
+        const uint8_t *payload; /* pairings: what the request brings; the net thread keeps it
+                                   unchanged until it has the reply */
+    };
     uint8_t zero2[8];
 };
 
@@ -118,7 +139,7 @@ struct reply {
     uint64_t applied; /* X-Sequence: the sequence the rows show */
     uint64_t time_ns; /* its engine time */
     uint64_t received_ticks;
-    uint64_t lag_ms;    /* with REPLY_LAG */
+    uint64_t lag_ms;    /* with REPLY_LAG; with rate_limited: until it may succeed */
     uint64_t kept_from; /* sequence, with REPLY_NOT_KEPT */
     uint32_t row_bytes; /* used bytes of the buffer */
     uint32_t row_count;

@@ -91,6 +91,17 @@ struct row_master_key {
     uint8_t id[256];
 };
 
+struct row_pairing {
+    uint8_t id[16];
+    uint64_t expires_ns;
+    uint8_t ecdh[65]; /* uncompressed P-256; with has_keys, as the next */
+    uint8_t session[32];
+    uint8_t status; /* 0 PENDING, 1 DEPOSITED, 2 COMPLETED */
+    uint8_t has_keys;
+    uint8_t zero;
+    uint32_t text_bytes; /* of the ciphertext in Base64, which follows the row; 0: none */
+};
+
 struct row_api_key {
     uint8_t id[16];
     uint64_t created_ns;

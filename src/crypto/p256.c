@@ -54,6 +54,16 @@ int p256_init(void)
     return verdicts_are_known() ? 0 : -EBADMSG;
 }
 
+bool p256_is_point(const uint8_t point[P256_POINT_BYTES])
+{
+    EC_POINT *parsed = point[0] == POINT_CONVERSION_UNCOMPRESSED ? EC_POINT_new(curve) : NULL;
+    bool is_point =
+        parsed != NULL && EC_POINT_oct2point(curve, parsed, point, P256_POINT_BYTES, NULL) == 1;
+    EC_POINT_free(parsed);
+    ERR_clear_error();
+    return is_point;
+}
+
 /* The point of a compressed key with both coordinates; false if there is none. */
 static bool decompress(const uint8_t key[P256_KEY_BYTES], struct p256_key *out)
 {

@@ -39,6 +39,9 @@ CC_MUST_USE int p256_init(void);
 /* Whether the bytes are a compressed point of the curve. Needs no p256_init. */
 CC_MUST_USE bool p256_key_is_valid(const uint8_t key[P256_KEY_BYTES]);
 
+/* True if the bytes are an uncompressed point of the curve: 4, x, y. */
+CC_MUST_USE bool p256_is_point(const uint8_t point[P256_POINT_BYTES]);
+
 /* True if the signature of the digest under the key is good. False also for a bad key and for r or
  * s outside 1..n-1. The cache may be NULL; a key whose signature is good enters it. */
 CC_MUST_USE bool p256_verify(struct p256_cache *cache, const uint8_t key[P256_KEY_BYTES],

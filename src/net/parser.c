@@ -74,6 +74,13 @@ static bool is_write(const struct conn *conn)
     return conn->route.kind == ROUTE_SIGNED || conn->route.kind == ROUTE_PLAIN;
 }
 
+/* Whether the request is a query that brings JSON: of a device pairing. */
+static bool is_posted_query(const struct conn *conn)
+{
+    return conn->route.kind == ROUTE_QUERY &&
+           (conn->head.method == HTTP_POST || conn->head.method == HTTP_PUT);
+}
+
 static bool has_body(const struct http_head *head)
 {
     return head->chunked || head->content_length > 0;
@@ -141,7 +148,8 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
         if ((conn->route.kind == ROUTE_SIGNED || conn->route.kind == ROUTE_DEBUG) &&
             head->media == HTTP_MEDIA_OCTETS)
             conn->body_limit = REQUEST_FRAME_MAX;
-        else if (conn->route.kind == ROUTE_PLAIN || conn->route.kind == ROUTE_PREVIEW)
+        else if (conn->route.kind == ROUTE_PLAIN || conn->route.kind == ROUTE_PREVIEW ||
+                 is_posted_query(conn))
             conn->body_limit = REQUEST_ENVELOPE_MAX;
     }
     if (!head->chunked && head->content_length > conn->body_limit) {
@@ -150,7 +158,8 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
     }
     if (conn->route.kind == ROUTE_SIGNED || conn->route.kind == ROUTE_DEBUG)
         (void)check_signed_head(head, &conn->early);
-    else if (conn->route.kind == ROUTE_PLAIN || conn->route.kind == ROUTE_PREVIEW)
+    else if (conn->route.kind == ROUTE_PLAIN || conn->route.kind == ROUTE_PREVIEW ||
+             (is_posted_query(conn) && has_body(head)))
         (void)check_plain_head(head, &conn->early);
     if (head->expects_continue && has_body(head) && count == head->bytes) {
         if (conn->early.code != PROBLEM_none) { /* the client need not send the body */
@@ -196,7 +205,7 @@ static bool accept_request(struct protocol *protocol, struct conn *conn, const c
             protocol->budget = 1;
         reads_accept_body(&protocol->pipeline, conn, text + conn->head.bytes, body_bytes);
     } else {
-        reads_accept(&protocol->pipeline, conn, text);
+        reads_accept(&protocol->pipeline, conn, text, text + conn->head.bytes, body_bytes);
     }
     protocol->budget--;
     protocol->work++;

@@ -1,9 +1,11 @@
 #include "net/reads.h"
 
 #include "crypto/eip712.h"
+#include "crypto/secret.h"
 #include "net/http/parameter.h"
 #include "net/request/admin_token.h"
 #include "net/request/api_caller.h"
+#include "net/request/pairing_body.h"
 #include "net/request/payload_report.h"
 #include "net/request/read_parameters.h"
 
@@ -43,10 +45,29 @@ static bool fill_local(const struct context *context, const struct conn *conn,
     return true;
 }
 
-void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head_text)
+/* Puts what a query brings into the pool, where the follower reads it. */
+static bool fill_payload(struct context *context, const char *body, size_t body_bytes,
+                         struct query *query, uint16_t *payload, struct problem_detail *problem)
+{
+    struct pairing_body made;
+    if (!pairing_body_read(context->config, body, body_bytes, query, &made, problem))
+        return false;
+    *payload = body_pool_add(&context->bodies, made.bytes, made.count);
+    secret_wipe(made.bytes, made.count);
+    if (*payload == BODY_NONE)
+        return problem_detail_set(problem, PROBLEM_not_ready, NULL,
+                                  "too many requests of this kind are waiting");
+    query->payload = (const uint8_t *)body_pool_at(&context->bodies, *payload)->text;
+    query->payload_bytes = body_pool_at(&context->bodies, *payload)->count;
+    return true;
+}
+
+void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head_text,
+                  const char *body, size_t body_bytes)
 {
     struct context *context = pipeline->context;
     struct query query;
+    uint16_t payload = BODY_NONE;
     struct keyring_key caller;
     struct problem_detail problem;
     struct pending_local local = { .body = BODY_NONE };
@@ -57,15 +78,20 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
         pipeline_refuse(pipeline, conn, &problem, NULL);
         return;
     }
-    if (is_query ? !read_parameters_parse(context->config, context->unix_ns, conn, head_text,
-                                          &query, &caller, &problem)
-                 : !fill_local(context, conn, head_text, &local, &problem)) {
+    bool good = is_query ? read_parameters_parse(context->config, context->unix_ns, conn, head_text,
+                                                 &query, &caller, &problem)
+                         : fill_local(context, conn, head_text, &local, &problem);
+    if (good && is_query && pairing_body_is_brought(query.kind))
+        good = fill_payload(context, body, body_bytes, &query, &payload, &problem);
+    if (!good) {
         pipeline_refuse(pipeline, conn, &problem, NULL);
         return;
     }
     if (is_query) {
         struct pending *pending = pending_add(&context->pendings, conn, PENDING_READ, PENDING_HELD);
         pending->query = query;
+        pending->payload = payload;
+        pending->has_secret = query.kind == QUERY_pairing_open;
         /* No request precedes it: the check of its key need not be repeated. */
         if (conn->pending_count == 1)
             caller.kind = 0;

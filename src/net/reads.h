@@ -4,8 +4,10 @@
 
 #include "net/response/pipeline.h"
 
-/* Accepts one read with a complete head; it becomes a pending of the connection. */
-void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head_text);
+/* Accepts one read with a complete head, and body where its path takes one; it becomes a pending of
+ * the connection. */
+void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head_text,
+                  const char *body, size_t body_bytes);
 
 /* Accepts one request with a body that the net thread answers itself; likewise. */
 void reads_accept_body(struct pipeline *pipeline, struct conn *conn, const char *body,

@@ -16,8 +16,10 @@ static int get(const char *target, const char *key)
     struct wire wire;
     struct wire_answer answer;
     int count = snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: x\r\n%s%s%s\r\n", target,
-                         key != NULL ? "X-API-KEY: " : "", key != NULL ? key : "",
-                         key != NULL ? "\r\n" : "");
+                         key == NULL                       ? ""
+                         : strncmp(key, "Bearer ", 7) == 0 ? "Authorization: "
+                                                           : "X-API-KEY: ",
+                         key != NULL ? key : "", key != NULL ? "\r\n" : "");
     wire_open(&wire, &fixture, protocol, false);
     wire_send(&wire, text, (size_t)count, 0);
     CHECK(wire_answer(&wire, &answer, false));
@@ -289,6 +291,8 @@ static void lists_are_bare(void)
                        "\"next_before_sequence\":null,\"next_before_index\":null}") == 0);
 }
 
+#define PAIRING "/api/v1/device-pairing/0198c0de-0000-7000-8000-0000000000b1/result"
+#define BEARER  "Bearer AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 static void problems_of_the_follower(void)
 {
     static const struct {
@@ -309,6 +313,9 @@ static void problems_of_the_follower(void)
           "\"code\":\"not_found\",\"detail\":\"no such market\"}" },
         { __LINE__, "request", "/api/v1/requests/0198c0de-0000-7000-8000-0000000000a1",
           PROBLEM_request_not_found, 0, 404, "\"code\":\"request_not_found\"" },
+        { __LINE__, "pairing", PAIRING, PROBLEM_pairing_expired, 0, 410,
+          "\"code\":\"pairing_expired\",\"detail\":\"a pairing lives 120 seconds: open "
+          "another\"}" },
         { __LINE__, "lag", ALL, PROBLEM_not_ready, REPLY_LAG, 503,
           "\"code\":\"not_ready\",\"detail\":\"reads lag 1400 ms behind\",\"lag_ms\":1400}" },
         { __LINE__, "not kept", ALL, PROBLEM_not_ready, REPLY_NOT_KEPT, 503,
@@ -320,7 +327,9 @@ static void problems_of_the_follower(void)
     for (size_t i = 0; i < CC_COUNT(rows); i++) {
         fixture.next_problem = rows[i].problem;
         fixture.next_cause = rows[i].cause;
-        CHECK_ROW(&rows[i], get(rows[i].target, fixture.api_key) == rows[i].status);
+        bool is_pairing = strcmp(rows[i].target, PAIRING) == 0;
+        CHECK_ROW(&rows[i],
+                  get(rows[i].target, is_pairing ? BEARER : fixture.api_key) == rows[i].status);
         CHECK_ROW(&rows[i], strstr(body, rows[i].part) != NULL);
         CHECK_ROW(&rows[i], strstr(head, "\r\nX-Sequence: 4720\r\n") != NULL);
     }

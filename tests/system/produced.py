@@ -21,13 +21,7 @@ DOCUMENT = ROOT / "docs/openapi.json"
 
 # Problem codes and statuses of routes that are not built, and where those would begin: the first
 # route there ends the exception.
-ABSENT = {
-    "pairing_already_used": "/api/v1/device-pairing",
-    "pairing_not_deposited": "/api/v1/device-pairing",
-    "pairing_expired": "/api/v1/device-pairing",
-    "201": "/api/v1/device-pairing",
-    "410": "/api/v1/device-pairing",
-}
+ABSENT = {}
 
 
 def operations(document):

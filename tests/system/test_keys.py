@@ -18,6 +18,7 @@ from client import (CREATE_API_KEY, CREATE_SESSION, JSON, NO_PIN, PATIENCE_S, PL
                     session_body)
 from eip712 import LOGIN
 from harness import Suite, Table
+import pairing
 from world import World, run
 
 suite = Suite("keys")
@@ -551,6 +552,8 @@ def nothing_after_the_answer(world):
                    sorted(ack["sequence"] for ack in acks if ack["status"] == DONE))
     return table.wrong
 
+
+pairing.add_to(suite, login)
 
 if __name__ == "__main__":
     sys.dont_write_bytecode = True

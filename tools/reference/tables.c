@@ -169,12 +169,13 @@ static void write_limits(FILE *out)
 static const char *argument_of(const struct route_path *path)
 {
     if (path->kind == ROUTE_PLAIN)
-        return "{portfolio_index}/name";
+        return "{portfolio_index}";
     if (path->kind == ROUTE_EIP712)
         return "{request_type}";
     return path->query == QUERY_order     ? "{id}"
            : path->query == QUERY_request ? "{request_id}"
-                                          : "{market}";
+           : path->query == QUERY_market  ? "{market}"
+                                          : "{pairing_id}";
 }
 
 static void write_route(FILE *out, bool *first, const struct route_path *path, const char *argument,
@@ -200,7 +201,7 @@ static void write_routes(FILE *out)
     for (uint16_t i = 0; i < table.count; i++) {
         const struct route_path *path = &table.paths[i];
         bool prefix = path->kind != ROUTE_SIGNED && path->path[path->path_bytes - 1] == '/';
-        write_route(out, &first, path, prefix ? argument_of(path) : "", "");
+        write_route(out, &first, path, prefix ? argument_of(path) : "", path->suffix);
         const char *suffix;
         bool market = prefix && path->kind == ROUTE_QUERY && path->query == QUERY_market;
         for (unsigned part = 0; market && (suffix = route_market_part(part)) != NULL; part++)

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "crypto/secret.h"
+
 int body_pool_init(struct body_pool *pool)
 {
     void *memory = mmap(NULL, BODY_POOL_COUNT * sizeof(struct body), PROT_READ | PROT_WRITE,
@@ -42,5 +44,6 @@ void body_pool_free(struct body_pool *pool, uint16_t index)
     if (index == BODY_NONE)
         return;
     INVARIANT(index < BODY_POOL_COUNT && pool->free_count < BODY_POOL_COUNT);
+    secret_wipe(pool->items[index].text, pool->items[index].count);
     pool->free[pool->free_count++] = index;
 }

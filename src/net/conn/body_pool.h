@@ -1,7 +1,8 @@
-/* body_pool.h - the bodies of requests that the net thread answers itself, where they have one:
- * kept from the last byte of the request until its answer is written.
+/* body_pool.h - the bodies of requests that become no command, where they have one: kept from the
+ * last byte of the request until its answer is written.
  *
- * Owner. The net thread. A body belongs to one pending (pending_local.body).
+ * Owner. The net thread. A body belongs to one pending (pending_local.body, pending.payload). The
+ *        follower reads that of a query until it publishes the reply.
  * Bound. BODY_POOL_COUNT bodies of BODY_BYTES; body_pool_add refuses more. The memory is mapped at
  *        the start and resident only where it was used. */
 #ifndef NET_CONN_BODY_POOL_H
@@ -39,7 +40,7 @@ static inline const struct body *body_pool_at(const struct body_pool *pool, uint
     return &pool->items[index];
 }
 
-/* Frees a body; BODY_NONE is ignored. */
+/* Wipes and frees a body; BODY_NONE is ignored. */
 void body_pool_free(struct body_pool *pool, uint16_t index);
 
 #endif

@@ -53,6 +53,7 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     pending->sets_cookie = false;
     pending->wrote = false;
     pending->pipelined = false;
+    pending->payload = BODY_NONE;
     pending->expected_bytes = 0;
     pending->received_ticks = conn->received_ticks;
     pending->deadline_ns = 0;

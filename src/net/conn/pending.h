@@ -12,6 +12,7 @@
 #include "base/keyring.h"
 #include "base/query_message.h"
 #include "crypto/signing_mistake.h"
+#include "net/conn/body_pool.h"
 #include "net/conn/conn.h"
 #include "net/conn/pending_state.h"
 
@@ -60,6 +61,7 @@ struct pending {
     bool sets_cookie; /* a login whose answer may set one */
     bool wrote;       /* a read that shows the result of its own write (plain_body.h) */
     bool pipelined;   /* a read sent before an earlier request was answered; counted in the pool */
+    uint16_t payload; /* of a read: what its query brings, in context.bodies, or BODY_NONE */
     uint32_t expected_bytes; /* of a read that was sent; counted in its connection */
     uint64_t received_ticks;
     uint64_t deadline_ns; /* PENDING_CREDIT */

@@ -41,6 +41,14 @@ enum { TARGET_MAX = 256 };
     X(PREVIEW, "/api/v1/eip712/preview") \
     X(DEBUG, "/api/v1/debug/payload")
 
+/* Device pairing. A path that ends with '/' has an argument, followed by the suffix. */
+#define PAIRING_LIST(X)                                               \
+    X(pairing_open, POST, "/api/v1/device-pairing", "")               \
+    X(pairing_deposit, PUT, "/api/v1/device-pairing/", "")            \
+    X(pairing, GET, "/api/v1/device-pairing/", "")                    \
+    X(pairing_complete, POST, "/api/v1/device-pairing/", "/complete") \
+    X(pairing_result, GET, "/api/v1/device-pairing/", "/result")
+
 /* Plain JSON writes. A path that ends with '/' has an argument, followed by "/name". */
 #define PLAIN_LIST(X)                                     \
     X(set_leverage, PUT, "/api/v1/leverage")              \
@@ -57,6 +65,7 @@ static const char *const allow_texts[] = {
     [1 << HTTP_POST] = "POST" OPTIONS_TOO,
     [1 << HTTP_GET | 1 << HTTP_POST] = "GET, POST" OPTIONS_TOO,
     [1 << HTTP_PUT] = "PUT" OPTIONS_TOO,
+    [1 << HTTP_GET | 1 << HTTP_PUT] = "GET, PUT" OPTIONS_TOO,
     [1 << HTTP_PATCH] = "PATCH" OPTIONS_TOO,
 };
 
@@ -73,7 +82,8 @@ static struct route_path *add_path(struct route_table *table, const char *path)
 {
     INVARIANT(table->count < ROUTE_PATHS_MAX);
     struct route_path *added = &table->paths[table->count++];
-    *added = (struct route_path){ .path = path, .path_bytes = (uint16_t)strlen(path) };
+    *added =
+        (struct route_path){ .path = path, .suffix = "", .path_bytes = (uint16_t)strlen(path) };
     return added;
 }
 
@@ -131,13 +141,24 @@ void route_init(struct route_table *table, bool testnet, bool debug)
     }
     POSTED_LIST(X)
 #undef X
-#define X(code, verb, text)                                     \
-    if (request_find(REQUEST_##code)->built &&                  \
-        (REQUEST_##code != REQUEST_faucet_credit || testnet)) { \
-        struct route_path *path = add_path(table, text);        \
-        path->kind = ROUTE_PLAIN;                               \
-        path->method = HTTP_##verb;                             \
-        path->codes[path->code_count++] = REQUEST_##code;       \
+#define X(name, verb, text, end)                         \
+    {                                                    \
+        struct route_path *path = add_path(table, text); \
+        path->suffix = (end);                            \
+        path->kind = ROUTE_QUERY;                        \
+        path->query = QUERY_##name;                      \
+        path->method = HTTP_##verb;                      \
+    }
+    PAIRING_LIST(X)
+#undef X
+#define X(code, verb, text)                                                       \
+    if (request_find(REQUEST_##code)->built &&                                    \
+        (REQUEST_##code != REQUEST_faucet_credit || testnet)) {                   \
+        struct route_path *path = add_path(table, text);                          \
+        path->kind = ROUTE_PLAIN;                                                 \
+        path->suffix = REQUEST_##code == REQUEST_rename_portfolio ? "/name" : ""; \
+        path->method = HTTP_##verb;                                               \
+        path->codes[path->code_count++] = REQUEST_##code;                         \
     }
     PLAIN_LIST(X)
 #undef X
@@ -203,13 +224,11 @@ static bool parse_argument(struct route *route, const struct route_path *path, c
     route->query = path->query;
     if (path->kind == ROUTE_QUERY && path->query == QUERY_market)
         length = cut_market_part(route, argument, length);
-    if (path->kind == ROUTE_PLAIN) {
-        static const char name[] = "/name";
-        if (length < sizeof name ||
-            memcmp(argument + length - (sizeof name - 1), name, sizeof name - 1) != 0)
-            return false;
-        length -= sizeof name - 1;
-    }
+    size_t suffix_bytes = strlen(path->suffix);
+    if (length <= suffix_bytes ||
+        memcmp(argument + length - suffix_bytes, path->suffix, suffix_bytes) != 0)
+        return false;
+    length -= suffix_bytes;
     if (length == 0 || length >= ROUTE_ARGUMENT_MAX || memchr(argument, '/', length) != NULL)
         return false;
     memcpy(route->argument, argument, length);

@@ -18,7 +18,7 @@ enum route_kind {
     ROUTE_OPTIONS, /* OPTIONS on a path that exists */
     ROUTE_SIGNED,  /* POST, envelope or frame */
     ROUTE_PLAIN,   /* a plain JSON write, X-API-KEY */
-    ROUTE_QUERY,   /* GET, a read that the follower answers: `query` */
+    ROUTE_QUERY,   /* the follower answers it: `query`; GET, of pairings POST and PUT too */
     ROUTE_TIME,    /* GET, public; this one and those below are answered by the net thread */
     ROUTE_STATUS,
     ROUTE_EXCHANGE,
@@ -42,7 +42,8 @@ enum {
 };
 
 struct route_path {
-    const char *path; /* static; the part before the argument, if the path has one */
+    const char *path;   /* static; the part before the argument, if the path has one */
+    const char *suffix; /* static; what follows the argument, "" for nothing */
     uint16_t path_bytes;
     uint8_t kind;  /* enum route_kind */
     uint8_t query; /* enum query_kind, ROUTE_QUERY */

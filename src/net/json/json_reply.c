@@ -8,6 +8,7 @@
 #include "net/json/json_market.h"
 #include "net/json/json_money.h"
 #include "net/json/json_order.h"
+#include "net/json/json_pairing.h"
 
 typedef void write_row(struct writer *writer, const uint8_t *bytes);
 typedef void write_rows(struct writer *writer, const struct reply *reply, const uint8_t *rows);
@@ -48,29 +49,34 @@ struct form {
     {                \
         .all = write \
     }
-#define FORM_order       ROWS(row_order)
-#define FORM_orders      ROWS(row_order)
-#define FORM_fills       ROWS(row_fill)
-#define FORM_request     ROWS(row_request)
-#define FORM_positions   ROWS(row_position)
-#define FORM_balance     ROWS(row_balance)
-#define FORM_balances    ROWS(row_balance)
-#define FORM_subaccounts ROWS(row_subaccount)
-#define FORM_account     ROWS(row_account)
-#define FORM_sessions    ROWS(row_session)
-#define FORM_master_keys ALL(json_credential_master_keys)
-#define FORM_api_keys    ALL(json_credential_api_keys)
-#define FORM_markets     ALL(json_market_list)
-#define FORM_market      ROWS(row_market)
-#define FORM_book        ALL(json_market_book)
-#define FORM_trades      ALL(json_history_trades)
-#define FORM_audit       ALL(json_market_audit)
-#define FORM_payments    ROWS(row_payment)
-#define FORM_rates       ALL(json_money_rates)
-#define FORM_fund        ALL(json_money_house)
-#define FORM_fees        ALL(json_money_house)
-#define FORM_mark        ALL(json_money_mark)
-#define FORM_withdrawals ALL(json_money_withdrawals)
+#define FORM_order            ROWS(row_order)
+#define FORM_orders           ROWS(row_order)
+#define FORM_fills            ROWS(row_fill)
+#define FORM_request          ROWS(row_request)
+#define FORM_positions        ROWS(row_position)
+#define FORM_balance          ROWS(row_balance)
+#define FORM_balances         ROWS(row_balance)
+#define FORM_subaccounts      ROWS(row_subaccount)
+#define FORM_account          ROWS(row_account)
+#define FORM_sessions         ROWS(row_session)
+#define FORM_master_keys      ALL(json_credential_master_keys)
+#define FORM_api_keys         ALL(json_credential_api_keys)
+#define FORM_markets          ALL(json_market_list)
+#define FORM_market           ROWS(row_market)
+#define FORM_book             ALL(json_market_book)
+#define FORM_trades           ALL(json_history_trades)
+#define FORM_audit            ALL(json_market_audit)
+#define FORM_payments         ROWS(row_payment)
+#define FORM_rates            ALL(json_money_rates)
+#define FORM_fund             ALL(json_money_house)
+#define FORM_fees             ALL(json_money_house)
+#define FORM_mark             ALL(json_money_mark)
+#define FORM_withdrawals      ALL(json_money_withdrawals)
+#define FORM_pairing_open     ALL(json_pairing_changed) /* response.c writes it with the token */
+#define FORM_pairing_deposit  ALL(json_pairing_changed)
+#define FORM_pairing          ALL(json_pairing_shown)
+#define FORM_pairing_complete ALL(json_pairing_changed)
+#define FORM_pairing_result   ALL(json_pairing_result)
 
 static const struct form forms[QUERY_KIND_COUNT] = {
 #define X(name, extent) [QUERY_##name] = FORM_##name,

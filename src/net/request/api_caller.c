@@ -119,12 +119,30 @@ bool api_caller_device_hash(const struct net_config *config, const struct http_h
                               "X-DEVICE-KEY is not the Base64 of %d bytes", SECRET_BYTES);
 }
 
+bool api_caller_token_hash(const struct net_config *config, const struct http_head *head,
+                           const char *text, uint8_t hash[HASH_BYTES],
+                           struct problem_detail *problem)
+{
+    static const char scheme[] = "Bearer ";
+    const uint32_t scheme_bytes = sizeof scheme - 1;
+    const char *value = text + head->authorization.at;
+    if (head->authorization.count > scheme_bytes && memcmp(value, scheme, scheme_bytes) == 0 &&
+        hash_of(config, value + scheme_bytes, head->authorization.count - scheme_bytes, hash))
+        return true;
+    return problem_detail_set(problem, PROBLEM_invalid_token, NULL,
+                              "Authorization is not Bearer and the pairing's write_token");
+}
+
 bool api_caller_find(const struct net_config *config, uint64_t unix_ns,
                      const struct http_head *head, const char *text, enum api_caller_takes takes,
                      struct keyring_row *entry, struct problem_detail *problem)
 {
     uint8_t hash[HASH_BYTES];
-    if (!head->has_api_key && takes == API_CALLER_DEVICE && head->has_device_key)
+    if (takes == API_CALLER_DEVICE_ALONE && !head->has_device_key)
+        return problem_detail_set(problem, PROBLEM_invalid_device_key, NULL,
+                                  "X-DEVICE-KEY is missing");
+    if (takes == API_CALLER_DEVICE_ALONE ||
+        (!head->has_api_key && takes == API_CALLER_DEVICE && head->has_device_key))
         return api_caller_device_hash(config, head, text, hash, problem) &&
                find(config, unix_ns, KEYRING_DEVICE, hash, entry, problem);
     if (!head->has_api_key && takes == API_CALLER_COOKIE) {

@@ -17,7 +17,12 @@ enum { API_CALLER_READ, API_CALLER_READ_WRITE }; /* scope of a keyring row (wire
 #define API_CALLER_NO_PIN (-1)
 
 /* What a request takes beside an API key. */
-enum api_caller_takes { API_CALLER_KEY, API_CALLER_DEVICE, API_CALLER_COOKIE };
+enum api_caller_takes {
+    API_CALLER_KEY,
+    API_CALLER_DEVICE,
+    API_CALLER_COOKIE,
+    API_CALLER_DEVICE_ALONE, /* in place of an API key */
+};
 
 /* Whether an API or device key is live at `unix_ns`: it exists, has not expired, and no
  * revocation of it is
@@ -43,6 +48,11 @@ CC_MUST_USE bool api_caller_find(const struct net_config *config, uint64_t unix_
 CC_MUST_USE bool api_caller_device_hash(const struct net_config *config,
                                         const struct http_head *head, const char *text,
                                         uint8_t hash[HASH_BYTES], struct problem_detail *problem);
+
+/* The hash of the bearer token in Authorization; false with invalid_token in *problem. */
+CC_MUST_USE bool api_caller_token_hash(const struct net_config *config,
+                                       const struct http_head *head, const char *text,
+                                       uint8_t hash[HASH_BYTES], struct problem_detail *problem);
 
 /* Whether the headers Sec-Fetch-Site and Origin, as far as they are there, say that the request
  * comes

@@ -26,6 +26,8 @@ enum parameter {
     HAS_TIMES = 2048,   /* start_time, end_time */
     HAS_OUTCOME = 4096, /* status of withdrawals */
     HAS_DEVICE = 8192,  /* X-DEVICE-KEY in place of the API key */
+    IS_DEVICE = 16384,  /* X-DEVICE-KEY and no API key */
+    HAS_TOKEN = 32768,  /* Authorization: Bearer and the pairing's token */
 };
 
 #define PAGE   (HAS_PAGE)
@@ -57,6 +59,11 @@ enum parameter {
 #define PARAMETERS_fund        PAGE
 #define PARAMETERS_fees        PAGE
 #define PARAMETERS_withdrawals HAS_OUTCOME | PAGE
+#define PARAMETERS_pairing_open     HAS_KEY | IS_DEVICE
+#define PARAMETERS_pairing_deposit  HAS_TOKEN | HAS_ID
+#define PARAMETERS_pairing          HAS_KEY | IS_DEVICE | HAS_ID
+#define PARAMETERS_pairing_complete HAS_KEY | IS_DEVICE | HAS_ID
+#define PARAMETERS_pairing_result   HAS_TOKEN | HAS_ID
 /* clang-format on */
 
 static const uint16_t parameters_of[QUERY_KIND_COUNT] = {
@@ -67,9 +74,11 @@ static const uint16_t parameters_of[QUERY_KIND_COUNT] = {
 
 static bool parse_id(const struct conn *conn, struct query *query, struct problem_detail *problem)
 {
+    const char *name = query->kind >= QUERY_pairing_open ? "pairing_id" : "id";
     struct uuid id;
     if (!uuid_parse(&id, conn->route.argument, conn->route.argument_bytes))
-        return problem_detail_set(problem, PROBLEM_invalid_parameter, "id", "id is not a UUID");
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, name, "%s is not a UUID",
+                                  name);
     memcpy(query->id, id.bytes, sizeof query->id);
     return true;
 }
@@ -218,9 +227,11 @@ static bool find_caller(const struct net_config *config, uint64_t unix_ns, const
                         struct problem_detail *problem)
 {
     struct keyring_row entry;
-    bool takes_device = (parameters_of[conn->route.query] & HAS_DEVICE) != 0;
-    if (!api_caller_find(config, unix_ns, &conn->head, head_text,
-                         takes_device ? API_CALLER_DEVICE : API_CALLER_KEY, &entry, problem))
+    unsigned has = parameters_of[conn->route.query];
+    enum api_caller_takes takes = (has & IS_DEVICE) != 0    ? API_CALLER_DEVICE_ALONE
+                                  : (has & HAS_DEVICE) != 0 ? API_CALLER_DEVICE
+                                                            : API_CALLER_KEY;
+    if (!api_caller_find(config, unix_ns, &conn->head, head_text, takes, &entry, problem))
         return false;
     *caller = entry.key;
     query->account_id = entry.account_id;
@@ -249,6 +260,8 @@ bool read_parameters_parse(const struct net_config *config, uint64_t unix_ns,
         return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
     return ((has & HAS_KEY) == 0 ||
             find_caller(config, unix_ns, conn, head_text, query, caller, problem)) &&
+           ((has & HAS_TOKEN) == 0 ||
+            api_caller_token_hash(config, &conn->head, head_text, query->token_hash, problem)) &&
            ((has & HAS_ID) == 0 || parse_id(conn, query, problem)) &&
            ((has & HAS_SYMBOL) == 0 || parse_symbol(conn, query, problem)) &&
            parse_parameters(has, &parameters, query, problem) &&

@@ -42,6 +42,7 @@ void pipeline_starve(struct pipeline *pipeline, struct conn *starved)
 /* Frees what the outcome of a request holds besides its pending. */
 static void free_outcome(struct context *context, const struct pending *pending)
 {
+    body_pool_free(&context->bodies, pending->payload);
     if (pending->kind == PENDING_READ && pending->reply.buffer != REPLY_NO_BUFFER)
         reply_pool_free(context->config->reply_pool, pending->reply.buffer);
     else if (pending->kind == PENDING_LOCAL)
@@ -125,6 +126,8 @@ void pipeline_drop(struct pipeline *pipeline, struct conn *conn)
         conn->pending_count--;
         if (pending->state == PENDING_DONE)
             free_outcome(context, pending);
+        else if (pending->state == PENDING_HELD)
+            body_pool_free(&context->bodies, pending->payload);
         if (pending->state == PENDING_DONE || pending->state == PENDING_HELD)
             pending_free(&context->pendings, pending);
         else

@@ -53,7 +53,8 @@ static uint32_t longest_answer(const struct query *query)
 {
     switch (query_extent_of(query->kind)) {
     case QUERY_EXTENT_ONE:
-        break;
+        return query->kind == QUERY_pairing_result ? ANSWER_BYTES + QUERY_PAIRING_TEXT_MAX
+                                                   : ANSWER_BYTES;
     case QUERY_EXTENT_PAGE:
         return ANSWER_BYTES + query->limit * ROW_BYTES;
     case QUERY_EXTENT_LEVELS:
@@ -163,6 +164,7 @@ struct pending *read_send_waiting(struct read_sender *sender, uint32_t *done)
         struct pending *pending = first_waiting(sender);
         if (pending->conn == CONN_NONE) {
             sender->waiting_head++;
+            body_pool_free(&sender->context->bodies, pending->payload);
             pending_free(&sender->context->pendings, pending);
         } else if (send(sender, pending)) {
             sender->waiting_head++;
@@ -192,6 +194,7 @@ struct pending *read_send_reply(struct read_sender *sender, const struct reply *
     if (pending->conn == CONN_NONE) {
         if (reply->buffer != REPLY_NO_BUFFER)
             reply_pool_free(context->config->reply_pool, reply->buffer);
+        body_pool_free(&context->bodies, pending->payload);
         pending_free(&context->pendings, pending);
         return NULL;
     }

@@ -9,6 +9,7 @@
 #include "crypto/secret.h"
 #include "net/json/ack.h"
 #include "net/json/json_info.h"
+#include "net/json/json_pairing.h"
 #include "net/json/json_reply.h"
 #include "net/json/json_typed_data.h"
 #include "net/json/openapi.h"
@@ -307,37 +308,33 @@ static void list_too_long(struct problem_detail *problem)
 /* A problem that the follower found. */
 static void reply_problem(struct problem_detail *problem, const struct reply *reply)
 {
-    const char *detail = "";
-    switch (reply->problem) {
-    case PROBLEM_invalid_parameter:
+    static const char *const details[PROBLEM_END] = {
+        [PROBLEM_order_not_found] = "the account has no such order",
+        [PROBLEM_portfolio_not_found] = "the account has no such portfolio",
+        [PROBLEM_account_not_found] = "no such account",
+        [PROBLEM_request_not_found] =
+            "no such request of this account was executed up to X-Sequence",
+        [PROBLEM_invalid_token] = "this is not the pairing's write_token",
+        [PROBLEM_pairing_already_used] =
+            "this step of the pairing has been done; each is done once",
+        [PROBLEM_pairing_not_deposited] = "the new device has not deposited its keys",
+        [PROBLEM_pairing_expired] = "a pairing lives 120 seconds: open another",
+        [PROBLEM_not_found] = "no such market",
+        [PROBLEM_invalid_market] = "no such market",
+        [PROBLEM_internal_error] = "the list is too long for an answer",
+    };
+    const char *detail = details[reply->problem];
+    if (reply->problem == PROBLEM_invalid_parameter)
         list_too_long(problem);
-        return;
-    case PROBLEM_order_not_found:
-        detail = "the account has no such order";
-        break;
-    case PROBLEM_portfolio_not_found:
-        detail = "the account has no such portfolio";
-        break;
-    case PROBLEM_account_not_found:
-        detail = "no such account";
-        break;
-    case PROBLEM_request_not_found:
-        detail = "no such request of this account was executed up to X-Sequence";
-        break;
-    case PROBLEM_not_found:
-    case PROBLEM_invalid_market:
-        detail = "no such market";
-        break;
-    case PROBLEM_internal_error:
-        detail = "the list is too long for an answer";
-        break;
-    case PROBLEM_not_ready:
+    else if (reply->problem == PROBLEM_not_ready)
         not_ready_problem(problem, reply);
-        return;
-    default:
-        break;
-    }
-    (void)problem_detail_set(problem, reply->problem, NULL, "%s", detail);
+    else if (reply->problem == PROBLEM_rate_limited)
+        (void)problem_detail_set_number(problem, PROBLEM_rate_limited, reply->lag_ms,
+                                        "too many pairings are open");
+    else if (reply->problem == PROBLEM_not_found && reply->kind >= QUERY_pairing_open)
+        (void)problem_detail_set(problem, PROBLEM_not_found, NULL, "no such pairing");
+    else
+        (void)problem_detail_set(problem, reply->problem, NULL, "%s", detail != NULL ? detail : "");
 }
 
 /* The write is done and only its answer failed: the client must not send it again. */
@@ -364,6 +361,13 @@ static void write_reply(struct context *context, struct writer *writer,
         return;
     }
     INVARIANT(reply->buffer < REPLY_BUFFERS && reply->row_bytes <= REPLY_BUFFER_BYTES);
+    if (reply->kind == QUERY_pairing_open) {
+        const struct body *token = body_pool_at(&context->bodies, pending->payload);
+        frame->http_status = 201;
+        json_pairing_opened(writer, reply_pool_at(context->config->reply_pool, reply->buffer),
+                            (const uint8_t *)token->text);
+        return;
+    }
     json_reply(writer, reply, reply_pool_at(context->config->reply_pool, reply->buffer));
 }
 

@@ -5,6 +5,7 @@
 #include "node/query/query_keys.h"
 #include "node/query/query_list.h"
 #include "node/query/query_money.h"
+#include "node/query/query_pairing.h"
 #include "node/query/query_portfolio.h"
 #include "node/query/query_withdrawals.h"
 
@@ -180,6 +181,13 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
         return;
     case QUERY_mark:
         run_mark(task, sources);
+        return;
+    case QUERY_pairing_open:
+    case QUERY_pairing_deposit:
+    case QUERY_pairing:
+    case QUERY_pairing_complete:
+    case QUERY_pairing_result:
+        query_pairing_run(task, sources);
         return;
     case QUERY_orders:
     case QUERY_fills:

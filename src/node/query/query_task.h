@@ -10,6 +10,7 @@
 #include "engine/view/read.h"
 #include "node/history/adl_rank.h"
 #include "node/history/history.h"
+#include "node/query/pairing_table.h"
 
 enum { QUERY_TASK_ROWS_A_TURN = 10000 }; /* that one query may visit in a turn (wire.md W7) */
 
@@ -18,6 +19,8 @@ struct query_sources {
     const struct engine *engine;
     struct history *history;
     struct adl_rank *ranks;
+    struct pairing_table *pairings;
+    uint64_t now_ns; /* node clock */
 };
 
 struct query_task {

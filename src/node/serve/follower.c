@@ -35,7 +35,8 @@ int follower_init(struct follower *follower, struct engine *engine, struct follo
     follower->commands_a_turn = commands_a_turn;
     follower->aside = calloc(FOLLOWER_LINKS_MAX, sizeof *follower->aside);
     follower->ranks = adl_rank_create();
-    if (follower->aside == NULL || follower->ranks == NULL)
+    int failed = pairing_table_init(&follower->pairings);
+    if (failed != 0 || follower->aside == NULL || follower->ranks == NULL)
         return -ENOMEM; /* follower_free frees what exists */
     show(follower);
     return 0;
@@ -45,6 +46,7 @@ void follower_free(struct follower *follower)
 {
     free(follower->aside);
     adl_rank_destroy(follower->ranks);
+    pairing_table_free(&follower->pairings);
     history_destroy(follower->sink.history);
     follower->aside = NULL;
     follower->ranks = NULL;
@@ -113,12 +115,14 @@ static void publish(struct follower *follower, const struct follower_link *link,
     published_add(&follower->counters.queries, 1);
 }
 
-static struct query_sources sources_of(const struct follower *follower)
+static struct query_sources sources_of(struct follower *follower)
 {
     return (struct query_sources){
         .engine = follower->engine,
         .history = follower->sink.history,
         .ranks = follower->ranks,
+        .pairings = &follower->pairings,
+        .now_ns = clock_now_ns(follower->clock),
     };
 }
 

@@ -73,6 +73,7 @@ struct follower {
     struct mix_key key;
     struct history_sink sink;
     struct adl_rank *ranks;
+    struct pairing_table pairings;
     uint64_t lag_max_ns;
     uint64_t began_ns; /* node clock: its lag does not count the time before */
     int commands_a_turn;
