@@ -208,7 +208,7 @@ def test_usage():
     for words in (["--seconds"], ["--seconds", "0"], ["--minutes", "1"], ["--at-least", "-1"],
                   ["--topology"]):
         done = subprocess.run([BUILD / "perp-demo", *words], capture_output=True, text=True)
-        check(done.returncode == 2 and "usage" in done.stderr, words)
+        check(done.returncode == 2 and words[0] in done.stderr, words)
 
 
 test_usage()
