@@ -9,6 +9,7 @@
 #include "base/request.h"
 #include "crypto/ed25519.h"
 #include "crypto/keccak.h"
+#include "crypto/operator_message.h"
 #include "crypto/secp256k1.h"
 #include "crypto/signing_variant.h"
 
@@ -262,6 +263,22 @@ static void find_secp256k1(struct search *search, struct signing_finding *findin
     finding->proved = found != 0;
 }
 
+/* Of an operator's code; without the exchange's id nothing is proved but the usual mistake. */
+static void find_operator(const struct search *search, struct signing_finding *finding)
+{
+    const struct signing_case *sent = search->sent;
+    uint8_t buffer[OPERATOR_MESSAGE_MAX];
+    if (sent->eip712 != NULL) {
+        struct operator_message message =
+            operator_message_of(buffer, sent->eip712->salt, sent->payload, sent->payload_bytes);
+        finding->good = ed25519_fits(search, message.bytes, message.count);
+    }
+    if (!finding->good && ed25519_fits(search, sent->payload, sent->payload_bytes)) {
+        finding->mistakes |= SIGNING_MISTAKE(operator_domain);
+        finding->proved = true;
+    }
+}
+
 static void find_ed25519(struct search *search, struct signing_finding *finding)
 {
     const struct signing_case *sent = search->sent;
@@ -269,6 +286,10 @@ static void find_ed25519(struct search *search, struct signing_finding *finding)
         return;
     memcpy(search->key, sent->key, sent->key_bytes);
     memcpy(search->signature, sent->signature, sizeof search->signature);
+    if (operator_message_is_needed(sent->payload, sent->payload_bytes)) {
+        find_operator(search, finding);
+        return;
+    }
     finding->good = ed25519_fits(search, sent->payload, sent->payload_bytes);
     if (finding->good)
         return;

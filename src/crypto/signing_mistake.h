@@ -39,7 +39,9 @@ enum { SIGNING_MISTAKE_TRIES = 64 };
                          "and there is no chainId") \
     X(domain_missing,    "the hash of the struct alone was signed; the digest has the domain too") \
     X(personal_sign,     "the wallet signed a message (personal_sign); use eth_signTypedData_v4") \
-    X(payload_challenge, "the challenge is the payload; it is the SHA-256 of the payload")
+    X(payload_challenge, "the challenge is the payload; it is the SHA-256 of the payload") \
+    X(operator_domain,   "the payload alone was signed; a code from 1000 on is signed over operator_domain " \
+                         "and exchange_id of GET /exchange, 16 and 32 bytes, and the payload")
 /* clang-format on */
 
 enum signing_mistake {

@@ -9,6 +9,7 @@
 #include "base/uuid.h"
 #include "check.h"
 #include "crypto/ed25519.h"
+#include "crypto/operator_message.h"
 #include "crypto/secp256k1.h"
 #include "crypto/secret.h"
 
@@ -428,12 +429,21 @@ size_t fixture_payload(struct fixture *fixture, uint8_t *payload, uint16_t code,
     return 24 + body_bytes;
 }
 
+void fixture_sign(const struct fixture *fixture, uint8_t *frame, size_t count,
+                  const struct signer_ed25519 *signer)
+{
+    uint8_t buffer[OPERATOR_MESSAGE_MAX];
+    struct operator_message message =
+        operator_message_of(buffer, fixture->config.exchange_id, frame, count);
+    memcpy(frame + count, signer->key, 32);
+    signer_ed25519_sign(signer, message.bytes, message.count, frame + count + 32);
+}
+
 size_t fixture_frame(struct fixture *fixture, uint8_t *frame, uint16_t code,
                      const struct signer_ed25519 *signer, const void *body, size_t body_bytes)
 {
     size_t count = fixture_payload(fixture, frame, code, 0, body, body_bytes);
-    memcpy(frame + count, signer->key, 32);
-    signer_ed25519_sign(signer, frame, count, frame + count + 32);
+    fixture_sign(fixture, frame, count, signer);
     return count + 96;
 }
 

@@ -86,6 +86,10 @@ void fixture_request_id(struct fixture *fixture, uint8_t id[16]);
 size_t fixture_payload(struct fixture *fixture, uint8_t *payload, uint16_t code, uint8_t type,
                        const void *body, size_t body_bytes);
 
+/* Puts key and signature after the payload of `count` bytes. */
+void fixture_sign(const struct fixture *fixture, uint8_t *frame, size_t count,
+                  const struct signer_ed25519 *signer);
+
 /* Frame of an Ed25519 request: payload, key, signature. */
 size_t fixture_frame(struct fixture *fixture, uint8_t *frame, uint16_t code,
                      const struct signer_ed25519 *signer, const void *body, size_t body_bytes);

@@ -371,8 +371,7 @@ static size_t build(const struct signed_row *row, uint8_t *frame)
         count += 97;
     } else {
         const struct signer_ed25519 *signer = ed25519_signer(row->signs);
-        memcpy(frame + count, signer->key, 32);
-        signer_ed25519_sign(signer, frame, count, frame + count + 32);
+        fixture_sign(&fixture, frame, count, signer);
         count += 96;
         if (row->grow == 1) /* a 33-byte key's tail */
             count++;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "crypto/ed25519.h"
+#include "crypto/operator_message.h"
 #include "crypto/secp256k1.h"
 
 static struct {
@@ -103,15 +104,17 @@ void sim_sign(struct traffic *traffic, struct traffic_sent *sent)
 {
     struct command *command = traffic_command(sent);
     uint8_t *signature = command->bytes + command->payload_bytes + command->key_bytes;
+    uint8_t buffer[OPERATOR_MESSAGE_MAX];
+    struct operator_message message = operator_message_of(
+        buffer, signing.eip712.salt, command_payload(command), command->payload_bytes);
 
     if (command->bytes[1] == SIGNATURE_SECP256K1)
         sign_master(traffic, sent, signature);
     else if (signing.is_real)
-        signer_ed25519_sign(signer_of(traffic, sent), command_payload(command),
-                            command->payload_bytes, signature);
+        signer_ed25519_sign(signer_of(traffic, sent), message.bytes, message.count, signature);
     else
-        cc_store64(signature, keyed_sum(command_key(command), ED25519_KEY_BYTES,
-                                        command_payload(command), command->payload_bytes));
+        cc_store64(signature, keyed_sum(command_key(command), ED25519_KEY_BYTES, message.bytes,
+                                        message.count));
     if (sent->is_spoilt)
         signature[traffic_below(traffic, 8)] ^= (uint8_t)(1 + traffic_below(traffic, 255));
 }

@@ -30,7 +30,10 @@ for row in [*ED25519.values(), *EIP712.values()]:
         at += field["size"]
     check("".join(field["hex"] for field in fields) == row["payload_hex"], row["name"])
     if "binary_frame_hex" in row:
-        done = perp.run("decode", "--frame", "-o", "json", row["binary_frame_hex"], code=refused)
+        older = row["name"].startswith("operator")  # of rules 5: over the payload alone
+        done = perp.run("decode", "--frame", "-o", "json", row["binary_frame_hex"],
+                        code=5 if older else refused)
+        check(not older or '"mistake":"operator_domain"' in done.stdout, done.stdout)
         tail = json.loads(done.stdout)["fields"][-2:]
         check([field["name"] for field in tail] == ["public_key", "signature"], row["name"])
         check(tail[0]["hex"] + tail[1]["hex"] == base64.b64decode(

@@ -4,6 +4,8 @@
 #include "base/base64.h"
 #include "base/message.h"
 #include "check.h"
+#include "crypto/operator_message.h"
+#include "crypto/signer.h"
 #include "perp/data/signature_check.h"
 #include "support/tree.h"
 
@@ -52,7 +54,7 @@ static void make(struct sample *sample, const struct tree *vector)
 
 static const char *judge(const struct sample *sample)
 {
-    return signature_check_record(&eip712, &sample->record);
+    return signature_check_record(&eip712, OPERATOR_RULES_VERSION, &sample->record);
 }
 
 /* Origin and relying party are the options' matter, and public_key is not in a record. */
@@ -105,13 +107,62 @@ static void test_form(const struct tree *good)
     CHECK(strstr(judge(&sample), "passkey signature is wrong") != NULL);
 }
 
+/* Codes from 1000 on are bound to the exchange since rules version 6; a journal begun under an
+ * older one has signatures over the payload alone. */
+static void test_operator(void)
+{
+    static const uint8_t seed[SIGNER_SEED_BYTES] = { 7 }, other_id[32] = { 1 };
+    uint8_t payload[24 + 56] = { 1, SIGNATURE_ED25519, 1003 & 255, 1003 >> 8 }, buffer[4192];
+    uint8_t old[64], bound[64], elsewhere[64];
+    struct signer_ed25519 signer;
+    struct record_view record = { .code = 1003,
+                                  .kind = RECORD_SIGNED,
+                                  .payload_bytes = sizeof payload,
+                                  .key_bytes = 32,
+                                  .payload = payload,
+                                  .key = signer.key };
+    struct operator_message message =
+        operator_message_of(buffer, eip712.salt, payload, sizeof payload);
+    CHECK(message.count == 16 + 32 + sizeof payload);
+    CHECK(memcmp(message.bytes, "perpd operator 1", 16) == 0);
+    CHECK(memcmp(message.bytes + 16, eip712.salt, 32) == 0);
+    CHECK(memcmp(message.bytes + 48, payload, sizeof payload) == 0);
+    signer_ed25519(&signer, seed);
+    signer_ed25519_sign(&signer, message.bytes, message.count, bound);
+    signer_ed25519_sign(&signer, payload, sizeof payload, old);
+    message = operator_message_of(buffer, other_id, payload, sizeof payload);
+    signer_ed25519_sign(&signer, message.bytes, message.count, elsewhere);
+    const struct {
+        int line;
+        const char *name;
+        const uint8_t *signature;
+        uint32_t rules_version;
+        bool good;
+    } rows[] = {
+        { __LINE__, "bound", bound, 6, true },
+        { __LINE__, "bound, later", bound, 7, true },
+        { __LINE__, "bound, too early", bound, 5, false },
+        { __LINE__, "payload alone", old, 5, true },
+        { __LINE__, "payload alone, first", old, 1, true },
+        { __LINE__, "payload alone, too late", old, 6, false },
+        { __LINE__, "another exchange", elsewhere, 6, false },
+        { __LINE__, "another exchange, early", elsewhere, 5, false },
+    };
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        record.signature = rows[i].signature;
+        const char *wrong = signature_check_record(&eip712, rows[i].rules_version, &record);
+        CHECK_ROW(&rows[i], (wrong == NULL) == rows[i].good);
+    }
+}
+
 int main(void)
 {
-    static const uint8_t exchange_id[32];
+    static const uint8_t exchange_id[32] = { 9 };
     CHECK(signature_check_init(&eip712, exchange_id) == 0);
     struct tree *file = tree_load("tests/vectors/perpd/passkey.json");
     test_vectors(tree_get(file, "vectors"));
     test_form(tree_get(file, "vectors")->first);
     tree_free(file);
+    test_operator();
     return 0;
 }

@@ -23,8 +23,8 @@ import threading
 import time
 
 from eip712 import (CREATE_ACCOUNT, CREATE_API_KEY, CREATE_SESSION, REVOKE_ALL, REVOKE_API_KEY,
-                    REVOKE_SESSION, eip712_digest, eip712_domain, eip712_members, eip712_struct,
-                    id_text, keccak256)
+                    REVOKE_SESSION, bound, eip712_digest, eip712_domain, eip712_members,
+                    eip712_struct, id_text, keccak256)
 
 GTC = 2**64 - 1
 IOC, FOK = 0, 1
@@ -81,8 +81,8 @@ class Ed25519Key:
         self.public, self._secret = public.raw, secret.raw
 
     def sign(self, payload, salt=None):
-        signature = ctypes.create_string_buffer(64)
-        _sodium.crypto_sign_detached(signature, None, payload, ctypes.c_ulonglong(len(payload)),
+        text, signature = bound(payload, salt), ctypes.create_string_buffer(64)
+        _sodium.crypto_sign_detached(signature, None, text, ctypes.c_ulonglong(len(text)),
                                      self._secret)
         return signature.raw
 

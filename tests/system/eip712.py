@@ -12,6 +12,12 @@ FIND_ACCOUNT = 36
 CREATE_SUBACCOUNT, CLOSE_SUBACCOUNT, CREATE_PORTFOLIO, CLOSE_ACCOUNT = 22, 23, 24, 32
 
 
+def bound(payload, exchange_id):
+    """What Ed25519 signs (W4): of codes from 1000 on the payload bound to the exchange, if any."""
+    operators = exchange_id and int.from_bytes(payload[2:4], "little") >= 1000
+    return b"perpd operator 1" + exchange_id + payload if operators else payload
+
+
 def id_text(raw):
     text = raw.hex()
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))

@@ -10,8 +10,8 @@ import os
 import struct
 import uuid
 
-from client import (CREATE_SESSION, PLACE_LIMIT, b64, header, high_s, limit_body, new_id,
-                    session_body)
+from client import (CREATE_SESSION, DEPOSIT, PLACE_LIMIT, b64, deposit_body, header, high_s,
+                    limit_body, new_id, session_body)
 from eip712 import eip712_digest, eip712_domain, eip712_struct, keccak256
 
 P = 2**256 - 2**32 - 977  # the field of secp256k1
@@ -87,6 +87,9 @@ def ed25519_cases(key, account):
     other = url_safe(b64(until_canceled))
     yield ("base64 text, URL-safe", {"base64_signed", "url_safe_base64"}, True,
            envelope(until_canceled, key.public, key.sign(other.encode())))
+    credit = header(DEPOSIT, 0) + new_id() + deposit_body(account, 1_000_000)
+    yield ("an operator's payload alone", {"operator_domain"}, True,
+           envelope(credit, key.public, key.sign(credit)))
 
     # What the payload shows by itself, rightly signed.
     for name, mistakes, sent in (

@@ -111,7 +111,7 @@ def public_reads(world):
     shown = read("/exchange")
     # J6 has `passkey` only where there is a relying party (test_accounts.py).
     want = {"exchange_id": "hex", "eip712_domain": "object", "rules_version": "int",
-            "epoch": "int", "testnet": "bool", "durability": "str",
+            "epoch": "int", "testnet": "bool", "durability": "str", "operator_domain": "str",
             "request_id_window_ms": "object", "limits": "object", "fee_tiers": "list",
             "request_types": "list", "statuses": "list", "reasons": "list"}
     table.members("/exchange", shown, want)
@@ -120,6 +120,7 @@ def public_reads(world):
         "name": "Perpetuals", "version": "1", "salt": "0x" + shown["exchange_id"]})
     table.same("window", shown["request_id_window_ms"], {"past": 30000, "future": 5000})
     table.same("durability", shown["durability"], "local")
+    table.same("operator domain (F6)", shown["operator_domain"], "perpd operator 1")
     table.same("testnet", shown["testnet"], False)
     table.same("statuses", shown["statuses"], STATUSES)
     table.same("reasons", shown["reasons"], [

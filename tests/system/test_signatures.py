@@ -200,7 +200,8 @@ def debug_payload(world):
 
     def first_fault(change):
         changed = change(payload)
-        body = envelope(changed, account.session.public, account.session.sign(changed))
+        body = envelope(changed, account.session.public,
+                        account.session.sign(changed, world.exchange.salt))
         _, checks = report(world, table, "changed", body)
         return [(name, row.get("code")) for name, row in checks.items() if not row["ok"]][0]
 

@@ -9,6 +9,7 @@
 
 #include "perp/request/instant.h"
 #include "perp_demo/pause.h"
+#include "perp_demo/provision.h"
 #include "perp_demo/role.h"
 #include "perp_demo/statement.h"
 
@@ -294,6 +295,10 @@ static bool begin(struct actor *actor, char **argv)
         fprintf(stderr, "%s: %s\n", bot->name, error);
         return false;
     }
+    struct provision provision;
+    if (!provision_greet(&provision, &bot->courier.client))
+        return false;
+    bot->courier.eip712 = provision.eip712;
     return fetch_markets(bot);
 }
 

@@ -47,7 +47,7 @@ void courier_post(struct courier *courier, struct draft *draft, const struct key
         uint8_t frame[REQUEST_FRAME_MAX];
     } body;
     struct courier_parcel *parcel = new_parcel(courier, action, slot);
-    INVARIANT(draft_sign(draft, key, NULL));
+    INVARIANT(draft_sign(draft, key, &courier->eip712));
     size_t count = courier->sends_frames ? draft_frame(draft, body.frame)
                                          : draft_envelope(draft, body.envelope);
     INVARIANT(count <= sizeof parcel->body);

@@ -42,7 +42,8 @@ struct courier_parcel {
 struct courier {
     struct client client;
     char api_key[COURIER_KEY_MAX];
-    bool sends_frames; /* binary frames instead of JSON envelopes */
+    struct eip712 eip712; /* of the exchange: operators sign over its id; set by the owner */
+    bool sends_frames;    /* binary frames instead of JSON envelopes */
     uint32_t patience_ms;
     uint8_t generation;  /* connections lost */
     uint64_t unanswered; /* signed requests whose answers were lost */

@@ -3,7 +3,7 @@
  * Everything goes through the client of perp: accounts are made with EIP-712 signatures of fresh
  * master keys, cash comes from signed operator deposits.
  *
- * Owner. The scene's thread. */
+ * Owner. The scene's thread; provision_greet: any process of the demo. */
 #ifndef PERP_DEMO_PROVISION_H
 #define PERP_DEMO_PROVISION_H
 

@@ -102,7 +102,54 @@ static void apply_verdict(struct verifier *verifier, uint32_t number, bool slow,
     job_queue_push(&verifier->jobs->good, number);
 }
 
-/* Verifies all jobs of the turn that are not slow in one batch. */
+/* The verdict on a signature of Ed25519, by itself. */
+static bool verify_ed25519(struct verifier *verifier, const struct command *command)
+{
+    const struct operator_message message =
+        operator_message_of(verifier->operator_message, verifier->context->config->exchange_id,
+                            command_payload(command), command->payload_bytes);
+    const struct ed25519_job one = {
+        .key = command_key(command),
+        .signature = command_signature(command),
+        .message = message.bytes,
+        .message_bytes = message.count,
+        /* Looked up now: a table found when the request was accepted may be freed. */
+        .table = key_tables_find(verifier->context->config->key_tables, command_key(command)),
+    };
+    enum ed25519_path path = ed25519_path_in_use();
+    bool good = ed25519_verify(&one, 1) == 1;
+    verdict_audit_report(&verifier->audit, &one, good, path);
+    return good;
+}
+
+static bool verify_one(struct verifier *verifier, const struct command *command)
+{
+    struct eip712_hashes hashes;
+    if (command->bytes[1] == SIGNATURE_ED25519)
+        return verify_ed25519(verifier, command);
+    return eip712_hash(&verifier->context->eip712, command_payload(command), command->payload_bytes,
+                       &hashes) == 0 &&
+           secp256k1_verify(command_key(command), hashes.digest, command_signature(command));
+}
+
+/* A fresh job that is not of the batch: one without a signature, or one of an operator, whose
+ * message is built for it. False: it is of the batch. */
+static bool verify_apart(struct verifier *verifier, uint32_t number)
+{
+    struct job *job = &verifier->jobs->items[number];
+    struct command *command = job_command(job);
+    if (job->plain) {
+        command->verified_ticks = clock_ticks_since(command->received_ticks);
+        job_queue_push(&verifier->jobs->good, number);
+        return true;
+    }
+    if (job->request->signer != SIGNER_OPERATOR)
+        return false;
+    apply_verdict(verifier, number, false, verdict_of(verify_ed25519(verifier, command)));
+    return true;
+}
+
+/* Verifies all jobs of the turn that are not slow, those of sessions in one batch. */
 static uint32_t verify_fresh(struct verifier *verifier)
 {
     struct job_table *jobs = verifier->jobs;
@@ -113,7 +160,7 @@ static uint32_t verify_fresh(struct verifier *verifier)
         uint32_t number = job_queue_pop(&jobs->fresh);
         const struct command *command = job_command(&jobs->items[number]);
         numbers[count++] = number;
-        if (jobs->items[number].plain)
+        if (jobs->items[number].plain || jobs->items[number].request->signer == SIGNER_OPERATOR)
             continue;
         batch[signed_count++] = (struct ed25519_job){
             .key = command_key(command),
@@ -126,15 +173,10 @@ static uint32_t verify_fresh(struct verifier *verifier)
     }
     enum ed25519_path path = ed25519_path_in_use();
     uint64_t good = signed_count > 0 ? ed25519_verify(batch, signed_count) : 0;
-    for (unsigned i = 0; i < count; i++) {
-        if (jobs->items[numbers[i]].plain) {
-            struct command *command = job_command(&jobs->items[numbers[i]]);
-            command->verified_ticks = clock_ticks_since(command->received_ticks);
-            job_queue_push(&jobs->good, numbers[i]);
+    for (unsigned i = 0, next = 0; i < count; i++) {
+        if (verify_apart(verifier, numbers[i]))
             continue;
-        }
-        verdict_audit_report(&verifier->audit, job_command(&jobs->items[numbers[i]]), good & 1,
-                             path);
+        verdict_audit_report(&verifier->audit, &batch[next++], good & 1, path);
         apply_verdict(verifier, numbers[i], false, verdict_of(good & 1));
         good >>= 1;
     }
@@ -153,28 +195,6 @@ static void resume_slow(struct verifier *verifier)
             pipeline_resume(verifier->jobs->pipeline, conn);
         room -= conn->open && conn->blocked;
     }
-}
-
-static bool verify_one(struct verifier *verifier, const struct command *command)
-{
-    struct eip712_hashes hashes;
-    if (command->bytes[1] == SIGNATURE_ED25519) {
-        const struct ed25519_job one = {
-            .key = command_key(command),
-            .signature = command_signature(command),
-            .message = command_payload(command),
-            .message_bytes = command->payload_bytes,
-            /* Looked up now: a table found when the request was accepted may be freed. */
-            .table = key_tables_find(verifier->context->config->key_tables, command_key(command)),
-        };
-        enum ed25519_path path = ed25519_path_in_use();
-        bool good = ed25519_verify(&one, 1) == 1;
-        verdict_audit_report(&verifier->audit, command, good, path);
-        return good;
-    }
-    return eip712_hash(&verifier->context->eip712, command_payload(command), command->payload_bytes,
-                       &hashes) == 0 &&
-           secp256k1_verify(command_key(command), hashes.digest, command_signature(command));
 }
 
 static struct passkey_verdict verify_slow_job(struct verifier *verifier, struct job *job)

@@ -7,6 +7,7 @@
 #ifndef NET_COMMAND_VERIFY_H
 #define NET_COMMAND_VERIFY_H
 
+#include "crypto/operator_message.h"
 #include "net/command/job.h"
 #include "net/request/passkey_verdict.h"
 #include "net/request/verdict_audit.h"
@@ -16,6 +17,7 @@ struct verifier {
     struct job_table *jobs;
     struct verdict_audit audit;
     struct p256_cache passkeys;
+    uint8_t operator_message[OPERATOR_MESSAGE_MAX];
 };
 
 void verify_init(struct verifier *verifier, struct job_table *jobs);

@@ -4,6 +4,7 @@
 
 #include "base/reason.h"
 #include "base/status.h"
+#include "crypto/operator_message.h"
 #include "net/json/json_typed_data.h"
 
 void json_info_time(uint64_t unix_ns, struct writer *writer)
@@ -160,7 +161,7 @@ void json_info_exchange(const struct net_config *config, struct writer *writer)
     writer_hex(writer, config->exchange_id, sizeof config->exchange_id);
     WRITER_TEXT(writer, ",\"eip712_domain\":");
     json_typed_data_domain(config, writer);
-    WRITER_TEXT(writer, ",\"rules_version\":");
+    WRITER_TEXT(writer, ",\"operator_domain\":\"" OPERATOR_DOMAIN "\",\"rules_version\":");
     writer_uint(writer, config->rules_version);
     WRITER_TEXT(writer, ",\"epoch\":");
     writer_uint(writer, config->epoch);

@@ -12,6 +12,7 @@
 
 #include "base/message.h"
 #include "crypto/ed25519.h"
+#include "crypto/operator_message.h"
 #include "net/conn/net_config.h"
 
 enum { VERDICT_AUDIT_INTERVAL = 4096 };
@@ -34,10 +35,10 @@ static inline uint32_t audited_verdict_slots(uint32_t message_bytes)
            MESSAGE_SLOT_BYTES;
 }
 
-static_assert((sizeof(struct audited_verdict) + REQUEST_PAYLOAD_MAX + MESSAGE_SLOT_BYTES - 1) /
+static_assert((sizeof(struct audited_verdict) + OPERATOR_MESSAGE_MAX + MESSAGE_SLOT_BYTES - 1) /
                       MESSAGE_SLOT_BYTES <=
                   RING_MESSAGE_SLOTS_MAX,
-              "the longest payload is one message of a ring");
+              "the longest signed message is one message of a ring");
 
 /* Which verdicts are reported. */
 struct verdict_audit {
@@ -47,9 +48,9 @@ struct verdict_audit {
     uint64_t *skipped; /* counts those that found no room */
 };
 
-/* Reports the verdict on a request's Ed25519 signature, if it is of the sample. `path` is the path
+/* Reports the verdict on the Ed25519 signature of a job, if it is of the sample. `path` is the path
  * in use before the signature was verified. */
-void verdict_audit_report(struct verdict_audit *audit, const struct command *command, bool good,
+void verdict_audit_report(struct verdict_audit *audit, const struct ed25519_job *job, bool good,
                           enum ed25519_path path);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/hex.h"
 #include "base/json_scan.h"
+#include "crypto/operator_message.h"
 #include "crypto/signer.h"
 #include "crypto/signing_mistake.h"
 #include "perp/command/command.h"
@@ -232,7 +233,9 @@ static bool judge(struct context *context, const struct input *input, size_t pay
     };
     signing_mistake_find(&sent, &finding);
     finding.mistakes |= proof->mistakes;
-    bool known = !proof->passkey && (id != NULL || proof->key_bytes == SIGNER_ED25519_KEY_BYTES);
+    bool is_bound = proof->key_bytes != SIGNER_ED25519_KEY_BYTES ||
+                    operator_message_is_needed(input->bytes, payload_bytes);
+    bool known = !proof->passkey && (id != NULL || !is_bound);
     show_finding(&finding, known, context->arguments->json, after);
     if (finding.mistakes != 0)
         return context_fail(context, EXIT_CODE_malformed, "the request shows a usual mistake");

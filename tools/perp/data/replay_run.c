@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "engine/engine.h"
 #include "engine/view/audit.h"
 #include "node/recover/replay.h"
 #include "perp/data/image_memory.h"
@@ -13,7 +14,7 @@
 #include "perp/print/image_text.h"
 #include "perp/print/record_text.h"
 
-enum { INVARIANT_COUNT = 6 };
+enum { INVARIANT_COUNT = 6, RULES_VERSION_AT = 8 };
 
 bool replay_run_start(struct context *context, enum fold_start fallback, struct replay_run *run)
 {
@@ -77,6 +78,7 @@ static void begin(struct replay_run *run)
     run->snapshots_equal = run->audits = run->signatures_good = run->unsigned_records = 0;
     run->findings = run->last_hash_sequence = run->seen = 0;
     run->next_snapshot = run->listed_count - 1;
+    run->rules_version = ENGINE_RULES_VERSION;
 }
 
 static void check_invariants(struct replay_run *run)
@@ -119,7 +121,7 @@ static void check_snapshot(struct replay_run *run, uint64_t sequence)
 static void check_signature(struct replay_run *run, uint64_t sequence,
                             const struct record_view *record)
 {
-    const char *wrong = signature_check_record(run->signatures, record);
+    const char *wrong = signature_check_record(run->signatures, run->rules_version, record);
     if (wrong != NULL && found(run))
         (void)context_fail(run->context, EXIT_CODE_rejected, "sequence %" PRIu64 ", code %u %s: %s",
                            sequence, record->code, record_text_code(record->code), wrong);
@@ -133,11 +135,12 @@ static int check_record(void *context, const struct chain_frame *frame, uint64_t
 {
     struct replay_run *run = context;
     (void)frame;
-    (void)command;
     (void)result;
     if (sequence <= run->seen)
         begin(run); /* the fold did: a later 2013 has larger tables */
     run->seen = sequence;
+    if (record->code == REQUEST_boot)
+        run->rules_version = cc_load32(command_body(command) + RULES_VERSION_AT);
     if (run->signatures != NULL)
         check_signature(run, sequence, record);
     if (record->code == REQUEST_effects_hash) {

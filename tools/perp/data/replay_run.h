@@ -28,6 +28,7 @@ struct replay_run {
     uint64_t listed[REPLAY_RUN_SNAPSHOTS_MAX];
     int listed_count, next_snapshot; /* in `listed`, which descends; -1: none is left */
     uint64_t seen;                   /* the last sequence checked */
+    uint32_t rules_version;          /* of the last 2014, this binary's before the first */
 };
 
 /* The start of --from-snapshot: `fallback` without the flag, genesis for 0. */

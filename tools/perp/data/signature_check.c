@@ -3,6 +3,7 @@
 #include "base/command_hash.h"
 #include "base/message.h"
 #include "crypto/ed25519.h"
+#include "crypto/operator_message.h"
 #include "crypto/passkey.h"
 #include "crypto/secp256k1.h"
 
@@ -26,10 +27,17 @@ static bool may_be_unsigned(const struct request *request)
            request->code == REQUEST_market_state || request->code == REQUEST_halt_all;
 }
 
-static const char *check_ed25519(const struct record_view *record)
+static const char *check_ed25519(const struct eip712 *eip712, uint32_t rules_version,
+                                 const struct record_view *record)
 {
-    const struct ed25519_job job = { record->key, record->signature, record->payload,
-                                     record->payload_bytes, NULL };
+    static uint8_t buffer[OPERATOR_MESSAGE_MAX];
+    struct operator_message message = { record->payload, record->payload_bytes };
+    if (record->payload_bytes > REQUEST_PAYLOAD_MAX)
+        return "its payload is too long";
+    if (rules_version >= OPERATOR_RULES_VERSION)
+        message = operator_message_of(buffer, eip712->salt, record->payload, record->payload_bytes);
+    const struct ed25519_job job = { record->key, record->signature, message.bytes, message.count,
+                                     NULL };
     if (record->key_bytes != ED25519_KEY_BYTES)
         return "an Ed25519 signature without a key of 32 bytes";
     return ed25519_verify(&job, 1) == 1 ? NULL : "its Ed25519 signature is wrong";
@@ -66,7 +74,8 @@ static const char *check_passkey(const struct record_view *record)
     return problem == PROBLEM_none ? NULL : passkey_problem_text(problem);
 }
 
-const char *signature_check_record(const struct eip712 *eip712, const struct record_view *record)
+const char *signature_check_record(const struct eip712 *eip712, uint32_t rules_version,
+                                   const struct record_view *record)
 {
     const struct request *request = request_find(record->code);
     if (request == NULL)
@@ -81,7 +90,7 @@ const char *signature_check_record(const struct eip712 *eip712, const struct rec
     if (record->kind == RECORD_PASSKEY || record->payload[1] == SIGNATURE_PASSKEY)
         return check_passkey(record);
     if (record->payload[1] == SIGNATURE_ED25519)
-        return check_ed25519(record);
+        return check_ed25519(eip712, rules_version, record);
     if (record->payload[1] == SIGNATURE_SECP256K1)
         return check_secp256k1(eip712, record);
     return "its signature type is unknown";

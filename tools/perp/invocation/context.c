@@ -263,7 +263,7 @@ bool context_id(struct context *context, struct uuid *id)
                         text);
 }
 
-/* The exchange id is the salt of every EIP-712 signature. */
+/* The exchange id is in every signature of a wallet and of an operator. */
 static bool ready_eip712(struct context *context)
 {
     struct client_answer answer;
@@ -439,13 +439,13 @@ static void show_answer(struct context *context, const struct draft *draft, int 
 int context_write(struct context *context, struct draft *draft, const struct key_file *key,
                   struct outcome *outcome)
 {
-    bool wallet = key->curve == SIGNATURE_SECP256K1;
+    bool is_bound = key->curve == SIGNATURE_SECP256K1 || draft->request->signer == SIGNER_OPERATOR;
     const char *header = context->ack_header;
     struct client_answer answer;
     *outcome = (struct outcome){ .kind = OUTCOME_UNREADABLE };
-    if (!ready(context) || (wallet && !ready_eip712(context)))
+    if (!ready(context) || (is_bound && !ready_eip712(context)))
         return context->exit_code;
-    if (!draft_sign(draft, key, wallet ? &context->eip712 : NULL)) {
+    if (!draft_sign(draft, key, is_bound ? &context->eip712 : NULL)) {
         (void)context_fail(context, EXIT_CODE_usage, "a master key cannot sign %s",
                            draft->request->name);
         return context->exit_code;

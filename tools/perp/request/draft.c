@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/field.h"
+#include "crypto/operator_message.h"
 #include "crypto/secret.h"
 
 int draft_fresh_id(struct uuid *id)
@@ -114,7 +115,12 @@ bool draft_sign(struct draft *draft, const struct key_file *key, const struct ei
 {
     INVARIANT(draft->payload[1] == key->curve);
     if (key->curve == SIGNATURE_ED25519) {
-        signer_ed25519_sign(&key->ed25519, draft->payload, draft->count, draft->signature);
+        uint8_t buffer[OPERATOR_MESSAGE_MAX];
+        bool is_bound = draft->request->signer == SIGNER_OPERATOR;
+        INVARIANT(!is_bound || eip712 != NULL);
+        struct operator_message message = operator_message_of(
+            buffer, is_bound ? eip712->salt : NULL, draft->payload, draft->count);
+        signer_ed25519_sign(&key->ed25519, message.bytes, message.count, draft->signature);
     } else {
         INVARIANT(eip712 != NULL);
         if (eip712_hash(eip712, draft->payload, draft->count, &draft->hashes) != 0 ||

@@ -54,8 +54,8 @@ void draft_set_bytes(struct draft *draft, const char *name, const void *bytes, s
 void draft_set_portfolio(struct draft *draft, const char *name,
                          const struct draft_portfolio *portfolio);
 
-/* Signs with a key whose curve is the header's. `eip712` may be NULL for Ed25519. False: the wallet
- * type does not cover this request. */
+/* Signs with a key whose curve is the header's. `eip712` is the exchange's; it may be NULL for
+ * Ed25519 below code 1000. False: the wallet type does not cover this request. */
 CC_MUST_USE bool draft_sign(struct draft *draft, const struct key_file *key,
                             const struct eip712 *eip712);
 
