@@ -36,7 +36,8 @@ static uint32_t configuration(char body[LOAD_BODY_MAX])
             value = "AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
         if (strcmp(name, "exchange.id") == 0)
             value = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
-        if (strcmp(name, "limits.open_orders") == 0)
+        if (strcmp(name, "limits.open_orders") == 0 ||
+            strcmp(name, "limits.account_open_orders") == 0)
             value = "100000";
         if (strcmp(name, "engine.orders") == 0)
             value = "2097152";
@@ -76,6 +77,7 @@ static void oracle_body(uint8_t body[24], uint64_t publish_ns, uint64_t price)
     cc_store64(body, publish_ns);
     cc_store64(body + 8, price);
     cc_store16(body + 16, 1);
+    cc_store16(body + 20, 1); /* source */
 }
 
 /* Opens the venue. `prepare` runs after the configuration, when the duplicate set is open; it may

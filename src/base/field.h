@@ -1,8 +1,7 @@
 /* field.h - every field of every request body: name, kind, offset, size (wire.md W3, W3a, W3b).
  *
- * One table serves decoding, the byte-by-byte dump of a payload, the EIP-712 types (W4), generated
- * documents and clients. Each list covers its body byte for byte, pads included: a hole or an
- * overlap does not compile (field.c). */
+ * One table serves decoding, the dump of a payload, the EIP-712 types (W4), generated documents and
+ * clients. A list covers its body, pads included: a hole or overlap does not compile (field.c). */
 #ifndef BASE_FIELD_H
 #define BASE_FIELD_H
 
@@ -152,6 +151,7 @@ struct field {
 #define FIELDS_operator_cancel(F) FIELDS_order_cancel(F)
 #define FIELDS_halt_all(F) F(state, ENUM_MARKET_STATE, 0, 1) F(pad, PAD, 1, 7)
 #define FIELDS_set_fee_tier(F) F(account_id, ACCOUNT, 0, 8) F(tier, COUNT8, 8, 1) F(pad, PAD, 9, 7)
+#define FIELDS_index_accept(F) F(index_price, PRICE, 0, 8) F(asset, ASSET, 8, 2) F(pad, PAD, 10, 6)
 #define FIELDS_tick(F) F(kind, ENUM_TICK, 0, 1) F(pad, PAD, 1, 7)
 #define FIELDS_set_leverage(F) \
     F(credential_id, UUID, 0, 16) F(portfolio_id, PORTFOLIO, 16, 16) F(leverage, COUNT32, 32, 4) \

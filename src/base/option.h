@@ -82,6 +82,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(limits,   subaccounts,            INT,    4, 1, "256",            1, 65536, "per account") \
     X(limits,   portfolios,             INT,    4, 1, "64",             1, 65536, "per subaccount") \
     X(limits,   open_orders,            INT,    1, 1, "2000",           1, 100000, "resting orders per portfolio") \
+    X(limits,   account_open_orders,    INT,    6, 1, "10000",          1, 1000000, "resting orders per account") \
     X(limits,   conditional_orders,     INT,    4, 1, "100",            1, 100000, "per portfolio; an account: this times limits.portfolios") \
     X(limits,   session_life_default_s, INT,    1, 1, "2592000",        1, 315360000, "30 days") \
     X(limits,   session_life_max_s,     INT,    1, 1, "15552000",       1, 315360000, "180 days") \

@@ -9,7 +9,7 @@ static const char *const reason_names[] = {
 };
 
 static_assert(CC_COUNT(reason_names) == REASON_END - REASON_FIRST, "one name a reason");
-static_assert(REASON_operator == 155, "wire.md lists 28 reasons from 128");
+static_assert(REASON_invalid_destination == 158, "wire.md lists 31 reasons from 128");
 static_assert(REASON_END <= 256, "a reason is one byte on the wire");
 
 const char *reason_name(uint32_t reason)

@@ -14,7 +14,7 @@
     X(subaccount_not_closed) X(withdrawal_pending) X(insufficient_free_equity) \
     X(invalid_parameter) X(faucet_limit_exceeded) X(user_cancel) X(cancel_all) X(time_in_force) \
     X(reduce_only) X(oco) X(dead_man) X(disconnect) X(mmp) X(liquidation) X(market_state) \
-    X(operator) X(invalid_destination)
+    X(operator) X(market_gap) X(insurance_fund_deficit) X(invalid_destination)
 /* clang-format on */
 
 enum reason {

@@ -176,6 +176,10 @@ struct row_market {
     uint8_t next_tier_count; /* with effective_at_ns */
     uint8_t zero[5];
     uint64_t effective_at_ns; /* 0: none */
+    uint64_t position_limit;  /* micro-USDC, 0: none */
+    uint64_t open_interest_limit;
+    uint32_t mark_book_ppm; /* UINT32_MAX: never sent, it follows the tiers */
+    uint32_t oracle_sources_min;
     struct row_tier tiers[ROW_TIERS_MAX];
     struct row_tier next_tiers[ROW_TIERS_MAX];
     int32_t maker_fee_ppm[ROW_FEE_TIERS];

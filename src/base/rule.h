@@ -63,7 +63,7 @@
     X("10",  market_cancel_only,    rejected_market_cancel_only, \
       "market CANCEL_ONLY") \
     X("10",  market_post_only,      rejected_market_post_only, \
-      "market POST_ONLY, order not post-only") \
+      "market POST_ONLY or in a gap (R3), order not post-only") \
     X("10",  market_reduce_only,    rejected_market_reduce_only, \
       "market REDUCE_ONLY, order not reduce-only") \
     X("11",  flags,                 rejected_invalid_order_flags, \
@@ -90,12 +90,12 @@
       "trigger price 0, off the tick or above max_price; unknown source; a market kind with " \
       "a price, a limit kind without") \
     X("19",  mark,                  rejected_mark_price_zero, \
-      "no mark yet; not reduce-only and the mark is not valid here, or not valid or HALTED " \
-      "in a market where the portfolio has a position or resting order (R5)") \
+      "no mark yet; not reduce-only and this market is frozen (R4)") \
     X("20",  price_band,            rejected_invalid_price, \
       "price outside the band (limit kinds)") \
     X("21",  min_notional,          rejected_invalid_size, \
-      "notional (market kinds: at the mark) below min_notional, not reduce-only") \
+      "notional (market kinds: at the mark) below min_notional, and not reduce-only of the " \
+      "whole position or more") \
     X("22",  slippage,              rejected_slippage_exceeds_maximum, \
       "slippage above the market's maximum; best opposite price beyond the bound (market " \
       "kinds)") \
@@ -106,10 +106,11 @@
     X("25",  conditional_count,     rejected_max_conditional_orders_exceeded, \
       "untriggered orders of the portfolio or the account at their limit") \
     X("26",  order_count,           rejected_max_open_orders_exceeded, \
-      "could rest, and the portfolio has `limits.open_orders`") \
+      "could rest, and the portfolio has `limits.open_orders` or its account " \
+      "`limits.account_open_orders`") \
     X("27",  liquidation,           insufficient_margin_to_place, \
-      "portfolio IN_LIQUIDATION and the order not reducing (reduce-only, or opposite to the " \
-      "position and not larger), or its L3 run is under way") \
+      "equity below 0; portfolio IN_LIQUIDATION and the order not reducing (reduce-only, or " \
+      "opposite to the position and not larger), or its L3 run is under way") \
     X("28",  post_only_crosses,     rejected_post_only_would_cross_book, \
       "post-only, and a live opposite order is at or through the limit, or " \
       "`engine.makers_max` dead ones are") \

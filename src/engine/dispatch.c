@@ -68,14 +68,18 @@ static enum status apply_oracle(struct engine *engine, const struct command *com
     uint32_t market;
 
     (void)result;
-    if (!access_body_is_clean(command))
+    market = market_find(engine, cc_load16(body + 16));
+    if (!access_body_is_clean(command) ||
+        (market != MARKET_NONE &&
+         cc_load16(body + 20) < state_market(engine, market)->record.oracle_sources_min))
         return STATUS_order_rejected_invalid;
     enum status status = market_of_asset(engine, cc_load16(body + 16), &market);
     if (status != STATUS_request_completed)
         return status;
     if (engine->markets.rows[market].state == MARKET_CLOSED)
         return ROW_STATUS(market_closed);
-    return mark_oracle(engine, market, cc_load64(body), cc_load64(body + 8));
+    uint64_t draw = command->kind == COMMAND_UNSIGNED ? 0 : cc_load64(command_signature(command));
+    return mark_oracle(engine, market, cc_load64(body), cc_load64(body + 8), draw);
 }
 
 enum status dispatch_unsigned(struct engine *engine, const struct command *command,
@@ -197,7 +201,8 @@ enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
     X(withdrawal_settle,         NOTHING,   withdraw_settle) \
     X(suspend_account,           NOTHING,   account_suspend) \
     X(fund_top_up,               NOTHING,   credit_fund) \
-    X(set_fee_tier,              NOTHING,   fee_set_tier)
+    X(set_fee_tier,              NOTHING,   fee_set_tier) \
+    X(index_accept,              NOTHING,   mark_accept_index)
 /* clang-format on */
 
 static enum before before_of(uint16_t code)

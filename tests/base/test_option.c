@@ -188,12 +188,14 @@ static void test_younger(void)
                                            "limits.portfolios", "limits.subaccounts" };
 
     make_lines();
-    leave_out("limits.admin_keys"); /* the three of version 6 */
+    leave_out("limits.admin_keys"); /* the four of version 6 */
     CHECK(!parse());
     leave_out("limits.scoped_keys");
+    leave_out("limits.account_open_orders");
     leave_out("limits.device_keys");
     CHECK(parse() && options.values[OPTION_limits_device_keys] == 16);
     CHECK(options.values[OPTION_limits_admin_keys] == 16);
+    CHECK(options.values[OPTION_limits_account_open_orders] == 10000);
     CHECK(options.values[OPTION_limits_scoped_keys] == 64);
     for (size_t k = 0; k < CC_COUNT(younger); k++) {
         CHECK(parse() == (k == 0));

@@ -58,6 +58,7 @@ static const struct row {
     R("operator_cancel",                1007, 40, "/api/v1/operator"),
     R("halt_all",                       1008,  8, "/api/v1/operator"),
     R("set_fee_tier",                   1009, 16, "/api/v1/operator"),
+    R("index_accept",                   1010, 16, "/api/v1/operator"),
     R("tick",                           2000,  8, ""),
     R("set_leverage",                   2001, 40, ""),
     R("portfolio_close",                2002, 32, ""),
@@ -78,8 +79,8 @@ static const uint16_t built[] = { 0,    1,    2,    3,    4,    5,    6,    7,  
                                   10,   11,   12,   13,   14,   15,   16,   17,   19,   20,
                                   22,   23,   24,   25,   26,   27,   28,   29,   30,   31,
                                   32,   33,   34,   35,   36,   1000, 1001, 1002, 1003, 1004,
-                                  1005, 1006, 1007, 1008, 1009, 2000, 2001, 2002, 2003, 2009,
-                                  2010, 2011, 2012, 2013, 2014, 2015 };
+                                  1005, 1006, 1007, 1008, 1009, 1010, 2000, 2001, 2002, 2003,
+                                  2009, 2010, 2011, 2012, 2013, 2014, 2015 };
 
 static void check_requests(void)
 {
@@ -146,8 +147,8 @@ static void check_reasons(void)
     CHECK(reason_name(REASON_none) == NULL);
     CHECK(strcmp(reason_name(23), "self_trade_prevention") == 0);
     CHECK(strcmp(reason_name(155), "operator") == 0);
-    CHECK(strcmp(reason_name(156), "invalid_destination") == 0);
-    CHECK(reason_name(56)[0] == '\0' && reason_name(157)[0] == '\0');
+    CHECK(REASON_market_gap == 156 && REASON_invalid_destination == 158);
+    CHECK(reason_name(56)[0] == '\0' && reason_name(159)[0] == '\0');
 }
 
 static void check_problems(void)

@@ -40,6 +40,7 @@ void closing_samples(struct host *host, uint64_t price)
 
     for (uint64_t age = 0; age < SAMPLES_LEAST; age++)
         host->engine->samples.rows[(now - age) % SAMPLES_MAX] = (struct sample){ now - age, price };
+    trade_market(host)->announced_ns = engine_time(host->engine);
 }
 
 void closing_check_empty(struct host *host)

@@ -17,7 +17,7 @@ void closing_work(struct host *host);
 /* A tick at each of the next full seconds. */
 void closing_seconds(struct host *host, uint32_t count);
 
-/* As if the index had stood here for the last minute. */
+/* As if the index had stood here for the last minute, and the closing were announced now. */
 void closing_samples(struct host *host, uint64_t price);
 
 /* 1 is long 1,000,000 (10 BTC), 2 and 3 are short 333,333 and 666,667. Fees: 1 as maker 150 ppm of

@@ -1,5 +1,6 @@
 #include "small_state.h"
 
+#include "engine/state/state.h"
 #include "keys.h"
 #include "passkeys.h"
 #include "rig.h"

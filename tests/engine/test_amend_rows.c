@@ -374,8 +374,10 @@ static void test_bounds(void)
     host_close(&host);
 }
 
-/* Row 19 (R5): a market that is HALTED and holds something of the portfolio refuses what is not
- * reduce-only in every market. */
+/* R4, R11 row 19: a market that is HALTED forbids nothing in another one, but what the portfolio
+ * has there, 1 BTC at a mark of 100,000.0, counts 100 % of its value against it: E - stress =
+ * 100,000 - 100,000 = 0. A smaller order, which lowers IM, passes: E - stress >= MM = 0; a
+ * larger one fails E - stress >= IM. */
 static void test_halted_elsewhere(void)
 {
     static struct host host;
@@ -388,15 +390,20 @@ static void test_halted_elsewhere(void)
     CHECK(trade_replace(&host, 1, id, &order, 0) == TRADE_OK); /* it has nothing there */
     state_market(host.engine, 1)->state = MARKET_ACTIVE;
     struct host_order there = {
-        .price = 990000, .quantity = 1000, .expiry = TRADE_GTC, .asset = 2
+        .price = 990000, .quantity = 100000, .expiry = TRADE_GTC, .asset = 2
     };
     CHECK(host_limit(&host, 1, &there) == TRADE_OK);
     state_market(host.engine, 1)->state = MARKET_HALTED;
-    order.quantity = 1000;
-    CHECK(trade_replace(&host, 1, id, &order, 0) == STATUS_rejected_mark_price_zero);
+    order.quantity = 2001;
+    CHECK(trade_replace(&host, 1, id, &order, 0) == STATUS_insufficient_margin_to_place);
     CHECK(trade_remaining(&host, 1, id) == 2000);
-    CHECK(trade_at_market(&host, 1, &order, 0) == STATUS_rejected_mark_price_zero);
-    CHECK(trade_cut(&host, 1, id, 1000, 0) == TRADE_OK);
+    order.quantity = 1500;
+    CHECK(trade_replace(&host, 1, id, &order, 0) == TRADE_OK);
+    CHECK(trade_remaining(&host, 1, id) == 1500);
+    CHECK(trade_limit(&host, 1, 1000, 990000) == STATUS_insufficient_margin_to_place);
+    CHECK(trade_cut(&host, 1, id, 500, 0) == TRADE_OK);
+    there.quantity = 1000;
+    CHECK(host_limit(&host, 1, &there) == STATUS_rejected_market_halted);
     host_close(&host);
 }
 

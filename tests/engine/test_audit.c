@@ -84,8 +84,14 @@ static void test_each_is_found(void)
     BREAKS(state_portfolio(engine, 1)->cash, 1, I2 | I3);
     BREAKS(state_portfolio(engine, 0)->cash, 1, I2 | I3); /* 0/0/0 counts */
     BREAKS(taker->cost, 1, I2 | I3);
-    BREAKS(taker->size, -1, I1 | I3);
-    BREAKS(taker->size, 1, I1 | I3 | I6); /* above the market's running maximum too */
+    BREAKS(taker->size, -1, I1 | I3 | I6); /* what the market and the account have of it too */
+    BREAKS(taker->size, 1, I1 | I3 | I6);  /* above the market's running maximum too */
+    BREAKS(market->open_interest, 1, I6);
+    BREAKS(engine->account_positions.rows[taker->account_position].size, 1, I6);
+    BREAKS(engine->account_positions.rows[taker->account_position].count, 1, I6);
+    BREAKS(engine->accounts.rows[0].open_order_count, 1, I6);
+    BREAKS(engine->liquidation.owed_total, 1, I6);
+    BREAKS(engine->liquidation.owed[2], 1, I6);
     BREAKS(taker->sides[ORDER_LONG].size, 1, I6);
     BREAKS(taker->sides[ORDER_LONG].notional, 1, I6);
     BREAKS(taker->sides[ORDER_LONG].order_count, 1, I6);
@@ -161,7 +167,8 @@ static void test_whose(void)
     JUDGES(btc->sides[ORDER_LONG].size, 1, I6, 1, false);
     JUDGES(eth->sides[ORDER_LONG].size, 1, I6, 2, false);
     JUDGES(state_market(engine, 0)->max_abs_size, -1000ull, I6, 1, false);
-    JUDGES(btc->size, -1, I1 | I3, 1, true);
+    JUDGES(btc->size, -1, I1 | I3 | I6, 1, true);
+    JUDGES(state_market(engine, 0)->open_interest, 1, I6, 1, false);
     JUDGES(owner->status, PORTFOLIO_CLOSED, I4, 3, false); /* it has orders in both */
     JUDGES(owner->open_order_count, 1, I6, 3, false);      /* whichever of its markets it is */
     JUDGES(state_portfolio(engine, 0)->holding_count, 1, I6, 0, true); /* it is in none */

@@ -128,28 +128,35 @@ static void test_two_thirds(void)
     host_close(&host);
 }
 
-/* At 94,000: E = -148.55: the fund pays it. */
-static void test_backstop_pays(void)
+/* The fund takes nothing under water. At 90,000: E = -908.55, d = cdiv(908,550,000, 19,000) =
+ * 47,819. The fund's day is a twentieth of 10,000: 500. bound = cdiv(47,819 * (908.55 - 500),
+ * 908.55) = 21,503, above a hundredth of the mark, 9,000: account 6 buys at 92,150.3. The loser
+ * realises -1,491.443 and has -499.993 left: the fund pays them. */
+static void test_fund_pays(void)
 {
     open_loser(NULL);
     give(0, 10000 * USDC);
-    trade_index(&host, 940000);
-    CHECK(trade_cash(&host, LOSER) == 0 && fund_cash() == 10000 * USDC - 148550000);
-    check_row(1, LOSER, CASH_fund, 148550000);
+    CHECK(host_oracle(&host, HOST_BTC, 900000) == TRADE_OK); /* 10 %: not held */
+    check_action(0, 3, 921503, SIZE);
+    CHECK(trade_cash(&host, LOSER) == 0 && fund_cash() == 10000 * USDC - 499993000);
+    check_row(0, LOSER, CASH_adl, -1491443000);
+    check_row(2, LOSER, CASH_fund, 499993000);
+    CHECK(trade_market(&host)->state == MARKET_ACTIVE);
     host_close(&host);
 }
 
-/* The fund's equity after must reach its MM after: 117.45 + f >= 181.26. With one micro-USDC less
- * the run comes: 95,400 - fdiv(117,450,000, 19,000) = 6,181 raw: 94,781.9. */
+/* What the fund takes in a market is at most twice its equity then: 0.19 * 95,400 = 18,126 = 2 *
+ * (117.45 + f). With one micro-USDC less the run comes: 95,400 - fdiv(117,450,000, 19,000) = 6,181
+ * raw: 94,781.9. */
 static void test_backstop_condition(void)
 {
     open_loser(NULL);
-    give(0, 63810000);
+    give(0, 8945550000);
     trade_index(&host, 954000);
     check_action(0, 2, 954000, SIZE);
     host_close(&host);
     open_loser(NULL);
-    give(0, 63809999);
+    give(0, 8945549999);
     trade_index(&host, 954000);
     check_action(0, 3, 947819, SIZE);
     host_close(&host);
@@ -177,7 +184,8 @@ static void test_run(void)
     host_close(&host);
 }
 
-/* At 94,000 e = -148.55: p = 94,000 + 781.9: worse than the mark for the short, who can bear it. */
+/* At 94,000 e = -148.55: d = 781.9, less than a hundredth of the mark, which the winners always
+ * bear: p = 94,000 + 781.9: worse than the mark for the short, who can bear it. */
 static void test_run_under_water(void)
 {
     open_loser(NULL);
@@ -187,10 +195,11 @@ static void test_run_under_water(void)
     host_close(&host);
 }
 
-/* At 90,000 (through 96,000) e = -908.55, p = 94,781.9. Account 6 has E = 200 there: capacity
- * fdiv(200,000,000, 47,819) = 4,182; after them 20,942 micro-USDC, no lot more: pass 2, 14,818 at
- * the mark. The loser's cash: 991.45 - 4,182 * 52,181 - 14,818 * 100,000 raw = -708.570942: the
- * fund, empty, pays it, is short, and the market only reduces. */
+/* At 90,000 (through 96,000) e = -908.55, d = 4,781.9: the fund, empty, carries nothing of it and
+ * the band is 9,000: p = 94,781.9. Account 6 has E = 200 there: capacity fdiv(200,000,000, 47,819)
+ * = 4,182; after them 20,942 micro-USDC, no lot more: pass 2, 14,818 at the mark. The loser's cash:
+ * 991.45 - 4,182 * 52,181 - 14,818 * 100,000 raw = -708.570942: the fund pays it, is short, and
+ * the market only reduces. */
 static void test_second_pass(void)
 {
     open_loser(NULL);
@@ -212,24 +221,23 @@ static void test_second_pass(void)
     host_close(&host);
 }
 
-/* A fund that is short leaves pass 1 out: everything at the mark, 95,400: account 6 pays nothing
- * for it, the loser keeps what 117.45 is worth but for the rounding. */
+/* Pass 1 is never left out, also while the fund is short: p as in test_run, and the rounding goes
+ * to the fund. */
 static void test_short_fund(void)
 {
     open_loser(NULL);
     give(0, -1);
     trade_index(&host, 954000);
-    check_action(0, 3, 954000, SIZE);
-    CHECK(fund_cash() == -1 + SIZE + 2);
-    CHECK(trade_cash(&host, LOSER) == 117450000 - SIZE - 2);
+    check_action(0, 3, 947819, SIZE);
+    CHECK(trade_cash(&host, LOSER) == 0 && fund_cash() == -1 + 11000);
     CHECK(trade_effects(&host, EFFECT_fund) == 1); /* no longer short */
     host_close(&host);
 }
 
-/* A short of 0.19 with E = -29,000: p would be below 1: it is 1. Account 6, long, sells at 0.1
- * USDC a BTC: it has 100,000 and can bear 18,999.98; the fund carries the rest, -10,000.02 +
- * fees. */
-static void test_price_of_one(void)
+/* A deficit that no leg shows: a short of 0.19 at its entry price with E = -29,000. The leg bears
+ * of it at most a hundredth of its value, 190: d = 1,000.0, p = 99,000: account 6, long, gives 190.
+ * The fund carries the rest. */
+static void test_hidden_deficit(void)
 {
     trade_open(&host, "exchange.oracle_max_age_ms=10000\n");
     CHECK(host_account(&host, LOSER) == LOSER);
@@ -238,9 +246,8 @@ static void test_price_of_one(void)
     CHECK(trade_tif(&host, LOSER, -SIZE, TRADE_MARK, TRADE_IOC) == TRADE_OK);
     give(LOSER, -29991450000);                                       /* E = -29,000 */
     CHECK(trade_limit(&host, LOSER, -1000, TRADE_MARK) != TRADE_OK); /* a touch */
-    check_action(0, 3, 1, -SIZE);
-    /* -29,000 + 0.19 * 100,000 - 0.019 */
-    CHECK(trade_cash(&host, LOSER) == 0 && fund_cash() == -10000019000);
+    check_action(0, 3, 990000, -SIZE);
+    CHECK(trade_cash(&host, LOSER) == 0 && fund_cash() == -28810 * USDC);
     CHECK(trade_market(&host)->state == MARKET_REDUCE_ONLY);
     host_close(&host);
 }
@@ -293,9 +300,9 @@ static void test_slices(void)
     host_close(&host);
 }
 
-/* The fund is short, so the run is in pass 2 at once. While its ranking is between account 1 and
- * account 6, the only one on the other side, account 1 takes over that position: it is met once
- * more at once (R7, the steps of L2 and L3). */
+/* Steps of 0.8 %, each with its scan done: the market is not in a gap, and who is not in the run
+ * trades. While the ranking is between account 1 and account 6, the only one on the other side,
+ * account 1 takes over that position: it is met once more at once (R7, the steps of L2 and L3). */
 static void test_other_side_moves(void)
 {
     const struct deleverage *run;
@@ -303,11 +310,15 @@ static void test_other_side_moves(void)
 
     open_loser("engine.work_per_command=1\nexchange.oracle_max_age_ms=0\n");
     run = &host.engine->liquidation.run;
-    give(0, -1);
     (void)trade_rest(&host, 1, -SIZE, 1001000);
     for (uint32_t n = 2; n <= 4; n++)
         (void)trade_rest(&host, n, 1000, 900000); /* a record each: met and not ranked */
-    trade_index(&host, 954000);
+    for (uint64_t price = 993000; price >= 954000; price -= price == 993000 ? 7000 : 8000) {
+        while (engine_has_work(host.engine))
+            host_tick(&host, 1000);
+        CHECK(trade_size(&host, LOSER) == SIZE && !trade_market(&host)->in_gap);
+        trade_index(&host, price);
+    }
     for (uint32_t commands = 0; engine_has_work(host.engine); commands++) {
         if (host.engine->liquidation.step == LIQUIDATION_RUN && run->from == 3 && moved++ == 0)
             CHECK(trade_tif(&host, OTHER, SIZE, 1001000, TRADE_IOC) == TRADE_OK);
@@ -318,23 +329,51 @@ static void test_other_side_moves(void)
     CHECK(moved == 1); /* account 1 is ranked when it trades */
     CHECK(trade_size(&host, LOSER) == 0);
     CHECK(trade_size(&host, 1) == 0 && trade_size(&host, OTHER) == 0);
-    CHECK(trade_cash(&host, LOSER) == 117450000 - SIZE - 2 && fund_cash() == -1 + SIZE + 2);
+    CHECK(trade_cash(&host, LOSER) == 0 && fund_cash() == 11000);
     host_close(&host);
 }
 
-/* A portfolio that closed under water while nobody could liquidate it: the fund pays what it
- * owes. */
-static void test_closed_under_water(void)
+/* Under water while nobody can liquidate it: E = 991.45 - 1,100 = -108.55 with an index that is too
+ * old. No order of it is accepted (R11, row 27), what is owed is kept. With the next index it is
+ * run: no leg shows the deficit, which is less than a hundredth of 19,000: d = cdiv(108,550,000,
+ * 19,000) = 5,714; account 6 buys at 100,571.4, 16,000 micro-USDC are the rounding. */
+static void test_under_water(void)
 {
     open_loser(NULL);
     (void)trade_rest(&host, 2, SIZE, 1001000);
     host.clock_ns += 11 * HOST_SECOND_NS;
-    give(LOSER, -1100 * USDC); /* E = -108.55 */
-    CHECK(trade_reduce(&host, LOSER, -SIZE, 1001000, TRADE_IOC) == TRADE_OK);
-    /* 0.19 * 100 above the mark, fee 0.19 * 100,100 * 450 ppm = 8.55855 */
-    CHECK(trade_size(&host, LOSER) == 0 && trade_cash(&host, LOSER) == 0);
-    CHECK(fund_cash() == -(108550000 - 19000000 + 8558550));
+    give(LOSER, -1100 * USDC);
+    CHECK(trade_reduce(&host, LOSER, -SIZE, 1001000, TRADE_IOC) ==
+          STATUS_insufficient_margin_to_place);
+    CHECK(trade_size(&host, LOSER) == SIZE && trade_cash(&host, LOSER) == -108550000);
+    CHECK(host.engine->liquidation.owed_total == 108550000);
+    CHECK(host_oracle(&host, HOST_BTC, TRADE_MARK) == TRADE_OK);
+    check_action(0, 3, 1005714, SIZE);
+    CHECK(trade_cash(&host, LOSER) == 0 && fund_cash() == 16000);
+    CHECK(host.engine->liquidation.owed_total == 0);
     host_close(&host);
+}
+
+/* r of R7, Fund: the signature of these tests' oracle is zero. */
+static uint32_t drawn(uint64_t second)
+{
+    uint64_t z = second * UINT64_C(0x9E3779B97F4A7C15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return (uint32_t)((z ^ (z >> 31)) & 0xFFFF);
+}
+
+/* Moves the clock to the next full second in which the fund sells this much; 0: nothing. */
+static void go_to_second(uint32_t percent)
+{
+    uint64_t second = host.clock_ns / HOST_SECOND_NS;
+    uint32_t r;
+
+    do
+        r = drawn(++second);
+    while ((r & 1) != 0 ? percent != 0 : 5 + (r >> 1) % 11 != percent);
+    host.clock_ns = second * HOST_SECOND_NS;
 }
 
 /* Each second a tenth of what the fund took, 1,900 raw, to bids of 10 bps below the mark or better:
@@ -345,7 +384,8 @@ static void test_unwind(void)
     give(0, 10000 * USDC);
     trade_index(&host, 954000);
     (void)trade_rest(&host, 1, 100000, 953045);
-    host_tick(&host, HOST_SECOND_NS);
+    go_to_second(10);
+    host_tick(&host, 0);
     CHECK(trade_effects(&host, EFFECT_trade) == 0);
     struct effect_order_state order = trade_state(&host, 0);
     CHECK(order.order_type == ORDER_LIQUIDATE && order.price == 953046);
@@ -353,13 +393,18 @@ static void test_unwind(void)
     (void)trade_rest(&host, 2, 2500, 953046);
     uint64_t index = trade_market(&host)->mark;
     CHECK(index == 954000);
-    host_tick(&host, HOST_SECOND_NS);
+    go_to_second(0);
+    host_tick(&host, 0);
+    CHECK(trade_effects(&host, EFFECT_order_state) == 0);
+    go_to_second(10);
+    host_tick(&host, 0);
     CHECK(trade_effects(&host, EFFECT_trade) == 1 && trade_trade(&host, 0).flags == 0);
     CHECK(trade_trade(&host, 0).size == 1900 && trade_trade(&host, 0).price == 953046);
     /* realised 1,900 * -954 */
     CHECK(fund_cash() == 10117450000 - 1900 * 954);
     CHECK(trade_effects(&host, EFFECT_liquidation) == 0);
-    host_tick(&host, HOST_SECOND_NS);
+    go_to_second(10);
+    host_tick(&host, 0);
     CHECK(trade_trade(&host, 0).size == 600); /* of a tenth of 17,100: what the bid had left */
     host_close(&host);
 }
@@ -378,7 +423,7 @@ static void test_unwind_image(void)
         host_tick(&host, 1);
     for (uint32_t n = 0; n < 6; n++)
         (void)trade_rest(&host, 1, 400, 953046);
-    host.clock_ns += HOST_SECOND_NS;
+    go_to_second(10);
     for (uint32_t commands = 0; commands == 0 || engine_has_work(host.engine); commands++) {
         CHECK(commands < 20);
         host_tick(&host, 1);
@@ -407,17 +452,17 @@ int main(void)
 {
     test_backstop();
     test_two_thirds();
-    test_backstop_pays();
+    test_fund_pays();
     test_backstop_condition();
     test_run();
     test_run_under_water();
     test_second_pass();
     test_short_fund();
-    test_price_of_one();
+    test_hidden_deficit();
     test_ranking();
     test_slices();
     test_other_side_moves();
-    test_closed_under_water();
+    test_under_water();
     test_unwind();
     test_unwind_image();
     image_copy_free(&ours);

@@ -1,10 +1,11 @@
 /* L3 of R7 over more holders than a slice meets, while a trader moves the only opposite position
  * between two portfolios, always to the one that the ranking has passed (R7, the steps of L2 and
- * L3).
+ * L3). The mark moves by steps below 1 %, each with its scan done, so that the market is not in a
+ * gap (R3) and the trader can trade.
  *
  * Account 7 has 1,000 USDC and is long 0.19 BTC from 100,000, bought from account AHEAD for a fee
- * of 8.55. At 94,000: E = 991.45 - 1,140 = -148.55; p = 94,000 + 781.9: worse than the mark for
- * who is short. */
+ * of 8.55. At 95,200: E = 991.45 - 912 = 79.45, MM = 180.88: p = 95,200 - fdiv(79.45, 0.19) = 4,181
+ * raw: 94,781.9. */
 #include "engine/liquidate/liquidation.h"
 #include "engine/risk/fund.h"
 #include "trade.h"
@@ -12,7 +13,7 @@
 enum { LOSER = TRADE_ACCOUNTS + 1, BEHIND = 150, AHEAD = 250, LAST = 300, SIZE = 19000 };
 enum { COMMANDS_MOST = 60 }; /* of 64 units: rankings of some 300 holders, 12 times over */
 
-#define ASK UINT64_C(945000)
+#define ASK UINT64_C(953000)
 
 static struct host host;
 
@@ -58,18 +59,34 @@ static bool move(uint32_t *holder, bool *offered)
     return true;
 }
 
-/* All that the run sold went at this price, within the bound. `moves`: how often the trader moved
- * while it went on. */
-static void run_at(uint64_t price, int64_t cash_of_fund)
+static int64_t size_of(uint32_t subject)
+{
+    uint32_t index = subject == 0 ? FUND_PORTFOLIO : portfolio_find(host.engine, subject, 0, 0);
+    uint32_t holding = holding_find(host.engine, index, 0);
+
+    return holding == HOLDING_NONE ? 0 : state_holding(host.engine, holding)->size;
+}
+
+/* To 95,200 through 99,200, 98,400, ... */
+static void sink(void)
+{
+    for (uint64_t price = 992000; price >= 952000; price -= 8000) {
+        while (engine_has_work(host.engine))
+            host_tick(&host, 1000);
+        CHECK(!trade_market(&host)->in_gap && trade_size(&host, LOSER) == SIZE);
+        CHECK(host_oracle(&host, HOST_BTC, price) == TRADE_OK);
+    }
+}
+
+/* All that the run of `subject` (0: the fund) sells goes at this price, in one fill, within the
+ * bound. */
+static void run_at(uint32_t subject, uint64_t price)
 {
     uint32_t commands = 0, holder = AHEAD, actions = 0;
     bool offered = false;
 
-    host.engine->portfolios.rows[FUND_PORTFOLIO].cash += cash_of_fund;
-    trade_portfolio(&host, 1)->cash -= cash_of_fund;
-    CHECK(host_oracle(&host, HOST_BTC, 940000) == TRADE_OK);
-    CHECK(host.engine->work.count != 0);
-    while (trade_size(&host, LOSER) != 0 || runs()) {
+    CHECK(engine_has_work(host.engine));
+    while (size_of(subject) != 0 || runs()) {
         CHECK(commands++ < COMMANDS_MOST);
         if (!runs() || !move(&holder, &offered))
             host_tick(&host, 1000);
@@ -78,6 +95,7 @@ static void run_at(uint64_t price, int64_t cash_of_fund)
         if (told == NULL)
             continue;
         memcpy(&action, told->bytes, sizeof action);
+        CHECK(action.portfolio.account_id == subject);
         CHECK(action.level == 3 && action.price == price && action.size == SIZE);
         actions++;
     }
@@ -89,21 +107,36 @@ static void run_at(uint64_t price, int64_t cash_of_fund)
 static void test_pass_one(void)
 {
     open_many();
-    run_at(947819, 0);
+    sink();
+    run_at(LOSER, 947819);
     host_close(&host);
 }
 
-/* Pass 2, for the fund is short: the run ends, though every ranking is left behind. */
-static void test_pass_two(void)
+static void give_to_fund(int64_t amount)
+{
+    host.engine->portfolios.rows[FUND_PORTFOLIO].cash += amount;
+    trade_portfolio(&host, 1)->cash -= amount;
+}
+
+/* Pass 2 alone, at the mark: the fund took the position with 10,000, lost all but 1,000 of it, and
+ * the next scan finds that it has more than ten times its equity. */
+static void test_run_of_fund(void)
 {
     open_many();
-    run_at(940000, -1000 * (int64_t)HOST_USDC);
+    give_to_fund(10000 * (int64_t)HOST_USDC);
+    sink();
+    while (engine_has_work(host.engine))
+        host_tick(&host, 1000);
+    CHECK(size_of(0) == SIZE && trade_size(&host, LOSER) == 0);
+    give_to_fund(-9000 * (int64_t)HOST_USDC);
+    CHECK(host_oracle(&host, HOST_BTC, 951000) == TRADE_OK);
+    run_at(0, 951000);
     host_close(&host);
 }
 
 int main(void)
 {
     test_pass_one();
-    test_pass_two();
+    test_run_of_fund();
     return 0;
 }

@@ -132,6 +132,7 @@ static void test_keys(void)
     cc_store64(oracle, host.clock_ns);
     cc_store64(oracle + 8, 1000000);
     cc_store16(oracle + 16, HOST_BTC);
+    cc_store16(oracle + 20, 3); /* sources */
     struct host_request request = { .code = REQUEST_oracle_price,
                                     .body = oracle,
                                     .body_bytes = sizeof oracle,

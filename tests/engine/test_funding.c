@@ -39,13 +39,13 @@ static void test_rate(void)
         { __LINE__, "below the clamp", -1000000, 1, -62500 },  /* -1,000,000 + 500,000 */
         { __LINE__, "an eighth toward zero", -500009, 1, -1 }, /* -9 / 8 */
         { __LINE__, "a mean toward zero", -1000015, 2, 0 },    /* -500,007.5 -> -500,007: -7 / 8 */
-        { __LINE__, "just below the cap", 320499999, 1, 39999999 }, /* 319,999,999 / 8 */
-        { __LINE__, "the cap", 1000000000, 1, 40000000 },
-        { __LINE__, "the cap below", -1000000000, 1, -40000000 },
+        { __LINE__, "just below the cap", 40499999, 1, 4999999 }, /* 39,999,999 / 8 */
+        { __LINE__, "the cap", 1000000000, 1, 5000000 },          /* 250 * 20,000 */
+        { __LINE__, "the cap below", -1000000000, 1, -5000000 },
     };
 
     for (size_t i = 0; i < CC_COUNT(rows); i++)
-        CHECK_ROW(&rows[i], premium_rate(rows[i].sum, rows[i].count) == rows[i].want);
+        CHECK_ROW(&rows[i], premium_rate(rows[i].sum, rows[i].count, 20000) == rows[i].want);
 }
 
 /* x > 0: -cdiv(x, 1e9); x < 0: floor(-x / 1e9). 1 * 1,000,003 * 12,500 = 12,500,037,500: 12.5... */
@@ -361,17 +361,17 @@ static void test_skipped(void)
     host_tick(&host, S);
     CHECK(trade_effects(&host, EFFECT_funding_epoch) == 0);
     CHECK(host_oracle(&host, HOST_BTC, M) == TRADE_OK);
-    CHECK(host_oracle(&host, HOST_BTC, 1300000) == TRADE_OK && market->hold_count == 1);
+    CHECK(host_oracle(&host, HOST_BTC, 1150000) == TRADE_OK && market->hold_count == 1);
     host.clock_ns = next_hour();
     host_tick(&host, 0);
     CHECK(trade_effects(&host, EFFECT_funding_epoch) == 0); /* held: not valid */
     set_state(MARKET_CANCEL_ONLY);
-    for (uint32_t i = 0; i < 2; i++)
-        CHECK(host_oracle(&host, HOST_BTC, 1300000) == TRADE_OK);
+    for (uint32_t i = 0; i < 2; i++) /* three updates over an hour: the run is taken */
+        CHECK(host_oracle(&host, HOST_BTC, 1150000) == TRADE_OK);
     CHECK(market->hold_count == 0 && market->state == MARKET_CANCEL_ONLY);
     host.clock_ns = next_hour();
     host_tick(&host, 0);
-    CHECK(epoch_told(0).epoch == 1 && epoch_told(0).index == 1300000);
+    CHECK(epoch_told(0).epoch == 1 && epoch_told(0).index == 1150000);
     CHECK(trade_effects(&host, EFFECT_funding_payment) == 3);
     set_state(MARKET_POST_ONLY);
     host.clock_ns = next_hour();
@@ -409,62 +409,79 @@ static void test_passed_over(void)
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/* impact_notional 20,000 USDC. A bid of 0.25 BTC at 100,500: impact bid 1,005,000, index 1,000,000:
- * +5,000,000 ppb. One sample in 5 s; 2109 of the next second tells it. */
+/* impact_notional 20,000 USDC. A bid of 0.25 BTC at 100,100, alone: 0 counts as a sample; with
+ * an ask of as much at 101,000: impact bid 1,001,000, index 1,000,000: +1,000,000 ppb. One
+ * sample in 5 s; 2109 of the next second tells it. */
 static void test_samples(void)
 {
     trade_open(&host, NO_AGE);
     struct market *market = trade_market(&host);
     struct effect_mark mark;
-    trade_rest(&host, 1, 25000, 1005000);
+    trade_rest(&host, 1, 25000, 1001000);
     uint64_t slot = host.clock_ns / MARKET_SLOT_NS + 1;
     tick_at(slot * MARKET_SLOT_NS - 1);
     CHECK(market->premium_count == 0); /* the slot of the definition has none */
     tick_at(slot * MARKET_SLOT_NS);
-    CHECK(market->premium_count == 1 && market->premium_sum == 5000000);
+    CHECK(market->premium_count == 1 && market->premium_sum == 0);
+    trade_rest(&host, 2, -25000, 1010000);
+    slot++;
+    tick_at(slot * MARKET_SLOT_NS);
+    CHECK(market->premium_count == 2 && market->premium_sum == 1000000);
     memcpy(&mark, host_effect(&host, EFFECT_mark, 0)->bytes, sizeof mark);
     CHECK(mark.premium_ppb == 0);
     host_tick(&host, S);
     memcpy(&mark, host_effect(&host, EFFECT_mark, 0)->bytes, sizeof mark);
-    CHECK(mark.premium_ppb == 5000000);
+    CHECK(mark.premium_ppb == 1000000);
     tick_at((slot + 1) * MARKET_SLOT_NS - S / 2);
-    CHECK(market->premium_count == 1);
-    /* only asks, at 99,700: index - impact ask = 3,000: -3,000,000 ppb. 0.3 BTC: 29,910 USDC */
+    CHECK(market->premium_count == 2);
+    /* an ask at 99,800: index - impact ask = 2,000: -2,000,000 ppb. 0.3 BTC: 29,940 USDC */
     CHECK(host_cancel_all(&host, 1, HOST_BTC, 0) == TRADE_OK);
-    trade_rest(&host, 2, -30000, 997000);
+    CHECK(host_cancel_all(&host, 2, HOST_BTC, 0) == TRADE_OK);
+    trade_rest(&host, 1, 30000, 990000);
+    trade_rest(&host, 2, -30000, 998000);
     tick_at((slot + 1) * MARKET_SLOT_NS + 3 * S); /* late, but in the slot */
-    CHECK(market->premium_count == 2 && market->premium_sum == 2000000);
-    /* not enough depth on either side: 0 counts as a sample. Slots passed over have none. */
+    CHECK(market->premium_count == 3 && market->premium_sum == -1000000);
+    /* not enough depth on one side: 0 counts as a sample. Slots passed over have none. */
     CHECK(host_cancel_all(&host, 2, HOST_BTC, 0) == TRADE_OK);
     trade_rest(&host, 2, -10000, 997000);
     tick_at((slot + 4) * MARKET_SLOT_NS);
-    CHECK(market->premium_count == 3 && market->premium_sum == 2000000);
+    CHECK(market->premium_count == 4 && market->premium_sum == -1000000);
     CHECK(market->premium_ppb == 0);
     /* HALTED: no sample, also not later in the same slot */
     set_state(MARKET_HALTED);
     tick_at((slot + 5) * MARKET_SLOT_NS);
     set_state(MARKET_POST_ONLY);
     tick_at((slot + 5) * MARKET_SLOT_NS + S);
-    CHECK(market->premium_count == 3);
-    tick_at((slot + 6) * MARKET_SLOT_NS);
     CHECK(market->premium_count == 4);
+    tick_at((slot + 6) * MARKET_SLOT_NS);
+    CHECK(market->premium_count == 5);
     host_close(&host);
 }
 
-/* A sample far beyond every rate is clamped: 2^40 - 1 over an index of 1 is 1.1e21 ppb. */
+/* A sample is at most 1,000 * max(mark_book_ppm, a quarter of the lowest maintenance rate) ppb:
+ * 2,500,000 on either side. */
 static void test_sample_bound(void)
 {
     trade_open(&host, NO_AGE);
     struct market *market = trade_market(&host);
     trade_rest(&host, 1, 1000000, 1050000);
+    trade_rest(&host, 2, -1000000, 1060000);
     market->index_price = 1;
     market->premium_slot = 0;
     premium_sample(host.engine, 0);
-    CHECK(market->premium_ppb == INT64_C(1049999) * 1000000000);
+    CHECK(market->premium_ppb == 2500000);
+    market->index_price = 1047381; /* 2,619 below the bid: 2,500,522.8 ppb */
     market->premium_slot = 0;
-    market->record.tick_size = 10000000; /* the bid now reads as 10,500,000,000,000 */
     premium_sample(host.engine, 0);
-    CHECK(market->premium_ppb == INT64_C(1) << 52);
+    CHECK(market->premium_ppb == 2500000);
+    market->index_price = 1047382; /* 2,618: 2,499,565.5 */
+    market->premium_slot = 0;
+    premium_sample(host.engine, 0);
+    CHECK(market->premium_ppb == 2499565);
+    market->index_price = 2000000;
+    market->premium_slot = 0;
+    premium_sample(host.engine, 0);
+    CHECK(market->premium_ppb == -2500000);
     host_close(&host);
 }
 

@@ -1,5 +1,5 @@
-/* A market that is HALTED: who waits for its index (rules.md R5; R7, Waits), and the mark at
- * which it is opened (R5, the mark after a halt). */
+/* A market that is HALTED or held: whose liquidation goes on and whose waits (rules.md R7, Which
+ * legs), and the mark at which it is opened (R5). */
 #include "engine/price/mark.h"
 #include "trade.h"
 
@@ -27,7 +27,7 @@ static enum status set_all(uint8_t state)
     return host_signed(&host, &request);
 }
 
-/* --- who waits for it ------------------------------------------------------------------------- */
+/* --- whose liquidation waits ------------------------------------------------------------------ */
 
 static void buy(uint16_t asset, int64_t size)
 {
@@ -43,8 +43,7 @@ static void buy(uint16_t asset, int64_t size)
 
 /* Account 7 has 1,000 USDC and is long 0.19 BTC and 0.001 ETH from 100,000, for fees of 8.55 and
  * 0.045: E = 991.405 - 0.19 * (100,000 - BTC's mark), MM = 1 % of 0.19 * that mark, and 1. ETH is
- * halted. At 95,700: E = 174.405 < MM = 182.83, 3E = 523.215 >= 2MM = 365.66: L1 sells BTC, which
- * trades, when ETH's index is valid. */
+ * halted. At 95,700: E = 174.405 < MM = 182.83, 3E = 523.215 >= 2MM = 365.66. */
 static void open_loser(void)
 {
     trade_open(&host, NULL);
@@ -57,56 +56,60 @@ static void open_loser(void)
     CHECK(trade_set_state(&host, ETH, MARKET_HALTED) == TRADE_OK);
 }
 
-static void check_waits(void)
+static bool is_in_liquidation(void)
 {
-    CHECK(trade_portfolio(&host, LOSER)->status == PORTFOLIO_ACTIVE);
-    CHECK(state_market(host.engine, 1)->waited && !market_mark_is_valid(host.engine, 1));
+    return trade_portfolio(&host, LOSER)->status == PORTFOLIO_IN_LIQUIDATION;
 }
 
-/* The command that made the index valid has it looked at: the order of L1, which finds no bid. */
+/* The order of L1, which finds no bid: n = cdiv((12 * 182.83 - 10 * 174.405)e6 * 1e6, 95,000) =
+ * 4,735,894,737: 4,949 raw; d = fdiv(fdiv(174.405 * 181.83, 182.83) - 45.4575, 0.19) =
+ * fdiv(127,993,581, 19,000) = 6,736. */
 static void check_sold(void)
 {
+    struct effect_order_state order = trade_state(&host, 0);
+
+    CHECK(order.order_type == ORDER_LIQUIDATE && order.asset_id == HOST_BTC);
+    CHECK(order.remaining == 4949 && order.side == ORDER_SHORT && order.price == 950264);
+    CHECK(is_in_liquidation() && state_market(host.engine, 1)->state == MARKET_HALTED);
+    CHECK(state_market(host.engine, 1)->mark == M);
+}
+
+/* A frozen leg counts at its last mark, is left alone, and keeps nobody from being liquidated. */
+static void test_other_leg_is_frozen(void)
+{
+    open_loser();
+    host.clock_ns += 11 * S; /* its index is too old as well */
+    CHECK(host_oracle(&host, HOST_BTC, 957000) == TRADE_OK);
     const struct host_effect *told = host_effect(&host, EFFECT_portfolio_state, 0);
     struct effect_portfolio_state body;
-
     CHECK(told != NULL);
     memcpy(&body, told->bytes, sizeof body);
     CHECK(body.portfolio.account_id == LOSER && body.status == PORTFOLIO_IN_LIQUIDATION);
     CHECK(body.equity == 174405000 && body.maintenance == 182830000);
-    struct effect_order_state order = trade_state(&host, 0);
-    CHECK(order.order_type == ORDER_LIQUIDATE && order.asset_id == HOST_BTC);
-    CHECK(order.remaining == SIZE && order.side == ORDER_SHORT);
-    CHECK(state_market(host.engine, 1)->state == MARKET_HALTED);
-    CHECK(state_market(host.engine, 1)->mark == M);
-}
-
-/* Its index was too old, and comes again. */
-static void test_index_comes_again(void)
-{
-    open_loser();
-    host.clock_ns += 11 * S;
-    CHECK(host_oracle(&host, HOST_BTC, 957000) == TRADE_OK);
-    check_waits();
-    CHECK(host_oracle(&host, ETH, M) == TRADE_OK);
     check_sold();
     host_close(&host);
 }
 
-/* Its index was held: three updates agree, or the operator sets the state that it has. */
+/* With frozen legs alone a portfolio waits: BTC is held, 809 are taken away, E = 182.405 < 191. The
+ * operator's state ends no hold; a price within 10 % of the reference does: at 99,900 E = 163.405,
+ * MM = 190.81, 3E = 490.215 >= 381.62, and L1 sells. */
 static void test_hold_ends(void)
 {
-    for (unsigned by_operator = 0; by_operator < 2; by_operator++) {
-        open_loser();
-        CHECK(host_oracle(&host, ETH, 1200000) == TRADE_OK);
-        CHECK(host_oracle(&host, HOST_BTC, 957000) == TRADE_OK);
-        check_waits();
-        CHECK(host_oracle(&host, ETH, 1200000) == TRADE_OK);
-        check_waits();
-        CHECK((by_operator ? trade_set_state(&host, ETH, MARKET_HALTED)
-                           : host_oracle(&host, ETH, 1200000)) == TRADE_OK);
-        check_sold();
-        host_close(&host);
-    }
+    open_loser();
+    CHECK(host_oracle(&host, HOST_BTC, 1200000) == TRADE_OK);
+    CHECK(trade_market(&host)->hold_count == 1 && trade_market(&host)->state == MARKET_CANCEL_ONLY);
+    trade_portfolio(&host, LOSER)->cash -= 809 * (int64_t)HOST_USDC;
+    trade_portfolio(&host, 1)->cash += 809 * (int64_t)HOST_USDC;
+    CHECK(trade_limit(&host, LOSER, 1000, M) != TRADE_OK); /* a touch */
+    CHECK(is_in_liquidation() && trade_market(&host)->waited);
+    CHECK(trade_set_state(&host, HOST_BTC, MARKET_REDUCE_ONLY) == TRADE_OK);
+    CHECK(trade_market(&host)->hold_count == 1 && trade_market(&host)->state == MARKET_CANCEL_ONLY);
+    CHECK(trade_effects(&host, EFFECT_order_state) == 0);
+    CHECK(host_oracle(&host, HOST_BTC, 999000) == TRADE_OK);
+    CHECK(trade_market(&host)->hold_count == 0 && trade_market(&host)->state == MARKET_REDUCE_ONLY);
+    CHECK(trade_last_state(&host).order_type == ORDER_LIQUIDATE);
+    CHECK(trade_last_state(&host).asset_id == HOST_BTC && is_in_liquidation());
+    host_close(&host);
 }
 
 /* --- the mark it is opened at ----------------------------------------------------------------- */
@@ -193,7 +196,7 @@ static void test_opened_beyond_the_bound(void)
 
 int main(void)
 {
-    test_index_comes_again();
+    test_other_leg_is_frozen();
     test_hold_ends();
     test_opened();
     test_old_mark_is_gone();

@@ -191,13 +191,15 @@ static void test_work(void)
     struct work_queue *row = &host.engine->work;
     uint32_t scans = 0;
 
-    for (uint32_t i = 0; i < row->count; i++) {
-        uint32_t *item = &row->items[(row->head + i) & row->mask];
-        if (*item >> WORK_ITEM_BITS == WORK_MARK_SCAN)
-            scans++;
-        else
-            flip(item, 1, "items");
-    }
+    for (unsigned r = 0; r < WORK_RING_COUNT; r++)
+        for (uint32_t i = 0; i < row->rings[r].count; i++) {
+            struct work_items *ring = &row->rings[r];
+            uint32_t *item = &ring->items[(ring->head + i) & ring->mask];
+            if (*item >> WORK_ITEM_BITS == WORK_MARK_SCAN)
+                scans++;
+            else
+                flip(item, 1, "items");
+        }
     CHECK(scans == 1);
     struct holding *listed = state_holding(host.engine, holding_find(host.engine, 3, 0));
     uint32_t cursor = listed->cancel_cursor;
@@ -211,6 +213,7 @@ static void test_work(void)
     FLIP(scans[0].begun)
     FLIP(scans[0].again)
     FLIP(scans[0].exact)
+    FLIP(scans[0].mark)
 }
 
 /* What the image leaves out, by name: each is scratch of a command or made again from the rest. A
@@ -224,7 +227,7 @@ static const struct left_out {
     { __LINE__, "account", ACCOUNT_CACHES(TEXT),
       "credential_head portfolio_head portfolio_tail signer_hint subaccount_head "
       "conditional_count cancel_queued cancel_market cancel_sequence cancel_subaccount "
-      "cancel_portfolio master_head " },
+      "cancel_portfolio master_head open_order_count zero " },
     { __LINE__, "credential", CREDENTIAL_CACHES(TEXT),
       "account_next next prev key_place sequence_place passkey zero " },
     /* Sums of the records' figures, and which rows are in a list or queue. */
@@ -235,9 +238,9 @@ static const struct left_out {
     /* Links and the scratch of one walk; a cursor is told with its cancellation list. */
     { __LINE__, "holding", HOLDING_CACHES(TEXT),
       "walk_quantity walk_equity walk_stamp order_head order_tail next map_place "
-      "cancel_cursor leverage mmp zero2 " },
+      "cancel_cursor leverage mmp account_position zero2 " },
     { __LINE__, "leverage", LEVERAGE_CACHES(TEXT), "next map_place " },
-    { __LINE__, "market", MARKET_CACHES(TEXT), "funding_queued zero book holders " },
+    { __LINE__, "market", MARKET_CACHES(TEXT), "funding_queued open_interest book holders " },
     { __LINE__, "order", IMAGE_ORDER_CACHES(TEXT), "next prev map_slot holding has_extra " },
     { __LINE__, "engine", STATE_CACHES(TEXT), "effects.count effects.zero zero " },
 };

@@ -142,12 +142,22 @@ static void command(void)
 
 /* --- what an image was taken in the middle of ------------------------------------------------- */
 
+/* Item i of all queues, in their order. */
+static uint32_t item_at(const struct work_queue *work, uint32_t i)
+{
+    const struct work_items *ring = work->rings;
+
+    for (; i >= ring->count; ring++)
+        i -= ring->count;
+    return ring->items[(ring->head + i) & ring->mask];
+}
+
 static void look_at_work(const struct engine *engine)
 {
     const struct work_queue *work = &engine->work;
 
     for (uint32_t i = 0; i < work->count; i++) {
-        uint32_t item = work->items[(work->head + i) & work->mask];
+        uint32_t item = item_at(work, i);
         uint32_t index = item & ((1u << WORK_ITEM_BITS) - 1);
         switch ((enum work_kind)(item >> WORK_ITEM_BITS)) {
         case WORK_TIMERS:

@@ -12,9 +12,9 @@ enum { COMMANDS = 20000 };
 
 static_assert(ENGINE_RULES_VERSION == 6, "the hashes below are those of this version");
 
-static const char image_hash[] = "a6d1cd42ad5ccff91db9b6a871ee6cf580e060f179437ae461e76c4d517b317b";
+static const char image_hash[] = "cbc8815da44c7665ad66c901733810385f95b975b009bbdafe6d1b976ebfbad7";
 static const char effects_hash[] =
-    "6a97996e0141df4fbd48e08d1390ea732409a01832a618ffac3e36b7d945d1e9";
+    "cdda99aa6c2065ed6b215edabb6e9aecf80051dd3866aef8c0a8f617d56dedd6";
 
 static struct traffic traffic;
 

@@ -246,21 +246,25 @@ static void test_outlives(void)
     host_close(&host);
 }
 
-/* R5: a mark that does not stand in a market where the portfolio has something refuses every
- * change; in a market where it has nothing it does not matter, nor does that market's state. A
- * setting there is nothing for row 19 either. */
+/* R4: a lower leverage needs E - stress >= IM after it. A bid of 9 BTC in a market whose index is
+ * older than 10 s: stress = 10 % of 900,000, so 10,000 are left; IM is 45,000 at 20x, 18,000 at
+ * 50x, which is no lower leverage. In a market where the portfolio has nothing IM does not change,
+ * and the stress counts all the same. Without stress 100,000 cover the 90,000 of 10x. */
 static void test_marks(void)
 {
     open("exchange.oracle_max_age_ms=10000\n");
     define(2); /* no index, ever */
     CHECK(keys_leverage(&host, keys[1], 1, 2, 7) == TRADE_OK);
-    (void)trade_rest(&host, 1, BTC / 10, 999000);
+    (void)trade_rest(&host, 1, 9 * BTC, 999000);
     host_tick(&host, 11 * HOST_SECOND_NS); /* the index of BTC is too old */
-    CHECK(set(1, 50) == REFUSED && host.result.reason == REASON_insufficient_free_equity);
-    CHECK(keys_leverage(&host, keys[1], 1, 2, 8) == REFUSED);
-    CHECK(set(2, 50) == TRADE_OK);
-    CHECK(host_oracle(&host, HOST_BTC, TRADE_MARK) == TRADE_OK);
+    CHECK(set(1, 19) == REFUSED && host.result.reason == REASON_insufficient_free_equity);
+    CHECK(keys_leverage(&host, keys[1], 1, 2, 6) == REFUSED);
+    CHECK(keys_leverage(&host, keys[1], 1, 2, 8) == TRADE_OK);
     CHECK(set(1, 50) == TRADE_OK);
+    CHECK(set(1, 10) == REFUSED);
+    CHECK(set(2, 10) == TRADE_OK); /* it has nothing anywhere */
+    CHECK(host_oracle(&host, HOST_BTC, TRADE_MARK) == TRADE_OK);
+    CHECK(set(1, 10) == TRADE_OK);
     host_close(&host);
 }
 

@@ -9,7 +9,7 @@
 #include "image_copy.h"
 #include "trade.h"
 
-enum { PLAYERS = 14, RICH = TRADE_ACCOUNTS, RUNS = 10, COMMANDS = 1000 };
+enum { PLAYERS = 14, RICH = TRADE_ACCOUNTS, RUNS = 16, COMMANDS = 1000 };
 
 #define USDC (int64_t) HOST_USDC
 
@@ -92,6 +92,21 @@ static void check_rest(void)
     }
 }
 
+/* The operator takes the held price (code 1010). */
+static void accept_index(uint64_t price)
+{
+    uint8_t body[16] = { 0 };
+
+    cc_store64(body, price);
+    cc_store16(body + 8, HOST_BTC);
+    struct host_request request = { .code = REQUEST_index_accept,
+                                    .body = body,
+                                    .body_bytes = sizeof body,
+                                    .key = host_operator_key,
+                                    .key_bytes = 32 };
+    CHECK(host_signed(&host, &request) == TRADE_OK);
+}
+
 static void move_index(void)
 {
     uint64_t price = trade_market(&host)->index_price;
@@ -102,16 +117,22 @@ static void move_index(void)
     count_effects();
     uint32_t kind = below(60);
 
-    if (kind == 0) { /* a gap, behind a silence */
+    if (kind == 0) { /* a gap, after a silence: held, until the operator accepts it */
         host.clock_ns += 61 * HOST_SECOND_NS;
         price = price * (400 + below(1200)) / 1000;
     } else if (kind < 3) {
         price = price * (910 + below(180)) / 1000;
+    } else if (kind < 9) { /* past the book's turn, and not under water */
+        price = price * (980 + below(40)) / 1000;
     } else {
         price = price * (9960 + below(82)) / 10000;
     }
     price = price < 200000 ? 200000 : price > 4000000 ? 4000000 : price;
     (void)host_oracle(&host, HOST_BTC, price);
+    if (trade_market(&host)->hold_count != 0 && below(4) == 0) {
+        count_effects();
+        accept_index(price);
+    }
 }
 
 static void trade_once(void)
@@ -175,7 +196,8 @@ static void run(uint32_t number)
         CHECK(host_account(&host, n) == n);
         CHECK(host_deposit(&host, n, (500 + below(4000)) * HOST_USDC) == TRADE_OK);
     }
-    int64_t fund = number % 2 == 0 ? 0 : 20000 * USDC;
+    int64_t fund = number % 2 == 0 ? 0 : 1000000 * USDC; /* it takes half of that (R7) */
+    CHECK(host_deposit(&host, 1, (uint64_t)fund + HOST_USDC) == TRADE_OK);
     trade_portfolio(&host, 1)->cash -= fund;
     host.engine->portfolios.rows[FUND_PORTFOLIO].cash += fund;
     CHECK(host_deposit(&host, 1, HOST_USDC) == TRADE_OK); /* a touch */

@@ -116,8 +116,7 @@ static void test_view(void)
 }
 
 /* 1 is long 15 BTC from 100,000 with 100,000 USDC: fee 675. At a mark of 94,200 it is down 87,000:
- * E = 12,325, MM = 14,130, IM = 70,650: flagged and below maintenance, still ACTIVE (R7's trigger
- * is not in this rules version). */
+ * E = 12,325, MM = 14,130, IM = 70,650: flagged and below maintenance. */
 static void open_long(struct host *host)
 {
     trade_open(host, NULL);
@@ -160,26 +159,32 @@ static void test_reducing_rule(void)
     host_close(&host);
 }
 
-/* Under water (E < 0) it may still close at the mark or better, fee included, and nothing worse.
- * The mark is not valid, so that nobody liquidates it meanwhile; 120,000 of its cash are account
- * 5's. */
+/* Under water, E < 0, no order is accepted, at whatever price (row 27). With stress, here 10 % of
+ * 1,500,000, an order that reduces may leave E' >= 0 and cost a thousandth of what it closes at the
+ * mark: 100 a BTC, fee included. The mark is not valid, so that nobody liquidates it; 120,000 of
+ * its cash are account 5's. */
 static void test_under_water(void)
 {
     static struct host host;
 
     open_long(&host);
-    trade_rest(&host, 3, 100000, 1000451);
-    trade_rest(&host, 4, 100000, 1000450);
-    host.clock_ns += 60 * HOST_SECOND_NS;
+    trade_rest(&host, 3, 100000, 999449);
+    trade_rest(&host, 4, 100000, 999450);
+    host.clock_ns += 59 * HOST_SECOND_NS;
     trade_portfolio(&host, 1)->cash -= 120000 * (int64_t)USDC;
     trade_portfolio(&host, 5)->cash += 120000 * (int64_t)USDC;
     CHECK(view_of(&host, 1).equity == -20675 * USDC);
-    /* the taker's fee at 100,045.1 a BTC is 45.020295: sold 45.1 above the mark E' > E */
-    CHECK(trade_reduce(&host, 1, -100000, 1000451, TRADE_IOC) == TRADE_OK);
+    CHECK(trade_reduce(&host, 1, -100000, 999450, TRADE_IOC) ==
+          STATUS_insufficient_margin_to_place);
+    CHECK(trade_reduce(&host, 1, -100000, 1090000, TRADE_GTC) ==
+          STATUS_insufficient_margin_to_place);
+    CHECK(host_deposit(&host, 1, 21675 * HOST_USDC) == TRADE_OK); /* E = 1,000 */
+    /* 55 below the mark, the taker's fee at 99,945.0 is 44.97525 */
+    CHECK(trade_reduce(&host, 1, -100000, 999450, TRADE_IOC) == TRADE_OK);
     CHECK(trade_size(&host, 1) == 1400000);
-    CHECK(view_of(&host, 1).equity == -20675 * USDC + 45100000 - 45020295);
-    /* at 100,045.0 it is 45.02025: E' < E */
-    CHECK(trade_reduce(&host, 1, -100000, 1000450, TRADE_IOC) ==
+    CHECK(view_of(&host, 1).equity == 1000 * USDC - 55000000 - 44975250);
+    /* 55.1 and 44.975205: 100.075205 */
+    CHECK(trade_reduce(&host, 1, -100000, 999449, TRADE_IOC) ==
           STATUS_insufficient_margin_to_trade);
     host_close(&host);
 }

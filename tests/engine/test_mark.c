@@ -1,6 +1,7 @@
 /* Index and mark (rules.md R5, without premium samples and funding) and R1's mark bound. Every
  * number is worked out by hand; prices raw, BTC-PERP of W10. */
 #include "engine/price/mark.h"
+#include "engine/state/samples.h"
 #include "trade.h"
 
 #define S HOST_SECOND_NS
@@ -12,6 +13,7 @@ static enum status oracle(struct host *host, uint64_t publish_ns, uint64_t price
     cc_store64(body, publish_ns);
     cc_store64(body + 8, price);
     cc_store16(body + 16, HOST_BTC);
+    cc_store16(body + 20, 1); /* sources */
     struct host_request request = { .code = REQUEST_oracle_price,
                                     .body = body,
                                     .body_bytes = sizeof body,
@@ -65,47 +67,98 @@ static void test_time(void)
     host_close(&host);
 }
 
-/* A move beyond 10 % within 60 s is held: CANCEL_ONLY until three in a row agree within 2 %. */
+/* BTC at 100,000 with a sample of that price. */
+static struct market *open_sampled(struct host *host)
+{
+    trade_open(host, NULL);
+    host->clock_ns += 2 * S;
+    host_tick(host, 0);
+    CHECK(samples_reference(host->engine, 0) == 1000000);
+    return trade_market(host);
+}
+
+/* R12, 2. What is more than 10 % from the reference is held, not what is so far from the last one:
+ * CANCEL_ONLY; a price near the reference ends the hold at once. */
 static void test_hold(void)
 {
     static struct host host;
 
-    trade_open(&host, NULL);
-    struct market *market = trade_market(&host);
-    CHECK(oracle(&host, next_t(&host), 1100000) == TRADE_OK); /* exactly 10 %: not beyond */
-    CHECK(market->index_price == 1100000 && market->state == MARKET_ACTIVE);
-    CHECK(oracle(&host, next_t(&host), 989999) == TRADE_OK); /* 10.00009 % down */
-    CHECK(market->index_price == 1100000 && market->state == MARKET_CANCEL_ONLY);
-    CHECK(!market_mark_is_valid(host.engine, 0));
+    struct market *market = open_sampled(&host);
+    CHECK(oracle(&host, next_t(&host), 1099000) == TRADE_OK); /* 9.9 % */
+    CHECK(market->index_price == 1099000 && market->state == MARKET_ACTIVE);
+    host.clock_ns += S / 1000;
+    CHECK(oracle(&host, next_t(&host), 1207800) == TRADE_OK); /* 20.8 %, 9.9 % of the last */
+    CHECK(market->index_price == 1099000 && market->state == MARKET_CANCEL_ONLY);
+    CHECK(!market_mark_is_valid(host.engine, 0) && market->hold_count == 1);
     struct effect_market_state state;
     memcpy(&state, host_effect(&host, EFFECT_market_state, 0)->bytes, sizeof state);
     CHECK(state.state == MARKET_CANCEL_ONLY && state.cause == CAUSE_ORACLE);
     struct effect_mark mark;
     memcpy(&mark, host_effect(&host, EFFECT_mark, 0)->bytes, sizeof mark);
-    CHECK(mark.valid == 0 && mark.mark == market->mark && mark.index == 1100000);
+    CHECK(mark.valid == 0 && mark.mark == market->mark && mark.index == 1099000);
     CHECK(trade_limit(&host, 1, 1000, 990000) == STATUS_rejected_market_cancel_only);
-    /* the held one is the first; 2 % of 989,999 is 19,799.98: 1,009,799 would agree, 1,009,800 does
-     * not; then the window slides */
-    CHECK(oracle(&host, next_t(&host), 1000000) == TRADE_OK);
-    CHECK(oracle(&host, next_t(&host), 1009799 + 1) == TRADE_OK);
-    CHECK(market->state == MARKET_CANCEL_ONLY && market->index_price == 1100000);
-    CHECK(oracle(&host, next_t(&host), 1019999) == TRADE_OK); /* 1,000,000 .. 1,019,999 agree */
-    CHECK(market->state == MARKET_ACTIVE && market->index_price == 1019999);
-    CHECK(market_mark_is_valid(host.engine, 0) && market->mark == 1019999);
-    CHECK(trade_limit(&host, 1, 1000, 990000) == TRADE_OK);
-    CHECK(host_cancel(&host, 1, host.id) == TRADE_OK);
-    /* after more than 60 s without a valid index any move is taken */
-    uint64_t last = market->valid_ns;
-    host.clock_ns = last + 60 * S;
-    CHECK(oracle(&host, next_t(&host), 1500000) == TRADE_OK);
-    CHECK(market->hold_count == 1); /* 60 s exactly: within */
-    for (uint32_t i = 0; i < 2; i++)
-        CHECK(oracle(&host, next_t(&host), 1500000) == TRADE_OK);
-    CHECK(market->hold_count == 0 && market->index_price == 1500000);
-    last = market->valid_ns;
-    host.clock_ns = last + 60 * S + 1;
-    CHECK(oracle(&host, next_t(&host), 1000000) == TRADE_OK);
-    CHECK(market->hold_count == 0 && market->index_price == 1000000);
+    host.clock_ns += S / 1000;
+    CHECK(oracle(&host, next_t(&host), 1099000) == TRADE_OK);
+    CHECK(market->hold_count == 0 && market->state == MARKET_ACTIVE);
+    CHECK(market_mark_is_valid(host.engine, 0) && market->index_price == 1099000);
+    /* the bound: exactly 10 % is taken */
+    CHECK(oracle(&host, next_t(&host), 1100000) == TRADE_OK && market->hold_count == 0);
+    CHECK(oracle(&host, next_t(&host), 899999) == TRADE_OK && market->hold_count == 1);
+    host_close(&host);
+}
+
+static enum status accept_index(struct host *host, uint64_t price)
+{
+    uint8_t body[16] = { 0 };
+
+    cc_store64(body, price);
+    cc_store16(body + 8, HOST_BTC);
+    struct host_request request = { .code = REQUEST_index_accept,
+                                    .body = body,
+                                    .body_bytes = sizeof body,
+                                    .key = host_operator_key,
+                                    .key_bytes = sizeof host_operator_key };
+    return host_signed(host, &request);
+}
+
+/* R12, 3. A run of two seconds is taken within 20 % of the anchor; beyond it the operator alone
+ * ends the hold, within 2 % of the newest price. */
+static void test_run(void)
+{
+    static struct host host;
+
+    struct market *market = open_sampled(&host);
+    CHECK(accept_index(&host, 1000000) == STATUS_order_rejected_invalid); /* not held */
+    for (uint32_t i = 0; i < 5; i++) {
+        CHECK(oracle(&host, next_t(&host), 850000) == TRADE_OK); /* at 0, 0.5, ... 2.0 s */
+        CHECK((market->hold_count == 0) == (i == 4));
+        host.clock_ns += S / 2;
+    }
+    CHECK(market->index_price == 850000 && market->state == MARKET_ACTIVE);
+    for (uint32_t i = 0; i < 6; i++) { /* 15.3 % of 85,000, 28 % of the anchor */
+        CHECK(oracle(&host, next_t(&host), 720000) == TRADE_OK);
+        CHECK(market->hold_count != 0 && market->index_price == 850000);
+        host.clock_ns += S;
+    }
+    CHECK(accept_index(&host, 740000) == STATUS_rejected_invalid_price); /* 2.8 % */
+    CHECK(accept_index(&host, 725000) == TRADE_OK);
+    CHECK(market->index_price == 720000 && market->state == MARKET_ACTIVE);
+    CHECK(accept_index(&host, 725000) == STATUS_order_rejected_invalid);
+    host_close(&host);
+}
+
+/* A held update more than 2 % from any of the run begins it anew. */
+static void test_run_anew(void)
+{
+    static struct host host;
+
+    struct market *market = open_sampled(&host);
+    CHECK(oracle(&host, next_t(&host), 1150000) == TRADE_OK);
+    host.clock_ns += S;
+    CHECK(oracle(&host, next_t(&host), 1173000) == TRADE_OK && market->hold_count == 2);
+    host.clock_ns += S;
+    CHECK(oracle(&host, next_t(&host), 1149999) == TRADE_OK); /* 23,001 > 2 % of 1,149,999 */
+    CHECK(market->hold_count == 1 && market->index_price == 1000000);
     host_close(&host);
 }
 
@@ -118,10 +171,11 @@ static void test_hold_of_halted(void)
     struct market *market = trade_market(&host);
     market->state = MARKET_HALTED;
     for (uint32_t i = 0; i < 3; i++) {
-        CHECK(oracle(&host, next_t(&host), 1300000) == TRADE_OK);
+        CHECK(oracle(&host, next_t(&host), 1180000) == TRADE_OK);
         CHECK(market->state == MARKET_HALTED);
+        host.clock_ns += S;
     }
-    CHECK(market->hold_count == 0 && market->index_price == 1300000);
+    CHECK(market->hold_count == 0 && market->index_price == 1180000);
     CHECK(market->mark == 1000000); /* HALTED: the mark is not recomputed */
     host_close(&host);
 }
@@ -160,13 +214,14 @@ static void test_median(void)
     CHECK(host_cancel(&host, 1, bid.bytes) == TRADE_OK);
     CHECK(host_cancel_all(&host, 2, HOST_BTC, 0) == TRADE_OK);
     CHECK(oracle(&host, next_t(&host), 1000000) == TRADE_OK && market->mark == 1000100);
-    /* clamp: index * (1 +- 5 %), inside: 1,000,001 * 1.05 = 1,050,001.05, * 0.95 = 950,000.95 */
+    /* clamp: index * (1 +- 0.25 %), inside: 1,000,001 * 1.0025 = 1,002,501.0025, * 0.9975 =
+     * 997,500.9975 */
     market->ema = INT64_C(90000) << 20;
     market->last_price = 1080000;
-    CHECK(oracle(&host, next_t(&host), 1000001) == TRADE_OK && market->mark == 1050001);
+    CHECK(oracle(&host, next_t(&host), 1000001) == TRADE_OK && market->mark == 1002501);
     market->ema = -(INT64_C(90000) << 20);
     market->last_price = 920000;
-    CHECK(oracle(&host, next_t(&host), 1000001) == TRADE_OK && market->mark == 950001);
+    CHECK(oracle(&host, next_t(&host), 1000001) == TRADE_OK && market->mark == 997501);
     host_close(&host);
 }
 
@@ -206,6 +261,22 @@ static void test_impact(void)
     host_close(&host);
 }
 
+/* R12, 1. A book moves the mark by b at most, and by a 150th of it in a second. */
+static void test_book_bound(void)
+{
+    static struct host host;
+
+    trade_open(&host, NULL);
+    struct market *market = trade_market(&host);
+    trade_rest(&host, 1, 100000, 1004000);
+    trade_rest(&host, 2, -100000, 1006000);
+    host.clock_ns = market->second_ns + S;
+    host_tick(&host, 0);
+    CHECK(market->ema == 17476266); /* (2,500 << 20) / 150 */
+    CHECK(market->mark == 1000016); /* median of 1,000,000, 1,000,016 and 1,002,500 */
+    host_close(&host);
+}
+
 /* ema += tdiv((x << 20) - ema, 150) at each full second, once however many have passed. */
 static void test_ema(void)
 {
@@ -213,8 +284,8 @@ static void test_ema(void)
 
     trade_open(&host, NULL);
     struct market *market = trade_market(&host);
-    trade_rest(&host, 1, 1000, 1000000);
-    trade_rest(&host, 2, -1000, 1000301); /* mid 1,000,150.5 -> 1,000,150: x = 150; no impact */
+    trade_rest(&host, 1, 30000, 1000000);
+    trade_rest(&host, 2, -30000, 1000301); /* mid 1,000,150.5 -> 1,000,150: x = 150 */
     uint64_t second = market->second_ns;
     host_tick(&host, second + S - host.clock_ns - 1); /* not yet */
     CHECK(market->ema == 0);
@@ -315,9 +386,12 @@ int main(void)
 {
     test_time();
     test_hold();
+    test_run();
+    test_run_anew();
     test_hold_of_halted();
     test_median();
     test_impact();
+    test_book_bound();
     test_ema();
     test_bound();
     test_valid_again();

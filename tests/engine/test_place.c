@@ -331,7 +331,8 @@ static void test_marks(struct host *host)
     CHECK(trade_size(host, 1) == 0);
 }
 
-/* Row 24: reduce-only needs an opposite position; fill-or-kill must fit in it. */
+/* Row 24: reduce-only needs an opposite position; fill-or-kill must fit in it. Row 21: below 10
+ * USDC a reduce-only order passes when it covers the whole position, 5,000 raw here, then 1. */
 static void test_reduce_only(struct host *host)
 {
     CHECK(trade_limit(host, 2, -5000, 1000000) == TRADE_OK);
@@ -340,8 +341,12 @@ static void test_reduce_only(struct host *host)
     CHECK(trade_reduce(host, 1, -5001, 1000000, TRADE_FOK) == STATUS_invalid_reduce_only_order);
     CHECK(trade_reduce(host, 1, -5000, 1000000, TRADE_FOK) ==
           STATUS_rejected_f_o_k_not_fully_filled_low_liquidity);
-    CHECK(trade_reduce(host, 1, -1, 1000000, TRADE_GTC) == TRADE_OK); /* row 21 is not for it */
+    CHECK(trade_reduce(host, 1, -1, 1000000, TRADE_GTC) == STATUS_rejected_invalid_size);
     CHECK(trade_reduce(host, 1, -9000, 1000000, TRADE_GTC) == TRADE_OK);
+    CHECK(host_cancel_all(host, 1, 1, 0) == TRADE_OK);
+    CHECK(trade_limit(host, 2, 4999, 1000000) == TRADE_OK);
+    CHECK(trade_reduce(host, 1, -4999, 1000000, TRADE_IOC) == TRADE_OK);
+    CHECK(trade_reduce(host, 1, -1, 1000000, TRADE_GTC) == TRADE_OK);
     CHECK(host_cancel_all(host, 1, 1, 0) == TRADE_OK);
 }
 

@@ -68,38 +68,28 @@ static void test_example(void)
     host_close(&host);
 }
 
-/* R7: pr = pnl * 1e6 / max(1, |c|), lev = N * 1e6 / max(1, E), floors; pr >= 0: pr * lev / 1e6,
- * else pr * 1e6 / max(1, lev). */
+/* R7: the score is pnl * 1e6 / max(1, |c|), floored and clamped to 2^62. */
 static void test_score(void)
 {
     static const struct row {
         int line;
         const char *name;
-        int64_t profit, cost, notional, equity;
+        int64_t profit, cost;
         int128 score;
     } rows[] = {
-        /* pr 100, lev 3,000,150.02: 300.015 */
-        { __LINE__, "J2's short", 3000000, -30000000000, 29997000000, 9998500000, 300 },
-        /* pr -100: -100,000,000 / 3,000,150 = -33.3, floored */
-        { __LINE__, "at a loss", -3000000, -30000000000, 29997000000, 9998500000, -34 },
-        /* pr -0.0000333 floors to -1 */
-        { __LINE__, "a loss of one", -1, 30000000000, 29997000000, 9998500000, -1 },
-        { __LINE__, "a profit of one", 1, 30000000000, 29997000000, 9998500000, 0 },
-        { __LINE__, "no profit", 0, 7, 7, 7, 0 },
-        /* E <= 0 counts as 1: lev 10^9; pr 10^6 */
-        { __LINE__, "without equity", 1000, 1000, 1000, -5, 1000000000 },
-        { __LINE__, "without cost", 5, 0, 5, 5, 5000000 },
-        /* lev 2 * 10^-6 * 10^6 = 2 */
-        { __LINE__, "little leverage", -10, 1000, 2, 1000000, -5000000000 },
-        { __LINE__, "no leverage", -10, 1000, 0, 1000000, -10000000000 },
-        { __LINE__, "a loss beyond the clamp", INT64_MIN, 1, 0, 1, -((int128)1 << 62) * 1000000 },
-        /* both clamp at 2^62: 2^124 / 10^6 */
-        { __LINE__, "clamped", INT64_MAX, 1, INT64_MAX, 1, ((int128)1 << 124) / 1000000 },
+        { __LINE__, "J2's short", 3000000, -30000000000, 100 },
+        { __LINE__, "at a loss", -3000000, -30000000000, -100 },
+        /* -0.0000333 floors to -1 */
+        { __LINE__, "a loss of one", -1, 30000000000, -1 },
+        { __LINE__, "a profit of one", 1, 30000000000, 0 },
+        { __LINE__, "no profit", 0, 7, 0 },
+        { __LINE__, "without cost", 5, 0, 5000000 },
+        { __LINE__, "a loss beyond the clamp", INT64_MIN, 1, -((int128)1 << 62) },
+        { __LINE__, "clamped", INT64_MAX, 1, (int128)1 << 62 },
     };
 
     for (size_t i = 0; i < CC_COUNT(rows); i++)
-        CHECK_ROW(&rows[i], adl_score(rows[i].profit, rows[i].cost, (uint64_t)rows[i].notional,
-                                      rows[i].equity) == rows[i].score);
+        CHECK_ROW(&rows[i], adl_score(rows[i].profit, rows[i].cost) == rows[i].score);
 }
 
 /* Holders by ascending portfolio number, resting orders alone among them. */
@@ -114,16 +104,16 @@ static void test_holders(void)
     CHECK(host_oracle(&host, HOST_BTC, 999900) == TRADE_OK);
     CHECK(read_positions_next_holder(host.engine, 0, &from, &holder));
     CHECK(holder.portfolio == 1 && holder.size == 30000);
-    /* bought for 30,000, worth 29,997, E = 100,000 - 13.5 - 3: pr -100, lev 300,019 */
-    CHECK(holder.score == -334);
+    /* bought for 30,000, worth 29,997 */
+    CHECK(holder.score == -100);
     CHECK(read_positions_next_holder(host.engine, 0, &from, &holder));
     CHECK(holder.portfolio == 3 && holder.size == 0 && holder.score == 0);
     CHECK(read_positions_next_holder(host.engine, 0, &from, &holder));
-    CHECK(holder.portfolio == SEVEN && holder.size == -30000 && holder.score == 300);
+    CHECK(holder.portfolio == SEVEN && holder.size == -30000 && holder.score == 100);
     CHECK(!read_positions_next_holder(host.engine, 0, &from, &holder));
     begin(SEVEN, "BTC-PERP");
     CHECK(read_positions_next(&cursor, host.engine, &row));
-    CHECK(cursor.portfolio == SEVEN && cursor.market == 0 && cursor.score == 300);
+    CHECK(cursor.portfolio == SEVEN && cursor.market == 0 && cursor.score == 100);
     host_close(&host);
 }
 

@@ -81,11 +81,11 @@ static void test_slack_follows_the_figures(void)
 }
 
 /* 0.19 BTC long with E = 991.45 - 836 = 155.45 at 95,600: below MM = 181.64, 3E above 2MM, and the
- * book of a POST_ONLY market takes nothing. Its offers are dead, and wait for their release; its
- * liquidation stands queued behind them (R7, Checks), whatever the market's state. The market
- * opens, no mark has moved, and an order that is refused meets the offers before the scan comes by:
- * the maker is touched (R3), and stays in the queue once; a state made from the image, which knows
- * nothing of earlier looks, does the same. */
+ * book of a POST_ONLY market takes nothing: it waits, in liquidation, and its offers are dead, and
+ * wait for their release. (The index comes there by steps below 1 %, so the market is in no gap.)
+ * The market opens, no mark has moved, and an order that is refused meets the offers before the
+ * scan comes by: the maker is touched (R3), and queued once; a state made from the image, which
+ * knows nothing of earlier looks, does the same. */
 static void test_maker_below_maintenance_is_touched(void)
 {
     uint8_t state[8] = { HOST_BTC, 0, 0, 0, MARKET_POST_ONLY };
@@ -101,6 +101,10 @@ static void test_maker_below_maintenance_is_touched(void)
         (void)trade_rest(&host, n, -100, 1010000);
     for (uint32_t i = 0; i < 12; i++) /* their release stands before that of the offers */
         (void)trade_rest(&host, 2, 100, 900000);
+    for (uint64_t price = 992000; price >= 960000; price -= 8000) {
+        finish_work();
+        CHECK(host_oracle(&host, HOST_BTC, price) == TRADE_OK);
+    }
     finish_work();
     CHECK(host_unsigned(&host, REQUEST_market_state, state, sizeof state) == TRADE_OK);
     CHECK(host_oracle(&host, HOST_BTC, 956000) == TRADE_OK);
@@ -110,7 +114,7 @@ static void test_maker_below_maintenance_is_touched(void)
     state[4] = MARKET_ACTIVE;
     CHECK(host_unsigned(&host, REQUEST_market_state, state, sizeof state) == TRADE_OK);
     CHECK(trade_portfolio(&host, n)->open_order_count > 1);
-    CHECK(trade_portfolio(&host, n)->liquidation_queued);
+    CHECK(!trade_portfolio(&host, n)->liquidation_queued && !trade_market(&host)->in_gap);
 
     image_copy_take(&ours, host.engine);
     CHECK(image_copy_open(&ours, &loaded, NULL, &problem));

@@ -21,11 +21,16 @@ static struct portfolio *fund(void)
     return state_portfolio(host.engine, 0);
 }
 
-/* Cash from nowhere, so that I2 holds. */
-static void give(struct portfolio *portfolio, int64_t amount)
+/* Cash from nowhere, so that I2 holds; the portfolio is not looked at. */
+static void put(struct portfolio *portfolio, int64_t amount)
 {
     portfolio->cash += amount;
     host.engine->deposits += amount;
+}
+
+static void give(struct portfolio *portfolio, int64_t amount)
+{
+    put(portfolio, amount);
     for (uint32_t i = 0; i < host.engine->portfolios.count; i++)
         risk_refresh(host.engine, i);
 }
@@ -50,7 +55,8 @@ static struct effect_cash cash_told(uint32_t k)
 
 /* --- entry ------------------------------------------------------------------------------------ */
 
-/* An hour of REDUCE_ONLY without a break, or force; the operator's alone; final. */
+/* An announcement an hour old that no other 1002 called off, or force; the operator's alone;
+ * final. */
 static void test_entry(void)
 {
     uint8_t body[8] = { HOST_BTC, 0, 0, 0, MARKET_CLOSED, 1 };
@@ -58,13 +64,18 @@ static void test_entry(void)
     trade_open(&host, NO_AGE);
     CHECK(closing_set(&host, MARKET_CLOSED, 0) == STATUS_order_rejected_invalid);
     CHECK(host_unsigned(&host, REQUEST_market_state, body, 8) == STATUS_order_rejected_invalid);
-    CHECK(closing_set(&host, MARKET_REDUCE_ONLY, 0) == TRADE_OK);
+    CHECK(closing_set(&host, MARKET_REDUCE_ONLY, 0) == TRADE_OK); /* announces nothing */
+    host.clock_ns = engine_time(host.engine) + HOUR;
+    CHECK(closing_set(&host, MARKET_CLOSED, 0) == STATUS_order_rejected_invalid);
+    CHECK(closing_set(&host, MARKET_REDUCE_ONLY, 1) == TRADE_OK);
+    host.clock_ns = engine_time(host.engine) + HOUR / 2;
+    CHECK(closing_set(&host, MARKET_REDUCE_ONLY, 0) == TRADE_OK); /* calls it off */
+    host.clock_ns = engine_time(host.engine) + HOUR;
+    CHECK(closing_set(&host, MARKET_CLOSED, 0) == STATUS_order_rejected_invalid);
+    CHECK(closing_set(&host, MARKET_REDUCE_ONLY, 1) == TRADE_OK);
+    host.clock_ns = engine_time(host.engine) + HOUR / 2;
+    CHECK(closing_set(&host, MARKET_REDUCE_ONLY, 1) == TRADE_OK); /* begins anew */
     uint64_t since = engine_time(host.engine);
-    host.clock_ns = since + HOUR / 2;
-    CHECK(closing_set(&host, MARKET_CANCEL_ONLY, 0) == TRADE_OK); /* a break */
-    CHECK(closing_set(&host, MARKET_REDUCE_ONLY, 0) == TRADE_OK);
-    since = engine_time(host.engine);
-    CHECK(closing_set(&host, MARKET_REDUCE_ONLY, 0) == TRADE_OK); /* none */
     host.clock_ns = since + HOUR - 1;
     CHECK(closing_set(&host, MARKET_CLOSED, 0) == STATUS_order_rejected_invalid);
     CHECK(trade_market(&host)->state == MARKET_REDUCE_ONLY);
@@ -94,6 +105,13 @@ static void test_entry(void)
 
 /* --- the price -------------------------------------------------------------------------------- */
 
+/* The operator announces the closing and closes by force: the samples count from before. */
+static enum status close_announced(void)
+{
+    CHECK(closing_set(&host, MARKET_REDUCE_ONLY, 1) == TRADE_OK);
+    return closing_now(&host);
+}
+
 /* 30 seconds at 1,010,000 and 31 at 1,020,000: 1,010,000 + 310,000 / 61 = 1,015,081.96. */
 static void test_price(void)
 {
@@ -105,7 +123,7 @@ static void test_price(void)
     closing_seconds(&host, 30);
     CHECK(host_oracle(&host, HOST_BTC, 1020000) == TRADE_OK);
     closing_seconds(&host, 31);
-    CHECK(closing_now(&host) == TRADE_OK);
+    CHECK(close_announced() == TRADE_OK);
     memcpy(&state, host_effect(&host, EFFECT_market_state, 0)->bytes, sizeof state);
     CHECK(state.state == MARKET_CLOSED && state.cause == CAUSE_OPERATOR);
     CHECK(state.price == 1015081 && trade_market(&host)->mark == 1015081);
@@ -115,12 +133,19 @@ static void test_price(void)
     CHECK(mark.mark == 1015081 && mark.valid == 1); /* nobody held anything: complete */
     host_close(&host);
 
+    trade_open(&host, NO_AGE); /* not announced: the last mark, whatever the samples */
+    CHECK(host_oracle(&host, HOST_BTC, 1010000) == TRADE_OK);
+    closing_seconds(&host, 61);
+    CHECK(host_oracle(&host, HOST_BTC, 1020000) == TRADE_OK);
+    CHECK(closing_now(&host) == TRADE_OK && trade_market(&host)->mark == 1020000);
+    host_close(&host);
+
     trade_open(&host, NO_AGE); /* 59 samples are too few */
     CHECK(host_oracle(&host, HOST_BTC, 1010000) == TRADE_OK);
     closing_seconds(&host, 29);
     CHECK(host_oracle(&host, HOST_BTC, 1020000) == TRADE_OK);
     closing_seconds(&host, 30);
-    CHECK(closing_now(&host) == TRADE_OK && trade_market(&host)->mark == 1020000);
+    CHECK(close_announced() == TRADE_OK && trade_market(&host)->mark == 1020000);
     host_close(&host);
 
     trade_open(&host, NO_AGE); /* the first of 60 is as old as the half hour allows, or older */
@@ -132,10 +157,11 @@ static void test_price(void)
         host.clock_ns = (first + SAMPLES_MAX - 1 + late) * S;
         host_tick(&host, 0); /* the 60th */
         if (late == 1) {
-            CHECK(closing_now(&host) == TRADE_OK && trade_market(&host)->mark == 1070000);
+            CHECK(close_announced() == TRADE_OK && trade_market(&host)->mark == 1070000);
             break;
         }
-        CHECK(samples_mean(host.engine, 0) == 1011000); /* (59 * 1,010,000 + 1,070,000) / 60 */
+        CHECK(samples_mean(host.engine, 0, SAMPLES_LEAST) ==
+              1011000); /* (59 * 1,010,000 + 1,070,000) / 60 */
         host_close(&host);
         trade_open(&host, NO_AGE);
     }
@@ -145,13 +171,13 @@ static void test_price(void)
     CHECK(closing_set(&host, MARKET_HALTED, 0) == TRADE_OK);
     CHECK(host_oracle(&host, HOST_BTC, 1010000) == TRADE_OK);
     closing_seconds(&host, 80); /* valid for ten seconds: 10 or 11 samples */
-    CHECK(samples_mean(host.engine, 0) == 0);
+    CHECK(samples_mean(host.engine, 0, SAMPLES_LEAST) == 0);
     for (uint32_t i = 0; i < 60; i++) {
         CHECK(host_oracle(&host, HOST_BTC, 1010000) == TRADE_OK);
         closing_seconds(&host, 1);
     }
-    CHECK(trade_market(&host)->mark == M && samples_mean(host.engine, 0) == 1010000);
-    CHECK(closing_now(&host) == TRADE_OK && trade_market(&host)->mark == 1010000);
+    CHECK(trade_market(&host)->mark == M && samples_mean(host.engine, 0, SAMPLES_LEAST) == 1010000);
+    CHECK(close_announced() == TRADE_OK && trade_market(&host)->mark == 1010000);
     host_close(&host);
 }
 
@@ -326,8 +352,8 @@ static void test_cut_by_equity(void)
     closing_open_three(&host, SLICED);
     closing_samples(&host, 850001);
     CHECK(closing_now(&host) == TRADE_OK);
-    give(trade_portfolio(&host, 2), -49999616667 - 1 - trade_cash(&host, 2));
-    give(trade_portfolio(&host, 3), -99999383333 + 10000000 - trade_cash(&host, 3));
+    put(trade_portfolio(&host, 2), -49999616667 - 1 - trade_cash(&host, 2));
+    put(trade_portfolio(&host, 3), -99999383333 + 10000000 - trade_cash(&host, 3));
     int64_t others = -1;
     for (uint32_t i = 0; i < 20 && engine_has_work(host.engine); i++) {
         host_tick(&host, 1);
@@ -349,41 +375,76 @@ static void test_cut_by_equity(void)
     host_close(&host);
 }
 
-/* Who has another position keeps his debt, and none of it is the pool's. One unit a command shows
- * it before anything else is done with him. */
-static void test_other_position(void)
+/* Account 1 buys 0.02 ETH of account 4. */
+static void add_other_position(void)
 {
     char text[4120];
     const char *rest = strstr(host_btc_record, ",\"price_decimals\"");
+    struct host_order order = {
+        .price = 500000, .quantity = 2000, .expiry = UINT64_MAX, .asset = ETH
+    };
 
-    closing_open_three(&host, SLICED);
     snprintf(text, sizeof text, "{\"market\":\"ETH-PERP\",\"asset_id\":%d,\"base\":\"ETH\"%s", ETH,
              rest);
     CHECK(host_market(&host, text) == TRADE_OK);
     CHECK(host_oracle(&host, ETH, 500000) == TRADE_OK);
-    struct host_order order = {
-        .price = 500000, .quantity = 2000, .expiry = UINT64_MAX, .asset = ETH
-    };
     CHECK(host_limit(&host, 1, &order) == TRADE_OK);
     order.quantity = -2000;
     CHECK(host_limit(&host, 4, &order) == TRADE_OK);
     closing_work(&host);
-    int64_t cash = trade_cash(&host, 1);
+}
+
+static void check_other_position(int64_t cash)
+{
+    CHECK(settled(0).portfolio.account_id == 1);
+    CHECK(cash_told(0).amount == -149999000000 && cash_told(1).amount == 149999000000 - cash);
+    CHECK(trade_cash(&host, 1) == 0);
+    CHECK((int64_t)host.engine->settlements[0].shortfall == 149999000000 - cash);
+    CHECK(!market_mark_is_valid(host.engine, 0));
+}
+
+/* Who has another position too is brought to E = 0 by what he lost here: no loss of this market is
+ * left to the other side of another one. One unit a command shows it before anything else is done
+ * with him. Until all is settled the market is frozen: 283,333 of stress keep account 2 from an
+ * order elsewhere, and nothing account 4, which has nothing in it (R4). The other leg is live: L3
+ * closes it at the mark, for it has lost nothing. */
+static void test_other_position(void)
+{
+    struct host_order order = {
+        .price = 500000, .quantity = -1000, .expiry = UINT64_MAX, .asset = ETH
+    };
+
+    closing_open_three(&host, SLICED);
+    add_other_position();
+    int64_t cash = trade_cash(&host, 1), other = trade_cash(&host, 4);
     closing_samples(&host, 850001);
     CHECK(closing_now(&host) == TRADE_OK);
-    /* a leg whose mark is not valid: no order elsewhere, until all is settled (R5) */
-    order.quantity = -1000;
-    CHECK(host_limit(&host, 2, &order) == STATUS_rejected_mark_price_zero);
+    CHECK(host_limit(&host, 2, &order) == STATUS_insufficient_margin_to_place);
     while (host_effect(&host, EFFECT_settlement, 0) == NULL)
         host_tick(&host, 1);
-    CHECK(settled(0).portfolio.account_id == 1);
-    CHECK(cash_told(0).amount == -149999000000 && trade_cash(&host, 1) == cash - 149999000000);
-    CHECK(host.engine->settlements[0].shortfall == 0);
-    CHECK(!market_mark_is_valid(host.engine, 0));
+    check_other_position(cash);
+    CHECK(trade_portfolio(&host, 1)->holding_count == 0 && trade_cash(&host, 4) == other);
+    CHECK(host_limit(&host, 4, &order) == TRADE_OK);
     while (host.engine->settlements[0].pass != SETTLEMENT_NONE)
         host_tick(&host, 1);
     CHECK(market_mark_is_valid(host.engine, 0));
     CHECK(host_limit(&host, 2, &order) == TRADE_OK);
+    host_close(&host);
+}
+
+/* The same while the other market is HALTED: the leg stays. */
+static void test_other_position_is_frozen(void)
+{
+    closing_open_three(&host, SLICED);
+    add_other_position();
+    CHECK(trade_set_state(&host, ETH, MARKET_HALTED) == TRADE_OK);
+    int64_t cash = trade_cash(&host, 1);
+    closing_samples(&host, 850001);
+    CHECK(closing_now(&host) == TRADE_OK);
+    while (host_effect(&host, EFFECT_settlement, 0) == NULL)
+        host_tick(&host, 1);
+    check_other_position(cash);
+    CHECK(trade_portfolio(&host, 1)->holding_count == 1);
     host_close(&host);
 }
 
@@ -394,17 +455,21 @@ static void give_position(uint32_t n)
     uint32_t from = holding_find(engine, portfolio_find(engine, n, 0, 0), 0);
     uint32_t to = holding_get(engine, 0, 0);
 
-    state_holding(engine, to)->size = state_holding(engine, from)->size;
-    state_holding(engine, to)->cost = state_holding(engine, from)->cost;
-    state_holding(engine, from)->size = 0;
-    state_holding(engine, from)->cost = 0;
+    struct holding *taker = state_holding(engine, to), *giver = state_holding(engine, from);
+    int64_t size = giver->size;
+    taker->cost = giver->cost;
+    giver->cost = 0;
+    giver->size = 0;
+    taker->size = size;
+    holding_move(engine, giver, size);
+    holding_move(engine, taker, 0);
     recheck_holding(engine, from);
     recheck_holding(engine, to);
     risk_flush(engine);
 }
 
 /* The fund gains: nothing is cut from it, what it does not bear nobody bears. The fund loses: what
- * it lacks counts in D as anybody's. */
+ * it lacks is its deficit (R7, the last in the order of losses) and no winner's. */
 static void test_fund_holds(void)
 {
     closing_open_three(&host, NO_AGE);
@@ -425,8 +490,8 @@ static void test_fund_holds(void)
     closing_samples(&host, 990000); /* the fund loses 10,000 * 1,000,000 and has nothing */
     CHECK(closing_now(&host) == TRADE_OK);
     CHECK(settled(0).portfolio.account_id == 0 && settled(0).profit == -10000000000);
-    CHECK(settled(1).cut == 3333330000 && settled(2).cut == 6666670000);
-    CHECK(fund()->cash == 0);
+    CHECK(settled(1).cut == 0 && settled(2).cut == 0);
+    CHECK(fund()->cash == -10000000000);
     host_close(&host);
 }
 
@@ -461,6 +526,7 @@ int main(void)
     test_fund_pays_all();
     test_cut_by_equity();
     test_other_position();
+    test_other_position_is_frozen();
     test_fund_holds();
     test_funding_first();
     return 0;

@@ -61,7 +61,8 @@ static void pass_hour(void)
     look();
 }
 
-/* The index of the last minute far from the mark, so that losers cannot pay. */
+/* The index of the last minute far from the mark, so that losers cannot pay, as if the closing were
+ * announced now: the price is their mean (R9). */
 static void far_samples(uint32_t index)
 {
     uint64_t now = engine_time(host->engine) / HOST_SECOND_NS;
@@ -71,6 +72,7 @@ static void far_samples(uint32_t index)
     for (uint64_t age = 0; age < SAMPLES_LEAST; age++)
         host->engine->samples.rows[index * SAMPLES_MAX + (now - age) % SAMPLES_MAX] =
             (struct sample){ now - age, price };
+    state_market(host->engine, index)->announced_ns = engine_time(host->engine);
 }
 
 static void check_closed(void)

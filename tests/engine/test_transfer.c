@@ -64,7 +64,8 @@ static enum status send(uint32_t key, const struct ask *ask)
 enum { PINNED = 40, TRADING = 41 };
 
 /* Each row has all that the later ones refuse as well, as far as it can. 0/0 has an order in a
- * market whose index is stale, 0/1 has 10 micro-USDC and nothing else. */
+ * market whose index is stale, 0/1 has 10 micro-USDC and nothing else. The order is 0.01 BTC: IM
+ * 50, stress 10 % of 1,000: of 99,999.99999 USDC 99,849.99999 are free. */
 static const struct row {
     int line;
     const char *name;
@@ -129,11 +130,11 @@ static const struct row {
       STATUS_rejected_invalid_portfolio_id },
     { __LINE__, "15 nothing", 1, { 1, { 0, 0 }, 1, { 0, 0 }, 0 }, STATUS_rejected_size_zero },
     { __LINE__,
-      "19 no valid mark",
+      "more than free - stress",
       1,
-      { 1, { 0, 0 }, 1, { 0, 0 }, UINT64_MAX },
-      STATUS_rejected_mark_price_zero },
-    { __LINE__, "19 of from alone", 1, { 1, { 0, 1 }, 1, { 0, 0 }, 1 }, TRADE_OK },
+      { 1, { 0, 0 }, 1, { 0, 1 }, 99849999991 },
+      STATUS_rejected_insufficient_free_equity },
+    { __LINE__, "the stress of from alone", 1, { 1, { 0, 1 }, 1, { 0, 0 }, 1 }, TRADE_OK },
     { __LINE__,
       "to itself",
       1,
@@ -150,6 +151,11 @@ static const struct row {
       { 1, { 0, 1 }, 1, { 0, 0 }, UINT64_MAX },
       STATUS_rejected_insufficient_free_equity },
     { __LINE__, "all that is free", 1, { 1, { 0, 1 }, 1, { 1, 0 }, 9 }, TRADE_OK },
+    { __LINE__,
+      "all that is free - stress",
+      1,
+      { 1, { 0, 0 }, 1, { 1, 0 }, 99849999991 },
+      TRADE_OK },
 };
 
 static void test_rows(void)
@@ -170,7 +176,7 @@ static void test_rows(void)
     host_close(&host);
 }
 
-/* R5: HALTED is as no valid mark. */
+/* R4: HALTED, all that the order is worth is stress: 100,000 - 50 - 1,000. */
 static void test_halted(void)
 {
     uint8_t halt[8] = { HOST_BTC, 0, 0, 0, 4 };
@@ -179,7 +185,9 @@ static void test_halted(void)
     (void)trade_rest(&host, 1, 1000, 990000);
     CHECK(purse_transfer(&host, 1, main_place, second, 1) == TRADE_OK);
     CHECK(host_unsigned(&host, REQUEST_market_state, halt, sizeof halt) == TRADE_OK);
-    CHECK(purse_transfer(&host, 1, main_place, second, 1) == STATUS_rejected_mark_price_zero);
+    CHECK(purse_transfer(&host, 1, main_place, second, 98950000000) ==
+          STATUS_rejected_insufficient_free_equity);
+    CHECK(purse_transfer(&host, 1, main_place, second, 98949999999) == TRADE_OK);
     CHECK(purse_transfer(&host, 1, second, main_place, 1) == TRADE_OK);
     host_close(&host);
 }

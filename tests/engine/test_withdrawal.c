@@ -70,7 +70,8 @@ static void test_way(void)
     host_close(&host);
 }
 
-/* Each row has all that the later ones refuse as well, as far as it can. */
+/* Each row has all that the later ones refuse as well, as far as it can. 0/0 has 99,999 USDC and an
+ * order of 0.01 BTC whose market's index is stale: IM 50, stress 10 % of 1,000. */
 static const struct row {
     int line;
     const char *name;
@@ -86,7 +87,8 @@ static const struct row {
     { __LINE__, "5 missing", 1, 0, 9, 0, 1, 0, STATUS_rejected_invalid_portfolio_id },
     { __LINE__, "pads", 1, 0, 0, 0, 1, 0, STATUS_order_rejected_invalid },
     { __LINE__, "15 nothing", 1, 0, 0, 0, 0, 0, STATUS_rejected_size_zero },
-    { __LINE__, "19 no valid mark", 1, 0, 0, 1, 0, 0, STATUS_rejected_mark_price_zero },
+    { __LINE__, "more than free - stress", 1, 0, 0, 99849000001, 0, 0,
+      STATUS_rejected_insufficient_free_equity },
     { __LINE__, "less than 1 USDC", 1, 0, 1, 999999, 0, 0, STATUS_rejected_invalid_size },
     { __LINE__, "more than free", 1, 0, 1, 1000001, 0, 0,
       STATUS_rejected_insufficient_free_equity },
@@ -94,6 +96,7 @@ static const struct row {
       STATUS_rejected_insufficient_free_equity },
     { __LINE__, "nowhere", 1, 0, 1, 1000000, 0, 0, STATUS_order_rejected_invalid },
     { __LINE__, "1 USDC within the pin", PINNED, 0, 1, 1000000, 0, 1, TRADE_OK },
+    { __LINE__, "all that is free - stress", 1, 0, 0, 99849000000, 0, 1, TRADE_OK },
 };
 
 static void test_rows(void)

@@ -4,7 +4,7 @@ from bisect import insort
 import liquidation
 import risk
 import states
-from market import PPM
+from market import PPM, cdiv
 from wire import ADL_TYPE, CASH_ADL, POST_ONLY
 
 CASH_KIND = CASH_ADL
@@ -16,44 +16,73 @@ def clamp(value):
     return min(max(value, -CLAMP), CLAMP)
 
 
-def score_of(holding, equity):
-    """Profit and leverage of a position at its mark."""
-    mark, size = holding.market.mark, holding.size
-    profit = clamp((mark * size - holding.cost) * PPM // max(1, abs(holding.cost)))
-    leverage = clamp(abs(size) * mark * PPM // max(1, equity))
-    if profit >= 0:
-        return profit * leverage // PPM
-    return profit * PPM // max(1, leverage)
+def score_of(holding):
+    """Profit of a position at its mark, by its cost."""
+    profit = holding.market.mark * holding.size - holding.cost
+    return clamp(profit * PPM // max(1, abs(holding.cost)))
 
 
-def prices_of(legs, equity, maintenance):
-    """p of each leg: where its share of the equity is gone, also of one below 0."""
-    shares, prices, rest = [], [], 0
-    for leg in legs:
-        share = equity * leg.margins()[1] // maintenance
-        size, mark = abs(leg.size), leg.market.mark
-        if leg.size < 0 and mark + share // size < 1:
-            fixed = -(mark - 1) * size
-            rest += share - fixed
-            share = fixed
+def shares_of(legs, equity, maintenance):
+    """e of each live leg: of equity by margin; a deficit where it arose (R7 L3 1). What a frozen
+    leg has lost stays with it: it is no deficit that no leg shows."""
+    if equity >= 0:
+        return [equity * leg.margins()[1] // maintenance for leg in legs]
+    deficit = -equity
+    losses = [max(0, leg.cost - leg.market.mark * leg.size) for leg in legs]
+    total = sum(max(0, leg.cost - leg.market.mark * leg.size)
+                for leg in liquidation.legs_of(legs[0].portfolio))
+    shares = []
+    for leg, loss in zip(legs, losses):
+        share = -cdiv(min(deficit, total) * loss, total) if total else 0
+        if deficit > total:
+            notional = abs(leg.size) * leg.market.mark
+            share -= min(cdiv((deficit - total) * leg.margins()[1], maintenance),
+                         notional * leg.market.tiers[0][2] // PPM)
         shares.append(share)
-    longs = sum(leg.margins()[1] for leg in legs if leg.size > 0)
-    for leg, share in zip(legs, shares):
-        size, mark = abs(leg.size), leg.market.mark
-        if leg.size > 0:
-            if rest:
-                share += rest * leg.margins()[1] // longs
-            price = mark - share // size
+    return shares
+
+
+def price_at(market, size, share):
+    """Where that share of the equity is gone, within the band of the mark."""
+    price = market.mark - (1 if size > 0 else -1) * (share // abs(size))
+    low, high = market.band_of(market.mark)
+    return min(max(price, low), high)
+
+
+def prices_of(exchange, legs, equity, maintenance):
+    """p of each leg; of a deficit the other side bears up to m1, and what the fund's day does not
+    carry."""
+    prices, paid_by_fund = [], liquidation.allowance(exchange)
+    for leg, share in zip(legs, shares_of(legs, equity, maintenance)):
+        mark, size = leg.market.mark, abs(leg.size)
+        sign = 1 if leg.size > 0 else -1
+        if equity >= 0:
+            price = mark - sign * (share // size)
         else:
-            price = mark + share // size
+            deficit, distance = -equity, -(share // size)
+            bound = max(mark * leg.market.tiers[0][2] // PPM,
+                        cdiv(distance * max(0, deficit - paid_by_fund), deficit))
+            price = mark + sign * min(distance, bound, mark * leg.market.band // PPM)
         prices.append(min(max(price, 1), PRICE_MAX))
     return prices
 
 
+def bearable(leg, holding, price):
+    """How much of the leg the other side can take at a price: when it is worse for it than the
+    mark, no more than leaves its own equity at 0, down to the lot."""
+    most, mark = min(abs(leg.size), abs(holding.size)), leg.market.mark
+    if (price - mark) * leg.size <= 0:
+        return most
+    capacity = max(0, holding.portfolio.risk()[0]) // abs(price - mark)
+    return min(most, capacity // leg.market.lot * leg.market.lot)
+
+
 class Run:
-    def __init__(self, exchange, portfolio, legs, equity, maintenance):
+    only_pass_two = False
+
+    def __init__(self, exchange, portfolio, legs, prices):
         self.exchange, self.portfolio, self.legs = exchange, portfolio, legs
-        self.prices = prices_of(legs, equity, maintenance)
+        self.prices = prices
         self.rounding = sum(abs(leg.size) for leg in legs) + 2 * len(legs)
         exchange.counts["L3"] += 1
         exchange.run = self
@@ -62,10 +91,8 @@ class Run:
 
     def next_leg(self):
         self.at += 1
-        self.pass_two = self.exchange.by_number[0].cash < 0
+        self.pass_two = self.only_pass_two
         self.fruitless = 0
-        if self.pass_two and self.at < len(self.legs):
-            self.exchange.counts["L3 leg without pass 1"] += 1
         self.rank()
 
     def rank(self):
@@ -81,16 +108,24 @@ class Run:
             self.pass_two = True
         self.rank()
 
-    def step(self, units):
+    def step(self):
         """One holder ranked, or one fill. What ends a pass, a leg or the run is free."""
+        if self.at >= len(self.legs):
+            self.finish()
+            return 1
         leg = self.legs[self.at]
-        used = self.fill(leg) if self.ready else self.meet(leg)
-        risk.flush(self.exchange)
-        if not leg.size:
+        used = 1
+        if liquidation.is_live(self.exchange, leg):
+            used = self.fill(leg) if self.ready else self.meet(leg)
+            risk.flush(self.exchange)
+        if self.at >= len(self.legs):
+            self.finish()
+            return used
+        if not leg.size or not liquidation.is_live(self.exchange, leg):
             self.next_leg()
         elif self.ready and not self.ranked:
             self.rank_anew(False)
-        if self.at == len(self.legs):
+        if self.at >= len(self.legs):
             self.finish()
         return used
 
@@ -115,7 +150,7 @@ class Run:
         if not self.gives(leg, holding, abs(holding.size)):
             return
         owner = holding.portfolio
-        score = score_of(holding, owner.risk()[0])
+        score = score_of(holding)
         insort(self.ranked, ((owner.account == 0, -score, *owner.id()), holding),
                key=lambda entry: entry[0])
         if len(self.ranked) > HEAP:
@@ -127,7 +162,7 @@ class Run:
 
     def moved(self, portfolio):
         """Who has traded in the leg's market and was met already has its place by what it is."""
-        if self.at == len(self.legs) or not self.ready and portfolio.number >= self.cursor:
+        if self.at >= len(self.legs) or not self.ready and portfolio.number >= self.cursor:
             return
         leg = self.legs[self.at]
         kept = [entry for entry in self.ranked if entry[1].portfolio is not portfolio]
@@ -138,15 +173,16 @@ class Run:
         if holding is not None and holding.size * leg.size < 0:
             self.offer(leg, holding)
 
+    def price(self, leg):
+        """At the fill: in pass 1 within the band of the mark."""
+        mark = leg.market.mark
+        if self.pass_two:
+            return mark
+        low, high = leg.market.band_of(mark)
+        return min(max(self.prices[self.at], low), high)
+
     def gives(self, leg, holding, most):
-        """Down to the lot when the price is worse for it than the mark (pass 1)."""
-        price, mark = self.prices[self.at], leg.market.mark
-        worse = (price - mark) * leg.size
-        if self.pass_two or worse <= 0:
-            return most
-        equity = holding.portfolio.risk()[0]
-        capacity = max(0, equity) // abs(price - mark) // leg.market.lot * leg.market.lot
-        return min(most, capacity)
+        return min(most, bearable(leg, holding, self.price(leg)))
 
     def fill(self, leg):
         holding = self.ranked.pop(0)[1]
@@ -157,19 +193,23 @@ class Run:
         if not quantity:
             self.exchange.counts["ADL passed over"] += 1
             return 1
-        price = leg.market.mark if self.pass_two else self.prices[self.at]
+        price = self.price(leg)
         self.exchange.counts["ADL"] += 1
         self.gave = True
         liquidation.deal(self.exchange, leg, holding, quantity, price, ADL_TYPE, 3)
         return 1
 
     def finish(self):
-        """The fund pays what is missing, or takes the rounding."""
+        """The fund pays what is missing, or takes the rounding; a frozen leg lets it wait."""
         exchange, portfolio = self.exchange, self.portfolio
         portfolio.run = exchange.run = None
+        if liquidation.legs_of(portfolio):
+            exchange.counts["L3 leaves frozen legs"] += 1
+            risk.changed(exchange, portfolio)
+            return
         if portfolio.cash < 0:
             exchange.counts["L3 paid by the fund"] += 1
-            liquidation.pay_from_fund(exchange, portfolio, -portfolio.cash)
+            liquidation.pay_deficit(exchange, portfolio)
             if exchange.by_number[0].cash < 0:
                 exchange.counts["L3 leaves a deficit"] += 1
                 for leg in self.legs:
@@ -177,6 +217,28 @@ class Run:
         elif portfolio.cash > 0:
             liquidation.pay_from_fund(exchange, portfolio, -min(portfolio.cash, self.rounding))
         liquidation.leave(exchange, portfolio, portfolio.cash, 0)
+
+
+class FundRun(Run):
+    """Of the fund's legs, at the mark, until its positions are five times its equity."""
+    only_pass_two = True
+
+    def __init__(self, exchange, fund, legs):
+        super().__init__(exchange, fund, legs, [leg.market.mark for leg in legs])
+
+    def next_leg(self):
+        super().next_leg()
+        if liquidation.gross(self.portfolio) <= 5 * self.portfolio.risk()[0]:
+            self.at = len(self.legs)
+
+    def fill(self, leg):
+        used = super().fill(leg)
+        if liquidation.gross(self.portfolio) <= 5 * self.portfolio.risk()[0]:
+            self.at = len(self.legs)
+        return used
+
+    def finish(self):
+        self.portfolio.run = self.exchange.run = None
 
 
 def tighten(exchange, market):

@@ -1,7 +1,7 @@
 """Orders that stand already: reduction, replacement, cancel (rules.md R3, R11 codes 1, 2 and 3)."""
 import risk
 from market import Order
-from place import act, addressed, finish, limit_order
+from place import act, addressed, finish, limit_order, note_reason
 from protection import POST_ONLY_LIST, REDUCE_ONLY_LIST
 from rows import first_rows, limit_rows, status_of
 from walk import MODES, Walk, cross_refused, decide, margin_passed
@@ -91,9 +91,13 @@ def reduce_rows(exchange, order, by, expected):
         return S["rejected_size_not_equal"]
     if by == 0:
         return S["rejected_size_zero"]
+    left = order.remaining - by
     # as an item of a batch it has a sign
-    return S["rejected_invalid_size"] if by < 0 or (
-        by < order.remaining and by % order.market.lot) else 0
+    if by < 0 or left > 0 and by % order.market.lot:
+        return S["rejected_invalid_size"]
+    too_small = (left > 0 and not order.reduce_only
+                 and left * order.price < order.market.min_notional)
+    return S["rejected_invalid_size"] if too_small else 0
 
 
 def reduce_by(exchange, order, by):
@@ -148,7 +152,7 @@ def replace_order(exchange, new, quantity, expected):
         return S["rejected_size_not_equal"]
     new = of_kind(new, old)
     new.filled, new.value, new.placed = old.filled, old.value, old.placed
-    rest, initial_before = old.remaining, portfolio.risk()[1]
+    rest, initial_before = old.remaining, portfolio.entry_initial()
     take_out_of_sums(old)
     status, walk = judge(exchange, new, quantity, old, (rest, initial_before))
     put_back(old, rest)
@@ -184,6 +188,7 @@ def of_kind(new, old):
 
 def refused(exchange, case):
     note(exchange, 2, "row " + case)
+    note_reason(exchange, case)
     return S[status_of(case)]
 
 
@@ -218,6 +223,7 @@ def judge(exchange, new, quantity, old, before, with_margin=True):
     if case := limit_rows(exchange, new, quantity, new.owner):
         return refused(exchange, case), None
     walk = Walk(exchange, new, new.owner)
+    walk.rest_before = 0 if old.reduce_only else rest
     if keeps_place(new, old, rest):
         if with_margin and not margin_passed(walk, initial_before):
             note(exchange, 2, "kept place margin short")

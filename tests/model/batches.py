@@ -189,10 +189,25 @@ class Batch:
 
     def margin_refused(self, trial):
         """Rows 31 to 33, once: nothing trades, so E is what it was."""
-        equity, initial, _ = self.portfolio.risk()
-        if equity >= initial or initial <= trial.initial:
+        exchange, equity = self.exchange, self.portfolio.risk()[0]
+        initial = self.portfolio.entry_initial()
+        if self.beyond_limits(trial):
+            return S["insufficient_margin_to_place"]
+        if equity - self.portfolio.stress(exchange.t, exchange.max_age) >= initial:
+            return 0
+        if initial <= trial.initial:  # nothing trades: the reducing rule holds
             return 0
         return S["insufficient_margin_to_place"]
+
+    def beyond_limits(self, trial):
+        """R4, on the final state: what rests has grown beyond the market's limit."""
+        for key, holding in self.portfolio.holdings.items():
+            market, before = holding.market, trial.rests.get(key, (0, 0))
+            if (market.position_limit and (holding.buy > before[0] or holding.sell > before[1])
+                    and holding.of_account(holding.worst()) * market.mark
+                    > market.position_limit):
+                return True
+        return False
 
     def abort(self, first_refused):
         """What each item alone would have been answered."""
@@ -293,14 +308,14 @@ class Trial:
 
     def __init__(self, exchange, portfolio, items):
         self.exchange, self.portfolio = exchange, portfolio
-        self.initial = portfolio.risk()[1]
+        self.initial = portfolio.entry_initial()
+        self.rests = {key: (holding.buy, holding.sell)
+                      for key, holding in portfolio.holdings.items()}
         self.simple = {name: getattr(exchange, name) for name in
                        ("effects", "id_index", "entered", "item", "subject", "walk_met")}
         self.copies = {name: getattr(exchange, name).copy() for name in
                        ("counts", "ends", "changed", "orders")}
         exchange.effects = []
-        exchange.batch_markets = {holding.market for holding in portfolio.holdings.values()
-                                  if holding.size or holding.orders}
         self.flags = portfolio.changed, portfolio.order_count
         self.holdings = {key: (holding, slots_of(holding), dict(holding.orders))
                          for key, holding in portfolio.holdings.items()}
@@ -313,7 +328,6 @@ class Trial:
 
     def undo(self):
         exchange, portfolio = self.exchange, self.portfolio
-        exchange.batch_markets = set()
         for holding in portfolio.holdings.values():
             for order in holding.orders:
                 order.level = None  # it never was; the others get theirs back

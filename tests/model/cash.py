@@ -1,5 +1,7 @@
 """Cash (rules.md R10): transfers, withdrawals, deposits, top-ups and the faucet (codes 9, 10, 1003,
 1004, 1006, 2009)."""
+from collections import Counter
+
 import risk
 from wire import (CASH_DEPOSIT, CASH_FAUCET, CASH_FUND, CASH_REVERTED, CASH_TRANSFER,
                   CASH_WITHDRAWAL, DEPOSIT_BODY, FAUCET_BODY, PORTFOLIO_ACTIVE, PORTFOLIO_CLOSED,
@@ -22,6 +24,7 @@ class Cash:
         self.exchange = exchange
         self.references = set()   # of deposits
         self.withdrawals = {}     # id -> Withdrawal
+        self.net = Counter()      # account -> lifetime net deposits
         # terms of I2 beside the cash of portfolios and the fee account
         self.deposited = self.faucet = self.top_ups = self.pending = self.settled = 0
 
@@ -45,6 +48,7 @@ class Cash:
             return S["rejected_invalid_size"]
         self.references.add(reference)
         self.deposited += amount
+        self.net[account] += amount
         self.credit(portfolio, amount, 0, CASH_DEPOSIT)
         return 0
 
@@ -55,8 +59,26 @@ class Cash:
     # ---- transfers and withdrawals
 
     def free(self, portfolio):
-        """R4; R7: nothing leaves a portfolio that is being liquidated."""
-        return portfolio.balance()[0] if portfolio.status == PORTFOLIO_ACTIVE else -1
+        """R4, less stress; R7: nothing leaves a portfolio that is being liquidated."""
+        if portfolio.status != PORTFOLIO_ACTIVE:
+            return -1
+        return portfolio.balance()[0] - portfolio.stress(self.exchange.t, self.exchange.max_age)
+
+    # ---- profits (R10)
+
+    def profit_refused(self, account, amount):
+        """The reason that an amount beyond the account's net deposits waits, or nothing."""
+        if amount <= max(0, self.net[account]):
+            return ""
+        if self.exchange.work.is_moving():
+            return "market_gap"
+        return "insurance_fund_deficit" if self.exchange.is_short() else ""
+
+    def withdrawable_now(self, portfolio):
+        free = max(0, self.free(portfolio))
+        if self.exchange.is_short():
+            return min(free, max(0, self.net[portfolio.account]))
+        return free
 
     def transfer(self, body):
         a, b, c, d, e, f, amount = TRANSFER_BODY.unpack(body)
@@ -69,8 +91,6 @@ class Cash:
         risk.touch(exchange, target)
         if amount == 0:
             return S["rejected_size_zero"]
-        if not exchange.marks_trusted(source):
-            return S["rejected_mark_price_zero"]
         if source is target:
             return S["rejected_self_transfer"]
         if amount > self.free(source):
@@ -92,15 +112,18 @@ class Cash:
             return S["order_rejected_invalid"]
         if amount == 0:
             return S["rejected_size_zero"]
-        if not exchange.marks_trusted(portfolio):
-            return S["rejected_mark_price_zero"]
         if amount < WITHDRAWAL_LEAST:
             return S["rejected_invalid_size"]
         if amount > self.free(portfolio):
             return S["rejected_insufficient_free_equity"]
+        if reason := self.profit_refused(account, amount):
+            exchange.reason = REASON[reason]
+            exchange.counts["withdrawal refused " + reason] += 1
+            return S["rejected_insufficient_free_equity"]
         if not any(destination):
             exchange.reason = REASON["invalid_destination"]
             return S["order_rejected_invalid"]
+        self.net[account] -= amount
         made = Withdrawal()
         made.id = uuid7_of(exchange.t, exchange.sequence, exchange.id_index)
         made.portfolio, made.amount, made.pending = portfolio, amount, True
@@ -135,6 +158,7 @@ class Cash:
         if outcome == SETTLED:
             self.settled += found.amount
         else:
+            self.net[found.portfolio.account] += found.amount
             self.credit(found.portfolio, found.amount, 0, CASH_REVERTED)
         self.exchange.counts["withdrawal " + ("settled", "reverted")[outcome]] += 1
         self.tell(found, outcome)
@@ -178,5 +202,6 @@ class Cash:
             account.faucet_from, account.faucet_sum = t, 0
         account.faucet_sum += amount
         self.faucet += amount
+        self.net[a] += amount
         exchange.cash(portfolio, amount, 0, CASH_FAUCET)
         return "request_completed", None

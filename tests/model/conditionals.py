@@ -3,8 +3,10 @@ import risk
 import rows
 from amend import target_rows
 from market import Order
-from place import addressed, enter, new_order, refuse, refuse_row, shown_price
+from place import (act, addressed, enter, finish, new_order, refuse, refuse_row,
+                   shown_price)
 from rows import limit_rows, market_rows, status_of
+from walk import Walk, decide
 from wire import (ACTIVE, CANCELED, CANCEL_BODY, CLOSED, CONDITIONAL_BODY, FOK, GTC, IOC, REASON,
                   REDUCE_ONLY, STATUS, STOP_LIMIT, STOP_MARKET, TAKE_PROFIT_MARKET, UNTRIGGERED)
 
@@ -33,13 +35,15 @@ class Conditionals:
     def __init__(self, exchange):
         self.exchange = exchange
         self.orders = {}   # (account, order id) -> untriggered Conditional
+        self.going = None  # a fired order that met makers_max: it goes on as deferred work
+        self.firing = None
 
     # ---- rows
 
     def first_rows(self, order):
         """Rows 10 to 12."""
         exchange, expiry = self.exchange, order.expiry
-        if case := rows.state_refused(order):
+        if case := rows.state_refused(order, True):
             return case
         if order.post_only > 1 or order.reduce_only > 1 or order.stp > 3:
             return "11 bool"
@@ -80,7 +84,7 @@ class Conditionals:
             return "18 source"
         if of_market != (bound == 0):
             return "18 kind"
-        if case := rows.marks_refused(exchange, order.owner, order):
+        if case := rows.marks_refused(exchange, order):
             return case
         if (bound or market.mark) * size < market.min_notional and not order.reduce_only:
             return "21"
@@ -297,7 +301,38 @@ class Conditionals:
             exchange.counts["fired and rejected"] += 1
             refuse(exchange, order, status)
             return 0
+        self.firing = order
         status = enter(exchange, order)
+        self.firing = None
         exchange.counts["fired and " + ("rejected" if status else "accepted")] += 1
         return exchange.walk_met
 
+    # ---- a fired order that met makers_max (R3)
+
+    def keeps(self, order):
+        """Whether what is left of an order goes on; its limit stays as it was when it fired."""
+        if order is not self.firing or order.expiry != IOC:
+            return False
+        self.exchange.counts["fired order goes on"] += 1
+        self.going = order
+        return True
+
+    def go_on(self):
+        """Gives the units: one and one a maker met."""
+        exchange, order = self.exchange, self.going
+        self.going = None
+        risk.touch(exchange, order.owner)
+        if not self.may_fire(order.market):
+            finish(exchange, order, CANCELED, REASON["market_state"])
+            return 1
+        if rows.liquidation_refused(order, order.remaining):
+            finish(exchange, order, CANCELED, S["insufficient_margin_to_trade"])
+            return 1
+        walk = Walk(exchange, order, order.owner)
+        self.firing = order
+        if status := decide(exchange, walk):
+            finish(exchange, order, CANCELED, status)
+        else:
+            act(exchange, walk)
+        self.firing = None
+        return 1 + walk.met

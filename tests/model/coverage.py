@@ -12,8 +12,8 @@ master_key_rejected_last_key""".split()
 
 ROWS = """10 halted,10 cancel-only,10 post-only,10 reduce-only,11 bool,11 stp,11 post-only,
 11 expiry,12,15,16 beyond 2^40,16 lot,16 min,16 max,16 position,16 markets,17 zero,17 tick,17 max,
-17b notional,17b cost,19 never,19 here,19 elsewhere,20,21,24 no position,24 FOK,
-26""".replace("\n", "").split(",")
+17b notional,17b cost,19 never,19 here,20,21,24 no position,24 FOK,
+26,27,10 gap""".replace("\n", "").split(",")
 
 ENDS = ["OPEN", "FILLED", "PARTIALLY_FILLED", "EXPIRED"] + [
     "CANCELED " + reason for reason in
@@ -59,7 +59,7 @@ target dead""".replace("\n", "").split(",")
 TAKEN = """market FILLED,market in part,market not filled,market not filled empty side,
 row 22 all dead,market row 22 best price,market row 22 parameter,market row 21,
 market row 24 no position,market row 19 never""".replace("\n", "").split(",")
-LEVERAGES = """lowered,raised,kept,back to default,refused by marks,refused by equity,read-only key,
+LEVERAGES = """lowered,raised,kept,back to default,refused by equity,read-only key,
 pinned key,invalid""".replace("\n", "").split(",")
 TIERS = [f"{side} tier {tier}" for side in ("maker", "taker") for tier in range(6)]
 
@@ -72,34 +72,40 @@ REQUIRED = dict.fromkeys(
     + ["contact " + mode for mode in MODES] + ["code 2 contact " + mode for mode in MODES]
     + ["code 2 kept place " + case for case in SAME_PLACE] + AMENDED + TAKEN + TIERS
     + ["leverage " + case for case in LEVERAGES] + ["state " + name for name in states.NAMES]
-    + ["maker test", "passed by the reducing rule", "expired by timer", "hold", "hold released",
-       "tier rises", "tier falls", "rebate"],
+    + ["maker test", "passed by the reducing rule", "expired by timer", "hold", "netting",
+       "tier rises", "tier falls", "rebate", "withdrawal refused insurance_fund_deficit"],
     40)
 # Rare by their nature: a full set of sums at a bound, one account at a time, little to aim at.
 REQUIRED.update({"code 2 kept place margin short": 30, "code 2 row 16 position": 1,
                  "row 22 all dead": 30, "market row 19 never": 20,
                  "all of several sessions revoked": 30})
-REQUIRED.update({"code 2 lost place list": 20, "hold ended by operator": 50,
-                 "state by the node in a hold": 10, "code 1002 rejected_unauthorized": 20,
+REQUIRED.update({"code 2 lost place list": 20, "state in a hold": 300,
+                 "code 1002 rejected_unauthorized": 20,
                  "code 1002 order_rejected_invalid": 40,
                  "code 1002 order_rejected_invalid_market": 20,
                  "code 1002 rejected_market_not_found": 10, "code 1008 request_completed": 30,
                  "code 1008 order_rejected_invalid": 10})
 # Liquidation at each level, deleveraging fills, payments of funding.
-REQUIRED.update(dict.fromkeys(("L1", "L2", "L3", "ADL", "funding"), 1000))
-REQUIRED.update({"L1 fill": 100, "L1 fifth": 100, "L2 refused": 300, "L3 pass 2": 20,
+REQUIRED.update(dict.fromkeys(("L1", "L3", "ADL", "funding"), 1000))
+# What keeps a gang out.
+REQUIRED.update(dict.fromkeys(
+    ["gap", "gap ends", "row 10 gap", "row 19 here", "beyond a limit of the market",
+     "hold ended by a near price", "hold ended by a run", "hold ended by the operator",
+     "no unwind in this second", "unwind"], 1000))
+REQUIRED.update({"L1 fill": 100, "L2": 250, "L2 refused": 300, "L3 pass 2": 2,
+                 "L3 leaves frozen legs": 200, "fund deleveraged": 20, "fired order goes on": 5,
+                 "withdrawal refused market_gap": 20,
                  "L3 paid by the fund": 50, "L3 leaves a deficit": 40, "fund below 0": 10,
-                 "fund at 0 again": 1, "unwind": 300, "unwind fill": 100,
+                 "fund at 0 again": 1, "unwind fill": 100,
                  "leaves liquidation": 100, "liquidation wakes": 100,
                  "liquidation waits for a market": 50,
-                 "liquidation waits for a mark": 100, "liquidation waits for time": 100,
+                 "liquidation waits for time": 100,
                  "forced order goes on": 2, "funding epoch": 1000, "funding skipped": 50,
                  "funding completed by the next": 20, "funding completed by closing": 2,
-                 "state CLOSED": 100, "closed by force": 50, "closed after its hour": 10,
+                 "state CLOSED": 100, "closed by force": 50, "closed after its hour": 3,
                  "settled with a loss": 100, "settled with a profit": 100,
-                 "settled with a shortfall": 2, "settled with a cut": 3, "row 10 closed": 100})
-REQUIRED.update({"mark anew behind a halt": 20, "index of a halted market waited for": 2,
-                 "L3 rank anew of who moved": 20})
+                 "settled with a shortfall": 20, "settled with a cut": 30, "row 10 closed": 100})
+REQUIRED.update({"mark anew behind a halt": 20, "index of a halted market waited for": 2})
 REQUIRED["halted by mark"] = 2  # once a market: its streams end with it
 REQUIRED["row 17b cost"] = 20   # the bound of the position is nearly always met first
 

@@ -1,4 +1,4 @@
-"""Deferred work: one FIFO of items, done in slices by a quota of units (rules.md R3)."""
+"""Deferred work: three queues of items, done in slices by a quota of units (rules.md R3)."""
 from collections import deque
 from heapq import heappop, heappush
 
@@ -22,18 +22,15 @@ ELSEWHERE = {FUNDING: funding.perform, SETTLEMENT: settlement.perform,
 class Work:
     def __init__(self, exchange):
         self.exchange = exchange
-        self.queue = deque()
+        self.liquidations, self.scans, self.others = self.queues = deque(), deque(), deque()
         # (deadline, kind, asset, placing sequence or portfolio, number, whose it is)
         self.timers = []
         self.performers = {
-            TIMERS: lambda item, units: self.perform_timers(units), SCAN: self.perform_scan,
+            TIMERS: self.perform_timers, SCAN: self.perform_scan,
             LIST: self.perform_list, MARKET_LIST: self.perform_market_list,
             TRIGGER: self.perform_trigger, ACCOUNT_LIST: self.perform_account_list}
         self.timer_count = 0
         self.timers_queued = False
-
-    def is_busy(self):
-        return bool(self.queue)
 
     def add_second(self, market):
         heappush(self.timers, (market.next_second, TIMER_SECOND, market.id, 0, market))
@@ -73,7 +70,7 @@ class Work:
     def queue_unwind(self, market):
         item = Item(UNWIND)
         item.market, item.inside = market, None
-        self.queue.append(item)
+        self.add(item)
         return item
 
     def due(self, t):
@@ -89,7 +86,7 @@ class Work:
     def queue_timers(self, t):
         if not self.timers_queued and self.due(t):
             self.timers_queued = True
-            self.queue.append(Item(TIMERS))
+            self.add(Item(TIMERS))
 
     def queue_scan(self, market):
         """Once per market; a change during the scan runs it again."""
@@ -98,7 +95,7 @@ class Work:
             return
         item = market.scan = Item(SCAN)
         item.market, item.cursor, item.again = market, 0, False
-        self.queue.append(item)
+        self.add(item)
 
     def queue_list(self, portfolio, assets):
         """Releases what is dead of a portfolio in these markets: one item a portfolio, which in
@@ -106,7 +103,7 @@ class Work:
         if portfolio.list is None:
             item = portfolio.list = Item(LIST)
             item.portfolio = portfolio
-            self.queue.append(item)
+            self.add(item)
         for asset in assets:
             holding = portfolio.holdings[asset]
             holding.cursor = next(iter(holding.orders))
@@ -116,7 +113,7 @@ class Work:
         if market.list is None:
             item = market.list = Item(MARKET_LIST)
             item.market = market
-            self.queue.append(item)
+            self.add(item)
         market.list.portfolio, market.list.inside = 0, False
 
     def queue_account_list(self, account, market, stamp):
@@ -128,7 +125,7 @@ class Work:
         if not item:
             item = account.list = Item(ACCOUNT_LIST)
             item.account, item.market = account, market
-            self.queue.append(item)
+            self.add(item)
         item.stamp, item.cursor = stamp, (0, 0)
         return True
 
@@ -139,7 +136,7 @@ class Work:
             subaccount, index = item.cursor
             if subaccount == len(item.account.subaccounts):
                 item.account.list = None
-                self.queue.popleft()
+                self.done(item)
                 break
             portfolios = item.account.subaccounts[subaccount].portfolios
             if index == len(portfolios):
@@ -168,25 +165,78 @@ class Work:
         holding.cursor = None
         return None
 
+    # ---- the queues
+
+    def queue_of(self, item):
+        if item.kind in (LIQUIDATION, UNWIND):
+            return self.liquidations
+        return self.scans if item.kind == SCAN else self.others
+
+    def add(self, item):
+        self.queue_of(item).append(item)
+
+    def done(self, item):
+        """The head of its queue."""
+        self.queue_of(item).popleft()
+
+    def is_busy(self):
+        return any(self.queues)
+
+    def is_moving(self):
+        """R10: a scan or a liquidation is queued."""
+        return bool(self.scans) or any(item.kind == LIQUIDATION for item in self.liquidations)
+
+    def others_wait(self):
+        """R3: conditional orders that are due wait, at the head, while their market is in a gap."""
+        head = self.others[0]
+        if head.kind != TRIGGER:
+            return False
+        order = self.exchange.conditionals.going or (head.batch[0] if head.batch else None)
+        return order is not None and order.market.in_gap
+
+    def head(self, units, reserved):
+        """Whose turn it is: of the last quarter, the others'."""
+        others = self.others and not self.others_wait()
+        if others and units <= reserved:
+            return self.others[0]
+        for queue in (self.liquidations, self.scans):
+            if queue:
+                return queue[0]
+        return self.others[0] if others else None
+
     def perform(self, units):
-        queue = self.queue
-        while queue and units:
-            item = queue[0]
+        """Unit by unit, for each may queue what goes before the rest."""
+        reserved = units // 4
+        while units:
+            item = self.head(units, reserved)
+            if item is None:
+                break
+            given = units if item.kind in (TRIGGER, LIQUIDATION, FUNDING) else 1
             if item.kind in ELSEWHERE:
-                units = ELSEWHERE[item.kind](self.exchange, item, units)
+                left = ELSEWHERE[item.kind](self.exchange, item, given)
                 risk.flush(self.exchange)
             else:
-                units = self.performers[item.kind](item, units)
+                left = self.performers[item.kind](item, given)
+            units -= given - left
+            self.end_gaps()
 
-    # Each gives the units that are left. A quota that is used up ends the work at once: whether the
+    def end_gaps(self):
+        exchange = self.exchange
+        for market in exchange.markets.values():
+            if market.in_gap and not market.scan and not any(
+                    item.kind == LIQUIDATION for item in self.liquidations):
+                exchange.counts["gap ends"] += 1
+                market.in_gap = False
+
+    # Each gives the units that are left. A unit that is used up ends the step at once: whether the
     # item is finished is seen with the next unit to spend.
-    def perform_timers(self, units):
+    def perform_timers(self, item, units):
         exchange = self.exchange
         t = exchange.t
         while units:
             head = self.due(t)
             if head is None:
-                self.queue.popleft()
+                self.done(item)
                 self.timers_queued = False
                 break
             units -= 1
@@ -213,6 +263,8 @@ class Work:
         """One unit a holder, by portfolio number; at its end max|s| is exact (R1)."""
         portfolios, market = self.exchange.by_number, item.market
         while units:
+            if item.cursor == 0:
+                item.mark = market.mark
             if item.cursor < len(portfolios):
                 holding = portfolios[item.cursor].holdings.get(market.id)
                 item.cursor += 1
@@ -223,8 +275,8 @@ class Work:
             market.max_position = max((abs(portfolio.holdings[market.id].size)
                                        for portfolio in portfolios
                                        if market.id in portfolio.holdings), default=0)
-            self.queue.popleft()
-            market.scan = None
+            self.done(item)
+            market.scan, market.checked_mark = None, item.mark
             if item.again:  # behind what was queued meanwhile
                 self.queue_scan(market)
             break
@@ -239,7 +291,7 @@ class Work:
             found += [order for order in item.portfolio.conditionals if order.lists]
             if not found:
                 item.portfolio.list = None
-                self.queue.popleft()
+                self.done(item)
                 break
             units -= 1
             order = min(found, key=lambda order: order.placed)
@@ -250,17 +302,22 @@ class Work:
     def queue_triggers(self, batch):
         item = Item(TRIGGER)
         item.batch = batch
-        self.queue.append(item)
+        self.add(item)
 
     def perform_trigger(self, item, units):
         """The orders of a batch by placing sequence; one costs a unit for each maker it meets as
         well, and takes all that are left when they are fewer."""
         while units:
+            if self.exchange.conditionals.going:
+                units = max(0, units - self.exchange.conditionals.go_on())
+                risk.flush(self.exchange)
+                break
             if not item.batch:
-                self.queue.popleft()
+                self.done(item)
                 break
             units = max(0, units - self.exchange.conditionals.fire(item.batch[0]))
             risk.flush(self.exchange)
+            break
         return units
 
     def perform_market_list(self, item, units):
@@ -278,7 +335,7 @@ class Work:
                     continue
                 if number is None:
                     market.list, market.list_stamp = None, 0
-                    self.queue.popleft()
+                    self.done(item)
                     break
                 holding = portfolios[number].holdings[market.id]
                 holding.cursor = next(iter(holding.orders), None)

@@ -14,9 +14,10 @@ def fee_of(notional, ppm):
 
 class Volumes:
     """The notional that an account traded on each day, as maker and taker."""
-    __slots__ = ("days", "stored", "touched", "override")
+    __slots__ = ("days", "stored", "touched", "override", "portfolios")
 
     def __init__(self):
+        self.portfolios = []  # of the account
         self.override = None  # the tier that the operator set
         self.days = {}     # UTC day -> notional, by day
         self.stored = 0    # the tier as of the last touch

@@ -4,11 +4,13 @@ import place
 import risk
 import walk
 from fees import fee_of
-from market import PPM, Order, cdiv
+from market import PPM, SECOND, Order, cdiv
 from wire import (CANCELED, CASH_FEE, CASH_LIQUIDATION, CASH_TRADE, FILLED, IOC, LIQUIDATE_TYPE,
                   REASON, uuid7_of)
 
-PENALTY_PPM = 5000
+MASK = 2**64 - 1
+GOLDEN, FIRST, SECOND_FACTOR = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9,
+                                0x94D049BB133111EB)
 
 
 def new_order(exchange, holding, side, quantity, price, kind):
@@ -39,6 +41,7 @@ class Action:
         side = -1 if holding.size > 0 else 1
         self.order = new_order(exchange, holding, side, quantity, limit, LIQUIDATE_TYPE)
         self.done = False
+        self.penalty = 0  # ppm, of level 1
 
     def step(self, units):
         """Meets up to that many makers; gives the units that it took."""
@@ -90,7 +93,7 @@ class Action:
         penalty = 0
         if self.level:
             equity = taker.owner.risk()[0] + of_taker.realised
-            penalty = min(cdiv(notional * PENALTY_PPM, PPM), max(0, equity))
+            penalty = min(cdiv(notional * self.penalty, PPM), max(0, equity))
         exchange.emit(2102, maker.id, maker.price, maker.side * quantity, maker_fee,
                       of_maker.index, 1)
         exchange.emit(2102, taker.id, maker.price, taker.side * quantity, penalty,
@@ -150,19 +153,33 @@ def perform_unwind(exchange, item, units):
             holding = fund.holdings[market.id]
             if holding.size and market.matches(exchange.t, exchange.max_age):
                 item.inside = unwind_order(exchange, holding)
+                units -= item.inside is None
         if item.inside is not None:
             units -= item.inside.step(units)
         if item.inside is None or item.inside.done:
-            exchange.work.queue.popleft()
+            exchange.work.done(item)
             market.unwind = None
         risk.flush(exchange)
     return units
 
 
+def chance(signature, second):
+    """r of R7: the low 16 bits of the mix of the newest update's signature and the second."""
+    mixed = (int.from_bytes(signature[:8], "little") ^ second * GOLDEN) & MASK
+    mixed = (mixed ^ mixed >> 30) * FIRST & MASK
+    mixed = (mixed ^ mixed >> 27) * SECOND_FACTOR & MASK
+    return (mixed ^ mixed >> 31) & 0xFFFF
+
+
 def unwind_order(exchange, holding):
-    """A tenth of the position, at least a lot, within 10 bps of the mark."""
+    """5 to 15 % of the position, at least a lot, within 10 bps of the mark; or nothing."""
     market, size = holding.market, abs(holding.size)
-    quantity = min(size, max(market.lot, size // 10 // market.lot * market.lot))
+    drawn = chance(market.signature, exchange.t // SECOND)
+    if drawn & 1:
+        exchange.counts["no unwind in this second"] += 1
+        return None
+    part = size * (5 + (drawn >> 1) % 11) // 100
+    quantity = min(size, max(market.lot, part // market.lot * market.lot))
     side = -1 if holding.size > 0 else 1
     edge = market.mark * (PPM + side * 1000)
     price = edge // PPM if side > 0 else cdiv(edge, PPM)

@@ -8,23 +8,26 @@ PPB = 10**9
 SAMPLE, HOUR = 5 * SECOND, 3600 * SECOND
 SAMPLES_NEEDED = 360
 BASE_PPB, CLAMP_PPB = 100000, 500000       # of eight hours
-RATE_MAX_PPB = 40000000                    # of one
-PREMIUM_MAX_PPB = 2**52
 
 
 def premium(market, makers_max):
     """max(0, impact bid - index) - max(0, index - impact ask), ppb of the index."""
     below, above = market.impact(market.bids, makers_max), market.impact(market.asks, makers_max)
-    over = max(0, below[0] // below[1] - market.index) if below else 0
-    under = max(0, market.index - cdiv(*above)) if above else 0
-    return min(max(tdiv((over - under) * PPB, market.index), -PREMIUM_MAX_PPB), PREMIUM_MAX_PPB)
+    if not below or not above:
+        return 0
+    over = max(0, below[0] // below[1] - market.index)
+    under = max(0, market.index - cdiv(*above))
+    most = 1000 * max(market.book_ppm, market.tiers[0][2] // 4)
+    return min(max(tdiv((over - under) * PPB, market.index), -most), most)
 
 
-def rate_of(total, count):
-    """ppb of one hour from the sum of the hour's samples."""
+def rate_of(total, count, initial_ppm):
+    """ppb of one hour from the sum of the hour's samples: at most a quarter of the lowest initial
+    margin."""
     average = tdiv(total, count) if count >= SAMPLES_NEEDED else 0
     eight_hours = average + min(max(BASE_PPB - average, -CLAMP_PPB), CLAMP_PPB)
-    return min(max(tdiv(eight_hours, 8), -RATE_MAX_PPB), RATE_MAX_PPB)
+    most = 250 * initial_ppm
+    return min(max(tdiv(eight_hours, 8), -most), most)
 
 
 def payment_of(size, index, rate):
@@ -64,14 +67,15 @@ def hour(exchange, market):
         complete(exchange, market)
     market.epoch += 1
     market.epoch_hour = now * HOUR
-    market.funding_index, market.funding_rate = market.index, rate_of(total, count)
+    market.funding_index = market.index
+    market.funding_rate = rate_of(total, count, market.tiers[0][1])
     exchange.mark_epoch += 1
     exchange.counts["funding epoch"] += 1
     exchange.counts["funding rate " + ("up" if market.funding_rate > 0 else "down")] += 1
     show(exchange, market, 1)
     if item is None:
         item = Item(FUNDING)
-        exchange.work.queue.append(item)
+        exchange.work.add(item)
     market.funding, item.market, item.cursor = item, market, 0
 
 
@@ -111,21 +115,17 @@ def settle_portfolio(exchange, portfolio):
 
 
 def perform(exchange, item, units):
-    """A unit a holder that is looked at, and one each payment of it beyond the first."""
-    while units:
-        holding = next_holder(exchange, item) if item.market.funding else None
-        if holding is None and item.market.funding is None:  # completed at once
-            exchange.work.queue.popleft()
-            break
-        if holding is None:
-            exchange.work.queue.popleft()
+    """One holder that is looked at: a unit, and one each payment of it beyond the first."""
+    holding = next_holder(exchange, item) if item.market.funding else None
+    if holding is None:
+        exchange.work.done(item)
+        if item.market.funding is not None:  # else it was completed at once
             close_epoch(exchange, item.market)
-            break
-        before = exchange.payments
-        if is_behind(holding):
-            risk.touch(exchange, holding.portfolio)
-        units -= min(units, max(1, exchange.payments - before))
-    return units
+        return units
+    before = exchange.payments
+    if is_behind(holding):
+        risk.touch(exchange, holding.portfolio)
+    return units - min(units, max(1, exchange.payments - before))
 
 
 def next_holder(exchange, item):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gang.py [--next] [--seconds S] [--seed N] [--hole NAME] - an economic fuzzer: two
+"""gang.py [--former] [--seconds S] [--seed N] [--hole NAME] - an economic fuzzer: two
 to four accounts that act together search for sequences of commands that take other people's money.
 
 The world (gang_world.py) has honest makers and holders, an oracle with jumps and faults, and an
@@ -9,20 +9,20 @@ prices, less what its trades explain: the moves of what it held, and the distanc
 the true price where the other side agreed to the price or was liquidated with reason.
 
 Each finding is printed with storm, plan and gain, so that it can be played again. Exit 1 when one
-is found in random storms, or when the next rules let a bystander lose more than their bound.
+is found in random storms, or when the rules let a bystander lose more than their bound.
 --hole NAME or --hole all searches what the holes are that gang_findings.py names, each from its
 storm. --table N says what N storms do to the honest without a gang, --no-faults leaves the faults
-of the oracle out. The rules are today's, with --next those of next/."""
+of the oracle out. The rules are those of the engine, with --former the frozen ones of former/."""
 import argparse
 import os
 import random
 import sys
 import time
 
-if "--next" in sys.argv:
-    os.environ["PERPD_RULES"] = "next"
+if "--former" in sys.argv:
+    os.environ["PERPD_RULES"] = "former"
 # pylint: disable=wrong-import-position
-from rule_book import IS_NEXT
+from rule_book import IS_FORMER
 from gang_findings import HOLES
 from gang_moves import mutated, play, random_plan, random_storm
 from gang_world import USDC
@@ -37,7 +37,7 @@ class Search:
     def __init__(self, storm, rng, members=4, seen=None):
         self.storm, self.rng, self.members = storm, rng, members
         self.above = seen is None  # only what is above the world's allowance counts
-        self.watched = self.above and IS_NEXT
+        self.watched = self.above and not IS_FORMER
         self.seen = seen or (lambda tags: True)
         self.best = None     # ((seen, gain), plan) ever
         self.at = None       # of this climb
@@ -142,7 +142,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--next", action="store_true")
+    parser.add_argument("--former", action="store_true")
     parser.add_argument("--table", type=int, metavar="STORMS")
     parser.add_argument("--no-faults", action="store_true")
     parser.add_argument("--hole", choices=(*HOLES, "all"))

@@ -1,4 +1,4 @@
-"""Two bounds of the next rules (next/): what the engine fills lies within the band of the mark; and
+"""Two bounds of the rules: what the engine fills lies within the band of the mark; and
 the bystander's bound: in a command that an account did not sign, what a portfolio may lose, valued
 at the index."""
 from wire import ADL_TYPE, LIQUIDATE_TYPE

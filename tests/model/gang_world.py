@@ -3,7 +3,7 @@ oracle that may fail, and an account book of what the gang's trades explain.
 
 Prices and sizes are raw; money is micro-USDC. `true` prices are those of the world: what the oracle
 publishes is true unless the storm makes it fail."""
-from rule_book import IS_NEXT  # first: it says where the others come from
+from rule_book import IS_FORMER  # first: it says where the others come from
 from model import Exchange  # before the others: it knows the order in which they load
 import place
 import regimes
@@ -299,10 +299,10 @@ class World:
         return worth - self.stake - self.explained
 
     def allowed(self):
-        """What the next rules let a loser's deficit cost others: of the other side the windfall of
-        the gap, or m1 of the leg; of the fund a twentieth. Today's let it cost nothing. The README
-        of next/ says how it was fitted."""
-        return self.windfall + FUND * USDC // 20 if IS_NEXT else 0
+        """What the rules let a loser's deficit cost others: of the other side the windfall of
+        the gap, or m1 of the leg; of the fund a twentieth. The former let it cost nothing.
+        README.md says how it was fitted."""
+        return 0 if IS_FORMER else self.windfall + FUND * USDC // 20
 
     def take(self, member):
         """Withdraws what is free."""

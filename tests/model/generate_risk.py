@@ -76,8 +76,13 @@ class RiskCommands:
 
     def aim(self, market, price):
         """As many updates as it takes to get there: three in a hold."""
-        for number in range(1 if abs(price - market.index) * 10 <= market.index else 3):
+        near = abs(price - market.index) * 10 <= market.index
+        for number in range(1 if near else 3):
             self.pending.append(self.update(market, price, number))
+            if not near:  # a run is as long as two seconds
+                self.clock += 1100 * MS
+        if not near:
+            self.pending.append(self.accept(market, price))
 
     def update(self, market, price, number=0):
         publish = max(self.clock, market.publish_ts + 1) + number

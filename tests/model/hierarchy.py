@@ -56,6 +56,7 @@ class Hierarchy:
         made = Portfolio(account.number, len(exchange.by_number), account.volumes, subaccount,
                          len(within.portfolios))
         within.portfolios.append(made)
+        account.volumes.portfolios.append(made)
         exchange.by_number.append(made)
         exchange.portfolios[made.id()] = made
         return made

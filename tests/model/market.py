@@ -10,6 +10,8 @@ from wire import ACTIVE, CLOSED, HALTED, REDUCE_ONLY
 
 PPM = 1000000
 SECOND = 1000000000
+CLOSING_S = 1800
+CLOSING_FROM = CLOSING_S * SECOND  # behind the announcement
 
 
 def cdiv(value, divisor):
@@ -107,14 +109,25 @@ class Market:
         self.maker_ppm = [decimal(row["maker_fee_rate"], 6) for row in rec["fees"]]
         self.taker_ppm = [decimal(row["taker_fee_rate"], 6) for row in rec["fees"]]
         self.set_tiers(rec["tiers"])
+        self.book_ppm = rec.get("mark_book_ppm", self.tiers[0][2] // 4)  # b of R5
+        self.sources_min = rec.get("oracle_sources_min", 1)
+        self.position_limit = decimal(rec.get("position_limit", "0"), 6)  # 0: none
+        self.interest_limit = decimal(rec.get("open_interest_limit", "0"), 6)
         self.bids, self.asks = Side(1), Side(-1)
         self.state = self.former_state = ACTIVE
         self.index = 0          # last accepted oracle price
         self.index_at = 0       # its publish time
         self.valid_at = 0       # t at which it was taken
         self.publish_ts = 0     # of the newest update, held or not
-        self.held = []          # newest prices while held, at most three
         self.is_held = False
+        self.run = []           # (publish time, price) while held: within 2 % of each other
+        self.anchor = 0         # reference when the first of holds in a row began
+        self.hold_until = None  # t of the end of the last hold
+        self.taken_at = -1      # t of the last price taken by a run or by the operator
+        self.checked_mark = 0   # at which the last finished scan began
+        self.in_gap = False
+        self.announced_at = None  # t at which its closing was announced
+        self.signature = bytes(64)  # of the newest update that was accepted
         self.mark = 0
         self.shown_valid = 0    # what the last 2109 said
         self.ema = 0
@@ -132,8 +145,7 @@ class Market:
         self.funding = None     # the queued item of the open epoch
         self.waited = False     # somebody's liquidation waits for it (R7)
         self.unwind = None      # the queued item of the fund's selling
-        self.samples = deque()  # (second, index) of the last half hour (R9)
-        self.reduce_only_since = None  # t, while it is REDUCE_ONLY without a break
+        self.samples = deque()  # (second, index, t) of the last half hour (R9)
         self.settling = False   # CLOSED and its settlement not complete
         self.gains = self.shortfall = 0
         self.ordinal = 0        # place in the order of definition
@@ -179,9 +191,24 @@ class Market:
         """R9: whether the book trades, at a mark that is valid."""
         return self.state in (ACTIVE, REDUCE_ONLY) and self.index_valid(t, max_age)
 
-    def trusted(self, t, max_age):
-        """R5: may orders that are not reduce-only be placed by who holds something here."""
-        return self.mark > 0 and self.state != HALTED and self.index_valid(t, max_age)
+    def frozen(self, t, max_age):
+        """R4: its mark is that of another time."""
+        return self.state == HALTED or not self.index_valid(t, max_age)
+
+    def stress(self, notional, t):
+        """R4: what a frozen market takes off: a tenth, or all of it."""
+        if (self.state == HALTED or self.is_held or self.settling
+                or t - self.index_at > 60 * SECOND):
+            return notional
+        return cdiv(notional, 10)
+
+    def better(self, size):
+        """R7: of mark and index the better one for the owner of that position."""
+        return max(self.mark, self.index) if size > 0 else min(self.mark, self.index)
+
+    def band_of(self, mark):
+        """Prices within the band of a mark: (lowest, highest), R3."""
+        return (max(1, cdiv(mark * (PPM - self.band), PPM)), mark * (PPM + self.band) // PPM)
 
     def impact(self, side, makers_max):
         """Numerator and denominator of the average price of impact_notional, or None (R5)."""
@@ -201,39 +228,75 @@ class Market:
                 size += order.remaining
         return None
 
+    def matches_state(self):
+        return self.state in (ACTIVE, REDUCE_ONLY)
+
     def update_ema(self, makers_max):
         """R5: the premium's moving average in Q20."""
-        bid, ask = self.bids.best(), self.asks.best()
-        if not bid or not ask:
-            self.ema += tdiv(-self.ema, 150)
-            return
-        middle = (bid + ask) // 2
-        below = self.impact(self.bids, makers_max)
-        above = self.impact(self.asks, makers_max)
+        excess = 0
+        below = above = None
+        if self.matches_state() and self.book_ppm:
+            below = self.impact(self.bids, makers_max)
+            above = self.impact(self.asks, makers_max)
         if below and above:
+            bound = self.index * self.book_ppm // PPM
             middle = (below[0] // below[1] + cdiv(above[0], above[1])) // 2
-        self.ema += tdiv(((middle - self.index) << 20) - self.ema, 150)
+            excess = min(max(middle - self.index, -bound), bound)
+        self.ema += tdiv((excess << 20) - self.ema, 150)
 
-    def next_mark(self):
-        """R5: the median, clamped."""
+    def next_mark(self, t):
+        """R5: the median, clamped; while it closes, on its way to the settlement price."""
+        if self.announced_at is not None and t >= self.announced_at + CLOSING_FROM:
+            return max(1, self.closing_mark(t))
+        low = cdiv(self.index * (PPM - self.book_ppm), PPM)
+        high = self.index * (PPM + self.book_ppm) // PPM
         one, two = self.index, self.index + (self.ema >> 20)
         known = sorted(price for price in (self.bids.best(), self.asks.best(), self.last) if price)
-        if len(known) == 3:
-            third = known[1]
-        elif known:
-            third = sum(known) // len(known)
+        if not known or not self.matches_state():
+            mark = (one + two) // 2
         else:
-            third = (one + two) // 2
-        mark = third if not known else sorted((one, two, third))[1]
-        low = cdiv(self.index * (PPM - 50000), PPM)
-        high = self.index * (PPM + 50000) // PPM
+            third = known[1] if len(known) == 3 else sum(known) // len(known)
+            mark = sorted((one, two, min(max(third, low), high)))[1]
         return max(1, min(max(mark, low), high))
 
-    def hold(self, price, t):
-        """R5: is this update a move beyond 10 % within 60 s."""
-        return (self.index > 0 and t - self.valid_at <= 60 * SECOND
-                and abs(price - self.index) * 10 > self.index)
+    def closing_mark(self, t):
+        passed = (t - self.announced_at - CLOSING_FROM) // SECOND
+        mean = self.mean_of_samples(t)
+        if mean is None:
+            return self.index
+        return self.index + tdiv((mean - self.index) * min(CLOSING_S, passed), CLOSING_S)
 
-    def release(self):
-        """R5: three consecutive updates lie within 2 % of each other."""
-        return len(self.held) == 3 and (max(self.held) - min(self.held)) * 50 <= min(self.held)
+    def mean_of_samples(self, t, least=1):
+        """T of R9: of the last half hour; None of fewer."""
+        since = t // SECOND - CLOSING_S
+        known = [index for second, index, _ in self.samples if second > since]
+        return sum(known) // len(known) if len(known) >= least else None
+
+    # ---- updates that are far off (R5)
+
+    def reference(self, t):
+        """0: every price is taken."""
+        since = t // SECOND - 60
+        known = sorted(index for second, index, at in self.samples
+                       if second > since and at > self.taken_at)
+        return known[(len(known) - 1) // 2] if known else self.index
+
+    def is_far(self, price, reference):
+        return reference > 0 and abs(price - reference) * 100 > reference * 10
+
+    def begin_hold(self, reference, t):
+        if self.hold_until is None or t - self.hold_until > 60 * SECOND:
+            self.anchor = reference
+        self.is_held, self.run = True, []
+
+    def end_hold(self, t):
+        self.is_held, self.run, self.hold_until = False, [], t
+
+    def join_run(self, publish_ts, price):
+        """Whether the run is taken with this update."""
+        prices = [price, *(each for _, each in self.run)]
+        if (max(prices) - min(prices)) * 100 > min(prices) * 2:
+            self.run = []
+        self.run.append((publish_ts, price))
+        return (len(self.run) >= 3 and publish_ts - self.run[0][0] >= 2 * SECOND
+                and abs(price - self.anchor) * 100 <= self.anchor * 20)

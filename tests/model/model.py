@@ -30,18 +30,19 @@ from wire import (ALL16, AMEND, ARM, BATCH, CANCEL, CANCELED, CANCEL_ALL, CANCEL
                   CLOSE_ACCOUNT, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CONDITIONAL,
                   CONDITIONAL_CANCEL, CONFIGURATION, CREATE_KEY, CREATE_PASSKEY_ACCOUNT,
                   CREATE_PORTFOLIO, CREATE_SESSION, CREATE_SUBACCOUNT, DEFINE, DELETE, DEPOSIT,
-                  DISCONNECT, EXPIRED, FAUCET, FEE_TIER, HALTED, HALT_ALL, LEVERAGE,
-                  LEVERAGE_BODY, LOGIN, MARKET_ORDER, MARKET_STATE, OPERATOR_CANCEL, ORACLE,
-                  ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED, REASON, RENAME, REOPEN_PORTFOLIO,
-                  REPLACE, RESET_MMP, REVOKE_ALL, REVOKE_KEY, REVOKE_SESSION, SCHEDULE_CANCEL,
-                  SETTLE, SET_MMP, STATUS, SUSPEND, TICK, TOP_UP, TRANSFER, UNTRIGGERED,
-                  WITHDRAW, uuid_ms)
+                  DISCONNECT, EXPIRED, FAUCET, FEE_TIER, HALTED, HALT_ALL, INDEX_ACCEPT,
+                  INDEX_ACCEPT_BODY, LEVERAGE, LEVERAGE_BODY, LOGIN, MARKET_ORDER, MARKET_STATE,
+                  OPERATOR_CANCEL, ORACLE, ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED, REASON,
+                  RENAME, REOPEN_PORTFOLIO, REPLACE, RESET_MMP, REVOKE_ALL, REVOKE_KEY,
+                  REVOKE_SESSION, SCHEDULE_CANCEL, SETTLE, SET_MMP, STATUS, SUSPEND, TICK,
+                  TOP_UP, TRANSFER, UNTRIGGERED, WITHDRAW, uuid_ms)
 
 S = STATUS
 MS = 1000000
 WORK_TICK_UNITS = 1024
 MARK_VALUE_MAX = 2**60
 SLICE_MS = 16
+ACCOUNT_OPEN_ORDERS = 10000
 ACCOUNT_TIER = 3  # what a 2119 tells
 
 
@@ -69,7 +70,8 @@ class Exchange:
         self.work = Work(self)
         self.changed = []         # portfolios to check
         self.run = None           # the L3 run that is under way
-        self.batch_markets = set()  # an atomic batch's, as they were before it (R11, Batch)
+        self.paid_day = self.paid = 0  # R7: the day, and what the fund has paid in it
+        self.extra = b""
         self.payments = 0         # of funding, ever
         self.mark_epoch = 0       # raised when a mark moves and when an epoch of funding opens
         self.effects = []
@@ -83,6 +85,7 @@ class Exchange:
             MARKET_STATE: lambda body: states.set_one(self, body, True),
             HALT_ALL: lambda body: states.set_all(self, body, True),
             CANCEL_ALL: self.protection.cancel_all, ORACLE: self.oracle,
+            INDEX_ACCEPT: self.index_accept,
             DEPOSIT: self.money.deposit,
             CONDITIONAL_CANCEL: self.conditionals.cancel,
             SCHEDULE_CANCEL: self.protection.schedule, SET_MMP: self.protection.set_mmp,
@@ -163,12 +166,27 @@ class Exchange:
             self.counts["tier rises" if tier > before else "tier falls"] += 1
             self.emit(2119, portfolio.account, 0, 0, 0, tier, ACCOUNT_TIER)
 
-    def marks_trusted(self, portfolio):
-        """R5: in every market where the portfolio has a position or a resting order."""
-        markets = {holding.market for holding in portfolio.holdings.values()
-                   if holding.size or holding.orders}
-        return all(market.trusted(self.t, self.max_age)
-                   for market in markets | self.batch_markets)
+    # ---- solvency (R2)
+
+    def owed(self):
+        return sum(portfolio.owed for portfolio in self.by_number)
+
+    def is_short(self):
+        return self.by_number[0].cash + self.fee_account - self.owed() < 0
+
+    def claims(self):
+        return sum(max(0, portfolio.cash) for portfolio in self.by_number[1:])
+
+    def open_interest(self, market, walk=None):
+        """The sum of long positions, behind the plan of a walk when there is one."""
+        total = sum(max(0, portfolio.holdings[market.id].size) for portfolio in self.by_number
+                    if market.id in portfolio.holdings)
+        if walk is None:
+            return total
+        own = walk.portfolio.holding(market).size
+        total += max(0, own + walk.order.side * walk.filled) - max(0, own)
+        return total + sum(max(0, run[0]) - max(0, holding.size)
+                           for holding, run in walk.runs.items())
 
     # ---- orders that end
 
@@ -257,7 +275,7 @@ class Exchange:
     def recompute(self, market):
         if market.state == HALTED or not market.index_valid(self.t, self.max_age):
             return
-        mark = market.next_mark()
+        mark = market.next_mark(self.t)
         if mark * market.max_position > MARK_VALUE_MAX:
             self.counts["halted by mark"] += 1
             states.enter(self, market, HALTED, states.CAUSE_ORACLE)
@@ -269,6 +287,10 @@ class Exchange:
         self.show_mark(market, 1)
         if changed:
             self.work.queue_scan(market)
+        checked = market.checked_mark
+        if checked and abs(mark - checked) * 10**6 > checked * market.tiers[0][2]:
+            self.counts["gap"] += not market.in_gap
+            market.in_gap = True
         self.conditionals.mark_computed(market)
         liquidation.market_moved(self, market)
 
@@ -282,12 +304,12 @@ class Exchange:
         self.emit(2109, market.index, market.mark, market.ema, market.premium, market.id, valid)
 
     def oracle(self, body):
-        publish_ts, price, asset, pad, _, pad2 = ORACLE_BODY.unpack(body)
-        if pad or pad2:
+        publish_ts, price, asset, pad, sources, pad2 = ORACLE_BODY.unpack(body)
+        market = self.markets.get(asset)
+        if pad or pad2 or market and sources < market.sources_min:
             return S["order_rejected_invalid"]
         if asset in (0, ALL16):
             return S["order_rejected_invalid_market"]
-        market = self.markets.get(asset)
         if market is None:
             return S["rejected_market_not_found"]
         if market.state == CLOSED:
@@ -298,28 +320,57 @@ class Exchange:
                 self.t - self.max_age <= publish_ts <= self.t + SECOND):
             return S["order_rejected_expired"]
         market.publish_ts = publish_ts
-        if market.is_held:
-            market.held = (market.held + [price])[-3:]
-            if not market.release():
-                return 0
-            market.is_held, market.held = False, []
-            self.counts["hold released"] += 1
-            if market.state == CANCEL_ONLY:
-                states.enter(self, market, market.former_state, states.CAUSE_ORACLE)
-        elif market.hold(price, self.t):
-            market.is_held, market.held = True, [price]
+        market.signature = self.extra or bytes(64)
+        reference = market.reference(self.t)
+        if not market.is_far(price, reference):
+            if market.is_held:
+                self.end_hold(market, "by a near price")
+            self.accept(market, price)
+        elif not market.is_held:
             self.counts["hold"] += 1
+            market.begin_hold(reference, self.t)
             market.former_state = market.state
+            market.join_run(publish_ts, price)
             if market.state < CANCEL_ONLY:
                 states.enter(self, market, CANCEL_ONLY, states.CAUSE_ORACLE)
             if market.shown_valid:
                 self.show_mark(market, 0)
-            return 0
+        elif market.join_run(publish_ts, price):
+            self.take_held(market, price, "by a run")
+        return 0
+
+    def end_hold(self, market, how):
+        self.counts["hold ended " + how] += 1
+        market.end_hold(self.t)
+        states.enter(self, market, market.former_state, states.CAUSE_ORACLE)
+
+    def take_held(self, market, price, how):
+        market.taken_at = self.t
+        self.end_hold(market, how)
         self.accept(market, price)
+
+    def index_accept(self, body):
+        """Code 1010: the newest held price, which the operator names within 2 %."""
+        price, asset, pad = INDEX_ACCEPT_BODY.unpack(body)
+        if asset in (0, ALL16):
+            return S["order_rejected_invalid_market"]
+        market = self.markets.get(asset)
+        if market is None:
+            return S["rejected_market_not_found"]
+        if any(pad):
+            return S["order_rejected_invalid"]
+        if market.state == CLOSED:
+            return S["market_closed"]
+        if not market.is_held:
+            return S["order_rejected_invalid"]
+        newest = market.run[-1][1]
+        if abs(price - newest) * 100 > newest * 2:
+            return S["rejected_invalid_price"]
+        self.take_held(market, newest, "by the operator")
         return 0
 
     def accept(self, market, price):
-        market.index, market.index_at, market.valid_at = price, market.publish_ts, self.t
+        market.index, market.index_at = price, market.publish_ts
         if market.waited and market.state == HALTED:
             self.counts["index of a halted market waited for"] += 1
         liquidation.market_moved(self, market)
@@ -337,6 +388,8 @@ class Exchange:
         self.max_age = self.limits["exchange.oracle_max_age_ms"] * MS
         self.makers_max = self.limits["engine.makers_max"]
         self.open_orders = self.limits["limits.open_orders"]
+        self.account_open_orders = self.limits.get("limits.account_open_orders",
+                                                   ACCOUNT_OPEN_ORDERS)
         self.units = self.limits["engine.work_per_command"]
         self.past = self.limits["exchange.clock_past_ms"] + 5000
         self.future = self.limits["exchange.clock_future_ms"] + 5000
@@ -371,14 +424,12 @@ class Exchange:
         if not 1 <= leverage <= market.max_leverage:
             self.counts["leverage invalid"] += 1
             return "order_rejected_invalid", "invalid_parameter"
-        if not self.marks_trusted(portfolio):
-            self.counts["leverage refused by marks"] += 1
-            return "order_rejected_invalid", "insufficient_free_equity"
         holding = portfolio.holding(market)
         before, holding.leverage = holding.leverage, leverage
         risk.changed(self, portfolio)
         equity, initial, _ = portfolio.risk()
-        if leverage < before and equity < initial:
+        stress = portfolio.stress(self.t, self.max_age)
+        if leverage < before and equity - stress < initial:
             holding.leverage = before
             self.counts["leverage refused by equity"] += 1
             return "order_rejected_invalid", "insufficient_free_equity"
@@ -429,6 +480,7 @@ class Exchange:
         self.id_index = self.reason = self.entered = self.item = 0
         self.subject = None  # the order that the command made or found
         self.own_order = None  # not of the work behind it
+        self.extra = extra
         if kind == 0:
             self.t = t
             self.sequence += 1
@@ -493,7 +545,7 @@ class Exchange:
         if code in (LOGIN, REVOKE_SESSION):
             done = (self.credentials.login if code == LOGIN
                     else self.credentials.revoke_session)
-            return done(body, extra)
+            return done(body, extra[-32:] if code == LOGIN else extra)
         if code in ADDING or code in REMOVING:
             return self.credentials.change_keys(code, body)
         return self.handlers[code](body)

@@ -55,8 +55,14 @@ def refuse(exchange, order, status):
 
 def refuse_row(exchange, order, case):
     exchange.counts["row " + case] += 1
+    note_reason(exchange, case)
     status = S[status_of(case)]
     return refuse(exchange, order, status) if int(case[:2]) >= 13 else status
+
+
+def note_reason(exchange, case):
+    if case == "10 gap":
+        exchange.reason = REASON["market_gap"]
 
 
 def shown_price(order):
@@ -147,7 +153,7 @@ def act(exchange, walk):
     elif walk.rests():
         finish(exchange, order, PARTIALLY_FILLED if order.filled else OPEN, 0)
         rest(exchange, order)
-    else:
+    elif walk.ended != REASON["match_limit"] or not exchange.conditionals.keeps(order):
         finish(exchange, order, CANCELED, walk.ended or REASON["time_in_force"])
 
 

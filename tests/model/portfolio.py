@@ -1,5 +1,5 @@
 """Portfolios: exact positions and cash (rules.md R2), margin (R4)."""
-from market import tdiv
+from market import cdiv, tdiv
 from wire import PORTFOLIO_ACTIVE
 
 
@@ -8,7 +8,7 @@ class Holding:
     __slots__ = ("portfolio", "market", "leverage", "size", "cost", "orders", "buy", "sell",
                  "buy_notional", "sell_notional", "all_buy", "all_sell", "all_buy_notional",
                  "all_sell_notional", "position_id", "list_stamp", "post_stamp", "cursor",
-                 "mark_seen", "epoch", "fifth_at",
+                 "mark_seen", "epoch", "wait_until",
                  "net_funding")
 
     def __init__(self, portfolio, market):
@@ -20,7 +20,7 @@ class Holding:
         self.size = self.cost = self.net_funding = 0
         self.mark_seen = market.mark  # by the last look of a check (R7)
         self.epoch = market.epoch     # up to which its funding is settled (R5)
-        self.fifth_at = None          # t of the action that sold a fifth of it (R7)
+        self.wait_until = None          # t from which on level 1 may sell of it again (R7)
         self.orders = {}  # Order -> Order, by placing sequence
         self.buy = self.sell = self.buy_notional = self.sell_notional = 0
         self.all_buy = self.all_sell = self.all_buy_notional = self.all_sell_notional = 0
@@ -55,6 +55,23 @@ class Holding:
     def initial_margin(self, notional):
         """R4 IM(N) at the leverage that the portfolio has set in this market."""
         return self.market.initial_margin(notional, self.leverage)
+
+    def worst(self):
+        return max(abs(self.size), abs(self.size + self.buy), abs(self.size - self.sell))
+
+    def entry_margin(self, worst):
+        """R4, tiers of entry: IM of the worst position, by the account's tier when that is more."""
+        mark = self.market.mark
+        alone, whole = self.initial_margin(worst * mark), self.of_account(worst)
+        if whole <= worst:
+            return alone
+        return max(alone, cdiv(self.initial_margin(whole * mark) * worst, whole))
+
+    def of_account(self, worst):
+        """G of R4: |s| of the account's portfolios, this one at worst."""
+        return worst + sum(abs(other.holdings[self.market.id].size)
+                           for other in self.portfolio.siblings
+                           if other is not self.portfolio and self.market.id in other.holdings)
 
     def margins(self):
         """(IM, MM) of this market."""
@@ -95,7 +112,8 @@ class Portfolio:
     __slots__ = ("account", "subaccount", "index", "number", "cash", "holdings", "order_count",
                  "list", "slack_maintenance", "slack_initial", "changed", "checked", "volumes",
                  "liquidation", "run", "action", "acted_at", "wait_until",
-                 "status", "conditionals", "dead_man", "name", "moved")
+                 "status", "conditionals", "dead_man", "name", "moved", "siblings", "owed",
+                 "netted")
 
     def __init__(self, account, number, volumes=None, subaccount=0, index=0):
         self.account = account
@@ -112,6 +130,9 @@ class Portfolio:
         self.list = None    # the queued item of the deferred work that releases its orders
         self.slack_maintenance = self.slack_initial = 0  # R7
         self.changed = False  # to be checked at the end of this command
+        self.siblings = volumes.portfolios if volumes else ()  # the portfolios of its account
+        self.owed = 0         # R2, at its last check
+        self.netted = False   # behind the netting of its liquidation (R7)
         self.moved = False    # in the market that a run ranks, and not looked at since
         self.checked = -1     # mark_epoch of the last check
         self.liquidation = None  # the queued item of its liquidation (R7)
@@ -142,6 +163,23 @@ class Portfolio:
                 maintenance += mm
         return equity, initial, maintenance
 
+    def stress(self, t, max_age, left_out=None):
+        """R4: what frozen markets take off."""
+        total = 0
+        for holding in self.holdings.values():
+            if holding.market is not left_out and (holding.size or holding.buy or holding.sell) \
+                    and holding.market.frozen(t, max_age):
+                total += holding.market.stress(holding.worst() * holding.market.mark, t)
+        return total
+
+    def entry_initial(self):
+        """IM as the taker test counts it."""
+        total = 0
+        for holding in self.holdings.values():
+            if holding.size or holding.buy or holding.sell:
+                total += holding.entry_margin(holding.worst()) + holding.open_loss()
+        return total
+
     def balance(self):
         """(free, withdrawable, equity, IM, MM) as a read shows them (R4)."""
         equity, initial, maintenance = self.risk()
@@ -151,8 +189,12 @@ class Portfolio:
         return max(0, withdrawable), withdrawable, equity, initial, maintenance
 
 
-def reducing_rule(before, after):
-    """R4's reducing rule; each side is (equity, MM)."""
-    return (after[0] >= after[1]
-            or after[0] >= 0 and after[0] - after[1] >= before[0] - before[1]
-            or after[0] >= before[0])
+def reducing_rule(before, after, stress=0, closed_value=0):
+    """R4's reducing rule; each side is (equity, MM). `closed_value`: |closed| * mark."""
+    if after[0] - stress >= after[1]:
+        return True
+    if after[0] < 0:
+        return False
+    if stress:
+        return after[0] >= before[0] - cdiv(closed_value, 1000)
+    return after[0] - after[1] >= before[0] - before[1]

@@ -31,25 +31,35 @@ def record(symbol, number, price_decimals, **values):
     return wire.pad8(json.dumps(base, separators=(",", ":")).encode())
 
 
+# What the markets of the streams set otherwise than by default, by number.
+MEMBERS = {2: {"mark_book_ppm": 4000, "oracle_sources_min": 3},
+           3: {"position_limit": "40000", "open_interest_limit": "90000"},
+           5: {"mark_book_ppm": 0}}
+
+
+def listed(symbol, number, price_decimals, **values):
+    return record(symbol, number, price_decimals, **values, **MEMBERS.get(number, {}))
+
+
 # (record, first index raw, quantity raw worth about 1,000 USDC)
 MARKETS = (
-    (record("BTC", 1, 1, tick_size="0.1", lot_size="0.00001", min_size="0.00001",
+    (listed("BTC", 1, 1, tick_size="0.1", lot_size="0.00001", min_size="0.00001",
             max_order_size="10995116.27775"), 1000000, 1000),
-    (record("ETH", 2, 2, tick_size="0.05", lot_size="0.001", min_size="0.005",
+    (listed("ETH", 2, 2, tick_size="0.05", lot_size="0.001", min_size="0.005",
             max_order_size="400", impact_notional="6000", max_leverage=20,
             tiers=tiers(("20000", 20), ("80000", 10), (None, 3))), 300000, 3330),
-    (record("XRP", 3, 6, tick_size="0.0001", lot_size="1", min_size="1", max_order_size="400000",
+    (listed("XRP", 3, 6, tick_size="0.0001", lot_size="1", min_size="1", max_order_size="400000",
             impact_notional="3000", max_leverage=20, fees=REBATES,
             tiers=tiers(("30000", 20), ("100000", 10), (None, 3))), 2500000, 400),
     # Positions so large that a jump of the index passes R1's bound of the mark.
-    (record("SHIB", 4, 6, tick_size="0.000001", max_order_size="1000000000000",
+    (listed("SHIB", 4, 6, tick_size="0.000001", max_order_size="1000000000000",
             min_notional="0"), 1040, 200000000000),
     # Room for the volumes of the highest tiers.
-    (record("SOL", 5, 4, tick_size="0.001", lot_size="0.01", min_size="0.01",
+    (listed("SOL", 5, 4, tick_size="0.001", lot_size="0.01", min_size="0.01",
             max_order_size="10000000", impact_notional="6000", max_leverage=100, fees=LADDER,
             max_slippage_ppm=20000, tiers=tiers(("900000000", 100), (None, 20))), 1500000, 667),
     # More markets than a portfolio may be in (R1).
-    *((record("M%d" % number, number, 2 + number % 5, tick_size="0.01", max_order_size="100000",
+    *((listed("M%d" % number, number, 2 + number % 5, tick_size="0.01", max_order_size="100000",
               max_leverage=20, tiers=tiers((None, 20))), 50 * 10**(2 + number % 5),
        20 * 10**(4 - number % 5)) for number in range(6, 73)),
 )

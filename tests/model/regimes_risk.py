@@ -17,7 +17,8 @@ REGIMES.update({
                  spread_ppm=8000,
                  weights=dict(BREAKING, place=60, wait=25, crash=34)),
     "slices": dict(RISKY, size=3.0, spread_ppm=8000, accounts=14, crash=(8, 3, 2, 1),
-                   step_ms=(1, 60), options=dict(NEVER_STALE, **{"engine.work_per_command": "1"})),
+                   step_ms=(1, 60), options=dict(NEVER_STALE, **{"engine.work_per_command": "1"}),
+                   weights=dict(BREAKING, withdraw=12, settle=3)),
     # A fund that can take much, then one that has nothing.
     "backstop": dict(RISKY, options=NEVER_STALE, crash=(1, 8, 2, 1), top_up=(1000, 200000),
                      weights=dict(BREAKING, fund=3, oracle=2, crash=34)),
@@ -36,4 +37,15 @@ REGIMES.update({
                     deposit=(2000, 50000), step_ms=(1, 700),
                     weights=dict(BREAKING, close=4, pair=50, crash=2, oracle=12, fund=1,
                                  hour=0.3)),
+    # Accounts on both sides, runs of held prices, closings that are announced, a fund that owes.
+    "twins": dict(RISKY, options=NEVER_STALE, crash=(2, 4, 4, 1), gap=0.1, top_up=(1, 40000),
+                  accounts=6, weights=dict(BREAKING, twins=30, pair=10, fund=1, place=15)),
+    "runs": dict(RISKY, options={"exchange.oracle_max_age_ms": "4000"}, streams=4,
+                 weights=dict(BREAKING, run=8, accept=4, announce=1, state=2, crash=6)),
+    "announced": dict(RISKY, options=NEVER_STALE, records=tuple(range(5, 15)), streams=6,
+                      weights=dict(BREAKING, announce=6, close=1, oracle=12, crash=4)),
+    "owing": dict(RISKY, options={"exchange.oracle_max_age_ms": "2000",
+                                  "engine.work_per_command": "9"},
+                  crash=(1, 2, 6, 0), gap=0.2, top_up=(1, 20), streams=8, silence=0.02,
+                  weights=dict(BREAKING, fund=1, withdraw=12, settle=6, twins=8, accept=2)),
 })

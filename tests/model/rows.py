@@ -24,6 +24,7 @@ STATUS_OF_CASE = {"10 closed": "market_closed",
                   "12 conditional": "rejected_conditional_order_expired",
                   "10 cancel-only": "rejected_market_cancel_only",
                   "10 post-only": "rejected_market_post_only",
+                  "10 gap": "rejected_market_post_only",
                   "10 reduce-only": "rejected_market_reduce_only",
                   "17b notional": "rejected_invalid_size", "17b cost": "rejected_invalid_size"}
 
@@ -32,8 +33,8 @@ def status_of(case):
     return STATUS_OF_CASE.get(case) or STATUS_OF_ROW[case[:2]]
 
 
-def state_refused(order):
-    """Row 10."""
+def state_refused(order, waits=False):
+    """Row 10. `waits`: a conditional order, which a gap does not refuse (R3)."""
     state = order.market.state
     if state == HALTED:
         return "10 halted"
@@ -43,6 +44,8 @@ def state_refused(order):
         return "10 cancel-only"
     if state == POST_ONLY and not order.post_only:
         return "10 post-only"
+    if order.market.in_gap and not order.post_only and not waits:
+        return "10 gap"
     return "10 reduce-only" if state == REDUCE_ONLY and not order.reduce_only else ""
 
 
@@ -111,16 +114,21 @@ def notional_refused(order, size, holding):
     return "17b cost" if abs(holding.cost) + resting + value > COST_MAX else ""
 
 
-def marks_refused(exchange, portfolio, order):
+def marks_refused(exchange, order):
     """Row 19."""
     t, age = exchange.t, exchange.max_age
     if order.market.mark == 0:
         return "19 never"
     if order.reduce_only:
         return ""
-    if not order.market.trusted(t, age):
-        return "19 here"
-    return "19 elsewhere" if not exchange.marks_trusted(portfolio) else ""
+    return "19 here" if order.market.frozen(t, age) else ""
+
+
+def too_small(order, value, size, holding):
+    """Row 21: a reduce-only order may be as small as the position that it closes whole."""
+    if value >= order.market.min_notional:
+        return False
+    return not (order.reduce_only and size >= abs(holding.size if holding else 0))
 
 
 def reduce_only_refused(order, size, holding):
@@ -134,8 +142,8 @@ def reduce_only_refused(order, size, holding):
 
 
 def liquidation_refused(order, size, conditional=False):
-    """Row 27; while it is deleveraged (R7 L3) it places nothing at all."""
-    if order.owner.run is not None:
+    """Row 27; under water, and while it is deleveraged (R7 L3), it places nothing at all."""
+    if order.owner.run is not None or order.owner.risk()[0] < 0:
         return "27"
     if order.owner.status != IN_LIQUIDATION or order.reduce_only:
         return ""
@@ -151,16 +159,18 @@ def limit_rows(exchange, order, quantity, portfolio):
     market, price, size = order.market, order.price, abs(quantity)
     holding = portfolio.holdings.get(market.id)
     case = (size_refused(order, quantity, size, holding) or price_refused(order)
-            or notional_refused(order, size, holding) or marks_refused(exchange, portfolio, order))
+            or notional_refused(order, size, holding) or marks_refused(exchange, order))
     if case:
         return case
     if order.side * (price - market.mark) * 10**6 > market.mark * market.band:
         return "20"
-    if price * size < market.min_notional and not order.reduce_only:
+    if too_small(order, price * size, size, holding):
         return "21"
     if case := reduce_only_refused(order, size, holding):
         return case
-    if order.expiry not in (IOC, FOK) and portfolio.order_count >= exchange.open_orders:
+    if order.expiry not in (IOC, FOK) and (
+            portfolio.order_count >= exchange.open_orders or
+            sum(each.order_count for each in portfolio.siblings) >= exchange.account_open_orders):
         return "26"
     return liquidation_refused(order, size)
 
@@ -206,9 +216,9 @@ def market_rows(exchange, order, quantity, portfolio, slippage):
         order.price = slippage_limit(market, order.side, slippage or market.slippage)
         if case := notional_refused(order, size, holding):
             return case
-    if case := marks_refused(exchange, portfolio, order):
+    if case := marks_refused(exchange, order):
         return case
-    if market.mark * size < market.min_notional and not order.reduce_only:
+    if too_small(order, market.mark * size, size, holding):
         return "21"
     if slippage > market.slippage:
         return "22 parameter"

@@ -15,27 +15,25 @@ MARK_VALUE_MAX = 2**60
 def sample(exchange, market):
     """The index at a full second at which it is valid."""
     second = exchange.t // SECOND
-    market.samples.append((second, market.index))
+    market.samples.append((second, market.index, exchange.t))
     while market.samples[0][0] <= second - SAMPLES_S:
         market.samples.popleft()
 
 
 def price_of(exchange, market):
     """The floor of the mean of the last half hour, or the last mark."""
-    since = exchange.t // SECOND - SAMPLES_S
-    known = [index for second, index in market.samples if second > since]
-    if len(known) < SAMPLES_LEAST:
+    if market.announced_at is None:  # by force, and it was not closing
         return market.mark
-    price = sum(known) // len(known)
-    if price * market.max_position > MARK_VALUE_MAX:
+    price = market.mean_of_samples(exchange.t, SAMPLES_LEAST)
+    if price is None or price * market.max_position > MARK_VALUE_MAX:
         return market.mark
     exchange.counts["settled at the mean"] += 1
     return price
 
 
 def may_close(exchange, market, force):
-    """REDUCE_ONLY for the last hour without a break, unless it is forced."""
-    since = market.reduce_only_since
+    """Announced an hour ago and not called off, unless it is forced."""
+    since = market.announced_at
     return bool(force) or since is not None and exchange.t - since >= HOUR
 
 
@@ -43,11 +41,12 @@ def close(exchange, market, cause):
     if market.funding:
         exchange.counts["funding completed by closing"] += 1
         funding.complete(exchange, market)
-    market.is_held, market.held = False, []
-    market.state, market.reduce_only_since = CLOSED, None
-    market.settling = True
+    market.end_hold(exchange.t)
+    market.state = CLOSED
+    market.settling, market.in_gap = True, False
     exchange.counts["state CLOSED"] += 1
     before, market.mark = market.mark, price_of(exchange, market)
+    market.announced_at = None
     exchange.show_state(market, cause, market.mark)
     exchange.show_mark(market, 0)
     if market.mark != before:
@@ -62,7 +61,7 @@ def close(exchange, market, cause):
     item = Item(SETTLEMENT)
     item.market, item.cursor, item.inside = market, 0, False
     market.gains = market.shortfall = 0
-    exchange.work.queue.append(item)
+    exchange.work.add(item)
 
 
 def perform(exchange, item, units):
@@ -76,7 +75,7 @@ def perform(exchange, item, units):
             item.inside, item.cursor = True, 0
             continue
         if holding is None:
-            exchange.work.queue.popleft()
+            exchange.work.done(item)
             funding.pay_fund(exchange, market)
             market.settling = False
             exchange.show_mark(market, 1)
@@ -121,12 +120,11 @@ def leave(exchange, holding, profit, cut):
     market.funding_pool -= market.mark * holding.size - cut
     exchange.emit(2121, *who, market.mark, profit, cut, market.id)
     holding.size = holding.cost = 0
-    given = 0
     for amount in (profit, -cut):
         if amount:
             exchange.cash(portfolio, amount, 0, CASH_SETTLEMENT)
-    if portfolio.cash < 0 and not any(each.size for each in portfolio.holdings.values()):
-        given = -portfolio.cash
+    given = shortfall_of(portfolio, profit)
+    if given:
         market.funding_pool -= given
         exchange.counts["settled with a shortfall"] += 1
         exchange.cash(portfolio, given, 0, CASH_SETTLEMENT)
@@ -134,6 +132,16 @@ def leave(exchange, holding, profit, cut):
     holding.net_funding = 0
     risk.changed(exchange, portfolio)
     return given
+
+
+def shortfall_of(portfolio, profit):
+    """What a portfolio below 0 gets from the pool: of this market's loss no more than the loss,
+    of one that holds nothing else all of it."""
+    if portfolio.number == 0:
+        return 0
+    if not any(each.size for each in portfolio.holdings.values()):
+        return max(0, -portfolio.cash)
+    return max(0, min(-portfolio.risk()[0], -profit))
 
 
 def fund_pays(exchange, market):

@@ -17,7 +17,6 @@ def enter(exchange, market, state, cause):
     exchange.counts["state " + NAMES[state]] += 1
     exchange.counts["market state"] += 1
     market.state = state
-    market.reduce_only_since = exchange.t if state == REDUCE_ONLY else None
     exchange.show_state(market, cause)
     if state == REDUCE_ONLY:
         market.list_stamp = stamp = exchange.next_stamp()
@@ -39,21 +38,20 @@ def move(exchange, market, state, cause):
         exchange.recompute(market)
 
 
-def set_state(exchange, market, state, is_signed):
-    if is_signed:
-        move(exchange, market, state, CAUSE_OPERATOR)
-        if market.is_held:  # the newest price is taken (R5)
-            exchange.counts["hold ended by operator"] += 1
-            price = market.held[-1]
-            market.is_held, market.held = False, []
-            exchange.accept(market, price)
-        return
+def set_state(exchange, market, state, cause, announces=False):
+    """While it is held, what the hold returns to; no price is taken (R5)."""
+    market.announced_at = exchange.t if announces else None
     if market.is_held:
-        exchange.counts["state by the node in a hold"] += 1
+        exchange.counts["state in a hold"] += 1
         market.former_state = state
-        if state < CANCEL_ONLY:
-            return
-    move(exchange, market, state, CAUSE_INVARIANT if state == HALTED else CAUSE_RESTART)
+        state = max(state, CANCEL_ONLY)
+    move(exchange, market, state, cause)
+
+
+def cause_of(state, is_signed):
+    if is_signed:
+        return CAUSE_OPERATOR
+    return CAUSE_INVARIANT if state == HALTED else CAUSE_RESTART
 
 
 def set_one(exchange, body, is_signed):
@@ -74,7 +72,8 @@ def set_one(exchange, body, is_signed):
         exchange.counts["closed " + ("by force" if force else "after its hour")] += 1
         settlement.close(exchange, market, CAUSE_OPERATOR)
         return 0
-    set_state(exchange, market, state, is_signed)
+    set_state(exchange, market, state, cause_of(state, is_signed),
+              state == REDUCE_ONLY and force == 1)
     return 0
 
 
@@ -85,5 +84,5 @@ def set_all(exchange, body, is_signed):
         return S["order_rejected_invalid"]
     for _, market in sorted(exchange.markets.items()):
         if market.state != CLOSED:
-            set_state(exchange, market, state, is_signed)
+            set_state(exchange, market, state, cause_of(state, is_signed))
     return 0

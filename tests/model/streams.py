@@ -13,6 +13,7 @@ from generate_conditionals import ConditionalCommands
 from generate_faults import FaultCommands
 from generate_orders import OrderCommands
 from generate_risk import RiskCommands
+from generate_rules import RuleCommands
 from generate_states import StateCommands
 import regimes_risk  # its regimes
 from regimes import CAPACITY, CALM, MARKETS, REGIMES, USDC
@@ -26,7 +27,7 @@ OPERATOR, ORACLE_KEY = b"\x11" * 32, b"\x22" * 32
 
 
 class Stream(OrderCommands, ConditionalCommands, BatchCommands, CashCommands, AccessCommands,
-             StateCommands, RiskCommands, FaultCommands):
+             StateCommands, RiskCommands, RuleCommands, FaultCommands):
     def __init__(self, name, seed, source, commands):
         self.regime = dict(CALM, **REGIMES[name])
         self.halt_at = commands * self.regime.get("halt_at", 1)
@@ -157,13 +158,16 @@ class Stream(OrderCommands, ConditionalCommands, BatchCommands, CashCommands, Ac
         price = self.prices[asset] = max(first // 4, min(first * 4, price))
         if asset == 4 and self.id_count > self.halt_at:
             bound = 2**60 // max(1, exchange.markets[4].max_position)  # of the mark (R1)
-            price = int(bound * rng.uniform(0.97, 1.005))
+            price = int(bound * rng.uniform(0.97, 1.1))
         if rng.random() < regime["outliers"]:
             price = price * 11 // 10  # an outlier
         if exchange.markets[asset].is_held and rng.random() < 0.3:
             price = price * rng.choice((97, 99, 101, 103)) // 100
+        if asset == 4 and self.id_count > self.halt_at:  # as far as that only the operator goes
+            self.pending.append(self.accept(exchange.markets[asset], price))
         publish = self.clock - rng.randrange(-40 * MS, 60 * MS)
-        return self.signed(ORACLE, wire.ORACLE_BODY.pack(publish, price, asset, 0, 3, 0),
+        sources = rng.choice((3, 3, 3, 3, 3, 3, 2, 4))
+        return self.signed(ORACLE, wire.ORACLE_BODY.pack(publish, price, asset, 0, sources, 0),
                            ORACLE_KEY)
 
     def make_tick(self, exchange):

@@ -104,10 +104,10 @@ class Protection(test_conditionals.Bench):
         self.assertEqual(self.schedule(1, SECOND), DONE)
         self.stream.clock += SECOND
         self.tick()
-        while self.exchange.work.queue and len(self.effects(2115)) == 0:
+        while self.exchange.work.is_busy() and len(self.effects(2115)) == 0:
             self.tick()
         self.assertEqual([row[3] for row in self.effects(2115)], [1])
-        while self.exchange.work.queue:
+        while self.exchange.work.is_busy():
             self.tick()
         owner = self.exchange.portfolios[1, 0, 0]
         self.assertEqual((owner.order_count, [one.reduce_only for one in owner.conditionals]),
@@ -118,7 +118,7 @@ class Protection(test_conditionals.Bench):
         self.place(1, 990000, 1000)
         self.stream.clock += SECOND
         self.place(1, 980000, 1000)
-        while self.exchange.work.queue:
+        while self.exchange.work.is_busy():
             self.tick()
         self.assertEqual([order.price for order in self.exchange.orders.values()], [980000])
         self.stream.clock += SECOND

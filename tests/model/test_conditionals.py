@@ -102,7 +102,7 @@ class Firing(Bench):
         self.assertEqual(self.effects(2114), [])
         self.oracle(1001000)  # median(1,001,000; the same; 1,000,600)
         self.assertEqual(self.exchange.markets[1].mark, 1001000)
-        while self.exchange.work.queue and not self.effects(2114):
+        while self.exchange.work.is_busy() and not self.effects(2114):
             self.tick()
         self.assertEqual([row[1] for row in self.effects(2114)], [1001000])
         self.assertEqual(self.told(), [(1000, wire.FILLED, "none", 1),
@@ -113,7 +113,7 @@ class Firing(Bench):
         # reduce-only without a position is asked when it fires (row 24)
         self.conditional(1, STOP_MARKET, 1000500, 1000, reduce_only=1)
         self.oracle(1001000)
-        while self.exchange.work.queue and not self.effects(2114):
+        while self.exchange.work.is_busy() and not self.effects(2114):
             self.tick()
         self.assertEqual(self.told(), [(0, wire.REJECTED, "invalid_reduce_only_order",
                                         STOP_MARKET)])
@@ -124,7 +124,7 @@ class Firing(Bench):
         self.conditional(1, STOP_LIMIT, 1001000, 1000, price=995000, tif=2, group=group)
         self.conditional(2, STOP_LIMIT, 1009000, 1000, price=995000, tif=2, group=group)
         self.oracle(1001000)
-        while self.exchange.work.queue and not self.effects(2114):
+        while self.exchange.work.is_busy() and not self.effects(2114):
             self.tick()
         # 1's other order dies before the stop rests; 2's group is another one
         self.assertEqual(self.told(), [(0, wire.CANCELED, "oco", TAKE_PROFIT),
@@ -161,10 +161,10 @@ class Firing(Bench):
         self.exchange.units = 1  # the scan has no unit, the trigger is next
         self.exchange.markets[1].state = wire.CANCEL_ONLY
         self.oracle(1001000)
-        self.assertFalse(self.exchange.work.queue and self.effects(2114))
+        self.assertFalse(self.exchange.work.is_busy() and self.effects(2114))
         self.exchange.markets[1].state = wire.ACTIVE
         self.oracle(1001000)
-        while self.exchange.work.queue and not self.effects(2114):
+        while self.exchange.work.is_busy() and not self.effects(2114):
             self.tick()
         self.assertEqual(len(self.effects(2114)), 1)
 

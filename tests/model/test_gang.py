@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """test_gang.py BUILD - the gang (gang.py): its findings are there with the gain that is written
 down, its account book takes honest trade for what it is, and a short search finds a hole."""
+import os
 import sys
 import unittest
 from unittest import mock
 
+os.environ["PERPD_RULES"] = "former"
+# pylint: disable=wrong-import-position
 from gang import LEAST, SOURCE, hole
 from gang_findings import HOLES
 from gang_moves import play

@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
-"""test_gang_rules.py BUILD - the gang on the next rules: no plan that robs today's gains anything
-beyond the allowance of the account book, a short search finds nothing, and the bystander's bound
-holds in every command of it, and is seen to be broken when it is."""
+"""test_gang_rules.py BUILD - the gang on the rules: no plan that robs by the former ones
+gains anything beyond the allowance of the account book, a short search finds nothing, and the
+bystander's bound holds in every command of it, and is seen to be broken when it is."""
 import os
 import random
 import sys
 import unittest
 from unittest import mock
 
-os.environ["PERPD_RULES"] = "next"
-# pylint: disable=wrong-import-position
 from gang import LEAST, SOURCE, Search
 from gang_findings import HOLES
 from gang_moves import play, random_plan, random_storm

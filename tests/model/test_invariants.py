@@ -1,13 +1,10 @@
 #!/usr/bin/env python3
-"""test_invariants.py BUILD - the invariants of the next rules in random streams on their model."""
+"""test_invariants.py BUILD - the invariants of the rules in random streams on their model."""
 import os
 import sys
 import unittest
 from collections import Counter
 
-os.environ["PERPD_RULES"] = "next"
-# pylint: disable=wrong-import-position
-import rule_book  # pylint: disable=unused-import
 from model import Exchange
 import streams
 from gang import SOURCE

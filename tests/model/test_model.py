@@ -22,7 +22,7 @@ import walk
 import wire
 from fees import Volumes
 from market import Market, Order, cdiv, tdiv
-from portfolio import Holding, Portfolio, reducing_rule
+from portfolio import Holding, Portfolio
 from wire import (ALL16, AMEND, CANCEL_ALL, DEFINE, FOK, GTC, IOC, LEVERAGE, MARKET_ORDER, ORACLE,
                   PLACE, REPLACE, TICK)
 BUILD = sys.argv[1] if len(sys.argv) > 1 else "build/release"
@@ -158,22 +158,13 @@ class Margin(unittest.TestCase):
             holding.count(order, quantity)
         self.assertEqual(holding.open_loss(), 100000 * USDC)
 
-    def test_reducing_rule(self):
-        # a sale far below the mark that takes out the maintenance margin: E' = 0, MM' = 80,000
-        self.assertFalse(reducing_rule((100000, 100000), (0, 80000)))
-        self.assertTrue(reducing_rule((100, 100), (80, 80)))
-        self.assertTrue(reducing_rule((50, 100), (10, 60)))    # the deficit does not grow
-        self.assertFalse(reducing_rule((50, 100), (9, 60)))
-        self.assertTrue(reducing_rule((-50, 100), (-50, 60)))  # under water, at the mark
-        self.assertFalse(reducing_rule((-50, 100), (-51, 0)))
-
 
 class Marks(unittest.TestCase):
     """R5"""
 
     def setUp(self):
         self.market = make_market()
-        self.market.index = 1000
+        self.market.index, self.market.book_ppm = 1000, 50000
         self.number = 0
 
     def rest(self, side, price, quantity):
@@ -182,33 +173,39 @@ class Marks(unittest.TestCase):
         self.market.side(side).insert(order)
 
     def test_median(self):
-        self.assertEqual(self.market.next_mark(), 1000)
+        self.assertEqual(self.market.next_mark(0), 1000)
         self.market.ema = 31 << 20
-        self.assertEqual(self.market.next_mark(), 1015)  # mean (floor) of 1000 and 1031
+        self.assertEqual(self.market.next_mark(0), 1015)  # mean (floor) of 1000 and 1031
         self.market.last = 1010
-        self.assertEqual(self.market.next_mark(), 1010)
+        self.assertEqual(self.market.next_mark(0), 1010)
         self.rest(1, 1020, 1)
-        self.assertEqual(self.market.next_mark(), 1015)  # third = mean of 1020 and 1010
+        self.assertEqual(self.market.next_mark(0), 1015)  # third = mean of 1020 and 1010
         self.rest(-1, 1030, 1)
-        self.assertEqual(self.market.next_mark(), 1020)  # third = median of all three
+        self.assertEqual(self.market.next_mark(0), 1020)  # third = median of all three
 
     def test_clamp(self):
         self.market.index, self.market.ema, self.market.last = 1010, 200 << 20, 1300
-        self.assertEqual(self.market.next_mark(), 1060)  # 1060.5
+        self.assertEqual(self.market.next_mark(0), 1060)  # 1060.5
         self.market.ema, self.market.last = -200 << 20, 800
-        self.assertEqual(self.market.next_mark(), 960)   # 959.5 is below the bound
+        self.assertEqual(self.market.next_mark(0), 960)   # 959.5 is below the bound
 
     def test_ema(self):
+        self.market.impact_notional = 1000
         self.rest(1, 1010, 1)
         self.market.update_ema(4096)
         self.assertEqual(self.market.ema, 0)  # no asks: 0 goes to 0
         self.rest(-1, 1021, 1)
-        self.market.update_ema(4096)          # mid 1015, no impact prices: tdiv(15 << 20, 150)
+        self.market.update_ema(4096)          # mid 1015: tdiv(15 << 20, 150)
         self.assertEqual(self.market.ema, 104857)
-        self.market.ema = -1000
-        self.market.asks = market.Side(-1)
-        self.market.update_ema(4096)
-        self.assertEqual(self.market.ema, -994)  # tdiv(1000, 150) = 6
+        self.market.ema, self.market.book_ppm = 0, 10000
+        self.market.update_ema(4096)          # at most 1 %: tdiv(10 << 20, 150)
+        self.assertEqual(self.market.ema, 69905)
+        for change in ({"state": wire.CANCEL_ONLY}, {"book_ppm": 0}, {"impact_notional": 1011}):
+            before = {name: getattr(self.market, name) for name in change}
+            vars(self.market).update(change, ema=-1000)
+            self.market.update_ema(4096)
+            self.assertEqual(self.market.ema, -994)  # tdiv(1000, 150) = 6
+            vars(self.market).update(before)
 
     def test_impact(self):
         self.rest(1, 100, 5)
@@ -324,10 +321,13 @@ class Orders(Bench):
         self.assertEqual(self.oracle(1100001), 0)  # beyond 10 %: held
         self.assertEqual((first.state, first.index), (wire.CANCEL_ONLY, 1000000))
         self.assertEqual(self.place(1, 1000000, 1000), "rejected_market_cancel_only")
-        self.oracle(1130000)                        # more than 2 % off: not yet
+        self.oracle(1130000)                        # more than 2 % off: a run of its own
+        self.stream.clock += 1990 * 10**6
         self.oracle(1120000)
+        self.stream.clock += 5 * 10**6
+        self.oracle(1121000)                        # three, 1.999 s behind the first
         self.assertEqual(first.state, wire.CANCEL_ONLY)
-        self.oracle(1121000)                        # 1,130,000 to 1,120,000: within 2 %
+        self.oracle(1121000)
         self.assertEqual((first.state, first.index), (wire.ACTIVE, 1121000))
 
     def test_deferred_work(self):
@@ -575,10 +575,10 @@ class Planted(unittest.TestCase):
     def test_wrong(self):
         self.differs(fees, "cdiv", lambda value, by: value // by, "calm")
         self.differs(portfolio, "tdiv", lambda value, by: value // by, "calm", 9000)
-        self.differs(walk, "reducing_rule", lambda before, after: True, "broke", 5000, 2)
+        self.differs(walk, "reducing_rule", lambda *_: True, "broke")
         self.differs(Holding, "open_loss", lambda holding: 0, "poor", 9000)
         self.differs(Market, "impact", lambda *_: None, "calm", 9000)
-        self.differs(Market, "release", lambda market: len(market.held) == 3, "fast", 30000)
+        self.differs(Market, "is_far", lambda *_: False, "fast", 9000)
         self.differs(walk, "STP_BOTH", 1, "self")
         self.differs(model.Exchange, "end_reduce_only", lambda *_: None, "reducing", 9000)
 

@@ -3,6 +3,7 @@
 worked out by hand from rules.md R5, R7 and R9."""
 import sys
 import unittest
+from unittest import mock
 
 import adl
 import forced
@@ -13,6 +14,7 @@ import settlement
 import streams
 import test_model
 import wire
+from portfolio import reducing_rule
 from test_model import USDC
 from wire import CLOSED, IN_LIQUIDATION, MARKET_STATE, REDUCE_ONLY, TICK, TOP_UP
 
@@ -62,13 +64,13 @@ class Funding(RiskBench):
     """R5"""
 
     def test_rates(self):
-        # r8 = P + clamp(100,000 - P, +-500,000); an hour is its eighth, at most 4 %
+        # r8 = P + clamp(100,000 - P, +-500,000); an hour is its eighth, at most a quarter of 16 %
         for premium, rate in ((0, 12500), (300000, 12500), (600000, 12500), (600008, 12501),
                               (1000000, 62500), (-400000, 12500), (-400008, 12499),
                               (-1000000, -62500), (10**9, 40000000), (-10**9, -40000000)):
-            self.assertEqual(funding.rate_of(premium * 360, 360), rate)
-        self.assertEqual(funding.rate_of(-361, 360), 12500)    # tdiv: -1
-        self.assertEqual(funding.rate_of(10**12, 359), 12500)  # too few samples
+            self.assertEqual(funding.rate_of(premium * 360, 360, 160000), rate)
+        self.assertEqual(funding.rate_of(-361, 360, 160000), 12500)    # tdiv: -1
+        self.assertEqual(funding.rate_of(10**12, 359, 160000), 12500)  # too few samples
 
     def test_payments(self):
         # x = 3 * 7 * 0.1 = 2.1: who pays pays 3, who gets gets 2
@@ -108,7 +110,7 @@ class Funding(RiskBench):
         first.index, first.epoch, first.funding_index, first.funding_rate = 7, 1, 7, 10**8
         item = first.funding = funding.Item(funding.FUNDING)
         item.market, item.cursor = first, 0
-        self.exchange.work.queue.append(item)
+        self.exchange.work.add(item)
         funding.complete(self.exchange, first)
         # 3 pays 3; 1 gets floor(0.7), 2 gets floor(1.4): 2 is left
         self.assertEqual(self.rows(), [(1, -3, 2), (3, 1, 2), (0, 2, 10)])
@@ -118,63 +120,63 @@ class Funding(RiskBench):
 class Book(RiskBench):
     """R7 L1"""
 
-    def test_fifth(self):
-        # 40,350 down: E = 997,000 - 807,000 = 190,000, N = 19,193,000, MM = 191,930; e / |s| is
-        # 9,500, and the maintenance rate would allow 959,650 * 0.99
+    def test_part(self):
+        # 40,350 down: E = 997,000 - 807,000 = 190,000, N = 19,193,000, MM = 191,930, penalty
+        # 0.25 %. (12 * MM - 10 * E) / (12 * 1 % - 10 * 0.25 %) = 403,160 / 0.095 =
+        # 4,243,789.473685: 44.22227 BTC. (190,000 - 47,982.5) / 200 BTC: 7,100 below
         self.open()
         self.place(3, 955000, 1000000)
         self.fall_to(959650)
         self.assertEqual([(row[0], *row[3:6]) for row in self.effects(2112)],
                          [(1, 190000 * USDC, 191930 * USDC, IN_LIQUIDATION)])
         order = [row for row in self.effects(2101) if row[7] == wire.LIQUIDATE_TYPE]
-        # a fifth is 40 BTC, 10 of them find a buyer
         self.assertEqual([row[1:6] for row in order],
-                         [(3000000, 1000000, 950150, wire.CANCELED, wire.REASON["time_in_force"])])
-        # n = 955,000: 0.5 % is 4,775; E_after = 190,000 - 465 * 10 is more
+                         [(3422227, 1000000, 952550, wire.CANCELED, wire.REASON["time_in_force"])])
+        # n = 955,000: 0.25 % is 2,387.5
         fills = self.effects(2102)
         self.assertEqual([(row[1], row[2], row[3]) for row in fills],
-                         [(955000, 1000000, 143250000), (955000, -1000000, 4775 * USDC)])
+                         [(955000, 1000000, 143250000), (955000, -1000000, 2387500000)])
         self.assertEqual(self.rows(),
-                         [(1, -45000 * USDC, 0), (1, -4775 * USDC, 8), (3, -143250000, 1),
-                          (0, 4775 * USDC, 8)])
+                         [(1, -45000 * USDC, 0), (1, -2387500000, 8), (3, -143250000, 1),
+                          (0, 2387500000, 8)])
         self.assertEqual([row[3:7] for row in self.effects(2113)], [(955000, 1000000, 1, 1)])
 
     def test_gaps(self):
-        # nothing for 30 s on that position; then all of it
+        # nothing for 1 s on that leg; then as much again
         self.open()
         self.fall_to(959650)
-        before = self.exchange.t
         leg = self.portfolio(1).holdings[1]
-        self.assertEqual(self.portfolio(1).wait_until, leg.fifth_at + 30 * 10**9)
-        self.stream.clock = leg.fifth_at + 30 * 10**9 - 1
+        self.assertEqual(self.portfolio(1).wait_until, leg.wait_until)
+        self.assertGreater(leg.wait_until, self.exchange.t + 999 * 10**6 - 10**7)
+        self.stream.clock = leg.wait_until - 1
         self.exchange.apply(0, TICK, b"\1" + bytes(7), b"", self.stream.clock)
         self.assertEqual([row for row in self.effects(2101)], [])
-        self.exchange.max_age = 0
         self.stream.clock += 1
         self.exchange.apply(0, TICK, b"\1" + bytes(7), b"", self.stream.clock)
-        self.assertEqual([row[1] for row in self.effects(2101)], [20000000])
-        self.assertLess(before, self.exchange.t)
+        self.assertEqual([row[1] for row in self.effects(2101)], [4422227])
 
-    def test_penalty_is_bounded(self):
-        # N = 85,500, MM = 855, E = 600: all of it, at 950,000 - 600 / 0.9 = 943,334. The sale costs
-        # 599.94, so of the penalty of 424.5003 there is 0.06
-        self.place(1, 1000000, 90000)
-        self.place(2, 1000000, -90000)
-        self.portfolio(1).cash = 5100 * USDC
+    def test_small_position(self):
+        # N = 1,900, MM = 19, E = 15: all of it. (15 - 4.75) / 0.02 BTC: 5,125 below, which costs
+        # 10.25; the penalty is 0.25 % of 1,889.75
+        self.place(1, 1000000, 2000)
+        self.place(2, 1000000, -2000)
+        self.portfolio(1).cash = 115 * USDC
         risk.check(self.exchange, self.portfolio(1))
-        self.place(3, 943334, 90000)
+        self.place(3, 944875, 2000)
         self.fall_to(950000)
-        self.assertEqual(self.rows()[:2], [(1, -5099940000, 0), (1, -60000, 8)])
-        self.assertEqual((self.cash(1), self.portfolio(1).status), (0, wire.PORTFOLIO_ACTIVE))
+        self.assertEqual(self.rows()[:2], [(1, -110250000, 0), (1, -4724375, 8)])
+        self.assertEqual((self.cash(1), self.portfolio(1).status), (25625, wire.PORTFOLIO_ACTIVE))
 
     def test_limits(self):
-        # a short of 200 BTC at 100,500: N = 20,100,000 is in the second tier, MM = 202,000. At most
-        # e / |s| = 9,500 above, and 1,005,000 * 1.02
+        # a short of 200 BTC at 100,500: N = 20,100,000 is in the second tier, MM = 202,000,
+        # penalty 0.5 %: 100,500. From the better of mark and index: (E - 100,500) / 200 BTC; the
+        # band is 10 %
         self.open()
         leg = self.portfolio(2).holdings[1]
         self.exchange.markets[1].mark = 1005000
-        self.assertEqual(liquidation.limit_of(leg, 190000 * USDC, 202000 * USDC), 1014500)
-        self.assertEqual(liquidation.limit_of(leg, 500000 * USDC, 202000 * USDC), 1025100)
+        for equity, limit in ((190000, 1004475), (500000, 1019975), (3000000, 1105500),
+                              (100000, 1000000)):
+            self.assertEqual(liquidation.limit_of(leg, equity * USDC, 202000 * USDC), limit)
         # toward the mark: a sell up, a buy down; prices of the market
         first = self.exchange.markets[1]
         first.tick = 50
@@ -187,12 +189,13 @@ class Backstop(RiskBench):
     """R7 L2"""
 
     def test_takeover(self):
-        # mark 954,000: E = 77,000, MM = 190,800, 3E < 2MM. The fund: 200,000 + 77,000 >= 190,800
+        # mark 954,000: E = 77,000, MM = 190,800, 3E < 2MM. N = 19,080,000 is at most twice the
+        # fund's 10,077,000
         self.open()
-        self.top_up(200000)
+        self.top_up(10000000)
         self.fall_to(954000)
         self.assertEqual((self.size(1), self.size(0), self.cash(1), self.cash(0)),
-                         (0, 20000000, 0, 277000 * USDC))
+                         (0, 20000000, 0, 10077000 * USDC))
         self.assertEqual(self.portfolio(0).holdings[1].cost, 954000 * 20000000)
         self.assertEqual(self.rows(), [(1, -920000 * USDC, 8), (1, -77000 * USDC, 10),
                                        (0, 77000 * USDC, 10)])
@@ -200,19 +203,23 @@ class Backstop(RiskBench):
         self.assertEqual([row[5] for row in self.effects(2112)], [1, 0])
 
     def test_not_enough(self):
-        # 113,799 + 77,000 < 190,800
+        # 2 * (9,462,999 + 77,000) < 19,080,000
         self.open()
-        self.top_up(113799)
+        self.top_up(9462999)
         self.fall_to(954000)
         self.assertEqual((self.size(0) if 1 in self.portfolio(0).holdings else 0), 0)
         self.assertEqual([row[6] for row in self.effects(2113)], [3])
 
     def test_unwind(self):
-        # a tenth each second: 20 BTC, within 954,000 * 0.999 = 953,046
+        # r = 10: 5 + 5 % of it: 20 BTC, within 954,000 * 0.999 = 953,046; r = 11: nothing
         self.test_takeover()
         self.place(3, 953046, 500000)
-        self.stream.clock += 10**9
-        self.work()
+        for drawn in (11, 10):
+            self.assertEqual([row for row in self.effects(2101) if row[7] == wire.LIQUIDATE_TYPE],
+                             [])
+            self.stream.clock += 10**9
+            with mock.patch.object(forced, "chance", lambda signature, second, r=drawn: r):
+                self.work()
         order = [row for row in self.effects(2101) if row[7] == wire.LIQUIDATE_TYPE]
         self.assertEqual([row[1:4] for row in order], [(1500000, 500000, 953046)])
         # 954 USDC each: 5 BTC lose 477; no fee of the fund, the maker pays 150 ppm of 476,523
@@ -247,26 +254,47 @@ class Deleverage(RiskBench):
         self.top_up(198001)
         self.assertEqual(self.effects(2117), [(991500, 198001 * USDC, 0)])
 
-    def test_prices_of_two_legs(self):
-        # a long of 10 at 100 (MM 60) and a short of 10 at 3 (MM 40), E = -200: the short's share
-        # is -80: p = 3 - 8 < 1, so p = 1 and e = -20; the long has -120 - 60, p = 100 + 18
+    def legs(self, *rows):
+        """(size, mark, cost, MM) of each; m1 is 1 %."""
         class Leg:
-            def __init__(self, size, mark, margin):
-                self.size, self.market = size, type("Market", (), {"mark": mark})
+            def __init__(self, size, mark, cost, margin):
+                self.size, self.cost = size, cost
+                self.market = type("Market", (), {"mark": mark, "tiers": [(0, 0, 10000)],
+                                                  "band": 100000})
                 self.margins = lambda: (0, margin)
-        legs = [Leg(10, 100, 60), Leg(-10, 3, 40)]
-        self.assertEqual(adl.prices_of(legs, -200, 100), [118, 1])
+        legs = [Leg(*row) for row in rows]
+        owner = type("Owner", (), {"holdings": dict(enumerate(legs))})
+        for leg in legs:
+            leg.portfolio = owner
+        return legs
+
+    def test_shares(self):
+        # of equity by margin, floor
+        legs = self.legs((10, 100, 1150, 60), (-10, 3, -20, 40))
+        self.assertEqual(adl.shares_of(legs, 99, 100), [59, 39])
+        # the long has lost 150, the short 10: D = 100 is 93.75 and 6.25, rounded up
+        self.assertEqual(adl.shares_of(legs, -100, 100), [-94, -7])
+        # D = 200, of which no leg shows 40: 24 and 16 by margin, at most 1 % of 1,000 and of 30
+        self.assertEqual(adl.shares_of(legs, -200, 100), [-160, -10])
+
+    def test_prices(self):
+        # D = 2,000 on 10 at 10,000: 200 each; of it the fund carries 500: 150. At least 1 %
+        legs = self.legs((10, 10000, 102000, 1000))
+        for fund, price in ((0, 10200), (10000, 10150), (30000, 10100), (50000, 10100)):
+            exchange = type("Exchange", (), {
+                "t": 86400 * 10**9, "paid_day": 1, "paid": 0,
+                "by_number": [type("Fund", (), {"cash": fund})]})
+            self.assertEqual(adl.prices_of(exchange, legs, -2000, 1000), [price])
+        # never beyond the band
+        self.assertEqual(adl.prices_of(exchange, self.legs((10, 10000, 202000, 1000)), -102000,
+                                       1000), [11000])
 
     def test_scores(self):
         holding = self.portfolio(1).holding(self.exchange.markets[1])
         holding.size, holding.cost, holding.market.mark = 10, 800, 100
-        # pr = 200 / 800, lev = 1000 / 500
-        self.assertEqual(adl.score_of(holding, 500), 500000)
-        holding.cost = 1250  # pr = -250 / 1250: by leverage the other way round
-        self.assertEqual(adl.score_of(holding, 500), -100000)
-        self.assertEqual(adl.score_of(holding, -7), -200)  # lev = 1000 / 1
-        holding.cost = 1001  # pr = -1000 or so, floor: -999.0009
-        self.assertEqual(adl.score_of(holding, 1), -1)
+        self.assertEqual(adl.score_of(holding), 250000)  # 200 / 800
+        holding.cost = 1001  # -1000 or so, floor: -999.0009
+        self.assertEqual(adl.score_of(holding), -1000)
 
 
 class Settlement(RiskBench):
@@ -285,7 +313,8 @@ class Settlement(RiskBench):
         self.open()
         self.top_up(3000)
         first = self.exchange.markets[1]
-        first.samples.extend((self.exchange.t // 10**9, 940000) for _ in range(60))
+        first.announced_at = self.exchange.t
+        first.samples.extend((self.exchange.t // 10**9, 940000, 0) for _ in range(60))
         self.assertEqual(self.close(), "request_completed")
         self.assertEqual([row[1:4] for row in self.effects(2111)], [(CLOSED, 0, 940000)])
         self.assertEqual([(row[0], *row[4:6]) for row in self.effects(2121)],
@@ -301,19 +330,40 @@ class Settlement(RiskBench):
     def test_price(self):
         # fewer than 60 samples: the last mark
         first = self.exchange.markets[1]
-        first.samples.extend((self.exchange.t // 10**9, 940000) for _ in range(59))
+        first.announced_at = self.exchange.t
+        first.samples.extend((self.exchange.t // 10**9, 940000, 0) for _ in range(59))
         self.close()
         self.assertEqual(first.mark, 1000000)
 
     def test_last_hour(self):
         self.assertEqual(self.close(0), "order_rejected_invalid")
-        body = wire.STATE_BODY.pack(1, 0, REDUCE_ONLY, 0, 0)
+        body = wire.STATE_BODY.pack(1, 0, REDUCE_ONLY, 1, 0)
         self.send(MARKET_STATE, body, streams.OPERATOR)
         since = self.exchange.t
         self.stream.clock = since + HOUR - 2 * 1000000
         self.assertEqual(self.close(0), "order_rejected_invalid")
         self.stream.clock = since + HOUR
         self.assertEqual(self.close(0), "request_completed")
+
+
+class ReducingRule(unittest.TestCase):
+    """R4"""
+
+    def test_reducing_rule(self):
+        # a sale far below the mark that takes out the maintenance margin: E' = 0, MM' = 80,000
+        self.assertFalse(reducing_rule((100000, 100000), (0, 80000)))
+        self.assertTrue(reducing_rule((100, 100), (80, 80)))
+        self.assertTrue(reducing_rule((50, 100), (10, 60)))    # the deficit does not grow
+        self.assertFalse(reducing_rule((50, 100), (9, 60)))
+        self.assertFalse(reducing_rule((-50, 100), (-50, 60)))  # under water
+        self.assertTrue(reducing_rule((-50, 100), (60, 60)))
+
+    def test_reducing_rule_under_stress(self):
+        # 100 of equity is shown by a frozen market; 1,000 of notional closed may cost 1
+        self.assertTrue(reducing_rule((150, 100), (149, 60), 100, 1000))
+        self.assertFalse(reducing_rule((150, 100), (148, 60), 100, 1000))
+        self.assertTrue(reducing_rule((150, 100), (148, 48), 100, 1000))  # 148 - 100 >= 48
+        self.assertFalse(reducing_rule((-1, 100), (-1, 60), 100, 1000))
 
 
 class Planted(unittest.TestCase):
@@ -323,20 +373,20 @@ class Planted(unittest.TestCase):
     differs = test_model.Planted.differs
 
     def test_right(self):
-        counts = self.run_stream("slices", 3000)
+        counts = self.run_stream("backstop", 9000)
         self.assertGreater(min(counts[name] for name in ("L1", "L2", "L3", "ADL")), 0)
 
     def test_wrong_liquidation(self):
         self.differs(liquidation, "ACTION_GAP", 0, "slices")
-        self.differs(forced, "PENALTY_PPM", 5001, "slices")
-        self.differs(liquidation, "fund_can", lambda *_: False, "slices")
-        self.differs(adl, "score_of", lambda *_: 0, "deleverage")
+        self.differs(liquidation, "PENALTY_PPM", 2000, "slices")
+        self.differs(liquidation, "fund_can", lambda *_: False, "backstop", 9000)
+        self.differs(adl, "score_of", lambda *_: 0, "backstop")
         self.differs(risk, "scan", lambda *_: None, "slices")
 
     def test_wrong_hours(self):
-        self.differs(funding, "SAMPLES_NEEDED", 1, "hours")
-        self.differs(funding, "SAMPLE", 6 * 10**9, "hours")
-        self.differs(settlement, "SAMPLES_LEAST", 1, "closing")
+        self.differs(funding, "SAMPLES_NEEDED", 1, "hours", 30000)
+        self.differs(funding, "SAMPLE", 6 * 10**9, "hours", 9000, 3)
+        self.differs(settlement, "SAMPLES_LEAST", 1, "announced")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,10 @@
 #!/usr/bin/env python3
-"""test_rules.py BUILD - the worked examples of the next rules in their model, each with its numbers
+"""test_rules.py BUILD - the worked examples of the rules in their model, each with its numbers
 worked out by hand. Fees of R6 tier 0; BTC and DOGE of wire.md W10 unless said."""
 import os
 import sys
 import unittest
 
-os.environ["PERPD_RULES"] = "next"
-# pylint: disable=wrong-import-position
-import rule_book  # pylint: disable=unused-import
 from model import Exchange
 import forced
 import funding

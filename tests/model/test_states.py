@@ -54,6 +54,7 @@ class States(test_model.Bench):
         self.assertEqual([row[3] for row in self.effects(2101)], [980000])
 
     def test_hold(self):
+        # what the hold returns to; meanwhile CANCEL_ONLY or stricter; no price is taken
         first = self.exchange.markets[1]
         self.oracle(1200000)
         self.oracle(1300000)
@@ -61,12 +62,14 @@ class States(test_model.Bench):
         self.assertEqual((first.is_held, first.index, first.former_state),
                          (True, 1000000, wire.CANCEL_ONLY))
         self.assertEqual(self.effects(2111), [])
+        self.state(wire.HALTED)
+        self.assertEqual([row[1:3] for row in self.effects(2111)], [(wire.HALTED, 0)])
         self.state(wire.POST_ONLY)
-        self.assertEqual((first.is_held, first.index, first.mark, first.state),
-                         (False, 1300000, 1300000, wire.POST_ONLY))
-        self.assertEqual([row[1:3] for row in self.effects(2111)], [(wire.POST_ONLY, 0)])
-        self.state(wire.HALTED, by_node=True)
-        self.assertEqual([row[1:3] for row in self.effects(2111)], [(wire.HALTED, 3)])
+        self.assertEqual((first.is_held, first.index, first.mark, first.state, first.former_state),
+                         (True, 1000000, 1000000, wire.CANCEL_ONLY, wire.POST_ONLY))
+        self.oracle(1010000)
+        self.assertEqual((first.is_held, first.index, first.state),
+                         (False, 1010000, wire.POST_ONLY))
 
 
 class Planted(unittest.TestCase):
@@ -77,7 +80,7 @@ class Planted(unittest.TestCase):
 
     def test_wrong_states(self):
         self.differs(states, "CAUSE_RESTART", 0, "states", 9000)
-        self.differs(rows, "state_refused", lambda order: (
+        self.differs(rows, "state_refused", lambda order, waits=False: (
             "10 halted" if order.market.state == wire.HALTED else ""), "states")
         self.differs(amend, "joins_list", lambda *_: False, "states", 20000)
         self.differs(deferred.Work, "queue_market_list", lambda *_: None, "states")

@@ -29,6 +29,7 @@ class Walk:
         self.contact_first = False  # ... before any fill
         self.ended = 0       # reason why the remainder is CANCELED
         self.runs = {}       # maker's holding -> its state in this walk
+        self.rest_before = 0  # of a replacement: what the order had, unless reduce-only
         self.met = 0
         self.most = exchange.makers_max
         self.forced = None   # an order of the engine's own (forced.py)
@@ -98,9 +99,10 @@ class Walk:
         if run is None:
             equity, initial, maintenance = maker.owner.risk()
             others = maintenance - holding.margins()[1]
-            # position, equity, MM of the other markets, flagged (R7)
-            run = self.runs[holding] = [holding.size, equity, others, equity < initial]
-        size, equity, others, flagged = run
+            # position, equity, MM of the other markets, flagged (R7), stress of the others
+            stress = maker.owner.stress(self.exchange.t, self.exchange.max_age, maker.market)
+            run = self.runs[holding] = [holding.size, equity, others, equity < initial, stress]
+        size, equity, others, flagged, stress = run
         side, market = maker.side, maker.market
         quantity = maker.remaining
         if maker.reduce_only:
@@ -120,10 +122,11 @@ class Walk:
             margin_after = others + market.maintenance_margin(abs(after) * market.mark)
             self.exchange.counts["maker test"] += 1
             if size * side >= 0 or quantity > abs(size):
-                passed = equity_after >= margin_after
+                passed = equity_after - stress >= margin_after
             elif worse:
                 margin = others + market.maintenance_margin(abs(size) * market.mark)
-                passed = reducing_rule((equity, margin), (equity_after, margin_after))
+                passed = reducing_rule((equity, margin), (equity_after, margin_after), stress,
+                                       quantity * market.mark)
             else:
                 passed = True
             if not passed:
@@ -147,14 +150,16 @@ class Walk:
 def margin_passed(walk, initial_before=None):
     """R4's taker test on the state after the plan. `initial_before`: of a replacement, whose old
     rest is in no sum but this one, and pays for no trade."""
-    order, portfolio = walk.order, walk.portfolio
-    equity, initial, maintenance = portfolio.risk()
+    order, portfolio, exchange = walk.order, walk.portfolio, walk.exchange
+    equity, _, maintenance = portfolio.risk()
+    initial = portfolio.entry_initial()
     if initial_before is None or walk.filled:
         initial_before = initial
     market = order.market
     holding = portfolio.holding(market)
-    im_here, mm_here = holding.margins()
-    buy, sell, loss = holding.buy, holding.sell, holding.open_loss()
+    loss = holding.open_loss()
+    im_here, mm_here = holding.entry_margin(holding.worst()) + loss, holding.margins()[1]
+    buy, sell = holding.buy, holding.sell
     size = holding.size + order.side * walk.filled
     if walk.rests() and not order.reduce_only:
         loss += max(0, (order.price - market.mark) * order.side) * walk.left
@@ -163,17 +168,36 @@ def margin_passed(walk, initial_before=None):
         else:
             sell += walk.left
     worst = max(abs(size), abs(size + buy), abs(size - sell))
-    initial_after = initial - im_here + holding.initial_margin(worst * market.mark) + loss
+    if beyond_limits(walk, holding, size, worst):
+        exchange.counts["beyond a limit of the market"] += 1
+        return False
+    initial_after = initial - im_here + holding.entry_margin(worst) + loss
     maintenance_after = (maintenance - mm_here
                          + market.maintenance_margin(abs(size) * market.mark))
     equity_after = (equity + order.side * (market.mark * walk.filled - walk.value) - walk.fees)
-    if equity_after >= initial_after:
+    stress = portfolio.stress(exchange.t, exchange.max_age)
+    if equity_after - stress >= initial_after:
         return True
-    if initial_after <= initial_before and reducing_rule((equity, maintenance),
-                                                  (equity_after, maintenance_after)):
-        walk.exchange.counts["passed by the reducing rule"] += 1
+    closed = min(abs(holding.size), walk.filled) if holding.size * order.side < 0 else 0
+    if initial_after <= initial_before and reducing_rule(
+            (equity, maintenance), (equity_after, maintenance_after), stress,
+            closed * market.mark):
+        exchange.counts["passed by the reducing rule"] += 1
         return True
     return False
+
+
+def beyond_limits(walk, holding, size, worst):
+    """R4: limits of the account's position and of the market's open interest, for an effect that
+    makes the position or the resting part larger."""
+    order, market = walk.order, walk.order.market
+    rests = walk.left if walk.rests() and not order.reduce_only else 0
+    if abs(size) <= abs(holding.size) and rests <= walk.rest_before:
+        return False
+    if market.position_limit and holding.of_account(worst) * market.mark > market.position_limit:
+        return True
+    return bool(walk.filled and market.interest_limit and walk.exchange.open_interest(market, walk)
+                * market.mark > market.interest_limit)
 
 
 def cross_refused(walk):

@@ -18,7 +18,7 @@ SIGNED, BY_PASSKEY = 1, 2  # kinds of a command
 CREATE_SUBACCOUNT, CLOSE_SUBACCOUNT, CREATE_PORTFOLIO, CLOSE_ACCOUNT = 22, 23, 24, 32
 SCHEDULE_CANCEL, SET_MMP, RESET_MMP = 25, 26, 27
 (ORACLE, DEFINE, MARKET_STATE, DEPOSIT, SETTLE, SUSPEND, TOP_UP, OPERATOR_CANCEL, HALT_ALL,
- FEE_TIER) = range(1000, 1010)
+ FEE_TIER, INDEX_ACCEPT) = range(1000, 1011)
 TICK, LEVERAGE, CLOSE_PORTFOLIO, REOPEN_PORTFOLIO = 2000, 2001, 2002, 2003
 FAUCET, RENAME, DISCONNECT, ARM, CONFIGURATION, BOOT = 2009, 2010, 2011, 2012, 2013, 2014
 (MARKET_TYPE, LIMIT_TYPE, STOP_LIMIT, STOP_MARKET, TAKE_PROFIT, TAKE_PROFIT_MARKET, LIQUIDATE_TYPE,
@@ -55,8 +55,8 @@ REASONS = """match_limit mmp_frozen batch_aborted already_credited max_sessions_
 limit_reached subaccount_not_permitted read_only_key portfolio_not_active portfolio_not_empty
 portfolio_not_closed subaccount_not_active subaccount_not_closed withdrawal_pending
 insufficient_free_equity invalid_parameter faucet_limit_exceeded user_cancel cancel_all
-time_in_force reduce_only oco dead_man disconnect mmp liquidation market_state operator
-invalid_destination""".split()
+time_in_force reduce_only oco dead_man disconnect mmp liquidation market_state operator market_gap
+insurance_fund_deficit invalid_destination""".split()
 REASON = {name: 128 + number for number, name in enumerate(REASONS)}
 
 
@@ -157,6 +157,7 @@ DISCONNECT_BODY = struct.Struct("<16s")
 ARM_BODY = struct.Struct("<16s16sQIIB7s")
 LEVERAGE_BODY = struct.Struct("<16sQIIIHH")
 ORACLE_BODY = struct.Struct("<QQHHHH")
+INDEX_ACCEPT_BODY = struct.Struct("<QH6s")
 DEPOSIT_BODY = struct.Struct("<QIIQ32s")
 STATE_BODY = struct.Struct("<HHBBH")
 HALT_ALL_BODY = struct.Struct("<B7s")
@@ -164,7 +165,7 @@ BOOT_BODY = struct.Struct("<QIIq")
 SIGNED_CODES = (*range(11), *range(CREATE_ACCOUNT, REVOKE_ALL + 1),
                 *KEY_CODES, *range(CREATE_SUBACCOUNT, RESET_MMP + 1), CLOSE_ACCOUNT, LOGIN,
                 CREATE_KEY, REVOKE_KEY,
-                *range(ORACLE, FEE_TIER + 1))
+                *range(ORACLE, INDEX_ACCEPT + 1))
 SESSION_HEADERS = {code: HEADER.pack(1, 0, code, 0) for code in SIGNED_CODES}
 HEADERS = {code: HEADER.pack(1, 1, code, 0) for code in SIGNED_CODES}  # of secp256k1 keys
 PASSKEY_HEADERS = {code: HEADER.pack(1, 2, code, 0) for code in SIGNED_CODES}
@@ -179,7 +180,8 @@ BODIES = {PLACE: PLACE_BODY, AMEND: AMEND_BODY, REPLACE: REPLACE_BODY, CANCEL: C
           REOPEN_PORTFOLIO: PORTFOLIO_BODY, FAUCET: FAUCET_BODY, RENAME: RENAME_BODY,
           DISCONNECT: DISCONNECT_BODY, ARM: ARM_BODY, CREATE_KEY: CREATE_KEY_BODY,
           LOGIN: LOGIN_BODY, REVOKE_KEY: REVOKE_KEY_BODY,
-          ORACLE: ORACLE_BODY, DEPOSIT: DEPOSIT_BODY,
+          ORACLE: ORACLE_BODY, INDEX_ACCEPT: INDEX_ACCEPT_BODY,
+          DEPOSIT: DEPOSIT_BODY,
           LEVERAGE: LEVERAGE_BODY, MARKET_STATE: STATE_BODY, HALT_ALL: HALT_ALL_BODY}
 
 

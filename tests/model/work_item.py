@@ -6,7 +6,7 @@
 
 class Item:
     __slots__ = ("kind", "market", "cursor", "again", "portfolio", "inside", "batch", "account",
-                 "stamp")
+                 "stamp", "mark")
 
     def __init__(self, kind):
         self.kind = kind

@@ -64,7 +64,9 @@ static const struct {
       "\"max_leverage\":50,\"tiers\":[{\"upper_notional\":\"20000000\",\"max_leverage\":50,"
       "\"imr_ppm\":20000,\"mmr_ppm\":10000},{\"upper_notional\":null,\"max_leverage\":5,"
       "\"imr_ppm\":200000,\"mmr_ppm\":100000}],\"price_band_ppm\":100000,"
-      "\"max_slippage_ppm\":50000,\"fees\":[{\"tier\":0,\"maker_fee_rate\":\"0.00015\","
+      "\"max_slippage_ppm\":50000,\"mark_book_ppm\":0,\"oracle_sources_min\":0,"
+      "\"position_limit\":\"0\",\"open_interest_limit\":\"0\",\"fees\":[{\"tier\":0,\"maker_fee_"
+      "rate\":\"0.00015\","
       "\"taker_fee_rate\":\"0.00045\"},{\"tier\":1,\"maker_fee_rate\":\"0.00012\","
       "\"taker_fee_rate\":\"0.0004\"},{\"tier\":2,\"maker_fee_rate\":\"0.00008\","
       "\"taker_fee_rate\":\"0.00035\"},{\"tier\":3,\"maker_fee_rate\":\"0.00004\","
@@ -170,7 +172,7 @@ static void exchange_lists_what_is_built(void)
     CHECK(strcmp(json_string_value(json_object_get(document, "exchange_id")),
                  "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f") == 0);
     CHECK(json_array_size(json_object_get(document, "statuses")) == 56);
-    CHECK(json_array_size(json_object_get(document, "reasons")) == 29);
+    CHECK(json_array_size(json_object_get(document, "reasons")) == 31);
     json_t *window = json_object_get(document, "request_id_window_ms");
     CHECK(json_integer_value(json_object_get(window, "past")) == 30000);
     CHECK(json_integer_value(json_object_get(window, "future")) == 5000);

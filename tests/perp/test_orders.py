@@ -132,6 +132,7 @@ check(operator(1005, "resume", "9") == struct.pack("<QB7x", 9, 0))
 check(operator(1006, "fund", "top-up", "1000000") == struct.pack("<Q", 10**12))
 check(operator(1009, "fee-tier", "9", "5") == struct.pack("<QB7x", 9, 5))
 check(operator(1009, "fee-tier", "9", "volume") == struct.pack("<QB7x", 9, 255))
+check(operator(1010, "index", "accept", "BTC-PERP", "72500") == struct.pack("<QH6x", 725000, 1))
 ALL = 2**32 - 1
 for words, whose, order_id, asset in [
         (["7"], (7, ALL, ALL), bytes(16), 0xFFFF),

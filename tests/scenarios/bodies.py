@@ -15,6 +15,7 @@ CODES = {
     "schedule": 25, "mmp": 26, "mmp-reset": 27, "close-account": 32, "api-key": 34,
     "oracle": 1000, "define": 1001, "state": 1002, "deposit": 1003, "settle": 1004,
     "suspend": 1005, "top-up": 1006, "operator-cancel": 1007, "halt-all": 1008, "tier": 1009,
+    "accept": 1010,
 }
 
 
@@ -101,8 +102,12 @@ def mmp_reset(place, asset):
     return portfolio(place) + struct.pack("<HHI", asset, 0, 0)
 
 
-def oracle(asset, price, publish_ns):
-    return struct.pack("<QQHHHH", publish_ns, price, asset, 0, 3, 0)
+def oracle(asset, price, publish_ns, sources):
+    return struct.pack("<QQHHHH", publish_ns, price, asset, 0, sources, 0)
+
+
+def index_accept(asset, price):
+    return struct.pack("<QHHI", price, asset, 0, 0)
 
 
 def state(asset, name, force):

@@ -45,6 +45,7 @@ class EngineSide:
 
     def begin(self, config, clock_ns, markets):
         self.pipe, self.clock_ns, self.id_count = Pipe(self.build), clock_ns, 0
+        self.works = True
         self.orders, self.marks, self.states, self.withdrawals = {}, {}, {}, []
         values = {"exchange.operator_key": base64.b64encode(self.operator.public).decode(),
                   "exchange.oracle_keys": base64.b64encode(self.oracle_key.public).decode(),
@@ -91,9 +92,15 @@ class EngineSide:
         self.met.add((code, out["status"], out["reason"]))
         for status_of_item in out["results"]:
             self.met.add((code, status_of_item, "item"))
-        while work:
+        while work and self.works:
             work = self._work()
         return out
+
+    def set_work(self, works):
+        """Whether deferred work runs to its end behind each command."""
+        self.works = works
+        while works and self._work():
+            pass
 
     def _work(self):
         reply = self._reply(command_bytes(0, TICK, struct.pack("<B7x", WORK), b"", self.clock_ns))

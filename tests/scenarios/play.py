@@ -15,6 +15,7 @@ SECOND = 10**9
 UNITS = {"ms": 10**6, "s": SECOND, "m": 60 * SECOND, "h": 3600 * SECOND, "d": 86400 * SECOND}
 NO_MARKET = {"ALL": ALL16, "NONE": 0}
 START = "2026-01-05T12:30:00Z"
+AMOUNTS = "position_limit", "open_interest_limit"  # of a market record: texts, may be absent
 
 
 def nanoseconds(text):
@@ -433,8 +434,15 @@ class Player(Expectations):
         self.publish_ns = max(self.publish_ns + 1, self.side.clock_ns)
         publish = self.time_of(step.options["publish"]) if "publish" in step.options else \
             self.publish_ns
-        self.send(step, 1000, bodies.oracle(self.asset(name), scale.price(price), publish),
+        self.send(step, 1000, bodies.oracle(self.asset(name), scale.price(price), publish,
+                                            int(step.options.get("sources", "3"))),
                   self.side.oracle_key)
+
+    def do_accept(self, step):
+        name, price = step.words
+        scale = self.markets.get(name) or self.market("BTC")
+        self.send(step, 1010, bodies.index_accept(self.asset(name), scale.price(price)),
+                  self.side.operator)
 
     def do_state(self, step):
         self.send(step, 1002, bodies.state(self.asset(step.words[0]), step.words[1],
@@ -455,7 +463,7 @@ class Player(Expectations):
         for member, value in step.options.items():
             if member in ("by", "id") or member.startswith("body["):
                 continue
-            own[member] = changed(own.get(member), value, self)
+            own[member] = value if member in AMOUNTS else changed(own.get(member), value, self)
         market = Market(own)
         out = self.send(step, 1001, market.body(), self.side.operator)
         if out["status"] == "request_completed":
@@ -482,8 +490,9 @@ class Player(Expectations):
                   + bytes(7), self.side.operator)
 
     def do_raw(self, step):
-        """`raw WHO CODE HEX`: any body at all."""
+        """`raw WHO CODE HEX`: any body at all; {master} is the public key of who's master key."""
         name, code, text = step.words
+        text = text.replace("{master}", self.actor(name)["master"].public.hex())
         self.send(step, int(code), bytes.fromhex(text), self.actor(name)["session"])
 
     def do_fill_ids(self, step):
@@ -494,6 +503,10 @@ class Player(Expectations):
                                     self.actor(step.words[0])["session"], self.side.new_id())
             if out["status"] != "rejected_order_not_found":
                 raise Different(f"{step}: {out['status']}")
+
+    def do_work(self, step):
+        """`work off`: deferred work runs no further than a command's own share, until `work on`."""
+        self.side.set_work(["off", "on"].index(step.words[0]))
 
     def do_wait(self, step):
         for _ in range(int(step.words[1]) if len(step.words) > 1 else 1):

@@ -36,7 +36,8 @@ ED25519, SECP256K1, PASSKEY = 0, 1, 2
 SECP256K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
 PLACE_LIMIT, REDUCE, REPLACE, CANCEL, CANCEL_ALL, PLACE_MARKET = 0, 1, 2, 3, 4, 5
-ORACLE_PRICE, MARKET_DEFINE, MARKET_STATE, DEPOSIT, HALT_ALL = 1000, 1001, 1002, 1003, 1008
+ORACLE_PRICE, MARKET_DEFINE, MARKET_STATE, DEPOSIT = 1000, 1001, 1002, 1003
+HALT_ALL, INDEX_ACCEPT = 1008, 1010
 PATHS = {  # W2
     PLACE_LIMIT: "/api/v1/trading/order/place/limit",
     REDUCE: "/api/v1/trading/order/update",
@@ -50,9 +51,8 @@ PATHS = {  # W2
     REVOKE_ALL: "/api/v1/auth/sessions/revoke-all",
     CREATE_API_KEY: "/api/v1/api-keys",
     REVOKE_API_KEY: "/api/v1/api-keys/revoke",
-    ORACLE_PRICE: "/api/v1/operator",
-    MARKET_STATE: "/api/v1/operator",
-    HALT_ALL: "/api/v1/operator",
+    ORACLE_PRICE: "/api/v1/operator", INDEX_ACCEPT: "/api/v1/operator",
+    MARKET_STATE: "/api/v1/operator", HALT_ALL: "/api/v1/operator",
     MARKET_DEFINE: "/api/v1/operator",
     DEPOSIT: "/api/v1/operator",
 }

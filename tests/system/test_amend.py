@@ -149,12 +149,13 @@ def reduced_in_place(world):
         order = it.place(1_000_000, -200)
         it.reduce(f"200 by {by}", DONE, order, by)
         it.shows(f"200 by {by}", order, order_status="CANCELED", reason="user_cancel")
-    # W3: reduce_by >= remaining cancels, whatever the lot; what remains may be below min_size.
+    # R3: no rest below min_notional at its price. W3: reduce_by >= remaining cancels, whatever the
+    # lot.
     order = it.place(90_000, 200, asset=TEST)
-    it.reduce("to 40, min_size 50", DONE, order, 160, asset=TEST)
-    it.shows("to 40", order, order_status="OPEN", remaining_size="0.04")
-    it.reduce("by 45 of 40", DONE, order, 45, asset=TEST)
-    it.shows("by 45 of 40", order, order_status="CANCELED", reason="user_cancel")
+    it.reduce("below min_notional", "rejected_invalid_size", order, 160, asset=TEST)
+    it.shows("as it was", order, order_status="OPEN", remaining_size="0.2")
+    it.reduce("by 245 of 200", DONE, order, 245, asset=TEST)
+    it.shows("by 245 of 200", order, order_status="CANCELED", reason="user_cancel")
     # Margin is given back: 1,000 * 0.01 / 20 a BTC order of 0.01 at 100,000.
     path = "/api/v1/portfolio/balance?subaccount_index=0&portfolio_index=0"
     order = it.place(900_000, 10_000)

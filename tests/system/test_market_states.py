@@ -4,11 +4,12 @@ what happens to resting orders, over HTTP and over a restart.
 Expected values are the specification's, the section named beside them. W: wire.md, R: rules.md,
 J: json.md.
 """
+import struct
 import sys
 import time
 
-from client import (CANCEL, HALT_ALL, IOC, MARKET_STATE, PATIENCE_S, PLACE_LIMIT, PLACE_MARKET,
-                    REDUCE, REPLACE, Account, Ed25519Key, cancel_body, limit_body,
+from client import (CANCEL, HALT_ALL, INDEX_ACCEPT, IOC, MARKET_STATE, PATIENCE_S, PLACE_LIMIT,
+                    PLACE_MARKET, REDUCE, REPLACE, Account, Ed25519Key, cancel_body, limit_body,
                     market_order_body, new_id, reduce_body, replace_body, state_body)
 from harness import Suite, Table
 from world import BTC, BTC_PRICE, ETH, run
@@ -108,7 +109,7 @@ def reduce_only_cancels_the_rest(world):
 
 @suite.case
 def all_markets(world):
-    """1008 (W3a, R11): every market takes the state; row 19 where another market is halted."""
+    """1008 (W3a, R11): every market takes the state; a halted one forbids nothing in another."""
     table, exchange = Table(), world.exchange
     halt = exchange.ack(HALT_ALL, bytes([HALTED]) + bytes(7), exchange.operator)
     table.same("halted", halt["status"], DONE)
@@ -116,9 +117,9 @@ def all_markets(world):
     table.same("reads go on", world.long.read(
         "/api/v1/portfolio/balance?subaccount_index=0&portfolio_index=0").status, 200)
     assert world.set(ETH, ACTIVE) == DONE
-    table.ack("a leg is halted", exchange.send(PLACE_LIMIT, limit_body(
-        world.long.id, 290_000, 1_000, asset=ETH), world.long.session),
-        "rejected_mark_price_zero")
+    table.ack("a halted leg forbids nothing elsewhere", exchange.send(PLACE_LIMIT, limit_body(
+        world.long.id, 290_000, 1_000, asset=ETH), world.long.session), DONE)
+    table.same("canceled", world.long.cancel_all()["status"], DONE)
     other = exchange.ack(HALT_ALL, bytes([ACTIVE]) + bytes(7), exchange.operator)
     table.same("active", other["status"], DONE)
     table.same("all active", world.states(), ["ACTIVE"] * 5)
@@ -164,12 +165,19 @@ def refusals(world):
 
 @suite.case
 def a_hold_ends_by_the_operator(world):
-    """R5: a move beyond 10 % is held, CANCEL_ONLY; 1002 sets a state, the newest price is taken."""
+    """R5: a move beyond 10 % is held, CANCEL_ONLY; 1002 takes no price and sets what it returns to;
+    1010 takes the newest, which the operator names within 2 %."""
     table, exchange = Table(), world.exchange
     assert exchange.set_price(300_000, ETH)["status"] == DONE  # a hold needs one of the last minute
     table.same("held", exchange.set_price(360_000, ETH)["status"], DONE)
     table.same("CANCEL_ONLY", world.states()[1], "CANCEL_ONLY")
     table.same("operator", world.set(ETH, ACTIVE), DONE)
+    table.same("still held", world.states()[1], "CANCEL_ONLY")
+    for row, price, status in (("2.1 % off", 352_400, "rejected_invalid_price"),
+                               ("2 % off", 352_800, DONE),
+                               ("not held", 360_000, "order_rejected_invalid")):
+        body = struct.pack("<QHHI", price, ETH, 0, 0)
+        table.ack(f"1010: {row}", exchange.send(INDEX_ACCEPT, body, exchange.operator), status)
     table.same("ACTIVE", world.states()[1], "ACTIVE")
     for price, status in ((397_000, "rejected_invalid_price"), (395_000, DONE)):
         table.ack(f"10 % around 3,600: {price}", exchange.send(PLACE_LIMIT, limit_body(

@@ -6,9 +6,9 @@ J: json.md.
 """
 import sys
 
-from client import (CREATE_API_KEY, DEPOSIT, FOK, IOC, PLACE_LIMIT, PLACE_MARKET, REDUCE, REPLACE,
-                    Account, api_key_body, deposit_body, limit_body, market_order_body, new_id,
-                    reduce_body, replace_body)
+from client import (CREATE_API_KEY, DEPOSIT, FOK, IOC, MARKET_DEFINE, PLACE_LIMIT, PLACE_MARKET,
+                    REDUCE, REPLACE, Account, api_key_body, deposit_body, limit_body,
+                    market_body, market_order_body, new_id, reduce_body, replace_body)
 from harness import Suite, Table
 from records import ceiling, usdc
 from test_keys import set_leverage
@@ -25,6 +25,19 @@ class World:
         self.exchange = exchange
         for asset, price in ((BTC, BTC_PRICE), (ETH, 300_000), (DOGE, 10)):
             assert exchange.set_price(price, asset)["status"] == DONE
+            self.lift_limits(asset)
+
+    def lift_limits(self, asset):
+        """R1's bounds lie far above the limits of the default markets (W10)."""
+        record = next(record for record in self.exchange.get("/api/v1/markets").json["markets"]
+                      if record["asset_id"] == asset)
+        for name in ("funding_interval_s", "max_price", "state"):
+            del record[name]
+        record["tiers"] = [{name: tier[name] for name in ("upper_notional", "max_leverage")}
+                           for tier in record["tiers"]]
+        record.update(position_limit="0", open_interest_limit="0")
+        done = self.exchange.ack(MARKET_DEFINE, market_body(record), self.exchange.operator)
+        assert done["status"] == DONE, done
 
     def account(self, usdc=100_000):
         return Account(self.exchange, usdc * USDC)
@@ -162,12 +175,15 @@ def smallest_trades(world):
     table.limit("a bid of 10 USDC", DONE, it, 1_000_000, 10, expiry=IOC)
     fills = [who.read("/api/v1/fills?subaccount_index=0").json[0]["fee"] for who in (maker, it)]
     table.same("10 USDC: 150 and 450 ppm", fills, ["0.0015", "0.0045"])
-    # A remainder of less than min_notional still trades: 3 raw at 100,000.1 are 3.000003 USDC.
+    # A remainder of less than min_notional still trades: 3 raw at 100,000.1 are 3.000003 USDC. It
+    # comes of a fill, never of a reduction (R3).
     ask = table.limit("an ask", DONE, maker, 1_000_001, -13)
-    table.send("all but 3", DONE, maker, REDUCE, reduce_body(maker.id, ask, 10))
+    table.send("all but 3", "rejected_invalid_size", maker, REDUCE, reduce_body(maker.id, ask, 10))
+    table.limit("takes 10", DONE, it, 1_000_001, 10, expiry=IOC)
     table.limit("takes 3", DONE, it, 1_000_001, 10, expiry=IOC)
     fills = [who.read("/api/v1/fills?subaccount_index=0").json[0] for who in (maker, it)]
-    # 3,000,003 * 150 / 1e6 = 450.00045 -> 451; * 450 / 1e6 = 1,350.00135 -> 1,351.
+    # 3,000,003 * 150 / 1e6 = 450.00045 -> 451; * 450 / 1e6 = 1,350.00135 -> 1,351. Of 10,000,010:
+    # 1,500.0015 -> 1,501; 4,500.0045 -> 4,501.
     table.same("3 USDC and a bit", [(record["quantity"], record["fee"]) for record in fills],
                [("0.00003", "0.000451"), ("0.00003", "0.001351")])
     after = world.exchange.audit()["totals"]["fee_account"]
@@ -176,9 +192,10 @@ def smallest_trades(world):
         whole, _, part = text.partition(".")
         return int(whole) * USDC + int(part.ljust(6, "0"))
 
-    table.same("the fee account", micro(after) - micro(before), 1_500 + 4_500 + 451 + 1_351)
+    table.same("the fee account", micro(after) - micro(before),
+               1_500 + 4_500 + 1_501 + 4_501 + 451 + 1_351)
     table.same("volume_14d", [who.read("/api/v1/account").json["volume_14d"]
-                              for who in (maker, it)], ["13.000003", "13.000003"])
+                              for who in (maker, it)], ["23.000013", "23.000013"])
     done = world.exchange.ack(DEPOSIT, deposit_body(it.id, 0), world.exchange.operator)
     table.same("a deposit of 0", done["status"], "rejected_size_zero")
     return table.wrong

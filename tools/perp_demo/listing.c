@@ -16,14 +16,16 @@
     "{\"upper_notional\":\"20000000\",\"max_leverage\":50},"  \
     "{\"upper_notional\":\"100000000\",\"max_leverage\":25}," \
     "{\"upper_notional\":\"500000000\",\"max_leverage\":10}," \
-    "{\"upper_notional\":null,\"max_leverage\":5}],"
+    "{\"upper_notional\":null,\"max_leverage\":5}],"          \
+    "\"position_limit\":\"50000000\",\"open_interest_limit\":\"500000000\","
 
 #define SMALL                                                \
     "\"impact_notional\":\"6000\",\"max_leverage\":20,"      \
     "\"tiers\":["                                            \
     "{\"upper_notional\":\"5000000\",\"max_leverage\":20},"  \
     "{\"upper_notional\":\"20000000\",\"max_leverage\":10}," \
-    "{\"upper_notional\":null,\"max_leverage\":3}],"
+    "{\"upper_notional\":null,\"max_leverage\":3}],"         \
+    "\"position_limit\":\"10000000\",\"open_interest_limit\":\"50000000\","
 
 #define RECORD(id, base, price_decimals, size_decimals, tick, lot, most, kind)      \
     "{\"market\":\"" base "-PERP\",\"asset_id\":" #id ",\"base\":\"" base "\","     \

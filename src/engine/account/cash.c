@@ -6,19 +6,6 @@
 #include "engine/risk/risk.h"
 #include "engine/state/state.h"
 
-bool cash_marks_stand(const struct engine *engine, uint32_t portfolio)
-{
-    uint32_t at = engine->portfolios.rows[portfolio].holding_head;
-
-    for (; at != HOLDING_NONE; at = engine->holdings.rows[at].next) {
-        uint32_t market = engine->holdings.rows[at].market;
-        if (engine->markets.rows[market].state == MARKET_HALTED ||
-            !market_mark_is_valid(engine, market))
-            return false;
-    }
-    return true;
-}
-
 /* cash + min(0, sum uPnL) - IM, with IM as the figures have it. */
 static int128 withdrawable(const struct portfolio *portfolio)
 {
@@ -33,13 +20,14 @@ bool cash_is_free(struct engine *engine, uint32_t index, uint64_t amount)
 
     if (portfolio->status == PORTFOLIO_IN_LIQUIDATION)
         return false;
-    if (withdrawable(portfolio) >= (int128)amount)
+    int128 needed = (int128)amount + margin_stress(engine, index, MARKET_NONE);
+    if (withdrawable(portfolio) >= needed)
         return true;
-    if (withdrawable(portfolio) + portfolio->loose < (int128)amount)
+    if (withdrawable(portfolio) + portfolio->loose < needed)
         return false;
     margin_resolve(engine, index); /* IM was a bound: make it exact */
     risk_refresh(engine, index);
-    return withdrawable(portfolio) >= (int128)amount;
+    return withdrawable(portfolio) >= needed;
 }
 
 bool cash_fits(const struct engine *engine, uint32_t portfolio, uint64_t amount)

@@ -13,11 +13,7 @@
 
 struct engine;
 
-/* R5, row mark of what leaves: the marks that the portfolio's margin rests on are valid, and none
- * of its markets is HALTED. */
-CC_MUST_USE bool cash_marks_stand(const struct engine *engine, uint32_t portfolio);
-
-/* R4: amount <= free; after risk_refresh. Nothing is free IN_LIQUIDATION. */
+/* R4: amount <= free - stress; after risk_refresh. Nothing is free IN_LIQUIDATION. */
 CC_MUST_USE bool cash_is_free(struct engine *engine, uint32_t portfolio, uint64_t amount);
 
 /* R1: the cash of a user's portfolio with this amount more stays in its bound. */

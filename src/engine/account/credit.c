@@ -52,6 +52,7 @@ enum status credit_deposit(struct engine *engine, const struct command *command,
         return ROW_STATUS(room);
     deposit_add(engine, body.external_ref);
     engine->deposits += (int64_t)body.amount;
+    engine->accounts.rows[body.account_id].net_deposits += (int64_t)body.amount;
     cash_credit(engine, portfolio, CASH_deposit, (int64_t)body.amount);
     return STATUS_request_completed;
 }

@@ -59,6 +59,7 @@ enum status faucet_credit(struct engine *engine, const struct command *command,
     if (!count(engine, &engine->accounts.rows[body.account_id], body.amount))
         return refuse(result, REASON_faucet_limit_exceeded);
     engine->faucet += (int64_t)body.amount;
+    engine->accounts.rows[body.account_id].net_deposits += (int64_t)body.amount;
     cash_credit(engine, portfolio, CASH_faucet, (int64_t)body.amount);
     return STATUS_request_completed;
 }

@@ -1,7 +1,6 @@
 #include "engine/account/leverage_set.h"
 
 #include "base/rule.h"
-#include "engine/account/cash.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
 #include "engine/state/access.h"
@@ -20,7 +19,7 @@ struct set_body {
 
 static_assert(sizeof(struct set_body) == 40, "W3b: code 2001");
 
-/* E >= IM with this setting in the record. */
+/* E - stress >= IM with this setting in the record. */
 static bool is_covered(struct engine *engine, uint32_t portfolio, uint32_t holding,
                        uint32_t setting)
 {
@@ -32,10 +31,10 @@ static bool is_covered(struct engine *engine, uint32_t portfolio, uint32_t holdi
         row->leverage = setting;
     margin_view(engine, portfolio, &view);
     row->leverage = before;
-    return view.equity >= view.initial;
+    return view.equity - margin_stress(engine, portfolio, MARKET_NONE) >= view.initial;
 }
 
-/* R4: valid marks, and E >= IM after a lower leverage. */
+/* R4: E - stress >= IM after a lower leverage. */
 static enum status change(struct engine *engine, uint32_t portfolio, uint32_t market_index,
                           uint32_t leverage)
 {
@@ -44,8 +43,6 @@ static enum status change(struct engine *engine, uint32_t portfolio, uint32_t ma
     uint32_t was = leverage_setting(engine, portfolio, market_index);
     uint32_t holding = holding_find(engine, portfolio, market_index);
 
-    if (!cash_marks_stand(engine, portfolio))
-        return STATUS_order_rejected_invalid;
     if (leverage < leverage_in_force(market, was) &&
         !is_covered(engine, portfolio, holding, setting))
         return STATUS_order_rejected_invalid;

@@ -2,6 +2,7 @@
 
 #include "engine/risk/risk.h"
 #include "engine/state/state.h"
+#include "engine/state/trigger.h"
 
 static enum status refuse(struct engine_result *result, enum reason reason)
 {
@@ -16,7 +17,7 @@ static bool is_empty(const struct engine *engine, const struct portfolio *portfo
         return false;
     for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
          at = engine->holdings.rows[at].next)
-        if (engine->holdings.rows[at].size != 0)
+        if (engine->holdings.rows[at].size != 0 || trigger_holds(engine, at))
             return false;
     return true;
 }

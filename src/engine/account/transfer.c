@@ -36,8 +36,6 @@ enum status transfer_cash(struct engine *engine, const struct command *command,
     risk_refresh(engine, to);
     if (body.amount == 0)
         return ROW_STATUS(size_zero);
-    if (!cash_marks_stand(engine, from))
-        return ROW_STATUS(mark);
     if (from == to)
         return STATUS_rejected_self_transfer;
     if (!cash_is_free(engine, from, body.amount) || liquidation_step_is_running(engine, to))

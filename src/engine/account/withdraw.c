@@ -2,6 +2,7 @@
 
 #include "base/rule.h"
 #include "engine/account/cash.h"
+#include "engine/risk/fund.h"
 #include "engine/risk/risk.h"
 #include "engine/state/access.h"
 #include "engine/state/state.h"
@@ -33,6 +34,17 @@ static void emit(struct engine *engine, const struct withdrawal *row,
     effects_emit(engine, EFFECT_withdrawal, row->portfolio, 0, &body);
 }
 
+/* R10: why what is beyond the account's net deposits waits, REASON_none: it does not. */
+static uint8_t profit_waits(const struct engine *engine, const struct account *owner,
+                            uint64_t amount)
+{
+    if ((int128)amount <= (owner->net_deposits > 0 ? owner->net_deposits : 0))
+        return REASON_none;
+    if (work_queue_is_moving(engine))
+        return REASON_market_gap;
+    return fund_exchange_is_short(engine) ? REASON_insurance_fund_deficit : REASON_none;
+}
+
 enum status withdraw_request(struct engine *engine, const struct command *command,
                              struct engine_result *result)
 {
@@ -46,11 +58,13 @@ enum status withdraw_request(struct engine *engine, const struct command *comman
         return STATUS_order_rejected_invalid;
     if (body.amount == 0)
         return ROW_STATUS(size_zero);
-    if (!cash_marks_stand(engine, portfolio))
-        return ROW_STATUS(mark);
     if (body.amount < WITHDRAWAL_MIN)
         return STATUS_rejected_invalid_size;
     if (!cash_is_free(engine, portfolio, body.amount))
+        return STATUS_rejected_insufficient_free_equity;
+    struct account *owner = &engine->accounts.rows[engine->applying.account];
+    result->reason = profit_waits(engine, owner, body.amount);
+    if (result->reason != REASON_none)
         return STATUS_rejected_insufficient_free_equity;
     if (memcmp(body.destination, nowhere, sizeof nowhere) == 0) {
         result->reason = REASON_invalid_destination;
@@ -69,6 +83,7 @@ enum status withdraw_request(struct engine *engine, const struct command *comman
     memcpy(row.destination, body.destination, sizeof row.destination);
     (void)withdrawal_add(engine, &row);
     engine->withdrawals_pending += (int64_t)body.amount;
+    owner->net_deposits -= (int64_t)body.amount;
     cash_debit(engine, portfolio, CASH_withdrawal, (int64_t)body.amount);
     emit(engine, &row, WITHDRAWAL_PENDING);
     withdrawal_id(&row, result->id);
@@ -93,10 +108,13 @@ enum status withdraw_settle(struct engine *engine, const struct command *command
             return STATUS_order_rejected_internal;
     }
     withdrawal_end(engine, index);
-    if (is_reverted)
+    if (is_reverted) {
+        uint32_t owner = state_portfolio(engine, row->portfolio)->account;
+        engine->accounts.rows[owner].net_deposits += (int64_t)row->amount;
         cash_credit(engine, row->portfolio, CASH_withdrawal_reverted, (int64_t)row->amount);
-    else
+    } else {
         engine->withdrawals_settled += (int64_t)row->amount;
+    }
     emit(engine, row, is_reverted ? WITHDRAWAL_REVERTED : WITHDRAWAL_SETTLED);
     return STATUS_request_completed;
 }

@@ -18,17 +18,17 @@ struct engine;
 /* clang-format off */
 /*    name            code  version that is written */
 #define IMAGE_SECTION_LIST(X) \
-    X(engine,            1, 3) /* sequence, t, boot, sums, effects lanes */ \
+    X(engine,            1, 4) /* sequence, t, boot, sums, effects lanes */ \
     X(configuration,     2, 1) /* body of the last 2013 */ \
-    X(accounts,          3, 2) /* by account id */ \
+    X(accounts,          3, 3) /* by account id */ \
     X(credentials,       4, 1) /* by creation */ \
-    X(portfolios,        5, 2) /* by creation number */ \
+    X(portfolios,        5, 3) /* by creation number */ \
     X(holdings,          6, 2) /* by portfolio, market */ \
     X(orders,            7, 2) /* by market, side, then queue order */ \
-    X(markets,           8, 3) /* by definition */ \
+    X(markets,           8, 4) /* by definition */ \
     X(deposits,          9, 1) /* by crediting */ \
     X(duplicates,       10, 1) /* by id, account */ \
-    X(work,             11, 3) /* deferred work, head first */ \
+    X(work,             11, 4) /* deferred work, head first */ \
     X(leverages,        12, 1) /* by portfolio, market */ \
     X(conditionals,     13, 1) /* by portfolio, placing; then what triggered orders keep */ \
     X(mmps,             14, 1) /* by portfolio, market */ \
@@ -36,7 +36,7 @@ struct engine;
     X(withdrawals,      16, 1) /* by creation */ \
     X(arms,             17, 1) /* by arming */ \
     X(samples,          18, 1) /* index samples by market, second */ \
-    X(liquidation,      19, 1) /* what the work's head item has in progress */ \
+    X(liquidation,      19, 2) /* what the work's head item has in progress */ \
     X(passkeys,         20, 1) /* by creation */
 /* clang-format on */
 

@@ -31,11 +31,17 @@ static bool load_engine(struct engine *engine, struct image_read *read)
 
     bool is_old = read->version == 1;
 
-    if (!image_read_begins(read, is_old ? 0 STATE_FIELDS_1(IMAGE_READ_BYTES)
-                                        : 0 STATE_FIELDS(IMAGE_READ_BYTES)))
+    size_t row_bytes =
+        is_old ? 0 STATE_FIELDS_1(IMAGE_READ_BYTES) : 0 STATE_FIELDS_3(IMAGE_READ_BYTES);
+
+    if (read->version >= 4)
+        row_bytes = 0 STATE_FIELDS(IMAGE_READ_BYTES);
+    if (!image_read_begins(read, row_bytes))
         return image_read_refuse(read, "the engine's own fields are not whole");
     if (is_old) {
         STATE_FIELDS_1(IMAGE_READ)
+    } else if (read->version < 4) {
+        STATE_FIELDS_3(IMAGE_READ)
     } else {
         STATE_FIELDS(IMAGE_READ)
     }

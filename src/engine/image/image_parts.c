@@ -46,7 +46,8 @@ bool image_parts_sort(struct image_parts *sorted, const struct image_part *parts
         by_code[part->code] = part;
     }
     static const uint32_t lasts[] = { 0, IMAGE_SECTION_LAST_1, IMAGE_SECTION_LAST_2,
-                                      IMAGE_SECTION_END - 1 };
+                                      IMAGE_SECTION_END - 1, IMAGE_SECTION_END - 1 };
+    static_assert(CC_COUNT(lasts) == 5, "an entry for each version of the section");
     uint32_t version = by_code[IMAGE_engine] != NULL ? by_code[IMAGE_engine]->version
                                                      : image_version(IMAGE_engine);
     uint32_t last = lasts[version];

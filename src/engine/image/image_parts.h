@@ -17,14 +17,18 @@
     X(engine,         1,       load_engine) \
     X(engine,         2,       load_engine) \
     X(engine,         3,       load_engine) \
+    X(engine,         4,       load_engine) \
     X(accounts,       1,       account_load) \
     X(accounts,       2,       account_load) \
+    X(accounts,       3,       account_load) \
     X(subaccounts,    1,       subaccount_load) \
     X(portfolios,     1,       portfolio_load) \
     X(portfolios,     2,       portfolio_load) \
+    X(portfolios,     3,       portfolio_load) \
     X(markets,        1,       market_load) \
     X(markets,        2,       market_load) \
     X(markets,        3,       market_load) \
+    X(markets,        4,       market_load) \
     X(samples,        1,       samples_load) \
     X(credentials,    1,       credential_load) \
     X(passkeys,       1,       passkey_load) \
@@ -40,9 +44,11 @@
     X(withdrawals,    1,       withdrawal_load) \
     X(duplicates,     1,       load_duplicates) \
     X(liquidation,    1,       liquidation_load) \
+    X(liquidation,    2,       liquidation_load) \
     X(work,           1,       work_load) \
     X(work,           2,       work_load) \
-    X(work,           3,       work_load)
+    X(work,           3,       work_load) \
+    X(work,           4,       work_load)
 /* clang-format on */
 
 /* The sections by code; [0] is not used. NULL: the image is older than the section. Its reader is

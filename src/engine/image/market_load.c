@@ -1,5 +1,6 @@
 #include "engine/image/market_load.h"
 
+#include "engine/image/market_former.h"
 #include "engine/price/funding.h"
 #include "engine/price/mark.h"
 #include "engine/price/premium.h"
@@ -31,11 +32,13 @@ static bool is_price(uint64_t price)
 
 static const char *wrong_prices(const struct engine *engine, const struct market *row)
 {
-    if (!is_price(row->index_price) || !is_price(row->valid_price) || !is_price(row->last_price) ||
-        row->mark > IMAGE_READ_MARK_MAX || !image_read_is_money(row->ema) ||
-        !image_read_is_money(row->funding_pool))
+    if (!is_price(row->index_price) || !is_price(row->last_price) || !is_price(row->anchor) ||
+        row->mark > IMAGE_READ_MARK_MAX || row->checked_mark > IMAGE_READ_MARK_MAX ||
+        !image_read_is_money(row->ema) || !image_read_is_money(row->funding_pool))
         return "a market has a price beyond every bound";
-    if (row->valid_ns > engine->t_ns || row->second_ns > engine->t_ns ||
+    if (row->second_ns > engine->t_ns || row->hold_until_ns > engine->t_ns ||
+        row->taken_ns > engine->t_ns || row->announced_ns > engine->t_ns ||
+        row->reference_from > engine->t_ns / MARKET_SECOND_NS + 1 ||
         row->second_ns % MARKET_SECOND_NS != 0)
         return "a market has prices of a time to come";
     if (row->max_abs_size > (uint64_t)IMAGE_READ_MONEY_MAX || row->scan_max > row->max_abs_size)
@@ -50,13 +53,14 @@ static const char *wrong_state(const struct market *row)
     if (row->state >= MARKET_STATE_COUNT || row->former_state >= MARKET_STATE_COUNT ||
         !image_read_is_bool(&row->mark_valid))
         return "a market has a state that does not exist";
-    if ((row->state == MARKET_REDUCE_ONLY) != (row->reduce_only_ns != 0))
-        return "a market has been REDUCE_ONLY since another time";
-    if (row->hold_count > MARKET_HOLD_UPDATES || (!is_held && row->former_state != 0))
+    if (!image_read_is_bool(&row->in_gap) || (row->state == MARKET_CLOSED && row->in_gap))
+        return "a market is in a gap in a way that cannot be";
+    if (row->hold_count > MARKET_HOLD_UPDATES || (!is_held && row->former_state != 0) ||
+        is_held != (row->run_low != 0) || row->run_low > row->run_high ||
+        row->run_newest < row->run_low || row->run_newest > row->run_high ||
+        !is_price(row->run_high) || row->run_first_ns > row->publish_ns ||
+        is_held != (row->run_first_ns != 0))
         return "a market is held in a way that cannot be";
-    for (uint32_t i = 0; i < MARKET_HOLD_UPDATES; i++)
-        if (!is_price(row->hold_prices[i]) || (i < row->hold_count) != (row->hold_prices[i] != 0))
-            return "a market is held in a way that cannot be";
     return NULL;
 }
 
@@ -77,7 +81,7 @@ static const char *wrong_funding(const struct engine *engine, const struct marke
         return "a market has samples that cannot be";
     if (row->premium_slot > engine->t_ns / MARKET_SLOT_NS ||
         row->funding_hour > engine->t_ns / MARKET_HOUR_NS ||
-        row->funding_epoch_hour > row->funding_hour || row->reduce_only_ns > engine->t_ns)
+        row->funding_epoch_hour > row->funding_hour)
         return "a market has funding of a time to come";
     if (!image_read_is_bool(&row->funding_open) || !image_read_is_bool(&row->waited) ||
         !is_price(row->funding_index) || row->funding_rate_ppb > PREMIUM_RATE_MAX_PPB ||
@@ -116,41 +120,26 @@ static const char *wrong_with(const struct engine *engine, const struct market *
     return wrong != NULL ? wrong : wrong_among(&engine->markets, row);
 }
 
-/* Sets the fields that versions 1 and 2 lack. Nobody owes funding for the hour of such an image. */
-static void begin_funding(const struct engine *engine, struct market *row)
-{
-    row->premium_slot = engine->t_ns / MARKET_SLOT_NS;
-    row->funding_hour = engine->t_ns / MARKET_HOUR_NS;
-    row->reduce_only_ns = row->state == MARKET_REDUCE_ONLY ? engine->t_ns : 0;
-}
-
 bool market_load(struct engine *engine, struct image_read *read)
 {
     struct market_table *table = &engine->markets;
     struct market *row;
-    size_t row_bytes = 0 MARKET_FIELDS(IMAGE_READ_BYTES);
+    size_t row_bytes =
+        read->version <= 3 ? market_former_bytes(read->version) : 0 MARKET_FIELDS(IMAGE_READ_BYTES);
 
-    if (read->version == 1)
-        row_bytes = 0 MARKET_FIELDS_1(IMAGE_READ_BYTES);
-    if (read->version == 2)
-        row_bytes = 0 MARKET_FIELDS_2(IMAGE_READ_BYTES);
     for (; image_read_begins(read, row_bytes); read->row++) {
         if (table->count == ENGINE_MARKETS_MAX)
             return image_read_refuse(read, "more markets than there can be");
         row = &table->rows[table->count];
-        if (read->version == 1) {
-            MARKET_FIELDS_1(IMAGE_READ)
-        } else if (read->version == 2) {
-            MARKET_FIELDS_2(IMAGE_READ)
-            row->cancel_sequence = order_stamp_behind(row->cancel_sequence);
+        if (read->version <= 3) {
+            market_former_load(engine, read, row);
         } else {
             MARKET_FIELDS(IMAGE_READ)
         }
-        if (read->version < 3)
-            begin_funding(engine, row);
         const char *wrong = wrong_with(engine, row);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
+        engine->work.gaps += row->in_gap;
         table->count++;
         market_enter(engine);
     }

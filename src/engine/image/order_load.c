@@ -116,7 +116,9 @@ static void link_first(struct engine *engine, uint32_t index)
 
     engine->orders.cold[index].list_next = holding->order_head;
     holding->order_head = index;
-    state_portfolio(engine, holding->portfolio)->open_order_count++;
+    struct portfolio *owner = state_portfolio(engine, holding->portfolio);
+    owner->open_order_count++;
+    engine->accounts.rows[owner->account].open_order_count++;
 }
 
 static const char *enter(struct engine *engine, uint32_t index, uint64_t portfolio)

@@ -1,83 +1,78 @@
 #include "engine/liquidate/deleverage.h"
 
+#include "engine/liquidate/deal.h"
 #include "engine/liquidate/legs.h"
-#include "engine/liquidate/liquidation.h"
+#include "engine/liquidate/shares.h"
 #include "engine/risk/deleverage_rank.h"
 #include "engine/risk/fund.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
-#include "engine/table/adl.h"
-#include "engine/trade/own_order.h"
+
+enum { DELEVERAGE_FUND_TIMES = 5 };
 
 #define DELEVERAGE_PRICE_MAX ((int128)MARKET_RAW_MAX)
 
+/* R7, Fund: it holds no more than five times its equity. */
+static bool fund_is_small(const struct engine *engine)
+{
+    uint128 gross;
+    int128 equity = margin_equity_now(engine, FUND_PORTFOLIO, &gross);
+
+    return (int128)gross <= DELEVERAGE_FUND_TIMES * equity;
+}
+
 /* --- prices (step 1) -------------------------------------------------------------------------- */
 
-static int128 sum_of_longs(const struct legs *legs)
-{
-    int128 sum = 0;
-
-    for (uint32_t i = 0; i < legs->count; i++)
-        sum += legs->rows[i].size > 0 ? legs->rows[i].maintenance : 0;
-    return sum;
-}
-
-/* p = mark - sgn(s) * fdiv(e, |s|). */
-static int128 price_of(const struct engine *engine, const struct leg *leg, int128 equity)
-{
-    INVARIANT(leg->size != 0); /* a leg is a position */
-    int128 mark = (int128)engine->markets.rows[leg->market].mark;
-    int128 distance = money_fdiv(equity, margin_abs(leg->size));
-
-    return leg->size > 0 ? mark - distance : mark + distance;
-}
-
-static uint64_t clamped(int128 price)
+static uint64_t held(int128 price)
 {
     if (price < 1)
         return 1;
     return (uint64_t)(price > DELEVERAGE_PRICE_MAX ? DELEVERAGE_PRICE_MAX : price);
 }
 
-/* The prices at which the legs' shares of the equity are gone. What a short can not lose below a
- * price of 1 the longs lose. */
-static void fix_prices(struct engine *engine, const struct portfolio *portfolio,
-                       const struct legs *legs)
+/* Below 0 the other side gives up to the lowest maintenance rate of the mark, beyond it what the
+ * fund's day does not carry, at most the band: how far from the mark. */
+static int128 distance_of(const struct market *market, int128 distance, int128 deficit,
+                          int64_t allowance)
+{
+    int128 mark = (int128)market->mark, left = deficit > allowance ? deficit - allowance : 0;
+    int128 bound = money_fdiv(mark * market->record.tiers[0].mmr_ppm, MONEY_PPM);
+    int128 band = money_fdiv(mark * market->record.price_band_ppm, MONEY_PPM);
+    int128 beyond = money_cdiv(distance * left, deficit);
+
+    bound = beyond > bound ? beyond : bound;
+    bound = bound > band ? band : bound;
+    return distance < bound ? distance : bound;
+}
+
+/* p of each leg (R7, L3 step 1). */
+static void fix_prices(struct engine *engine, uint32_t index, const struct legs *legs)
 {
     struct deleverage *run = &engine->liquidation.run;
-    int128 equity = margin_equity(portfolio), maintenance = portfolio->maintenance;
-    int128 shares[PORTFOLIO_MARKETS_MAX];
-    int128 excess = 0, longs = sum_of_longs(legs);
+    int128 equity = margin_equity(state_portfolio(engine, index));
+    int64_t allowance = fund_allowance(engine);
+    int128 shares[LEGS_MAX];
 
-    INVARIANT(maintenance > 0); /* every position has one (R4) */
+    shares_make(engine, index, legs, shares);
     for (uint32_t i = 0; i < legs->count; i++) {
         const struct leg *leg = &legs->rows[i];
-        int128 mark = (int128)engine->markets.rows[leg->market].mark;
-        shares[i] = money_fdiv(equity * leg->maintenance, maintenance);
-        if (leg->size < 0 && price_of(engine, leg, shares[i]) < 1) {
-            int128 most = -(mark - 1) * margin_abs(leg->size);
-            excess += shares[i] - most;
-            shares[i] = most;
-        }
-    }
-    for (uint32_t i = 0; i < legs->count; i++) {
-        const struct leg *leg = &legs->rows[i];
-        if (leg->size > 0 && excess != 0)
-            shares[i] += money_fdiv(excess * leg->maintenance, longs);
-        run->legs[i] =
-            (struct deleverage_leg){ clamped(price_of(engine, leg, shares[i])), leg->market };
-        run->rounding += (int64_t)margin_abs(leg->size);
+        const struct market *market = &engine->markets.rows[leg->market];
+        int128 away = money_fdiv(shares[i], margin_abs(leg->size));
+        if (equity < 0)
+            away = -distance_of(market, -away, -equity, allowance);
+        int128 mark = (int128)market->mark;
+        run->legs[i].price = held(leg->size > 0 ? mark - away : mark + away);
     }
 }
 
 /* --- one leg ---------------------------------------------------------------------------------- */
 
-/* The prices at which no one else's margin pays for the fund's debts (R7). */
+/* The fund's own legs go at the mark. */
 static void begin_leg(struct engine *engine)
 {
     struct deleverage *run = &engine->liquidation.run;
 
-    run->pass = fund_is_short(engine) ? 2 : 1;
+    run->pass = engine->liquidation.portfolio == FUND_PORTFOLIO ? 2 : 1;
     run->fruitless = 0;
     deleverage_rank_begin(run);
 }
@@ -91,44 +86,21 @@ void deleverage_begin(struct engine *engine, uint32_t portfolio)
     memset(run, 0, sizeof *run);
     run->leg_count = legs.count;
     run->rounding = 2 * (int64_t)legs.count;
-    fix_prices(engine, state_portfolio(engine, portfolio), &legs);
-    begin_leg(engine);
-}
-
-/* The price of a fill made now. */
-static uint64_t price_now(const struct engine *engine)
-{
-    const struct deleverage *run = &engine->liquidation.run;
-    const struct deleverage_leg *leg = &run->legs[run->leg];
-
-    return run->pass == 1 ? leg->price : engine->markets.rows[leg->market].mark;
+    for (uint32_t i = 0; i < legs.count; i++) {
+        const struct leg *leg = &legs.rows[i];
+        run->legs[i] =
+            (struct deleverage_leg){ engine->markets.rows[leg->market].mark, leg->market };
+        run->rounding += (int64_t)margin_abs(leg->size);
+    }
+    if (portfolio != FUND_PORTFOLIO)
+        fix_prices(engine, portfolio, &legs);
+    else if (fund_is_small(engine))
+        run->leg = run->leg_count;
+    if (run->leg != run->leg_count)
+        begin_leg(engine);
 }
 
 /* --- fills ------------------------------------------------------------------------------------ */
-
-static void deal(struct engine *engine, uint32_t loser, uint32_t other, uint64_t quantity)
-{
-    uint64_t price = price_now(engine);
-    bool is_long = state_holding(engine, loser)->size > 0;
-    struct own_order_terms terms = {
-        .quantity = quantity,
-        .price = price,
-        .holding = loser,
-        .side = is_long ? ORDER_SHORT : ORDER_LONG,
-        .type = ORDER_AUTO_DELEVERAGE,
-        .reduce_only = true,
-    };
-    uint32_t taker = own_order_make(engine, OWN_ORDER_TAKER, &terms);
-
-    terms.holding = other;
-    terms.side = is_long ? ORDER_LONG : ORDER_SHORT;
-    uint32_t maker = own_order_make(engine, OWN_ORDER_MAKER, &terms);
-    fill_between(engine, maker, taker, price, CASH_adl);
-    own_order_end(engine, OWN_ORDER_MAKER, price, REASON_none);
-    own_order_end(engine, OWN_ORDER_TAKER, price, REASON_none);
-    liquidation_emit(engine, loser, 3, price, is_long ? (int64_t)quantity : -(int64_t)quantity);
-    risk_flush(engine);
-}
 
 /* The next of the ranked gives what it can. */
 static void fill_next(struct engine *engine, uint32_t loser, int64_t size)
@@ -147,52 +119,88 @@ static void fill_next(struct engine *engine, uint32_t loser, int64_t size)
     if (quantity == 0)
         return;
     run->gave = true;
-    deal(engine, loser, index, quantity);
+    deal_make(engine, loser, index, quantity, deleverage_rank_price(engine), DEAL_DELEVERAGE);
+    risk_flush(engine);
 }
 
 /* --- the end (step 3) ------------------------------------------------------------------------- */
+
+static bool has_position(const struct engine *engine, uint32_t portfolio)
+{
+    uint32_t at = engine->portfolios.rows[portfolio].holding_head;
+
+    while (at != HOLDING_NONE && engine->holdings.rows[at].size == 0)
+        at = engine->holdings.rows[at].next;
+    return at != HOLDING_NONE;
+}
 
 static void finish(struct engine *engine, uint32_t index)
 {
     const struct deleverage *run = &engine->liquidation.run;
     int64_t cash = state_portfolio(engine, index)->cash;
 
+    if (index == FUND_PORTFOLIO || has_position(engine, index))
+        return; /* frozen legs wait, `owed` */
     if (cash >= 0) {
         fund_transfer(engine, index, cash < run->rounding ? cash : run->rounding);
         return;
     }
-    fund_transfer(engine, index, cash);
+    fund_pay_deficit(engine, index);
     if (!fund_is_short(engine))
         return;
     for (uint32_t i = 0; i < run->leg_count; i++)
         market_tighten(engine, run->legs[i].market, MARKET_REDUCE_ONLY, CAUSE_FUND);
 }
 
+static void next_leg(struct engine *engine)
+{
+    struct deleverage *run = &engine->liquidation.run;
+
+    run->leg++;
+    if (engine->liquidation.portfolio == FUND_PORTFOLIO && fund_is_small(engine))
+        run->leg = run->leg_count;
+    if (run->leg != run->leg_count)
+        begin_leg(engine);
+}
+
+/* Whether the run is done with its leg: nothing is left, or its market is frozen now. */
+static bool is_left(const struct engine *engine, uint32_t portfolio)
+{
+    const struct deleverage *run = &engine->liquidation.run;
+    uint32_t holding;
+
+    return deleverage_rank_leg_size(engine, portfolio, &holding) == 0 ||
+           market_is_frozen(engine, run->legs[run->leg].market);
+}
+
+/* One holder ranked or one row filled, of the run's leg. */
+static void step(struct engine *engine, uint32_t portfolio)
+{
+    struct deleverage *run = &engine->liquidation.run;
+    uint32_t holding;
+    int64_t size = deleverage_rank_leg_size(engine, portfolio, &holding);
+
+    while (run->ranking)
+        if (deleverage_rank_step(engine, size))
+            return;
+    fill_next(engine, holding, size);
+    if (portfolio == FUND_PORTFOLIO && fund_is_small(engine))
+        run->leg = run->leg_count;
+}
+
 bool deleverage_go_on(struct engine *engine, uint32_t portfolio, uint32_t *units)
 {
     struct deleverage *run = &engine->liquidation.run;
 
-    while (run->leg != run->leg_count) {
-        uint32_t holding;
-        int64_t size = deleverage_rank_leg_size(engine, portfolio, &holding);
-        if (size == 0) {
-            if (++run->leg != run->leg_count)
-                begin_leg(engine);
-            continue;
-        }
-        if (run->ranking) {
-            if (*units == 0)
-                return false;
-            *units -= deleverage_rank_step(engine, size) ? 1 : 0;
-        } else if (run->next_row == run->row_count) {
-            deleverage_rank_again(run);
-        } else {
-            if (*units == 0)
-                return false;
-            fill_next(engine, holding, size);
-            *units -= 1;
-        }
-    }
+    *units -= 1;
+    if (run->leg != run->leg_count && !is_left(engine, portfolio))
+        step(engine, portfolio);
+    if (run->leg != run->leg_count && is_left(engine, portfolio))
+        next_leg(engine);
+    else if (run->leg != run->leg_count && !run->ranking && run->next_row == run->row_count)
+        deleverage_rank_again(run);
+    if (run->leg != run->leg_count)
+        return false;
     finish(engine, portfolio);
     return true;
 }

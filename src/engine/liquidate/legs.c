@@ -18,9 +18,9 @@ void legs_make(const struct engine *engine, uint32_t portfolio, struct legs *leg
     for (; at != HOLDING_NONE; at = engine->holdings.rows[at].next) {
         const struct holding *holding = &engine->holdings.rows[at];
         struct leg leg = { at, holding->market, holding->size, holding->figure_maintenance };
-        if (leg.size == 0)
+        if (leg.size == 0 || market_is_frozen(engine, leg.market))
             continue;
-        INVARIANT(legs->count < PORTFOLIO_MARKETS_MAX);
+        INVARIANT(legs->count < LEGS_MAX);
         uint32_t row = legs->count++;
         for (; row != 0 && comes_before(engine, &leg, &legs->rows[row - 1]); row--)
             legs->rows[row] = legs->rows[row - 1];

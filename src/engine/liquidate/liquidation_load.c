@@ -1,5 +1,6 @@
 #include "engine/liquidate/liquidation_load.h"
 
+#include "base/money.h"
 #include "engine/table/image_read.h"
 #include "engine/table/image_sink.h"
 #include "engine/table/order_record.h"
@@ -11,12 +12,16 @@
     X(row_count) X(next_row)
 #define LEG_FIELDS(X) X(price) X(market)
 #define PLACE_FIELDS(X) X(score) X(portfolio)
+#define OWED_FIELDS(X) X(amount) X(portfolio)
 /* clang-format on */
 
-static void image_order(const struct engine *engine, struct image_sink *sink)
-{
-    uint32_t index = state_own_order(engine, OWN_ORDER_TAKER);
+struct owed_row {
+    int128 amount;
+    uint64_t portfolio;
+};
 
+static void image_order(const struct engine *engine, uint32_t index, struct image_sink *sink)
+{
     {
         const struct order *row = &engine->orders.hot[index];
         IMAGE_ORDER_FIELDS(IMAGE_FIELD)
@@ -45,37 +50,75 @@ static void image_run(const struct engine *engine, struct image_sink *sink)
     }
 }
 
+/* The order that fired and goes on (R3), and the portfolio whose it is. */
+static void image_going(const struct engine *engine, struct image_sink *sink)
+{
+    uint32_t index = engine->conditionals.going;
+
+    image_u64(sink, index != ORDER_NONE);
+    if (index == ORDER_NONE)
+        return;
+    image_u64(sink, engine->holdings.rows[engine->orders.hot[index].holding].portfolio);
+    image_order(engine, index, sink);
+    const struct conditional_origin *row = &engine->conditionals.origins[index];
+    CONDITIONAL_ORIGIN_FIELDS(IMAGE_FIELD)
+}
+
+/* What is owed, by portfolio. */
+static void image_owed(const struct engine *engine, struct image_sink *sink)
+{
+    const int128 *owed = engine->liquidation.owed;
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < engine->portfolios.count; i++)
+        count += owed[i] != 0;
+    image_u64(sink, count);
+    for (uint32_t i = 0; i < engine->portfolios.count; i++) {
+        const struct owed_row made = { owed[i], i }, *row = &made;
+        if (owed[i] != 0) {
+            OWED_FIELDS(IMAGE_FIELD)
+        }
+    }
+}
+
 void liquidation_load_image(const struct engine *engine, struct image_sink *sink)
 {
     const struct liquidation *own = &engine->liquidation;
 
     image_u64(sink, own->step);
+    image_u64(sink, own->fund_is_done);
+    image_going(engine, sink);
+    image_owed(engine, sink);
     if (own->step == LIQUIDATION_IDLE)
         return;
     image_u64(sink, own->portfolio);
+    image_u64(sink, own->step == LIQUIDATION_ORDER ? own->penalty_ppm : 0);
     if (own->step == LIQUIDATION_RUN)
         image_run(engine, sink);
     else
-        image_order(engine, sink);
+        image_order(engine, state_own_order(engine, OWN_ORDER_TAKER), sink);
 }
 
+/* `is_own`: of L1 or of the fund; else it fired. */
 static bool order_holds(const struct engine *engine, const struct order *order,
-                        const struct order_record *record)
+                        const struct order_record *record, bool is_own)
 {
     if (order->market >= engine->markets.count || order->side > ORDER_SHORT ||
         order->remaining == 0 || order->remaining > (uint64_t)MARKET_RAW_MAX ||
         order->tick >= BOOK_TICKS_MAX || order->account >= engine->accounts.count)
         return false;
-    return record->order_type == ORDER_LIQUIDATE && record->reason == REASON_none &&
-           record->placed_sequence <= engine->sequence &&
+    return (is_own ? record->order_type == ORDER_LIQUIDATE
+                   : conditional_is_kind(record->order_type)) &&
+           record->reason == REASON_none && record->placed_sequence <= engine->sequence &&
            record->filled <= (uint64_t)MARKET_RAW_MAX &&
            record->state == (record->filled != 0 ? ORDER_PARTIALLY_FILLED : ORDER_NEW) &&
            record->filled_notional <= (uint64_t)IMAGE_READ_MONEY_MAX;
 }
 
-static bool load_order(struct engine *engine, struct image_read *read)
+static bool load_order(struct engine *engine, struct image_read *read, uint32_t index,
+                       uint32_t portfolio)
 {
-    uint32_t index = state_own_order(engine, OWN_ORDER_TAKER);
+    bool is_own = index == state_own_order(engine, OWN_ORDER_TAKER);
     struct order *order = &engine->orders.hot[index];
     struct order_record record;
 
@@ -91,17 +134,18 @@ static bool load_order(struct engine *engine, struct image_read *read)
             return image_read_refuse(read, "an order of liquidation is not whole");
         IMAGE_ORDER_RECORD_FIELDS(IMAGE_READ)
     }
-    if (!order_holds(engine, order, &record) || !order_record_put(&engine->orders, index, &record))
+    if (!order_holds(engine, order, &record, is_own) ||
+        !order_record_put(&engine->orders, index, &record))
         return image_read_refuse(read, "an order of liquidation that cannot be");
-    order->holding = holding_find(engine, engine->liquidation.portfolio, order->market);
+    order->holding = holding_find(engine, portfolio, order->market);
     return order->holding != HOLDING_NONE ||
            image_read_refuse(read, "an order of liquidation has no record");
 }
 
 static bool run_holds(const struct engine *engine, const struct deleverage *run)
 {
-    if (run->leg_count == 0 || run->leg_count > PORTFOLIO_MARKETS_MAX ||
-        run->leg >= run->leg_count || run->pass < 1 || run->pass > 2)
+    if (run->leg_count == 0 || run->leg_count > ENGINE_MARKETS_MAX || run->leg >= run->leg_count ||
+        run->pass < 1 || run->pass > 2)
         return false;
     if (!image_read_is_bool(&run->gave) || !image_read_is_bool(&run->left_out) ||
         (run->pass == 1 && run->fruitless >= DELEVERAGE_FRUITLESS_MAX))
@@ -166,10 +210,54 @@ static bool load_waits(struct engine *engine, struct image_read *read)
     return true;
 }
 
+static bool load_going(struct engine *engine, struct image_read *read)
+{
+    uint64_t is_there, portfolio;
+
+    if (!image_read_u64(read, &is_there))
+        return false;
+    if (is_there == 0)
+        return true;
+    if (is_there != 1 || !image_read_u64(read, &portfolio) ||
+        portfolio >= engine->portfolios.count || engine->orders.count >= engine->orders.limit)
+        return image_read_refuse(read, "an order that goes on cannot be");
+    uint32_t index = order_alloc(&engine->orders);
+    struct conditional_origin *row = &engine->conditionals.origins[index];
+    if (!load_order(engine, read, index, (uint32_t)portfolio))
+        return false;
+    if (read->left < 0 + (size_t)(0 CONDITIONAL_ORIGIN_FIELDS(IMAGE_READ_BYTES)))
+        return image_read_refuse(read, "an order that goes on is not whole");
+    CONDITIONAL_ORIGIN_FIELDS(IMAGE_READ)
+    engine->conditionals.going = index;
+    return true;
+}
+
+static bool load_owed(struct engine *engine, struct image_read *read)
+{
+    uint64_t count, next = 0;
+
+    if (!image_read_u64(read, &count))
+        return false;
+    for (; count != 0; count--) {
+        struct owed_row made, *row = &made;
+        if (read->left < 0 + (size_t)(0 OWED_FIELDS(IMAGE_READ_BYTES)))
+            return image_read_refuse(read, "what is owed is not whole");
+        OWED_FIELDS(IMAGE_READ)
+        if (row->portfolio < next || row->portfolio >= engine->portfolios.count ||
+            row->amount <= 0 || !image_read_is_wide(row->amount) ||
+            engine->portfolios.rows[row->portfolio].status != PORTFOLIO_IN_LIQUIDATION)
+            return image_read_refuse(read, "somebody owes what cannot be");
+        engine->liquidation.owed[row->portfolio] = row->amount;
+        engine->liquidation.owed_total += row->amount;
+        next = row->portfolio + 1;
+    }
+    return true;
+}
+
 bool liquidation_load(struct engine *engine, struct image_read *read)
 {
     struct liquidation *own = &engine->liquidation;
-    uint64_t step, portfolio;
+    uint64_t step, portfolio, is_done = 0, penalty_ppm = 0;
 
     if (!load_waits(engine, read))
         return false;
@@ -177,23 +265,34 @@ bool liquidation_load(struct engine *engine, struct image_read *read)
         return true;
     if (!image_read_u64(read, &step))
         return false;
+    if (read->version >= 2 &&
+        (!image_read_u64(read, &is_done) || !load_going(engine, read) || !load_owed(engine, read)))
+        return false;
+    if (is_done > 1)
+        return image_read_refuse(read, "a liquidation that cannot be");
+    own->fund_is_done = is_done == 1;
     if (step == LIQUIDATION_IDLE)
         return read->left == 0 || image_read_refuse(read, "more bytes than no liquidation takes");
-    if (!image_read_u64(read, &portfolio))
+    if (!image_read_u64(read, &portfolio) ||
+        (read->version >= 2 && !image_read_u64(read, &penalty_ppm)))
         return false;
     if (step > LIQUIDATION_RUN || portfolio >= engine->portfolios.count ||
-        (portfolio == 0) != (step == LIQUIDATION_UNWIND))
+        penalty_ppm > MONEY_PPM || (portfolio == 0 && step == LIQUIDATION_ORDER) ||
+        (portfolio != 0 && step == LIQUIDATION_UNWIND))
         return image_read_refuse(read, "a liquidation that cannot be");
     own->step = (uint8_t)step;
     own->portfolio = (uint32_t)portfolio;
-    if (!(step == LIQUIDATION_RUN ? load_run(engine, read) : load_order(engine, read)))
+    own->penalty_ppm = (uint32_t)penalty_ppm;
+    if (!(step == LIQUIDATION_RUN
+              ? load_run(engine, read)
+              : load_order(engine, read, state_own_order(engine, OWN_ORDER_TAKER), own->portfolio)))
         return false;
     return read->left == 0 || image_read_refuse(read, "more bytes than the liquidation takes");
 }
 
 bool liquidation_load_item(struct engine *engine, uint32_t portfolio, struct image_read *read)
 {
-    if (portfolio == 0 || portfolio >= engine->portfolios.count ||
+    if (portfolio >= engine->portfolios.count ||
         engine->portfolios.rows[portfolio].liquidation_queued)
         return image_read_refuse(read, "a liquidation of no portfolio, or one queued twice");
     engine->portfolios.rows[portfolio].liquidation_queued = true;

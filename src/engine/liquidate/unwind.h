@@ -1,11 +1,11 @@
-/* unwind.h - the fund sells what it took, a tenth of each position a second (rules.md R7,
- * Fund). Owned by the engine. */
+/* unwind.h - the fund sells what it took, 5 to 15 % of each position in every other second, by
+ * chance (rules.md R7, Fund). Owned by the engine. */
 #ifndef ENGINE_LIQUIDATE_UNWIND_H
 #define ENGINE_LIQUIDATE_UNWIND_H
 
 #include "base/compiler.h"
 
-enum { UNWIND_DISTANCE_PPM = 1000, UNWIND_PART = 10 };
+enum { UNWIND_DISTANCE_PPM = 1000, UNWIND_PERCENT_LEAST = 5, UNWIND_PERCENTS = 11 };
 
 struct engine;
 struct image_read;

@@ -1,8 +1,10 @@
 #include "engine/price/mark.h"
 
+#include "base/rule.h"
 #include "engine/price/funding.h"
 #include "engine/price/premium.h"
 #include "engine/risk/margin.h"
+#include "engine/state/access.h"
 #include "engine/state/trigger.h"
 
 #define MARK_FUTURE_NS MARKET_SECOND_NS /* the furthest a publish time may lie after t */
@@ -120,18 +122,55 @@ static int64_t book_third(const struct market *market)
     return count == 1 ? known[0] : 0;
 }
 
-static uint64_t mark_of(const struct market *market)
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
 {
+    value = value < low ? low : value;
+    return value > high ? high : value;
+}
+
+/* Of a market that closes (R9): on its way from the index to the mean of the samples. */
+static int64_t closing_mark(const struct engine *engine, uint32_t index)
+{
+    const struct market *market = &engine->markets.rows[index];
+    uint64_t since = engine->t_ns - market->announced_ns - MARK_CLOSING_NS;
+    uint64_t seconds = since / MARKET_SECOND_NS;
+    uint64_t mean_price = samples_mean(engine, index, 1);
+    int64_t price = (int64_t)market->index_price;
+
+    if (mean_price == 0)
+        return price;
+    seconds = seconds < MARK_CLOSING_SECONDS ? seconds : MARK_CLOSING_SECONDS;
+    return price + ((int64_t)mean_price - price) * (int64_t)seconds / MARK_CLOSING_SECONDS;
+}
+
+static uint64_t mark_of(const struct engine *engine, uint32_t market_index)
+{
+    const struct market *market = &engine->markets.rows[market_index];
     int64_t index = (int64_t)market->index_price;
     int64_t trend = index + (market->ema >> MARK_EMA_SHIFT);
-    int64_t third = book_third(market);
-    int64_t mark = third == 0 ? mean(index, trend) : middle(index, trend, third);
-    int64_t low = money_ppm_up(market->index_price, MONEY_PPM - MARK_CLAMP_PPM);
-    int64_t high = money_ppm_down(market->index_price, MONEY_PPM + MARK_CLAMP_PPM);
+    uint32_t book = market_record_book_ppm(&market->record);
+    int64_t low = money_ppm_up(market->index_price, MONEY_PPM - book);
+    int64_t high = money_ppm_down(market->index_price, MONEY_PPM + book);
+    int64_t third = market_matches(market) ? book_third(market) : 0;
+    int64_t mark;
 
-    mark = mark < low ? low : mark;
-    mark = mark > high ? high : mark;
+    if (market->announced_ns != 0 && engine->t_ns - market->announced_ns >= MARK_CLOSING_NS)
+        mark = closing_mark(engine, market_index);
+    else if (third == 0)
+        mark = clamp(mean(index, trend), low, high);
+    else
+        mark = clamp(middle(index, trend, clamp(third, low, high)), low, high);
     return mark < 1 ? 1 : (uint64_t)mark;
+}
+
+/* R3: holders were last checked at a mark that is further away than the lowest tier's margin. */
+static bool is_gap(const struct market *market)
+{
+    uint64_t checked = market->checked_mark;
+    uint64_t move = market->mark > checked ? market->mark - checked : checked - market->mark;
+
+    return checked != 0 &&
+           (uint128)move * MONEY_PPM > (uint128)checked * market->record.tiers[0].mmr_ppm;
 }
 
 /* Computes and emits the mark, if the index is valid and the market neither HALTED nor CLOSED. A
@@ -143,7 +182,7 @@ static void recompute(struct engine *engine, uint32_t index)
     if (market->state == MARKET_HALTED || market->state == MARKET_CLOSED ||
         !market_mark_is_valid(engine, index))
         return;
-    uint64_t mark = mark_of(market);
+    uint64_t mark = mark_of(engine, index);
     if (CC_UNLIKELY((uint128)mark * market->max_abs_size > MARK_VALUE_MAX)) {
         market_set_state(engine, index, MARKET_HALTED, CAUSE_ORACLE);
         return;
@@ -153,19 +192,19 @@ static void recompute(struct engine *engine, uint32_t index)
     market->mark_valid = true;
     if (moved)
         recheck_mark_moved(engine, index);
+    if (CC_UNLIKELY(is_gap(market)))
+        work_queue_begin_gap(engine, index);
     recheck_waiting(engine, index);
     mark_emit(engine, index);
     trigger_mark_computed(engine, index);
 }
 
-/* True if the price is more than 10 % from the last valid index, within 60 s after it. */
-static bool must_hold(const struct engine *engine, const struct market *market, uint64_t price)
+/* True if the price is more than a tenth from the reference (0: there is none). */
+static bool is_far(uint64_t price, uint64_t reference)
 {
-    uint64_t last = market->valid_price;
-    uint64_t move = price > last ? price - last : last - price;
+    uint64_t move = price > reference ? price - reference : reference - price;
 
-    return last != 0 && engine->t_ns - market->valid_ns <= MARK_HOLD_WITHIN_NS &&
-           move * 100 > last * MARK_HOLD_PERCENT;
+    return reference != 0 && move * 100 > reference * MARK_HOLD_PERCENT;
 }
 
 /* Sets the index. Portfolios that wait for it are checked again in any state: a HALTED market gets
@@ -175,73 +214,105 @@ static void accept_price(struct engine *engine, uint32_t index, uint64_t price)
     struct market *market = state_market(engine, index);
 
     market->index_price = price;
-    market->valid_price = price;
-    market->valid_ns = engine->t_ns;
     recheck_waiting(engine, index);
     recompute(engine, index);
 }
 
+/* --- held updates (R5) ------------------------------------------------------------------------ */
+
+static void begin_run(struct market *market, uint64_t price)
+{
+    market->hold_count = 1;
+    market->run_low = price;
+    market->run_high = price;
+    market->run_newest = price;
+    market->run_first_ns = market->publish_ns;
+}
+
+/* The next held update joins the run, or begins a new one when it does not lie within 2 % of all of
+ * it. True: the run is taken at this price. */
+static bool join_run(struct market *market, uint64_t price)
+{
+    uint64_t low = price < market->run_low ? price : market->run_low;
+    uint64_t high = price > market->run_high ? price : market->run_high;
+    uint64_t move = price > market->anchor ? price - market->anchor : market->anchor - price;
+
+    if ((high - low) * 100 > low * MARK_HOLD_AGREE_PERCENT) {
+        begin_run(market, price);
+        return false;
+    }
+    market->run_low = low;
+    market->run_high = high;
+    market->run_newest = price;
+    market->hold_count = (uint8_t)(market->hold_count + (market->hold_count < MARKET_HOLD_UPDATES));
+    return market->hold_count == MARKET_HOLD_UPDATES &&
+           market->publish_ns - market->run_first_ns >= MARK_RUN_NS &&
+           move * 100 <= market->anchor * MARK_ANCHOR_PERCENT;
+}
+
 /* Begins a hold. It never loosens the state: a market that takes no orders keeps its state. */
-static void begin_hold(struct engine *engine, uint32_t index, uint64_t price)
+static void begin_hold(struct engine *engine, uint32_t index, uint64_t price, uint64_t reference)
 {
     struct market *market = state_market(engine, index);
 
-    market->hold_count = 1;
-    market->hold_prices[0] = price;
+    if (market->hold_until_ns == 0 || engine->t_ns - market->hold_until_ns > MARK_HOLD_WITHIN_NS)
+        market->anchor = reference;
+    begin_run(market, price);
     market->former_state = market->state;
     if (market->state < MARKET_CANCEL_ONLY)
         market_set_state(engine, index, MARKET_CANCEL_ONLY, CAUSE_ORACLE);
     lose_mark(engine, index);
 }
 
-/* Adds the next update of a held market. True when the last three agree; the newest then counts. */
-static bool hold_agrees(struct market *market, uint64_t price)
-{
-    uint64_t *held = market->hold_prices;
-
-    if (market->hold_count == MARKET_HOLD_UPDATES) {
-        held[0] = held[1];
-        held[1] = held[2];
-        market->hold_count--;
-    }
-    held[market->hold_count++] = price;
-    if (market->hold_count < MARKET_HOLD_UPDATES)
-        return false;
-    uint64_t low = held[0], high = held[0];
-    for (uint32_t i = 1; i < MARKET_HOLD_UPDATES; i++) {
-        low = held[i] < low ? held[i] : low;
-        high = held[i] > high ? held[i] : high;
-    }
-    return (high - low) * 100 <= low * MARK_HOLD_AGREE_PERCENT;
-}
-
-static void clear_hold(struct market *market)
+static void clear_hold(struct engine *engine, struct market *market)
 {
     market->hold_count = 0;
-    memset(market->hold_prices, 0, sizeof market->hold_prices);
+    market->run_low = market->run_high = market->run_newest = market->run_first_ns = 0;
     market->former_state = 0;
+    market->hold_until_ns = engine->t_ns;
 }
 
-/* Ends a hold whose updates agree: the market returns to its former state. */
-static void resolve_hold(struct engine *engine, uint32_t index)
+/* Ends a hold: the market returns to its former state. */
+static void end_hold(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);
     enum market_state former = (enum market_state)market->former_state;
 
-    clear_hold(market);
-    if (market->state == MARKET_CANCEL_ONLY)
-        market_set_state(engine, index, former, CAUSE_ORACLE);
+    clear_hold(engine, market);
+    market_set_state(engine, index, former, CAUSE_ORACLE);
 }
 
-void mark_end_hold(struct engine *engine, uint32_t index)
+/* Takes a held price; what was sampled before is no reference any more. */
+static void take_held(struct engine *engine, uint32_t index, uint64_t price)
 {
-    struct market *market = state_market(engine, index);
-
-    if (market->hold_count == 0)
-        return;
-    uint64_t price = market->hold_prices[market->hold_count - 1];
-    clear_hold(market);
+    samples_begin_reference(engine, index);
+    end_hold(engine, index);
     accept_price(engine, index, price);
+}
+
+enum status mark_accept_index(struct engine *engine, const struct command *command,
+                              struct engine_result *result)
+{
+    const uint8_t *body = command_body(command);
+    uint64_t price = cc_load64(body);
+    uint32_t index;
+
+    (void)result;
+    enum status status = market_of_asset(engine, cc_load16(body + 8), &index);
+    if (status != STATUS_request_completed)
+        return status;
+    struct market *market = state_market(engine, index);
+    if (!access_body_is_clean(command))
+        return STATUS_order_rejected_invalid;
+    if (market->state == MARKET_CLOSED)
+        return ROW_STATUS(market_closed);
+    if (market->hold_count == 0)
+        return STATUS_order_rejected_invalid;
+    uint64_t newest = market->run_newest, move = price > newest ? price - newest : newest - price;
+    if ((uint128)move * 100 > (uint128)newest * MARK_HOLD_AGREE_PERCENT)
+        return STATUS_rejected_invalid_price;
+    take_held(engine, index, newest);
+    return STATUS_request_completed;
 }
 
 void mark_leave_halt(struct engine *engine, uint32_t index)
@@ -254,14 +325,16 @@ void mark_settle_at(struct engine *engine, uint32_t index, uint64_t price)
     struct market *market = state_market(engine, index);
     bool moved = price != market->mark;
 
-    clear_hold(market);
+    if (market->hold_count != 0)
+        clear_hold(engine, market);
     market->mark = price;
     market->mark_valid = false;
     if (moved)
         recheck_mark_moved(engine, index);
 }
 
-enum status mark_oracle(struct engine *engine, uint32_t index, uint64_t publish_ns, uint64_t price)
+enum status mark_oracle(struct engine *engine, uint32_t index, uint64_t publish_ns, uint64_t price,
+                        uint64_t draw)
 {
     struct market *market = state_market(engine, index);
     uint64_t age_ns = state_option(engine, OPTION_exchange_oracle_max_age_ms) * 1000000;
@@ -274,31 +347,35 @@ enum status mark_oracle(struct engine *engine, uint32_t index, uint64_t publish_
                         (publish_ns < engine->t_ns && engine->t_ns - publish_ns > age_ns)))
         return STATUS_order_rejected_expired;
     market->publish_ns = publish_ns;
-    if (market->hold_count == 0 && must_hold(engine, market, price)) {
-        begin_hold(engine, index, price);
-        return STATUS_request_completed;
+    market->draw = draw;
+    uint64_t reference = samples_reference(engine, index);
+    if (reference == 0)
+        reference = market->index_price;
+    if (!is_far(price, reference)) {
+        if (market->hold_count != 0)
+            end_hold(engine, index);
+        accept_price(engine, index, price);
+    } else if (market->hold_count == 0) {
+        begin_hold(engine, index, price, reference);
+    } else if (join_run(market, price)) {
+        take_held(engine, index, price);
     }
-    if (market->hold_count != 0) {
-        if (!hold_agrees(market, price))
-            return STATUS_request_completed;
-        resolve_hold(engine, index);
-    }
-    accept_price(engine, index, price);
     return STATUS_request_completed;
 }
 
-/* ema += tdiv((x << 20) - ema, 150), x = (impact mid or mid) - index; x = 0 without two sides. */
+/* ema += tdiv((x << 20) - ema, 150), x = impact mid - index within b of it; x = 0 without both
+ * impact prices, or when the market does not match. */
 static void update_ema(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);
-    int64_t bid = best_price(market, ORDER_LONG), ask = best_price(market, ORDER_SHORT);
-    int64_t x = 0;
+    uint32_t book = market_record_book_ppm(&market->record);
+    int64_t most = money_ppm_down(market->index_price, book), x = 0;
 
-    if (bid != 0 && ask != 0) {
-        int64_t impact_bid = (int64_t)mark_impact(engine, index, true);
-        int64_t impact_ask = (int64_t)mark_impact(engine, index, false);
-        bool both = impact_bid != 0 && impact_ask != 0;
-        x = (both ? mean(impact_bid, impact_ask) : mean(bid, ask)) - (int64_t)market->index_price;
+    if (book != 0 && market_matches(market)) {
+        int64_t bid = (int64_t)mark_impact(engine, index, true);
+        int64_t ask = bid == 0 ? 0 : (int64_t)mark_impact(engine, index, false);
+        if (bid != 0 && ask != 0)
+            x = clamp(mean(bid, ask) - (int64_t)market->index_price, -most, most);
     }
     market->ema += (x * (INT64_C(1) << MARK_EMA_SHIFT) - market->ema) / MARK_EMA_SECONDS;
 }

@@ -15,23 +15,28 @@
 enum {
     MARK_EMA_SHIFT = 20,
     MARK_EMA_SECONDS = 150,
-    MARK_CLAMP_PPM = 50000,
-    MARK_HOLD_PERCENT = 10,      /* a greater move is held ... */
-    MARK_HOLD_AGREE_PERCENT = 2, /* ... until three updates lie within this */
+    MARK_HOLD_PERCENT = 10,      /* a greater distance from the reference is held ... */
+    MARK_HOLD_AGREE_PERCENT = 2, /* ... until a run of updates lies within this ... */
+    MARK_ANCHOR_PERCENT = 20,    /* ... and its newest within this of the anchor */
+    MARK_CLOSING_SECONDS = 1800, /* after so long the mark of a market that closes is its mean */
 };
 
-#define MARK_HOLD_WITHIN_NS (60 * MARKET_SECOND_NS)
+#define MARK_HOLD_WITHIN_NS (60 * MARKET_SECOND_NS) /* holds in a row have one anchor */
+#define MARK_RUN_NS         (2 * MARKET_SECOND_NS)  /* a run is at least as long */
+#define MARK_CLOSING_NS     (MARK_CLOSING_SECONDS * MARKET_SECOND_NS)
 
 struct engine;
+struct command;
+struct engine_result;
 
 /* Applies code 1000 after the checks of its pads, market and state: checks price and time (R5) and
- * updates index and mark. A refusal changes nothing. */
+ * updates index and mark. `draw`: the first 8 bytes of its signature. A refusal changes nothing. */
 CC_MUST_USE enum status mark_oracle(struct engine *engine, uint32_t market, uint64_t publish_ns,
-                                    uint64_t price);
+                                    uint64_t price, uint64_t draw);
 
-/* Ends an oracle hold because an operator has set the market's state: the newest price of the hold
- * becomes the index (R5). Nothing changes without a hold. */
-void mark_end_hold(struct engine *engine, uint32_t market);
+/* Code 1010: the operator accepts the newest held price, which it names within 2 % (R10). */
+CC_MUST_USE enum status mark_accept_index(struct engine *engine, const struct command *command,
+                                          struct engine_result *result);
 
 /* Computes the mark when a market leaves HALTED, if its index is valid. Nobody trades on the mark
  * from before the halt (R5, the mark after a halt). */

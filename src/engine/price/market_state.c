@@ -21,33 +21,27 @@ static void move(struct engine *engine, uint32_t index, enum market_state state,
         mark_leave_halt(engine, index);
 }
 
-static void set_by_operator(struct engine *engine, uint32_t index, enum market_state state)
+static enum effect_cause cause_of(const struct command *command, enum market_state state)
 {
-    move(engine, index, state, CAUSE_OPERATOR);
-    mark_end_hold(engine, index);
+    if (command->kind != COMMAND_UNSIGNED)
+        return CAUSE_OPERATOR;
+    return state == MARKET_HALTED ? CAUSE_INVARIANT : CAUSE_RESTART;
 }
 
-/* The node does not judge prices: a held market stays held, and its state is never looser than the
- * hold's. */
-static void set_by_node(struct engine *engine, uint32_t index, enum market_state state)
+/* A state takes no price: a held market stays held, its state is the stricter of CANCEL_ONLY and
+ * this one, and the hold returns to it (R5). Each state calls a closing off, or announces it. */
+static void set(struct engine *engine, const struct command *command, uint32_t index,
+                enum market_state state, bool announces)
 {
     struct market *market = state_market(engine, index);
+    enum effect_cause cause = cause_of(command, state);
 
+    market->announced_ns = announces ? engine->t_ns : 0;
     if (market->hold_count != 0) {
         market->former_state = (uint8_t)state;
-        if (state < MARKET_CANCEL_ONLY)
-            return;
+        state = state < MARKET_CANCEL_ONLY ? MARKET_CANCEL_ONLY : state;
     }
-    move(engine, index, state, state == MARKET_HALTED ? CAUSE_INVARIANT : CAUSE_RESTART);
-}
-
-static void set(struct engine *engine, const struct command *command, uint32_t index,
-                enum market_state state)
-{
-    if (command->kind == COMMAND_UNSIGNED)
-        set_by_node(engine, index, state);
-    else
-        set_by_operator(engine, index, state);
+    move(engine, index, state, cause);
 }
 
 /* Closes a market. Only the operator may, and not too early (R9). */
@@ -77,7 +71,8 @@ enum status market_state_set(struct engine *engine, const struct command *comman
         return ROW_STATUS(market_closed);
     if (body[STATE_AT] == MARKET_CLOSED)
         return close(engine, command, index);
-    set(engine, command, index, (enum market_state)body[STATE_AT]);
+    set(engine, command, index, (enum market_state)body[STATE_AT],
+        body[STATE_AT] == MARKET_REDUCE_ONLY && body[STATE_FORCE_AT] == 1);
     return STATUS_request_completed;
 }
 
@@ -92,7 +87,7 @@ enum status market_state_set_all(struct engine *engine, const struct command *co
         return STATUS_order_rejected_invalid;
     for (uint32_t k = 0; k < table->count; k++)
         if (table->rows[table->sorted[k]].state != MARKET_CLOSED)
-            set(engine, command, table->sorted[k], (enum market_state)state);
+            set(engine, command, table->sorted[k], (enum market_state)state, false);
     return STATUS_request_completed;
 }
 

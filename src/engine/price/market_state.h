@@ -1,12 +1,13 @@
 /* market_state.h - codes 1002 and 1008: the states of R9, set by the operator or by the node. Owned
  * by the engine.
  *
- *   operator (signed)  ── the state, at once; ends an oracle hold with its newest price (R5)
- *   node (unsigned)    ── the state, at once; a hold goes on, and ends in this state
+ * The state is set at once; an oracle hold goes on, and ends in this state (R5). REDUCE_ONLY with
+ * `force` announces the closing of the market, any other state calls it off (R9).
  *
  * The node halts a market for a failed invariant, with the cause `invariant`. It sets other states
  * around a restart or when it lacks something, with the cause `restart`. Only the operator sets
- * CLOSED, after an hour of REDUCE_ONLY or by force; it begins the settlement of the market (R9). */
+ * CLOSED, an hour after its announcement or by force; it begins the settlement of the market
+ * (R9). */
 #ifndef ENGINE_PRICE_MARKET_STATE_H
 #define ENGINE_PRICE_MARKET_STATE_H
 

@@ -4,7 +4,8 @@
 #include "engine/price/mark.h"
 #include "engine/state/state.h"
 
-#define PREMIUM_PPB 1000000000
+#define PREMIUM_PPB        1000000000
+#define PREMIUM_PPB_OF_PPM 1000
 
 static int64_t clamp(int64_t value, int64_t most)
 {
@@ -13,28 +14,33 @@ static int64_t clamp(int64_t value, int64_t most)
     return value < -most ? -most : value;
 }
 
-int64_t premium_rate(int64_t sum, uint32_t count)
+int64_t premium_rate(int64_t sum, uint32_t count, uint32_t imr_ppm)
 {
     int64_t premium = count == 0 ? 0 : sum / (int64_t)count;
     int64_t of_eight = premium + clamp(PREMIUM_INTEREST_PPB - premium, PREMIUM_CLAMP_PPB);
 
-    return clamp(of_eight / 8, PREMIUM_RATE_MAX_PPB);
+    return clamp(of_eight / 8, (int64_t)PREMIUM_RATE_OF_MARGIN * imr_ppm);
 }
 
-/* Returns max(0, impact_bid - index) - max(0, index - impact_ask), as ppb of the index. A side that
- * is too thin adds nothing. */
+/* Returns max(0, impact_bid - index) - max(0, index - impact_ask), as ppb of the index. 0 when a
+ * side is too thin. */
 static int64_t sample(const struct engine *engine, uint32_t index)
 {
+    const struct market_record *record = &engine->markets.rows[index].record;
     int64_t price = (int64_t)engine->markets.rows[index].index_price;
     int64_t bid = (int64_t)mark_impact(engine, index, true);
-    int64_t ask = (int64_t)mark_impact(engine, index, false);
-    int64_t above = bid > price ? bid - price : 0;
-    int64_t below = ask != 0 && ask < price ? price - ask : 0;
-    int128 ppb = money_tdiv((int128)(above - below) * PREMIUM_PPB, price);
+    int64_t ask = bid == 0 ? 0 : (int64_t)mark_impact(engine, index, false);
+    uint32_t book = market_record_book_ppm(record), least = record->tiers[0].mmr_ppm / 4;
+    int64_t most = PREMIUM_PPB_OF_PPM * (int64_t)(book > least ? book : least);
 
-    if (ppb > PREMIUM_SAMPLE_MAX)
-        return PREMIUM_SAMPLE_MAX;
-    return ppb < -PREMIUM_SAMPLE_MAX ? -PREMIUM_SAMPLE_MAX : (int64_t)ppb;
+    if (bid == 0 || ask == 0)
+        return 0;
+    int64_t above = bid > price ? bid - price : 0;
+    int64_t below = ask < price ? price - ask : 0;
+    int128 ppb = money_tdiv((int128)(above - below) * PREMIUM_PPB, price);
+    if (ppb > most)
+        return most;
+    return ppb < -most ? -most : (int64_t)ppb;
 }
 
 void premium_sample(struct engine *engine, uint32_t index)
@@ -57,7 +63,8 @@ int64_t premium_predicted(const struct engine *engine, uint32_t index)
 {
     const struct market *market = &engine->markets.rows[index];
 
-    return premium_rate(market->premium_sum, market->premium_count);
+    return premium_rate(market->premium_sum, market->premium_count,
+                        market->record.tiers[0].imr_ppm);
 }
 
 int64_t premium_end_hour(struct engine *engine, uint32_t index, uint64_t hour)
@@ -66,7 +73,8 @@ int64_t premium_end_hour(struct engine *engine, uint32_t index, uint64_t hour)
     bool counts =
         hour == market->funding_hour + 1 && market->premium_count >= PREMIUM_SAMPLES_LEAST;
     int64_t rate =
-        counts ? premium_rate(market->premium_sum, market->premium_count) : premium_rate(0, 0);
+        premium_rate(counts ? market->premium_sum : 0, counts ? market->premium_count : 0,
+                     market->record.tiers[0].imr_ppm);
 
     market->premium_sum = 0;
     market->premium_count = 0;

@@ -15,16 +15,18 @@ enum {
     PREMIUM_SAMPLES_LEAST = 360,
     PREMIUM_INTEREST_PPB = 100000, /* per eight hours */
     PREMIUM_CLAMP_PPB = 500000,
-    PREMIUM_RATE_MAX_PPB = 40000000, /* 4 % an hour */
+    PREMIUM_RATE_OF_MARGIN = 250, /* ppb an hour for each ppm of the lowest initial margin */
+    PREMIUM_RATE_MAX_PPB = PREMIUM_RATE_OF_MARGIN * 1000000, /* of any market */
 };
 
-#define PREMIUM_SAMPLE_MAX (INT64_C(1) << 52)
+#define PREMIUM_SAMPLE_MAX (INT64_C(1) << 52) /* of any version of the rules */
 
 struct engine;
 
 /* Returns the hourly rate of the mean of `count` samples; without samples that of a premium of 0.
+ * `imr_ppm`: the initial margin of the lowest tier, of which the rate is at most a quarter.
  * Pure. */
-CC_MUST_USE int64_t premium_rate(int64_t sum, uint32_t count);
+CC_MUST_USE int64_t premium_rate(int64_t sum, uint32_t count, uint32_t imr_ppm);
 
 /* Takes the sample of a slot that has begun since the market's last second, if the index is valid
  * and the market neither HALTED nor CLOSED. mark_second calls it. */

@@ -25,18 +25,19 @@ bool settlement_may_begin(const struct engine *engine, uint32_t index, bool by_f
 {
     const struct market *market = &engine->markets.rows[index];
 
-    return by_force || (market->reduce_only_ns != 0 &&
-                        engine->t_ns - market->reduce_only_ns >= SETTLEMENT_NOTICE_NS);
+    return by_force || (market->announced_ns != 0 &&
+                        engine->t_ns - market->announced_ns >= SETTLEMENT_NOTICE_NS);
 }
 
-/* Returns T: the mean of the samples, or the last mark if there are too few samples or their mean
- * breaks R1's bound. */
+/* Returns T: the mean of the samples, or the last mark if the market was not closing, if there are
+ * too few samples or if their mean breaks R1's bound. */
 static uint64_t settlement_price(const struct engine *engine, uint32_t index)
 {
     const struct market *market = &engine->markets.rows[index];
-    uint64_t mean = samples_mean(engine, index);
+    uint64_t mean = samples_mean(engine, index, SAMPLES_LEAST);
 
-    if (mean == 0 || (uint128)mean * market->max_abs_size > SETTLEMENT_VALUE_MAX)
+    if (market->announced_ns == 0 || mean == 0 ||
+        (uint128)mean * market->max_abs_size > SETTLEMENT_VALUE_MAX)
         return market->mark;
     return mean;
 }
@@ -47,6 +48,8 @@ void settlement_begin(struct engine *engine, uint32_t index)
 
     funding_complete(engine, index);
     mark_settle_at(engine, index, settlement_price(engine, index));
+    state_market(engine, index)->announced_ns = 0;
+    work_queue_leave_gap(engine, index);
     market_set_state(engine, index, MARKET_CLOSED, CAUSE_OPERATOR);
     mark_emit(engine, index);
     INVARIANT(settlement->pass == SETTLEMENT_NONE);
@@ -105,28 +108,42 @@ static void emit_gone(struct engine *engine, uint32_t index)
     holding->liquidation_ns = 0;
 }
 
-/* Turns the position into cash, less `cut`. If the portfolio has no other position and its cash is
- * below 0, the pool pays it up to 0. Returns that payment. */
+/* What the pool gives to a settled portfolio that is below 0 with this equity: all that it lacks if
+ * it holds nothing else, otherwise at most what it lost in this market (R9). */
+static int64_t lack_of(const struct engine *engine, uint32_t owner, int128 equity, int64_t profit)
+{
+    int64_t cash = engine->portfolios.rows[owner].cash;
+
+    if (owner == FUND_PORTFOLIO)
+        return 0;
+    if (!has_position(engine, owner))
+        return cash < 0 ? -cash : 0;
+    if (equity >= 0 || profit >= 0)
+        return 0;
+    return -equity < -(int128)profit ? (int64_t)-equity : -profit;
+}
+
+/* Turns the position of an up-to-date portfolio into cash, less `cut`. If it is below 0 then, the
+ * pool pays (lack_of). Returns that payment. */
 static int64_t settle(struct engine *engine, uint32_t index, int64_t profit, int64_t cut)
 {
     struct holding *holding = state_holding(engine, index);
     struct market *market = state_market(engine, holding->market);
     uint32_t owner = holding->portfolio;
-    const struct portfolio *portfolio = state_portfolio(engine, owner);
-    int64_t lacks = 0;
+    int128 equity = margin_equity(state_portfolio(engine, owner)) - cut;
+    int64_t before = holding->size;
 
     market->funding_pool -= (int64_t)market->mark * holding->size - cut;
     holding->size = 0;
     holding->cost = 0;
+    holding_move(engine, holding, before);
     holding->funding_epoch = 0;
     emit_settled(engine, index, profit, cut);
     ledger_post(engine, owner, CASH_settlement, profit, 0);
     ledger_post(engine, owner, CASH_settlement, -cut, 0);
-    if (portfolio->cash < 0 && !has_position(engine, owner)) {
-        lacks = -portfolio->cash;
-        market->funding_pool -= lacks;
-        ledger_post(engine, owner, CASH_settlement, lacks, 0);
-    }
+    int64_t lacks = lack_of(engine, owner, equity, profit);
+    market->funding_pool -= lacks;
+    ledger_post(engine, owner, CASH_settlement, lacks, 0);
     emit_gone(engine, index);
     recheck_holding(engine, index);
     return lacks;

@@ -19,7 +19,7 @@ struct engine;
 struct image_read;
 struct image_sink;
 
-/* True if the operator may close the market now: after an hour of REDUCE_ONLY, or by force. */
+/* True if the operator may close the market now: an hour after the announcement, or by force. */
 CC_MUST_USE bool settlement_may_begin(const struct engine *engine, uint32_t market, bool by_force);
 
 /* Closes a market that is not CLOSED and queues its settlement. */

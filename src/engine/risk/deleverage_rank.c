@@ -13,23 +13,38 @@ int64_t deleverage_rank_leg_size(const struct engine *engine, uint32_t portfolio
     return *holding == HOLDING_NONE ? 0 : engine->holdings.rows[*holding].size;
 }
 
-uint64_t deleverage_rank_room(const struct engine *engine, const struct holding *holding)
+uint64_t deleverage_rank_price(const struct engine *engine)
 {
     const struct deleverage *run = &engine->liquidation.run;
+    const struct deleverage_leg *leg = &run->legs[run->leg];
+    const struct market *market = &engine->markets.rows[leg->market];
+    uint64_t low = market_band_low(market), high = market_band_high(market);
+
+    if (run->pass == 2)
+        return market->mark;
+    uint64_t price = leg->price < low ? low : leg->price;
+    return price > high ? high : price;
+}
+
+uint64_t deleverage_rank_bearable(const struct engine *engine, const struct holding *holding,
+                                  uint64_t price)
+{
     const struct market *market = &engine->markets.rows[holding->market];
     const struct portfolio *owner = &engine->portfolios.rows[holding->portfolio];
-    uint64_t size = margin_abs(holding->size), price = run->legs[run->leg].price;
-    uint64_t lot = market->record.lot_size;
+    uint64_t size = margin_abs(holding->size), lot = market->record.lot_size;
     enum order_side side = holding->size < 0 ? ORDER_LONG : ORDER_SHORT;
 
-    if (run->pass == 2 || !margin_price_is_worse(side, price, market->mark))
+    if (!margin_price_is_worse(side, price, market->mark))
         return size;
     uint64_t distance = price > market->mark ? price - market->mark : market->mark - price;
     int128 equity = margin_equity(owner);
     uint128 capacity = equity > 0 ? (uint128)equity / distance : 0;
-    if (capacity >= size)
-        return size;
-    return (uint64_t)capacity - (uint64_t)capacity % lot;
+    return capacity >= size ? size : (uint64_t)capacity - (uint64_t)capacity % lot;
+}
+
+uint64_t deleverage_rank_room(const struct engine *engine, const struct holding *holding)
+{
+    return deleverage_rank_bearable(engine, holding, deleverage_rank_price(engine));
 }
 
 static uint64_t index_pair(const struct portfolio *portfolio)
@@ -121,8 +136,7 @@ static void offer(struct engine *engine, const struct holding *holding)
     struct deleverage_row row;
     memset(&row, 0, sizeof row);
     row.portfolio = holding->portfolio;
-    row.score = adl_score(profit, holding->cost, margin_abs(holding->size) * market->mark,
-                          margin_equity(state_portfolio(engine, holding->portfolio)));
+    row.score = adl_score(profit, holding->cost);
     rank(engine, &row);
 }
 

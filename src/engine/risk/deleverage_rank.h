@@ -26,6 +26,15 @@ void deleverage_rank_again(struct deleverage *run);
 CC_MUST_USE int64_t deleverage_rank_leg_size(const struct engine *engine, uint32_t portfolio,
                                              uint32_t *holding);
 
+/* The price of a fill of the run's leg made now: of pass 1 held within the band, of pass 2 the
+ * mark. */
+CC_MUST_USE uint64_t deleverage_rank_price(const struct engine *engine);
+
+/* How much a holder, up to date, can give at this price: when it is worse for it than the mark, no
+ * more than leaves its own equity at or above zero, in whole lots. */
+CC_MUST_USE uint64_t deleverage_rank_bearable(const struct engine *engine,
+                                              const struct holding *holding, uint64_t price);
+
 /* How much the holder, up to date and opposite, can give: in pass 1 no more than leaves its own
  * equity at or above zero, in whole lots. */
 CC_MUST_USE uint64_t deleverage_rank_room(const struct engine *engine,

@@ -33,3 +33,38 @@ bool fund_is_short(const struct engine *engine)
 {
     return engine->portfolios.rows[FUND_PORTFOLIO].cash < 0;
 }
+
+bool fund_exchange_is_short(const struct engine *engine)
+{
+    return (int128)engine->portfolios.rows[FUND_PORTFOLIO].cash + engine->fee_account <
+           engine->liquidation.owed_total;
+}
+
+static void count_day(struct engine *engine)
+{
+    uint64_t day = engine->t_ns / ACCOUNT_DAY_NS;
+
+    if (day == engine->fund_paid_day)
+        return;
+    engine->fund_paid_day = day;
+    engine->fund_paid = 0;
+}
+
+void fund_pay_deficit(struct engine *engine, uint32_t portfolio)
+{
+    int64_t cash = state_portfolio(engine, portfolio)->cash;
+
+    INVARIANT(cash < 0);
+    count_day(engine);
+    engine->fund_paid -= cash;
+    fund_transfer(engine, portfolio, cash);
+}
+
+int64_t fund_allowance(struct engine *engine)
+{
+    int64_t cash = state_portfolio(engine, FUND_PORTFOLIO)->cash;
+
+    count_day(engine);
+    int64_t left = (cash > 0 ? cash : 0) / FUND_DAY_PART - engine->fund_paid;
+    return left > 0 ? left : 0;
+}

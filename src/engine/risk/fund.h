@@ -10,7 +10,7 @@
 
 #include "base/compiler.h"
 
-enum { FUND_PORTFOLIO = 0 };
+enum { FUND_PORTFOLIO = 0, FUND_DAY_PART = 20 };
 
 struct engine;
 
@@ -26,5 +26,14 @@ void fund_moved(struct engine *engine, int64_t amount);
 
 /* True if the fund has a deficit: its cash is below 0. */
 CC_MUST_USE bool fund_is_short(const struct engine *engine);
+
+/* R10: fund cash + fee_account - owed < 0: profits wait. */
+CC_MUST_USE bool fund_exchange_is_short(const struct engine *engine);
+
+/* The fund pays all that the portfolio's cash lacks, counted in its day (R7). */
+void fund_pay_deficit(struct engine *engine, uint32_t portfolio);
+
+/* What the fund may still pay today: a twentieth of its cash, less what it has paid (R7, L3). */
+CC_MUST_USE int64_t fund_allowance(struct engine *engine);
 
 #endif

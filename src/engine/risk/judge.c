@@ -7,7 +7,11 @@
 #include "engine/state/cancel_list.h"
 #include "engine/state/state.h"
 
-enum { LIQUIDATION_WELL_PERCENT = 105 };
+enum {
+    LIQUIDATION_WELL_PERCENT = 105,
+    JUDGE_FUND_MOST =
+        10, /* times its equity: what the fund holds at most before it is deleveraged */
+};
 
 static bool has_position(const struct engine *engine, const struct portfolio *portfolio)
 {
@@ -60,40 +64,33 @@ void judge_fire(struct engine *engine)
     risk_refresh(engine, portfolio);
 }
 
-/* Which of a portfolio's markets keep it from being liquidated. */
-enum keeper { KEEPER_MARK, KEEPER_HALT, KEEPER_MATCHING };
-
-static bool keeps(const struct engine *engine, uint32_t market, enum keeper keeper)
+/* E with live legs at the better of mark and index for their owner (R7): a book liquidates nobody.
+ * `announced`: legs of markets that close count as well. */
+static int128 better_equity(const struct engine *engine, const struct portfolio *portfolio,
+                            bool announced)
 {
-    switch (keeper) {
-    case KEEPER_MARK:
-        return !market_mark_is_valid(engine, market);
-    case KEEPER_HALT:
-        return engine->markets.rows[market].state == MARKET_HALTED;
-    case KEEPER_MATCHING:
-        break;
+    int128 equity = margin_equity(portfolio);
+
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
+         at = engine->holdings.rows[at].next) {
+        const struct holding *holding = &engine->holdings.rows[at];
+        const struct market *market = &engine->markets.rows[holding->market];
+        if (holding->size == 0 || market_is_frozen(engine, holding->market) ||
+            (!announced && market->announced_ns != 0))
+            continue;
+        uint64_t better = market_better(market, holding->size > 0);
+        equity += margin_fill_equity(better, market->mark, holding->size);
     }
-    return !market_matches(&engine->markets.rows[market]);
+    return equity;
 }
 
-/* True if any does. Marks each such market, so that a move of it checks the portfolio again
- * (recheck_waiting). */
-static bool is_kept(struct engine *engine, const struct portfolio *portfolio, enum keeper keeper)
+/* R7: 3E* < 2MM. */
+static bool is_low(const struct engine *engine, const struct portfolio *portfolio)
 {
-    bool kept = false;
-
-    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;) {
-        const struct holding *holding = state_holding(engine, at);
-        if (holding->size != 0 && keeps(engine, holding->market, keeper)) {
-            state_market(engine, holding->market)->waited = true;
-            kept = true;
-        }
-        at = holding->next;
-    }
-    return kept;
+    return 3 * better_equity(engine, portfolio, true) < 2 * portfolio->maintenance;
 }
 
-/* When the leg may be sold on the book: pauses of 100 ms and 30 s (R7). */
+/* When the leg may be sold on the book: pauses of 100 ms and 1 s (R7). */
 static uint64_t ready_ns(const struct portfolio *portfolio, const struct holding *holding)
 {
     uint64_t ready = 0;
@@ -115,64 +112,74 @@ static bool is_larger(const struct engine *engine, const struct holding *leg, ui
            engine->markets.rows[other->market].record.asset_id;
 }
 
-/* L1: the leg with the largest MM of those that may be sold now. */
-static void plan_book(struct engine *engine, const struct portfolio *portfolio,
-                      struct judge_plan *plan)
-{
-    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;) {
-        const struct holding *holding = state_holding(engine, at);
-        uint64_t ready = ready_ns(portfolio, holding);
-        bool matches = market_matches(state_market(engine, holding->market));
-        if (holding->size == 0 || !matches) {
-            at = holding->next;
-            continue;
-        }
-        if (ready > engine->t_ns) {
-            if (plan->wake_ns == 0 || ready < plan->wake_ns)
-                plan->wake_ns = ready;
-        } else if (is_larger(engine, holding, plan->holding)) {
-            plan->holding = at;
-        }
-        at = holding->next;
-    }
-    if (plan->holding != HOLDING_NONE)
-        plan->level = 1;
-    else
-        (void)is_kept(engine, portfolio, KEEPER_MATCHING);
-}
-
-struct judge_plan judge_plan(struct engine *engine, const struct portfolio *portfolio)
+struct judge_plan judge_plan(const struct engine *engine, const struct portfolio *portfolio)
 {
     struct judge_plan plan = { .holding = HOLDING_NONE };
+    bool has_live = false;
 
-    if (is_kept(engine, portfolio, KEEPER_MARK))
-        return plan;
-    if (3 * margin_equity(portfolio) >= 2 * portfolio->maintenance)
-        plan_book(engine, portfolio, &plan);
-    else if (!is_kept(engine, portfolio, KEEPER_HALT))
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;) {
+        const struct holding *holding = &engine->holdings.rows[at];
+        const struct market *market = &engine->markets.rows[holding->market];
+        uint32_t index = at;
+        at = holding->next;
+        if (holding->size == 0)
+            continue;
+        has_live |= !market_is_frozen(engine, holding->market);
+        if (!market_matches(market) || !market_mark_is_valid(engine, holding->market))
+            continue;
+        uint64_t ready = ready_ns(portfolio, holding);
+        if (plan.wake_ns == 0 || ready < plan.wake_ns)
+            plan.wake_ns = ready;
+        if (ready <= engine->t_ns && is_larger(engine, holding, plan.holding))
+            plan.holding = index;
+    }
+    if (has_live && is_low(engine, portfolio))
         plan.level = 2;
+    else if (plan.holding != HOLDING_NONE)
+        plan.level = 1;
     return plan;
 }
 
-static void queue(struct engine *engine, uint32_t index)
+/* Marks the markets of legs that can not be sold, so that a move of one checks the portfolio again
+ * (recheck_waiting). */
+static void wait_for_markets(struct engine *engine, const struct portfolio *portfolio)
+{
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
+         at = engine->holdings.rows[at].next) {
+        const struct holding *holding = &engine->holdings.rows[at];
+        struct market *market = state_market(engine, holding->market);
+        if (holding->size != 0 &&
+            (!market_matches(market) || !market_mark_is_valid(engine, holding->market)))
+            market->waited = true;
+    }
+}
+
+static void queue_item(struct engine *engine, uint32_t index)
 {
     struct portfolio *portfolio = state_portfolio(engine, index);
 
-    set_wake(engine, index, 0);
     if (portfolio->liquidation_queued)
         return;
     portfolio->liquidation_queued = true;
     work_queue_push(engine, WORK_LIQUIDATION, index);
 }
 
+static void queue(struct engine *engine, uint32_t index)
+{
+    set_wake(engine, index, 0);
+    queue_item(engine, index);
+}
+
 void judge_consider(struct engine *engine, uint32_t index)
 {
     struct judge_plan plan = judge_plan(engine, state_portfolio(engine, index));
 
-    if (plan.level == 0)
-        set_wake(engine, index, plan.wake_ns);
-    else
+    if (plan.level != 0) {
         queue(engine, index);
+        return;
+    }
+    wait_for_markets(engine, state_portfolio(engine, index));
+    set_wake(engine, index, plan.wake_ns);
 }
 
 void judge_cancel_orders(struct engine *engine, uint32_t index)
@@ -186,7 +193,18 @@ static void enter(struct engine *engine, uint32_t index)
 {
     set_status(engine, index, PORTFOLIO_IN_LIQUIDATION);
     judge_cancel_orders(engine, index);
-    queue(engine, index); /* whether it may act then is seen when its turn comes */
+    if (!state_portfolio(engine, index)->liquidation_queued)
+        judge_consider(engine, index);
+}
+
+/* owed of R2, at this check. */
+static void set_owed(struct engine *engine, uint32_t index, int128 equity)
+{
+    bool is_owed = state_portfolio(engine, index)->status == PORTFOLIO_IN_LIQUIDATION && equity < 0;
+    int128 owed = is_owed ? -equity : 0;
+
+    engine->liquidation.owed_total += owed - engine->liquidation.owed[index];
+    engine->liquidation.owed[index] = owed;
 }
 
 static void leave(struct engine *engine, uint32_t index)
@@ -196,6 +214,7 @@ static void leave(struct engine *engine, uint32_t index)
     for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
          at = state_holding(engine, at)->next)
         state_holding(engine, at)->liquidation_ns = 0;
+    portfolio->netted = false;
     set_wake(engine, index, 0);
     set_status(engine, index, PORTFOLIO_ACTIVE);
 }
@@ -209,10 +228,11 @@ bool judge_portfolio(struct engine *engine, uint32_t index)
     if (index == FUND_PORTFOLIO || liquidation_step_is_busy(engine, index))
         return false;
     if (pays)
-        fund_transfer(engine, index, portfolio->cash);
+        fund_pay_deficit(engine, index);
     int128 equity = margin_equity(portfolio);
     if (portfolio->status == PORTFOLIO_ACTIVE) {
-        if (has && equity < portfolio->maintenance && !is_kept(engine, portfolio, KEEPER_MARK))
+        if (has && equity < portfolio->maintenance &&
+            better_equity(engine, portfolio, false) < portfolio->maintenance)
             enter(engine, index);
     } else if (portfolio->status == PORTFOLIO_IN_LIQUIDATION) {
         if (!has || equity * 100 >= portfolio->maintenance * LIQUIDATION_WELL_PERCENT)
@@ -220,5 +240,15 @@ bool judge_portfolio(struct engine *engine, uint32_t index)
         else if (!portfolio->liquidation_queued)
             judge_consider(engine, index);
     }
+    set_owed(engine, index, equity);
     return pays;
+}
+
+void judge_fund(struct engine *engine)
+{
+    uint128 gross;
+    int128 equity = margin_equity_now(engine, FUND_PORTFOLIO, &gross);
+
+    if ((int128)gross > JUDGE_FUND_MOST * equity)
+        queue_item(engine, FUND_PORTFOLIO);
 }

@@ -11,14 +11,14 @@
 
 #include "base/compiler.h"
 
-#define LIQUIDATION_PAUSE_NS     UINT64_C(100000000)   /* between two actions of a portfolio */
-#define LIQUIDATION_LEG_PAUSE_NS UINT64_C(30000000000) /* after the first of a large position */
+#define LIQUIDATION_PAUSE_NS     UINT64_C(100000000)  /* between two actions of a portfolio */
+#define LIQUIDATION_LEG_PAUSE_NS UINT64_C(1000000000) /* between two of a leg */
 
 /* What a portfolio in liquidation may do now. */
 struct judge_plan {
-    uint64_t wake_ns; /* level 0: when a pause ends that keeps it, 0: none does */
+    uint64_t wake_ns; /* level 0: when a leg may be sold again, 0: none can be */
     uint32_t holding; /* level 1: the leg to sell */
-    uint8_t level;    /* 1; 2: backstop, or a run when that fails; 0: it waits */
+    uint8_t level;    /* 1; 2: netting, backstop, or a run when that fails; 0: it waits */
 };
 
 struct engine;
@@ -28,9 +28,12 @@ struct portfolio;
  * it moved cash. */
 CC_MUST_USE bool judge_portfolio(struct engine *engine, uint32_t portfolio);
 
-/* What the portfolio may do now; it is up to date, in liquidation and has a position. Marks the
- * markets that keep it from acting, so that it is looked at again when one of them moves. */
-CC_MUST_USE struct judge_plan judge_plan(struct engine *engine, const struct portfolio *portfolio);
+/* What the portfolio may do now; it is up to date, in liquidation and has a position. */
+CC_MUST_USE struct judge_plan judge_plan(const struct engine *engine,
+                                         const struct portfolio *portfolio);
+
+/* A scan meets the fund: with more than ten times its equity it is deleveraged (R7, Fund). */
+void judge_fund(struct engine *engine);
 
 /* Puts the portfolio, in liquidation, into the work queue, or to sleep until it may act. */
 void judge_consider(struct engine *engine, uint32_t portfolio);

@@ -3,6 +3,8 @@
 #include "engine/risk/risk.h"
 #include "engine/table/image_read.h"
 
+enum { MARGIN_CLOSED_PART = 1000 }; /* of what a frozen market lets go: E may fall by this part */
+
 /* The terms of one market (R4), IM with the slack of its open loss. */
 struct figures {
     int128 initial;
@@ -11,17 +13,46 @@ struct figures {
     int64_t maintenance;
 };
 
-/* IM(worst * mark), worst = max(|s|, |s + B|, |s - S|); `leverage` as set, 0: the default. */
-static int128 initial_of_worst(const struct market *market, uint32_t leverage, int64_t size,
-                               int64_t buys, int64_t sells)
+/* worst = max(|s|, |s + B|, |s - S|). */
+static uint64_t worst_of(int64_t size, int64_t buys, int64_t sells)
 {
     uint64_t worst = margin_abs(size);
     uint64_t bought = margin_abs(size + buys), sold = margin_abs(size - sells);
 
     worst = bought > worst ? bought : worst;
-    worst = sold > worst ? sold : worst;
-    return tier_initial(market->record.tiers, (uint128)worst * market->mark,
+    return sold > worst ? sold : worst;
+}
+
+/* IM(worst * mark); `leverage` as set, 0: the default. */
+static int128 initial_of_worst(const struct market *market, uint32_t leverage, int64_t size,
+                               int64_t buys, int64_t sells)
+{
+    return tier_initial(market->record.tiers, (uint128)worst_of(size, buys, sells) * market->mark,
                         leverage_in_force(market, leverage));
+}
+
+/* What the tiers of entry count for the taker's market: `elsewhere` is the sum of |s| of the
+ * account's other portfolios in it. */
+struct entry {
+    const struct market *market;
+    uint64_t elsewhere;
+    uint32_t leverage; /* as set, 0: the default */
+};
+
+/* R4, tiers of entry: max(IM(worst * mark), cdiv(IM(G * mark) * worst, G)). */
+static int128 initial_of_entry(const struct entry *entry, int64_t size, int64_t buys, int64_t sells)
+{
+    const struct market *market = entry->market;
+    uint64_t worst = worst_of(size, buys, sells), whole = worst + entry->elsewhere;
+    uint32_t leverage = leverage_in_force(market, entry->leverage);
+    const struct market_tier *tiers = market->record.tiers;
+    int128 alone = tier_initial(tiers, (uint128)worst * market->mark, leverage);
+
+    if (CC_LIKELY(entry->elsewhere == 0) || worst == 0)
+        return alone;
+    int128 together = money_cdiv(
+        tier_initial(tiers, (uint128)whole * market->mark, leverage) * (int128)worst, whole);
+    return together > alone ? together : alone;
 }
 
 static int64_t maintenance_of(const struct market *market, int64_t size)
@@ -192,32 +223,148 @@ static int128 order_loss(const struct market *market, uint8_t side, uint64_t pri
     return worse > 0 ? (int128)worse * size : 0;
 }
 
-/* E' >= MM', or E' >= 0 and the gap to MM is no worse than it was, or E' >= E. */
-static bool reducing_rule(int128 equity, int128 maintenance, int128 equity_after,
-                          int128 maintenance_after)
+/* R4's reducing rule: what E and MM become, with the stress and the value of what is closed. */
+struct reduction {
+    int128 equity;
+    int128 maintenance;
+    int128 equity_after;
+    int128 maintenance_after;
+    int128 stress;
+    int128 closed_value;
+};
+
+static bool reducing_rule(const struct reduction *is)
 {
-    if (equity_after >= maintenance_after || equity_after >= equity)
+    if (is->equity_after - is->stress >= is->maintenance_after)
         return true;
-    return equity_after >= 0 && equity_after - maintenance_after >= equity - maintenance;
+    if (is->equity_after < 0)
+        return false;
+    if (is->stress != 0)
+        return is->equity_after >= is->equity - money_cdiv(is->closed_value, MARGIN_CLOSED_PART);
+    return is->equity_after - is->maintenance_after >= is->equity - is->maintenance;
 }
 
 /* What IM_m may become when the effect is to reduce (IM' <= IM): what it was. An old rest lets a
  * smaller one rest in its place and pays for nothing else: where something trades it is left
  * out. */
-static int128 reduced_bound(const struct market *market, const struct holding *holding,
-                            uint32_t leverage, const struct margin_change *change)
+static int128 reduced_bound(const struct entry *entry, const struct holding *holding,
+                            const struct margin_change *change)
 {
     int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
     bool trades = change->size_after != holding->size;
 
     if (!trades || change->out_size == 0)
-        return initial_of_worst(market, leverage, holding->size, buys, sells);
+        return initial_of_entry(entry, holding->size, buys, sells);
     if (change->side == ORDER_LONG)
         buys -= change->out_size;
     else
         sells -= change->out_size;
-    return initial_of_worst(market, leverage, holding->size, buys, sells) -
-           order_loss(market, change->side, change->out_price, change->out_size);
+    return initial_of_entry(entry, holding->size, buys, sells) -
+           order_loss(entry->market, change->side, change->out_price, change->out_size);
+}
+
+/* --- frozen markets and tiers of entry -------------------------------------------------------- */
+
+static uint64_t size_elsewhere(const struct engine *engine, const struct holding *holding)
+{
+    return engine->account_positions.rows[holding->account_position].size -
+           margin_abs(holding->size);
+}
+
+static int128 stress_of(const struct engine *engine, const struct holding *holding,
+                        int64_t out_buys, int64_t out_sells)
+{
+    uint64_t worst = worst_of(holding->size, holding->sides[ORDER_LONG].size - out_buys,
+                              holding->sides[ORDER_SHORT].size - out_sells);
+
+    if (worst == 0 || !market_is_frozen(engine, holding->market))
+        return 0;
+    return (int128)market_stress(engine, holding->market,
+                                 (uint128)worst * engine->markets.rows[holding->market].mark);
+}
+
+int128 margin_stress(const struct engine *engine, uint32_t index, uint32_t without)
+{
+    int128 stress = 0;
+
+    for (uint32_t at = engine->portfolios.rows[index].holding_head; at != HOLDING_NONE;
+         at = engine->holdings.rows[at].next)
+        if (engine->holdings.rows[at].market != without)
+            stress += stress_of(engine, &engine->holdings.rows[at], 0, 0);
+    return stress;
+}
+
+int128 margin_entry_surcharge(const struct engine *engine, uint32_t index, uint32_t without)
+{
+    const struct portfolio *portfolio = &engine->portfolios.rows[index];
+    const struct account *owner = &engine->accounts.rows[portfolio->account];
+    int128 more = 0;
+
+    if (CC_LIKELY(owner->portfolio_head == owner->portfolio_tail))
+        return 0;
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
+         at = engine->holdings.rows[at].next) {
+        const struct holding *holding = &engine->holdings.rows[at];
+        const struct market *market = &engine->markets.rows[holding->market];
+        struct entry entry = { market, size_elsewhere(engine, holding), holding->leverage };
+        int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
+        if (holding->market == without || entry.elsewhere == 0)
+            continue;
+        more += initial_of_entry(&entry, holding->size, buys, sells) -
+                initial_of_worst(market, holding->leverage, holding->size, buys, sells);
+    }
+    return more;
+}
+
+/* What the account's other portfolios hold in the market; `holding`: of this one, or
+ * HOLDING_NONE. */
+static uint64_t elsewhere_of(const struct engine *engine, uint32_t portfolio, uint32_t market,
+                             uint32_t holding)
+{
+    const struct account *owner =
+        &engine->accounts.rows[engine->portfolios.rows[portfolio].account];
+
+    if (CC_LIKELY(owner->portfolio_head == owner->portfolio_tail))
+        return 0;
+    if (holding != HOLDING_NONE)
+        return size_elsewhere(engine, &engine->holdings.rows[holding]);
+    return account_position_size(engine, engine->portfolios.rows[portfolio].account, market);
+}
+
+bool margin_beyond_position_limit(const struct engine *engine, uint32_t portfolio,
+                                  uint32_t market_index, uint32_t holding_index)
+{
+    const struct market *market = &engine->markets.rows[market_index];
+    const struct holding *holding = &engine->holdings.rows[holding_index];
+    uint64_t limit = market->record.position_limit;
+
+    if (limit == 0)
+        return false;
+    uint64_t worst =
+        worst_of(holding->size, holding->sides[ORDER_LONG].size, holding->sides[ORDER_SHORT].size);
+    return (uint128)(worst + elsewhere_of(engine, portfolio, market_index, holding_index)) *
+               market->mark >
+           limit;
+}
+
+/* R4: an effect that makes the position or the resting part larger must stay below the limits of
+ * the account's position and of the market's open interest. */
+static bool beyond_limits(const struct entry *entry, const struct holding *holding,
+                          const struct margin_change *change, uint64_t worst)
+{
+    const struct market_record *record = &entry->market->record;
+    bool grows = margin_abs(change->size_after) > margin_abs(holding->size) ||
+                 change->rest_size > change->out_size;
+
+    if (CC_LIKELY(record->position_limit == 0 && record->open_interest_limit == 0) || !grows)
+        return false;
+    if (record->position_limit != 0 &&
+        (uint128)(worst + entry->elsewhere) * entry->market->mark > record->position_limit)
+        return true;
+    return record->open_interest_limit != 0 && change->size_after != holding->size &&
+           (uint128)(entry->market->open_interest + (uint64_t)change->interest) *
+                   entry->market->mark >
+               record->open_interest_limit;
 }
 
 bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_index,
@@ -230,55 +377,83 @@ bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_
     struct portfolio *portfolio = state_portfolio(engine, index);
     int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
     int64_t buys_before = buys, sells_before = sells;
-    uint32_t leverage = holding_index == HOLDING_NONE
-                            ? leverage_setting(engine, index, market_index)
-                            : holding->leverage;
+    struct entry entry = {
+        .market = market,
+        .elsewhere = elsewhere_of(engine, index, market_index, holding_index),
+        .leverage = holding_index == HOLDING_NONE ? leverage_setting(engine, index, market_index)
+                                                  : holding->leverage,
+    };
 
     if (change->side == ORDER_LONG)
         buys += change->rest_size - change->out_size;
     else
         sells += change->rest_size - change->out_size;
-    int128 becomes = initial_of_worst(market, leverage, change->size_after, buys, sells) +
+    if (CC_UNLIKELY(
+            beyond_limits(&entry, holding, change, worst_of(change->size_after, buys, sells))))
+        return false;
+    int128 becomes = initial_of_entry(&entry, change->size_after, buys, sells) +
                      order_loss(market, change->side, change->rest_price, change->rest_size);
     if (CC_UNLIKELY(change->out_size != 0))
         becomes -= order_loss(market, change->side, change->out_price, change->out_size);
+    int128 stress = margin_stress(engine, index, market_index);
+    if (holding_index != HOLDING_NONE)
+        stress += stress_of(engine, holding, change->side == ORDER_LONG ? change->out_size : 0,
+                            change->side == ORDER_LONG ? 0 : change->out_size);
     int128 equity = margin_equity(portfolio);
     int128 equity_after = equity + change->equity;
-    if (CC_LIKELY(equity_after >= portfolio->initial + becomes))
+    int128 initial = portfolio->initial + margin_entry_surcharge(engine, index, market_index);
+    if (CC_LIKELY(equity_after - stress >= initial + becomes))
         return true; /* whatever the record's part of IM was */
-    int128 was = initial_of_worst(market, leverage, holding->size, buys_before, sells_before);
-    if (equity_after >= portfolio->initial - was + becomes)
+    int128 was = initial_of_worst(market, entry.leverage, holding->size, buys_before, sells_before);
+    if (equity_after - stress >= initial - was + becomes)
         return true;
 
     int64_t maintenance_change =
         maintenance_of(market, change->size_after) - maintenance_of(market, holding->size);
-    if (becomes <= reduced_bound(market, holding, leverage, change) &&
-        reducing_rule(equity, portfolio->maintenance, equity_after,
-                      portfolio->maintenance + maintenance_change))
+    uint64_t before = margin_abs(holding->size);
+    uint64_t moved = margin_abs(change->size_after - holding->size);
+    bool closes = change->side == ORDER_LONG ? holding->size < 0 : holding->size > 0;
+    struct reduction reduction = {
+        .equity = equity,
+        .maintenance = portfolio->maintenance,
+        .equity_after = equity_after,
+        .maintenance_after = portfolio->maintenance + maintenance_change,
+        .stress = stress,
+        .closed_value =
+            closes ? (int128)(moved < before ? moved : before) * (int128)market->mark : 0,
+    };
+    if (becomes <= reduced_bound(&entry, holding, change) && reducing_rule(&reduction))
         return true;
-    if (equity_after < portfolio->initial - portfolio->loose - was + becomes)
+    if (equity_after - stress < initial - portfolio->loose - was + becomes)
         return false;
+    initial -= portfolio->initial;
     margin_resolve(engine, index);
     risk_refresh(engine, index); /* slacks always follow from the figures */
-    return equity_after >= portfolio->initial - was + becomes;
+    return equity_after - stress >= portfolio->initial + initial - was + becomes;
 }
 
-bool margin_maker_passes(const struct portfolio *portfolio, const struct market *market,
-                         const struct holding *holding, int64_t before, int64_t quantity,
-                         int128 walked, int128 fill_equity)
+bool margin_maker_passes(const struct engine *engine, const struct holding *holding, int64_t before,
+                         int64_t quantity, int128 walked, int128 fill_equity, bool is_worse)
 {
+    const struct portfolio *portfolio = &engine->portfolios.rows[holding->portfolio];
+    const struct market *market = &engine->markets.rows[holding->market];
     int64_t after = before + quantity;
     bool reduces =
         before != 0 && (before < 0) != (quantity < 0) && margin_abs(quantity) <= margin_abs(before);
     int128 other_markets = portfolio->maintenance - holding->figure_maintenance;
     int128 equity = margin_equity(portfolio) + walked;
-    int128 equity_after = equity + fill_equity;
-    int128 maintenance_after = other_markets + maintenance_of(market, after);
+    struct reduction reduction = {
+        .equity = equity,
+        .maintenance = other_markets + maintenance_of(market, before),
+        .equity_after = equity + fill_equity,
+        .maintenance_after = other_markets + maintenance_of(market, after),
+        .stress = margin_stress(engine, holding->portfolio, holding->market),
+        .closed_value = (int128)margin_abs(quantity) * (int128)market->mark,
+    };
 
-    if (!reduces)
-        return equity_after >= maintenance_after;
-    return reducing_rule(equity, other_markets + maintenance_of(market, before), equity_after,
-                         maintenance_after);
+    if (reduces)
+        return !is_worse || reducing_rule(&reduction);
+    return reduction.equity_after - reduction.stress >= reduction.maintenance_after;
 }
 
 void margin_part(const struct engine *engine, const struct holding *holding,
@@ -314,6 +489,22 @@ void margin_view(const struct engine *engine, uint32_t index, struct margin_view
     }
     view->equity += value;
     view->withdrawable = portfolio->cash + (value < 0 ? value : 0) - view->initial;
+}
+
+int128 margin_equity_now(const struct engine *engine, uint32_t index, uint128 *gross)
+{
+    const struct portfolio *portfolio = &engine->portfolios.rows[index];
+    int128 equity = portfolio->cash;
+
+    *gross = 0;
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
+         at = engine->holdings.rows[at].next) {
+        const struct holding *holding = &engine->holdings.rows[at];
+        uint64_t mark = engine->markets.rows[holding->market].mark;
+        equity += (int64_t)mark * holding->size - holding->cost;
+        *gross += (uint128)margin_abs(holding->size) * mark;
+    }
+    return equity;
 }
 
 void margin_standing(const struct engine *engine, uint32_t index, struct margin_standing *standing)

@@ -23,7 +23,8 @@ struct margin_change {
     uint64_t rest_price;
     int64_t out_size; /* own old rest that a replacement takes out, unless reduce-only, else 0 */
     uint64_t out_price;
-    uint8_t side; /* of the order */
+    int64_t interest; /* what the walk adds to the market's open interest */
+    uint8_t side;     /* of the order */
 };
 
 /* A portfolio's figures as R4 defines them, made from nothing. */
@@ -61,10 +62,28 @@ CC_MUST_USE bool margin_taker_passes(struct engine *engine, uint32_t portfolio, 
 
 /* R4's maker test of an up-to-date portfolio: a fill of `quantity` (signed) that moves the position
  * from `before` and the equity by `fill_equity`. `walked`: equity that earlier fills of the walk
- * brought and the figures do not have yet. */
-CC_MUST_USE bool margin_maker_passes(const struct portfolio *portfolio, const struct market *market,
-                                     const struct holding *holding, int64_t before,
-                                     int64_t quantity, int128 walked, int128 fill_equity);
+ * brought and the figures do not have yet. is_worse: the price is worse than the mark for it. */
+CC_MUST_USE bool margin_maker_passes(const struct engine *engine, const struct holding *holding,
+                                     int64_t before, int64_t quantity, int128 walked,
+                                     int128 fill_equity, bool is_worse);
+
+/* R4, stress: what frozen markets take off the portfolio's equity; `without`: but of this market,
+ * MARKET_NONE: of all. */
+CC_MUST_USE int128 margin_stress(const struct engine *engine, uint32_t portfolio, uint32_t without);
+
+/* R4, tiers of entry: by how much IM of the portfolio's markets, but `without`, is more by the tier
+ * of its account than by its own. */
+CC_MUST_USE int128 margin_entry_surcharge(const struct engine *engine, uint32_t portfolio,
+                                          uint32_t without);
+
+/* R4: what the portfolio's account has in the market, this holding at worst, is above the market's
+ * position_limit. */
+CC_MUST_USE bool margin_beyond_position_limit(const struct engine *engine, uint32_t portfolio,
+                                              uint32_t market, uint32_t holding);
+
+/* E at the marks as they are, without caches; *gross is the value of all positions. */
+CC_MUST_USE int128 margin_equity_now(const struct engine *engine, uint32_t portfolio,
+                                     uint128 *gross);
 
 /* E, IM, MM and withdrawable of a portfolio, recomputed without caches. */
 void margin_view(const struct engine *engine, uint32_t portfolio, struct margin_view *view);

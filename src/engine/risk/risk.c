@@ -5,6 +5,7 @@
 #include "engine/risk/funding_pay.h"
 #include "engine/risk/judge.h"
 #include "engine/risk/margin.h"
+#include "engine/state/trigger.h"
 
 /* The exact check: computes both slacks and whether E < IM. True: the portfolio is to be judged. */
 CC_MUST_USE static bool check(struct engine *engine, uint32_t index)
@@ -53,7 +54,7 @@ static bool is_left(const struct engine *engine, uint32_t index)
     const struct holding *holding = &engine->holdings.rows[index];
 
     return holding->size == 0 && holding->order_head == ORDER_NONE &&
-           !liquidation_step_holds(engine, index);
+           !liquidation_step_holds(engine, index) && !trigger_holds(engine, index);
 }
 
 /* Gives back the holdings of the portfolio that have neither position nor orders any more. */
@@ -154,6 +155,8 @@ void risk_scan(struct engine *engine, uint32_t index, bool exact)
 
     if (size > market->scan_max)
         market->scan_max = size;
+    if (CC_UNLIKELY(holding->portfolio == FUND_PORTFOLIO))
+        judge_fund(engine);
     if (exact) {
         risk_refresh(engine, holding->portfolio);
         return;

@@ -4,7 +4,7 @@
 #include "engine/standing/schedule.h"
 #include "engine/state/evidence.h"
 #include "engine/state/trigger.h"
-#include "engine/trade/order_request.h"
+#include "engine/trade/order_plan.h"
 #include "engine/trade/place.h"
 
 static void emit_trigger(struct engine *engine, uint32_t index)
@@ -56,6 +56,7 @@ static struct order_request request_of(const struct engine *engine, const struct
         .replaced = ORDER_NONE,
         .asset_id = engine->markets.rows[row->market].record.asset_id,
         .order_type = row->order_type,
+        .fires = true,
         .post_only = (row->flags & ORDER_POST_ONLY) != 0,
         .reduce_only = (row->flags & ORDER_REDUCE_ONLY) != 0,
         .stp = (row->flags >> ORDER_STP_SHIFT) & 3u,
@@ -93,8 +94,41 @@ static uint32_t place(struct engine *engine, uint32_t index)
     return engine->applying.makers;
 }
 
+/* What is left of an order that fired and met makers_max makers, with its limit as it was then
+ * (R3). */
+static void go_on(struct engine *engine, uint32_t *units)
+{
+    uint32_t index = engine->conditionals.going, makers = 0;
+    const struct order *order = &engine->orders.hot[index];
+    struct order_plan plan;
+    struct order_request request;
+
+    engine->conditionals.going = ORDER_NONE;
+    *units -= 1;
+    risk_refresh(engine, state_holding(engine, order->holding)->portfolio);
+    if (!trigger_may_fire(engine, order->market)) {
+        order_plan_give_up(engine, index, REASON_market_state);
+    } else if (order_request_resume(engine, index, &request) != STATUS_request_completed) {
+        order_plan_give_up(engine, index, STATUS_insufficient_margin_to_trade);
+    } else {
+        engine->applying.makers = 0;
+        enum status status = order_plan_decide(engine, &request, &plan);
+        makers = engine->applying.makers;
+        if (status != STATUS_request_completed)
+            order_plan_give_up(engine, index, (uint8_t)status);
+        else
+            order_plan_act(engine, &request, &plan, index, 0, NULL);
+    }
+    risk_flush(engine);
+    *units -= makers < *units ? makers : *units;
+}
+
 bool firing_unit(struct engine *engine, uint32_t batch, uint32_t *units)
 {
+    if (CC_UNLIKELY(engine->conditionals.going != ORDER_NONE)) {
+        go_on(engine, units);
+        return true;
+    }
     uint32_t index = trigger_next(engine, batch), makers;
     uint8_t reason;
 

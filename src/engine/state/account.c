@@ -116,6 +116,8 @@ static const char *wrong_with(const struct engine *engine, const struct account 
         return "an account has a fee tier that does not exist";
     if (row->volume_day > account_day(engine->t_ns))
         return "an account has a volume of a day to come";
+    if (!image_read_is_money(row->net_deposits))
+        return "an account has deposits beyond every bound";
     if (row->created_sequence > engine->sequence)
         return "an account was created by a command to come";
     return NULL;
@@ -125,8 +127,12 @@ bool account_load(struct engine *engine, struct image_read *read)
 {
     struct account_table *table = &engine->accounts;
     struct account *row = NULL;
-    size_t row_bytes = read->version == 1 ? 0 ACCOUNT_FIELDS_1(IMAGE_READ_BYTES)
-                                          : 0 ACCOUNT_FIELDS(IMAGE_READ_BYTES);
+    size_t row_bytes = 0 ACCOUNT_FIELDS(IMAGE_READ_BYTES);
+
+    if (read->version == 1)
+        row_bytes = 0 ACCOUNT_FIELDS_1(IMAGE_READ_BYTES);
+    if (read->version == 2)
+        row_bytes = 0 ACCOUNT_FIELDS_2(IMAGE_READ_BYTES);
 
     for (table->count = 0; image_read_begins(read, row_bytes); read->row++) {
         if (table->count == table->limit)
@@ -142,6 +148,8 @@ bool account_load(struct engine *engine, struct image_read *read)
         if (read->version == 1) {
             ACCOUNT_FIELDS_1(IMAGE_READ)
             row->volume_tier = row->fee_tier;
+        } else if (read->version == 2) {
+            ACCOUNT_FIELDS_2(IMAGE_READ)
         } else {
             ACCOUNT_FIELDS(IMAGE_READ)
         }

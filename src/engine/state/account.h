@@ -37,8 +37,10 @@ struct account {
     bool cancel_queued;         /* its cancellation list is in the queue (account_list.h) ... */
     uint16_t cancel_market;     /* ... for this market, or ACCOUNT_MARKETS_ALL; ... */
     uint32_t master_head;       /* its live master keys, oldest first (credential.h) */
-    uint64_t faucet_ns;         /* t of the first credit of the faucet's 24 h (W7), 0: none */
-    int64_t faucet_amount;      /* credited since then */
+    uint32_t open_order_count;  /* resting orders of its portfolios, dead ones included */
+    uint32_t zero;
+    uint64_t faucet_ns;    /* t of the first credit of the faucet's 24 h (W7), 0: none */
+    int64_t faucet_amount; /* credited since then */
     uint64_t volume[ACCOUNT_VOLUME_DAYS]; /* by UTC day mod 14 (R6) */
     uint64_t created_sequence;
     uint64_t created_ns;
@@ -46,10 +48,15 @@ struct account {
     uint64_t cancel_sequence;   /* ... stamp: older orders are dead; ... */
     uint32_t cancel_subaccount; /* ... where it goes on */
     uint32_t cancel_portfolio;
+    int64_t net_deposits; /* over its life: deposits, faucet, less withdrawals requested (R10) */
 };
 
 /* clang-format off */
 #define ACCOUNT_FIELDS(X) \
+    X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
+    X(api_key_count) X(status) X(fee_tier) X(tier_override) X(suspended) X(faucet_ns) \
+    X(faucet_amount) X(volume_tier) X(net_deposits)
+#define ACCOUNT_FIELDS_2(X) \
     X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
     X(api_key_count) X(status) X(fee_tier) X(tier_override) X(suspended) X(faucet_ns) \
     X(faucet_amount) X(volume_tier)
@@ -59,7 +66,7 @@ struct account {
 #define ACCOUNT_CACHES(X) \
     X(credential_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(subaccount_head) \
     X(conditional_count) X(cancel_queued) X(cancel_market) X(cancel_sequence) \
-    X(cancel_subaccount) X(cancel_portfolio) X(master_head)
+    X(cancel_subaccount) X(cancel_portfolio) X(master_head) X(open_order_count) X(zero)
 /* clang-format on */
 
 /* The UTC day of t. */

@@ -112,6 +112,7 @@ struct conditional_table {
     uint32_t market_heads[ENGINE_MARKETS_MAX];
     uint32_t market_tails[ENGINE_MARKETS_MAX];
     struct conditional_tree trees[ENGINE_MARKETS_MAX][SOURCE_COUNT][TRIGGER_DIRECTIONS];
+    uint32_t going;      /* order that fired, met makers_max makers and goes on (R3), ORDER_NONE */
     uint32_t queue_head; /* of those to be fired, all items */
     uint32_t queue_tail;
     uint32_t batch_first; /* number of the oldest item in the queue of work */
@@ -133,8 +134,7 @@ CC_MUST_USE uint32_t conditional_alloc(struct conditional_table *table);
 /* Makes a row whose fields are set findable, listed, timed, and waiting for its price; hash too. */
 void conditional_enter(struct engine *engine, uint32_t index);
 
-/* Removes it from all of these. Its row stays until it has ended or became an order, and is
- * released. */
+/* Removes it from all of these. Its row stays until conditional_release. */
 void conditional_leave(struct engine *engine, uint32_t index);
 
 void conditional_release(struct conditional_table *table, uint32_t index);

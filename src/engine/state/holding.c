@@ -110,6 +110,8 @@ static void enter(struct engine *engine, uint32_t index)
     uint64_t hash = key_hash(engine, holding->portfolio, holding->market);
 
     holding->map_place = hash_index_insert(&engine->holdings.map, hash, index);
+    holding->account_position = account_position_enter(
+        engine, engine->portfolios.rows[holding->portfolio].account, holding->market);
     portfolio_link(engine, index);
     holders_add(&engine->markets.rows[holding->market], holding->portfolio);
 }
@@ -143,11 +145,21 @@ void holding_free_empty(struct engine *engine, uint32_t index)
         return;
     INVARIANT(holding->cost == 0);
     INVARIANT(holding->sides[0].order_count == 0 && holding->sides[1].order_count == 0);
+    account_position_leave(engine, holding->account_position);
     portfolio_unlink(engine, index);
     holders_remove(&engine->markets.rows[holding->market], holding->portfolio);
     uint64_t hash = key_hash(engine, holding->portfolio, holding->market);
     hash_index_remove(&table->map, (uint32_t)(hash >> 32), holding->map_place);
     *holding = (struct holding){ .next = slot_table_free(&table->slots, index) };
+}
+
+void holding_move(struct engine *engine, const struct holding *holding, int64_t before)
+{
+    struct market *market = &engine->markets.rows[holding->market];
+
+    market->open_interest +=
+        (uint64_t)(holding->size > 0 ? holding->size : 0) - (uint64_t)(before > 0 ? before : 0);
+    account_position_move(engine, holding->account_position, before, holding->size);
 }
 
 void holding_link(struct engine *engine, uint32_t index, uint32_t order)
@@ -168,7 +180,9 @@ void holding_link(struct engine *engine, uint32_t index, uint32_t order)
     cold->list_next = *link;
     *(*link == ORDER_NONE ? &holding->order_tail : &engine->orders.cold[*link].list_prev) = order;
     *link = order;
-    engine->portfolios.rows[holding->portfolio].open_order_count++;
+    struct portfolio *owner = &engine->portfolios.rows[holding->portfolio];
+    owner->open_order_count++;
+    engine->accounts.rows[owner->account].open_order_count++;
 }
 
 void holding_unlink(struct engine *engine, uint32_t order)
@@ -189,6 +203,7 @@ void holding_unlink(struct engine *engine, uint32_t order)
     cold->list_prev = ORDER_NONE;
     INVARIANT(owner->open_order_count > 0);
     owner->open_order_count--;
+    engine->accounts.rows[owner->account].open_order_count--;
 }
 
 uint32_t holding_next_holder(const struct engine *engine, uint32_t market, uint32_t from)
@@ -314,7 +329,9 @@ bool holding_load(struct engine *engine, struct image_read *read)
             empty_side(&row->sides[side]);
         row->leverage = leverage_setting(engine, row->portfolio, row->market);
         row->mmp = mmp_find(engine, row->portfolio, row->market);
-        enter(engine, slot_table_alloc(&table->slots, 0)); /* nothing was freed yet */
+        uint32_t index = slot_table_alloc(&table->slots, 0); /* nothing was freed yet */
+        enter(engine, index);
+        holding_move(engine, row, 0);
         last = row;
     }
     return read->wrong == NULL;

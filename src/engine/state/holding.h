@@ -54,13 +54,14 @@ struct holding {
     uint32_t order_tail;
     uint32_t next; /* next holding of the portfolio; in the free list: next free */
     uint32_t map_place;
-    uint32_t cancel_cursor;  /* order that a cancellation list goes on at (work.h) */
-    uint32_t leverage;       /* copy of the portfolio's setting (leverage.h), 0: none */
-    uint32_t mmp;            /* its setting in the table of mmp.h, 0: none */
-    uint64_t liquidation_ns; /* t of the L1 action that took a fifth of it (R7), 0: none */
-    int64_t net_funding;     /* of the position */
-    uint32_t funding_epoch;  /* epoch of the market up to which its funding is settled (R5) */
-    uint8_t zero2[12];
+    uint32_t cancel_cursor;    /* order that a cancellation list goes on at (work.h) */
+    uint32_t leverage;         /* copy of the portfolio's setting (leverage.h), 0: none */
+    uint32_t mmp;              /* its setting in the table of mmp.h, 0: none */
+    uint64_t liquidation_ns;   /* t of the last L1 action that sold of it (R7), 0: none */
+    int64_t net_funding;       /* of the position */
+    uint32_t funding_epoch;    /* epoch of the market up to which its funding is settled (R5) */
+    uint32_t account_position; /* what its account has in the market (account_position.h) */
+    uint8_t zero2[8];
 };
 
 static_assert(sizeof(struct holding) == 5 * CC_CACHE_LINE, "rows stay on lines");
@@ -80,7 +81,7 @@ static_assert(sizeof(struct holding) == 5 * CC_CACHE_LINE, "rows stay on lines")
     X(figure_loose) X(figure_value) X(figure_maintenance) X(figure_mark)
 #define HOLDING_CACHES(X) \
     X(walk_quantity) X(walk_equity) X(walk_stamp) X(order_head) X(order_tail) X(next) \
-    X(map_place) X(cancel_cursor) X(leverage) X(mmp) X(zero2)
+    X(map_place) X(cancel_cursor) X(leverage) X(mmp) X(account_position) X(zero2)
 /* clang-format on */
 
 struct holding_table {
@@ -119,6 +120,9 @@ uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market)
 
 /* Gives the record back when it has neither position nor orders; else does nothing. */
 void holding_free_empty(struct engine *engine, uint32_t holding);
+
+/* The position's size has changed from `before`: what its account and its market hold follows. */
+void holding_move(struct engine *engine, const struct holding *holding, int64_t before);
 
 /* Puts a resting order into the record's list, or takes one out: the links and the counts of the
  * portfolio's resting orders only, sums are the caller's. At the end, except after a trigger: an

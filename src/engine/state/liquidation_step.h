@@ -12,7 +12,7 @@
 enum { DELEVERAGE_ROWS = 256, DELEVERAGE_FRUITLESS_MAX = 4 };
 
 struct deleverage_leg {
-    uint64_t price; /* of pass 1, fixed when the run begins */
+    uint64_t price; /* of pass 1, fixed when the run begins; at a fill it is held in the band */
     uint32_t market;
 };
 
@@ -34,8 +34,8 @@ struct deleverage {
     uint32_t from;      /* portfolio number that the ranking goes on at */
     uint32_t row_count; /* ranked so far */
     uint32_t next_row;  /* the next to fill */
-    struct deleverage_leg legs[PORTFOLIO_MARKETS_MAX];
-    struct deleverage_row rows[DELEVERAGE_ROWS]; /* best first */
+    struct deleverage_leg legs[ENGINE_MARKETS_MAX]; /* the fund may have one in each */
+    struct deleverage_row rows[DELEVERAGE_ROWS];    /* best first */
 };
 
 /* What the head of the queue is in the middle of. */
@@ -50,6 +50,10 @@ struct liquidation {
     struct timer_heap waits; /* portfolios by liquidation_wake_ns, rank = portfolio */
     uint32_t portfolio;      /* whose order or run it is */
     uint8_t step;            /* enum liquidation_step */
+    bool fund_is_done;       /* the item of the fund has made its run */
+    uint32_t penalty_ppm;    /* of an order of L1 */
+    int128 owed_total;       /* sum of `owed` (R2) */
+    int128 *owed;            /* by portfolio: max(0, -E) at the last check of one IN_LIQUIDATION */
     bool unwind_queued[ENGINE_MARKETS_MAX];
     struct deleverage run;
 };

@@ -3,6 +3,10 @@
 #include "base/rule.h"
 #include "engine/state/state.h"
 
+enum { MARKET_STRESS_PART = 10 }; /* of a value that a frozen market takes off */
+
+#define MARKET_OLD_NS (60 * MARKET_SECOND_NS) /* an index that is older takes all of it off */
+
 #define COVERED(field) +sizeof(((struct market_tier *)0)->field)
 static_assert(sizeof(struct market_tier) == 0 MARKET_TIER_FIELDS(COVERED),
               "every byte of a tier is in its field list");
@@ -45,6 +49,23 @@ bool market_mark_is_valid(const struct engine *engine, uint32_t market_index)
            engine->t_ns - market->publish_ns <= age_ns;
 }
 
+bool market_is_frozen(const struct engine *engine, uint32_t index)
+{
+    return engine->markets.rows[index].state == MARKET_HALTED ||
+           !market_mark_is_valid(engine, index);
+}
+
+uint128 market_stress(const struct engine *engine, uint32_t index, uint128 value)
+{
+    const struct market *market = &engine->markets.rows[index];
+    bool is_old =
+        market->publish_ns < engine->t_ns && engine->t_ns - market->publish_ns > MARKET_OLD_NS;
+
+    if (market->state >= MARKET_HALTED || market->hold_count != 0 || is_old)
+        return value;
+    return (value + MARKET_STRESS_PART - 1) / MARKET_STRESS_PART;
+}
+
 static void emit_state(struct engine *engine, uint32_t index, enum effect_cause cause)
 {
     struct market *market = &engine->markets.rows[index];
@@ -68,7 +89,6 @@ void market_set_state(struct engine *engine, uint32_t index, enum market_state s
         return;
     INVARIANT(market_record_may_become((enum market_state)market->state, state));
     market->state = (uint8_t)state;
-    market->reduce_only_ns = state == MARKET_REDUCE_ONLY ? engine->t_ns : 0;
     emit_state(engine, index, cause);
     if (state == MARKET_REDUCE_ONLY || state == MARKET_CLOSED)
         work_queue_market_cancel(engine, index);
@@ -137,7 +157,7 @@ static enum status define_new(struct engine *engine, const struct market_record 
     market->record = *record;
     market->state = record->state;
     market->record.state = 0; /* it was the first state, now it would only mislead */
-    market->reduce_only_ns = market->state == MARKET_REDUCE_ONLY ? engine->t_ns : 0;
+    market->record.absent = 0;
     market->second_ns = engine->t_ns / MARKET_SECOND_NS * MARKET_SECOND_NS;
     market->premium_slot = engine->t_ns / MARKET_SLOT_NS;
     market->funding_hour = engine->t_ns / MARKET_HOUR_NS;
@@ -167,7 +187,7 @@ static bool is_allowed_change(const struct market_record *next, const struct mar
 
 /* A record for an existing market says what is wanted in full: what it does not repeat of tiers
  * that wait for their time is given up. */
-static enum status change(struct engine *engine, uint32_t index, const struct market_record *record)
+static enum status change(struct engine *engine, uint32_t index, struct market_record *record)
 {
     struct market *market = &engine->markets.rows[index];
     struct market_record now = market->record;
@@ -176,6 +196,8 @@ static enum status change(struct engine *engine, uint32_t index, const struct ma
     if (!is_allowed_change(record, &now) || is_tighter != (record->effective_at_ns != 0))
         return STATUS_order_rejected_invalid;
     if (is_tighter && record->effective_at_ns < engine->t_ns + MARKET_NOTICE_NS)
+        return STATUS_order_rejected_invalid;
+    if (!market_record_keep_absent(record, &now))
         return STATUS_order_rejected_invalid;
     if (market->state == MARKET_CLOSED)
         return ROW_STATUS(market_closed);

@@ -30,10 +30,18 @@ struct market {
     uint32_t next_max_leverage;
     uint64_t index_price; /* last accepted oracle price, 0: none; written by mark */
     uint64_t publish_ns;  /* publish time of the last oracle update, held ones included */
-    uint64_t valid_price; /* last valid index, and t of its update (R5: 10 % within 60 s) */
-    uint64_t valid_ns;
-    uint64_t hold_prices[MARKET_HOLD_UPDATES]; /* held updates, oldest first */
-    uint64_t mark;                             /* last computed, 0: never */
+    uint64_t run_low;     /* while held: lowest and highest price of the run of held updates, ... */
+    uint64_t run_high;    /* ... which lie within 2 %, ... */
+    uint64_t run_newest;  /* ... its newest price ... */
+    uint64_t run_first_ns;   /* ... and the publish time of its first */
+    uint64_t anchor;         /* reference when the first of holds in a row began (R5) */
+    uint64_t hold_until_ns;  /* t of the end of the last hold, 0: none yet */
+    uint64_t taken_ns;       /* t of the last price taken by a run or by 1010, 0: none yet */
+    uint64_t reference_from; /* second from which on samples count for the reference */
+    uint64_t announced_ns;   /* t at which its closing was announced (R9), 0: it was not */
+    uint64_t draw;           /* first 8 bytes of the signature of the newest update (R7, Fund) */
+    uint64_t mark;           /* last computed, 0: never */
+    uint64_t checked_mark;   /* at which the last finished scan began (R3, Gap), 0: none yet */
     int64_t ema;
     uint64_t last_price;   /* of the last trade, 0: none */
     uint64_t second_ns;    /* full second of t at which ema and mark were last made */
@@ -41,6 +49,7 @@ struct market {
     uint64_t book_seq;     /* raised by each public event (W9) */
     uint64_t trade_seq;
     int64_t funding_pool;
+    uint64_t open_interest;      /* sum of the long positions */
     uint64_t scan_max;           /* max_abs_size being made exact by the running mark scan */
     uint64_t cancel_sequence;    /* stamp: older orders not reduce-only are dead (R3); 0: no list */
     int64_t premium_sum;         /* of the hour's samples, ppb (R5) */
@@ -50,18 +59,17 @@ struct market {
     uint64_t funding_epoch_hour; /* of the epoch: its hour, ... */
     uint64_t funding_index;      /* ... index, ... */
     int64_t funding_rate_ppb;    /* ... and rate */
-    uint64_t reduce_only_ns;     /* t since when it is REDUCE_ONLY without a break, 0: it is not */
     uint32_t premium_count;
     uint32_t funding_epoch; /* raised by each settlement that opens; 0: none yet */
     uint32_t funding_from;  /* portfolio number that the epoch goes on at, while it is open */
     bool funding_open;      /* positions of the epoch before funding_epoch may be left */
     bool waited;            /* a portfolio that it keeps from being liquidated waits (R7) */
     bool funding_queued;    /* it is in the queue (work.h) */
-    uint8_t zero[1];
-    uint8_t state;            /* enum market_state; written by market_set_state */
-    uint8_t former_state;     /* to return to when the hold ends */
-    uint8_t hold_count;       /* held updates so far, 0: not held */
-    bool mark_valid;          /* as of its last computation or loss (R5) */
+    bool in_gap;            /* a mark that its holders were not checked at (R3) */
+    uint8_t state;          /* enum market_state; written by market_set_state */
+    uint8_t former_state;   /* to return to when the hold ends */
+    uint8_t hold_count;     /* held updates in the run, at most MARKET_HOLD_UPDATES; 0: not held */
+    bool mark_valid;        /* as of its last computation or loss (R5) */
     uint32_t tier_generation; /* raised when other tiers come in force: margin's figures are old */
     struct book book;
     uint64_t *holders[MARKET_HOLDER_DEPTH]; /* bitmap of portfolio numbers, [0] a bit each */
@@ -75,23 +83,18 @@ struct market {
     X(symbol) X(base) X(tick_size) X(lot_size) X(min_size) X(max_order_size) X(min_notional) \
     X(impact_notional) X(max_price) X(effective_at_ns) X(tiers) X(maker_ppm) X(taker_ppm) \
     X(max_leverage) X(tier_count) X(price_band_ppm) X(max_slippage_ppm) X(asset_id) \
-    X(price_decimals) X(size_decimals) X(state) X(zero)
+    X(price_decimals) X(size_decimals) X(state) X(zero) X(absent) X(mark_book_ppm) \
+    X(oracle_sources_min) X(position_limit) X(open_interest_limit)
 #define MARKET_FIELDS(X) \
     X(record) X(next_tiers) X(next_tier_count) X(next_max_leverage) X(index_price) X(publish_ns) \
-    X(valid_price) X(valid_ns) X(hold_prices) X(mark) X(ema) X(last_price) X(second_ns) \
-    X(max_abs_size) X(book_seq) X(trade_seq) X(funding_pool) X(scan_max) X(state) \
-    X(former_state) X(hold_count) X(mark_valid) X(tier_generation) X(cancel_sequence) \
-    X(premium_sum) X(premium_slot) X(funding_hour) X(funding_index) X(funding_rate_ppb) \
-    X(reduce_only_ns) X(premium_count) X(funding_epoch) X(funding_from) X(funding_open) \
-    X(waited) X(premium_ppb) X(funding_epoch_hour)
-/* What a row of version 2 held; of version 1: all but the last. */
-#define MARKET_FIELDS_2(X) MARKET_FIELDS_1(X) X(cancel_sequence)
-#define MARKET_FIELDS_1(X) \
-    X(record) X(next_tiers) X(next_tier_count) X(next_max_leverage) X(index_price) X(publish_ns) \
-    X(valid_price) X(valid_ns) X(hold_prices) X(mark) X(ema) X(last_price) X(second_ns) \
-    X(max_abs_size) X(book_seq) X(trade_seq) X(funding_pool) X(scan_max) X(state) \
-    X(former_state) X(hold_count) X(mark_valid) X(tier_generation)
-#define MARKET_CACHES(X) X(funding_queued) X(zero) X(book) X(holders)
+    X(mark) X(ema) X(last_price) X(second_ns) X(max_abs_size) X(book_seq) X(trade_seq) \
+    X(funding_pool) X(scan_max) X(state) X(former_state) X(mark_valid) X(tier_generation) \
+    X(cancel_sequence) X(premium_sum) X(premium_slot) X(funding_hour) X(funding_index) \
+    X(funding_rate_ppb) X(premium_count) X(funding_epoch) X(funding_from) X(funding_open) \
+    X(waited) X(premium_ppb) X(funding_epoch_hour) X(run_low) X(run_high) X(run_newest) \
+    X(run_first_ns) X(hold_count) X(anchor) X(hold_until_ns) X(taken_ns) X(reference_from) \
+    X(announced_ns) X(draw) X(checked_mark) X(in_gap)
+#define MARKET_CACHES(X) X(funding_queued) X(open_interest) X(book) X(holders)
 /* clang-format on */
 
 struct market_table {
@@ -145,6 +148,34 @@ void market_tighten(struct engine *engine, uint32_t market, enum market_state st
 /* True if the market's index is valid now (R5): it was accepted, is not held and is not stale. For
  * a CLOSED market: true if its settlement is complete. */
 CC_MUST_USE bool market_mark_is_valid(const struct engine *engine, uint32_t market);
+
+/* R4: it is HALTED, its index is not valid, or its settlement is not complete. */
+CC_MUST_USE bool market_is_frozen(const struct engine *engine, uint32_t market);
+
+/* R4: what a frozen market takes off for this value of a position, micro-USDC: a tenth, or all of
+ * it. */
+CC_MUST_USE uint128 market_stress(const struct engine *engine, uint32_t market, uint128 value);
+
+/* Of mark and index the better one for the owner of a long or a short position (R7). */
+static inline uint64_t market_better(const struct market *market, bool is_long)
+{
+    bool is_index = is_long == (market->index_price > market->mark);
+
+    return is_index ? market->index_price : market->mark;
+}
+
+/* The lowest and highest price within the band of the mark (R3). */
+static inline uint64_t market_band_low(const struct market *market)
+{
+    uint128 price = (uint128)market->mark * (1000000 - market->record.price_band_ppm);
+    uint64_t low = (uint64_t)((price + 999999) / 1000000);
+
+    return low < 1 ? 1 : low;
+}
+static inline uint64_t market_band_high(const struct market *market)
+{
+    return (uint64_t)((uint128)market->mark * (1000000 + market->record.price_band_ppm) / 1000000);
+}
 
 /* Whether orders meet, conditional orders fire and a liquidation sells into the book (R9), a valid
  * mark provided. */

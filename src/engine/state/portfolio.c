@@ -316,7 +316,8 @@ static const char *wrong_with(const struct engine *engine, const struct portfoli
         (table->count != 0 &&
          row->created_sequence < table->rows[table->count - 1].created_sequence))
         return "the portfolios are not in the order of their creation";
-    if (row->status >= PORTFOLIO_STATUS_COUNT || !image_read_is_bool(&row->flagged))
+    if (row->status >= PORTFOLIO_STATUS_COUNT || !image_read_is_bool(&row->flagged) ||
+        !image_read_is_bool(&row->netted))
         return "a portfolio has a status that does not exist";
     if (row->status != PORTFOLIO_CLOSED &&
         engine->subaccounts.rows[subaccount].status == SUBACCOUNT_CLOSED)
@@ -348,8 +349,12 @@ bool portfolio_load(struct engine *engine, struct image_read *read)
 {
     struct portfolio_table *table = &engine->portfolios;
     struct portfolio *row = NULL;
-    size_t row_bytes = read->version == 1 ? 0 PORTFOLIO_FIELDS_1(IMAGE_READ_BYTES)
-                                          : 0 PORTFOLIO_FIELDS(IMAGE_READ_BYTES);
+    size_t row_bytes = 0 PORTFOLIO_FIELDS(IMAGE_READ_BYTES);
+
+    if (read->version == 1)
+        row_bytes = 0 PORTFOLIO_FIELDS_1(IMAGE_READ_BYTES);
+    if (read->version == 2)
+        row_bytes = 0 PORTFOLIO_FIELDS_2(IMAGE_READ_BYTES);
 
     for (table->count = 0; image_read_begins(read, row_bytes); read->row++) {
         if (table->count == table->limit)
@@ -362,6 +367,8 @@ bool portfolio_load(struct engine *engine, struct image_read *read)
         if (read->version == 1) {
             PORTFOLIO_FIELDS_1(IMAGE_READ)
             row->cancel_sequence = order_stamp_behind(row->cancel_sequence);
+        } else if (read->version == 2) {
+            PORTFOLIO_FIELDS_2(IMAGE_READ)
         } else {
             PORTFOLIO_FIELDS(IMAGE_READ)
         }

@@ -69,7 +69,8 @@ struct portfolio {
     uint8_t cancel_reason;   /* of cancel_sequence: enum reason */
     bool liquidation_queued; /* its liquidation is in the queue (work.h) */
     bool moved;              /* in a market that a run ranks, and not looked at since (risk.h) */
-    uint8_t zero[5];
+    bool netted;             /* behind the netting of its liquidation (R7) */
+    uint8_t zero[4];
     uint64_t liquidation_wake_ns; /* timer of its liquidation's pauses (R7), 0: none */
     int128 value;                 /* sums of its holdings' figures (margin.h): E - cash, ... */
     int128 maintenance;           /* ... MM, ... */
@@ -84,6 +85,11 @@ static_assert(sizeof(struct portfolio) == 4 * CC_CACHE_LINE, "rows stay on lines
 
 /* clang-format off */
 #define PORTFOLIO_FIELDS(X) \
+    X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
+    X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged) \
+    X(dead_man_ns) X(liquidation_ns) X(created_sequence) X(cancel_reason) \
+    X(liquidation_wake_ns) X(netted)
+#define PORTFOLIO_FIELDS_2(X) \
     X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
     X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged) \
     X(dead_man_ns) X(liquidation_ns) X(created_sequence) X(cancel_reason) \

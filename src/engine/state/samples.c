@@ -23,13 +23,15 @@ void samples_append(struct engine *engine, uint32_t market)
 {
     uint64_t second = engine->t_ns / MARKET_SECOND_NS;
 
+    if (state_market(engine, market)->taken_ns == engine->t_ns) /* taken by this command */
+        state_market(engine, market)->reference_from = second + 1;
     *place(engine, market, second) = (struct sample){
         .second = second,
         .price = state_market(engine, market)->index_price,
     };
 }
 
-uint64_t samples_mean(const struct engine *engine, uint32_t market)
+uint64_t samples_mean(const struct engine *engine, uint32_t market, uint32_t least)
 {
     uint64_t now = engine->t_ns / MARKET_SECOND_NS;
     uint64_t sum = 0; /* of at most 1,800 prices of 40 bits */
@@ -42,7 +44,41 @@ uint64_t samples_mean(const struct engine *engine, uint32_t market)
         sum += sample->price;
         count++;
     }
-    return count < SAMPLES_LEAST ? 0 : sum / count;
+    return count == 0 || count < least ? 0 : sum / count;
+}
+
+/* Puts a price into a sorted list of `count`. */
+static void insert_sorted(uint64_t *prices, uint32_t count, uint64_t price)
+{
+    uint32_t at = count;
+
+    for (; at != 0 && prices[at - 1] > price; at--)
+        prices[at] = prices[at - 1];
+    prices[at] = price;
+}
+
+uint64_t samples_reference(const struct engine *engine, uint32_t market)
+{
+    uint64_t now = engine->t_ns / MARKET_SECOND_NS, prices[SAMPLES_REFERENCE];
+    uint32_t count = 0;
+
+    for (uint64_t age = 0; age < SAMPLES_REFERENCE && age < now; age++) {
+        const struct sample *sample = place(engine, market, now - age);
+        if (sample->second == now - age &&
+            sample->second >= engine->markets.rows[market].reference_from)
+            insert_sorted(prices, count++, sample->price);
+    }
+    return count == 0 ? 0 : prices[(count - 1) / 2];
+}
+
+void samples_begin_reference(struct engine *engine, uint32_t index)
+{
+    struct market *market = state_market(engine, index);
+    uint64_t second = engine->t_ns / MARKET_SECOND_NS;
+    bool is_sampled = place(engine, index, second)->second == second;
+
+    market->taken_ns = engine->t_ns;
+    market->reference_from = is_sampled ? second + 1 : second;
 }
 
 /* --- image ------------------------------------------------------------------------------------ */

@@ -11,7 +11,7 @@
 
 #include "base/compiler.h"
 
-enum { SAMPLES_MAX = 1800, SAMPLES_LEAST = 60 };
+enum { SAMPLES_MAX = 1800, SAMPLES_LEAST = 60, SAMPLES_REFERENCE = 60 };
 
 struct sample {
     uint64_t second; /* 0: none yet */
@@ -44,8 +44,15 @@ void samples_init(struct sample_table *table, void *memory);
 /* In a second of the market whose index is valid: keeps it. */
 void samples_append(struct engine *engine, uint32_t market);
 
-/* The floor of the mean of the half hour that ends at t; 0: fewer than SAMPLES_LEAST are known. */
-CC_MUST_USE uint64_t samples_mean(const struct engine *engine, uint32_t market);
+/* The floor of the mean of the half hour that ends at t; 0: fewer than `least` are known. */
+CC_MUST_USE uint64_t samples_mean(const struct engine *engine, uint32_t market, uint32_t least);
+
+/* R5: the median (of two the lower one) of the last SAMPLES_REFERENCE seconds, without those from
+ * before the last price that a run or the operator has set; 0: there is none. */
+CC_MUST_USE uint64_t samples_reference(const struct engine *engine, uint32_t market);
+
+/* A run or the operator sets the market's price: samples so far count for no reference. */
+void samples_begin_reference(struct engine *engine, uint32_t market);
 
 /* Section 18 of the image, and back; the markets are there. */
 void samples_image(const struct engine *engine, struct image_sink *sink);

@@ -10,6 +10,7 @@ struct pieces {
     void *accounts;
     void *portfolios;
     void *holdings;
+    void *account_positions;
     void *leverages;
     void *credentials;
     void *orders;
@@ -22,6 +23,7 @@ struct pieces {
     void *deposits;
     void *duplicates;
     void *liquidation_waits;
+    void *liquidation_owed;
     void *work;
     uint64_t *holders;
     void *subaccounts;
@@ -90,6 +92,8 @@ static size_t alloc_pieces(struct arena *arena, const struct option_engine *capa
     pieces->accounts = alloc(arena, accounts * sizeof(struct account));
     pieces->portfolios = alloc(arena, portfolio_table_bytes(portfolios));
     pieces->holdings = alloc(arena, holding_table_bytes(slots(capacity, OPTION_engine_positions)));
+    pieces->account_positions =
+        alloc(arena, account_position_table_bytes(slots(capacity, OPTION_engine_positions)));
     pieces->leverages =
         alloc(arena, leverage_table_bytes(slots(capacity, OPTION_engine_positions)));
     pieces->credentials =
@@ -103,6 +107,7 @@ static size_t alloc_pieces(struct arena *arena, const struct option_engine *capa
               duplicate_bytes(slots(capacity, OPTION_limits_duplicate_slots), window_ms(capacity)));
     pieces->work = alloc(arena, work_queue_bytes(capacity));
     pieces->liquidation_waits = alloc(arena, timer_heap_bytes(portfolios));
+    pieces->liquidation_owed = alloc(arena, portfolios * sizeof(int128));
     pieces->holders =
         alloc(arena, ENGINE_MARKETS_MAX * holder_words_market(portfolios) * sizeof(uint64_t));
     size_t resident = arena->used;
@@ -170,6 +175,8 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
                           slots(capacity, OPTION_engine_portfolios));
     holding_table_init(&engine->holdings, pieces.holdings,
                        slots(capacity, OPTION_engine_positions));
+    account_position_table_init(&engine->account_positions, pieces.account_positions,
+                                slots(capacity, OPTION_engine_positions));
     leverage_table_init(&engine->leverages, pieces.leverages,
                         slots(capacity, OPTION_engine_positions));
     credential_table_init(&engine->credentials, pieces.credentials,
@@ -192,6 +199,7 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
     work_queue_init(&engine->work, pieces.work, capacity);
     timer_heap_init(&engine->liquidation.waits, pieces.liquidation_waits,
                     slots(capacity, OPTION_engine_portfolios));
+    engine->liquidation.owed = pieces.liquidation_owed;
     recheck_init(&engine->recheck);
     init_markets(engine, &pieces);
     samples_init(&engine->samples, pieces.samples);
@@ -221,6 +229,7 @@ void state_use_options(struct engine *engine, const struct option_engine *option
     engine->portfolios.limit = (uint32_t)values[OPTION_engine_portfolios];
     engine->subaccounts.limit = (uint32_t)values[OPTION_engine_portfolios];
     engine->holdings.slots.limit = (uint32_t)values[OPTION_engine_positions];
+    engine->account_positions.slots.limit = (uint32_t)values[OPTION_engine_positions];
     engine->mmps.slots.limit = (uint32_t)values[OPTION_engine_positions];
     engine->leverages.slots.limit = (uint32_t)values[OPTION_engine_positions];
     engine->credentials.slots.limit = (uint32_t)values[OPTION_engine_credentials];

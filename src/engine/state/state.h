@@ -10,6 +10,7 @@
 #include "base/option.h"
 #include "base/request.h"
 #include "engine/state/account.h"
+#include "engine/state/account_position.h"
 #include "engine/state/conditional.h"
 #include "engine/state/credential.h"
 #include "engine/state/deposit.h"
@@ -74,6 +75,8 @@ struct engine {
     int64_t clock_step_ns;
     int64_t fee_account;
     int64_t withdrawals_pending;
+    int64_t fund_paid;      /* deficits that the fund has paid ... */
+    uint64_t fund_paid_day; /* ... in this UTC day (R7, L3) */
     uint64_t funding_count; /* epochs opened, all markets: raised before a portfolio can owe one */
     struct effects effects;
     uint32_t configuration_bytes; /* 0: none yet */
@@ -86,6 +89,7 @@ struct engine {
     struct subaccount_table subaccounts;
     struct portfolio_table portfolios;
     struct holding_table holdings;
+    struct account_position_table account_positions; /* C */
     struct leverage_table leverages;
     struct order_table orders;
     struct order_map order_map; /* C */
@@ -110,6 +114,10 @@ struct engine {
 
 /* clang-format off */
 #define STATE_FIELDS(X) \
+    X(deposits) X(sequence) X(t_ns) X(boot) X(rules_version) X(clock_step_ns) X(fee_account) \
+    X(withdrawals_pending) X(effects.lanes) X(faucet) X(top_ups) X(withdrawals_settled) \
+    X(funding_count) X(fund_paid) X(fund_paid_day)
+#define STATE_FIELDS_3(X) \
     X(deposits) X(sequence) X(t_ns) X(boot) X(rules_version) X(clock_step_ns) X(fee_account) \
     X(withdrawals_pending) X(effects.lanes) X(faucet) X(top_ups) X(withdrawals_settled) \
     X(funding_count)

@@ -344,6 +344,29 @@ uint32_t trigger_next(const struct engine *engine, uint32_t batch)
     return head != CONDITIONAL_NONE && table->rows[head].batch == batch ? head : CONDITIONAL_NONE;
 }
 
+bool trigger_waits_for_gap(const struct engine *engine)
+{
+    const struct work_items *others = &engine->work.rings[WORK_RING_OTHERS];
+    const struct conditional_table *table = &engine->conditionals;
+
+    if (CC_LIKELY(engine->work.gaps == 0) || others->count == 0)
+        return false;
+    uint32_t item = others->items[others->head & others->mask];
+    if (item >> WORK_ITEM_BITS != WORK_TRIGGER)
+        return false;
+    if (table->going != ORDER_NONE)
+        return engine->markets.rows[engine->orders.hot[table->going].market].in_gap;
+    uint32_t next = trigger_next(engine, item & WORK_INDEX_MASK);
+    return next != CONDITIONAL_NONE && engine->markets.rows[table->rows[next].market].in_gap;
+}
+
+bool trigger_holds(const struct engine *engine, uint32_t holding)
+{
+    uint32_t going = engine->conditionals.going;
+
+    return CC_UNLIKELY(going != ORDER_NONE) && engine->orders.hot[going].holding == holding;
+}
+
 void trigger_arm(struct engine *engine, uint32_t index)
 {
     trigger_forget(engine, index);

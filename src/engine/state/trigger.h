@@ -43,6 +43,14 @@ void trigger_traded(struct engine *engine, uint32_t market, uint64_t price);
 /* The order that the item at the head fires next, or CONDITIONAL_NONE. It stays where it is. */
 CC_MUST_USE uint32_t trigger_next(const struct engine *engine, uint32_t batch);
 
+/* R3, Gap: the order that the item at the head of the others fires next waits, for its market is in
+ * a gap. */
+CC_MUST_USE bool trigger_waits_for_gap(const struct engine *engine);
+
+/* Whether the record is that of an order that fired and goes on: it stays, with or without a
+ * position. */
+CC_MUST_USE bool trigger_holds(const struct engine *engine, uint32_t holding);
+
 /* It does not fire now: armed. */
 void trigger_arm(struct engine *engine, uint32_t conditional);
 

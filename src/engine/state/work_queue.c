@@ -5,15 +5,21 @@
 
 static_assert((int)WORK_MARKETS_MAX == (int)ENGINE_MARKETS_MAX, "a scan for every market");
 
-/* Room for the timers, five kinds of items a market, two a portfolio, one for each account with
- * more than CANCEL_LIST_AT_ONCE portfolios, and a batch of conditional orders after each of them
- * (no two are neighbours, trigger.h): a power of two. */
-static uint32_t ring_slots(const struct option_engine *capacity)
+/* Room, a power of two. Liquidations: one a portfolio, and the fund's selling of each market.
+ * Scans: one a market. Others: the timers, four kinds of items a market, one a portfolio, one for
+ * each account with more than CANCEL_LIST_AT_ONCE portfolios, and a batch of conditional orders
+ * after each of them (no two are neighbours, trigger.h). */
+static uint32_t ring_slots(const struct option_engine *capacity, enum work_ring ring)
 {
     uint64_t portfolios = capacity->values[OPTION_engine_portfolios];
     uint64_t lists = portfolios / CANCEL_LIST_AT_ONCE;
-    uint64_t most = 2 * (2 + 5 * WORK_MARKETS_MAX + 2 * portfolios + lists);
+    uint64_t most = 2 * (2 + 4 * WORK_MARKETS_MAX + portfolios + lists);
     uint32_t slots = 64;
+
+    if (ring == WORK_RING_LIQUIDATIONS)
+        most = WORK_MARKETS_MAX + portfolios;
+    if (ring == WORK_RING_SCANS)
+        most = WORK_MARKETS_MAX;
 
     while (slots < most)
         slots *= 2;
@@ -22,7 +28,11 @@ static uint32_t ring_slots(const struct option_engine *capacity)
 
 size_t work_queue_bytes(const struct option_engine *capacity)
 {
-    return (size_t)ring_slots(capacity) * sizeof(uint32_t);
+    size_t slots = 0;
+
+    for (unsigned ring = 0; ring < WORK_RING_COUNT; ring++)
+        slots += ring_slots(capacity, (enum work_ring)ring);
+    return slots * sizeof(uint32_t);
 }
 
 void work_queue_init(struct work_queue *work, void *memory, const struct option_engine *capacity)
@@ -30,29 +40,76 @@ void work_queue_init(struct work_queue *work, void *memory, const struct option_
     INVARIANT(capacity->values[OPTION_engine_portfolios] <= WORK_INDEX_MASK);
     INVARIANT(capacity->values[OPTION_engine_orders] <= WORK_INDEX_MASK);
     INVARIANT(capacity->values[OPTION_engine_accounts] <= WORK_INDEX_MASK);
-    *work = (struct work_queue){
-        .items = memory,
-        .mask = ring_slots(capacity) - 1,
-        .next_second_ns = UINT64_MAX,
-        .next_timer_ns = UINT64_MAX,
-    };
+    *work = (struct work_queue){ .next_second_ns = UINT64_MAX, .next_timer_ns = UINT64_MAX };
+    uint32_t *items = memory;
+    for (unsigned ring = 0; ring < WORK_RING_COUNT; ring++) {
+        uint32_t slots = ring_slots(capacity, (enum work_ring)ring);
+        work->rings[ring] = (struct work_items){ .items = items, .mask = slots - 1 };
+        items += slots;
+    }
 }
 
 void work_queue_push(struct engine *engine, enum work_kind kind, uint32_t index)
 {
-    struct work_queue *work = &engine->work;
+    struct work_items *ring = &engine->work.rings[work_queue_ring(kind)];
 
-    INVARIANT(work->count <= work->mask);
-    work->items[(work->head + work->count) & work->mask] = (uint32_t)kind << WORK_ITEM_BITS | index;
-    work->count++;
+    INVARIANT(ring->count <= ring->mask);
+    ring->items[(ring->head + ring->count) & ring->mask] = (uint32_t)kind << WORK_ITEM_BITS | index;
+    ring->count++;
+    engine->work.count++;
+    engine->work.liquidations += kind == WORK_LIQUIDATION;
+}
+
+void work_queue_pop(struct engine *engine, enum work_ring which)
+{
+    struct work_items *ring = &engine->work.rings[which];
+
+    INVARIANT(ring->count > 0);
+    engine->work.liquidations -=
+        ring->items[ring->head & ring->mask] >> WORK_ITEM_BITS == WORK_LIQUIDATION;
+    ring->head++;
+    ring->count--;
+    engine->work.count--;
 }
 
 bool work_queue_ends_with(const struct engine *engine, enum work_kind kind)
 {
-    const struct work_queue *work = &engine->work;
+    const struct work_items *ring = &engine->work.rings[work_queue_ring(kind)];
 
-    return work->count != 0 &&
-           work->items[(work->head + work->count - 1) & work->mask] >> WORK_ITEM_BITS == kind;
+    return ring->count != 0 &&
+           ring->items[(ring->head + ring->count - 1) & ring->mask] >> WORK_ITEM_BITS == kind;
+}
+
+bool work_queue_is_moving(const struct engine *engine)
+{
+    return engine->work.liquidations != 0 || engine->work.rings[WORK_RING_SCANS].count != 0;
+}
+
+/* --- gaps ------------------------------------------------------------------------------------- */
+
+void work_queue_begin_gap(struct engine *engine, uint32_t index)
+{
+    struct market *market = state_market(engine, index);
+
+    engine->work.gaps += !market->in_gap;
+    market->in_gap = true;
+}
+
+void work_queue_leave_gap(struct engine *engine, uint32_t index)
+{
+    struct market *market = state_market(engine, index);
+
+    engine->work.gaps -= market->in_gap;
+    market->in_gap = false;
+}
+
+void work_queue_end_gaps(struct engine *engine)
+{
+    if (CC_LIKELY(engine->work.gaps == 0) || engine->work.liquidations != 0)
+        return;
+    for (uint32_t i = 0; i < engine->markets.count; i++)
+        if (!engine->work.scans[i].queued)
+            work_queue_leave_gap(engine, i);
 }
 
 /* t at which the market's next second is due. */

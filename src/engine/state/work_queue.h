@@ -1,9 +1,12 @@
 /* work_queue.h - what waits to be done in slices: the queue of deferred work (R3). work.h does it.
  *
- *   queue:  timers | mark scan of a market | cancellation list of a portfolio or a market | ...
- *           head: worked on until it is finished                    tail: queued last
+ *   liquidations:  a portfolio's liquidation | the fund's selling in a market
+ *   scans:         mark scan of a market
+ *   others:        timers | cancellation list of a portfolio or a market | orders that fire | ...
+ *                  head: worked on until it is finished                    tail: queued last
  *
- * Order.  First in, first out.
+ * Order.  Each first in, first out; liquidations before scans before others, but the last quarter
+ *         of a command's units is the others' (R3).
  * Bound.  An item is queued at most once, so the queue has room for all of them.
  * Owner.  The engine; part of its image. */
 #ifndef ENGINE_STATE_WORK_QUEUE_H
@@ -39,6 +42,7 @@ struct work_scan {
     uint8_t begun;  /* visited a position since it was queued: `from` counts */
     uint8_t again;  /* the mark changed since it began: run it again */
     uint8_t exact;  /* the tiers changed: slacks bound nothing, check every position exactly */
+    uint64_t mark;  /* at which it began, 0: not yet (R3, Gap) */
 };
 
 /* The cancellation list of one market (market.cancel_sequence). */
@@ -49,11 +53,22 @@ struct work_list {
     uint8_t zero[2];
 };
 
-struct work_queue {
+/* The queues, in the order in which units are taken from them (R3). An image holds their items in
+ * this order. */
+enum work_ring { WORK_RING_LIQUIDATIONS, WORK_RING_SCANS, WORK_RING_OTHERS, WORK_RING_COUNT };
+
+struct work_items {
     uint32_t *items; /* ring of kind << WORK_ITEM_BITS | index */
     uint32_t mask;
     uint32_t head; /* position of the first item, counted without wrapping */
     uint32_t count;
+};
+
+struct work_queue {
+    struct work_items rings[WORK_RING_COUNT];
+    uint32_t count;         /* of all of them */
+    uint32_t liquidations;  /* items of WORK_LIQUIDATION */
+    uint32_t gaps;          /* markets that are in a gap */
     uint32_t account_lists; /* how many of accounts are queued: mostly none */
     bool timers_queued;
     struct work_scan scans[WORK_MARKETS_MAX];
@@ -74,11 +89,32 @@ void work_queue_init(struct work_queue *work, void *memory, const struct option_
 /* True if an item waits. */
 CC_MUST_USE bool work_queue_is_pending(const struct engine *engine);
 
-/* Puts an item at the end of the queue. Its owner sees to it that there is at most one of it, and
+/* The queue that an item of the kind goes to. */
+static inline enum work_ring work_queue_ring(uint32_t kind)
+{
+    if (kind == WORK_LIQUIDATION || kind == WORK_UNWIND)
+        return WORK_RING_LIQUIDATIONS;
+    return kind == WORK_MARK_SCAN ? WORK_RING_SCANS : WORK_RING_OTHERS;
+}
+
+/* R10: a mark scan or a liquidation is queued. */
+CC_MUST_USE bool work_queue_is_moving(const struct engine *engine);
+
+/* R3: the market is in a gap, until its scan and every liquidation that is queued are done. */
+void work_queue_begin_gap(struct engine *engine, uint32_t market);
+/* Ends the gaps whose work is done; after each unit. */
+void work_queue_end_gaps(struct engine *engine);
+/* The market is in no gap any more. */
+void work_queue_leave_gap(struct engine *engine, uint32_t market);
+
+/* Takes the first item out of a queue. */
+void work_queue_pop(struct engine *engine, enum work_ring ring);
+
+/* Puts an item at the end of its queue. Its owner sees to it that there is at most one of it, and
  * that the ring has room for every item of the kind (ring_slots). */
 void work_queue_push(struct engine *engine, enum work_kind kind, uint32_t index);
 
-/* Whether the last item of the queue is of this kind. */
+/* Whether the last item of the kind's queue is of this kind. */
 CC_MUST_USE bool work_queue_ends_with(const struct engine *engine, enum work_kind kind);
 
 /* A timer was set for this time. Each owner of a timer calls it at each set. */

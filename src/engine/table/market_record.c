@@ -33,6 +33,10 @@ enum {
     X(tiers,              1) \
     X(price_band_ppm,     1) \
     X(max_slippage_ppm,   1) \
+    X(mark_book_ppm,      0) \
+    X(oracle_sources_min, 0) \
+    X(position_limit,     0) \
+    X(open_interest_limit, 0) \
     X(fees,               1) \
     X(funding_interval_s, 0) \
     X(max_price,          0) \
@@ -319,6 +323,38 @@ static bool fill_limits(struct market_record *record, const struct value *values
                       &interval);
 }
 
+/* A notional, or `absent` in record->absent. */
+static bool fill_limit(struct market_record *record, const struct value *value,
+                       enum market_record_absent absent, uint64_t *limit)
+{
+    if (value->kind != JSON_NONE)
+        return is_u64_decimal(value, 6, 0, MARKET_NOTIONAL_MAX, limit);
+    record->absent |= (uint8_t)absent;
+    return true;
+}
+
+/* What the mark and the oracle of the market may do; the tiers are read. */
+static bool fill_oracle(struct market_record *record, const struct value *values)
+{
+    const struct value *book = &values[MEMBER_mark_book_ppm];
+    const struct value *sources = &values[MEMBER_oracle_sources_min];
+
+    record->mark_book_ppm = MARKET_BOOK_FOLLOWS;
+    record->oracle_sources_min = 1;
+    if (book->kind == JSON_NONE)
+        record->absent |= MARKET_ABSENT_BOOK;
+    else if (!is_u32(book, 0, record->tiers[0].mmr_ppm / 2, &record->mark_book_ppm))
+        return false;
+    if (sources->kind == JSON_NONE)
+        record->absent |= MARKET_ABSENT_SOURCES;
+    else if (!is_u32(sources, 1, MARKET_SOURCES_MAX, &record->oracle_sources_min))
+        return false;
+    return fill_limit(record, &values[MEMBER_position_limit], MARKET_ABSENT_POSITION,
+                      &record->position_limit) &&
+           fill_limit(record, &values[MEMBER_open_interest_limit], MARKET_ABSENT_INTEREST,
+                      &record->open_interest_limit);
+}
+
 static bool fill_state(struct market_record *record, const struct value *value)
 {
     static const struct name names[MARKET_STATE_COUNT] = {
@@ -391,8 +427,9 @@ bool market_record_parse(struct market_record *record, const uint8_t *body, size
     if (values[MEMBER_tiers].kind != JSON_ARRAY || values[MEMBER_fees].kind != JSON_ARRAY)
         return false;
     return fill_names(record, values) && fill_sizes(record, values) &&
-           fill_limits(record, values) && fill_state(record, &values[MEMBER_state]) &&
-           tiers_are_sound(record) && fees_are_sound(record);
+           fill_limits(record, values) && fill_oracle(record, values) &&
+           fill_state(record, &values[MEMBER_state]) && tiers_are_sound(record) &&
+           fees_are_sound(record);
 }
 
 static bool is_higher_at(const struct market_tier *next, const struct market_tier *now,
@@ -418,6 +455,26 @@ bool market_record_is_tighter(const struct market_record *next, const struct mar
         if (is_higher_at(next->tiers, now->tiers, now->tiers[k].upper_notional))
             return true;
     return is_higher_at(next->tiers, now->tiers, MARKET_NOTIONAL_MAX);
+}
+
+static bool book_holds(const struct market_record *record)
+{
+    return record->mark_book_ppm == MARKET_BOOK_FOLLOWS ||
+           record->mark_book_ppm <= record->tiers[0].mmr_ppm / 2;
+}
+
+bool market_record_keep_absent(struct market_record *next, const struct market_record *now)
+{
+    if ((next->absent & MARKET_ABSENT_BOOK) != 0)
+        next->mark_book_ppm = now->mark_book_ppm;
+    if ((next->absent & MARKET_ABSENT_SOURCES) != 0)
+        next->oracle_sources_min = now->oracle_sources_min;
+    if ((next->absent & MARKET_ABSENT_POSITION) != 0)
+        next->position_limit = now->position_limit;
+    if ((next->absent & MARKET_ABSENT_INTEREST) != 0)
+        next->open_interest_limit = now->open_interest_limit;
+    next->absent = 0;
+    return book_holds(next);
 }
 
 /* --- of a state ------------------------------------------------------------------------------- */
@@ -490,7 +547,10 @@ static bool limits_hold(const struct market_record *record)
            record->impact_notional <= most && record->max_leverage != 0 &&
            record->max_leverage <= MARKET_LEVERAGE_MAX && record->price_band_ppm != 0 &&
            record->price_band_ppm <= PPM_MAX && record->max_slippage_ppm != 0 &&
-           record->max_slippage_ppm <= PPM_MAX;
+           record->max_slippage_ppm <= PPM_MAX && record->oracle_sources_min != 0 &&
+           record->oracle_sources_min <= MARKET_SOURCES_MAX && record->position_limit <= most &&
+           record->open_interest_limit <= most &&
+           (record->mark_book_ppm == MARKET_BOOK_FOLLOWS || record->mark_book_ppm <= PPM_MAX);
 }
 
 static bool fees_hold(const struct market_record *record)
@@ -507,6 +567,6 @@ bool market_record_holds(const struct market_record *record)
     static const uint8_t zero[sizeof record->zero];
 
     return names_hold(record) && sizes_hold(record) && limits_hold(record) && fees_hold(record) &&
-           tiers_hold(record) && record->state < MARKET_STATE_COUNT &&
+           tiers_hold(record) && record->state < MARKET_STATE_COUNT && record->absent == 0 &&
            memcmp(record->zero, zero, sizeof zero) == 0;
 }

@@ -12,10 +12,12 @@ enum {
     MARKET_FEE_TIERS = 6,
     MARKET_ASSET_MAX = 65534,
     MARKET_LEVERAGE_MAX = 100,
+    MARKET_SOURCES_MAX = 16, /* of an oracle update (R5) */
 };
 
 #define MARKET_RAW_MAX      ((INT64_C(1) << 40) - 1) /* R1: price, quantity */
 #define MARKET_NOTIONAL_MAX (INT64_C(1) << 60)
+#define MARKET_BOOK_FOLLOWS UINT32_MAX /* mark_book_ppm was never sent: it follows the tiers */
 #define MARKET_NOTICE_NS    (UINT64_C(86400) * 1000000000) /* of tighter tiers (R10) */
 
 /* clang-format off */
@@ -53,6 +55,14 @@ CC_MUST_USE static inline bool market_record_may_become(enum market_state from,
     return (market_record_moves >> (8 * (unsigned)from + (unsigned)to)) & 1u;
 }
 
+/* The optional members that a record did not send; a change keeps what the market had. */
+enum market_record_absent {
+    MARKET_ABSENT_BOOK = 1,
+    MARKET_ABSENT_SOURCES = 2,
+    MARKET_ABSENT_POSITION = 4,
+    MARKET_ABSENT_INTEREST = 8,
+};
+
 struct market_record {
     char symbol[MARKET_SYMBOL_BYTES];
     char base[MARKET_SYMBOL_BYTES];
@@ -62,8 +72,10 @@ struct market_record {
     uint64_t max_order_size;
     uint64_t min_notional;
     uint64_t impact_notional;
-    uint64_t max_price;       /* min(2^40 - 1, tick * (2^24 - 1)) (W7) */
-    uint64_t effective_at_ns; /* of the tiers; 0: at once */
+    uint64_t max_price;           /* min(2^40 - 1, tick * (2^24 - 1)) (W7) */
+    uint64_t effective_at_ns;     /* of the tiers; 0: at once */
+    uint64_t position_limit;      /* of an account, notional; 0: none (R4) */
+    uint64_t open_interest_limit; /* of the market, notional; 0: none */
     struct market_tier tiers[MARKET_TIERS_MAX];
     int32_t maker_ppm[MARKET_FEE_TIERS];
     int32_t taker_ppm[MARKET_FEE_TIERS];
@@ -71,11 +83,14 @@ struct market_record {
     uint32_t tier_count;
     uint32_t price_band_ppm;
     uint32_t max_slippage_ppm;
+    uint32_t mark_book_ppm; /* b of R5, or MARKET_BOOK_FOLLOWS */
+    uint32_t oracle_sources_min;
     uint16_t asset_id;
     uint8_t price_decimals;
     uint8_t size_decimals;
-    uint8_t state; /* first state of a new market */
-    uint8_t zero[3];
+    uint8_t state;  /* first state of a new market */
+    uint8_t absent; /* as parsed: bits of enum market_record_absent */
+    uint8_t zero[2];
 };
 
 /* Parses the body of code 1001 (zero-padded text). False: the text does not parse, a member is
@@ -87,6 +102,18 @@ CC_MUST_USE bool market_record_parse(struct market_record *record, const uint8_t
 /* True if some notional up to 2^60 has a higher margin under `next` than under `now` (R10). */
 CC_MUST_USE bool market_record_is_tighter(const struct market_record *next,
                                           const struct market_record *now);
+
+/* The record of a change that did not send optional members takes them from `now`. False: its tiers
+ * do not allow the mark_book_ppm that it keeps. */
+CC_MUST_USE bool market_record_keep_absent(struct market_record *next,
+                                           const struct market_record *now);
+
+/* b of R5, ppm: what a book may add to the mark. */
+static inline uint32_t market_record_book_ppm(const struct market_record *record)
+{
+    return record->mark_book_ppm == MARKET_BOOK_FOLLOWS ? record->tiers[0].mmr_ppm / 4
+                                                        : record->mark_book_ppm;
+}
 
 /* True if every byte of a record from an image obeys the rules of J5, R1, R4 and R6. Its tiers may
  * have changed since it was parsed. */

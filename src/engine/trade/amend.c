@@ -62,6 +62,16 @@ static enum status find_target(struct engine *engine, uint32_t market,
     return STATUS_request_completed;
 }
 
+/* Row 21 of what a reduction leaves: a rest that is not reduce-only keeps min_notional. */
+static bool leaves_too_little(const struct engine *engine, uint32_t index, uint64_t reduce_by)
+{
+    const struct order *order = &engine->orders.hot[index];
+    uint128 left = (uint128)(order->remaining - reduce_by) * resting_price(engine, order);
+
+    return (order->flags & ORDER_REDUCE_ONLY) == 0 &&
+           left < engine->markets.rows[order->market].record.min_notional;
+}
+
 enum status amend_reduce_decide(struct engine *engine, const struct amend_target *target,
                                 uint64_t reduce_by, struct engine_result *result, uint32_t *order)
 {
@@ -80,7 +90,8 @@ enum status amend_reduce_decide(struct engine *engine, const struct amend_target
     if (reduce_by == 0)
         return ROW_STATUS(size_zero);
     if (reduce_by < engine->orders.hot[*order].remaining &&
-        reduce_by % state_market(engine, market)->record.lot_size != 0)
+        (reduce_by % state_market(engine, market)->record.lot_size != 0 ||
+         leaves_too_little(engine, *order, reduce_by)))
         return ROW_STATUS(size);
     return STATUS_request_completed;
 }

@@ -56,6 +56,15 @@ static void keep_sides(struct engine *engine, struct check *check, uint32_t hold
     memcpy(kept->sides, state_holding(engine, holding)->sides, sizeof kept->sides);
 }
 
+/* The portfolio and its account have so many more orders. */
+static void count_orders(struct engine *engine, int32_t more)
+{
+    struct portfolio *portfolio = state_portfolio(engine, engine->applying.portfolio);
+
+    portfolio->open_order_count += (uint32_t)more;
+    engine->accounts.rows[portfolio->account].open_order_count += (uint32_t)more;
+}
+
 static void put_back(struct engine *engine, const struct check *check)
 {
     for (uint32_t i = 0; i < check->shadow_count; i++) {
@@ -72,7 +81,9 @@ static void put_back(struct engine *engine, const struct check *check)
     for (uint32_t i = 0; i < check->kept_count; i++)
         memcpy(state_holding(engine, check->kept[i].holding)->sides, check->kept[i].sides,
                sizeof check->kept[i].sides);
-    state_portfolio(engine, engine->applying.portfolio)->open_order_count = check->open_order_count;
+    count_orders(engine,
+                 (int32_t)(check->open_order_count -
+                           state_portfolio(engine, engine->applying.portfolio)->open_order_count));
 }
 
 /* Records that were made for the check and have nothing in them. */
@@ -136,7 +147,7 @@ static void move_out(struct engine *engine, struct check *check, uint32_t order)
     shadow->now.remaining = 0; /* no open loss */
     shadow->now.account = NO_ACCOUNT;
     engine->orders.hot[order] = shadow->now;
-    state_portfolio(engine, engine->applying.portfolio)->open_order_count--;
+    count_orders(engine, -1);
 }
 
 /* A replaced order keeps its time in force here: its new expiry is in no row of extras yet. It is
@@ -157,7 +168,7 @@ static void move_entry(struct engine *engine, struct check *check,
         };
         shadow->now.holding = holding_get(engine, request->portfolio, request->market_index);
         check->shadow_count++;
-        state_portfolio(engine, engine->applying.portfolio)->open_order_count++;
+        count_orders(engine, 1);
     }
     shadow->now.tick = request->tick;
     shadow->now.remaining = request->quantity;
@@ -387,6 +398,21 @@ static int128 new_loss(const struct engine *engine, const struct check *check)
     return loss;
 }
 
+/* R4's limit, where what rests has become more. */
+static bool beyond_limits(const struct engine *engine, const struct check *check)
+{
+    for (uint32_t i = 0; i < check->kept_count; i++) {
+        const struct kept *kept = &check->kept[i];
+        const struct holding *holding = &engine->holdings.rows[kept->holding];
+        bool grows = holding->sides[0].size > kept->sides[0].size ||
+                     holding->sides[1].size > kept->sides[1].size;
+        if (grows && margin_beyond_position_limit(engine, holding->portfolio, holding->market,
+                                                  kept->holding))
+            return true;
+    }
+    return false;
+}
+
 /* R4's taker test of the state after all items: they trade nothing, so E' = E, and what makes no
  * margin larger always passes. */
 static bool margin_holds(struct engine *engine, const struct check *check,
@@ -394,9 +420,14 @@ static bool margin_holds(struct engine *engine, const struct check *check,
 {
     struct margin_view after;
 
-    margin_view(engine, engine->applying.portfolio, &after);
-    int128 initial = after.initial + new_loss(engine, check);
-    return after.equity >= initial || initial <= before->initial;
+    uint32_t portfolio = engine->applying.portfolio;
+    margin_view(engine, portfolio, &after);
+    int128 initial = after.initial + new_loss(engine, check) +
+                     margin_entry_surcharge(engine, portfolio, MARKET_NONE);
+    if (beyond_limits(engine, check))
+        return false;
+    return after.equity - margin_stress(engine, portfolio, MARKET_NONE) >= initial ||
+           initial <= before->initial;
 }
 
 /* Gives the status of the batch; the records are as they were. */
@@ -406,6 +437,7 @@ static enum status check_all(struct engine *engine, struct check *check)
     struct batch_item item;
 
     margin_view(engine, engine->applying.portfolio, &before);
+    before.initial += margin_entry_surcharge(engine, engine->applying.portfolio, MARKET_NONE);
     for (uint32_t i = 0; i < check->count; i++) {
         batch_decode(check->command, i, &item);
         check->place_count += item.op == BATCH_PLACE;

@@ -8,8 +8,7 @@
 #include "engine/state/trigger.h"
 #include "engine/trade/resting.h"
 
-enum { FILL_PENALTY_PPM = 5000 }; /* of a liquidation's notional (R7, L1) */
-enum { TRADE_LIQUIDATION = 1 };   /* flag of a 2108 */
+enum { TRADE_LIQUIDATION = 1 }; /* flag of a 2108 */
 
 int64_t fill_position(struct fill_position *position, int64_t quantity, uint64_t price,
                       bool *opened)
@@ -68,12 +67,14 @@ static void move_position(struct engine *engine, struct market *market, struct p
         holding->reduce_cancel_sequence = state_stamp(engine);
         work_queue_cancel(engine, party->holding);
     }
+    int64_t before = holding->size;
     holding->size = position.size;
     holding->cost = position.cost;
     holding->funding_epoch = position.size != 0 ? market->funding_epoch : 0;
     uint64_t size = margin_abs(position.size);
     market->max_abs_size = size > market->max_abs_size ? size : market->max_abs_size;
     market->scan_max = size > market->scan_max ? size : market->scan_max;
+    holding_move(engine, holding, before);
     recheck_traded(engine, party->holding);
 }
 
@@ -166,7 +167,7 @@ static void emit_trade(struct engine *engine, struct market *market, uint32_t ma
 void fill_house_fees(const struct fill_house *house, uint64_t notional, int128 equity_after,
                      struct fill_fees *fees)
 {
-    int64_t penalty = money_ppm_up(notional, FILL_PENALTY_PPM);
+    int64_t penalty = money_ppm_up(notional, house->penalty_ppm);
 
     if (equity_after < penalty)
         penalty = equity_after > 0 ? (int64_t)equity_after : 0;

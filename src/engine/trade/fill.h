@@ -19,8 +19,9 @@ enum fill_kind {
 
 /* The terms of a house taker, an order of the engine; FILL_TRADE: of all other takers. */
 struct fill_house {
-    int64_t rebates; /* cash of the fund that is left for makers' rebates */
-    uint8_t kind;    /* enum fill_kind */
+    int64_t rebates;      /* cash of the fund that is left for makers' rebates */
+    uint32_t penalty_ppm; /* of FILL_LIQUIDATION, of the notional */
+    uint8_t kind;         /* enum fill_kind */
 };
 
 struct fill_fees {

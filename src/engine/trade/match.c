@@ -39,6 +39,17 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static bool is_worse(const struct order *maker, uint64_t price, const struct market *market)
+{
+    return margin_price_is_worse((enum order_side)maker->side, price, market->mark);
+}
+
+/* What a position counts in the open interest. */
+static int64_t longs(int64_t position)
+{
+    return position > 0 ? position : 0;
+}
+
 /* True if R4's maker test applies to this fill. */
 static bool must_test(const struct portfolio *portfolio, const struct order *maker, uint64_t price,
                       uint64_t mark, int64_t position, uint64_t quantity)
@@ -86,14 +97,15 @@ static void walk_maker(struct engine *engine, struct walk *walk, const struct or
     if (CC_UNLIKELY(!within_bounds(portfolio, position + moved, market->mark)))
         match->guard = true;
     else if (CC_UNLIKELY(must_test(portfolio, maker, price, market->mark, position, quantity)) &&
-             !margin_maker_passes(portfolio, market, holding, position, moved, equity,
-                                  against_mark - fees.maker)) {
+             !margin_maker_passes(engine, holding, position, moved, equity,
+                                  against_mark - fees.maker, is_worse(maker, price, market))) {
         match->refused++;
         return;
     }
     holding->walk_stamp = walk->stamp;
     holding->walk_quantity = position + moved - holding->size;
     holding->walk_equity = (int64_t)(equity + against_mark - fees.maker);
+    match->interest += longs(position + moved) - longs(position);
     match->filled += quantity;
     match->notional += notional;
     match->remaining -= quantity;
@@ -375,8 +387,9 @@ static bool act_refuses(struct engine *engine, const struct market *market, uint
     struct fill_fees fees = { .maker = fee_amount(notional, market->record.maker_ppm[tier]) };
     if (CC_UNLIKELY(house->kind != FILL_TRADE))
         fill_house_fees(house, notional, 0, &fees);
-    return !margin_maker_passes(portfolio, market, holding, holding->size, moved, 0,
-                                margin_fill_equity(market->mark, price, moved) - fees.maker);
+    return !margin_maker_passes(engine, holding, holding->size, moved, 0,
+                                margin_fill_equity(market->mark, price, moved) - fees.maker,
+                                is_worse(maker, price, market));
 }
 
 /* Removes, reduces or fills the maker at the head of the book. Returns the filled quantity. */

@@ -46,6 +46,7 @@ struct match {
     uint64_t notional;  /* of the fills */
     uint64_t remaining; /* of the taker, after fills and decrements */
     int128 equity;      /* E' - E of the taker, fees included */
+    int64_t interest;   /* what the makers' fills add to the open interest */
     uint32_t makers;    /* met: filled, canceled or dead */
     uint32_t refused;   /* makers that failed the maker test */
     uint8_t stop;       /* enum match_stop */

@@ -51,6 +51,10 @@ static enum status check_margin(struct engine *engine, const struct order_reques
         .rest_price = request->price,
         .side = request->side,
     };
+    int64_t longs_before = request->position > 0 ? request->position : 0;
+    int64_t longs_after = change.size_after > 0 ? change.size_after : 0;
+
+    change.interest = match->interest + longs_after - longs_before;
 
     if (rests(request, match) && !request->reduce_only)
         change.rest_size = (int64_t)match->remaining;
@@ -87,6 +91,8 @@ static bool has_room(const struct engine *engine, const struct order_request *re
     if (order_request_replaces(request) &&
         order_filled_notional(&engine->orders, request->replaced) > ORDER_PLAN_FILLED_MAX)
         return false;
+    if (request->goes_on)
+        return !match->guard;
     if (match->guard ||
         (!order_request_replaces(request) && engine->orders.count >= engine->orders.limit))
         return false;
@@ -145,6 +151,17 @@ static uint8_t cancel_reason(const struct match *match)
     return REASON_time_in_force;
 }
 
+void order_plan_give_up(struct engine *engine, uint32_t index, uint8_t reason)
+{
+    struct order *order = &engine->orders.hot[index];
+
+    order_move(order, order_filled(&engine->orders, index), ORDER_CANCELED);
+    order->reason = reason;
+    resting_emit_state(engine, index);
+    recheck_holding(engine, order->holding);
+    order_release(&engine->orders, index);
+}
+
 void order_plan_act(struct engine *engine, const struct order_request *request,
                     const struct order_plan *plan, uint32_t index, uint64_t hash,
                     struct engine_result *result)
@@ -161,6 +178,12 @@ void order_plan_act(struct engine *engine, const struct order_request *request,
         else
             resting_insert(engine, index, hash);
         evidence_of_order(engine, result, index);
+        return;
+    }
+    if (CC_UNLIKELY(request->fires) && order->remaining != 0 && request->tif == ORDER_IOC &&
+        plan->match.stop == MATCH_MAX) {
+        engine->conditionals.going = index;
+        recheck_holding(engine, order->holding);
         return;
     }
     uint64_t filled = order_filled(&engine->orders, index);

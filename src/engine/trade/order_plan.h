@@ -26,6 +26,9 @@ CC_MUST_USE enum status order_plan_decide(struct engine *engine,
                                           const struct order_request *request,
                                           struct order_plan *plan);
 
+/* Ends an order that fired and goes on: CANCELED for this reason, 2101, released. */
+void order_plan_give_up(struct engine *engine, uint32_t order, uint8_t reason);
+
 /* Executes the plan for an order whose record has the request's terms and is in no book: a
  * placement allocated it (`hash` names it in the id map), or a replacement lifted it. Afterwards it
  * rests, or it has ended, its 2101 is emitted and it is released. */

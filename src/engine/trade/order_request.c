@@ -13,15 +13,21 @@ enum { STP_MAX = 3 };
 
 /* --- rows up to expiry ------------------------------------------------------------------------ */
 
-/* What the market's state lets in. */
-static enum status check_state(const struct order_request *request)
+/* What the market's state lets in. In a gap nothing takes (R3); an order that waits does not. */
+static enum status check_state(struct order_request *request)
 {
+    bool in_gap = CC_UNLIKELY(request->market->in_gap) && !request->post_only && !request->waits;
+
+    if (in_gap && market_matches(request->market))
+        request->reason = REASON_market_gap;
     switch ((enum market_state)request->market->state) {
     case MARKET_ACTIVE:
-        return STATUS_request_completed;
+        return in_gap ? ROW_STATUS(market_post_only) : STATUS_request_completed;
     case MARKET_POST_ONLY:
         return request->post_only ? STATUS_request_completed : ROW_STATUS(market_post_only);
     case MARKET_REDUCE_ONLY:
+        if (in_gap)
+            return ROW_STATUS(market_post_only);
         return request->reduce_only ? STATUS_request_completed : ROW_STATUS(market_reduce_only);
     case MARKET_CANCEL_ONLY:
         return ROW_STATUS(market_cancel_only);
@@ -250,28 +256,12 @@ static enum status check_price(struct engine *engine, struct order_request *requ
     return STATUS_request_completed;
 }
 
-/* The marks that this portfolio's margin rests on. */
-static bool marks_stand(const struct engine *engine, const struct order_request *request)
+/* Row mark: it was computed, and the market is not frozen, unless the order can only reduce. */
+static bool mark_stands(const struct engine *engine, const struct order_request *request)
 {
-    uint32_t at = engine->portfolios.rows[request->portfolio].holding_head;
-
     if (request->market->mark == 0)
         return false;
-    if (request->reduce_only)
-        return true;
-    if (!market_mark_is_valid(engine, request->market_index))
-        return false;
-    for (; at != HOLDING_NONE; at = engine->holdings.rows[at].next) {
-        const struct holding *holding = &engine->holdings.rows[at];
-        uint32_t market = holding->market;
-        bool is_empty = holding->size == 0 && holding->order_head == ORDER_NONE;
-        if (market == request->market_index || is_empty)
-            continue;
-        if (engine->markets.rows[market].state == MARKET_HALTED ||
-            !market_mark_is_valid(engine, market))
-            return false;
-    }
-    return true;
+    return request->reduce_only || !market_is_frozen(engine, request->market_index);
 }
 
 /* For limit kinds: buy price * 1e6 <= mark * (1e6 + band), sell price * 1e6 >= mark * (1e6 -
@@ -328,12 +318,26 @@ static bool reduces(const struct order_request *request)
            (!request->waits && opposes && request->quantity <= margin_abs(request->position));
 }
 
-/* While it is being deleveraged nothing at all may enter (R7). */
+/* Under water, and while it is being deleveraged, nothing at all may enter (R4, R7). */
 static bool is_liquidated(struct engine *engine, const struct order_request *request)
 {
-    return CC_UNLIKELY(state_portfolio(engine, request->portfolio)->status ==
-                       PORTFOLIO_IN_LIQUIDATION) &&
+    const struct portfolio *portfolio = state_portfolio(engine, request->portfolio);
+
+    if (CC_UNLIKELY(margin_equity(portfolio) < 0))
+        return true;
+    return CC_UNLIKELY(portfolio->status == PORTFOLIO_IN_LIQUIDATION) &&
            (!reduces(request) || liquidation_step_is_running(engine, request->portfolio));
+}
+
+/* Row order_count, of the portfolio and of its account. */
+static bool rests_too_often(const struct engine *engine, const struct order_request *request)
+{
+    const struct portfolio *portfolio = &engine->portfolios.rows[request->portfolio];
+    uint32_t of_account = engine->accounts.rows[portfolio->account].open_order_count;
+    uint32_t less = order_request_replaces(request) ? 1 : 0;
+
+    return portfolio->open_order_count - less >= state_option(engine, OPTION_limits_open_orders) ||
+           of_account - less >= state_option(engine, OPTION_limits_account_open_orders);
 }
 
 /* Rows mark to liquidation. */
@@ -344,20 +348,48 @@ static enum status check_against_state(struct engine *engine, struct order_reque
     bool reduce_only = request->reduce_only != 0;
 
     request->position = request->holding == HOLDING_NONE ? 0 : holding->size;
-    if (!marks_stand(engine, request))
+    if (!mark_stands(engine, request))
         return ROW_STATUS(mark);
     if (!order_request_is_market(request) && !within_band(request))
         return ROW_STATUS(price_band);
-    if (!reduce_only && is_too_small(request))
+    if (is_too_small(request) &&
+        !(reduce_only && request->quantity >= margin_abs(request->position)))
         return ROW_STATUS(min_notional);
     if (order_request_is_market(request) && exceeds_slippage(engine, request))
         return ROW_STATUS(slippage);
     if (reduce_only && !may_reduce(request))
         return ROW_STATUS(reduce_only);
-    uint32_t open_orders = portfolio->open_order_count - (order_request_replaces(request) ? 1 : 0);
     if (order_request_may_rest(request) && portfolio->account != 0 &&
-        open_orders >= state_option(engine, OPTION_limits_open_orders))
+        rests_too_often(engine, request))
         return ROW_STATUS(order_count);
+    return is_liquidated(engine, request) ? ROW_STATUS(liquidation) : STATUS_request_completed;
+}
+
+enum status order_request_resume(struct engine *engine, uint32_t index,
+                                 struct order_request *request)
+{
+    const struct order *order = &engine->orders.hot[index];
+    const struct holding *holding = state_holding(engine, order->holding);
+
+    *request = (struct order_request){
+        .price = resting_price(engine, order),
+        .portfolio = holding->portfolio,
+        .account = order->account,
+        .replaced = ORDER_NONE,
+        .order_type = order->order_type,
+        .reduce_only = (order->flags & ORDER_REDUCE_ONLY) != 0,
+        .stp = (order->flags >> ORDER_STP_SHIFT) & 3u,
+        .fires = true,
+        .goes_on = true,
+        .side = order->side,
+        .tif = ORDER_IOC,
+        .market_index = order->market,
+        .holding = order->holding,
+        .tick = order->tick,
+        .market = state_market(engine, order->market),
+        .quantity = order->remaining,
+        .position = holding->size,
+    };
     return is_liquidated(engine, request) ? ROW_STATUS(liquidation) : STATUS_request_completed;
 }
 
@@ -371,7 +403,7 @@ enum status order_request_amount_of_wait(struct engine *engine, struct order_req
 enum status order_request_state_of_wait(const struct engine *engine,
                                         const struct order_request *request)
 {
-    if (!marks_stand(engine, request))
+    if (!mark_stands(engine, request))
         return ROW_STATUS(mark);
     if (!request->reduce_only && is_too_small(request))
         return ROW_STATUS(min_notional);

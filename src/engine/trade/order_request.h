@@ -29,7 +29,9 @@ struct order_request {
     uint16_t asset_id;
     uint8_t order_type; /* enum order_type */
     uint8_t post_only, reduce_only, stp;
-    bool waits; /* an untriggered order (code 6): it meets the rows of *_of_wait */
+    bool waits;   /* an untriggered order (code 6): it meets the rows of *_of_wait */
+    bool fires;   /* a conditional order that fires: with an IOC it goes on after makers_max */
+    bool goes_on; /* one that has gone on so: its record is there */
 
     uint8_t reason;   /* beside a refusal by order_request_form: enum reason */
     uint8_t side;     /* enum order_side */
@@ -82,6 +84,10 @@ static inline bool order_request_may_rest(const struct order_request *request)
 {
     return request->tif == ORDER_GTC || request->tif == ORDER_GTT;
 }
+
+/* The request of an order that fired and goes on; row liquidation of what is left of it. */
+CC_MUST_USE enum status order_request_resume(struct engine *engine, uint32_t order,
+                                             struct order_request *request);
 
 static inline uint8_t order_request_flags(const struct order_request *request)
 {

@@ -96,7 +96,9 @@ bool own_order_match(struct engine *engine, enum fill_kind kind, uint32_t *units
         .side = order->side,
         .stp = STP_EXPIRE_MAKER,
         .reduce_only = true,
-        .house = { .kind = (uint8_t)kind, .rebates = fund > 0 ? fund : 0 },
+        .house = { .kind = (uint8_t)kind,
+                   .rebates = fund > 0 ? fund : 0,
+                   .penalty_ppm = engine->liquidation.penalty_ppm },
     };
 
     INVARIANT(*units != 0);

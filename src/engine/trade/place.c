@@ -154,6 +154,8 @@ enum status place_limit(struct engine *engine, const struct command *command,
     request.reduce_only = body.reduce_only;
     request.stp = body.stp;
     request.waits = false;
+    request.fires = false;
+    request.goes_on = false;
     return run_rows(engine, command, &request, result);
 }
 
@@ -181,5 +183,7 @@ enum status place_market(struct engine *engine, const struct command *command,
     request.reduce_only = body.reduce_only;
     request.stp = body.stp;
     request.waits = false;
+    request.fires = false;
+    request.goes_on = false;
     return run_rows(engine, command, &request, result);
 }

@@ -14,6 +14,8 @@ struct audit {
     struct audit_verdict verdict;
     struct row_audit_market sums[ENGINE_MARKETS_MAX];
     int128 value; /* of all positions at the marks */
+    uint64_t longs[ENGINE_MARKETS_MAX];
+    uint64_t sizes; /* of all positions, whatever their sides */
     uint32_t orders;
 };
 
@@ -132,6 +134,8 @@ static void add_holding(struct audit *audit, uint32_t portfolio, const struct ho
         audit->value += (int128)engine->markets.rows[holding->market].mark * holding->size;
     audit->value -= holding->cost;
     sums->size_sum += holding->size;
+    audit->longs[holding->market] += holding->size > 0 ? (uint64_t)holding->size : 0;
+    audit->sizes += holding->size < 0 ? -(uint64_t)holding->size : (uint64_t)holding->size;
     sums->cost_sum += holding->cost;
     audit->row->recount_differences += wrong;
     if (wrong != 0)
@@ -182,8 +186,36 @@ static void finish_market(struct audit *audit, uint32_t index)
     audit->row->funding_pool += market->funding_pool;
     if (sums->size_sum != 0 && !is_settling(audit->engine, index))
         fail(audit, 1, index);
+    if (audit->longs[index] != market->open_interest) {
+        audit->row->recount_differences++;
+        fail(audit, 6, index);
+    }
     if (sums->best_bid != 0 && sums->best_ask != 0 && sums->best_bid >= sums->best_ask)
         fail(audit, 5, index);
+}
+
+/* Sums of accounts and what is owed against a recount. An order that fired and goes on is in the
+ * table and rests nowhere. */
+static uint32_t total_differences(const struct audit *audit)
+{
+    const struct engine *engine = audit->engine;
+    const struct account_position_table *positions = &engine->account_positions;
+    uint32_t going = engine->conditionals.going != ORDER_NONE, orders = 0, holdings = 0;
+    uint64_t sizes = 0;
+    int128 owed = 0;
+
+    for (uint32_t i = 0; i < engine->accounts.count; i++)
+        orders += engine->accounts.rows[i].open_order_count;
+    for (uint32_t i = 1; i < positions->slots.fresh; i++) {
+        sizes += positions->rows[i].size;
+        holdings += positions->rows[i].count;
+    }
+    for (uint32_t i = 0; i < engine->portfolios.count; i++)
+        owed += engine->liquidation.owed[i];
+    return (uint32_t)(audit->orders + going != engine->orders.count) +
+           (uint32_t)(orders != audit->orders) + (uint32_t)(sizes != audit->sizes) +
+           (uint32_t)(holdings != engine->holdings.slots.count) +
+           (uint32_t)(owed != engine->liquidation.owed_total);
 }
 
 static void finish_totals(struct audit *audit)
@@ -203,10 +235,10 @@ static void finish_totals(struct audit *audit)
         fail(audit, 2, MARKET_NONE);
     if (row->cash + audit->value + others != sources)
         fail(audit, 3, MARKET_NONE);
-    if (audit->orders != engine->orders.count) {
-        row->recount_differences++;
+    uint32_t wrong = total_differences(audit);
+    row->recount_differences += wrong;
+    if (wrong != 0)
         fail(audit, 6, MARKET_NONE);
-    }
 }
 
 static void run(struct audit *audit, const struct engine *engine, struct row_audit *row)

@@ -223,6 +223,10 @@ static void fill_market(const struct market *market, struct row_market *row)
         .tier_count = (uint8_t)record->tier_count,
         .next_tier_count = (uint8_t)market->next_tier_count,
         .effective_at_ns = record->effective_at_ns,
+        .position_limit = record->position_limit,
+        .open_interest_limit = record->open_interest_limit,
+        .mark_book_ppm = record->mark_book_ppm,
+        .oracle_sources_min = record->oracle_sources_min,
     };
     memcpy(row->market, record->symbol, sizeof row->market);
     memcpy(row->base, record->base, sizeof row->base);

@@ -11,13 +11,11 @@ void read_positions_begin(struct read_positions *cursor, const struct read_filte
     *cursor = (struct read_positions){ .filter = *filter };
 }
 
-static int128 score_of(const struct engine *engine, const struct holding *holding, int128 equity)
+static int128 score_of(const struct engine *engine, const struct holding *holding)
 {
     const struct market *market = &engine->markets.rows[holding->market];
-    uint64_t notional = margin_abs(holding->size) * market->mark;
 
-    return adl_score((int128)(int64_t)market->mark * holding->size - holding->cost, holding->cost,
-                     notional, equity);
+    return adl_score((int128)(int64_t)market->mark * holding->size - holding->cost, holding->cost);
 }
 
 static uint64_t liquidation_price_of(const struct holding *holding, const struct market *market,
@@ -67,7 +65,7 @@ static void fill_row(const struct engine *engine, const struct holding *holding,
     memcpy(row->id, id.bytes, sizeof row->id);
     memcpy(row->market, market->record.symbol, sizeof row->market);
     cursor->portfolio = holding->portfolio;
-    cursor->score = score_of(engine, holding, standing.equity);
+    cursor->score = score_of(engine, holding);
 }
 
 /* Shows the portfolio's next position from cursor->next_market on. False: there is none. */
@@ -131,7 +129,7 @@ bool read_positions_next_holder(const struct engine *engine, uint32_t k, uint32_
     if (holding->size != 0) {
         struct margin_standing standing;
         margin_standing(engine, holding->portfolio, &standing);
-        holder->score = score_of(engine, holding, standing.equity);
+        holder->score = score_of(engine, holding);
     }
     *from = holding->portfolio + 1;
     return true;

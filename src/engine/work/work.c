@@ -17,12 +17,7 @@
 #include "engine/trade/resting.h"
 #include "engine/work/work_load.h"
 
-static void pop(struct work_queue *work)
-{
-    INVARIANT(work->count > 0);
-    work->head++;
-    work->count--;
-}
+enum { WORK_RESERVED_PART = 4 }; /* of a command's units, the last: the others' (R3) */
 
 static void image_scan(const struct engine *engine, uint32_t market, struct image_sink *sink)
 {
@@ -31,6 +26,7 @@ static void image_scan(const struct engine *engine, uint32_t market, struct imag
     image_u64(sink, scan->from);
     image_u64(sink,
               (uint64_t)scan->begun | (uint64_t)scan->again << 8 | (uint64_t)scan->exact << 16);
+    image_u64(sink, scan->mark);
 }
 
 /* Where the list goes on in each record: what it has passed it does not look at again. */
@@ -189,6 +185,7 @@ static bool scan_unit(struct engine *engine, uint32_t market_index, uint32_t *un
     if (!scan->begun) {
         scan->begun = 1;
         scan->from = 0;
+        scan->mark = market->mark;
         market->scan_max = 0;
     }
     uint32_t holding = holding_next_holder(engine, market_index, scan->from);
@@ -207,6 +204,7 @@ static void scan_finish(struct engine *engine, uint32_t market)
     struct work_scan *scan = &engine->work.scans[market];
     bool again = scan->again;
 
+    state_market(engine, market)->checked_mark = scan->mark;
     *scan = (struct work_scan){ .exact = again ? scan->exact : 0 };
     if (again)
         work_queue_scan(engine, market);
@@ -347,13 +345,11 @@ const struct work_handler *work_handler(uint64_t kind)
     return kind < WORK_KIND_COUNT && handlers[kind].unit != NULL ? &handlers[kind] : NULL;
 }
 
-void work_image(const struct engine *engine, struct image_sink *sink)
+static void image_ring(const struct engine *engine, const struct work_items *ring,
+                       struct image_sink *sink)
 {
-    const struct work_queue *work = &engine->work;
-
-    image_u64(sink, work->count);
-    for (uint32_t i = 0; i < work->count; i++) {
-        uint32_t item = work->items[(work->head + i) & work->mask];
+    for (uint32_t i = 0; i < ring->count; i++) {
+        uint32_t item = ring->items[(ring->head + i) & ring->mask];
         const struct work_handler *handler = &handlers[item >> WORK_ITEM_BITS];
         image_u64(sink, item);
         if (handler->image != NULL)
@@ -361,22 +357,56 @@ void work_image(const struct engine *engine, struct image_sink *sink)
     }
 }
 
+void work_image(const struct engine *engine, struct image_sink *sink)
+{
+    const struct work_queue *work = &engine->work;
+
+    image_u64(sink, work->count);
+    for (unsigned i = 0; i < WORK_RING_COUNT; i++)
+        image_ring(engine, &work->rings[i], sink);
+}
+
+/* Whose turn it is: of the last `reserved` units the others', unless their head waits for a gap.
+ * WORK_RING_COUNT: nobody's. */
+static enum work_ring next_ring(const struct engine *engine, uint32_t units, uint32_t reserved)
+{
+    const struct work_items *rings = engine->work.rings;
+    bool others = rings[WORK_RING_OTHERS].count != 0 && !trigger_waits_for_gap(engine);
+
+    if (others && units <= reserved)
+        return WORK_RING_OTHERS;
+    if (rings[WORK_RING_LIQUIDATIONS].count != 0)
+        return WORK_RING_LIQUIDATIONS;
+    if (rings[WORK_RING_SCANS].count != 0)
+        return WORK_RING_SCANS;
+    return others ? WORK_RING_OTHERS : WORK_RING_COUNT;
+}
+
+/* One step of the first item of a queue, which leaves when it is finished. */
+static void step(struct engine *engine, enum work_ring which, uint32_t *units)
+{
+    const struct work_items *ring = &engine->work.rings[which];
+    uint32_t item = ring->items[ring->head & ring->mask], index = item & WORK_INDEX_MASK;
+    const struct work_handler *handler = &handlers[item >> WORK_ITEM_BITS];
+    bool finished = !handler->unit(engine, index, units);
+
+    risk_flush(engine);
+    if (!finished)
+        return;
+    work_queue_pop(engine, which);
+    if (handler->finish != NULL)
+        handler->finish(engine, index);
+}
+
 void work_run(struct engine *engine, uint32_t units)
 {
-    struct work_queue *work = &engine->work;
+    uint32_t reserved = units / WORK_RESERVED_PART;
 
-    while (work->count != 0) {
-        uint32_t item = work->items[work->head & work->mask], index = item & WORK_INDEX_MASK;
-        const struct work_handler *handler = &handlers[item >> WORK_ITEM_BITS];
-        bool finished = false;
-        while (units != 0 && !finished) {
-            finished = !handler->unit(engine, index, &units);
-            risk_flush(engine);
-        }
-        if (!finished)
+    while (engine->work.count != 0 && units != 0) {
+        enum work_ring ring = next_ring(engine, units, reserved);
+        if (ring == WORK_RING_COUNT)
             return;
-        pop(work);
-        if (handler->finish != NULL)
-            handler->finish(engine, index);
+        step(engine, ring, &units);
+        work_queue_end_gaps(engine);
     }
 }

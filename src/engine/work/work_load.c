@@ -34,13 +34,18 @@ static bool has_seen(const struct engine *engine, uint32_t market, uint64_t from
 
 bool work_load_scan(struct engine *engine, uint32_t index, struct image_read *read)
 {
-    uint64_t from, bits;
+    uint64_t from, bits, mark = 0;
 
     if (index >= engine->markets.count || engine->work.scans[index].queued)
         return image_read_refuse(read, "a scan of no market, or one that is queued twice");
     if (!image_read_u64(read, &from) || !image_read_u64(read, &bits))
         return false;
+    if (read->version <= 3)
+        mark = (bits & 1) != 0 ? engine->markets.rows[index].mark : 0;
+    else if (!image_read_u64(read, &mark))
+        return false;
     struct work_scan scan = {
+        .mark = mark,
         .from = (uint32_t)from,
         .queued = 1,
         .begun = bits & 1,
@@ -48,7 +53,8 @@ bool work_load_scan(struct engine *engine, uint32_t index, struct image_read *re
         .exact = bits >> 16 & 1,
     };
     if (from > engine->portfolios.count || (bits & ~UINT64_C(0x010101)) != 0 ||
-        (!scan.begun && (from != 0 || scan.again)) || !has_seen(engine, index, from))
+        mark > IMAGE_READ_MARK_MAX || (!scan.begun && (from != 0 || scan.again || mark != 0)) ||
+        !has_seen(engine, index, from))
         return image_read_refuse(read, "a scan that cannot be");
     engine->work.scans[index] = scan;
     return true;
@@ -153,12 +159,14 @@ bool work_load(struct engine *engine, struct image_read *read)
 
     if (!image_read_u64(read, &count))
         return false;
-    if (count > (uint64_t)work->mask + 1)
-        return image_read_refuse(read, "more work than there can be");
     for (; read->row < count; read->row++) {
         if (!image_read_u64(read, &item) || !load_item(engine, read, item))
             return false;
-        work->items[work->count++] = (uint32_t)item;
+        uint32_t kind = (uint32_t)(item >> WORK_ITEM_BITS);
+        const struct work_items *ring = &work->rings[work_queue_ring(kind)];
+        if (ring->count > ring->mask)
+            return image_read_refuse(read, "more work than there can be");
+        work_queue_push(engine, (enum work_kind)kind, (uint32_t)item & WORK_LOAD_INDEX);
     }
     if (read->left != 0)
         return image_read_refuse(read, "more bytes than the work takes");

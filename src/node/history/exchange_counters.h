@@ -12,7 +12,7 @@
 #include "base/published.h"
 #include "engine/state/effects.h"
 
-enum { EXCHANGE_COUNTERS_LEVELS = 3 }; /* R7: the book, the fund, deleveraging */
+enum { EXCHANGE_COUNTERS_LEVELS = 4 }; /* R7: the book, the fund, deleveraging, netting */
 
 struct exchange_counters {
     struct published liquidated; /* portfolios that became IN_LIQUIDATION */

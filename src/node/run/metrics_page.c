@@ -185,7 +185,8 @@ static void withdrawal_lines(struct page *page, const struct exchange_counters *
 
 static void exchange_lines(struct page *page, const struct exchange_counters *exchange)
 {
-    static const char *const levels[EXCHANGE_COUNTERS_LEVELS] = { "book", "fund", "adl" };
+    static const char *const levels[EXCHANGE_COUNTERS_LEVELS] = { "book", "fund", "adl",
+                                                                  "netting" };
 
     amount(page, "insurance_fund_micro_usdc", "Cash of the fund; below 0: a deficit.",
            &exchange->fund_cash);

@@ -85,6 +85,27 @@ int command_operator_oracle(struct context *context)
     return submit(context, SETTING_oracle_key, &draft, fill_oracle);
 }
 
+static bool fill_index(struct context *context, struct draft *draft)
+{
+    char error[INSTRUMENT_ERROR_MAX];
+    int64_t price;
+    struct uuid id;
+    if (!context_id(context, &id) || !context_market(context, context->arguments->words[0]))
+        return false;
+    if (!instrument_price(&context->record, context->arguments->words[1], &price, error))
+        return context_fail(context, EXIT_CODE_usage, "%s", error);
+    draft_begin(draft, REQUEST_index_accept, SIGNATURE_ED25519, &id);
+    draft_set(draft, "index_price", (uint64_t)price);
+    draft_set(draft, "asset", context->record.asset_id);
+    return true;
+}
+
+int command_operator_index(struct context *context)
+{
+    struct draft draft;
+    return submit(context, SETTING_operator_key, &draft, fill_index);
+}
+
 static bool fill_market(struct context *context, struct draft *draft)
 {
     static char text[REQUEST_BODY_MAX + 1];

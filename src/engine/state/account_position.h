@@ -1,0 +1,53 @@
+/* account_position.h - what an account holds in a market over all its portfolios (rules.md R4,
+ * tiers of entry). Owned by the engine.
+ *
+ * A record is made with the first (portfolio, market) record of the pair and freed with the last,
+ * so that the table never fills before that of holdings.
+ *
+ * Owner.  Index 0 is a dummy and never given.
+ * Units.  Sizes raw. */
+#ifndef ENGINE_STATE_ACCOUNT_POSITION_H
+#define ENGINE_STATE_ACCOUNT_POSITION_H
+
+#include "base/compiler.h"
+#include "engine/table/hash_index.h"
+#include "engine/table/slot_table.h"
+
+enum { ACCOUNT_POSITION_NONE = 0 };
+
+struct account_position {
+    uint64_t size;  /* sum of |s| of its holdings */
+    uint32_t count; /* of its holdings */
+    uint32_t account;
+    uint32_t map_place;
+    uint32_t next; /* in the free list */
+    uint16_t market;
+    uint8_t zero[6];
+};
+
+struct account_position_table {
+    struct account_position *rows; /* [slots.laid_out + 1]; 0 is the dummy */
+    struct hash_index map;
+    struct slot_table slots; /* limit: engine.positions */
+};
+
+struct engine;
+
+size_t account_position_table_bytes(uint32_t slots);
+void account_position_table_init(struct account_position_table *table, void *memory,
+                                 uint32_t slots);
+
+/* The account's size in the market (index), 0 without a record. */
+CC_MUST_USE uint64_t account_position_size(const struct engine *engine, uint32_t account,
+                                           uint32_t market);
+
+/* A new holding, without a position yet, is counted. Returns the record's index. */
+uint32_t account_position_enter(struct engine *engine, uint32_t account, uint32_t market);
+
+/* A holding without a position is given back. */
+void account_position_leave(struct engine *engine, uint32_t index);
+
+/* The size of one of the holdings changes. */
+void account_position_move(struct engine *engine, uint32_t index, int64_t before, int64_t after);
+
+#endif

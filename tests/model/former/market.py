@@ -1,0 +1,239 @@
+"""One market: its record (json.md J5), its book, its index and mark (rules.md R3, R5).
+
+Sides are +1 (buy, LONG) and -1 (sell, SHORT). A book side keeps its prices as keys price * -side
+in one sorted list, so that the best level is always keys[0]."""
+import json
+from bisect import bisect_left, insort
+from collections import deque
+
+from wire import ACTIVE, CLOSED, HALTED, REDUCE_ONLY
+
+PPM = 1000000
+SECOND = 1000000000
+
+
+def cdiv(value, divisor):
+    return -(-value // divisor)
+
+
+def tdiv(value, divisor):
+    quotient = abs(value) // abs(divisor)
+    return quotient if (value < 0) == (divisor < 0) else -quotient
+
+
+def decimal(text, decimals):
+    """An exact decimal as an integer of 10^-decimals."""
+    sign = -1 if text.startswith("-") else 1
+    whole, _, part = text.lstrip("-").partition(".")
+    assert len(part) <= decimals, text
+    return sign * int(whole + part.ljust(decimals, "0"))
+
+
+class Order:
+    __slots__ = ("id", "owner", "holding", "market", "side", "price", "remaining", "filled",
+                 "expiry", "reduce_only", "post_only", "stp", "stamp", "level", "type",
+                 "value", "placed", "status", "lists")
+
+
+class Level:
+    __slots__ = ("price", "size", "orders")
+
+    def __init__(self, price):
+        self.price = price
+        self.size = 0
+        self.orders = {}  # order id with account -> Order, oldest first
+
+
+class Side:
+    __slots__ = ("sign", "keys", "levels")
+
+    def __init__(self, sign):
+        self.sign = sign
+        self.keys = []
+        self.levels = {}
+
+    def best(self):
+        return -self.sign * self.keys[0] if self.keys else 0
+
+    def insert(self, order):
+        level = self.levels.get(order.price)
+        if level is None:
+            level = self.levels[order.price] = Level(order.price)
+            insort(self.keys, -self.sign * order.price)
+        level.orders[order] = order
+        level.size += order.remaining
+        order.level = level
+
+    def remove(self, order):
+        level = order.level
+        del level.orders[order]
+        level.size -= order.remaining
+        order.level = None
+        if not level.orders:
+            del self.levels[level.price]
+            del self.keys[bisect_left(self.keys, -self.sign * level.price)]
+
+    def all(self):
+        """Every level, best first."""
+        for key in self.keys:
+            yield self.levels[-self.sign * key]
+
+    def crossing(self, limit):
+        """Levels that a taker of the other side with that limit meets, best first."""
+        bound = -self.sign * limit
+        for key in self.keys:
+            if key > bound:
+                return
+            yield self.levels[-self.sign * key]
+
+
+class Market:
+    def __init__(self, record, t):
+        rec = json.loads(record)
+        self.id, self.symbol = rec["asset_id"], rec["market"]
+        price, size = rec["price_decimals"], rec["size_decimals"]
+        self.tick = decimal(rec["tick_size"], price)
+        self.lot = decimal(rec["lot_size"], size)
+        self.min_size = decimal(rec["min_size"], size)
+        self.max_size = decimal(rec["max_order_size"], size)
+        self.min_notional = decimal(rec["min_notional"], 6)
+        self.impact_notional = decimal(rec["impact_notional"], 6)
+        self.max_price = min(2**40 - 1, self.tick * (2**24 - 1))
+        self.max_leverage = rec["max_leverage"]
+        self.leverage = min(20, self.max_leverage)  # unless a portfolio set another one
+        self.band = rec["price_band_ppm"]
+        self.slippage = rec["max_slippage_ppm"]
+        # by fee tier
+        self.maker_ppm = [decimal(row["maker_fee_rate"], 6) for row in rec["fees"]]
+        self.taker_ppm = [decimal(row["taker_fee_rate"], 6) for row in rec["fees"]]
+        self.set_tiers(rec["tiers"])
+        self.bids, self.asks = Side(1), Side(-1)
+        self.state = self.former_state = ACTIVE
+        self.index = 0          # last accepted oracle price
+        self.index_at = 0       # its publish time
+        self.valid_at = 0       # t at which it was taken
+        self.publish_ts = 0     # of the newest update, held or not
+        self.held = []          # newest prices while held, at most three
+        self.is_held = False
+        self.mark = 0
+        self.shown_valid = 0    # what the last 2109 said
+        self.ema = 0
+        self.last = 0
+        self.trade_seq = 0
+        self.book_seq = 0
+        self.max_position = 0   # R1: running maximum of |s|
+        self.next_second = (t // SECOND + 1) * SECOND
+        self.scan = None        # the queued mark scan
+        self.list = None        # the queued release of its cancellation list
+        self.list_stamp = 0     # while it is queued
+        self.premium = self.premium_sum = self.premium_count = 0  # of the hour's samples
+        self.premium_slot, self.funding_hour = t // (5 * SECOND), t // (3600 * SECOND)
+        self.epoch = self.epoch_hour = self.funding_pool = 0
+        self.funding = None     # the queued item of the open epoch
+        self.waited = False     # somebody's liquidation waits for it (R7)
+        self.unwind = None      # the queued item of the fund's selling
+        self.samples = deque()  # (second, index) of the last half hour (R9)
+        self.reduce_only_since = None  # t, while it is REDUCE_ONLY without a break
+        self.settling = False   # CLOSED and its settlement not complete
+        self.gains = self.shortfall = 0
+        self.ordinal = 0        # place in the order of definition
+
+    def set_tiers(self, tiers):
+        """R4: (upper, imr, mmr, im deduction, mm deduction) of each tier."""
+        self.tiers = []
+        before = None
+        for tier in tiers:
+            upper = tier["upper_notional"]
+            imr = PPM // tier["max_leverage"]
+            mmr = imr // 2
+            im_off = mm_off = 0
+            if before:
+                im_off = before[3] + cdiv(before[0] * (imr - before[1]), PPM)
+                mm_off = before[4] + cdiv(before[0] * (mmr - before[2]), PPM)
+            before = (2**200 if upper is None else decimal(upper, 6), imr, mmr, im_off, mm_off)
+            self.tiers.append(before)
+
+    def side(self, sign):
+        return self.bids if sign > 0 else self.asks
+
+    def tier(self, notional):
+        for tier in self.tiers:
+            if notional <= tier[0]:
+                return tier
+
+    def initial_margin(self, notional, leverage):
+        _, imr, _, im_off, _ = self.tier(notional)
+        return max(-(-notional // leverage), -(-notional * imr // PPM) - im_off)
+
+    def maintenance_margin(self, notional):
+        _, _, mmr, _, mm_off = self.tier(notional)
+        return max(0, -(-notional * mmr // PPM) - mm_off)
+
+    def index_valid(self, t, max_age):
+        if self.state == CLOSED:
+            return not self.settling
+        return self.index > 0 and not self.is_held and (
+            max_age == 0 or t - self.index_at <= max_age)
+
+    def matches(self, t, max_age):
+        """R9: whether the book trades, at a mark that is valid."""
+        return self.state in (ACTIVE, REDUCE_ONLY) and self.index_valid(t, max_age)
+
+    def trusted(self, t, max_age):
+        """R5: may orders that are not reduce-only be placed by who holds something here."""
+        return self.mark > 0 and self.state != HALTED and self.index_valid(t, max_age)
+
+    def impact(self, side, makers_max):
+        """Numerator and denominator of the average price of impact_notional, or None (R5)."""
+        notional = size = met = 0
+        for key in side.keys:
+            level = side.levels[-side.sign * key]
+            for order in level.orders:
+                if met == makers_max:
+                    return None
+                met += 1
+                value = level.price * order.remaining
+                if notional + value >= self.impact_notional:
+                    rest = self.impact_notional - notional
+                    # quantity = size + rest / price, average = impact_notional / quantity
+                    return self.impact_notional * level.price, size * level.price + rest
+                notional += value
+                size += order.remaining
+        return None
+
+    def update_ema(self, makers_max):
+        """R5: the premium's moving average in Q20."""
+        bid, ask = self.bids.best(), self.asks.best()
+        if not bid or not ask:
+            self.ema += tdiv(-self.ema, 150)
+            return
+        middle = (bid + ask) // 2
+        below = self.impact(self.bids, makers_max)
+        above = self.impact(self.asks, makers_max)
+        if below and above:
+            middle = (below[0] // below[1] + cdiv(above[0], above[1])) // 2
+        self.ema += tdiv(((middle - self.index) << 20) - self.ema, 150)
+
+    def next_mark(self):
+        """R5: the median, clamped."""
+        one, two = self.index, self.index + (self.ema >> 20)
+        known = sorted(price for price in (self.bids.best(), self.asks.best(), self.last) if price)
+        if len(known) == 3:
+            third = known[1]
+        elif known:
+            third = sum(known) // len(known)
+        else:
+            third = (one + two) // 2
+        mark = third if not known else sorted((one, two, third))[1]
+        low = cdiv(self.index * (PPM - 50000), PPM)
+        high = self.index * (PPM + 50000) // PPM
+        return max(1, min(max(mark, low), high))
+
+    def hold(self, price, t):
+        """R5: is this update a move beyond 10 % within 60 s."""
+        return (self.index > 0 and t - self.valid_at <= 60 * SECOND
+                and abs(price - self.index) * 10 > self.index)
+
+    def release(self):
+        """R5: three consecutive updates lie within 2 % of each other."""
+        return len(self.held) == 3 and (max(self.held) - min(self.held)) * 50 <= min(self.held)

@@ -1,0 +1,499 @@
+"""A naive exchange: what the rule book says, with dictionaries and sorted lists and no thought of
+speed of matching. It is written from the rules and shares nothing with the engine but them; what
+it takes for granted where they are silent is in README.md.
+
+Exchange.apply takes what the pipe takes and gives (sequence, t, status, original status) and the
+list of effects (code, 48 bytes) in the order of wire.md W3c."""
+from base64 import b64decode
+from collections import Counter
+from heapq import heappop, heappush
+
+import amend
+import batches
+import forced
+import funding
+import liquidation
+import protection
+import risk
+import settlement
+import states
+from cash import Cash
+from conditionals import Conditionals
+from credentials import ADDING, Credentials, REMOVING, SIGNUPS, refusal
+from deferred import Work
+from hierarchy import Hierarchy
+from market import Market, SECOND
+from place import place, place_market
+from protection import Protection, REDUCE_ONLY_LIST
+from walk import MODES
+from wire import (ALL16, AMEND, ARM, BATCH, CANCEL, CANCELED, CANCEL_ALL, CANCEL_ONLY, CLOSED,
+                  CLOSE_ACCOUNT, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CONDITIONAL,
+                  CONDITIONAL_CANCEL, CONFIGURATION, CREATE_KEY, CREATE_PASSKEY_ACCOUNT,
+                  CREATE_PORTFOLIO, CREATE_SESSION, CREATE_SUBACCOUNT, DEFINE, DELETE, DEPOSIT,
+                  DISCONNECT, EXPIRED, FAUCET, FEE_TIER, HALTED, HALT_ALL, LEVERAGE,
+                  LEVERAGE_BODY, LOGIN, MARKET_ORDER, MARKET_STATE, OPERATOR_CANCEL, ORACLE,
+                  ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED, REASON, RENAME, REOPEN_PORTFOLIO,
+                  REPLACE, RESET_MMP, REVOKE_ALL, REVOKE_KEY, REVOKE_SESSION, SCHEDULE_CANCEL,
+                  SETTLE, SET_MMP, STATUS, SUSPEND, TICK, TOP_UP, TRANSFER, UNTRIGGERED,
+                  WITHDRAW, uuid_ms)
+
+S = STATUS
+MS = 1000000
+WORK_TICK_UNITS = 1024
+MARK_VALUE_MAX = 2**60
+SLICE_MS = 16
+ACCOUNT_TIER = 3  # what a 2119 tells
+
+
+class Exchange:
+    def __init__(self):
+        self.t = self.sequence = 0
+        self.limits = {}
+        self.markets = {}
+        self.portfolios = {}      # (account, subaccount, portfolio) -> Portfolio
+        self.by_number = []       # index = creation number
+        self.orders = {}          # (account, order id) -> resting Order
+        self.volumes = {}         # account -> Volumes
+        self.credentials = Credentials(self)
+        self.seen = {}            # (account, request id) -> (status, t)
+        self.slices = {}          # slice number -> keys of seen
+        self.oldest = []          # heap of the slice numbers in use
+        self.accounts = 0
+        self.hierarchy = Hierarchy(self)
+        self.money = Cash(self)
+        self.conditionals = Conditionals(self)
+        self.protection = Protection(self)
+        self.entered = self.item = 0  # orders that this command has entered; item of a batch
+        self.walk_met = 0  # makers that the last walk met
+        self.fee_account = 0
+        self.work = Work(self)
+        self.changed = []         # portfolios to check
+        self.run = None           # the L3 run that is under way
+        self.batch_markets = set()  # an atomic batch's, as they were before it (R11, Batch)
+        self.payments = 0         # of funding, ever
+        self.mark_epoch = 0       # raised when a mark moves and when an epoch of funding opens
+        self.effects = []
+        self.id_index = 0
+        self.counts, self.ends = Counter(), Counter()  # what was met
+        self.hierarchy.new_account(0)  # the fund
+        self.handlers = {
+            AMEND: lambda body: amend.reduce(self, body),
+            REPLACE: lambda body: amend.replace(self, body),
+            CANCEL: lambda body: amend.cancel(self, body),
+            MARKET_STATE: lambda body: states.set_one(self, body, True),
+            HALT_ALL: lambda body: states.set_all(self, body, True),
+            CANCEL_ALL: self.protection.cancel_all, ORACLE: self.oracle,
+            DEPOSIT: self.money.deposit,
+            CONDITIONAL_CANCEL: self.conditionals.cancel,
+            SCHEDULE_CANCEL: self.protection.schedule, SET_MMP: self.protection.set_mmp,
+            RESET_MMP: self.protection.reset_mmp,
+            OPERATOR_CANCEL: self.protection.operator_cancel,
+            TRANSFER: self.money.transfer, WITHDRAW: self.money.withdraw,
+            SETTLE: self.money.settle, TOP_UP: self.money.top_up,
+            CREATE_SUBACCOUNT: self.hierarchy.create_subaccount,
+            CLOSE_SUBACCOUNT: self.hierarchy.close_subaccount,
+            CREATE_PORTFOLIO: self.hierarchy.create_portfolio,
+            CLOSE_ACCOUNT: self.hierarchy.close_account,
+            SUSPEND: self.hierarchy.suspend, FEE_TIER: self.hierarchy.set_fee_tier,
+            CREATE_SESSION: self.credentials.create_session,
+            REVOKE_ALL: self.credentials.revoke_all, REVOKE_KEY: self.credentials.revoke_key}
+        self.plain = {  # give (status, reason)
+            LEVERAGE: self.set_leverage, CLOSE_PORTFOLIO: self.hierarchy.close_portfolio,
+            REOPEN_PORTFOLIO: self.hierarchy.reopen_portfolio, RENAME: self.hierarchy.rename,
+            FAUCET: self.money.faucet_credit, ARM: self.protection.arm,
+            DISCONNECT: self.protection.disconnect}
+
+    # ---- effects and coverage
+
+    def emit(self, code, *fields):
+        self.effects.append((code, PACK[code](*fields)))
+
+    def note_walk(self, walk, status):
+        if walk.contact:
+            self.counts["contact " + MODES[walk.order.stp]] += 1
+        if walk.filled and not status:
+            kind = ("IOC", "FOK", "resting kinds")[min(walk.order.expiry, 2)]
+            self.counts["filled " + kind] += 1
+
+    def note_tiers(self, maker, taker, maker_fee):
+        counts = self.counts
+        counts["maker tier %d" % maker.owner.volumes.rate] += 1
+        counts["taker tier %d" % taker.owner.volumes.rate] += 1
+        if maker_fee < 0:
+            counts["rebate"] += 1
+
+    def note_state(self, status, reason):
+        self.ends[status, reason] += 1
+
+    def show(self, order, action, quantity):
+        """2107 and 2106 of an order whose change is done: what was added, or taken away."""
+        market = order.market
+        market.book_seq += 1
+        self.emit(2107, order.id, order.price, quantity, market.book_seq, market.id, order.side < 0,
+                  action)
+        level = market.side(order.side).levels.get(order.price)
+        market.book_seq += 1
+        self.emit(2106, order.price, level.size if level else 0, len(level.orders) if level else 0,
+                  order.side < 0, market.book_seq, market.id)
+
+    def show_position(self, holding):
+        owner = holding.portfolio
+        self.emit(2103, owner.account, owner.subaccount, owner.index, holding.size, holding.cost,
+                  holding.net_funding, holding.market.id)
+
+    def cash(self, portfolio, amount, ref, kind):
+        before, portfolio.cash = portfolio.cash, portfolio.cash + amount
+        if portfolio.number == 0:
+            risk.fund_moved(self)
+        else:
+            risk.changed(self, portfolio)
+        self.emit(2104, portfolio.account, portfolio.subaccount, portfolio.index, amount,
+                  portfolio.cash, ref, kind)
+        if portfolio.number == 0 and (before < 0) != (portfolio.cash < 0):
+            self.counts["fund below 0" if portfolio.cash < 0 else "fund at 0 again"] += 1
+            self.emit(2117, portfolio.cash, amount, portfolio.cash < 0)
+
+    # ---- check-on-touch
+
+    def touch(self, portfolio):
+        """R3, as far as it tells something: the fee tier of the day (R6)."""
+        before = portfolio.volumes.rate
+        if portfolio.volumes.touch(self.t):
+            tier = portfolio.volumes.rate
+            self.counts["tier rises" if tier > before else "tier falls"] += 1
+            self.emit(2119, portfolio.account, 0, 0, 0, tier, ACCOUNT_TIER)
+
+    def marks_trusted(self, portfolio):
+        """R5: in every market where the portfolio has a position or a resting order."""
+        markets = {holding.market for holding in portfolio.holdings.values()
+                   if holding.size or holding.orders}
+        return all(market.trusted(self.t, self.max_age)
+                   for market in markets | self.batch_markets)
+
+    # ---- orders that end
+
+    def dead_state(self, order):
+        """R3: (status, reason) of an order that is dead at t, else None. A list goes before a
+        dead-man deadline that has not fired, that before the expiry."""
+        if order.lists:
+            return CANCELED, protection.reason_of(order.lists)
+        if order.status == UNTRIGGERED and order.swept:
+            return CANCELED, REASON["operator"]
+        if order.owner.dead_man and self.protection.dead_man_passed(order):
+            return CANCELED, REASON["dead_man"]
+        if order.status == UNTRIGGERED and order.market.state == CLOSED:
+            return CANCELED, REASON["market_state"]
+        return (EXPIRED, 0) if order.expiry <= self.t else None
+
+    def take_out(self, order):
+        """Out of book and sums; `remaining` stays as it is."""
+        holding = order.holding
+        self.work.taken_out(order)
+        risk.changed(self, order.owner)
+        holding.count(order, -order.remaining)
+        del holding.orders[order]
+        order.owner.order_count -= 1
+        order.market.side(order.side).remove(order)
+        del self.orders[order.owner.account, order.id]
+
+    def remove(self, order, status, reason):
+        order.status = status
+        self.note_state(status, reason)
+        self.take_out(order)
+        self.emit(2101, order.id, order.remaining, order.filled, order.price, status, reason,
+                  order.side < 0, order.type, order.market.id)
+        self.show(order, DELETE, order.remaining)
+
+    def end_all_orders(self, portfolio, reason):
+        self.protection.cover_all(portfolio, reason)
+        self.conditionals.doom(portfolio, reason)
+
+    def end_reduce_only(self, holding, used_up=None):
+        holding.list_stamp = self.next_stamp()
+        self.protection.cover((order for order in holding.orders
+                               if order.reduce_only and order is not used_up),
+                              REDUCE_ONLY_LIST, REASON["reduce_only"])
+        self.conditionals.doom(holding.portfolio, REASON["reduce_only"], holding.market,
+                               reduce_only=(1,))
+
+    def expire(self, order):
+        owner = order.owner
+        self.emit(2115, owner.account, owner.subaccount, owner.index, 0, order.market.id)
+        self.release(order)
+        self.counts["expired by timer"] += 1
+
+    def release(self, order):
+        """Of a dead order."""
+        self.end_order(order, *self.dead_state(order))
+
+    def end_order(self, order, status, reason):
+        if order.status == UNTRIGGERED:
+            self.conditionals.end(order, status, reason)
+        else:
+            self.remove(order, status, reason)
+
+    def next_stamp(self):
+        """R3, the age of an order: the stamp of the next order that enters or list made."""
+        return self.sequence << 16 | self.entered
+
+    def take_stamp(self):
+        self.entered += 1
+        return self.next_stamp() - 1
+
+    # ---- marks
+
+    def second(self, market):
+        """The full second of a market: ema, then mark (R5)."""
+        if market.index_valid(self.t, self.max_age):
+            market.update_ema(self.makers_max)
+            self.recompute(market)
+            settlement.sample(self, market)
+        elif market.shown_valid:
+            self.show_mark(market, 0)
+        funding.hour(self, market)
+        funding.sample(self, market)
+        forced.queue_unwind(self, market)
+
+    def recompute(self, market):
+        if market.state == HALTED or not market.index_valid(self.t, self.max_age):
+            return
+        mark = market.next_mark()
+        if mark * market.max_position > MARK_VALUE_MAX:
+            self.counts["halted by mark"] += 1
+            states.enter(self, market, HALTED, states.CAUSE_ORACLE)
+            return
+        # also when it is valid again: who waited for it is checked
+        changed = mark != market.mark or not market.shown_valid
+        market.mark = mark
+        self.mark_epoch += changed
+        self.show_mark(market, 1)
+        if changed:
+            self.work.queue_scan(market)
+        self.conditionals.mark_computed(market)
+        liquidation.market_moved(self, market)
+
+    def show_state(self, market, cause, price=0):
+        market.book_seq += 1
+        self.emit(2111, market.id, market.state, cause, price)
+
+    def show_mark(self, market, valid):
+        market.shown_valid = valid
+        market.book_seq += 1
+        self.emit(2109, market.index, market.mark, market.ema, market.premium, market.id, valid)
+
+    def oracle(self, body):
+        publish_ts, price, asset, pad, _, pad2 = ORACLE_BODY.unpack(body)
+        if pad or pad2:
+            return S["order_rejected_invalid"]
+        if asset in (0, ALL16):
+            return S["order_rejected_invalid_market"]
+        market = self.markets.get(asset)
+        if market is None:
+            return S["rejected_market_not_found"]
+        if market.state == CLOSED:
+            return S["market_closed"]
+        if price == 0 or price > 2**40 - 1:
+            return S["rejected_invalid_price"]
+        if publish_ts <= market.publish_ts or publish_ts >= 2**63 or self.max_age and not (
+                self.t - self.max_age <= publish_ts <= self.t + SECOND):
+            return S["order_rejected_expired"]
+        market.publish_ts = publish_ts
+        if market.is_held:
+            market.held = (market.held + [price])[-3:]
+            if not market.release():
+                return 0
+            market.is_held, market.held = False, []
+            self.counts["hold released"] += 1
+            if market.state == CANCEL_ONLY:
+                states.enter(self, market, market.former_state, states.CAUSE_ORACLE)
+        elif market.hold(price, self.t):
+            market.is_held, market.held = True, [price]
+            self.counts["hold"] += 1
+            market.former_state = market.state
+            if market.state < CANCEL_ONLY:
+                states.enter(self, market, CANCEL_ONLY, states.CAUSE_ORACLE)
+            if market.shown_valid:
+                self.show_mark(market, 0)
+            return 0
+        self.accept(market, price)
+        return 0
+
+    def accept(self, market, price):
+        market.index, market.index_at, market.valid_at = price, market.publish_ts, self.t
+        if market.waited and market.state == HALTED:
+            self.counts["index of a halted market waited for"] += 1
+        liquidation.market_moved(self, market)
+        self.recompute(market)
+
+    # ---- commands
+
+    def configure(self, body):
+        for line in body.rstrip(b"\0").decode().splitlines():
+            key, value = line.split("=", 1)
+            self.limits[key] = int(value) if value.isdigit() else value
+        self.oracle_keys = self.key_list("exchange.oracle_keys")
+        self.operator_keys = self.key_list("exchange.operator_key")
+        self.treasury_keys = self.key_list("exchange.treasury_key") or self.operator_keys
+        self.max_age = self.limits["exchange.oracle_max_age_ms"] * MS
+        self.makers_max = self.limits["engine.makers_max"]
+        self.open_orders = self.limits["limits.open_orders"]
+        self.units = self.limits["engine.work_per_command"]
+        self.past = self.limits["exchange.clock_past_ms"] + 5000
+        self.future = self.limits["exchange.clock_future_ms"] + 5000
+        self.order_slots = self.limits["engine.orders"]
+        self.slots = self.limits["limits.duplicate_slots"]
+
+    def keys_of(self, code):
+        """Who signs an operator code (W3a)."""
+        if code == ORACLE:
+            return self.oracle_keys
+        return self.treasury_keys if code in (DEPOSIT, SETTLE, TOP_UP) else self.operator_keys
+
+    def key_list(self, name):
+        return [b64decode(text) for text in self.limits[name].split(",") if text]
+
+    def set_leverage(self, body):
+        """Code 2001: (status, reason)."""
+        key_id, account, subaccount, index, leverage, asset, _ = LEVERAGE_BODY.unpack(body)
+        portfolio = self.hierarchy.portfolio_of_key(key_id, (account, subaccount, index), False)
+        if isinstance(portfolio, tuple):
+            if portfolio[1]:
+                self.counts["leverage " + {"read_only_key": "read-only key",
+                                           "subaccount_not_permitted": "pinned key"}[
+                                               portfolio[1]]] += 1
+            return portfolio
+        if portfolio.status == PORTFOLIO_CLOSED:
+            return "order_rejected_invalid", "portfolio_not_active"
+        risk.touch(self, portfolio)
+        market = self.markets.get(asset)
+        if market is None:
+            return "rejected_market_not_found", None
+        if not 1 <= leverage <= market.max_leverage:
+            self.counts["leverage invalid"] += 1
+            return "order_rejected_invalid", "invalid_parameter"
+        if not self.marks_trusted(portfolio):
+            self.counts["leverage refused by marks"] += 1
+            return "order_rejected_invalid", "insufficient_free_equity"
+        holding = portfolio.holding(market)
+        before, holding.leverage = holding.leverage, leverage
+        risk.changed(self, portfolio)
+        equity, initial, _ = portfolio.risk()
+        if leverage < before and equity < initial:
+            holding.leverage = before
+            self.counts["leverage refused by equity"] += 1
+            return "order_rejected_invalid", "insufficient_free_equity"
+        self.counts["leverage " + ("kept" if leverage == before else "back to default"
+                                   if leverage == market.leverage else "lowered"
+                                   if leverage < before else "raised")] += 1
+        return "request_completed", None
+
+    def unsigned(self, code, body):
+        units = self.units if self.limits else 0
+        self.status = 0
+        if code == CONFIGURATION:
+            self.configure(body)
+        elif code == DEFINE:
+            market = Market(body.rstrip(b"\0").decode(), self.t)
+            market.ordinal = len(self.markets)
+            self.markets[market.id] = market
+            self.work.add_second(market)
+            self.show_state(market, states.CAUSE_OPERATOR)
+        elif code in (MARKET_STATE, HALT_ALL):
+            self.status = (states.set_one if code == MARKET_STATE else states.set_all)(
+                self, body, False)
+        elif code in self.plain:
+            status, reason = self.plain[code](body)
+            self.status, self.reason = S[status], REASON[reason] if reason else 0
+        elif code == TICK and body[0] == 1:
+            units = WORK_TICK_UNITS
+        return units
+
+    def drop_slices(self, t):
+        """W5: a slice goes when no id that the window lets through can fall in it."""
+        first = (t // MS - self.past) // SLICE_MS
+        while self.oldest and self.oldest[0] < first:
+            for entry in self.slices.pop(heappop(self.oldest)):
+                del self.seen[entry]
+
+    def remember(self, entry, status, milliseconds):
+        self.seen[entry] = status, self.t
+        number = milliseconds // SLICE_MS
+        if number not in self.slices:
+            self.slices[number] = []
+            heappush(self.oldest, number)
+        self.slices[number].append(entry)
+
+    def apply(self, kind, code, payload, key, clock, extra=b""):
+        self.t_now = t = max(self.t + 1, clock)
+        self.effects = []
+        self.id_index = self.reason = self.entered = self.item = 0
+        self.subject = None  # the order that the command made or found
+        self.own_order = None  # not of the work behind it
+        if kind == 0:
+            self.t = t
+            self.sequence += 1
+            self.work.queue_timers(t)
+            units = self.unsigned(code, payload)
+            risk.flush(self)
+            if self.limits:
+                self.drop_slices(t)
+            self.protection.freeze()
+            self.work.perform(units)
+            self.protection.freeze()
+            return self.sequence, t, self.status, 0
+        request_id, body = payload[8:24], payload[24:]
+        self.request_id = request_id
+        milliseconds = uuid_ms(request_id)
+        if not t // MS - self.past <= milliseconds <= t // MS + self.future:
+            return 0, t, S["request_dropped"], 0
+        account, refused = self.credentials.check(code, body, key, t)
+        entry = account, request_id
+        if account is not None:
+            if entry in self.seen:
+                return 0, t, S["duplicate_request_id"], self.seen[entry][0]
+            uses = 1 + (batches.id_count(body) if code == BATCH else 0)
+            if len(self.seen) + uses > self.slots:
+                return 0, t, S["retry_required"], 0
+        self.t = t
+        self.sequence += 1
+        self.work.queue_timers(t)
+        self.drop_slices(t)
+        status = self.execute(code, body, key, request_id, refused, extra)
+        if account is not None:
+            self.remember(entry, status, milliseconds)
+        else:
+            account = 0  # the id stays unused: there is no duplicate key
+        risk.flush(self)
+        if status in (S["account_created_with_session"], S["account_created_session_failed"]):
+            account = self.accounts
+        self.protection.freeze()
+        self.ended = status
+        self.emit(2100, request_id, account, status, self.reason, 255)
+        self.own_order = self.subject
+        self.work.perform(self.units)
+        self.protection.freeze()
+        return self.sequence, t, status, 0
+
+    def execute(self, code, body, key, request_id, refused, extra):
+        if refused:
+            return S[refusal(code)]
+        if code < ORACLE and self.credentials.suspended(code, int.from_bytes(body[:8], "little")):
+            return S["rejected_account_suspended"]
+        if code in (PLACE, MARKET_ORDER):
+            return (place if code == PLACE else place_market)(self, request_id, body)
+        if code == BATCH:
+            return batches.place_batch(self, request_id, body)
+        if code == CONDITIONAL:
+            return self.conditionals.place(request_id, body)
+        if code in SIGNUPS:
+            self.counts["accounts of passkeys"] += code == CREATE_PASSKEY_ACCOUNT
+            return self.credentials.create_account(body, key)
+        if code == CREATE_KEY:
+            return self.credentials.create_key(body, extra[-32:])
+        if code in (LOGIN, REVOKE_SESSION):
+            done = (self.credentials.login if code == LOGIN
+                    else self.credentials.revoke_session)
+            return done(body, extra[-32:] if code == LOGIN else extra)
+        if code in ADDING or code in REMOVING:
+            return self.credentials.change_keys(code, body)
+        return self.handlers[code](body)

@@ -1,0 +1,158 @@
+"""Portfolios: exact positions and cash (rules.md R2), margin (R4)."""
+from market import tdiv
+from wire import PORTFOLIO_ACTIVE
+
+
+class Holding:
+    """A portfolio in one market: position and resting orders."""
+    __slots__ = ("portfolio", "market", "leverage", "size", "cost", "orders", "buy", "sell",
+                 "buy_notional", "sell_notional", "all_buy", "all_sell", "all_buy_notional",
+                 "all_sell_notional", "position_id", "list_stamp", "post_stamp", "cursor",
+                 "mark_seen", "epoch", "fifth_at",
+                 "net_funding")
+
+    def __init__(self, portfolio, market):
+        self.portfolio = portfolio
+        self.market = market
+        self.leverage = market.leverage
+        self.list_stamp = self.post_stamp = 0  # of the last lists of reduce-only, post-only orders
+        self.cursor = None      # order that a cancellation list goes on at
+        self.size = self.cost = self.net_funding = 0
+        self.mark_seen = market.mark  # by the last look of a check (R7)
+        self.epoch = market.epoch     # up to which its funding is settled (R5)
+        self.fifth_at = None          # t of the action that sold a fifth of it (R7)
+        self.orders = {}  # Order -> Order, by placing sequence
+        self.buy = self.sell = self.buy_notional = self.sell_notional = 0
+        self.all_buy = self.all_sell = self.all_buy_notional = self.all_sell_notional = 0
+
+    def count(self, order, quantity):
+        """Adds `quantity` of a resting order to the sums (negative: takes it away)."""
+        value = quantity * order.price
+        if order.side > 0:
+            self.all_buy += quantity
+            self.all_buy_notional += value
+            if not order.reduce_only:
+                self.buy += quantity
+                self.buy_notional += value
+        else:
+            self.all_sell += quantity
+            self.all_sell_notional += value
+            if not order.reduce_only:
+                self.sell += quantity
+                self.sell_notional += value
+
+    def open_loss(self):
+        """R4: each order alone, reduce-only excluded."""
+        mark, loss = self.market.mark, 0
+        if self.buy or self.sell:
+            for order in self.orders:
+                if not order.reduce_only:
+                    worse = (order.price - mark) * order.side
+                    if worse > 0:
+                        loss += worse * order.remaining
+        return loss
+
+    def initial_margin(self, notional):
+        """R4 IM(N) at the leverage that the portfolio has set in this market."""
+        return self.market.initial_margin(notional, self.leverage)
+
+    def margins(self):
+        """(IM, MM) of this market."""
+        size, market = self.size, self.market
+        if not size and not self.buy and not self.sell:
+            return 0, 0
+        worst = max(abs(size), abs(size + self.buy), abs(size - self.sell))
+        initial = self.initial_margin(worst * market.mark) + self.open_loss()
+        maintenance = market.maintenance_margin(abs(size) * market.mark) if size else 0
+        return initial, maintenance
+
+    def after(self, quantity, price):
+        """(size, cost) after a trade that is not made."""
+        before = self.size, self.cost
+        self.trade(quantity, price)
+        after, (self.size, self.cost) = (self.size, self.cost), before
+        return after
+
+    def trade(self, quantity, price):
+        """R2. Gives (realised PnL, whether a position was opened or flipped)."""
+        size, value = self.size, price * quantity
+        if size == 0 or (size > 0) == (quantity > 0):
+            self.size += quantity
+            self.cost += value
+            return 0, size == 0
+        if abs(quantity) <= abs(size):
+            closed = tdiv(self.cost * abs(quantity), abs(size))
+            self.cost -= closed
+            self.size += quantity
+            return -value - closed, False
+        realised = price * size - self.cost  # the closing part trades -size
+        self.size = size + quantity
+        self.cost = price * self.size
+        return realised, True
+
+
+class Portfolio:
+    __slots__ = ("account", "subaccount", "index", "number", "cash", "holdings", "order_count",
+                 "list", "slack_maintenance", "slack_initial", "changed", "checked", "volumes",
+                 "liquidation", "run", "action", "acted_at", "wait_until",
+                 "status", "conditionals", "dead_man", "name", "moved")
+
+    def __init__(self, account, number, volumes=None, subaccount=0, index=0):
+        self.account = account
+        self.volumes = volumes  # of the account
+        self.subaccount, self.index = subaccount, index
+        self.number = number
+        self.name = b"Portfolio %d" % index if index else b"Main"
+        self.status = PORTFOLIO_ACTIVE
+        self.conditionals = {}  # untriggered orders by placing: Order -> Order
+        self.dead_man = 0       # deadline of the dead-man, 0: none
+        self.cash = 0
+        self.holdings = {}  # market id -> Holding
+        self.order_count = 0
+        self.list = None    # the queued item of the deferred work that releases its orders
+        self.slack_maintenance = self.slack_initial = 0  # R7
+        self.changed = False  # to be checked at the end of this command
+        self.moved = False    # in the market that a run ranks, and not looked at since
+        self.checked = -1     # mark_epoch of the last check
+        self.liquidation = None  # the queued item of its liquidation (R7)
+        self.run = self.action = None  # of level 3, of level 1, while it is under way
+        self.acted_at = None     # t at which the last action of level 1 began
+        self.wait_until = None   # t of its timer
+
+    def holding(self, market):
+        holding = self.holdings.get(market.id)
+        if holding is None:
+            holding = self.holdings[market.id] = Holding(self, market)
+        return holding
+
+    def id(self):
+        return self.account, self.subaccount, self.index
+
+    def busy(self):
+        return self.run is not None or self.action is not None
+
+    def risk(self):
+        """R4: (equity, IM, MM)."""
+        equity, initial, maintenance = self.cash, 0, 0
+        for holding in self.holdings.values():
+            if holding.size or holding.buy or holding.sell:
+                equity += holding.market.mark * holding.size - holding.cost
+                im, mm = holding.margins()
+                initial += im
+                maintenance += mm
+        return equity, initial, maintenance
+
+    def balance(self):
+        """(free, withdrawable, equity, IM, MM) as a read shows them (R4)."""
+        equity, initial, maintenance = self.risk()
+        unrealised = equity - self.cash
+        # 64 bits carry it: orders within R1's bounds may need more than that of initial margin
+        withdrawable = max(-2**63, self.cash + min(0, unrealised) - initial)
+        return max(0, withdrawable), withdrawable, equity, initial, maintenance
+
+
+def reducing_rule(before, after):
+    """R4's reducing rule; each side is (equity, MM)."""
+    return (after[0] >= after[1]
+            or after[0] >= 0 and after[0] - after[1] >= before[0] - before[1]
+            or after[0] >= before[0])

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""test_clauses.py BUILD - each clause that keeps a gang out, taken out of the model: the model must
+then differ from the engine. So a comparison that finds nothing has met these clauses."""
+import sys
+import unittest
+
+import adl
+import cash
+import deferred
+import forced
+import liquidation
+import market
+import portfolio
+import rows
+import settlement
+import test_model
+import walk
+
+
+class Planted(unittest.TestCase):
+    """A model without one clause must differ from the engine."""
+
+    run_stream = test_model.Planted.run_stream
+    differs = test_model.Planted.differs
+
+    def test_wrong_margin(self):
+        self.differs(deferred.Work, "end_gaps", lambda _: None, "slices")
+        self.differs(market.Market, "stress", lambda *_: 0, "states")
+        self.differs(portfolio.Holding, "of_account", lambda _, worst: worst, "twins")
+        self.differs(walk, "beyond_limits", lambda *_: False, "twins")
+        self.differs(rows, "liquidation_refused", lambda *_, **__: "", "slices")
+
+    def test_wrong_prices(self):
+        self.differs(market.Market, "reference", lambda market_, _: market_.index, "runs")
+        self.differs(market.Market, "closing_mark", lambda market_, _: market_.index, "announced")
+
+    def test_wrong_losses(self):
+        self.differs(liquidation, "net", lambda *_: 0, "twins")
+        self.differs(adl, "shares_of", lambda legs, *_: [0] * len(legs), "deleverage")
+        self.differs(forced, "chance", lambda *_: 0, "backstop")
+        self.differs(cash.Cash, "profit_refused", lambda *_: 0, "owing")
+        self.differs(settlement, "shortfall_of", lambda *_: 0, "closing")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
