@@ -27,6 +27,16 @@ static unsigned occurrences(const char *text, size_t size, const char *name)
     return found;
 }
 
+/* Of the query, the empty ones too. */
+static unsigned parameter_count(const char *text, size_t count)
+{
+    unsigned found = 0;
+
+    for (size_t i = 0; i < count; i++)
+        found += i == 0 || text[i - 1] == '&';
+    return found;
+}
+
 static void fuzz_text(const struct parameters *query)
 {
     char value[PARAMETER_TEXT_MAX];
@@ -34,6 +44,11 @@ static void fuzz_text(const struct parameters *query)
     unsigned there = occurrences(query->text, query->count, "market");
     enum parameter_found found = parameter_text(query, "market", value, &problem);
 
+    if (parameter_count(query->text, query->count) > ROUTE_PARAMETERS_MAX) {
+        if (found != PARAMETER_BAD || problem.code == PROBLEM_none)
+            abort();
+        return;
+    }
     if ((found == PARAMETER_ABSENT) != (there == 0))
         abort();
     if (found == PARAMETER_GIVEN && (there != 1 || strlen(value) >= sizeof value))
