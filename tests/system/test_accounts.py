@@ -496,7 +496,7 @@ def oracle_prices(world):
                "request_completed")
     table.ack("10 % is no more than 10 %", price(330_000, **asset), "request_completed")
     table.same("ACTIVE", exchange.get("/api/v1/markets/ETH-PERP").json["state"], "ACTIVE")
-    # The reference is the lower median of one sample a second: three of 3,300 outweigh one of 3,000.
+    # The reference is the lower median of one sample a second: three of 3,300 outweigh one.
     time.sleep(3.1)
     table.ack("a jump", price(400_000, **asset), "request_completed")
     table.same("held", exchange.get("/api/v1/markets/ETH-PERP").json["state"], "CANCEL_ONLY")
