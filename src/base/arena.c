@@ -17,17 +17,23 @@ int arena_populate(void *memory, size_t bytes)
     return 0;
 }
 
+void arena_advise_huge(void *memory, size_t bytes)
+{
+    size_t before = -(uintptr_t)memory % HUGE_PAGE_BYTES; /* to the first whole huge page */
+    if (bytes < before + HUGE_PAGE_BYTES)
+        return;
+    size_t whole = (bytes - before) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    int refused = madvise((uint8_t *)memory + before, whole, MADV_HUGEPAGE);
+    (void)refused; /* without huge pages only page faults and address translation are slower */
+}
+
 int arena_map(void **memory, size_t bytes, bool touch)
 {
     void *region = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (region == MAP_FAILED)
         return -errno;
-    if (bytes >= HUGE_PAGE_BYTES) {
-        /* Best effort: without huge pages only address translation is slower. */
-        int refused = madvise(region, bytes, MADV_HUGEPAGE);
-        (void)refused;
-    }
+    arena_advise_huge(region, bytes);
     if (touch) {
         int failed = arena_populate(region, bytes);
         if (failed != 0) {

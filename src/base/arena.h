@@ -4,7 +4,7 @@
  * A dry run finds the size: on an arena without memory every arena_alloc returns NULL and only
  * counts the bytes. The caller then maps the region and repeats the same sequence of calls.
  * arena_alloc is pure: the engine lays itself out with it. The others (arena_map, arena_populate,
- * arena_unmap) are system calls.
+ * arena_advise_huge, arena_unmap) are system calls.
  *
  * Owner. The thread that lays out. A piece cannot be given back; it lives until arena_unmap.
  * Units. Bytes. */
@@ -46,6 +46,10 @@ CC_MUST_USE int arena_map(void **memory, size_t bytes, bool touch);
 /* Faults in every page of a part of such a region. Returns 0, or -errno when the machine has no
  * more memory; the pages faulted in before the error stay. */
 CC_MUST_USE int arena_populate(void *memory, size_t bytes);
+
+/* Asks the kernel to back the whole huge pages within any memory, before its first use, with huge
+ * pages: 2 MiB are then one page fault, not 512. A refusal changes nothing but the time. */
+void arena_advise_huge(void *memory, size_t bytes);
 
 /* Unmaps a region of arena_map. NULL is allowed. */
 void arena_unmap(void *memory, size_t bytes);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/mix.h"
 
 enum {
@@ -28,15 +29,19 @@ struct keyring {
     struct mix_key hash_key;
     uint32_t capacity;
     uint64_t newest_end; /* sequence of the newest tombstone ever */
-    uint32_t free_head;  /* 0: none */
+    uint32_t free_head;  /* of the slots that had a row; 0: none */
     _Atomic uint32_t count;
     _Atomic uint32_t used; /* slots that ever had a row: 1 .. used */
     struct slot slots[];   /* rows are 1 .. capacity; 0 closes the ring of tombstones */
 };
 
+/* ck_hs writes all of it at once. */
 static void *map_malloc(size_t bytes)
 {
-    return calloc(1, bytes);
+    void *memory = calloc(1, bytes);
+    if (memory != NULL)
+        arena_advise_huge(memory, bytes);
+    return memory;
 }
 
 /* ck_hs sets `defer` when it replaced the map while readers may use the old one. The map is sized
@@ -184,10 +189,6 @@ int keyring_init(struct keyring **keyring, uint32_t capacity, const uint8_t hash
     }
     made->hash_key = mix_key_load(hash_key);
     made->capacity = capacity;
-    for (uint32_t i = capacity; i > 0; i--) {
-        made->slots[i].next = made->free_head;
-        made->free_head = i;
-    }
     *keyring = made;
     return 0;
 }
@@ -220,19 +221,20 @@ int keyring_add(struct keyring *keyring, const struct keyring_row *row)
         slot_write(slot, row);
         return 0;
     }
-    if (keyring->free_head == 0)
+    /* relaxed: its own word. A slot that never had a row is not touched before its first. */
+    uint32_t used = atomic_load_explicit(&keyring->used, memory_order_relaxed);
+    bool fresh = keyring->free_head == 0;
+    if (fresh && used == keyring->capacity)
         return -ENOSPC;
-    slot = &keyring->slots[keyring->free_head];
-    uint32_t next_free = slot->next;
+    slot = &keyring->slots[fresh ? used + 1 : keyring->free_head];
+    uint32_t next_free = slot->next; /* 0 in a fresh one */
     /* The slot is complete before the map points to it; the map stores with release. */
     slot_write(slot, row);
     if (!map_put(keyring, slot, &row->key))
         return -ENOSPC;
-    /* relaxed load: its own word. The store's release pairs with keyring_walk: slots up to `used`
-     * are initialized. */
-    uint32_t index = slot_index(keyring, slot);
-    if (index > atomic_load_explicit(&keyring->used, memory_order_relaxed))
-        atomic_store_explicit(&keyring->used, index, memory_order_release);
+    /* release (pairs: keyring_walk): slots up to `used` are initialized. */
+    if (fresh)
+        atomic_store_explicit(&keyring->used, used + 1, memory_order_release);
     keyring->free_head = next_free;
     slot->next = 0;
     slot->before = 0;

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
+
 #define LOAD(place, order)         atomic_load_explicit(&(place), memory_order_##order)
 #define STORE(place, value, order) atomic_store_explicit(&(place), value, memory_order_##order)
 
@@ -538,9 +540,13 @@ struct journal *journal_create(const struct journal_config *config)
         memory_free(journal);
         return NULL;
     }
+    /* Every page is touched here, so that none is faulted in beside a command. */
+    arena_advise_huge((void *)journal->words, config->buffer_bytes);
     memset((void *)journal->words, 0, config->buffer_bytes);
-    for (uint32_t i = 0; i < JOURNAL_FRAMES_MAX; i++)
+    for (uint32_t i = 0; i < JOURNAL_FRAMES_MAX; i++) {
+        arena_advise_huge(journal->flights[i].bytes, journal->frame_bytes_max);
         memset(journal->flights[i].bytes, 0, journal->frame_bytes_max);
+    }
     journal->file = -1;
     journal->block_bytes = config->disk->block_bytes;
     journal->segment = config->position.segment;
