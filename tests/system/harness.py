@@ -4,6 +4,7 @@ A case is a function of the suite's world; each may fail alone. A suite ends wit
 failed" and exit code 1 when one failed.
 """
 import json
+import os
 import pathlib
 import sys
 import time
@@ -27,6 +28,9 @@ PROBLEM_EXTRA = {  # J8: code -> member: (type, whether it must be there)
     "not_ready": ("lag_ms", int, False),
 }
 
+
+# How long hostile peers keep up each attack. docs/reliability.md has the full length.
+PHASE_S = float(os.environ.get("PERPD_PHASE_S", "1"))
 
 PRODUCED = Produced()
 PRODUCED.watch(Connection)

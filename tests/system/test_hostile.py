@@ -26,12 +26,11 @@ from client import (CANCEL, CANCEL_ALL, CREATE_ACCOUNT, CREATE_API_KEY, CREATE_S
                     JSON, MARKET_DEFINE, OCTETS, ORACLE_PRICE, PATHS, PATIENCE_S, PLACE_LIMIT,
                     REVOKE_SESSION, Account, Connection, Ed25519Key, Perpd, Secp256k1Key, envelope,
                     frame, id_text, limit_body, new_id, payload_of, request_bytes)
-from harness import Suite, Table, only, perpd_program
+from harness import PHASE_S, Suite, Table, only, perpd_program
 
 suite = Suite("hostile")
 SEED = int(os.environ.get("HOSTILE_SEED", random.SystemRandom().randrange(10**6)))
 USDC = 1_000_000
-PHASE_S = 3.0
 LATE_S = 20  # in a flood of so long the first ids leave their window (W5)
 OUTPUT_POOL = 64 << 20
 # Tables of fixed size come into use page by page: what a phase may add, what each round of orders

@@ -12,11 +12,11 @@ from client import (CANCEL, CREATE_API_KEY, IOC, JSON, PATIENCE_S, PLACE_LIMIT, 
                     REDUCE, REPLACE, REVOKE_ALL, REVOKE_API_KEY, Account, Secp256k1Key,
                     api_key_body, cancel_body, id_text, limit_body, market_order_body, new_id,
                     reduce_body, replace_body, request_bytes)
-from harness import Suite
+from harness import PHASE_S, Suite
 from test_hostile import NET_THREADS, OUTPUT_POOL, REPLIES, SEED, USDC, answers, main, phase
 
 suite = Suite("hostile_reads")
-PHASE_S = 1.5
+READS_S = PHASE_S / 2
 # Unknown ids spread over a whole index, whose huge pages nothing touched before: it grows once, by
 # as much for 400 ids as for 80,000.
 ID_INDEX = 16 << 20
@@ -60,7 +60,7 @@ def fill_account(world, orders):
 def strange_parameters(world, table):
     """Any query of any read: 200, 400, 403 or 404, and every 200 is a list within its limit."""
     fill_account(world, 1_000)
-    going = world.going(2 * PHASE_S)
+    going = world.going(2 * READS_S)
     number, connection = 0, world.exchange.open()
     while going():
         number += 1
@@ -89,7 +89,7 @@ def strange_parameters(world, table):
 @phase(least=1, to=suite)
 def bodies_and_methods(world, table):
     """W10: a GET with a body is 400 and a close; HEAD 405; what follows a close is not read."""
-    going = world.going(PHASE_S)
+    going = world.going(READS_S)
     while going():
         ask_with_bodies_and_methods(world, table)
 
@@ -160,7 +160,7 @@ def pages_in_floods(world, table):
              for limit in (1, 100, 1000) for offset in (0, 1_500, 2_999, 10**6, 2**63 - 1)
              if path != LISTS[3] or offset == 0]
     served, refused = [0] * 6, [0] * 6
-    going = world.going(2 * PHASE_S, lambda: sum(served) > sum(refused))
+    going = world.going(2 * READS_S, lambda: sum(served) > sum(refused))
     data = b"".join(keyed(world, path) for path in paths)
 
     def work(number):
@@ -196,7 +196,7 @@ def pages_never_read(world, table):
             connection.send(data)
         except OSError:
             pass
-    going, served, count = world.going(PHASE_S), 0, 0
+    going, served, count = world.going(READS_S), 0, 0
     while going():
         response = world.exchange.get("/api/v1/orders?limit=10", world.account.api_key)
         served += descending(table, "another reader", response)
@@ -238,7 +238,7 @@ def deep_pages(world, table):
     deep = [f"/api/v1/orders?{query}" for query in (
         "status=UNTRIGGERED", "market=SOL-PERP", "offset=19990&limit=10", "offset=20000")]
     slowest, served, refused = [0.0], [0] * 7, [0] * 7
-    going = world.going(2 * PHASE_S, lambda: served[0] > 10 * refused[0])
+    going = world.going(2 * READS_S, lambda: served[0] > 10 * refused[0])
 
     def work(number):
         with exchange.open() as connection:
@@ -267,7 +267,7 @@ def deep_pages(world, table):
 @phase(least=5, orders=2_000, to=suite)
 def settings_in_floods(world, table):
     """PUT /leverage by six at once, good and nonsense, with revoked keys in between."""
-    going = world.going(PHASE_S)
+    going = world.going(READS_S)
     account, exchange = world.account, world.exchange
     key = exchange.ack(CREATE_API_KEY, api_key_body(account.id, scope=1),
                        account.session)["api_key"]
@@ -305,7 +305,7 @@ def amendments_in_storms(world, table):
     shared = [new_id() for _ in range(4)]
     for order_id in shared:
         account.limit(1_020_000, -5_000, order_id)
-    going = world.going(2 * PHASE_S)
+    going = world.going(2 * READS_S)
 
     def work(number):
         source = random.Random(SEED + number)
@@ -369,7 +369,7 @@ def signed_nonsense(world, table):
              900_000, 1_000_000)
     order_id = new_id()
     account.limit(950_000, 1_000, order_id)
-    going, number = world.going(PHASE_S), 0
+    going, number = world.going(READS_S), 0
     with exchange.open() as connection:
         while going():
             number += 1
@@ -409,7 +409,7 @@ def signed_nonsense(world, table):
 def requests_nobody_made(world, table):
     """Thousands of unknown request and order ids, pipelined: 404 each, in order."""
     count = 0
-    going = world.going(PHASE_S, lambda: count >= 200)
+    going = world.going(READS_S, lambda: count >= 200)
     with world.exchange.open() as connection:
         while going():
             kinds = [("requests", "request_not_found"), ("orders", "order_not_found")] * 50
