@@ -178,7 +178,7 @@ struct row_market {
     uint64_t effective_at_ns; /* 0: none */
     uint64_t position_limit;  /* micro-USDC, 0: none */
     uint64_t open_interest_limit;
-    uint32_t mark_book_ppm; /* UINT32_MAX: never sent, it follows the tiers */
+    uint32_t mark_book_ppm; /* in force; never sent, it follows the tiers */
     uint32_t oracle_sources_min;
     struct row_tier tiers[ROW_TIERS_MAX];
     struct row_tier next_tiers[ROW_TIERS_MAX];
@@ -209,9 +209,13 @@ struct row_mark {
     uint64_t index_price; /* 0: none yet */
     int64_t premium_ppb;  /* last sample */
     int64_t predicted_rate_ppb;
+    int64_t book_term;    /* slow average of the book less the index (R5: ema), signed */
+    uint64_t third_price; /* 0: none, or the market does not match */
+    uint32_t clamp_ppm;   /* how far from the index the mark may be */
     uint8_t valid;
+    uint8_t in_gap;
     uint8_t price_decimals;
-    uint8_t zero[6];
+    uint8_t zero;
 };
 
 /* Every term of R2's invariants at one sequence, then market_count struct row_audit_market. */

@@ -2,6 +2,7 @@
  * number is worked out by hand; prices raw, BTC-PERP of W10. */
 #include "engine/price/mark.h"
 #include "engine/state/samples.h"
+#include "engine/view/read.h"
 #include "trade.h"
 
 #define S HOST_SECOND_NS
@@ -274,6 +275,14 @@ static void test_book_bound(void)
     host_tick(&host, 0);
     CHECK(market->ema == 17476266); /* (2,500 << 20) / 150 */
     CHECK(market->mark == 1000016); /* median of 1,000,000, 1,000,016 and 1,002,500 */
+    char symbol[32] = "BTC-PERP";
+    struct row_mark row;
+    CHECK(read_mark(host.engine, symbol, &row) && row.mark_price == 1000016 && row.valid);
+    CHECK(row.book_term == 16 && row.third_price == 1002500 && row.clamp_ppm == 2500);
+    CHECK(!row.in_gap);
+    work_queue_begin_gap(host.engine, 0);
+    market->state = MARKET_POST_ONLY;
+    CHECK(read_mark(host.engine, symbol, &row) && row.third_price == 0 && row.in_gap);
     host_close(&host);
 }
 

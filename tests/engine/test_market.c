@@ -58,6 +58,7 @@ static void test_define(void)
     CHECK(read_market_count(host.engine) == 3);
     read_market(host.engine, 0, &row);
     CHECK(row.asset_id == 1 && row.state == MARKET_ACTIVE);
+    CHECK(row.mark_book_ppm == 2500); /* never sent: a quarter of 10,000 */
     read_market(host.engine, 1, &row);
     CHECK(row.asset_id == 4 && row.state == MARKET_POST_ONLY && row.max_price == 16777215);
     read_market(host.engine, 2, &row);

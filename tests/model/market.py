@@ -251,13 +251,18 @@ class Market:
         low = cdiv(self.index * (PPM - self.book_ppm), PPM)
         high = self.index * (PPM + self.book_ppm) // PPM
         one, two = self.index, self.index + (self.ema >> 20)
+        third = self.third_price()
+        mark = sorted((one, two, third))[1] if third else (one + two) // 2
+        return max(1, min(max(mark, low), high))
+
+    def third_price(self):
+        """R5: what the book has to say, clamped; 0: nothing."""
         known = sorted(price for price in (self.bids.best(), self.asks.best(), self.last) if price)
         if not known or not self.matches_state():
-            mark = (one + two) // 2
-        else:
-            third = known[1] if len(known) == 3 else sum(known) // len(known)
-            mark = sorted((one, two, min(max(third, low), high)))[1]
-        return max(1, min(max(mark, low), high))
+            return 0
+        third = known[1] if len(known) == 3 else sum(known) // len(known)
+        return min(max(third, cdiv(self.index * (PPM - self.book_ppm), PPM)),
+                   self.index * (PPM + self.book_ppm) // PPM)
 
     def closing_mark(self, t):
         passed = (t - self.announced_at - CLOSING_FROM) // SECOND

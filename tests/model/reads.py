@@ -1,4 +1,4 @@
-"""Reads of the engine against the model: balances, positions, live orders, fee tiers, books, audit.
+"""Reads of the engine against the model: balances, positions, orders, tiers, books, marks, audit.
 
 A read is (request bytes, (check of the reply, its arguments))."""
 import struct
@@ -7,11 +7,13 @@ import wire
 from pipe import LENGTH, read_bytes
 from wire import PORTFOLIO_CLOSED
 
-# struct row_balance, row_book, row_level, row_audit, row_order, row_position, row_account (row.h)
+# struct row_balance, row_book, row_level, row_mark, row_audit, row_order, row_position, row_account
+# and row_subaccount (row.h)
 BALANCE = struct.Struct("<QIIqq16s16s16s32sB15x")
 BOOK = struct.Struct("<32sQII8x")
 INDEXES = struct.Struct("<II")
 LEVELS = struct.Struct("<QQ")
+MARK = struct.Struct("<32sQQQqqqQIBBBx")
 AUDIT = struct.Struct("<16s16sqq16s16s16s16s16sIIB7x")
 ORDER = struct.Struct("<QII16s32sQQQ8x16sQQQQ8xQ16sIBBBBBBB2xBBx")
 POSITION = struct.Struct("<QII16s32sqqqQ16s16s16sQIBBBx")
@@ -70,6 +72,20 @@ def book_of(market):
     sides = [[(level.price, level.size) for level in side.all()][:BOOK_DEPTH]
              for side in (market.bids, market.asks)]
     return market.book_seq, len(sides[0]), len(sides[1]), sides[0] + sides[1]
+
+
+# ---- marks
+
+def check_mark(number, market, expected, reply):
+    row = MARK.unpack(reply)
+    same(number, f"mark of market {market}", "seq, mark, index, premium, book term, third price, "
+         "clamp, valid, in a gap", expected, (*row[1:5], *row[6:11]))
+
+
+def mark_of(exchange, market):
+    return (market.book_seq, market.mark, market.index, market.premium, market.ema >> 20,
+            market.third_price(), market.book_ppm,
+            int(market.index_valid(exchange.t, exchange.max_age)), int(market.in_gap))
 
 
 # ---- fee tiers
@@ -205,6 +221,8 @@ def reads_of(exchange, number):
         symbol = market.symbol.encode().ljust(32, b"\0")
         yield (read_bytes("k", 0, symbol + LENGTH.pack(BOOK_DEPTH)),
                (check_book, (number, market.id, book_of(market))))
+        yield read_bytes("m", 0, symbol), (check_mark, (number, market.id,
+                                                        mark_of(exchange, market)))
     for account in exchange.hierarchy.accounts.values():
         if account.number:
             yield from of_account(exchange, number, account)

@@ -8,6 +8,7 @@
  *   'b'  u32 subaccount, u32 portfolio   -> struct row_balance (base/row.h), or nothing
  *   's'  u32 subaccount, u32 zero        -> struct row_subaccount, or nothing
  *   'k'  32 bytes of symbol, u32 depth   -> struct row_book, then struct row_level each
+ *   'm'  32 bytes of symbol              -> struct row_mark, or nothing
  *   'o'                                  -> struct row_order of each live order
  *   'p'                                  -> struct row_position of each position
  *   'u'                                  -> struct row_account, or nothing
@@ -158,6 +159,16 @@ static void run_book(const struct engine *engine, const uint8_t *request)
     send_reply((uint32_t)(sizeof row + bytes));
 }
 
+static void run_mark(const struct engine *engine, const uint8_t *request)
+{
+    struct row_mark row;
+    char symbol[32];
+    memcpy(symbol, request + HEAD_BYTES, sizeof symbol);
+    bool found = read_mark(engine, symbol, &row);
+    memcpy(reply, &row, sizeof row);
+    send_reply(found ? (uint32_t)sizeof row : 0);
+}
+
 /* Every row of the account. */
 static struct read_filter everything(uint64_t account_id)
 {
@@ -257,6 +268,9 @@ static bool run(struct engine *engine, const uint8_t *request)
         return true;
     case 'k':
         run_book(engine, request);
+        return true;
+    case 'm':
+        run_mark(engine, request);
         return true;
     case 'o':
         run_orders(engine, request);

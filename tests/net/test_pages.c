@@ -64,7 +64,7 @@ static const struct {
       "\"max_leverage\":50,\"tiers\":[{\"upper_notional\":\"20000000\",\"max_leverage\":50,"
       "\"imr_ppm\":20000,\"mmr_ppm\":10000},{\"upper_notional\":null,\"max_leverage\":5,"
       "\"imr_ppm\":200000,\"mmr_ppm\":100000}],\"price_band_ppm\":100000,"
-      "\"max_slippage_ppm\":50000,\"mark_book_ppm\":0,\"oracle_sources_min\":0,"
+      "\"max_slippage_ppm\":50000,\"mark_book_ppm\":2500,\"oracle_sources_min\":1,"
       "\"position_limit\":\"0\",\"open_interest_limit\":\"0\",\"fees\":[{\"tier\":0,\"maker_fee_"
       "rate\":\"0.00015\","
       "\"taker_fee_rate\":\"0.00045\"},{\"tier\":1,\"maker_fee_rate\":\"0.00012\","

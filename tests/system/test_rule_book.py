@@ -225,9 +225,14 @@ def house(world):
     mark = exchange.get("/api/v1/markets/BTC-PERP/mark").json
     table.same("mark", (mark["market"], mark["index_price"], mark["valid"]),
                ("BTC-PERP", "100000", True))
+    table.same("its parts", (mark["clamp_ppm"], mark["in_gap"],
+                             abs(float(mark["book_term"])) <= 250,
+                             abs(float(mark["third_price"]) - 100_000) <= 250),
+               (2500, False, True, True))
     table.same("not yet", [exchange.get("/api/v1/markets/DOGE-PERP/mark").json[name]
-                           for name in ("mark_price", "index_price", "valid")],
-               [None, None, False])
+                           for name in ("mark_price", "index_price", "valid", "third_price")],
+               [None, None, False, None])
+    table.same("clamp", exchange.get("/api/v1/markets/BTC-PERP").json["mark_book_ppm"], 2500)
     table.same("rates", exchange.get("/api/v1/markets/BTC-PERP/funding-rates").json,
                {"market": "BTC-PERP", "funding_rates": [], "next_before_sequence": None,
                 "next_before_index": None})

@@ -128,6 +128,19 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value > high ? high : value;
 }
 
+uint64_t mark_third(const struct engine *engine, uint32_t market_index)
+{
+    const struct market *market = &engine->markets.rows[market_index];
+    uint32_t book = market_record_book_ppm(&market->record);
+    int64_t third = market_matches(market) ? book_third(market) : 0;
+
+    if (third == 0)
+        return 0;
+    third = clamp(third, money_ppm_up(market->index_price, MONEY_PPM - book),
+                  money_ppm_down(market->index_price, MONEY_PPM + book));
+    return (uint64_t)third;
+}
+
 /* Of a market that closes (R9): on its way from the index to the mean of the samples. */
 static int64_t closing_mark(const struct engine *engine, uint32_t index)
 {
@@ -151,7 +164,7 @@ static uint64_t mark_of(const struct engine *engine, uint32_t market_index)
     uint32_t book = market_record_book_ppm(&market->record);
     int64_t low = money_ppm_up(market->index_price, MONEY_PPM - book);
     int64_t high = money_ppm_down(market->index_price, MONEY_PPM + book);
-    int64_t third = market_matches(market) ? book_third(market) : 0;
+    int64_t third = (int64_t)mark_third(engine, market_index);
     int64_t mark;
 
     if (market->announced_ns != 0 && engine->t_ns - market->announced_ns >= MARK_CLOSING_NS)
@@ -159,7 +172,7 @@ static uint64_t mark_of(const struct engine *engine, uint32_t market_index)
     else if (third == 0)
         mark = clamp(mean(index, trend), low, high);
     else
-        mark = clamp(middle(index, trend, clamp(third, low, high)), low, high);
+        mark = clamp(middle(index, trend, third), low, high);
     return mark < 1 ? 1 : (uint64_t)mark;
 }
 

@@ -56,4 +56,8 @@ void mark_emit(struct engine *engine, uint32_t market);
  * against the taker. 0: the book is too thin. */
 CC_MUST_USE uint64_t mark_impact(const struct engine *engine, uint32_t market, bool bids);
 
+/* Returns the third price of R5's median as the book is now: of best bid, best ask and last trade,
+ * within mark_book_ppm of the index. 0: none exists, or the market does not match. */
+CC_MUST_USE uint64_t mark_third(const struct engine *engine, uint32_t market);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/money.h"
 #include "base/uuid.h"
+#include "engine/price/mark.h"
 #include "engine/price/premium.h"
 #include "engine/risk/fee.h"
 #include "engine/risk/margin.h"
@@ -225,7 +226,7 @@ static void fill_market(const struct market *market, struct row_market *row)
         .effective_at_ns = record->effective_at_ns,
         .position_limit = record->position_limit,
         .open_interest_limit = record->open_interest_limit,
-        .mark_book_ppm = record->mark_book_ppm,
+        .mark_book_ppm = market_record_book_ppm(record),
         .oracle_sources_min = record->oracle_sources_min,
     };
     memcpy(row->market, record->symbol, sizeof row->market);
@@ -379,6 +380,10 @@ bool read_mark(const struct engine *engine, const char symbol[32], struct row_ma
             .premium_ppb = market->premium_ppb,
             .predicted_rate_ppb = premium_predicted(engine, i),
             .valid = market_mark_is_valid(engine, i),
+            .book_term = market->ema >> MARK_EMA_SHIFT,
+            .third_price = mark_third(engine, i),
+            .clamp_ppm = market_record_book_ppm(&market->record),
+            .in_gap = market->in_gap,
             .price_decimals = market->record.price_decimals,
         };
         memcpy(row->market, symbol, sizeof row->market);

@@ -62,8 +62,7 @@ void json_market_record(struct writer *writer, const struct row_market *row)
     write_tiers(writer, row->tiers, row->tier_count);
     JSON_FIELD_UINT(writer, "price_band_ppm", row->price_band_ppm);
     JSON_FIELD_UINT(writer, "max_slippage_ppm", row->max_slippage_ppm);
-    if (row->mark_book_ppm != UINT32_MAX)
-        JSON_FIELD_UINT(writer, "mark_book_ppm", row->mark_book_ppm);
+    JSON_FIELD_UINT(writer, "mark_book_ppm", row->mark_book_ppm);
     JSON_FIELD_UINT(writer, "oracle_sources_min", row->oracle_sources_min);
     JSON_FIELD_DECIMAL(writer, "position_limit", row->position_limit, JSON_FIELD_AMOUNT_SCALE);
     JSON_FIELD_DECIMAL(writer, "open_interest_limit", row->open_interest_limit,

@@ -183,5 +183,9 @@ void json_money_mark(struct writer *writer, const struct reply *reply, const uin
     JSON_FIELD_DECIMAL(writer, "premium", row.premium_ppb, PPB_SCALE);
     JSON_FIELD_DECIMAL(writer, "predicted_funding_rate", row.predicted_rate_ppb, PPB_SCALE);
     JSON_FIELD_BOOL(writer, "valid", row.valid != 0);
+    JSON_FIELD_DECIMAL(writer, "book_term", row.book_term, row.price_decimals);
+    write_price(writer, ",\"third_price\":", row.third_price, row.price_decimals);
+    JSON_FIELD_UINT(writer, "clamp_ppm", row.clamp_ppm);
+    JSON_FIELD_BOOL(writer, "in_gap", row.in_gap != 0);
     WRITER_TEXT(writer, "}");
 }
