@@ -54,8 +54,9 @@ struct row_balance {
     int128 initial_margin;
     int128 maintenance_margin;
     char name[ROW_NAME_BYTES];
-    uint8_t status; /* 0 ACTIVE, 1 IN_LIQUIDATION, 2 CLOSED */
-    uint8_t zero[15];
+    int64_t withdrawable_now; /* what may leave it now (R10) */
+    uint8_t status;           /* 0 ACTIVE, 1 IN_LIQUIDATION, 2 CLOSED */
+    uint8_t zero[7];
 };
 
 struct row_subaccount {

@@ -9,7 +9,7 @@ from wire import PORTFOLIO_CLOSED
 
 # struct row_balance, row_book, row_level, row_mark, row_audit, row_order, row_position, row_account
 # and row_subaccount (row.h)
-BALANCE = struct.Struct("<QIIqq16s16s16s32sB15x")
+BALANCE = struct.Struct("<QIIqq16s16s16s32sqB7x")
 BOOK = struct.Struct("<32sQII8x")
 INDEXES = struct.Struct("<II")
 LEVELS = struct.Struct("<QQ")
@@ -40,8 +40,9 @@ def same(number, what, names, expected, got):
 def check_balance(number, portfolio_id, expected, reply):
     row = BALANCE.unpack(reply)
     same(number, f"portfolio {portfolio_id}",
-         "free, withdrawable, equity, IM, MM, name, status", expected,
-         (row[3], row[4], *(integer(value) for value in row[5:8]), row[8].rstrip(b"\0"), row[9]))
+         "free, withdrawable, equity, IM, MM, name, withdrawable now, status",
+         expected, (row[3], row[4], *(integer(value) for value in row[5:8]),
+                    row[8].rstrip(b"\0"), *row[9:11]))
 
 
 def check_audit(number, expected, reply):
@@ -233,7 +234,9 @@ def of_account(exchange, number, account):
     portfolios = [one for within in account.subaccounts for one in within.portfolios]
     for one in portfolios:
         yield (read_bytes("b", name, INDEXES.pack(one.subaccount, one.index)),
-               (check_balance, (number, one.id(), (*one.balance(), one.name, one.status))))
+               (check_balance, (number, one.id(), (*one.balance(), one.name,
+                                                exchange.money.withdrawable_now(one),
+                                                one.status))))
     yield (read_bytes("u", name),
            (check_account, (number, name, (volumes.shown(exchange.t), len(account.subaccounts),
                                            int(account.closed),

@@ -264,6 +264,7 @@ static const struct row_balance balance_row = {
     .account_id = 7,
     .cash_balance = INT64_C(7495750000),
     .withdrawable = INT64_C(7495750000),
+    .withdrawable_now = INT64_C(7495000000),
     .equity = INT64_C(9998500000),
     .initial_margin = INT64_C(2499750000),
     .maintenance_margin = INT64_C(299970000),

@@ -152,10 +152,12 @@ static void subaccounts_and_balances(void)
     show(QUERY_balances, balances, 2, sizeof balances[0], false,
          "[{\"account_id\":7,\"subaccount_index\":0,\"portfolio_index\":0,"
          "\"cash_balance\":\"0.000001\",\"name\":\"Main\",\"status\":\"ACTIVE\",\"equity\":\"0\","
-         "\"initial_margin\":\"0\",\"maintenance_margin\":\"0\",\"withdrawable\":\"0\"},"
+         "\"initial_margin\":\"0\",\"maintenance_margin\":\"0\",\"withdrawable\":\"0\","
+         "\"withdrawable_now\":\"0\"},"
          "{\"account_id\":7,\"subaccount_index\":0,\"portfolio_index\":1,\"cash_balance\":\"0\","
          "\"name\":\"Portfolio 1\",\"status\":\"IN_LIQUIDATION\",\"equity\":\"0\","
-         "\"initial_margin\":\"0\",\"maintenance_margin\":\"0\",\"withdrawable\":\"0\"}]");
+         "\"initial_margin\":\"0\",\"maintenance_margin\":\"0\",\"withdrawable\":\"0\","
+         "\"withdrawable_now\":\"0\"}]");
 }
 
 /* J2: a session without a pin and one whose master is not known; API keys in an object. */

@@ -137,7 +137,7 @@ static void closed_records(void)
     const char *body = show(QUERY_balance, &balance, sizeof balance);
     CHECK(strstr(body, "\"cash_balance\":\"0\",\"name\":\"Tom & \\\"Co\\\"\",\"status\":\"CLOSED\","
                        "\"equity\":\"-0.000001\"") != NULL);
-    CHECK(strstr(body, "\"withdrawable\":\"-1.500001\"}") != NULL);
+    CHECK(strstr(body, "\"withdrawable\":\"-1.500001\",\"withdrawable_now\":\"0\"}") != NULL);
     struct row_account account = { .account_id = 9, .status = 1, .maker_fee_ppm = -20 };
     body = show(QUERY_account, &account, sizeof account);
     CHECK(strcmp(body, "{\"account_id\":9,\"status\":\"CLOSED\",\"fee_tier\":0,\"maker_fee_rate\":"

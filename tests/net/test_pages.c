@@ -49,7 +49,7 @@ static const struct {
       "{\"account_id\":7,\"subaccount_index\":0,\"portfolio_index\":0,\"cash_balance\":\"7495.75\","
       "\"name\":\"Main\",\"status\":\"ACTIVE\",\"equity\":\"9998.5\","
       "\"initial_margin\":\"2499.75\",\"maintenance_margin\":\"299.97\","
-      "\"withdrawable\":\"7495.75\"}" },
+      "\"withdrawable\":\"7495.75\",\"withdrawable_now\":\"7495\"}" },
     { __LINE__, "account", "/api/v1/account", true,
       "{\"account_id\":7,\"status\":\"ACTIVE\",\"fee_tier\":0,\"maker_fee_rate\":\"0.00015\","
       "\"taker_fee_rate\":\"0.00045\",\"volume_14d\":\"1.5\",\"label\":\"desk \\\"A\\\"\","

@@ -156,8 +156,9 @@ class EngineSide:
             return None
         row = reads.BALANCE.unpack(row)
         return {"free": row[3], "withdrawable": row[4], "equity": reads.integer(row[5]),
-                "initial": reads.integer(row[6]), "maintenance": reads.integer(row[7]),
-                "status": PORTFOLIO_STATES[row[9]]}
+                "now": row[9], "initial": reads.integer(row[6]),
+                "maintenance": reads.integer(row[7]),
+                "status": PORTFOLIO_STATES[row[10]]}
 
     def positions(self, _actor, account):
         rows = []

@@ -35,6 +35,10 @@ class Expectations:
     def see_withdrawable(self, words, _):
         return self.amount_of(words, "withdrawable")
 
+    def see_now(self, words, _):
+        """withdrawable_now of R10."""
+        return self.amount_of(words, "now")
+
     def see_free(self, words, _):
         return self.amount_of(words, "free")
 

@@ -167,6 +167,7 @@ class HttpSide:
         if row is None:
             return None
         return {"free": usdc(row["cash_balance"]), "withdrawable": usdc(row["withdrawable"]),
+                "now": usdc(row["withdrawable_now"]),
                 "equity": usdc(row["equity"]), "initial": usdc(row["initial_margin"]),
                 "maintenance": usdc(row["maintenance_margin"]), "status": row["status"]}
 

@@ -20,7 +20,8 @@ FILL = {
     "sequence": "int", "index": "int", "time_ns": "ns", "trade_seq": "int"}
 BALANCE = {
     **IDS, "cash_balance": "dec", "name": "str", "status": "str", "equity": "dec",
-    "initial_margin": "dec", "maintenance_margin": "dec", "withdrawable": "dec"}
+    "initial_margin": "dec", "maintenance_margin": "dec", "withdrawable": "dec",
+    "withdrawable_now": "dec"}
 POSITION = {
     **IDS, "id": "uuid", "market": "str", "side": "str", "size": "dec",
     "average_entry_price": "dec", "net_funding": "dec", "mark_price": "dec",

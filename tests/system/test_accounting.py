@@ -250,9 +250,10 @@ def positions_and_cash(world):
         table.same(f"positions of {account.id}", shown, want)
         free = books.cash + min(0, pnl) - initial
         table.same(f"balance of {account.id}", [balance[name] for name in (
-            "equity", "initial_margin", "maintenance_margin", "withdrawable", "cash_balance")],
+            "equity", "initial_margin", "maintenance_margin", "withdrawable", "cash_balance",
+            "withdrawable_now")],
             [usdc(books.cash + pnl), usdc(initial), usdc(maintenance), usdc(free),
-             usdc(max(0, free))])
+             usdc(max(0, free)), usdc(max(0, free))])
         table.same(f"volume of {account.id}", account.read("/api/v1/account").json["volume_14d"],
                    usdc(books.volume))
     table.true("most were compared", compared >= 3, compared)

@@ -169,7 +169,8 @@ def markets_defined(world):
     want["tiers"] = [  # R4: imr = floor(1e6 / leverage), mmr = floor(imr / 2)
         {"upper_notional": "5000000", "max_leverage": 20, "imr_ppm": 50000, "mmr_ppm": 25000},
         {"upper_notional": None, "max_leverage": 3, "imr_ppm": 333333, "mmr_ppm": 166666}]
-    want.update(oracle_sources_min=1, position_limit="0", open_interest_limit="0",
+    want.update(mark_book_ppm=6250, oracle_sources_min=1, position_limit="0",
+                open_interest_limit="0",
                 funding_interval_s=3600, state="ACTIVE",
                 max_price="167772.15")  # W7: tick * (2^24 - 1)
     table.same("shown", shown, want)

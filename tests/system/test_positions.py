@@ -415,15 +415,15 @@ def who_may_read(world):
     table.same("an empty account", record, [{
         "account_id": other.id, "subaccount_index": 0, "portfolio_index": 0, "cash_balance": "0",
         "name": "Main", "status": "ACTIVE", "equity": "0", "initial_margin": "0",
-        "maintenance_margin": "0", "withdrawable": "0"}])
+        "maintenance_margin": "0", "withdrawable": "0", "withdrawable_now": "0"}])
     # R4: free = max(0, withdrawable); a loss on paper takes it away, and more.
     holder, maker = world.account(1_100), world.account()
     world.trade(maker, holder, 1_000_000, 20_000)  # N 20,000: E 1,091, IM 1,000
     world.price(BTC, 995_000)  # 0.2 * -500 = -100; N 19,900, IM 995
     record = holder.read(ONE_BALANCE).json
     table.same("below 0", [record[name] for name in ("equity", "initial_margin", "withdrawable",
-                                                     "cash_balance")],
-               ["991", "995", "-4", "0"])
+                                                     "cash_balance", "withdrawable_now")],
+               ["991", "995", "-4", "0", "0"])
     table.same("aggregate free cash", holder.read(SUBACCOUNTS).json[0]["cash_balance"], "0")
     world.price(BTC, BTC_PRICE)
     order_id = new_id()

@@ -27,14 +27,16 @@ ORDER = {  # interface.md and J2
     "updated_at_ns": "ns"}
 BALANCE = {"account_id": "int", "subaccount_index": "int", "portfolio_index": "int",
            "cash_balance": "dec", "name": "str", "status": "str", "equity": "dec",
-           "initial_margin": "dec", "maintenance_margin": "dec", "withdrawable": "dec"}
+           "initial_margin": "dec", "maintenance_margin": "dec", "withdrawable": "dec",
+           "withdrawable_now": "dec"}
 ACCOUNT = {"account_id": "int", "status": "str", "fee_tier": "int", "maker_fee_rate": "dec",
            "taker_fee_rate": "dec", "volume_14d": "dec", "subaccount_count": "int"}
 MARKET = {"market": "str", "asset_id": "int", "base": "str", "price_decimals": "int",
           "size_decimals": "int", "tick_size": "dec", "lot_size": "dec", "min_size": "dec",
           "max_order_size": "dec", "min_notional": "dec", "impact_notional": "dec",
           "max_leverage": "int", "tiers": "list", "price_band_ppm": "int",
-          "max_slippage_ppm": "int", "oracle_sources_min": "int", "position_limit": "dec",
+          "max_slippage_ppm": "int", "mark_book_ppm": "int", "oracle_sources_min": "int",
+          "position_limit": "dec",
           "open_interest_limit": "dec", "fees": "list", "funding_interval_s": "int",
           "max_price": "dec", "state": "str"}
 BOOK = {"market": "str", "seq": "int", "engine_seq": "int", "time_ns": "ns", "bids": "list",
@@ -164,7 +166,8 @@ def public_reads(world):
             {"upper_notional": "500000000", "max_leverage": 10, "imr_ppm": 100000,
              "mmr_ppm": 50000},
             {"upper_notional": None, "max_leverage": 5, "imr_ppm": 200000, "mmr_ppm": 100000}],
-        "price_band_ppm": 100000, "max_slippage_ppm": 50000, "oracle_sources_min": 1,
+        "price_band_ppm": 100000, "max_slippage_ppm": 50000, "mark_book_ppm": 2500,
+        "oracle_sources_min": 1,
         "position_limit": "50000000", "open_interest_limit": "500000000", "fees": [
             {"tier": 0, "maker_fee_rate": "0.00015", "taker_fee_rate": "0.00045"},
             {"tier": 1, "maker_fee_rate": "0.00012", "taker_fee_rate": "0.0004"},
@@ -340,7 +343,8 @@ def account_record(world):
     table.same("a new portfolio", balance, {
         "account_id": named.id, "subaccount_index": 0, "portfolio_index": 0, "cash_balance": "0",
         "name": "Main", "status": "ACTIVE", "equity": "0", "initial_margin": "0",
-        "maintenance_margin": "0", "withdrawable": "0"})
+        "maintenance_margin": "0", "withdrawable": "0",
+        "withdrawable_now": "0"})
     return table.wrong
 
 
@@ -371,7 +375,8 @@ def order_record(world):
     table.same("reserved", maker.read(balance_path()).json, {
         "account_id": maker.id, "subaccount_index": 0, "portfolio_index": 0,
         "cash_balance": "7500", "name": "Main", "status": "ACTIVE", "equity": "10000",
-        "initial_margin": "2500", "maintenance_margin": "0", "withdrawable": "7500"})
+        "initial_margin": "2500", "maintenance_margin": "0", "withdrawable": "7500",
+        "withdrawable_now": "7500"})
     bought = new_id()
     trade = taker.limit(1_000_000, 30_000, bought, expiry=IOC)
     table.same("taken", trade["status"], "request_completed")
@@ -389,11 +394,13 @@ def order_record(world):
     table.same("maker", maker.read(balance_path()).json, {
         "account_id": maker.id, "subaccount_index": 0, "portfolio_index": 0,
         "cash_balance": "7495.5", "name": "Main", "status": "ACTIVE", "equity": "9995.5",
-        "initial_margin": "2500", "maintenance_margin": "300", "withdrawable": "7495.5"})
+        "initial_margin": "2500", "maintenance_margin": "300", "withdrawable": "7495.5",
+        "withdrawable_now": "7495.5"})
     table.same("taker", taker.read(balance_path()).json, {
         "account_id": taker.id, "subaccount_index": 0, "portfolio_index": 0,
         "cash_balance": "8486.5", "name": "Main", "status": "ACTIVE", "equity": "9986.5",
-        "initial_margin": "1500", "maintenance_margin": "300", "withdrawable": "8486.5"})
+        "initial_margin": "1500", "maintenance_margin": "300", "withdrawable": "8486.5",
+        "withdrawable_now": "8486.5"})
     for who in (maker, taker):
         table.same("volume", who.read("/api/v1/account").json["volume_14d"], "30000")
     gone = maker.cancel(order_id)
@@ -456,20 +463,20 @@ def profit_and_open_loss(world):
     # R5: one-sided or empty books leave ema 0, so mark = median(index, index, last) = index.
     # IM = 3,000 / 20 = 150; MM = 1 % of 3,000 = 30.
     table.same("taker", list(taker.read(balance_path()).json.values())[3:], [
-        "9748.605", "Main", "ACTIVE", "9898.605", "150", "30", "9748.605"])
+        "9748.605", "Main", "ACTIVE", "9898.605", "150", "30", "9748.605", "9748.605"])
     # Maker: fee 150 ppm = 0.465; uPnL +100 counts in equity, not in withdrawable.
     table.same("maker", list(maker.read(balance_path()).json.values())[3:], [
-        "9849.535", "Main", "ACTIVE", "10099.535", "150", "30", "9849.535"])
+        "9849.535", "Main", "ACTIVE", "10099.535", "150", "30", "9849.535", "9849.535"])
     # A bid 100 above the mark: openloss 100 * 1; worst = |-1 + ...| stays 1 (a buy closes).
     maker.limit(310_000, 10_000, **asset)
     table.same("open loss", list(maker.read(balance_path()).json.values())[3:], [
-        "9749.535", "Main", "ACTIVE", "10099.535", "250", "30", "9749.535"])
+        "9749.535", "Main", "ACTIVE", "10099.535", "250", "30", "9749.535", "9749.535"])
     # Closing at 3,100: no realised profit for the maker; its maker fee 0.465 again.
     taker.limit(310_000, -10_000, expiry=IOC, **asset)
     table.same("maker flat", list(maker.read(balance_path()).json.values())[3:], [
-        "9999.07", "Main", "ACTIVE", "9999.07", "0", "0", "9999.07"])
+        "9999.07", "Main", "ACTIVE", "9999.07", "0", "0", "9999.07", "9999.07"])
     table.same("taker flat", list(taker.read(balance_path()).json.values())[3:], [
-        "9997.21", "Main", "ACTIVE", "9997.21", "0", "0", "9997.21"])
+        "9997.21", "Main", "ACTIVE", "9997.21", "0", "0", "9997.21", "9997.21"])
     return table.wrong
 
 

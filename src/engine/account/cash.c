@@ -1,6 +1,7 @@
 #include "engine/account/cash.h"
 
 #include "engine/price/mark.h"
+#include "engine/risk/fund.h"
 #include "engine/risk/ledger.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
@@ -52,4 +53,17 @@ void cash_credit(struct engine *engine, uint32_t portfolio, enum effect_cash_kin
     portfolio_wake(engine, portfolio);
     ledger_post(engine, portfolio, kind, amount, 0);
     recheck_portfolio(engine, portfolio);
+}
+
+int64_t cash_withdrawable_now(const struct engine *engine, uint32_t index, int128 withdrawable)
+{
+    const struct portfolio *portfolio = &engine->portfolios.rows[index];
+    const struct account *owner = &engine->accounts.rows[portfolio->account];
+    int128 amount = withdrawable - margin_stress(engine, index, MARKET_NONE);
+
+    if (portfolio->status != PORTFOLIO_ACTIVE || amount <= 0)
+        return 0;
+    if (fund_exchange_is_short(engine) && amount > owner->net_deposits)
+        amount = owner->net_deposits > 0 ? owner->net_deposits : 0;
+    return money_clamp(amount);
 }

@@ -26,4 +26,10 @@ void cash_debit(struct engine *engine, uint32_t portfolio, enum effect_cash_kind
 void cash_credit(struct engine *engine, uint32_t portfolio, enum effect_cash_kind kind,
                  int64_t amount);
 
+/* R10, withdrawable_now: what may leave the portfolio now, micro-USDC: its `withdrawable` (R4) less
+ * stress, at least 0; while the exchange is short at most its account's net deposits. 0 while it is
+ * being liquidated. */
+CC_MUST_USE int64_t cash_withdrawable_now(const struct engine *engine, uint32_t portfolio,
+                                          int128 withdrawable);
+
 #endif

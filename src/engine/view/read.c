@@ -2,6 +2,7 @@
 
 #include "base/money.h"
 #include "base/uuid.h"
+#include "engine/account/cash.h"
 #include "engine/price/mark.h"
 #include "engine/price/premium.h"
 #include "engine/risk/fee.h"
@@ -108,6 +109,7 @@ bool read_balance(const struct engine *engine, uint64_t account_id, uint32_t sub
         .equity = view.equity,
         .initial_margin = view.initial,
         .maintenance_margin = view.maintenance,
+        .withdrawable_now = cash_withdrawable_now(engine, index, view.withdrawable),
         .status = portfolio->status,
     };
     memcpy(row->name, portfolio->name, sizeof row->name);

@@ -39,6 +39,7 @@ void json_holding_balance(struct writer *writer, const struct row_balance *row)
     JSON_FIELD_AMOUNT(writer, "initial_margin", row->initial_margin);
     JSON_FIELD_AMOUNT(writer, "maintenance_margin", row->maintenance_margin);
     JSON_FIELD_AMOUNT(writer, "withdrawable", row->withdrawable);
+    JSON_FIELD_AMOUNT(writer, "withdrawable_now", row->withdrawable_now);
     WRITER_TEXT(writer, "}");
 }
 
