@@ -165,7 +165,7 @@ static int archived_open(struct chain *chain, uint64_t number)
     if (found <= 0)
         return found;
     if (!chain->whole)
-        chain->whole = aligned_alloc(DISK_ALIGNMENT, chain->config.segment_bytes);
+        chain->whole = segment_memory(chain->config.segment_bytes);
     if (!chain->whole)
         return refused(chain, "memory for a segment", -ENOMEM);
     if (archive_load(&chain->archive, chain->config.disk, chain->config.exchange, number,

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/arena.h"
 #include "store/file_head.h"
 
 /* The first 128 bytes as they are in the file; zeros follow up to SEGMENT_FRAMES_OFFSET. */
@@ -34,6 +36,14 @@ static const struct file_kind head_kind = {
     .format_version = SEGMENT_VERSION,
     .header_bytes = SEGMENT_HEADER_BYTES,
 };
+
+uint8_t *segment_memory(uint64_t segment_bytes)
+{
+    uint8_t *memory = aligned_alloc(DISK_ALIGNMENT, segment_bytes);
+    if (memory != NULL)
+        arena_advise_huge(memory, segment_bytes);
+    return memory;
+}
 
 void segment_encode(uint8_t out[SEGMENT_FRAMES_OFFSET], const struct segment_header *header)
 {

@@ -31,6 +31,10 @@ struct segment_header {
 /* Writes the whole first 4,096 bytes of a segment. */
 void segment_encode(uint8_t out[SEGMENT_FRAMES_OFFSET], const struct segment_header *header);
 
+/* Returns memory for a whole segment, aligned for direct reads and on huge pages where the kernel
+ * has them; NULL if there is none. The caller frees it. */
+CC_MUST_USE uint8_t *segment_memory(uint64_t segment_bytes);
+
 /* Returns 0, or -EBADMSG if magic, version, size, CRC, block or a byte that must be zero is wrong.
  * */
 CC_MUST_USE int segment_decode(struct segment_header *out,

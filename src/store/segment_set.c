@@ -103,7 +103,7 @@ enum refusal_kind segment_set_open(struct segment_set *set, struct disk *disk,
         .refusal = refusal,
         .segment_bytes = segment_bytes,
         .loaded = UINT64_MAX,
-        .bytes = aligned_alloc(DISK_ALIGNMENT, segment_bytes),
+        .bytes = segment_memory(segment_bytes),
         .frame_bytes_max = segment_bytes - SEGMENT_FRAMES_OFFSET,
     };
     if (set->frame_bytes_max > FRAME_BYTES_MAX)

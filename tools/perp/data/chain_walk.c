@@ -88,7 +88,7 @@ static enum refusal_kind read_rest(const struct data_directory *directory, struc
                                    struct refusal *refusal)
 {
     uint64_t offset = walk->end.offset;
-    uint8_t *bytes = malloc(directory->segment_bytes);
+    uint8_t *bytes = segment_memory(directory->segment_bytes);
     if (bytes == NULL)
         return refusal_machine(refusal, "memory", -ENOMEM);
     for (uint64_t number = walk->end.segment;; number++, offset = SEGMENT_FRAMES_OFFSET) {

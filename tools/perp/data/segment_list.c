@@ -99,7 +99,7 @@ static void read_frames(const struct data_directory *directory, struct segment_r
 static enum refusal_kind read_segments(const struct data_directory *directory,
                                        struct segment_list *list, struct refusal *refusal)
 {
-    uint8_t *bytes = malloc(directory->segment_bytes);
+    uint8_t *bytes = segment_memory(directory->segment_bytes);
     if (bytes == NULL)
         return refusal_machine(refusal, "memory", -ENOMEM);
     for (size_t i = 0; i < list->count; i++) {
