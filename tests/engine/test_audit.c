@@ -2,6 +2,7 @@
 #include "engine/state/state.h"
 #include "engine/view/audit.h"
 #include "host.h"
+#include "purse.h"
 #include "rig.h"
 
 static struct host host;
@@ -87,6 +88,9 @@ static void test_each_is_found(void)
     BREAKS(taker->size, -1, I1 | I3 | I6); /* what the market and the account have of it too */
     BREAKS(taker->size, 1, I1 | I3 | I6);  /* above the market's running maximum too */
     BREAKS(market->open_interest, 1, I6);
+    CHECK(taker->account_position == ACCOUNT_POSITION_NONE); /* of one portfolio */
+    CHECK(purse_portfolio(&host, 2, 0, "second") == STATUS_request_completed);
+    CHECK(account_position_size(engine, 2, 0) == 1000);
     BREAKS(engine->account_positions.rows[taker->account_position].size, 1, I6);
     BREAKS(engine->account_positions.rows[taker->account_position].count, 1, I6);
     BREAKS(engine->accounts.rows[0].open_order_count, 1, I6);

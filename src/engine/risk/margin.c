@@ -300,7 +300,7 @@ int128 margin_entry_surcharge(const struct engine *engine, uint32_t index, uint3
     const struct account *owner = &engine->accounts.rows[portfolio->account];
     int128 more = 0;
 
-    if (CC_LIKELY(owner->portfolio_head == owner->portfolio_tail))
+    if (!account_position_counts(owner))
         return 0;
     for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
          at = engine->holdings.rows[at].next) {
@@ -324,7 +324,7 @@ static uint64_t elsewhere_of(const struct engine *engine, uint32_t portfolio, ui
     const struct account *owner =
         &engine->accounts.rows[engine->portfolios.rows[portfolio].account];
 
-    if (CC_LIKELY(owner->portfolio_head == owner->portfolio_tail))
+    if (!account_position_counts(owner))
         return 0;
     if (holding != HOLDING_NONE)
         return size_elsewhere(engine, &engine->holdings.rows[holding]);

@@ -43,8 +43,10 @@ uint64_t account_position_size(const struct engine *engine, uint32_t account, ui
 uint32_t account_position_enter(struct engine *engine, uint32_t account, uint32_t market)
 {
     struct account_position_table *table = &engine->account_positions;
-    uint32_t index = find(engine, account, market);
 
+    if (!account_position_counts(&engine->accounts.rows[account]))
+        return ACCOUNT_POSITION_NONE;
+    uint32_t index = find(engine, account, market);
     if (index == ACCOUNT_POSITION_NONE) {
         index = slot_table_alloc(&table->slots, table->rows[table->slots.free_head].next);
         table->rows[index] = (struct account_position){
@@ -78,5 +80,19 @@ static uint64_t magnitude(int64_t size)
 
 void account_position_move(struct engine *engine, uint32_t index, int64_t before, int64_t after)
 {
+    INVARIANT(index != ACCOUNT_POSITION_NONE);
     engine->account_positions.rows[index].size += magnitude(after) - magnitude(before);
+}
+
+void account_position_begin(struct engine *engine, uint32_t portfolio)
+{
+    uint32_t account = engine->portfolios.rows[portfolio].account;
+
+    for (uint32_t at = engine->portfolios.rows[portfolio].holding_head; at != HOLDING_NONE;
+         at = engine->holdings.rows[at].next) {
+        struct holding *holding = &engine->holdings.rows[at];
+        INVARIANT(holding->account_position == ACCOUNT_POSITION_NONE);
+        holding->account_position = account_position_enter(engine, account, holding->market);
+        account_position_move(engine, holding->account_position, 0, holding->size);
+    }
 }

@@ -1,8 +1,9 @@
 /* account_position.h - what an account holds in a market over all its portfolios (rules.md R4,
  * tiers of entry). Owned by the engine.
  *
- * A record is made with the first (portfolio, market) record of the pair and freed with the last,
- * so that the table never fills before that of holdings.
+ * Only an account with more than one portfolio has records. One is made with the first (portfolio,
+ * market) record of the pair and freed with the last, so that the table never fills before that of
+ * holdings.
  *
  * Owner.  Index 0 is a dummy and never given.
  * Units.  Sizes raw. */
@@ -10,6 +11,7 @@
 #define ENGINE_STATE_ACCOUNT_POSITION_H
 
 #include "base/compiler.h"
+#include "engine/state/account.h"
 #include "engine/table/hash_index.h"
 #include "engine/table/slot_table.h"
 
@@ -37,11 +39,22 @@ size_t account_position_table_bytes(uint32_t slots);
 void account_position_table_init(struct account_position_table *table, void *memory,
                                  uint32_t slots);
 
+/* True if the account has more than one portfolio: the market records of its portfolios, those of
+ * no other account, are counted here. A portfolio is never taken out, so neither is a count. */
+static inline bool account_position_counts(const struct account *account)
+{
+    return CC_UNLIKELY(account->portfolio_head != account->portfolio_tail);
+}
+
+/* The account of this portfolio gets its second one: the first one's holdings are counted. */
+void account_position_begin(struct engine *engine, uint32_t portfolio);
+
 /* The account's size in the market (index), 0 without a record. */
 CC_MUST_USE uint64_t account_position_size(const struct engine *engine, uint32_t account,
                                            uint32_t market);
 
-/* A new holding, without a position yet, is counted. Returns the record's index. */
+/* A new holding, without a position yet, is counted. Returns the record's index, or
+ * ACCOUNT_POSITION_NONE of an account with one portfolio. */
 uint32_t account_position_enter(struct engine *engine, uint32_t account, uint32_t market);
 
 /* A holding without a position is given back. */

@@ -145,7 +145,8 @@ void holding_free_empty(struct engine *engine, uint32_t index)
         return;
     INVARIANT(holding->cost == 0);
     INVARIANT(holding->sides[0].order_count == 0 && holding->sides[1].order_count == 0);
-    account_position_leave(engine, holding->account_position);
+    if (CC_UNLIKELY(holding->account_position != ACCOUNT_POSITION_NONE))
+        account_position_leave(engine, holding->account_position);
     portfolio_unlink(engine, index);
     holders_remove(&engine->markets.rows[holding->market], holding->portfolio);
     uint64_t hash = key_hash(engine, holding->portfolio, holding->market);
@@ -159,7 +160,8 @@ void holding_move(struct engine *engine, const struct holding *holding, int64_t 
 
     market->open_interest +=
         (uint64_t)(holding->size > 0 ? holding->size : 0) - (uint64_t)(before > 0 ? before : 0);
-    account_position_move(engine, holding->account_position, before, holding->size);
+    if (CC_UNLIKELY(holding->account_position != ACCOUNT_POSITION_NONE))
+        account_position_move(engine, holding->account_position, before, holding->size);
 }
 
 void holding_link(struct engine *engine, uint32_t index, uint32_t order)

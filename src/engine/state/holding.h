@@ -60,7 +60,7 @@ struct holding {
     uint64_t liquidation_ns;   /* t of the last L1 action that sold of it (R7), 0: none */
     int64_t net_funding;       /* of the position */
     uint32_t funding_epoch;    /* epoch of the market up to which its funding is settled (R5) */
-    uint32_t account_position; /* what its account has in the market (account_position.h) */
+    uint32_t account_position; /* what its account has there (account_position.h) */
     uint8_t zero2[8];
 };
 

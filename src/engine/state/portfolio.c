@@ -92,6 +92,7 @@ static uint32_t enter(struct engine *engine, uint32_t subaccount)
     struct portfolio *portfolio = &table->rows[index];
     struct account *owner = &engine->accounts.rows[portfolio->account];
     bool is_first = owner->portfolio_head == PORTFOLIO_NONE;
+    bool is_second = !is_first && !account_position_counts(owner);
 
     portfolio->subaccount = subaccount;
     engine->subaccounts.rows[subaccount].portfolio_count++;
@@ -100,6 +101,8 @@ static uint32_t enter(struct engine *engine, uint32_t subaccount)
     INVARIANT(is_first == ((portfolio->subaccount_index | portfolio->portfolio_index) == 0));
     if (is_first)
         return index;
+    if (is_second)
+        account_position_begin(engine, owner->portfolio_head);
     uint32_t place =
         hash_index_insert(&table->map,
                           key_hash(engine, portfolio->account, portfolio->subaccount_index,

@@ -15,7 +15,8 @@ struct audit {
     struct row_audit_market sums[ENGINE_MARKETS_MAX];
     int128 value; /* of all positions at the marks */
     uint64_t longs[ENGINE_MARKETS_MAX];
-    uint64_t sizes; /* of all positions, whatever their sides */
+    uint64_t sizes;   /* of the positions that account_position.h counts, whatever their sides */
+    uint32_t counted; /* the records of them */
     uint32_t orders;
 };
 
@@ -126,6 +127,8 @@ static void add_holding(struct audit *audit, uint32_t portfolio, const struct ho
 {
     const struct engine *engine = audit->engine;
     struct row_audit_market *sums = &audit->sums[holding->market];
+    const struct account *owner =
+        &engine->accounts.rows[engine->portfolios.rows[portfolio].account];
     uint32_t of_holding;
     uint32_t wrong = record_differences(engine, portfolio, holding, &of_holding);
 
@@ -135,7 +138,10 @@ static void add_holding(struct audit *audit, uint32_t portfolio, const struct ho
     audit->value -= holding->cost;
     sums->size_sum += holding->size;
     audit->longs[holding->market] += holding->size > 0 ? (uint64_t)holding->size : 0;
-    audit->sizes += holding->size < 0 ? -(uint64_t)holding->size : (uint64_t)holding->size;
+    if (account_position_counts(owner)) {
+        audit->sizes += holding->size < 0 ? -(uint64_t)holding->size : (uint64_t)holding->size;
+        audit->counted++;
+    }
     sums->cost_sum += holding->cost;
     audit->row->recount_differences += wrong;
     if (wrong != 0)
@@ -214,7 +220,7 @@ static uint32_t total_differences(const struct audit *audit)
         owed += engine->liquidation.owed[i];
     return (uint32_t)(audit->orders + going != engine->orders.count) +
            (uint32_t)(orders != audit->orders) + (uint32_t)(sizes != audit->sizes) +
-           (uint32_t)(holdings != engine->holdings.slots.count) +
+           (uint32_t)(holdings != audit->counted) +
            (uint32_t)(owed != engine->liquidation.owed_total);
 }
 
