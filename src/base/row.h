@@ -230,10 +230,13 @@ struct row_audit {
     int128 faucet;
     int128 top_ups;
     int128 withdrawals_settled;
+    int128 owed;   /* I9 */
+    int128 claims; /* what portfolios have in cash, without 0/0/0 */
+    int64_t fund;  /* cash of 0/0/0 */
     uint32_t recount_differences;
     uint32_t market_count;
-    uint8_t invariants; /* bit k - 1 = I<k> holds */
-    uint8_t zero[7];
+    uint16_t invariants; /* bit k - 1 = I<k> holds */
+    uint8_t zero[14];
 };
 
 struct row_audit_market {

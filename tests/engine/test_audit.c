@@ -43,6 +43,7 @@ static void test_terms(void)
     CHECK(row.fee_account == taker_fee + maker_fee);
     CHECK(row.cash == row.deposits - row.fee_account); /* R2: opening moves cost, not cash */
     CHECK(row.cost == 0 && row.withdrawals_pending == 0 && row.funding_pool == 0);
+    CHECK(row.fund == 0 && row.owed == 0 && row.claims == row.cash);
     CHECK(row.faucet == 0 && row.top_ups == 0 && row.withdrawals_settled == 0);
     CHECK(market.size_sum == 0 && market.cost_sum == 0 && market.funding_pool == 0);
     CHECK(market.best_bid == 999000 && market.best_ask == 1001000);

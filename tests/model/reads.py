@@ -14,7 +14,7 @@ BOOK = struct.Struct("<32sQII8x")
 INDEXES = struct.Struct("<II")
 LEVELS = struct.Struct("<QQ")
 MARK = struct.Struct("<32sQQQqqqQIBBBx")
-AUDIT = struct.Struct("<16s16sqq16s16s16s16s16sIIB7x")
+AUDIT = struct.Struct("<16s16sqq16s16s16s16s16s16s16sqIIH14x")
 ORDER = struct.Struct("<QII16s32sQQQ8x16sQQQQ8xQ16sIBBBBBBB2xBBx")
 POSITION = struct.Struct("<QII16s32sqqqQ16s16s16sQIBBBx")
 ACCOUNT = struct.Struct("<Q8x16siiIBB50x")
@@ -49,8 +49,10 @@ def check_audit(number, expected, reply):
     row = AUDIT.unpack_from(reply)
     cash, cost = integer(row[0]), integer(row[1])
     same(number, "audit", "cash, cost, fee account, withdrawals pending, funding pools, deposits, "
-         "faucet, top-ups, withdrawals settled, recount differences, invariants", expected,
-         (cash, cost, row[2], row[3], *(integer(value) for value in row[4:9]), row[9], row[11]))
+         "faucet, top-ups, withdrawals settled, owed, claims, fund, recount differences, "
+         "invariants", expected,
+         (cash, cost, row[2], row[3], *(integer(value) for value in row[4:11]), *row[11:13],
+          row[14]))
 
 
 def audit_of(exchange):
@@ -60,7 +62,8 @@ def audit_of(exchange):
     money = exchange.money
     pools = sum(market.funding_pool for market in exchange.markets.values())
     return (cash, cost, exchange.fee_account, money.pending, pools, money.deposited,
-            money.faucet, money.top_ups, money.settled, 0, 63)
+            money.faucet, money.top_ups, money.settled, exchange.owed(), exchange.claims(),
+            exchange.by_number[0].cash, 0, 63)
 
 
 def check_book(number, market, expected, reply):

@@ -297,7 +297,13 @@ static const struct {
     struct row_audit audit;
     struct row_audit_market market;
 } audit_rows = {
-    .audit = { .cash = 5000000, .deposits = 5000000, .invariants = 0x3F, .market_count = 1 },
+    .audit = { .cash = 5000000,
+               .deposits = 5000000,
+               .fund = -3000000,
+               .owed = 1000000,
+               .claims = 8000000,
+               .invariants = 0x3F,
+               .market_count = 1 },
     .market = { .market = "BTC-PERP", .best_bid = 999999, .price_decimals = 1, .size_decimals = 5 },
 };
 

@@ -187,8 +187,10 @@ static void audits(void)
                        "{\"market\":\"B-PERP\",\"size_sum\":\"0\",\"cost_sum\":\"0.000001\","
                        "\"best_bid\":null,\"best_ask\":\"1.01\"") != NULL);
     CHECK(strstr(body, "\"cash\":\"-1180591620717411.303424\"") != NULL);
-    CHECK(strstr(body, "\"i1\":false,\"i2\":true,\"i3\":false,\"i4\":true,\"i5\":false,\"i6\":true,"
-                       "\"recount_differences\":3}") != NULL);
+    CHECK(strstr(body,
+                 "\"i1\":false,\"i2\":true,\"i3\":false,\"i4\":true,\"i5\":false,\"i6\":true,"
+                 "\"solvency\":{\"fund\":\"0\",\"fee_account\":\"0\",\"owed\":\"0\",\"net\":\"0\","
+                 "\"claims\":\"0\",\"short\":false},\"recount_differences\":3}") != NULL);
 }
 
 int main(void)

@@ -344,6 +344,12 @@ static void status_says_what_is(void)
     CHECK(strcmp(body, "{\"state\":\"ready\",\"applied\":4720,\"durable\":4721,\"lag_ms\":3}") ==
           0);
     CHECK(strstr(head, "\r\nX-Sequence: 4720\r\n") != NULL);
+    fixture.facts.fund_deficit = fixture.facts.profits_wait = true;
+    CHECK(get("/api/v1/status", NULL) == 200);
+    CHECK(strstr(body,
+                 ",\"lag_ms\":3,\"insurance_fund_deficit\":true,\"text\":\"profits are paid "
+                 "again when the insurance fund is whole; deposits can be withdrawn\"}") != NULL);
+    fixture.facts.fund_deficit = fixture.facts.profits_wait = false;
     fixture.facts.not_ready = NET_NOT_FOLLOWER;
     CHECK(get("/api/v1/status", NULL) == 200);
     CHECK(strncmp(body, "{\"state\":\"lagging\",", 19) == 0);

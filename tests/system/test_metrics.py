@@ -28,7 +28,7 @@ def figures(exchange):
 def moved(before, after):
     """What a case has changed of the figures that are the exchange's own."""
     own = re.compile(r"perpd_(insurance|fee_account|deferred|liquid|funding|trigger|mmp|settle|"
-                     r"withdrawals)")
+                     r"withdrawals|owed|solvency_)")
     return {name[6:]: after[name] - value for name, value in before.items()
             if own.match(name) and after[name] != value}
 
@@ -69,7 +69,8 @@ def cash(world):
     body = portfolio_bytes(account.id) + struct.pack("<Q", 3 * USDC) + b"\xd0" * 20 + bytes(4)
     ids = [exchange.ack(10, body, account.session)["withdrawal_id"] for _ in range(3)]
     table.same("asked for", moved(before, settled(exchange)),
-               {"insurance_fund_micro_usdc": 12e6, "withdrawals_pending": 3.0,
+               {"insurance_fund_micro_usdc": 12e6, "solvency_micro_usdc": 12e6,
+                "withdrawals_pending": 3.0,
                 "withdrawals_pending_micro_usdc": 9e6,
                 'withdrawals_total{outcome="requested"}': 3.0})
     for outcome, text in enumerate(ids[:2]):
@@ -78,7 +79,8 @@ def cash(world):
     maker.limit(BTC_PRICE, -1000)
     account.limit(BTC_PRICE, 1000)  # 1,000 USDC: 450 and 150 ppm
     table.same("paid", moved(before, settled(exchange)),
-               {"insurance_fund_micro_usdc": 12e6, "withdrawals_pending": 1.0,
+               {"insurance_fund_micro_usdc": 12e6, "solvency_micro_usdc": 12.6e6,
+                "withdrawals_pending": 1.0,
                 "withdrawals_pending_micro_usdc": 3e6, "fee_account_micro_usdc": 0.6e6,
                 'withdrawals_total{outcome="requested"}': 3.0,
                 'withdrawals_total{outcome="settled"}': 1.0,

@@ -534,7 +534,11 @@ def admin_reads(world):
     audit = table.ok("/audit", exchange.admin("/audit"))
     table.members("/audit", audit, {
         "sequence": "int", "markets": "list", "totals": "object", "i1": "bool", "i2": "bool",
-        "i3": "bool", "i4": "bool", "i5": "bool", "i6": "bool", "recount_differences": "int"})
+        "i3": "bool", "i4": "bool", "i5": "bool", "i6": "bool", "solvency": "object",
+        "recount_differences": "int"})
+    table.members("solvency", audit["solvency"], {
+        "fund": "dec", "fee_account": "dec", "owed": "dec", "net": "dec", "claims": "dec",
+        "short": "bool"})
     for record in audit["markets"]:
         table.members("market", record, {
             "market": "str", "size_sum": "dec", "cost_sum": "dec", "best_bid": "dec|null",

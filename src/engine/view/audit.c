@@ -1,7 +1,9 @@
 #include "engine/view/audit.h"
 
+#include "engine/risk/fund.h"
 #include "engine/state/state.h"
 #include "engine/trade/resting.h"
+#include "engine/view/read.h"
 
 enum { AUDIT_INVARIANTS = 6, AUDIT_ALL = (1 << AUDIT_INVARIANTS) - 1 };
 
@@ -26,7 +28,7 @@ static void fail(struct audit *audit, unsigned number, uint32_t market)
     uint8_t bit = (uint8_t)(1u << (number - 1));
 
     audit->verdict.failed |= bit;
-    audit->row->invariants &= (uint8_t)~bit;
+    audit->row->invariants &= (uint16_t)~bit;
     if (market == MARKET_NONE)
         audit->verdict.of_all = true;
     else
@@ -230,6 +232,9 @@ static void finish_totals(struct audit *audit)
     struct row_audit *row = audit->row;
 
     row->fee_account = engine->fee_account;
+    row->fund = engine->portfolios.rows[FUND_PORTFOLIO].cash;
+    row->owed = engine->liquidation.owed_total;
+    row->claims = read_claims(engine);
     row->withdrawals_pending = engine->withdrawals_pending;
     row->deposits = engine->deposits;
     row->faucet = engine->faucet;

@@ -400,6 +400,20 @@ void read_house(const struct engine *engine, int64_t *fund, int64_t *fees)
     *fees = engine->fee_account;
 }
 
+int128 read_owed(const struct engine *engine)
+{
+    return engine->liquidation.owed_total;
+}
+
+int128 read_claims(const struct engine *engine)
+{
+    int128 claims = 0;
+
+    for (uint32_t i = 1; i < engine->portfolios.count; i++)
+        claims += engine->portfolios.rows[i].cash > 0 ? engine->portfolios.rows[i].cash : 0;
+    return claims;
+}
+
 uint32_t read_work_count(const struct engine *engine)
 {
     return engine->work.count;

@@ -102,6 +102,13 @@ CC_MUST_USE bool read_book(const struct engine *engine, const char symbol[32], u
 /* Sets the cash of the insurance fund 0/0/0 and of the fee account (micro-USDC). */
 void read_house(const struct engine *engine, int64_t *fund, int64_t *fees);
 
+/* Returns what portfolios IN_LIQUIDATION owe (I9), micro-USDC. */
+CC_MUST_USE int128 read_owed(const struct engine *engine);
+
+/* Returns the claims of R2's solvency: the sum of max(0, cash) of all portfolios but 0/0/0. Visits
+ * each of them. */
+CC_MUST_USE int128 read_claims(const struct engine *engine);
+
 /* Returns the number of items of deferred work. */
 uint32_t read_work_count(const struct engine *engine);
 

@@ -47,6 +47,8 @@ struct net_facts {
     int64_t clock_difference_ms;
     uint32_t not_ready;      /* enum net_not bits; 0: /readyz is 200 */
     uint32_t replay_percent; /* progress of the replay at start; 100 afterwards */
+    bool fund_deficit;       /* the fund's cash is below 0 (R7) */
+    bool profits_wait;       /* the exchange is short (R10) */
 };
 
 /* Callbacks of the node. The net thread calls them; they must not block, and they read with acquire

@@ -33,6 +33,11 @@ void json_info_status(const struct net_config *config, bool draining, struct wri
     writer_uint(writer, facts.durable);
     WRITER_TEXT(writer, ",\"lag_ms\":");
     writer_uint(writer, facts.lag_ms);
+    if (facts.fund_deficit)
+        WRITER_TEXT(writer, ",\"insurance_fund_deficit\":true");
+    if (facts.profits_wait)
+        WRITER_TEXT(writer, ",\"text\":\"profits are paid again when the insurance fund is whole; "
+                            "deposits can be withdrawn\"");
     WRITER_TEXT(writer, "}");
 }
 

@@ -165,6 +165,21 @@ static void write_totals(struct writer *writer, const struct row_audit *audit)
     WRITER_TEXT(writer, "}");
 }
 
+/* R2, solvency: what the exchange has beyond what it owes, beside what it holds for others. */
+static void write_solvency(struct writer *writer, const struct row_audit *audit)
+{
+    int128 net = (int128)audit->fund + audit->fee_account - audit->owed;
+
+    WRITER_TEXT(writer, ",\"solvency\":{\"fund\":");
+    writer_decimal(writer, audit->fund, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_DECIMAL(writer, "fee_account", audit->fee_account, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_DECIMAL(writer, "owed", audit->owed, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_DECIMAL(writer, "net", net, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_DECIMAL(writer, "claims", audit->claims, JSON_FIELD_AMOUNT_SCALE);
+    JSON_FIELD_BOOL(writer, "short", net < 0);
+    WRITER_TEXT(writer, "}");
+}
+
 void json_market_audit(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     struct row_audit audit;
@@ -186,6 +201,7 @@ void json_market_audit(struct writer *writer, const struct reply *reply, const u
         writer_bytes(writer, name, sizeof name);
         writer_bool(writer, audit.invariants >> i & 1);
     }
+    write_solvency(writer, &audit);
     JSON_FIELD_UINT(writer, "recount_differences", audit.recount_differences);
     WRITER_TEXT(writer, "}");
 }

@@ -1,5 +1,6 @@
 #include "node/history/exchange_counters.h"
 
+#include "base/money.h"
 #include "engine/state/market.h"
 #include "engine/state/portfolio.h"
 #include "engine/view/read.h"
@@ -66,10 +67,21 @@ void exchange_counters_refresh(struct exchange_counters *counters, const struct 
 
     read_house(engine, &fund, &fees);
     uint32_t count = read_withdrawals_pending(engine, &pending);
+    int128 owed = read_owed(engine);
     /* relaxed: shown only. */
     atomic_store_explicit(&counters->fund_cash, fund, memory_order_relaxed);
     atomic_store_explicit(&counters->fee_account, fees, memory_order_relaxed);
+    atomic_store_explicit(&counters->owed, money_clamp(owed), memory_order_relaxed);
+    atomic_store_explicit(&counters->solvency, money_clamp((int128)fund + fees - owed),
+                          memory_order_relaxed);
     atomic_store_explicit(&counters->pending_amount, pending, memory_order_relaxed);
     published_set(&counters->pending_count, count);
     published_set(&counters->work_items, read_work_count(engine));
+}
+
+void exchange_counters_refresh_claims(struct exchange_counters *counters,
+                                      const struct engine *engine)
+{
+    atomic_store_explicit(&counters->claims, money_clamp(read_claims(engine)),
+                          memory_order_relaxed);
 }

@@ -27,6 +27,9 @@ struct exchange_counters {
     /* Gauges, as of the last sequence applied. */
     _Atomic int64_t fund_cash;
     _Atomic int64_t fee_account;
+    _Atomic int64_t owed;           /* R2, solvency: by portfolios IN_LIQUIDATION */
+    _Atomic int64_t solvency;       /* fund_cash + fee_account - owed; below 0: short */
+    _Atomic int64_t claims;         /* as of the last audit */
     _Atomic int64_t pending_amount; /* withdrawals */
     struct published pending_count;
     struct published work_items; /* items of deferred work */
@@ -37,5 +40,9 @@ void exchange_counters_count(struct exchange_counters *counters, const struct ef
 
 /* Refreshes the gauges from the engine's state. */
 void exchange_counters_refresh(struct exchange_counters *counters, const struct engine *engine);
+
+/* Refreshes the sum of all claims, which visits every portfolio. */
+void exchange_counters_refresh_claims(struct exchange_counters *counters,
+                                      const struct engine *engine);
 
 #endif

@@ -191,6 +191,11 @@ static void exchange_lines(struct page *page, const struct exchange_counters *ex
     amount(page, "insurance_fund_micro_usdc", "Cash of the fund; below 0: a deficit.",
            &exchange->fund_cash);
     amount(page, "fee_account_micro_usdc", "What fees have come to.", &exchange->fee_account);
+    amount(page, "owed_micro_usdc", "What portfolios in liquidation owe.", &exchange->owed);
+    amount(page, "solvency_micro_usdc", "Fund and fees less what is owed; below 0: profits wait.",
+           &exchange->solvency);
+    amount(page, "claims_micro_usdc", "Cash of all portfolios, as of the last audit.",
+           &exchange->claims);
     metric(page, "deferred_work_items", "gauge", "Items of deferred work that wait.",
            published_get(&exchange->work_items));
     metric(page, "liquidated_portfolios_total", "counter", "Portfolios that became IN_LIQUIDATION.",

@@ -47,6 +47,11 @@ static void source_facts(void *context, struct net_facts *facts)
     facts->applied = atomic_load_explicit(&follower->applied, memory_order_acquire);
     facts->applied_time_ns = atomic_load_explicit(&follower->applied_time_ns, memory_order_relaxed);
     facts->lag_ms = follower_lag_ns(follower) / 1000000;
+    /* relaxed: shown only. */
+    facts->fund_deficit =
+        atomic_load_explicit(&follower->exchange_counters.fund_cash, memory_order_relaxed) < 0;
+    facts->profits_wait =
+        atomic_load_explicit(&follower->exchange_counters.solvency, memory_order_relaxed) < 0;
     if (facts->lag_ms > config_number(node->options, OPTION_node_follower_lag_max))
         facts->not_ready |= NET_NOT_FOLLOWER;
     if (segment_pool_ready(node->core.pool) == 0 || alarm_wants_segments(node->core.pool))

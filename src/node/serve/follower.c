@@ -38,6 +38,7 @@ int follower_init(struct follower *follower, struct engine *engine, struct follo
     int failed = pairing_table_init(&follower->pairings);
     if (failed != 0 || follower->aside == NULL || follower->ranks == NULL)
         return -ENOMEM; /* follower_free frees what exists */
+    exchange_counters_refresh_claims(&follower->exchange_counters, engine);
     show(follower);
     return 0;
 }
@@ -65,6 +66,7 @@ static void audit(struct follower *follower)
 {
     struct audit_verdict verdict;
 
+    exchange_counters_refresh_claims(&follower->exchange_counters, follower->engine);
     if (audit_judge(follower->engine, &verdict))
         return;
     /* relaxed: shown, decides nothing. */
