@@ -12,9 +12,9 @@ enum { COMMANDS = 20000 };
 
 static_assert(ENGINE_RULES_VERSION == 6, "the hashes below are those of this version");
 
-static const char image_hash[] = "cbc8815da44c7665ad66c901733810385f95b975b009bbdafe6d1b976ebfbad7";
+static const char image_hash[] = "742daa5e599d22be471af33a40adb00528fdf6868b12daefa27d33b36970ec35";
 static const char effects_hash[] =
-    "cdda99aa6c2065ed6b215edabb6e9aecf80051dd3866aef8c0a8f617d56dedd6";
+    "8da193ee4b2273a61cddfdc65ef425693f9531784f261082be1a2f7a4a6f8d50";
 
 static struct traffic traffic;
 

@@ -247,6 +247,13 @@ static void test_impact(void)
     CHECK(host_cancel_all(&host, 1, HOST_BTC, 0) == TRADE_OK);
     trade_rest(&host, 1, 20000, 1000000);
     CHECK(mark_impact(host.engine, 0, true) == 1000000);
+    /* a reduce-only bid of 100 BTC over a short of 0.001 adds nothing */
+    CHECK(trade_tif(&host, 2, -100, 1000000, TRADE_IOC) == TRADE_OK);
+    CHECK(mark_impact(host.engine, 0, true) == 0); /* 0.199 BTC are left */
+    CHECK(trade_reduce(&host, 2, 10000000, 1000500, TRADE_GTC) == TRADE_OK);
+    CHECK(mark_impact(host.engine, 0, true) == 0);
+    trade_rest(&host, 1, 100, 1000000);
+    CHECK(mark_impact(host.engine, 0, true) == 1000000);
     host_close(&host);
 
     /* within makers_max orders: two of 0.1 BTC suffice, the third does not count */

@@ -219,6 +219,8 @@ class Market:
                 if met == makers_max:
                     return None
                 met += 1
+                if order.reduce_only:
+                    continue
                 value = level.price * order.remaining
                 if notional + value >= self.impact_notional:
                     rest = self.impact_notional - notional

@@ -167,9 +167,9 @@ class Marks(unittest.TestCase):
         self.market.index, self.market.book_ppm = 1000, 50000
         self.number = 0
 
-    def rest(self, side, price, quantity):
+    def rest(self, side, price, quantity, reduce=False):
         order = Order()
-        order.side, order.price, order.remaining = side, price, quantity
+        order.side, order.price, order.remaining, order.reduce_only = side, price, quantity, reduce
         self.market.side(side).insert(order)
 
     def test_median(self):
@@ -208,14 +208,14 @@ class Marks(unittest.TestCase):
             vars(self.market).update(before)
 
     def test_impact(self):
-        self.rest(1, 100, 5)
-        self.rest(1, 90, 10)
+        for order in ((101, 1000, True), (100, 5), (90, 10)):  # reduce-only: adds nothing
+            self.rest(1, *order)
         for notional, price in ((500, 100), (950, 95), (1400, 93)):  # 1400 / 15 = 93.3
             self.market.impact_notional = notional
             above, below = self.market.impact(self.market.bids, 4096)
             self.assertEqual(above // below, price)
         self.assertEqual(cdiv(above, below), 94)
-        self.assertIsNone(self.market.impact(self.market.bids, 1))  # not within one maker
+        self.assertIsNone(self.market.impact(self.market.bids, 2))  # not within two makers
         self.market.impact_notional = 1401
         self.assertIsNone(self.market.impact(self.market.bids, 4096))
 

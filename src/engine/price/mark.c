@@ -46,16 +46,19 @@ static int64_t best_price(const struct market *market, enum order_side side)
     return (int64_t)(book_price(&market->book, side, tick) * market->record.tick_size);
 }
 
-/* Returns the quantity of the first `most` orders of a level. */
+/* Returns the quantity of the first `most` orders of a level, at most a little above `enough`. A
+ * reduce-only order may be larger than what it can ever fill: it adds nothing. */
 static uint64_t quantity_of_first(const struct engine *engine, const struct market *market,
-                                  enum order_side side, uint32_t tick, uint32_t most)
+                                  enum order_side side, uint32_t tick, uint32_t most,
+                                  uint64_t enough)
 {
     uint64_t quantity = 0;
     uint32_t at = book_head(&market->book, side, tick);
 
-    for (uint32_t count = 0; count < most && at != ORDER_NONE; count++) {
-        quantity += engine->orders.hot[at].remaining;
-        at = engine->orders.hot[at].next;
+    for (uint32_t count = 0; count < most && at != ORDER_NONE && quantity < enough; count++) {
+        const struct order *order = &engine->orders.hot[at];
+        quantity += (order->flags & ORDER_REDUCE_ONLY) == 0 ? order->remaining : 0;
+        at = order->next;
     }
     return quantity;
 }
@@ -73,10 +76,10 @@ uint64_t mark_impact(const struct engine *engine, uint32_t market_index, bool bi
          tick = book_next(&market->book, side, tick)) {
         uint64_t price = book_price(&market->book, side, tick) * market->record.tick_size;
         uint32_t orders = book_order_count(&market->book, side, tick);
-        uint64_t level = orders <= left ? book_quantity(&market->book, side, tick)
-                                        : quantity_of_first(engine, market, side, tick, left);
+        uint64_t enough = (uint64_t)((wanted - notional + price - 1) / price);
+        uint64_t level = quantity_of_first(engine, market, side, tick, left, enough);
         left -= orders <= left ? orders : left;
-        if (notional + (uint128)level * price >= wanted) {
+        if (level >= enough) {
             /* average = wanted / (quantity + rest / price), in one fraction */
             uint128 above = wanted * price;
             uint128 below = quantity * price + (wanted - notional);

@@ -53,7 +53,7 @@ void mark_settle_at(struct engine *engine, uint32_t market, uint64_t price);
 void mark_emit(struct engine *engine, uint32_t market);
 
 /* Returns the average raw price to sell (bids) or buy (asks) the market's impact notional, rounded
- * against the taker. 0: the book is too thin. */
+ * against the taker, without reduce-only orders. 0: the book is too thin. */
 CC_MUST_USE uint64_t mark_impact(const struct engine *engine, uint32_t market, bool bids);
 
 /* Returns the third price of R5's median as the book is now: of best bid, best ask and last trade,
