@@ -440,7 +440,8 @@ const char *net_host(const struct net *net)
 
 bool net_awaits_answers(const struct net *net)
 {
-    return net->protocol.sender.commands_out != 0;
+    return net->protocol.sender.commands_out != 0 ||
+           net->protocol.pipeline.reads.sequences.count != 0;
 }
 
 void net_show_others(struct net *net, const struct net *const *others, uint32_t count)

@@ -63,8 +63,8 @@ uint16_t net_admin_port(const struct net *net);
 /* The address of the public listener as a URL host: "127.0.0.1" or "[::1]". */
 const char *net_host(const struct net *net);
 
-/* True while a command awaits its answer; a sleeping thread must then be woken when durable()
- * advances. */
+/* True while a command awaits its answer, or a read a sequence; a sleeping thread must then be
+ * woken when durable() advances. */
 CC_MUST_USE bool net_awaits_answers(const struct net *net);
 
 /* Sets the other net threads, whose counters and stages this one's metrics page adds. Call it

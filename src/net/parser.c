@@ -175,7 +175,7 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
 /* Whether the connection's next request may be accepted now. */
 static bool may_accept(const struct protocol *protocol, const struct conn *conn)
 {
-    return protocol->budget > 0 && !conn->slow_job && !conn->broken &&
+    return protocol->budget > 0 && !conn->slow_job && !conn->broken && !conn->waits_sequence &&
            conn->pending_count < CONN_PENDING_MAX && conn->output.bytes <= PROTOCOL_OUTPUT_PAUSE &&
            pending_available(&protocol->context.pendings);
 }

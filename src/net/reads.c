@@ -62,6 +62,27 @@ static bool fill_payload(struct context *context, const char *body, size_t body_
     return true;
 }
 
+/* A GET may ask for the sequence that its answer must show (W7). */
+static bool check_min_sequence(const struct conn *conn, struct problem_detail *problem)
+{
+    if (conn->head.method != HTTP_GET || !conn->head.is_min_sequence_bad)
+        return true;
+    return problem_detail_set(problem, PROBLEM_invalid_parameter, "X-Min-Sequence",
+                              "X-Min-Sequence must be one decimal number of at most 64 bits");
+}
+
+/* Lets the newest request wait for the sequence, 0 for none, or refuses it. */
+static void await_sequence(struct pipeline *pipeline, struct conn *conn, struct pending *pending,
+                           uint64_t wanted)
+{
+    if (read_send_await(&pipeline->reads, conn, pending, wanted))
+        return;
+    pending->kind = PENDING_PROBLEM;
+    pending_move(pending, PENDING_DONE);
+    (void)problem_detail_set(&pending->problem, PROBLEM_not_ready, NULL,
+                             "too many reads wait for their X-Min-Sequence");
+}
+
 void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head_text,
                   const char *body, size_t body_bytes)
 {
@@ -72,6 +93,7 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
     struct problem_detail problem;
     struct pending_local local = { .body = BODY_NONE };
     bool is_query = conn->route.kind == ROUTE_QUERY; /* else the net thread answers it */
+    const uint64_t wanted = conn->head.method == HTTP_GET ? conn->head.min_sequence : 0;
     context->metrics.counters.reads++;
     if (conn->admin && is_query &&
         !admin_token_check(context->config, &conn->head, head_text, &problem)) {
@@ -81,6 +103,8 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
     bool good = is_query ? read_parameters_parse(context->config, context->unix_ns, conn, head_text,
                                                  &query, &caller, &problem)
                          : fill_local(context, conn, head_text, &local, &problem);
+    if (good)
+        good = check_min_sequence(conn, &problem);
     if (good && is_query && pairing_body_is_brought(query.kind))
         good = fill_payload(context, body, body_bytes, &query, &payload, &problem);
     if (!good) {
@@ -92,16 +116,18 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
         pending->query = query;
         pending->payload = payload;
         pending->has_secret = query.kind == QUERY_pairing_open;
-        /* No request precedes it: the check of its key need not be repeated. */
-        if (conn->pending_count == 1)
+        /* No request precedes it, and it does not wait: its key need not be checked again. */
+        if (conn->pending_count == 1 && wanted == 0)
             caller.kind = 0;
         pending->caller = caller;
+        await_sequence(pipeline, conn, pending, wanted);
     } else {
-        struct pending *pending =
-            pending_add(&context->pendings, conn, PENDING_LOCAL, PENDING_DONE);
+        struct pending *pending = pending_add(&context->pendings, conn, PENDING_LOCAL,
+                                              wanted != 0 ? PENDING_HELD : PENDING_DONE);
         pending->local = local;
         if (local.kind == ROUTE_OPTIONS)
             pending->allow = conn->allow;
+        await_sequence(pipeline, conn, pending, wanted);
     }
     pipeline_advance(pipeline, conn);
 }
@@ -132,8 +158,13 @@ uint32_t reads_run(struct pipeline *pipeline)
 {
     uint32_t done = 0;
     struct pending *late;
+    struct conn *awaited;
     while ((late = read_send_waiting(&pipeline->reads, &done)) != NULL)
         pipeline_advance(pipeline, context_conn(pipeline->context, late));
+    while ((awaited = read_send_awaited(&pipeline->reads)) != NULL) {
+        pipeline_advance(pipeline, awaited);
+        done++;
+    }
     return done;
 }
 

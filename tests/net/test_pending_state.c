@@ -24,7 +24,7 @@ static const struct row {
     R(FREE, "QUEUED HELD DONE ", "WRITE READ LOCAL PROBLEM ", "no"),
     R(QUEUED, "SENT DONE FREE ", "WRITE ", "any"),
     R(SENT, "DONE HELD FREE ", "WRITE ", "any"),
-    R(HELD, "CREDIT ASKED DONE FREE ", "READ ", "yes"),
+    R(HELD, "CREDIT ASKED DONE FREE ", "READ LOCAL ", "yes"),
     R(CREDIT, "ASKED DONE FREE ", "READ ", "any"),
     R(ASKED, "DONE FREE ", "READ ", "any"),
     R(DONE, "FREE ", "WRITE READ LOCAL PROBLEM ", "yes"),

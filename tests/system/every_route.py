@@ -83,7 +83,8 @@ def signed_writes(world):
 
 
 def reads(world):
-    """J2, W7: 200, a bad value, no key, another subaccount than the key's, what is not there."""
+    """J2, W7: 200, a bad value, no key, another subaccount than the key's, what is not there; the
+    sequence that the answer must show."""
     table, account = Table(), world.account()
     exchange, order = account.exchange, new_id()
     account.limit(900_000, 1000, order)
@@ -96,6 +97,9 @@ def reads(world):
         absent = re.sub(r"{(\w+)}", lambda match: NOWHERE[match[1]], path)
         names, query = names_of(operation), query_of(operation)
         table.same(path, account.read(target + query).status, 200)
+        for least, status in (("1", 200), ("-1", 400)):
+            answer = exchange.get(target + query, account.api_key, [("X-Min-Sequence", least)])
+            table.same(f"{path}, from sequence {least}", answer.status, status)
         if "401" in operation["responses"]:
             bad = [("X-API-KEY", "A" * 43 + "=")]
             table.problem(f"{path}, key", exchange.get(target + query, headers=bad), 401,

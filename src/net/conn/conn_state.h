@@ -84,6 +84,7 @@ struct conn {
     struct output output;
     uint32_t expected_bytes; /* upper bound of the answers to reads sent and not answered */
     bool reads_held;         /* a read waits until more of the output is sent */
+    bool waits_sequence;     /* its newest read waits (sequence_wait.h); it is not parsed */
     uint64_t received_ticks; /* of the newest bytes */
     uint64_t address;        /* of the peer (rate_limit.h), or what its proxy says */
 

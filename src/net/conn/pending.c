@@ -46,6 +46,7 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     pending->minor = conn->head.minor;
     pending->origin = conn->origin;
     pending->asks_timing = conn->head.asks_timing;
+    pending->min_sequence = 0;
     pending->has_secret = false;
     pending->is_logout = false;
     pending->has_device = false;

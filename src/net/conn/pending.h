@@ -64,10 +64,11 @@ struct pending {
     uint16_t payload; /* of a read: what its query brings, in context.bodies, or BODY_NONE */
     uint32_t expected_bytes; /* of a read that was sent; counted in its connection */
     uint64_t received_ticks;
-    uint64_t deadline_ns; /* PENDING_CREDIT */
-    const char *allow;    /* with 405 and OPTIONS */
-    uint8_t origin;       /* as in struct conn */
-    bool asks_timing;     /* X-Timing: 1 */
+    uint64_t deadline_ns;  /* PENDING_CREDIT, and PENDING_HELD with a min_sequence */
+    uint64_t min_sequence; /* of a held request: durable() must reach it; 0: none */
+    const char *allow;     /* with 405 and OPTIONS */
+    uint8_t origin;        /* as in struct conn */
+    bool asks_timing;      /* X-Timing: 1 */
     union {
         struct {
             struct answer answer;

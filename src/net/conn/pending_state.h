@@ -5,6 +5,7 @@
  *                                     v (shows a balance)        ^
  *   read   FREE ──────────────────> HELD ──┬──> CREDIT ──┬──> ASKED
  *                                          └─────────────┘
+ *   local  FREE ──> DONE ──> FREE, or HELD before DONE if it waits for a sequence
  *
  * A refusal goes to DONE from wherever it is decided. When its connection closes, a request that
  * nobody works on is FREE at once, any other when its answer comes.
@@ -32,7 +33,8 @@ enum { PENDING_KINDS = PENDING_PROBLEM + 1 };
     X(FREE,   ALL,          NO,   TO(QUEUED) | TO(HELD) | TO(DONE))                                \
     X(QUEUED, KIND(WRITE),  ANY,  TO(SENT) | TO(DONE) | TO(FREE))  /* awaits signature, credit */  \
     X(SENT,   KIND(WRITE),  ANY,  TO(DONE) | TO(HELD) | TO(FREE))  /* a command is on its way */   \
-    X(HELD,   KIND(READ),   YES,  TO(CREDIT) | TO(ASKED) | TO(DONE) | TO(FREE)) /* after a write */  \
+    X(HELD,   KIND(READ) | KIND(LOCAL), YES,                                                       \
+      TO(CREDIT) | TO(ASKED) | TO(DONE) | TO(FREE)) /* after a write, or for a sequence */         \
     X(CREDIT, KIND(READ),   ANY,  TO(ASKED) | TO(DONE) | TO(FREE)) /* waits for a credit */        \
     X(ASKED,  KIND(READ),   ANY,  TO(DONE) | TO(FREE))             /* a query is on its way */     \
     X(DONE,   ALL,          YES,  TO(FREE))                        /* the outcome is known */

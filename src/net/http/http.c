@@ -1,6 +1,7 @@
 #include "net/http/http.h"
 
 #include "net/http/http_map.h"
+#include "net/http/parameter.h"
 
 enum { BLOCK = HTTP_MAP_BLOCK };
 
@@ -243,6 +244,11 @@ static int parse_header(struct http_head *head, struct seen *seen, const char *t
         seen->accept |= read_accept(content, value.count);
     } else if (name.count == 8 && IS(key, "x-timing")) {
         head->asks_timing = value.count == 1 && content[0] == '1';
+    } else if (name.count == 14 && IS(key, "x-min-sequence")) {
+        if (is_again(&head->has_min_sequence))
+            return fail(head, HTTP_FAULT_TWICE, name.at);
+        head->is_min_sequence_bad =
+            !parameter_read_number(content, value.count, &head->min_sequence);
     } else if (name.count == 12 && IS(key, "content-type")) {
         if (head->media != HTTP_MEDIA_NONE)
             return fail(head, HTTP_FAULT_TWICE, name.at);

@@ -9,8 +9,8 @@
  * space (obs-fold); white space before the colon; a method that is no token; a target in neither
  * origin nor absolute form; a missing or second Host; a Content-Length that is not one decimal
  * number, or that comes with Transfer-Encoding; any coding but `chunked`; an unknown expectation; a
- * second Content-Type, X-API-KEY, X-DEVICE-KEY, Cookie, Authorization, Origin, Sec-Fetch-Site or
- * X-Ack.
+ * second Content-Type, X-API-KEY, X-DEVICE-KEY, Cookie, Authorization, Origin, Sec-Fetch-Site,
+ * X-Ack or X-Min-Sequence.
  *
  * Owner. Spans are offsets from the first byte of the head.
  * Bound. HTTP_HEAD_MAX bytes, HTTP_HEADERS_MAX header lines. */
@@ -71,6 +71,9 @@ struct http_head {
     bool asks_timing;    /* X-Timing: 1 */
     uint8_t ack;         /* enum http_ack, of X-Ack */
     bool accepts_octets; /* Accept names application/octet-stream and no type that JSON has */
+    bool has_min_sequence;
+    bool is_min_sequence_bad; /* X-Min-Sequence is not one decimal number of 64 bits */
+    uint64_t min_sequence;    /* of X-Min-Sequence; 0: none */
     uint64_t content_length;
     struct http_span path;      /* without the query, percent signs as sent */
     struct http_span query;     /* after the '?'; count 0: none */

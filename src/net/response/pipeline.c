@@ -120,6 +120,7 @@ void pipeline_refuse(struct pipeline *pipeline, struct conn *conn,
 void pipeline_drop(struct pipeline *pipeline, struct conn *conn)
 {
     struct context *context = pipeline->context;
+    sequence_wait_remove(&pipeline->reads.sequences, conn);
     while (conn->pending_head != PENDING_NONE) {
         struct pending *pending = pending_at(&context->pendings, conn->pending_head);
         conn->pending_head = pending->next;

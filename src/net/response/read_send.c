@@ -36,6 +36,12 @@ void read_send_free(struct read_sender *sender)
     sender->waiting = NULL;
 }
 
+static uint64_t durable(const struct read_sender *sender)
+{
+    const struct net_source *source = &sender->context->config->source;
+    return source->durable(source->context);
+}
+
 static bool is_anyone_waiting(const struct read_sender *sender)
 {
     return sender->waiting_head != sender->waiting_tail;
@@ -75,8 +81,7 @@ static bool send(struct read_sender *sender, struct pending *pending)
         return false;
     pending->query.token = pending_token(&sender->context->pendings, pending);
     /* Loaded after the request was read: the answer shows everything acknowledged before. */
-    pending->query.stamp =
-        sender->context->config->source.durable(sender->context->config->source.context);
+    pending->query.stamp = durable(sender);
     *slot = pending->query;
     ring_publish(sender->context->config->queries);
     pending_move(pending, PENDING_ASKED);
@@ -123,30 +128,74 @@ static bool must_wait(struct read_sender *sender, struct conn *conn, const struc
     return true;
 }
 
+bool read_send_await(struct read_sender *sender, struct conn *conn, struct pending *pending,
+                     uint64_t min_sequence)
+{
+    if (min_sequence <= durable(sender))
+        return true;
+    pending->min_sequence = min_sequence;
+    pending->deadline_ns = sender->context->now_ns + SEQUENCE_WAIT_NS;
+    return sequence_wait_add(&sender->sequences, conn, min_sequence, sender->context->now_ns);
+}
+
+/* Refuses a held request whose sequence did not come in time. */
+static void refuse_late(struct pending *pending, uint64_t sequence)
+{
+    const uint64_t wanted = pending->min_sequence;
+    pending->kind = PENDING_PROBLEM;
+    pending_move(pending, PENDING_DONE);
+    (void)problem_detail_set(&pending->problem, PROBLEM_not_ready, NULL,
+                             "X-Min-Sequence is %llu, and sequence %llu is the newest after a wait "
+                             "of 1 s",
+                             (unsigned long long)wanted, (unsigned long long)sequence);
+}
+
+/* What becomes of a held request before a query is sent. */
+enum held { HELD_WAITS, HELD_DONE, HELD_ASKS };
+
+static enum held judge_held(struct read_sender *sender, struct pending *pending)
+{
+    const uint64_t sequence = pending->min_sequence != 0 ? durable(sender) : 0;
+    if (pending->min_sequence > sequence) {
+        if (pending->deadline_ns > sender->context->now_ns)
+            return HELD_WAITS;
+        refuse_late(pending, sequence);
+        return HELD_DONE;
+    }
+    if (pending->kind == PENDING_LOCAL) {
+        pending_move(pending, PENDING_DONE);
+        return HELD_DONE;
+    }
+    return may_still_ask(sender, pending) ? HELD_ASKS : HELD_DONE;
+}
+
 bool read_send_held(struct read_sender *sender, struct conn *conn)
 {
-    bool refused = false;
+    bool is_new = false;
     conn->reads_held = false;
     for (uint32_t at = conn->pending_head; at != PENDING_NONE;) {
         struct pending *pending = pending_at(&sender->context->pendings, at);
         if (pending->kind == PENDING_WRITE && pending->state != PENDING_DONE)
-            return refused;
+            return is_new;
         bool is_pipelined = at != conn->pending_head;
         at = pending->next;
         if (pending->state != PENDING_HELD)
             continue;
-        if (!may_still_ask(sender, pending)) {
-            refused = true;
+        enum held held = judge_held(sender, pending);
+        if (held == HELD_WAITS)
+            return is_new;
+        if (held == HELD_DONE) {
+            is_new = true;
             continue;
         }
         uint32_t bytes = longest_answer(&pending->query);
         if (conn->output.bytes + conn->expected_bytes + bytes > EXPECTED_MAX ||
             (is_pipelined && sender->context->pendings.pipelined >= PIPELINED_MAX)) {
             conn->reads_held = true;
-            return refused;
+            return is_new;
         }
         if (must_wait(sender, conn, &pending->query))
-            return refused;
+            return is_new;
         pending->pipelined = is_pipelined;
         sender->context->pendings.pipelined += is_pipelined;
         pending->expected_bytes = bytes;
@@ -155,7 +204,16 @@ bool read_send_held(struct read_sender *sender, struct conn *conn)
         if (is_anyone_waiting(sender) || !send(sender, pending))
             wait_for_credit(sender, pending);
     }
-    return refused;
+    return is_new;
+}
+
+struct conn *read_send_awaited(struct read_sender *sender)
+{
+    if (sender->sequences.count == 0)
+        return NULL;
+    uint32_t index = sequence_wait_next(&sender->sequences, &sender->context->conns,
+                                        durable(sender), sender->context->now_ns);
+    return index == CONN_NONE ? NULL : conn_at(&sender->context->conns, index);
 }
 
 struct pending *read_send_waiting(struct read_sender *sender, uint32_t *done)
@@ -209,6 +267,8 @@ uint64_t read_send_deadline_ns(const struct read_sender *sender)
     uint64_t deadline = UINT64_MAX;
     if (is_anyone_waiting(sender))
         deadline = first_waiting(sender)->deadline_ns;
+    if (sequence_wait_deadline_ns(&sender->sequences) < deadline)
+        deadline = sequence_wait_deadline_ns(&sender->sequences);
     /* One that was due at this turn's time has been sent, or its connection has closed. */
     if (sender->audit_waits && sender->audit_ns > sender->context->now_ns &&
         sender->audit_ns < deadline)

@@ -2,7 +2,8 @@
  *
  * A read after a write of its connection is held until the write's answer is released. Then it is
  * stamped with durable() and sent, so that it shows what was acknowledged. An audit is computed at
- * most once a second: the next one is held.
+ * most once a second: the next one is held. A read with X-Min-Sequence is held until durable() has
+ * reached it, at most SEQUENCE_WAIT_NS.
  *
  * Owner. The net thread.
  * Bound. A read is held while its longest answer does not fit into the connection's output together
@@ -13,6 +14,7 @@
 #define NET_RESPONSE_READ_SEND_H
 
 #include "net/conn/context.h"
+#include "net/response/sequence_wait.h"
 
 struct read_sender {
     struct context *context;
@@ -22,25 +24,35 @@ struct read_sender {
     uint32_t queries_out;   /* queries sent and not answered */
     uint64_t audit_ns;      /* clock_monotonic_ns from which on the next audit may be sent */
     bool audit_waits;       /* one has been held for it */
+    struct sequence_wait sequences;
 };
 
 /* 0 or -ENOMEM. */
 CC_MUST_USE int read_send_init(struct read_sender *sender, struct context *context);
 void read_send_free(struct read_sender *sender);
 
-/* Sends the held reads of the connection that no unanswered write precedes. True if it refused one
- * because its key was revoked meanwhile: that outcome is new. */
+/* The newest request of the connection, held, waits for the sequence unless durable() has reached
+ * it. False: too many wait; the caller refuses it. */
+CC_MUST_USE bool read_send_await(struct read_sender *sender, struct conn *conn,
+                                 struct pending *pending, uint64_t min_sequence);
+
+/* Sends the held reads of the connection that no unanswered write precedes. True if an outcome is
+ * new: its key was revoked meanwhile, its sequence did not come in time, or no query is needed. */
 CC_MUST_USE bool read_send_held(struct read_sender *sender, struct conn *conn);
 
 /* Sends reads that waited for a credit and adds their number to *done. Refuses and returns the
  * first one that waited too long; NULL: none did. */
 CC_MUST_USE struct pending *read_send_waiting(struct read_sender *sender, uint32_t *done);
 
+/* The connection of a read whose wait for a sequence is over; NULL: there is none. */
+CC_MUST_USE struct conn *read_send_awaited(struct read_sender *sender);
+
 /* Stores a reply of the follower. Returns the read that it answers; NULL if its connection has
  * closed. */
 CC_MUST_USE struct pending *read_send_reply(struct read_sender *sender, const struct reply *reply);
 
-/* The earliest end of a wait for a credit or for an audit, clock_monotonic_ns; UINT64_MAX: none. */
+/* The earliest end of a wait for a credit, a sequence or an audit, clock_monotonic_ns; UINT64_MAX:
+ * none. */
 uint64_t read_send_deadline_ns(const struct read_sender *sender);
 
 #endif

@@ -1,0 +1,218 @@
+/* X-Min-Sequence: a GET waits at most one second for the sequence that it asks for (wire.md W7):
+ * which values are refused, when it is answered, what waits with it, how many may wait. */
+#include <stdio.h>
+
+#include "check.h"
+#include "crypto/secret.h"
+#include "net/fixture.h"
+
+enum { NOW = 4720, WIRES = SEQUENCE_WAIT_MAX + 2 };
+
+static struct fixture fixture;
+static struct protocol *protocol;
+static struct wire wires[WIRES];
+
+/* Sends a request with the X-Min-Sequence lines to an open connection. */
+static void ask(struct wire *wire, const char *method, const char *target, const char *lines)
+{
+    char text[1024];
+    int count = snprintf(text, sizeof text, "%s %s HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\n%s\r\n",
+                         method, target, fixture.api_key, lines);
+    wire_send(wire, text, (size_t)count, 0);
+}
+
+/* Sends a GET that asks for a sequence. */
+static void ask_for(struct wire *wire, const char *target, uint64_t sequence)
+{
+    char line[64];
+    (void)snprintf(line, sizeof line, "X-Min-Sequence: %llu\r\n", (unsigned long long)sequence);
+    ask(wire, "GET", target, line);
+}
+
+static bool says(const struct wire_answer *answer, int status, const char *part)
+{
+    bool good =
+        answer->status == status && (wire_has(answer, part) || strstr(answer->head, part) != NULL);
+    if (!good)
+        fprintf(stderr, "%d %.*s\n", answer->status, (int)answer->body_bytes, answer->body);
+    return good;
+}
+
+/* A read of the follower and one of the net thread. */
+static const char *const targets[] = { "/api/v1/account", "/api/v1/exchange" };
+
+static void bad_values_are_refused(void)
+{
+    static const struct {
+        int line;
+        const char *name, *method, *lines;
+        int status;
+        const char *part;
+    } rows[] = {
+#define R(name, method, lines, status, part) { __LINE__, name, method, lines, status, part }
+#define BAD                                  "\"parameter\":\"X-Min-Sequence\"}"
+        R("empty", "GET", "X-Min-Sequence:\r\n", 400, BAD),
+        R("signed", "GET", "X-Min-Sequence: -1\r\n", 400, BAD),
+        R("plus", "GET", "X-Min-Sequence: +1\r\n", 400, BAD),
+        R("a word", "GET", "X-Min-Sequence: now\r\n", 400, BAD),
+        R("two numbers", "GET", "X-Min-Sequence: 1, 2\r\n", 400, BAD),
+        R("hex", "GET", "X-Min-Sequence: 0x1\r\n", 400, BAD),
+        R("2^64", "GET", "X-Min-Sequence: 18446744073709551616\r\n", 400, BAD),
+        R("two lines", "GET", "X-Min-Sequence: 1\r\nx-min-sequence: 1\r\n", 400,
+          "\"code\":\"malformed_request\""),
+        R("0", "GET", "X-Min-Sequence: 0\r\n", 200, "{"),
+        R("the newest", "GET", "x-MIN-sequence:  4720 \r\n", 200, "{"),
+        R("no read", "OPTIONS", "X-Min-Sequence: now\r\n", 204, "Allow: GET"),
+    };
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        for (size_t k = 0; k < CC_COUNT(targets); k++) {
+            struct wire wire;
+            struct wire_answer answer;
+            wire_open(&wire, &fixture, protocol, false);
+            ask(&wire, rows[i].method, targets[k], rows[i].lines);
+            CHECK_ROW(&rows[i], wire_answer(&wire, &answer, false));
+            CHECK_ROW(&rows[i], says(&answer, rows[i].status, rows[i].part));
+            wire_free(&wire);
+        }
+    }
+}
+
+/* It is answered once the sequence is durable, with X-Sequence at or above it. A request after it
+ * is answered after it; no thread waits. */
+static void answers_when_reached(void)
+{
+    for (size_t k = 0; k < CC_COUNT(targets); k++) {
+        struct wire wire, other;
+        struct wire_answer answer;
+        fixture.applied = fixture.durable = NOW;
+        wire_open(&wire, &fixture, protocol, false);
+        wire_open(&other, &fixture, protocol, false);
+        ask_for(&wire, targets[k], NOW + 2);
+        ask(&wire, "GET", "/api/v1/time", "");
+        CHECK(!wire_answer(&wire, &answer, false) && protocol->pipeline.reads.sequences.count == 1);
+        ask(&other, "GET", targets[k], "");
+        CHECK(wire_answer(&other, &answer, false) && answer.status == 200);
+        fixture.applied = fixture.durable = NOW + 1;
+        wire_turn(&wire);
+        CHECK(!wire_answer(&wire, &answer, false));
+        fixture.durable = NOW + 2; /* the follower is not there yet */
+        for (unsigned i = 0; i < 4; i++)
+            wire_turn(&wire);
+        CHECK(wire_answer(&wire, &answer, false) == (k == 1));
+        fixture.applied = NOW + 2;
+        for (unsigned i = 0; i < 4; i++)
+            wire_turn(&wire);
+        CHECK(k == 1 || wire_answer(&wire, &answer, false));
+        CHECK(says(&answer, 200, "X-Sequence: 4722\r\n"));
+        CHECK(wire_answer(&wire, &answer, false) && says(&answer, 200, "time_ns"));
+        CHECK(protocol->pipeline.reads.sequences.count == 0);
+        wire_free(&wire);
+        wire_free(&other);
+    }
+}
+
+static void refuses_after_one_second(void)
+{
+    for (size_t k = 0; k < CC_COUNT(targets); k++) {
+        struct wire wire;
+        struct wire_answer answer;
+        fixture.applied = fixture.durable = NOW;
+        wire_open(&wire, &fixture, protocol, false);
+        ask_for(&wire, targets[k], UINT64_MAX);
+        uint64_t began_ns = protocol->context.now_ns;
+        CHECK(protocol_deadline_ns(protocol) == began_ns + SEQUENCE_WAIT_NS);
+        clock_advance(&fixture.clock, SEQUENCE_WAIT_NS - 1);
+        wire_turn(&wire);
+        CHECK(!wire_answer(&wire, &answer, false));
+        clock_advance(&fixture.clock, 1);
+        wire_turn(&wire);
+        CHECK(wire_answer(&wire, &answer, false) && says(&answer, 503, "\"code\":\"not_ready\""));
+        CHECK(wire_has(&answer, "X-Min-Sequence is 18446744073709551615, and sequence 4720 is"));
+        ask(&wire, "GET", targets[k], ""); /* the connection goes on */
+        CHECK(wire_answer(&wire, &answer, false) && answer.status == 200);
+        wire_free(&wire);
+    }
+}
+
+/* A connection that closes waits no more, and leaves no request. */
+static void close_ends_the_wait(void)
+{
+    fixture.applied = fixture.durable = NOW;
+    for (size_t k = 0; k < CC_COUNT(targets); k++) {
+        struct wire wire;
+        wire_open(&wire, &fixture, protocol, false);
+        ask_for(&wire, targets[k], NOW + 1);
+        CHECK(protocol->pipeline.reads.sequences.count == 1);
+        wire_free(&wire);
+        CHECK(protocol->pipeline.reads.sequences.count == 0);
+        CHECK(protocol->context.pendings.used == 0);
+    }
+}
+
+/* At most 128 of an address and 1,024 of all wait; the next one is refused at once, and each of
+ * those that wait is answered in its time. */
+static void few_wait(void)
+{
+    struct wire_answer answer;
+    unsigned waiting = 0;
+    fixture.applied = fixture.durable = NOW;
+    for (unsigned i = 0; i < WIRES; i++) {
+        wire_open(&wires[i], &fixture, protocol, false);
+        wires[i].conn->address = i / (SEQUENCE_WAIT_ADDRESS_MAX + 1);
+    }
+    for (unsigned i = 0; i <= SEQUENCE_WAIT_ADDRESS_MAX; i++)
+        ask_for(&wires[i], targets[1], NOW + 1 + i);
+    CHECK(wire_answer(&wires[SEQUENCE_WAIT_ADDRESS_MAX], &answer, false));
+    CHECK(says(&answer, 503, "too many reads wait for their X-Min-Sequence"));
+    for (unsigned i = SEQUENCE_WAIT_ADDRESS_MAX + 1; i < WIRES; i++) {
+        wires[i].conn->address = i;
+        ask_for(&wires[i], targets[1], NOW + 1 + i);
+        waiting += !wire_answer(&wires[i], &answer, false);
+    }
+    CHECK(waiting == SEQUENCE_WAIT_MAX - SEQUENCE_WAIT_ADDRESS_MAX);
+    CHECK(says(&answer, 503, "too many reads wait")); /* the last one asked */
+    for (unsigned i = 0; i < WIRES; i++) {
+        fixture.durable = NOW + 1 + i;
+        wire_turn(&wires[i]);
+        if (i != SEQUENCE_WAIT_ADDRESS_MAX && i != WIRES - 1)
+            CHECK(wire_answer(&wires[i], &answer, false) && says(&answer, 200, "{"));
+        wire_free(&wires[i]);
+    }
+    CHECK(protocol->pipeline.reads.sequences.count == 0);
+}
+
+/* A key that is revoked while its read waits answers nothing more. */
+static void a_revoked_key_is_refused(void)
+{
+    struct wire wire;
+    struct wire_answer answer;
+    uint8_t hash[32];
+    fixture.applied = fixture.durable = NOW;
+    wire_open(&wire, &fixture, protocol, false);
+    ask_for(&wire, targets[0], NOW + 1);
+    CHECK(protocol->pipeline.reads.sequences.count == 1);
+    secret_hash(hash, fixture.config.secret_key, fixture.api_secret);
+    const struct keyring_key key = keyring_key(KEYRING_API, 0, hash);
+    CHECK(keyring_end(fixture.keyring, &key, NOW + 1));
+    fixture.applied = fixture.durable = NOW + 1;
+    for (unsigned i = 0; i < 4; i++)
+        wire_turn(&wire);
+    CHECK(wire_answer(&wire, &answer, false) && says(&answer, 401, "invalid_api_key"));
+    wire_free(&wire);
+}
+
+int main(void)
+{
+    fixture_init(&fixture, true, FIXTURE_SLOTS);
+    protocol = fixture_protocol(&fixture, 2048);
+    fixture.applied = fixture.durable = fixture.sequence = NOW;
+    fixture.hold_durable = true;
+    bad_values_are_refused();
+    answers_when_reached();
+    refuses_after_one_second();
+    close_ends_the_wait();
+    few_wait();
+    a_revoked_key_is_refused(); /* last: it ends the key */
+    fixture_end(&fixture, protocol);
+    return 0;
+}
