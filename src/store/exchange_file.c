@@ -7,7 +7,7 @@
 #include "store/file_head.h"
 #include "store/small_file.h"
 
-/* The file as it is on the disk. */
+/* A slot as it is on the disk; zeros follow. The former format has neither counter nor epoch. */
 struct exchange_image {
     struct file_head head;
     uint8_t journal_id[16];
@@ -15,55 +15,110 @@ struct exchange_image {
     uint8_t hash_key[16];
     uint8_t secret_key[32];
     uint64_t boot;
-    uint8_t zero[136];
+    uint64_t counter;
+    uint64_t epoch;
+    uint8_t zero[120];
 };
 
-static_assert(sizeof(struct exchange_image) == EXCHANGE_FILE_BYTES, "journal.md, Data directory");
-static_assert(offsetof(struct exchange_image, journal_id) == 16, "journal.md, Data directory");
-static_assert(offsetof(struct exchange_image, exchange_id) == 32, "journal.md, Data directory");
-static_assert(offsetof(struct exchange_image, hash_key) == 64, "journal.md, Data directory");
-static_assert(offsetof(struct exchange_image, secret_key) == 80, "journal.md, Data directory");
-static_assert(offsetof(struct exchange_image, boot) == 112, "journal.md, Data directory");
-static_assert(offsetof(struct exchange_image, zero) == 120, "journal.md, Data directory");
+static_assert(sizeof(struct exchange_image) == EXCHANGE_FILE_FORMER_BYTES, "journal.md, exchange");
+static_assert(offsetof(struct exchange_image, journal_id) == 16, "journal.md, exchange");
+static_assert(offsetof(struct exchange_image, exchange_id) == 32, "journal.md, exchange");
+static_assert(offsetof(struct exchange_image, hash_key) == 64, "journal.md, exchange");
+static_assert(offsetof(struct exchange_image, secret_key) == 80, "journal.md, exchange");
+static_assert(offsetof(struct exchange_image, boot) == 112, "journal.md, exchange");
+static_assert(offsetof(struct exchange_image, counter) == SLOT_COUNTER_OFFSET,
+              "journal.md, exchange");
+static_assert(offsetof(struct exchange_image, epoch) == 128, "journal.md, exchange");
 
-static const struct file_kind head_kind = {
+static const struct file_kind slot_kind = {
     .magic = { 'p', 'e', 'r', 'p', 'd', 'E', 'X', 'C' },
     .format_version = EXCHANGE_FILE_VERSION,
-    .header_bytes = EXCHANGE_FILE_BYTES,
+    .header_bytes = SLOT_BYTES,
+};
+static const struct file_kind former_kind = {
+    .magic = { 'p', 'e', 'r', 'p', 'd', 'E', 'X', 'C' },
+    .format_version = EXCHANGE_FILE_FORMER_VERSION,
+    .header_bytes = EXCHANGE_FILE_FORMER_BYTES,
 };
 static const char *const folders[] = { "journal", "snapshot", "archive" };
 
-void exchange_file_encode(uint8_t out[EXCHANGE_FILE_BYTES], const struct exchange_file *exchange)
+static bool all_zero(const uint8_t *bytes, size_t count)
 {
-    struct exchange_image image = {
-        .boot = exchange->boot,
-    };
-
-    memcpy(image.journal_id, exchange->journal_id, sizeof image.journal_id);
-    memcpy(image.exchange_id, exchange->exchange_id, sizeof image.exchange_id);
-    memcpy(image.hash_key, exchange->hash_key, sizeof image.hash_key);
-    memcpy(image.secret_key, exchange->secret_key, sizeof image.secret_key);
-    memcpy(out, &image, sizeof image);
-    explicit_bzero(&image, sizeof image);
-    file_head_seal(out, EXCHANGE_FILE_BYTES, &head_kind);
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
 }
 
-int exchange_file_decode(struct exchange_file *out, const uint8_t bytes[EXCHANGE_FILE_BYTES])
+static void image_take(struct exchange_file *out, const uint8_t *bytes)
 {
-    static const uint8_t zero[sizeof((struct exchange_image *)0)->zero];
     struct exchange_image image;
 
     memcpy(&image, bytes, sizeof image);
-    if (!file_head_is(bytes, &head_kind) || !file_head_is_intact(bytes, EXCHANGE_FILE_BYTES) ||
-        memcmp(image.zero, zero, sizeof zero) != 0)
-        return -EBADMSG;
+    memset(out, 0, sizeof *out);
     memcpy(out->journal_id, image.journal_id, sizeof out->journal_id);
     memcpy(out->exchange_id, image.exchange_id, sizeof out->exchange_id);
     memcpy(out->hash_key, image.hash_key, sizeof out->hash_key);
     memcpy(out->secret_key, image.secret_key, sizeof out->secret_key);
     out->boot = image.boot;
+    out->epoch = image.epoch;
     explicit_bzero(&image, sizeof image);
+}
+
+void exchange_file_encode(uint8_t out[SLOT_BYTES], const struct exchange_file *exchange)
+{
+    struct exchange_image image = { .boot = exchange->boot, .epoch = exchange->epoch };
+
+    memcpy(image.journal_id, exchange->journal_id, sizeof image.journal_id);
+    memcpy(image.exchange_id, exchange->exchange_id, sizeof image.exchange_id);
+    memcpy(image.hash_key, exchange->hash_key, sizeof image.hash_key);
+    memcpy(image.secret_key, exchange->secret_key, sizeof image.secret_key);
+    memset(out, 0, SLOT_BYTES);
+    memcpy(out, &image, sizeof image);
+    explicit_bzero(&image, sizeof image);
+}
+
+int exchange_file_decode(struct exchange_file *out, const uint8_t bytes[SLOT_BYTES])
+{
+    const size_t used = offsetof(struct exchange_image, zero);
+
+    if (!file_head_is(bytes, &slot_kind) || !file_head_is_intact(bytes, SLOT_BYTES) ||
+        !all_zero(bytes + used, SLOT_BYTES - used))
+        return -EBADMSG;
+    image_take(out, bytes);
     return 0;
+}
+
+/* The former format: one block and nothing after it. */
+static int former_read(struct disk *disk, uint8_t bytes[SLOT_BYTES], struct exchange_file *out)
+{
+    const size_t used = offsetof(struct exchange_image, counter);
+    int64_t count = small_file_read(disk, "exchange", bytes, SLOT_BYTES);
+
+    if (count < 0)
+        return (int)count;
+    if (count != EXCHANGE_FILE_FORMER_BYTES || !file_head_is(bytes, &former_kind) ||
+        !file_head_is_intact(bytes, EXCHANGE_FILE_FORMER_BYTES) ||
+        !all_zero(bytes + used, EXCHANGE_FILE_FORMER_BYTES - used))
+        return -EBADMSG;
+    image_take(out, bytes);
+    out->epoch = 1;
+    out->is_former = true;
+    return 0;
+}
+
+int exchange_file_read(struct disk *disk, struct exchange_file *out)
+{
+    uint8_t bytes[SLOT_BYTES];
+    struct slot_place slots;
+    int error = slot_file_read(disk, "exchange", &slot_kind, bytes, &slots);
+
+    memset(out, 0, sizeof *out);
+    if (error == -EBADMSG) {
+        error = former_read(disk, bytes, out);
+    } else if (error == 0) {
+        error = exchange_file_decode(out, bytes);
+        out->slots = slots;
+    }
+    explicit_bzero(bytes, sizeof bytes); /* holds secret_key */
+    return error;
 }
 
 bool exchange_file_is(const struct exchange_file *exchange,
@@ -76,13 +131,18 @@ bool exchange_file_is(const struct exchange_file *exchange,
            memcmp(hash_key, exchange->hash_key, sizeof exchange->hash_key) == 0;
 }
 
-int exchange_file_write(struct disk *disk, const struct exchange_file *exchange)
+int exchange_file_write(struct disk *disk, struct exchange_file *exchange)
 {
-    uint8_t bytes[EXCHANGE_FILE_BYTES];
+    uint8_t bytes[SLOT_BYTES];
+    int error;
 
     exchange_file_encode(bytes, exchange);
-    int error = small_file_replace(disk, "exchange", bytes, sizeof bytes);
+    if (exchange->is_former)
+        error = slot_file_replace(disk, "exchange", &slot_kind, bytes, &exchange->slots);
+    else
+        error = slot_file_write(disk, "exchange", &slot_kind, bytes, &exchange->slots);
     explicit_bzero(bytes, sizeof bytes); /* holds secret_key */
+    exchange->is_former = exchange->is_former && error != 0;
     return error;
 }
 
@@ -127,6 +187,8 @@ static enum refusal_kind exchange_create(struct disk *disk, const uint8_t *wante
     int error;
 
     memset(out, 0, sizeof *out);
+    out->epoch = 1;
+    out->is_former = true;
     disk_random(disk, out->journal_id, sizeof out->journal_id);
     disk_random(disk, out->hash_key, sizeof out->hash_key);
     disk_random(disk, out->secret_key, sizeof out->secret_key);
@@ -137,27 +199,23 @@ static enum refusal_kind exchange_create(struct disk *disk, const uint8_t *wante
     return error < 0 ? refusal_machine(refusal, "writing exchange", error) : REFUSAL_none;
 }
 
-static enum refusal_kind exchange_read(struct disk *disk, int file, const uint8_t *wanted_id,
-                                       struct exchange_file *out, struct refusal *refusal)
+static enum refusal_kind exchange_check(int error, const uint8_t *wanted_id,
+                                        const struct exchange_file *exchange,
+                                        struct refusal *refusal)
 {
-    uint8_t bytes[EXCHANGE_FILE_BYTES + 1]; /* one more, to see a file that is too long */
-    int64_t count = disk_read(disk, file, 0, bytes, sizeof bytes);
+    const uint8_t *own = exchange->exchange_id;
 
-    if (count < 0)
-        return refusal_machine(refusal, "reading exchange", (int)count);
-    if (count != EXCHANGE_FILE_BYTES)
-        return refusal_set(refusal, REFUSAL_exchange_damaged, "%lld bytes instead of %d",
-                           (long long)count, EXCHANGE_FILE_BYTES);
-    int damaged = exchange_file_decode(out, bytes);
-    explicit_bzero(bytes, sizeof bytes); /* holds secret_key */
-    if (damaged < 0)
-        return refusal_set(refusal, REFUSAL_exchange_damaged, "its checksum or header is wrong");
-    if (wanted_id && memcmp(wanted_id, out->exchange_id, sizeof out->exchange_id) != 0)
+    if (error == -EBADMSG)
+        return refusal_set(refusal, REFUSAL_exchange_damaged,
+                           "none of its %d slots is whole, nor is it whole in the former format",
+                           SLOT_COUNT);
+    if (error < 0)
+        return refusal_machine(refusal, "reading exchange", error);
+    if (wanted_id && memcmp(wanted_id, own, sizeof exchange->exchange_id) != 0)
         return refusal_set(refusal, REFUSAL_exchange_id,
                            "exchange.id begins %02x%02x%02x%02x, the directory's %02x%02x%02x%02x",
-                           wanted_id[0], wanted_id[1], wanted_id[2], wanted_id[3],
-                           out->exchange_id[0], out->exchange_id[1], out->exchange_id[2],
-                           out->exchange_id[3]);
+                           wanted_id[0], wanted_id[1], wanted_id[2], wanted_id[3], own[0], own[1],
+                           own[2], own[3]);
     return REFUSAL_none;
 }
 
@@ -166,9 +224,7 @@ enum refusal_kind exchange_file_open(struct disk *disk, const uint8_t *wanted_id
                                      struct refusal *refusal)
 {
     struct contents contents[CC_COUNT(folders)];
-    enum refusal_kind kind;
     int error;
-    int file;
 
     refusal_clear(refusal);
     memset(contents, 0, sizeof contents);
@@ -186,19 +242,15 @@ enum refusal_kind exchange_file_open(struct disk *disk, const uint8_t *wanted_id
         if (error < 0)
             return refusal_machine(refusal, "listing its folders", error);
     }
-    file = disk_open(disk, "exchange", 0);
-    for (size_t i = 0; file == -ENOENT && i < CC_COUNT(folders); i++) {
+    error = exchange_file_read(disk, out);
+    for (size_t i = 0; error == -ENOENT && i < CC_COUNT(folders); i++) {
         if (contents[i].files > 0)
             return refusal_set(refusal, REFUSAL_exchange_missing, "%s/%s is there", folders[i],
                                contents[i].example);
     }
-    if (file == -ENOENT) {
+    if (error == -ENOENT) {
         *is_new = true;
         return exchange_create(disk, wanted_id, out, refusal);
     }
-    if (file < 0)
-        return refusal_machine(refusal, "opening exchange", file);
-    kind = exchange_read(disk, file, wanted_id, out, refusal);
-    disk_close(disk, file);
-    return kind;
+    return exchange_check(error, wanted_id, out, refusal);
 }

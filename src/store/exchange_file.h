@@ -1,17 +1,19 @@
 /* exchange_file.h - the file `exchange`: identity, keys and boot number of a data directory.
  *
- * Read and written at start by the main thread, blocking. Layout in journal.md, Data directory.
- * Replaced by write, fsync, rename, fsync of the directory: a crash leaves the old or the new one.
- * */
+ * Read and written at start by the main thread, blocking. Layout in journal.md, The file
+ * `exchange`. Four slots, of which the newest whole one counts (slot_file.h): a crash leaves the old or the new one.
+ * The former format, one block of 256 bytes, is read, and the next write replaces it. */
 #ifndef STORE_EXCHANGE_FILE_H
 #define STORE_EXCHANGE_FILE_H
 
 #include "store/disk.h"
 #include "store/refusal.h"
+#include "store/slot_file.h"
 
 enum {
-    EXCHANGE_FILE_BYTES = 256,
-    EXCHANGE_FILE_VERSION = 1,
+    EXCHANGE_FILE_VERSION = 2,
+    EXCHANGE_FILE_FORMER_VERSION = 1,
+    EXCHANGE_FILE_FORMER_BYTES = 256,
     EXCHANGE_FILE_JOURNAL_ID_BYTES = 16,
     EXCHANGE_FILE_ID_BYTES = 32,
     EXCHANGE_FILE_HASH_KEY_BYTES = 16,
@@ -23,14 +25,22 @@ struct exchange_file {
     uint8_t exchange_id[EXCHANGE_FILE_ID_BYTES]; /* the option exchange.id; EIP-712 salt */
     uint8_t hash_key[EXCHANGE_FILE_HASH_KEY_BYTES];
     uint8_t secret_key[EXCHANGE_FILE_SECRET_KEY_BYTES];
-    uint64_t boot; /* of the last start; 0 before the first */
+    uint64_t boot;           /* of the last start; 0 before the first */
+    uint64_t epoch;          /* raised when an end of the journal is given up; 1 at first */
+    struct slot_place slots; /* of the file, as it was read or written last */
+    bool is_former;          /* the file has the former format, or is not there yet */
 };
 
-void exchange_file_encode(uint8_t out[EXCHANGE_FILE_BYTES], const struct exchange_file *exchange);
+/* Writes one slot but its counter and checksum. */
+void exchange_file_encode(uint8_t out[SLOT_BYTES], const struct exchange_file *exchange);
 
-/* Returns 0, or -EBADMSG if magic, version, size, CRC or a byte that must be zero is wrong. */
-CC_MUST_USE int exchange_file_decode(struct exchange_file *out,
-                                     const uint8_t bytes[EXCHANGE_FILE_BYTES]);
+/* Reads one whole slot. Returns 0, or -EBADMSG if magic, version, size, CRC or a byte that must be
+ * zero is wrong. */
+CC_MUST_USE int exchange_file_decode(struct exchange_file *out, const uint8_t bytes[SLOT_BYTES]);
+
+/* Reads the file, of either format. Returns 0, -EBADMSG when it is damaged, -ENOENT or -errno;
+ * `out` holds nothing then. */
+CC_MUST_USE int exchange_file_read(struct disk *disk, struct exchange_file *out);
 
 /* True if these ids are the exchange's: a file that has others belongs to another directory. */
 CC_MUST_USE bool exchange_file_is(const struct exchange_file *exchange,
@@ -48,7 +58,8 @@ CC_MUST_USE enum refusal_kind exchange_file_open(struct disk *disk, const uint8_
                                                  struct exchange_file *out, bool *is_new,
                                                  struct refusal *refusal);
 
-/* Replaces `exchange`, durable when it returns 0. On -errno the old or the new one is there. */
-CC_MUST_USE int exchange_file_write(struct disk *disk, const struct exchange_file *exchange);
+/* Writes `exchange`, durable when it returns 0; damaged slots are mended with it, and the former
+ * format is replaced. On -errno the old or the new one is there. */
+CC_MUST_USE int exchange_file_write(struct disk *disk, struct exchange_file *exchange);
 
 #endif

@@ -56,7 +56,7 @@ PIN(sizeof(struct row_trade) % 8, 0);
 PIN(sizeof(struct row_request) % 8, 0);
 
 /* Formats on disk (journal.md). */
-PIN(EXCHANGE_FILE_BYTES, 256);
+PIN(SLOT_FILE_BYTES, 16384);
 PIN(SEGMENT_HEADER_BYTES, 128);
 PIN(FRAME_HEADER_BYTES, 128);
 PIN(RECORD_HEADER_BYTES, 24);

@@ -128,7 +128,7 @@ static void segments_put(struct disk *disk, const struct exchange_file *exchange
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct disk_sim_config config = { .seed = 1, .block_bytes = BLOCK };
-    struct exchange_file exchange = { .boot = 1 };
+    struct exchange_file exchange = { .boot = 1, .is_former = true };
     struct recovery_result first = { 0 };
     struct recovery_result second = { 0 };
     struct disk *disk = disk_sim_create(&config);

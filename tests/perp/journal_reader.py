@@ -10,6 +10,7 @@ import hashlib
 import struct
 
 FRAMES_AT = 4096
+SLOT = 4096  # of `exchange`
 FRAME = struct.Struct("<8sHHI16sQQQQQQIIII32s")
 RECORD = struct.Struct("<QIHBBHHHH")
 TABLE = []
@@ -89,12 +90,18 @@ def read_frame(data, offset, number):
                  body, read_records(body, first, count))
 
 
+def newest_slot(data):
+    """The slot of the highest counter, of a file whose slots are all whole."""
+    return max((data[at:at + SLOT] for at in range(0, len(data), SLOT)),
+               key=lambda slot: struct.unpack_from("<Q", slot, 120))
+
+
 class Directory:
     """The chain of a data directory: archive, then journal. `frames` in order."""
 
     def __init__(self, folder):
         self.folder = folder
-        exchange = (folder / "exchange").read_bytes()
+        exchange = newest_slot((folder / "exchange").read_bytes())
         self.journal_id, self.exchange_id = exchange[16:32], exchange[32:64]
         self.boot = struct.unpack_from("<Q", exchange, 112)[0]
         self.frames, previous = [], blake(self.exchange_id)

@@ -14,7 +14,6 @@ int main(int argc, char **argv)
     struct archive archive;
     struct refusal refusal;
     char path[DISK_PATH_BYTES];
-    uint8_t bytes[EXCHANGE_FILE_BYTES];
     bool ring_refused;
     int failed;
 
@@ -24,11 +23,8 @@ int main(int argc, char **argv)
     struct disk *disk = disk_real_open(".", &failed, &ring_refused);
     if (disk == NULL)
         return 1;
-    int file = disk_open(disk, "exchange", 0);
-    if (file < 0 || disk_read(disk, file, 0, bytes, sizeof bytes) != sizeof bytes ||
-        exchange_file_decode(&exchange, bytes) != 0)
+    if (exchange_file_read(disk, &exchange) != 0)
         return 1;
-    disk_close(disk, file);
     if (archive_open(&archive, disk, &exchange, &refusal) != REFUSAL_none) {
         fprintf(stderr, "%s\n", refusal.text);
         return 1;

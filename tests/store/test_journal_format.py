@@ -41,13 +41,17 @@ def blake(data):
 
 
 def read_exchange(folder):
-    data = (folder / "exchange").read_bytes()
-    check(len(data) == 256, "exchange: size")
+    whole = (folder / "exchange").read_bytes()
+    check(len(whole) == 4 * 4096, "exchange: size")
     check((folder / "exchange").stat().st_mode & 0o777 == 0o600, "exchange: mode 0600")
-    magic, version, size, crc = struct.unpack_from("<8sHHI", data)
-    check((magic, version, size) == (b"perpdEXC", 1, 256), "exchange: head")
-    check(crc == crc32c(data[16:]), "exchange: crc")
-    check(zero(data[120:]), "exchange: pad")
+    slots = [whole[at:at + 4096] for at in range(0, len(whole), 4096)]
+    for data in slots:
+        magic, version, size, crc = struct.unpack_from("<8sHHI", data)
+        check((magic, version, size) == (b"perpdEXC", 2, 4096), "exchange: head")
+        check(crc == crc32c(data[16:]), "exchange: crc")
+        check(zero(data[136:]), "exchange: pad")
+        check(struct.unpack_from("<Q", data, 128)[0] == 1, "exchange: epoch")
+    data = max(slots, key=lambda slot: struct.unpack_from("<Q", slot, 120))
     check(not zero(data[80:112]), "exchange: secret key")
     return {"journal_id": data[16:32], "exchange_id": data[32:64], "hash_key": data[64:80],
             "boot": struct.unpack_from("<Q", data, 112)[0]}

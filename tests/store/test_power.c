@@ -365,7 +365,7 @@ static void flips(void)
     struct disk *disk = acknowledged_disk(5, true);
     const char *second = "journal/0000000001.seg";
 
-    flips_of(disk, "exchange", 0, EXCHANGE_FILE_BYTES, false);
+    flips_of(disk, "exchange", 0, SLOT_FILE_BYTES, true); /* three slots are left */
     flips_of(disk, first, 0, frames_end, false);
     flips_of(disk, first, frames_end, frames_end + 1024, true); /* closing frame, zeros */
     /* header zeros are refused, free blocks are zeroed */

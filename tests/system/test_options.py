@@ -211,11 +211,14 @@ def data_directory(world):
     table.same("its own exchange.id", code, None)
     file = data / "exchange"
     good = file.read_bytes()
-    for at in range(0, len(good), 41):
-        broken = bytearray(good)
-        broken[at] ^= 0x10
-        file.write_bytes(broken)
-        table.same(f"exchange file, byte {at}", world.run(data=data)[0], 3)
+    for slots in (1, 4):  # one damaged slot is mended, four are the end
+        for at in range(0, 4096, 41 * 16):
+            broken = bytearray(good)
+            for slot in range(slots):
+                broken[(at // 656 + slot) % 4 * 4096 + at] ^= 0x10
+            file.write_bytes(broken)
+            table.same(f"exchange file, byte {at}, {slots} slots", world.run(data=data)[0],
+                       None if slots == 1 else 3)
     file.write_bytes(good)
     table.same("and good again", world.run(data=data)[0], None)
     chosen = os.urandom(32).hex()  # another one of the same id may not run beside it

@@ -259,15 +259,8 @@ enum refusal_kind snapshot_child_fold(struct disk *disk, const struct exchange_f
 
 static int read_exchange(struct disk *disk, struct exchange_file *exchange)
 {
-    uint8_t bytes[EXCHANGE_FILE_BYTES];
-    int file = disk_open(disk, "exchange", 0);
+    int failed = exchange_file_read(disk, exchange);
 
-    if (file < 0)
-        return file;
-    int64_t count = disk_read(disk, file, 0, bytes, sizeof bytes);
-    disk_close(disk, file);
-    int failed = count == EXCHANGE_FILE_BYTES ? exchange_file_decode(exchange, bytes) : -EBADMSG;
-    explicit_bzero(bytes, sizeof bytes);
     explicit_bzero(exchange->secret_key, sizeof exchange->secret_key); /* of no use here */
     return failed;
 }

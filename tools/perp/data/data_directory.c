@@ -25,20 +25,13 @@ static void see_segment(void *context, const char *name, uint64_t bytes)
 
 static bool read_exchange(struct context *context, struct data_directory *directory)
 {
-    uint8_t bytes[EXCHANGE_FILE_BYTES + 1]; /* one more, to see a file that is too long */
-    int file = disk_open(directory->disk, "exchange", 0);
-    if (file < 0)
-        return context_fail(context, EXIT_CODE_problem, "%s/exchange: %s", directory->path,
-                            strerror(-file));
-    int64_t count = disk_read(directory->disk, file, 0, bytes, sizeof bytes);
-    disk_close(directory->disk, file);
-    int failed = -EBADMSG;
-    if (count == EXCHANGE_FILE_BYTES)
-        failed = exchange_file_decode(&directory->exchange, bytes);
-    explicit_bzero(bytes, sizeof bytes); /* holds secret_key, which no command here needs */
+    int failed = exchange_file_read(directory->disk, &directory->exchange);
     explicit_bzero(directory->exchange.secret_key, sizeof directory->exchange.secret_key);
-    if (failed != 0)
+    if (failed == -EBADMSG)
         return context_fail(context, EXIT_CODE_problem, "%s/exchange is damaged", directory->path);
+    if (failed != 0)
+        return context_fail(context, EXIT_CODE_problem, "%s/exchange: %s", directory->path,
+                            strerror(-failed));
     return true;
 }
 
